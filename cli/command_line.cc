@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -15,6 +16,8 @@ namespace {
 
 constexpr char kConnectVariable[] = "FROSTLINE_CONNECT";
 constexpr std::size_t kMaxWord = 100;
+// Of `frostline worker`; all else that follows it is the worker's own.
+constexpr const char* kWorkerVerbs[] = {"list", "drain", "invite", "revoke"};
 
 constexpr char kExamples[] =
     "Examples:\n"
@@ -78,23 +81,27 @@ void AddGlobalOptions(CLI::App& app, Invocation& invocation) {
   app.footer(kExamples);
   app.set_version_flag("--version",
                        absl::StrCat("frostline ", FROSTLINE_VERSION));
-  app.add_option("--connect", invocation.connect,
-                 "HOST:PORT of the coordinator")
-      ->envname(kConnectVariable)
-      ->capture_default_str();
-  const auto file = [&app](const char* flag, const char* variable,
-                           std::string* path, const char* help) {
-    app.add_option(flag, *path, help)->envname(variable)->type_name("FILE");
+  Wish& flags = invocation.flags;
+  // Variables are read apart, since a context stands between (target.h).
+  app.add_option("--connect", flags.connect,
+                 "The coordinator; $FROSTLINE_CONNECT, else the current "
+                 "context, else 127.0.0.1:7070")
+      ->type_name("HOST:PORT");
+  app.add_option("--context", flags.context,
+                 "One that `frostline login` made; $FROSTLINE_CONTEXT")
+      ->type_name("NAME");
+  const auto file = [&app](const char* flag, std::string* path,
+                           const char* help) {
+    app.add_option(flag, *path, help)->type_name("FILE");
   };
-  tls::AccessFiles& access = invocation.access;
-  file("--token-file", "FROSTLINE_TOKEN_FILE", &access.token,
-       "Holds a token, of mode 0600");
-  file("--tls-ca", "FROSTLINE_TLS_CA", &access.tls.ca,
-       "Who signed the coordinator's certificate");
-  file("--tls-cert", "FROSTLINE_TLS_CERT", &access.tls.certificate,
-       "A certificate of yours");
-  file("--tls-key", "FROSTLINE_TLS_KEY", &access.tls.key,
-       "Its key, of mode 0600");
+  file("--token-file", &flags.access.token,
+       "Holds a token, of mode 0600; $FROSTLINE_TOKEN_FILE");
+  file("--tls-ca", &flags.access.tls.ca,
+       "Who signed the coordinator's certificate; $FROSTLINE_TLS_CA");
+  file("--tls-cert", &flags.access.tls.certificate,
+       "A certificate of yours; $FROSTLINE_TLS_CERT");
+  file("--tls-key", &flags.access.tls.key,
+       "Its key, of mode 0600; $FROSTLINE_TLS_KEY");
   app.add_flag("--no-color", invocation.no_color, "No colours");
 }
 
@@ -129,8 +136,11 @@ std::optional<ProgramCall> OtherProgram(
     call.name = "frostline-coordinator";
     return call;
   }
-  const bool is_command = arguments.size() > 1 &&
-                          (arguments[1] == "list" || arguments[1] == "drain");
+  const bool is_command =
+      arguments.size() > 1 &&
+      std::any_of(
+          std::begin(kWorkerVerbs), std::end(kWorkerVerbs),
+          [&arguments](const char* verb) { return arguments[1] == verb; });
   if (arguments[0] != "worker" || is_command) return std::nullopt;
   call.name = "frostline-worker";
   const char* const address = std::getenv(kConnectVariable);

@@ -13,7 +13,7 @@
 
 namespace frostline::cli {
 
-// Adds --connect, --no-color and --version for all commands that are there.
+// Adds --connect, --context, … and --version for all commands that are there.
 // Call it last, lest they inherit the examples.
 void AddGlobalOptions(CLI::App& app, Invocation& invocation);
 
@@ -27,8 +27,8 @@ struct ProgramCall {
   std::vector<std::string> arguments;
 };
 
-// Takes `serve …` and `worker …` but `worker list` and `worker drain`. A worker
-// without --connect or --join gets it from the environment.
+// Takes `serve …` and `worker …`, but for the verbs about workers (`list`). A
+// worker without --connect and --join gets the former from the environment.
 std::optional<ProgramCall> OtherProgram(
     const std::vector<std::string>& arguments);
 

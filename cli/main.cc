@@ -60,7 +60,11 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddBackupCommand(app, invocation);
   AddTokenCommands(app, invocation);
   AddWhoAmICommand(app, invocation);
+  AddLoginCommands(app, invocation);
+  AddContextCommands(app, invocation);
   AddTlsCommands(app, invocation);
+  AddCertificateCommands(app, invocation);
+  AddAuditCommands(app, invocation);
   AddHelpCommands(app, invocation);
 }
 
@@ -94,8 +98,9 @@ ExitCode Main(const std::vector<std::string>& arguments) {
     std::cout << *parsed;
     return kExitOk;
   }
-  session.connect = invocation.connect;
-  session.access = invocation.access;
+  session.flags = invocation.flags;
+  session.environment = WishOfEnvironment();
+  session.contexts = ContextStore::OfUser();
   const auto code = invocation.action(session);
   std::cout << std::flush;
   if (!std::cout) {

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "cli/client/address.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
@@ -22,16 +22,6 @@ constexpr int kMaxReplyBytes = 64 << 20;
 constexpr int kFirstPauseMs = 100;
 // Who waits for longer is told what for.
 constexpr Duration kQuietWait = std::chrono::milliseconds(500);
-
-bool IsAddress(const std::string& address) {
-  if (absl::StartsWith(address, "unix:")) return address.size() > 5;
-  const std::size_t colon = address.rfind(':');
-  int port = 0;
-  return colon != std::string::npos && colon > 0 &&
-         address.find_first_of(" /") == std::string::npos &&
-         absl::SimpleAtoi(address.substr(colon + 1), &port) && port > 0 &&
-         port <= 65535;
-}
 
 // gRPC's own words for an answer of HTTP that is none of gRPC; a coordinator
 // gives each of its errors an id.
@@ -46,13 +36,20 @@ bool IsAnotherServer(const grpc::Status& status) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Open(
-    const std::string& address, const tls::AccessFiles& files) {
+    const std::string& address, const tls::AccessFiles& files,
+    SecretString token) {
   if (!IsAddress(address)) {
     return MakeError(ErrorId::kRequestInvalid,
                      absl::StrCat("'", proto::CleanText(address, 100),
                                   "' is no address of a coordinator"),
                      "write --connect HOST:PORT, e.g. 127.0.0.1:7070",
                      "connect");
+  }
+  if (!token.empty() && files.tls.empty() && !tls::IsLocalAddress(address)) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat("the token would travel to ", address, " in plaintext"),
+        "give --tls-ca FILE, the CA of the coordinator", "--tls-ca");
   }
   ASSIGN_OR_RETURN(tls::Access access,
                    tls::Access::Open(files, address, SystemClock()));
@@ -65,18 +62,26 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Open(
   const auto channel =
       grpc::CreateCustomChannel(address, access.credentials(), arguments);
   return std::unique_ptr<Client>(
-      new Client(address, std::move(access), channel));
+      new Client(address, std::move(access), std::move(token), channel));
 }
 
 Client::Client(const std::string& address, tls::Access access,
+               SecretString token,
                const std::shared_ptr<grpc::Channel>& channel)
     : address_(address),
       access_(std::move(access)),
+      token_(std::move(token)),
       channel_(channel),
       stubs_(v1::StudyService::NewStub(channel),
              v1::WorkerService::NewStub(channel),
              v1::ImportanceService::NewStub(channel),
              v1::AdminService::NewStub(channel)) {}
+
+void Client::ShowToken(grpc::ClientContext* context) const {
+  if (token_.empty()) return access_.ShowToken(context);
+  context->AddMetadata("authorization",
+                       absl::StrCat("Bearer ", token_.Reveal()));
+}
 
 bool Client::AwaitStart(Duration longest) {
   if (!tls::IsLocalAddress(address_)) return true;

@@ -39,14 +39,23 @@ const CLI::App* FindCommand(const CLI::App& app, const std::string& name) {
   return nullptr;
 }
 
-absl::StatusOr<Client*> Connect(Session& session) {
+absl::StatusOr<Client*> OpenClient(Session& session) {
   if (session.client == nullptr) {
-    ASSIGN_OR_RETURN(session.client,
-                     Client::Open(session.connect, session.access));
-    // Who is still not there is named by the first call's error.
-    (void)session.client->AwaitStart(kStartsWithin);
+    ASSIGN_OR_RETURN(
+        session.target,
+        ChooseTarget(session.flags, session.environment, session.contexts));
+    ASSIGN_OR_RETURN(session.client, Client::Open(session.target.connect,
+                                                  session.target.access));
   }
   return session.client.get();
+}
+
+absl::StatusOr<Client*> Connect(Session& session) {
+  const bool is_open = session.client != nullptr;
+  ASSIGN_OR_RETURN(Client* const client, OpenClient(session));
+  // Who is still not there is named by the first call's error.
+  if (!is_open) (void)client->AwaitStart(kStartsWithin);
+  return client;
 }
 
 absl::StatusOr<std::string> StudyNameFrom(const std::string& argument) {
@@ -94,6 +103,20 @@ absl::StatusOr<v1::ListWorkersReply> FetchWorkers(Client& client) {
     ASSIGN_OR_RETURN(
         const v1::ListWorkersReply page,
         client.Call(&v1::WorkerService::Stub::ListWorkers, request));
+    all.MergeFrom(page);
+    all.clear_next_page_token();
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  return all;
+}
+
+absl::StatusOr<v1::ListTokensReply> FetchTokens(Client& client) {
+  v1::ListTokensRequest request;
+  request.set_page_size(kPageSize);
+  v1::ListTokensReply all;
+  do {
+    ASSIGN_OR_RETURN(const v1::ListTokensReply page,
+                     client.Call(&v1::AdminService::Stub::ListTokens, request));
     all.MergeFrom(page);
     all.clear_next_page_token();
     request.set_page_token(page.next_page_token());

@@ -19,23 +19,26 @@
 #include "absl/status/statusor.h"
 #include "base/exit_code.h"
 #include "cli/client/client.h"
+#include "cli/context/context_store.h"
+#include "cli/context/target.h"
 #include "cli/term/terminal.h"
 
 namespace frostline::cli {
 
 struct Session {
   Terminal terminal;
-  std::string connect;
-  tls::AccessFiles access;
-  // Connect() opens it.
+  Wish flags;
+  Wish environment;
+  ContextStore contexts{""};
+  // OpenClient() chooses and opens them.
+  Target target;
   std::unique_ptr<Client> client;
 };
 
 using Action = std::function<absl::StatusOr<ExitCode>(Session&)>;
 
 struct Invocation {
-  std::string connect = "127.0.0.1:7070";
-  tls::AccessFiles access;
+  Wish flags;
   bool no_color = false;
   Action action;
 };
@@ -47,8 +50,9 @@ CLI::App* AddVerb(CLI::App& parent, const std::string& name,
 // Looks right below `app`; null means none.
 const CLI::App* FindCommand(const CLI::App& app, const std::string& name);
 
-// Opens the session's client at the first call, and waits for a coordinator on
-// this machine that is just starting.
+// Chooses the coordinator at the first call (target.h), and does not wait.
+absl::StatusOr<Client*> OpenClient(Session& session);
+// The same, but waits for a coordinator on this machine that is just starting.
 absl::StatusOr<Client*> Connect(Session& session);
 
 // Who names what is to be made is told what a name may be: a usage error.
@@ -71,6 +75,7 @@ absl::StatusOr<std::optional<v1::Trial>> FetchBest(Client& client,
                                                    const v1::Study& study);
 
 absl::StatusOr<v1::ListWorkersReply> FetchWorkers(Client& client);
+absl::StatusOr<v1::ListTokensReply> FetchTokens(Client& client);
 
 // Each noun has one in its own file; worker.cc has that of `serve`.
 void AddStudyCommands(CLI::App& app, Invocation& invocation);
@@ -83,6 +88,10 @@ void AddInitCommand(CLI::App& app, Invocation& invocation);
 void AddTokenCommands(CLI::App& app, Invocation& invocation);
 void AddWhoAmICommand(CLI::App& app, Invocation& invocation);
 void AddTlsCommands(CLI::App& app, Invocation& invocation);
+void AddLoginCommands(CLI::App& app, Invocation& invocation);
+void AddContextCommands(CLI::App& app, Invocation& invocation);
+void AddCertificateCommands(CLI::App& app, Invocation& invocation);
+void AddAuditCommands(CLI::App& app, Invocation& invocation);
 void AddBackupCommand(CLI::App& app, Invocation& invocation);
 void AddServeCommand(CLI::App& app, Invocation& invocation);
 void AddImportanceCommand(CLI::App& app, Invocation& invocation);
@@ -91,6 +100,7 @@ void AddCompareCommand(CLI::App& app, Invocation& invocation);
 void AddDemoCommand(CLI::App& app, Invocation& invocation);
 void AddHelpCommands(CLI::App& app, Invocation& invocation);
 
+void AddWorkerAccess(CLI::App& noun, Invocation& invocation);
 void AddStudyCreate(CLI::App& noun, Invocation& invocation);
 void AddStudyUpdate(CLI::App& noun, Invocation& invocation);
 void AddStudyWatch(CLI::App& noun, Invocation& invocation);

@@ -28,10 +28,13 @@ constexpr char kExitCodes[] =
 constexpr char kEnvironment[] =
     "Environment:\n"
     "  FROSTLINE_CONNECT  HOST:PORT of the coordinator, for --connect\n"
+    "  FROSTLINE_CONTEXT  a context of `frostline login`, for --context\n"
     "  FROSTLINE_TOKEN_FILE, FROSTLINE_TLS_CA, FROSTLINE_TLS_CERT,\n"
     "  FROSTLINE_TLS_KEY  files, for --token-file, --tls-ca, …\n"
     "  FROSTLINE_REGISTRY DIR of models.yaml and datasets.yaml, for "
     "--registry\n"
+    "  XDG_CONFIG_HOME    where contexts are kept; ~/.config\n"
+    "  FROSTLINE_CORE_DUMPS  1: programs may dump core, secrets and all\n"
     "  NO_COLOR           no colours, as --no-color\n";
 
 absl::StatusOr<ExitCode> Help(const CLI::App& app, const std::string& topic) {

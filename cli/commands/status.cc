@@ -23,13 +23,13 @@ struct StatusArgs {
   bool json = false;
 };
 
-std::string RenderInfo(const v1::ServerInfo& info, const std::string& address) {
+std::string RenderInfo(const v1::ServerInfo& info, const Target& target) {
   const auto count = [](std::int64_t number, const std::string& what) {
     return absl::StrCat(FormatCount(number), " ", what);
   };
   std::string text =
-      KeyLine("coordinator",
-              absl::StrCat("frostline ", info.version(), " at ", address));
+      KeyLine("coordinator", absl::StrCat("frostline ", info.version(), " at ",
+                                          DescribeTarget(target)));
   text += KeyLine("since", FormatTime(info.start_time()));
   text += KeyLine("store", info.store());
   text += KeyLine("studies", FormatCount(info.studies()));
@@ -63,11 +63,9 @@ absl::StatusOr<ExitCode> ShowStatus(Session& session, const StatusArgs& args) {
       const Duration wait,
       ReadTime("--wait", args.wait, Duration::zero(), kLongestWait));
   // Not Connect(): it would wait, and here that is for the caller to say.
-  ASSIGN_OR_RETURN(session.client,
-                   Client::Open(session.connect, session.access));
-  ASSIGN_OR_RETURN(const v1::ServerInfo info, AskInfo(*session.client, wait));
-  std::cout << (args.json ? ToJson(info)
-                          : RenderInfo(info, session.client->address()));
+  ASSIGN_OR_RETURN(Client* const client, OpenClient(session));
+  ASSIGN_OR_RETURN(const v1::ServerInfo info, AskInfo(*client, wait));
+  std::cout << (args.json ? ToJson(info) : RenderInfo(info, session.target));
   return kExitOk;
 }
 

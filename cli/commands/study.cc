@@ -19,6 +19,7 @@ struct StudyArgs {
   std::string id;
   std::string reason;
   bool json = false;
+  bool wide = false;
 };
 
 absl::StatusOr<ExitCode> List(Session& session, const StudyArgs& args) {
@@ -40,7 +41,7 @@ absl::StatusOr<ExitCode> List(Session& session, const StudyArgs& args) {
     std::cerr << "no studies; create one with `frostline study create FILE`\n";
   } else {
     std::cout << RenderStudyTable({all.studies().begin(), all.studies().end()},
-                                  session.terminal.width);
+                                  args.wide, session.terminal.width);
   }
   return kExitOk;
 }
@@ -141,9 +142,11 @@ void AddStudyCommands(CLI::App& app, Invocation& invocation) {
   noun->require_subcommand(1)->fallthrough();
   AddStudyCreate(*noun, invocation);
   const auto args = std::make_shared<StudyArgs>();
-  AddVerb(*noun, "list", "List all studies", invocation,
-          [args](Session& session) { return List(session, *args); })
-      ->add_flag("--json", args->json, "As JSON: {\"studies\": […]}");
+  CLI::App* const list =
+      AddVerb(*noun, "list", "List all studies", invocation,
+              [args](Session& session) { return List(session, *args); });
+  list->add_flag("--wide", args->wide, "Whose they are, and their labels");
+  list->add_flag("--json", args->json, "As JSON: {\"studies\": […]}");
   AddCommon(
       AddVerb(*noun, "show", "Show one study and its best trial", invocation,
               [args](Session& session) { return Show(session, *args); }),

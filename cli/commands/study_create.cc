@@ -69,10 +69,7 @@ ExitCode HalfChecked(const StudyFile& study, const std::string& address) {
 
 // A dry run waits for nobody.
 absl::StatusOr<Client*> ConnectFor(Session& session, bool dry_run) {
-  if (!dry_run) return Connect(session);
-  ASSIGN_OR_RETURN(session.client,
-                   Client::Open(session.connect, session.access));
-  return session.client.get();
+  return dry_run ? OpenClient(session) : Connect(session);
 }
 
 // Whoever trains may call its metrics as it likes, so this is no mistake.

@@ -40,12 +40,20 @@ absl::Status WritePublic(const std::string& path, const std::string& text) {
                    "name a folder that is there and writable", "--folder");
 }
 
+// `chain` stands behind the certificate, in its file.
 absl::Status WritePair(const TlsArgs& args, const std::string& name,
-                       const tls::KeyPair& pair) {
+                       const tls::KeyPair& pair, const std::string& chain) {
   const std::string path = absl::StrCat(args.folder, "/", name);
   RETURN_IF_ERROR(
       tls::WritePrivateFile(path + ".key", pair.key_pem, "--folder"));
-  return WritePublic(path + ".crt", pair.certificate_pem);
+  return WritePublic(path + ".crt", pair.certificate_pem + chain);
+}
+
+// With the CA in the handshake a node that has its fingerprint alone can tell
+// the coordinator from others.
+absl::Status WriteServer(const TlsArgs& args, const tls::KeyPair& pair,
+                         const tls::KeyPair& authority) {
+  return WritePair(args, kServer, pair, authority.certificate_pem);
 }
 
 absl::StatusOr<tls::KeyPair> ReadAuthority(const TlsArgs& args) {
@@ -86,8 +94,8 @@ absl::StatusOr<ExitCode> Init(const TlsArgs& args) {
   std::error_code ignored;  // what matters is whether files can be written
   fs::create_directories(args.folder, ignored);
   chmod(args.folder.c_str(), 0700);
-  RETURN_IF_ERROR(WritePair(args, "ca", authority));
-  RETURN_IF_ERROR(WritePair(args, kServer, made));
+  RETURN_IF_ERROR(WritePair(args, "ca", authority, ""));
+  RETURN_IF_ERROR(WriteServer(args, made, authority));
   const std::string& at = args.folder;
   std::cout << at << "/ca.crt           for every client: --tls-ca\n"
             << at << "/ca.key           signs certificates: keep it apart\n"
@@ -111,9 +119,27 @@ absl::StatusOr<ExitCode> IssueOne(const TlsArgs& args) {
                    tls::Issue(authority, SpecOf(args), SystemClock().Wall()));
   const std::string name =
       serves ? kServer : absl::StrCat(args.role, "-", args.name);
-  RETURN_IF_ERROR(WritePair(args, name, made));
+  RETURN_IF_ERROR(serves ? WriteServer(args, made, authority)
+                         : WritePair(args, name, made, ""));
   std::cout << args.folder << "/" << name << ".crt and .key, for " << args.days
             << " days\n";
+  return kExitOk;
+}
+
+// A folder stands for the CA in it.
+absl::StatusOr<ExitCode> Fingerprint(const std::string& path) {
+  std::error_code ignored;  // what is no folder is read as a file
+  const std::string file =
+      fs::is_directory(path, ignored) ? path + "/ca.crt" : path;
+  ASSIGN_OR_RETURN(const std::string pem, tls::ReadPublicFile(file, "PATH"));
+  ASSIGN_OR_RETURN(const tls::CertificateFacts facts,
+                   tls::ReadCertificate(pem));
+  if (!facts.is_authority) {
+    return MakeError(
+        ErrorId::kTlsFile, absl::StrCat(file, " is the certificate of no CA"),
+        "name ca.crt, or the folder of `frostline tls init`", "PATH");
+  }
+  std::cout << facts.sha256 << "\n";
   return kExitOk;
 }
 
@@ -148,6 +174,11 @@ void AddTlsCommands(CLI::App& app, Invocation& invocation) {
       ->check(CLI::IsMember({"admin", "researcher", "worker", "viewer"}));
   issue->add_option("--name", args->name, "Of an owner: a worker's id, ana");
   AddShared(*issue, args.get());
+  const auto path = std::make_shared<std::string>(args->folder);
+  AddVerb(*noun, "fingerprint", "The SHA-256 of the CA, as nodes are told it",
+          invocation, [path](Session&) { return Fingerprint(*path); })
+      ->add_option("PATH", *path, "A folder of `tls init`, or a file of a CA")
+      ->capture_default_str();
 }
 
 }  // namespace frostline::cli

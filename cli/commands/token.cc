@@ -4,13 +4,14 @@
 // in no JSON.
 #include <iostream>
 #include <map>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
-#include "cli/term/table.h"
+#include "cli/view/access_view.h"
 #include "cli/view/format.h"
 #include "tls/private_file.h"
 
@@ -18,7 +19,6 @@ namespace frostline::cli {
 namespace {
 
 constexpr std::int64_t kDaySeconds = 86'400;
-constexpr int kPageSize = 500;
 
 const std::map<std::string, v1::Role>& Roles() {
   static const auto* const roles =
@@ -29,41 +29,13 @@ const std::map<std::string, v1::Role>& Roles() {
   return *roles;
 }
 
-std::string NameOf(v1::Role role) {
-  for (const auto& [name, one] : Roles()) {
-    if (one == role) return name;
-  }
-  return "none";
-}
-
-std::string RenderTokens(const v1::ListTokensReply& all, int width) {
-  Table table({{"ID"},
-               {"ROLE"},
-               {"SUBJECT"},
-               {"EXPIRES"},
-               {"LAST USED", Align::kLeft, 1},
-               {"STATE", Align::kLeft, 0},
-               {"NOTE", Align::kLeft, 2}});
-  for (const v1::Token& token : all.tokens()) {
-    const std::string state = token.has_revoke_time()              ? "revoked"
-                              : token.has_old_secret_expire_time() ? "rotated"
-                                                                   : "valid";
-    table.AddRow({token.id(), NameOf(token.role()), token.subject(),
-                  FormatTime(token.expire_time()),
-                  token.has_last_used_time()
-                      ? FormatTime(token.last_used_time())
-                      : "never",
-                  state, token.note()});
-  }
-  return table.Render(width);
-}
-
 struct CreateArgs {
   std::string role;
   std::string subject;
   std::string note;
   int days = 90;
   std::string out;
+  std::vector<std::string> study_labels;  // KEY=VALUE
 };
 
 // The secret alone is on standard output, so that it can be piped on.
@@ -85,6 +57,30 @@ absl::StatusOr<ExitCode> HandOut(const v1::Token& token,
   return kExitOk;
 }
 
+absl::Status AddStudyLabels(const CreateArgs& args,
+                            v1::CreateTokenRequest* request) {
+  const bool fits = request->role() == v1::ROLE_RESEARCHER ||
+                    request->role() == v1::ROLE_VIEWER;
+  if (!args.study_labels.empty() && !fits) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat("--study-label is not for the role ", args.role),
+        "a researcher or a viewer may be held to studies", "--study-label");
+  }
+  for (const std::string& label : args.study_labels) {
+    const std::size_t equals = label.find('=');
+    const std::string key = label.substr(0, equals);
+    if (equals == std::string::npos || key.empty()) {
+      return MakeError(
+          ErrorId::kRequestInvalid,
+          absl::StrCat("--study-label: '", label, "' is no KEY=VALUE"),
+          "write --study-label team=nlp", "--study-label");
+    }
+    (*request->mutable_study_labels())[key] = label.substr(equals + 1);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<ExitCode> Create(Session& session, const CreateArgs& args) {
   const auto role = Roles().find(args.role);
   if (role == Roles().end()) {
@@ -92,13 +88,14 @@ absl::StatusOr<ExitCode> Create(Session& session, const CreateArgs& args) {
                      absl::StrCat("there is no role '", args.role, "'"),
                      "give admin, researcher, worker or viewer");
   }
-  ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::CreateTokenRequest request;
   request.set_request_id(NewRequestId(SystemClock()));
   request.set_role(role->second);
+  RETURN_IF_ERROR(AddStudyLabels(args, &request));
   request.set_subject(args.subject);
   request.set_note(args.note);
   request.mutable_lifetime()->set_seconds(args.days * kDaySeconds);
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::CreateTokenReply made,
                    client->Call(&v1::AdminService::Stub::CreateToken, request));
   return HandOut(made.token(), made.secret(), args.out);
@@ -128,18 +125,11 @@ absl::StatusOr<ExitCode> Revoke(Session& session, const std::string& id) {
 
 absl::StatusOr<ExitCode> List(Session& session, bool json) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  v1::ListTokensRequest request;
-  request.set_page_size(kPageSize);
-  v1::ListTokensReply all;
-  do {
-    ASSIGN_OR_RETURN(
-        const v1::ListTokensReply page,
-        client->Call(&v1::AdminService::Stub::ListTokens, request));
-    all.MergeFrom(page);
-    all.clear_next_page_token();
-    request.set_page_token(page.next_page_token());
-  } while (!request.page_token().empty());
-  std::cout << (json ? ToJson(all) : RenderTokens(all, session.terminal.width));
+  ASSIGN_OR_RETURN(const v1::ListTokensReply all, FetchTokens(*client));
+  std::cout << (json ? ToJson(all)
+                     : RenderTokenTable(
+                           {all.tokens().begin(), all.tokens().end()},
+                           session.terminal.width));
   return kExitOk;
 }
 
@@ -151,8 +141,8 @@ absl::StatusOr<ExitCode> WhoAmI(Session& session, bool json) {
   if (json) {
     std::cout << ToJson(who);
   } else {
-    std::cout << (who.subject().empty() ? "any worker" : who.subject()) << ", "
-              << NameOf(who.role()) << ", by " << who.proof() << "\n";
+    std::cout << DescribeIdentity(who) << "\n"
+              << "at " << DescribeTarget(session.target) << "\n";
   }
   return kExitOk;
 }
@@ -171,6 +161,12 @@ void AddTokenCommands(CLI::App& app, Invocation& invocation) {
       ->required();
   create->add_option("--subject", args->subject,
                      "Whom it stands for: ana; of a worker workers/ID");
+  create
+      ->add_option("--study-label", args->study_labels,
+                   "KEY=VALUE that its studies must have; repeat it")
+      ->type_name("LABEL")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   create->add_option("--note", args->note, "What it is for");
   create->add_option("--days", args->days, "How long it holds")
       ->check(CLI::Range(1, 3650))

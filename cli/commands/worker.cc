@@ -27,7 +27,7 @@ absl::StatusOr<ExitCode> List(Session& session, const ListArgs& args) {
     std::cout << ToJson(all);
   } else if (all.workers().empty()) {
     std::cerr << "no workers; start one with `frostline worker --connect "
-              << session.connect << " --exec CMD`\n";
+              << client->address() << " --exec CMD`\n";
   } else if (args.wide) {
     std::cout << RenderStockTable(workers, session.terminal.width);
   } else {
@@ -68,8 +68,8 @@ void AddServeCommand(CLI::App& app, Invocation& invocation) {
 void AddWorkerCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* const noun =
       app.add_subcommand("worker",
-                         "Run a worker here (frostline-worker); `worker list` "
-                         "and `drain` are about all");
+                         "Run a worker here (frostline-worker); `worker list`, "
+                         "`drain`, `invite` and `revoke` are about all");
   noun->require_subcommand(1)->fallthrough();
   const auto args = std::make_shared<ListArgs>();
   CLI::App* const list = AddVerb(
@@ -87,6 +87,7 @@ void AddWorkerCommands(CLI::App& app, Invocation& invocation) {
   drain->add_option("WORKER", *id, "The worker's id")->required();
   drain->add_flag("--undo", *undo,
                   "Let it work again, also after a quarantine");
+  AddWorkerAccess(*noun, invocation);
 }
 
 }  // namespace frostline::cli

@@ -92,9 +92,12 @@ absl::Status WriteStudy(const std::string& path, const std::string& text) {
 
 void PrintNext(const Session& session, const InitArgs& args,
                const std::string& file, const std::string& id) {
-  const bool usual = session.connect == Invocation().connect;
-  const std::string connect =
-      usual ? "" : absl::StrCat(" --connect ", session.connect);
+  // A context is for people: a worker is told where to go.
+  const std::string& named = session.flags.connect.empty()
+                                 ? session.environment.connect
+                                 : session.flags.connect;
+  const bool usual = named.empty() || named == kUsualConnect;
+  const std::string connect = usual ? "" : absl::StrCat(" --connect ", named);
   std::cerr << "next, with a coordinator running (frostline serve --data "
                "./frost &):\n"
             << "  frostline worker" << connect << " --registry " << args.folder

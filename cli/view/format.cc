@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "base/clock.h"
 #include "proto/wire_error.h"
@@ -73,6 +75,16 @@ std::string FormatValue(const google::protobuf::Value& value) {
   // Of a Value nothing can fail; if it does, the cell is empty.
   (void)google::protobuf::util::MessageToJsonString(value, &json);
   return proto::CleanText(json, kMaxValueBytes);
+}
+
+std::string FormatLabels(
+    const google::protobuf::Map<std::string, std::string>& labels) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : labels) {
+    parts.push_back(absl::StrCat(key, "=", value));
+  }
+  std::sort(parts.begin(), parts.end());
+  return absl::StrJoin(parts, ", ");
 }
 
 std::string NameOf(v1::StudyState state) {

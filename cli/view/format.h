@@ -4,6 +4,7 @@
 #ifndef FROSTLINE_CLI_VIEW_FORMAT_H_
 #define FROSTLINE_CLI_VIEW_FORMAT_H_
 
+#include <google/protobuf/map.h>
 #include <google/protobuf/message.h>
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/timestamp.pb.h>
@@ -28,6 +29,10 @@ std::string FormatSeconds(double seconds);
 std::string FormatTime(const google::protobuf::Timestamp& time);
 // Text has no JSON quotes.
 std::string FormatValue(const google::protobuf::Value& value);
+
+// "team=nlp, user=ana", in the order of the alphabet.
+std::string FormatLabels(
+    const google::protobuf::Map<std::string, std::string>& labels);
 
 // "SUCCEEDED".
 std::string NameOf(v1::StudyState state);

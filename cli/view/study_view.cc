@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -84,16 +85,6 @@ std::string PurposeText(const v1::StudySpec& spec, bool with_meaning) {
                       : NameOf(purpose);
 }
 
-std::string LabelsText(
-    const google::protobuf::Map<std::string, std::string>& labels) {
-  std::vector<std::string> parts;
-  for (const auto& [key, value] : labels) {
-    parts.push_back(absl::StrCat(key, "=", value));
-  }
-  std::sort(parts.begin(), parts.end());
-  return absl::StrJoin(parts, ", ");
-}
-
 // "17", or of several "17 and 4 more".
 std::string BestText(const v1::Study& study) {
   if (study.best_trials().empty()) return "";
@@ -127,22 +118,33 @@ std::string ProgressText(const v1::Study& study) {
   return text;
 }
 
-std::string RenderStudyTable(const std::vector<v1::Study>& studies, int width) {
-  Table table({{"ID"},
-               {"STATE"},
-               {"DONE", Align::kRight},
-               {"BUDGET", Align::kRight},
-               {"RUNNING", Align::kRight, 1},
-               {"FAILED", Align::kRight, 1},
-               {"BEST TRIAL", Align::kRight, 2},
-               {"CREATED", Align::kLeft, 3}});
+std::string RenderStudyTable(const std::vector<v1::Study>& studies, bool wide,
+                             int width) {
+  std::vector<Column> columns({{"ID"},
+                               {"STATE"},
+                               {"DONE", Align::kRight},
+                               {"BUDGET", Align::kRight},
+                               {"RUNNING", Align::kRight, 1},
+                               {"FAILED", Align::kRight, 1},
+                               {"BEST TRIAL", Align::kRight, 2},
+                               {"CREATED", Align::kLeft, 3}});
+  if (wide) columns.insert(columns.end(), {{"OWNER"}, {"LABELS"}});
+  Table table(columns);
   for (const v1::Study& study : studies) {
-    table.AddRow({LastPart(study.name()), NameOf(study.state()),
-                  absl::StrCat(study.counts().budget_used()),
-                  absl::StrCat(study.settings().budget().trials()),
-                  absl::StrCat(study.counts().running()),
-                  absl::StrCat(study.counts().failed()), BestText(study),
-                  FormatTime(study.create_time())});
+    std::vector<std::string> cells = {
+        LastPart(study.name()),
+        NameOf(study.state()),
+        absl::StrCat(study.counts().budget_used()),
+        absl::StrCat(study.settings().budget().trials()),
+        absl::StrCat(study.counts().running()),
+        absl::StrCat(study.counts().failed()),
+        BestText(study),
+        FormatTime(study.create_time())};
+    if (wide) {
+      cells.push_back(study.owner());
+      cells.push_back(FormatLabels(study.settings().labels()));
+    }
+    table.AddRow(std::move(cells));
   }
   return table.Render(width);
 }
@@ -165,7 +167,8 @@ std::string RenderStudy(const v1::Study& study,
   text += KeyLine("seed", absl::StrCat(study.spec().seed()));
   text += KeyLine("trial seeds", SeedsText(study.spec()));
   text += KeyLine("recipe", study.spec().recipe());
-  text += KeyLine("labels", LabelsText(study.settings().labels()));
+  text += KeyLine("labels", FormatLabels(study.settings().labels()));
+  text += KeyLine("owner", study.owner());
   text += KeyLine("created", FormatTime(study.create_time()));
   text += KeyLine("revision", absl::StrCat(study.revision()));
   if (!best.has_value()) return text;
@@ -234,7 +237,7 @@ std::string RenderWorkerTable(const std::vector<v1::Worker>& workers,
                   absl::StrCat(worker.slots()),
                   absl::StrCat(worker.trials_size()),
                   FormatTime(worker.last_seen_time()),
-                  LabelsText(worker.labels()), worker.state_reason()});
+                  FormatLabels(worker.labels()), worker.state_reason()});
   }
   return table.Render(width);
 }

@@ -13,7 +13,9 @@
 
 namespace frostline::cli {
 
-std::string RenderStudyTable(const std::vector<v1::Study>& studies, int width);
+// `wide`: with owners and labels.
+std::string RenderStudyTable(const std::vector<v1::Study>& studies, bool wide,
+                             int width);
 
 // `best` is the FULL view of the first of study.best_trials.
 std::string RenderStudy(const v1::Study& study,

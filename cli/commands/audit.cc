@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who changed what: asked of the coordinator, or read in its data folder.
+#include <algorithm>
+#include <iostream>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/error.h"
+#include "base/status_macros.h"
+#include "cli/commands/audit_verify.h"
+#include "cli/commands/command.h"
+#include "cli/view/access_view.h"
+#include "cli/view/format.h"
+
+namespace frostline::cli {
+namespace {
+
+constexpr int kPageSize = 1000;
+constexpr int kMostEntries = 1'000'000;
+
+struct AuditArgs {
+  std::string study;
+  std::string subject;
+  std::string method;
+  std::string outcome;
+  int limit = 100;
+  bool json = false;
+};
+
+absl::StatusOr<std::string> FilterOf(const AuditArgs& args) {
+  std::vector<std::string> terms;
+  const auto add = [&terms](const char* field, const std::string& value) {
+    if (!value.empty()) {
+      terms.push_back(absl::StrCat(field, " = \"", value, "\""));
+    }
+  };
+  if (!args.study.empty()) {
+    ASSIGN_OR_RETURN(const std::string study, StudyNameFrom(args.study));
+    add("study", study);
+  }
+  add("subject", args.subject);
+  add("method", args.method);
+  add("outcome", args.outcome);
+  return absl::StrJoin(terms, " AND ");
+}
+
+CLI::Validator WithoutQuotes() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        return text.find('"') == std::string::npos
+                   ? std::string()
+                   : std::string("a quote is in no entry");
+      },
+      "");
+}
+
+absl::StatusOr<std::vector<v1::AuditEntry>> Fetch(Client& client,
+                                                  const AuditArgs& args) {
+  v1::ListAuditEntriesRequest request;
+  ASSIGN_OR_RETURN(*request.mutable_filter(), FilterOf(args));
+  std::vector<v1::AuditEntry> entries;
+  do {
+    const int missing = args.limit - static_cast<int>(entries.size());
+    request.set_page_size(std::min(missing, kPageSize));
+    ASSIGN_OR_RETURN(
+        const v1::ListAuditEntriesReply page,
+        client.Call(&v1::AdminService::Stub::ListAuditEntries, request));
+    entries.insert(entries.end(), page.entries().begin(), page.entries().end());
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty() &&
+           entries.size() < static_cast<std::size_t>(args.limit));
+  return entries;
+}
+
+absl::StatusOr<ExitCode> List(Session& session, const AuditArgs& args) {
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  ASSIGN_OR_RETURN(auto entries, Fetch(*client, args));
+  // Where the prompt comes next, what happened last is what one looks for.
+  std::reverse(entries.begin(), entries.end());
+  if (!args.json && entries.empty()) {
+    std::cerr << "no entries\n";
+  } else if (!args.json) {
+    std::cout << RenderAuditTable(entries, session.terminal.width);
+  } else {
+    for (const v1::AuditEntry& entry : entries) {
+      std::cout << AuditJsonLine(entry);
+    }
+  }
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> Verify(const std::string& folder) {
+  ASSIGN_OR_RETURN(const AuditFacts facts, VerifyAudit(folder));
+  std::cout << FormatCount(facts.entries)
+            << (facts.entries == 1 ? " entry" : " entries");
+  if (facts.entries > 0) {
+    std::cout << " from " << facts.first_time << " to " << facts.last_time;
+  }
+  std::cout << ", whole\n" << KeyLine("last chain", facts.last_chain);
+  if (facts.unfinished) {
+    std::cerr << "note: the last line has no end yet and is not counted: it is "
+                 "being written, or a kill cut it off\n";
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddAuditCommands(CLI::App& app, Invocation& invocation) {
+  const auto args = std::make_shared<AuditArgs>();
+  CLI::App* const noun = app.add_subcommand(
+      "audit", "Who changed what, and whether its record is whole");
+  noun->require_subcommand(0, 1)->fallthrough();
+  noun->callback([noun, args, &invocation] {
+    if (!noun->get_subcommands().empty()) return;
+    invocation.action = [args](Session& session) {
+      return List(session, *args);
+    };
+  });
+  noun->add_option("--study", args->study, "Of one study and its trials")
+      ->type_name("ID");
+  noun->add_option("--subject", args->subject, "By whom: ana, workers/gpu03")
+      ->type_name("WHO")
+      ->check(WithoutQuotes());
+  noun->add_option("--method", args->method, "StudyService.StopStudy")
+      ->type_name("METHOD")
+      ->check(WithoutQuotes());
+  noun->add_option("--outcome", args->outcome, "OK, or PERMISSION_DENIED, …")
+      ->type_name("OUTCOME")
+      ->check(WithoutQuotes());
+  noun->add_option("--limit", args->limit, "So many of the newest")
+      ->type_name("N")
+      ->check(CLI::Range(1, kMostEntries))
+      ->capture_default_str();
+  noun->add_flag("--json", args->json, "A line of JSON for each");
+  const auto folder = std::make_shared<std::string>();
+  AddVerb(*noun, "verify", "Whether nothing in the audit's files was changed",
+          invocation, [folder](Session&) { return Verify(*folder); })
+      ->add_option("DATA_DIR", *folder, "The data folder of the coordinator")
+      ->required();
+}
+
+}  // namespace frostline::cli

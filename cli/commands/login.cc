@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// login and logout. The coordinator is asked who one is with the token before
+// anything is kept, so that a context that is there has worked once.
+#include <iostream>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/plain/sha256.h"
+#include "base/status_macros.h"
+#include "cli/client/address.h"
+#include "cli/commands/command.h"
+#include "cli/term/secret_prompt.h"
+#include "cli/view/access_view.h"
+#include "tls/certificate.h"
+#include "tls/private_file.h"
+
+namespace frostline::cli {
+namespace {
+
+struct LoginArgs {
+  std::string address;  // HOST:PORT, HOST:PORT#FINGERPRINT
+  std::string fingerprint;
+  std::string name;
+};
+
+struct Destination {
+  std::string connect;
+  std::string fingerprint;  // or empty
+};
+
+// openssl writes AB:CD:…, we write abcd….
+std::string PlainDigits(const std::string& fingerprint) {
+  return absl::AsciiStrToLower(absl::StrReplaceAll(fingerprint, {{":", ""}}));
+}
+
+absl::StatusOr<Destination> DestinationOf(const LoginArgs& args) {
+  const std::size_t hash = args.address.find('#');
+  Destination to{args.address.substr(0, hash), PlainDigits(args.fingerprint)};
+  if (hash != std::string::npos) {
+    const std::string behind = PlainDigits(args.address.substr(hash + 1));
+    if (!to.fingerprint.empty() && to.fingerprint != behind) {
+      return MakeError(ErrorId::kRequestInvalid,
+                       "--fingerprint is another than that behind #",
+                       "give one of them", "--fingerprint");
+    }
+    to.fingerprint = behind;
+  }
+  if (!IsAddress(to.connect)) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat("'", to.connect, "' is no address of a coordinator"),
+        "write HOST:PORT, e.g. gpu-head.lan:7443");
+  }
+  const bool named = hash != std::string::npos || !args.fingerprint.empty();
+  if (named && !IsSha256(to.fingerprint)) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat("'", to.fingerprint,
+                                  "' is no SHA-256 of 64 hexadecimal digits"),
+                     "take what `frostline tls fingerprint` prints on the "
+                     "coordinator's machine",
+                     "--fingerprint");
+  }
+  return to;
+}
+
+// A context keeps a token and a CA: what else is given would be lost.
+absl::Status CheckFlags(const Session& session) {
+  if (!session.flags.access.tls.certificate.empty() ||
+      !session.flags.access.tls.key.empty()) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     "a context keeps a token, not a certificate",
+                     "make a token: `frostline token create`", "--tls-cert");
+  }
+  if (session.flags.connect.empty() && session.flags.context.empty()) {
+    return absl::OkStatus();
+  }
+  return MakeError(ErrorId::kRequestInvalid,
+                   "login takes the coordinator as its argument",
+                   "write `frostline login HOST:PORT`, and --name NAME for the "
+                   "context");
+}
+
+// The flag's, else that of the environment.
+std::string Given(const std::string& flag, const std::string& variable) {
+  return flag.empty() ? variable : flag;
+}
+
+absl::StatusOr<std::string> NameFor(const Session& session,
+                                    const LoginArgs& args,
+                                    const std::string& connect) {
+  const std::string name =
+      args.name.empty() ? NameOfAddress(connect) : args.name;
+  const absl::Status valid = CheckNewName(name, "--name");
+  if (!valid.ok() && args.name.empty()) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat("no name for a context can be made of ", connect),
+        "give one: --name NAME", "--name");
+  }
+  RETURN_IF_ERROR(valid);
+  const auto before = session.contexts.Read(name);
+  if (!before.ok() || before->connect == connect) return name;
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat("context ", name, " is of another coordinator, ",
+                   before->connect),
+      absl::StrCat("give another --name, or remove that one: "
+                   "`frostline logout ",
+                   name, "`"),
+      "--name");
+}
+
+absl::StatusOr<SecretString> TokenOf(const Session& session) {
+  const std::string path =
+      Given(session.flags.access.token, session.environment.access.token);
+  if (path.empty()) return ReadSecret("token: ");
+  ASSIGN_OR_RETURN(const SecretString text,
+                   tls::ReadPrivateFile(path, "--token-file"));
+  return SecretString(std::string(absl::StripAsciiWhitespace(text.Reveal())));
+}
+
+absl::Status CheckToken(const SecretString& token) {
+  for (const char c : token.Reveal()) {
+    if (c <= ' ' || c >= '\x7F') {
+      return MakeError(
+          ErrorId::kRequestInvalid, "what was given is no token in one line",
+          "give what `frostline token create` printed", "--token-file");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckFingerprint(const std::string& ca_pem,
+                              const Destination& to) {
+  if (to.fingerprint.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const auto facts, tls::ReadCertificate(ca_pem));
+  if (facts.sha256 == to.fingerprint) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kFingerprintWrong,
+      absl::StrCat("the CA of --tls-ca has the fingerprint ", facts.sha256),
+      "compare with `frostline tls fingerprint` on the "
+      "coordinator's machine",
+      "--fingerprint");
+}
+
+absl::StatusOr<ExitCode> LogIn(Session& session, const LoginArgs& args) {
+  RETURN_IF_ERROR(CheckFlags(session));
+  ASSIGN_OR_RETURN(const Destination to, DestinationOf(args));
+  ASSIGN_OR_RETURN(const std::string name, NameFor(session, args, to.connect));
+  tls::AccessFiles files;
+  files.tls.ca =
+      Given(session.flags.access.tls.ca, session.environment.access.tls.ca);
+  NewContext made{name, to.connect, {}, ""};
+  if (!files.tls.ca.empty()) {
+    ASSIGN_OR_RETURN(made.ca_pem,
+                     tls::ReadPublicFile(files.tls.ca, "--tls-ca"));
+  }
+  RETURN_IF_ERROR(CheckFingerprint(made.ca_pem, to));
+  ASSIGN_OR_RETURN(made.token, TokenOf(session));
+  RETURN_IF_ERROR(CheckToken(made.token));
+  ASSIGN_OR_RETURN(session.client, Client::Open(to.connect, files, made.token));
+  ASSIGN_OR_RETURN(const v1::Identity who,
+                   session.client->Call(&v1::AdminService::Stub::WhoAmI,
+                                        v1::WhoAmIRequest()));
+  RETURN_IF_ERROR(session.contexts.Keep(made));
+  RETURN_IF_ERROR(session.contexts.SetCurrent(name));
+  std::cout << DescribeIdentity(who) << "\n"
+            << "context " << name << " (" << to.connect
+            << ") is the current one\n";
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddLoginCommands(CLI::App& app, Invocation& invocation) {
+  const auto args = std::make_shared<LoginArgs>();
+  CLI::App* const login = AddVerb(
+      app, "login", "Keep a coordinator and a token as a context", invocation,
+      [args](Session& session) { return LogIn(session, *args); });
+  login
+      ->add_option("ADDRESS", args->address,
+                   "HOST:PORT, or HOST:PORT#FINGERPRINT of its CA")
+      ->required();
+  login
+      ->add_option("--fingerprint", args->fingerprint,
+                   "The SHA-256 of its CA, as `tls fingerprint` prints it")
+      ->type_name("SHA256");
+  login->add_option("--name", args->name, "Of the context; the host's")
+      ->type_name("NAME");
+  login->footer(
+      "The token is read from --token-file, else from standard input: a\n"
+      "terminal does not show it.\n\n"
+      "Examples:\n"
+      "  frostline login gpu-head.lan:7443 --tls-ca ca.crt\n"
+      "  frostline login gpu-head.lan:7443 --tls-ca ca.crt <ana.token");
+}
+
+}  // namespace frostline::cli

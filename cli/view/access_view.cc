@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/view/access_view.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "base/clock.h"
+#include "base/plain/json_text.h"
+#include "cli/term/table.h"
+#include "cli/view/format.h"
+
+namespace frostline::cli {
+namespace {
+
+// Enough to tell certificates apart, and what `cert revoke` completes.
+constexpr std::size_t kShownDigits = 16;
+
+template <typename T>
+std::string LastUsed(const T& one) {
+  return one.has_last_used_time() ? FormatTime(one.last_used_time()) : "never";
+}
+
+std::string StateOf(const v1::Token& token) {
+  if (token.has_revoke_time()) return "revoked";
+  const std::string state =
+      token.has_old_secret_expire_time() ? "rotated" : "valid";
+  return token.single_use() ? "once" : state;
+}
+
+WallMicros WallOf(const google::protobuf::Timestamp& time) {
+  return time.seconds() * 1'000'000 + time.nanos() / 1'000;
+}
+
+}  // namespace
+
+std::string NameOf(v1::Role role) {
+  if (role == v1::ROLE_UNSPECIFIED || !v1::Role_IsValid(role)) return "none";
+  return absl::AsciiStrToLower(absl::StripPrefix(v1::Role_Name(role), "ROLE_"));
+}
+
+std::string RenderTokenTable(const std::vector<v1::Token>& tokens, int width) {
+  Table table({{"ID"},
+               {"ROLE"},
+               {"SUBJECT"},
+               {"EXPIRES"},
+               {"LAST USED", Align::kLeft, 1},
+               {"STATE", Align::kLeft, 0},
+               {"STUDIES", Align::kLeft, 2},
+               {"NOTE", Align::kLeft, 3}});
+  for (const v1::Token& token : tokens) {
+    table.AddRow({token.id(), NameOf(token.role()), token.subject(),
+                  FormatTime(token.expire_time()), LastUsed(token),
+                  StateOf(token), FormatLabels(token.study_labels()),
+                  token.note()});
+  }
+  return table.Render(width);
+}
+
+std::string RenderCertificateTable(
+    const std::vector<v1::Certificate>& certificates, int width) {
+  Table table({{"SHA-256"},
+               {"ROLE"},
+               {"SUBJECT"},
+               {"EXPIRES"},
+               {"LAST USED", Align::kLeft, 1},
+               {"STATE", Align::kLeft, 0},
+               {"SINCE", Align::kLeft, 2}});
+  for (const v1::Certificate& one : certificates) {
+    const std::string state =
+        one.has_revoke_time()
+            ? absl::StrCat("revoked ", FormatTime(one.revoke_time()))
+            : "valid";
+    table.AddRow({one.sha256().substr(0, kShownDigits), NameOf(one.role()),
+                  one.subject(), FormatTime(one.expire_time()), LastUsed(one),
+                  state, FormatTime(one.create_time())});
+  }
+  return table.Render(width);
+}
+
+std::string RenderAuditTable(const std::vector<v1::AuditEntry>& entries,
+                             int width) {
+  Table table({{"TIME"},
+               {"SUBJECT"},
+               {"ROLE", Align::kLeft, 2},
+               {"METHOD"},
+               {"RESOURCE"},
+               {"OUTCOME"},
+               {"FROM", Align::kLeft, 1},
+               {"ENTRY", Align::kRight, 3}});
+  for (const v1::AuditEntry& entry : entries) {
+    table.AddRow({FormatTime(entry.time()), entry.subject(),
+                  NameOf(entry.role()), entry.method(), entry.resource(),
+                  entry.outcome(), entry.address(),
+                  absl::StrCat(entry.sequence())});
+  }
+  return table.Render(width);
+}
+
+std::string DescribeIdentity(const v1::Identity& who) {
+  const std::string labels = FormatLabels(who.study_labels());
+  return absl::StrCat(
+      who.subject().empty() ? "any worker" : who.subject(), ", ",
+      NameOf(who.role()), labels.empty() ? "" : " of studies with " + labels,
+      ", by ", who.proof(),
+      who.has_expire_time() ? ", until " + FormatTime(who.expire_time()) : "");
+}
+
+std::string AuditJsonLine(const v1::AuditEntry& entry) {
+  std::string line = absl::StrCat("{\"sequence\":", entry.sequence());
+  const auto add = [&line](const char* key, const std::string& text) {
+    absl::StrAppend(&line, ",\"", key, "\":", JsonString(text));
+  };
+  add("time", FormatWall(WallOf(entry.time())));
+  add("subject", entry.subject());
+  add("role", NameOf(entry.role()));
+  add("address", entry.address());
+  add("method", entry.method());
+  add("resource", entry.resource());
+  add("request_id", entry.request_id());
+  add("outcome", entry.outcome());
+  add("chain_sha256", absl::BytesToHexString(entry.chain_sha256()));
+  return line + "}\n";
+}
+
+}  // namespace frostline::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: access_view.h
+//
+// Who may call the coordinator, and who did what.
+#ifndef FROSTLINE_CLI_VIEW_ACCESS_VIEW_H_
+#define FROSTLINE_CLI_VIEW_ACCESS_VIEW_H_
+
+#include <string>
+#include <vector>
+
+#include "frostline/v1/admin_service.pb.h"
+
+namespace frostline::cli {
+
+// "admin"; "none" for what this version does not know.
+std::string NameOf(v1::Role role);
+
+std::string RenderTokenTable(const std::vector<v1::Token>& tokens, int width);
+std::string RenderCertificateTable(
+    const std::vector<v1::Certificate>& certificates, int width);
+// In the order that is given.
+std::string RenderAuditTable(const std::vector<v1::AuditEntry>& entries,
+                             int width);
+
+// Says "ana, researcher, by token, until 2027-02-21 06:07:34Z".
+std::string DescribeIdentity(const v1::Identity& who);
+
+// One line, with the keys of the audit's own file.
+std::string AuditJsonLine(const v1::AuditEntry& entry);
+
+}  // namespace frostline::cli
+
+#endif  // FROSTLINE_CLI_VIEW_ACCESS_VIEW_H_
