@@ -111,6 +111,13 @@ bool HasHost(X509* leaf, const std::string& host) {
                          X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, nullptr) == 1;
 }
 
+// In PEM form; "" where the chain has it not.
+std::string PinnedAuthority(const std::string& chain_pem, const Pin& pin) {
+  const std::vector<Certificate> chain = ReadChain(chain_pem);
+  X509* const authority = FindAuthority(chain, pin);
+  return authority == nullptr ? "" : PemOf(authority);
+}
+
 }  // namespace
 
 absl::Status CheckPinnedChain(const std::string& chain_pem, const Pin& pin,
@@ -136,9 +143,14 @@ absl::Status CheckPinnedChain(const std::string& chain_pem, const Pin& pin,
 
 class PinnedChannel::Verdict {
  public:
-  void Set(const absl::Status& refusal) {
+  void Set(const absl::Status& refusal, const std::string& ca_pem) {
     const MutexLock lock(&mutex_);
     refusal_ = refusal;
+    if (refusal.ok()) ca_pem_ = ca_pem;
+  }
+  std::string ca_pem() const {
+    const MutexLock lock(&mutex_);
+    return ca_pem_;
   }
   absl::Status refusal() const {
     const MutexLock lock(&mutex_);
@@ -148,6 +160,7 @@ class PinnedChannel::Verdict {
  private:
   mutable Mutex mutex_;
   absl::Status refusal_ ABSL_GUARDED_BY(mutex_);
+  std::string ca_pem_ ABSL_GUARDED_BY(mutex_);
 };
 
 // gRPC owns it and calls it after each handshake, on a thread of its own.
@@ -160,9 +173,9 @@ class PinnedChannel::Verifier : public verified::ExternalCertificateVerifier {
               std::function<void(grpc::Status)> /*callback*/,
               grpc::Status* sync_status) override {
     const grpc::string_ref chain = request->peer_cert_full_chain();
-    const absl::Status judged =
-        CheckPinnedChain({chain.data(), chain.size()}, pin_, now_);
-    verdict_->Set(judged);
+    const std::string pem(chain.data(), chain.size());
+    const absl::Status judged = CheckPinnedChain(pem, pin_, now_);
+    verdict_->Set(judged, PinnedAuthority(pem, pin_));
     *sync_status = judged.ok() ? grpc::Status::OK
                                : grpc::Status(grpc::StatusCode::UNAUTHENTICATED,
                                               std::string(judged.message()));
@@ -189,5 +202,6 @@ PinnedChannel::PinnedChannel(const Pin& pin, WallMicros now)
 }
 
 absl::Status PinnedChannel::refusal() const { return verdict_->refusal(); }
+std::string PinnedChannel::ca_pem() const { return verdict_->ca_pem(); }
 
 }  // namespace frostline::tls

@@ -45,6 +45,8 @@ class PinnedChannel {
   }
   // Why the last handshake was refused, or OK.
   absl::Status refusal() const;
+  // The CA of the fingerprint, in PEM form, once a handshake was not refused.
+  std::string ca_pem() const;
 
  private:
   class Verdict;

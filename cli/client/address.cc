@@ -17,14 +17,20 @@ bool IsAddress(const std::string& address) {
          port <= 65535;
 }
 
+std::string HostOf(const std::string& address) {
+  const std::string host = address.substr(0, address.rfind(':'));
+  const bool has_brackets = host.size() > 2 && host.front() == '[';
+  return has_brackets ? host.substr(1, host.size() - 2) : host;
+}
+
 std::string NameOfAddress(const std::string& address) {
   if (absl::StartsWith(address, "unix:")) return "local";
   std::string name;
-  for (const char c : address.substr(0, address.rfind(':'))) {
+  for (const char c : HostOf(address)) {
     const bool is_word = absl::ascii_isalnum(static_cast<unsigned char>(c));
     if (is_word || c == '.') {
       name += absl::ascii_tolower(static_cast<unsigned char>(c));
-    } else if (!name.empty() && c != ']') {
+    } else if (!name.empty()) {
       name += '-';
     }
   }

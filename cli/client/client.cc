@@ -33,26 +33,27 @@ bool IsAnotherServer(const grpc::Status& status) {
          absl::StrContains(said, "Failed parsing HTTP/2");
 }
 
+absl::Status CheckAddress(const std::string& address) {
+  if (IsAddress(address)) return absl::OkStatus();
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat("'", proto::CleanText(address, 100),
+                                "' is no address of a coordinator"),
+                   "write --connect HOST:PORT, e.g. 127.0.0.1:7070", "connect");
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Open(
-    const std::string& address, const tls::AccessFiles& files,
-    SecretString token) {
-  if (!IsAddress(address)) {
-    return MakeError(ErrorId::kRequestInvalid,
-                     absl::StrCat("'", proto::CleanText(address, 100),
-                                  "' is no address of a coordinator"),
-                     "write --connect HOST:PORT, e.g. 127.0.0.1:7070",
-                     "connect");
-  }
-  if (!token.empty() && files.tls.empty() && !tls::IsLocalAddress(address)) {
-    return MakeError(
-        ErrorId::kRequestInvalid,
-        absl::StrCat("the token would travel to ", address, " in plaintext"),
-        "give --tls-ca FILE, the CA of the coordinator", "--tls-ca");
-  }
+    const std::string& address, const tls::AccessFiles& files) {
+  RETURN_IF_ERROR(CheckAddress(address));
   ASSIGN_OR_RETURN(tls::Access access,
                    tls::Access::Open(files, address, SystemClock()));
+  return Open(address, std::move(access));
+}
+
+absl::StatusOr<std::unique_ptr<Client>> Client::Open(const std::string& address,
+                                                     tls::Access access) {
+  RETURN_IF_ERROR(CheckAddress(address));
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxReplyBytes);
   // A proxy meant for the web does not lead to a coordinator.
@@ -62,26 +63,18 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Open(
   const auto channel =
       grpc::CreateCustomChannel(address, access.credentials(), arguments);
   return std::unique_ptr<Client>(
-      new Client(address, std::move(access), std::move(token), channel));
+      new Client(address, std::move(access), channel));
 }
 
 Client::Client(const std::string& address, tls::Access access,
-               SecretString token,
                const std::shared_ptr<grpc::Channel>& channel)
     : address_(address),
       access_(std::move(access)),
-      token_(std::move(token)),
       channel_(channel),
       stubs_(v1::StudyService::NewStub(channel),
              v1::WorkerService::NewStub(channel),
              v1::ImportanceService::NewStub(channel),
              v1::AdminService::NewStub(channel)) {}
-
-void Client::ShowToken(grpc::ClientContext* context) const {
-  if (token_.empty()) return access_.ShowToken(context);
-  context->AddMetadata("authorization",
-                       absl::StrCat("Bearer ", token_.Reveal()));
-}
 
 bool Client::AwaitStart(Duration longest) {
   if (!tls::IsLocalAddress(address_)) return true;

@@ -16,7 +16,6 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "base/secret.h"
 #include "frostline/v1/admin_service.grpc.pb.h"
 #include "frostline/v1/importance_service.grpc.pb.h"
 #include "frostline/v1/study_service.grpc.pb.h"
@@ -29,11 +28,13 @@ namespace frostline::cli {
 class Client {
  public:
   // Answers REQUEST_INVALID when `address` is neither HOST:PORT nor unix:PATH,
-  // and what tls::Access::Open() answers. The first call connects. A `token`
-  // that is in no file yet stands before that of the files.
+  // and what tls::Access::Open() answers. The first call connects.
   static absl::StatusOr<std::unique_ptr<Client>> Open(
-      const std::string& address, const tls::AccessFiles& files = {},
-      SecretString token = {});
+      const std::string& address, const tls::AccessFiles& files = {});
+  // The same for credentials that are in no files yet. It is the caller's to
+  // keep a token from the wrong coordinator.
+  static absl::StatusOr<std::unique_ptr<Client>> Open(
+      const std::string& address, tls::Access access);
 
   template <typename Stub, typename Request, typename Reply>
   absl::StatusOr<Reply> Call(grpc::Status (Stub::*method)(grpc::ClientContext*,
@@ -42,7 +43,7 @@ class Client {
                              const Request& request) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + kDeadline);
-    ShowToken(&context);
+    access_.ShowToken(&context);
     Reply reply;
     Stub& stub = *std::get<std::unique_ptr<Stub>>(stubs_);
     const grpc::Status status = (stub.*method)(&context, request, &reply);
@@ -58,7 +59,9 @@ class Client {
   v1::StudyService::Stub& studies() { return *std::get<0>(stubs_); }
   const std::string& address() const { return address_; }
   // For calls that are made on a stub itself.
-  void ShowToken(grpc::ClientContext* context) const;
+  void ShowToken(grpc::ClientContext* context) const {
+    access_.ShowToken(context);
+  }
 
   // Names this coordinator's address where it is away.
   absl::Status Explain(const grpc::Status& status) const;
@@ -67,12 +70,11 @@ class Client {
   // Importance of a large study takes longest.
   static constexpr std::chrono::seconds kDeadline{30};
 
-  Client(const std::string& address, tls::Access access, SecretString token,
+  Client(const std::string& address, tls::Access access,
          const std::shared_ptr<grpc::Channel>& channel);
 
   std::string address_;
   tls::Access access_;
-  SecretString token_;
   std::shared_ptr<grpc::Channel> channel_;
   std::tuple<std::unique_ptr<v1::StudyService::Stub>,
              std::unique_ptr<v1::WorkerService::Stub>,

@@ -3,6 +3,8 @@
 // login and logout. The coordinator is asked who one is with the token before
 // anything is kept, so that a context that is there has worked once.
 #include <iostream>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -16,7 +18,10 @@
 #include "cli/commands/command.h"
 #include "cli/term/secret_prompt.h"
 #include "cli/view/access_view.h"
+#include "tls/access.h"
 #include "tls/certificate.h"
+#include "tls/credentials.h"
+#include "tls/pinned_channel.h"
 #include "tls/private_file.h"
 
 namespace frostline::cli {
@@ -148,25 +153,69 @@ absl::Status CheckFingerprint(const std::string& ca_pem,
       "--fingerprint");
 }
 
+// How the coordinator is told from others: by a CA, by the fingerprint of one,
+// or because nobody else can listen there.
+struct Trust {
+  std::shared_ptr<grpc::ChannelCredentials> credentials;
+  std::string ca_pem;
+  std::optional<tls::PinnedChannel> pinned;
+};
+
+absl::StatusOr<Trust> TrustIn(const Destination& to,
+                              const std::string& ca_file) {
+  Trust trust;
+  if (!ca_file.empty()) {
+    ASSIGN_OR_RETURN(trust.ca_pem, tls::ReadPublicFile(ca_file, "--tls-ca"));
+    RETURN_IF_ERROR(CheckFingerprint(trust.ca_pem, to));
+    tls::TlsFiles files;
+    files.ca = ca_file;
+    ASSIGN_OR_RETURN(trust.credentials,
+                     tls::ChannelCredentialsOf(files, SystemClock()));
+    return trust;
+  }
+  if (!to.fingerprint.empty()) {
+    trust.pinned.emplace(tls::Pin{HostOf(to.connect), to.fingerprint},
+                         SystemClock().Wall());
+    trust.credentials = trust.pinned->credentials();
+    return trust;
+  }
+  trust.credentials = grpc::InsecureChannelCredentials();
+  if (tls::IsLocalAddress(to.connect)) return trust;
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat("the token would travel to ", to.connect, " in plaintext"),
+      "give --tls-ca FILE, the CA of the coordinator, or --fingerprint, what "
+      "`frostline tls fingerprint` prints on its machine",
+      "--tls-ca");
+}
+
+absl::StatusOr<v1::Identity> AskWho(Session& session, const NewContext& made,
+                                    Trust& trust) {
+  ASSIGN_OR_RETURN(
+      session.client,
+      Client::Open(made.connect,
+                   tls::Access::WithToken(trust.credentials, made.token)));
+  auto who = session.client->Call(&v1::AdminService::Stub::WhoAmI,
+                                  v1::WhoAmIRequest());
+  if (!trust.pinned.has_value()) return who;
+  // gRPC would say of a refused handshake that nobody answers.
+  if (!who.ok()) RETURN_IF_ERROR(trust.pinned->refusal());
+  trust.ca_pem = trust.pinned->ca_pem();
+  return who;
+}
+
 absl::StatusOr<ExitCode> LogIn(Session& session, const LoginArgs& args) {
   RETURN_IF_ERROR(CheckFlags(session));
   ASSIGN_OR_RETURN(const Destination to, DestinationOf(args));
   ASSIGN_OR_RETURN(const std::string name, NameFor(session, args, to.connect));
-  tls::AccessFiles files;
-  files.tls.ca =
-      Given(session.flags.access.tls.ca, session.environment.access.tls.ca);
+  ASSIGN_OR_RETURN(Trust trust,
+                   TrustIn(to, Given(session.flags.access.tls.ca,
+                                     session.environment.access.tls.ca)));
   NewContext made{name, to.connect, {}, ""};
-  if (!files.tls.ca.empty()) {
-    ASSIGN_OR_RETURN(made.ca_pem,
-                     tls::ReadPublicFile(files.tls.ca, "--tls-ca"));
-  }
-  RETURN_IF_ERROR(CheckFingerprint(made.ca_pem, to));
   ASSIGN_OR_RETURN(made.token, TokenOf(session));
   RETURN_IF_ERROR(CheckToken(made.token));
-  ASSIGN_OR_RETURN(session.client, Client::Open(to.connect, files, made.token));
-  ASSIGN_OR_RETURN(const v1::Identity who,
-                   session.client->Call(&v1::AdminService::Stub::WhoAmI,
-                                        v1::WhoAmIRequest()));
+  ASSIGN_OR_RETURN(const v1::Identity who, AskWho(session, made, trust));
+  made.ca_pem = trust.ca_pem;
   RETURN_IF_ERROR(session.contexts.Keep(made));
   RETURN_IF_ERROR(session.contexts.SetCurrent(name));
   std::cout << DescribeIdentity(who) << "\n"
@@ -196,7 +245,7 @@ void AddLoginCommands(CLI::App& app, Invocation& invocation) {
       "The token is read from --token-file, else from standard input: a\n"
       "terminal does not show it.\n\n"
       "Examples:\n"
-      "  frostline login gpu-head.lan:7443 --tls-ca ca.crt\n"
+      "  frostline login gpu-head.lan:7443#FINGERPRINT\n"
       "  frostline login gpu-head.lan:7443 --tls-ca ca.crt <ana.token");
 }
 

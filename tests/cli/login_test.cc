@@ -5,17 +5,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cstdlib>
-#include <filesystem>
 
+#include "base/clock.h"
 #include "gmock/gmock.h"
 #include "tests/cli/access_fixture.h"
+#include "tls/authority.h"
+#include "tls/certificate.h"
 
 namespace frostline::cli {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -175,6 +177,77 @@ TEST_F(LoginTest, DoesNotTakeOverTheNameOfAnother) {
   EXPECT_EQ(Frostline("login nowhere --token-file ana.token"), 2);
   EXPECT_EQ(Frostline("login $AT --connect $AT --token-file ana.token"), 2);
   EXPECT_EQ(Frostline("login $AT --fingerprint abc --token-file ana.token"), 2);
+}
+
+// A coordinator over TLS, of which one has the fingerprint alone.
+class FingerprintTest : public LoginTest {
+ protected:
+  FingerprintTest() {
+    const WallMicros now = SystemClock().Wall();
+    const auto authority = tls::MakeAuthority("test", now);
+    const auto made = tls::Issue(
+        *authority, {.name = "c", .hosts = {"127.0.0.1"}, .uri = ""}, now);
+    ca_pem_ = authority->certificate_pem;
+    fingerprint_ = tls::ReadCertificate(ca_pem_)->sha256;
+    grpc::SslServerCredentialsOptions options;
+    options.pem_key_cert_pairs.push_back(
+        {made->key_pem.Reveal(), made->certificate_pem + ca_pem_});
+    int port = 0;
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::SslServerCredentials(options),
+                             &port);
+    builder.RegisterService(&admin_);
+    tls_server_ = builder.BuildAndStart();
+    tls_address_ = "127.0.0.1:" + std::to_string(port);
+    Write("ana.token", std::string(kSecret) + "\n");
+  }
+  ~FingerprintTest() override { tls_server_->Shutdown(); }
+
+  std::string ca_pem_;
+  std::string fingerprint_;
+  std::unique_ptr<grpc::Server> tls_server_;
+  std::string tls_address_;
+};
+
+TEST_F(FingerprintTest, IsEnoughToLogIn) {
+  ASSERT_EQ(Frostline("login " + tls_address_ + "#" + fingerprint_ +
+                      " --token-file ana.token"),
+            0)
+      << output_;
+  EXPECT_EQ(Text(std::string(kFolder) + "/ca.crt"), ca_pem_);
+  EXPECT_EQ(Text(std::string(kFolder) + "/connect"), tls_address_ + "\n");
+  ASSERT_EQ(Frostline("whoami"), 0) << output_;
+  ASSERT_EQ(Frostline("context show"), 0) << output_;
+  EXPECT_THAT(out_, HasSubstr(fingerprint_));
+  // As openssl writes it, and beside the CA itself.
+  std::string shouted;
+  for (std::size_t i = 0; i < fingerprint_.size(); ++i) {
+    if (i > 0 && i % 2 == 0) shouted += ':';
+    shouted += static_cast<char>(std::toupper(fingerprint_[i]));
+  }
+  Write("ca.crt", ca_pem_);
+  ASSERT_EQ(Frostline("login " + tls_address_ + " --tls-ca ca.crt " +
+                      "--token-file ana.token --fingerprint " + shouted),
+            0)
+      << output_;
+}
+
+TEST_F(FingerprintTest, ASwappedCoordinatorGetsNoToken) {
+  const std::string other(64, 'a');
+  EXPECT_EQ(Frostline("login " + tls_address_ + "#" + other +
+                      " --token-file ana.token"),
+            4);
+  EXPECT_THAT(output_, AllOf(HasSubstr("FL-4020"), Not(HasSubstr(kSecret))));
+  Write("ca.crt", ca_pem_);
+  EXPECT_EQ(Frostline("login " + tls_address_ + " --tls-ca ca.crt " +
+                      "--token-file ana.token --fingerprint " + other),
+            4);
+  EXPECT_THAT(output_, HasSubstr("FL-4020"));
+  EXPECT_EQ(Frostline("login " + tls_address_ + "#" + other +
+                      " --token-file ana.token --fingerprint " + fingerprint_),
+            2);
+  EXPECT_THAT(admin_.shown_tokens, IsEmpty());
+  EXPECT_FALSE(Exists("home/.config"));
 }
 
 TEST_F(LoginTest, WithoutAHomeCommandsWorkAndLoginSaysWhy) {

@@ -105,6 +105,7 @@ TEST(Address, NamesItsContext) {
   EXPECT_EQ(NameOfAddress("GPU-Head.lan:7443"), "gpu-head.lan");
   EXPECT_EQ(NameOfAddress("127.0.0.1:7070"), "127.0.0.1");
   EXPECT_EQ(NameOfAddress("[fd00::7]:7443"), "fd00--7");
+  EXPECT_EQ(HostOf("[fd00::7]:7443"), "fd00::7");
   EXPECT_EQ(NameOfAddress("unix:/run/frost.sock"), "local");
 }
 
