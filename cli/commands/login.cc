@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// login and logout. The coordinator is asked who one is with the token before
+// login. The coordinator is asked who one is with the token before
 // anything is kept, so that a context that is there has worked once.
 #include <iostream>
-#include <memory>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "base/error.h"
-#include "base/ids.h"
-#include "base/plain/sha256.h"
 #include "base/status_macros.h"
 #include "cli/client/address.h"
 #include "cli/commands/command.h"
+#include "cli/commands/login_trust.h"
 #include "cli/term/secret_prompt.h"
 #include "cli/view/access_view.h"
 #include "tls/access.h"
-#include "tls/certificate.h"
-#include "tls/credentials.h"
-#include "tls/pinned_channel.h"
 #include "tls/private_file.h"
 
 namespace frostline::cli {
@@ -32,46 +25,6 @@ struct LoginArgs {
   std::string fingerprint;
   std::string name;
 };
-
-struct Destination {
-  std::string connect;
-  std::string fingerprint;  // or empty
-};
-
-// openssl writes AB:CD:…, we write abcd….
-std::string PlainDigits(const std::string& fingerprint) {
-  return absl::AsciiStrToLower(absl::StrReplaceAll(fingerprint, {{":", ""}}));
-}
-
-absl::StatusOr<Destination> DestinationOf(const LoginArgs& args) {
-  const std::size_t hash = args.address.find('#');
-  Destination to{args.address.substr(0, hash), PlainDigits(args.fingerprint)};
-  if (hash != std::string::npos) {
-    const std::string behind = PlainDigits(args.address.substr(hash + 1));
-    if (!to.fingerprint.empty() && to.fingerprint != behind) {
-      return MakeError(ErrorId::kRequestInvalid,
-                       "--fingerprint is another than that behind #",
-                       "give one of them", "--fingerprint");
-    }
-    to.fingerprint = behind;
-  }
-  if (!IsAddress(to.connect)) {
-    return MakeError(
-        ErrorId::kRequestInvalid,
-        absl::StrCat("'", to.connect, "' is no address of a coordinator"),
-        "write HOST:PORT, e.g. gpu-head.lan:7443");
-  }
-  const bool named = hash != std::string::npos || !args.fingerprint.empty();
-  if (named && !IsSha256(to.fingerprint)) {
-    return MakeError(ErrorId::kRequestInvalid,
-                     absl::StrCat("'", to.fingerprint,
-                                  "' is no SHA-256 of 64 hexadecimal digits"),
-                     "take what `frostline tls fingerprint` prints on the "
-                     "coordinator's machine",
-                     "--fingerprint");
-  }
-  return to;
-}
 
 // A context keeps a token and a CA: what else is given would be lost.
 absl::Status CheckFlags(const Session& session) {
@@ -140,55 +93,6 @@ absl::Status CheckToken(const SecretString& token) {
   return absl::OkStatus();
 }
 
-absl::Status CheckFingerprint(const std::string& ca_pem,
-                              const Destination& to) {
-  if (to.fingerprint.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const auto facts, tls::ReadCertificate(ca_pem));
-  if (facts.sha256 == to.fingerprint) return absl::OkStatus();
-  return MakeError(
-      ErrorId::kFingerprintWrong,
-      absl::StrCat("the CA of --tls-ca has the fingerprint ", facts.sha256),
-      "compare with `frostline tls fingerprint` on the "
-      "coordinator's machine",
-      "--fingerprint");
-}
-
-// How the coordinator is told from others: by a CA, by the fingerprint of one,
-// or because nobody else can listen there.
-struct Trust {
-  std::shared_ptr<grpc::ChannelCredentials> credentials;
-  std::string ca_pem;
-  std::optional<tls::PinnedChannel> pinned;
-};
-
-absl::StatusOr<Trust> TrustIn(const Destination& to,
-                              const std::string& ca_file) {
-  Trust trust;
-  if (!ca_file.empty()) {
-    ASSIGN_OR_RETURN(trust.ca_pem, tls::ReadPublicFile(ca_file, "--tls-ca"));
-    RETURN_IF_ERROR(CheckFingerprint(trust.ca_pem, to));
-    tls::TlsFiles files;
-    files.ca = ca_file;
-    ASSIGN_OR_RETURN(trust.credentials,
-                     tls::ChannelCredentialsOf(files, SystemClock()));
-    return trust;
-  }
-  if (!to.fingerprint.empty()) {
-    trust.pinned.emplace(tls::Pin{HostOf(to.connect), to.fingerprint},
-                         SystemClock().Wall());
-    trust.credentials = trust.pinned->credentials();
-    return trust;
-  }
-  trust.credentials = grpc::InsecureChannelCredentials();
-  if (tls::IsLocalAddress(to.connect)) return trust;
-  return MakeError(
-      ErrorId::kRequestInvalid,
-      absl::StrCat("the token would travel to ", to.connect, " in plaintext"),
-      "give --tls-ca FILE, the CA of the coordinator, or --fingerprint, what "
-      "`frostline tls fingerprint` prints on its machine",
-      "--tls-ca");
-}
-
 absl::StatusOr<v1::Identity> AskWho(Session& session, const NewContext& made,
                                     Trust& trust) {
   ASSIGN_OR_RETURN(
@@ -206,7 +110,8 @@ absl::StatusOr<v1::Identity> AskWho(Session& session, const NewContext& made,
 
 absl::StatusOr<ExitCode> LogIn(Session& session, const LoginArgs& args) {
   RETURN_IF_ERROR(CheckFlags(session));
-  ASSIGN_OR_RETURN(const Destination to, DestinationOf(args));
+  ASSIGN_OR_RETURN(const Destination to,
+                   DestinationOf(args.address, args.fingerprint));
   ASSIGN_OR_RETURN(const std::string name, NameFor(session, args, to.connect));
   ASSIGN_OR_RETURN(Trust trust,
                    TrustIn(to, Given(session.flags.access.tls.ca,

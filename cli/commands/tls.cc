@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A private CA in a folder: ca.crt is for everybody, ca.key for whoever issues
-// certificates, and for nobody's coordinator or worker.
+// certificates: a coordinator only where workers may join by invitation.
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -98,10 +98,10 @@ absl::StatusOr<ExitCode> Init(const TlsArgs& args) {
   RETURN_IF_ERROR(WriteServer(args, made, authority));
   const std::string& at = args.folder;
   std::cout << at << "/ca.crt           for every client: --tls-ca\n"
-            << at << "/ca.key           signs certificates: keep it apart\n"
-            << at << "/coordinator.crt  frostline serve --listen 0.0.0.0:7443"
-            << " --tls-cert " << at << "/coordinator.crt --tls-key " << at
-            << "/coordinator.key --tls-ca " << at << "/ca.crt\n"
+            << at << "/ca.key           signs certificates, of workers that "
+            << "join too\n"
+            << at << "/coordinator.crt  frostline serve --listen 0.0.0.0:7443 "
+            << "--tls " << at << "\n"
             << at << "/coordinator.key  its key\n";
   return kExitOk;
 }

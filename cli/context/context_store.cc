@@ -17,12 +17,12 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/nearest.h"
 #include "base/status_macros.h"
 #include "cli/client/address.h"
+#include "cli/context/own_path.h"
 #include "tls/private_file.h"
 
 namespace frostline::cli {
@@ -46,42 +46,6 @@ absl::Status Damaged(const std::string& name, const std::string& cause) {
                                 "` removes it"));
 }
 
-absl::Status Unwritable(const std::string& path, const std::string& why) {
-  return MakeError(ErrorId::kTlsFile,
-                   absl::StrCat(path, " cannot be written: ", why),
-                   "make your folder for settings writable, or name another: "
-                   "XDG_CONFIG_HOME=DIR");
-}
-
-// Nothing when `path` is not there.
-absl::StatusOr<std::optional<mode_t>> ModeOf(const std::string& path) {
-  struct stat found{};
-  if (lstat(path.c_str(), &found) != 0) {
-    if (errno == ENOENT) return std::optional<mode_t>();
-    return MakeError(ErrorId::kTlsFile,
-                     absl::StrCat(path, ": ", std::strerror(errno)),
-                     "make the folder readable for yourself");
-  }
-  if (found.st_uid != geteuid()) {
-    return MakeError(ErrorId::kTlsFile,
-                     absl::StrCat(path, " is another user's"),
-                     "run this as its owner, or name a folder of yours: "
-                     "XDG_CONFIG_HOME=DIR");
-  }
-  return std::optional<mode_t>(found.st_mode);
-}
-
-absl::Status CheckMode(const std::string& path, mode_t mode, mode_t refused) {
-  if ((mode & refused) == 0) return absl::OkStatus();
-  return MakeError(
-      ErrorId::kTlsFile,
-      absl::StrCat("others may ", (refused & S_IROTH) != 0 ? "read " : "write ",
-                   path, ", which has mode ",
-                   absl::StrFormat("%04o", mode & 07777U)),
-      absl::StrCat("`chmod ", S_ISDIR(mode) ? "700 " : "600 ", path,
-                   "`; a token that others may have read is to be revoked"));
-}
-
 // Says whether it is there.
 absl::StatusOr<bool> CheckFile(const std::string& name,
                                const std::string& path) {
@@ -90,13 +54,6 @@ absl::StatusOr<bool> CheckFile(const std::string& name,
   if (!S_ISREG(*mode)) return Damaged(name, path + " is no file");
   RETURN_IF_ERROR(CheckMode(path, *mode, kOthers));
   return true;
-}
-
-absl::Status MakeFolder(const std::string& path) {
-  if (mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) {
-    return absl::OkStatus();
-  }
-  return Unwritable(path, std::strerror(errno));
 }
 
 }  // namespace

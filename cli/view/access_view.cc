@@ -113,7 +113,7 @@ std::string AuditJsonLine(const v1::AuditEntry& entry) {
   };
   add("time", FormatWall(WallOf(entry.time())));
   add("subject", entry.subject());
-  add("role", NameOf(entry.role()));
+  add("role", entry.role() == v1::ROLE_UNSPECIFIED ? "" : NameOf(entry.role()));
   add("address", entry.address());
   add("method", entry.method());
   add("resource", entry.resource());

@@ -24,6 +24,7 @@
 namespace frostline::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -121,19 +122,43 @@ TEST(CommandLine, NamesThePlaceInABadFileWithCode100) {
 }
 
 TEST(CommandLine, HelpsOnEveryCommand) {
-  for (const char* const command :
-       {"", "demo", "study", "study create", "study list", "study show",
-        "study watch", "study pause", "study resume", "study stop", "trial",
-        "trial list", "trial show", "importance", "plan", "compare",
-        "worker list", "version"}) {
+  for (const char* const command : {"",
+                                    "demo",
+                                    "study",
+                                    "study create",
+                                    "study list",
+                                    "study show",
+                                    "study watch",
+                                    "study pause",
+                                    "study resume",
+                                    "study stop",
+                                    "trial",
+                                    "trial list",
+                                    "trial show",
+                                    "importance",
+                                    "plan",
+                                    "compare",
+                                    "worker list",
+                                    "worker invite",
+                                    "worker revoke",
+                                    "login",
+                                    "logout",
+                                    "context list",
+                                    "cert revoke",
+                                    "audit",
+                                    "audit verify",
+                                    "tls fingerprint",
+                                    "version"}) {
     const Ran ran = Frostline(std::string(command) + " --help");
     EXPECT_EQ(ran.code, 0) << command;
     EXPECT_THAT(ran.output, HasSubstr(std::string("Usage: frostline") +
                                       (*command == '\0' ? "" : " ") + command));
   }
   EXPECT_THAT(Frostline("help exit-codes").output, HasSubstr("130  "));
-  EXPECT_THAT(Frostline("help environment").output,
-              HasSubstr("FROSTLINE_CONNECT"));
+  EXPECT_THAT(
+      Frostline("help environment").output,
+      AllOf(HasSubstr("FROSTLINE_CONNECT"), HasSubstr("FROSTLINE_CONTEXT"),
+            HasSubstr("FROSTLINE_CORE_DUMPS")));
 }
 
 // The flags of a help text: "--top", "--at-step".
@@ -211,6 +236,8 @@ TEST(OtherProgram, TakesServeAndWorkerButNotVerbsAboutWorkers) {
   EXPECT_EQ(OtherProgram({"worker"})->name, "frostline-worker");
   EXPECT_FALSE(OtherProgram({"worker", "list"}).has_value());
   EXPECT_FALSE(OtherProgram({"worker", "drain", "w1"}).has_value());
+  EXPECT_FALSE(OtherProgram({"worker", "invite"}).has_value());
+  EXPECT_FALSE(OtherProgram({"worker", "revoke", "w1"}).has_value());
   EXPECT_FALSE(OtherProgram({"study", "list"}).has_value());
   EXPECT_FALSE(OtherProgram({}).has_value());
 }
@@ -221,6 +248,8 @@ TEST(OtherProgram, GivesAWorkerTheAddressOfTheEnvironment) {
               ElementsAre("--connect", "host:1", "--exec", "x"));
   EXPECT_THAT(OtherProgram({"worker", "--connect=b:2"})->arguments,
               ElementsAre("--connect=b:2"));
+  EXPECT_THAT(OtherProgram({"worker", "--join", "x"})->arguments,
+              ElementsAre("--join", "x"));
   unsetenv("FROSTLINE_CONNECT");
 }
 

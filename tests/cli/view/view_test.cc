@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_split.h"
 #include "cli/term/terminal.h"
 #include "cli/term/utf8.h"
+#include "cli/view/access_view.h"
 #include "cli/view/format.h"
 #include "cli/view/model_view.h"
 #include "cli/view/study_view.h"
@@ -52,6 +54,41 @@ v1::Trial ExampleTrial() {
   rate->set_name("layer.3");
   rate->mutable_value()->set_number_value(2e-5);
   return trial;
+}
+
+TEST(StudyView, SaysWhoseAStudyIs) {
+  v1::Study study;
+  study.set_name("studies/imdb");
+  EXPECT_THAT(RenderStudy(study, std::nullopt), Not(HasSubstr("owner")));
+  study.set_owner("ana");
+  (*study.mutable_settings()->mutable_labels())["team"] = "nlp";
+  (*study.mutable_settings()->mutable_labels())["site"] = "lab";
+  EXPECT_THAT(RenderStudy(study, std::nullopt), HasSubstr("owner:       ana"));
+  EXPECT_THAT(RenderStudyTable({study}, true, 0),
+              AllOf(HasSubstr("OWNER"), HasSubstr("ana"),
+                    HasSubstr("site=lab, team=nlp")));
+  EXPECT_THAT(RenderStudyTable({study}, false, 0), Not(HasSubstr("ana")));
+}
+
+TEST(AccessView, SaysWhoOneIs) {
+  v1::Identity who;
+  who.set_role(v1::ROLE_VIEWER);
+  who.set_proof("token");
+  (*who.mutable_study_labels())["team"] = "nlp";
+  EXPECT_EQ(DescribeIdentity(who),
+            "any worker, viewer of studies with team=nlp, by token");
+  EXPECT_EQ(NameOf(v1::ROLE_ADMIN), "admin");
+  EXPECT_EQ(NameOf(v1::Role(77)), "none");
+}
+
+TEST(AccessView, WritesAnEntryAsItsFileHasIt) {
+  v1::AuditEntry entry;
+  entry.set_sequence(7);
+  entry.set_outcome("CREDENTIALS_MISSING");  // and no role, then
+  entry.set_chain_sha256(std::string(32, '\x01'));
+  EXPECT_THAT(AuditJsonLine(entry),
+              AllOf(HasSubstr("\"role\":\"\""), HasSubstr("\"sequence\":7,"),
+                    HasSubstr("\"chain_sha256\":\"0101")));
 }
 
 TEST(Format, WritesNumbersForPeople) {
