@@ -2,6 +2,7 @@
 //
 // docs/how-to/second-node.md with the real programs: a CA, a coordinator over
 // TLS, a worker with a certificate, people with tokens, and who is refused.
+#include <grpcpp/grpcpp.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -14,10 +15,16 @@
 #include <iterator>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/clock.h"
 #include "base/exit_code.h"
+#include "base/ids.h"
+#include "base/request_id.h"
+#include "frostline/v1/admin_service.grpc.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/temp_folder.h"
@@ -58,7 +65,7 @@ class SecondNodeFlowTest : public ::testing::Test {
     ASSERT_EQ(
         Run(absl::StrCat("frostline serve --data ./frost --listen 127.0.0.1:0 "
                          "--listen tls:127.0.0.1:0 --log-level debug",
-                         kTls, " >serve.log 2>&1 & echo $! >serve.pid")),
+                         Tls(), " >serve.log 2>&1 & echo $! >serve.pid")),
         kExitOk);
     for (int i = 0; i < 200 && Address(2).empty(); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -74,6 +81,8 @@ class SecondNodeFlowTest : public ::testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
   }
+
+  virtual std::string Tls() const { return kTls; }
 
   // Of the n-th line "listening on …".
   std::string Address(int n) {
@@ -224,6 +233,115 @@ TEST_F(SecondNodeFlowTest, SecretsAreInNoLogAndNoDatabase) {
     EXPECT_EQ(seen.find(secret), std::string::npos) << file;
     EXPECT_NE(seen.find(text.substr(6, 16)), std::string::npos);  // its id
   }
+}
+
+// A worker that joins by an invitation.
+class JoinFlowTest : public SecondNodeFlowTest {
+ protected:
+  std::string Tls() const override { return " --tls frostline-tls"; }
+
+  // TOKEN@HOST:PORT#FINGERPRINT for this worker.
+  std::string Invite(const std::string& worker) {
+    const auto admin = v1::AdminService::NewStub(
+        grpc::CreateChannel(Address(1), grpc::InsecureChannelCredentials()));
+    v1::CreateTokenRequest request;
+    request.set_request_id(NewRequestId(SystemClock()));
+    request.set_role(v1::ROLE_WORKER);
+    request.set_subject(WorkerNameOf(worker));
+    request.set_single_use(true);
+    request.mutable_lifetime()->set_seconds(600);
+    grpc::ClientContext context;
+    v1::CreateTokenReply reply;
+    const grpc::Status status = admin->CreateToken(&context, request, &reply);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return absl::StrCat(reply.secret(), "@", reply.join_address(), "#",
+                        reply.ca_sha256());
+  }
+
+  void CreateStudy() {
+    std::ofstream(folder_.File("small.yaml")) << kStudy;
+    ASSERT_EQ(Run("frostline $NEAR study create small.yaml"), kExitOk)
+        << output_;
+  }
+
+  // Everything that lies in the folder of the test, but the command itself.
+  std::string AllFiles() const {
+    std::string all;
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(folder_.path())) {
+      const std::string path = entry.path().string();
+      if (entry.is_regular_file() && !absl::EndsWith(path, "command.sh")) {
+        all += TextOf(path);
+      }
+    }
+    return all;
+  }
+};
+
+// In database and audit, of each such call.
+constexpr char kJoinMethod[] = "WorkerService.Join";
+constexpr char kWorker[] =
+    "frostline worker --exec frostline-demo-trainer --study small "
+    "--exit-when-done ";
+
+TEST_F(JoinFlowTest, JoinsOnceTrainsAndStartsAgainByItself) {
+  CreateStudy();
+  const std::string line = Invite("w1");
+  EXPECT_EQ(Run(kWorker + absl::StrCat("--id w1 --run-dir runs --join '", line,
+                                       "' 2>worker.log")),
+            kExitOk)
+      << TextOf(folder_.File("worker.log"));
+  EXPECT_EQ(Run("frostline $NEAR study show small"), kExitOk);
+  EXPECT_THAT(output_, HasSubstr("COMPLETED"));
+  EXPECT_EQ(Run(kWorker + std::string("--run-dir runs")), kExitOk) << output_;
+  EXPECT_THAT(output_, HasSubstr(" registered worker=workers/w1"));
+  ExpectDenied(
+      kWorker + absl::StrCat("--id w1 --run-dir b --join '", line, "'"),
+      "FL-4017");
+  EXPECT_NE(AllFiles().find(kJoinMethod), std::string::npos);
+  const std::string secret = line.substr(line.find('@') - 64, 64);
+  EXPECT_EQ(AllFiles().find(secret), std::string::npos);
+}
+
+TEST_F(JoinFlowTest, SendsNothingToAnotherCoordinator) {
+  std::string line = Invite("w1");
+  line.back() = line.back() == '0' ? '1' : '0';
+  ExpectDenied(kWorker + absl::StrCat("--id w1 --join '", line, "'"),
+               "FL-4020");
+  EXPECT_EQ(AllFiles().find(kJoinMethod), std::string::npos);
+}
+
+class RenewalFlowTest : public JoinFlowTest {
+ protected:
+  std::string Tls() const override {
+    return " --tls frostline-tls --certificate-life 8s";
+  }
+};
+
+TEST_F(RenewalFlowTest, OutlivesItsCertificates) {
+  const std::string begin = absl::StrCat(
+      "frostline worker --exec frostline-demo-trainer --id w1 --run-dir runs "
+      "--join '",
+      Invite("w1"), "' >worker.log 2>&1 & echo $! >worker.pid");
+  ASSERT_EQ(Run(begin), kExitOk);
+  const auto renewals = [this] {
+    const std::string log = TextOf(folder_.File("worker.log"));
+    return std::vector<std::string>(
+               absl::StrSplit(log, " certificate_renewed "))
+               .size() -
+           1;
+  };
+  for (int i = 0; i < 800 && renewals() < 2; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_GE(renewals(), 2U) << TextOf(folder_.File("worker.log"));
+  CreateStudy();
+  EXPECT_EQ(Run("frostline $NEAR study watch small --until-done"), kExitOk)
+      << output_;
+  EXPECT_EQ(Run("kill $(cat worker.pid)"), kExitOk);
+  const std::string log = TextOf(folder_.File("worker.log"));
+  EXPECT_EQ(log.find("registered_again"), std::string::npos) << log;
+  EXPECT_EQ(log.find("denied"), std::string::npos) << log;
 }
 
 }  // namespace

@@ -205,7 +205,7 @@ TEST_F(JoinBinaryTest, JoinsAndWorksThroughAProxy) {
 }
 
 TEST_F(JoinBinaryTest, LivesThroughThreeRenewalsWithTrialsGoingOn) {
-  rig_.SetLifetime(std::chrono::seconds(4));
+  rig_.SetLifetime(std::chrono::seconds(6));
   Start({"--id", "w", "--join", rig_.Line()});
   const auto begin = std::chrono::steady_clock::now();
   std::size_t trials = 0;
@@ -218,7 +218,7 @@ TEST_F(JoinBinaryTest, LivesThroughThreeRenewalsWithTrialsGoingOn) {
     ASSERT_TRUE(AwaitFinishes(trials)) << Log();
   }
   // The first ran out long ago.
-  EXPECT_GT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
+  EXPECT_GT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(6));
   rig_.coordinator().Offer(static_cast<int>(++trials));
   ASSERT_TRUE(AwaitFinishes(trials)) << Log();
   rig_.coordinator().EndStudy();
