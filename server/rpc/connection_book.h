@@ -46,8 +46,9 @@ class ConnectionBook {
   // Answers those that began before `since`.
   std::vector<Connection> Before(SteadyTime since) const;
 
-  // Ends the connection with a reset, unread bytes are dropped; gRPC then closes
-  // it. It touches nothing if that has gone, whoever has the number meanwhile.
+  // Ends the connection with a reset, unread bytes are dropped; gRPC then
+  // closes it. It touches nothing if that has gone, whoever has the number
+  // meanwhile.
   static void Shut(const Connection& connection);
 
   std::size_t size() const { return connections_.size(); }

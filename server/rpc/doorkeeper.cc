@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/rpc/doorkeeper.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "server/rpc/accepting.h"
 #include "server/rpc/connection_book.h"
 #include "server/rpc/door_tally.h"
 #include "server/rpc/flood_watch.h"
@@ -57,15 +57,6 @@ DoorLimits Completed(DoorLimits limits) {
   return limits;
 }
 
-int Spare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
-
-// The peer gets a reset, and no TIME_WAIT stays behind.
-void CloseAtOnce(int fd) {
-  const linger at_once{.l_onoff = 1, .l_linger = 0};
-  setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-  close(fd);
-}
-
 bool OutOfDescriptors(int failure) {
   return failure == EMFILE || failure == ENFILE;
 }
@@ -80,12 +71,10 @@ class Doorkeeper::Rounds {
         policy_(Completed(options.door)),
         watch_(options.resets),
         tally_(name),
-        wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        spare_(Spare()) {}
+        wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
   ~Rounds() {
     Stop();
     close(wake_);
-    if (spare_ >= 0) close(spare_);
   }
   Rounds(const Rounds&) = delete;
   Rounds& operator=(const Rounds&) = delete;
@@ -100,6 +89,7 @@ class Doorkeeper::Rounds {
 
   void Stop() {
     if (thread_.joinable()) {
+      stopping_ = true;
       eventfd_write(wake_, 1);
       thread_.join();
     }
@@ -115,7 +105,7 @@ class Doorkeeper::Rounds {
   void Run() {
     std::vector<pollfd> watched(doors_.size() + 1);
     watched.back() = {.fd = wake_, .events = POLLIN, .revents = 0};
-    while (watched.back().revents == 0) {
+    while (!stopping_) {
       const SteadyTime now = clock_.Steady();
       const short wanted = now < resting_until_ ? 0 : POLLIN;
       for (std::size_t i = 0; i < doors_.size(); ++i) {
@@ -132,8 +122,8 @@ class Doorkeeper::Rounds {
   }
 
   int TimeoutMs(SteadyTime now) const {
-    const Duration wait =
-        now < resting_until_ ? resting_until_ - now : kBetweenFloodWatches;
+    Duration wait = book_.size() > 0 ? kBetweenFloodWatches : kBetweenSweeps;
+    if (now < resting_until_) wait = resting_until_ - now;
     return static_cast<int>(
                std::chrono::duration_cast<std::chrono::milliseconds>(wait)
                    .count()) +
@@ -157,7 +147,7 @@ class Doorkeeper::Rounds {
   void Serve(Door& door) {
     for (int i = 0; i < kAtOnce; ++i) {
       sockaddr_storage from{};
-      const int fd = Accept(door, &from);
+      const int fd = AcceptFrom(door.socket.fd(), &from);
       if (fd >= 0) {
         Receive(door, fd, PeerAddressOf(from));
       } else if (OutOfDescriptors(errno)) {
@@ -170,27 +160,13 @@ class Doorkeeper::Rounds {
     }
   }
 
-  static int Accept(const Door& door, sockaddr_storage* from) {
-    socklen_t size = sizeof(*from);
-    return accept4(door.socket.fd(), reinterpret_cast<sockaddr*>(from), &size,
-                   SOCK_NONBLOCK | SOCK_CLOEXEC);
-  }
-
   void Rest() { resting_until_ = clock_.Steady() + kRest; }
 
   // Or it would wait in the queue, and wake us without end.
   bool AcceptToClose(const Door& door) {
-    if (spare_ < 0) spare_ = Spare();
-    if (spare_ < 0) return false;
-    close(spare_);
-    sockaddr_storage from{};
-    const int fd = Accept(door, &from);
-    if (fd >= 0) {
-      CloseAtOnce(fd);
-      tally_.NoteNoDescriptor();
-    }
-    spare_ = Spare();
-    return spare_ >= 0;
+    if (!spare_.AcceptAndClose(door.socket.fd())) return false;
+    tally_.NoteNoDescriptor();
+    return true;
   }
 
   void Receive(Door& door, int fd, const PeerAddress& from) {
@@ -253,8 +229,9 @@ class Doorkeeper::Rounds {
   ConnectionBook book_;
   FloodWatch watch_;
   DoorTally tally_;
-  const int wake_;  // written to end the thread
-  int spare_;       // -1 where even that has run out
+  SpareDescriptor spare_;
+  const int wake_;  // written to end the thread sooner
+  std::atomic<bool> stopping_ = false;
   std::vector<Door> doors_;
   SteadyTime resting_until_{};
   SteadyTime flood_watched_{};

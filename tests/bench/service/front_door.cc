@@ -11,9 +11,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
 #include <iostream>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tests/bench/service/service_bench.h"
@@ -119,12 +119,12 @@ class Storm {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
   }
+
+ private:
   double Seconds() const {
     return std::chrono::duration<double>(clock_.Steady() - begun_).count();
   }
-  double PerSecond() const { return connects_ / Seconds(); }
 
- private:
   const Clock& clock_;
   const SteadyTime begun_;
   std::atomic<int> connects_ = 0;
@@ -132,36 +132,54 @@ class Storm {
   std::thread thread_;
 };
 
-LoadOptions Fleet(const ServiceBench& bench, AdminClient& admin,
-                  const std::string& address, const std::string& study) {
+LoadOptions Fleet(AdminClient& admin, const std::string& address,
+                  const std::string& study) {
   LoadOptions options;
   options.connect = address;
   options.study = CreateStudy(admin, study, kEndless);
   options.workers = kWorkers;
-  options.warm_up = std::chrono::seconds(1);
-  options.time = std::chrono::seconds(bench.quick() ? 4 : 10);
+  options.warm_up = std::chrono::milliseconds(500);
+  options.time = std::chrono::seconds(3);
   return options;
 }
 
-struct Measured {
-  double cycles_per_s;
-  double p99_ms;
+// Of all rounds, each beside the others', since a machine has moods.
+struct Outcomes {
+  std::vector<double> cycles_per_s;
+  std::vector<double> p99_ms;
 };
 
+double MedianOf(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return Percentile(values, 0.5);
+}
+
 // Cycles as fast as they go, and the wait of a fleet that asks at its leisure.
-Measured Measure(const ServiceBench& bench, AdminClient& admin,
-                 const std::string& address, const std::string& name) {
-  LoadOptions full = Fleet(bench, admin, address, name + "-full");
-  const auto fast = bench.Run(full);
-  LoadOptions paced = Fleet(bench, admin, address, name + "-paced");
+void Measure(const ServiceBench& bench, AdminClient& admin,
+             const std::string& address, Outcomes* outcomes) {
+  static int studies = 0;
+  const auto fast =
+      bench.Run(Fleet(admin, address, absl::StrCat("storm-", ++studies)));
+  LoadOptions paced = Fleet(admin, address, absl::StrCat("storm-", ++studies));
   paced.think = std::chrono::milliseconds(100);
   const auto slow = bench.Run(paced);
-  const Measured measured{
-      .cycles_per_s = ServiceBench::PerSecond(fast->figures().cycles(), *fast),
-      .p99_ms = slow->figures().Milliseconds("acquire", 0.99)};
-  bench.Figure("door.cycles_per_s." + name, measured.cycles_per_s);
-  bench.Figure("door.acquire_p99_ms." + name, measured.p99_ms);
-  return measured;
+  outcomes->cycles_per_s.push_back(
+      ServiceBench::PerSecond(fast->figures().cycles(), *fast));
+  outcomes->p99_ms.push_back(slow->figures().Milliseconds("acquire", 0.99));
+}
+
+void Say(const ServiceBench& bench, const std::string& name,
+         const Outcomes& outcomes) {
+  bench.Figure("door.cycles_per_s." + name, MedianOf(outcomes.cycles_per_s));
+  bench.Figure("door.acquire_p99_ms." + name, MedianOf(outcomes.p99_ms));
+}
+
+void SayRatio(const ServiceBench& bench, const std::string& to,
+              const Outcomes& stormed, const Outcomes& other) {
+  bench.Figure("door.goodput_ratio." + to,
+               MedianOf(stormed.cycles_per_s) / MedianOf(other.cycles_per_s));
+  bench.Figure("door.p99_ratio." + to,
+               MedianOf(stormed.p99_ms) / MedianOf(other.p99_ms));
 }
 
 }  // namespace
@@ -176,29 +194,26 @@ void MeasureFrontDoor(ServiceBench& bench) {
   }
   const std::string address = coordinator.address();
   AdminClient admin(address);
-  Measure(bench, admin, address, "warming");
-  const Measured alone = Measure(bench, admin, address, "alone");
-  const ClosedDoor elsewhere;
-  Measured beside{};
-  {
-    const Storm storm(elsewhere.port(), bench.clock());
-    beside = Measure(bench, admin, address, "storm_elsewhere");
-    bench.Figure("door.connects_per_s.elsewhere", storm.PerSecond());
+  const ClosedDoor closed;
+  Outcomes alone, elsewhere, stormed;
+  for (int i = 0; i < (bench.quick() ? 3 : 7); ++i) {
+    Measure(bench, admin, address, &alone);
+    {
+      const Storm storm(closed.port(), bench.clock());
+      Measure(bench, admin, address, &elsewhere);
+    }
+    const Storm storm(PortOf(address), bench.clock());
+    Measure(bench, admin, address, &stormed);
   }
+  Say(bench, "alone", alone);
+  Say(bench, "storm_elsewhere", elsewhere);
+  Say(bench, "storm", stormed);
+  SayRatio(bench, "to_alone", stormed, alone);
+  SayRatio(bench, "to_elsewhere", stormed, elsewhere);
+  // Without workers, whose trials are remembered.
   const double kib = coordinator.program().ResidentKib();
-  {
-    Storm storm(PortOf(address), bench.clock());
-    const Measured stormed = Measure(bench, admin, address, "storm");
-    bench.Figure("door.connects_per_s.storm", storm.PerSecond());
-    storm.Await(bench.quick() ? kConnects / 5 : kConnects);
-    bench.Figure("door.storm_s", storm.Seconds());
-    bench.Figure("door.goodput_ratio",
-                 stormed.cycles_per_s / alone.cycles_per_s);
-    bench.Figure("door.goodput_ratio.to_elsewhere",
-                 stormed.cycles_per_s / beside.cycles_per_s);
-    bench.Figure("door.p99_ratio", stormed.p99_ms / alone.p99_ms);
-    bench.Figure("door.p99_ratio.to_elsewhere", stormed.p99_ms / beside.p99_ms);
-  }
+  const Storm storm(PortOf(address), bench.clock());
+  storm.Await(bench.quick() ? kConnects / 5 : kConnects);
   bench.Figure("door.grown_mib",
                (coordinator.program().ResidentKib() - kib) / 1024);
 }
