@@ -60,8 +60,11 @@ constexpr char kLeaseSecrets[] =
     "    if secret: print(bytes(secret).decode('ascii'))\n"
     "END";
 
+// Those that have their end: a file may grow while it is read.
 std::vector<std::string> LinesOf(const std::string& text) {
-  return absl::StrSplit(text, '\n');
+  std::vector<std::string> lines = absl::StrSplit(text, '\n');
+  lines.pop_back();
+  return lines;
 }
 
 std::string TextOf(const std::string& path) {
