@@ -2,7 +2,6 @@
 //
 // docs/how-to/second-node.md with the real programs: a CA, a coordinator over
 // TLS, a worker with a certificate, people with tokens, and who is refused.
-#include <grpcpp/grpcpp.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -20,11 +19,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "base/clock.h"
 #include "base/exit_code.h"
-#include "base/ids.h"
-#include "base/request_id.h"
-#include "frostline/v1/admin_service.grpc.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/temp_folder.h"
@@ -240,22 +235,15 @@ class JoinFlowTest : public SecondNodeFlowTest {
  protected:
   std::string Tls() const override { return " --tls frostline-tls"; }
 
-  // TOKEN@HOST:PORT#FINGERPRINT for this worker.
+  // TOKEN@HOST:PORT#FINGERPRINT of what is printed for this worker.
   std::string Invite(const std::string& worker) {
-    const auto admin = v1::AdminService::NewStub(
-        grpc::CreateChannel(Address(1), grpc::InsecureChannelCredentials()));
-    v1::CreateTokenRequest request;
-    request.set_request_id(NewRequestId(SystemClock()));
-    request.set_role(v1::ROLE_WORKER);
-    request.set_subject(WorkerNameOf(worker));
-    request.set_single_use(true);
-    request.mutable_lifetime()->set_seconds(600);
-    grpc::ClientContext context;
-    v1::CreateTokenReply reply;
-    const grpc::Status status = admin->CreateToken(&context, request, &reply);
-    EXPECT_TRUE(status.ok()) << status.error_message();
-    return absl::StrCat(reply.secret(), "@", reply.join_address(), "#",
-                        reply.ca_sha256());
+    EXPECT_EQ(Run("frostline $NEAR worker invite --id " + worker), kExitOk)
+        << output_;
+    const std::string begin = "frostline worker --join ";
+    const std::size_t at = output_.find(begin);
+    if (at == std::string::npos) return "";
+    const std::size_t start = at + begin.size();
+    return output_.substr(start, output_.find(' ', start) - start);
   }
 
   void CreateStudy() {
