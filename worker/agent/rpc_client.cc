@@ -20,8 +20,9 @@ constexpr int kFirstReconnectMs = 200;
 constexpr int kLongestReconnectMs = 5'000;
 // A coordinator to which thousands come back at once takes its time.
 constexpr int kLongestConnectMs = 20'000;
-// Finds a connection that was cut without a word. The coordinator allows it.
-constexpr int kKeepaliveMs = 30'000;
+// Finds a connection that was cut without a word, and keeps a NAT from
+// forgetting one on which a worker waits. The coordinator allows it.
+constexpr int kKeepaliveMs = 10'000;
 constexpr int kKeepaliveTimeoutMs = 15'000;
 
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
