@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 
 namespace frostline::agent {
 namespace {
@@ -56,8 +57,10 @@ Relay::Relay(Kind kind, int port) : kind_(kind), to_(port) {
   listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = Loopback(0);
   socklen_t size = sizeof(address);
-  bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
-  listen(listener_, 16);
+  if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      listen(listener_, 16) != 0) {
+    std::abort();
+  }
   getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
   port_ = ntohs(address.sin_port);
   threads_.emplace_back([this] { Listen(); });
