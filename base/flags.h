@@ -70,7 +70,9 @@ Flag WholeFlag(const std::string& name, const std::string& help, Whole least,
                Whole most, Whole* number) {
   return {name, "N", help,
           [=](const std::string& text) {
-            const auto read = ReadWhole(name, text, least, most);
+            const auto read =
+                ReadWhole(name, text, static_cast<std::int64_t>(least),
+                          static_cast<std::int64_t>(most));
             if (read.ok()) *number = static_cast<Whole>(*read);
             return read.status();
           },

@@ -35,8 +35,7 @@ TUNSETIFF = 0x400454CA
 IFF_TUN = 0x0001
 IFF_NO_PI = 0x1000
 LONGEST_PACKET = 65536
-# A kernel without netem has no seed for us either: a run is to be repeatable.
-SEED = 7
+SEED = 7  # which packets are lost is the same in each run
 
 
 def enter(namespace):

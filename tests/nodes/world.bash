@@ -26,10 +26,11 @@ sweep() {
 
 remove_host() {
   local pids
-  pids=$(ip netns pids "$1") || return 0
+  # Another run may sweep at the same time.
+  pids=$(ip netns pids "$1" 2>/dev/null) || return 0
   # shellcheck disable=SC2086  # one word for each process
   [ -z "$pids" ] || kill -9 $pids 2>/dev/null || true
-  ip netns del "$1"
+  ip netns del "$1" 2>/dev/null || true
 }
 
 setup() {
@@ -113,8 +114,9 @@ join() {
   local line
   line=$(invite "$2")
   # Without a function, so that the process id is the worker's.
-  ip netns exec "$WORLD-$1" "${@:3}" frostline worker --join "$line" --id "$2" --run-dir "runs-$2" \
-    --exec "${TRAINER:-frostline-demo-trainer}" "${WORKER_FLAGS[@]}" \
+  ip netns exec "$WORLD-$1" "${@:3}" frostline worker --join "$line" \
+    --id "$2" --run-dir "runs-$2" --exec frostline-demo-trainer \
+    "${WORKER_FLAGS[@]}" \
     >"$2.log" 2>&1 3>&- &
   echo $! >"$2.pid"
 }
