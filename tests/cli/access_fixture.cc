@@ -23,7 +23,8 @@ std::string TakePage(const All& all, const std::string& token, int size,
                      const Take& take) {
   const int begin = StartOf(token);
   const int end = std::min(begin + size, static_cast<int>(all.size()));
-  for (int i = begin; i < end; ++i) take(all[i]);
+  // A vector, or a message's field: they count in other types.
+  for (int i = begin; i < end; ++i) take(*std::next(all.begin(), i));
   return end < static_cast<int>(all.size()) ? std::to_string(end) : "";
 }
 
