@@ -87,6 +87,7 @@ KEEP=(--test-output-size-passed 1000000 --test-output-size-failed 1000000)
 export ASAN_OPTIONS=detect_stack_use_after_return=1:allow_addr2line=1
 export UBSAN_OPTIONS=print_stacktrace=1:allow_addr2line=1
 export TSAN_OPTIONS="suppressions=$PWD/tests/support/tsan.supp"
+export LSAN_OPTIONS="suppressions=$PWD/tests/support/lsan.supp:print_suppressions=0"
 ctest --test-dir "$FOLDER" --show-only=json-v1 >"$RESULTS/tests.json"
 GTEST_OUTPUT="xml:$PWD/$RESULTS/" ctest --test-dir "$FOLDER" \
   --parallel "$(nproc)" --output-on-failure "${KEEP[@]}" \
