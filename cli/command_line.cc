@@ -113,13 +113,13 @@ absl::StatusOr<std::string> ParseCommandLine(
     app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
     // Help on a word that is no command would be help on something else.
-    const absl::Status unknown = FindUnknownCommand(app, arguments);
+    absl::Status unknown = FindUnknownCommand(app, arguments);
     if (!unknown.ok()) return unknown;
     return app.help();  // of the innermost command that was reached
   } catch (const CLI::CallForVersion& version) {
     return absl::StrCat(version.what(), "\n");
   } catch (const CLI::Error& error) {
-    const absl::Status unknown = FindUnknownCommand(app, arguments);
+    absl::Status unknown = FindUnknownCommand(app, arguments);
     if (!unknown.ok()) return unknown;
     return MakeError(ErrorId::kRequestInvalid, error.what(),
                      absl::StrCat("see `", HelpCommand(Deepest(app)), "`"));

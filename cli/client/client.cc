@@ -83,12 +83,13 @@ bool Client::AwaitStart(Duration longest) {
     return true;
   }
   if (longest <= kQuietWait) return false;
-  std::cerr << "waiting for a coordinator at " << address_ << " …" << std::endl;
+  std::cerr << "waiting for a coordinator at " << address_ << " …\n"
+            << std::flush;
   return channel_->WaitForConnected(begin + longest);
 }
 
 absl::Status Client::Explain(const grpc::Status& status) const {
-  const absl::Status error = proto::FromGrpcStatus(status);
+  absl::Status error = proto::FromGrpcStatus(status);
   if (IsAnotherServer(status)) {
     return MakeError(
         ErrorId::kCoordinatorAway,

@@ -71,7 +71,7 @@ absl::StatusOr<std::string> StudyNameFrom(const std::string& argument) {
 }
 
 absl::Status CheckNewName(const std::string& name, const std::string& flag) {
-  const absl::Status valid = CheckId(name, flag);
+  absl::Status valid = CheckId(name, flag);
   if (valid.ok()) return valid;
   return MakeError(ErrorId::kRequestInvalid, std::string(valid.message()),
                    DetailOf(valid)->fix, flag);

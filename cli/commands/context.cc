@@ -111,7 +111,7 @@ absl::StatusOr<std::string> NameOrCurrent(const Session& session,
   if (!name.empty()) return name;
   if (!session.flags.context.empty()) return session.flags.context;
   if (!session.environment.context.empty()) return session.environment.context;
-  ASSIGN_OR_RETURN(const std::string current, session.contexts.Current());
+  ASSIGN_OR_RETURN(std::string current, session.contexts.Current());
   if (!current.empty()) return current;
   return MakeError(ErrorId::kRequestInvalid, "no context is the current one",
                    "name one; `frostline context list` shows them");

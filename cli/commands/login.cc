@@ -51,8 +51,7 @@ std::string Given(const std::string& flag, const std::string& variable) {
 absl::StatusOr<std::string> NameFor(const Session& session,
                                     const LoginArgs& args,
                                     const std::string& connect) {
-  const std::string name =
-      args.name.empty() ? NameOfAddress(connect) : args.name;
+  std::string name = args.name.empty() ? NameOfAddress(connect) : args.name;
   const absl::Status valid = CheckNewName(name, "--name");
   if (!valid.ok() && args.name.empty()) {
     return MakeError(

@@ -198,7 +198,7 @@ absl::StatusOr<std::string> ContextStore::Current() const {
   if (!mode.has_value()) return "";
   RETURN_IF_ERROR(CheckMode(current(), *mode, kOthersWrite));
   ASSIGN_OR_RETURN(const std::string text, tls::ReadPublicFile(current(), ""));
-  const std::string name(absl::StripAsciiWhitespace(text));
+  std::string name(absl::StripAsciiWhitespace(text));
   if (CheckId(name, "").ok()) return name;
   return MakeError(ErrorId::kTlsFile, current() + " names no context",
                    "`frostline context use NAME` writes it anew");

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <iostream>
 #include <thread>
 #include <vector>
@@ -60,8 +61,10 @@ class ClosedDoor {
  public:
   ClosedDoor() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in at = LoopbackAt(0);
-    bind(fd_, reinterpret_cast<const sockaddr*>(&at), sizeof(at));
-    listen(fd_, 4096);
+    if (bind(fd_, reinterpret_cast<const sockaddr*>(&at), sizeof(at)) != 0 ||
+        listen(fd_, 4096) != 0) {
+      std::abort();
+    }
     socklen_t size = sizeof(at);
     getsockname(fd_, reinterpret_cast<sockaddr*>(&at), &size);
     port_ = ntohs(at.sin_port);
