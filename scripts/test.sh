@@ -38,7 +38,9 @@ FOLDER=build-$PRESET
 case $PRESET in
   dev)
     FOLDER=build
-    "$ROOT/scripts/setup.sh" all
+    NEED=all
+    [[ "|$LABELS|" != *"|deploy|"* ]] || NEED=deploy
+    "$ROOT/scripts/setup.sh" "$NEED"
     ;;
   asan)
     "$ROOT/scripts/setup.sh" asan
