@@ -220,6 +220,11 @@ class TrialStore {
   // what it writes is no longer where it was opened.
   virtual absl::StatusOr<bool> Tend() = 0;
 
+  // Returns what lease secrets are computed from: the same in each life of the
+  // store, and not among its rows, so that no backup holds it. STORE_UNWRITABLE
+  // says that others may read it.
+  virtual absl::StatusOr<SecretString> LeaseKey() = 0;
+
   // Notes that a coordinator starts at `now`, and returns when the last ones
   // did. One that cannot be noted is left out: no promise hangs on it.
   virtual std::vector<WallMicros> NoteStart(WallMicros now) = 0;

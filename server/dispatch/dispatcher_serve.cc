@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/failpoint.h"
-#include "base/ids.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/wire/convert.h"
 #include "server/wire/training_seed.h"
@@ -164,10 +163,13 @@ bool Dispatcher::GrantNext(Batch& batch, StudyBook& book,
   if (book.AtParallelLimit()) return false;
   const std::optional<std::int64_t> number = book.NextQueued(parked.worker);
   if (!number.has_value()) return false;
-  const bool first_attempt = book.Find(*number)->row.attempt == 0;
+  const storage::TrialRow& queued = book.Find(*number)->row;
+  const bool first_attempt = queued.attempt == 0;
+  const SecretString secret = ledger_.lease_secrets().Draw(
+      {queued.study, queued.number}, queued.attempt + 1);
   Transition grant =
       Grant(*book.Find(*number), parked.worker, parked.request.boot_id(),
-            SecretString(RandomHexId()), clock_.Wall());
+            AsStored(secret), clock_.Wall());
   // By it a repetition of the request finds what it was granted.
   grant.attempts.front().request_id = parked.request.request_id();
   if (!ledger_.Apply(batch, book, std::move(grant)).ok()) return false;
@@ -182,7 +184,8 @@ bool Dispatcher::GrantNext(Batch& batch, StudyBook& book,
                     NotedSeedOf(leased.row));
   }
   *parked.granted.add_leases() =
-      LeaseToProto(leased.row, leased.attempt, book.row(), book.checked());
+      LeaseToProto(leased.row, leased.attempt, secret, book.row(),
+                   book.checked());
   return true;
 }
 

@@ -23,6 +23,10 @@ Ledger::Ledger(storage::TrialStore& store, const Clock& clock,
 
 absl::Status Ledger::Load(Duration grace) {
   FROSTLINE_FAILPOINT(kLoadBefore);
+  if (!lease_secrets_.has_value()) {
+    ASSIGN_OR_RETURN(SecretString key, store_.LeaseKey());
+    lease_secrets_.emplace(std::move(key));
+  }
   studies_.clear();
   key_of_study_.clear();
   unreadable_.clear();

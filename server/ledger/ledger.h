@@ -20,6 +20,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "server/ledger/blame.h"
+#include "server/ledger/lease_secrets.h"
 #include "server/ledger/lookups.h"
 #include "server/ledger/reply_book.h"
 #include "server/ledger/running_trials.h"
@@ -61,6 +62,10 @@ class Ledger {
   // leases that were not known get `grace` on top. It reads what is open, and
   // the summaries of what has ended.
   absl::Status Load(Duration grace) FROSTLINE_ON_LOOP;
+  // REQUIRES: Load() was OK.
+  const LeaseSecrets& lease_secrets() const FROSTLINE_ON_LOOP {
+    return *lease_secrets_;
+  }
   // Writes the summaries of studies in which trials have ended, with these.
   void WriteSummaries(Batch& batch) FROSTLINE_ON_LOOP;
   void Committed() FROSTLINE_ON_LOOP;
@@ -217,6 +222,7 @@ class Ledger {
   std::map<std::string, Unreadable> unreadable_
       ABSL_GUARDED_BY(kLoopThread);  // by id
   RunningTrials running_ ABSL_GUARDED_BY(kLoopThread);
+  std::optional<LeaseSecrets> lease_secrets_ ABSL_GUARDED_BY(kLoopThread);
   WorkerBook workers_ ABSL_GUARDED_BY(kLoopThread);
   Blame blame_ ABSL_GUARDED_BY(kLoopThread);
   Lookups reply_lookups_;

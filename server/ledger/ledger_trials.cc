@@ -111,7 +111,7 @@ absl::StatusOr<LeasedTrial> Ledger::FindLeased(const v1::LeaseRef& lease,
   LeasedTrial leased;
   ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(lease.trial()));
   ASSIGN_OR_RETURN(leased.book, FindStudy(StudyNameOf(name.study_id)));
-  leased.proof = {lease.attempt(), SecretString(lease.secret())};
+  leased.proof = {lease.attempt(), AsStored(SecretString(lease.secret()))};
   const OpenTrial* const found = leased.book->Find(name.number);
   if (found != nullptr) {
     leased.trial = *found;

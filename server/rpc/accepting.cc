@@ -2,6 +2,7 @@
 #include "server/rpc/accepting.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 namespace frostline::server {
@@ -15,6 +16,11 @@ int AcceptFrom(int listening, sockaddr_storage* from) {
   socklen_t size = sizeof(*from);
   return accept4(listening, reinterpret_cast<sockaddr*>(from), &size,
                  SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+bool HasHungUp(int fd) {
+  pollfd watched{.fd = fd, .events = POLLRDHUP, .revents = 0};
+  return poll(&watched, 1, 0) > 0;
 }
 
 void CloseAtOnce(int fd) {

@@ -13,6 +13,9 @@ namespace frostline::server {
 // The new socket; -1, with errno: there is none.
 int AcceptFrom(int listening, sockaddr_storage* from);
 
+// The peer has ended the connection, or its half of it.
+bool HasHungUp(int fd);
+
 // The peer gets a reset, and no TIME_WAIT stays behind.
 void CloseAtOnce(int fd);
 

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
@@ -18,7 +19,9 @@
 #include "server/rpc/connection_book.h"
 #include "server/rpc/door_tally.h"
 #include "server/rpc/flood_watch.h"
+#include "server/rpc/handshake_pace.h"
 #include "server/rpc/peer_address.h"
+#include "server/rpc/stream_census.h"
 
 namespace frostline::server {
 namespace {
@@ -28,6 +31,7 @@ using ByFd = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
 
 // One door is not served so long that others wait.
 constexpr int kAtOnce = 64;
+constexpr Duration kBetweenHandshakeLooks = std::chrono::milliseconds(5);
 constexpr Duration kBetweenFloodWatches = std::chrono::milliseconds(100);
 constexpr Duration kBetweenSweeps = std::chrono::seconds(1);
 // Where all is full, each newcomer may make somebody look who has gone.
@@ -79,8 +83,10 @@ class Doorkeeper::Rounds {
   Rounds(const Rounds&) = delete;
   Rounds& operator=(const Rounds&) = delete;
 
-  void AddDoor(ListeningSocket socket, std::unique_ptr<Acceptor> acceptor) {
-    doors_.push_back({std::move(socket), std::move(acceptor)});
+  void AddDoor(ListeningSocket socket, std::unique_ptr<Acceptor> acceptor,
+               Handshake handshake) {
+    doors_.push_back(
+        {std::move(socket), std::move(acceptor), handshake == Handshake::kTls});
   }
 
   void Start() {
@@ -100,6 +106,7 @@ class Doorkeeper::Rounds {
   struct Door {
     ListeningSocket socket;
     std::unique_ptr<Acceptor> acceptor;
+    bool is_paced = false;
   };
 
   void Run() {
@@ -107,10 +114,11 @@ class Doorkeeper::Rounds {
     watched.back() = {.fd = wake_, .events = POLLIN, .revents = 0};
     while (!stopping_) {
       const SteadyTime now = clock_.Steady();
-      const short wanted = now < resting_until_ ? 0 : POLLIN;
       for (std::size_t i = 0; i < doors_.size(); ++i) {
-        watched[i] = {
-            .fd = doors_[i].socket.fd(), .events = wanted, .revents = 0};
+        const bool is_open = now >= resting_until_ && MayAccept(doors_[i]);
+        watched[i] = {.fd = doors_[i].socket.fd(),
+                      .events = static_cast<short>(is_open ? POLLIN : 0),
+                      .revents = 0};
       }
       poll(watched.data(), watched.size(), TimeoutMs(now));
       for (std::size_t i = 0; i < doors_.size(); ++i) {
@@ -124,6 +132,7 @@ class Doorkeeper::Rounds {
   int TimeoutMs(SteadyTime now) const {
     Duration wait = book_.size() > 0 ? kBetweenFloodWatches : kBetweenSweeps;
     if (now < resting_until_) wait = resting_until_ - now;
+    if (!pace_.IsIdle()) wait = std::min(wait, kBetweenHandshakeLooks);
     return static_cast<int>(
                std::chrono::duration_cast<std::chrono::milliseconds>(wait)
                    .count()) +
@@ -133,6 +142,11 @@ class Doorkeeper::Rounds {
   // What is done from time to time.
   void Look() {
     const SteadyTime now = clock_.Steady();
+    if (!pace_.IsIdle() && now >= handshakes_seen_ + kBetweenHandshakeLooks) {
+      handshakes_seen_ = now;
+      for (const std::string& peer : census_.Newcomers()) pace_.NoteOver(peer);
+      pace_.Forget(now);
+    }
     if (now >= flood_watched_ + kBetweenFloodWatches) {
       flood_watched_ = now;
       for (const Connection& flood : watch_.Floods(book_, now)) Cut(flood, now);
@@ -145,7 +159,7 @@ class Doorkeeper::Rounds {
   }
 
   void Serve(Door& door) {
-    for (int i = 0; i < kAtOnce; ++i) {
+    for (int i = 0; i < kAtOnce && MayAccept(door); ++i) {
       sockaddr_storage from{};
       const int fd = AcceptFrom(door.socket.fd(), &from);
       if (fd >= 0) {
@@ -160,6 +174,10 @@ class Doorkeeper::Rounds {
     }
   }
 
+  bool MayAccept(const Door& door) const {
+    return !door.is_paced || pace_.MayBegin();
+  }
+
   void Rest() { resting_until_ = clock_.Steady() + kRest; }
 
   // Or it would wait in the queue, and wake us without end.
@@ -171,6 +189,8 @@ class Doorkeeper::Rounds {
 
   void Receive(Door& door, int fd, const PeerAddress& from) {
     const SteadyTime now = clock_.Steady();
+    // Who waited for long may have given up: its handshake would be for nothing.
+    if (door.is_paced && HasHungUp(fd)) return CloseAtOnce(fd);
     const DoorVerdict verdict = Judge(from, now);
     if (verdict != DoorVerdict::kWelcome) {
       tally_.NoteTurnedAway(verdict);
@@ -178,6 +198,7 @@ class Doorkeeper::Rounds {
       return;
     }
     policy_.NoteAdmitted(from, now);
+    if (door.is_paced) pace_.NoteBegun(from.text, now);
     const auto before = book_.Add(fd, from, now);
     if (before.has_value()) NoteGone(*before);
     Acceptor::NewConnectionParameters parameters;
@@ -221,11 +242,14 @@ class Doorkeeper::Rounds {
 
   void NoteGone(const Connection& gone) {
     policy_.NoteGone(gone.from);
+    pace_.NoteOver(gone.from.text);
     watch_.NoteGone(gone);
   }
 
   const Clock& clock_;
   DoorPolicy policy_;
+  HandshakePace pace_;
+  StreamCensus census_;  // of whose handshake is over
   ConnectionBook book_;
   FloodWatch watch_;
   DoorTally tally_;
@@ -234,6 +258,7 @@ class Doorkeeper::Rounds {
   std::atomic<bool> stopping_ = false;
   std::vector<Door> doors_;
   SteadyTime resting_until_{};
+  SteadyTime handshakes_seen_{};
   SteadyTime flood_watched_{};
   SteadyTime swept_{};
   SteadyTime evicted_{};
@@ -246,10 +271,12 @@ Doorkeeper::Doorkeeper(const char* name, const DoorkeeperOptions& options,
 Doorkeeper::~Doorkeeper() = default;
 
 void Doorkeeper::AddDoor(ListeningSocket socket, grpc::ServerBuilder* builder,
-                         std::shared_ptr<grpc::ServerCredentials> credentials) {
+                         std::shared_ptr<grpc::ServerCredentials> credentials,
+                         Handshake handshake) {
   rounds_->AddDoor(std::move(socket),
                    builder->experimental().AddExternalConnectionAcceptor(
-                       ByFd::FROM_FD, std::move(credentials)));
+                       ByFd::FROM_FD, std::move(credentials)),
+                   handshake);
 }
 
 void Doorkeeper::Start() { rounds_->Start(); }

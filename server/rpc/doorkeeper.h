@@ -4,8 +4,8 @@
 //
 // Accepts connections in gRPC's place and hands those that are let in over to
 // it: gRPC 1.51 itself has no cap on them, and serves nobody any more once it
-// has run out of descriptors (CVE-2023-4785). It does what door_policy.h and
-// reset_policy.h say. Whoever is turned away gets a reset at once, so that
+// has run out of descriptors (CVE-2023-4785). It does what door_policy.h,
+// handshake_pace.h and reset_policy.h say. Whoever is turned away gets a reset at once, so that
 // nothing of it stays.
 //
 // One thread of its own does everything. It never waits for a peer, nor spins
@@ -40,10 +40,12 @@ class Doorkeeper {
   Doorkeeper(const Doorkeeper&) = delete;
   Doorkeeper& operator=(const Doorkeeper&) = delete;
 
+  enum class Handshake { kNone, kTls };
   // Before the builder builds: who comes to `socket` is served with
-  // `credentials`.
+  // `credentials`, which ask for such a handshake.
   void AddDoor(ListeningSocket socket, grpc::ServerBuilder* builder,
-               std::shared_ptr<grpc::ServerCredentials> credentials);
+               std::shared_ptr<grpc::ServerCredentials> credentials,
+               Handshake handshake);
   // Once the server has started.
   void Start();
   // Before the server is shut down. Nobody can connect any more; those who are

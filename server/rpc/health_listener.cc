@@ -54,7 +54,8 @@ absl::StatusOr<std::unique_ptr<HealthListener>> HealthListener::Listen(
   auto socket = ListeningSocket::Open(&*address);
   if (!socket.ok()) return AtHealthListen(socket.status());
   listener->doorkeeper_.AddDoor(*std::move(socket), &builder,
-                                grpc::InsecureServerCredentials());
+                                grpc::InsecureServerCredentials(),
+                                Doorkeeper::Handshake::kNone);
   listener->queue_ = builder.AddCompletionQueue();
   listener->server_ = builder.BuildAndStart();
   if (listener->server_ == nullptr) {

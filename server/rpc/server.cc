@@ -97,7 +97,8 @@ class RpcServer::Impl {
       ASSIGN_OR_RETURN(ListeningSocket socket, ListeningSocket::Open(&address));
       doorkeeper_.AddDoor(
           std::move(socket), &builder,
-          plain ? grpc::InsecureServerCredentials() : credentials);
+          plain ? grpc::InsecureServerCredentials() : credentials,
+          plain ? Doorkeeper::Handshake::kNone : Doorkeeper::Handshake::kTls);
       addresses_.push_back(FormatAddress(address));
       if (!plain && tls_address_.empty()) tls_address_ = addresses_.back();
     }

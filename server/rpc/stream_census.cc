@@ -4,8 +4,10 @@
 #include <grpc/grpc.h>
 #include <grpc/support/alloc.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <memory>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
@@ -96,22 +98,41 @@ std::optional<StreamCounts> StreamCensus::Of(const std::string& peer) const {
                       .answered = NumberAt(data, {"streamsSucceeded"})};
 }
 
-void StreamCensus::ListAll() {
-  sockets_.clear();
-  ForEachServer([this](const JsonValue&, std::intptr_t server) {
+template <typename See>
+void StreamCensus::ForEachSocket(std::intptr_t first, See see) {
+  ForEachServer([&](const JsonValue&, std::intptr_t server) {
     ForEachPage(
         "socketRef",
         [&](std::intptr_t next) {
-          return Text(grpc_channelz_get_server_sockets(server, next, kPage));
+          return Text(grpc_channelz_get_server_sockets(
+              server, std::max(first, next), kPage));
         },
         {"socketId"},
-        [this](const JsonValue& socket, std::intptr_t id) {
+        [&see](const JsonValue& socket, std::intptr_t id) {
           const JsonValue* const name = socket.Find("name");
           if (name == nullptr) return;
           const std::string full(name->text);
-          sockets_[std::string(absl::StripPrefix(full, kTransport))] = id;
+          see(std::string(absl::StripPrefix(full, kTransport)), id);
         });
   });
+}
+
+void StreamCensus::ListAll() {
+  sockets_.clear();
+  ForEachSocket(0, [this](std::string peer, std::intptr_t id) {
+    sockets_[std::move(peer)] = id;
+  });
+}
+
+std::vector<std::string> StreamCensus::Newcomers() {
+  std::vector<std::string> peers;
+  std::intptr_t last = next_newcomer_ - 1;
+  ForEachSocket(next_newcomer_, [&](std::string peer, std::intptr_t id) {
+    peers.push_back(std::move(peer));
+    last = std::max(last, id);
+  });
+  next_newcomer_ = last + 1;
+  return peers;
 }
 
 }  // namespace frostline::server

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "server/rpc/reset_policy.h"
 
@@ -27,8 +28,16 @@ class StreamCensus {
   std::optional<StreamCounts> Of(const std::string& peer) const;
   // Learns which connections there are: a microsecond or two for each.
   void ListAll();
+  // Those, by peer, whose handshake is over and was not when this was asked
+  // last. It costs for these alone.
+  std::vector<std::string> Newcomers();
 
  private:
+  // Calls `see(peer, id)` for each from `first` on.
+  template <typename See>
+  static void ForEachSocket(std::intptr_t first, See see);
+
+  std::intptr_t next_newcomer_ = 0;
   std::map<std::string, std::intptr_t> sockets_;  // by peer; gRPC's ids
 };
 

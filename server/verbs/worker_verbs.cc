@@ -23,7 +23,7 @@ std::optional<storage::LogRow> LeftLogOf(const v1::RegisterRequest& request,
                                          WallMicros now) {
   for (const v1::LeftLog& left : request.left_logs()) {
     const LeaseProof proof{left.lease().attempt(),
-                           SecretString(left.lease().secret())};
+                           AsStored(SecretString(left.lease().secret()))};
     if (left.lease().trial() != trial || !CheckLease(row, proof).ok()) continue;
     return storage::LogRow{.study = row.study,
                            .number = row.number,

@@ -151,11 +151,12 @@ v1::Study StudyToProto(const storage::StudyRow& row) {
 
 v1::Lease LeaseToProto(const storage::TrialRow& row,
                        const storage::AttemptRow& attempt,
+                       const SecretString& secret,
                        const storage::StudyRow& of, const CheckedStudy& study) {
   v1::Lease lease;
   lease.set_trial(TrialNameOf(of.id, row.number));
   lease.set_attempt(row.attempt);
-  lease.set_secret(row.secret.Reveal());
+  lease.set_secret(secret.Reveal());
   *lease.mutable_ttl() = proto::DurationToProto(study.lease.ttl);
   *lease.mutable_heartbeat_interval() =
       proto::DurationToProto(study.lease.heartbeat_interval);

@@ -24,8 +24,10 @@ v1::Trial TrialToProto(const storage::TrialRow& row,
 // Leaves out counts and best trials, which rows do not hold.
 v1::Study StudyToProto(const storage::StudyRow& row);
 
+// `secret` is what the worker is to show; rows hold what it hashes to.
 v1::Lease LeaseToProto(const storage::TrialRow& row,
                        const storage::AttemptRow& attempt,
+                       const SecretString& secret,
                        const storage::StudyRow& of, const CheckedStudy& study);
 
 v1::Measurement MeasurementToProto(const Measurement& measurement);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "base/ids.h"
 #include "base/mutex.h"
 #include "storage/memory/tables.h"
 #include "storage/trial_store.h"
@@ -67,6 +68,7 @@ class MemoryStore final : public TrialStore {
 
   DiskRoom RoomLeft() const override;
   absl::StatusOr<bool> Tend() override { return false; }
+  absl::StatusOr<SecretString> LeaseKey() override { return lease_key_; }
   std::vector<WallMicros> NoteStart(WallMicros now) override;
   absl::StatusOr<BackupReport> Backup(const std::string& path) const override;
   std::string Describe() const override { return "memory"; }
@@ -87,6 +89,7 @@ class MemoryStore final : public TrialStore {
   std::vector<TrialPointer> ByRevision(const TrialQuery& query) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  const SecretString lease_key_{RandomHexId() + RandomHexId()};
   WriterSlot writer_;
   // It changes only under mutex_ and by the holder of writer_, who may
   // therefore read without the lock.

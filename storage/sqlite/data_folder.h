@@ -6,6 +6,7 @@
 //   frostline.sqlite (and -wal, -shm)   the database; never delete one of them
 //   frostline.lock                      locked while it runs; its process id
 //   frostline.ballast                   given up when the disk is full
+//   frostline.lease-key                 what lease secrets are computed from
 //   frostline.starts                    when coordinators started
 //   (start_notes.h)
 #ifndef FROSTLINE_STORAGE_SQLITE_DATA_FOLDER_H_
@@ -36,6 +37,7 @@ class DataFolder {
 
   std::string DatabasePath() const { return path_ + "/frostline.sqlite"; }
   std::string StartsPath() const { return path_ + "/frostline.starts"; }
+  std::string LeaseKeyPath() const { return path_ + "/frostline.lease-key"; }
   Ballast& ballast() { return ballast_; }
   // Returns what this user may still write.
   std::int64_t FreeBytes() const;

@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "storage/sqlite/check.h"
 #include "storage/sqlite/files.h"
+#include "storage/sqlite/lease_key.h"
 #include "storage/sqlite/schema.h"
 #include "storage/sqlite/sqlite_error.h"
 #include "storage/sqlite/sqlite_transaction.h"
@@ -130,6 +131,10 @@ void SqliteStore::Failed(const absl::Status& status) {
     ballast_is_out_ = true;
     Log(LogLevel::kWarning, "disk_full", {{"released", "frostline.ballast"}});
   }
+}
+
+absl::StatusOr<SecretString> SqliteStore::LeaseKey() {
+  return KeepLeaseKey(folder_->LeaseKeyPath());
 }
 
 std::vector<WallMicros> SqliteStore::NoteStart(WallMicros now) {

@@ -87,6 +87,7 @@ class SqliteStore final : public TrialStore {
   // A database that was made before stores gave pages back keeps them, and
   // fills them again.
   absl::StatusOr<bool> Tend() override;
+  absl::StatusOr<SecretString> LeaseKey() override;
   std::vector<WallMicros> NoteStart(WallMicros now) override;
   absl::StatusOr<BackupReport> Backup(const std::string& path) const override;
   std::string Describe() const override;

@@ -217,6 +217,9 @@ class ForwardingStore : public storage::TrialStore {
   }
   storage::DiskRoom RoomLeft() const override { return store_->RoomLeft(); }
   absl::StatusOr<bool> Tend() override { return store_->Tend(); }
+  absl::StatusOr<SecretString> LeaseKey() override {
+    return store_->LeaseKey();
+  }
   std::vector<WallMicros> NoteStart(WallMicros now) override {
     return store_->NoteStart(now);
   }

@@ -27,6 +27,12 @@ TEST_P(TrialStoreContract, AStartIsToldOfThoseBefore) {
   EXPECT_THAT(store_->NoteStart(15), testing::ElementsAre(10, 20));
 }
 
+TEST_P(TrialStoreContract, ALeaseKeyIsLongAndStaysTheSame) {
+  ASSERT_OK_AND_ASSIGN(const SecretString key, store_->LeaseKey());
+  EXPECT_GE(key.Reveal().size(), 64u);
+  EXPECT_TRUE(*store_->LeaseKey() == key);
+}
+
 TEST_P(TrialStoreContract, AStoreThatIsTendedKeepsItsRows) {
   AddStudy("a");
   while (true) {

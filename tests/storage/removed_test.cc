@@ -89,5 +89,29 @@ TEST_F(FolderRemovedTest, StartsAreRemembered) {
   EXPECT_THAT(store_->NoteStart(4000), testing::ElementsAre(7, 9, 3000));
 }
 
+TEST_F(FolderRemovedTest, TheLeaseKeyIsTheSameInTheNextLife) {
+  Open();
+  ASSERT_OK_AND_ASSIGN(const SecretString key, store_->LeaseKey());
+  Reopen();
+  EXPECT_TRUE(*store_->LeaseKey() == key);
+  EXPECT_EQ(fs::status(File("frostline.lease-key")).permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(FolderRemovedTest, ALeaseKeyThatOthersMayReadIsRefused) {
+  Open();
+  ASSERT_OK(store_->LeaseKey());
+  fs::permissions(File("frostline.lease-key"), fs::perms::others_read,
+                  fs::perm_options::add);
+  EXPECT_THAT(store_->LeaseKey(), FailsWith(ErrorId::kStoreUnwritable));
+}
+
+TEST_F(FolderRemovedTest, ALeaseKeyThatCannotBeKeptServesThisLife) {
+  Open();
+  fs::create_directories(File("frostline.lease-key.new/x"));
+  EXPECT_OK(store_->LeaseKey());
+  EXPECT_FALSE(fs::exists(File("frostline.lease-key")));
+}
+
 }  // namespace
 }  // namespace frostline::storage
