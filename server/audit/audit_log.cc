@@ -59,15 +59,20 @@ AuditLog::AuditLog(std::string folder, CommitLoop& loop, TaskPool& readers,
 absl::Status AuditLog::Load() {
   noted_.clear();
   ASSIGN_OR_RETURN(const std::vector<AuditRow> rows, RowsAfter(store_, 0));
-  std::vector<v1::AuditEntry> last;
-  if (!rows.empty()) last = EntriesOf(rows.back());
-  if (last.empty() && has_files_) {
-    const MutexLock lock(&files_mutex_);
-    ASSIGN_OR_RETURN(last.emplace_back(), files_.Last());
-  }
   stored_ = {0, FirstChain()};
-  if (!last.empty() && last.back().sequence() > 0) {
-    stored_ = {last.back().sequence(), ChainOf(last.back())};
+  const auto take_up = [this](const v1::AuditEntry& last) FROSTLINE_ON_LOOP {
+    if (last.sequence() > stored_.sequence) {
+      stored_ = {last.sequence(), ChainOf(last)};
+    }
+  };
+  if (!rows.empty()) {
+    const std::vector<v1::AuditEntry> last = EntriesOf(rows.back());
+    if (!last.empty()) take_up(last.back());
+  }
+  if (has_files_) {
+    const MutexLock lock(&files_mutex_);
+    ASSIGN_OR_RETURN(const v1::AuditEntry last, files_.Last());
+    take_up(last);
   }
   written_ = stored_;
   return absl::OkStatus();
@@ -186,6 +191,9 @@ absl::Status AuditLog::ReadBack(
   ASSIGN_OR_RETURN(const std::vector<AuditRow> rows, RowsAfter(store_, 0));
   std::int64_t below = std::numeric_limits<std::int64_t>::max();
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+    // What is between was written after the backup that is the store now, and
+    // is in the files.
+    if (row != rows.rbegin() && row->last + 1 != below && has_files_) break;
     const std::vector<v1::AuditEntry> entries = EntriesOf(*row);
     for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
       below = entry->sequence();

@@ -31,7 +31,8 @@ class AuditLog {
   AuditLog(std::string folder, CommitLoop& loop, TaskPool& readers,
            const storage::TrialStore& store, const Clock& clock);
 
-  // Takes up the chain where the store has it, or else the files.
+  // Takes up the chain where it is longer, in the store or in the files. The
+  // files know more than a backup that was restored beside them.
   absl::Status Load() FROSTLINE_ON_LOOP;
 
   // Notes what came of a call that would change something.

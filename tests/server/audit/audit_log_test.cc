@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/audit/audit_log.h"
+
+#include <filesystem>
+#include <thread>
+
+#include "base/plain/audit_chain.h"
+#include "base/plain/file.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "server/audit/audit_entry.h"
+#include "storage/sqlite/restore.h"
+#include "storage/sqlite/sqlite_store.h"
+#include "tests/server/driver.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_folder.h"
+
+namespace frostline::server {
+namespace {
+
+using ::testing::ElementsAre;
+
+namespace fs = std::filesystem;
+
+class AuditLogTest : public ::testing::Test {
+ protected:
+  void Start() {
+    ASSERT_OK_AND_ASSIGN(store_, storage::SqliteStore::Open(data_));
+    CoordinatorOptions options;
+    options.audit_folder = data_ + "/audit";
+    driver_ = std::make_unique<Driver>(*store_, clock_, options);
+    ASSERT_OK(driver_->started());
+  }
+  void Stop() {
+    driver_.reset();
+    store_.reset();
+  }
+  // Each is one entry.
+  void Create(const std::string& id) {
+    ASSERT_OK(driver_->Call<v1::CreateStudyReply>(ExampleStudy(id, 1)));
+  }
+  void AwaitInFiles(const std::string& text) {
+    for (int i = 0; i < 400 && Lines().find(text) == std::string::npos; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+  std::string Lines() const {
+    const auto file =
+        ReadWholeFile(data_ + "/audit/" + kAuditFile, std::size_t{1} << 20);
+    return file.ok() ? file.value() : "";
+  }
+  // The studies of all entries, the newest first.
+  std::vector<std::string> Studies() {
+    std::vector<std::string> studies;
+    const auto reply = driver_->Call<v1::ListAuditEntriesReply>(
+        v1::ListAuditEntriesRequest());
+    EXPECT_OK(reply);
+    for (const v1::AuditEntry& entry : reply->entries()) {
+      studies.push_back(entry.resource());
+    }
+    return studies;
+  }
+
+  TempFolder folder_;
+  std::string data_ = folder_.File("data");
+  SystemClock clock_;
+  std::unique_ptr<storage::SqliteStore> store_;
+  std::unique_ptr<Driver> driver_;
+};
+
+TEST_F(AuditLogTest, GoesOnWhereTheFilesEndAfterARestore) {
+  Start();
+  Create("before");
+  ASSERT_OK(store_->Backup(folder_.File("backup")));
+  Create("after");
+  AwaitInFiles("studies/after");
+  Stop();
+  for (const char* const end : {"", "-wal", "-shm"}) {
+    fs::remove(data_ + "/frostline.sqlite" + end);
+  }
+  ASSERT_OK(storage::RestoreBackup(folder_.File("backup"), data_));
+
+  Start();
+  Create("again");
+  AwaitInFiles("studies/again");
+
+  EXPECT_THAT(Studies(), ElementsAre("studies/again", "studies/after",
+                                     "studies/before"));
+  std::string chain = FirstChain();
+  const std::string all = Lines();
+  std::size_t begin = 0;
+  int lines = 0;
+  for (std::size_t end = 0; (end = all.find('\n', begin)) != std::string::npos;
+       begin = end + 1, ++lines) {
+    const auto line = ReadChainedLine(
+        std::string_view(all).substr(begin, end - begin));
+    ASSERT_TRUE(line.has_value());
+    chain = NextChain(chain, line->text);
+    EXPECT_EQ(line->chain, chain) << "line " << lines + 1;
+  }
+  EXPECT_EQ(lines, 3);
+}
+
+}  // namespace
+}  // namespace frostline::server
