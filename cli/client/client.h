@@ -51,6 +51,24 @@ class Client {
     return reply;
   }
 
+  // Asks for every page of a list; the answer has them as one.
+  template <typename Stub, typename Request, typename Reply>
+  absl::StatusOr<Reply> CallForAll(
+      grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                   Reply*),
+      Request request) {
+    request.set_page_size(kMostInPage);
+    Reply all;
+    do {
+      absl::StatusOr<Reply> page = Call(method, request);
+      if (!page.ok()) return page.status();
+      all.MergeFrom(*page);
+      all.clear_next_page_token();
+      request.set_page_token(page->next_page_token());
+    } while (!request.page_token().empty());
+    return all;
+  }
+
   // A coordinator on this machine that refuses the connection may just be
   // starting: waits for it, and says so on standard error after half a second.
   // Says whether it is there; of other machines it answers true at once.
@@ -67,6 +85,7 @@ class Client {
   absl::Status Explain(const grpc::Status& status) const;
 
  private:
+  static constexpr int kMostInPage = 500;
   // Importance of a large study takes longest.
   static constexpr std::chrono::seconds kDeadline{30};
 

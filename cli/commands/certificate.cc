@@ -16,22 +16,11 @@
 namespace frostline::cli {
 namespace {
 
-constexpr int kPageSize = 500;
 constexpr std::size_t kLeastDigits = 8;
 
 absl::StatusOr<v1::ListCertificatesReply> FetchCertificates(Client& client) {
-  v1::ListCertificatesRequest request;
-  request.set_page_size(kPageSize);
-  v1::ListCertificatesReply all;
-  do {
-    ASSIGN_OR_RETURN(
-        const v1::ListCertificatesReply page,
-        client.Call(&v1::AdminService::Stub::ListCertificates, request));
-    all.MergeFrom(page);
-    all.clear_next_page_token();
-    request.set_page_token(page.next_page_token());
-  } while (!request.page_token().empty());
-  return all;
+  return client.CallForAll(&v1::AdminService::Stub::ListCertificates,
+                           v1::ListCertificatesRequest());
 }
 
 absl::StatusOr<ExitCode> List(Session& session, bool json) {

@@ -16,7 +16,6 @@ namespace {
 
 // Pasted as one block, `frostline serve &` and what follows it work.
 constexpr Duration kStartsWithin = std::chrono::seconds(5);
-constexpr int kPageSize = 500;  // of lists that are fetched whole
 
 }  // namespace
 
@@ -96,32 +95,13 @@ absl::StatusOr<v1::Study> FetchStudy(Client& client, const std::string& name) {
 }
 
 absl::StatusOr<v1::ListWorkersReply> FetchWorkers(Client& client) {
-  v1::ListWorkersRequest request;
-  request.set_page_size(kPageSize);
-  v1::ListWorkersReply all;
-  do {
-    ASSIGN_OR_RETURN(
-        const v1::ListWorkersReply page,
-        client.Call(&v1::WorkerService::Stub::ListWorkers, request));
-    all.MergeFrom(page);
-    all.clear_next_page_token();
-    request.set_page_token(page.next_page_token());
-  } while (!request.page_token().empty());
-  return all;
+  return client.CallForAll(&v1::WorkerService::Stub::ListWorkers,
+                           v1::ListWorkersRequest());
 }
 
 absl::StatusOr<v1::ListTokensReply> FetchTokens(Client& client) {
-  v1::ListTokensRequest request;
-  request.set_page_size(kPageSize);
-  v1::ListTokensReply all;
-  do {
-    ASSIGN_OR_RETURN(const v1::ListTokensReply page,
-                     client.Call(&v1::AdminService::Stub::ListTokens, request));
-    all.MergeFrom(page);
-    all.clear_next_page_token();
-    request.set_page_token(page.next_page_token());
-  } while (!request.page_token().empty());
-  return all;
+  return client.CallForAll(&v1::AdminService::Stub::ListTokens,
+                           v1::ListTokensRequest());
 }
 
 absl::StatusOr<v1::ListBestTrialsReply> FetchBestTrials(

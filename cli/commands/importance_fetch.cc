@@ -12,7 +12,6 @@ namespace {
 
 using Stub = v1::ImportanceService::Stub;
 
-constexpr int kPairsPage = 1'000;
 
 }  // namespace
 
@@ -58,16 +57,7 @@ absl::StatusOr<v1::ListPairsReply> FetchPairs(const Asked& asked) {
   v1::ListPairsRequest request;
   request.set_study(asked.study);
   *request.mutable_options() = asked.options;
-  request.set_page_size(kPairsPage);
-  v1::ListPairsReply all;
-  do {
-    ASSIGN_OR_RETURN(const v1::ListPairsReply page,
-                     asked.client->Call(&Stub::ListPairs, request));
-    all.MergeFrom(page);
-    all.clear_next_page_token();
-    request.set_page_token(page.next_page_token());
-  } while (!request.page_token().empty());
-  return all;
+  return asked.client->CallForAll(&Stub::ListPairs, std::move(request));
 }
 
 }  // namespace frostline::cli

@@ -13,7 +13,6 @@
 namespace frostline::cli {
 namespace {
 
-constexpr int kPageSize = 500;
 
 struct StudyArgs {
   std::string id;
@@ -24,17 +23,9 @@ struct StudyArgs {
 
 absl::StatusOr<ExitCode> List(Session& session, const StudyArgs& args) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  v1::ListStudiesRequest request;
-  request.set_page_size(kPageSize);
-  v1::ListStudiesReply all;
-  do {
-    ASSIGN_OR_RETURN(
-        const v1::ListStudiesReply page,
-        client->Call(&v1::StudyService::Stub::ListStudies, request));
-    all.MergeFrom(page);
-    all.clear_next_page_token();
-    request.set_page_token(page.next_page_token());
-  } while (!request.page_token().empty());
+  ASSIGN_OR_RETURN(const v1::ListStudiesReply all,
+                   client->CallForAll(&v1::StudyService::Stub::ListStudies,
+                                      v1::ListStudiesRequest()));
   if (args.json) {
     std::cout << ToJson(all);
   } else if (all.studies().empty()) {

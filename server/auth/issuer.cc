@@ -14,6 +14,14 @@ constexpr char kField[] = "--tls-ca-key";
 
 }  // namespace
 
+absl::Status CannotIssue(const std::string& field) {
+  return MakeError(ErrorId::kJoinUnavailable,
+                   "this coordinator does not have the key of its CA",
+                   "start it with --tls DIR, where `frostline tls init` made "
+                   "ca.key; or issue by hand with `frostline tls issue`",
+                   field);
+}
+
 absl::StatusOr<std::unique_ptr<Issuer>> Issuer::Open(
     const std::string& ca_path, const std::string& key_path,
     Duration lifetime) {

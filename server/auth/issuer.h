@@ -22,6 +22,9 @@ namespace frostline::server {
 
 inline constexpr Duration kUsualCertificateLife = std::chrono::hours(24 * 60);
 
+// JOIN_UNAVAILABLE: for a coordinator without an issuer.
+absl::Status CannotIssue(const std::string& field = "");
+
 class Issuer {
  public:
   // Answers TLS_FILE or REQUEST_INVALID where the files are no CA with its key.

@@ -77,6 +77,11 @@ void AddStudies(const Message& message, std::set<std::string>& found) {
   }
 }
 
+bool EndsAttempt(const std::string& method) {
+  return absl::EndsWith(method, "WorkerService.Finish") ||
+         absl::EndsWith(method, "WorkerService.Release");
+}
+
 // Empty where the message has no such text.
 std::string TextAt(const Message& message, const char* name) {
   const auto* const field = message.GetDescriptor()->FindFieldByName(name);
@@ -155,14 +160,17 @@ std::string ResourceOf(const Message& request) {
 
 }  // namespace
 
+bool MayChange(const google::protobuf::Descriptor& request,
+               const std::string& method) {
+  return request.FindFieldByName("request_id") != nullptr ||
+         EndsAttempt(method);
+}
+
 void NoteRequest(const Message& request, const std::string& method,
                  CallContext* caller) {
   caller->method = std::string(absl::StripPrefix(method, "frostline.v1."));
   caller->request_id = TextAt(request, "request_id");
-  // What ends an attempt has a lease instead of a request id.
-  caller->changes = !caller->request_id.empty() ||
-                    caller->method == "WorkerService.Finish" ||
-                    caller->method == "WorkerService.Release";
+  caller->changes = !caller->request_id.empty() || EndsAttempt(method);
   const CallerRole role = caller->identity.role;
   const bool looks_at_studies =
       role == CallerRole::kResearcher || role == CallerRole::kViewer;

@@ -46,6 +46,10 @@ absl::Status CheckOwnLabels(
 // labels there are none. Each is there once, without "/trials/7".
 std::vector<std::string> StudiesNamedIn(
     const google::protobuf::Message& request);
+// Says whether requests of this method may change anything: they have a request
+// id, or end an attempt and have its lease instead.
+bool MayChange(const google::protobuf::Descriptor& request,
+               const std::string& method);
 // Fills in what the request says of itself: its id, what it is about ("" is the
 // coordinator), the studies it names, whether it changes anything. `method` is
 // "frostline.v1.StudyService.StopStudy".

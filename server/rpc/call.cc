@@ -98,9 +98,8 @@ CallerIdentity Nobody() {
 void NoteRefused(const Guarded& guarded, const UnaryVerb& verb,
                  const grpc::CallbackServerContext& context,
                  const absl::Status& why) {
-  const bool changes =
-      verb.request->GetDescriptor()->FindFieldByName("request_id") != nullptr;
-  if (guarded.audit == nullptr || !changes) return;
+  if (guarded.audit == nullptr) return;
+  if (!MayChange(*verb.request->GetDescriptor(), guarded.method)) return;
   const auto known = guarded.gate.Identify(ShownBy(context));
   CallContext caller;
   caller.identity = known.ok() ? *known : Nobody();

@@ -31,9 +31,8 @@ constexpr const char* kServices[] = {
     "frostline.v1.ImportanceService", "frostline.v1.AdminService"};
 
 constexpr char kTlsFix[] =
-    "`frostline tls init --host HOST` makes certificates; then add --tls-cert "
-    "frostline-tls/coordinator.crt --tls-key frostline-tls/coordinator.key "
-    "--tls-ca frostline-tls/ca.crt; or listen on 127.0.0.1";
+    "`frostline tls init --host HOST` makes certificates; then add --tls "
+    "frostline-tls; or listen on 127.0.0.1";
 
 absl::StatusOr<ListenAddress> Admissible(const std::string& listen,
                                          bool has_tls) {

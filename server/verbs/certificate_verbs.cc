@@ -44,13 +44,6 @@ bool IsOfAll(const CertificateRow& row) {
   return row.id == IdOfAllOf(row.subject);
 }
 
-absl::Status CannotIssue() {
-  return MakeError(ErrorId::kJoinUnavailable,
-                   "this coordinator does not have the key of its CA",
-                   "start it with --tls DIR, where `frostline tls init` made "
-                   "ca.key; or issue by hand with `frostline tls issue`");
-}
-
 }  // namespace
 
 CertificateVerbs::CertificateVerbs(Calls& calls, Credentials& credentials,

@@ -125,12 +125,7 @@ absl::Status TokenVerbs::Put(Batch& batch, const TokenRow& row) {
 absl::StatusOr<v1::CreateTokenReply> TokenVerbs::CreateToken(
     Change& change, const v1::CreateTokenRequest& request) {
   if (request.single_use() && issuer_ == nullptr) {
-    return MakeError(ErrorId::kJoinUnavailable,
-                     "this coordinator does not have the key of its CA, so "
-                     "nobody can join with an invitation",
-                     "start it with --tls DIR, where `frostline tls init` made "
-                     "ca.key; or issue by hand with `frostline tls issue`",
-                     "single_use");
+    return CannotIssue("single_use");
   }
   TokenRow row;
   row.id = TokenIdOf(request.request_id());

@@ -155,15 +155,20 @@ TEST_F(OwnershipTest, TheAuditHasWhatWasChangedAndWhatWasRefused) {
 
 TEST_F(OwnershipTest, TheAuditHasWhatTheGateRefused) {
   (void)Pause(WithToken("frost_wrong"), "imdb");
-  (void)Pause(With(v1::ROLE_VIEWER, "vic"), "imdb");
+  const Caller vic = With(v1::ROLE_VIEWER, "vic");
+  (void)Pause(vic, "imdb");
+  // It has a lease instead of a request id.
+  (void)Call<v1::FinishReply>(vic, "WorkerService/Finish", v1::FinishRequest());
   // It is written after the answer.
-  for (int i = 0; i < 500; ++i) {
-    if (Audit("method = StudyService.PauseStudy").size() == 2) break;
+  const std::string refused = "subject = vic AND outcome = PERMISSION_DENIED";
+  for (int i = 0; i < 500 && Audit(refused).size() < 2; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  EXPECT_THAT(Audit("method = StudyService.PauseStudy"),
-              ElementsAre("vic StudyService.PauseStudy  PERMISSION_DENIED",
-                          " StudyService.PauseStudy  TOKEN_INVALID"));
+  EXPECT_THAT(Audit(refused),
+              ElementsAre("vic WorkerService.Finish  PERMISSION_DENIED",
+                          "vic StudyService.PauseStudy  PERMISSION_DENIED"));
+  EXPECT_THAT(Audit("outcome = TOKEN_INVALID"),
+              ElementsAre(" StudyService.PauseStudy  TOKEN_INVALID"));
 }
 
 TEST_F(OwnershipTest, TheFileIsAChainWithoutSecrets) {
