@@ -20,7 +20,8 @@ constexpr Chapter kChapters[] = {
     {"reports", MeasureReports}, {"busy", MeasureBusy},
     {"parked", MeasureParked},   {"history", MeasureHistory},
     {"judging", MeasureJudging}, {"stored", MeasureStoredTrials},
-    {"mtls", MeasureMtls},       {"door", MeasureFrontDoor}};
+    {"mtls", MeasureMtls},       {"door", MeasureFrontDoor},
+    {"flood", MeasureFlood}};
 
 void Run(const Bench& bench) {
   const char* const only = std::getenv("FROSTLINE_BENCH_CHAPTER");

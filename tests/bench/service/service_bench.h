@@ -66,6 +66,7 @@ void MeasureHistory(ServiceBench& bench);
 void MeasureJudging(ServiceBench& bench);
 void MeasureStoredTrials(ServiceBench& bench);
 void MeasureFrontDoor(ServiceBench& bench);
+void MeasureFlood(ServiceBench& bench);
 
 }  // namespace frostline::bench
 
