@@ -37,6 +37,22 @@ begins_within() {
   begins_within 10 next
 }
 
+@test "the other half: the coordinator hears nothing, and its worker is back" {
+  serve --lease-ttl 60s
+  join_and_wait node1 node1
+  study half 1 20 0.4
+  wait_for 20 grep -q "trainer software" node1.log
+  on_wire w1 cut up
+  sleep 15
+  # What it says arrives, and is never answered.
+  wait_for 45 nothing_at_head
+  on_wire w1 cut none
+  await_end half 30
+  judge half 1
+  [ "$(registrations node1)" -eq 1 ]
+  begins_within 10 next
+}
+
 @test "a NAT that forgets after 5 s: a parked worker comes back in time" {
   serve
   on_wire w1 nat 5 10.77.1.100 loose
