@@ -21,7 +21,7 @@ constexpr Chapter kChapters[] = {
     {"parked", MeasureParked},   {"history", MeasureHistory},
     {"judging", MeasureJudging}, {"stored", MeasureStoredTrials},
     {"mtls", MeasureMtls},       {"door", MeasureFrontDoor},
-    {"flood", MeasureFlood}};
+    {"flood", MeasureFlood},     {"scale", MeasureScale}};
 
 void Run(const Bench& bench) {
   const char* const only = std::getenv("FROSTLINE_BENCH_CHAPTER");

@@ -67,6 +67,7 @@ void MeasureJudging(ServiceBench& bench);
 void MeasureStoredTrials(ServiceBench& bench);
 void MeasureFrontDoor(ServiceBench& bench);
 void MeasureFlood(ServiceBench& bench);
+void MeasureScale(ServiceBench& bench);
 
 }  // namespace frostline::bench
 
