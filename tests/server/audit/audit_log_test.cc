@@ -2,6 +2,7 @@
 #include "server/audit/audit_log.h"
 
 #include <filesystem>
+#include <future>
 #include <thread>
 
 #include "base/plain/audit_chain.h"
@@ -9,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/audit/audit_entry.h"
+#include "server/auth/study_access.h"
 #include "storage/sqlite/restore.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "tests/server/driver.h"
@@ -35,9 +37,19 @@ class AuditLogTest : public ::testing::Test {
     driver_.reset();
     store_.reset();
   }
-  // Each is one entry.
+  // As an edge calls it; each is one entry.
   void Create(const std::string& id) {
-    ASSERT_OK(driver_->Call<v1::CreateStudyReply>(ExampleStudy(id, 1)));
+    auto request =
+        std::make_unique<v1::CreateStudyRequest>(ExampleStudy(id, 1));
+    CallContext caller;
+    NoteRequest(*request, "frostline.v1.StudyService.CreateStudy", &caller);
+    std::promise<absl::Status> done;
+    driver_->coordinator().verbs().unary.at("frostline.v1.StudyService.CreateStudy").run(
+        std::move(caller), std::move(request),
+        [&done](const absl::StatusOr<MessagePtr>& answer) {
+          done.set_value(answer.status());
+        });
+    EXPECT_OK(done.get_future().get());
   }
   void AwaitInFiles(const std::string& text) {
     for (int i = 0; i < 400 && Lines().find(text) == std::string::npos; ++i) {

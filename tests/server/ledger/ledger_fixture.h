@@ -33,6 +33,7 @@ class LedgerFixture : public ::testing::Test {
                        ended_.push_back(row.number);
                      }}),
         batch_(std::make_unique<Batch>(*store_, epoch_)) {
+    EXPECT_OK(ledger_.Load(Duration::zero()));
     AddWorker("w");
     book_ = AddStudy("a", 2);
   }
