@@ -38,7 +38,7 @@ begins_within() {
 }
 
 @test "the other half: the coordinator hears nothing, and its worker is back" {
-  serve --lease-ttl 60s
+  serve --lease-ttl 120s
   join_and_wait node1 node1
   study half 1 20 0.4
   wait_for 20 grep -q "trainer software" node1.log
@@ -47,7 +47,7 @@ begins_within() {
   # What it says arrives, and is never answered.
   wait_for 45 nothing_at_head
   on_wire w1 cut none
-  await_end half 30
+  await_end half 60
   judge half 1
   [ "$(registrations node1)" -eq 1 ]
   begins_within 10 next
