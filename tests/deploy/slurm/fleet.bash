@@ -64,9 +64,10 @@ study() {
   frostline study create "$1.yaml" >/dev/null
 }
 
-# up STUDY WORKERS [FLAG…]: its fleet; the array's id is in $ARRAY.
+# up STUDY WORKERS [FLAG…]: its fleet, of $TRAINER; the array's id is in $ARRAY.
 up() {
-  ARRAY=$(frostline slurm up "$1" --max "$2" --exec frostline-demo-trainer \
+  ARRAY=$(frostline slurm up "$1" --max "$2" \
+    --exec "${TRAINER:-frostline-demo-trainer}" \
     --run-dir runs --json "${@:3}" | sed -n 's/.*"array": \([0-9]*\).*/\1/p')
   [ -n "$ARRAY" ]
 }
