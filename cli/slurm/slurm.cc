@@ -74,22 +74,43 @@ absl::Status Refused(const std::string& program, const std::string& words) {
   for (const char* const opening : {": error: ", ": "}) {
     text = absl::StrReplaceAll(text, {{program + opening, ""}});
   }
-  return MakeError(ErrorId::kSlurmRefused, absl::StrCat(program, ": ", text),
-                   FixFor(text));
+  return MakeError(ErrorId::kSlurmRefused,
+                   absl::StrCat(program, ": ", text), FixFor(text));
+}
+
+absl::StatusOr<std::string> Answer(const std::string& program,
+                                   const absl::StatusOr<Captured>& ran) {
+  if (absl::IsNotFound(ran.status())) return Missing(program);
+  if (!ran.ok()) return Refused(program, std::string(ran.status().message()));
+  if (ran->code == 0) return ran->out;
+  const absl::string_view said = absl::StripAsciiWhitespace(ran->err);
+  return Refused(program, said.empty() ? absl::StrCat("code ", ran->code)
+                                       : std::string(said));
 }
 
 absl::StatusOr<std::string> Ask(const std::vector<std::string>& words) {
-  const auto ran = RunCaptured(words, kLongest);
-  if (absl::IsNotFound(ran.status())) return Missing(words[0]);
-  if (!ran.ok()) return Refused(words[0], std::string(ran.status().message()));
-  if (ran->code == 0) return ran->out;
-  const absl::string_view said = absl::StripAsciiWhitespace(ran->err);
-  return Refused(words[0], said.empty() ? absl::StrCat("code ", ran->code)
-                                        : std::string(said));
+  return Answer(words[0], RunCaptured(words, kLongest));
 }
 
-absl::Status Tell(const std::vector<std::string>& words) {
-  return Ask(words).status();
+// Of an array with tasks that have ended scontrol says so, a line for each
+// range of tasks, and ends with 1, though it has done what it was asked to the
+// others.
+bool SpeaksOfEndedTasksAlone(const std::string& said) {
+  for (const auto line : absl::StrSplit(said, '\n', absl::SkipWhitespace())) {
+    const bool is_harmless =
+        absl::EndsWith(line, ": No error") ||
+        absl::EndsWith(line, "already finished") ||
+        absl::EndsWith(line, "already completing or completed");
+    if (!is_harmless) return false;
+  }
+  return !said.empty();
+}
+
+absl::Status TellArray(const std::vector<std::string>& words) {
+  const auto ran = RunCaptured(words, kLongest);
+  const bool is_done =
+      ran.ok() && (ran->code == 0 || SpeaksOfEndedTasksAlone(ran->err));
+  return is_done ? absl::OkStatus() : Answer(words[0], ran).status();
 }
 
 }  // namespace
@@ -170,26 +191,26 @@ absl::StatusOr<std::string> Slurm::ClusterName() const {
 }
 
 absl::Status Slurm::Throttle(std::int64_t array, int at_a_time) const {
-  return Tell({"scontrol", "update", absl::StrCat("JobId=", array),
-               absl::StrCat("ArrayTaskThrottle=", at_a_time)});
+  return TellArray({"scontrol", "update", absl::StrCat("JobId=", array),
+                    absl::StrCat("ArrayTaskThrottle=", at_a_time)});
 }
 
 absl::Status Slurm::Hold(std::int64_t array) const {
-  return Tell({"scontrol", "hold", absl::StrCat(array)});
+  return TellArray({"scontrol", "hold", absl::StrCat(array)});
 }
 
 absl::Status Slurm::Release(std::int64_t array) const {
-  return Tell({"scontrol", "release", absl::StrCat(array)});
+  return TellArray({"scontrol", "release", absl::StrCat(array)});
 }
 
 absl::Status Slurm::CancelWaiting(std::int64_t array) const {
-  return Tell({"scancel", "--state=PENDING", absl::StrCat(array)});
+  return TellArray({"scancel", "--state=PENDING", absl::StrCat(array)});
 }
 
 absl::Status Slurm::SignalRunning(std::int64_t array,
                                   const std::string& signal) const {
-  return Tell({"scancel", "--state=RUNNING", absl::StrCat("--signal=", signal),
-               absl::StrCat(array)});
+  return TellArray({"scancel", "--state=RUNNING",
+                    absl::StrCat("--signal=", signal), absl::StrCat(array)});
 }
 
 }  // namespace frostline::cli

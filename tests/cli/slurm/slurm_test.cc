@@ -140,6 +140,18 @@ TEST_F(SlurmTest, SetsTheThrottleAndSignalsWhatRunsAlone) {
             "scancel\n--state=RUNNING\n--signal=USR2\n7\n");
 }
 
+TEST_F(SlurmTest, PassesOverTasksThatHaveEndedAndOverNothingElse) {
+  ASSERT_OK_AND_ASSIGN(const Slurm slurm, Slurm::Find());
+  Play("scontrol",
+       "echo '7_0: Job has already finished' >&2; echo '7_1-7: No error' >&2;"
+       "exit 1");
+  EXPECT_OK(slurm.Throttle(7, 6));
+  Play("scontrol",
+       "echo '7_0: Job has already finished' >&2;"
+       "echo '7_1: Access/permission denied' >&2; exit 1");
+  EXPECT_THAT(slurm.Throttle(7, 6), FailsWith(ErrorId::kSlurmRefused));
+}
+
 TEST_F(SlurmTest, FindsTheNameOfTheCluster) {
   Play("scontrol",
        "echo 'Configuration data as of now'; echo 'ClusterName     = west'");
