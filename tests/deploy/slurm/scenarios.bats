@@ -84,8 +84,13 @@ worker_of() { frostline trial show "$1" "$2" --json | grep -oE '"worker": "worke
     cluster_up 1 1
     [ -e serve.pid ] || serve
     study "$mode" 1 60 0.25
-    # Its lines are kept, whatever is sent to all of the job.
-    TRAINER="trap '' TERM; frostline-demo-trainer | tee -a '$PWD/said-$mode'" up "$mode" 1
+    # Its lines are kept, whatever is sent to all of the job; from the trainer
+    # itself no signal is kept away.
+    printf '%s\n' "#!/bin/bash" "trap : TERM" \
+      "frostline-demo-trainer | (trap '' TERM; exec tee -a '$PWD/said-$mode')" \
+      >"trainer-$mode"
+    chmod +x "trainer-$mode"
+    TRAINER=$PWD/trainer-$mode up "$mode" 1
     cluster_wait 30 has_states "$mode" RUNNING 1
     sleep 3 # some epochs to keep
     start=$(millis)
