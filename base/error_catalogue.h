@@ -85,6 +85,8 @@
   X(StudyDenied,         4023, PermissionDenied,   "STUDY_DENIED",          "the study is another's") \
   X(CallerTooFast,       4024, ResourceExhausted,  "CALLER_TOO_FAST",       "one caller asks too much") \
   X(AuditBroken,         4025, DataLoss,           "AUDIT_BROKEN",          "the audit was changed after it was written") \
+  X(SlurmMissing,        4026, FailedPrecondition, "SLURM_MISSING",         "a program of Slurm is not there") \
+  X(SlurmRefused,        4027, FailedPrecondition, "SLURM_REFUSED",         "Slurm refused what it was asked") \
   X(TrainerStart,        5001, FailedPrecondition, "TRAINER_START",         "the trainer program could not be started") \
   X(TrainerProtocol,     5002, InvalidArgument,    "TRAINER_PROTOCOL",      "the trainer wrote a line that is no message") \
   X(TrainerExited,       5003, Aborted,            "TRAINER_EXITED",        "the trainer ended before its trial did")  \

@@ -21,6 +21,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/error_text.h"
 #include "cli/process/child_process.h"
+#include "cli/slurm/slurm_command.h"
 
 namespace frostline::cli {
 namespace {
@@ -55,6 +56,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddPlanCommand(app, invocation);
   AddCompareCommand(app, invocation);
   AddWorkerCommands(app, invocation);
+  AddSlurmCommands(app, invocation);
   AddStatusCommand(app, invocation);
   AddRegistryCommands(app, invocation);
   AddBackupCommand(app, invocation);

@@ -113,8 +113,9 @@ FLOORS = {
                  "term"),
         "init": ("demo", "commands", "view", "study_file", "client",
                  "process", "term"),
+        "slurm": ("commands", "view", "context", "client", "process", "term"),
         "command_line": ("commands",),
-        "main": ("command_line", "commands", "process"),
+        "main": ("slurm", "command_line", "commands", "process"),
     },
 }
 

@@ -25,6 +25,10 @@ constexpr int kCannotExec = 126;
   // The guardian may have died before the line above.
   if (getppid() != guardian) _exit(kCannotExec);
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+  // A scheduler sends its warnings to every process of a job. These two end
+  // whoever has not asked for them, and are for the agent alone.
+  signal(SIGUSR1, SIG_IGN);
+  signal(SIGUSR2, SIG_IGN);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

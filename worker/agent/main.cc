@@ -34,7 +34,7 @@ namespace {
 int BlockStopSignals() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int number : {SIGINT, SIGTERM, SIGUSR1}) {
+  for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2}) {
     sigaddset(&signals, number);
   }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
@@ -45,7 +45,8 @@ int BlockStopSignals() {
   return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-// A second Ctrl-C, or a second SIGTERM, waits for no checkpoint.
+// A second Ctrl-C, or a second SIGTERM, waits for no checkpoint. SIGUSR2 lets
+// what runs finish, and may be followed by any of the others.
 void WatchSignals(int signals, Wakeup& done, Agent& agent) {
   StopLevel level = StopLevel::kRelease;
   while (true) {
@@ -56,6 +57,10 @@ void WatchSignals(int signals, Wakeup& done, Agent& agent) {
     signalfd_siginfo info{};
     if (read(signals, &info, sizeof(info)) != sizeof(info)) continue;
     const int number = static_cast<int>(info.ssi_signo);
+    if (number == SIGUSR2) {
+      agent.Stop(StopLevel::kDone, kExitOk, "SIGUSR2");
+      continue;
+    }
     agent.Stop(level, number == SIGINT ? kExitInterrupted : kExitRequeue,
                number == SIGINT    ? "SIGINT"
                : number == SIGTERM ? "SIGTERM"
@@ -79,8 +84,10 @@ class Rest {
     if (poll(&entry, 1, PollMillis(time)) <= 0) return true;
     signalfd_siginfo info{};
     const ssize_t size = read(signals_, &info, sizeof(info));
-    const bool interrupted = size == sizeof(info) && info.ssi_signo == SIGINT;
-    exit_code_ = interrupted ? kExitInterrupted : kExitRequeue;
+    const unsigned number = size == sizeof(info) ? info.ssi_signo : SIGTERM;
+    exit_code_ = number == SIGINT    ? kExitInterrupted
+                 : number == SIGUSR2 ? kExitOk
+                                     : kExitRequeue;
     return false;
   }
   ExitCode exit_code() const { return exit_code_; }

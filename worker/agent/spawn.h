@@ -25,8 +25,9 @@ struct Spawned {
 };
 
 // Runs /bin/sh -c `script` below a guardian (guardian.h) in its own process
-// group, with default signals and no other file descriptors. It and all that
-// comes from it end when this process does. From then on this process ignores
+// group, with default signals (SIGUSR1 and SIGUSR2 are ignored: schedulers send
+// them to whole jobs) and no other file descriptors. It and all that comes from
+// it end when this process does. From then on this process ignores
 // SIGPIPE, as the child may go at any time. Returns TRAINER_START when the
 // system has no more processes or files.
 absl::StatusOr<Spawned> SpawnShell(const std::string& script,

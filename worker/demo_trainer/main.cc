@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -170,5 +171,8 @@ int main(int argc, char** argv) {
         stderr);
     return 2;
   }
+  // A scheduler that wants the node back sends it to every process of a job;
+  // when to stop is said by the agent, after which there is a checkpoint.
+  std::signal(SIGTERM, SIG_IGN);
   return frostline::demo_trainer::Trainer().Run();
 }

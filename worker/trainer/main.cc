@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -63,6 +64,9 @@ int CheckAndPrint(const std::string& device) {
 }
 
 int Train(const TrainerOptions& options) {
+  // A scheduler that wants the node back sends it to every process of a job;
+  // when to stop is said by the agent, after which there is a checkpoint.
+  std::signal(SIGTERM, SIG_IGN);
   Expected<Device> device = Device::Open(options.device);
   if (!device.ok()) return Complain(device.fault(), kRequeueMe);
   SetThreads(options.threads);

@@ -74,6 +74,23 @@ INSTANTIATE_TEST_SUITE_P(All, Signal,
                                            std::pair(SIGUSR1, 75),
                                            std::pair(SIGINT, 130)));
 
+TEST(AgentBinary, AtSigusr2ItFinishesWhatRunsAndTakesNothingMore) {
+  Rig rig(
+      "note('pid', os.getpid())\nwait_for('told')\n"
+      "finish('succeeded', 0.75)");
+  rig.coordinator().Offer(2);
+  const pid_t agent = RunBeside(rig);
+  const int trainer = std::stoi(rig.AwaitFile("pid"));
+  kill(agent, SIGUSR2);
+  kill(trainer, SIGUSR2);  // Slurm tells every process of a job
+  std::filesystem::create_directory(rig.File("told"));
+  EXPECT_EQ(ExitCodeOfProcess(agent), 0);
+  const Heard heard = rig.coordinator().heard();
+  ASSERT_THAT(heard.finishes, SizeIs(1));
+  EXPECT_EQ(heard.finishes[0].outcome().kind(), v1::Outcome::SUCCEEDED);
+  EXPECT_THAT(heard.releases, IsEmpty());
+}
+
 TEST(AgentBinary, KilledWhileTheCoordinatorIsAwayItLosesNothing) {
   Rig rig(
       "report(1, 0.5)\nwait_for('away')\nfinish('succeeded', 0.75)\n"

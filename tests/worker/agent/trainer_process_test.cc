@@ -87,6 +87,12 @@ TEST_F(TrainerProcessTest, ACrashIsSeenWithItsSignal) {
   EXPECT_FALSE(trainer->killed_by_us());
 }
 
+TEST_F(TrainerProcessTest, WhatASchedulerTellsAWholeJobEndsNoTrainer) {
+  const auto trainer = Start("sh -c 'kill -USR1 $$; kill -USR2 $$; echo here'");
+  EXPECT_THAT(Lines(*trainer, 9), ElementsAre("here"));
+  EXPECT_EQ(WEXITSTATUS(trainer->wait_status()), 0);
+}
+
 TEST_F(TrainerProcessTest, OneThatIgnoresSigtermIsKilledAfterTheGrace) {
   const auto trainer =
       Start("sh -c 'trap \"\" TERM; echo ready; while :; do sleep 1; done'");

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/slurm/fleet.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/request_id.h"
+#include "base/status_macros.h"
+#include "cli/context/own_path.h"
+#include "cli/slurm/worker_script.h"
+#include "cli/view/format.h"
+#include "tls/private_file.h"
+
+namespace frostline::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kPageSize = 500;
+constexpr std::size_t kStudyInId = 40;  // an id has 64, and tasks a number
+constexpr std::size_t kDigits = 6;
+constexpr std::int64_t kDay = 24 * 3600;
+
+absl::StatusOr<v1::CreateTokenReply> InviteOne(Client& client,
+                                               const std::string& worker) {
+  v1::CreateTokenRequest request;
+  request.set_request_id(NewRequestId(SystemClock()));
+  request.set_role(v1::ROLE_WORKER);
+  request.set_single_use(true);
+  request.set_note("slurm up");
+  request.set_subject(WorkerNameOf(worker));
+  request.mutable_lifetime()->set_seconds(kDay);
+  ASSIGN_OR_RETURN(v1::CreateTokenReply made,
+                   client.Call(&v1::AdminService::Stub::CreateToken, request));
+  if (!made.join_address().empty() && !made.ca_sha256().empty()) return made;
+  return MakeError(ErrorId::kJoinUnavailable,
+                   "the coordinator names no address with TLS to join at",
+                   "start it with `frostline serve --listen 0.0.0.0:7443 "
+                   "--tls DIR`");
+}
+
+}  // namespace
+
+void AddFleetOf(CLI::App* verb, FleetOf* fleet) {
+  verb->add_option("STUDY", fleet->study, "The study's id");
+  verb->add_flag("--all", fleet->all, "Instead: any study there is");
+}
+
+absl::Status CheckFleetOf(FleetOf* fleet) {
+  if (fleet->all == !fleet->study.empty()) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     fleet->all ? "STUDY and --all exclude each other"
+                                : "a fleet needs a study to work for",
+                     "name a study, or give --all");
+  }
+  if (fleet->all) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(fleet->study));
+  fleet->study = LastPart(name);
+  return absl::OkStatus();
+}
+
+std::string JobNameOf(const FleetOf& fleet) {
+  return fleet.all ? "frostline" : absl::StrCat("frostline-", fleet.study);
+}
+
+std::string NewFleetId(const FleetOf& fleet) {
+  const std::string name =
+      fleet.all ? "all" : fleet.study.substr(0, kStudyInId);
+  return absl::StrCat(name, "-", RandomHexId().substr(0, kDigits));
+}
+
+absl::StatusOr<std::vector<v1::Study>> FetchStudiesOf(Client& client,
+                                                      const FleetOf& fleet) {
+  if (!fleet.all) {
+    ASSIGN_OR_RETURN(v1::Study study,
+                     FetchStudy(client, StudyNameOf(fleet.study)));
+    return std::vector<v1::Study>{std::move(study)};
+  }
+  std::vector<v1::Study> studies;
+  v1::ListStudiesRequest request;
+  request.set_page_size(kPageSize);
+  do {
+    ASSIGN_OR_RETURN(
+        const v1::ListStudiesReply page,
+        client.Call(&v1::StudyService::Stub::ListStudies, request));
+    for (const v1::Study& study : page.studies()) {
+      if (!IsEnded(study.state())) studies.push_back(study);
+    }
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  return studies;
+}
+
+absl::StatusOr<std::string> MakeFleetFolder(const std::string& parent,
+                                            const std::string& id) {
+  std::error_code error;
+  const std::string folder = (fs::absolute(parent, error) / id).string();
+  if (!error) fs::create_directories(parent, error);
+  if (error) return Unwritable(parent, error.message());
+  RETURN_IF_ERROR(MakeFolder(folder));
+  RETURN_IF_ERROR(MakeFolder(folder + "/log"));
+  RETURN_IF_ERROR(tls::WritePrivateFile(folder + "/worker.sbatch",
+                                        SecretString(kWorkerScript), "--dir"));
+  return folder;
+}
+
+absl::StatusOr<Invitations> Invite(Client& client, const std::string& id,
+                                   int tasks) {
+  Invitations invitations;
+  for (int task = 0; task < tasks; ++task) {
+    auto made = InviteOne(client, absl::StrCat(id, "-", task));
+    if (!made.ok()) {
+      Revoke(client, invitations);
+      return made.status();
+    }
+    absl::StrAppend(&invitations.text, made->secret(), "@",
+                    made->join_address(), "#", made->ca_sha256(), "\n");
+    invitations.token_ids.push_back(made->token().id());
+  }
+  return invitations;
+}
+
+void Revoke(Client& client, const Invitations& invitations) {
+  for (const std::string& id : invitations.token_ids) {
+    v1::RevokeTokenRequest request;
+    request.set_request_id(NewRequestId(SystemClock()));
+    request.set_id(id);
+    // What is not revoked ends within a day.
+    (void)client.Call(&v1::AdminService::Stub::RevokeToken, request);
+  }
+}
+
+}  // namespace frostline::cli

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: fleet.h
+//
+// A fleet is the workers of one Slurm array. Slurm knows it by the name of its
+// jobs, and everything else lies in its folder, of mode 0700, which is the
+// working folder of its tasks too:
+//
+//   frostline-slurm/imdb-3f9c0a/worker.sbatch   the script; yours to look at
+//   frostline-slurm/imdb-3f9c0a/join            0600, an invitation a line
+//   frostline-slurm/imdb-3f9c0a/log/0.log       what task 0 says
+#ifndef FROSTLINE_CLI_SLURM_FLEET_H_
+#define FROSTLINE_CLI_SLURM_FLEET_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cli/client/client.h"
+#include "cli/commands/command.h"
+#include "frostline/v1/study.pb.h"
+
+namespace frostline::cli {
+
+// Which studies a fleet works for: one, or whatever there is.
+struct FleetOf {
+  std::string study;  // id; empty with `all`
+  bool all = false;
+};
+
+// Adds STUDY and --all. Exactly one is to be given: CheckFleetOf() answers
+// REQUEST_INVALID otherwise.
+void AddFleetOf(CLI::App* verb, FleetOf* fleet);
+absl::Status CheckFleetOf(FleetOf* fleet);
+
+// "frostline-imdb", or "frostline" of --all: no study has an empty id.
+std::string JobNameOf(const FleetOf& fleet);
+// "imdb-3f9c0a": begins the workers' names, each task's and each fleet's other.
+std::string NewFleetId(const FleetOf& fleet);
+
+// The study, or all that have not ended.
+absl::StatusOr<std::vector<v1::Study>> FetchStudiesOf(Client& client,
+                                                      const FleetOf& fleet);
+
+// Makes the folder, log/ and the script. Returns its absolute path.
+absl::StatusOr<std::string> MakeFleetFolder(const std::string& parent,
+                                            const std::string& id);
+
+// One for each of the workers ID-0 … ID-(tasks-1), who alone may use it, within
+// a day. When one is refused those before are revoked. Answers JOIN_UNAVAILABLE
+// where the coordinator has no CA.
+struct Invitations {
+  std::string text;                    // a line for each task
+  std::vector<std::string> token_ids;  // to revoke them by
+};
+absl::StatusOr<Invitations> Invite(Client& client, const std::string& id,
+                                   int tasks);
+void Revoke(Client& client, const Invitations& invitations);
+
+}  // namespace frostline::cli
+
+#endif  // FROSTLINE_CLI_SLURM_FLEET_H_
