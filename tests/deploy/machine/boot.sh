@@ -28,5 +28,10 @@ ln -s pts/ptmx dev/ptmx
 mount -t tmpfs tmpfs run
 mount -t tmpfs tmpfs tmp
 ip link set lo up 2>/dev/null || true
+# Not chroot: from below one no service can have a namespace of users.
+mkdir -p mnt
+pivot_root . mnt
+cd /
+umount -l mnt
 exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-  chroot . /lib/systemd/systemd --log-target=console --show-status=no
+  /lib/systemd/systemd --log-target=console --show-status=no
