@@ -20,7 +20,7 @@ for PROGRAM in "${PROGRAMS[@]}"; do
   install -s -m 0755 "$BUILD/bin/$PROGRAM" "$TREE/programs/$PROGRAM"
   # The loader lies beside the launchers, since a program looks for the others
   # where /proc/self/exe is, which is the loader.
-  sed "s/@PROGRAM@/$PROGRAM/" "$SOURCE/deploy/tarball/launcher.sh" \
+  sed "s/@PROGRAM@/$PROGRAM/g" "$SOURCE/deploy/tarball/launcher.sh" \
     >"$TREE/bin/$PROGRAM"
   chmod 0755 "$TREE/bin/$PROGRAM"
 done
