@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "base/command_page.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/status_macros.h"
@@ -97,6 +98,7 @@ absl::StatusOr<std::string> ParseFlags(const FlagTable& program, int argc,
     const std::string name = word.substr(0, equals);
     const bool attached = equals != std::string::npos;
     if (word == "--help" || word == "-h") return Help(program);
+    if (word == "--help=json") return CommandJson(PageOf(program));
     if (word == "--version") {
       return absl::StrCat(program.name, " ", program.version, "\n");
     }

@@ -3,6 +3,9 @@
 
 #include <iostream>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/command_page.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "cli/commands/command.h"
@@ -37,6 +40,51 @@ constexpr char kEnvironment[] =
     "  FROSTLINE_CORE_DUMPS  1: programs may dump core, secrets and all\n"
     "  NO_COLOR           no colours, as --no-color\n";
 
+Flag FlagOf(const CLI::Option& option) {
+  Flag flag;
+  if (option.get_positional()) {
+    flag.name = option.get_required()
+                    ? option.get_name(true)
+                    : absl::StrCat("[", option.get_name(true), "]");
+  } else {
+    std::vector<std::string> names;  // "-o, --out"
+    for (const std::string& name : option.get_snames()) {
+      names.push_back(absl::StrCat("-", name));
+    }
+    for (const std::string& name : option.get_lnames()) {
+      names.push_back(absl::StrCat("--", name));
+    }
+    flag.name = absl::StrJoin(names, ", ");
+  }
+  if (option.get_items_expected_max() > 0) flag.value = option.get_type_name();
+  flag.help = option.get_description();
+  flag.unless_given = option.get_default_str();
+  flag.repeats = option.get_items_expected_max() > 1;
+  return flag;
+}
+
+CommandPage PageOf(const CLI::App& app) {
+  CommandPage page;
+  page.name = app.get_name();
+  page.summary = app.get_description();
+  page.footer = app.get_footer();
+  for (const CLI::Option* const option : app.get_options()) {
+    (option->get_positional() ? page.words : page.flags)
+        .push_back(FlagOf(*option));
+  }
+  for (const CLI::App* const command : app.get_subcommands(nullptr)) {
+    page.commands.push_back(PageOf(*command));
+  }
+  return page;
+}
+
+absl::StatusOr<ExitCode> HelpJson(const CLI::App& app) {
+  CommandPage page = PageOf(app);
+  page.version = FROSTLINE_VERSION;
+  std::cout << CommandJson(page);
+  return kExitOk;
+}
+
 absl::StatusOr<ExitCode> Help(const CLI::App& app, const std::string& topic) {
   if (topic.empty()) {
     std::cout << app.help();
@@ -68,9 +116,15 @@ absl::StatusOr<ExitCode> Version() {
 
 void AddHelpCommands(CLI::App& app, Invocation& invocation) {
   const auto topic = std::make_shared<std::string>();
-  AddVerb(app, "help", "Help on a command, exit-codes or environment",
-          invocation, [&app, topic](Session&) { return Help(app, *topic); })
-      ->add_option("TOPIC", *topic, "A command, exit-codes or environment");
+  const auto json = std::make_shared<bool>(false);
+  CLI::App* const help =
+      AddVerb(app, "help", "Help on a command, exit-codes or environment",
+              invocation, [&app, topic, json](Session&) {
+                return *json ? HelpJson(app) : Help(app, *topic);
+              });
+  help->add_option("TOPIC", *topic, "A command, exit-codes or environment");
+  help->add_flag("--json", *json,
+                 "All commands with their flags, as JSON, for programs");
   AddVerb(app, "version", "The versions of this program", invocation,
           [](Session&) { return Version(); });
 }

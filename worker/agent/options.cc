@@ -81,6 +81,24 @@ Flag KeepFlag(KeepPolicy* policy) {
           "useful"};
 }
 
+Flag HookFlag(CheckpointHook* hook) {
+  return {"--checkpoint-hook", "FILE",
+          "A program that saves checkpoints elsewhere when trials are handed "
+          "back, and fetches those that other nodes have saved",
+          [hook](const std::string& program) {
+            hook->program = program;
+            const bool is_path = program.find('/') != std::string::npos;
+            if (is_path && access(program.c_str(), X_OK) == 0) {
+              return absl::OkStatus();
+            }
+            return BadFlag(
+                "--checkpoint-hook",
+                absl::StrCat("is '", program, "', no program that may be run"),
+                "give its path, with the folder: /srv/bin/hook; "
+                "docs/how-to/spot.md says what it must do");
+          }};
+}
+
 // A time, or "off", which is zero.
 Flag TimeOrOffFlag(const std::string& name, const std::string& help,
                    Duration* time) {
@@ -137,6 +155,10 @@ std::vector<Flag> KeepingFlags(AgentOptions* options) {
       TimeFlag("--stop-grace",
                "What a trainer gets for a checkpoint when it must stop",
                Duration::zero(), kMaxWait, &options->stop_grace),
+      HookFlag(&options->checkpoint_hook),
+      TimeFlag("--checkpoint-hook-limit", "Then the hook is killed",
+               std::chrono::milliseconds(100), kMaxWait,
+               &options->checkpoint_hook.limit),
       TimeOrOffFlag("--hang-after",
                     "A trainer without progress for so long, or ten times its "
                     "usual step, has failed; off: never",

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/secret.h"
 #include "tls/access.h"
+#include "worker/agent/checkpoint_hook.h"
 #include "worker/agent/hardware.h"
 #include "worker/agent/keep.h"
 #include "worker/agent/stock_reader.h"
@@ -42,6 +43,7 @@ struct AgentOptions {
   std::string study;  // id; empty: any
   bool exit_when_done = false;
   KeepRules keep;
+  CheckpointHook checkpoint_hook{"", std::chrono::seconds(20)};
   int slots_per_gpu = 1;
   Duration idle_timeout{};                           // zero: never
   Duration stop_grace = std::chrono::seconds(20);    // for a checkpoint

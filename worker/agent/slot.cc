@@ -10,12 +10,15 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "proto/wire_time.h"
+#include "worker/agent/checkpoint_id.h"
 
 namespace frostline::agent {
 namespace {
 
 // For the last words, once the agent has been told to go.
 constexpr Duration kLastDelivery = std::chrono::seconds(5);
+// Attempts that a hook may fail before the trial begins anew.
+constexpr std::int64_t kFetchAttempts = 3;
 constexpr Duration kLongSleep = std::chrono::hours(1);
 
 }  // namespace
@@ -71,13 +74,14 @@ void Slot::RunOnTrainer(const v1::Lease& lease, TrialRun& run) {
   if (!folder.ok()) return run.FailToStart(folder.status());
   log_.Follow(std::make_unique<LogFile>(TrialFolders::LogPath(*folder)));
   context_.run_folder.trials().models().Begin(lease, *folder);
-  const std::string checkpoint = FindCheckpoint(lease);
+  const auto checkpoint = FindCheckpoint(lease);
+  if (!checkpoint.ok()) return run.FailToStart(checkpoint.status());
   while (true) {
     const int before = trainer_.started();
     const absl::Status started = trainer_.Ensure();
     if (!started.ok()) return run.FailToStart(started);
     const bool used = trainer_.started() == before;
-    const bool taken = run.Run(trainer_.process(), used, *folder, checkpoint);
+    const bool taken = run.Run(trainer_.process(), used, *folder, *checkpoint);
     if (!run.trainer_is_ready()) trainer_.Drop();
     if (taken) return;
     // A trainer for one trial may have been on its way out.
@@ -85,9 +89,34 @@ void Slot::RunOnTrainer(const v1::Lease& lease, TrialRun& run) {
   }
 }
 
-std::string Slot::FindCheckpoint(const v1::Lease& lease) {
+absl::Status Slot::FetchCheckpoint(const v1::Lease& lease) {
+  const std::string& id = lease.resume_from().id();
+  const std::string key = TrialFolders::CheckpointKey(lease.trial(), id);
+  if (context_.options.checkpoint_hook.program.empty() || key.empty()) {
+    return absl::OkStatus();
+  }
+  absl::Status fetched = context_.options.checkpoint_hook.Fetch(
+      key, absl::StrCat(context_.run_folder.path(), "/trials/", key));
+  if (fetched.ok()) return fetched;
+  Log(LogLevel::kWarning, "checkpoint_not_fetched",
+      {{"trial", lease.trial()},
+       {"checkpoint", id},
+       {"cause", std::string(fetched.message())}});
+  // A hook that never succeeds must not use up the trial's attempts.
+  const bool is_own = TrialFolders::CheckpointTrial(lease) == lease.trial();
+  const std::int64_t made_by = is_own ? ParseCheckpointId(id)->attempt : 0;
+  return lease.attempt() - made_by <= kFetchAttempts ? fetched
+                                                     : absl::OkStatus();
+}
+
+absl::StatusOr<std::string> Slot::FindCheckpoint(const v1::Lease& lease) {
   if (!lease.has_resume_from()) return "";
-  const auto path = context_.run_folder.trials().FindCheckpoint(lease);
+  const TrialFolders& folders = context_.run_folder.trials();
+  auto path = folders.FindCheckpoint(lease);
+  if (!path.ok()) {
+    RETURN_IF_ERROR(FetchCheckpoint(lease));
+    path = folders.FindCheckpoint(lease);
+  }
   if (path.ok()) return *path;
   const std::string why(path.status().message());
   Log(LogLevel::kWarning, "not_resumed",

@@ -51,8 +51,10 @@ class Slot {
   void RunTrial(const v1::Lease& lease);
   void RunOnTrainer(const v1::Lease& lease, TrialRun& run);
   std::shared_ptr<Outbox> OpenOutbox(const v1::LeaseRef& lease);
-  // Returns its path, empty where none can be used, which is logged.
-  std::string FindCheckpoint(const v1::Lease& lease);
+  // Returns its path, empty where none can be used, which is logged; an error
+  // where the site's hook failed and may succeed for another attempt.
+  absl::StatusOr<std::string> FindCheckpoint(const v1::Lease& lease);
+  absl::Status FetchCheckpoint(const v1::Lease& lease);
   void AwaitDelivery(const Outbox& outbox);
   void Tidy(const TrialRun& run, const Outbox& outbox);
   void HandBack(const v1::Lease& lease);

@@ -89,6 +89,15 @@ std::string TrialFolders::CheckpointTrial(const v1::Lease& lease) {
   return TrialNameOf(trial->study_id, id->trial);
 }
 
+std::string TrialFolders::CheckpointKey(const std::string& trial,
+                                        const std::string& checkpoint_id) {
+  const auto id = ParseCheckpointId(checkpoint_id);
+  const auto name = ParseTrialName(trial);
+  if (!id.has_value() || !name.ok()) return "";
+  return absl::StrCat(name->study_id, "/", id->trial, "/", id->attempt, "/",
+                      id->name);
+}
+
 absl::StatusOr<std::string> TrialFolders::FindCheckpoint(
     const v1::Lease& lease) const {
   const v1::Checkpoint& wanted = lease.resume_from();

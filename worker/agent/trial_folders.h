@@ -57,6 +57,10 @@ class TrialFolders {
   v1::LeftLog LeftLogOf(const v1::LeaseRef& lease) const;
   // It is empty where there is no checkpoint.
   static std::string CheckpointTrial(const v1::Lease& lease);
+  // Tells where below DIR/trials/ a checkpoint of the lease's study lies; it is
+  // empty where no agent of this kind wrote that id.
+  static std::string CheckpointKey(const std::string& trial,
+                                   const std::string& checkpoint_id);
   // Finds the lease's checkpoint on this machine, unharmed, or says why not
   // with NotFound.
   absl::StatusOr<std::string> FindCheckpoint(const v1::Lease& lease) const;

@@ -84,6 +84,8 @@ class TrialRun {
   void Finish(v1::Outcome outcome);
   void FinishUnkillable(const TrainerProcess& trainer);
   void Release(const std::string& detail);
+  // Empty, or why the site's hook did not take the checkpoint.
+  std::string SaveCheckpoint() const;
   bool LacksStock(const v1::Outcome& outcome) const;
   double Elapsed() const;
 

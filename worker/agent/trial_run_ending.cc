@@ -195,9 +195,30 @@ void TrialRun::FinishUnkillable(const TrainerProcess& trainer) {
   ConcludeOrder(std::move(outcome));
 }
 
+// Before anybody is told, so that it is there when another node asks. A second
+// signal waits for nothing.
+std::string TrialRun::SaveCheckpoint() const {
+  const CheckpointHook& hook = context_.options.checkpoint_hook;
+  if (hook.program.empty() || checkpoint_.step() < 0 ||
+      context_.stop.level() == StopLevel::kNow) {
+    return "";
+  }
+  const std::string key =
+      TrialFolders::CheckpointKey(lease_.trial(), checkpoint_.id());
+  const absl::Status saved =
+      hook.Save(key, absl::StrCat(context_.run_folder.path(), "/trials/", key));
+  if (saved.ok()) return "";
+  Log(LogLevel::kWarning, "checkpoint_not_saved",
+      {{"trial", lease_.trial()},
+       {"checkpoint", checkpoint_.id()},
+       {"cause", std::string(saved.message())}});
+  return std::string(saved.message());
+}
+
 void TrialRun::Release(const std::string& detail) {
   over_ = true;
   SendReports();
+  const std::string unsaved = SaveCheckpoint();
   v1::ReleaseRequest request;
   *request.mutable_lease() = held_.proof();
   request.set_reason(release_reason_);
@@ -208,8 +229,10 @@ void TrialRun::Release(const std::string& detail) {
   if (const auto* newest = NewestCheckpoint()) {
     *request.mutable_checkpoint() = *newest;
   }
-  request.set_detail(
-      held_.forsaken() ? "no word from the coordinator for too long" : detail);
+  request.set_detail(held_.forsaken()
+                         ? "no word from the coordinator for too long"
+                     : unsaved.empty() ? detail
+                                       : absl::StrCat(detail, "; ", unsaved));
   outbox_.Add(request);
   FROSTLINE_FAILPOINT(kAgentReleaseSpooled);
   context_.courier.Ring();

@@ -72,6 +72,85 @@ TEST(Resume, ACheckpointOfAnotherNodeIsNamedWithoutAPath) {
   EXPECT_THAT(rig.AwaitFile("resume5"), Not(HasSubstr("path")));
 }
 
+// A hook that copies to and from `store` of the rig, and notes its words.
+void WriteHook(Rig& rig, const std::string& body) {
+  const std::string path = rig.File("hook");
+  std::ofstream(path) << "#!/bin/sh\nset -e\nS=" << rig.File("store")
+                      << "\necho \"$1 $2\" >>" << rig.File("words") << "\n"
+                      << body << "\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  rig.options().checkpoint_hook.program = path;
+}
+constexpr char kCopy[] =
+    "case $1 in save) mkdir -p $S; cp $3 $S/x ;; fetch) cp $S/x $3 ;; esac";
+
+v1::Lease OfAnotherNode(std::int64_t attempt) {
+  v1::Lease lease = ScriptedCoordinator::LeaseOf(5, attempt);
+  lease.mutable_resume_from()->set_id("5.1.epoch-3");
+  return lease;
+}
+
+TEST(Hook, FetchesWhatAnotherNodeHasSaved) {
+  Rig rig(kTrainer);
+  WriteHook(rig, kCopy);
+  std::filesystem::create_directory(rig.File("store"));
+  std::ofstream(rig.File("store/x")) << "state";
+  rig.coordinator().Offer(OfAnotherNode(2));
+  rig.Start();
+  EXPECT_THAT(rig.AwaitFile("resume5"), HasSubstr("/trials/s/5/1/epoch-3\""));
+  EXPECT_THAT(rig.AwaitFile("words"), HasSubstr("fetch s/5/1/epoch-3"));
+}
+
+TEST(Hook, ThatFailsIsTheNodesFaultAndThenTheTrialBeginsAnew) {
+  Rig rig(kTrainer);
+  WriteHook(rig, "exit 3");
+  rig.coordinator().Offer(OfAnotherNode(2));
+  rig.Start();
+  ASSERT_TRUE(AwaitFinishes(rig, 1));
+  const v1::Outcome outcome = rig.coordinator().heard().finishes[0].outcome();
+  EXPECT_EQ(outcome.failure(), v1::FAILURE_CLASS_INFRASTRUCTURE);
+  EXPECT_THAT(outcome.cause(), HasSubstr("fetch ended with code 3"));
+  rig.coordinator().Offer(OfAnotherNode(5));  // the hook had its attempts
+  EXPECT_THAT(rig.AwaitFile("resume5"), Not(HasSubstr("path")));
+}
+
+// Writes a checkpoint and trains until it is stopped.
+constexpr char kEndless[] =
+    R"(open(t["folder"] + "/epoch-3", "w").write("state")
+say(type="checkpoint", id="epoch-3", step=3)
+note("trains", "1")
+next_message()
+finish("stopped")
+)";
+
+TEST(Hook, SavesTheCheckpointBeforeTheTrialIsHandedBack) {
+  Rig rig(kEndless);
+  WriteHook(rig, kCopy);
+  rig.coordinator().Offer(1);
+  rig.Start();
+  rig.AwaitFile("trains");
+  rig.Stop(StopLevel::kRelease, kExitRequeue);
+  EXPECT_EQ(rig.Join(), kExitRequeue);
+  EXPECT_THAT(rig.AwaitFile("words"), HasSubstr("save s/1/1/epoch-3"));
+  EXPECT_TRUE(std::filesystem::exists(rig.File("store/x")));
+  EXPECT_EQ(rig.coordinator().heard().releases[0].detail(), "preempt");
+}
+
+TEST(Hook, ThatHangsIsKilledAndTheTrialIsHandedBackAllTheSame) {
+  Rig rig(kEndless);
+  WriteHook(rig, "sleep 600");
+  rig.options().checkpoint_hook.limit = std::chrono::milliseconds(300);
+  rig.coordinator().Offer(1);
+  rig.Start();
+  rig.AwaitFile("trains");
+  rig.Stop(StopLevel::kRelease, kExitRequeue);
+  EXPECT_EQ(rig.Join(), kExitRequeue);
+  const auto releases = rig.coordinator().heard().releases;
+  ASSERT_EQ(releases.size(), 1U);
+  EXPECT_THAT(releases[0].detail(), HasSubstr("took longer than its limit"));
+  EXPECT_EQ(releases[0].checkpoint().id(), "1.1.epoch-3");
+}
+
 TEST(TrialLog, HoldsWhatTheTrainerSaysBesidesMessages) {
   Rig rig(
       "print('to stdout', flush=True)\nprint('to stderr', file=sys.stderr)\n"

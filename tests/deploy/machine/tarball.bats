@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# The tarball, in an older Debian (glibc 2.31) that has nothing of what
+# Frostline needs.
+
+bats_require_minimum_version 1.5.0
+load world.bash
+
+setup_file() {
+  command -v mmdebstrap >/dev/null || skip "mmdebstrap is missing"
+  fresh_root bullseye
+  tar -C "$ROOT/opt" -xzf "$(pack 0.1.0 tarball)"
+  mv "$ROOT"/opt/frostline-* "$ROOT/opt/frostline"
+  ln -s /opt/frostline/bin/frostline "$ROOT/usr/local/bin/frostline"
+  mount -t proc proc "$ROOT/proc"
+}
+
+teardown_file() {
+  [ ! -s "$BATS_FILE_TMPDIR/serve.pid" ] || kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")" || true
+  umount -l "$ROOT/proc" 2>/dev/null || true
+}
+
+in_root() { chroot "$ROOT" "$@"; }
+answers() { in_root frostline status --connect "$(cat "$ROOT/root/ready")" --wait 0s; }
+
+@test "the machine is older than what Frostline was built on" {
+  run in_root ldd --version
+  [[ $output == *2.31* ]]
+  # Else the next test would show nothing.
+  cp "$(command -v frostline)" "$ROOT/opt/as-built"
+  run -127 in_root /opt/as-built --version
+}
+
+@test "coordinator and command line run there, by a link too" {
+  run in_root frostline --version
+  [[ $output == frostline\ * ]]
+  chroot "$ROOT" /bin/sh -c 'cd /root && exec frostline serve --data data \
+    --listen 127.0.0.1:0 --ready-file ready' >"$BATS_FILE_TMPDIR/serve.log" 2>&1 3>&- &
+  echo $! >"$BATS_FILE_TMPDIR/serve.pid"
+  wait_for 30 test -s "$ROOT/root/ready"
+  answers
+  cp "$SOURCE/recipes/demo/study.yaml" "$ROOT/root/"
+  in_root frostline --connect "$(cat "$ROOT/root/ready")" study create /root/study.yaml
+  # A worker of another machine: here one of this build.
+  frostline worker --connect "$(cat "$ROOT/root/ready")" --exec frostline-demo-trainer \
+    --run-dir "$BATS_TEST_TMPDIR/runs" --idle-timeout 1s
+  in_root frostline --connect "$(cat "$ROOT/root/ready")" study show demo | grep COMPLETED
+}
+
+@test "nothing of the machine's libraries is used" {
+  pid=$(cat "$BATS_FILE_TMPDIR/serve.pid")
+  run grep -E ' /.*\.so' "/proc/$pid/maps"
+  [ "$status" -eq 0 ]
+  [ -z "$(grep -v /opt/frostline/ <<<"$output")" ]
+}
+
+@test "every library comes with its licence" {
+  [ "$(ls "$ROOT/opt/frostline/share/licenses" | wc -l)" -ge 8 ]
+  [ -s "$ROOT/opt/frostline/share/licenses/libc6" ]
+}

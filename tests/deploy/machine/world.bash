@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# A fresh Debian for the tests of this folder, with systemd as its process 1,
+# in namespaces of its own: it has a loopback and nothing else.
+
+HERE=$(cd "$(dirname "$BATS_TEST_FILENAME")" && pwd)
+SOURCE=$(cd "$HERE/../../.." && pwd)
+ROOT=$BATS_FILE_TMPDIR/root
+
+# wait_for SECONDS COMMAND…: until it succeeds; fails after so long.
+wait_for() {
+  local until=$((SECONDS + $1))
+  until "${@:2}" >/dev/null 2>&1; do
+    if [ "$SECONDS" -ge "$until" ]; then
+      echo "not within $1 s: ${*:2}" >&2
+      return 1
+    fi
+    sleep 0.2
+  done
+}
+
+# fresh_root SUITE: unpacks it at $ROOT; skips where that cannot be.
+fresh_root() {
+  [ "$(id -u)" -eq 0 ] || skip "this needs root"
+  local cache=${FROSTLINE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/frostline}
+  if ! compgen -G "$cache/roots/$1-*.tar" >/dev/null && [ -z "${FROSTLINE_MACHINE:-}" ]; then
+    skip "no root of $1: FROSTLINE_MACHINE=1 makes one, which takes minutes"
+  fi
+  command -v mmdebstrap >/dev/null || skip "mmdebstrap is missing"
+  local tar
+  tar=$("$HERE/make_root.sh" "$1") || skip "no root of $1 could be made"
+  mkdir -p "$ROOT"
+  tar -xf "$tar" -C "$ROOT"
+}
+
+# The programs in packages: pack VERSION KIND prints their paths.
+pack() {
+  "$SOURCE/scripts/package.sh" --build "$(dirname "$(command -v frostline)")/.." \
+    --version "$1" --out "$BATS_FILE_TMPDIR/$1" "$2"
+}
+
+boot() {
+  unshare -m -p -i -u -C -n --fork bash "$HERE/boot.sh" "$ROOT" \
+    >"$BATS_FILE_TMPDIR/boot.log" 2>&1 3>&- &
+  echo $! >"$BATS_FILE_TMPDIR/boot.pid"
+  wait_for 60 is_up || {
+    cat "$BATS_FILE_TMPDIR/boot.log" >&2
+    return 1
+  }
+}
+init_pid() { pgrep -P "$(cat "$BATS_FILE_TMPDIR/boot.pid")"; }
+is_up() { at systemctl is-system-running | grep -qE 'running|degraded'; }
+# at COMMAND…: runs it on that machine.
+at() { nsenter -t "$(init_pid)" -m -p -i -u -n -C -r -w "$@"; }
+
+# Ends what boot() began, with all that runs there.
+halt() {
+  [ -s "$BATS_FILE_TMPDIR/boot.pid" ] || return 0
+  local pid
+  pid=$(init_pid) || return 0
+  kill -9 "$pid" 2>/dev/null || true
+  wait_for 10 gone "$pid" || true
+}
+gone() { [ ! -e "/proc/$1" ]; }
