@@ -24,6 +24,7 @@ TEST_PACKAGES=(bats faketime libgtest-dev libgmock-dev)
 ASAN_PACKAGES=(clang-19 libclang-rt-19-dev)
 # One line for each engine.
 DEPLOY_PACKAGES=(
+  python3-yaml yamllint # kubernetes
 )
 CHECK_PACKAGES=(git clang-19 clang-format-19 clang-tidy-19)
 
@@ -140,6 +141,30 @@ fetch_go_modules() {
   rm -rf "$WORK"
 }
 
+# The types that manifests are held against, as package-lock.json pins them. Any
+# npm does; the distribution's is installed where there is none.
+fetch_kubernetes_types() {
+  local folder="$ROOT/tests/deploy/kubernetes" key target
+  key=$(sha256sum "$folder/package-lock.json" | cut -c1-12)
+  target="$CACHE/kubernetes-types-$key"
+  if ! command -v npm >/dev/null; then install_packages nodejs npm; fi
+  [ -d "$target" ] && return
+  mkdir -p "$CACHE" && [ -w "$CACHE" ] ||
+    fail "cannot write to $CACHE; name another folder with FROSTLINE_CACHE=DIR"
+  say "fetching types of Kubernetes (59 MB unpacked)"
+  WORK=$(mktemp -d "$CACHE/.kubernetes-types.XXXXXX")
+  trap 'rm -rf "$WORK"' EXIT
+  cp "$folder/package.json" "$folder/package-lock.json" "$WORK"
+  if ! (cd "$WORK" && npm ci --ignore-scripts --no-audit --no-fund) \
+    >"$WORK/log" 2>&1; then
+    tail -n 3 "$WORK/log" >&2
+    fail "could not fetch types of Kubernetes: check the network, then run ./dev $AGAIN"
+  fi
+  rm -f "$WORK/log"
+  mv -T "$WORK" "$target" 2>/dev/null || [ -d "$target" ]
+  rm -rf "$WORK"
+}
+
 START=$EPOCHREALTIME
 AGAIN="setup again"
 [ "$LEVEL" != demo ] || AGAIN="demo again; ./dev demo --synthetic needs neither"
@@ -166,4 +191,5 @@ if [ "$LEVEL" = all ] || [ "$LEVEL" = deploy ]; then
   fetch_wheels clients "the Python packages of clients (10 MB)" ""
   fetch_go_modules
 fi
+if [ "$LEVEL" = deploy ]; then fetch_kubernetes_types; fi
 say "$LEVEL is ready ($(seconds_since "$START"))"
