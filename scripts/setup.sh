@@ -165,6 +165,29 @@ fetch_kubernetes_types() {
   rm -rf "$WORK"
 }
 
+# The definitions that KEDA and cert-manager install, from their Go modules, of
+# which crds.txt has the sums.
+fetch_kubernetes_crds() {
+  local pins="$ROOT/tests/deploy/kubernetes/crds.txt" key target
+  local module version sum folder got
+  key=$(sha256sum "$pins" | cut -c1-12)
+  target="$CACHE/kubernetes-crds-$key"
+  [ -d "$target" ] && return
+  say "fetching definitions of KEDA and cert-manager (13 MB)"
+  WORK=$(mktemp -d "$CACHE/.kubernetes-crds.XXXXXX")
+  trap 'rm -rf "$WORK"' EXIT
+  mkdir "$WORK/tree"
+  while read -r module version sum folder; do
+    got=$(cd "$WORK" && GOMODCACHE=$WORK/cache GOTOOLCHAIN=local \
+      GOFLAGS=-modcacherw go mod download -json "$module@$version" 2>&1) || true
+    grep -qF "\"Sum\": \"$sum\"" <<<"$got" ||
+      fail "could not fetch $module $version, or it has another sum: check the network, then run ./dev $AGAIN"
+    cp "$WORK/cache/$module@$version/$folder"/*.yaml "$WORK/tree"
+  done < <(grep -v '^#' "$pins")
+  mv -T "$WORK/tree" "$target" 2>/dev/null || [ -d "$target" ]
+  rm -rf "$WORK"
+}
+
 START=$EPOCHREALTIME
 AGAIN="setup again"
 [ "$LEVEL" != demo ] || AGAIN="demo again; ./dev demo --synthetic needs neither"
@@ -191,5 +214,8 @@ if [ "$LEVEL" = all ] || [ "$LEVEL" = deploy ]; then
   fetch_wheels clients "the Python packages of clients (10 MB)" ""
   fetch_go_modules
 fi
-if [ "$LEVEL" = deploy ]; then fetch_kubernetes_types; fi
+if [ "$LEVEL" = deploy ]; then
+  fetch_kubernetes_types
+  fetch_kubernetes_crds
+fi
 say "$LEVEL is ready ($(seconds_since "$START"))"

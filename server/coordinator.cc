@@ -288,9 +288,9 @@ void Coordinator::Rooms::GrowPools() {
 
 std::optional<SteadyTime> Coordinator::Rooms::NextDue() const {
   std::optional<SteadyTime> next = ledger_.running().leases().NextDue();
-  for (const auto& due : {dispatcher_.NextDue(), watch_verb_.NextDue(),
-                          log_verb_.NextDue(), audit_.NextDue(),
-                          scaler_verbs_.NextDue()}) {
+  for (const auto& due :
+       {dispatcher_.NextDue(), watch_verb_.NextDue(), log_verb_.NextDue(),
+        audit_.NextDue(), scaler_verbs_.NextDue()}) {
     if (due.has_value()) next = std::min(next.value_or(*due), *due);
   }
   return next;

@@ -6,7 +6,8 @@
 // workers came for them: those that wait, and those that its sampler would be
 // asked for.
 //
-//   unclaimed = min(parallel, queued + min(budget, teaching - running - queued))
+//   begin     = min(budget, teaching - running - queued), at least 0
+//   unclaimed = min(parallel, queued + begin)
 //
 // `parallel` is what max_parallel leaves, `budget` what may still be proposed,
 // `teaching` how many trials at a time the sampler learns from (ramp.h). What a

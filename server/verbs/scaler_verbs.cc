@@ -142,8 +142,7 @@ absl::StatusOr<std::int64_t> ScalerVerbs::Count(
 
 absl::StatusOr<IsActiveResponse> ScalerVerbs::IsActive(
     const CallerIdentity& caller, const Object& asked) const {
-  ASSIGN_OR_RETURN(const std::int64_t unclaimed,
-                   Count(caller, QueryOf(asked)));
+  ASSIGN_OR_RETURN(const std::int64_t unclaimed, Count(caller, QueryOf(asked)));
   IsActiveResponse response;
   response.set_result(unclaimed > 0);
   return response;
@@ -211,8 +210,9 @@ void ScalerVerbs::Committed() {
 void ScalerVerbs::Drain(Batch& batch) {
   parked_.splice(parked_.end(), arrived_);
   for (Parked& parked : std::exchange(parked_, {})) {
-    batch.Then([reply = std::move(parked.reply)](
-                   const absl::Status&) mutable { reply(Activities()); });
+    batch.Then([reply = std::move(parked.reply)](const absl::Status&) mutable {
+      reply(Activities());
+    });
   }
 }
 

@@ -119,9 +119,9 @@ absl::Status Validate(const externalscaler::ScaledObjectRef& request) {
 absl::Status Validate(const externalscaler::GetMetricsRequest& request) {
   RETURN_IF_ERROR(Validate(request.scaledobjectref()));
   if (request.metricname() == kUnclaimedTrials) return absl::OkStatus();
-  return BadField("metricName", "is not a metric that there is",
-                  absl::StrCat("ask for ", kUnclaimedTrials,
-                               ", as GetMetricSpec says"));
+  return BadField(
+      "metricName", "is not a metric that there is",
+      absl::StrCat("ask for ", kUnclaimedTrials, ", as GetMetricSpec says"));
 }
 
 }  // namespace frostline::server

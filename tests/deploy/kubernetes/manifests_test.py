@@ -29,6 +29,7 @@ except ModuleNotFoundError as error:
     print(f"0 passed, {int(bool(os.environ.get('CI')))} failed, "
           f"{int(not os.environ.get('CI'))} skipped")
     sys.exit(int(bool(os.environ.get("CI"))))
+import crds  # noqa: E402
 import typed  # noqa: E402
 
 RENDERED = {name: manifests.by_hand(manifests.FOLDER / "overlays" / name)
@@ -308,6 +309,27 @@ class Types(unittest.TestCase):
     def test_every_misspelt_object_is_found(self):
         spoilt = [planted(*row)[1] for row in MISSPELT.values()]
         for what, lines in zip(MISSPELT, typed.complaints(spoilt)):
+            with self.subTest(what):
+                self.assertNotEqual(lines, [])
+
+
+@lacks(crds.missing())
+class Definitions(unittest.TestCase):
+    def test_objects_of_keda_and_cert_manager_are_as_these_define_them(self):
+        known = set(crds.schemas())
+        items = [item for name in ("keda", "kueue") for item in RENDERED[name]
+                 if (item["apiVersion"], item["kind"]) in known]
+        self.assertEqual({item["kind"] for item in items},
+                         {"ScaledJob", "TriggerAuthentication", "Issuer",
+                          "Certificate"})
+        self.assertEqual([lines for lines in crds.complaints(items) if lines],
+                         [])
+
+    def test_every_misspelt_object_is_found(self):
+        rows = {what: row for what, row in MISSPELT.items()
+                if row[1] in ("ScaledJob", "Certificate")}
+        spoilt = [planted(*row)[1] for row in rows.values()]
+        for what, lines in zip(rows, crds.complaints(spoilt)):
             with self.subTest(what):
                 self.assertNotEqual(lines, [])
 

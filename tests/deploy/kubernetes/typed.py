@@ -19,14 +19,18 @@ PACKAGES = {"apps": "kubernetes-models", "v1": "kubernetes-models",
             "monitoring.coreos.com": "@kubernetes-models/prometheus-operator"}
 
 
-def modules():
-    """The folder that scripts/setup.sh has filled from package-lock.json."""
+def cached(name, pins):
+    """The folder that scripts/setup.sh has filled from these pins."""
     cache = os.environ.get("FROSTLINE_CACHE") or pathlib.Path(
         os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache",
         "frostline")
-    key = hashlib.sha256(
-        (HERE / "package-lock.json").read_bytes()).hexdigest()[:12]
-    return pathlib.Path(cache, f"kubernetes-types-{key}", "node_modules")
+    key = hashlib.sha256(pins.read_bytes()).hexdigest()[:12]
+    return pathlib.Path(cache, f"{name}-{key}")
+
+
+def modules():
+    return cached("kubernetes-types",
+                  HERE / "package-lock.json") / "node_modules"
 
 
 def missing():

@@ -127,8 +127,9 @@ class AuthFixture : public ::testing::Test {
       context.AddMetadata("authorization", "Bearer " + caller.token);
     }
     const bool is_kedas = method.starts_with("ExternalScaler/");
-    return client.Call((is_kedas ? "/externalscaler." : "/frostline.v1.") + method,
-                       request, &context);
+    return client.Call(
+        (is_kedas ? "/externalscaler." : "/frostline.v1.") + method, request,
+        &context);
   }
 
   template <typename Reply, typename Request>

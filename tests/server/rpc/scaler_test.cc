@@ -240,14 +240,14 @@ TEST_F(ScalerTest, StreamsEndWithoutAnErrorWhenTheCoordinatorDoes) {
   EXPECT_TRUE(stream->reader->Finish().ok());
 }
 
-TEST_F(ScalerTest, WhoHangsUpIsForgotten) {
+// A server ends only when every call has been answered: this one would wait for
+// ever.
+TEST_F(ScalerTest, AStreamWhoseReaderHungUpIsEndedAtTheNextLook) {
   const auto stream = Watch();
   EXPECT_EQ(stream->Next(), false);
   stream->context.TryCancel();
-  EXPECT_EQ(stream->reader->Finish().error_code(),
-            grpc::StatusCode::CANCELLED);
-  ASSERT_OK(Create("imdb", 1));
-  EXPECT_EQ(Watch()->Next(), true);
+  EXPECT_EQ(stream->reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  server_->Shutdown(seconds(0));  // without Drain()
 }
 
 TEST_F(ScalerTest, SpecsAreNotStreamedAndKedaIsToldSo) {
@@ -272,8 +272,8 @@ class ScalerAccessTest : public AuthFixture {
               const std::string& team) {
     v1::CreateStudyRequest create = ExampleStudy(id, trials);
     (*create.mutable_settings()->mutable_labels())["team"] = team;
-    EXPECT_OK(Call<v1::CreateStudyReply>(local_, "StudyService/CreateStudy",
-                                         create));
+    EXPECT_OK(
+        Call<v1::CreateStudyReply>(local_, "StudyService/CreateStudy", create));
   }
 };
 

@@ -28,11 +28,10 @@ using ::testing::HasSubstr;
 
 using StudyStub = v1::StudyService::Stub;
 
-constexpr const char* kFiles[] = {"frostline/v1/study_service.proto",
-                                  "frostline/v1/worker_service.proto",
-                                  "frostline/v1/importance_service.proto",
-                                  "frostline/v1/admin_service.proto",
-                                  "grpc/externalscaler/externalscaler.proto"};
+constexpr const char* kFiles[] = {
+    "frostline/v1/study_service.proto", "frostline/v1/worker_service.proto",
+    "frostline/v1/importance_service.proto", "frostline/v1/admin_service.proto",
+    "grpc/externalscaler/externalscaler.proto"};
 
 // What this version promises to serve; the rest must say that it is not built.
 const std::set<std::string>& Promised() {

@@ -254,9 +254,9 @@ absl::StatusOr<std::string> WholeWorld::Send(const std::string& method,
     context.AddMetadata("authorization", "Bearer " + invitation_);
   }
   return client_->Call(
-      absl::StrCat("/", absl::StrReplaceAll(FullName(method),
-                                            {{"Service.", "Service/"},
-                                             {"Scaler.", "Scaler/"}})),
+      absl::StrCat(
+          "/", absl::StrReplaceAll(FullName(method), {{"Service.", "Service/"},
+                                                      {"Scaler.", "Scaler/"}})),
       request.SerializeAsString(), &context);
 }
 
