@@ -25,6 +25,7 @@ ASAN_PACKAGES=(clang-19 libclang-rt-19-dev)
 # One line for each engine.
 DEPLOY_PACKAGES=(
   slurmctld slurmd slurm-client munge shellcheck # slurm
+  python3-yaml yamllint # kubernetes
 )
 CHECK_PACKAGES=(git clang-19 clang-format-19 clang-tidy-19)
 
@@ -141,6 +142,53 @@ fetch_go_modules() {
   rm -rf "$WORK"
 }
 
+# The types that manifests are held against, as package-lock.json pins them. Any
+# npm does; the distribution's is installed where there is none.
+fetch_kubernetes_types() {
+  local folder="$ROOT/tests/deploy/kubernetes" key target
+  key=$(sha256sum "$folder/package-lock.json" | cut -c1-12)
+  target="$CACHE/kubernetes-types-$key"
+  if ! command -v npm >/dev/null; then install_packages nodejs npm; fi
+  [ -d "$target" ] && return
+  mkdir -p "$CACHE" && [ -w "$CACHE" ] ||
+    fail "cannot write to $CACHE; name another folder with FROSTLINE_CACHE=DIR"
+  say "fetching types of Kubernetes (59 MB unpacked)"
+  WORK=$(mktemp -d "$CACHE/.kubernetes-types.XXXXXX")
+  trap 'rm -rf "$WORK"' EXIT
+  cp "$folder/package.json" "$folder/package-lock.json" "$WORK"
+  if ! (cd "$WORK" && npm ci --ignore-scripts --no-audit --no-fund) \
+    >"$WORK/log" 2>&1; then
+    tail -n 3 "$WORK/log" >&2
+    fail "could not fetch types of Kubernetes: check the network, then run ./dev $AGAIN"
+  fi
+  rm -f "$WORK/log"
+  mv -T "$WORK" "$target" 2>/dev/null || [ -d "$target" ]
+  rm -rf "$WORK"
+}
+
+# The definitions that KEDA and cert-manager install, from their Go modules, of
+# which crds.txt has the sums.
+fetch_kubernetes_crds() {
+  local pins="$ROOT/tests/deploy/kubernetes/crds.txt" key target
+  local module version sum folder got
+  key=$(sha256sum "$pins" | cut -c1-12)
+  target="$CACHE/kubernetes-crds-$key"
+  [ -d "$target" ] && return
+  say "fetching definitions of KEDA and cert-manager (13 MB)"
+  WORK=$(mktemp -d "$CACHE/.kubernetes-crds.XXXXXX")
+  trap 'rm -rf "$WORK"' EXIT
+  mkdir "$WORK/tree"
+  while read -r module version sum folder; do
+    got=$(cd "$WORK" && GOMODCACHE=$WORK/cache GOTOOLCHAIN=local \
+      GOFLAGS=-modcacherw go mod download -json "$module@$version" 2>&1) || true
+    grep -qF "\"Sum\": \"$sum\"" <<<"$got" ||
+      fail "could not fetch $module $version, or it has another sum: check the network, then run ./dev $AGAIN"
+    cp "$WORK/cache/$module@$version/$folder"/*.yaml "$WORK/tree"
+  done < <(grep -v '^#' "$pins")
+  mv -T "$WORK/tree" "$target" 2>/dev/null || [ -d "$target" ]
+  rm -rf "$WORK"
+}
+
 START=$EPOCHREALTIME
 AGAIN="setup again"
 [ "$LEVEL" != demo ] || AGAIN="demo again; ./dev demo --synthetic needs neither"
@@ -166,5 +214,9 @@ esac
 if [ "$LEVEL" = all ] || [ "$LEVEL" = deploy ]; then
   fetch_wheels clients "the Python packages of clients (10 MB)" ""
   fetch_go_modules
+fi
+if [ "$LEVEL" = deploy ]; then
+  fetch_kubernetes_types
+  fetch_kubernetes_crds
 fi
 say "$LEVEL is ready ($(seconds_since "$START"))"

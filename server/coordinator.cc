@@ -27,6 +27,7 @@
 #include "server/verbs/log_verb.h"
 #include "server/verbs/point_reads.h"
 #include "server/verbs/reading_verbs.h"
+#include "server/verbs/scaler_verbs.h"
 #include "server/verbs/study_verbs.h"
 #include "server/verbs/token_verbs.h"
 #include "server/verbs/trial_verbs.h"
@@ -104,6 +105,7 @@ class Coordinator::Rooms {
   TokenVerbs token_verbs_;
   CertificateVerbs certificate_verbs_;
   AuditVerb audit_verb_;
+  ScalerVerbs scaler_verbs_;
   VerbTable table_;
   bool draining_ ABSL_GUARDED_BY(kLoopThread) = false;
   SteadyTime next_growth_ ABSL_GUARDED_BY(kLoopThread){};
@@ -167,7 +169,8 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
                    {options_.backup_folder, options_.longest_wait}),
       token_verbs_(calls_, credentials_, options_.issuer, clock),
       certificate_verbs_(calls_, credentials_, options_.issuer, clock),
-      audit_verb_(calls_, audit_) {
+      audit_verb_(calls_, audit_),
+      scaler_verbs_(calls_, ledger_, upkeep_.disk(), clock) {
   study_verbs_.AddTo(table_);
   trial_verbs_.AddTo(table_);
   reading_verbs_.AddTo(table_);
@@ -182,6 +185,7 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
   token_verbs_.AddTo(table_);
   certificate_verbs_.AddTo(table_);
   audit_verb_.AddTo(table_);
+  scaler_verbs_.AddTo(table_);
 }
 
 CommitLoop::Hooks Coordinator::Rooms::LoopHooks() {
@@ -250,6 +254,7 @@ void Coordinator::Rooms::Turn(Batch& batch) {
   if (draining_) {
     dispatcher_.Drain(batch);
     watch_verb_.Drain(batch);
+    scaler_verbs_.Drain(batch);
   } else {
     dispatcher_.Turn(batch);
     watch_verb_.Turn(batch);
@@ -283,8 +288,9 @@ void Coordinator::Rooms::GrowPools() {
 
 std::optional<SteadyTime> Coordinator::Rooms::NextDue() const {
   std::optional<SteadyTime> next = ledger_.running().leases().NextDue();
-  for (const auto& due : {dispatcher_.NextDue(), watch_verb_.NextDue(),
-                          log_verb_.NextDue(), audit_.NextDue()}) {
+  for (const auto& due :
+       {dispatcher_.NextDue(), watch_verb_.NextDue(), log_verb_.NextDue(),
+        audit_.NextDue(), scaler_verbs_.NextDue()}) {
     if (due.has_value()) next = std::min(next.value_or(*due), *due);
   }
   return next;
@@ -295,6 +301,7 @@ void Coordinator::Rooms::Committed() {
   audit_.Committed();
   watch_verb_.Committed();
   log_verb_.Committed();
+  scaler_verbs_.Committed();
   for (const storage::StudyKey study : ledger_.changed()) {
     const StudyBook* const book = ledger_.Find(study);
     const bool is_over =

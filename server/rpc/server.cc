@@ -28,7 +28,8 @@ namespace {
 
 constexpr const char* kServices[] = {
     "frostline.v1.StudyService", "frostline.v1.WorkerService",
-    "frostline.v1.ImportanceService", "frostline.v1.AdminService"};
+    "frostline.v1.ImportanceService", "frostline.v1.AdminService",
+    "externalscaler.ExternalScaler"};
 
 constexpr char kTlsFix[] =
     "`frostline tls init --host HOST` makes certificates; then add --tls "

@@ -2,7 +2,8 @@
 //
 // File: server.h
 //
-// Serves frostline.v1, grpc.health.v1 and reflection. It ends in this order:
+// Serves frostline.v1, what KEDA asks, grpc.health.v1 and reflection. It ends
+// in this order:
 //
 //   server->StopServing();   // health: NOT_SERVING
 //   coordinator.Drain();     // answers what is parked

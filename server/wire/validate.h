@@ -12,6 +12,7 @@
 #include "frostline/v1/importance_service.pb.h"
 #include "frostline/v1/study_service.pb.h"
 #include "frostline/v1/worker_service.pb.h"
+#include "grpc/externalscaler/externalscaler.pb.h"
 
 namespace frostline::server {
 
@@ -76,6 +77,10 @@ absl::Status Validate(const v1::WhoAmIRequest& request);
 absl::Status Validate(const v1::ListAuditEntriesRequest& request);
 absl::Status Validate(const v1::BackupRequest& request);
 absl::Status Validate(const v1::GetInfoRequest& request);
+
+// --- ExternalScaler: scaler_query.cc ---
+absl::Status Validate(const externalscaler::ScaledObjectRef& request);
+absl::Status Validate(const externalscaler::GetMetricsRequest& request);
 
 // A call that waits must be able to answer before its deadline.
 template <typename Request>

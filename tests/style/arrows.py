@@ -121,9 +121,11 @@ FLOORS = {
 
 # library -> (how an include, a name or a link names it, where that may be).
 FENCES = {
-    "gRPC": (r"^grpc(pp)?/|\.grpc\.pb\.h$", r"\bgrpc::|\bgrpc_\w+\(",
-             r"\bgRPC::", ("proto", "tls", "server/rpc", "server/main.cc",
-                           "worker/agent", "cli", "docs/how-to")),
+    # Messages that are declared in proto/grpc/ are Protobuf's.
+    "gRPC": (r"^grpc(pp)?/(?!.*\.pb\.h$)|\.grpc\.pb\.h$",
+             r"\bgrpc::|\bgrpc_\w+\(", r"\bgRPC::",
+             ("proto", "tls", "server/rpc", "server/main.cc", "worker/agent",
+              "cli", "docs/how-to")),
     "Protobuf": (r"^google/protobuf/|\.pb\.h$", r"\bgoogle::protobuf\b",
                  r"\bprotobuf::", ("proto", "server", "worker/agent",
                                    "worker/demo_trainer", "cli",

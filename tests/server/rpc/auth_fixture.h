@@ -126,7 +126,10 @@ class AuthFixture : public ::testing::Test {
     if (!caller.token.empty()) {
       context.AddMetadata("authorization", "Bearer " + caller.token);
     }
-    return client.Call("/frostline.v1." + method, request, &context);
+    const bool is_kedas = method.starts_with("ExternalScaler/");
+    return client.Call(
+        (is_kedas ? "/externalscaler." : "/frostline.v1.") + method, request,
+        &context);
   }
 
   template <typename Reply, typename Request>

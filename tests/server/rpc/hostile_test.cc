@@ -224,6 +224,17 @@ const Mistake kMistakes[] = {
      ErrorId::kRequestInvalid},
     {"AdminService.RevokeToken", "id: 'x'", ErrorId::kRequestInvalid},
     {"AdminService.ListTokens", "page_token: 'x'", ErrorId::kPageTokenInvalid},
+    {"ExternalScaler.IsActive", "", ErrorId::kRequestInvalid},
+    {"ExternalScaler.IsActive", "scalerMetadata { key: 'stduy' value: 'a' }",
+     ErrorId::kRequestInvalid},
+    {"ExternalScaler.IsActive", "scalerMetadata { key: 'study' value: 'x' }",
+     ErrorId::kStudyNotFound},
+    {"ExternalScaler.GetMetricSpec",
+     "scalerMetadata { key: 'slots' value: '0' }", ErrorId::kRequestInvalid},
+    {"ExternalScaler.GetMetrics", "metricName: 'x'", ErrorId::kRequestInvalid},
+    {"ExternalScaler.GetMetrics",
+     "scaledObjectRef { scalerMetadata { key: 'study' value: 'A b' } }",
+     ErrorId::kNameInvalid},
 };
 
 TEST(MistakeTable, EachMistakeHasItsId) {

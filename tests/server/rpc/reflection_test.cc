@@ -107,6 +107,7 @@ TEST_F(ReflectionTest, ListsEveryServiceOfTheContract) {
       IsSupersetOf({"frostline.v1.StudyService", "frostline.v1.WorkerService",
                     "frostline.v1.ImportanceService",
                     "frostline.v1.AdminService", "grpc.health.v1.Health",
+                    "externalscaler.ExternalScaler",
                     "grpc.reflection.v1.ServerReflection",
                     "grpc.reflection.v1alpha.ServerReflection"}));
 }

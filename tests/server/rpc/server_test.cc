@@ -28,10 +28,10 @@ using ::testing::HasSubstr;
 
 using StudyStub = v1::StudyService::Stub;
 
-constexpr const char* kFiles[] = {"frostline/v1/study_service.proto",
-                                  "frostline/v1/worker_service.proto",
-                                  "frostline/v1/importance_service.proto",
-                                  "frostline/v1/admin_service.proto"};
+constexpr const char* kFiles[] = {
+    "frostline/v1/study_service.proto", "frostline/v1/worker_service.proto",
+    "frostline/v1/importance_service.proto", "frostline/v1/admin_service.proto",
+    "grpc/externalscaler/externalscaler.proto"};
 
 // What this version promises to serve; the rest must say that it is not built.
 const std::set<std::string>& Promised() {
@@ -89,7 +89,11 @@ const std::set<std::string>& Promised() {
                                 "ImportanceService.GetFrontier",
                                 "ImportanceService.AskPlan",
                                 "ImportanceService.GetPlanRivals",
-                                "ImportanceService.GetPlanVerification"};
+                                "ImportanceService.GetPlanVerification",
+                                "ExternalScaler.IsActive",
+                                "ExternalScaler.StreamIsActive",
+                                "ExternalScaler.GetMetricSpec",
+                                "ExternalScaler.GetMetrics"};
   return *promised;
 }
 
@@ -101,7 +105,7 @@ std::string Slashed(std::string method) {
 
 class RpcServerTest : public RpcFixture {
  protected:
-  // An empty request to every method of the contract.
+  // An empty request to every method of the contract, and of KEDA's.
   template <typename See>
   void ForEveryMethod(See see) {
     RawClient client(server_->address());

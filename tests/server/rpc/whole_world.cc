@@ -27,6 +27,17 @@ std::string Options() {
          "target_quantile: 0.2 } target_direction: DIRECTION_MAXIMIZE }";
 }
 
+// Of KEDA's.
+std::string Trigger() {
+  return "name: 'w' namespace: 'n' scalerMetadata { key: 'study' value: 'a' }";
+}
+
+// "StudyService.GetStudy" with its package.
+std::string FullName(const std::string& method) {
+  const bool is_kedas = method.starts_with("ExternalScaler");
+  return (is_kedas ? "externalscaler." : "frostline.v1.") + method;
+}
+
 // $LEASE is the running trial's, $TOKEN a token's. `request_id` is filled in
 // where there is one.
 const std::map<std::string, std::string>& GoodRequests() {
@@ -126,13 +137,18 @@ const std::map<std::string, std::string>& GoodRequests() {
        "page_size: 3 filter: 'subject = nobody'"},
       {"WorkerService.Join", "worker_id: 'w3' certificate_request: '$ASKED'"},
       {"WorkerService.RenewCertificate", "certificate_request: '$ASKED'"},
-      {"AdminService.WhoAmI", ""}};
+      {"AdminService.WhoAmI", ""},
+      {"ExternalScaler.IsActive", Trigger()},
+      {"ExternalScaler.GetMetricSpec", Trigger()},
+      {"ExternalScaler.GetMetrics",
+       "scaledObjectRef { " + Trigger() +
+           " } metricName: 'frostline-unclaimed-trials'"}};
   return *requests;
 }
 
 std::unique_ptr<Message> NewRequest(const std::string& method) {
   const auto* const pool = google::protobuf::DescriptorPool::generated_pool();
-  const auto* const found = pool->FindMethodByName("frostline.v1." + method);
+  const auto* const found = pool->FindMethodByName(FullName(method));
   auto* const factory = google::protobuf::MessageFactory::generated_factory();
   return std::unique_ptr<Message>(
       factory->GetPrototype(found->input_type())->New());
@@ -238,7 +254,9 @@ absl::StatusOr<std::string> WholeWorld::Send(const std::string& method,
     context.AddMetadata("authorization", "Bearer " + invitation_);
   }
   return client_->Call(
-      "/frostline.v1." + absl::StrReplaceAll(method, {{".", "/"}}),
+      absl::StrCat(
+          "/", absl::StrReplaceAll(FullName(method), {{"Service.", "Service/"},
+                                                      {"Scaler.", "Scaler/"}})),
       request.SerializeAsString(), &context);
 }
 
@@ -282,9 +300,9 @@ std::vector<std::string> UnaryMethods() {
   std::vector<std::string> names;
   const auto* const pool = google::protobuf::DescriptorPool::generated_pool();
   for (const char* service :
-       {"StudyService", "WorkerService", "ImportanceService", "AdminService"}) {
-    const auto* const found =
-        pool->FindServiceByName(absl::StrCat("frostline.v1.", service));
+       {"StudyService", "WorkerService", "ImportanceService", "AdminService",
+        "ExternalScaler"}) {
+    const auto* const found = pool->FindServiceByName(FullName(service));
     for (int i = 0; i < found->method_count(); ++i) {
       if (found->method(i)->server_streaming()) continue;
       names.push_back(absl::StrCat(service, ".", found->method(i)->name()));
