@@ -127,6 +127,10 @@ constexpr SettingRow kRows[] = {
         "`RUN_DIR/trials/STUDY/TRIAL/ATTEMPT/model`: of every trial, or of the "
         "best that this worker has seen. `true` is `best`. [More]"
         "(study-file.md#trained-models)"),
+    Number("extra.virtual_audit", 0, 1, 0, kNever,
+           "share of the trials with virtually frozen modules that are trained "
+           "once more without, for [the difference]"
+           "(../explanation/freezing.md#virtual-freezing)"),
     Word("freeze.mode", "hard, lr0", kNever,
          "what frozen means: [explained here](../explanation/freezing.md)"),
     Word("freeze.prefix_dropout", "hf, off", kNever,

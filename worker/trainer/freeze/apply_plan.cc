@@ -49,19 +49,20 @@ void MaskFrozenHeads(const FreezePlan& plan,
   }
 }
 
-std::map<std::string, double> RootMeanSquares(const Model& model) {
-  std::map<std::string, double> squares;
-  std::map<std::string, double> counts;
+std::map<std::string, WeightSize> SizesOfModules(const Model& model) {
+  std::map<std::string, WeightSize> sizes;
   for (const Weight& each : model.weights()) {
     if (!each.spec.decays()) continue;
-    const std::string module = ModuleOf(each.spec);
     const double norm =
         at::linalg_vector_norm(each.value.detach()).item<double>();
-    squares[module] += norm * norm;
-    counts[module] += static_cast<double>(each.value.numel());
+    WeightSize& size = sizes[ModuleOf(each.spec)];
+    size.root_mean_square += norm * norm;
+    size.count += static_cast<double>(each.value.numel());
   }
-  for (auto& [module, sum] : squares) sum = std::sqrt(sum / counts[module]);
-  return squares;
+  for (auto& [module, size] : sizes) {
+    size.root_mean_square = std::sqrt(size.root_mean_square / size.count);
+  }
+  return sizes;
 }
 
 }  // namespace frostline::trainer

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "worker/trainer/freeze/freeze_plan.h"
+#include "worker/trainer/freeze/virtual_freeze.h"
 #include "worker/trainer/model/model.h"
 
 namespace frostline::trainer {
@@ -29,7 +30,7 @@ void MaskFrozenHeads(const FreezePlan& plan,
                      const std::vector<at::Tensor>& rates, Model& model);
 
 // Measures the weights of each of ModuleNames, without biases and norms.
-std::map<std::string, double> RootMeanSquares(const Model& model);
+std::map<std::string, WeightSize> SizesOfModules(const Model& model);
 
 }  // namespace frostline::trainer
 

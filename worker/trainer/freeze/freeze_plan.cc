@@ -256,19 +256,4 @@ Expected<FreezePlan> MakeFreezePlan(const ModelConfig& config,
   return plan;
 }
 
-std::vector<std::string> VirtuallyFrozen(
-    const ModuleRates& rates, const std::map<std::string, double>& rms,
-    double factors, double tau) {
-  const double longest_step = (1.0 - 0.9) / std::sqrt(1.0 - 0.999);
-  std::vector<std::string> names;
-  for (const auto& [name, rate] : rates) {
-    const auto size = rms.find(name);
-    if (rate == 0.0 || tau == 0.0 || size == rms.end()) continue;
-    if (longest_step * rate * factors <= tau * size->second) {
-      names.push_back(name);
-    }
-  }
-  return names;
-}
-
 }  // namespace frostline::trainer

@@ -89,15 +89,6 @@ Expected<FreezePlan> MakeFreezePlan(const ModelConfig& config,
                                     const ModuleRates& rates,
                                     const FreezeSemantics& semantics);
 
-// Adam moves a weight by at most (1 - b1) / sqrt(1 - b2) = 3.16 rates a step;
-// these are the modules, not yet frozen, whose whole movement is at most `tau`
-// times the root mean square of their weights. `factors` is the sum of the
-// schedule over all steps. Modules without an entry in `rms` are left alone, as
-// all are when tau is 0.
-std::vector<std::string> VirtuallyFrozen(
-    const ModuleRates& rates, const std::map<std::string, double>& rms,
-    double factors, double tau);
-
 }  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_FREEZE_FREEZE_PLAN_H_

@@ -136,7 +136,8 @@ void FineTuning::NoteOutcomes(const Scores& scores) {
   if (!outcomes.ok()) listener_.Log(FaultText(outcomes.fault()));
 }
 
-Expected<std::optional<Scores>> FineTuning::Evaluate(const EvaluationSet& set) {
+Expected<std::optional<Scores>> FineTuning::Evaluate(
+    const EvaluationSet& set, std::vector<at::Tensor>* logits) {
   BatchMaker maker(set.tokens, model_->config(), model_->head().spec(),
                    environment_.device.is_cpu());
   Scores scores(model_->head().spec(), setup_.data->labels, maker.size());
@@ -152,6 +153,7 @@ Expected<std::optional<Scores>> FineTuning::Evaluate(const EvaluationSet& set) {
       Expected<Prediction> prediction = stepper_->Predict(batch);
       if (!prediction.ok()) return prediction.fault();
       scores.Add(rows, batch, prediction.value());
+      if (logits != nullptr) logits->push_back(prediction.value().logits);
       return Done{};
     });
     if (!added.ok()) return added.fault();

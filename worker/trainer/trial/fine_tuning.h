@@ -53,7 +53,7 @@ class FineTuning {
   Expected<FreezePlan> PlanAfter(std::int64_t steps) const;
   Expected<Done> MakeStepper();
   Expected<Done> Resume();
-  void FreezeVirtually(double factors);
+  Expected<Done> FreezeVirtually(double factors);
   // A checkpoint must have this in common with the trial.
   std::string Identity() const;
   Notes NotesNow() const;
@@ -65,13 +65,19 @@ class FineTuning {
   bool EvaluationIsDue() const;
   Ended EvaluateNow();
   void NoteOutcomes(const Scores& scores);
-  // Returns nothing when a stop came in between.
-  Expected<std::optional<Scores>> Evaluate(const EvaluationSet& set);
+  // Returns nothing when a stop came in between. `logits`, when given, receives
+  // those of each batch.
+  Expected<std::optional<Scores>> Evaluate(
+      const EvaluationSet& set, std::vector<at::Tensor>* logits = nullptr);
   void ShowLife();
   void SaveIfDue();
   void Save();
 
   TrialEnd Finish();
+  bool AuditIsDue() const;
+  // Trains the trial once more without virtual freezing, and puts the largest
+  // differences into `metrics`. A second run that fails is only logged.
+  Expected<Done> Audit(Metrics& metrics);
   TrialEnd Stop(StopReason reason);
   TrialEnd Fail(const Fault& fault) const;
   TrialEnd NotFinite(const std::string& what) const;
@@ -100,7 +106,8 @@ class FineTuning {
   std::int64_t resume_step_;
   std::int64_t thawed_ = 0;
   bool ended_early_ = false;
-  bool outcomes_noted_ = false;  // in this attempt
+  bool virtually_frozen_ = false;  // at least one module
+  bool outcomes_noted_ = false;    // in this attempt
   std::optional<ExampleOutcomes> examples_;
   double shown_ = 0.0;  // when it last told something
   double saved_ = 0.0;

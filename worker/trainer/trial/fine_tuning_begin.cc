@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/plain/shown.h"
+#include "worker/trainer/train/longest_step.h"
 #include "worker/trainer/trial/fine_tuning.h"
 #include "worker/trainer/trial/thaw.h"
 
@@ -172,10 +173,10 @@ Expected<Done> FineTuning::MakeStepper() {
   options.label_smoothing = settings_.label_smoothing;
   options.seed = SeedFor(trial_.seed, kDropoutDraws);
   options.precision = precision_;
-  FreezeVirtually(options.schedule.SumOfFactors());
+  Expected<Done> fits = FreezeVirtually(options.schedule.SumOfFactors());
+  if (!fits.ok()) return fits;
   const ModelConfig config = Adjusted(loaded.model.config(), settings_);
-  Expected<Done> fits =
-      CheckLora(config.lora, config.hidden, config.feed_forward);
+  fits = CheckLora(config.lora, config.hidden, config.feed_forward);
   if (!fits.ok()) return fits;
   Expected<FreezePlan> whole =
       MakeFreezePlan(config, setup_.head, rates_, settings_.freeze);
@@ -202,16 +203,21 @@ Expected<Done> FineTuning::MakeStepper() {
   });
 }
 
-void FineTuning::FreezeVirtually(double factors) {
+Expected<Done> FineTuning::FreezeVirtually(double factors) {
   // Else every trial would read all weights, to freeze nothing.
-  if (settings_.virtual_tau == 0.0) return;
+  if (settings_.virtual_tau == 0.0) return Done{};
+  const Expected<StepBound> bound =
+      LongestStep(settings_.optimizer, settings_.clip_norm);
+  if (!bound.ok()) return bound.fault();
   const std::vector<std::string> frozen =
-      VirtuallyFrozen(rates_, RootMeanSquares(setup_.pretrained->loaded.model),
-                      factors, settings_.virtual_tau);
+      VirtuallyFrozen(rates_, SizesOfModules(setup_.pretrained->loaded.model),
+                      bound.value(), factors, settings_.virtual_tau);
   for (const std::string& module : frozen) {
     rates_[module] = 0.0;
+    virtually_frozen_ = true;
     listener_.Log("virtually frozen: " + module);
   }
+  return Done{};
 }
 
 }  // namespace frostline::trainer

@@ -33,6 +33,12 @@ TrialEnd FineTuning::Finish() {
     listener_.Log("exported to " + trial_.folder + "/model");
   }
   TrialEnd end = End(TrialState::kSucceeded);
+  if (AuditIsDue()) {
+    Expected<Done> audited = Audit(end.metrics);
+    if (!audited.ok()) return Fail(audited.fault());
+    if (listener_.stop() != StopReason::kNone) return Stop(listener_.stop());
+    end.usage->total_seconds = environment_.seconds() - started_;
+  }
   end.examples = std::move(examples_);
   return end;
 }

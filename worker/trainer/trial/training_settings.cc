@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/plain/shown.h"
+#include "worker/trainer/train/longest_step.h"
 #include "worker/trainer/trial/setting_fields.h"
 
 namespace frostline::trainer {
@@ -89,6 +90,7 @@ void ReadExtra(SettingFields& extra, TrainingSettings& out) {
       extra.OneOf("pooling", std::array{Pooling::kFirst, Pooling::kMean});
   out.pair.scale = extra.Number("scale");
   out.export_model = ReadExport(extra);
+  out.virtual_audit = extra.Number("virtual_audit");
 }
 
 void ReadEarlyStopping(SettingFields& fields, TrainingSettings& out) {
@@ -129,11 +131,21 @@ void ReadLora(SettingFields& fields, TrainingSettings& out) {
 
 // What fits only where another setting is not.
 std::optional<Fault> Contradiction(const TrainingSettings& settings) {
-  if (!settings.lora.any() || settings.virtual_tau == 0.0) return std::nullopt;
-  return Fault{FaultKind::kMisuse,
-               "freeze.virtual_tau compares rates with weights, and "
-               "training.lora trains adapters that begin at 0",
-               "leave one of them out"};
+  if (settings.virtual_tau == 0.0) {
+    if (settings.virtual_audit == 0.0) return std::nullopt;
+    return Fault{FaultKind::kMisuse,
+                 "training.extra.virtual_audit checks freeze.virtual_tau, "
+                 "which is not there",
+                 "give freeze.virtual_tau, or leave the audit out"};
+  }
+  if (settings.lora.any()) {
+    return Fault{FaultKind::kMisuse,
+                 "freeze.virtual_tau compares rates with weights, and "
+                 "training.lora trains adapters that begin at 0",
+                 "leave one of them out"};
+  }
+  const auto bound = LongestStep(settings.optimizer, settings.clip_norm);
+  return bound.ok() ? std::nullopt : std::optional(bound.fault());
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ struct TrainingSettings {
   PairSettings pair;
   LoraSpec lora;
   double virtual_tau = 0.0;
+  double virtual_audit = 0.0;  // share of trials that train without it, too
   FreezeSemantics freeze;
 };
 

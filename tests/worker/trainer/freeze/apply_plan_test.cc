@@ -64,15 +64,16 @@ TEST_F(ApplyingAPlan, SliceRatesFollowTheHeads) {
             (std::vector<std::int64_t>{4}));
 }
 
-TEST_F(ApplyingAPlan, RootMeanSquaresAreOfWeightsAlone) {
+TEST_F(ApplyingAPlan, SizesAreOfWeightsAlone) {
   for (Weight& each : model_.weights()) {
     each.value.fill_(each.spec.decays() ? 0.25 : 9.0);
   }
-  const std::map<std::string, double> sizes = RootMeanSquares(model_);
+  const std::map<std::string, WeightSize> sizes = SizesOfModules(model_);
   EXPECT_EQ(sizes.size(), 6U);
   for (const auto& [module, size] : sizes) {
-    EXPECT_NEAR(size, 0.25, 1e-6) << module;
+    EXPECT_NEAR(size.root_mean_square, 0.25, 1e-6) << module;
   }
+  EXPECT_EQ(sizes.at("pooler").count, 32.0 * 32.0);
 }
 
 }  // namespace

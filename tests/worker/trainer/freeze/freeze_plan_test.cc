@@ -208,16 +208,6 @@ TEST(CheckModules, OtherModulesThatAreNotThereAreRefusedSearchedOrNot) {
   }
 }
 
-// 3.1623 x 2e-9 x 100 = 6.3e-7 is below 1e-4 x 0.04 = 4e-6; 2e-8 is above.
-TEST(VirtuallyFrozen, TakesWhatCannotMoveFarEnough) {
-  const ModuleRates rates = {
-      {"layer.0", 2e-9}, {"layer.1", 2e-8}, {"layer.2", 0.0}, {"head", 2e-10}};
-  const std::map<std::string, double> rms = {
-      {"layer.0", 0.04}, {"layer.1", 0.04}, {"layer.2", 0.04}};
-  EXPECT_THAT(VirtuallyFrozen(rates, rms, 100.0, 1e-4), ElementsAre("layer.0"));
-  EXPECT_TRUE(VirtuallyFrozen(rates, rms, 100.0, 0.0).empty());
-}
-
 // Adapters train in the place of all weights of the encoder.
 TEST(LoraFreezePlan, AdaptersTakeTheRatesOfTheirLayersAndTheRestStays) {
   ModuleRates rates = Rates(0, 0, 0.5, 0.25);

@@ -287,6 +287,70 @@ TEST(FineTuning, WhatCannotMoveIsFrozenWhenAskedTo) {
   EXPECT_EQ(end.usage->virtual_tau, 1e-4);
 }
 
+constexpr char kSlowLayer[] = R"("embeddings": 0, "layer.0": 1e-12,
+    "layer.1": 1e-3, "layer.2": 1e-3, "pooler": 1e-3, "head": 1e-3)";
+
+TEST(VirtualAudit, TellsTheLargestDifferenceFromPlainTraining) {
+  TrialWorld world;
+  // Where the norm is clipped, it lacks the frozen layer's gradients.
+  TrialMessage trial =
+      world.Trial(R"("epochs": 2, "clip_norm": 1e9,)", kSlowLayer);
+  trial.training.virtual_tau = 1e-4;
+  trial.training.virtual_audit = 1.0;
+  const TrialEnd end = world.Run(trial);
+  ASSERT_EQ(end.state, TrialState::kSucceeded) << end.cause;
+  EXPECT_LT(end.metrics.at("virtual_audit.logits"), 1e-4);
+  EXPECT_EQ(end.metrics.at("virtual_audit.accuracy"), 0.0);
+  EXPECT_EQ(world.witness.reports.size(), 2U);  // of the trial alone
+}
+
+// A tau of 1 freezes what a study would notice, and the audit says so.
+TEST(VirtualAudit, SeesAFreezeThatWasNone) {
+  TrialWorld world;
+  TrialMessage trial = world.Trial(R"("epochs": 2,)");
+  trial.training.virtual_tau = 1.0;
+  trial.training.virtual_audit = 1.0;
+  const TrialEnd end = world.Run(trial);
+  EXPECT_THAT(world.witness.log, HasSubstr("virtually frozen: layer.1"));
+  EXPECT_GT(end.metrics.at("virtual_audit.logits"), 1e-2);
+}
+
+TEST(VirtualAudit, LeavesTheTrialAsItIs) {
+  TrialWorld world;
+  TrialMessage trial = world.Trial("", kSlowLayer);
+  trial.training.virtual_tau = 1e-4;
+  const Metrics alone = Scored(world.Run(trial));
+  EXPECT_THAT(alone, Not(Contains(Key("virtual_audit.logits"))));
+  trial.training.virtual_audit = 1.0;
+  Witness again;
+  Metrics audited = Scored(world.Run(trial, again));
+  std::erase_if(audited, [](const auto& each) {
+    return each.first.starts_with("virtual_audit.");
+  });
+  EXPECT_EQ(audited, alone);
+}
+
+TEST(VirtualAudit, ObeysAStop) {
+  TrialWorld world;
+  TrialMessage trial = world.Trial("", kSlowLayer);
+  trial.training.virtual_tau = 1e-4;
+  trial.training.virtual_audit = 1.0;
+  Witness stopped;
+  stopped.StopAfter(8, StopReason::kCancelled);  // it asks 7 times by itself
+  EXPECT_EQ(world.Run(trial, stopped).state, TrialState::kStopped);
+  EXPECT_THAT(stopped.reports, Not(IsEmpty()));
+}
+
+TEST(VirtualFreezing, StepsWithoutABoundAreRefused) {
+  TrialWorld world;
+  TrialMessage trial =
+      world.Trial(R"("optimizer": "sgd", "clip_norm": 0,)", kSlowLayer);
+  trial.training.virtual_tau = 1e-4;
+  const TrialEnd end = world.Run(trial);
+  EXPECT_EQ(end.state, TrialState::kFailed);
+  EXPECT_THAT(end.cause, HasSubstr("FL-5015: freeze.virtual_tau needs"));
+}
+
 // By counts: each row, tensor and sum is a slice, and none is begun behind the
 // stop. What an earlier attempt loaded whole is not loaded again, so that each
 // gets farther, and the last one is done.

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/bench/step/our_steps.h"
+
+#include <ATen/ops/randint.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <utility>
+
+#include "worker/trainer/freeze/flops.h"
+
+namespace frostline::bench {
+namespace {
+
+using namespace frostline::trainer;
+
+const HeadSpec kTwoClasses = {.task = Task::kSequence, .outputs = 2};
+
+ModelConfig ConfigOf(const Shape& shape) {
+  ModelConfig config;
+  config.vocabulary = shape.vocabulary;
+  config.hidden = shape.hidden;
+  config.layers = shape.layers;
+  config.heads = shape.heads;
+  config.feed_forward = shape.wide();
+  config.positions = shape.positions;
+  config.types = 2;
+  config.hidden_dropout = shape.dropout;
+  config.attention_dropout = shape.dropout;
+  config.sequence_dropout = shape.dropout;
+  return config;
+}
+
+template <typename T>
+T Must(Expected<T> value) {
+  if (!value.ok()) {
+    std::cerr << "bench step: " << value.fault().cause << "\n";
+    std::exit(1);
+  }
+  return std::move(value).value();
+}
+
+FreezePlan PlanOf(const Shape& shape, const Freeze& freeze) {
+  const bool any = freeze.how != Frozen::kNothing;
+  ModuleRates rates = {
+      {"embeddings", any ? 0.0 : kRate}, {"pooler", kRate}, {"head", kRate}};
+  for (std::int64_t i = 0; i < shape.layers; ++i) {
+    rates["layer." + std::to_string(i)] = any && i < freeze.k ? 0.0 : kRate;
+  }
+  FreezeSemantics semantics;
+  if (freeze.how == Frozen::kLr0) semantics.mode = FreezeMode::kLr0;
+  return Must(MakeFreezePlan(ConfigOf(shape), kTwoClasses, rates, semantics));
+}
+
+}  // namespace
+
+std::vector<at::Tensor> DrawnWeights(const Shape& shape) {
+  const ModelConfig config = ConfigOf(shape);
+  at::Generator chance = at::make_generator<at::CPUGeneratorImpl>(kSeed);
+  std::vector<at::Tensor> values;
+  for (const ParameterSpec& spec : ParametersOf(config, kTwoClasses)) {
+    values.push_back(DrawWeight(spec, config, chance));
+  }
+  return values;
+}
+
+Batch DrawnBatch(const Shape& shape) {
+  at::Generator chance = at::make_generator<at::CPUGeneratorImpl>(kSeed);
+  Batch batch;
+  batch.ids = at::randint(1, shape.vocabulary, {shape.texts, shape.tokens},
+                          chance, at::TensorOptions(at::kLong));
+  batch.mask = at::ones({shape.texts, shape.tokens}, at::kLong);
+  batch.types = at::zeros({shape.texts, shape.tokens}, at::kLong);
+  batch.labels =
+      at::randint(0, 2, {shape.texts}, chance, at::TensorOptions(at::kLong));
+  return batch;
+}
+
+OurSteps::OurSteps(const Shape& shape, Precision precision)
+    : shape_(shape),
+      model_(ConfigOf(shape), kTwoClasses, DrawnWeights(shape)),
+      batch_(DrawnBatch(shape)) {
+  StepOptions options;
+  options.optimizer.weight_decay = kDecay;
+  options.schedule.kind = ScheduleKind::kConstant;
+  options.schedule.total_steps = 1 << 20;
+  options.seed = kSeed;
+  options.precision = precision;
+  stepper_.emplace(
+      Must(Stepper::Make(model_, PlanOf(shape_, Freeze{}), options)));
+}
+
+void OurSteps::Take(const Freeze& freeze) {
+  Must(stepper_->Replan(PlanOf(shape_, freeze)));
+}
+
+void OurSteps::Step() { Must(stepper_->Step({&batch_, 1})); }
+
+std::vector<double> OurSteps::Logits() const {
+  const at::Tensor logits =
+      Must(stepper_->Predict(batch_)).logits.flatten().to(at::kDouble);
+  const double* numbers = logits.const_data_ptr<double>();
+  return {numbers, numbers + logits.numel()};
+}
+
+double OurSteps::Flops() const {
+  return CountFlops(model_.config(), kTwoClasses, stepper_->plan(),
+                    shape_.texts, shape_.tokens)
+      .spent();
+}
+
+}  // namespace frostline::bench

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: our_steps.h
+//
+// The trainer's own step, from the pieces that a trial takes.
+#ifndef FROSTLINE_TESTS_BENCH_STEP_OUR_STEPS_H_
+#define FROSTLINE_TESTS_BENCH_STEP_OUR_STEPS_H_
+
+#include <optional>
+#include <vector>
+
+#include "tests/bench/step/shape.h"
+#include "worker/trainer/train/stepper.h"
+
+namespace frostline::bench {
+
+// Drawn weights of `shape` in the order of ParametersOf, always the same.
+std::vector<at::Tensor> DrawnWeights(const Shape& shape);
+
+// A batch of drawn ids, a class for each text.
+trainer::Batch DrawnBatch(const Shape& shape);
+
+// One thread uses it. Ends the program with a word when a step fails.
+class OurSteps {
+ public:
+  OurSteps(const Shape& shape, trainer::Precision precision);
+
+  void Take(const Freeze& freeze);  // from the next step on
+  void Step();
+  // Without dropout.
+  std::vector<double> Logits() const;
+  // Of the step as it is now.
+  double Flops() const;
+
+ private:
+  Shape shape_;
+  trainer::Model model_;
+  trainer::Batch batch_;
+  std::optional<trainer::Stepper> stepper_;
+};
+
+}  // namespace frostline::bench
+
+#endif  // FROSTLINE_TESTS_BENCH_STEP_OUR_STEPS_H_

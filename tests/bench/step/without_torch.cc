@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <iostream>
+
+// Where the folder was configured without LibTorch.
+int main() {
+  std::cout << "bench step: skipped, as this build has no LibTorch: run "
+               "`./dev build` first\n";
+  return 0;
+}
