@@ -78,7 +78,8 @@ std::vector<Flag> AccessFlags(ServeOptions* options) {
   return {
       ListenFlag(&options->listen),
       TextFlag("--health-listen", "ADDRESS",
-               "For probes: health in plaintext, and nothing else",
+               "For probes and scrapes: health and /metrics in "
+               "plaintext, and nothing else",
                &options->health_listen),
       TextFlag("--tls-cert", "FILE",
                "The coordinator's certificate, for all but loopback",

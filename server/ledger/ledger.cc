@@ -23,6 +23,7 @@ Ledger::Ledger(storage::TrialStore& store, const Clock& clock,
 
 absl::Status Ledger::Load(Duration grace) {
   FROSTLINE_FAILPOINT(kLoadBefore);
+  tally_.Undone();
   studies_.clear();
   key_of_study_.clear();
   unreadable_.clear();
@@ -87,6 +88,7 @@ void Ledger::WriteSummaries(Batch& batch) {
 // A read that began before this commit may not see its rows: then they stay in
 // memory until a commit finds no read under way.
 void Ledger::Committed() {
+  tally_.Committed();
   unsettled_.insert(changed_.begin(), changed_.end());
   changed_.clear();
   touched_.clear();

@@ -23,7 +23,10 @@ using Answer = absl::StatusOr<MessagePtr>;
 class UnaryCall final : public grpc::ServerUnaryReactor {
  public:
   // `out` belongs to gRPC and lives as long as the call.
-  explicit UnaryCall(grpc::ByteBuffer* out) : out_(out) {}
+  UnaryCall(grpc::ByteBuffer* out, VerbCounts* counts)
+      : out_(out), counts_(counts) {
+    if (counts_ != nullptr) counts_->begun.Add();
+  }
 
   const CancelFlag& cancelled() const { return cancelled_; }
 
@@ -62,7 +65,12 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     if (call == nullptr) return;
     absl::Status status = answer.status();
     if (status.ok()) status = Serialize(**answer, call->out_);
-    call->Finish(ToGrpcStatus(status));
+    const grpc::Status said = ToGrpcStatus(status);
+    if (call->counts_ != nullptr) {
+      call->counts_->NoteAnswered(said.error_code(),
+                                  SystemClock().Steady() - call->begun_);
+    }
+    call->Finish(said);
   }
 
   // The right to answer, lost with the reply that holds it.
@@ -81,6 +89,8 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   };
 
   grpc::ByteBuffer* const out_;
+  VerbCounts* const counts_;  // may be null
+  const SteadyTime begun_ = SystemClock().Steady();
   const std::shared_ptr<Open> open_ = std::make_shared<Open>(this);
   const CancelFlag cancelled_ = std::make_shared<std::atomic<bool>>(false);
   std::optional<grpc::Alarm> alarm_;
@@ -105,6 +115,7 @@ void NoteRefused(const Guarded& guarded, const UnaryVerb& verb,
   CallContext caller;
   caller.identity = known.ok() ? *known : Nobody();
   caller.peer = context.peer();
+  caller.trace = TraceOf(context);
   NoteRequest(*verb.request, guarded.method, &caller);
   guarded.audit->NoteRefused(caller, why);
 }
@@ -137,6 +148,7 @@ CallContext ContextOf(const grpc::CallbackServerContext& context,
   CallContext caller;
   caller.identity = std::move(identity);
   caller.peer = context.peer();
+  caller.trace = TraceOf(context);
   caller.cancelled = std::move(cancelled);
   NoteRequest(request, method, &caller);
   return caller;
@@ -146,7 +158,7 @@ UnaryMethod ServeUnary(UnaryVerb verb, Guarded guarded, Duration longest) {
   return [verb = std::move(verb), guarded = std::move(guarded), longest](
              grpc::CallbackServerContext* context, const grpc::ByteBuffer* in,
              grpc::ByteBuffer* out) {
-    auto* call = new UnaryCall(out);
+    auto* call = new UnaryCall(out, guarded.counts);
     const TimeLimit limit = LimitOf(context->deadline(), longest);
     absl::StatusOr<CallerIdentity> who =
         Identify(guarded, verb.role, ShownBy(*context));

@@ -79,11 +79,18 @@ class Doorkeeper::Rounds {
   Rounds(const Rounds&) = delete;
   Rounds& operator=(const Rounds&) = delete;
 
-  void AddDoor(ListeningSocket socket, std::unique_ptr<Acceptor> acceptor) {
-    doors_.push_back({std::move(socket), std::move(acceptor)});
+  void AddDoor(ListeningSocket socket, std::unique_ptr<Acceptor> acceptor,
+               Anteroom* anteroom) {
+    doors_.push_back({std::move(socket), std::move(acceptor), anteroom});
   }
 
+  const DoorCounts& counts() const { return tally_.total(); }
+
   void Start() {
+    for (Door& door : doors_) {
+      if (door.anteroom == nullptr) continue;
+      door.anteroom->Start([&door](int fd) { door.HandOn(fd); });
+    }
     thread_ = std::thread([this] { Run(); });
   }
 
@@ -93,6 +100,9 @@ class Doorkeeper::Rounds {
       eventfd_write(wake_, 1);
       thread_.join();
     }
+    for (const Door& door : doors_) {
+      if (door.anteroom != nullptr) door.anteroom->Stop();
+    }
     doors_.clear();
   }
 
@@ -100,6 +110,15 @@ class Doorkeeper::Rounds {
   struct Door {
     ListeningSocket socket;
     std::unique_ptr<Acceptor> acceptor;
+    Anteroom* anteroom = nullptr;
+
+    // To gRPC.
+    void HandOn(int fd) {
+      Acceptor::NewConnectionParameters parameters;
+      parameters.listener_fd = socket.fd();
+      parameters.fd = fd;
+      acceptor->HandleNewConnection(&parameters);
+    }
   };
 
   void Run() {
@@ -141,6 +160,7 @@ class Doorkeeper::Rounds {
       Sweep(now);
       policy_.Forget(now);
     }
+    tally_.NoteOpen(policy_.connections());
     tally_.LogIfDue(now);
   }
 
@@ -180,10 +200,9 @@ class Doorkeeper::Rounds {
     policy_.NoteAdmitted(from, now);
     const auto before = book_.Add(fd, from, now);
     if (before.has_value()) NoteGone(*before);
-    Acceptor::NewConnectionParameters parameters;
-    parameters.listener_fd = door.socket.fd();
-    parameters.fd = fd;
-    door.acceptor->HandleNewConnection(&parameters);
+    tally_.NoteAccepted();
+    if (door.anteroom != nullptr) return door.anteroom->Receive(fd);
+    door.HandOn(fd);
   }
 
   DoorVerdict Judge(const PeerAddress& from, SteadyTime now) {
@@ -246,13 +265,16 @@ Doorkeeper::Doorkeeper(const char* name, const DoorkeeperOptions& options,
 Doorkeeper::~Doorkeeper() = default;
 
 void Doorkeeper::AddDoor(ListeningSocket socket, grpc::ServerBuilder* builder,
-                         std::shared_ptr<grpc::ServerCredentials> credentials) {
+                         std::shared_ptr<grpc::ServerCredentials> credentials,
+                         Anteroom* anteroom) {
   rounds_->AddDoor(std::move(socket),
                    builder->experimental().AddExternalConnectionAcceptor(
-                       ByFd::FROM_FD, std::move(credentials)));
+                       ByFd::FROM_FD, std::move(credentials)),
+                   anteroom);
 }
 
 void Doorkeeper::Start() { rounds_->Start(); }
 void Doorkeeper::Stop() { rounds_->Stop(); }
+const DoorCounts& Doorkeeper::counts() const { return rounds_->counts(); }
 
 }  // namespace frostline::server

@@ -17,7 +17,9 @@ namespace {
 class StreamCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
  public:
   StreamCall(Guarded guarded, CallerRole role, Shown shown)
-      : guarded_(std::move(guarded)), role_(role), shown_(std::move(shown)) {}
+      : guarded_(std::move(guarded)), role_(role), shown_(std::move(shown)) {
+    if (guarded_.counts != nullptr) guarded_.counts->begun.Add();
+  }
 
   void Start(const grpc::CallbackServerContext& context, const StreamVerb& verb,
              const grpc::ByteBuffer& in) {
@@ -38,7 +40,10 @@ class StreamCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   }
 
   void OnCancel() override { cancelled_->store(true); }
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    if (guarded_.counts != nullptr) guarded_.counts->ended.Add();
+    delete this;
+  }
 
  private:
   using Messages = std::vector<MessagePtr>;

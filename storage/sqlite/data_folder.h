@@ -21,6 +21,10 @@
 
 namespace frostline::storage {
 
+inline std::string DatabaseIn(const std::string& data_folder) {
+  return data_folder + "/frostline.sqlite";
+}
+
 // The kernel ends the lock with this object or the process. A forked child
 // shares it.
 class DataFolder {
@@ -34,7 +38,7 @@ class DataFolder {
   static absl::StatusOr<std::unique_ptr<DataFolder>> Lock(
       const std::string& path, std::int64_t ballast_bytes = 0);
 
-  std::string DatabasePath() const { return path_ + "/frostline.sqlite"; }
+  std::string DatabasePath() const { return DatabaseIn(path_); }
   std::string StartsPath() const { return path_ + "/frostline.starts"; }
   Ballast& ballast() { return ballast_; }
   // Returns what this user may still write.
