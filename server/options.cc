@@ -129,7 +129,7 @@ FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {
        TextFlag("--restore", "FILE",
                 "Make this backup the database in --data, then end",
                 &options->restore),
-       LogLevelFlag(&options->log_level)}};
+       LogLevelFlag(&options->log_level), LogFormatFlag()}};
   for (Flag& flag : AccessFlags(options)) {
     table.flags.push_back(std::move(flag));
   }

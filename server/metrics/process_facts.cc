@@ -21,7 +21,7 @@ constexpr std::size_t kFirst = 3;
 constexpr std::size_t kUserTime = 14 - kFirst;
 constexpr std::size_t kSystemTime = 15 - kFirst;
 constexpr std::size_t kThreads = 20 - kFirst;
-constexpr std::size_t kStarted = 22 - kFirst;  // in ticks since boot
+constexpr std::size_t kStarted = 22 - kFirst;   // in ticks since boot
 constexpr std::size_t kResident = 24 - kFirst;  // in pages
 
 std::string TextOf(const char* path) {

@@ -17,8 +17,7 @@ void WriteExpiry(const char* which, const std::string& path,
   const auto facts = tls::ReadCertificate(*pem);
   if (!facts.ok()) return;
   page.Set("frostline_certificate_expiry_timestamp_seconds",
-           static_cast<double>(facts->expires) / 1e6,
-           {{"certificate", which}});
+           static_cast<double>(facts->expires) / 1e6, {{"certificate", which}});
 }
 
 }  // namespace

@@ -22,9 +22,9 @@ constexpr std::array kStudyStates = {
     std::pair{StudyState::kStopped, "STOPPED"},
     std::pair{StudyState::kCompleted, "COMPLETED"}};
 constexpr std::array kTrialStates = {
-    TrialState::kQueued,     TrialState::kRunning, TrialState::kSucceeded,
-    TrialState::kPruned,     TrialState::kInfeasible,
-    TrialState::kFailed,     TrialState::kCancelled};
+    TrialState::kQueued,   TrialState::kRunning,    TrialState::kSucceeded,
+    TrialState::kPruned,   TrialState::kInfeasible, TrialState::kFailed,
+    TrialState::kCancelled};
 constexpr std::array kWorkerStates = {
     std::pair{WorkerState::kActive, "ACTIVE"},
     std::pair{WorkerState::kDraining, "DRAINING"},
@@ -71,9 +71,9 @@ void Look(const WorkerEntry& worker, WallMicros now, Duration lease_ttl,
 
 // A sampler that needs no results could use as many as there are left.
 std::int64_t UsefulOf(const LoopView::OpenStudy& study) {
-  return std::min<std::int64_t>(UsefulParallelismOf(*study.checked,
-                                                    study.counts),
-                                study.checked->settings.budget().trials());
+  return std::min<std::int64_t>(
+      UsefulParallelismOf(*study.checked, study.counts),
+      study.checked->settings.budget().trials());
 }
 
 void WriteUseful(const LoopView& view, MetricsPage& page) {
@@ -129,8 +129,7 @@ LoopView LookAround(const Ledger& ledger, const Dispatcher& dispatcher,
 
 void Write(const LoopView& view, MetricsPage& page) {
   for (const auto& [state, name] : kStudyStates) {
-    page.Set("frostline_studies",
-             view.studies[static_cast<std::size_t>(state)],
+    page.Set("frostline_studies", view.studies[static_cast<std::size_t>(state)],
              {{"state", name}});
   }
   page.Set("frostline_studies_unreadable", view.unreadable);
@@ -140,8 +139,7 @@ void Write(const LoopView& view, MetricsPage& page) {
   page.Set("frostline_leases_running", view.leases);
   page.Set("frostline_workers_parked", view.parked);
   for (const auto& [state, name] : kWorkerStates) {
-    page.Set("frostline_workers",
-             view.workers[static_cast<std::size_t>(state)],
+    page.Set("frostline_workers", view.workers[static_cast<std::size_t>(state)],
              {{"state", name}});
   }
   page.Set("frostline_slots", view.slots);

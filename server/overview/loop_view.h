@@ -35,7 +35,7 @@ struct LoopView {
 
   ByState studies{};  // by StudyState
   std::int64_t unreadable = 0;
-  ByState trials{};  // by TrialState
+  ByState trials{};                                  // by TrialState
   std::map<std::string, ByState> study_trials = {};  // by label
   std::vector<OpenStudy> open = {};
   double oldest_queued_s = 0;

@@ -11,9 +11,9 @@
 namespace frostline::server {
 namespace {
 
-constexpr std::array kEndStates = {
-    TrialState::kSucceeded, TrialState::kPruned, TrialState::kInfeasible,
-    TrialState::kFailed, TrialState::kCancelled};
+constexpr std::array kEndStates = {TrialState::kSucceeded, TrialState::kPruned,
+                                   TrialState::kInfeasible, TrialState::kFailed,
+                                   TrialState::kCancelled};
 constexpr std::array kAttemptEnds = {
     std::pair{AttemptState::kCompleted, "completed"},
     std::pair{AttemptState::kFailed, "failed"},
@@ -32,10 +32,9 @@ void WriteLoop(const CommitLoop& loop, MetricsPage& page) {
   page.Set("frostline_commit_seconds", counts.commit_seconds);
   page.Set("frostline_commit_group_size", counts.group_size);
   page.Set("frostline_groups_undone_total", counts.undone);
-  for (const auto& [urgency, name] :
-       {std::pair{Urgency::kLease, "lease"},
-        std::pair{Urgency::kChange, "change"},
-        std::pair{Urgency::kRead, "read"}}) {
+  for (const auto& [urgency, name] : {std::pair{Urgency::kLease, "lease"},
+                                      std::pair{Urgency::kChange, "change"},
+                                      std::pair{Urgency::kRead, "read"}}) {
     page.Set("frostline_loop_backlog",
              static_cast<std::int64_t>(loop.BacklogOf(urgency)),
              {{"urgency", name}});
@@ -63,8 +62,7 @@ void WriteLeases(const LedgerCounts& counts, MetricsPage& page) {
   page.Set(kRequeued, counts.requeued_trial, {{"reason", "trial"}});
   page.Set(kRequeued, counts.requeued_infrastructure,
            {{"reason", "infrastructure"}});
-  page.Set(kRequeued, counts.requeued_handed_back,
-           {{"reason", "handed_back"}});
+  page.Set(kRequeued, counts.requeued_handed_back, {{"reason", "handed_back"}});
 }
 
 void WriteUsage(const LedgerCounts& counts, MetricsPage& page) {
@@ -117,9 +115,9 @@ void Overview::Measure(MetricsPage& page) const {
   const bool posted = rooms_.loop.Post(
       [asked, rooms = &rooms_](Batch& batch) {
         batch.AssertOnLoop();
-        LoopView view = LookAround(rooms->ledger, rooms->dispatcher,
-                                   rooms->audit, rooms->upkeep.disk(),
-                                   rooms->clock);
+        LoopView view =
+            LookAround(rooms->ledger, rooms->dispatcher, rooms->audit,
+                       rooms->upkeep.disk(), rooms->clock);
         {
           const MutexLock lock(&asked->mutex);
           asked->view = std::move(view);

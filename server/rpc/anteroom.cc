@@ -139,8 +139,7 @@ class Anteroom::Rounds : public std::enable_shared_from_this<Rounds> {
     }
     for (const int fd : came) {
       if (guests_.size() >= limits_.most) MakeRoom();
-      guests_[++last_] = {.fd = fd,
-                          .until = clock_.Steady() + limits_.to_ask};
+      guests_[++last_] = {.fd = fd, .until = clock_.Steady() + limits_.to_ask};
     }
     for (const auto& [id, page] : pages) {
       const auto guest = guests_.find(id);
@@ -233,8 +232,8 @@ class Anteroom::Rounds : public std::enable_shared_from_this<Rounds> {
     guest.head.clear();
     guest.until = clock_.Steady() + limits_.to_take;
     if (verdict != ScrapeVerdict::kMetrics) {
-      guest.answer = std::make_shared<const std::string>(
-          ScrapeAnswer(verdict, nullptr));
+      guest.answer =
+          std::make_shared<const std::string>(ScrapeAnswer(verdict, nullptr));
       guest.stage = Stage::kAnswering;
       return;
     }

@@ -6,10 +6,10 @@
 // first bytes say which: HTTP/2 is handed on to gRPC with nothing of it read,
 // and HTTP/1 is answered here, one request a connection (scrape_request.h).
 //
-// Bounds: whoever has not asked within 5 s, or not taken the answer within 10 s,
-// is closed; a request's head has at most 8 KiB; 64 are in the room, and where
-// it is full whoever has been there longest makes room. So nobody who is slow
-// is in the way of a probe, which leaves the room at once.
+// Bounds: whoever has not asked within 5 s, or not taken the answer within 10
+// s, is closed; a request's head has at most 8 KiB; 64 are in the room, and
+// where it is full whoever has been there longest makes room. So nobody who is
+// slow is in the way of a probe, which leaves the room at once.
 //
 // Threads: one of its own does everything, and waits for no peer nor page.
 #ifndef FROSTLINE_SERVER_RPC_ANTEROOM_H_

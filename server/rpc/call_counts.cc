@@ -42,6 +42,11 @@ void WriteUnary(const std::string& verb, const VerbCounts& counts,
 
 }  // namespace
 
+const char* CodeName(grpc::StatusCode code) {
+  const auto at = static_cast<std::size_t>(code);
+  return kNames[at < kNames.size() ? at : VerbCounts::kUnknown];
+}
+
 VerbCounts* CallCounts::Of(const std::string& method, bool streams) {
   VerbCounts& counts =
       verbs_[std::string(absl::StripPrefix(method, "frostline.v1."))];

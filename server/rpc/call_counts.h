@@ -36,6 +36,9 @@ struct VerbCounts {
   std::array<Histogram, kCodes> seconds;  // of unary calls, by code
 };
 
+// "NOT_FOUND"
+const char* CodeName(grpc::StatusCode code);
+
 class CallCounts {
  public:
   // The same for the same method, "frostline.v1.StudyService.GetStudy". Before

@@ -2,8 +2,9 @@
 //
 // File: health_listener.h
 //
-// A port for probes and scrapes: grpc.health.v1 and `GET /metrics` in plaintext,
-// and nothing else, so that it may be at an address that other machines reach.
+// A port for probes and scrapes: grpc.health.v1 and `GET /metrics` in
+// plaintext, and nothing else, so that it may be at an address that other
+// machines reach.
 #ifndef FROSTLINE_SERVER_RPC_HEALTH_LISTENER_H_
 #define FROSTLINE_SERVER_RPC_HEALTH_LISTENER_H_
 
@@ -25,8 +26,8 @@ namespace frostline::server {
 // It is thread-compatible.
 class HealthListener {
  public:
-  // Answers REQUEST_INVALID or PORT_BUSY at "health-listen". `measure` fills the
-  // pages of scrapes, on a thread of the listener's.
+  // Answers REQUEST_INVALID or PORT_BUSY at "health-listen". `measure` fills
+  // the pages of scrapes, on a thread of the listener's.
   static absl::StatusOr<std::unique_ptr<HealthListener>> Listen(
       const std::string& listen, Scribe::Measure measure);
   ~HealthListener();  // cancels what is under way

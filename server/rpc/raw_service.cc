@@ -48,10 +48,9 @@ UnaryMethod FindUnary(const MethodDescriptor& method, const VerbTable& served,
                       CallCounts* counts) {
   const auto found = served.unary.find(method.full_name());
   if (found != served.unary.end()) {
-    return ServeUnary(found->second,
-                      {method.full_name(), gate, audit,
-                       CountsOf(counts, method)},
-                      longest);
+    return ServeUnary(
+        found->second,
+        {method.full_name(), gate, audit, CountsOf(counts, method)}, longest);
   }
   return [&gate, &method](grpc::CallbackServerContext* context, auto*, auto*) {
     return new RefusedUnary(RefusalOf(*context, gate, method));

@@ -40,11 +40,10 @@ bool IsToken(std::string_view text) {
 
 std::string AnswerOf(const char* status, const char* more,
                      const std::string& body, const char* type) {
-  return absl::StrCat("HTTP/1.1 ", status, "\r\n", more,
-                      "Content-Type: ", type,
-                      "\r\nContent-Length: ", body.size(),
-                      "\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n",
-                      body);
+  return absl::StrCat(
+      "HTTP/1.1 ", status, "\r\n", more, "Content-Type: ", type,
+      "\r\nContent-Length: ", body.size(),
+      "\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n", body);
 }
 
 std::string Refusal(const char* status, const char* more = "") {
@@ -71,11 +70,11 @@ ScrapeVerdict JudgeScrape(std::string_view head) {
                                        : ScrapeVerdict::kTooLarge;
   }
   const RequestLine line = Split(head.substr(0, head.find("\r\n")));
-  const bool is_http1 = line.version == "HTTP/1.1" ||
-                        line.version == "HTTP/1.0";
-  const bool has_form = IsToken(line.method) && !line.target.empty() &&
-                        line.target.find_first_of(kBlanks) ==
-                            std::string_view::npos;
+  const bool is_http1 =
+      line.version == "HTTP/1.1" || line.version == "HTTP/1.0";
+  const bool has_form =
+      IsToken(line.method) && !line.target.empty() &&
+      line.target.find_first_of(kBlanks) == std::string_view::npos;
   if (!is_http1 || !has_form) return ScrapeVerdict::kInvalid;
   if (line.method != "GET") return ScrapeVerdict::kMethodNotAllowed;
   const std::string_view path = line.target.substr(0, line.target.find('?'));

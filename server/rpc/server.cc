@@ -66,8 +66,7 @@ DoorLimits LimitsFor(const std::vector<ListenAddress>& addresses,
 }
 
 void WriteDoor(const char* door, const DoorCounts& counts, MetricsPage& page) {
-  page.Set("frostline_connections_open", counts.open.value(),
-           {{"door", door}});
+  page.Set("frostline_connections_open", counts.open.value(), {{"door", door}});
   page.Set("frostline_connections_accepted_total", counts.accepted,
            {{"door", door}});
   const auto set = [&](const char* name, const char* why,
@@ -216,8 +215,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Listen(
   auto impl = std::make_unique<Impl>(verbs, options.gate, options.audit,
                                      LimitsFor(addresses, options.door));
   RETURN_IF_ERROR(impl->Start(std::move(addresses), options.credentials));
-  RETURN_IF_ERROR(
-      impl->StartHealth(options.health_listen, options.measure));
+  RETURN_IF_ERROR(impl->StartHealth(options.health_listen, options.measure));
   return std::unique_ptr<RpcServer>(new RpcServer(std::move(impl)));
 }
 

@@ -31,8 +31,8 @@ namespace frostline::server {
 struct RpcOptions {
   // Port 0 is any free one. What is at each is the same.
   std::vector<std::string> listen = {"127.0.0.1:7070"};
-  // Whoever reaches this asks for health or metrics, without encryption, and for
-  // nothing else. Empty: they have no port of their own.
+  // Whoever reaches this asks for health or metrics, without encryption, and
+  // for nothing else. Empty: they have no port of their own.
   std::string health_listen;
   // Adds to a page of metrics what the server itself does not count, on a
   // thread of the server's. Null: there is no more.

@@ -25,7 +25,7 @@ TraceContext TraceOf(const grpc::ServerContextBase& context);
 struct Guarded {
   std::string method;  // "frostline.v1.StudyService.StopStudy"
   const Gate& gate;
-  AuditLog* audit = nullptr;  // hears of refusals; null: nobody does
+  AuditLog* audit = nullptr;     // hears of refusals; null: nobody does
   VerbCounts* counts = nullptr;  // null: calls are not counted
 };
 

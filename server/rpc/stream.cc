@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/log_format.h"
 #include "server/rpc/admission.h"
 #include "server/rpc/call.h"
 #include "server/rpc/status.h"
@@ -29,7 +30,9 @@ class StreamCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
     if (!request.ok()) return Finish(ToGrpcStatus(request.status()));
     CallContext caller = ContextOf(context, *std::move(who), guarded_.method,
                                    **request, cancelled_);
-    source_ = verb.begin(std::move(caller), *std::move(request));
+    caller.trace = TraceOf(context);
+    const LogTraceScope traced(caller.trace);
+    source_ = verb.begin(caller, *std::move(request));
     Ask();
   }
 

@@ -142,6 +142,15 @@ class LiveTest(unittest.TestCase):
             value = re.search(re.escape(series) + r" (\S+)$", self.page, re.M)
             self.assertGreater(float(value.group(1)), 0, series)
 
+    def test_a_trace_leads_from_the_worker_to_the_coordinator(self):
+        started = [line["trace_id"] for line in self.world.log_of("worker")
+                   if line["event"] == "trial_started"]
+        self.assertEqual(len(set(started)), TRIALS)
+        finished = [line["trace_id"] for line in self.world.log_of("coordinator")
+                    if line["event"] == "call" and line["code"] == "OK" and
+                    line["method"] == "frostline.v1.WorkerService.Finish"]
+        self.assertEqual(sorted(finished), sorted(started))
+
     @needs("prometheus")
     def test_prometheus_scrapes_it_and_knows_every_expression(self):
         world = self.world

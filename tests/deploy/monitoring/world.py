@@ -72,7 +72,8 @@ class World:
         log = self.spawn(
             "coordinator", self.programs / "frostline-coordinator", "--data",
             "data", "--listen", "127.0.0.1:0", "--health-listen",
-            "127.0.0.1:0", "--tls", "tls")
+            "127.0.0.1:0", "--tls", "tls", "--log-format", "json",
+            "--log-level", "debug")
         said = until("the coordinator listens", lambda: re.search(
             r"listening on (\S+)\nhealth on (\S+)", log.read_text()))
         self.address, self.health = said.groups()
@@ -80,11 +81,17 @@ class World:
     def run_study(self):
         connect = ("--connect", self.address)
         self.spawn("worker", self.programs / "frostline-worker", *connect,
-                   "--exec", str(self.programs / "frostline-demo-trainer"))
+                   "--log-format", "json", "--exec", str(self.programs / "frostline-demo-trainer"))
         self.frostline("study", "create", *connect, "--trials", str(TRIALS),
                        str(ROOT / "recipes" / "demo" / "study.yaml"))
         self.frostline("study", "watch", *connect, "demo", "--until-done")
         self.frostline("importance", *connect, "demo")
+
+    def log_of(self, name):
+        """Its lines that are events; others were printed for people."""
+        text = (self.folder / f"{name}.log").read_text()
+        return [json.loads(line) for line in text.splitlines()
+                if line.startswith("{")]
 
     def scrape(self):
         with urllib.request.urlopen(f"http://{self.health}/metrics",

@@ -52,7 +52,8 @@ TEST_F(LedgerTallyTest, CountsALeaseAndItsResult) {
 }
 
 TEST_F(LedgerTallyTest, CountsNothingOfAGroupThatIsUndone) {
-  tally_.Note(&trial_, server::Grant(trial_, "w", "boot", SecretString("s"), 2));
+  tally_.Note(&trial_,
+              server::Grant(trial_, "w", "boot", SecretString("s"), 2));
   tally_.Undone();
   tally_.Committed();
   EXPECT_EQ(counts_.granted.value(), 0);
@@ -88,8 +89,8 @@ TEST_F(LedgerTallyTest, CountsALateResultAsSuchAndTheAttemptOnce) {
 
 TEST_F(LedgerTallyTest, CountsATrialThatIsHandedBack) {
   Grant();
-  Happens(*Release(trial_, Proof(), AttemptState::kPreempted, "", "USR1",
-                   ++now_));
+  Happens(
+      *Release(trial_, Proof(), AttemptState::kPreempted, "", "USR1", ++now_));
   EXPECT_EQ(Ended(AttemptState::kPreempted), 1);
   EXPECT_EQ(counts_.requeued_handed_back.value(), 1);
 }

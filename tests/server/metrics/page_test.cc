@@ -83,10 +83,9 @@ TEST(CatalogueTest, IsWhatTheReferenceSays) {
                         "/docs/reference/metrics.md")
               .rdbuf();
   for (const MetricKind& kind : AllMetrics()) {
-    EXPECT_THAT(text.str(),
-                HasSubstr(absl::StrCat("\n| `", kind.name, "` | ",
-                                       NameOf(kind.type), " | ", kind.labels,
-                                       " | ", kind.help, " |\n")));
+    EXPECT_THAT(text.str(), HasSubstr(absl::StrCat(
+                                "\n| `", kind.name, "` | ", NameOf(kind.type),
+                                " | ", kind.labels, " | ", kind.help, " |\n")));
   }
 }
 

@@ -42,8 +42,8 @@ TEST_F(ScrapeTest, SaysWhatWasDone) {
   };
   EXPECT_EQ(value("frostline_trials_ended_total{state=\"SUCCEEDED\"}"), 7);
   EXPECT_EQ(value("frostline_trials{state=\"SUCCEEDED\"}"), 7);
-  EXPECT_EQ(
-      value("frostline_study_trials{study=\"imdb\",state=\"SUCCEEDED\"}"), 7);
+  EXPECT_EQ(value("frostline_study_trials{study=\"imdb\",state=\"SUCCEEDED\"}"),
+            7);
   EXPECT_EQ(value("frostline_leases_granted_total"), 7);
   EXPECT_EQ(value("frostline_leases_running"), 0);
   EXPECT_EQ(value("frostline_attempts_ended_total{end=\"completed\"}"), 7);
@@ -71,7 +71,8 @@ TEST_F(ScrapeTest, SeesAWorkerThatIsParkedAndATrialThatRuns) {
   ASSERT_OK(Acquire("gpu01", seconds(10)));
   std::thread parked([this] { (void)Acquire("gpu02", seconds(4)); });
   std::string page;
-  for (int i = 0; i < 40 && ValueOf("frostline_workers_parked", page) < 1; ++i) {
+  for (int i = 0; i < 40 && ValueOf("frostline_workers_parked", page) < 1;
+       ++i) {
     page = Scrape();
   }
   EXPECT_EQ(ValueOf("frostline_workers_parked", page), 1);
@@ -178,8 +179,8 @@ TEST_F(ScrapeTest, ACrowdOfScrapersCostsFewPages) {
   const double after = ValueOf("frostline_scrapes_total", Scrape());
   const std::chrono::duration<double> took =
       std::chrono::steady_clock::now() - began;
-  EXPECT_LE(after - before, 2 + took / std::chrono::duration<double>(
-                                           Scribe::kKept));
+  EXPECT_LE(after - before,
+            2 + took / std::chrono::duration<double>(Scribe::kKept));
   EXPECT_TRUE(IsHealthy());
 }
 
