@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "base/flags.h"
+#include "base/log_format.h"
 #include "base/nearest.h"
 #include "base/status_macros.h"
 
@@ -75,6 +76,19 @@ Flag LogLevelFlag(LogLevel* level) {
                            Suggest(text, names));
           },
           "info"};
+}
+
+Flag LogFormatFlag() {
+  return {"--log-format", "FORMAT", "Of log lines: text or json",
+          [](const std::string& text) {
+            if (text != "text" && text != "json") {
+              return BadFlag("--log-format", absl::StrCat("is '", text, "'"),
+                             "give text, or json");
+            }
+            SetLogFormat(text == "json" ? LogFormat::kJson : LogFormat::kText);
+            return absl::OkStatus();
+          },
+          "text"};
 }
 
 Flag TimeFlag(const std::string& name, const std::string& help,

@@ -79,6 +79,8 @@ Flag WholeFlag(const std::string& name, const std::string& help, Whole least,
           std::to_string(*number)};
 }
 Flag LogLevelFlag(LogLevel* level);
+// Takes hold at once.
+Flag LogFormatFlag();
 Flag TimeFlag(const std::string& name, const std::string& help,
               Duration shortest, Duration longest, Duration* time);
 Flag BytesFlag(const std::string& name, const std::string& help,

@@ -19,13 +19,15 @@ CACHE=${FROSTLINE_CACHE:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/frostline}
 CORE_PACKAGES=(
   g++ cmake ninja-build ccache mold pkg-config python3
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
-  libabsl-dev libeigen3-dev libsqlite3-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev)
+  libabsl-dev libeigen3-dev libsqlite3-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev
+  prometheus-cpp-dev)
 TEST_PACKAGES=(bats faketime libgtest-dev libgmock-dev)
 ASAN_PACKAGES=(clang-19 libclang-rt-19-dev)
 # One line for each engine.
 DEPLOY_PACKAGES=(
   slurmctld slurmd slurm-client munge shellcheck # slurm
   python3-yaml yamllint # kubernetes
+  prometheus  # monitoring: the server and promtool
 )
 CHECK_PACKAGES=(git clang-19 clang-format-19 clang-tidy-19)
 

@@ -15,6 +15,7 @@
 #include "server/importance/desk.h"
 #include "server/ledger/ledger.h"
 #include "server/ledger/upkeep.h"
+#include "server/overview/overview.h"
 #include "server/search/proposer.h"
 #include "server/search/stored_history.h"
 #include "server/verbs/admin_verbs.h"
@@ -61,6 +62,7 @@ class Coordinator::Rooms {
   const VerbTable& verbs() const { return table_; }
   Credentials& credentials() { return credentials_; }
   AuditLog& audit() { return audit_; }
+  const Overview& overview() const { return overview_; }
 
  private:
   CommitLoop::Hooks LoopHooks();
@@ -89,6 +91,7 @@ class Coordinator::Rooms {
   Upkeep upkeep_;
   Dispatcher dispatcher_;
   ImportanceDesk importance_;
+  Overview overview_;
   Calls calls_;
   PointReads point_reads_;
   StudyVerbs study_verbs_;
@@ -151,6 +154,14 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
                   [this](const ParkedAcquire& parked)
                       FROSTLINE_ON_LOOP { NoteGranted(parked); }),
       importance_(store, clock),
+      overview_({.loop = loop_,
+                 .ledger = ledger_,
+                 .upkeep = upkeep_,
+                 .dispatcher = dispatcher_,
+                 .audit = audit_,
+                 .proposer = proposer_,
+                 .importance = importance_,
+                 .clock = clock_}),
       calls_(loop_, lookups_, readers_, ledger_, audit_, store, clock),
       point_reads_(calls_, points_, ledger_),
       study_verbs_(calls_, point_reads_, ledger_, proposer_, store,
@@ -368,5 +379,8 @@ void Coordinator::Drain() { rooms_->Drain(); }
 const VerbTable& Coordinator::verbs() const { return rooms_->verbs(); }
 Credentials& Coordinator::credentials() { return rooms_->credentials(); }
 AuditLog& Coordinator::audit() { return rooms_->audit(); }
+void Coordinator::Measure(MetricsPage& page) const {
+  rooms_->overview().Measure(page);
+}
 
 }  // namespace frostline::server

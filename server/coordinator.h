@@ -23,6 +23,7 @@
 #include "server/audit/audit_log.h"
 #include "server/auth/credentials.h"
 #include "server/auth/issuer.h"
+#include "server/metrics/page.h"
 #include "server/verbs/verb_table.h"
 #include "storage/trial_store.h"
 
@@ -65,6 +66,9 @@ class Coordinator {
   // For who asks whose a call is.
   Credentials& credentials();
   AuditLog& audit();
+  // Adds what its rooms have counted. Any thread may call; it blocks while the
+  // loop is asked (overview/overview.h).
+  void Measure(MetricsPage& page) const;
 
  private:
   class Rooms;

@@ -28,6 +28,7 @@
 #include "server/auth/issuer.h"
 #include "server/coordinator.h"
 #include "server/options.h"
+#include "server/overview/host_facts.h"
 #include "server/rpc/library_logs.h"
 #include "server/rpc/server.h"
 #include "storage/factory.h"
@@ -98,6 +99,12 @@ storage::StoreSpec StoreSpecOf(const ServeOptions& options) {
   spec.limits.no_new_studies_bytes = 4 * options.disk_reserve_bytes;
   spec.limits.ballast_bytes = options.disk_reserve_bytes / 4;
   return spec;
+}
+
+HostFiles HostFilesOf(const ServeOptions& options) {
+  return {.data_folder = options.data_folder,
+          .certificate = options.tls_certificate,
+          .authority = options.tls_ca};
 }
 
 // Ends the process unless it has ended by itself.
@@ -180,6 +187,10 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
                   RateLimitOf(options));
   rpc.gate = &gate;
   rpc.audit = &coordinator.audit();
+  rpc.measure = [&coordinator, host = HostFilesOf(options)](MetricsPage& page) {
+    coordinator.Measure(page);
+    WriteHost(host, FROSTLINE_VERSION, page);
+  };
   ASSIGN_OR_RETURN(const auto server,
                    RpcServer::Listen(rpc, coordinator.verbs()));
   if (issuer != nullptr) {

@@ -78,7 +78,8 @@ std::vector<Flag> AccessFlags(ServeOptions* options) {
   return {
       ListenFlag(&options->listen),
       TextFlag("--health-listen", "ADDRESS",
-               "For probes: health in plaintext, and nothing else",
+               "For probes and scrapes: health and /metrics in "
+               "plaintext, and nothing else",
                &options->health_listen),
       TextFlag("--tls-cert", "FILE",
                "The coordinator's certificate, for all but loopback",
@@ -128,7 +129,7 @@ FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {
        TextFlag("--restore", "FILE",
                 "Make this backup the database in --data, then end",
                 &options->restore),
-       LogLevelFlag(&options->log_level)}};
+       LogLevelFlag(&options->log_level), LogFormatFlag()}};
   for (Flag& flag : AccessFlags(options)) {
     table.flags.push_back(std::move(flag));
   }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/factory.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/status_macros.h"
 #include "storage/memory/memory_store.h"
+#include "storage/sqlite/data_folder.h"
 #include "storage/sqlite/restore.h"
 #include "storage/sqlite/sqlite_store.h"
 
@@ -15,6 +18,16 @@ absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(const StoreSpec& spec) {
   ASSIGN_OR_RETURN(std::unique_ptr<SqliteStore> store,
                    SqliteStore::Open(spec.data_folder, spec.limits));
   return store;
+}
+
+StoreBytes BytesIn(const std::string& data_folder) {
+  const auto size_of = [](const std::string& path) -> std::int64_t {
+    std::error_code failure;
+    const std::uintmax_t bytes = std::filesystem::file_size(path, failure);
+    return failure ? 0 : static_cast<std::int64_t>(bytes);
+  };
+  const std::string database = DatabaseIn(data_folder);
+  return {.database = size_of(database), .log = size_of(database + "-wal")};
 }
 
 absl::StatusOr<BackupReport> RestoreStore(const std::string& backup_file,

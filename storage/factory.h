@@ -4,6 +4,7 @@
 #ifndef FROSTLINE_STORAGE_FACTORY_H_
 #define FROSTLINE_STORAGE_FACTORY_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -25,6 +26,14 @@ absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(const StoreSpec& spec);
 // Does what RestoreBackup() does (sqlite/restore.h).
 absl::StatusOr<BackupReport> RestoreStore(const std::string& backup_file,
                                           const std::string& data_folder);
+
+struct StoreBytes {
+  std::int64_t database = 0;
+  std::int64_t log = 0;  // the write-ahead log
+};
+
+// Looks at the files in the folder; 0 for one that is not there.
+StoreBytes BytesIn(const std::string& data_folder);
 
 }  // namespace frostline::storage
 

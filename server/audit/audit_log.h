@@ -47,6 +47,8 @@ class AuditLog {
   // Writes, and has entries moved to the files, once a second.
   void Turn(Batch& batch) FROSTLINE_ON_LOOP;
   std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP;
+  // Counts the entries that are on disk, from the first on.
+  std::int64_t stored() const FROSTLINE_ON_LOOP { return stored_.sequence; }
 
   // Calls `take(entry)` from the newest entry on, until it answers false. For
   // readers.

@@ -68,6 +68,7 @@ absl::Status Gate::TakeCall(const CallerIdentity& caller) const {
   const std::string& who =
       caller.token_id.empty() ? caller.certificate_sha256 : caller.token_id;
   if (rates_.Take(who, clock_.Steady())) return absl::OkStatus();
+  too_fast_.Add();
   return MakeError(ErrorId::kCallerTooFast,
                    absl::StrCat(caller.subject, " calls too often"),
                    "wait a second, or share the work among more tokens");

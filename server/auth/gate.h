@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "base/metrics.h"
 #include "server/auth/call_rates.h"
 #include "server/auth/certificate_facts.h"
 #include "server/auth/credentials.h"
@@ -48,6 +49,8 @@ class Gate {
   // Answers CALLER_TOO_FAST when its share is used up. Callers without
   // credentials, who are on this machine, have no bound.
   absl::Status TakeCall(const CallerIdentity& caller) const;
+  // Counts calls that it refused.
+  const Counter& too_fast() const { return too_fast_; }
 
  private:
   absl::StatusOr<CallerIdentity> OwnerOf(const std::string& pem) const;
@@ -57,6 +60,7 @@ class Gate {
   const bool require_tokens_;
   mutable CertificateFactsCache facts_;
   mutable CallRates rates_;
+  mutable Counter too_fast_;
 };
 
 // Answers TOKEN_INVALID or CERTIFICATE_REVOKED to whom what let it in was

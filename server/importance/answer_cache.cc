@@ -42,14 +42,17 @@ bool AnswerCache::Ask(const AskedAnswer& asked, WaitingCaller caller) {
     if (kept.ok() && *kept == nullptr) {
       if (Awaited* const awaited = FindAwaited(asked)) {
         awaited->callers.push_back(std::move(caller));
+        counts_.joined.Add();
         return false;
       }
       Awaited& awaited = waiting_[asked.key];
       awaited.vintage = {asked.series, asked.ended, asked.now};
       awaited.callers.push_back(std::move(caller));
+      counts_.computed.Add();
       return true;
     }
   }
+  if (kept.ok()) counts_.kept.Add();
   caller.reply(std::move(kept));
   return false;
 }

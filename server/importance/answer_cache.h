@@ -22,6 +22,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "base/metrics.h"
 #include "base/mutex.h"
 #include "importance/report/report.h"
 #include "server/loop/call_context.h"
@@ -59,6 +60,13 @@ struct AskedAnswer {
 inline constexpr std::int64_t kWatchedTrials = 10;
 inline constexpr Duration kWatchedTime = std::chrono::seconds(30);
 
+// Who asked, by what came of it. Any thread may read.
+struct AnswerCounts {
+  Counter kept;      // the answer was there
+  Counter joined;    // another caller had it computed
+  Counter computed;  // for this caller
+};
+
 // It is thread-safe, and holds no lock while callers are replied to.
 class AnswerCache {
  public:
@@ -69,6 +77,7 @@ class AnswerCache {
   // for such a one that is being computed. True means that nobody computes one
   // yet: somebody has to call Begin and Resolve.
   bool Ask(const AskedAnswer& asked, WaitingCaller caller);
+  const AnswerCounts& counts() const { return counts_; }
   // Returns what tells the computation to stop; nullopt when all who wait have
   // hung up, or all is over: they are told so.
   std::optional<std::stop_token> Begin(const std::string& key);
@@ -115,6 +124,7 @@ class AnswerCache {
   void KeepLocked(Entry entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::size_t max_bytes_;
+  AnswerCounts counts_;
   Mutex mutex_;
   std::list<Entry> kept_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, Awaited> waiting_ ABSL_GUARDED_BY(mutex_);

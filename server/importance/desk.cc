@@ -59,7 +59,10 @@ void ImportanceDesk::Compute(const std::string& key, Computation computation) {
     count(1);
     for (auto stop = answers_.Begin(key); stop.has_value();
          stop = answers_.Begin(key)) {
-      if (answers_.Resolve(key, computation(*stop))) break;
+      const SteadyTime begun = clock_.Steady();
+      const absl::StatusOr<AnswerPtr> answer = computation(*stop);
+      seconds_.Observe(clock_.Steady() - begun);
+      if (answers_.Resolve(key, answer)) break;
     }
     count(-1);
   });

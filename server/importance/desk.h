@@ -58,6 +58,9 @@ class ImportanceDesk {
                               const ImportanceQuestion& question,
                               const std::stop_token& stop);
   KnownStudies& studies() { return studies_; }
+  // Any thread may read both.
+  const AnswerCounts& counts() const { return answers_.counts(); }
+  const Histogram& seconds() const { return seconds_; }
   const storage::TrialStore& store() const { return store_; }
   const Clock& clock() const { return clock_; }
 
@@ -70,6 +73,7 @@ class ImportanceDesk {
   const Clock& clock_;
   KnownStudies studies_;
   AnswerCache answers_;
+  Histogram seconds_;  // of computations
   Mutex mutex_;
   CondVar changed_;
   int computing_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -27,6 +27,7 @@ absl::Status Ledger::Load(Duration grace) {
     ASSIGN_OR_RETURN(SecretString key, store_.LeaseKey());
     lease_secrets_.emplace(std::move(key));
   }
+  tally_.Undone();
   studies_.clear();
   key_of_study_.clear();
   unreadable_.clear();
@@ -91,6 +92,7 @@ void Ledger::WriteSummaries(Batch& batch) {
 // A read that began before this commit may not see its rows: then they stay in
 // memory until a commit finds no read under way.
 void Ledger::Committed() {
+  tally_.Committed();
   unsettled_.insert(changed_.begin(), changed_.end());
   changed_.clear();
   touched_.clear();

@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "server/ledger/blame.h"
 #include "server/ledger/lease_secrets.h"
+#include "server/ledger/ledger_tally.h"
 #include "server/ledger/lookups.h"
 #include "server/ledger/reply_book.h"
 #include "server/ledger/running_trials.h"
@@ -180,6 +181,15 @@ class Ledger {
   Blame& blame() FROSTLINE_ON_LOOP { return blame_; }
   const Blame& blame() const FROSTLINE_ON_LOOP { return blame_; }
 
+  // --- counts ---
+  // A lease that Apply() ends had no heartbeat in time.
+  void NoteExpired() FROSTLINE_ON_LOOP { tally_.NoteExpired(); }
+  std::size_t unreadable() const FROSTLINE_ON_LOOP {
+    return unreadable_.size();
+  }
+  // Any thread may read.
+  const LedgerCounts& counts() const { return counts_; }
+
   // --- answers ---
   ReplyBook& replies() FROSTLINE_ON_LOOP { return replies_; }
   // Any thread may call.
@@ -225,6 +235,8 @@ class Ledger {
   std::optional<LeaseSecrets> lease_secrets_ ABSL_GUARDED_BY(kLoopThread);
   WorkerBook workers_ ABSL_GUARDED_BY(kLoopThread);
   Blame blame_ ABSL_GUARDED_BY(kLoopThread);
+  LedgerCounts counts_;
+  LedgerTally tally_ ABSL_GUARDED_BY(kLoopThread){counts_};
   Lookups reply_lookups_;
   Lookups row_lookups_;
   ReplyBook replies_ ABSL_GUARDED_BY(kLoopThread);

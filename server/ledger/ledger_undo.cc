@@ -41,6 +41,7 @@ absl::StatusOr<WorkerEntry*> Ledger::Register(Batch& batch,
 }
 
 absl::Status Ledger::Undo() {
+  tally_.Undone();
   replies_.Undone();
   // What was marked as changed is looked at all the same: it may have been for
   // another reason.

@@ -52,6 +52,7 @@ void StudyBook::Forget(const storage::TrialRow& row) {
   --counts_[static_cast<std::size_t>(old.state)];
   if (CountsTowardsBudget(old.origin)) --open_counted_;
   queue_.erase(PlaceOf(old));
+  queued_since_.erase(SinceOf(found->second));
 }
 
 void StudyBook::Absorb(const storage::TrialRow& row,
@@ -68,6 +69,7 @@ void StudyBook::Absorb(const storage::TrialRow& row,
     if (counts) ++open_counted_;
     if (row.state == TrialState::kQueued) {
       queue_.insert(PlaceOf(row));
+      queued_since_.insert(SinceOf(trial));
     }
     return;
   }

@@ -7,6 +7,7 @@
 #ifndef FROSTLINE_SERVER_LEDGER_STUDY_BOOK_H_
 #define FROSTLINE_SERVER_LEDGER_STUDY_BOOK_H_
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -98,6 +99,12 @@ class StudyBook {
   // Returns "" while the study is not over.
   std::string ReasonToComplete(WallMicros now) const;
   std::int64_t Count(TrialState state) const;
+  // Says since when the trial waits that has waited longest; nothing where none
+  // waits.
+  std::optional<WallMicros> QueuedSince() const {
+    if (queued_since_.empty()) return std::nullopt;
+    return queued_since_.begin()->first;
+  }
   std::int64_t CountEnded() const;
   // See StudyHandle.
   std::int64_t ends_stamp() const { return ends_stamp_; }
@@ -122,6 +129,13 @@ class StudyBook {
     return {-row.priority, prepared, row.number};
   }
   std::set<Place> queue_;
+  // The same trials: since their creation, or their last attempt's end.
+  using Since = std::pair<WallMicros, std::int64_t>;
+  static Since SinceOf(const OpenTrial& trial) {
+    return {std::max(trial.row.created, trial.attempt.ended),
+            trial.row.number};
+  }
+  std::set<Since> queued_since_;
   std::array<std::int64_t, 8> counts_{};  // by TrialState
   // Of what has ended, but for what counts_ has.
   storage::SummaryRow ended_;

@@ -107,6 +107,7 @@ void Upkeep::EndDueLeases(Batch& batch) {
         batch, book, Lose(trial, cause, rules.retry, clock_.Wall()));
     // The store refused: the group is undone and the lease judged again after.
     if (!lost.ok()) return;
+    ledger_.NoteExpired();
     FROSTLINE_FAILPOINT(kLossWritten);
   }
 }

@@ -15,6 +15,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "base/trace.h"
 
 namespace frostline::server {
 
@@ -61,6 +62,7 @@ struct CallContext {
   CallerIdentity identity;
   std::string peer;  // empty: this process
   std::string request_id;
+  TraceContext trace = {};  // the caller's, or one that was made for the call
   std::string method;  // "StudyService.StopStudy"
   // "studies/imdb", "studies/imdb/trials/7", "workers/gpu03", …
   std::string resource;

@@ -47,6 +47,12 @@ std::size_t CommitLoop::Backlog(Urgency urgency) const {
   return Waiting(0, static_cast<std::size_t>(urgency));
 }
 
+std::size_t CommitLoop::BacklogOf(Urgency urgency) const {
+  const MutexLock lock(&mutex_);
+  const auto at = static_cast<std::size_t>(urgency);
+  return Waiting(at, at);
+}
+
 std::size_t CommitLoop::Waiting(std::size_t first, std::size_t last) const {
   std::size_t waiting = 0;
   for (std::size_t i = first; i <= last; ++i) waiting += queues_[i].size();
@@ -72,7 +78,10 @@ void CommitLoop::Run() {
         return;
       }
     }
+    const SteadyTime begun = clock_.Steady();
     RunGroup(std::move(works));
+    counts_.busy_us.Add((clock_.Steady() - begun) /
+                        std::chrono::microseconds(1));
   }
 }
 
@@ -118,6 +127,15 @@ void CommitLoop::Tend(Batch& batch) {
   }
 }
 
+absl::Status CommitLoop::Commit(Batch& batch, std::size_t works) {
+  if (batch.transaction_ == nullptr) return batch.Commit();
+  const SteadyTime begun = clock_.Steady();
+  absl::Status status = batch.Commit();
+  counts_.commit_seconds.Observe(clock_.Steady() - begun);
+  counts_.group_size.Observe(static_cast<double>(works));
+  return status;
+}
+
 void CommitLoop::RunGroup(std::vector<Work> works) {
   Batch batch(store_, epoch_);
   batch.paused_ = pause_.WhyNot(clock_.Steady());
@@ -136,14 +154,16 @@ void CommitLoop::RunGroup(std::vector<Work> works) {
   batch.work_ = 0;
   hooks_.turn(batch);
   const bool wrote = batch.transaction_ != nullptr;
-  absl::Status status = batch.Commit();
+  absl::Status status = Commit(batch, works.size());
   if (status.ok()) {
     if (wrote) pause_.Stored();
     hooks_.committed();
   } else if (storage::IsDeferrable(status)) {
+    counts_.undone.Add();
     hooks_.reload();
     status = storage::GroupUndone(status);
   } else if (IsUndone(status)) {
+    counts_.undone.Add();
     hooks_.undo();
     pause_.Refused(status, clock_.Steady());
   } else if (!dead_) {

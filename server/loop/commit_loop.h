@@ -29,6 +29,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/functional/function_ref.h"
 #include "base/clock.h"
+#include "base/metrics.h"
 #include "base/mutex.h"
 #include "server/loop/call_context.h"
 #include "server/loop/loop_thread.h"
@@ -91,6 +92,13 @@ class Batch {
 // Says of a promise's error that the group was undone, and may be tried again.
 bool IsUndone(const absl::Status& committed);
 
+struct LoopCounts {
+  Histogram group_size{kSizeBounds};  // of groups that wrote
+  Histogram commit_seconds;           // the same
+  Counter undone;                     // groups
+  Counter busy_us;                    // microseconds at work
+};
+
 class CommitLoop {
  public:
   using Work = absl::AnyInvocable<void(Batch&)>;
@@ -118,8 +126,11 @@ class CommitLoop {
   // Counts what would run before a new work of this urgency. Any thread may
   // call.
   std::size_t Backlog(Urgency urgency) const;
+  // Counts what waits of this urgency alone. Any thread may call.
+  std::size_t BacklogOf(Urgency urgency) const;
   // Runs what was posted before. It is idempotent.
   void Stop();
+  const LoopCounts& counts() const { return counts_; }
 
  private:
   void Run();
@@ -127,6 +138,7 @@ class CommitLoop {
   std::size_t Waiting(std::size_t first, std::size_t last) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RunGroup(std::vector<Work> works) FROSTLINE_ON_LOOP;
+  absl::Status Commit(Batch& batch, std::size_t works) FROSTLINE_ON_LOOP;
   void Tend(Batch& batch) FROSTLINE_ON_LOOP;
 
   storage::TrialStore& store_;
@@ -139,6 +151,7 @@ class CommitLoop {
   std::array<std::deque<Work>, kUrgencies> queues_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool dead_ ABSL_GUARDED_BY(kLoopThread) = false;  // after a fatal failure
+  LoopCounts counts_;
   StorePause pause_ ABSL_GUARDED_BY(kLoopThread);
   SteadyTime tended_ ABSL_GUARDED_BY(kLoopThread){};
   bool more_to_tend_ ABSL_GUARDED_BY(kLoopThread) = false;

@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "base/log_format.h"
 #include "base/status_macros.h"
 #include "proto/served.h"
 #include "server/auth/study_access.h"
@@ -20,12 +22,24 @@ namespace {
 
 using Answer = absl::StatusOr<MessagePtr>;
 
+// Nobody who calls can mend it.
+bool IsOurFault(grpc::StatusCode code) {
+  return code == grpc::StatusCode::INTERNAL ||
+         code == grpc::StatusCode::UNKNOWN ||
+         code == grpc::StatusCode::DATA_LOSS;
+}
+
 class UnaryCall final : public grpc::ServerUnaryReactor {
  public:
   // `out` belongs to gRPC and lives as long as the call.
-  explicit UnaryCall(grpc::ByteBuffer* out) : out_(out) {}
+  // `guarded` outlives the server.
+  UnaryCall(grpc::ByteBuffer* out, const Guarded& guarded, TraceContext trace)
+      : out_(out), guarded_(guarded), trace_(std::move(trace)) {
+    if (guarded_.counts != nullptr) guarded_.counts->begun.Add();
+  }
 
   const CancelFlag& cancelled() const { return cancelled_; }
+  const TraceContext& trace() const { return trace_; }
 
   void Refuse(const absl::Status& status) { End(*open_, status); }
 
@@ -62,7 +76,9 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     if (call == nullptr) return;
     absl::Status status = answer.status();
     if (status.ok()) status = Serialize(**answer, call->out_);
-    call->Finish(ToGrpcStatus(status));
+    const grpc::Status said = ToGrpcStatus(status);
+    call->NoteAnswered(said.error_code(), status);
+    call->Finish(said);
   }
 
   // The right to answer, lost with the reply that holds it.
@@ -80,7 +96,24 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     std::shared_ptr<Open> open_;
   };
 
+  void NoteAnswered(grpc::StatusCode code, const absl::Status& status) const {
+    const Duration took = SystemClock().Steady() - begun_;
+    if (guarded_.counts != nullptr) guarded_.counts->NoteAnswered(code, took);
+    const LogLevel level =
+        IsOurFault(code) ? LogLevel::kWarning : LogLevel::kDebug;
+    if (!IsLogged(level)) return;
+    const LogTraceScope traced(trace_);
+    Log(level, "call",
+        {{"method", guarded_.method},
+         {"code", CodeName(code)},
+         {"seconds", absl::StrCat(std::chrono::duration<double>(took).count())},
+         {"why", std::string(status.message())}});
+  }
+
   grpc::ByteBuffer* const out_;
+  const Guarded& guarded_;
+  const TraceContext trace_;
+  const SteadyTime begun_ = SystemClock().Steady();
   const std::shared_ptr<Open> open_ = std::make_shared<Open>(this);
   const CancelFlag cancelled_ = std::make_shared<std::atomic<bool>>(false);
   std::optional<grpc::Alarm> alarm_;
@@ -145,7 +178,9 @@ UnaryMethod ServeUnary(UnaryVerb verb, Guarded guarded, Duration longest) {
   return [verb = std::move(verb), guarded = std::move(guarded), longest](
              grpc::CallbackServerContext* context, const grpc::ByteBuffer* in,
              grpc::ByteBuffer* out) {
-    auto* call = new UnaryCall(out);
+    auto* call = new UnaryCall(out, guarded, TraceOf(*context));
+    const TraceContext trace = call->trace();  // the call may end at any time
+    const LogTraceScope traced(trace);
     const TimeLimit limit = LimitOf(context->deadline(), longest);
     absl::StatusOr<CallerIdentity> who =
         Identify(guarded, verb.role, ShownBy(*context));
@@ -163,6 +198,7 @@ UnaryMethod ServeUnary(UnaryVerb verb, Guarded guarded, Duration longest) {
     CallContext caller = ContextOf(*context, *std::move(who), guarded.method,
                                    **request, call->cancelled());
     caller.deadline = SystemClock().Steady() + limit.left;
+    caller.trace = trace;
     verb.run(std::move(caller), *std::move(request), call->TakeReply());
     return call;
   };

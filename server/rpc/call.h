@@ -32,6 +32,7 @@ absl::StatusOr<MessagePtr> Admit(const VerbRow& verb,
                                  const grpc::ByteBuffer& in,
                                  Duration time_left);
 
+// Without its deadline and trace.
 CallContext ContextOf(const grpc::CallbackServerContext& context,
                       CallerIdentity identity, const std::string& method,
                       const google::protobuf::Message& request,

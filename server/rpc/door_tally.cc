@@ -19,17 +19,36 @@ void DoorTally::NoteTurnedAway(DoorVerdict why) {
       return;
     case DoorVerdict::kFull:
       ++counts_.full;
+      total_.full.Add();
       return;
     case DoorVerdict::kAddressFull:
       ++counts_.address_full;
+      total_.address_full.Add();
       return;
     case DoorVerdict::kTooFast:
       ++counts_.too_fast;
+      total_.too_fast.Add();
       return;
     case DoorVerdict::kBarred:
       ++counts_.barred;
+      total_.barred.Add();
       return;
   }
+}
+
+void DoorTally::NoteNoDescriptor() {
+  ++counts_.no_descriptor;
+  total_.no_descriptor.Add();
+}
+
+void DoorTally::NoteCut() {
+  ++counts_.cut;
+  total_.cut.Add();
+}
+
+void DoorTally::NoteEvicted() {
+  ++counts_.evicted;
+  total_.evicted.Add();
 }
 
 void DoorTally::LogIfDue(SteadyTime now, bool at_last) {

@@ -8,9 +8,23 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "base/metrics.h"
 #include "server/rpc/door_policy.h"
 
 namespace frostline::server {
+
+// Since the start; any thread may read.
+struct DoorCounts {
+  Counter accepted;
+  Counter full;
+  Counter address_full;
+  Counter too_fast;
+  Counter barred;
+  Counter no_descriptor;
+  Counter cut;
+  Counter evicted;
+  Level open;
+};
 
 // Counts who was turned away since that was last said. Floods make a line every
 // ten seconds, not one for each connection.
@@ -19,11 +33,15 @@ class DoorTally {
   explicit DoorTally(const char* door) : door_(door) {}
 
   void NoteTurnedAway(DoorVerdict why);
-  void NoteNoDescriptor() { ++counts_.no_descriptor; }
-  void NoteCut() { ++counts_.cut; }  // it cancelled calls without end
-  void NoteEvicted() {
-    ++counts_.evicted;
-  }  // it had not called, and all was full
+  void NoteAccepted() { total_.accepted.Add(); }
+  void NoteNoDescriptor();
+  void NoteCut();      // it cancelled calls without end
+  void NoteEvicted();  // it had not called, and all was full
+  void NoteOpen(std::size_t connections) {
+    total_.open.Set(static_cast<std::int64_t>(connections));
+  }
+  const DoorCounts& total() const { return total_; }
+  const char* door() const { return door_; }
 
   // Logs "turned_away" if there is something to say and the last line is old
   // enough, or whatever there is where `at_last`.
@@ -42,7 +60,8 @@ class DoorTally {
   };
 
   const char* const door_;
-  Counts counts_;
+  Counts counts_;  // since the last line
+  DoorCounts total_;
   std::optional<SteadyTime> logged_;
 };
 

@@ -84,12 +84,18 @@ class Doorkeeper::Rounds {
   Rounds& operator=(const Rounds&) = delete;
 
   void AddDoor(ListeningSocket socket, std::unique_ptr<Acceptor> acceptor,
-               Handshake handshake) {
-    doors_.push_back(
-        {std::move(socket), std::move(acceptor), handshake == Handshake::kTls});
+               Handshake handshake, Anteroom* anteroom) {
+    doors_.push_back({std::move(socket), std::move(acceptor),
+                      handshake == Handshake::kTls, anteroom});
   }
 
+  const DoorCounts& counts() const { return tally_.total(); }
+
   void Start() {
+    for (Door& door : doors_) {
+      if (door.anteroom == nullptr) continue;
+      door.anteroom->Start([&door](int fd) { door.HandOn(fd); });
+    }
     thread_ = std::thread([this] { Run(); });
   }
 
@@ -99,6 +105,9 @@ class Doorkeeper::Rounds {
       eventfd_write(wake_, 1);
       thread_.join();
     }
+    for (const Door& door : doors_) {
+      if (door.anteroom != nullptr) door.anteroom->Stop();
+    }
     doors_.clear();
   }
 
@@ -107,6 +116,15 @@ class Doorkeeper::Rounds {
     ListeningSocket socket;
     std::unique_ptr<Acceptor> acceptor;
     bool is_paced = false;
+    Anteroom* anteroom = nullptr;
+
+    // To gRPC.
+    void HandOn(int fd) {
+      Acceptor::NewConnectionParameters parameters;
+      parameters.listener_fd = socket.fd();
+      parameters.fd = fd;
+      acceptor->HandleNewConnection(&parameters);
+    }
   };
 
   void Run() {
@@ -155,6 +173,7 @@ class Doorkeeper::Rounds {
       Sweep(now);
       policy_.Forget(now);
     }
+    tally_.NoteOpen(policy_.connections());
     tally_.LogIfDue(now);
   }
 
@@ -201,10 +220,9 @@ class Doorkeeper::Rounds {
     if (door.is_paced) pace_.NoteBegun(from.text, now);
     const auto before = book_.Add(fd, from, now);
     if (before.has_value()) NoteGone(*before);
-    Acceptor::NewConnectionParameters parameters;
-    parameters.listener_fd = door.socket.fd();
-    parameters.fd = fd;
-    door.acceptor->HandleNewConnection(&parameters);
+    tally_.NoteAccepted();
+    if (door.anteroom != nullptr) return door.anteroom->Receive(fd);
+    door.HandOn(fd);
   }
 
   DoorVerdict Judge(const PeerAddress& from, SteadyTime now) {
@@ -272,14 +290,15 @@ Doorkeeper::~Doorkeeper() = default;
 
 void Doorkeeper::AddDoor(ListeningSocket socket, grpc::ServerBuilder* builder,
                          std::shared_ptr<grpc::ServerCredentials> credentials,
-                         Handshake handshake) {
+                         Handshake handshake, Anteroom* anteroom) {
   rounds_->AddDoor(std::move(socket),
                    builder->experimental().AddExternalConnectionAcceptor(
                        ByFd::FROM_FD, std::move(credentials)),
-                   handshake);
+                   handshake, anteroom);
 }
 
 void Doorkeeper::Start() { rounds_->Start(); }
 void Doorkeeper::Stop() { rounds_->Stop(); }
+const DoorCounts& Doorkeeper::counts() const { return rounds_->counts(); }
 
 }  // namespace frostline::server

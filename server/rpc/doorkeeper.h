@@ -19,7 +19,9 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "server/rpc/anteroom.h"
 #include "server/rpc/door_policy.h"
+#include "server/rpc/door_tally.h"
 #include "server/rpc/listening_socket.h"
 #include "server/rpc/reset_policy.h"
 
@@ -42,15 +44,19 @@ class Doorkeeper {
 
   enum class Handshake { kNone, kTls };
   // Before the builder builds: who comes to `socket` is served with
-  // `credentials`, which ask for such a handshake.
+  // `credentials`, which ask for such a handshake. Through `anteroom`, where
+  // there is one: it outlives this.
   void AddDoor(ListeningSocket socket, grpc::ServerBuilder* builder,
                std::shared_ptr<grpc::ServerCredentials> credentials,
-               Handshake handshake);
+               Handshake handshake, Anteroom* anteroom = nullptr);
   // Once the server has started.
   void Start();
   // Before the server is shut down. Nobody can connect any more; those who are
   // in stay. It is idempotent.
   void Stop();
+
+  // Any thread may read.
+  const DoorCounts& counts() const;
 
  private:
   class Rounds;

@@ -43,11 +43,12 @@ void Wait(grpc::ServerCompletionQueue* queue) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<HealthListener>> HealthListener::Listen(
-    const std::string& listen) {
+    const std::string& listen, Scribe::Measure measure) {
   auto address = ParseListenAddress(listen);
   if (!address.ok()) return AtHealthListen(address.status());
   RETURN_IF_ERROR(AtHealthListen(CheckPortFree(*address)));
-  std::unique_ptr<HealthListener> listener(new HealthListener());
+  std::unique_ptr<HealthListener> listener(
+      new HealthListener(std::move(measure)));
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   SetLimits(&builder);
@@ -55,7 +56,8 @@ absl::StatusOr<std::unique_ptr<HealthListener>> HealthListener::Listen(
   if (!socket.ok()) return AtHealthListen(socket.status());
   listener->doorkeeper_.AddDoor(*std::move(socket), &builder,
                                 grpc::InsecureServerCredentials(),
-                                Doorkeeper::Handshake::kNone);
+                                Doorkeeper::Handshake::kNone,
+                                &listener->anteroom_);
   listener->queue_ = builder.AddCompletionQueue();
   listener->server_ = builder.BuildAndStart();
   if (listener->server_ == nullptr) {
@@ -69,8 +71,10 @@ absl::StatusOr<std::unique_ptr<HealthListener>> HealthListener::Listen(
   return listener;
 }
 
-HealthListener::HealthListener()
-    : doorkeeper_("health", {.door = kLimits}, clock_) {}
+HealthListener::HealthListener(Scribe::Measure measure)
+    : scribe_(std::move(measure), clock_),
+      anteroom_(scribe_, clock_),
+      doorkeeper_("health", {.door = kLimits}, clock_) {}
 
 HealthListener::~HealthListener() {
   doorkeeper_.Stop();

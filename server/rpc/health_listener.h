@@ -2,8 +2,9 @@
 //
 // File: health_listener.h
 //
-// A port for probes: grpc.health.v1 in plaintext, and nothing else, so that it
-// may be at an address that other machines reach.
+// A port for probes and scrapes: grpc.health.v1 and `GET /metrics` in
+// plaintext, and nothing else, so that it may be at an address that other
+// machines reach.
 #ifndef FROSTLINE_SERVER_RPC_HEALTH_LISTENER_H_
 #define FROSTLINE_SERVER_RPC_HEALTH_LISTENER_H_
 
@@ -15,6 +16,8 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "server/metrics/scribe.h"
+#include "server/rpc/anteroom.h"
 #include "server/rpc/doorkeeper.h"
 #include "server/rpc/listen_address.h"
 
@@ -23,9 +26,10 @@ namespace frostline::server {
 // It is thread-compatible.
 class HealthListener {
  public:
-  // Answers REQUEST_INVALID or PORT_BUSY at "health-listen".
+  // Answers REQUEST_INVALID or PORT_BUSY at "health-listen". `measure` fills
+  // the pages of scrapes, on a thread of the listener's.
   static absl::StatusOr<std::unique_ptr<HealthListener>> Listen(
-      const std::string& listen);
+      const std::string& listen, Scribe::Measure measure);
   ~HealthListener();  // cancels what is under way
   HealthListener(const HealthListener&) = delete;
   HealthListener& operator=(const HealthListener&) = delete;
@@ -33,9 +37,10 @@ class HealthListener {
   std::string address() const { return FormatAddress(address_); }
   // `service` is a full name; empty: the coordinator.
   void SetServing(const std::string& service, bool serving);
+  const DoorCounts& door() const { return doorkeeper_.counts(); }
 
  private:
-  HealthListener();
+  explicit HealthListener(Scribe::Measure measure);
 
   ListenAddress address_;
   // Nothing is ever in the queue: gRPC wants one that a thread waits at where a
@@ -44,6 +49,8 @@ class HealthListener {
   std::unique_ptr<grpc::Server> server_;
   std::thread waiter_;
   const SystemClock clock_;
+  Scribe scribe_;
+  Anteroom anteroom_;
   Doorkeeper doorkeeper_;  // ends before the server
 };
 

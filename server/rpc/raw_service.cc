@@ -38,12 +38,19 @@ grpc::Status RefusalOf(const grpc::CallbackServerContext& context,
                                   : caller.status());
 }
 
+VerbCounts* CountsOf(CallCounts* counts, const MethodDescriptor& method) {
+  if (counts == nullptr) return nullptr;
+  return counts->Of(method.full_name(), method.server_streaming());
+}
+
 UnaryMethod FindUnary(const MethodDescriptor& method, const VerbTable& served,
-                      const Gate& gate, AuditLog* audit, Duration longest) {
+                      const Gate& gate, AuditLog* audit, Duration longest,
+                      CallCounts* counts) {
   const auto found = served.unary.find(method.full_name());
   if (found != served.unary.end()) {
-    return ServeUnary(found->second, {method.full_name(), gate, audit},
-                      longest);
+    return ServeUnary(
+        found->second,
+        {method.full_name(), gate, audit, CountsOf(counts, method)}, longest);
   }
   return [&gate, &method](grpc::CallbackServerContext* context, auto*, auto*) {
     return new RefusedUnary(RefusalOf(*context, gate, method));
@@ -51,10 +58,11 @@ UnaryMethod FindUnary(const MethodDescriptor& method, const VerbTable& served,
 }
 
 StreamMethod FindStream(const MethodDescriptor& method, const VerbTable& served,
-                        const Gate& gate) {
+                        const Gate& gate, CallCounts* counts) {
   const auto found = served.streams.find(method.full_name());
   if (found != served.streams.end()) {
-    return ServeStream(found->second, {method.full_name(), gate, nullptr});
+    return ServeStream(found->second, {method.full_name(), gate, nullptr,
+                                       CountsOf(counts, method)});
   }
   return [&gate, &method](grpc::CallbackServerContext* context, auto*) {
     return new RefusedStream(RefusalOf(*context, gate, method));
@@ -65,8 +73,8 @@ StreamMethod FindStream(const MethodDescriptor& method, const VerbTable& served,
 
 RawService::RawService(const google::protobuf::ServiceDescriptor& service,
                        const VerbTable& served, const Gate& gate,
-                       AuditLog* audit, Duration longest)
-    : gate_(gate), audit_(audit), longest_(longest) {
+                       AuditLog* audit, Duration longest, CallCounts* counts)
+    : gate_(gate), audit_(audit), longest_(longest), counts_(counts) {
   for (int i = 0; i < service.method_count(); ++i) {
     Add(*service.method(i), served);
   }
@@ -83,10 +91,10 @@ void RawService::Add(const MethodDescriptor& method, const VerbTable& served) {
   if (streams) {
     handler = new grpc::internal::CallbackServerStreamingHandler<ByteBuffer,
                                                                  ByteBuffer>(
-        FindStream(method, served, gate_));
+        FindStream(method, served, gate_, counts_));
   } else {
     handler = new grpc::internal::CallbackUnaryHandler<ByteBuffer, ByteBuffer>(
-        FindUnary(method, served, gate_, audit_, longest_));
+        FindUnary(method, served, gate_, audit_, longest_, counts_));
   }
   MarkMethodRawCallback(method.index(), handler);
 }

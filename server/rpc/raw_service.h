@@ -16,17 +16,19 @@
 #include "server/audit/audit_log.h"
 #include "server/auth/gate.h"
 #include "server/rpc/admission.h"
+#include "server/rpc/call_counts.h"
 #include "server/verbs/verb_table.h"
 
 namespace frostline::server {
 
 class RawService final : public grpc::Service {
  public:
-  // Keeps copies of rows; what they point to, `gate` and `audit` must outlive
-  // the server.
+  // Keeps copies of rows; what they point to, `gate`, `audit` and `counts` must
+  // outlive the server. Both pointers may be null.
   RawService(const google::protobuf::ServiceDescriptor& service,
              const VerbTable& served, const Gate& gate,
-             AuditLog* audit = nullptr, Duration longest = kLongestDeadline);
+             AuditLog* audit = nullptr, Duration longest = kLongestDeadline,
+             CallCounts* counts = nullptr);
 
  private:
   void Add(const google::protobuf::MethodDescriptor& method,
@@ -35,6 +37,7 @@ class RawService final : public grpc::Service {
   const Gate& gate_;
   AuditLog* const audit_;
   const Duration longest_;
+  CallCounts* const counts_;
   std::list<std::string> paths_;  // gRPC keeps pointers to them
 };
 

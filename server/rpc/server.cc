@@ -6,6 +6,7 @@
 #include <grpcpp/health_check_service_interface.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <iterator>
 #include <limits>
@@ -15,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "server/rpc/call_counts.h"
 #include "server/rpc/doorkeeper.h"
 #include "server/rpc/front_door.h"
 #include "server/rpc/health_listener.h"
@@ -63,6 +65,25 @@ DoorLimits LimitsFor(const std::vector<ListenAddress>& addresses,
   return limits;
 }
 
+void WriteDoor(const char* door, const DoorCounts& counts, MetricsPage& page) {
+  page.Set("frostline_connections_open", counts.open.value(), {{"door", door}});
+  page.Set("frostline_connections_accepted_total", counts.accepted,
+           {{"door", door}});
+  const auto set = [&](const char* name, const char* why,
+                       const Counter& counter) {
+    page.Set(name, counter, {{"door", door}, {"reason", why}});
+  };
+  constexpr char kRefused[] = "frostline_connections_refused_total";
+  set(kRefused, "full", counts.full);
+  set(kRefused, "address_full", counts.address_full);
+  set(kRefused, "too_fast", counts.too_fast);
+  set(kRefused, "barred", counts.barred);
+  set(kRefused, "no_descriptor", counts.no_descriptor);
+  constexpr char kCut[] = "frostline_connections_cut_total";
+  set(kCut, "resets", counts.cut);
+  set(kCut, "room", counts.evicted);
+}
+
 }  // namespace
 
 class RpcServer::Impl {
@@ -75,7 +96,7 @@ class RpcServer::Impl {
       services_.push_back(std::make_unique<RawService>(
           *google::protobuf::DescriptorPool::generated_pool()
                ->FindServiceByName(name),
-          served, gate_, audit));
+          served, gate_, audit, kLongestDeadline, &calls_));
     }
   }
 
@@ -112,9 +133,16 @@ class RpcServer::Impl {
     return absl::OkStatus();
   }
 
-  absl::Status StartHealth(const std::string& listen) {
+  absl::Status StartHealth(const std::string& listen, Scribe::Measure measure) {
     if (listen.empty()) return absl::OkStatus();
-    ASSIGN_OR_RETURN(health_, HealthListener::Listen(listen));
+    ASSIGN_OR_RETURN(
+        health_,
+        HealthListener::Listen(
+            listen, [this, measure = std::move(measure)](MetricsPage& page) {
+              Write(page);
+              if (measure) measure(page);
+            }));
+    health_door_ = &health_->door();
     SetServing(true);
     return absl::OkStatus();
   }
@@ -146,7 +174,16 @@ class RpcServer::Impl {
   }
 
  private:
+  void Write(MetricsPage& page) const {
+    calls_.Write(page);
+    page.Set("frostline_rate_refusals_total", gate_.too_fast());
+    WriteDoor("main", doorkeeper_.counts(), page);
+    const DoorCounts* const health = health_door_;
+    if (health != nullptr) WriteDoor("health", *health, page);
+  }
+
   const SystemClock clock_;
+  CallCounts calls_;
   Credentials none_;
   const Gate local_gate_{none_, clock_, /*require_tokens=*/false};
   const Gate& gate_;
@@ -156,6 +193,8 @@ class RpcServer::Impl {
   Doorkeeper doorkeeper_;                 // ends before the server
   std::vector<std::string> addresses_;
   std::string tls_address_;
+  // A scrape may come before the listener is ours.
+  std::atomic<const DoorCounts*> health_door_ = nullptr;
   std::unique_ptr<HealthListener> health_;  // null: no port of its own
 };
 
@@ -177,7 +216,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Listen(
   auto impl = std::make_unique<Impl>(verbs, options.gate, options.audit,
                                      LimitsFor(addresses, options.door));
   RETURN_IF_ERROR(impl->Start(std::move(addresses), options.credentials));
-  RETURN_IF_ERROR(impl->StartHealth(options.health_listen));
+  RETURN_IF_ERROR(impl->StartHealth(options.health_listen, options.measure));
   return std::unique_ptr<RpcServer>(new RpcServer(std::move(impl)));
 }
 

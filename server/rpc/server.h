@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "server/audit/audit_log.h"
 #include "server/auth/gate.h"
+#include "server/metrics/scribe.h"
 #include "server/rpc/door_policy.h"
 #include "server/verbs/verb_table.h"
 
@@ -31,9 +32,12 @@ namespace frostline::server {
 struct RpcOptions {
   // Port 0 is any free one. What is at each is the same.
   std::vector<std::string> listen = {"127.0.0.1:7070"};
-  // Whoever reaches this asks for health, without encryption, and for nothing
-  // else. Empty: it has no port of its own.
+  // Whoever reaches this asks for health or metrics, without encryption, and
+  // for nothing else. Empty: they have no port of their own.
   std::string health_listen;
+  // Adds to a page of metrics what the server itself does not count, on a
+  // thread of the server's. Null: there is no more.
+  Scribe::Measure measure = nullptr;
   // Loopback and Unix sockets are served in plaintext, unless one says "tls:",
   // every other address with these; null: no other is served.
   std::shared_ptr<grpc::ServerCredentials> credentials = nullptr;

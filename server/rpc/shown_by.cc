@@ -35,4 +35,13 @@ Shown ShownBy(const grpc::ServerContextBase& context) {
   return shown;
 }
 
+TraceContext TraceOf(const grpc::ServerContextBase& context) {
+  const auto& metadata = context.client_metadata();
+  const auto found = metadata.find(kTraceparent);
+  if (found == metadata.end()) return NewTrace();
+  const grpc::string_ref& text = found->second;
+  TraceContext trace = ParseTraceparent({text.data(), text.length()});
+  return trace.empty() ? NewTrace() : trace;
+}
+
 }  // namespace frostline::server

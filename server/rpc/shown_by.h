@@ -10,6 +10,7 @@
 
 #include "server/audit/audit_log.h"
 #include "server/auth/gate.h"
+#include "server/rpc/call_counts.h"
 
 namespace frostline::server {
 
@@ -17,11 +18,15 @@ namespace frostline::server {
 // verified, and whether it came in plaintext.
 Shown ShownBy(const grpc::ServerContextBase& context);
 
+// The trace that the call belongs to; a new one where it names none.
+TraceContext TraceOf(const grpc::ServerContextBase& context);
+
 // A method, and who says whether a caller may call it.
 struct Guarded {
   std::string method;  // "frostline.v1.StudyService.StopStudy"
   const Gate& gate;
-  AuditLog* audit = nullptr;  // hears of refusals; null: nobody does
+  AuditLog* audit = nullptr;     // hears of refusals; null: nobody does
+  VerbCounts* counts = nullptr;  // null: calls are not counted
 };
 
 }  // namespace frostline::server

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/log_format.h"
 #include "server/rpc/admission.h"
 #include "server/rpc/call.h"
 #include "server/rpc/status.h"
@@ -17,7 +18,9 @@ namespace {
 class StreamCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
  public:
   StreamCall(Guarded guarded, CallerRole role, Shown shown)
-      : guarded_(std::move(guarded)), role_(role), shown_(std::move(shown)) {}
+      : guarded_(std::move(guarded)), role_(role), shown_(std::move(shown)) {
+    if (guarded_.counts != nullptr) guarded_.counts->begun.Add();
+  }
 
   void Start(const grpc::CallbackServerContext& context, const StreamVerb& verb,
              const grpc::ByteBuffer& in) {
@@ -27,7 +30,9 @@ class StreamCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
     if (!request.ok()) return Finish(ToGrpcStatus(request.status()));
     CallContext caller = ContextOf(context, *std::move(who), guarded_.method,
                                    **request, cancelled_);
-    source_ = verb.begin(std::move(caller), *std::move(request));
+    caller.trace = TraceOf(context);
+    const LogTraceScope traced(caller.trace);
+    source_ = verb.begin(caller, *std::move(request));
     Ask();
   }
 
@@ -38,7 +43,10 @@ class StreamCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   }
 
   void OnCancel() override { cancelled_->store(true); }
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    if (guarded_.counts != nullptr) guarded_.counts->ended.Add();
+    delete this;
+  }
 
  private:
   using Messages = std::vector<MessagePtr>;

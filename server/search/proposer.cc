@@ -184,6 +184,15 @@ void Proposer::Fill(Search& search, const Opening& opening, bool fills_judges) {
                            opening.checked->objectives, *std::move(priors));
 }
 
+SearchCounts::SearchCounts() {
+  for (const std::string& name : sampler::SamplerNames()) seconds_[name];
+}
+
+void SearchCounts::Observe(const std::string& sampler, Duration took) {
+  const auto found = seconds_.find(sampler);
+  if (found != seconds_.end()) found->second.Observe(took);
+}
+
 void Proposer::Open(storage::StudyKey study,
                     std::shared_ptr<const CheckedStudy> checked,
                     History history,
@@ -321,10 +330,14 @@ void Proposer::Make(Search& search, Proposals request) {
     IfCurrent(request.study, search, [&] { is_current = true; });
     if (!is_current) return;
     const std::int64_t number = request.first_number++;
+    const SteadyTime begun = SystemClock().Steady();
     auto proposal = MakeProposal(*search.checked, **search.sampler,
                                  search.history, number, stop_.get_token());
     if (absl::IsCancelled(proposal.status())) return;
+    counts_.Observe(search.checked->sampler.name,
+                    SystemClock().Steady() - begun);
     if (!proposal.ok()) {
+      counts_.failed.Add();
       request.first_number = number;
       request.status = proposal.status();
       return ready_(std::move(request));

@@ -21,12 +21,15 @@
 #include <optional>
 #include <set>
 #include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/functional/function_ref.h"
+#include "base/clock.h"
+#include "base/metrics.h"
 #include "base/mutex.h"
 #include "sampler/sampler.h"
 #include "server/loop/strand.h"
@@ -79,6 +82,19 @@ struct StoredStudies {
   const storage::TrialStore* store = nullptr;
 };
 
+// Any thread may read.
+class SearchCounts {
+ public:
+  SearchCounts();
+  // By the sampler's name, as studies choose it.
+  const std::map<std::string, Histogram>& seconds() const { return seconds_; }
+  void Observe(const std::string& sampler, Duration took);
+  Counter failed;
+
+ private:
+  std::map<std::string, Histogram> seconds_;  // all there are, from the start
+};
+
 // Any thread may call.
 class Proposer {
  public:
@@ -95,6 +111,7 @@ class Proposer {
   // every judgement.
   void Stop();
   bool stopping() const { return stop_.stop_requested(); }
+  const SearchCounts& counts() const { return counts_; }
   // Is requested by Stop().
   std::stop_token stop_token() const { return stop_.get_token(); }
   // Forgets every study; `epoch` marks what comes after.
@@ -163,6 +180,7 @@ class Proposer {
 
   const std::function<void(Proposals)> ready_;
   const StoredStudies stored_;
+  SearchCounts counts_;
   std::stop_source stop_;
   Mutex mutex_;
   std::map<storage::StudyKey, std::shared_ptr<Search>> searches_

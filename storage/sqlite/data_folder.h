@@ -22,6 +22,10 @@
 
 namespace frostline::storage {
 
+inline std::string DatabaseIn(const std::string& data_folder) {
+  return data_folder + "/frostline.sqlite";
+}
+
 // The kernel ends the lock with this object or the process. A forked child
 // shares it.
 class DataFolder {
@@ -35,7 +39,7 @@ class DataFolder {
   static absl::StatusOr<std::unique_ptr<DataFolder>> Lock(
       const std::string& path, std::int64_t ballast_bytes = 0);
 
-  std::string DatabasePath() const { return path_ + "/frostline.sqlite"; }
+  std::string DatabasePath() const { return DatabaseIn(path_); }
   std::string StartsPath() const { return path_ + "/frostline.starts"; }
   std::string LeaseKeyPath() const { return path_ + "/frostline.lease-key"; }
   Ballast& ballast() { return ballast_; }

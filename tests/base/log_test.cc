@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
+#include "base/log_format.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace frostline {
@@ -17,6 +19,56 @@ TEST(Log, AHostileValueCannotForgeALine) {
                                          {{"study", "a\n2026 error forged=1"}});
   EXPECT_EQ(line.find('\n'), std::string::npos);
   EXPECT_NE(line.find('"'), std::string::npos);
+}
+
+constexpr WallMicros kNow = 1'795'327'654'123'456;
+
+TEST(LogFormat, WritesAJsonObjectALine) {
+  EXPECT_EQ(FormatJsonLogLine(kNow, LogLevel::kInfo, "lease_granted",
+                              {{"trial", "studies/a/trials/7"}}, {}),
+            "{\"time\":\"2026-11-22T06:07:34.123456Z\",\"level\":\"info\","
+            "\"event\":\"lease_granted\",\"trial\":\"studies/a/trials/7\"}");
+}
+
+TEST(LogFormat, NamesTheTraceAndItsSpan) {
+  const TraceContext trace{.trace_id = "4bf92f3577b34da6a3ce929d0e0e4736",
+                           .span_id = "00f067aa0ba902b7"};
+  EXPECT_THAT(
+      FormatJsonLogLine(kNow, LogLevel::kInfo, "x", {}, trace),
+      ::testing::HasSubstr("\"trace_id\":\"4bf92f3577b34da6a3ce929d0e0e4736\","
+                           "\"span_id\":\"00f067aa0ba902b7\""));
+}
+
+TEST(LogFormat, AHostileValueForgesNeitherLineNorKey) {
+  const std::string line = FormatJsonLogLine(
+      kNow, LogLevel::kInfo, "x",
+      {{"study", "a\"}\n{\"b\":\"\xff"}, {"level", "error"}}, {});
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  EXPECT_THAT(line, ::testing::HasSubstr(
+                        "\"study\":\"a\\\"}\\u000a{\\\"b\\\":\\\"\uFFFD\""));
+  EXPECT_THAT(line, ::testing::HasSubstr("\"field_level\":\"error\""));
+}
+
+// What Log() writes to standard error.
+std::string Logged(const char* event) {
+  ::testing::internal::CaptureStderr();
+  Log(LogLevel::kInfo, event);
+  return ::testing::internal::GetCapturedStderr();
+}
+
+TEST(LogFormat, LinesOfAScopeCarryItsTrace) {
+  const TraceContext outer = NewTrace();
+  const TraceContext inner = NewTrace();
+  const LogTraceScope around(outer);
+  {
+    const LogTraceScope within(inner);
+    EXPECT_THAT(Logged("x"), ::testing::EndsWith(
+                                 " info x trace_id=" + inner.trace_id + "\n"));
+  }
+  EXPECT_THAT(Logged("x"), ::testing::HasSubstr(outer.trace_id));
+  SetLogFormat(LogFormat::kJson);
+  EXPECT_THAT(Logged("x"), ::testing::StartsWith("{\"time\":\""));
+  SetLogFormat(LogFormat::kText);
 }
 
 }  // namespace

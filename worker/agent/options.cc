@@ -136,7 +136,8 @@ std::vector<Flag> WorkFlags(AgentOptions* options) {
       TimeFlag("--idle-timeout",
                "End with 0 after so long without a trial; 0: never",
                Duration::zero(), kMaxWait, &options->idle_timeout),
-      LogLevelFlag(&options->log_level)};
+      LogLevelFlag(&options->log_level),
+      LogFormatFlag()};
 }
 
 std::vector<Flag> KeepingFlags(AgentOptions* options) {

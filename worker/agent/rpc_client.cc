@@ -6,6 +6,7 @@
 
 #include "proto/wire_error.h"
 #include "proto/wire_time.h"
+#include "worker/agent/attempt_trace.h"
 
 namespace frostline::agent {
 namespace {
@@ -120,6 +121,10 @@ absl::StatusOr<Reply> RpcClient::Try(Method method, const Request& request,
   const std::shared_ptr<Way> way = this->way();
   Call call(*this, deadline, is_acquire);
   way->access.ShowToken(&call.context);
+  if constexpr (requires { request.lease(); }) {
+    call.context.AddMetadata(
+        kTraceparent, FormatTraceparent(TraceOfAttempt(request.lease())));
+  }
   Reply reply;
   absl::Status status = proto::FromGrpcStatus(
       ((*way->stub).*method)(&call.context, request, &reply));

@@ -8,9 +8,11 @@
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
+#include "base/log_format.h"
 #include "base/status_macros.h"
 #include "proto/wire_time.h"
 #include "worker/agent/checkpoint_id.h"
+#include "worker/agent/attempt_trace.h"
 
 namespace frostline::agent {
 namespace {
@@ -24,6 +26,12 @@ constexpr Duration kLongSleep = std::chrono::hours(1);
 }  // namespace
 
 void Slot::RunTrial(const v1::Lease& lease) {
+  v1::LeaseRef attempt;
+  attempt.set_trial(lease.trial());
+  attempt.set_attempt(lease.attempt());
+  attempt.set_secret(lease.secret());
+  const TraceContext trace = TraceOfAttempt(attempt);
+  const LogTraceScope traced(trace);
   Log(LogLevel::kInfo, "trial_started",
       {{"trial", lease.trial()},
        {"attempt", absl::StrCat(lease.attempt())},

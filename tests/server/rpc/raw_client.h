@@ -33,6 +33,10 @@ class RawClient {
                      const std::shared_ptr<grpc::ChannelCredentials>&
                          credentials = grpc::InsecureChannelCredentials())
       : channel_(grpc::CreateChannel(address, credentials)), stub_(channel_) {}
+  RawClient(const std::string& address, const grpc::ChannelArguments& arguments)
+      : channel_(grpc::CreateCustomChannel(
+            address, grpc::InsecureChannelCredentials(), arguments)),
+        stub_(channel_) {}
 
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
 

@@ -71,6 +71,21 @@ class RawSocket {
     }
   }
 
+  // All that comes until the server ends it, or `longest` is over.
+  std::string ReadAll(std::chrono::milliseconds longest) const {
+    const auto until = std::chrono::steady_clock::now() + longest;
+    std::string all;
+    std::array<char, 65536> bytes{};
+    for (;;) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+          until - std::chrono::steady_clock::now());
+      if (left.count() <= 0 || !Await(left)) return all;
+      const ssize_t n = recv(fd_, bytes.data(), bytes.size(), 0);
+      if (n <= 0) return all;
+      all.append(bytes.data(), static_cast<std::size_t>(n));
+    }
+  }
+
   // Reads what is there, so that the server is never held up.
   void Drain() const {
     std::array<char, 65536> bytes{};

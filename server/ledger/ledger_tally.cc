@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/ledger/ledger_tally.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "frostline/v1/trial.pb.h"
+
+namespace frostline::server {
+namespace {
+
+// What a trainer says of itself may be nonsense.
+std::int64_t Whole(double value) {
+  constexpr double kMost = 1e14;
+  if (!std::isfinite(value) || value <= 0) return 0;
+  return std::llround(std::min(value, kMost));
+}
+
+bool Runs(const OpenTrial* trial) {
+  return trial != nullptr && trial->row.state == TrialState::kRunning;
+}
+
+}  // namespace
+
+void LedgerTally::Note(const OpenTrial* before, const Transition& change) {
+  for (const storage::AttemptRow& attempt : change.attempts) {
+    NoteAttempt(before, attempt);
+  }
+  if (before == nullptr || !change.row.has_value()) return;
+  const storage::TrialRow& row = *change.row;
+  if (row.state == TrialState::kQueued && Runs(before) &&
+      !change.attempts.empty()) {
+    NoteRequeued(row, change.attempts.front());
+  }
+  if (!IsTerminal(row.state)) return;
+  Add(counts_.trials_ended[static_cast<std::size_t>(row.state)]);
+  NoteUsage(row);
+}
+
+// An attempt that was lost before, and delivers, has ended already.
+void LedgerTally::NoteAttempt(const OpenTrial* before,
+                              const storage::AttemptRow& attempt) {
+  const bool is_newest =
+      before != nullptr && attempt.attempt == before->row.attempt;
+  switch (attempt.state) {
+    case AttemptState::kRunning:
+      if (before == nullptr || Runs(before)) return;  // a new checkpoint
+      return Add(is_newest ? counts_.reinstated : counts_.granted);
+    case AttemptState::kSuperseded:
+      return Add(counts_.late_superseded);
+    case AttemptState::kCompleted:
+      if (!is_newest || !Runs(before)) return Add(counts_.late_accepted);
+      [[fallthrough]];
+    default:
+      Add(counts_.attempts_ended[static_cast<std::size_t>(attempt.state)]);
+  }
+}
+
+void LedgerTally::NoteRequeued(const storage::TrialRow& row,
+                               const storage::AttemptRow& ended) {
+  const bool failed = ended.state == AttemptState::kFailed ||
+                      ended.state == AttemptState::kLost;
+  if (!failed) return Add(counts_.requeued_handed_back);
+  Add(row.failure == FailureClass::kTrial ? counts_.requeued_trial
+                                          : counts_.requeued_infrastructure);
+}
+
+void LedgerTally::NoteUsage(const storage::TrialRow& row) {
+  v1::Usage usage;
+  if (row.usage.empty() || !usage.ParseFromString(row.usage)) return;
+  Add(counts_.train_us, Whole(usage.train_seconds() * 1e6));
+  Add(counts_.total_us, Whole(usage.total_seconds() * 1e6));
+  Add(counts_.mega_flops_spent, Whole(usage.flops_spent() / 1e6));
+  Add(counts_.mega_flops_skipped, Whole(usage.flops_skipped() / 1e6));
+  Add(counts_.mega_flops_shared, Whole(usage.flops_shared() / 1e6));
+  Add(counts_.prefix_hits, Whole(static_cast<double>(usage.prefix_hits())));
+  Add(counts_.prefix_misses, Whole(static_cast<double>(usage.prefix_misses())));
+  Add(counts_.energy_millijoules, Whole(usage.energy_joules() * 1e3));
+}
+
+void LedgerTally::Committed() {
+  for (const Noted& noted : noted_) noted.counter->Add(noted.more);
+  noted_.clear();
+}
+
+}  // namespace frostline::server

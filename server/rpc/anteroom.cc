@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/anteroom.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <map>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "server/rpc/accepting.h"
+#include "server/rpc/scrape_request.h"
+
+namespace frostline::server {
+namespace {
+
+// The first bytes may come one by one; they stay unread, so that poll() would
+// wake at once.
+constexpr Duration kLookAgain = std::chrono::milliseconds(20);
+// Who closes at once, with something unread, takes back its own answer.
+constexpr Duration kToLeave = std::chrono::seconds(1);
+constexpr Duration kLongestNap = std::chrono::seconds(60);
+
+enum class Stage { kListening, kReading, kAwaiting, kAnswering, kLeaving };
+
+struct Guest {
+  int fd = -1;
+  Stage stage = Stage::kListening;
+  SteadyTime until{};       // it is closed then
+  SteadyTime look_again{};  // it is not looked at before
+  std::string head = {};
+  PageText answer = {};
+  std::size_t sent = 0;
+};
+
+short EventsOf(const Guest& guest) {
+  switch (guest.stage) {
+    case Stage::kAwaiting:
+      return 0;
+    case Stage::kAnswering:
+      return POLLOUT;
+    case Stage::kListening:
+    case Stage::kReading:
+    case Stage::kLeaving:
+      break;
+  }
+  return POLLIN;
+}
+
+}  // namespace
+
+// All but Receive(), Deliver() and Stop() is on the thread.
+class Anteroom::Rounds : public std::enable_shared_from_this<Rounds> {
+ public:
+  Rounds(Scribe& scribe, const Clock& clock, const AnteroomLimits& limits)
+      : scribe_(scribe),
+        clock_(clock),
+        limits_(limits),
+        wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  ~Rounds() { close(wake_); }
+  Rounds(const Rounds&) = delete;
+  Rounds& operator=(const Rounds&) = delete;
+
+  void Start(HandOn hand_on) {
+    hand_on_ = std::move(hand_on);
+    thread_ = std::thread([this] { Run(); });
+  }
+
+  void Stop() {
+    {
+      const MutexLock lock(&mutex_);
+      stopping_ = true;
+    }
+    eventfd_write(wake_, 1);
+    if (thread_.joinable()) thread_.join();
+    const MutexLock lock(&mutex_);
+    for (const int fd : std::exchange(came_, {})) CloseAtOnce(fd);
+  }
+
+  void Receive(int fd) {
+    {
+      const MutexLock lock(&mutex_);
+      came_.push_back(fd);
+    }
+    eventfd_write(wake_, 1);
+  }
+
+  void Deliver(std::uint64_t guest, PageText page) {
+    {
+      const MutexLock lock(&mutex_);
+      pages_.emplace_back(guest, std::move(page));
+    }
+    eventfd_write(wake_, 1);
+  }
+
+ private:
+  using Guests = std::map<std::uint64_t, Guest>;  // in the order they came
+
+  void Run() {
+    while (TakeWhatCame()) {
+      std::vector<pollfd> watched = {
+          {.fd = wake_, .events = POLLIN, .revents = 0}};
+      std::vector<std::uint64_t> whose;
+      const SteadyTime now = clock_.Steady();
+      for (const auto& [id, guest] : guests_) {
+        if (guest.look_again > now) continue;
+        watched.push_back(
+            {.fd = guest.fd, .events = EventsOf(guest), .revents = 0});
+        whose.push_back(id);
+      }
+      poll(watched.data(), watched.size(), TimeoutMs(now));
+      eventfd_t wakes = 0;
+      eventfd_read(wake_, &wakes);
+      for (std::size_t i = 0; i < whose.size(); ++i) {
+        if (watched[i + 1].revents != 0) Serve(whose[i]);
+      }
+      CloseLate();
+    }
+    for (const auto& [id, guest] : guests_) CloseAtOnce(guest.fd);
+    guests_.clear();
+  }
+
+  // False: it is to stop.
+  bool TakeWhatCame() {
+    std::vector<int> came;
+    std::vector<std::pair<std::uint64_t, PageText>> pages;
+    {
+      const MutexLock lock(&mutex_);
+      if (stopping_) return false;
+      came.swap(came_);
+      pages.swap(pages_);
+    }
+    for (const int fd : came) {
+      if (guests_.size() >= limits_.most) MakeRoom();
+      guests_[++last_] = {.fd = fd, .until = clock_.Steady() + limits_.to_ask};
+    }
+    for (const auto& [id, page] : pages) {
+      const auto guest = guests_.find(id);
+      if (guest != guests_.end()) Answer(guest->second, page);
+    }
+    return true;
+  }
+
+  // Who has not even asked goes before who is being answered.
+  void MakeRoom() {
+    auto goes = std::find_if(guests_.begin(), guests_.end(), [](auto& entry) {
+      return entry.second.stage <= Stage::kReading;
+    });
+    if (goes == guests_.end()) goes = guests_.begin();
+    CloseAtOnce(goes->second.fd);
+    guests_.erase(goes);
+  }
+
+  int TimeoutMs(SteadyTime now) const {
+    Duration wait = kLongestNap;
+    for (const auto& [id, guest] : guests_) {
+      wait = std::min(wait, guest.until - now);
+      if (guest.look_again > now) {
+        wait = std::min(wait, guest.look_again - now);
+      }
+    }
+    return static_cast<int>(std::max<Duration>(wait, Duration::zero()) /
+                            std::chrono::milliseconds(1)) +
+           1;
+  }
+
+  void CloseLate() {
+    const SteadyTime now = clock_.Steady();
+    std::erase_if(guests_, [now](const auto& entry) {
+      if (entry.second.until > now) return false;
+      CloseAtOnce(entry.second.fd);
+      return true;
+    });
+  }
+
+  void Leave(std::uint64_t id) {
+    close(guests_.at(id).fd);
+    guests_.erase(id);
+  }
+
+  void Serve(std::uint64_t id) {
+    Guest& guest = guests_.at(id);
+    switch (guest.stage) {
+      case Stage::kListening:
+        return Listen(id, guest);
+      case Stage::kReading:
+        return Read(id, guest);
+      case Stage::kAwaiting:
+        return Leave(id);  // it has hung up
+      case Stage::kAnswering:
+        return Write(id, guest);
+      case Stage::kLeaving:
+        return Discard(id, guest);
+    }
+  }
+
+  void Listen(std::uint64_t id, Guest& guest) {
+    std::array<char, 4> first{};
+    const ssize_t n = recv(guest.fd, first.data(), first.size(), MSG_PEEK);
+    if (n == 0 || (n < 0 && errno != EAGAIN)) return Leave(id);
+    if (n < 0) return;
+    switch (SpeechOf({first.data(), static_cast<std::size_t>(n)})) {
+      case Speech::kUnclear:
+        guest.look_again = clock_.Steady() + kLookAgain;
+        return;
+      case Speech::kHttp2: {
+        const int fd = guest.fd;
+        guests_.erase(id);
+        return hand_on_(fd);
+      }
+      case Speech::kHttp1:
+        guest.stage = Stage::kReading;
+        return Read(id, guest);
+    }
+  }
+
+  void Read(std::uint64_t id, Guest& guest) {
+    std::array<char, 4096> bytes{};
+    const ssize_t n = recv(guest.fd, bytes.data(), bytes.size(), 0);
+    if (n == 0 || (n < 0 && errno != EAGAIN)) return Leave(id);
+    if (n < 0) return;
+    guest.head.append(bytes.data(), static_cast<std::size_t>(n));
+    const ScrapeVerdict verdict = JudgeScrape(guest.head);
+    if (verdict == ScrapeVerdict::kIncomplete) return;
+    guest.head.clear();
+    guest.until = clock_.Steady() + limits_.to_take;
+    if (verdict != ScrapeVerdict::kMetrics) {
+      guest.answer =
+          std::make_shared<const std::string>(ScrapeAnswer(verdict, nullptr));
+      guest.stage = Stage::kAnswering;
+      return;
+    }
+    guest.stage = Stage::kAwaiting;
+    scribe_.Ask([self = shared_from_this(), id](const PageText& page) {
+      self->Deliver(id, page);
+    });
+  }
+
+  void Answer(Guest& guest, const PageText& page) {
+    // All who get one page get one text.
+    if (page == nullptr || page != answered_page_ || answer_ == nullptr) {
+      answered_page_ = page;
+      answer_ = std::make_shared<const std::string>(
+          ScrapeAnswer(ScrapeVerdict::kMetrics, page.get()));
+    }
+    guest.answer = answer_;
+    guest.stage = Stage::kAnswering;
+  }
+
+  void Write(std::uint64_t id, Guest& guest) {
+    const std::string& answer = *guest.answer;
+    const ssize_t n = send(guest.fd, answer.data() + guest.sent,
+                           answer.size() - guest.sent, MSG_NOSIGNAL);
+    if (n < 0 && errno != EAGAIN) return Leave(id);
+    if (n > 0) guest.sent += static_cast<std::size_t>(n);
+    if (guest.sent < answer.size()) return;
+    shutdown(guest.fd, SHUT_WR);
+    guest.answer.reset();
+    guest.stage = Stage::kLeaving;
+    guest.until = clock_.Steady() + kToLeave;
+  }
+
+  void Discard(std::uint64_t id, const Guest& guest) {
+    std::array<char, 4096> bytes{};
+    const ssize_t n = recv(guest.fd, bytes.data(), bytes.size(), 0);
+    if (n == 0 || (n < 0 && errno != EAGAIN)) Leave(id);
+  }
+
+  Scribe& scribe_;
+  const Clock& clock_;
+  const AnteroomLimits limits_;
+  const int wake_;  // written when there is something to take
+  HandOn hand_on_;
+  Guests guests_;
+  std::uint64_t last_ = 0;
+  PageText answered_page_;
+  PageText answer_;  // to who gets that page
+  Mutex mutex_;
+  std::vector<int> came_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::pair<std::uint64_t, PageText>> pages_
+      ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+Anteroom::Anteroom(Scribe& scribe, const Clock& clock, AnteroomLimits limits)
+    : rounds_(std::make_shared<Rounds>(scribe, clock, limits)) {}
+
+Anteroom::~Anteroom() { Stop(); }
+
+void Anteroom::Start(HandOn hand_on) { rounds_->Start(std::move(hand_on)); }
+void Anteroom::Receive(int fd) { rounds_->Receive(fd); }
+void Anteroom::Stop() { rounds_->Stop(); }
+
+}  // namespace frostline::server

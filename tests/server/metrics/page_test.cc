@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/metrics/page.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "server/metrics/catalogue.h"
+#include "server/metrics/process_facts.h"
+
+namespace frostline::server {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(PageTest, WritesAMetricWithHelpTypeAndLabels) {
+  MetricsPage page;
+  page.Set("frostline_trials", 7.0, {{"state", "QUEUED"}});
+  EXPECT_EQ(page.Text(),
+            "# HELP frostline_trials Trials\n"
+            "# TYPE frostline_trials gauge\n"
+            "frostline_trials{state=\"QUEUED\"} 7\n");
+}
+
+TEST(PageTest, CumulatesAHistogram) {
+  Histogram seconds;
+  seconds.Observe(0.001);
+  seconds.Observe(300.0);
+  MetricsPage page;
+  page.Set("frostline_commit_seconds", seconds);
+  const std::string text = page.Text();
+  EXPECT_THAT(text, HasSubstr("_bucket{le=\"0.0005\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("_bucket{le=\"0.001\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("_bucket{le=\"120\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("_bucket{le=\"+Inf\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("frostline_commit_seconds_sum 300.001\n"));
+}
+
+TEST(PageTest, QuotesAHostileLabel) {
+  MetricsPage page;
+  page.Set("frostline_study_trials", 1.0,
+           {{"study", "a\"}\nforged 1"}, {"state", "QUEUED"}});
+  EXPECT_THAT(page.Text(), Not(HasSubstr("\nforged")));
+}
+
+TEST(PageTest, KnowsItsProcess) {
+  MetricsPage page;
+  WriteProcess(page);
+  for (const char* const name :
+       {"process_resident_memory_bytes", "process_open_fds", "process_max_fds",
+        "process_cpu_seconds_total", "process_start_time_seconds",
+        "process_threads"}) {
+    EXPECT_THAT(page.Text(), HasSubstr(std::string("\n") + name + " "));
+  }
+}
+
+TEST(CatalogueTest, HasMoreThanThirtyAndEachOnce) {
+  std::set<std::string> names;
+  for (const MetricKind& kind : AllMetrics()) names.insert(kind.name);
+  EXPECT_EQ(names.size(), AllMetrics().size());
+  EXPECT_GE(names.size(), 30U);
+  EXPECT_EQ(FindMetric("frostline_no_such"), nullptr);
+}
+
+TEST(CatalogueTest, NamesSayWhatKindTheyAre) {
+  for (const MetricKind& kind : AllMetrics()) {
+    EXPECT_EQ(absl::EndsWith(kind.name, "_total"),
+              kind.type == MetricType::kCounter)
+        << kind.name;
+    EXPECT_THAT(kind.help, Not(HasSubstr("\n")));
+  }
+}
+
+TEST(CatalogueTest, IsWhatTheReferenceSays) {
+  std::ostringstream text;
+  text << std::ifstream(std::string(std::getenv("FROSTLINE_SOURCE_DIR")) +
+                        "/docs/reference/metrics.md")
+              .rdbuf();
+  for (const MetricKind& kind : AllMetrics()) {
+    EXPECT_THAT(text.str(), HasSubstr(absl::StrCat(
+                                "\n| `", kind.name, "` | ", NameOf(kind.type),
+                                " | ", kind.labels, " | ", kind.help, " |\n")));
+  }
+}
+
+TEST(CatalogueTest, NoLabelNamesATrialOrAWorker) {
+  for (const MetricKind& kind : AllMetrics()) {
+    for (const char* const label : {"trial", "worker", "attempt", "peer"}) {
+      EXPECT_THAT(kind.labels, Not(HasSubstr(label))) << kind.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace frostline::server

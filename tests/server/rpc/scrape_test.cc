@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scrapes of a real coordinator, over sockets; and those who mean no good.
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
+#include "server/metrics/catalogue.h"
+#include "tests/server/rpc/scrape_fixture.h"
+
+namespace frostline::server {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class ScrapeTest : public ScrapeFixture {
+ protected:
+  // Lines that are no comments.
+  static std::vector<std::string> SeriesIn(const std::string& page) {
+    std::vector<std::string> series;
+    for (const auto line : absl::StrSplit(page, '\n')) {
+      if (absl::StartsWith(line, "frostline_")) series.emplace_back(line);
+    }
+    return series;
+  }
+};
+
+TEST_F(ScrapeTest, SaysWhatWasDone) {
+  ASSERT_OK(Create("imdb", 10));
+  ASSERT_OK(Register("gpu01"));
+  for (int i = 0; i < 7; ++i) RunOne("gpu01");
+  const std::string page = Scrape();
+  EXPECT_THAT(page, StartsWith("HTTP/1.1 200 OK\r\n"));
+  const auto value = [&page](const char* series) {
+    return ValueOf(series, page);
+  };
+  EXPECT_EQ(value("frostline_trials_ended_total{state=\"SUCCEEDED\"}"), 7);
+  EXPECT_EQ(value("frostline_trials{state=\"SUCCEEDED\"}"), 7);
+  EXPECT_EQ(value("frostline_study_trials{study=\"imdb\",state=\"SUCCEEDED\"}"),
+            7);
+  EXPECT_EQ(value("frostline_leases_granted_total"), 7);
+  EXPECT_EQ(value("frostline_leases_running"), 0);
+  EXPECT_EQ(value("frostline_attempts_ended_total{end=\"completed\"}"), 7);
+  EXPECT_EQ(value("frostline_calls_total{verb=\"WorkerService.Finish\","
+                  "code=\"OK\"}"),
+            7);
+  EXPECT_EQ(value("frostline_call_seconds_count{verb=\"WorkerService.Finish\","
+                  "code=\"OK\"}"),
+            7);
+  EXPECT_EQ(value("frostline_train_seconds_total"), 17.5);
+  EXPECT_EQ(value("frostline_prefix_lookups_total{result=\"hit\"}"), 21);
+  EXPECT_EQ(value("frostline_workers{state=\"ACTIVE\"}"), 1);
+  EXPECT_EQ(value("frostline_slots"), 1);
+  EXPECT_EQ(value("frostline_studies{state=\"ACTIVE\"}"), 1);
+  EXPECT_EQ(value("frostline_useful_parallelism"), 3);  // of ten trials
+  EXPECT_GE(value("frostline_proposal_seconds_count{sampler=\"random\"}"), 7);
+  EXPECT_GE(value("frostline_commit_group_size_count"), 9);
+  EXPECT_EQ(value("frostline_loop_responsive"), 1);
+}
+
+TEST_F(ScrapeTest, SeesAWorkerThatIsParkedAndATrialThatRuns) {
+  ASSERT_OK(Create("imdb", 1));
+  ASSERT_OK(Register("gpu01"));
+  ASSERT_OK(Register("gpu02"));
+  ASSERT_OK(Acquire("gpu01", seconds(10)));
+  std::thread parked([this] { (void)Acquire("gpu02", seconds(4)); });
+  std::string page;
+  for (int i = 0; i < 40 && ValueOf("frostline_workers_parked", page) < 1;
+       ++i) {
+    page = Scrape();
+  }
+  EXPECT_EQ(ValueOf("frostline_workers_parked", page), 1);
+  EXPECT_EQ(ValueOf("frostline_leases_running", page), 1);
+  EXPECT_EQ(ValueOf("frostline_slots_busy", page), 1);
+  EXPECT_EQ(ValueOf("frostline_trials{state=\"RUNNING\"}", page), 1);
+  EXPECT_EQ(ValueOf("frostline_calls_in_progress{verb=\"WorkerService."
+                    "Acquire\"}",
+                    page),
+            1);
+  parked.join();
+}
+
+TEST_F(ScrapeTest, CountsACallThatIsRefused) {
+  v1::GetStudyRequest nothing;
+  nothing.set_name("studies/none");
+  EXPECT_FALSE(
+      Call(*studies_, &v1::StudyService::Stub::GetStudy, nothing).ok());
+  EXPECT_EQ(ValueOf("frostline_calls_total{verb=\"StudyService.GetStudy\","
+                    "code=\"NOT_FOUND\"}",
+                    Scrape()),
+            1);
+}
+
+TEST_F(ScrapeTest, NamesFiftyStudiesOfFiveHundred) {
+  for (int i = 0; i < 500; ++i) {
+    ASSERT_OK(Create("study-" + std::to_string(i), 4));
+  }
+  const std::string page = Scrape();
+  std::set<std::string> named;
+  for (const std::string& line : SeriesIn(page)) {
+    const std::size_t at = line.find("study=\"");
+    if (at == std::string::npos) continue;
+    named.insert(line.substr(at, line.find('"', at + 7) - at));
+  }
+  EXPECT_EQ(named.size(), 51U);
+  EXPECT_TRUE(named.contains("study=\"other"));
+  EXPECT_TRUE(named.contains("study=\"study-499"));
+  EXPECT_EQ(ValueOf("frostline_studies{state=\"ACTIVE\"}", page), 500);
+  EXPECT_LT(SeriesIn(page).size(), 3'000U);
+}
+
+TEST_F(ScrapeTest, HasNothingBesideMetrics) {
+  EXPECT_THAT(Answer("GET / HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(Answer("GET /healthz HTTP/1.1\r\n\r\n"),
+              StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(Answer("POST /metrics HTTP/1.1\r\nContent-Length: 9\r\n\r\n"
+                     "some body"),
+              HasSubstr("Allow: GET\r\n"));
+  EXPECT_THAT(Answer("nonsense\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
+  EXPECT_TRUE(IsHealthy());
+}
+
+TEST_F(ScrapeTest, RefusesAHugeHeader) {
+  EXPECT_THAT(Answer("GET /metrics HTTP/1.1\r\nX: " + std::string(20'000, 'x')),
+              StartsWith("HTTP/1.1 431 "));
+}
+
+TEST_F(ScrapeTest, UnderstandsARequestThatComesByteByByte) {
+  const RawSocket socket(server_->health_address());
+  for (const char byte : std::string("GET /metrics HTTP/1.1\r\n\r\n")) {
+    ASSERT_TRUE(socket.Send(std::string(1, byte)));
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+  EXPECT_THAT(socket.ReadAll(seconds(20)), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(ScrapeTest, HandsOnAProbeWhoseFirstBytesComeOneByOne) {
+  const RawSocket socket(server_->health_address());
+  const std::string preface = HttpPreface();
+  for (std::size_t i = 0; i < 4; ++i) {
+    ASSERT_TRUE(socket.Send(preface.substr(i, 1)));
+    std::this_thread::sleep_for(milliseconds(30));
+  }
+  ASSERT_TRUE(socket.Send(preface.substr(4)));
+  EXPECT_TRUE(socket.IsSpokenTo(seconds(10)));
+}
+
+TEST_F(ScrapeTest, ServesProbesBesideThoseWhoSayNothing) {
+  std::deque<RawSocket> silent;
+  for (int i = 0; i < 100; ++i) {
+    silent.emplace_back(server_->health_address());
+    if (i % 2 == 0) silent.back().Send("GET /metr");
+  }
+  EXPECT_TRUE(IsHealthy());
+  EXPECT_THAT(Scrape(), StartsWith("HTTP/1.1 200 "));
+  // They are sent away: by those who came later, or for their slowness.
+  EXPECT_TRUE(silent.front().IsEndedWithin(seconds(20)));
+  EXPECT_TRUE(silent.back().IsEndedWithin(seconds(20)));
+  EXPECT_TRUE(IsHealthy());
+}
+
+TEST_F(ScrapeTest, ACrowdOfScrapersCostsFewPages) {
+  const double before = ValueOf("frostline_scrapes_total", Scrape());
+  const auto began = std::chrono::steady_clock::now();
+  std::deque<RawSocket> crowd;
+  for (int i = 0; i < 60; ++i) {
+    crowd.emplace_back(server_->health_address());
+    crowd.back().Send("GET /metrics HTTP/1.1\r\n\r\n");
+  }
+  for (const RawSocket& one : crowd) {
+    EXPECT_THAT(one.ReadAll(seconds(20)), StartsWith("HTTP/1.1 200 "));
+  }
+  const double after = ValueOf("frostline_scrapes_total", Scrape());
+  const std::chrono::duration<double> took =
+      std::chrono::steady_clock::now() - began;
+  EXPECT_LE(after - before,
+            2 + took / std::chrono::duration<double>(Scribe::kKept));
+  EXPECT_TRUE(IsHealthy());
+}
+
+TEST_F(ScrapeTest, SaysEverythingInTheCatalogueThatNeedsNoFiles) {
+  ASSERT_OK(Create("imdb", 1));
+  const std::string page = Scrape();
+  const std::set<std::string> of_the_program = {
+      "frostline_store_bytes", "frostline_build_info",
+      "frostline_certificate_expiry_timestamp_seconds"};
+  for (const MetricKind& kind : AllMetrics()) {
+    if (of_the_program.contains(kind.name) ||
+        absl::StartsWith(kind.name, "process_")) {
+      continue;
+    }
+    EXPECT_THAT(page, HasSubstr(std::string("\n# TYPE ") + kind.name + " " +
+                                NameOf(kind.type) + "\n"));
+  }
+}
+
+TEST_F(ScrapeTest, SaysThatTheLoopHasEnded) {
+  coordinator_->Drain();
+  const std::string page = Scrape();
+  EXPECT_EQ(ValueOf("frostline_loop_responsive", page), 0);
+  EXPECT_EQ(ValueOf("frostline_trials{state=\"QUEUED\"}", page), -1);
+  EXPECT_EQ(ValueOf("frostline_leases_granted_total", page), 0);
+}
+
+}  // namespace
+}  // namespace frostline::server
