@@ -168,11 +168,11 @@ fetch_kubernetes_types() {
   rm -rf "$WORK"
 }
 
-# The definitions that KEDA and cert-manager install, from their Go modules, of
-# which crds.txt has the sums.
+# The definitions that KEDA and cert-manager install, and what KEDA asks, from
+# their Go modules, of which crds.txt has the sums.
 fetch_kubernetes_crds() {
   local pins="$ROOT/tests/deploy/kubernetes/crds.txt" key target
-  local module version sum folder got
+  local module version sum files file got
   key=$(sha256sum "$pins" | cut -c1-12)
   target="$CACHE/kubernetes-crds-$key"
   [ -d "$target" ] && return
@@ -180,12 +180,14 @@ fetch_kubernetes_crds() {
   WORK=$(mktemp -d "$CACHE/.kubernetes-crds.XXXXXX")
   trap 'rm -rf "$WORK"' EXIT
   mkdir "$WORK/tree"
-  while read -r module version sum folder; do
+  while read -r module version sum files; do
     got=$(cd "$WORK" && GOMODCACHE=$WORK/cache GOTOOLCHAIN=local \
       GOFLAGS=-modcacherw go mod download -json "$module@$version" 2>&1) || true
     grep -qF "\"Sum\": \"$sum\"" <<<"$got" ||
       fail "could not fetch $module $version, or it has another sum: check the network, then run ./dev $AGAIN"
-    cp "$WORK/cache/$module@$version/$folder"/*.yaml "$WORK/tree"
+    for file in $files; do
+      cp "$WORK/cache/$module@$version"/$file "$WORK/tree"
+    done
   done < <(grep -v '^#' "$pins")
   mv -T "$WORK/tree" "$target" 2>/dev/null || [ -d "$target" ]
   rm -rf "$WORK"

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """keda_test.py PROGRAMS
 
-A client in Go that asks as KEDA does (keda.go), over mTLS, against a real
-coordinator with real workers. Where `./dev setup` has not fetched what it needs,
-all is skipped, but never in CI."""
+A client in Go that asks as KEDA does (keda.go), by the contract that KEDA
+publishes and not by our own copy, over mTLS, against a real coordinator with real
+workers. Where `./dev setup deploy` has not fetched what it needs, all is skipped,
+but never in CI."""
 import contextlib
 import json
 import os
@@ -23,11 +24,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path[:0] = [str(ROOT / "tests/clients"), str(ROOT / "tests/style")]
 
+import typed  # noqa: E402
 from page import FOLDER  # noqa: E402
 from totals import run_and_count  # noqa: E402
 from world import go_environment, missing  # noqa: E402
 
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
+PROTO = typed.cached("kubernetes-crds",
+                     HERE / "crds.txt") / "externalscaler.proto"
 PATIENCE = 60  # s, after which something hangs
 METRIC = "s0-frostline-unclaimed-trials"
 STUDY = """id: {id}
@@ -57,21 +61,20 @@ for line in sys.stdin:
 
 
 def build(folder):
-    """The client, of stubs made from our own proto."""
+    """The client, of stubs made from KEDA's proto."""
     environment = {**os.environ, **go_environment(), "GOBIN": str(folder),
                    "PATH": f"{folder}:{os.environ['PATH']}"}
     (folder / "externalscaler").mkdir()
     for pin in ("go.mod", "go.sum", "tools.go"):
         shutil.copy(FOLDER / "go" / pin, folder)
     shutil.copy(HERE / "keda.go", folder)
-    proto = "grpc/externalscaler/externalscaler.proto"
     options = ("module=example.com/client,"
-               f"M{proto}=example.com/client/externalscaler:{folder}")
+               f"M{PROTO.name}=example.com/client/externalscaler:{folder}")
     for command in (
             ["go", "install", "google.golang.org/protobuf/cmd/protoc-gen-go",
              "google.golang.org/grpc/cmd/protoc-gen-go-grpc"],
-            ["protoc", "-I", ROOT / "proto", f"--go_out={options}",
-             f"--go-grpc_out={options}", proto],
+            ["protoc", "-I", PROTO.parent, f"--go_out={options}",
+             f"--go-grpc_out={options}", PROTO.name],
             ["go", "build", "-o", "keda", "."]):
         made = subprocess.run(command, cwd=folder, env=environment, text=True,
                               capture_output=True)
@@ -105,6 +108,12 @@ class Keda:
 
     def next(self, kind):
         return self.heard[kind].get(timeout=PATIENCE)[kind]
+
+    def last(self, kind, unless_heard):
+        """What was heard last, of what next() has not returned."""
+        while not self.heard[kind].empty():
+            unless_heard = self.heard[kind].get()[kind]
+        return unless_heard
 
     def end(self):
         self.process.stdin.close()
@@ -241,7 +250,8 @@ class KedaTest(unittest.TestCase):
                 (self.folder / "gates" / trial).touch()
             self.wait_for("a", succeeded=3, running=0)
             self.assert_poll(keda, 0)
-        self.assertTrue(keda.heard["stream"].empty())
+        # While a worker goes from trial to trial, one may have been seen waiting.
+        self.assertIs(keda.last("stream", False), False)
 
     def test_it_comes_back_by_itself_when_the_coordinator_was_killed(self):
         self.create("a", 4)
@@ -296,10 +306,12 @@ def main():
     lacks = missing("Go")
     if not lacks and not shutil.which("protoc"):
         lacks = "there is no protoc"
+    if not lacks and not PROTO.is_file():
+        lacks = f"there is no {PROTO}"
     in_ci = bool(os.environ.get("CI"))
     if not lacks:
         return run_and_count()
-    print(f"{'FAILED' if in_ci else 'SKIPPED'}: {lacks}: run ./dev setup")
+    print(f"{'FAILED' if in_ci else 'SKIPPED'}: {lacks}: run ./dev setup deploy")
     print(f"0 passed, {int(in_ci)} failed, {int(not in_ci)} skipped")
     return int(in_ci)
 
