@@ -24,6 +24,7 @@ TEST_PACKAGES=(bats faketime libgtest-dev libgmock-dev)
 ASAN_PACKAGES=(clang-19 libclang-rt-19-dev)
 # One line for each engine.
 DEPLOY_PACKAGES=(
+  mmdebstrap lintian buildah uidmap systemd zsh fish man-db dpkg-dev
 )
 CHECK_PACKAGES=(git clang-19 clang-format-19 clang-tidy-19)
 
