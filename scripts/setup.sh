@@ -28,6 +28,7 @@ DEPLOY_PACKAGES=(
   slurmctld slurmd slurm-client munge shellcheck # slurm
   python3-yaml yamllint # kubernetes
   prometheus  # monitoring: the server and promtool
+  mmdebstrap lintian buildah uidmap systemd zsh fish man-db dpkg-dev
 )
 CHECK_PACKAGES=(git clang-19 clang-format-19 clang-tidy-19)
 

@@ -34,7 +34,7 @@ restarted_twice() { [ "$(restarts "$1")" -ge 2 ]; }
 
 # study ID TRIALS SECONDS: of four epochs.
 study() {
-  cat >"$ROOT/root/$1.yaml" <<END
+  cat >"$ROOT/srv/$1.yaml" <<END
 id: $1
 model: {id: demo-mlp, layers: 6, no_pooler: true}
 data: demo
@@ -49,7 +49,7 @@ space:
     "layer.*": *rates
     head: *rates
 END
-  frost study create "/root/$1.yaml"
+  frost study create "/srv/$1.yaml"
 }
 
 @test "lintian finds no error" {

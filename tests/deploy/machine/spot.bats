@@ -20,14 +20,14 @@ maximize: accuracy
 budget: 1
 seed: 7
 sampler: random
-training: {epochs: 10, extra: {seconds_per_epoch: 0.4}}
+training: {epochs: 40, extra: {seconds_per_epoch: 0.3}}
 space:
   modules:
     embeddings: &rates [0, 1e-3, 1e-2]
     "layer.*": *rates
     head: *rates
 END
-  frostline study create study.yaml
+  frostline study create study.yaml >create.log 2>&1
 }
 
 teardown() {
@@ -43,8 +43,13 @@ worker() {
     --exec frostline-demo-trainer "${@:3}" >"$1.log" 2>&1 3>&- &
   echo $! >"$1.pid"
 }
-steps() { frostline trial show spot 0 --json | grep -c '"step"' || true; }
-has_steps() { [ "$(steps)" -ge "$1" ]; }
+# has_steps N: the coordinator has heard of so many.
+has_steps() {
+  frostline trial show spot 0 --json |
+    python3 -c "import json, sys
+trial = json.load(sys.stdin)
+sys.exit(int(trial.get('trial', trial)['last_step']) < $1)"
+}
 completed() { frostline study show spot | grep -q COMPLETED; }
 
 # evict NAME: SIGTERM, and the worker has gone within ten seconds, with 75.

@@ -20,7 +20,7 @@ teardown_file() {
 }
 
 in_root() { chroot "$ROOT" "$@"; }
-answers() { in_root frostline status --connect "$(cat "$ROOT/root/ready")" --wait 0s; }
+answers() { in_root frostline status --connect "$(cat "$ROOT/srv/ready")" --wait 0s; }
 
 @test "the machine is older than what Frostline was built on" {
   run in_root ldd --version
@@ -33,17 +33,17 @@ answers() { in_root frostline status --connect "$(cat "$ROOT/root/ready")" --wai
 @test "coordinator and command line run there, by a link too" {
   run in_root frostline --version
   [[ $output == frostline\ * ]]
-  chroot "$ROOT" /bin/sh -c 'cd /root && exec frostline serve --data data \
+  chroot "$ROOT" /bin/sh -c 'cd /srv && exec frostline serve --data data \
     --listen 127.0.0.1:0 --ready-file ready' >"$BATS_FILE_TMPDIR/serve.log" 2>&1 3>&- &
   echo $! >"$BATS_FILE_TMPDIR/serve.pid"
-  wait_for 30 test -s "$ROOT/root/ready"
+  wait_for 30 test -s "$ROOT/srv/ready"
   answers
-  cp "$SOURCE/recipes/demo/study.yaml" "$ROOT/root/"
-  in_root frostline --connect "$(cat "$ROOT/root/ready")" study create /root/study.yaml
+  cp "$SOURCE/recipes/demo/study.yaml" "$ROOT/srv/"
+  in_root frostline --connect "$(cat "$ROOT/srv/ready")" study create /srv/study.yaml
   # A worker of another machine: here one of this build.
-  frostline worker --connect "$(cat "$ROOT/root/ready")" --exec frostline-demo-trainer \
+  frostline worker --connect "$(cat "$ROOT/srv/ready")" --exec frostline-demo-trainer \
     --run-dir "$BATS_TEST_TMPDIR/runs" --idle-timeout 1s
-  in_root frostline --connect "$(cat "$ROOT/root/ready")" study show demo | grep COMPLETED
+  in_root frostline --connect "$(cat "$ROOT/srv/ready")" study show demo | grep COMPLETED
 }
 
 @test "nothing of the machine's libraries is used" {
