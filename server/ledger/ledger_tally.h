@@ -19,7 +19,7 @@ namespace frostline::server {
 
 // Any thread may read.
 struct LedgerCounts {
-  static constexpr std::size_t kStates = 9;  // more than either enum has
+  static constexpr std::size_t kStates = 9;     // more than either enum has
   std::array<Counter, kStates> trials_ended;    // by TrialState
   std::array<Counter, kStates> attempts_ended;  // by AttemptState
   Counter granted;

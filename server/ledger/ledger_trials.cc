@@ -166,9 +166,9 @@ absl::Status Ledger::Apply(Batch& batch, StudyBook& book, Transition transition,
         return more(transaction);
       }));
   Touch(book);
-  tally_.Note(transition.row.has_value() ? book.Find(transition.row->number)
-                                         : nullptr,
-              transition);
+  tally_.Note(
+      transition.row.has_value() ? book.Find(transition.row->number) : nullptr,
+      transition);
   for (const storage::AttemptRow& attempt : transition.attempts) {
     fresh_attempts_[{attempt.study, attempt.number, attempt.attempt}] = attempt;
   }

@@ -132,8 +132,7 @@ class StudyBook {
   // The same trials: since their creation, or their last attempt's end.
   using Since = std::pair<WallMicros, std::int64_t>;
   static Since SinceOf(const OpenTrial& trial) {
-    return {std::max(trial.row.created, trial.attempt.ended),
-            trial.row.number};
+    return {std::max(trial.row.created, trial.attempt.ended), trial.row.number};
   }
   std::set<Since> queued_since_;
   std::array<std::int64_t, 8> counts_{};  // by TrialState

@@ -63,7 +63,7 @@ struct CallContext {
   std::string peer;  // empty: this process
   std::string request_id;
   TraceContext trace = {};  // the caller's, or one that was made for the call
-  std::string method;  // "StudyService.StopStudy"
+  std::string method;       // "StudyService.StopStudy"
   // "studies/imdb", "studies/imdb/trials/7", "workers/gpu03", …
   std::string resource;
   // Studies that the request names, and whether it would change them: looked at

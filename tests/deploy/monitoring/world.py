@@ -14,7 +14,7 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 DEPLOY = ROOT / "deploy" / "monitoring"
-TRIALS = 7
+TRIALS = 12
 PATIENCE_S = 60
 
 
@@ -80,10 +80,13 @@ class World:
 
     def run_study(self):
         connect = ("--connect", self.address)
+        study = str(ROOT / "recipes" / "demo" / "study.yaml")
+        for name in ("demo", "open"):
+            self.frostline("study", "create", *connect, "--id", name,
+                           "--trials", str(TRIALS), study)
         self.spawn("worker", self.programs / "frostline-worker", *connect,
-                   "--log-format", "json", "--exec", str(self.programs / "frostline-demo-trainer"))
-        self.frostline("study", "create", *connect, "--trials", str(TRIALS),
-                       str(ROOT / "recipes" / "demo" / "study.yaml"))
+                   "--log-format", "json", "--study", "demo",
+                   "--exec", str(self.programs / "frostline-demo-trainer"))
         self.frostline("study", "watch", *connect, "demo", "--until-done")
         self.frostline("importance", *connect, "demo")
 
