@@ -21,13 +21,12 @@ std::string FlagJson(const Flag& flag) {
 }
 
 std::string FlagsJson(const char* name, const std::vector<Flag>& flags) {
-  return absl::StrCat(
-      "\"", name, "\": [",
-      absl::StrJoin(flags, ",\n",
-                    [](std::string* text, const Flag& flag) {
-                      absl::StrAppend(text, FlagJson(flag));
-                    }),
-      "]");
+  return absl::StrCat("\"", name, "\": [",
+                      absl::StrJoin(flags, ",\n",
+                                    [](std::string* text, const Flag& flag) {
+                                      absl::StrAppend(text, FlagJson(flag));
+                                    }),
+                      "]");
 }
 
 std::string ObjectOf(const CommandPage& page) {
@@ -56,6 +55,8 @@ CommandPage PageOf(const FlagTable& program) {
   return page;
 }
 
-std::string CommandJson(const CommandPage& page) { return ObjectOf(page) + "\n"; }
+std::string CommandJson(const CommandPage& page) {
+  return ObjectOf(page) + "\n";
+}
 
 }  // namespace frostline

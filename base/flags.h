@@ -7,7 +7,8 @@
 //   ASSIGN_OR_RETURN(const std::string print, ParseFlags(program, argc, argv));
 //
 // A value follows its flag as the next word, or behind "=". Every program has
-// --help, -h and --version, and --help=json for other programs (command_page.h).
+// --help, -h and --version, and --help=json for other programs
+// (command_page.h).
 #ifndef FROSTLINE_BASE_FLAGS_H_
 #define FROSTLINE_BASE_FLAGS_H_
 

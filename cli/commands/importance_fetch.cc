@@ -12,7 +12,6 @@ namespace {
 
 using Stub = v1::ImportanceService::Stub;
 
-
 }  // namespace
 
 absl::StatusOr<v1::PairMarginal> FetchTable(const Asked& asked) {

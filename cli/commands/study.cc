@@ -13,7 +13,6 @@
 namespace frostline::cli {
 namespace {
 
-
 struct StudyArgs {
   std::string id;
   std::string reason;

@@ -183,9 +183,8 @@ bool Dispatcher::GrantNext(Batch& batch, StudyBook& book,
     proposer_.Began(book.row().key, *number, leased.row.point,
                     NotedSeedOf(leased.row));
   }
-  *parked.granted.add_leases() =
-      LeaseToProto(leased.row, leased.attempt, secret, book.row(),
-                   book.checked());
+  *parked.granted.add_leases() = LeaseToProto(
+      leased.row, leased.attempt, secret, book.row(), book.checked());
   return true;
 }
 

@@ -26,8 +26,8 @@ SecretString AsStored(const SecretString& shown) {
   if (text.size() != kShownSize && !IsVersioned(shown)) return shown;
   Sha256Sum sum;
   sum.Add(text);
-  return SecretString(absl::StrCat(kVersion, text.substr(0, kSaltSize), ":",
-                                   sum.Finish()));
+  return SecretString(
+      absl::StrCat(kVersion, text.substr(0, kSaltSize), ":", sum.Finish()));
 }
 
 SecretString LeaseSecrets::Draw(TrialKey trial, std::int64_t attempt) const {

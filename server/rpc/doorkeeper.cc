@@ -208,7 +208,8 @@ class Doorkeeper::Rounds {
 
   void Receive(Door& door, int fd, const PeerAddress& from) {
     const SteadyTime now = clock_.Steady();
-    // Who waited for long may have given up: its handshake would be for nothing.
+    // Who waited for long may have given up: its handshake would be for
+    // nothing.
     if (door.is_paced && HasHungUp(fd)) return CloseAtOnce(fd);
     const DoorVerdict verdict = Judge(from, now);
     if (verdict != DoorVerdict::kWelcome) {

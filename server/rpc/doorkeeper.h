@@ -5,8 +5,8 @@
 // Accepts connections in gRPC's place and hands those that are let in over to
 // it: gRPC 1.51 itself has no cap on them, and serves nobody any more once it
 // has run out of descriptors (CVE-2023-4785). It does what door_policy.h,
-// handshake_pace.h and reset_policy.h say. Whoever is turned away gets a reset at once, so that
-// nothing of it stays.
+// handshake_pace.h and reset_policy.h say. Whoever is turned away gets a reset
+// at once, so that nothing of it stays.
 //
 // One thread of its own does everything. It never waits for a peer, nor spins
 // where descriptors have run out: it keeps one in reserve, to accept and close

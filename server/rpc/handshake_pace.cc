@@ -23,10 +23,9 @@ void HandshakePace::NoteOver(const std::string& peer) {
 
 void HandshakePace::Forget(SteadyTime now) {
   const SteadyTime before = now - Patience();
-  const std::size_t forgotten =
-      std::erase_if(under_way_, [before](const auto& handshake) {
-        return handshake.second <= before;
-      });
+  const std::size_t forgotten = std::erase_if(
+      under_way_,
+      [before](const auto& handshake) { return handshake.second <= before; });
   for (std::size_t i = 0; i < forgotten; ++i) {
     forgotten_ = forgotten_ * kFade + 1;
     ended_ *= kFade;

@@ -54,10 +54,9 @@ absl::StatusOr<std::unique_ptr<HealthListener>> HealthListener::Listen(
   SetLimits(&builder);
   auto socket = ListeningSocket::Open(&*address);
   if (!socket.ok()) return AtHealthListen(socket.status());
-  listener->doorkeeper_.AddDoor(*std::move(socket), &builder,
-                                grpc::InsecureServerCredentials(),
-                                Doorkeeper::Handshake::kNone,
-                                &listener->anteroom_);
+  listener->doorkeeper_.AddDoor(
+      *std::move(socket), &builder, grpc::InsecureServerCredentials(),
+      Doorkeeper::Handshake::kNone, &listener->anteroom_);
   listener->queue_ = builder.AddCompletionQueue();
   listener->server_ = builder.BuildAndStart();
   if (listener->server_ == nullptr) {

@@ -176,11 +176,11 @@ absl::StatusOr<v1::Lease> LeaseVerbs::LeaseAgain(const v1::Lease& name,
       leased.claimed.value_or(leased.trial.attempt);
   storage::TrialRow row = leased.trial.row;
   row.attempt = attempt.attempt;
-  return LeaseToProto(row, attempt,
-                      ledger_.lease_secrets().Again({row.study, row.number},
-                                                    attempt.attempt,
-                                                    attempt.secret),
-                      leased.book->row(), leased.book->checked());
+  return LeaseToProto(
+      row, attempt,
+      ledger_.lease_secrets().Again({row.study, row.number}, attempt.attempt,
+                                    attempt.secret),
+      leased.book->row(), leased.book->checked());
 }
 
 absl::Status LeaseVerbs::CheckCaller(const CallContext& caller,

@@ -151,8 +151,8 @@ v1::Study StudyToProto(const storage::StudyRow& row) {
 
 v1::Lease LeaseToProto(const storage::TrialRow& row,
                        const storage::AttemptRow& attempt,
-                       const SecretString& secret,
-                       const storage::StudyRow& of, const CheckedStudy& study) {
+                       const SecretString& secret, const storage::StudyRow& of,
+                       const CheckedStudy& study) {
   v1::Lease lease;
   lease.set_trial(TrialNameOf(of.id, row.number));
   lease.set_attempt(row.attempt);

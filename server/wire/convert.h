@@ -27,8 +27,8 @@ v1::Study StudyToProto(const storage::StudyRow& row);
 // `secret` is what the worker is to show; rows hold what it hashes to.
 v1::Lease LeaseToProto(const storage::TrialRow& row,
                        const storage::AttemptRow& attempt,
-                       const SecretString& secret,
-                       const storage::StudyRow& of, const CheckedStudy& study);
+                       const SecretString& secret, const storage::StudyRow& of,
+                       const CheckedStudy& study);
 
 v1::Measurement MeasurementToProto(const Measurement& measurement);
 Measurement MeasurementFromProto(const v1::Measurement& proto);

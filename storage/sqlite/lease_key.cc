@@ -25,11 +25,11 @@ absl::Status CheckMode(const std::string& path) {
   struct stat found{};
   if (stat(path.c_str(), &found) != 0) return absl::OkStatus();
   if ((found.st_mode & kOthers) == 0) return absl::OkStatus();
-  return MakeError(ErrorId::kStoreUnwritable,
-                   absl::StrCat("others may read ", path, ", which has mode ",
-                                absl::StrFormat("%04o",
-                                                found.st_mode & 07777U)),
-                   absl::StrCat("`chmod 600 ", path, "`"));
+  return MakeError(
+      ErrorId::kStoreUnwritable,
+      absl::StrCat("others may read ", path, ", which has mode ",
+                   absl::StrFormat("%04o", found.st_mode & 07777U)),
+      absl::StrCat("`chmod 600 ", path, "`"));
 }
 
 // A file that is there under its name is whole.

@@ -11,8 +11,8 @@
 #include "base/log_format.h"
 #include "base/status_macros.h"
 #include "proto/wire_time.h"
-#include "worker/agent/checkpoint_id.h"
 #include "worker/agent/attempt_trace.h"
+#include "worker/agent/checkpoint_id.h"
 
 namespace frostline::agent {
 namespace {

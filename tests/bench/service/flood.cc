@@ -41,8 +41,8 @@ std::string ViewersToken(const std::string& address) {
   request.set_request_id(RandomHexId());
   request.set_role(v1::ROLE_VIEWER);
   request.set_subject("greedy");
-  const auto made = admin.Call(
-      admin.admin(), &v1::AdminService::Stub::CreateToken, request);
+  const auto made =
+      admin.Call(admin.admin(), &v1::AdminService::Stub::CreateToken, request);
   Demand(made.status(), "a token");
   return made->secret();
 }
@@ -55,12 +55,12 @@ class Greedy {
       : begun_(clock.Steady()) {
     for (int i = 0; i < kCallers; ++i) {
       threads_.emplace_back([this, address, token, &clock] {
-        const auto stub = v1::AdminService::NewStub(grpc::CreateChannel(
-            address, grpc::InsecureChannelCredentials()));
+        const auto stub = v1::AdminService::NewStub(
+            grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
         while (!over_) {
-          const double due = std::chrono::duration<double>(clock.Steady() -
-                                                           begun_).count() *
-                             kWanted;
+          const double due =
+              std::chrono::duration<double>(clock.Steady() - begun_).count() *
+              kWanted;
           while (asked_ < due && !over_) Ask(*stub, token);
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
@@ -143,7 +143,8 @@ void MeasureFlood(ServiceBench& bench) {
     Greedy greedy(coordinator.address(), token, bench.clock());
     flooded.push_back(CyclesPerSecond(bench, coordinator.address()));
     greedy.Stop();
-    took += std::chrono::duration<double>(bench.clock().Steady() - from).count();
+    took +=
+        std::chrono::duration<double>(bench.clock().Steady() - from).count();
     asked += greedy.asked();
     refused += greedy.refused();
     told_when += greedy.told_when();

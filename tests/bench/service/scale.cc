@@ -73,8 +73,7 @@ void MeasureWorkers(ServiceBench& bench, int workers) {
       std::chrono::duration<double>(bench.clock().Steady() - from).count();
   const std::string end = absl::StrCat(".w", workers);
   bench.Figure("scale.training" + end, static_cast<double>(run.held()));
-  bench.Figure("scale.cores" + end,
-               (CpuSecondsOf(program.pid()) - cpu) / took);
+  bench.Figure("scale.cores" + end, (CpuSecondsOf(program.pid()) - cpu) / took);
   bench.Figure("scale.kib_per_worker" + end,
                (program.ResidentKib() - before_kib) / workers);
   run.Stop();

@@ -44,11 +44,13 @@ class AuditLogTest : public ::testing::Test {
     CallContext caller;
     NoteRequest(*request, "frostline.v1.StudyService.CreateStudy", &caller);
     std::promise<absl::Status> done;
-    driver_->coordinator().verbs().unary.at("frostline.v1.StudyService.CreateStudy").run(
-        std::move(caller), std::move(request),
-        [&done](const absl::StatusOr<MessagePtr>& answer) {
-          done.set_value(answer.status());
-        });
+    driver_->coordinator()
+        .verbs()
+        .unary.at("frostline.v1.StudyService.CreateStudy")
+        .run(std::move(caller), std::move(request),
+             [&done](const absl::StatusOr<MessagePtr>& answer) {
+               done.set_value(answer.status());
+             });
     EXPECT_OK(done.get_future().get());
   }
   void AwaitInFiles(const std::string& text) {
@@ -64,8 +66,8 @@ class AuditLogTest : public ::testing::Test {
   // The studies of all entries, the newest first.
   std::vector<std::string> Studies() {
     std::vector<std::string> studies;
-    const auto reply = driver_->Call<v1::ListAuditEntriesReply>(
-        v1::ListAuditEntriesRequest());
+    const auto reply =
+        driver_->Call<v1::ListAuditEntriesReply>(v1::ListAuditEntriesRequest());
     EXPECT_OK(reply);
     for (const v1::AuditEntry& entry : reply->entries()) {
       studies.push_back(entry.resource());
@@ -96,16 +98,16 @@ TEST_F(AuditLogTest, GoesOnWhereTheFilesEndAfterARestore) {
   Create("again");
   AwaitInFiles("studies/again");
 
-  EXPECT_THAT(Studies(), ElementsAre("studies/again", "studies/after",
-                                     "studies/before"));
+  EXPECT_THAT(Studies(),
+              ElementsAre("studies/again", "studies/after", "studies/before"));
   std::string chain = FirstChain();
   const std::string all = Lines();
   std::size_t begin = 0;
   int lines = 0;
   for (std::size_t end = 0; (end = all.find('\n', begin)) != std::string::npos;
        begin = end + 1, ++lines) {
-    const auto line = ReadChainedLine(
-        std::string_view(all).substr(begin, end - begin));
+    const auto line =
+        ReadChainedLine(std::string_view(all).substr(begin, end - begin));
     ASSERT_TRUE(line.has_value());
     chain = NextChain(chain, line->text);
     EXPECT_EQ(line->chain, chain) << "line " << lines + 1;

@@ -44,8 +44,8 @@ TEST(LeaseSecretsTest, AnotherKeyTrialOrAttemptGivesAnother) {
     return AsStored(other) == stored;
   };
   EXPECT_TRUE(proves(secrets.Again(kTrial, 1, stored)));
-  EXPECT_FALSE(proves(
-      LeaseSecrets(SecretString("other")).Again(kTrial, 1, stored)));
+  EXPECT_FALSE(
+      proves(LeaseSecrets(SecretString("other")).Again(kTrial, 1, stored)));
   EXPECT_FALSE(proves(secrets.Again(kTrial, 2, stored)));
   EXPECT_FALSE(proves(secrets.Again({3, 18}, 1, stored)));
   EXPECT_FALSE(proves(secrets.Again({4, 17}, 1, stored)));

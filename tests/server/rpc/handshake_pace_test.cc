@@ -52,7 +52,8 @@ TEST_F(HandshakePaceTest, AFleetOfThousandsIsLetInOneAfterTheOther) {
   int in = 0;
   for (int first = 1; in < 10'000; first += 4) {
     ASSERT_EQ(Begin(4), 4);
-    for (int i = 0; i < 4; ++i) pace_.NoteOver(absl::StrCat("peer-", first + i));
+    for (int i = 0; i < 4; ++i)
+      pace_.NoteOver(absl::StrCat("peer-", first + i));
     Wait(17);
     in += 4;
   }
