@@ -74,8 +74,8 @@ absl::Status Refused(const std::string& program, const std::string& words) {
   for (const char* const opening : {": error: ", ": "}) {
     text = absl::StrReplaceAll(text, {{program + opening, ""}});
   }
-  return MakeError(ErrorId::kSlurmRefused,
-                   absl::StrCat(program, ": ", text), FixFor(text));
+  return MakeError(ErrorId::kSlurmRefused, absl::StrCat(program, ": ", text),
+                   FixFor(text));
 }
 
 absl::StatusOr<std::string> Answer(const std::string& program,
