@@ -181,7 +181,7 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
       token_verbs_(calls_, credentials_, options_.issuer, clock),
       certificate_verbs_(calls_, credentials_, options_.issuer, clock),
       audit_verb_(calls_, audit_),
-      scaler_verbs_(calls_, ledger_, upkeep_.disk(), clock) {
+      scaler_verbs_(calls_, ledger_, dispatcher_, upkeep_.disk(), clock) {
   study_verbs_.AddTo(table_);
   trial_verbs_.AddTo(table_);
   reading_verbs_.AddTo(table_);

@@ -57,6 +57,10 @@ class Dispatcher {
   }
   // The worker has so many more free slots, and will ask for trials.
   void Expect(const std::string& worker, std::int64_t slots) FROSTLINE_ON_LOOP;
+  // Takes off trials that such workers will take.
+  void TakeOffExpected(std::vector<Unclaimed>& unclaimed) FROSTLINE_ON_LOOP {
+    expected_.TakeOff(ledger_, clock_.Steady(), unclaimed);
+  }
   // The trial has stopped running.
   void NoteEnded(TrialKey trial) FROSTLINE_ON_LOOP {
     share_.Ended(trial, clock_.Steady());

@@ -142,4 +142,25 @@ void ExpectedSlots::Count(Ledger& ledger, SteadyTime now,
   }
 }
 
+void ExpectedSlots::TakeOff(Ledger& ledger, SteadyTime now,
+                            std::vector<Unclaimed>& unclaimed) const {
+  std::int64_t proposing = 0;
+  for (const Unclaimed& one : unclaimed) proposing += one.book->reserved();
+  for (const auto& [id, expected] : expected_) {
+    const WorkerEntry* const worker = ledger.workers().Find(id);
+    if (expected.until <= now || worker == nullptr) continue;
+    if (worker->row.state != storage::WorkerState::kActive) continue;
+    const std::int64_t theirs = std::min(expected.slots, proposing);
+    proposing -= theirs;
+    std::int64_t slots = expected.slots - theirs;
+    for (Unclaimed& one : unclaimed) {
+      if (slots == 0) break;
+      if (one.trials == 0 || !MayServe(*worker, *one.book)) continue;
+      const std::int64_t taken = std::min(slots, one.trials);
+      one.trials -= taken;
+      slots -= taken;
+    }
+  }
+}
+
 }  // namespace frostline::server

@@ -67,6 +67,11 @@ FleetSupply CountAlone(const Ledger& ledger, const WorkerEntry& worker,
 FleetSupply CountFleet(const Ledger& ledger, const StudyBook& book,
                        const Clock& clock) FROSTLINE_ON_LOOP;
 
+struct Unclaimed {
+  const StudyBook* book = nullptr;
+  std::int64_t trials = 0;  // as unclaimed.h counts them
+};
+
 // Counts slots of workers that are about to ask, as one does whose trial has
 // just ended. Proposals are prepared for them, so that they rarely wait. It is
 // not thread-safe.
@@ -77,6 +82,11 @@ class ExpectedSlots {
   // Adds to `supplies` what those want who are expected still.
   void Count(Ledger& ledger, SteadyTime now,
              std::vector<Supply>& supplies) FROSTLINE_ON_LOOP;
+
+  // Takes off what those will take who are expected still: of trials without
+  // proposals under way, which are theirs first.
+  void TakeOff(Ledger& ledger, SteadyTime now,
+               std::vector<Unclaimed>& unclaimed) const FROSTLINE_ON_LOOP;
 
   bool empty() const { return expected_.empty(); }
   void Clear() { expected_.clear(); }

@@ -12,7 +12,7 @@
 // `parallel` is what max_parallel leaves, `budget` what may still be proposed,
 // `teaching` how many trials at a time the sampler learns from (ramp.h). What a
 // sampler is proposing now is left out everywhere: it was asked for workers
-// that wait already.
+// that wait already, or are about to ask (ExpectedSlots::TakeOff).
 //
 //   200 trials of levels-gp, no worker: 14, and with 14 workers 0, until
 //   results let more of them teach

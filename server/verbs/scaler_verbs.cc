@@ -111,12 +111,9 @@ void ScalerVerbs::AddTo(VerbTable& table) {
       MakeStreamVerb<Object, Activity>(CallerRole::kViewer, begin));
 }
 
-absl::StatusOr<std::int64_t> ScalerVerbs::Count(
+absl::StatusOr<std::vector<const StudyBook*>> ScalerVerbs::Find(
     const CallerIdentity& caller, const ScalerQuery& query) const {
-  Ramp ramp;
-  const WallMicros now = clock_.Wall();
-  // What a full disk lets nobody begin needs no worker.
-  const bool may_begin = disk_.room != storage::Room::kNoNewLeases;
+  std::vector<const StudyBook*> found;
   if (!query.study.empty()) {
     ASSIGN_OR_RETURN(const StudyBook* book, ledger_.FindStudy(query.study));
     RETURN_IF_ERROR(
@@ -127,17 +124,35 @@ absl::StatusOr<std::int64_t> ScalerVerbs::Count(
                                    " asks its workers for"),
                       "start these workers with --label, and say so here");
     }
-    return may_begin ? CountUnclaimed(*book, ramp, now) : 0;
+    found.push_back(book);
+    return found;
   }
-  std::int64_t unclaimed = 0;
   for (const auto& [key, book] : ledger_.studies()) {
-    if (!may_begin || !book.IsLeasing()) continue;
+    if (!book.IsLeasing()) continue;
     const std::string name = StudyNameOf(book.row().id);
     if (!MaySee(caller, WhoseIs(name, book))) continue;
-    if (LabelLacking(book, query) != nullptr) continue;
-    unclaimed += CountUnclaimed(book, ramp, now);
+    if (LabelLacking(book, query) == nullptr) found.push_back(&book);
   }
-  return unclaimed;
+  return found;
+}
+
+absl::StatusOr<std::int64_t> ScalerVerbs::Count(
+    const CallerIdentity& caller, const ScalerQuery& query) const {
+  ASSIGN_OR_RETURN(const std::vector<const StudyBook*> books,
+                   Find(caller, query));
+  // What a full disk lets nobody begin needs no worker.
+  if (disk_.room == storage::Room::kNoNewLeases) return 0;
+  Ramp ramp;
+  const WallMicros now = clock_.Wall();
+  std::vector<Unclaimed> unclaimed;
+  unclaimed.reserve(books.size());
+  for (const StudyBook* const book : books) {
+    unclaimed.push_back({book, CountUnclaimed(*book, ramp, now)});
+  }
+  dispatcher_.TakeOffExpected(unclaimed);
+  std::int64_t trials = 0;
+  for (const Unclaimed& one : unclaimed) trials += one.trials;
+  return trials;
 }
 
 absl::StatusOr<IsActiveResponse> ScalerVerbs::IsActive(

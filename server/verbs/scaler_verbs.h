@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "grpc/externalscaler/externalscaler.pb.h"
+#include "server/dispatch/dispatcher.h"
 #include "server/verbs/calls.h"
 #include "server/wire/scaler_query.h"
 
@@ -22,9 +23,13 @@ namespace frostline::server {
 
 class ScalerVerbs {
  public:
-  ScalerVerbs(Calls& calls, Ledger& ledger, const storage::DiskRoom& disk,
-              const Clock& clock)
-      : calls_(calls), ledger_(ledger), disk_(disk), clock_(clock) {}
+  ScalerVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
+              const storage::DiskRoom& disk, const Clock& clock)
+      : calls_(calls),
+        ledger_(ledger),
+        dispatcher_(dispatcher),
+        disk_(disk),
+        clock_(clock) {}
 
   void AddTo(VerbTable& table);
 
@@ -47,6 +52,9 @@ class ScalerVerbs {
 
   // Answers STUDY_NOT_FOUND or STUDY_DENIED of the study that is named, and
   // REQUEST_INVALID when it asks for labels that the workers would not carry.
+  absl::StatusOr<std::vector<const StudyBook*>> Find(
+      const CallerIdentity& caller,
+      const ScalerQuery& query) const FROSTLINE_ON_LOOP;
   absl::StatusOr<std::int64_t> Count(const CallerIdentity& caller,
                                      const ScalerQuery& query) const
       FROSTLINE_ON_LOOP;
@@ -66,6 +74,7 @@ class ScalerVerbs {
 
   Calls& calls_;
   Ledger& ledger_;
+  Dispatcher& dispatcher_;
   const storage::DiskRoom& disk_ ABSL_GUARDED_BY(kLoopThread);
   const Clock& clock_;
   std::list<Parked> arrived_ ABSL_GUARDED_BY(kLoopThread);  // in this group

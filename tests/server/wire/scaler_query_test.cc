@@ -130,5 +130,32 @@ TEST(ScalerQueryTest, ThereIsOneMetric) {
   EXPECT_OK(Validate(request));
 }
 
+// Field by field what KEDA's own stubs write and read.
+TEST(ScalerQueryTest, TheBytesAreThoseOfKeda) {
+  externalscaler::GetMetricsResponse response;
+  auto& value = *response.add_metricvalues();
+  value.set_metricname("m");
+  value.set_metricvalue(5);
+  value.set_metricvaluefloat(2.0);
+  EXPECT_EQ(response.SerializeAsString(),
+            std::string("\x0a\x0e\x0a\x01m\x10\x05\x19\0\0\0\0\0\0\0@", 16));
+  externalscaler::GetMetricSpecResponse specs;
+  auto& spec = *specs.add_metricspecs();
+  spec.set_metricname("m");
+  spec.set_targetsize(5);
+  spec.set_targetsizefloat(2.0);
+  EXPECT_EQ(specs.SerializeAsString(), response.SerializeAsString());
+  externalscaler::GetMetricsRequest request;
+  ASSERT_TRUE(request.ParseFromString(
+      "\x0a\x0e\x0a\x01w\x12\x01n\x1a\x06\x0a\x01k\x12\x01v\x12\x01m"));
+  EXPECT_EQ(request.scaledobjectref().name(), "w");
+  EXPECT_EQ(request.scaledobjectref().namespace_(), "n");
+  EXPECT_EQ(request.scaledobjectref().scalermetadata().at("k"), "v");
+  EXPECT_EQ(request.metricname(), "m");
+  externalscaler::IsActiveResponse active;
+  active.set_result(true);
+  EXPECT_EQ(active.SerializeAsString(), "\x08\x01");
+}
+
 }  // namespace
 }  // namespace frostline::server
