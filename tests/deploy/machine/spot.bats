@@ -34,7 +34,7 @@ teardown() {
   [ -n "$BATS_TEST_COMPLETED" ] || tail -n 20 -- *.log >&2
   local name
   for name in *.pid; do kill -9 "$(cat "$name")" 2>/dev/null || true; done
-  [ ! -e full ] || umount full 2>/dev/null || true
+  [ ! -e full ] || umount -l full 2>/dev/null || true
 }
 
 # worker NAME RUN_DIR WORDS…
