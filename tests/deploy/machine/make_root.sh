@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make_root.sh bookworm|bullseye: the root of a fresh Debian, as a tar below
-# FROSTLINE_CACHE; prints its path. Made once, since that needs a mirror and
+# make_root.sh bookworm|bullseye [path]: the root of a fresh Debian, as a tar below
+# FROSTLINE_CACHE; prints its path, and with `path` does no more. Made once, since that needs a mirror and
 # minutes. bookworm has systemd and the libraries that our packages need, so
 # that tests install ours alone, offline; bullseye is bare, and of glibc 2.31.
 set -euo pipefail
 SUITE=$1
 CACHE=${FROSTLINE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/frostline}/roots
 case $SUITE in
-  bookworm) INCLUDE=systemd,systemd-sysv,dbus,libgrpc++1.51,libprotobuf32,libsqlite3-0,libyaml-cpp0.7,ca-certificates ;;
+  bookworm) INCLUDE=systemd,systemd-sysv,dbus,libgrpc++1.51,libprotobuf32,libsqlite3-0,libyaml-cpp0.7,libprometheus-cpp-core1.0,ca-certificates ;;
   bullseye) INCLUDE=ca-certificates ;;
   *)
     echo "usage: make_root.sh bookworm|bullseye" >&2
@@ -16,7 +16,7 @@ case $SUITE in
     ;;
 esac
 TAR=$CACHE/$SUITE-$(sha256sum <<<"$INCLUDE" | cut -c1-12).tar
-if [ ! -s "$TAR" ]; then
+if [ ! -s "$TAR" ] && [ "${2:-}" != path ]; then
   mkdir -p "$CACHE"
   trap 'rm -f "$TAR.$$"' EXIT
   mmdebstrap --quiet --variant=minbase --include="$INCLUDE" --format=tar \

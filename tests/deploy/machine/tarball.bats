@@ -6,13 +6,14 @@ bats_require_minimum_version 1.5.0
 load world.bash
 
 setup_file() {
-  command -v mmdebstrap >/dev/null || skip "mmdebstrap is missing"
-  fresh_root bullseye
+  fresh_root bullseye || return 0
   tar -C "$ROOT/opt" -xzf "$(pack 0.1.0 tarball)"
   mv "$ROOT"/opt/frostline-* "$ROOT/opt/frostline"
   ln -s /opt/frostline/bin/frostline "$ROOT/usr/local/bin/frostline"
   mount -t proc proc "$ROOT/proc"
 }
+
+setup() { skip_if_left_out; }
 
 teardown_file() {
   [ ! -s "$BATS_FILE_TMPDIR/serve.pid" ] || kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")" || true
