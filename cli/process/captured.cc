@@ -48,6 +48,7 @@ class Pipe {
 // StopSignals holds off is not held off from it.
 absl::StatusOr<pid_t> Spawn(std::vector<std::string> words, int out, int err) {
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   posix_spawn_file_actions_t files;

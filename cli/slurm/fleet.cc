@@ -98,7 +98,7 @@ absl::StatusOr<std::vector<v1::Study>> FetchStudiesOf(Client& client,
 absl::StatusOr<std::string> MakeFleetFolder(const std::string& parent,
                                             const std::string& id) {
   std::error_code error;
-  const std::string folder = (fs::absolute(parent, error) / id).string();
+  std::string folder = (fs::absolute(parent, error) / id).string();
   if (!error) fs::create_directories(parent, error);
   if (error) return Unwritable(parent, error.message());
   RETURN_IF_ERROR(MakeFolder(folder));

@@ -72,7 +72,7 @@ std::string FixFor(const std::string& words) {
 absl::Status Refused(const std::string& program, const std::string& words) {
   std::string text = proto::CleanText(words, kMaxWords);
   for (const char* const opening : {": error: ", ": "}) {
-    text = absl::StrReplaceAll(text, {{program + opening, ""}});
+    text = absl::StrReplaceAll(text, {{absl::StrCat(program, opening), ""}});
   }
   return MakeError(ErrorId::kSlurmRefused, absl::StrCat(program, ": ", text),
                    FixFor(text));
