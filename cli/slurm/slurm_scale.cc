@@ -172,8 +172,7 @@ absl::StatusOr<ExitCode> Scale(Session& session, ScaleArgs args) {
 // again.
 absl::StatusOr<std::vector<ArrayTask>> DrainOnce(const Slurm& slurm,
                                                  const FleetOf& fleet) {
-  ASSIGN_OR_RETURN(const std::vector<ArrayTask> tasks,
-                   slurm.Look(JobNameOf(fleet)));
+  ASSIGN_OR_RETURN(std::vector<ArrayTask> tasks, slurm.Look(JobNameOf(fleet)));
   std::set<std::int64_t> waiting;
   std::set<std::int64_t> running;
   for (const ArrayTask& task : tasks) {
