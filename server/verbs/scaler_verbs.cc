@@ -99,6 +99,11 @@ void ScalerVerbs::AddTo(VerbTable& table) {
       NextActivity(caller, asked, *told,
                    [told, reply = std::move(reply)](
                        absl::StatusOr<Activities> news) mutable {
+                     // Asked again just when the loop had stopped.
+                     if (HasErrorId(news.status(),
+                                    ErrorId::kCoordinatorDraining)) {
+                       news = Activities();
+                     }
                      if (news.ok() && !news->empty()) {
                        *told = news->back().result();
                      }

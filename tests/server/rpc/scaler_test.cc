@@ -240,6 +240,14 @@ TEST_F(ScalerTest, StreamsEndWithoutAnErrorWhenTheCoordinatorDoes) {
   EXPECT_TRUE(stream->reader->Finish().ok());
 }
 
+// The stream's next question may come when the loop has just stopped.
+TEST_F(ScalerTest, AStreamThatComesTooLateEndsWithoutAnErrorToo) {
+  coordinator_->Drain();
+  const auto stream = Watch();
+  EXPECT_EQ(stream->Next(), std::nullopt);
+  EXPECT_TRUE(stream->reader->Finish().ok());
+}
+
 // A server ends only when every call has been answered: this one would wait for
 // ever.
 TEST_F(ScalerTest, AStreamWhoseReaderHungUpIsEndedAtTheNextLook) {
