@@ -96,19 +96,19 @@ void ScalerVerbs::AddTo(VerbTable& table) {
     auto told = std::make_shared<std::optional<bool>>();
     return [this, caller = std::move(caller), asked = std::move(asked),
             told](Reply<Activities> reply) {
-      NextActivity(caller, asked, *told,
-                   [told, reply = std::move(reply)](
-                       absl::StatusOr<Activities> news) mutable {
-                     // Asked again just when the loop had stopped.
-                     if (HasErrorId(news.status(),
-                                    ErrorId::kCoordinatorDraining)) {
-                       news = Activities();
-                     }
-                     if (news.ok() && !news->empty()) {
-                       *told = news->back().result();
-                     }
-                     reply(std::move(news));
-                   });
+      NextActivity(
+          caller, asked, *told,
+          [told,
+           reply = std::move(reply)](absl::StatusOr<Activities> news) mutable {
+            // Asked again just when the loop had stopped.
+            if (HasErrorId(news.status(), ErrorId::kCoordinatorDraining)) {
+              news = Activities();
+            }
+            if (news.ok() && !news->empty()) {
+              *told = news->back().result();
+            }
+            reply(std::move(news));
+          });
     };
   };
   table.streams.emplace(
