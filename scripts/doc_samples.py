@@ -93,18 +93,27 @@ def record(programs):
     TRIALS.write_text("\n".join(statements(FOLDER / DATABASE)) + "\n")
     ended = demo(FOLDER, programs)
     PRINTED.write_text(begun + "\n" + ended[REPORT.search(ended).start():])
-    shutil.rmtree(FOLDER)
+    remove(FOLDER)
 
 
 def shown_again(programs):
     """The report as today's programs make it of the recorded trials."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name) / "demo"
-        folder.mkdir()
+    folder = pathlib.Path(tempfile.mkdtemp())
+    try:
         database = sqlite3.connect(folder / DATABASE)
         database.executescript(TRIALS.read_text())
         database.close()
         return report_of(demo(folder, programs, until=RUNS_PLAN))
+    finally:
+        remove(folder)
+
+
+def remove(folder):
+    """What a killed demo had started ends by itself, and writes until then."""
+    tries_end = time.monotonic() + 20
+    while folder.exists():
+        shutil.rmtree(folder, ignore_errors=time.monotonic() < tries_end)
+        time.sleep(0.05)
 
 
 def pieces(sample):

@@ -60,7 +60,8 @@ absl::StatusOr<GetMetricSpecResponse> SpecOf(const ScaledObjectRef& asked) {
 
 void ScalerVerbs::AddTo(VerbTable& table) {
   const auto add = [this, &table]<typename Request, typename Answer>(
-                       const char* name, auto body, Request, Answer) {
+                       const char* name, auto body, const Request&,
+                       const Answer&) {
     table.unary.emplace(
         absl::StrCat(kService, name),
         MakeUnaryVerb<Request, Answer>(
