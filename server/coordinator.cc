@@ -13,6 +13,7 @@
 #include "base/status_macros.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/importance/desk.h"
+#include "server/ledger/attempt_spans.h"
 #include "server/ledger/ledger.h"
 #include "server/ledger/upkeep.h"
 #include "server/overview/overview.h"
@@ -88,6 +89,7 @@ class Coordinator::Rooms {
   AuditLog audit_;
   Proposer proposer_;
   Ledger ledger_;
+  AttemptSpans attempt_spans_;
   Upkeep upkeep_;
   Dispatcher dispatcher_;
   ImportanceDesk importance_;
@@ -146,9 +148,15 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
                  dispatcher_.NoteEnded(trial);
                  log_verb_.NoteRunOver(trial);
                },
+           .attempt_ended =
+               [this](const storage::TrialRow& trial,
+                      const storage::AttemptRow& attempt) FROSTLINE_ON_LOOP {
+                 attempt_spans_.NoteEnded(trial, attempt);
+               },
            .worker_undone =
                [this](const WorkerEntry& worker)
                    FROSTLINE_ON_LOOP { dispatcher_.NoteRegistered(worker); }}),
+      attempt_spans_(ledger_, options_.spans),
       upkeep_(ledger_, loop_, readers_, store, clock),
       dispatcher_(ledger_, proposer_, upkeep_.disk(), clock,
                   [this](const ParkedAcquire& parked)
@@ -320,12 +328,14 @@ void Coordinator::Rooms::Committed() {
     if (is_over) proposer_.Close(study);
   }
   proposer_.Committed();
+  attempt_spans_.Committed();
   ledger_.Committed();
 }
 
 void Coordinator::Rooms::Reload() {
   Log(LogLevel::kWarning, "reload", {{"why", "the store refused a group"}});
   log_verb_.Undo();
+  attempt_spans_.Undo();
   const absl::Status status = Load(Duration::zero());
   if (!status.ok() && options_.on_fatal) options_.on_fatal(status);
 }
@@ -336,6 +346,7 @@ void Coordinator::Rooms::Undo() {
       {{"studies", absl::StrCat(studies.size())}});
   credentials_.Undo();
   audit_.Undo();
+  attempt_spans_.Undo();
   proposer_.Reset(dispatcher_.BeginEpochOf(studies), studies);
   log_verb_.Undo();
   const absl::Status status = ledger_.Undo();

@@ -25,6 +25,7 @@
 #include "server/auth/issuer.h"
 #include "server/metrics/page.h"
 #include "server/verbs/verb_table.h"
+#include "spans/span.h"
 #include "storage/trial_store.h"
 
 namespace frostline::server {
@@ -39,10 +40,11 @@ struct CoordinatorOptions {
   Duration watch_alive = std::chrono::seconds(15);
   int reader_threads = 2;  // of lists, exports and other scans, at least
   std::size_t most_reader_threads = 16;
-  int importance_threads = 2;      // each uses all cores
-  const Issuer* issuer = nullptr;  // null: workers cannot join
-  std::string audit_folder = {};   // empty: the audit stays in the store
-  std::string backup_folder = {};  // created at the first backup
+  int importance_threads = 2;        // each uses all cores
+  const Issuer* issuer = nullptr;    // null: workers cannot join
+  std::string audit_folder = {};     // empty: the audit stays in the store
+  std::string backup_folder = {};    // created at the first backup
+  spans::SpanSink* spans = nullptr;  // null: nobody wants any; outlives it
   std::function<void(const absl::Status&)> on_fatal = nullptr;
   // A drain has committed the last group; only computations may go on.
   std::function<void()> on_last_commit = nullptr;

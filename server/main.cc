@@ -31,6 +31,7 @@
 #include "server/overview/host_facts.h"
 #include "server/rpc/library_logs.h"
 #include "server/rpc/server.h"
+#include "spans/exporter.h"
 #include "storage/factory.h"
 #include "tls/certificate.h"
 #include "tls/credentials.h"
@@ -107,6 +108,11 @@ HostFiles HostFilesOf(const ServeOptions& options) {
           .authority = options.tls_ca};
 }
 
+spans::Attributes SelfInSpans() {
+  return {{"service.name", "frostline-coordinator"},
+          {"service.version", FROSTLINE_VERSION}};
+}
+
 // Ends the process unless it has ended by itself.
 void EndAfterGrace(ExitCode code) {
   std::thread([code] {
@@ -181,15 +187,24 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   CoordinatorOptions made_of = CoordinatorOptionsOf(options);
   made_of.issuer = issuer.get();
   made_of.on_last_commit = [&code] { EndAfterGrace(code); };
+  // It ends after the coordinator, whose last spans it sends.
+  std::unique_ptr<spans::Exporter> exporter;
+  if (!options.collector.empty()) {
+    ASSIGN_OR_RETURN(exporter, spans::Exporter::Open(options.collector,
+                                                     SelfInSpans(), clock));
+  }
+  made_of.spans = exporter.get();
   Coordinator coordinator(std::move(made_of), *store, clock);
   RETURN_IF_ERROR(coordinator.Start());
   const Gate gate(coordinator.credentials(), clock, options.require_tokens,
                   RateLimitOf(options));
   rpc.gate = &gate;
   rpc.audit = &coordinator.audit();
-  rpc.measure = [&coordinator, host = HostFilesOf(options)](MetricsPage& page) {
+  rpc.measure = [&coordinator, &exporter,
+                 host = HostFilesOf(options)](MetricsPage& page) {
     coordinator.Measure(page);
     WriteHost(host, FROSTLINE_VERSION, page);
+    if (exporter != nullptr) WriteSpans(exporter->counts(), page);
   };
   ASSIGN_OR_RETURN(const auto server,
                    RpcServer::Listen(rpc, coordinator.verbs()));

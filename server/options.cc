@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/options.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -130,8 +132,9 @@ FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {
                 "Make this backup the database in --data, then end",
                 &options->restore),
        LogLevelFlag(&options->log_level), LogFormatFlag()}};
-  for (Flag& flag : AccessFlags(options)) {
-    table.flags.push_back(std::move(flag));
+  for (auto flags :
+       {AccessFlags(options), spans::CollectorFlags(&options->collector)}) {
+    std::move(flags.begin(), flags.end(), std::back_inserter(table.flags));
   }
   return table;
 }
@@ -152,6 +155,7 @@ absl::Status CheckTogether(const ServeOptions& options) {
     return BadFlag("--tls-ca-key", "is given without --tls-ca",
                    "give the CA's certificate as well, or --tls DIR");
   }
+  RETURN_IF_ERROR(spans::CheckCollector(options.collector));
   if (options.heartbeat_interval * 3 <= options.lease_ttl) {
     return absl::OkStatus();
   }

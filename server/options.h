@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "spans/collector.h"
 
 namespace frostline::server {
 
@@ -40,6 +41,7 @@ struct ServeOptions {
   std::string ready_file;
   // If given, this backup becomes the database, and the program ends.
   std::string restore;
+  spans::Collector collector;  // of spans
   LogLevel log_level = LogLevel::kInfo;
   // If not empty, this is printed and the program exits with 0.
   std::string print;

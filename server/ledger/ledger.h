@@ -52,6 +52,9 @@ class Ledger {
     std::function<void(const storage::TrialRow&)> trial_ended;
     // A worker has the trial no more, whatever becomes of it.
     std::function<void(TrialKey)> run_over = nullptr;
+    // The attempt that held the trial is over; the trial is as that left it.
+    std::function<void(const storage::TrialRow&, const storage::AttemptRow&)>
+        attempt_ended = nullptr;
     // What the worker last said of itself was not stored: it is as before.
     std::function<void(const WorkerEntry&)> worker_undone = nullptr;
   };
@@ -198,6 +201,8 @@ class Ledger {
 
  private:
   void NoteRun(const storage::TrialRow& row) FROSTLINE_ON_LOOP;
+  void TellAttemptEnded(const StudyBook& book,
+                        const Transition& transition) FROSTLINE_ON_LOOP;
   void ForgetRun(const std::string& worker, TrialKey trial) FROSTLINE_ON_LOOP;
   void AfterChange(Batch& batch, StudyBook& book,
                    const storage::TrialRow& row) FROSTLINE_ON_LOOP;

@@ -173,6 +173,7 @@ absl::Status Ledger::Apply(Batch& batch, StudyBook& book, Transition transition,
     fresh_attempts_[{attempt.study, attempt.number, attempt.attempt}] = attempt;
   }
   if (!transition.row.has_value()) return absl::OkStatus();
+  TellAttemptEnded(book, transition);
   // A late result may end the trial under another worker's hands.
   if (const OpenTrial* const before = book.Find(transition.row->number)) {
     workers_.Release(before->row.worker,
@@ -185,6 +186,21 @@ absl::Status Ledger::Apply(Batch& batch, StudyBook& book, Transition transition,
   book.Absorb(*transition.row, newest);
   AfterChange(batch, book, *transition.row);
   return absl::OkStatus();
+}
+
+void Ledger::TellAttemptEnded(const StudyBook& book,
+                              const Transition& transition) {
+  const OpenTrial* const before = book.Find(transition.row->number);
+  if (!hooks_.attempt_ended || before == nullptr ||
+      before->row.state != TrialState::kRunning) {
+    return;
+  }
+  for (const storage::AttemptRow& attempt : transition.attempts) {
+    if (attempt.attempt == before->row.attempt &&
+        attempt.state != AttemptState::kRunning) {
+      hooks_.attempt_ended(*transition.row, attempt);
+    }
+  }
 }
 
 void Ledger::AfterChange(Batch& batch, StudyBook& book,

@@ -136,6 +136,10 @@ constexpr std::array kMetrics = {
     MetricKind{"frostline_certificate_expiry_timestamp_seconds", kGauge,
                "certificate",
                "When the certificate ends, in seconds since 1970"},
+    // --- spans ---
+    MetricKind{"frostline_spans_total", kCounter, "outcome",
+               "Spans of trials that a collector took, or that were dropped; "
+               "with --otlp"},
 };
 
 }  // namespace

@@ -33,4 +33,9 @@ void WriteHost(const HostFiles& files, const char* version, MetricsPage& page) {
   page.Set("frostline_store_bytes", bytes.log, {{"file", "wal"}});
 }
 
+void WriteSpans(const spans::SpanCounts& counts, MetricsPage& page) {
+  page.Set("frostline_spans_total", counts.sent, {{"outcome", "sent"}});
+  page.Set("frostline_spans_total", counts.dropped, {{"outcome", "dropped"}});
+}
+
 }  // namespace frostline::server

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "server/metrics/page.h"
+#include "spans/exporter.h"
 
 namespace frostline::server {
 
@@ -21,6 +22,9 @@ struct HostFiles {
 // Files are looked at anew, as they change under a coordinator that runs. What
 // cannot be read is left out.
 void WriteHost(const HostFiles& files, const char* version, MetricsPage& page);
+
+// Of a coordinator that sends spans.
+void WriteSpans(const spans::SpanCounts& counts, MetricsPage& page);
 
 }  // namespace frostline::server
 

@@ -26,6 +26,7 @@ NAMESPACES = {
     "importance": "frostline::importance",
     "storage": "frostline::storage",
     "tls": "frostline::tls",
+    "spans": "frostline::spans",
     "server": "frostline::server",
     "worker/registry": "frostline::registry",
     "worker/agent": "frostline::agent",

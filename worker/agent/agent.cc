@@ -32,9 +32,11 @@ LookAtStock LooksAt(const std::string& registry) {
 
 }  // namespace
 
-Agent::Agent(AgentOptions options, const Clock& clock, tls::Access access)
+Agent::Agent(AgentOptions options, const Clock& clock, tls::Access access,
+             spans::SpanSink* spans)
     : options_(std::move(options)),
       clock_(clock),
+      spans_(spans),
       boot_id_(RandomHexId()),
       hardware_(DetectHardware(options_.gpu_folder)),
       client_(options_.connect, std::move(access),
@@ -165,7 +167,7 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
   // NOLINTNEXTLINE(modernize-make-unique): an aggregate of references.
   context_ = std::unique_ptr<SlotContext>(new SlotContext{
       options_, clock_, client_, *run_folder_, *janitor_, *keeper_, *courier_,
-      stop_, name, hardware_.host(), boot_id_,
+      stop_, spans_, name, hardware_.host(), boot_id_,
       [this](SteadyTime sent) { RegisterAgain(sent); },
       [this](const v1::TrialSpec& spec) { return HasStock(spec); },
       [this] {

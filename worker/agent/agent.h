@@ -23,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "base/exit_code.h"
 #include "base/mutex.h"
+#include "spans/span.h"
 #include "worker/agent/certificate_keeper.h"
 #include "worker/agent/log_listener.h"
 #include "worker/agent/options.h"
@@ -34,8 +35,9 @@ namespace frostline::agent {
 
 class Agent {
  public:
-  // `clock` outlives the agent.
-  Agent(AgentOptions options, const Clock& clock, tls::Access access = {});
+  // `clock` and `spans` outlive the agent; null: nobody wants spans.
+  Agent(AgentOptions options, const Clock& clock, tls::Access access = {},
+        spans::SpanSink* spans = nullptr);
   ~Agent();
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
@@ -67,6 +69,7 @@ class Agent {
 
   AgentOptions options_;
   const Clock& clock_;
+  spans::SpanSink* const spans_;
   const std::string boot_id_;
   v1::Hardware hardware_;
   std::vector<SlotEnvironment> plan_;

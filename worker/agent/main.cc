@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <functional>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -21,6 +22,7 @@
 #include "base/exit_code.h"
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "spans/exporter.h"
 #include "worker/agent/agent.h"
 #include "worker/agent/join.h"
 #include "worker/agent/join_source.h"
@@ -103,6 +105,17 @@ absl::StatusOr<std::optional<tls::JoinLine>> LineOf(const SecretString& given) {
   return line;
 }
 
+// Null where nobody wants spans.
+absl::StatusOr<std::unique_ptr<spans::Exporter>> ExporterOf(
+    const AgentOptions& options, const Clock& clock) {
+  if (options.collector.empty()) return nullptr;
+  return spans::Exporter::Open(options.collector,
+                               {{"service.name", "frostline-worker"},
+                                {"service.version", FROSTLINE_VERSION},
+                                {"service.instance.id", options.id}},
+                               clock);
+}
+
 ExitCode Main(int argc, char** argv) {
   // gRPC's own lines say in another form what ours say.
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
@@ -125,7 +138,9 @@ ExitCode Main(int argc, char** argv) {
   if (!settled.ok()) return Fail(settled);
   auto access = tls::Access::Open(options->access, options->connect, clock);
   if (!access.ok()) return Fail(access.status());
-  Agent agent(*options, clock, *std::move(access));
+  const auto exporter = ExporterOf(*options, clock);
+  if (!exporter.ok()) return Fail(exporter.status());
+  Agent agent(*options, clock, *std::move(access), exporter->get());
   Wakeup done;
   std::thread watcher([&] { WatchSignals(signals, done, agent); });
   const auto code = agent.Run();

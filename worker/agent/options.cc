@@ -203,12 +203,14 @@ absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
       "frostline-worker", FROSTLINE_VERSION,
       "The agent of a node: pulls trials, runs trainers, keeps leases.",
       AccessFlags(HasJoin(argc, argv), &options)};
-  for (const auto& flags : {WorkFlags(&options), KeepingFlags(&options)}) {
+  for (const auto& flags : {WorkFlags(&options), KeepingFlags(&options),
+                            spans::CollectorFlags(&options.collector)}) {
     program.flags.insert(program.flags.end(), flags.begin(), flags.end());
   }
   ASSIGN_OR_RETURN(options.print, ParseFlags(program, argc, argv));
   if (!options.print.empty()) return options;
   RETURN_IF_ERROR(CheckAccess(options));
+  RETURN_IF_ERROR(spans::CheckCollector(options.collector));
   RETURN_IF_ERROR(ChooseTrainer(FolderOfThisProgram(), &options));
   options.id_is_given = !options.id.empty();
   options.host_id = HostWorkerId(HostName());

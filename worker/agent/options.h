@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/secret.h"
+#include "spans/collector.h"
 #include "tls/access.h"
 #include "worker/agent/checkpoint_hook.h"
 #include "worker/agent/hardware.h"
@@ -59,6 +60,7 @@ struct AgentOptions {
   bool has_joined = false;
   // Empty: at the files of `registry`.
   LookAtStock look_at_stock;
+  spans::Collector collector;  // of spans
   LogLevel log_level = LogLevel::kInfo;
   // --help or --version asked for this text: print it, exit with 0.
   std::string print;

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <utility>
 
+#include "proto/attempt_trace.h"
 #include "proto/wire_error.h"
 #include "proto/wire_time.h"
-#include "worker/agent/attempt_trace.h"
 
 namespace frostline::agent {
 namespace {
@@ -123,7 +123,8 @@ absl::StatusOr<Reply> RpcClient::Try(Method method, const Request& request,
   way->access.ShowToken(&call.context);
   if constexpr (requires { request.lease(); }) {
     call.context.AddMetadata(
-        kTraceparent, FormatTraceparent(TraceOfAttempt(request.lease())));
+        kTraceparent,
+        FormatTraceparent(proto::TraceOfAttempt(request.lease())));
   }
   Reply reply;
   absl::Status status = proto::FromGrpcStatus(

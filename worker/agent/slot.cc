@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "base/log_format.h"
 #include "base/status_macros.h"
+#include "proto/attempt_trace.h"
 #include "proto/wire_time.h"
-#include "worker/agent/attempt_trace.h"
 #include "worker/agent/checkpoint_id.h"
 
 namespace frostline::agent {
@@ -30,12 +30,14 @@ void Slot::RunTrial(const v1::Lease& lease) {
   attempt.set_trial(lease.trial());
   attempt.set_attempt(lease.attempt());
   attempt.set_secret(lease.secret());
-  const TraceContext trace = TraceOfAttempt(attempt);
+  const TraceContext trace = proto::TraceOfAttempt(attempt);
   const LogTraceScope traced(trace);
   Log(LogLevel::kInfo, "trial_started",
       {{"trial", lease.trial()},
        {"attempt", absl::StrCat(lease.attempt())},
        {"slot", absl::StrCat(number_)}});
+  AttemptPhases phases(attempt, context_.spans, context_.clock);
+  phases.Begin("prepare");
   ++context_.busy;
   log_.Clear();
   const TrialFolders::Use own(context_.run_folder.trials(), lease.trial());
@@ -48,7 +50,8 @@ void Slot::RunTrial(const v1::Lease& lease) {
   const auto outbox = OpenOutbox(held->proof());
   FROSTLINE_FAILPOINT(kAgentSpooling);
   TrialRun run(context_, lease, *held, *outbox, wakeup_, log_);
-  RunOnTrainer(lease, run);
+  RunOnTrainer(lease, run, phases);
+  phases.Begin("deliver");
   AwaitDelivery(*outbox);
   context_.keeper.LetGo(held);
   log_.Follow(nullptr);
@@ -75,7 +78,8 @@ std::shared_ptr<Outbox> Slot::OpenOutbox(const v1::LeaseRef& lease) {
   return outbox;
 }
 
-void Slot::RunOnTrainer(const v1::Lease& lease, TrialRun& run) {
+void Slot::RunOnTrainer(const v1::Lease& lease, TrialRun& run,
+                        AttemptPhases& phases) {
   const TrialFolders::Use source(context_.run_folder.trials(),
                                  TrialFolders::CheckpointTrial(lease));
   const auto folder = context_.run_folder.trials().Make(lease);
@@ -89,7 +93,11 @@ void Slot::RunOnTrainer(const v1::Lease& lease, TrialRun& run) {
     const absl::Status started = trainer_.Ensure();
     if (!started.ok()) return run.FailToStart(started);
     const bool used = trainer_.started() == before;
+    phases.Begin("train");
     const bool taken = run.Run(trainer_.process(), used, *folder, *checkpoint);
+    if (run.outcome_kind() == v1::Outcome::FAILED) {
+      phases.Fail(run.outcome_cause());
+    }
     if (!run.trainer_is_ready()) trainer_.Drop();
     if (taken) return;
     // A trainer for one trial may have been on its way out.

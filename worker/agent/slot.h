@@ -16,6 +16,7 @@
 
 #include "base/retry.h"
 #include "base/rng.h"
+#include "worker/agent/attempt_phases.h"
 #include "worker/agent/slot_context.h"
 #include "worker/agent/slot_plan.h"
 #include "worker/agent/slot_trainer.h"
@@ -49,7 +50,8 @@ class Slot {
   bool EndIfIdle();
 
   void RunTrial(const v1::Lease& lease);
-  void RunOnTrainer(const v1::Lease& lease, TrialRun& run);
+  void RunOnTrainer(const v1::Lease& lease, TrialRun& run,
+                    AttemptPhases& phases);
   std::shared_ptr<Outbox> OpenOutbox(const v1::LeaseRef& lease);
   // Returns its path, empty where none can be used, which is logged; an error
   // where the site's hook failed and may succeed for another attempt.

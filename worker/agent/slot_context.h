@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "spans/span.h"
 #include "worker/agent/courier.h"
 #include "worker/agent/janitor.h"
 #include "worker/agent/lease_keeper.h"
@@ -30,6 +31,7 @@ struct SlotContext {
   LeaseKeeper& keeper;
   Courier& courier;
   StopSwitch& stop;
+  spans::SpanSink* const spans;  // null: nobody wants any
   const std::string worker_name;
   const std::string host;
   const std::string boot_id;

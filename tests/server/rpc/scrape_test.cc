@@ -189,7 +189,8 @@ TEST_F(ScrapeTest, SaysEverythingInTheCatalogueThatNeedsNoFiles) {
   const std::string page = Scrape();
   const std::set<std::string> of_the_program = {
       "frostline_store_bytes", "frostline_build_info",
-      "frostline_certificate_expiry_timestamp_seconds"};
+      "frostline_certificate_expiry_timestamp_seconds",
+      "frostline_spans_total"};
   for (const MetricKind& kind : AllMetrics()) {
     if (of_the_program.contains(kind.name) ||
         absl::StartsWith(kind.name, "process_")) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/attempt_trace.h"
+#include "proto/attempt_trace.h"
 
 #include "gtest/gtest.h"
 
-namespace frostline::agent {
+namespace frostline::proto {
 namespace {
 
 v1::LeaseRef Lease(const std::string& trial, std::int64_t attempt,
@@ -36,4 +36,4 @@ TEST(AttemptTraceTest, IsATraceThatOthersCanRead) {
 }
 
 }  // namespace
-}  // namespace frostline::agent
+}  // namespace frostline::proto

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: attempt_spans.h
+//
+// What the coordinator knows of an attempt's life, as spans (spans/span.h),
+// once its end is on disk. The trace is a function of the lease's secret, which
+// is computed again from what is stored; so nothing is kept for it but, of a
+// trial that runs again, when its attempt before ended. A coordinator that came
+// since does not know that, and says of the trial what it saw itself.
+#ifndef FROSTLINE_SERVER_LEDGER_ATTEMPT_SPANS_H_
+#define FROSTLINE_SERVER_LEDGER_ATTEMPT_SPANS_H_
+
+#include <map>
+#include <vector>
+
+#include "server/ledger/ledger.h"
+#include "spans/span.h"
+
+namespace frostline::server {
+
+class AttemptSpans {
+ public:
+  // `sink` may be null: then nothing is done. Both outlive it.
+  AttemptSpans(Ledger& ledger, spans::SpanSink* sink)
+      : ledger_(ledger), sink_(sink) {}
+
+  // `trial` is as the attempt left it.
+  void NoteEnded(const storage::TrialRow& trial,
+                 const storage::AttemptRow& attempt) FROSTLINE_ON_LOOP;
+  void Committed() FROSTLINE_ON_LOOP;
+  void Undo() FROSTLINE_ON_LOOP { ended_.clear(); }
+
+ private:
+  struct Ended {
+    storage::TrialRow trial;
+    storage::AttemptRow attempt;
+  };
+  struct Before {
+    std::int64_t attempt = 0;
+    WallMicros ended = 0;
+    TraceContext root;
+  };
+  void Tell(const Ended& ended) FROSTLINE_ON_LOOP;
+
+  Ledger& ledger_;
+  spans::SpanSink* const sink_;
+  std::vector<Ended> ended_ ABSL_GUARDED_BY(kLoopThread);  // in this group
+  // Of trials that run again.
+  std::map<TrialKey, Before> before_ ABSL_GUARDED_BY(kLoopThread);
+};
+
+}  // namespace frostline::server
+
+#endif  // FROSTLINE_SERVER_LEDGER_ATTEMPT_SPANS_H_

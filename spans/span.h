@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: span.h
+//
+// A span is a piece of a trial's life, with its begin and end. Spans of one
+// trace make a tree; where a trial runs again, its next trace links to the
+// last.
+//
+//   trial     from when it was queued until its attempt ended
+//     queued  until a worker took it
+//     attempt until the coordinator knew its end
+//       prepare, train, deliver   as the worker saw them
+#ifndef FROSTLINE_SPANS_SPAN_H_
+#define FROSTLINE_SPANS_SPAN_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/trace.h"
+
+namespace frostline::spans {
+
+using Attribute =
+    std::pair<std::string, std::variant<std::int64_t, std::string>>;
+using Attributes = std::vector<Attribute>;
+
+struct Span {
+  TraceContext context;
+  std::string parent;  // its span id; empty for a root
+  std::string name;
+  WallMicros begin = 0;
+  WallMicros end = 0;
+  Attributes attributes;
+  std::vector<TraceContext> links;
+  std::string error;  // empty: it went well
+};
+
+// Takes spans and gives them to whoever keeps them. Any thread may call; it
+// does not block, and never fails the work that a span tells of.
+class SpanSink {
+ public:
+  virtual ~SpanSink() = default;
+  virtual void Take(Span span) = 0;
+};
+
+}  // namespace frostline::spans
+
+#endif  // FROSTLINE_SPANS_SPAN_H_
