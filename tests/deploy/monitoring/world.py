@@ -73,7 +73,8 @@ class World:
             "coordinator", self.programs / "frostline-coordinator", "--data",
             "data", "--listen", "127.0.0.1:0", "--health-listen",
             "127.0.0.1:0", "--tls", "tls", "--log-format", "json",
-            "--log-level", "debug")
+            "--log-level", "debug", "--otlp",
+            f"http://127.0.0.1:{free_port()}")  # where nobody listens
         said = until("the coordinator listens", lambda: re.search(
             r"listening on (\S+)\nhealth on (\S+)", log.read_text()))
         self.address, self.health = said.groups()
