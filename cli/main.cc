@@ -22,6 +22,7 @@
 #include "cli/commands/error_text.h"
 #include "cli/process/child_process.h"
 #include "cli/slurm/slurm_command.h"
+#include "tls/idle_connections.h"
 
 namespace frostline::cli {
 namespace {
@@ -86,6 +87,7 @@ ExitCode Main(const std::vector<std::string>& arguments) {
   }
   EndOnCtrlC();
   gpr_set_log_verbosity(GPR_LOG_SEVERITY_ERROR);
+  tls::LookAfterIdleConnections();
   CLI::App app("Which layers to train, and how fast.", "frostline");
   Invocation invocation;
   AddCommands(app, invocation);

@@ -156,8 +156,7 @@ absl::StatusOr<ExitCode> Restore(const ServeOptions& options) {
   ASSIGN_OR_RETURN(const storage::BackupReport report,
                    storage::RestoreStore(options.restore, options.data_folder));
   std::cout << "restored " << report.studies << " studies with "
-            << report.trials << " trials to " << options.data_folder
-            << std::endl;
+            << report.trials << " trials to " << options.data_folder << "\n";
   return kExitOk;
 }
 
@@ -215,10 +214,10 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   }
   RETURN_IF_ERROR(WriteReadyFile(options.ready_file, server->address()));
   for (const std::string& address : server->addresses()) {
-    std::cout << "listening on " << address << std::endl;
+    std::cout << "listening on " << address << "\n" << std::flush;
   }
   if (!server->health_address().empty()) {
-    std::cout << "health on " << server->health_address() << std::endl;
+    std::cout << "health on " << server->health_address() << "\n" << std::flush;
   }
 
   int signal = 0;
@@ -241,7 +240,7 @@ ExitCode Fail(const absl::Status& status) {
                         "]: ", KindOf(detail->id).title, ": ",
                         std::string(status.message()), "; fix: ", detail->fix);
   }
-  std::cerr << proto::CleanText(text, kMaxLine) << std::endl;
+  std::cerr << proto::CleanText(text, kMaxLine) << "\n";
   return ExitCodeOf(status);
 }
 

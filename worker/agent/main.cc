@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "spans/exporter.h"
+#include "tls/idle_connections.h"
 #include "worker/agent/agent.h"
 #include "worker/agent/join.h"
 #include "worker/agent/join_source.h"
@@ -119,6 +120,7 @@ absl::StatusOr<std::unique_ptr<spans::Exporter>> ExporterOf(
 ExitCode Main(int argc, char** argv) {
   // gRPC's own lines say in another form what ours say.
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
+  tls::LookAfterIdleConnections();
   const int signals = BlockStopSignals();
   auto options = ParseAgentOptions(argc, argv);
   HideJoinLine(argc, argv);
