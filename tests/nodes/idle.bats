@@ -47,7 +47,7 @@ begins_within() {
   # What it says arrives, and is never answered.
   wait_for 45 nothing_at_head
   on_wire w1 cut none
-  await_end half 25  # an attempt to connect that began before may take 20 s
+  await_end half 60  # between two tries there may be 30 s
   judge half 1
   [ "$(registrations node1)" -eq 1 ]
   begins_within 10 next
