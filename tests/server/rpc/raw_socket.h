@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -31,14 +32,17 @@ class RawSocket {
     to.sin_port =
         htons(static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1))));
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    // Who is turned away before connect() returns finds a reset there.
     connected_ =
-        connect(fd_, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0;
+        connect(fd_, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0 ||
+        errno == ECONNRESET;
   }
   ~RawSocket() { Close(); }
   RawSocket(RawSocket&& other) noexcept
       : fd_(std::exchange(other.fd_, -1)), connected_(other.connected_) {}
   RawSocket& operator=(RawSocket&& other) = delete;
 
+  // Somebody took the connection, if only to end it at once.
   bool connected() const { return connected_; }
 
   // False: the connection is over.
