@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "worker/trainer/device/main_memory.h"
 #include "worker/trainer/model/torch.h"
 #include "worker/trainer/process/options.h"
 #include "worker/trainer/process/trainer.h"
@@ -70,6 +71,7 @@ int Train(const TrainerOptions& options) {
   Expected<Device> device = Device::Open(options.device);
   if (!device.ok()) return Complain(device.fault(), kRequeueMe);
   SetThreads(options.threads);
+  KeepFreedMemory();
   Outbox outbox(STDOUT_FILENO);  // first: the check may make a library print
   const SelfCheck check = RunSelfCheck(options.device);
   std::cerr << ToJson(check) << std::endl;

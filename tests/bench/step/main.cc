@@ -15,6 +15,7 @@
 #include "tests/bench/step/other_process.h"
 #include "tests/bench/step/our_steps.h"
 #include "tests/bench/step/plain_steps.h"
+#include "worker/trainer/device/main_memory.h"
 #include "worker/trainer/device/speed.h"
 
 namespace frostline::bench {
@@ -61,6 +62,7 @@ double PeakFlops(Precision precision) {
 
 OtherProcess::Answer BeginOurs(const Shape& shape, Precision precision) {
   at::set_num_threads(1);
+  trainer::KeepFreedMemory();  // as the trainer does
   auto side = std::make_shared<OurSteps>(shape, precision);
   return [side, precision](const Question& question) -> std::vector<double> {
     if (question.what == kFlops) return {side->Flops()};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/device/main_memory.h"
 
+#include <malloc.h>
+
 #include <fstream>
 #include <string>
 
@@ -19,6 +21,15 @@ std::int64_t PeakResidentBytes() {
 
 void ResetPeakResident() {
   std::ofstream("/proc/self/clear_refs") << "5";  // proc(5)
+}
+
+bool KeepFreedMemory() {
+#if defined(M_MMAP_MAX) && defined(M_TRIM_THRESHOLD)
+  constexpr int kNever = -1;
+  return mallopt(M_MMAP_MAX, 0) == 1 && mallopt(M_TRIM_THRESHOLD, kNever) == 1;
+#else
+  return false;
+#endif
 }
 
 }  // namespace frostline::trainer

@@ -14,6 +14,12 @@ std::int64_t PeakResidentBytes();
 // Where the system forbids it, the peak stays that since the start.
 void ResetPeakResident();
 
+// Lets malloc keep what is freed, also large blocks, for the next step: a step
+// frees its gradients and takes them again, and the kernel would clear each of
+// their pages anew. Device::ReleaseCachedMemory gives back what is kept. For
+// the whole process; returns false where malloc has no such settings.
+bool KeepFreedMemory();
+
 }  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DEVICE_MAIN_MEMORY_H_

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "worker/trainer/model/dropout.h"
 #include "worker/trainer/model/layers.h"
 
 namespace frostline::trainer {

@@ -27,15 +27,6 @@ at::Tensor Activate(const at::Tensor& x, Activation activation) {
   return x;
 }
 
-at::Tensor Dropout(const at::Tensor& x, double share, at::Generator* chance) {
-  if (share == 0.0) return x;
-  const double kept = 1.0 - share;
-  const at::Tensor mask = at::empty_like(x).bernoulli_(kept, *chance);
-  // bf16 has no number near 1/0.9: there the product is divided, in fp32.
-  if (x.scalar_type() != at::kFloat) return (x * mask).div_(kept);
-  return x * mask.div_(kept);
-}
-
 at::Tensor SplitHeads(const at::Tensor& x, std::int64_t heads) {
   return x.view({x.size(0), x.size(1), heads, x.size(2) / heads})
       .transpose(1, 2);  // [B, A, N, D]

@@ -2,8 +2,8 @@
 //
 // File: layers.h
 //
-// Takes the small steps of an encoder as transformers does. All but Dropout are
-// pure. They throw what LibTorch throws.
+// Takes the small steps of an encoder as transformers does. All are pure, and
+// throw what LibTorch throws; dropout.h is not.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_LAYERS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_LAYERS_H_
 
@@ -20,8 +20,6 @@ at::Tensor Apply(const Linear& linear, const at::Tensor& x);
 at::Tensor Normalize(const at::Tensor& x, const Norm& norm,
                      const ModelConfig& config);
 at::Tensor Activate(const at::Tensor& x, Activation activation);
-// Zeroes a share of x and scales the rest up; a share of 0 returns x itself.
-at::Tensor Dropout(const at::Tensor& x, double share, at::Generator* chance);
 
 // Maps [B, N, H] to [B, A, N, D], and back.
 at::Tensor SplitHeads(const at::Tensor& x, std::int64_t heads);

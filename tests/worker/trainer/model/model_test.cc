@@ -11,7 +11,6 @@
 
 #include "tests/support/temp_folder.h"
 #include "tests/worker/trainer/fixtures.h"
-#include "worker/trainer/model/layers.h"
 #include "worker/trainer/model/load.h"
 
 namespace frostline::trainer {
@@ -190,13 +189,6 @@ TEST_F(ModelWithDropout, IsOffInStillBlocksAlone) {
   // Embeddings and three layers; the head drops nothing.
   EXPECT_TRUE(Train(4, 1).equal(Run({})));
   EXPECT_FALSE(Train(3, 1).equal(Run({})));
-}
-
-TEST(Dropout, KeepsTheMeanAndZeroesTheShare) {
-  at::Generator chance = Chance(3);
-  const at::Tensor dropped = Dropout(at::ones({100'000}), 0.25, &chance);
-  EXPECT_NEAR(dropped.mean().item<double>(), 1.0, 0.01);
-  EXPECT_NEAR(dropped.eq(0).to(at::kFloat).mean().item<double>(), 0.25, 0.01);
 }
 
 TEST_F(ModelOf, AnEncoderCarriesSeveralHeads) {
