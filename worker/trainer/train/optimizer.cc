@@ -30,6 +30,7 @@ void Move(const TrainedTensor& tensor, double factor,
 Optimizer::Optimizer(const OptimizerOptions& options,
                      std::vector<TrainedTensor> tensors)
     : options_(options), tensors_(std::move(tensors)) {
+  Sort();
   const bool adam = options_.kind != OptimizerKind::kSgd;
   if (!adam && options_.momentum == 0.0) return;
   for (TrainedTensor& each : tensors_) {
@@ -53,39 +54,52 @@ void Optimizer::Step(double factor) {
   if (options_.kind != OptimizerKind::kSgd) StepWholeTensors(factor);
 }
 
-void Optimizer::StepWholeTensors(double factor) const {
-  struct Group {
-    std::vector<at::Tensor> values, gradients, first, second, steps;
-  };
+void Optimizer::Sort() {
   std::map<std::pair<double, bool>, Group> groups;
-  std::map<std::int64_t, at::Tensor> counts;  // on a GPU each is a call
-  for (const TrainedTensor& each : tensors_) {
-    if (each.slice_rates.defined() || !each.value.grad().defined()) continue;
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    const TrainedTensor& each = tensors_[i];
+    if (each.slice_rates.defined()) continue;
     Group& group = groups[{each.rate, each.decays}];
-    group.values.push_back(each.value);
-    group.gradients.push_back(each.value.grad());
-    group.first.push_back(each.first);
-    group.second.push_back(each.second);
-    at::Tensor& count = counts[each.steps];
-    if (!count.defined()) {
-      count =
-          at::full({}, static_cast<double>(each.steps), each.value.options());
-    }
-    group.steps.push_back(count);
+    group.rate = each.rate;
+    group.decay = each.decays ? options_.weight_decay : 0.0;
+    group.members.push_back(i);
   }
+  for (auto& [key, group] : groups) groups_.push_back(std::move(group));
+}
+
+void Optimizer::StepWholeTensors(double factor) const {
   const OptimizerOptions& o = options_;
-  for (const auto& [key, group] : groups) {
-    const double rate = key.first * factor;
-    const double decay = key.second ? o.weight_decay : 0.0;
-    const auto& [values, gradients, first, second, steps] = group;
+  std::map<std::int64_t, at::Tensor> counts;  // on a GPU each is a call
+  std::vector<at::Tensor> values, gradients, first, second, steps;
+  for (const Group& group : groups_) {
+    for (auto* list : {&values, &gradients, &first, &second, &steps}) {
+      list->clear();
+    }
+    for (const std::size_t member : group.members) {
+      const TrainedTensor& each = tensors_[member];
+      const at::Tensor& gradient = each.value.grad();
+      if (!gradient.defined()) continue;
+      at::Tensor& count = counts[each.steps];
+      if (!count.defined()) {
+        count =
+            at::full({}, static_cast<double>(each.steps), each.value.options());
+      }
+      values.push_back(each.value);
+      gradients.push_back(gradient);
+      first.push_back(each.first);
+      second.push_back(each.second);
+      steps.push_back(count);
+    }
+    if (values.empty()) continue;
+    const double rate = group.rate * factor;
     if (o.kind == OptimizerKind::kAdamW) {
       at::_fused_adamw_(values, gradients, first, second, {}, steps, rate,
-                        o.beta1, o.beta2, decay, o.epsilon, /*amsgrad=*/false,
-                        /*maximize=*/false);
+                        o.beta1, o.beta2, group.decay, o.epsilon,
+                        /*amsgrad=*/false, /*maximize=*/false);
     } else {
       at::_fused_adam_(values, gradients, first, second, {}, steps, rate,
-                       o.beta1, o.beta2, decay, o.epsilon, /*amsgrad=*/false,
-                       /*maximize=*/false);
+                       o.beta1, o.beta2, group.decay, o.epsilon,
+                       /*amsgrad=*/false, /*maximize=*/false);
     }
   }
 }

@@ -14,6 +14,7 @@
 #ifndef FROSTLINE_WORKER_TRAINER_TRAIN_OPTIMIZER_H_
 #define FROSTLINE_WORKER_TRAINER_TRAIN_OPTIMIZER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -46,7 +47,8 @@ struct TrainedTensor {
 
 class Optimizer {
  public:
-  // Undefined moments begin at 0. The tensors are shared with the caller.
+  // Undefined moments begin at 0. The tensors are shared with the caller. Rates
+  // and decays stay what they are.
   Optimizer(const OptimizerOptions& options,
             std::vector<TrainedTensor> tensors);
 
@@ -58,13 +60,21 @@ class Optimizer {
   std::vector<TrainedTensor>& tensors() { return tensors_; }
 
  private:
-  // Moves all tensors of one rate in a single pass over memory.
+  // Tensors of one rate, which move in a single pass over memory.
+  struct Group {
+    double rate = 0.0;
+    double decay = 0.0;
+    std::vector<std::size_t> members;
+  };
+
+  void Sort();
   void StepWholeTensors(double factor) const;
   void StepSlices(const TrainedTensor& tensor, double factor) const;
   void StepSgd(const TrainedTensor& tensor, double factor) const;
 
   OptimizerOptions options_;
   std::vector<TrainedTensor> tensors_;
+  std::vector<Group> groups_;  // of those without slices
 };
 
 // Returns the L2 norm over all gradients together, [], on their device: nobody

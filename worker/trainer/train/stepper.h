@@ -67,7 +67,7 @@ class Stepper {
   // Takes all of `parts` as one batch: each label weighs the same.
   Expected<StepResult> Step(std::span<const Batch> parts);
 
-  // There is no dropout and no graph.
+  // There is no dropout and no graph. It waits for a GPU once.
   Expected<Prediction> Predict(const Batch& batch) const;
 
   const Model& model() const { return *model_; }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "worker/trainer/device/autocast.h"
 #include "worker/trainer/freeze/flops.h"
 #include "worker/trainer/trial/fault_text.h"
 #include "worker/trainer/trial/thaw.h"
@@ -13,6 +14,10 @@
 namespace frostline::trainer {
 namespace {
 
+// Of a batch of an evaluation, however small those of training are: without a
+// graph it needs little memory, and a small one keeps no device busy.
+constexpr std::int64_t kTokensOnCpu = 2048;
+constexpr std::int64_t kTokensOnGpu = 16384;
 constexpr double kLifeSeconds = 1.0;
 constexpr double kEvaluationLifeSeconds = 60.0;
 
@@ -69,15 +74,25 @@ Expected<std::vector<Batch>> FineTuning::NextParts() {
       for (std::uint32_t& row : rows) row = train_->labelled()[row];
       parts.push_back(train_->Make(rows));
       progress_.position = cursor_->position();
-      const StepFlops flops =
-          CountFlops(model_->config(), model_->head().spec(), stepper_->plan(),
-                     parts.back().ids.size(0), parts.back().ids.size(1));
-      progress_.flops_spent += flops.spent();
-      progress_.flops_skipped += flops.skipped();
+      CountFlopsOf(parts.back());
     } while (std::cmp_less(parts.size(), settings_.accumulation) &&
              !cursor_->AtEpochEnd());
     return parts;
   });
+}
+
+// Texts of a batch cost the same, each shape is counted once for a plan.
+void FineTuning::CountFlopsOf(const Batch& batch) {
+  const std::pair shape(batch.ids.size(0), batch.ids.size(1));
+  auto known = flops_.find(shape);
+  if (known == flops_.end()) {
+    const StepFlops step =
+        CountFlops(model_->config(), model_->head().spec(), stepper_->plan(),
+                   shape.first, shape.second);
+    known = flops_.emplace(shape, Flops{step.spent(), step.skipped()}).first;
+  }
+  progress_.flops_spent += known->second.spent;
+  progress_.flops_skipped += known->second.skipped;
 }
 
 // Right behind the step, so that a checkpoint has the plan that comes next.
@@ -87,6 +102,7 @@ Expected<Done> FineTuning::ThawIfDue() {
                    model_->config().layers);
   if (thawed == thawed_) return Done{};
   thawed_ = thawed;
+  flops_.clear();
   Expected<FreezePlan> plan = PlanAfter(stepper_->steps());
   if (!plan.ok()) return plan.fault();
   return stepper_->Replan(plan.value());
@@ -143,8 +159,10 @@ Expected<std::optional<Scores>> FineTuning::Evaluate(
   Scores scores(model_->head().spec(), setup_.data->labels, maker.size());
   const BatchPlanner planner(
       maker.lengths(),
-      {.batch_size = static_cast<std::size_t>(settings_.batch_size),
-       .batch_tokens = static_cast<std::size_t>(settings_.batch_tokens)});
+      {.batch_tokens = static_cast<std::size_t>(
+           environment_.device.is_cpu() ? kTokensOnCpu : kTokensOnGpu)});
+  // Casts of weights hold for all batches.
+  const Autocast autocast(precision_, model_->device());
   std::size_t done = 0;
   for (const RowBatch& rows : planner.Ordered()) {
     if (listener_.stop() != StopReason::kNone) return std::optional<Scores>();

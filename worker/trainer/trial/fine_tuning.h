@@ -10,8 +10,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "worker/trainer/data/batches.h"
@@ -43,6 +45,10 @@ class FineTuning {
   TrialEnd Run();
 
  private:
+  struct Flops {
+    double spent = 0.0;
+    double skipped = 0.0;
+  };
   // Nothing says to go on.
   using Ended = std::optional<TrialEnd>;
 
@@ -61,6 +67,7 @@ class FineTuning {
   bool IsOver() const;
   Ended Step();
   Expected<std::vector<Batch>> NextParts();
+  void CountFlopsOf(const Batch& batch);
   Expected<Done> ThawIfDue();
   bool EvaluationIsDue() const;
   Ended EvaluateNow();
@@ -101,6 +108,8 @@ class FineTuning {
   std::optional<BatchCursor> cursor_;
   EarlyStopping early_stopping_;
   TrialProgress progress_;
+  // By texts and tokens, of the plan as it is.
+  std::map<std::pair<std::int64_t, std::int64_t>, Flops> flops_;
   std::int64_t total_steps_ = 0;
   std::int64_t trained_weights_ = 0;
   std::int64_t resume_step_;
