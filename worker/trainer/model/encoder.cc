@@ -70,6 +70,20 @@ TransformerEncoder TransformerEncoder::Merged() const {
   return TransformerEncoder(std::move(plain), std::move(weights));
 }
 
+void TransformerEncoder::KeepHalves(bool wanted) {
+  const at::NoGradGuard no_graph;
+  for (Layer& layer : layers_) {
+    for (Linear* map : {&layer.query, &layer.key, &layer.value,
+                        &layer.attention_out, &layer.up, &layer.down}) {
+      const bool kept = wanted && !map->weight.requires_grad() &&
+                        !map->bias.requires_grad();
+      if (kept == map->half_weight.defined()) continue;
+      map->half_weight = kept ? map->weight.to(at::kBFloat16) : at::Tensor();
+      map->half_bias = kept ? map->bias.to(at::kBFloat16) : at::Tensor();
+    }
+  }
+}
+
 bool TransformerEncoder::Drops(std::int64_t block, const Pass& pass) const {
   return pass.training && block >= pass.still_blocks;
 }

@@ -40,6 +40,12 @@ class TransformerEncoder {
   // shared.
   TransformerEncoder Merged() const;
 
+  // Keeps bf16 copies of the layers' maps whose weights have no gradient, if
+  // `wanted`, and none of the others. LibTorch's autocast would cast them anew
+  // for each batch; without autocast they are not used. Weights that have a
+  // copy must not change before the next call.
+  void KeepHalves(bool wanted);
+
   // `states`, when given, receives the hidden states, the embeddings first.
   at::Tensor Prefix(const Batch& batch, const Pass& pass,
                     std::vector<at::Tensor>* states = nullptr) const;

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/model/layers.h"
 
+#include <ATen/autocast_mode.h>
+
 #include <limits>
 
 namespace frostline::trainer {
 
 at::Tensor Apply(const Linear& linear, const at::Tensor& x) {
-  return at::linear(x, linear.weight, linear.bias);  // [..., outputs]
+  const bool half = linear.half_weight.defined() &&
+                    at::autocast::is_autocast_enabled(x.device().type());
+  return at::linear(x, half ? linear.half_weight : linear.weight,
+                    half ? linear.half_bias : linear.bias);  // [..., outputs]
 }
 
 at::Tensor Normalize(const at::Tensor& x, const Norm& norm,

@@ -40,6 +40,9 @@ class Model {
   // Merges the encoder (encoder.h). Throws what LibTorch throws.
   Model Merged() const;
 
+  // As the encoder's. Throws what LibTorch throws.
+  void KeepHalves(bool wanted) { encoder_.KeepHalves(wanted); }
+
   Expected<Done> Check(const Batch& batch) const;
   // Runs the prefix, unless the batch brings its boundary, the suffix and the
   // head. Throws what LibTorch throws.

@@ -26,6 +26,10 @@ struct Linear {
   // An adapter (lora.h) may be undefined.
   at::Tensor lora_a;  // [rank, inputs]
   at::Tensor lora_b;  // [outputs, rank]
+  // What autocast would make of weight and bias for each batch, where they are
+  // kept (encoder.h).
+  at::Tensor half_weight = {};
+  at::Tensor half_bias = {};
 };
 
 struct Norm {

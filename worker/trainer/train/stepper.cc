@@ -105,6 +105,7 @@ Expected<Done> Stepper::Replan(const FreezePlan& plan) {
       rates.push_back(slices.defined() ? slices.to(model_->device()) : slices);
     }
     ApplyPlan(plan, *model_);
+    model_->KeepHalves(options_.precision == Precision::kBf16);
     optimizer_ = Optimizer(
         options_.optimizer,
         Trained(*model_, plan, rates, options_, optimizer_.tensors()));

@@ -97,6 +97,30 @@ TEST_P(InBf16, EachStepSeesTheWeightsOfTheOneBefore) {
       Make(fresh, Precision::kBf16).Predict(batch_).value().logits));
 }
 
+// What autocast would cast for each batch is cast once: to the same bits, also
+// when a layer has thawed and moved meanwhile.
+TEST_P(InBf16, KeptCopiesOfFrozenWeightsAreWhatAutocastMakes) {
+  Stepper stepper = Make(model_, Precision::kBf16, 0.0);
+  const auto fresh_logits = [&] {
+    Model fresh = Copied(model_);
+    const at::NoGradGuard no_graph;
+    const Autocast autocast(Precision::kBf16, at::kCPU);
+    return fresh.Forward(batch_, {}).to(at::kFloat);
+  };
+  EXPECT_TRUE(
+      stepper.Predict(batch_).value().logits.equal(fresh_logits()));
+  const auto plan_of = [&](double rate) {
+    return MakeFreezePlan(model_.config(), model_.head().spec(),
+                          Rates(model_, rate), {})
+        .value();
+  };
+  ASSERT_TRUE(stepper.Replan(plan_of(1e-2)).ok());
+  ASSERT_TRUE(stepper.Step({&batch_, 1}).ok());
+  ASSERT_TRUE(stepper.Replan(plan_of(0.0)).ok());
+  EXPECT_TRUE(
+      stepper.Predict(batch_).value().logits.equal(fresh_logits()));
+}
+
 TEST_P(InBf16, NothingIsLeftSwitchedOnForOthers) {
   Stepper stepper = Make(model_, Precision::kBf16);
   ASSERT_TRUE(stepper.Step({&batch_, 1}).ok());
