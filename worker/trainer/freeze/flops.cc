@@ -51,22 +51,22 @@ double Linear(std::int64_t rows, std::int64_t inputs, std::int64_t outputs) {
          static_cast<double>(outputs);
 }
 
-// Adds up a layer. `rows` tokens pass through it.
+// Adds up a layer.
 class LayerCount {
  public:
-  LayerCount(const ModelConfig& config, const Trained& trained,
-             std::int64_t rows)
-      : lora_(config.lora), trained_(trained), rows_(rows) {}
+  LayerCount(const ModelConfig& config, const Trained& trained)
+      : lora_(config.lora), trained_(trained) {}
 
-  // `below`: something nearer to the text than this map has a gradient.
-  void Map(LoraPart part, const std::string& name, std::int64_t inputs,
-           std::int64_t outputs, bool below) {
-    const double whole = Linear(rows_, inputs, outputs);
+  // `rows` tokens pass through the map. `below`: something nearer to the text
+  // has a gradient.
+  void Map(LoraPart part, const std::string& name, std::int64_t rows,
+           std::int64_t inputs, std::int64_t outputs, bool below) {
+    const double whole = Linear(rows, inputs, outputs);
     Product(whole, trained_.Weight(name), below);
     if (!lora_.on(part)) return;
     const bool adapts = trained_.Adapter(name);
-    Product(Linear(rows_, inputs, lora_.rank), adapts, below);             // A
-    Product(Linear(rows_, lora_.rank, outputs), adapts, adapts || below);  // B
+    Product(Linear(rows, inputs, lora_.rank), adapts, below);             // A
+    Product(Linear(rows, lora_.rank, outputs), adapts, adapts || below);  // B
   }
 
   // A product of two things, each of which has a gradient or not.
@@ -81,34 +81,35 @@ class LayerCount {
  private:
   const LoraSpec& lora_;
   const Trained& trained_;
-  std::int64_t rows_;
   ModuleFlops flops_;
 };
 
-// `below`: something nearer to the text has a gradient.
+// `below`: something nearer to the text has a gradient. Of each text `asking`
+// tokens go through the layer, and look at all.
 ModuleFlops LayerFlops(const ModelConfig& config, const Trained& trained,
                        std::int64_t layer, bool below, std::int64_t texts,
-                       std::int64_t tokens) {
+                       std::int64_t tokens, std::int64_t asking) {
   using enum LoraPart;
   const LayerNames names = LayerNamesOf(config, layer);
   const std::int64_t hidden = config.hidden;
   const std::int64_t wide = config.feed_forward;
-  const std::int64_t rows = texts * tokens;
+  const std::int64_t all = texts * tokens;
+  const std::int64_t rows = texts * asking;
   const double sight = Linear(rows, tokens, hidden);
-  LayerCount count(config, trained, rows);
-  count.Map(kQuery, names.query, hidden, hidden, below);
-  count.Map(kKey, names.key, hidden, hidden, below);
-  count.Map(kValue, names.value, hidden, hidden, below);
+  LayerCount count(config, trained);
+  count.Map(kQuery, names.query, rows, hidden, hidden, below);
+  count.Map(kKey, names.key, all, hidden, hidden, below);
+  count.Map(kValue, names.value, all, hidden, hidden, below);
   const bool query = below || trained.Map(names.query);
   const bool key = below || trained.Map(names.key);
   const bool value = below || trained.Map(names.value);
   count.Product(sight, query, key);           // scores
   count.Product(sight, query || key, value);  // what is seen
-  count.Map(kAttentionOut, names.attention_out, hidden, hidden,
+  count.Map(kAttentionOut, names.attention_out, rows, hidden, hidden,
             query || key || value);
   const bool attention = below || trained(Part::kAttention, layer);
-  count.Map(kFeedForwardIn, names.up, hidden, wide, attention);
-  count.Map(kFeedForwardOut, names.down, wide, hidden,
+  count.Map(kFeedForwardIn, names.up, rows, hidden, wide, attention);
+  count.Map(kFeedForwardOut, names.down, rows, wide, hidden,
             attention || trained.Map(names.up));
   return count.flops();
 }
@@ -161,8 +162,9 @@ StepFlops CountFlops(const ModelConfig& config, const HeadSpec& head,
   bool below = trained(Part::kEmbeddings);
   step.modules.push_back({"embeddings", 0.0, 0.0, 0.0});  // a look-up
   for (std::int64_t i = 0; i < config.layers; ++i) {
-    step.modules.push_back(
-        LayerFlops(config, trained, i, below, texts, tokens));
+    const bool few = ReadsFirstToken(head) && i + 1 == config.layers;
+    step.modules.push_back(LayerFlops(config, trained, i, below, texts, tokens,
+                                      few ? 1 : tokens));
     below =
         below || trained(Part::kAttention, i) || trained(Part::kFeedForward, i);
   }

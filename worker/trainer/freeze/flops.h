@@ -20,6 +20,8 @@ struct ModuleFlops {
   double forward = 0.0;
   double backward = 0.0;
   double skipped = 0.0;  // backward that full training would have had
+
+  double spent() const { return forward + backward; }
 };
 
 struct StepFlops {
@@ -31,7 +33,8 @@ struct StepFlops {
   double spent() const { return forward() + backward(); }
 };
 
-// A step has `texts` of `tokens` each, padding included.
+// A step has `texts` of `tokens` each, padding included. Where the head reads
+// the first token alone, so does the top layer, trained or not.
 StepFlops CountFlops(const ModelConfig& config, const HeadSpec& head,
                      const FreezePlan& plan, std::int64_t texts,
                      std::int64_t tokens);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // In the order in which data flow: embeddings, then layers.
-//   B texts, N tokens, H hidden, F feed forward, A attention heads, D = H / A.
+//   B texts, N tokens, H hidden, F feed forward, A attention heads, D = H / A;
+//   M tokens go through a layer: N, or 1 in the top one (Pass::first_token).
 #include "worker/trainer/model/encoder.h"
 
 #include <algorithm>
@@ -122,6 +123,7 @@ at::Tensor TransformerEncoder::Map(const Linear& linear, const at::Tensor& x,
 }
 
 at::Tensor TransformerEncoder::Attend(const Layer& layer,
+                                      const at::Tensor& asking,
                                       const at::Tensor& hidden,
                                       const at::Tensor& mask, bool drops,
                                       const Pass& pass) const {
@@ -129,17 +131,17 @@ at::Tensor TransformerEncoder::Attend(const Layer& layer,
   const double scale =
       1.0 / std::sqrt(static_cast<double>(config_.head_size()));
   const at::Tensor query =
-      SplitHeads(Map(layer.query, hidden, drops, pass), heads);
+      SplitHeads(Map(layer.query, asking, drops, pass), heads);
   const at::Tensor key = SplitHeads(Map(layer.key, hidden, drops, pass), heads);
   const at::Tensor value =
       SplitHeads(Map(layer.value, hidden, drops, pass), heads);
   const at::Tensor scores =
-      at::matmul(query, key.transpose(2, 3)) * scale + mask;  // [B, A, N, N]
+      at::matmul(query, key.transpose(2, 3)) * scale + mask;  // [B, A, M, N]
   const at::Tensor shares =
       Dropout(at::softmax(scores, -1), drops ? config_.attention_dropout : 0.0,
-              pass.chance);                           // [B, A, N, N]
-  const at::Tensor seen = at::matmul(shares, value);  // [B, A, N, D]
-  return Map(layer.attention_out, MergeHeads(seen), drops, pass);  // [B, N, H]
+              pass.chance);                           // [B, A, M, N]
+  const at::Tensor seen = at::matmul(shares, value);  // [B, A, M, D]
+  return Map(layer.attention_out, MergeHeads(seen), drops, pass);  // [B, M, H]
 }
 
 at::Tensor TransformerEncoder::RunLayer(std::int64_t index,
@@ -149,17 +151,20 @@ at::Tensor TransformerEncoder::RunLayer(std::int64_t index,
   const Layer& layer = layers_[static_cast<std::size_t>(index)];
   const bool drops = Drops(1 + index, pass);
   const double dropout = drops ? config_.hidden_dropout : 0.0;
-  at::Tensor attended = Attend(layer, hidden, mask, drops, pass);  // [B, N, H]
+  const bool few = pass.first_token && index + 1 == config_.layers;
+  const at::Tensor asking = few ? hidden.narrow(1, 0, 1) : hidden;  // [B, M, H]
+  at::Tensor attended =
+      Attend(layer, asking, hidden, mask, drops, pass);  // [B, M, H]
   if (config_.family != Family::kDistilBert) {  // which has none here
     attended = Dropout(attended, dropout, pass.chance);
   }
   const at::Tensor middle =
-      Normalize(hidden + attended, layer.attention_norm, config_);  // [B, N, H]
+      Normalize(asking + attended, layer.attention_norm, config_);  // [B, M, H]
   const at::Tensor wide = Activate(Map(layer.up, middle, drops, pass),
-                                   config_.activation);  // [B, N, F]
+                                   config_.activation);  // [B, M, F]
   const at::Tensor narrow = Dropout(Map(layer.down, wide, drops, pass), dropout,
-                                    pass.chance);          // [B, N, H]
-  return Normalize(middle + narrow, layer.norm, config_);  // [B, N, H]
+                                    pass.chance);          // [B, M, H]
+  return Normalize(middle + narrow, layer.norm, config_);  // [B, M, H]
 }
 
 at::Tensor TransformerEncoder::Prefix(const Batch& batch, const Pass& pass,

@@ -46,7 +46,8 @@ class TransformerEncoder {
   // copy must not change before the next call.
   void KeepHalves(bool wanted);
 
-  // `states`, when given, receives the hidden states, the embeddings first.
+  // `states`, when given, receives the hidden states, the embeddings first. With
+  // `pass.first_token` the last of them is [B, 1, H].
   at::Tensor Prefix(const Batch& batch, const Pass& pass,
                     std::vector<at::Tensor>* states = nullptr) const;
   at::Tensor Suffix(const at::Tensor& boundary, const Batch& batch,
@@ -64,8 +65,10 @@ class TransformerEncoder {
   at::Tensor Embed(const Batch& batch, const Pass& pass) const;
   at::Tensor RunLayer(std::int64_t layer, const at::Tensor& hidden,
                       const at::Tensor& mask, const Pass& pass) const;
-  at::Tensor Attend(const Layer& layer, const at::Tensor& hidden,
-                    const at::Tensor& mask, bool drops, const Pass& pass) const;
+  // `asking` are those of `hidden` that look at all of it.
+  at::Tensor Attend(const Layer& layer, const at::Tensor& asking,
+                    const at::Tensor& hidden, const at::Tensor& mask,
+                    bool drops, const Pass& pass) const;
   // Applies its adapter too, which drops if `drops`.
   at::Tensor Map(const Linear& linear, const at::Tensor& x, bool drops,
                  const Pass& pass) const;

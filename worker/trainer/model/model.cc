@@ -53,10 +53,12 @@ Expected<Done> Model::Check(const Batch& batch) const {
 }
 
 at::Tensor Model::Forward(const Batch& batch, const Pass& pass) const {
+  Pass own = pass;
+  own.first_token = ReadsFirstToken(head_.spec());
   const at::Tensor boundary = batch.boundary.defined()
                                   ? batch.boundary
-                                  : encoder_.Prefix(batch, pass);  // [B, N, H]
-  return head_.Logits(encoder_.Suffix(boundary, batch, pass), batch, pass);
+                                  : encoder_.Prefix(batch, own);  // [B, N, H]
+  return head_.Logits(encoder_.Suffix(boundary, batch, own), batch, own);
 }
 
 }  // namespace frostline::trainer

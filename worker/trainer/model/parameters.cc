@@ -146,6 +146,11 @@ std::string LoraBNameOf(const std::string& linear) {
   return linear + ".lora_B.weight";
 }
 
+bool ReadsFirstToken(const HeadSpec& head) {
+  return head.task != Task::kTokens &&
+         !(head.task == Task::kPairCosine && head.pooling == Pooling::kMean);
+}
+
 Expected<Done> CheckHead(const HeadSpec& head) {
   const bool one =
       head.task == Task::kRegression || head.task == Task::kPairCosine;

@@ -35,6 +35,9 @@ struct HeadSpec {
   double scale = 5.0;  // of a pair: two equal texts' score
 };
 
+// The head looks at no other token, so that the top layer needs no other either.
+bool ReadsFirstToken(const HeadSpec& head);
+
 Expected<Done> CheckHead(const HeadSpec& head);
 
 enum class Part : std::uint8_t {

@@ -10,6 +10,7 @@ namespace frostline::trainer {
 namespace {
 
 const HeadSpec kTwoClasses = {.task = Task::kSequence, .outputs = 2};
+const HeadSpec kTags = {.task = Task::kTokens, .outputs = 2};
 constexpr std::int64_t kTexts = 8;
 constexpr std::int64_t kTokens = 128;
 
@@ -28,7 +29,8 @@ ModelConfig Base() {
 
 // Layers below k frozen, the embeddings if asked; every other module trains.
 StepFlops Frozen(std::int64_t k, bool embeddings,
-                 FreezeMode mode = FreezeMode::kHard) {
+                 FreezeMode mode = FreezeMode::kHard,
+                 const HeadSpec& head = kTags) {
   ModuleRates rates = {
       {"embeddings", embeddings ? 0.0 : 1.0}, {"pooler", 1.0}, {"head", 1.0}};
   for (std::int64_t i = 0; i < 12; ++i) {
@@ -36,8 +38,8 @@ StepFlops Frozen(std::int64_t k, bool embeddings,
   }
   const FreezeSemantics semantics = {mode, PrefixDropout::kHf};
   const FreezePlan plan =
-      MakeFreezePlan(Base(), kTwoClasses, rates, semantics).value();
-  return CountFlops(Base(), kTwoClasses, plan, kTexts, kTokens);
+      MakeFreezePlan(Base(), head, rates, semantics).value();
+  return CountFlops(Base(), head, plan, kTexts, kTokens);
 }
 
 // Per token and layer: 24 h^2 + 4 n h.
@@ -80,6 +82,27 @@ TEST(CountFlops, SpentAndSkippedAreFullTraining) {
 
 TEST(CountFlops, Lr0SkipsNothing) {
   EXPECT_EQ(Frozen(6, true, FreezeMode::kLr0).skipped(), 0.0);
+}
+
+// K and V of all tokens, a twelfth of a layer's weights each; all else of one.
+TEST(CountFlops, TheTopLayerOfATextIsASixth) {
+  const FreezeMode hard = FreezeMode::kHard;
+  const StepFlops tags = Frozen(0, false);
+  const StepFlops text = Frozen(0, false, hard, kTwoClasses);
+  EXPECT_EQ(text.modules[11].spent(), tags.modules[11].spent());
+  const double square = 2.0 * 8 * 768 * 768;  // H x H for a token of each text
+  const double sight = 2.0 * 8 * 128 * 768;
+  EXPECT_DOUBLE_EQ(text.modules[12].forward,
+                   2 * 128 * square + 10 * square + 2 * sight);
+  EXPECT_DOUBLE_EQ(text.modules[12].backward, 2 * text.modules[12].forward);
+  EXPECT_LT(text.modules[12].spent(), tags.modules[12].spent() / 5.5);
+}
+
+TEST(CountFlops, TheMeanOfAllTokensNeedsAllOfThem) {
+  const HeadSpec mean = {
+      .task = Task::kPairCosine, .outputs = 1, .pooling = Pooling::kMean};
+  EXPECT_EQ(Frozen(0, false, FreezeMode::kHard, mean).modules[12].forward,
+            Frozen(0, false).modules[12].forward);
 }
 
 // Query and value adapted in layers from `k` on.

@@ -5,6 +5,7 @@
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -50,6 +51,7 @@ TEST_F(ModelOf, AFrozenPrefixComputesTheSameWithoutAGraph) {
   }
   Pass pass;
   pass.frozen_blocks = 3;
+  pass.first_token = ReadsFirstToken(model_.head().spec());
   const at::Tensor boundary = model_.encoder().Prefix(batch_, pass);
   EXPECT_FALSE(boundary.requires_grad());
   const at::Tensor logits = model_.head().Logits(
@@ -190,6 +192,80 @@ TEST_F(ModelWithDropout, IsOffInStillBlocksAlone) {
   EXPECT_TRUE(Train(4, 1).equal(Run({})));
   EXPECT_FALSE(Train(3, 1).equal(Run({})));
 }
+
+// The top layer of all tokens, then the head: as transformers does it.
+at::Tensor ByAllTokens(const Model& model, const Batch& batch) {
+  const Pass pass;
+  return model.head().Logits(
+      model.encoder().Suffix(model.encoder().Prefix(batch, pass), batch, pass),
+      batch, pass);
+}
+
+class TopLayer : public testing::TestWithParam<const char*> {
+ protected:
+  TopLayer()
+      : model_(LoadFixture("models/" + std::string(GetParam())).model),
+        batch_(BatchOf(ReadTensors(FixturePath(
+                           "models/" + std::string(GetParam()) +
+                           "/io.safetensors")),
+                       "b0")) {}
+
+  std::vector<at::Tensor> GradientsOf(const at::Tensor& logits) {
+    for (Weight& each : model_.weights()) each.value.mutable_grad().reset();
+    logits.square().sum().backward();
+    std::vector<at::Tensor> gradients;
+    for (const Weight& each : model_.weights()) {
+      gradients.push_back(each.value.grad().clone());
+    }
+    return gradients;
+  }
+
+  Model model_;
+  Batch batch_;
+};
+
+TEST_P(TopLayer, OfOneTokenGivesTheLogitsAndGradientsOfAll) {
+  for (Weight& each : model_.weights()) each.value.set_requires_grad(true);
+  const at::Tensor few = model_.Forward(batch_, {});
+  const at::Tensor all = ByAllTokens(model_, batch_);
+  EXPECT_LE(Furthest(few.detach(), all.detach()), 1e-6);
+  const std::vector<at::Tensor> one = GradientsOf(few);
+  const std::vector<at::Tensor> whole = GradientsOf(all);
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    EXPECT_LE(Furthest(one[i], whole[i]), 1e-5) << model_.weights()[i].spec.name;
+  }
+}
+
+TEST_P(TopLayer, GivesOneTokenAndTheLayersBelowAll) {
+  Pass pass;
+  pass.first_token = true;
+  std::vector<at::Tensor> states;
+  model_.encoder().Suffix(model_.encoder().Prefix(batch_, pass, &states),
+                          batch_, pass, &states);
+  const std::int64_t tokens = batch_.ids.size(1);
+  for (std::size_t i = 0; i + 1 < states.size(); ++i) {
+    EXPECT_EQ(states[i].size(1), tokens);
+  }
+  EXPECT_EQ(states.back().size(1), 1);
+}
+
+// Where all of it is frozen, it is part of the prefix.
+TEST_P(TopLayer, OfAFrozenEncoderIsTheSame) {
+  const at::NoGradGuard no_graph;
+  Pass frozen;
+  frozen.frozen_blocks = 1 + model_.config().layers;
+  EXPECT_TRUE(
+      model_.Forward(batch_, frozen).equal(model_.Forward(batch_, {})));
+}
+
+INSTANTIATE_TEST_SUITE_P(Recorded, TopLayer,
+                         testing::Values("bert-seq2", "distilbert-seq2",
+                                         "roberta-reg"),
+                         [](const auto& folder) {
+                           std::string name = folder.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 TEST_F(ModelOf, AnEncoderCarriesSeveralHeads) {
   const std::string folder = FixturePath("models/bert-seq2");
