@@ -163,8 +163,8 @@ StepFlops CountFlops(const ModelConfig& config, const HeadSpec& head,
   step.modules.push_back({"embeddings", 0.0, 0.0, 0.0});  // a look-up
   for (std::int64_t i = 0; i < config.layers; ++i) {
     const bool few = ReadsFirstToken(head) && i + 1 == config.layers;
-    step.modules.push_back(LayerFlops(config, trained, i, below, texts, tokens,
-                                      few ? 1 : tokens));
+    step.modules.push_back(
+        LayerFlops(config, trained, i, below, texts, tokens, few ? 1 : tokens));
     below =
         below || trained(Part::kAttention, i) || trained(Part::kFeedForward, i);
   }

@@ -21,8 +21,8 @@ struct Batch {
   at::Tensor mask;    // [B, N] int64, 0 for padding, else 1
   at::Tensor types;   // [B, N] int64, or undefined: all 0
   at::Tensor labels;  // [B] or [B, N] int64 (-100: none), [B] float; [B/2]
-  // It is what Prefix gave for these texts, [B, N, H], or [B, 1, H] of all layers
-  // where the head reads no more; undefined runs Prefix.
+  // It is what Prefix gave for these texts, [B, N, H], or [B, 1, H] of all
+  // layers where the head reads no more; undefined runs Prefix.
   at::Tensor boundary;
 };
 
@@ -39,8 +39,8 @@ struct Pass {
   std::int64_t frozen_blocks = 0;
   // In these, dropout is off even when training.
   std::int64_t still_blocks = 0;
-  // The top layer gives its first token alone, [B, 1, H]: of the others it needs
-  // keys and values, and no more.
+  // The top layer gives its first token alone, [B, 1, H]: of the others it
+  // needs keys and values, and no more.
   bool first_token = false;
   // Dropout draws from it; it must be set when `training`.
   at::Generator* chance = nullptr;

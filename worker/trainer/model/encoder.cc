@@ -76,8 +76,8 @@ void TransformerEncoder::KeepHalves(bool wanted) {
   for (Layer& layer : layers_) {
     for (Linear* map : {&layer.query, &layer.key, &layer.value,
                         &layer.attention_out, &layer.up, &layer.down}) {
-      const bool kept = wanted && !map->weight.requires_grad() &&
-                        !map->bias.requires_grad();
+      const bool kept =
+          wanted && !map->weight.requires_grad() && !map->bias.requires_grad();
       if (kept == map->half_weight.defined()) continue;
       map->half_weight = kept ? map->weight.to(at::kBFloat16) : at::Tensor();
       map->half_bias = kept ? map->bias.to(at::kBFloat16) : at::Tensor();
@@ -155,7 +155,7 @@ at::Tensor TransformerEncoder::RunLayer(std::int64_t index,
   const at::Tensor asking = few ? hidden.narrow(1, 0, 1) : hidden;  // [B, M, H]
   at::Tensor attended =
       Attend(layer, asking, hidden, mask, drops, pass);  // [B, M, H]
-  if (config_.family != Family::kDistilBert) {  // which has none here
+  if (config_.family != Family::kDistilBert) {           // which has none here
     attended = Dropout(attended, dropout, pass.chance);
   }
   const at::Tensor middle =

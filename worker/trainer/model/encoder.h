@@ -46,8 +46,8 @@ class TransformerEncoder {
   // copy must not change before the next call.
   void KeepHalves(bool wanted);
 
-  // `states`, when given, receives the hidden states, the embeddings first. With
-  // `pass.first_token` the last of them is [B, 1, H].
+  // `states`, when given, receives the hidden states, the embeddings first.
+  // With `pass.first_token` the last of them is [B, 1, H].
   at::Tensor Prefix(const Batch& batch, const Pass& pass,
                     std::vector<at::Tensor>* states = nullptr) const;
   at::Tensor Suffix(const at::Tensor& boundary, const Batch& batch,

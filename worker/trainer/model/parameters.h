@@ -35,7 +35,8 @@ struct HeadSpec {
   double scale = 5.0;  // of a pair: two equal texts' score
 };
 
-// The head looks at no other token, so that the top layer needs no other either.
+// The head looks at no other token, so that the top layer needs no other
+// either.
 bool ReadsFirstToken(const HeadSpec& head);
 
 Expected<Done> CheckHead(const HeadSpec& head);

@@ -206,9 +206,9 @@ Expected<Prediction> Stepper::Predict(const Batch& batch) const {
     prediction.logits = logits.to(at::kCPU);
     if (prediction.labels > 0) {
       // Where the logits are now: a GPU has been waited for once.
-      prediction.loss = LossOf(model_->head().spec(), prediction.logits,
-                               batch.labels, 0.0)
-                            .item<double>();
+      prediction.loss =
+          LossOf(model_->head().spec(), prediction.logits, batch.labels, 0.0)
+              .item<double>();
     }
     return prediction;
   });

@@ -107,8 +107,7 @@ TEST_P(InBf16, KeptCopiesOfFrozenWeightsAreWhatAutocastMakes) {
     const Autocast autocast(Precision::kBf16, at::kCPU);
     return fresh.Forward(batch_, {}).to(at::kFloat);
   };
-  EXPECT_TRUE(
-      stepper.Predict(batch_).value().logits.equal(fresh_logits()));
+  EXPECT_TRUE(stepper.Predict(batch_).value().logits.equal(fresh_logits()));
   const auto plan_of = [&](double rate) {
     return MakeFreezePlan(model_.config(), model_.head().spec(),
                           Rates(model_, rate), {})
@@ -117,8 +116,7 @@ TEST_P(InBf16, KeptCopiesOfFrozenWeightsAreWhatAutocastMakes) {
   ASSERT_TRUE(stepper.Replan(plan_of(1e-2)).ok());
   ASSERT_TRUE(stepper.Step({&batch_, 1}).ok());
   ASSERT_TRUE(stepper.Replan(plan_of(0.0)).ok());
-  EXPECT_TRUE(
-      stepper.Predict(batch_).value().logits.equal(fresh_logits()));
+  EXPECT_TRUE(stepper.Predict(batch_).value().logits.equal(fresh_logits()));
 }
 
 TEST_P(InBf16, NothingIsLeftSwitchedOnForOthers) {

@@ -205,10 +205,10 @@ class TopLayer : public testing::TestWithParam<const char*> {
  protected:
   TopLayer()
       : model_(LoadFixture("models/" + std::string(GetParam())).model),
-        batch_(BatchOf(ReadTensors(FixturePath(
-                           "models/" + std::string(GetParam()) +
-                           "/io.safetensors")),
-                       "b0")) {}
+        batch_(BatchOf(
+            ReadTensors(FixturePath("models/" + std::string(GetParam()) +
+                                    "/io.safetensors")),
+            "b0")) {}
 
   std::vector<at::Tensor> GradientsOf(const at::Tensor& logits) {
     for (Weight& each : model_.weights()) each.value.mutable_grad().reset();
@@ -232,7 +232,8 @@ TEST_P(TopLayer, OfOneTokenGivesTheLogitsAndGradientsOfAll) {
   const std::vector<at::Tensor> one = GradientsOf(few);
   const std::vector<at::Tensor> whole = GradientsOf(all);
   for (std::size_t i = 0; i < one.size(); ++i) {
-    EXPECT_LE(Furthest(one[i], whole[i]), 1e-5) << model_.weights()[i].spec.name;
+    EXPECT_LE(Furthest(one[i], whole[i]), 1e-5)
+        << model_.weights()[i].spec.name;
   }
 }
 
@@ -254,8 +255,7 @@ TEST_P(TopLayer, OfAFrozenEncoderIsTheSame) {
   const at::NoGradGuard no_graph;
   Pass frozen;
   frozen.frozen_blocks = 1 + model_.config().layers;
-  EXPECT_TRUE(
-      model_.Forward(batch_, frozen).equal(model_.Forward(batch_, {})));
+  EXPECT_TRUE(model_.Forward(batch_, frozen).equal(model_.Forward(batch_, {})));
 }
 
 INSTANTIATE_TEST_SUITE_P(Recorded, TopLayer,

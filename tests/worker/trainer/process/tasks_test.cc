@@ -192,15 +192,23 @@ TEST_F(Tasks, ClassificationOfTwoAndOfFive) {
   EXPECT_EQ(five["metrics"]["f1"], five["metrics"]["f1_macro"]);
 }
 
-// A thing that can be learnt is learnt.
+// A thing that can be learnt is learnt. Of one seed the twenty rows say little:
+// of forty seeds a quarter reach .8, their mean is .74.
 TEST_F(Tasks, TrainingHelps) {
   nlohmann::json trial = Trial("m", "d");
   trial["training"].update({{"epochs", 12}, {"evaluate_every_steps", 4}});
-  const Conversation heard = trainer_->Train(trial);
-  const nlohmann::json first = heard.Of("report").front()["metrics"];
-  EXPECT_LT(heard.finish["metrics"]["train_loss"],
-            0.8 * first["train_loss"].get<double>());
-  EXPECT_GE(heard.finish["metrics"]["accuracy"], 0.8);
+  double accuracy = 0.0;
+  double first_loss = 0.0;
+  double last_loss = 0.0;
+  for (int seed = 1; seed <= 8; ++seed) {
+    trial["seed"] = seed;
+    const Conversation heard = trainer_->Train(trial);
+    first_loss += heard.Evaluations().front()["train_loss"].get<double>();
+    last_loss += heard.Evaluations().back()["train_loss"].get<double>();
+    accuracy += heard.finish["metrics"]["accuracy"].get<double>() / 8;
+  }
+  EXPECT_LT(last_loss, 0.8 * first_loss);
+  EXPECT_GE(accuracy, 0.65);
 }
 
 // Beside adapters (3 layers, one map, A and B) only the head trains.
@@ -302,8 +310,8 @@ TEST_F(Tasks, FrozenAllThroughNothingMoves) {
   for (auto& rate : trial["rates"]) rate = 0.0;
   const Conversation heard = trainer_->Train(trial);
   EXPECT_EQ(heard.finish["metrics"]["trained_parameters"], 0);
-  EXPECT_EQ(heard.Of("report").front()["metrics"]["loss"],
-            heard.Of("report").back()["metrics"]["loss"]);
+  EXPECT_EQ(heard.Evaluations().front()["loss"],
+            heard.Evaluations().back()["loss"]);
 }
 
 // Sums may be cut in another way, so two threads need not give the bits of one;

@@ -60,6 +60,14 @@ std::vector<nlohmann::json> Conversation::Of(const std::string& type) const {
   return some;
 }
 
+std::vector<nlohmann::json> Conversation::Evaluations() const {
+  std::vector<nlohmann::json> evaluations;
+  for (const nlohmann::json& report : Of("report")) {
+    if (!report["metrics"].empty()) evaluations.push_back(report["metrics"]);
+  }
+  return evaluations;
+}
+
 std::string Conversation::Log() const {
   std::string text;
   for (const nlohmann::json& each : Of("log")) {

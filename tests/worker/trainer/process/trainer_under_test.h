@@ -37,6 +37,8 @@ struct Conversation {
   nlohmann::json finish;  // null when the process ended before
 
   std::vector<nlohmann::json> Of(const std::string& type) const;
+  // The metrics that it reported; a slow machine hears signs of life between.
+  std::vector<nlohmann::json> Evaluations() const;
   // All of the log in one text.
   std::string Log() const;
 };
