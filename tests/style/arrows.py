@@ -103,7 +103,7 @@ FLOORS = {
                   "text"),
         "process": ("trial", "model", "tasks", "text"),
         "self_check": ("device",),
-        "main": ("self_check", "process", "trial", "model"),
+        "main": ("self_check", "process", "trial", "device", "model"),
     },
     "cli": {
         "term": (),
