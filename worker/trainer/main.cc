@@ -35,7 +35,7 @@ std::string Software() {
 }
 
 int Complain(const Fault& fault, int code) {
-  std::cerr << "frostline-trainer: " << FaultText(fault) << std::endl;
+  std::cerr << "frostline-trainer: " << FaultText(fault) << '\n' << std::flush;
   return code;
 }
 
@@ -74,7 +74,7 @@ int Train(const TrainerOptions& options) {
   KeepFreedMemory();
   Outbox outbox(STDOUT_FILENO);  // first: the check may make a library print
   const SelfCheck check = RunSelfCheck(options.device);
-  std::cerr << ToJson(check) << std::endl;
+  std::cerr << ToJson(check) << '\n' << std::flush;
   if (!check.ok) return kRequeueMe;
   Expected<Workbench> workbench =
       Workbench::Open(options.registry, device.value());

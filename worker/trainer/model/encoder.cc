@@ -114,7 +114,7 @@ at::Tensor TransformerEncoder::Embed(const Batch& batch,
 
 at::Tensor TransformerEncoder::Map(const Linear& linear, const at::Tensor& x,
                                    bool drops, const Pass& pass) const {
-  const at::Tensor plain = Apply(linear, x);  // [..., outputs]
+  at::Tensor plain = Apply(linear, x);  // [..., outputs]
   if (!linear.lora_a.defined()) return plain;
   const at::Tensor seen =
       Dropout(x, drops ? config_.lora.dropout : 0.0, pass.chance);

@@ -46,7 +46,7 @@ at::Tensor ModelHead::Pooled(const at::Tensor& hidden,
         batch.mask.unsqueeze(2).to(hidden.scalar_type());         // [B, N, 1]
     return (hidden * mask).sum(1) / mask.sum(1).clamp_min(1e-9);  // [B, H]
   }
-  const at::Tensor first = hidden.select(1, 0);  // [B, H]
+  at::Tensor first = hidden.select(1, 0);  // [B, H]
   if (!pooler_.weight.defined()) return first;
   return at::tanh(Apply(pooler_, first));  // [B, H]
 }
