@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,6 +16,8 @@
 
 #include "worker/trainer/device/main_memory.h"
 #include "worker/trainer/model/torch.h"
+#include "worker/trainer/prefix/group_key.h"
+#include "worker/trainer/prefix/prefix_store.h"
 #include "worker/trainer/process/options.h"
 #include "worker/trainer/process/trainer.h"
 #include "worker/trainer/self_check.h"
@@ -58,6 +61,18 @@ void SetThreads(int wanted) {
   if (threads > 0) at::set_num_threads(threads);
 }
 
+// Trials do without a folder that cannot be had, and take longer.
+std::optional<PrefixStore> OpenPrefixes(const TrainerOptions& options) {
+  if (options.prefix_folder.empty()) return std::nullopt;
+  Expected<PrefixStore> store =
+      PrefixStore::Open(options.prefix_folder, options.prefix_bytes);
+  if (store.ok()) return std::move(store).value();
+  std::cerr << "frostline-trainer: nothing of frozen layers is kept: "
+            << FaultText(store.fault()) << '\n'
+            << std::flush;
+  return std::nullopt;
+}
+
 int CheckAndPrint(const std::string& device) {
   const SelfCheck check = RunSelfCheck(device);
   std::cout << ToJson(check) << "\n";
@@ -79,11 +94,13 @@ int Train(const TrainerOptions& options) {
   Expected<Workbench> workbench =
       Workbench::Open(options.registry, device.value());
   if (!workbench.ok()) return Complain(workbench.fault(), kRequeueMe);
+  const std::optional<PrefixStore> prefixes = OpenPrefixes(options);
   Inbox inbox(STDIN_FILENO);
   Trainer({inbox,
            outbox,
            workbench.value(),
-           {device.value(), SteadySeconds, options.checkpoint_seconds},
+           {device.value(), SteadySeconds, options.checkpoint_seconds,
+            prefixes ? &*prefixes : nullptr, KernelFingerprint(device.value())},
            Software()})
       .Run();
   // The reader may wait for an agent that will say no more.

@@ -66,6 +66,9 @@ Expected<Done> TokenStore::Add(const Dataset& data, std::uint32_t row,
   for (const std::int32_t type : encoding.type_ids) {
     types_.push_back(static_cast<std::uint8_t>(type));
   }
+  keys_.push_back(RowKeyOf(
+      std::span(ids_).subspan(offsets_.back()),
+      std::span(types_).subspan(static_cast<std::size_t>(offsets_.back()))));
   offsets_.push_back(ids_.size());
   weights_.push_back(static_cast<float>(data[row].weight));
   if (!tagging_) {

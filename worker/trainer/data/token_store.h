@@ -15,6 +15,7 @@
 #include "base/plain/result.h"
 #include "base/plain/stop_sign.h"
 #include "worker/trainer/data/dataset.h"
+#include "worker/trainer/data/row_key.h"
 #include "worker/trainer/text/encoding.h"
 #include "worker/trainer/text/tokenizer.h"
 
@@ -52,8 +53,9 @@ class TokenStore {
   std::size_t size() const { return offsets_.size() - 1; }
   std::size_t token_total() const { return ids_.size(); }
   std::vector<std::uint32_t> Lengths() const;
-  // Only tagging has labels.
   std::span<const std::int32_t> ids(std::size_t row) const;
+  RowKey key(std::size_t row) const { return keys_[row]; }
+  // Only tagging has labels.
   std::span<const std::int32_t> token_labels(std::size_t row) const;
 
   // `rows` count from 0 in the order that Tokenize was given.
@@ -73,6 +75,7 @@ class TokenStore {
   std::vector<std::uint64_t> offsets_ = {0};
   std::vector<std::int32_t> ids_;
   std::vector<std::uint8_t> types_;
+  std::vector<RowKey> keys_;                // of the rows
   std::vector<std::int32_t> token_labels_;  // of tagging
   std::vector<std::int32_t> labels_;        // of the rows
   std::vector<float> targets_;

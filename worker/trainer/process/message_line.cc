@@ -103,6 +103,10 @@ MessageLine& MessageLine::Add(std::string_view name, const TrialUsage& usage,
       .Whole("trained_parameters", usage.trained_parameters)
       .Number("flops_spent", usage.flops_spent)
       .Number("flops_skipped", usage.flops_skipped)
+      .Number("flops_shared", usage.flops_shared)
+      .Whole("prefix_hits", usage.prefix.hits)
+      .Whole("prefix_misses", usage.prefix.misses)
+      .Whole("prefix_bytes", usage.prefix.bytes)
       .Whole("peak_memory_bytes", usage.peak_memory_bytes);
   if (usage.energy_joules)
     members.Number("energy_joules", *usage.energy_joules);

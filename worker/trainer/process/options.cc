@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace frostline::trainer {
 
@@ -25,6 +26,14 @@ const char kTrainerHelp[] =
     "  --checkpoint-every T  seconds between checkpoints, e.g. 300s "
     "(default);\n"
     "                        0s: after every step\n"
+    "  --prefix-dir DIR      keeps what frozen layers gave, for all trials "
+    "and\n"
+    "                        trainers of this node (default:\n"
+    "                        $FROSTLINE_PREFIX_DIR, else nothing is kept);\n"
+    "                        it tells the texts, so it is closed to others\n"
+    "  --prefix-bytes N      the most that it may hold, e.g. 20GiB (default:\n"
+    "                        $FROSTLINE_PREFIX_BYTES, else a tenth of its\n"
+    "                        file system)\n"
     "  --self-check          compute with LibTorch, compare with the known\n"
     "                        answer, measure; print one line of JSON\n"
     "  --version             print the versions of Frostline and LibTorch\n"
@@ -49,6 +58,21 @@ std::optional<Number> Parse(std::string_view text) {
   return number;
 }
 
+// "4096", "512MiB", "20GiB", "1TiB"; not 0.
+std::optional<std::uint64_t> ParseBytes(std::string_view text) {
+  int shift = 0;
+  for (const auto& [unit, bits] :
+       {std::pair("KiB", 10), {"MiB", 20}, {"GiB", 30}, {"TiB", 40}}) {
+    if (!text.ends_with(unit)) continue;
+    shift = bits;
+    text.remove_suffix(3);
+  }
+  const auto number = Parse<std::uint64_t>(text);
+  const std::uint64_t most = ~std::uint64_t{0} >> static_cast<unsigned>(shift);
+  if (!number || *number == 0 || *number > most) return std::nullopt;
+  return *number << static_cast<unsigned>(shift);
+}
+
 Expected<Done> TakeValue(const std::string& option, const std::string& value,
                          TrainerOptions& options) {
   if (option == "--registry") {
@@ -69,6 +93,14 @@ Expected<Done> TakeValue(const std::string& option, const std::string& value,
       return Bad(option, "is no time in seconds: " + value, "say e.g. 300s");
     }
     options.checkpoint_seconds = *seconds;
+  } else if (option == "--prefix-dir") {
+    options.prefix_folder = value;
+  } else if (option == "--prefix-bytes") {
+    const auto bytes = ParseBytes(value);
+    if (!bytes) {
+      return Bad(option, "is no number of bytes: " + value, "say e.g. 20GiB");
+    }
+    options.prefix_bytes = *bytes;
   } else {
     return Bad(option, "is no option", "see frostline-trainer --help");
   }
@@ -88,6 +120,13 @@ Expected<TrainerOptions> ReadOptions(std::span<const std::string> arguments) {
   TrainerOptions options;
   if (const char* registry = std::getenv("FROSTLINE_REGISTRY")) {
     options.registry = registry;
+  }
+  if (const char* folder = std::getenv("FROSTLINE_PREFIX_DIR")) {
+    options.prefix_folder = folder;
+  }
+  if (const char* bytes = std::getenv("FROSTLINE_PREFIX_BYTES")) {
+    Expected<Done> taken = TakeValue("--prefix-bytes", bytes, options);
+    if (!taken.ok()) return taken.fault();
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (const auto action = ActionOf(arguments[i])) {

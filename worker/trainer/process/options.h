@@ -4,6 +4,7 @@
 #ifndef FROSTLINE_WORKER_TRAINER_PROCESS_OPTIONS_H_
 #define FROSTLINE_WORKER_TRAINER_PROCESS_OPTIONS_H_
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -19,6 +20,8 @@ struct TrainerOptions {
   std::string device = "auto";
   int threads = 0;  // 0: OMP_NUM_THREADS, else all cores
   double checkpoint_seconds = 300.0;
+  std::string prefix_folder;       // of stored activations; empty: none
+  std::uint64_t prefix_bytes = 0;  // 0: a tenth of its file system
 };
 
 // `arguments` lack the program's name. Returns kMisuse for what is not known,

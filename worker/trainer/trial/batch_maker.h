@@ -23,6 +23,9 @@ class BatchMaker {
   BatchMaker(std::shared_ptr<const TokenStore> tokens,
              const ModelConfig& config, const HeadSpec& head, bool is_cpu);
 
+  // Of the store, in the order of the last batch's texts.
+  std::span<const std::uint32_t> rows() const { return rows_; }
+
   // It is half of the store's rows where pairs are read apart.
   std::size_t size() const { return examples_; }
   // A pair that is read apart counts its longer text.

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "worker/trainer/device/autocast.h"
-#include "worker/trainer/freeze/flops.h"
 #include "worker/trainer/trial/fault_text.h"
 #include "worker/trainer/trial/thaw.h"
 
@@ -25,7 +24,7 @@ constexpr double kEvaluationLifeSeconds = 60.0;
 
 TrialEnd FineTuning::Run() {
   environment_.device.ResetPeakMemory();
-  if (Expected<Done> begun = Begin(); !begun.ok()) return Fail(begun.fault());
+  if (Expected<Done> begun = Begin(); !begun.ok()) return EndOf(begun.fault());
   while (true) {
     const StopReason stop = listener_.stop();
     if (stop != StopReason::kNone) return Stop(stop);
@@ -49,6 +48,7 @@ FineTuning::Ended FineTuning::Step() {
   const std::uint64_t epoch = progress_.position.epoch;
   Expected<std::vector<Batch>> parts = NextParts();
   if (!parts.ok()) return Fail(parts.fault());
+  if (TrainsFromBoundaries()) CountFill();
   Expected<StepResult> result = stepper_->Step(parts.value());
   if (!result.ok()) return Fail(result.fault());
   progress_.train_seconds += environment_.seconds() - begun;
@@ -60,7 +60,7 @@ FineTuning::Ended FineTuning::Step() {
   progress_.loss_sum += result.value().loss;
   ++progress_.loss_steps;
   if (Expected<Done> thawed = ThawIfDue(); !thawed.ok()) {
-    return Fail(thawed.fault());
+    return EndOf(thawed.fault());
   }
   return std::nullopt;
 }
@@ -73,26 +73,17 @@ Expected<std::vector<Batch>> FineTuning::NextParts() {
       RowBatch rows = cursor_->Next();
       for (std::uint32_t& row : rows) row = train_->labelled()[row];
       parts.push_back(train_->Make(rows));
+      if (TrainsFromBoundaries()) {
+        const Expected<Done> given =
+            GiveBoundary(*setup_.train, *train_, parts.back());
+        if (!given.ok()) return given.fault();
+      }
       progress_.position = cursor_->position();
       CountFlopsOf(parts.back());
     } while (std::cmp_less(parts.size(), settings_.accumulation) &&
              !cursor_->AtEpochEnd());
     return parts;
   });
-}
-
-// Texts of a batch cost the same, each shape is counted once for a plan.
-void FineTuning::CountFlopsOf(const Batch& batch) {
-  const std::pair shape(batch.ids.size(0), batch.ids.size(1));
-  auto known = flops_.find(shape);
-  if (known == flops_.end()) {
-    const StepFlops step =
-        CountFlops(model_->config(), model_->head().spec(), stepper_->plan(),
-                   shape.first, shape.second);
-    known = flops_.emplace(shape, Flops{step.spent(), step.skipped()}).first;
-  }
-  progress_.flops_spent += known->second.spent;
-  progress_.flops_skipped += known->second.skipped;
 }
 
 // Right behind the step, so that a checkpoint has the plan that comes next.
@@ -105,7 +96,10 @@ Expected<Done> FineTuning::ThawIfDue() {
   flops_.clear();
   Expected<FreezePlan> plan = PlanAfter(stepper_->steps());
   if (!plan.ok()) return plan.fault();
-  return stepper_->Replan(plan.value());
+  if (Expected<Done> taken = stepper_->Replan(plan.value()); !taken.ok()) {
+    return taken;
+  }
+  return MakeBoundaries();
 }
 
 bool FineTuning::EvaluationIsDue() const {
@@ -164,10 +158,21 @@ Expected<std::optional<Scores>> FineTuning::Evaluate(
   // Casts of weights hold for all batches.
   const Autocast autocast(precision_, model_->device());
   std::size_t done = 0;
+  if (boundaries_) {
+    const Expected<Done> prepared = boundaries_->Prepare(*set.tokens);
+    if (!prepared.ok() && prepared.fault().kind == FaultKind::kStopped) {
+      return std::optional<Scores>();
+    }
+    if (!prepared.ok()) return prepared.fault();
+  }
   for (const RowBatch& rows : planner.Ordered()) {
     if (listener_.stop() != StopReason::kNone) return std::optional<Scores>();
     Expected<Done> added = CatchTorch([&]() -> Expected<Done> {
-      const Batch batch = maker.Make(rows);
+      Batch batch = maker.Make(rows);
+      if (boundaries_) {
+        const Expected<Done> given = GiveBoundary(*set.tokens, maker, batch);
+        if (!given.ok()) return given.fault();
+      }
       Expected<Prediction> prediction = stepper_->Predict(batch);
       if (!prediction.ok()) return prediction.fault();
       scores.Add(rows, batch, prediction.value());
@@ -181,6 +186,7 @@ Expected<std::optional<Scores>> FineTuning::Evaluate(
     listener_.Log("evaluated " + std::to_string(done) + " of " +
                   std::to_string(maker.size()));
   }
+  if (boundaries_) boundaries_->TakeComputed();  // no step's
   return std::optional<Scores>(std::move(scores));
 }
 

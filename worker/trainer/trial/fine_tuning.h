@@ -18,6 +18,7 @@
 
 #include "worker/trainer/data/batches.h"
 #include "worker/trainer/device/device.h"
+#include "worker/trainer/prefix/boundaries.h"
 #include "worker/trainer/train/stepper.h"
 #include "worker/trainer/trial/batch_maker.h"
 #include "worker/trainer/trial/early_stopping.h"
@@ -34,6 +35,8 @@ struct TrialEnvironment {
   std::function<double()> seconds;  // of a steady clock
   // It lies between checkpoints; 0 saves after every step.
   double checkpoint_seconds = 300.0;
+  const PrefixStore* prefixes = nullptr;  // none is kept without it
+  std::string kernels;                    // KernelFingerprint of the device
 };
 
 // One thread uses it, and runs it once.
@@ -48,6 +51,7 @@ class FineTuning {
   struct Flops {
     double spent = 0.0;
     double skipped = 0.0;
+    double prefix = 0.0;  // forward through frozen layers
   };
   // Nothing says to go on.
   using Ended = std::optional<TrialEnd>;
@@ -60,6 +64,11 @@ class FineTuning {
   Expected<Done> MakeStepper();
   Expected<Done> Resume();
   Expected<Done> FreezeVirtually(double factors);
+  // Of the plan as it is; none where too little is frozen.
+  Expected<Done> MakeBoundaries();
+  bool TrainsFromBoundaries() const;
+  Expected<Done> GiveBoundary(const TokenStore& tokens, const BatchMaker& maker,
+                              Batch& batch);
   // A checkpoint must have this in common with the trial.
   std::string Identity() const;
   Notes NotesNow() const;
@@ -67,7 +76,9 @@ class FineTuning {
   bool IsOver() const;
   Ended Step();
   Expected<std::vector<Batch>> NextParts();
+  Flops FlopsOf(std::int64_t texts, std::int64_t tokens);
   void CountFlopsOf(const Batch& batch);
+  void CountFill();
   Expected<Done> ThawIfDue();
   bool EvaluationIsDue() const;
   Ended EvaluateNow();
@@ -87,6 +98,7 @@ class FineTuning {
   Expected<Done> Audit(Metrics& metrics);
   TrialEnd Stop(StopReason reason);
   TrialEnd Fail(const Fault& fault) const;
+  TrialEnd EndOf(const Fault& fault);  // Stop, where it came of one
   TrialEnd NotFinite(const std::string& what) const;
   TrialEnd End(TrialState state) const;
   TrialUsage Usage() const;
@@ -103,6 +115,8 @@ class FineTuning {
   ModuleRates rates_;  // with virtually frozen modules at 0
   std::optional<Model> model_;
   std::optional<Stepper> stepper_;
+  std::optional<Boundaries> boundaries_;
+  PrefixCounts prefix_before_;  // of plans that are over
   std::optional<BatchMaker> train_;
   std::optional<BatchPlanner> planner_;
   std::optional<BatchCursor> cursor_;

@@ -112,7 +112,7 @@ Expected<Done> FineTuning::Begin() {
     if (Expected<Done> resumed = Resume(); !resumed.ok()) return resumed;
   }
   cursor_.emplace(*planner_, progress_.position);
-  return Done{};
+  return MakeBoundaries();
 }
 
 void FineTuning::MakePlanner() {

@@ -57,6 +57,11 @@ TrialEnd FineTuning::Fail(const Fault& fault) const {
   return end;
 }
 
+TrialEnd FineTuning::EndOf(const Fault& fault) {
+  return fault.kind == FaultKind::kStopped ? Stop(listener_.stop())
+                                           : Fail(fault);
+}
+
 TrialEnd FineTuning::NotFinite(const std::string& what) const {
   TrialEnd end = End(TrialState::kInfeasible);
   end.cause = FaultText(kNotFiniteId, what + " became infinite or no number",
@@ -82,6 +87,9 @@ TrialUsage FineTuning::Usage() const {
   usage.trained_parameters = trained_weights_;
   usage.flops_spent = progress_.flops_spent;
   usage.flops_skipped = progress_.flops_skipped;
+  usage.flops_shared = progress_.flops_shared;
+  usage.prefix = prefix_before_;
+  if (boundaries_) usage.prefix += boundaries_->counts();
   usage.peak_memory_bytes = environment_.device.PeakMemoryBytes();
   if (const auto now = environment_.device.EnergyJoules();
       now && energy_before_) {

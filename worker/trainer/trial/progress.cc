@@ -57,7 +57,8 @@ Notes PrintProgress(const TrialProgress& progress) {
                  {"worse", Print(progress.early_stopping.worse)},
                  {"train_seconds", Print(progress.train_seconds)},
                  {"flops_spent", Print(progress.flops_spent)},
-                 {"flops_skipped", Print(progress.flops_skipped)}};
+                 {"flops_skipped", Print(progress.flops_skipped)},
+                 {"flops_shared", Print(progress.flops_shared)}};
   if (progress.early_stopping.best) {
     notes["best"] = Print(*progress.early_stopping.best);
   }
@@ -78,6 +79,9 @@ Expected<TrialProgress> ParseProgress(const Notes& notes) {
   reader.Read("train_seconds", progress.train_seconds);
   reader.Read("flops_spent", progress.flops_spent);
   reader.Read("flops_skipped", progress.flops_skipped);
+  if (notes.contains("flops_shared")) {  // older ones shared nothing
+    reader.Read("flops_shared", progress.flops_shared);
+  }
   if (notes.contains("best")) {
     reader.Read("best", progress.early_stopping.best.emplace());
   }

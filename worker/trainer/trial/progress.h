@@ -27,6 +27,7 @@ struct TrialProgress {
   double train_seconds = 0.0;
   double flops_spent = 0.0;
   double flops_skipped = 0.0;
+  double flops_shared = 0.0;
 };
 
 Notes PrintProgress(const TrialProgress& progress);

@@ -10,6 +10,7 @@
 
 #include "base/plain/result.h"
 #include "worker/trainer/freeze/freeze_plan.h"
+#include "worker/trainer/prefix/boundaries.h"
 #include "worker/trainer/trial/scores.h"
 
 namespace frostline::trainer {
@@ -20,6 +21,8 @@ struct TrialUsage {
   std::int64_t trained_parameters = 0;
   double flops_spent = 0.0;
   double flops_skipped = 0.0;
+  double flops_shared = 0.0;  // forward through frozen layers, not repeated
+  PrefixCounts prefix;        // of this attempt
   std::int64_t peak_memory_bytes = 0;
   std::optional<double> energy_joules;
   std::string device;

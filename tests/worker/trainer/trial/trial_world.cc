@@ -44,7 +44,9 @@ TrialEnd TrialWorld::Run(const TrialMessage& trial, Witness& listener) {
   if (!setup.ok()) return {};
   double now = 0.0;  // each look at the clock takes a millisecond
   const TrialEnvironment environment{device_, [&now] { return now += 0.001; },
-                                     checkpoint_seconds};
+                                     checkpoint_seconds,
+                                     prefixes ? &*prefixes : nullptr,
+                                     "these kernels"};
   return FineTuning(trial, std::move(setup).value(), environment, listener)
       .Run();
 }

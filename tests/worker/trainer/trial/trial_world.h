@@ -79,6 +79,7 @@ class TrialWorld {
 
   Witness witness;
   double checkpoint_seconds = 1e9;
+  std::optional<PrefixStore> prefixes;
 
  private:
   TempFolder folder_;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: boundaries.h
+//
+// What a trial takes in the place of its frozen prefix: the boundary of each
+// text, from the node's store where there is one, else held in main memory,
+// else computed again. All three give the same bits (boundary_maker.h).
+#ifndef FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARIES_H_
+#define FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARIES_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/plain/result.h"
+#include "base/plain/stop_sign.h"
+#include "worker/trainer/data/token_store.h"
+#include "worker/trainer/prefix/boundary_maker.h"
+#include "worker/trainer/prefix/prefix_store.h"
+
+namespace frostline::trainer {
+
+struct PrefixCounts {
+  std::int64_t hits = 0;    // rows taken that had been computed before
+  std::int64_t misses = 0;  // rows computed
+  std::int64_t bytes = 0;   // that it put into the store
+
+  PrefixCounts& operator+=(const PrefixCounts& more) {
+    hits += more.hits;
+    misses += more.misses;
+    bytes += more.bytes;
+    return *this;
+  }
+};
+
+struct PrefixWork {
+  std::function<double()> seconds;  // of a steady clock
+  StopSign stop;
+  // Hears how many rows of how many are there, now and then.
+  std::function<void(std::size_t done, std::size_t all)> told;
+  std::function<void(const std::string&)> log;
+};
+
+// One thread uses it. The model and the store outlive it.
+class Boundaries {
+ public:
+  // `store` may be null. Trouble with it is told to `work.log`, and costs time,
+  // not the trial.
+  Boundaries(const Model& model, std::int64_t blocks, Precision precision,
+             const PrefixStore* store, const std::string& group_key,
+             PrefixWork work);
+  ~Boundaries();  // notes what the store's rows were worth
+  Boundaries(const Boundaries&) = delete;
+  Boundaries& operator=(const Boundaries&) = delete;
+
+  // Sees to it that all rows are stored: computes those that lack, or waits for
+  // another process that does. Returns kStopped, or what LibTorch says. Rows
+  // that could not be stored are computed when they are asked for.
+  Expected<Done> Prepare(const TokenStore& tokens);
+
+  // [B, `width`, H] in main memory, 0 behind a text's end, or [B, 1, H].
+  Expected<at::Tensor> Of(const TokenStore& tokens,
+                          std::span<const std::uint32_t> rows,
+                          std::int64_t width);
+
+  const PrefixCounts& counts() const { return counts_; }
+  // Texts that were computed since the last call, by their tokens.
+  std::map<std::size_t, std::int64_t> TakeComputed();
+
+ private:
+  using Rows = std::vector<std::uint32_t>;
+  using RowsByLength = std::map<std::size_t, Rows>;
+
+  bool Find(const RowKey& key, std::span<float> into);
+  // Each text once, however often it occurs.
+  RowsByLength Lacking(const TokenStore& tokens) const;
+  Expected<Done> Fill(const TokenStore& tokens, GroupFiller& filler);
+  // False: nothing has come for long.
+  Expected<bool> AwaitOther(const TokenStore& tokens);
+  Expected<Done> Compute(const TokenStore& tokens, const RowsByLength& rows,
+                         const BoundaryMaker::Take& take);
+  void Hold(const RowKey& key, std::span<const float> row);
+  void GoOnWithout(const Fault& fault);
+
+  BoundaryMaker maker_;
+  const PrefixStore* store_;
+  PrefixWork work_;
+  std::optional<PrefixGroup> group_;
+  std::set<const TokenStore*> prepared_;
+  std::unordered_map<RowKey, std::vector<float>, RowKeyHash> held_;
+  std::size_t held_bytes_ = 0;
+  PrefixCounts counts_;
+  GroupWorth worth_;
+  std::map<std::size_t, std::int64_t> computed_;
+};
+
+}  // namespace frostline::trainer
+
+#endif  // FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARIES_H_
