@@ -43,10 +43,9 @@ TrialEnd TrialWorld::Run(const TrialMessage& trial, Witness& listener) {
   EXPECT_TRUE(setup.ok()) << setup.fault().cause;
   if (!setup.ok()) return {};
   double now = 0.0;  // each look at the clock takes a millisecond
-  const TrialEnvironment environment{device_, [&now] { return now += 0.001; },
-                                     checkpoint_seconds,
-                                     prefixes ? &*prefixes : nullptr,
-                                     "these kernels"};
+  const TrialEnvironment environment{
+      device_, [&now] { return now += 0.001; }, checkpoint_seconds,
+      prefixes ? &*prefixes : nullptr, "these kernels"};
   return FineTuning(trial, std::move(setup).value(), environment, listener)
       .Run();
 }

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trials whose frozen layers are computed once: the same bits, less work.
+#include <filesystem>
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "tests/worker/trainer/trial/trial_world.h"
+
+namespace frostline::trainer {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Embeddings and `k` of three layers are frozen.
+std::string FrozenTo(int k) {
+  std::string rates = R"("embeddings": 0, "pooler": 1e-3, "head": 1e-2)";
+  for (int i = 0; i < 3; ++i) {
+    rates +=
+        R"(, "layer.)" + std::to_string(i) + R"(": )" + (i < k ? "0" : "1e-3");
+  }
+  return rates;
+}
+
+constexpr char kFour[] = R"("epochs": 4, "extra": {"dropout": 0.1},)";
+constexpr FreezeSemantics kOff = {FreezeMode::kHard, PrefixDropout::kOff};
+constexpr FreezeSemantics kHf = {FreezeMode::kHard, PrefixDropout::kHf};
+
+class SharedPrefix : public ::testing::Test {
+ protected:
+  void Share(std::uint64_t bytes = 1U << 30U) {
+    world_.prefixes = PrefixStore::Open(folder(), bytes).value();
+  }
+  std::string folder() const { return world_.folder() + "/prefix"; }
+
+  TrialMessage Trial(const FreezeSemantics& freeze, const std::string& rates,
+                     const std::string& training = kFour) const {
+    TrialMessage trial = world_.Trial(training, rates);
+    trial.training.freeze = freeze;
+    return trial;
+  }
+
+  TrialEnd Run(const FreezeSemantics& freeze, const std::string& rates,
+               const std::string& training = kFour) {
+    TrialEnd end = world_.Run(Trial(freeze, rates, training));
+    EXPECT_EQ(end.state, TrialState::kSucceeded) << end.cause;
+    end.metrics.erase("train_seconds");
+    return end;
+  }
+
+  // Of every segment: `change` gets its path.
+  template <typename Change>
+  void Segments(Change change) const {
+    int segments = 0;
+    for (const auto& each :
+         std::filesystem::recursive_directory_iterator(folder())) {
+      if (each.path().extension() != ".rows") continue;
+      ++segments;
+      change(each.path());
+    }
+    EXPECT_GT(segments, 0);
+  }
+
+  TrialWorld world_;
+};
+
+TEST_F(SharedPrefix, AloneFilledAndFoundAreTheSameBits) {
+  for (int k = 1; k <= 3; ++k) {
+    world_.prefixes.reset();
+    const TrialEnd alone = Run(kOff, FrozenTo(k));
+    Share();
+    const TrialEnd filled = Run(kOff, FrozenTo(k));
+    const TrialEnd found = Run(kOff, FrozenTo(k));
+    EXPECT_EQ(alone.metrics, filled.metrics) << k;
+    EXPECT_EQ(alone.metrics, found.metrics) << k;
+    EXPECT_GT(filled.usage->prefix.misses, 0);
+    EXPECT_GT(filled.usage->prefix.bytes, 0);
+    EXPECT_EQ(found.usage->prefix.misses, 0);
+    EXPECT_EQ(found.usage->prefix.bytes, 0);
+    EXPECT_LT(found.usage->flops_spent, filled.usage->flops_spent);
+    EXPECT_GT(found.usage->flops_shared, 0.0);
+  }
+}
+
+TEST_F(SharedPrefix, IsAsGoodAsComputingItInEachBatch) {
+  const std::string still =
+      R"("epochs": 4, "clip_norm": 0, "extra": {"dropout": 0},)";
+  const TrialEnd batch =
+      Run({FreezeMode::kLr0, PrefixDropout::kOff}, FrozenTo(2), still);
+  Share();
+  const TrialEnd shared = Run(kHf, FrozenTo(2), still);
+  EXPECT_GT(shared.usage->flops_shared, 0.0);
+  EXPECT_NEAR(batch.metrics.at("loss"), shared.metrics.at("loss"), 1e-4);
+}
+
+// The set has 24 texts to train and 10 to validate; epochs are four.
+TEST_F(SharedPrefix, ComputesEachTextOnceForAllEpochsAndEvaluations) {
+  Share();
+  const PrefixCounts counts = Run(kOff, FrozenTo(2)).usage->prefix;
+  EXPECT_EQ(counts.misses, 24 + 10);
+  EXPECT_EQ(counts.hits, 4 * (24 + 10));
+}
+
+TEST_F(SharedPrefix, WithDropoutAsInTransformersOnlyEvaluationsShare) {
+  Share();
+  const TrialEnd first = Run(kHf, FrozenTo(2));
+  EXPECT_EQ(first.usage->prefix.hits, 4 * 10);
+  EXPECT_EQ(first.usage->flops_shared, 0.0);
+  world_.prefixes.reset();
+  EXPECT_EQ(first.metrics, Run(kHf, FrozenTo(2)).metrics);
+}
+
+TEST_F(SharedPrefix, OfAnotherDepthIsAnotherGroup) {
+  Share();
+  Run(kOff, FrozenTo(2));
+  EXPECT_GT(Run(kOff, FrozenTo(3)).usage->prefix.misses, 0);
+  EXPECT_EQ(Run(kOff, FrozenTo(2)).usage->prefix.misses, 0);
+}
+
+TEST_F(SharedPrefix, ThawingGoesFromDepthToDepth) {
+  const std::string training =
+      std::string(R"("unfreeze_every_steps": 4, )") + kFour;
+  const std::string rates =
+      R"("embeddings": 0, "layer.0": 0, "layer.1": 1e-3, "layer.2": 1e-3,
+         "pooler": 1e-3, "head": 1e-2)";
+  const TrialEnd alone = Run(kOff, rates, training);
+  Share();
+  EXPECT_EQ(alone.metrics, Run(kOff, rates, training).metrics);
+  const TrialEnd found = Run(kOff, rates, training);
+  EXPECT_EQ(alone.metrics, found.metrics);
+  EXPECT_EQ(found.usage->prefix.misses, 0);
+}
+
+TEST_F(SharedPrefix, AStopWhileFillingEndsTheTrial) {
+  Share();
+  world_.witness.StopAfter(5, StopReason::kPreempt);
+  const TrialEnd end = world_.Run(Trial(kOff, FrozenTo(2)));
+  EXPECT_EQ(end.state, TrialState::kStopped);
+  EXPECT_EQ(end.usage->steps, 0);
+  Witness again;
+  EXPECT_EQ(world_.Run(Trial(kOff, FrozenTo(2)), again).state,
+            TrialState::kSucceeded);
+}
+
+TEST_F(SharedPrefix, GoesOnFromACheckpointWithTheSameBits) {
+  const TrialEnd whole = Run(kOff, FrozenTo(2));
+  Share();
+  Run(kOff, FrozenTo(2));
+  world_.checkpoint_seconds = 0.0;
+  Witness stopped;
+  stopped.StopAfter(9, StopReason::kPreempt);
+  ASSERT_EQ(world_.Run(Trial(kOff, FrozenTo(2)), stopped).state,
+            TrialState::kStopped);
+  TrialMessage rest = Trial(kOff, FrozenTo(2));
+  rest.resume_path = world_.folder() + "/" + stopped.checkpoint;
+  rest.resume_step = stopped.checkpoint_step;
+  TrialEnd end = world_.Run(rest);
+  end.metrics.erase("train_seconds");
+  EXPECT_EQ(end.metrics, whole.metrics);
+}
+
+TEST_F(SharedPrefix, FlippedBitsCostTimeAndNoNumber) {
+  Share();
+  const TrialEnd filled = Run(kOff, FrozenTo(2));
+  Segments([](const std::filesystem::path& path) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    for (std::streamoff at = 100; file.seekp(at).put('x'); at += 4096) {
+      if (static_cast<std::uintmax_t>(at) + 4096 >=
+          std::filesystem::file_size(path)) {
+        break;
+      }
+    }
+  });
+  const TrialEnd after = Run(kOff, FrozenTo(2));
+  EXPECT_EQ(filled.metrics, after.metrics);
+  EXPECT_GT(after.usage->prefix.misses, 0);
+}
+
+TEST_F(SharedPrefix, ABudgetBelowOneBoundaryIsSaidAndDoneWithout) {
+  const TrialEnd alone = Run(kOff, FrozenTo(2));
+  Share(1000);
+  const TrialEnd without = Run(kOff, FrozenTo(2));
+  EXPECT_EQ(alone.metrics, without.metrics);
+  EXPECT_EQ(without.usage->prefix.bytes, 0);
+  EXPECT_THAT(world_.witness.log,
+              HasSubstr("goes on without the prefix store: the prefix store "
+                        "may hold 1000 bytes"));
+}
+
+TEST_F(SharedPrefix, AFolderThatGoesAwayIsDoneWithout) {
+  Share();
+  std::filesystem::remove_all(folder());
+  const TrialEnd end = Run(kOff, FrozenTo(2));
+  EXPECT_GT(end.usage->prefix.misses, 0);
+  EXPECT_THAT(world_.witness.log, HasSubstr("goes on without"));
+}
+
+TEST_F(SharedPrefix, FrozenEmbeddingsAloneAreNotStored) {
+  Share();
+  EXPECT_EQ(Run(kOff, FrozenTo(0)).usage->prefix.misses, 0);
+  EXPECT_THAT(world_.witness.log, Not(HasSubstr("prefix store")));
+}
+
+}  // namespace
+}  // namespace frostline::trainer
