@@ -133,8 +133,9 @@ constexpr SettingRow kRows[] = {
            "(../explanation/freezing.md#virtual-freezing)"),
     Word("freeze.mode", "hard, lr0", kNever,
          "what frozen means: [explained here](../explanation/freezing.md)"),
-    Word("freeze.prefix_dropout", "hf, off", kNever,
-         "dropout in a frozen prefix"),
+    Word("freeze.prefix_dropout", "off, hf", kNever,
+         "dropout in a frozen prefix, whose result is shared without; under "
+         "`lr0` hf unless given"),
     Number("freeze.virtual_tau", 0, 1, 0, kNever,
            "freeze a layer that cannot move by this share of its weights")};
 

@@ -145,6 +145,14 @@ std::vector<Flag> KeepingFlags(AgentOptions* options) {
       TextFlag("--run-dir", "DIR",
                "Folder for undelivered results and for trials' files",
                &options->run_dir),
+      TextFlag("--prefix-dir", "DIR",
+               "Folder for what frozen layers gave, shared by this node's "
+               "trainers; it tells the texts, so it is closed to others; off: "
+               "keep nothing (default: RUN_DIR/prefix)",
+               &options->prefix_dir),
+      BytesFlag("--prefix-bytes",
+                "The most it may hold; 0: a tenth of its file system",
+                &options->prefix_bytes),
       KeepFlag(&options->keep.policy),
       BytesFlag("--keep-bytes",
                 "Beyond so many bytes of them the oldest go; 0: no bound",

@@ -40,6 +40,8 @@ struct AgentOptions {
   std::string exec;           // the trainer's command line
   std::string registry;       // may be empty
   std::string run_dir = "./frostline-runs";
+  std::string prefix_dir;         // empty: RUN_DIR/prefix; "off": none
+  std::int64_t prefix_bytes = 0;  // 0: a tenth of its file system
   std::map<std::string, std::string> labels;
   std::string study;  // id; empty: any
   bool exit_when_done = false;

@@ -11,6 +11,8 @@
 //   DIR/agents/ID/trash/       folders on their way out
 //   DIR/agents/ID/identity/    of a worker that has joined (identity.h)
 //   DIR/trials/                see trial_folders.h
+//   DIR/prefix/                of the trainers, unless --prefix-dir says
+//   another
 #ifndef FROSTLINE_WORKER_AGENT_RUN_FOLDER_H_
 #define FROSTLINE_WORKER_AGENT_RUN_FOLDER_H_
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/agent/slot_trainer.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -55,6 +57,15 @@ absl::Status SlotTrainer::Renew() {
   return IsHeldUp() ? LivesOn() : Start();
 }
 
+// Absolute: a trainer works in another folder.
+std::string SlotTrainer::PrefixFolder() const {
+  const std::string& given = context_.options.prefix_dir;
+  if (given.empty()) return context_.run_folder.path() + "/prefix";
+  std::error_code error;
+  const std::string folder = std::filesystem::absolute(given, error).string();
+  return error ? given : folder;
+}
+
 absl::Status SlotTrainer::Start() {
   // Before it starts: it may read a newer registry, never an older one.
   generation_ = context_.registry_generation();
@@ -66,6 +77,13 @@ absl::Status SlotTrainer::Start() {
   if (!context_.options.registry.empty()) {
     command.environment.push_back("FROSTLINE_REGISTRY=" +
                                   context_.options.registry);
+  }
+  if (context_.options.prefix_dir != "off") {
+    command.environment.push_back("FROSTLINE_PREFIX_DIR=" + PrefixFolder());
+  }
+  if (context_.options.prefix_bytes > 0) {
+    command.environment.push_back(
+        absl::StrCat("FROSTLINE_PREFIX_BYTES=", context_.options.prefix_bytes));
   }
   command.environment.insert(command.environment.end(), environment_.begin(),
                              environment_.end());

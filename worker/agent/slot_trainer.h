@@ -9,6 +9,7 @@
 #define FROSTLINE_WORKER_AGENT_SLOT_TRAINER_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "worker/agent/log_tail.h"
@@ -44,6 +45,7 @@ class SlotTrainer {
 
  private:
   absl::Status Start();
+  std::string PrefixFolder() const;
   absl::Status Renew();
   // Waits for it, a moment.
   void AskToExit();

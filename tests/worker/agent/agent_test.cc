@@ -264,6 +264,35 @@ TEST(Agent, SlotsTrainAtTheSameTime) {
   EXPECT_NE(rig.AwaitFile("at1"), rig.AwaitFile("at2"));
 }
 
+constexpr char kNotesPrefixes[] =
+    "note('seen', os.environ.get('FROSTLINE_PREFIX_DIR', '-') + ' ' +\n"
+    "     os.environ.get('FROSTLINE_PREFIX_BYTES', '-'))\nfinish('succeeded')";
+
+TEST(Agent, TrainersOfANodeShareAFolderOfItsRuns) {
+  Rig rig(kNotesPrefixes);
+  rig.coordinator().Offer(1);
+  rig.Start();
+  const std::string folder = std::filesystem::absolute(rig.options().run_dir);
+  EXPECT_EQ(rig.AwaitFile("seen"), folder + "/prefix -");
+}
+
+TEST(Agent, TrainersShareTheFolderTheyAreTold) {
+  Rig rig(kNotesPrefixes);
+  rig.options().prefix_dir = "/scratch/prefix";
+  rig.options().prefix_bytes = 4096;
+  rig.coordinator().Offer(1);
+  rig.Start();
+  EXPECT_EQ(rig.AwaitFile("seen"), "/scratch/prefix 4096");
+}
+
+TEST(Agent, TrainersKeepNothingOfFrozenLayersWhereThatIsOff) {
+  Rig rig(kNotesPrefixes);
+  rig.options().prefix_dir = "off";
+  rig.coordinator().Offer(1);
+  rig.Start();
+  EXPECT_EQ(rig.AwaitFile("seen"), "- -");
+}
+
 TEST(Agent, AResultTheCoordinatorRefusesBecomesAFailureThatSaysSo) {
   Rig rig("finish('succeeded')");
   rig.coordinator().Refuse("Finish", ErrorId::kObjectiveMissing);

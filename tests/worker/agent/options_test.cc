@@ -57,6 +57,10 @@ TEST(AgentOptions, AllThatIsGivenArrives) {
                                                           "1.5G",
                                                           "--keep-trials",
                                                           "7",
+                                                          "--prefix-dir",
+                                                          "/scratch/prefix",
+                                                          "--prefix-bytes",
+                                                          "20G",
                                                           "--slots-per-gpu",
                                                           "3"}));
   EXPECT_EQ(options.id, "gpu03-0");
@@ -69,6 +73,8 @@ TEST(AgentOptions, AllThatIsGivenArrives) {
   EXPECT_EQ(options.keep.policy, KeepPolicy::kFailed);
   EXPECT_EQ(options.keep.most_bytes, std::int64_t{3} << 29);
   EXPECT_EQ(options.keep.most_trials, 7);
+  EXPECT_EQ(options.prefix_dir, "/scratch/prefix");
+  EXPECT_EQ(options.prefix_bytes, std::int64_t{20} << 30);
   EXPECT_EQ(options.slots_per_gpu, 3);
 }
 
@@ -82,8 +88,8 @@ TEST(AgentOptions, MistakesNameTheOption) {
               FailsAt(ErrorId::kRequestInvalid, "--label"));
   EXPECT_THAT(Parse({"--exec", "true", "--exit-when-done"}),
               FailsAt(ErrorId::kRequestInvalid, "--exit-when-done"));
-  for (const char* option :
-       {"--hang-after", "--orphan-limit", "--keep-bytes", "--keep"}) {
+  for (const char* option : {"--hang-after", "--orphan-limit", "--keep-bytes",
+                             "--keep", "--prefix-bytes"}) {
     for (const char* value : {"-1", "soon", "", "nan"}) {
       EXPECT_THAT(Parse({"--exec", "true", option, value}),
                   FailsAt(ErrorId::kRequestInvalid, option))

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 namespace frostline::trainer {
 
@@ -31,7 +30,7 @@ const char kTrainerHelp[] =
     "                        trainers of this node (default:\n"
     "                        $FROSTLINE_PREFIX_DIR, else nothing is kept);\n"
     "                        it tells the texts, so it is closed to others\n"
-    "  --prefix-bytes N      the most that it may hold, e.g. 20GiB (default:\n"
+    "  --prefix-bytes N      the most that it may hold, e.g. 20G (default:\n"
     "                        $FROSTLINE_PREFIX_BYTES, else a tenth of its\n"
     "                        file system)\n"
     "  --self-check          compute with LibTorch, compare with the known\n"
@@ -58,19 +57,17 @@ std::optional<Number> Parse(std::string_view text) {
   return number;
 }
 
-// "4096", "512MiB", "20GiB", "1TiB"; not 0.
+// "4096", "512M", "20GiB", in powers of 1,024; not 0.
 std::optional<std::uint64_t> ParseBytes(std::string_view text) {
-  int shift = 0;
-  for (const auto& [unit, bits] :
-       {std::pair("KiB", 10), {"MiB", 20}, {"GiB", 30}, {"TiB", 40}}) {
-    if (!text.ends_with(unit)) continue;
-    shift = bits;
-    text.remove_suffix(3);
-  }
+  constexpr std::string_view kUnits = "KMGT";
+  if (text.ends_with("iB")) text.remove_suffix(2);
+  std::size_t unit = text.empty() ? kUnits.npos : kUnits.find(text.back());
+  if (unit != kUnits.npos) text.remove_suffix(1);
+  unit = unit == kUnits.npos ? 0 : unit + 1;
   const auto number = Parse<std::uint64_t>(text);
-  const std::uint64_t most = ~std::uint64_t{0} >> static_cast<unsigned>(shift);
+  const std::uint64_t most = ~std::uint64_t{0} >> 10 * unit;
   if (!number || *number == 0 || *number > most) return std::nullopt;
-  return *number << static_cast<unsigned>(shift);
+  return *number << 10 * unit;
 }
 
 Expected<Done> TakeValue(const std::string& option, const std::string& value,
@@ -98,7 +95,7 @@ Expected<Done> TakeValue(const std::string& option, const std::string& value,
   } else if (option == "--prefix-bytes") {
     const auto bytes = ParseBytes(value);
     if (!bytes) {
-      return Bad(option, "is no number of bytes: " + value, "say e.g. 20GiB");
+      return Bad(option, "is no number of bytes: " + value, "say e.g. 20G");
     }
     options.prefix_bytes = *bytes;
   } else {

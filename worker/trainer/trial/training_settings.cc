@@ -104,7 +104,12 @@ void ReadFreeze(SettingFields& fields, TrainingSettings& out) {
   out.freeze.mode =
       fields.OneOf("mode", std::array{FreezeMode::kHard, FreezeMode::kLr0});
   out.freeze.prefix_dropout = fields.OneOf(
-      "prefix_dropout", std::array{PrefixDropout::kHf, PrefixDropout::kOff});
+      "prefix_dropout", std::array{PrefixDropout::kOff, PrefixDropout::kHf});
+  // Who asks for lr0 wants what others do.
+  if (out.freeze.mode == FreezeMode::kLr0 &&
+      fields.Text("prefix_dropout").empty()) {
+    out.freeze.prefix_dropout = PrefixDropout::kHf;
+  }
   out.virtual_tau = fields.Number("virtual_tau");
 }
 
