@@ -60,6 +60,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddSlurmCommands(app, invocation);
   AddStatusCommand(app, invocation);
   AddRegistryCommands(app, invocation);
+  AddCacheCommands(app, invocation);
   AddBackupCommand(app, invocation);
   AddTokenCommands(app, invocation);
   AddWhoAmICommand(app, invocation);

@@ -84,6 +84,7 @@ void AddModelCommands(CLI::App& app, Invocation& invocation);
 void AddWorkerCommands(CLI::App& app, Invocation& invocation);
 void AddStatusCommand(CLI::App& app, Invocation& invocation);
 void AddRegistryCommands(CLI::App& app, Invocation& invocation);
+void AddCacheCommands(CLI::App& app, Invocation& invocation);
 void AddInitCommand(CLI::App& app, Invocation& invocation);
 void AddTokenCommands(CLI::App& app, Invocation& invocation);
 void AddWhoAmICommand(CLI::App& app, Invocation& invocation);

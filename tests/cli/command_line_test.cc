@@ -147,6 +147,8 @@ TEST(CommandLine, HelpsOnEveryCommand) {
                                     "cert revoke",
                                     "audit",
                                     "audit verify",
+                                    "cache list",
+                                    "cache clear",
                                     "tls fingerprint",
                                     "version"}) {
     const Ran ran = Frostline(std::string(command) + " --help");

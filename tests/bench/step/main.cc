@@ -24,7 +24,7 @@ namespace {
 using trainer::Device;
 using trainer::Precision;
 
-enum What : std::int32_t { kTake, kStep, kLogits, kFlops, kPeak };
+enum What : std::int32_t { kTake, kStep, kLogits, kFlops, kPeak, kEvaluate };
 
 double ProcessorSeconds() {
   timespec now{};
@@ -67,6 +67,11 @@ OtherProcess::Answer BeginOurs(const Shape& shape, Precision precision) {
   return [side, precision](const Question& question) -> std::vector<double> {
     if (question.what == kFlops) return {side->Flops()};
     if (question.what == kPeak) return {PeakFlops(precision)};
+    if (question.what == kEvaluate) {
+      const double begun = ProcessorSeconds();
+      side->Evaluate();
+      return {ProcessorSeconds() - begun};
+    }
     return Answer(*side, question);
   };
 }
@@ -120,6 +125,10 @@ class StepBench {
       Tell("lr0_vs_torch" + at, lr0.plain / lr0.ours);
       Tell("hard_vs_torch" + at, hard.plain / hard.ours);
       Tell("speedup_skip" + at, lr0.ours / hard.ours);
+      const double evaluation = MedianOf(kEvaluate);
+      const double cached = MeasureOurs({Frozen::kCached, k}, "cached" + at);
+      Tell("speedup_cached" + at, lr0.ours / cached);
+      Tell("frozen_eval" + at, MedianOf(kEvaluate) / evaluation);
     }
   }
 
@@ -130,7 +139,7 @@ class StepBench {
     plain_.Ask({kTake, how, freeze.k});
     std::vector<double> ours;
     std::vector<double> plain;
-    for (int i = 0; i < (bench_.quick() ? 5 : 15); ++i) {
+    for (int i = 0; i < Times(); ++i) {
       ours.push_back(ours_.Ask({kStep, 0, 0}).at(0));
       plain.push_back(plain_.Ask({kStep, 0, 0}).at(0));
     }
@@ -139,6 +148,24 @@ class StepBench {
     Tell("step_ms.torch." + name, 1e3 * pair.plain);
     return pair;
   }
+
+  // Of what plain LibTorch has not.
+  double MeasureOurs(const Freeze& freeze, const std::string& name) {
+    ours_.Ask({kTake, static_cast<std::int32_t>(freeze.how), freeze.k});
+    const double seconds = MedianOf(kStep);
+    Tell("step_ms.ours." + name, 1e3 * seconds);
+    return seconds;
+  }
+
+  double MedianOf(What what) {
+    std::vector<double> seconds;
+    for (int i = 0; i < Times(); ++i) {
+      seconds.push_back(ours_.Ask({what, 0, 0}).at(0));
+    }
+    return Median(seconds);
+  }
+
+  int Times() const { return bench_.quick() ? 5 : 15; }
 
   void Tell(const std::string& key, double value) const {
     bench_.Figure(key + suffix_, value);

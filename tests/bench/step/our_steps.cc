@@ -3,11 +3,10 @@
 
 #include <ATen/ops/randint.h>
 
-#include <cstdlib>
-#include <iostream>
 #include <string>
 #include <utility>
 
+#include "tests/bench/step/must.h"
 #include "worker/trainer/freeze/flops.h"
 
 namespace frostline::bench {
@@ -32,15 +31,6 @@ ModelConfig ConfigOf(const Shape& shape) {
   return config;
 }
 
-template <typename T>
-T Must(Expected<T> value) {
-  if (!value.ok()) {
-    std::cerr << "bench step: " << value.fault().cause << "\n";
-    std::exit(1);
-  }
-  return std::move(value).value();
-}
-
 FreezePlan PlanOf(const Shape& shape, const Freeze& freeze) {
   const bool any = freeze.how != Frozen::kNothing;
   ModuleRates rates = {
@@ -48,8 +38,11 @@ FreezePlan PlanOf(const Shape& shape, const Freeze& freeze) {
   for (std::int64_t i = 0; i < shape.layers; ++i) {
     rates["layer." + std::to_string(i)] = any && i < freeze.k ? 0.0 : kRate;
   }
-  FreezeSemantics semantics;
+  FreezeSemantics semantics = {FreezeMode::kHard, PrefixDropout::kHf};
   if (freeze.how == Frozen::kLr0) semantics.mode = FreezeMode::kLr0;
+  if (freeze.how == Frozen::kCached) {
+    semantics.prefix_dropout = PrefixDropout::kOff;
+  }
   return Must(MakeFreezePlan(ConfigOf(shape), kTwoClasses, rates, semantics));
 }
 
@@ -80,7 +73,9 @@ Batch DrawnBatch(const Shape& shape) {
 OurSteps::OurSteps(const Shape& shape, Precision precision)
     : shape_(shape),
       model_(ConfigOf(shape), kTwoClasses, DrawnWeights(shape)),
-      batch_(DrawnBatch(shape)) {
+      batch_(DrawnBatch(shape)),
+      texts_(shape),
+      precision_(precision) {
   StepOptions options;
   options.optimizer.weight_decay = kDecay;
   options.schedule.kind = ScheduleKind::kConstant;
@@ -93,9 +88,20 @@ OurSteps::OurSteps(const Shape& shape, Precision precision)
 
 void OurSteps::Take(const Freeze& freeze) {
   Must(stepper_->Replan(PlanOf(shape_, freeze)));
+  shares_ = freeze.how == Frozen::kCached;
+  batch_.boundary = at::Tensor();
+  if (shares_) texts_.Fill(model_, 1 + freeze.k, precision_);
 }
 
-void OurSteps::Step() { Must(stepper_->Step({&batch_, 1})); }
+void OurSteps::Step() {
+  if (shares_) batch_.boundary = texts_.Boundary();
+  Must(stepper_->Step({&batch_, 1}));
+}
+
+void OurSteps::Evaluate() {
+  if (shares_) batch_.boundary = texts_.Boundary();
+  Must(stepper_->Predict(batch_));
+}
 
 std::vector<double> OurSteps::Logits() const {
   const at::Tensor logits =

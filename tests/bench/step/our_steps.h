@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/bench/step/shape.h"
+#include "tests/bench/step/shared_texts.h"
 #include "worker/trainer/train/stepper.h"
 
 namespace frostline::bench {
@@ -27,6 +28,8 @@ class OurSteps {
 
   void Take(const Freeze& freeze);  // from the next step on
   void Step();
+  // A batch of an evaluation.
+  void Evaluate();
   // Without dropout.
   std::vector<double> Logits() const;
   // Of the step as it is now.
@@ -36,6 +39,9 @@ class OurSteps {
   Shape shape_;
   trainer::Model model_;
   trainer::Batch batch_;
+  SharedTexts texts_;
+  trainer::Precision precision_;
+  bool shares_ = false;
   std::optional<trainer::Stepper> stepper_;
 };
 

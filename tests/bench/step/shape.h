@@ -26,8 +26,9 @@ struct Shape {
 
 enum class Frozen : std::uint8_t {
   kNothing,
-  kLr0,   // embeddings and k layers at rate 0
-  kHard,  // without a gradient
+  kLr0,     // embeddings and k layers at rate 0
+  kHard,    // without a gradient
+  kCached,  // and its boundary from the store, without dropout
 };
 
 struct Freeze {

@@ -20,10 +20,10 @@ constexpr std::chrono::milliseconds kPause(20);
 
 Boundaries::Boundaries(const Model& model, std::int64_t blocks,
                        Precision precision, const PrefixStore* store,
-                       const std::string& group_key, PrefixWork work)
+                       const GroupName& name, PrefixWork work)
     : maker_(model, blocks, precision), store_(store), work_(std::move(work)) {
   if (store_ == nullptr) return;
-  Expected<PrefixGroup> group = store_->Group(group_key);
+  Expected<PrefixGroup> group = store_->Group(name.key, name.about);
   if (group.ok()) {
     group_.emplace(std::move(group).value());
   } else {

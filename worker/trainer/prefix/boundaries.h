@@ -39,6 +39,11 @@ struct PrefixCounts {
   }
 };
 
+struct GroupName {
+  std::string key;    // group_key.h
+  std::string about;  // for people
+};
+
 struct PrefixWork {
   std::function<double()> seconds;  // of a steady clock
   StopSign stop;
@@ -53,8 +58,7 @@ class Boundaries {
   // `store` may be null. Trouble with it is told to `work.log`, and costs time,
   // not the trial.
   Boundaries(const Model& model, std::int64_t blocks, Precision precision,
-             const PrefixStore* store, const std::string& group_key,
-             PrefixWork work);
+             const PrefixStore* store, const GroupName& group, PrefixWork work);
   ~Boundaries();  // notes what the store's rows were worth
   Boundaries(const Boundaries&) = delete;
   Boundaries& operator=(const Boundaries&) = delete;

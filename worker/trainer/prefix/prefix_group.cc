@@ -51,7 +51,8 @@ GroupWorth ReadWorth(int fd) {
 }  // namespace
 
 Expected<PrefixGroup> PrefixGroup::Open(const std::string& folder,
-                                        const std::string& key) {
+                                        const std::string& key,
+                                        const std::string& about) {
   const std::string lock = folder + "/in_use";
   // Who makes room may have taken it away between two of these calls.
   for (int i = 0; i < kTries; ++i) {
@@ -59,6 +60,10 @@ Expected<PrefixGroup> PrefixGroup::Open(const std::string& folder,
     auto held = LockedFile::Await(lock, LockedFile::Kind::kShared);
     if (!held || !held->IsAt(lock)) continue;
     PrefixGroup group(folder, key, *std::move(held));
+    std::error_code error;
+    if (!fs::exists(folder + "/about", error)) {
+      std::ignore = WriteFileAtomically(folder + "/about", about);
+    }
     group.Refresh();
     return group;
   }

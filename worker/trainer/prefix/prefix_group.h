@@ -9,6 +9,7 @@
 //   filling         locked by who computes rows that lack
 //   in_use          locked by all who read, so that nobody removes it
 //   worth           seconds that its rows took, their number, rows taken since
+//   about           what it is, in words for people
 #ifndef FROSTLINE_WORKER_TRAINER_PREFIX_PREFIX_GROUP_H_
 #define FROSTLINE_WORKER_TRAINER_PREFIX_PREFIX_GROUP_H_
 
@@ -45,7 +46,8 @@ class PrefixGroup {
  public:
   // Makes the folder where it lacks. Returns kUnreadable when it cannot be had.
   static Expected<PrefixGroup> Open(const std::string& folder,
-                                    const std::string& key);
+                                    const std::string& key,
+                                    const std::string& about);
 
   // Takes up the segments that came since. Those that are spoilt are passed
   // over.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <utility>
 
 namespace frostline::trainer {
 namespace {
@@ -16,6 +17,7 @@ namespace fs = std::filesystem;
 constexpr char kVersion[] = "/v1";
 constexpr char kGone[] = ".gone.";  // in the name of a folder being removed
 constexpr std::size_t kKeyDigits = 64;
+constexpr std::size_t kMostAbout = 4096;
 constexpr std::uint64_t kShareOfDisk = 10;  // one of so many
 
 std::uint64_t BytesIn(const fs::path& folder) {
@@ -65,8 +67,15 @@ Expected<PrefixStore> PrefixStore::Open(const std::string& folder,
   return PrefixStore(versioned, most_bytes);
 }
 
-Expected<PrefixGroup> PrefixStore::Group(const std::string& key) const {
-  return PrefixGroup::Open(folder_ + "/" + key, key);
+std::optional<PrefixStore> PrefixStore::Find(const std::string& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder + kVersion, error)) return std::nullopt;
+  return PrefixStore(folder + kVersion, 0);
+}
+
+Expected<PrefixGroup> PrefixStore::Group(const std::string& key,
+                                         const std::string& about) const {
+  return PrefixGroup::Open(folder_ + "/" + key, key, about);
 }
 
 std::vector<StoredGroup> PrefixStore::List() const {
@@ -75,8 +84,10 @@ std::vector<StoredGroup> PrefixStore::List() const {
   for (const auto& each : fs::directory_iterator(folder_, error)) {
     const std::string name = each.path().filename().string();
     if (name.size() != kKeyDigits) continue;
-    groups.push_back({name, BytesIn(each.path()),
-                      PrefixGroup::WorthOf(each.path().string())});
+    const std::string folder = each.path().string();
+    auto about = ReadWholeFile(folder + "/about", kMostAbout);
+    groups.push_back({name, about.ok() ? std::move(about).value() : "",
+                      BytesIn(each.path()), PrefixGroup::WorthOf(folder)});
   }
   std::ranges::sort(groups, {}, [](const StoredGroup& group) {
     return std::pair(group.worth.By(static_cast<double>(group.bytes)),

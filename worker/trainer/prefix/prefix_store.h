@@ -14,6 +14,7 @@
 #define FROSTLINE_WORKER_TRAINER_PREFIX_PREFIX_STORE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,7 @@ namespace frostline::trainer {
 
 struct StoredGroup {
   std::string key;
+  std::string about;
   std::uint64_t bytes = 0;
   GroupWorth worth;
 };
@@ -37,7 +39,12 @@ class PrefixStore {
   static Expected<PrefixStore> Open(const std::string& folder,
                                     std::uint64_t most_bytes);
 
-  Expected<PrefixGroup> Group(const std::string& key) const;
+  // Makes nothing: returns nothing where no store is.
+  static std::optional<PrefixStore> Find(const std::string& folder);
+
+  // `about` says in words what it is, where it is new.
+  Expected<PrefixGroup> Group(const std::string& key,
+                              const std::string& about) const;
 
   // Removes groups until `bytes` more fit. Returns kTooLarge where they do not
   // even then; more than the whole store removes nothing.

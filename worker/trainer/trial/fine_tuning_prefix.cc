@@ -47,6 +47,10 @@ Expected<Done> FineTuning::MakeBoundaries() {
           ReadsFirstToken(setup_.head) && blocks > model_->config().layers,
       .precision = precision_,
       .noise = ""};
+  const std::string about = trial_.model.id + ", embeddings and " +
+                            std::to_string(blocks - 1) + " of " +
+                            std::to_string(model_->config().layers) +
+                            " layers, " + std::string(NameOf(precision_));
   PrefixWork work;
   work.seconds = environment_.seconds;
   work.stop =
@@ -58,7 +62,8 @@ Expected<Done> FineTuning::MakeBoundaries() {
   };
   work.log = [this](const std::string& line) { listener_.Log(line); };
   boundaries_.emplace(*model_, blocks, precision_, environment_.prefixes,
-                      GroupKeyOf(parts, environment_.kernels), std::move(work));
+                      GroupName{GroupKeyOf(parts, environment_.kernels), about},
+                      std::move(work));
   if (!TrainsFromBoundaries()) return Done{};
   const Expected<Done> prepared = boundaries_->Prepare(*setup_.train);
   if (prepared.ok()) CountFill();

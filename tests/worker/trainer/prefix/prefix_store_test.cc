@@ -25,6 +25,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr std::uint64_t kMuch = 1U << 20U;
+constexpr char kAbout[] = "m, embeddings and 2 of 3 layers, fp32";
 
 class PrefixStoreTest : public ::testing::Test {
  protected:
@@ -56,7 +57,7 @@ class PrefixStoreTest : public ::testing::Test {
 
   // The group's rows saved so many seconds, each time they were taken.
   void Make(char name, std::uint64_t rows, double seconds, double taken) const {
-    PrefixGroup group = Open().Group(GroupNamed(name)).value();
+    PrefixGroup group = Open().Group(GroupNamed(name), kAbout).value();
     Fill(group, 0, rows);
     group.Note({seconds, static_cast<double>(rows), taken});
   }
@@ -93,8 +94,8 @@ void KillIn(const std::function<void(int said)>& work) {
 }
 
 TEST_F(PrefixStoreTest, OneFillsAndAllFind) {
-  PrefixGroup one = Open().Group(GroupNamed('a')).value();
-  PrefixGroup other = Open().Group(GroupNamed('a')).value();
+  PrefixGroup one = Open().Group(GroupNamed('a'), kAbout).value();
+  PrefixGroup other = Open().Group(GroupNamed('a'), kAbout).value();
   Fill(one, 0, 30);
   EXPECT_EQ(Found(one, 40), 30);
   EXPECT_EQ(Found(other, 40), 0);
@@ -103,8 +104,8 @@ TEST_F(PrefixStoreTest, OneFillsAndAllFind) {
 }
 
 TEST_F(PrefixStoreTest, OneFillsAtATime) {
-  PrefixGroup one = Open().Group(GroupNamed('a')).value();
-  PrefixGroup other = Open().Group(GroupNamed('a')).value();
+  PrefixGroup one = Open().Group(GroupNamed('a'), kAbout).value();
+  PrefixGroup other = Open().Group(GroupNamed('a'), kAbout).value();
   {
     const auto filler = GroupFiller::Try(one);
     EXPECT_FALSE(GroupFiller::Try(other));
@@ -113,9 +114,9 @@ TEST_F(PrefixStoreTest, OneFillsAtATime) {
 }
 
 TEST_F(PrefixStoreTest, WhoIsKilledWhileFillingLeavesTheGroupToOthers) {
-  PrefixGroup group = Open().Group(GroupNamed('a')).value();
+  PrefixGroup group = Open().Group(GroupNamed('a'), kAbout).value();
   KillIn([&](int said) {
-    PrefixGroup own = Open().Group(GroupNamed('a')).value();
+    PrefixGroup own = Open().Group(GroupNamed('a'), kAbout).value();
     auto filler = GroupFiller::Try(own);
     for (std::uint64_t i = 0; i < 10; ++i) {
       std::ignore = filler->Add(KeyOf(i), RowOf(i));
@@ -131,7 +132,7 @@ TEST_F(PrefixStoreTest, WhoIsKilledWhileFillingLeavesTheGroupToOthers) {
 }
 
 TEST_F(PrefixStoreTest, ASpoiltRowIsFilledAgain) {
-  PrefixGroup group = Open().Group(GroupNamed('a')).value();
+  PrefixGroup group = Open().Group(GroupNamed('a'), kAbout).value();
   Fill(group, 0, 10);
   const std::string path = FolderOf('a') + "/000001.rows";
   std::string bytes = BytesOf(path);
@@ -141,12 +142,12 @@ TEST_F(PrefixStoreTest, ASpoiltRowIsFilledAgain) {
   EXPECT_FALSE(group.Has(KeyOf(0)));
   Fill(group, 0, 1);
   EXPECT_EQ(Found(group, 10), 10);
-  PrefixGroup later = Open().Group(GroupNamed('a')).value();
+  PrefixGroup later = Open().Group(GroupNamed('a'), kAbout).value();
   EXPECT_EQ(Found(later, 10), 10);
 }
 
 TEST_F(PrefixStoreTest, ASegmentThatCannotBeOpenedGoesWithTheNextFill) {
-  PrefixGroup group = Open().Group(GroupNamed('a')).value();
+  PrefixGroup group = Open().Group(GroupNamed('a'), kAbout).value();
   WriteBytes(FolderOf('a') + "/000007.rows", "no segment");
   Fill(group, 0, 3);
   EXPECT_FALSE(fs::exists(FolderOf('a') + "/000007.rows"));
@@ -175,7 +176,7 @@ TEST_F(PrefixStoreTest, UnderLoadAndFlippedBitsNoNumberIsWrong) {
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 60; ++i) {
-        PrefixGroup group = Open().Group(GroupNamed('a')).value();
+        PrefixGroup group = Open().Group(GroupNamed('a'), kAbout).value();
         if (auto filler = GroupFiller::Try(group)) {
           for (std::uint64_t r = 0; r < 100; ++r) {
             if (!group.Has(KeyOf(r))) {
@@ -207,7 +208,7 @@ TEST_F(PrefixStoreTest, WhatSavedLeastByByteGoesFirst) {
 TEST_F(PrefixStoreTest, WhatIsInUseStays) {
   Make('a', 50, 10.0, 0.0);
   Make('b', 50, 10.0, 500.0);
-  PrefixGroup used = Open().Group(GroupNamed('a')).value();
+  PrefixGroup used = Open().Group(GroupNamed('a'), kAbout).value();
   const std::uint64_t held = Open().List().front().bytes;
   ASSERT_TRUE(Open(2 * held).MakeRoom(held - 100).ok());
   EXPECT_THAT(Names(), ElementsAre(GroupNamed('a')));
@@ -231,12 +232,21 @@ TEST_F(PrefixStoreTest, ClearsAllThatNobodyUses) {
 
 TEST_F(PrefixStoreTest, AddsUpWhatRowsWereWorth) {
   Make('a', 10, 2.0, 30.0);
-  Open().Group(GroupNamed('a')).value().Note({1.0, 5.0, 10.0});
+  Open().Group(GroupNamed('a'), kAbout).value().Note({1.0, 5.0, 10.0});
   const GroupWorth worth = PrefixGroup::WorthOf(FolderOf('a'));
   EXPECT_EQ(worth.seconds, 3.0);
   EXPECT_EQ(worth.rows, 15.0);
   EXPECT_EQ(worth.taken, 40.0);
   EXPECT_DOUBLE_EQ(worth.By(100.0), 3.0 / 15.0 * 40.0 / 100.0);
+}
+
+TEST_F(PrefixStoreTest, TellsWhatItHasAndMakesNothingWhereNothingIs) {
+  EXPECT_FALSE(PrefixStore::Find(folder_.File("prefix")));
+  EXPECT_FALSE(fs::exists(folder_.File("prefix")));
+  Make('a', 10, 2.0, 30.0);
+  const auto found = PrefixStore::Find(folder_.File("prefix"));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->List().front().about, kAbout);
 }
 
 TEST_F(PrefixStoreTest, IsClosedToOthers) {

@@ -200,7 +200,7 @@ TEST_F(BadMessage, AFieldOfAnotherTypeIsNotTakenForAbsent) {
                                      {"export", false},
                                      {"epsilon", 1e-8}});
   whole["freeze"] = {
-      {"mode", "hard"}, {"prefix_dropout", "hf"}, {"virtual_tau", 0.0}};
+      {"mode", "hard"}, {"prefix_dropout", "off"}, {"virtual_tau", 0.0}};
   whole["resume_from"] = {{"step", 1}};
   ASSERT_EQ(trainer_->Train(whole).finish["state"], "succeeded");
   // The trainer does not look at these, or they only name the trial.

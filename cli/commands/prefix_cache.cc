@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `frostline cache`: what the trainers of this node keep of frozen layers.
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/plain/json_text.h"
+#include "cli/commands/command.h"
+#include "cli/term/table.h"
+#include "cli/view/format.h"
+#include "worker/registry/kept_prefixes.h"
+
+namespace frostline::cli {
+namespace {
+
+constexpr char kUsual[] = "frostline-runs/prefix";
+
+struct CacheArgs {
+  std::string folder;
+  bool json = false;
+};
+
+std::string FolderOf(const CacheArgs& args) {
+  if (!args.folder.empty()) return args.folder;
+  const char* const told = std::getenv("FROSTLINE_PREFIX_DIR");
+  return told == nullptr ? kUsual : told;
+}
+
+std::string SizeText(std::uint64_t bytes) {
+  return absl::StrCat(FormatNumber(static_cast<double>(bytes) / (1 << 20)),
+                      " MiB");
+}
+
+std::int64_t Whole(double number) {
+  return static_cast<std::int64_t>(std::llround(number));
+}
+
+std::string JsonOf(const std::vector<registry::KeptPrefix>& kept) {
+  std::string text;
+  for (const registry::KeptPrefix& each : kept) {
+    absl::StrAppend(
+        &text, text.empty() ? "" : ",",
+        "\n  {\"about\": ", JsonString(each.about), ", \"bytes\": ", each.bytes,
+        ", \"rows_taken\": ", Whole(each.rows_taken),
+        ", \"seconds_saved\": ", JsonNumber(each.seconds_saved), "}");
+  }
+  return absl::StrCat("{\"kept\": [", text, text.empty() ? "]}\n" : "\n]}\n");
+}
+
+ExitCode List(const Session& session, const CacheArgs& args) {
+  const std::string folder = FolderOf(args);
+  const auto kept = registry::ListPrefixes(folder);
+  if (args.json) {
+    std::cout << JsonOf(kept.value_or(std::vector<registry::KeptPrefix>()));
+    return kExitOk;
+  }
+  if (!kept || kept->empty()) {
+    std::cerr << "nothing is kept in " << folder
+              << "; --dir says where a worker keeps it\n";
+    return kExitOk;
+  }
+  Table table({{"KEPT"},
+               {"SIZE", Align::kRight},
+               {"ROWS TAKEN", Align::kRight},
+               {"SAVED", Align::kRight}});
+  std::uint64_t bytes = 0;
+  for (const registry::KeptPrefix& each : *kept) {
+    bytes += each.bytes;
+    table.AddRow({each.about, SizeText(each.bytes),
+                  FormatCount(Whole(each.rows_taken)),
+                  FormatSeconds(each.seconds_saved)});
+  }
+  std::cout << table.Render(session.terminal.width) << SizeText(bytes) << " in "
+            << folder << "\n";
+  return kExitOk;
+}
+
+ExitCode Clear(const CacheArgs& args) {
+  const std::string folder = FolderOf(args);
+  const std::uint64_t removed = registry::ClearPrefixes(folder);
+  const auto left = registry::ListPrefixes(folder);
+  std::cout << SizeText(removed) << " removed from " << folder;
+  if (left && !left->empty()) {
+    std::cout << "; " << left->size() << " kept, as trainers use them";
+  }
+  std::cout << "\n";
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddCacheCommands(CLI::App& app, Invocation& invocation) {
+  CLI::App* const noun = app.add_subcommand(
+      "cache", "What this node's trainers keep of frozen layers: list, clear");
+  noun->require_subcommand(1)->fallthrough();
+  const auto args = std::make_shared<CacheArgs>();
+  CLI::App* const list =
+      AddVerb(*noun, "list", "List what is kept, what goes first on top",
+              invocation, [args](Session& session) -> absl::StatusOr<ExitCode> {
+                return List(session, *args);
+              });
+  CLI::App* const clear = AddVerb(
+      *noun, "clear", "Remove all that no trainer uses", invocation,
+      [args](Session&) -> absl::StatusOr<ExitCode> { return Clear(*args); });
+  for (CLI::App* const verb : {list, clear}) {
+    verb->add_option("--dir", args->folder,
+                     "The worker's --prefix-dir; without it "
+                     "$FROSTLINE_PREFIX_DIR counts, else "
+                     "frostline-runs/prefix")
+        ->type_name("DIR");
+  }
+  list->add_flag("--json", args->json, "As JSON: {\"kept\": […]}");
+}
+
+}  // namespace frostline::cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/registry/kept_prefixes.h"
+
+#include "worker/trainer/prefix/prefix_store.h"
+
+namespace frostline::registry {
+
+using trainer::PrefixStore;
+using trainer::StoredGroup;
+
+std::optional<std::vector<KeptPrefix>> ListPrefixes(const std::string& folder) {
+  const std::optional<PrefixStore> store = PrefixStore::Find(folder);
+  if (!store) return std::nullopt;
+  std::vector<KeptPrefix> kept;
+  for (const StoredGroup& group : store->List()) {
+    // By a byte, of as many.
+    const auto bytes = static_cast<double>(group.bytes);
+    kept.push_back({group.about, group.bytes, group.worth.taken,
+                    group.worth.By(bytes) * bytes});
+  }
+  return kept;
+}
+
+std::uint64_t ClearPrefixes(const std::string& folder) {
+  const std::optional<PrefixStore> store = PrefixStore::Find(folder);
+  return store ? store->Clear() : 0;
+}
+
+}  // namespace frostline::registry
