@@ -24,9 +24,14 @@ void ResetPeakResident() {
 }
 
 bool KeepFreedMemory() {
-#if defined(M_MMAP_MAX) && defined(M_TRIM_THRESHOLD)
+#if defined(M_MMAP_THRESHOLD) && defined(M_TRIM_THRESHOLD)
   constexpr int kNever = -1;
-  return mallopt(M_MMAP_MAX, 0) == 1 && mallopt(M_TRIM_THRESHOLD, kNever) == 1;
+  // The most that glibc allows. What is larger than any layer's weights, as a
+  // batch that does not fit, goes back whole: kept, it would be a hole that
+  // nobody else can fill.
+  constexpr int kLargest = 32 << 20;
+  return mallopt(M_MMAP_THRESHOLD, kLargest) == 1 &&
+         mallopt(M_TRIM_THRESHOLD, kNever) == 1;
 #else
   return false;
 #endif

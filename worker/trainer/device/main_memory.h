@@ -14,10 +14,10 @@ std::int64_t PeakResidentBytes();
 // Where the system forbids it, the peak stays that since the start.
 void ResetPeakResident();
 
-// Lets malloc keep what is freed, also large blocks, for the next step: a step
-// frees its gradients and takes them again, and the kernel would clear each of
-// their pages anew. Device::ReleaseCachedMemory gives back what is kept. For
-// the whole process; returns false where malloc has no such settings.
+// Lets malloc keep what is freed, blocks of up to 32 MiB, for the next step: a
+// step frees its gradients and takes them again, and the kernel would clear
+// each of their pages anew. Device::ReleaseCachedMemory gives back what is
+// kept. For the whole process; returns false where malloc has no such settings.
 bool KeepFreedMemory();
 
 }  // namespace frostline::trainer
