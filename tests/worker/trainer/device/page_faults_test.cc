@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <array>
+#include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include "worker/trainer/device/main_memory.h"
-#include "worker/trainer/model/torch.h"
 
 namespace frostline::trainer {
 namespace {
@@ -18,22 +20,27 @@ std::int64_t PageFaults() {
   return usage.ru_minflt;
 }
 
-// The gradients of layers, written as a step writes them. Malloc would keep
-// none of them by itself.
-void TakeAndFreeGradients() {
-  std::vector<at::Tensor> gradients;
-  for (int i = 0; i < 24; ++i) gradients.push_back(at::ones({1536, 768}));
-}
+constexpr std::size_t kBlock = std::size_t{20} << 20U;
+constexpr std::int64_t kPages = 3 * kBlock / 4096;
 
-constexpr std::int64_t kBytes = 4L * 768 * 24 * 1536;
-constexpr std::int64_t kPages = kBytes / 4096;
+// As a step takes its gradients, writes them and frees them.
+void TakeAndFreeBlocks() {
+  std::array<char*, 3> blocks{};
+  for (char*& block : blocks) {
+    block = static_cast<char*>(std::malloc(kBlock));
+    for (std::size_t i = 0; i < kBlock; i += 4096) {
+      *static_cast<volatile char*>(block + i) = 1;
+    }
+  }
+  for (char* block : blocks) std::free(block);
+}
 
 // Blocks find their places within a few steps.
 TEST(PageFaults, AStepFindsThePagesOfTheLastOnes) {
   ASSERT_TRUE(KeepFreedMemory());
-  for (int step = 0; step < 20; ++step) TakeAndFreeGradients();
+  for (int step = 0; step < 20; ++step) TakeAndFreeBlocks();
   const std::int64_t before = PageFaults();
-  for (int step = 0; step < 10; ++step) TakeAndFreeGradients();
+  for (int step = 0; step < 10; ++step) TakeAndFreeBlocks();
   EXPECT_LT(PageFaults() - before, kPages / 10);  // of ten steps together
 }
 
