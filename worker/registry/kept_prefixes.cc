@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/registry/kept_prefixes.h"
 
+#include <algorithm>
+
 #include "worker/trainer/prefix/prefix_store.h"
 
 namespace frostline::registry {
@@ -13,10 +15,10 @@ std::optional<std::vector<KeptPrefix>> ListPrefixes(const std::string& folder) {
   if (!store) return std::nullopt;
   std::vector<KeptPrefix> kept;
   for (const StoredGroup& group : store->List()) {
-    // By a byte, of as many.
     const auto bytes = static_cast<double>(group.bytes);
+    const double whole = group.worth.By(bytes) * bytes;
     kept.push_back({group.about, group.bytes, group.worth.taken,
-                    group.worth.By(bytes) * bytes});
+                    std::max(0.0, whole - group.worth.seconds)});
   }
   return kept;
 }

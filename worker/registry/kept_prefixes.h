@@ -18,7 +18,9 @@ struct KeptPrefix {
   std::string about;  // "minilm, embeddings and 4 of 6 layers, fp32"
   std::uint64_t bytes = 0;
   double rows_taken = 0.0;
-  double seconds_saved = 0.0;  // an estimate: what its rows took, so often
+  // An estimate: what rows that were taken would have taken, without what they
+  // did take.
+  double seconds_saved = 0.0;
 };
 
 // What goes first when room is needed stands first. Returns nothing where no

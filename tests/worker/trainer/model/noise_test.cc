@@ -61,7 +61,7 @@ TEST(Noise, DropsWithoutRegardToNeighbours) {
   std::vector<float> y(kMany);
   std::vector<std::uint8_t> kept(kMany);
   DropNumbers(kTenth, 0, kMany, x.data(), y.data(), kept.data());
-  for (const std::size_t apart : {1, 16, 64, 384, 1024}) {
+  for (const std::size_t apart : {1U, 16U, 64U, 384U, 1024U}) {
     double both = 0.0;
     for (std::size_t i = apart; i < kMany; ++i) {
       both += kept[i] == 0 && kept[i - apart] == 0 ? 1.0 : 0.0;
