@@ -123,8 +123,14 @@ std::optional<GroupFiller> GroupFiller::Try(PrefixGroup& group) {
   return filler;
 }
 
+// Not one that could not be opened for want of descriptors.
+bool GroupFiller::IsSpoilt(const std::string& path) const {
+  const Expected<Segment> segment = Segment::Open(path, group_->key());
+  return !segment.ok() && segment.fault().kind == FaultKind::kInconsistent;
+}
+
 // Nobody else writes here now: what has another name was begun by one who was
-// killed, and a segment that cannot be opened is of no use to anybody.
+// killed, and a spoilt segment is of no use to anybody.
 void GroupFiller::Clean() {
   std::error_code error;
   for (const auto& each : fs::directory_iterator(group_->folder(), error)) {
@@ -132,8 +138,7 @@ void GroupFiller::Clean() {
     const bool begun = name.find(std::string(kEnding) + ".") != name.npos;
     const bool whole = name.ends_with(kEnding);
     if (whole) last_ = std::max(last_, std::atoi(name.c_str()));
-    if (begun ||
-        (whole && !Segment::Open(each.path().string(), group_->key()).ok())) {
+    if (begun || (whole && IsSpoilt(each.path().string()))) {
       fs::remove(each.path(), error);
     }
   }

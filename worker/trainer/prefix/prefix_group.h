@@ -97,6 +97,7 @@ class GroupFiller {
   GroupFiller(PrefixGroup& group, LockedFile filling)
       : group_(&group), filling_(std::move(filling)) {}
   void Clean();
+  bool IsSpoilt(const std::string& path) const;
 
   PrefixGroup* group_;
   LockedFile filling_;

@@ -13,7 +13,6 @@ namespace frostline::trainer {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 

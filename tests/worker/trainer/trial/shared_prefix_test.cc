@@ -111,6 +111,16 @@ TEST_F(SharedPrefix, WithDropoutAsInTransformersOnlyEvaluationsShare) {
   EXPECT_EQ(first.metrics, Run(kHf, FrozenTo(2)).metrics);
 }
 
+// What is shared is what a trial that shares nothing spends more.
+TEST_F(SharedPrefix, CountsWhatIsNotRepeated) {
+  const double each_step = Run(kHf, FrozenTo(2)).usage->flops_spent;
+  Share();
+  Run(kOff, FrozenTo(2));
+  const TrialEnd found = Run(kOff, FrozenTo(2));
+  EXPECT_DOUBLE_EQ(found.usage->flops_spent + found.usage->flops_shared,
+                   each_step);
+}
+
 TEST_F(SharedPrefix, OfAnotherDepthIsAnotherGroup) {
   Share();
   Run(kOff, FrozenTo(2));
