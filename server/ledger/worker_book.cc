@@ -9,6 +9,8 @@ namespace frostline::server {
 
 WorkerEntry& WorkerBook::Absorb(const storage::WorkerRow& row) {
   WorkerEntry& entry = workers_[row.id];
+  // An earlier life's says nothing of this one.
+  if (entry.row.boot_id != row.boot_id) entry.load = nullptr;
   entry.row = row;
   entry.info.ParseFromString(row.info);
   entry.stock = StockOf(entry.info);

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "frostline/v1/worker.pb.h"
+#include "server/ledger/known_load.h"
 #include "server/ledger/known_stock.h"
 #include "server/ledger/lease_book.h"
 #include "storage/rows.h"
@@ -20,6 +21,7 @@ struct WorkerEntry {
   storage::WorkerRow row;
   v1::Worker info;  // as registered
   StockPtr stock = {};
+  LoadPtr load = {};
   std::set<TrialKey> holds;
 };
 

@@ -110,6 +110,19 @@ constexpr std::array kMetrics = {
     MetricKind{"frostline_slots_busy", kGauge, "", "Slots with a trial"},
     MetricKind{"frostline_worker_gpus", kGauge, "",
                "GPUs of workers that are not gone"},
+    MetricKind{"frostline_gpus", kGauge, "model",
+               "Those of them that say how busy they are"},
+    MetricKind{"frostline_gpus_leased", kGauge, "model",
+               "Of these, as many as the share of their workers' slots that "
+               "have a trial"},
+    MetricKind{"frostline_gpus_busy", kGauge, "model",
+               "Of these, the sum of the parts of the time in which each "
+               "computed"},
+    MetricKind{"frostline_gpu_memory_bytes", kGauge, "model", "Memory of GPUs"},
+    MetricKind{"frostline_gpu_memory_used_bytes", kGauge, "model",
+               "Memory of GPUs in use"},
+    MetricKind{"frostline_gpu_power_watts", kGauge, "model",
+               "Power that GPUs draw"},
     // --- what workers report of trials that ended ---
     MetricKind{"frostline_train_seconds_total", kCounter, "",
                "Seconds of training"},

@@ -67,6 +67,45 @@ void Look(const WorkerEntry& worker, WallMicros now, Duration lease_ttl,
   if (state == WorkerState::kGone) return;
   view.slots += worker.info.slots();
   view.gpus += worker.info.hardware().gpus_size();
+  if (worker.load == nullptr) return;
+  for (const auto& [model, use] : worker.load->gpus) {
+    const bool is_known =
+        view.gpu_uses.size() < kKnownModels || view.gpu_uses.contains(model);
+    view.gpu_uses[is_known ? model : kOtherModel] +=
+        Leased(use, worker.holds.size(), worker.info.slots());
+  }
+}
+
+// All but the models with the most GPUs become one.
+GpuUses NamedUses(const GpuUses& uses) {
+  std::vector<std::pair<std::string, GpuUse>> sorted(uses.begin(), uses.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& one, const auto& other) {
+                     return one.second.gpus > other.second.gpus;
+                   });
+  GpuUses named;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const auto& [model, use] = sorted[i];
+    named[i < kNamedModels ? model : kOtherModel] += use;
+  }
+  return named;
+}
+
+void WriteGpus(const LoopView& view, MetricsPage& page) {
+  GpuUses uses = NamedUses(view.gpu_uses);
+  // So that sums and alerts find a zero where there is no GPU.
+  if (uses.empty()) uses.emplace(kOtherModel, GpuUse());
+  for (const auto& [model, use] : uses) {
+    const auto set = [&page, &model](const char* name, double value) {
+      page.Set(name, value, {{"model", model}});
+    };
+    set("frostline_gpus", use.gpus);
+    set("frostline_gpus_leased", use.leased);
+    set("frostline_gpus_busy", use.busy);
+    set("frostline_gpu_memory_bytes", use.memory_bytes);
+    set("frostline_gpu_memory_used_bytes", use.memory_used_bytes);
+    set("frostline_gpu_power_watts", use.watts);
+  }
 }
 
 // A sampler that needs no results could use as many as there are left.
@@ -145,6 +184,7 @@ void Write(const LoopView& view, MetricsPage& page) {
   page.Set("frostline_slots", view.slots);
   page.Set("frostline_slots_busy", view.slots_busy);
   page.Set("frostline_worker_gpus", view.gpus);
+  WriteGpus(view, page);
   page.Set("frostline_audit_entries_total", view.audit_entries);
   page.Set("frostline_disk_free_bytes", view.disk.free_bytes);
   page.Set("frostline_disk_room",

@@ -25,6 +25,11 @@ namespace frostline::server {
 // then the newest. All others are one, "other".
 inline constexpr std::size_t kNamedStudies = 50;
 
+// So many models of GPUs have one: those with the most GPUs. The loop tells
+// apart a few more, and no crowd of workers makes it tell apart more yet.
+inline constexpr std::size_t kNamedModels = 16;
+inline constexpr std::size_t kKnownModels = 256;
+
 struct LoopView {
   struct OpenStudy {
     std::string label;
@@ -45,6 +50,7 @@ struct LoopView {
   std::int64_t slots = 0;
   std::int64_t slots_busy = 0;
   std::int64_t gpus = 0;
+  GpuUses gpu_uses = {};  // of workers that are not gone
   std::int64_t audit_entries = 0;
   storage::DiskRoom disk = {};
 };

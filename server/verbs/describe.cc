@@ -93,6 +93,8 @@ v1::Worker DescribeWorker(const WorkerSnapshot& snapshot, WallMicros now,
       proto::TimestampToProto(entry.row.registered);
   *worker.mutable_last_seen_time() =
       proto::TimestampToProto(entry.row.last_seen);
+  worker.clear_load();
+  if (entry.load != nullptr) *worker.mutable_load() = entry.load->load;
   for (const std::string& trial : snapshot.trials) worker.add_trials(trial);
   worker.set_failures_in_a_row(entry.row.failures_in_a_row);
   if (entry.row.state == storage::WorkerState::kQuarantined) {

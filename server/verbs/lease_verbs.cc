@@ -219,6 +219,9 @@ absl::StatusOr<v1::HeartbeatReply> LeaseVerbs::Heartbeat(
     RETURN_IF_ERROR(ledger_.ForgetWorker(change.batch, id));
     return reply;
   }
+  worker->load = request.has_load() ? LoadOf(request.load(), worker->info,
+                                             worker->row.last_seen)
+                                    : nullptr;
   reply.set_drain(worker->row.state == storage::WorkerState::kDraining);
   for (const v1::LeaseProgress& progress : request.leases()) {
     v1::Directive directive = Renew(change, progress.lease(), reply.drain());

@@ -119,6 +119,7 @@ absl::StatusOr<v1::RegisterReply> WorkerVerbs::Register(
   *reply.mutable_lease_ttl() = proto::DurationToProto(lease.ttl);
   reply.set_coordinator_version(FROSTLINE_VERSION);
   reply.set_max_request_bytes(kMaxRequestBytes);
+  reply.add_takes("load");
   return reply;
 }
 

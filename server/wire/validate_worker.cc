@@ -24,6 +24,11 @@ constexpr std::int64_t kMaxStockItems = 1024;
 constexpr std::int64_t kMaxLeftLogs = 8;
 constexpr std::size_t kMaxSeen = 128;
 constexpr std::size_t kMaxCertificateRequest = 8 * 1024;
+constexpr std::int64_t kMaxGpus = 64;
+constexpr std::int64_t kMaxGpuMemory = std::int64_t{1} << 50;
+constexpr double kMaxGpuWatts = 1e5;
+constexpr double kColdest = -273.15;  // of degrees Celsius
+constexpr double kHottest = 1000;
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 
 // Whether it is one is seen when it is read.
@@ -61,6 +66,45 @@ absl::Status CheckItems(
   return absl::OkStatus();
 }
 
+// What is not a number is in no range.
+absl::Status CheckWithin(double value, double lo, double hi,
+                         const std::string& field) {
+  if (value >= lo && value <= hi) return absl::OkStatus();
+  return BadField(field, "is out of its range",
+                  absl::StrCat("give ", lo, " to ", hi, ", or leave it out"));
+}
+
+absl::Status CheckGpuLoad(const v1::GpuLoad& gpu, const std::string& field) {
+  RETURN_IF_ERROR(CheckToken(gpu.uuid(), field + ".uuid"));
+  RETURN_IF_ERROR(CheckWithin(gpu.utilization(), 0, 1, field + ".utilization"));
+  RETURN_IF_ERROR(CheckRange(gpu.memory_used_bytes(), 0, kMaxGpuMemory,
+                             field + ".memory_used_bytes"));
+  RETURN_IF_ERROR(CheckRange(gpu.memory_total_bytes(), 0, kMaxGpuMemory,
+                             field + ".memory_total_bytes"));
+  RETURN_IF_ERROR(
+      CheckWithin(gpu.power_watts(), 0, kMaxGpuWatts, field + ".power_watts"));
+  return CheckWithin(gpu.temperature_celsius(), kColdest, kHottest,
+                     field + ".temperature_celsius");
+}
+
+absl::Status CheckLoad(const v1::NodeLoad& load) {
+  RETURN_IF_ERROR(CheckWithin(load.cpu_share(), 0, 1, "load.cpu_share"));
+  RETURN_IF_ERROR(
+      CheckRange(load.memory_free_bytes(), 0, kAny, "load.memory_free_bytes"));
+  RETURN_IF_ERROR(
+      CheckRange(load.disk_free_bytes(), 0, kAny, "load.disk_free_bytes"));
+  RETURN_IF_ERROR(CheckCount(load.gpus_size(), kMaxGpus, "load.gpus"));
+  std::set<std::string> uuids;
+  for (int i = 0; i < load.gpus_size(); ++i) {
+    const std::string field = absl::StrCat("load.gpus[", i, "]");
+    RETURN_IF_ERROR(CheckGpuLoad(load.gpus(i), field));
+    if (!uuids.insert(load.gpus(i).uuid()).second) {
+      return BadField(field + ".uuid", "is there twice", "name each GPU once");
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status Validate(const v1::RegisterRequest& request) {
@@ -72,6 +116,8 @@ absl::Status Validate(const v1::RegisterRequest& request) {
   RETURN_IF_ERROR(CheckLabels(request.worker().labels(), "worker.labels"));
   RETURN_IF_ERROR(CheckBytes(request.worker().run_folder(), kMaxReasonBytes,
                              "worker.run_folder"));
+  RETURN_IF_ERROR(CheckCount(request.worker().hardware().gpus_size(), kMaxGpus,
+                             "worker.hardware.gpus"));
   RETURN_IF_ERROR(
       CheckCount(request.left_logs_size(), kMaxLeftLogs, "left_logs"));
   for (int i = 0; i < request.left_logs_size(); ++i) {
@@ -118,6 +164,7 @@ absl::Status Validate(const v1::HeartbeatRequest& request) {
   RETURN_IF_ERROR(CheckToken(request.boot_id(), "boot_id"));
   RETURN_IF_ERROR(CheckRange(request.sequence(), 0, kAny, "sequence"));
   RETURN_IF_ERROR(CheckCount(request.leases_size(), kMaxBeats, "leases"));
+  RETURN_IF_ERROR(CheckLoad(request.load()));
   for (int i = 0; i < request.leases_size(); ++i) {
     const std::string field = absl::StrCat("leases[", i, "]");
     RETURN_IF_ERROR(CheckLease(request.leases(i).lease(), field + ".lease"));

@@ -8,6 +8,8 @@ NODES=$(cd "$(dirname "$BATS_TEST_FILENAME")" && pwd)
 HEAD=10.77.0.1
 PROXY=10.78.0.5
 export PYTHONDONTWRITEBYTECODE=1
+# shellcheck source=tests/support/wait_for.bash
+source "$(dirname "${BASH_SOURCE[0]}")/../support/wait_for.bash"
 
 # at HOST COMMAND…: runs it on that host.
 at() { ip netns exec "$WORLD-$1" "${@:2}"; }
@@ -79,18 +81,6 @@ wire() {
 new_node() {
   new_host "node$1"
   wire "w$1" "node$1" "10.77.$1.2" head "$HEAD" "10.77.$1.0/24"
-}
-
-# wait_for SECONDS COMMAND…: until it succeeds; fails after so long.
-wait_for() {
-  local until=$((SECONDS + $1))
-  until "${@:2}" >/dev/null 2>&1; do
-    if [ "$SECONDS" -ge "$until" ]; then
-      echo "not within $1 s: ${*:2}" >&2
-      return 1
-    fi
-    sleep 0.2
-  done
 }
 
 # serve FLAG…: a coordinator with a CA, at 7070 for its own host, 7443 for all.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/agent/agent.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -21,6 +22,7 @@ constexpr Duration kLeastInterval = std::chrono::milliseconds(10);
 constexpr Duration kGoodbyeDeadline = std::chrono::seconds(1);
 // Their tails fit into one request.
 constexpr std::size_t kMostLeftLogs = 8;
+constexpr Duration kLookAtGpus = std::chrono::seconds(1);
 constexpr Duration kLookForOrphans = std::chrono::seconds(1);
 
 LookAtStock LooksAt(const std::string& registry) {
@@ -156,12 +158,21 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
   FROSTLINE_FAILPOINT(kAgentRegistered);
   const std::string name = WorkerNameOf(options_.id);
   janitor_ = std::make_unique<Janitor>(run_folder_->trials(), options_.keep);
+  const auto& takes = registered.takes();
+  if (std::count(takes.begin(), takes.end(), "load") > 0) {
+    gpu_watch_ = std::make_unique<GpuWatch>(
+        OpensNvml(options_.nvml, std::getenv("CUDA_VISIBLE_DEVICES")),
+        kLookAtGpus);
+  }
   keeper_ = std::make_unique<LeaseKeeper>(
       client_, clock_, name, boot_id_,
       LeaseKeeper::Hooks{
           .heard = [this] { courier_->EndPause(); },
           .unknown = [this](SteadyTime sent) { RegisterAgain(sent); },
-          .holds = [this] { listener_->Ring(); }});
+          .holds = [this] { listener_->Ring(); },
+          .load = gpu_watch_ == nullptr
+                      ? std::function<std::optional<v1::NodeLoad>()>()
+                      : [this] { return gpu_watch_->Take(); }});
   listener_ =
       std::make_unique<LogListener>(client_, clock_, *keeper_, name, boot_id_);
   // NOLINTNEXTLINE(modernize-make-unique): an aggregate of references.
@@ -221,6 +232,7 @@ void Agent::Shutdown() {
   if (certificates_ != nullptr) certificates_->Stop();
   if (listener_ != nullptr) listener_->Stop();
   if (keeper_ != nullptr) keeper_->Stop();
+  gpu_watch_.reset();
   if (courier_ != nullptr) courier_->Stop();
 }
 

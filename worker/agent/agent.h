@@ -10,6 +10,7 @@
 //        └───── ask for trials (long poll) ─────────────────────────┤
 //   listener thread ── hears who wants a log (long poll) ───────────┤
 //   stock thread ── looks at the registry ──> registrar thread ─────┤
+//   GPU thread ── looks at the GPUs ──> heartbeat thread             │
 //   certificate thread ── renews, of one that has joined ───────────┘
 #ifndef FROSTLINE_WORKER_AGENT_AGENT_H_
 #define FROSTLINE_WORKER_AGENT_AGENT_H_
@@ -25,6 +26,7 @@
 #include "base/mutex.h"
 #include "spans/span.h"
 #include "worker/agent/certificate_keeper.h"
+#include "worker/agent/gpu_watch.h"
 #include "worker/agent/log_listener.h"
 #include "worker/agent/options.h"
 #include "worker/agent/slot.h"
@@ -98,6 +100,8 @@ class Agent {
   std::unique_ptr<CertificateKeeper> certificates_;
   std::unique_ptr<Janitor> janitor_;
   std::unique_ptr<Courier> courier_;
+  // It is null where the coordinator does not want to know.
+  std::unique_ptr<GpuWatch> gpu_watch_;
   std::unique_ptr<LeaseKeeper> keeper_;
   std::unique_ptr<LogListener> listener_;
   std::unique_ptr<SlotContext> context_;

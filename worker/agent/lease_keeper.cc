@@ -173,12 +173,31 @@ v1::HeartbeatRequest LeaseKeeper::NextBeat(const Leases& leases,
   request.set_worker(worker_name_);
   request.set_boot_id(boot_id_);
   request.set_sequence(++sequence_);
+  if (hooks_.load && tells_load_) {
+    if (auto load = hooks_.load()) *request.mutable_load() = *std::move(load);
+  }
   for (const auto& lease : leases) {
     v1::LeaseProgress* const progress = request.add_leases();
     *progress = lease->Progress(tails->size() < kMostTails);
     if (progress->has_log_end()) tails->push_back(lease);
   }
   return request;
+}
+
+// An earlier coordinator may have come back in place of the one that took the
+// load; no lease is lost by that.
+absl::StatusOr<v1::HeartbeatReply> LeaseKeeper::Tell(
+    v1::HeartbeatRequest& request) {
+  const Duration deadline =
+      std::clamp(Interval(), kShortestDeadline, kLongestDeadline);
+  auto reply = client_.Heartbeat(request, deadline);
+  if (!request.has_load() ||
+      !HasErrorId(reply.status(), ErrorId::kMethodNotBuilt)) {
+    return reply;
+  }
+  tells_load_ = false;
+  request.clear_load();
+  return client_.Heartbeat(request, deadline);
 }
 
 bool LeaseKeeper::Beat() {
@@ -191,10 +210,9 @@ bool LeaseKeeper::Beat() {
                 leases.end());
   }
   Leases tails;
-  const v1::HeartbeatRequest request = NextBeat(leases, &tails);
+  v1::HeartbeatRequest request = NextBeat(leases, &tails);
   const SteadyTime sent = clock_.Steady();
-  const auto reply = client_.Heartbeat(
-      request, std::clamp(Interval(), kShortestDeadline, kLongestDeadline));
+  const auto reply = Tell(request);
   if (reply.ok()) {
     NoteAnswer(*reply, leases, sent);
     hooks_.heard();

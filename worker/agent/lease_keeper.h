@@ -35,6 +35,8 @@ class LeaseKeeper {
     std::function<void(SteadyTime)> unknown;
     // There is a lease to listen for.
     std::function<void()> holds = nullptr;
+    // What the node does, for a coordinator that takes it; it does not block.
+    std::function<std::optional<v1::NodeLoad>()> load = nullptr;
   };
 
   LeaseKeeper(RpcClient& client, const Clock& clock, std::string worker_name,
@@ -60,6 +62,7 @@ class LeaseKeeper {
  private:
   void Loop();
   bool Beat();
+  absl::StatusOr<v1::HeartbeatReply> Tell(v1::HeartbeatRequest& request);
   using Leases = std::vector<std::shared_ptr<HeldLease>>;
   v1::HeartbeatRequest NextBeat(const Leases& leases, Leases* tails);
   void NoteAnswer(const v1::HeartbeatReply& reply, const Leases& leases,
@@ -79,7 +82,8 @@ class LeaseKeeper {
   Rng rng_;
   Wakeup wakeup_;
   std::thread thread_;
-  std::int64_t sequence_ = 0;
+  std::int64_t sequence_ = 0;  // the thread's alone, as the next one is
+  bool tells_load_ = true;     // until a coordinator does not take it
 
   mutable Mutex mutex_;
   Leases leases_ ABSL_GUARDED_BY(mutex_);

@@ -21,6 +21,7 @@
 #include "worker/agent/checkpoint_hook.h"
 #include "worker/agent/hardware.h"
 #include "worker/agent/keep.h"
+#include "worker/agent/nvml.h"
 #include "worker/agent/stock_reader.h"
 
 namespace frostline::agent {
@@ -54,6 +55,7 @@ struct AgentOptions {
   Duration orphan_limit = std::chrono::minutes(30);  // zero: none
   // What follows is not on the command line.
   std::string gpu_folder = kGpuFolder;
+  std::string nvml = kNvmlLibrary;
   Duration stock_interval = std::chrono::seconds(5);  // between two looks
   // A disk or a GPU that answers again has mostly done so by then; what holds a
   // process for longer is mended by nothing but a restart of the node.

@@ -10,6 +10,7 @@ import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "deploy" / "kubernetes"
+RULES = ROOT / "deploy" / "monitoring" / "frostline.rules.yaml"
 OVERLAYS = sorted(path.name for path in (FOLDER / "overlays").iterdir())
 
 # What an operator brings (docs/how-to/kubernetes.md): Secrets with their keys,
@@ -398,10 +399,27 @@ def is_denied_by_default(items):
         yield "no policy denies what no other allows"
 
 
+def watched_as_elsewhere(items):
+    """Alerts are those that promtool tests, of the job that a monitor gives its
+    pods."""
+    tested = yaml.safe_load(RULES.read_text())
+    jobs = set(re.findall(r'job="(\w+)"', RULES.read_text()))
+    for item in items:
+        if item["kind"] == "PrometheusRule" and item["spec"] != tested:
+            yield f"{key_of(item)}: is not {RULES.name}"
+        if item["kind"] != "PodMonitor":
+            continue
+        for owner, _, labels, _ in templates(items):
+            if not selects(item["spec"]["selector"]["matchLabels"], labels):
+                continue
+            if {labels.get(item["spec"].get("jobLabel"))} != jobs:
+                yield f"{key_of(owner)}: its job is none of {jobs}"
+
+
 CHECKS = (selectors_find_pods, ports_agree, secrets_are_there,
           files_are_mounted, pods_are_confined, exit_codes_are_ours,
           triggers_fit_their_workers, names_are_certified,
-          is_denied_by_default)
+          is_denied_by_default, watched_as_elsewhere)
 
 
 def findings(items):

@@ -120,6 +120,13 @@ MISTAKES = {
         "monitoring", "PodMonitor",
         put("x", "spec", "selector", "matchLabels", "app.kubernetes.io/name"),
         "selectors_find_pods"),
+    "a monitor of another job": (
+        "monitoring", "PodMonitor", put("app.kubernetes.io/name", "spec",
+                                        "jobLabel"), "watched_as_elsewhere"),
+    "an alert that promtool never saw": (
+        "monitoring", "PrometheusRule",
+        put("up == 1", "spec", "groups", 0, "rules", 0, "expr"),
+        "watched_as_elsewhere"),
     "a budget of nobody": (
         "sqlite", "PodDisruptionBudget",
         put("x", "spec", "selector", "matchLabels", "app.kubernetes.io/name"),
@@ -219,6 +226,9 @@ MISSPELT = {
     "an issuer without a name": (
         "keda", "Certificate", lambda item: item["spec"]["issuerRef"].pop(
             "name")),
+    "an alert's expression misspelt": (
+        "monitoring", "PrometheusRule",
+        put("up == 0", "spec", "groups", 0, "rules", 0, "expression")),
     "a policy's type misspelt": ("sqlite", "NetworkPolicy",
                                  put([], "spec", "policyType")),
 }

@@ -6,18 +6,8 @@
 HERE=$(cd "$(dirname "$BATS_TEST_FILENAME")" && pwd)
 SOURCE=$(cd "$HERE/../../.." && pwd)
 ROOT=$BATS_FILE_TMPDIR/root
-
-# wait_for SECONDS COMMAND…: until it succeeds; fails after so long.
-wait_for() {
-  local until=$((SECONDS + $1))
-  until "${@:2}" >/dev/null 2>&1; do
-    if [ "$SECONDS" -ge "$until" ]; then
-      echo "not within $1 s: ${*:2}" >&2
-      return 1
-    fi
-    sleep 0.2
-  done
-}
+# shellcheck source=tests/support/wait_for.bash
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/wait_for.bash"
 
 # leave_out REASON: in setup_file, where bats 1.8 cannot skip. Each test of the
 # file then begins with skip_if_left_out.

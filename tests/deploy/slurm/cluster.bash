@@ -15,24 +15,14 @@
 CLUSTER_TOOLS=(slurmctld slurmd sbatch scontrol squeue scancel sinfo srun munged)
 CLUSTER_HEAD=10.79.0.1
 export PATH=$PATH:/usr/sbin:/sbin
+# shellcheck source=tests/support/wait_for.bash
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/wait_for.bash"
 
 # Says which of the programs are missing.
 cluster_missing() {
   local tool
   for tool in "${CLUSTER_TOOLS[@]}"; do
     command -v "$tool" >/dev/null || echo "$tool"
-  done
-}
-
-# cluster_wait SECONDS COMMAND…: until it succeeds; fails after so long.
-cluster_wait() {
-  local until=$((SECONDS + $1))
-  until "${@:2}" >/dev/null 2>&1; do
-    if [ "$SECONDS" -ge "$until" ]; then
-      echo "not within $1 s: ${*:2}" >&2
-      return 1
-    fi
-    sleep 0.1
   done
 }
 
@@ -186,11 +176,11 @@ cluster_up() {
     --key-file="$CLUSTER/etc/munge.key" --socket="$CLUSTER/run/munge.sock" \
     --pid-file="$CLUSTER/run/munged.own.pid" --log-file="$CLUSTER/log/munged.log" \
     --seed-file="$CLUSTER/run/munge.seed"
-  cluster_wait 10 test -S "$CLUSTER/run/munge.sock" || return 1
+  wait_for 10 test -S "$CLUSTER/run/munge.sock" || return 1
   cluster_start_controller
   local node
   for node in $(cluster_nodes); do cluster_start_node "$node"; done
-  cluster_wait 30 cluster_is_idle
+  wait_for 30 cluster_is_idle
 }
 
 # The processes that run on a node: those of jobs, which know its name by their
@@ -237,7 +227,7 @@ cluster_down() {
   [ -d "$CLUSTER/run" ] || return 0
   local node name
   timeout 10 scancel --me 2>/dev/null || true
-  cluster_wait 15 cluster_has_no_step || true
+  wait_for 15 cluster_has_no_step || true
   for node in $(cluster_nodes); do cluster_kill_node "$node"; done
   for name in slurmctld munged; do
     [ ! -e "$CLUSTER/run/$name.pid" ] || cluster_kill "$name"

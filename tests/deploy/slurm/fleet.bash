@@ -49,7 +49,7 @@ serve() {
     --listen "tls:$host:$JOIN_PORT" --ready-file ready --lease-ttl 6s "$@" \
     >>serve.log 2>&1 3>&- &
   echo $! >serve.pid
-  cluster_wait 30 test -s ready
+  wait_for 30 test -s ready
 }
 
 # study ID TRIALS EPOCHS SECONDS_PER_EPOCH [LINE…]: creates it.
@@ -77,7 +77,7 @@ count_states() { # STUDY STATE
 }
 has_states() { [ "$(count_states "$1" "$2")" -ge "$3" ]; } # STUDY STATE AT_LEAST
 is_completed() { frostline study show "$1" | grep -q COMPLETED; }
-await_end() { cluster_wait "$2" is_completed "$1"; }
+await_end() { wait_for "$2" is_completed "$1"; }
 # judge STUDY TRIALS [--lost N]: see tests/nodes/judge.py.
 judge() { python3 "$SLURM_TESTS/../../nodes/judge.py" "$@"; }
 

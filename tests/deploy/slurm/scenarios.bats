@@ -22,7 +22,7 @@ worker_of() { frostline trial show "$1" "$2" --json | grep -oE '"worker": "worke
   await_end many 120
   figure "100 trials on 8 workers after $(($(millis) - start)) ms"
   judge many 100
-  cluster_wait 30 has_no_task
+  wait_for 30 has_no_task
 }
 
 @test "a node dies in mid-trial: its trial goes to another node" {
@@ -32,11 +32,11 @@ worker_of() { frostline trial show "$1" "$2" --json | grep -oE '"worker": "worke
   serve
   study dies 6 15 0.2
   up dies 2
-  cluster_wait 30 has_states dies RUNNING 2
+  wait_for 30 has_states dies RUNNING 2
   victim=$(node_of 0)
   start=$(millis)
   cluster_kill_node "$victim"
-  cluster_wait 60 has_states dies SUCCEEDED 4
+  wait_for 60 has_states dies SUCCEEDED 4
   await_end dies 90
   figure "node killed; all trials done after $(($(millis) - start)) ms"
   judge dies 6 --lost 1
@@ -48,7 +48,7 @@ worker_of() { frostline trial show "$1" "$2" --json | grep -oE '"worker": "worke
   serve
   study drained 50 10 0.3
   up drained 4
-  cluster_wait 30 has_states drained RUNNING 2
+  wait_for 30 has_states drained RUNNING 2
   run frostline slurm drain drained --wait 60s
   [ "$status" -eq 0 ]
   says "frostline-drained: 2 that waited are cancelled, 2 finish their trial and go"
@@ -66,11 +66,11 @@ worker_of() { frostline trial show "$1" "$2" --json | grep -oE '"worker": "worke
   serve
   study kept 4 10 0.2
   up kept 2
-  cluster_wait 30 has_states kept RUNNING 2
+  wait_for 30 has_states kept RUNNING 2
   scontrol update NodeName=n1 State=DRAIN Reason=test
   await_end kept 60
   judge kept 4
-  cluster_wait 30 has_no_task
+  wait_for 30 has_no_task
   sinfo -h -n n1 -o %T | grep -q drained
 }
 
@@ -91,17 +91,17 @@ worker_of() { frostline trial show "$1" "$2" --json | grep -oE '"worker": "worke
       >"trainer-$mode"
     chmod +x "trainer-$mode"
     TRAINER=$PWD/trainer-$mode up "$mode" 1
-    cluster_wait 30 has_states "$mode" RUNNING 1
+    wait_for 30 has_states "$mode" RUNNING 1
     sleep 3 # some epochs to keep
     start=$(millis)
     prod=$(sbatch --parsable -p prod --gres=gpu:1 -o /dev/null --wrap "sleep 1")
-    cluster_wait 60 prod_began "$prod"
+    wait_for 60 prod_began "$prod"
     figure "$mode: the other job has the GPU after $(($(millis) - start)) ms"
-    cluster_wait 90 restarted 0
+    wait_for 90 restarted 0
     figure "$mode: the worker runs again after $(($(millis) - start)) ms"
     await_end "$mode" 90
     resumed_once "$mode"
-    cluster_wait 30 has_no_task
+    wait_for 30 has_no_task
     cluster_down
   done
 }
@@ -132,7 +132,7 @@ END
   serve
   study cut 6 20 0.2
   up cut 2
-  cluster_wait 30 has_states cut RUNNING 2
+  wait_for 30 has_states cut RUNNING 2
   victim=$(node_of 0)
   start=$(millis)
   cluster_pull_cable "$victim"
@@ -140,13 +140,13 @@ END
   figure "cable pulled; all trials done after $(($(millis) - start)) ms"
   # The worker behind the cut still lives, with a result that nobody waits for.
   # Slurm begins a second copy of it, which waits for the end of the first.
-  cluster_wait 90 restarted 0
-  cluster_wait 20 waits_for_its_copy 0
+  wait_for 90 restarted 0
+  wait_for 20 waits_for_its_copy 0
   [ -n "$(cluster_pids "$victim")" ]
   cluster_plug_cable "$victim"
-  cluster_wait 60 has_no_task
+  wait_for 60 has_no_task
   job_is 0 COMPLETED
-  cluster_wait 60 cluster_has_no_step
+  wait_for 60 cluster_has_no_step
   judge cut 6 --lost 1 || judge cut 6 --lost 1 --late 1
 }
 waits_for_its_copy() { log_of "$1" | grep -q "another copy of cut-.* lives"; }
@@ -160,12 +160,12 @@ waits_for_its_copy() { log_of "$1" | grep -q "another copy of cut-.* lives"; }
   serve
   study late 2 30 0.2
   up late 2
-  cluster_wait 30 has_states late RUNNING 2
+  wait_for 30 has_states late RUNNING 2
   victim=$(node_of 0)
   cluster_pull_cable "$victim"
   await_end late 90
   cluster_plug_cable "$victim"
-  cluster_wait 60 has_no_task
+  wait_for 60 has_no_task
   judge late 2 --lost 1 --late 1
 }
 
@@ -176,19 +176,19 @@ waits_for_its_copy() { log_of "$1" | grep -q "another copy of cut-.* lives"; }
   serve
   study headless 40 10 0.2
   up headless 4
-  cluster_wait 30 has_states headless SUCCEEDED 2
+  wait_for 30 has_states headless SUCCEEDED 2
   sleep 8 # what is younger than slurmctld's last save is forgotten by Slurm
   cluster_kill slurmctld
   done_before=$(count_states headless SUCCEEDED)
-  cluster_wait 60 has_states headless SUCCEEDED $((done_before + 4))
+  wait_for 60 has_states headless SUCCEEDED $((done_before + 4))
   run timeout 100 frostline slurm status headless
   [ "$status" -eq 5 ]
   says FL-4027 "scontrol ping"
   cluster_start_controller
-  cluster_wait 30 has_tasks RUNNING 4
+  wait_for 30 has_tasks RUNNING 4
   await_end headless 90
   judge headless 40
-  cluster_wait 30 has_no_task
+  wait_for 30 has_no_task
 }
 
 @test "the coordinator is killed under load: workers wait, nothing is lost" {
@@ -199,7 +199,7 @@ waits_for_its_copy() { log_of "$1" | grep -q "another copy of cut-.* lives"; }
   up load 4
   local round
   for round in 1 2 3; do
-    cluster_wait 30 has_states load SUCCEEDED $((round * 8))
+    wait_for 30 has_states load SUCCEEDED $((round * 8))
     kill -KILL "$(cat serve.pid)"
     wait "$(cat serve.pid)" || true
     sleep 1
@@ -207,7 +207,7 @@ waits_for_its_copy() { log_of "$1" | grep -q "another copy of cut-.* lives"; }
   done
   await_end load 120
   judge load 60
-  cluster_wait 60 has_no_task
+  wait_for 60 has_no_task
   job_is 0 COMPLETED
 }
 
@@ -217,26 +217,26 @@ waits_for_its_copy() { log_of "$1" | grep -q "another copy of cut-.* lives"; }
   serve
   study elastic 400 5 0.4 "max_parallel: 2"
   up elastic 8 --idle-timeout 5s
-  cluster_wait 20 has_tasks RUNNING 2
+  wait_for 20 has_tasks RUNNING 2
   sleep 4
   has_tasks RUNNING 2
   frostline study update elastic --max-parallel 6 >/dev/null
   run frostline slurm scale elastic
   says "6 at a time" "2 run, 6 wait"
-  cluster_wait 20 has_tasks RUNNING 6
+  wait_for 20 has_tasks RUNNING 6
   sleep 4
   has_tasks RUNNING 6
   # What runs is not stopped, and nothing follows it.
   run frostline slurm scale elastic --max 0
   says "0 at a time"
   scancel "${ARRAY}_0"
-  cluster_wait 30 has_tasks RUNNING 5
+  wait_for 30 has_tasks RUNNING 5
   sleep 4
   has_tasks RUNNING 5
   has_tasks PENDING 2
   run frostline slurm scale elastic
   says "6 at a time"
-  cluster_wait 20 has_tasks RUNNING 6
+  wait_for 20 has_tasks RUNNING 6
   frostline slurm drain elastic --wait 60s
   has_no_task
 }
@@ -250,8 +250,8 @@ waits_for_its_copy() { log_of "$1" | grep -q "another copy of cut-.* lives"; }
     --exec frostline-demo-trainer --study shared --exit-when-done \
     --label slurm_cluster=west --label slurm_job=9 >hand.log 2>&1 3>&- &
   up shared 1
-  cluster_wait 30 has_tasks RUNNING 1
-  cluster_wait 30 grep -q registered frostline-slurm/*/log/0.log
+  wait_for 30 has_tasks RUNNING 1
+  wait_for 30 grep -q registered frostline-slurm/*/log/0.log
   run frostline slurm status shared
   says "${ARRAY}_0" "other workers of this coordinator: 1 of array 9 of cluster west"
   await_end shared 60

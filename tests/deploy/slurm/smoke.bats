@@ -20,7 +20,7 @@ load fleet.bash
   [ "$(stat -c %a frostline-slurm/smoke-*/join)" = 600 ]
   [ "$(wc -l <frostline-slurm/smoke-*/join)" -eq 4 ]
   [ -z "$(scontrol -o show job "$ARRAY" | grep frost_)" ]
-  cluster_wait 30 has_states smoke SUCCEEDED 2
+  wait_for 30 has_states smoke SUCCEEDED 2
   run frostline slurm status smoke
   says "${ARRAY}_0" RUNNING ACTIVE n1 n2
   run frostline slurm up smoke --max 4 --exec frostline-demo-trainer
@@ -29,7 +29,7 @@ load fleet.bash
   await_end smoke 60
   figure "20 trials on 4 workers after $(($(millis) - start)) ms"
   judge smoke 20
-  cluster_wait 30 has_no_task
+  wait_for 30 has_no_task
   job_is 0 COMPLETED
   # All four took part, each under its own name.
   [ "$(frostline trial list smoke --json | grep '"worker"' | sort -u | wc -l)" -eq 4 ]
@@ -40,9 +40,9 @@ load fleet.bash
   serve
   study long 2 100 0.2
   up long 2
-  cluster_wait 30 has_states long RUNNING 2
+  wait_for 30 has_states long RUNNING 2
   scancel "$ARRAY"
-  cluster_wait 30 has_states long QUEUED 2
+  wait_for 30 has_states long QUEUED 2
   sleep 8 # a requeued job would run again after 6 s
   job_is 0 CANCELLED
   job_is 1 CANCELLED

@@ -3,10 +3,12 @@
 // Scrapes of a real coordinator, over sockets; and those who mean no good.
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <set>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "base/ids.h"
 #include "gmock/gmock.h"
 #include "server/metrics/catalogue.h"
 #include "tests/server/rpc/scrape_fixture.h"
@@ -84,6 +86,103 @@ TEST_F(ScrapeTest, SeesAWorkerThatIsParkedAndATrialThatRuns) {
                     page),
             1);
   parked.join();
+}
+
+// A node of four GPUs and two slots.
+class GpuScrapeTest : public ScrapeTest {
+ protected:
+  void RegisterGpus(const std::string& worker, const std::string& model) {
+    v1::RegisterRequest request;
+    request.set_request_id(RandomHexId());
+    request.set_worker_id(worker);
+    request.mutable_worker()->set_boot_id(boot_id_);
+    request.mutable_worker()->set_slots(2);
+    for (int i = 0; i < 4; ++i) {
+      auto* const gpu =
+          request.mutable_worker()->mutable_hardware()->add_gpus();
+      gpu->set_uuid("GPU-" + std::to_string(i));
+      gpu->set_model(model);
+    }
+    ASSERT_OK(Call(*workers_, &v1::WorkerService::Stub::Register, request));
+  }
+  v1::HeartbeatRequest Beat(const std::string& worker) const {
+    v1::HeartbeatRequest beat;
+    beat.set_worker("workers/" + worker);
+    beat.set_boot_id(boot_id_);
+    for (int i = 0; i < 4; ++i) {
+      v1::GpuLoad& gpu = *beat.mutable_load()->add_gpus();
+      gpu.set_uuid("GPU-" + std::to_string(i));
+      gpu.set_utilization(0.25 * i);
+      gpu.set_memory_used_bytes(10);
+      gpu.set_memory_total_bytes(100);
+      gpu.set_power_watts(50);
+    }
+    return beat;
+  }
+  absl::Status Send(const v1::HeartbeatRequest& beat) {
+    return Call(*workers_, &v1::WorkerService::Stub::Heartbeat, beat).status();
+  }
+  static double Gpus(const std::string& name, const std::string& page) {
+    return ValueOf("frostline_" + name + "{model=\"H100\"}", page);
+  }
+};
+
+TEST_F(GpuScrapeTest, SumsWhatWorkersSayOfTheirGpus) {
+  ASSERT_OK(Create("imdb", 10));
+  RegisterGpus("gpu01", "H100");
+  RegisterGpus("gpu02", "H100");
+  ASSERT_OK(Acquire("gpu01", seconds(10)));
+  ASSERT_OK(Send(Beat("gpu01")));
+  ASSERT_OK(Send(Beat("gpu02")));
+  const std::string page = Scrape();
+  EXPECT_EQ(Gpus("gpus", page), 8);
+  EXPECT_EQ(Gpus("gpus_leased", page), 2);  // one slot of two has a trial
+  EXPECT_EQ(Gpus("gpus_busy", page), 3);
+  EXPECT_EQ(Gpus("gpu_memory_bytes", page), 800);
+  EXPECT_EQ(Gpus("gpu_memory_used_bytes", page), 80);
+  EXPECT_EQ(Gpus("gpu_power_watts", page), 400);
+}
+
+TEST_F(GpuScrapeTest, ForgetsWhatIsNotSaidAgain) {
+  RegisterGpus("gpu01", "H100");
+  ASSERT_OK(Send(Beat("gpu01")));
+  v1::HeartbeatRequest silent = Beat("gpu01");
+  silent.clear_load();
+  ASSERT_OK(Send(silent));
+  EXPECT_EQ(Gpus("gpus", Scrape()), -1);
+}
+
+TEST_F(GpuScrapeTest, CountsNoGpuThatDoesNotSayHowBusyItIs) {
+  RegisterGpus("gpu01", "H100");
+  v1::HeartbeatRequest beat = Beat("gpu01");
+  beat.mutable_load()->mutable_gpus(3)->clear_utilization();
+  ASSERT_OK(Send(beat));
+  EXPECT_EQ(Gpus("gpus", Scrape()), 3);
+}
+
+TEST_F(GpuScrapeTest, NamesSixteenModelsOfAHundred) {
+  for (int i = 0; i < 100; ++i) {
+    const std::string worker = "gpu" + std::to_string(i);
+    RegisterGpus(worker, "model \"" + std::to_string(i) + "\"\n{}");
+    ASSERT_OK(Send(Beat(worker)));
+  }
+  const std::string page = Scrape();
+  int named = 0;
+  for (const std::string& line : SeriesIn(page)) {
+    named += absl::StartsWith(line, "frostline_gpus{") ? 1 : 0;
+  }
+  EXPECT_EQ(named, 17);
+  EXPECT_EQ(ValueOf("frostline_gpus{model=\"other\"}", page), 4 * 84);
+}
+
+TEST_F(GpuScrapeTest, TakesNoNumberThatIsNone) {
+  RegisterGpus("gpu01", "H100");
+  v1::HeartbeatRequest beat = Beat("gpu01");
+  beat.mutable_load()->mutable_gpus(2)->set_power_watts(
+      std::numeric_limits<double>::infinity());
+  EXPECT_THAT(Send(beat),
+              FailsAt(ErrorId::kRequestInvalid, "load.gpus[2].power_watts"));
+  EXPECT_EQ(Gpus("gpus", Scrape()), -1);
 }
 
 TEST_F(ScrapeTest, CountsACallThatIsRefused) {

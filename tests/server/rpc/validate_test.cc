@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/wire/validate.h"
 
+#include <limits>
+
 #include "base/ids.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
@@ -221,6 +223,67 @@ TEST(ValidateTest, AsksHowATrialEnded) {
   v1::ReleaseRequest release;
   FillLease(release.mutable_lease());
   EXPECT_THAT(Validate(release), FailsAt(ErrorId::kRequestInvalid, "reason"));
+}
+
+v1::HeartbeatRequest Heartbeat() {
+  v1::HeartbeatRequest request;
+  request.set_worker("workers/gpu03-0");
+  request.set_boot_id(RandomHexId());
+  v1::GpuLoad& gpu = *request.mutable_load()->add_gpus();
+  gpu.set_uuid("GPU-5b1e7f0a-3c1d-4b5e-9f00-aacdefabcdef");
+  gpu.set_utilization(1);
+  gpu.set_memory_used_bytes(1);
+  gpu.set_power_watts(700);
+  gpu.set_temperature_celsius(-5);
+  return request;
+}
+
+TEST(ValidateTest, TakesALoadOfFiniteNumbersOfFewGpus) {
+  EXPECT_OK(Validate(Heartbeat()));
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const auto fails = [](const auto& change, const std::string& field) {
+    v1::HeartbeatRequest request = Heartbeat();
+    change(*request.mutable_load());
+    EXPECT_THAT(Validate(request), FailsAt(ErrorId::kRequestInvalid, field));
+  };
+  using Load = v1::NodeLoad;
+  fails([&](Load& load) { load.mutable_gpus(0)->set_utilization(kNan); },
+        "load.gpus[0].utilization");
+  fails([&](Load& load) { load.mutable_gpus(0)->set_utilization(1.5); },
+        "load.gpus[0].utilization");
+  fails([&](Load& load) { load.mutable_gpus(0)->set_power_watts(-1); },
+        "load.gpus[0].power_watts");
+  fails([&](Load& load) { load.mutable_gpus(0)->set_memory_used_bytes(-1); },
+        "load.gpus[0].memory_used_bytes");
+  fails(
+      [&](Load& load) {
+        load.mutable_gpus(0)->set_memory_total_bytes(std::int64_t{1} << 60);
+      },
+      "load.gpus[0].memory_total_bytes");
+  fails(
+      [&](Load& load) { load.mutable_gpus(0)->set_temperature_celsius(kNan); },
+      "load.gpus[0].temperature_celsius");
+  fails([&](Load& load) { load.mutable_gpus(0)->clear_uuid(); },
+        "load.gpus[0].uuid");
+  fails([&](Load& load) { *load.add_gpus() = load.gpus(0); },
+        "load.gpus[1].uuid");
+  fails([&](Load& load) { load.set_cpu_share(kNan); }, "load.cpu_share");
+  fails([&](Load& load) { load.set_disk_free_bytes(-1); },
+        "load.disk_free_bytes");
+}
+
+TEST(ValidateTest, TakesSixtyFourGpus) {
+  v1::HeartbeatRequest request = Heartbeat();
+  for (int i = 0; i < 64; ++i) {
+    request.mutable_load()->add_gpus()->set_uuid(std::to_string(i));
+  }
+  EXPECT_THAT(Validate(request), FailsAt(ErrorId::kFieldTooLarge, "load.gpus"));
+  v1::RegisterRequest registration = Register();
+  for (int i = 0; i < 65; ++i) {
+    registration.mutable_worker()->mutable_hardware()->add_gpus();
+  }
+  EXPECT_THAT(Validate(registration),
+              FailsAt(ErrorId::kFieldTooLarge, "worker.hardware.gpus"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 // tests would come after ten minutes.
 #include "worker/agent/lease_keeper.h"
 
+#include <algorithm>
 #include <set>
 
 #include "gmock/gmock.h"
@@ -67,6 +68,48 @@ TEST_F(LogTails, FitIntoARequestHoweverManyAreWanted) {
   for (const auto& beat : coordinator_.heard().heartbeats) {
     EXPECT_LT(beat.ByteSizeLong(), kMaxRequest);
   }
+}
+
+class Load : public ::testing::Test {
+ protected:
+  Load() { keeper_.Start(std::chrono::milliseconds(20)); }
+
+  static int LoadsIn(const Heard& heard) {
+    int loads = 0;
+    for (const auto& beat : heard.heartbeats) loads += beat.has_load() ? 1 : 0;
+    return loads;
+  }
+
+  ScriptedCoordinator coordinator_;
+  RpcClient client_{coordinator_.address()};
+  SystemClock clock_;
+  LeaseKeeper keeper_{client_,
+                      clock_,
+                      "workers/w",
+                      "boot",
+                      {.heard = [] {},
+                       .unknown = [](SteadyTime) {},
+                       .load = [] { return v1::NodeLoad(); }}};
+};
+
+TEST_F(Load, RidesOnHeartbeats) {
+  EXPECT_TRUE(coordinator_.Await(
+      [](const Heard& heard) { return LoadsIn(heard) >= 3; }));
+}
+
+TEST_F(Load, IsNotToldAgainToACoordinatorThatDoesNotTakeIt) {
+  coordinator_.Refuse("Heartbeat", ErrorId::kMethodNotBuilt);
+  EXPECT_TRUE(coordinator_.Await([](const Heard& heard) {
+    return heard.heartbeats.size() >= 5 && !heard.heartbeats.back().has_load();
+  }));
+  const auto beats = coordinator_.heard().heartbeats;
+  const auto last = std::find_if(
+      beats.rbegin(), beats.rend(),
+      [](const v1::HeartbeatRequest& beat) { return beat.has_load(); });
+  ASSERT_NE(last, beats.rend());
+  ASSERT_NE(last, beats.rbegin());
+  // The refused one came again at once, without it.
+  EXPECT_EQ(std::prev(last)->sequence(), last->sequence());
 }
 
 }  // namespace

@@ -74,7 +74,9 @@ Rig::Rig(const std::string& trainer) {
   options_.run_dir = File("runs");
   options_.study = "s";
   options_.exit_when_done = true;
-  options_.gpu_folder = File("gpus");  // none, whatever this machine has
+  // None, whatever this machine has.
+  options_.gpu_folder = File("gpus");
+  options_.nvml = File("nvml");
   options_.exec = WriteTrainer(File("trainer.py"), trainer);
 }
 

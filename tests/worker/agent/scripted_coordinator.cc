@@ -107,6 +107,11 @@ void ScriptedCoordinator::WantLogs() {
   want_logs_ = true;
 }
 
+void ScriptedCoordinator::TakeLoad() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  takes_load_ = true;
+}
+
 void ScriptedCoordinator::HearListeners() {
   const std::lock_guard<std::mutex> lock(mutex_);
   hears_listeners_ = true;
@@ -203,6 +208,10 @@ grpc::Status ScriptedCoordinator::Register(grpc::ServerContext* context,
                                            v1::RegisterReply* reply) {
   *reply->mutable_heartbeat_interval() = proto::DurationToProto(kHeartbeat);
   *reply->mutable_lease_ttl() = proto::DurationToProto(kTtl);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (takes_load_) reply->add_takes("load");
+  }
   return Note(*context, "Register", *request, &Heard::registers);
 }
 

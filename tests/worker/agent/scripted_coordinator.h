@@ -68,6 +68,8 @@ class ScriptedCoordinator final : public v1::WorkerService::Service {
   void EndStudy();
   // What heartbeats and reports of trial `number` are answered with.
   void Direct(int number, v1::Directive::Action action);
+  // From here on registrations are told that heartbeats may carry the load.
+  void TakeLoad();
   // Somebody follows the logs of all trials: every heartbeat's answer asks.
   void WantLogs();
   // From here on it serves Listen, which it does not know at first.
@@ -123,6 +125,7 @@ class ScriptedCoordinator final : public v1::WorkerService::Service {
   std::string unanswered_;  // the one that does so for ever
   bool want_logs_ = false;
   bool hears_listeners_ = false;
+  bool takes_load_ = false;
   std::vector<v1::LogWish> wishes_;
   std::map<std::string, v1::Directive::Action> directives_;
   std::map<std::string, int> lost_answers_;

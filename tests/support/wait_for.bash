@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# wait_for SECONDS COMMAND…: until it succeeds; fails after so long, and says so.
+wait_for() {
+  local until=$((SECONDS + $1))
+  until "${@:2}" >/dev/null 2>&1; do
+    if [ "$SECONDS" -ge "$until" ]; then
+      echo "not within $1 s: ${*:2}" >&2
+      return 1
+    fi
+    sleep 0.1
+  done
+}
