@@ -97,6 +97,7 @@ void WriteGpus(const LoopView& view, MetricsPage& page) {
   if (uses.empty()) uses.emplace(kOtherModel, GpuUse());
   for (const auto& [model, use] : uses) {
     const auto set = [&page, &model](const char* name, double value) {
+      // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): a use has values
       page.Set(name, value, {{"model", model}});
     };
     set("frostline_gpus", use.gpus);
