@@ -267,8 +267,7 @@ grpc::Status ScriptedCoordinator::Heartbeat(grpc::ServerContext* context,
 grpc::Status ScriptedCoordinator::Listen(grpc::ServerContext* context,
                                          const v1::ListenRequest* request,
                                          v1::ListenReply* reply) {
-  const grpc::Status noted =
-      Note(*context, "Listen", *request, &Heard::listens);
+  grpc::Status noted = Note(*context, "Listen", *request, &Heard::listens);
   std::unique_lock<std::mutex> lock(mutex_);
   if (!hears_listeners_) return {grpc::StatusCode::UNIMPLEMENTED, ""};
   // What was seen of another life of the coordinator counts for nothing.
@@ -335,14 +334,14 @@ grpc::Status ScriptedCoordinator::Join(grpc::ServerContext* context,
   }
   const grpc::Status answered =
       Answer(request->request_id(), request->certificate_request(), reply);
-  const grpc::Status noted = Note(*context, "Join", *request, &Heard::joins);
+  grpc::Status noted = Note(*context, "Join", *request, &Heard::joins);
   return noted.ok() ? answered : noted;
 }
 
 grpc::Status ScriptedCoordinator::RenewCertificate(
     grpc::ServerContext* context, const v1::RenewCertificateRequest* request,
     v1::JoinReply* reply) {
-  const grpc::Status noted =
+  grpc::Status noted =
       Note(*context, "RenewCertificate", *request, &Heard::renewals);
   if (!noted.ok()) return noted;
   return Answer(request->request_id(), request->certificate_request(), reply);
