@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -71,17 +72,28 @@ TransformerEncoder TransformerEncoder::Merged() const {
   return TransformerEncoder(std::move(plain), std::move(weights));
 }
 
-void TransformerEncoder::KeepHalves(bool wanted) {
+void TransformerEncoder::Prepare(const Kernels& kernels, bool halves) {
   const at::NoGradGuard no_graph;
+  kernels_ = kernels;
+  const auto trains = [](const Linear& map) {
+    return map.weight.requires_grad() ||
+           (map.bias.defined() && map.bias.requires_grad());
+  };
   for (Layer& layer : layers_) {
     for (Linear* map : {&layer.query, &layer.key, &layer.value,
                         &layer.attention_out, &layer.up, &layer.down}) {
-      const bool kept =
-          wanted && !map->weight.requires_grad() && !map->bias.requires_grad();
-      if (kept == map->half_weight.defined()) continue;
-      map->half_weight = kept ? map->weight.to(at::kBFloat16) : at::Tensor();
-      map->half_bias = kept ? map->bias.to(at::kBFloat16) : at::Tensor();
+      KeepHalf(*map, halves && !trains(*map));
     }
+    layer.joined = {};
+    if (!kernels.one_product || trains(layer.query) || trains(layer.key) ||
+        trains(layer.value)) {
+      continue;
+    }
+    layer.joined = SideBySide({layer.query, layer.key, layer.value});
+    if (!halves) continue;
+    layer.joined.weight = layer.joined.bias = at::Tensor();  // never used
+    KeepHalf(layer.key, false);
+    KeepHalf(layer.value, false);
   }
 }
 
@@ -114,12 +126,46 @@ at::Tensor TransformerEncoder::Embed(const Batch& batch,
 
 at::Tensor TransformerEncoder::Map(const Linear& linear, const at::Tensor& x,
                                    bool drops, const Pass& pass) const {
-  at::Tensor plain = Apply(linear, x);  // [..., outputs]
-  if (!linear.lora_a.defined()) return plain;
+  return Adapted(linear, Apply(linear, x), x, drops, pass);  // [..., outputs]
+}
+
+at::Tensor TransformerEncoder::Adapted(const Linear& linear, at::Tensor mapped,
+                                       const at::Tensor& x, bool drops,
+                                       const Pass& pass) const {
+  if (!linear.lora_a.defined()) return mapped;
   const at::Tensor seen =
       Dropout(x, drops ? config_.lora.dropout : 0.0, pass.chance);
   const at::Tensor few = at::linear(seen, linear.lora_a);  // [..., rank]
-  return plain + at::linear(few, linear.lora_b) * config_.lora.scale();
+  return mapped + at::linear(few, linear.lora_b) * config_.lora.scale();
+}
+
+// One product for all of them, or for key and value where fewer tokens ask.
+// Adapters come after it, in the order in which they would come alone.
+TransformerEncoder::Projections TransformerEncoder::Project(
+    const Layer& layer, const at::Tensor& asking, const at::Tensor& hidden,
+    bool drops, const Pass& pass) const {
+  if (!kernels_.one_product) {
+    return {Map(layer.query, asking, drops, pass),
+            Map(layer.key, hidden, drops, pass),
+            Map(layer.value, hidden, drops, pass)};
+  }
+  const bool all = asking.size(1) == hidden.size(1);
+  const bool kept = CanApply(layer.joined, hidden);
+  Linear joined;
+  if (all) {
+    joined = kept ? layer.joined
+                  : SideBySide({layer.query, layer.key, layer.value});
+  } else {
+    joined = kept ? Rows(layer.joined, config_.hidden, 2 * config_.hidden)
+                  : SideBySide({layer.key, layer.value});
+  }
+  const std::vector<at::Tensor> mapped =
+      Apply(joined, hidden).chunk(all ? 3 : 2, 2);
+  const at::Tensor query = all ? mapped[0] : Apply(layer.query, asking);
+  const std::size_t key = all ? 1 : 0;
+  return {Adapted(layer.query, query, asking, drops, pass),
+          Adapted(layer.key, mapped[key], hidden, drops, pass),
+          Adapted(layer.value, mapped[key + 1], hidden, drops, pass)};
 }
 
 at::Tensor TransformerEncoder::Attend(const Layer& layer,
@@ -130,17 +176,23 @@ at::Tensor TransformerEncoder::Attend(const Layer& layer,
   const std::int64_t heads = config_.heads;
   const double scale =
       1.0 / std::sqrt(static_cast<double>(config_.head_size()));
-  const at::Tensor query =
-      SplitHeads(Map(layer.query, asking, drops, pass), heads);
-  const at::Tensor key = SplitHeads(Map(layer.key, hidden, drops, pass), heads);
-  const at::Tensor value =
-      SplitHeads(Map(layer.value, hidden, drops, pass), heads);
-  const at::Tensor scores =
-      at::matmul(query, key.transpose(2, 3)) * scale + mask;  // [B, A, M, N]
-  const at::Tensor shares =
-      Dropout(at::softmax(scores, -1), drops ? config_.attention_dropout : 0.0,
-              pass.chance);                           // [B, A, M, N]
-  const at::Tensor seen = at::matmul(shares, value);  // [B, A, M, D]
+  const Projections mapped = Project(layer, asking, hidden, drops, pass);
+  const at::Tensor query = SplitHeads(mapped.query, heads);  // [B, A, M, D]
+  const at::Tensor key = SplitHeads(mapped.key, heads);      // [B, A, N, D]
+  const at::Tensor value = SplitHeads(mapped.value, heads);  // [B, A, N, D]
+  const double dropout = drops ? config_.attention_dropout : 0.0;
+  at::Tensor seen;  // [B, A, M, D]
+  if (dropout == 0.0) {
+    // Never holds [B, A, M, N].
+    seen = at::scaled_dot_product_attention(query, key, value, mask, 0.0,
+                                            /*is_causal=*/false, scale);
+  } else {
+    const at::Tensor scores =
+        at::matmul(query, key.transpose(2, 3)) * scale + mask;  // [B, A, M, N]
+    const at::Tensor shares =
+        Dropout(at::softmax(scores, -1), dropout, pass.chance);  // [B, A, M, N]
+    seen = at::matmul(shares, value);
+  }
   return Map(layer.attention_out, MergeHeads(seen), drops, pass);  // [B, M, H]
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "worker/trainer/model/batch.h"
+#include "worker/trainer/model/kernels.h"
 #include "worker/trainer/model/model_config.h"
 #include "worker/trainer/model/torch.h"
 #include "worker/trainer/model/weights.h"
@@ -40,11 +41,12 @@ class TransformerEncoder {
   // shared.
   TransformerEncoder Merged() const;
 
-  // Keeps bf16 copies of the layers' maps whose weights have no gradient, if
-  // `wanted`, and none of the others. LibTorch's autocast would cast them anew
-  // for each batch; without autocast they are not used. Weights that have a
-  // copy must not change before the next call.
-  void KeepHalves(bool wanted);
+  // Keeps what the layers' maps without a gradient are multiplied as, and
+  // nothing of the others: bf16 copies if `halves`, which LibTorch's autocast
+  // would make anew for each batch and which are not used without it; query,
+  // key and value side by side if `kernels` wants one product. Weights that
+  // have a copy must not change before the next call.
+  void Prepare(const Kernels& kernels, bool halves);
 
   // `states`, when given, receives the hidden states, the embeddings first.
   // With `pass.first_token` the last of them is [B, 1, H].
@@ -60,11 +62,18 @@ class TransformerEncoder {
     Norm attention_norm;
     Linear up, down;
     Norm norm;
+    Linear joined = {};  // query, key and value, where it is kept
+  };
+  struct Projections {
+    at::Tensor query, key, value;
   };
 
   at::Tensor Embed(const Batch& batch, const Pass& pass) const;
   at::Tensor RunLayer(std::int64_t layer, const at::Tensor& hidden,
                       const at::Tensor& mask, const Pass& pass) const;
+  Projections Project(const Layer& layer, const at::Tensor& asking,
+                      const at::Tensor& hidden, bool drops,
+                      const Pass& pass) const;
   // `asking` are those of `hidden` that look at all of it.
   at::Tensor Attend(const Layer& layer, const at::Tensor& asking,
                     const at::Tensor& hidden, const at::Tensor& mask,
@@ -72,6 +81,9 @@ class TransformerEncoder {
   // Applies its adapter too, which drops if `drops`.
   at::Tensor Map(const Linear& linear, const at::Tensor& x, bool drops,
                  const Pass& pass) const;
+  // Adds to `mapped` what the adapter of the map makes of x, if it has one.
+  at::Tensor Adapted(const Linear& linear, at::Tensor mapped,
+                     const at::Tensor& x, bool drops, const Pass& pass) const;
   // Dropout may act in `block`: 0 is the embeddings, 1 + i layer i.
   bool Drops(std::int64_t block, const Pass& pass) const;
 
@@ -81,6 +93,7 @@ class TransformerEncoder {
   at::Tensor words_, positions_, types_;
   Norm embedding_norm_;
   std::vector<Layer> layers_;
+  Kernels kernels_;
 };
 
 }  // namespace frostline::trainer

@@ -4,14 +4,62 @@
 #include <ATen/autocast_mode.h>
 
 #include <limits>
+#include <optional>
 
 namespace frostline::trainer {
 
+namespace {
+
+bool AppliesHalf(const Linear& linear, const at::Tensor& x) {
+  return linear.half_weight.defined() &&
+         at::autocast::is_autocast_enabled(x.device().type());
+}
+
+}  // namespace
+
 at::Tensor Apply(const Linear& linear, const at::Tensor& x) {
-  const bool half = linear.half_weight.defined() &&
-                    at::autocast::is_autocast_enabled(x.device().type());
+  const bool half = AppliesHalf(linear, x);
+  const at::Tensor& bias = half ? linear.half_bias : linear.bias;
   return at::linear(x, half ? linear.half_weight : linear.weight,
-                    half ? linear.half_bias : linear.bias);  // [..., outputs]
+                    bias.defined() ? std::optional(bias)
+                                   : std::nullopt);  // [..., outputs]
+}
+
+bool CanApply(const Linear& linear, const at::Tensor& x) {
+  return linear.weight.defined() || AppliesHalf(linear, x);
+}
+
+void KeepHalf(Linear& linear, bool wanted) {
+  if (wanted == linear.half_weight.defined()) return;
+  linear.half_weight = linear.half_bias = at::Tensor();
+  if (!wanted) return;
+  linear.half_weight = linear.weight.to(at::kBFloat16);
+  if (linear.bias.defined()) linear.half_bias = linear.bias.to(at::kBFloat16);
+}
+
+Linear SideBySide(const std::vector<Linear>& maps) {
+  const auto join = [&](at::Tensor Linear::* part) {
+    std::vector<at::Tensor> parts;
+    for (const Linear& each : maps) {
+      if ((each.*part).defined()) parts.push_back(each.*part);
+    }
+    return parts.size() == maps.size() ? at::cat(parts) : at::Tensor();
+  };
+  Linear joined;
+  joined.weight = join(&Linear::weight);
+  joined.bias = join(&Linear::bias);
+  joined.half_weight = join(&Linear::half_weight);
+  joined.half_bias = join(&Linear::half_bias);
+  return joined;
+}
+
+Linear Rows(const Linear& map, std::int64_t first, std::int64_t count) {
+  Linear some;
+  for (at::Tensor Linear::* part : {&Linear::weight, &Linear::bias,
+                                    &Linear::half_weight, &Linear::half_bias}) {
+    if ((map.*part).defined()) some.*part = (map.*part).narrow(0, first, count);
+  }
+  return some;
 }
 
 at::Tensor Normalize(const at::Tensor& x, const Norm& norm,
@@ -43,7 +91,8 @@ at::Tensor MergeHeads(const at::Tensor& x) {
 }
 
 at::Tensor AdditiveMask(const at::Tensor& mask) {
-  const double lowest = std::numeric_limits<float>::lowest();
+  // Also where it is rounded to bf16 this is no infinity.
+  const double lowest = std::numeric_limits<at::BFloat16>::lowest();
   return ((1 - mask).to(at::kFloat) * lowest)
       .unsqueeze(1)
       .unsqueeze(2);  // [B, 1, 1, N]

@@ -15,8 +15,7 @@ const at::Tensor& WeightsByName::Value(const std::string& name) const {
 }
 
 Linear WeightsByName::LinearOf(const std::string& name) const {
-  Linear linear = {
-      Value(name + ".weight"), Value(name + ".bias"), {}, {}, {}, {}};
+  Linear linear = {Value(name + ".weight"), Value(name + ".bias")};
   if (Has(LoraANameOf(name))) {
     linear.lora_a = Value(LoraANameOf(name));
     linear.lora_b = Value(LoraBNameOf(name));

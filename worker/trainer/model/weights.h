@@ -21,11 +21,11 @@ struct Weight {
 };
 
 struct Linear {
-  at::Tensor weight;  // [outputs, inputs]
-  at::Tensor bias;    // [outputs]
+  at::Tensor weight = {};  // [outputs, inputs]
+  at::Tensor bias = {};    // [outputs]
   // An adapter (lora.h) may be undefined.
-  at::Tensor lora_a;  // [rank, inputs]
-  at::Tensor lora_b;  // [outputs, rank]
+  at::Tensor lora_a = {};  // [rank, inputs]
+  at::Tensor lora_b = {};  // [outputs, rank]
   // What autocast would make of weight and bias for each batch, where they are
   // kept (encoder.h).
   at::Tensor half_weight = {};

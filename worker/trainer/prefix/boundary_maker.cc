@@ -62,8 +62,10 @@ at::Tensor BoundaryMaker::Run(const TokenStore& tokens,
   Pass pass;
   pass.frozen_blocks = blocks_;
   pass.first_token = first_token_;
+  batch = PadTo(KernelsFor(model_.device()).pad_to, batch, model_.config());
   return model_.encoder()
       .Prefix(MoveTo(batch, model_.device()), pass)
+      .narrow(1, 0, TokensKept(padded.width))
       .to(at::kCPU, at::kFloat)
       .contiguous();  // [B, N, H], or [B, 1, H]
 }

@@ -97,6 +97,7 @@ Expected<Done> FineTuning::Begin() {
       environment_.device.Choose(settings_.precision);
   if (!precision.ok()) return precision.fault();
   precision_ = precision.value();
+  environment_.device.Multiply(precision_);
   rates_ = trial_.rates;
   const LoadedModel& loaded = setup_.pretrained->loaded;
   train_.emplace(setup_.train, loaded.model.config(), setup_.head,
