@@ -26,13 +26,11 @@ class OperatorLog {
         guard_(c10::DebugInfoKind::PROFILER_STATE, memory_) {
     current_ = &names_;
     handle_ = at::addThreadLocalCallback(
-        at::RecordFunctionCallback(
-            [](const at::RecordFunction& call)
-                -> std::unique_ptr<at::ObserverContext> {
-              if (current_ != nullptr) current_->emplace_back(call.name());
-              return nullptr;
-            })
-            .scopes({at::RecordScope::FUNCTION}));
+        at::RecordFunctionCallback([](const at::RecordFunction& call)
+                                       -> std::unique_ptr<at::ObserverContext> {
+          if (current_ != nullptr) current_->emplace_back(call.name());
+          return nullptr;
+        }).scopes({at::RecordScope::FUNCTION}));
   }
   ~OperatorLog() {
     at::removeCallback(handle_);

@@ -15,14 +15,17 @@ bool AppliesHalf(const Linear& linear, const at::Tensor& x) {
          at::autocast::is_autocast_enabled(x.device().type());
 }
 
+std::optional<at::Tensor> Given(const at::Tensor& tensor) {
+  return tensor.defined() ? std::optional(tensor) : std::nullopt;
+}
+
 }  // namespace
 
 at::Tensor Apply(const Linear& linear, const at::Tensor& x) {
   const bool half = AppliesHalf(linear, x);
-  const at::Tensor& bias = half ? linear.half_bias : linear.bias;
-  return at::linear(x, half ? linear.half_weight : linear.weight,
-                    bias.defined() ? std::optional(bias)
-                                   : std::nullopt);  // [..., outputs]
+  return at::linear(
+      x, half ? linear.half_weight : linear.weight,
+      Given(half ? linear.half_bias : linear.bias));  // [..., outputs]
 }
 
 bool CanApply(const Linear& linear, const at::Tensor& x) {
@@ -64,7 +67,7 @@ Linear Rows(const Linear& map, std::int64_t first, std::int64_t count) {
 
 at::Tensor Normalize(const at::Tensor& x, const Norm& norm,
                      const ModelConfig& config) {
-  return at::layer_norm(x, {config.hidden}, norm.weight, norm.bias,
+  return at::layer_norm(x, {x.size(-1)}, norm.weight, Given(norm.bias),
                         config.norm_epsilon);  // [..., H]
 }
 
@@ -76,8 +79,35 @@ at::Tensor Activate(const at::Tensor& x, Activation activation) {
       return at::gelu(x, "tanh");
     case Activation::kRelu:
       return at::relu(x);
+    case Activation::kTanh:
+      return at::tanh(x);
   }
   return x;
+}
+
+bool Trains(const Linear& linear) {
+  return linear.weight.requires_grad() ||
+         (linear.bias.defined() && linear.bias.requires_grad());
+}
+
+Rotation RotationOf(std::int64_t tokens, std::int64_t width, double theta,
+                    const at::TensorOptions& options) {
+  const at::Tensor share = at::arange(0, width, 2, options) / width;  // [D / 2]
+  const at::Tensor turns = at::outer(at::arange(tokens, options),
+                                     at::pow(theta, share).reciprocal());
+  const at::Tensor both = at::cat({turns, turns}, 1);  // [N, D]
+  return {both.cos(), both.sin()};
+}
+
+at::Tensor Rotate(const at::Tensor& x, const Rotation& rotation) {
+  const at::Tensor whole = x.to(at::kFloat);
+  const std::vector<at::Tensor> halves = whole.chunk(2, 3);
+  const at::Tensor turned = at::cat({halves[1].neg(), halves[0]}, 3);
+  const auto some = [&](const at::Tensor& of_all) {
+    return of_all.narrow(0, 0, x.size(2));
+  };
+  return (whole * some(rotation.cosine) + turned * some(rotation.sine))
+      .to(x.scalar_type());  // [B, A, M, D]
 }
 
 at::Tensor SplitHeads(const at::Tensor& x, std::int64_t heads) {
@@ -93,9 +123,8 @@ at::Tensor MergeHeads(const at::Tensor& x) {
 at::Tensor AdditiveMask(const at::Tensor& mask) {
   // Also where it is rounded to bf16 this is no infinity.
   const double lowest = std::numeric_limits<at::BFloat16>::lowest();
-  return ((1 - mask).to(at::kFloat) * lowest)
-      .unsqueeze(1)
-      .unsqueeze(2);  // [B, 1, 1, N]
+  const at::Tensor added = ((1 - mask).to(at::kFloat) * lowest).unsqueeze(1);
+  return mask.dim() == 2 ? added.unsqueeze(2) : added;  // [B, 1, 1 or N, N]
 }
 
 }  // namespace frostline::trainer

@@ -38,7 +38,7 @@ struct Norm {
 };
 
 // It shares the tensors it is made of. All but Has require the weights of that
-// name.
+// name; biases may be missing, and are undefined then.
 class WeightsByName {
  public:
   explicit WeightsByName(const std::vector<Weight>& weights);
@@ -50,6 +50,8 @@ class WeightsByName {
   Norm NormOf(const std::string& name) const;
 
  private:
+  at::Tensor OptionalValue(const std::string& name) const;
+
   std::map<std::string, at::Tensor> values_;
 };
 

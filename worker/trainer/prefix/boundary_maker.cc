@@ -21,7 +21,7 @@ BoundaryMaker::BoundaryMaker(const Model& model, std::int64_t blocks,
     : model_(model),
       blocks_(blocks),
       precision_(precision),
-      first_token_(ReadsFirstToken(model.head().spec()) &&
+      first_token_(ReadsFirstToken(model.config(), model.head().spec()) &&
                    blocks > model.config().layers) {}
 
 std::int64_t BoundaryMaker::TokensKept(std::size_t tokens) const {

@@ -176,9 +176,9 @@ Stepper::Unread Stepper::StepOrThrow(std::span<const Batch> parts,
   result.factor = options_.schedule.FactorAt(steps_);
   result.step = ++steps_;
   if (!gradients.empty()) {
-    optimizer_.Step(result.factor, CheckGradients(figures.back(),
-                                                  options_.clip_norm,
-                                                  together));
+    optimizer_.Step(
+        result.factor,
+        CheckGradients(figures.back(), options_.clip_norm, together));
   }
   for (Weight& each : model_->weights()) {
     each.value.mutable_grad().reset();
@@ -196,8 +196,8 @@ StepResult Stepper::ReadOrThrow(const Unread& unread) {
 }
 
 at::Tensor Stepper::LossOfPart(const Batch& part, double share) {
-  const Batch batch = MoveTo(PadTo(kernels_.pad_to, part, model_->config()),
-                             model_->device());
+  const Batch batch =
+      MoveTo(PadTo(kernels_.pad_to, part, model_->config()), model_->device());
   const Autocast autocast(options_.precision, model_->device());
   const at::Tensor logits =
       model_->Forward(batch, TrainingPass(plan_, &chance_));
@@ -221,8 +221,8 @@ Expected<Prediction> Stepper::Predict(const Batch& batch) const {
     const at::NoGradGuard no_graph;
     Prediction prediction;
     if (batch.labels.defined()) prediction.labels = CountLabels(batch.labels);
-    const Batch here = MoveTo(
-        PadTo(kernels_.pad_to, batch, model_->config()), model_->device());
+    const Batch here = MoveTo(PadTo(kernels_.pad_to, batch, model_->config()),
+                              model_->device());
     const Autocast autocast(options_.precision, model_->device());
     Pass pass;
     pass.frozen_blocks = plan_.frozen_blocks;  // where a boundary belongs

@@ -39,6 +39,8 @@ ModelConfig Adjusted(ModelConfig config, const TrainingSettings& settings) {
   const std::optional<double>& dropout = settings.dropout;
   if (!dropout) return config;
   config.hidden_dropout = *dropout;
+  config.embedding_dropout = *dropout;
+  config.pooler_dropout = *dropout;
   config.attention_dropout = *dropout;
   config.sequence_dropout = *dropout;
   config.token_dropout = *dropout;
@@ -177,7 +179,7 @@ Expected<Done> FineTuning::MakeStepper() {
   Expected<Done> fits = FreezeVirtually(options.schedule.SumOfFactors());
   if (!fits.ok()) return fits;
   const ModelConfig config = Adjusted(loaded.model.config(), settings_);
-  fits = CheckLora(config.lora, config.hidden, config.feed_forward);
+  fits = CheckAdapters(config);
   if (!fits.ok()) return fits;
   Expected<FreezePlan> whole =
       MakeFreezePlan(config, setup_.head, rates_, settings_.freeze);

@@ -102,7 +102,7 @@ TEST_P(KernelsOf, OneProductSavesTwoOfEachLayer) {
     Logits(batch_);
     return Products(log);
   };
-  const bool few = ReadsFirstToken(model_.head().spec());
+  const bool few = ReadsFirstToken(model_.config(), model_.head().spec());
   EXPECT_EQ(count({}) - count(kOneProduct),
             2 * model_.config().layers - (few ? 1 : 0));
 }

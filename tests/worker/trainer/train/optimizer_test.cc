@@ -143,9 +143,9 @@ TEST(CheckGradients, FindsWhatIsNoNumber) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (const float bad : {infinity, -infinity, std::nanf("")}) {
     const at::Tensor figures = at::tensor({1.0F, bad});
-    EXPECT_EQ(CheckGradients(at::tensor(1.0F), 1.0, figures)
-                  .spoilt.item<double>(),
-              1.0);
+    EXPECT_EQ(
+        CheckGradients(at::tensor(1.0F), 1.0, figures).spoilt.item<double>(),
+        1.0);
   }
 }
 
