@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/tasks/span_f1.h"
+#include "statistics/scores/span_f1.h"
 
 #include <algorithm>
 #include <iterator>
 
-namespace frostline::trainer {
+namespace frostline::statistics {
 namespace {
 
 constexpr std::string_view kPrefixes = "BIESLU";
@@ -80,13 +80,17 @@ void SpanF1::Add(std::span<const std::int32_t> truth,
   std::set_intersection(wanted_spans.begin(), wanted_spans.end(),
                         got_spans.begin(), got_spans.end(),
                         std::back_inserter(both));
-  right_ += both.size();
-  truth_ += wanted_spans.size();
-  predicted_ += got_spans.size();
+  counts_.AddTimes({both.size(), wanted_spans.size(), got_spans.size()}, 1);
 }
 
-double SpanF1::Precision() const { return Ratio(right_, predicted_); }
-double SpanF1::Recall() const { return Ratio(right_, truth_); }
-double SpanF1::F1() const { return Ratio(2 * right_, truth_ + predicted_); }
+double SpanCounts::Precision() const { return Ratio(right, predicted); }
+double SpanCounts::Recall() const { return Ratio(right, truth); }
+double SpanCounts::F1() const { return Ratio(2 * right, truth + predicted); }
 
-}  // namespace frostline::trainer
+void SpanCounts::AddTimes(const SpanCounts& counts, std::uint64_t times) {
+  right += counts.right * times;
+  truth += counts.truth * times;
+  predicted += counts.predicted * times;
+}
+
+}  // namespace frostline::statistics

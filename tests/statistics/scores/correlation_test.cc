@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/tasks/correlation.h"
+#include "statistics/scores/correlation.h"
 
 #include <limits>
 #include <vector>
 
 #include "gmock/gmock.h"
-#include "tests/worker/trainer/tasks/recordings.h"
+#include "tests/statistics/scores/recordings.h"
 
-namespace frostline::trainer {
+namespace frostline::statistics {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -61,4 +61,4 @@ TEST(Correlation, StaysWithinOne) {
 }
 
 }  // namespace
-}  // namespace frostline::trainer
+}  // namespace frostline::statistics

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/tasks/classification_metrics.h"
+#include "statistics/scores/classification_metrics.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-namespace frostline::trainer {
+namespace frostline::statistics {
 namespace {
 
 double Ratio(double part, double whole) {
@@ -23,14 +23,25 @@ Confusion::Confusion(std::size_t classes)
 void Confusion::Add(std::span<const std::int32_t> truth,
                     std::span<const std::int32_t> prediction) {
   for (std::size_t i = 0; i < truth.size(); ++i) {
-    if (truth[i] < 0) continue;
-    const auto wanted = static_cast<std::size_t>(truth[i]);
-    const auto got = static_cast<std::size_t>(prediction[i]);
-    ++total_;
-    ++truth_[wanted];
-    ++predicted_[got];
-    if (wanted == got) ++right_[wanted];
+    if (truth[i] >= 0) AddTimes(truth[i], prediction[i], 1);
   }
+}
+
+void Confusion::AddTimes(std::int32_t truth, std::int32_t prediction,
+                         std::uint64_t times) {
+  const auto wanted = static_cast<std::size_t>(truth);
+  const auto got = static_cast<std::size_t>(prediction);
+  total_ += times;
+  truth_[wanted] += times;
+  predicted_[got] += times;
+  if (wanted == got) right_[wanted] += times;
+}
+
+void Confusion::Clear() {
+  total_ = 0;
+  std::fill(right_.begin(), right_.end(), 0);
+  std::fill(truth_.begin(), truth_.end(), 0);
+  std::fill(predicted_.begin(), predicted_.end(), 0);
 }
 
 double Confusion::Accuracy() const {
@@ -79,4 +90,4 @@ double Confusion::Matthews() const {
                static_cast<double>(below));
 }
 
-}  // namespace frostline::trainer
+}  // namespace frostline::statistics

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/tasks/span_f1.h"
+#include "statistics/scores/span_f1.h"
 
 #include "gmock/gmock.h"
 
-namespace frostline::trainer {
+namespace frostline::statistics {
 namespace {
 
 using Tags = std::vector<std::string_view>;
@@ -73,4 +73,4 @@ TEST(SpanF1, WithoutSpansIsZero) {
 }
 
 }  // namespace
-}  // namespace frostline::trainer
+}  // namespace frostline::statistics

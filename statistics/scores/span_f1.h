@@ -6,8 +6,8 @@
 // counts when its type and both ends are right. As in conlleval an I- that
 // continues nothing of its type begins a span (IOB1, IOB2); E-, S- and L-, U-
 // (BIOES, BILOU) are understood too.
-#ifndef FROSTLINE_WORKER_TRAINER_TASKS_SPAN_F1_H_
-#define FROSTLINE_WORKER_TRAINER_TASKS_SPAN_F1_H_
+#ifndef FROSTLINE_STATISTICS_SCORES_SPAN_F1_H_
+#define FROSTLINE_STATISTICS_SCORES_SPAN_F1_H_
 
 #include <compare>
 #include <cstddef>
@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace frostline::trainer {
+namespace frostline::statistics {
 
 struct TagSpan {
   std::size_t begin = 0;
@@ -34,7 +34,19 @@ std::vector<TagSpan> SpansOf(std::span<const std::string_view> tags);
 // Each label is O, or has a prefix and a hyphen.
 bool MarkSpans(const std::vector<std::string>& labels);
 
-// It counts over sentences; scores are 0 where nothing is defined.
+// Scores are 0 where nothing is defined.
+struct SpanCounts {
+  std::uint64_t right = 0;
+  std::uint64_t truth = 0;
+  std::uint64_t predicted = 0;
+
+  double Precision() const;
+  double Recall() const;
+  double F1() const;
+  void AddTimes(const SpanCounts& counts, std::uint64_t times);
+};
+
+// It counts over sentences.
 class SpanF1 {
  public:
   // `labels` are class names, and outlive this.
@@ -44,17 +56,16 @@ class SpanF1 {
   void Add(std::span<const std::int32_t> truth,
            std::span<const std::int32_t> prediction);
 
-  double Precision() const;
-  double Recall() const;
-  double F1() const;
+  const SpanCounts& counts() const { return counts_; }
+  double Precision() const { return counts_.Precision(); }
+  double Recall() const { return counts_.Recall(); }
+  double F1() const { return counts_.F1(); }
 
  private:
   const std::vector<std::string>& labels_;
-  std::uint64_t right_ = 0;
-  std::uint64_t truth_ = 0;
-  std::uint64_t predicted_ = 0;
+  SpanCounts counts_;
 };
 
-}  // namespace frostline::trainer
+}  // namespace frostline::statistics
 
-#endif  // FROSTLINE_WORKER_TRAINER_TASKS_SPAN_F1_H_
+#endif  // FROSTLINE_STATISTICS_SCORES_SPAN_F1_H_

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/tasks/classification_metrics.h"
+#include "statistics/scores/classification_metrics.h"
 
 #include <algorithm>
 
 #include "gmock/gmock.h"
-#include "tests/worker/trainer/tasks/recordings.h"
+#include "tests/statistics/scores/recordings.h"
 
-namespace frostline::trainer {
+namespace frostline::statistics {
 namespace {
 
 using Labels = std::vector<std::int32_t>;
@@ -80,4 +80,4 @@ TEST(ClassificationMetrics, MatthewsSurvivesManyWords) {
 }
 
 }  // namespace
-}  // namespace frostline::trainer
+}  // namespace frostline::statistics

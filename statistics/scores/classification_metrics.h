@@ -5,15 +5,15 @@
 // Scores predicted classes as scikit-learn does. Undefined is 0: the F1 of a
 // class that was neither there nor predicted, Matthews' coefficient of one
 // class.
-#ifndef FROSTLINE_WORKER_TRAINER_TASKS_CLASSIFICATION_METRICS_H_
-#define FROSTLINE_WORKER_TRAINER_TASKS_CLASSIFICATION_METRICS_H_
+#ifndef FROSTLINE_STATISTICS_SCORES_CLASSIFICATION_METRICS_H_
+#define FROSTLINE_STATISTICS_SCORES_CLASSIFICATION_METRICS_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace frostline::trainer {
+namespace frostline::statistics {
 
 // It counts by class, not by pair of classes: ten thousand tags take kilobytes.
 class Confusion {
@@ -24,6 +24,10 @@ class Confusion {
   // Sizes must be equal and every class below `classes`.
   void Add(std::span<const std::int32_t> truth,
            std::span<const std::int32_t> prediction);
+  // Adds one pair so often; both are classes.
+  void AddTimes(std::int32_t truth, std::int32_t prediction,
+                std::uint64_t times);
+  void Clear();  // counts from nothing again
 
   std::uint64_t total() const { return total_; }
   double Accuracy() const;
@@ -42,6 +46,6 @@ class Confusion {
   std::uint64_t total_ = 0;
 };
 
-}  // namespace frostline::trainer
+}  // namespace frostline::statistics
 
-#endif  // FROSTLINE_WORKER_TRAINER_TASKS_CLASSIFICATION_METRICS_H_
+#endif  // FROSTLINE_STATISTICS_SCORES_CLASSIFICATION_METRICS_H_
