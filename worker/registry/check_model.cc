@@ -68,7 +68,7 @@ ModelFacts FactsOf(const ModelEntry& entry,
   facts.heads = config.heads;
   facts.hidden = config.hidden;
   facts.longest_text = config.longest_text();
-  facts.has_pooler = config.family != trainer::Family::kDistilBert;
+  facts.has_pooler = trainer::HasPooler(config, {});
   return facts;
 }
 
