@@ -24,8 +24,8 @@
 #include "server/verbs/study_verbs.h"
 #include "server/wire/convert.h"
 #include "server/wire/training_bounds.h"
-#include "study/frozen_prefix.h"
 #include "server/wire/training_seed.h"
+#include "study/frozen_prefix.h"
 
 namespace frostline::server {
 namespace {
