@@ -2,9 +2,9 @@
 //
 // File: frozen_prefix.h
 //
-// How much of a model's beginning a space freezes. A frozen prefix is what
-// trials can share: embeddings and the layers behind them, up to the first
-// module that trains.
+// How much of a model's beginning a point or a space freezes. A frozen prefix
+// is what trials can share: embeddings and the layers behind them, up to the
+// first module that trains.
 //
 // Of points that are drawn evenly, a leading module with n independent levels,
 // one of them frozen, ends the prefix with the chance 1 - 1/n; so of many such
@@ -14,9 +14,14 @@
 
 #include <vector>
 
+#include "study/point.h"
 #include "study/space.h"
 
 namespace frostline {
+
+// Returns the depth of a point's prefix: embeddings and all layers below it are
+// frozen. It is -1 when the embeddings train.
+int FrozenPrefixOf(const Space& space, const Point& point);
 
 // Returns for each number of leading modules (embeddings, layer.0, ...), from
 // none to all, the chance that just so many are frozen; all add up to 1.

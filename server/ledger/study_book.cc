@@ -148,6 +148,24 @@ std::optional<std::int64_t> StudyBook::NextQueued(
   return std::get<2>(*queue_.begin());
 }
 
+std::vector<std::int64_t> StudyBook::QueuedAlike(std::int64_t number,
+                                                 std::size_t most) const {
+  std::vector<std::int64_t> alike = {number};
+  const storage::TrialRow& first = open_.at(number).row;
+  if (first.attempt > 0) return alike;
+  const auto [priority, prepared, own] = PlaceOf(first);
+  auto place = queue_.upper_bound({priority, prepared, own});
+  for (; place != queue_.end() && alike.size() < most; ++place) {
+    const auto [its_priority, is_prepared, its_number] = *place;
+    if (its_priority != priority || is_prepared != prepared ||
+        open_.at(its_number).row.attempt > 0) {
+      break;
+    }
+    alike.push_back(its_number);
+  }
+  return alike;
+}
+
 std::int64_t StudyBook::ParallelLeft() const {
   const int limit = checked_->settings.max_parallel();
   if (limit == 0) return kMaxTrialsPerStudy;

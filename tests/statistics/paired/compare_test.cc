@@ -27,6 +27,26 @@ TEST(Compare, OnePairOfAccuraciesIsMcNemarAndTango) {
   EXPECT_TRUE(std::isnan(pair.seed_p));
 }
 
+TEST(Compare, ASentenceWeighsAsManyWordsAsItTurns) {
+  // Three sentences of 40, 30 and 30 words: 3 gained, 1 lost, 2 gained.
+  Contender a{"a", {}}, b{"b", {}};
+  Outcomes one, other;
+  one.right_or_wrong = other.right_or_wrong = true;
+  one.sentence_ends = other.sentence_ends = {40, 70, 100};
+  one.marks.assign(100, 0.0F);
+  other.marks = one.marks;
+  for (const std::size_t gained : {0u, 1u, 2u, 70u, 71u}) {
+    other.marks[gained] = 1.0F;
+  }
+  one.marks[50] = 1.0F;
+  a.runs = {RunOf(1, "accuracy", one)};
+  b.runs = {RunOf(1, "accuracy", other)};
+  const PairJudged pair = Compare({a, b}, {}).pairs[0];
+  EXPECT_EQ(pair.method, Method::kSigns);
+  const std::vector<std::int64_t> sums = {3, -1, 2};
+  EXPECT_EQ(pair.p, SignsP(sums));  // 0.5: as far as 4 are four of eight
+}
+
 TEST(Compare, TheBootstrapFindsWhatNumpysFinds) {
   for (const auto& row : Reference("runs")) {
     for (const auto& [metric, found] : row["metrics"].items()) {

@@ -41,9 +41,13 @@ class StepsAhead : public testing::TestWithParam<OptimizerKind> {
     return Stepper::Make(model, plan, options).value();
   }
 
-  static double Distance(const Model& a, const Model& b) {
+  // Biases of keys have no gradient but rounding, which Adam makes a step of.
+  static double Distance(const Model& a, const Model& b,
+                         bool key_biases = true) {
     double furthest = 0.0;
     for (std::size_t i = 0; i < a.weights().size(); ++i) {
+      const bool of_key = a.weights()[i].spec.name.ends_with("key.bias");
+      if (of_key && !key_biases) continue;
       furthest = std::max(furthest, Furthest(a.weights()[i].value.detach(),
                                              b.weights()[i].value.detach()));
     }
@@ -126,7 +130,7 @@ TEST_P(StepsAhead, AllThatAGpuIsGivenEndsInTheSameWeights) {
     ASSERT_TRUE(plain.Step({&batch_, 1}).ok());
     ASSERT_TRUE(as_gpu.StepAhead({&batch_, 1}).ok());
   }
-  EXPECT_LE(Distance(model_, other), 1e-4);
+  EXPECT_LE(Distance(model_, other, false), 1e-4);
   const at::Tensor expected = plain.Predict(batch_).value().logits;
   EXPECT_LE(Furthest(as_gpu.Predict(batch_).value().logits, expected), 1e-3);
 }
