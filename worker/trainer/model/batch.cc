@@ -47,8 +47,9 @@ Batch MoveTo(const Batch& batch, at::Device device) {
   const auto moved = [&](const at::Tensor& tensor) {
     return tensor.defined() ? tensor.to(device) : tensor;
   };
-  return {moved(batch.ids), moved(batch.mask), moved(batch.types),
-          moved(batch.labels), moved(batch.boundary)};
+  return {moved(batch.ids),    moved(batch.mask),     moved(batch.types),
+          moved(batch.labels), moved(batch.boundary), moved(batch.noise),
+          moved(batch.lengths)};
 }
 
 Expected<Done> CheckBatch(const Batch& batch, const ModelConfig& config,

@@ -108,45 +108,54 @@ at::Tensor TransformerEncoder::Embed(const Batch& batch,
     sum = sum + at::embedding(positions_, places);  // [B, N, H]
   }
   const at::Tensor hidden = Normalize(sum, embedding_norm_, config_);
-  return Dropout(hidden, Drops(0, pass) ? config_.hidden_dropout : 0.0,
-                 pass.chance);  // [B, N, H]
+  return Dropout(hidden, Drops(0, pass) ? config_.hidden_dropout : 0.0, batch,
+                 {-1, DropPlace::kEmbedded});  // [B, N, H]
 }
 
 at::Tensor TransformerEncoder::Map(const Linear& linear, const at::Tensor& x,
-                                   bool drops, const Pass& pass) const {
+                                   const Batch& batch, bool drops,
+                                   const DropSite& site) const {
   at::Tensor plain = Apply(linear, x);  // [..., outputs]
   if (!linear.lora_a.defined()) return plain;
   const at::Tensor seen =
-      Dropout(x, drops ? config_.lora.dropout : 0.0, pass.chance);
+      Dropout(x, drops ? config_.lora.dropout : 0.0, batch, site);
   const at::Tensor few = at::linear(seen, linear.lora_a);  // [..., rank]
   return plain + at::linear(few, linear.lora_b) * config_.lora.scale();
 }
 
-at::Tensor TransformerEncoder::Attend(const Layer& layer,
+at::Tensor TransformerEncoder::Attend(std::int64_t index,
                                       const at::Tensor& asking,
                                       const at::Tensor& hidden,
-                                      const at::Tensor& mask, bool drops,
-                                      const Pass& pass) const {
+                                      const at::Tensor& mask,
+                                      const Batch& batch, bool drops) const {
+  const Layer& layer = layers_[static_cast<std::size_t>(index)];
   const std::int64_t heads = config_.heads;
   const double scale =
       1.0 / std::sqrt(static_cast<double>(config_.head_size()));
+  const auto map = [&](const Linear& linear, const at::Tensor& x,
+                       DropPlace place) {
+    return Map(linear, x, batch, drops, {index, place});
+  };
   const at::Tensor query =
-      SplitHeads(Map(layer.query, asking, drops, pass), heads);
-  const at::Tensor key = SplitHeads(Map(layer.key, hidden, drops, pass), heads);
+      SplitHeads(map(layer.query, asking, DropPlace::kQuery), heads);
+  const at::Tensor key =
+      SplitHeads(map(layer.key, hidden, DropPlace::kKey), heads);
   const at::Tensor value =
-      SplitHeads(Map(layer.value, hidden, drops, pass), heads);
+      SplitHeads(map(layer.value, hidden, DropPlace::kValue), heads);
   const at::Tensor scores =
       at::matmul(query, key.transpose(2, 3)) * scale + mask;  // [B, A, M, N]
   const at::Tensor shares =
       Dropout(at::softmax(scores, -1), drops ? config_.attention_dropout : 0.0,
-              pass.chance);                           // [B, A, M, N]
+              batch, {index, DropPlace::kShares});    // [B, A, M, N]
   const at::Tensor seen = at::matmul(shares, value);  // [B, A, M, D]
-  return Map(layer.attention_out, MergeHeads(seen), drops, pass);  // [B, M, H]
+  return map(layer.attention_out, MergeHeads(seen),
+             DropPlace::kAttentionOut);  // [B, M, H]
 }
 
 at::Tensor TransformerEncoder::RunLayer(std::int64_t index,
                                         const at::Tensor& hidden,
                                         const at::Tensor& mask,
+                                        const Batch& batch,
                                         const Pass& pass) const {
   const Layer& layer = layers_[static_cast<std::size_t>(index)];
   const bool drops = Drops(1 + index, pass);
@@ -154,44 +163,48 @@ at::Tensor TransformerEncoder::RunLayer(std::int64_t index,
   const bool few = pass.first_token && index + 1 == config_.layers;
   const at::Tensor asking = few ? hidden.narrow(1, 0, 1) : hidden;  // [B, M, H]
   at::Tensor attended =
-      Attend(layer, asking, hidden, mask, drops, pass);  // [B, M, H]
-  if (config_.family != Family::kDistilBert) {           // which has none here
-    attended = Dropout(attended, dropout, pass.chance);
+      Attend(index, asking, hidden, mask, batch, drops);  // [B, M, H]
+  if (config_.family != Family::kDistilBert) {            // which has none here
+    attended = Dropout(attended, dropout, batch, {index, DropPlace::kAttended});
   }
   const at::Tensor middle =
       Normalize(asking + attended, layer.attention_norm, config_);  // [B, M, H]
-  const at::Tensor wide = Activate(Map(layer.up, middle, drops, pass),
-                                   config_.activation);  // [B, M, F]
-  const at::Tensor narrow = Dropout(Map(layer.down, wide, drops, pass), dropout,
-                                    pass.chance);          // [B, M, H]
-  return Normalize(middle + narrow, layer.norm, config_);  // [B, M, H]
+  const at::Tensor wide =
+      Activate(Map(layer.up, middle, batch, drops, {index, DropPlace::kUp}),
+               config_.activation);  // [B, M, F]
+  const at::Tensor narrow =
+      Dropout(Map(layer.down, wide, batch, drops, {index, DropPlace::kDown}),
+              dropout, batch, {index, DropPlace::kFedForward});  // [B, M, H]
+  return Normalize(middle + narrow, layer.norm, config_);        // [B, M, H]
+}
+
+at::Tensor TransformerEncoder::Run(const at::Tensor& boundary,
+                                   const Batch& batch, const Pass& pass,
+                                   std::int64_t from, std::int64_t to,
+                                   std::vector<at::Tensor>* states) const {
+  const at::Tensor mask = AdditiveMask(batch.mask);
+  at::Tensor hidden = boundary;  // [B, N, H]
+  for (std::int64_t block = from; block < to; ++block) {
+    hidden = block == 0 ? Embed(batch, pass)
+                        : RunLayer(block - 1, hidden, mask, batch, pass);
+    if (states != nullptr) states->push_back(hidden);
+  }
+  return hidden;
 }
 
 at::Tensor TransformerEncoder::Prefix(const Batch& batch, const Pass& pass,
                                       std::vector<at::Tensor>* states) const {
   std::optional<at::NoGradGuard> without_graph;
   if (pass.frozen_blocks > 0) without_graph.emplace();
-  const at::Tensor mask = AdditiveMask(batch.mask);
-  at::Tensor hidden = Embed(batch, pass);  // [B, N, H]
-  if (states != nullptr) states->push_back(hidden);
-  for (std::int64_t i = 0; i + 1 < pass.frozen_blocks; ++i) {
-    hidden = RunLayer(i, hidden, mask, pass);  // [B, N, H]
-    if (states != nullptr) states->push_back(hidden);
-  }
-  return hidden;
+  const std::int64_t to = std::max<std::int64_t>(1, pass.frozen_blocks);
+  return Run({}, batch, pass, 0, to, states);
 }
 
 at::Tensor TransformerEncoder::Suffix(const at::Tensor& boundary,
                                       const Batch& batch, const Pass& pass,
                                       std::vector<at::Tensor>* states) const {
-  const at::Tensor mask = AdditiveMask(batch.mask);
-  const std::int64_t first = std::max<std::int64_t>(0, pass.frozen_blocks - 1);
-  at::Tensor hidden = boundary;  // [B, N, H]
-  for (std::int64_t i = first; i < config_.layers; ++i) {
-    hidden = RunLayer(i, hidden, mask, pass);  // [B, N, H]
-    if (states != nullptr) states->push_back(hidden);
-  }
-  return hidden;
+  const std::int64_t from = std::max<std::int64_t>(1, pass.frozen_blocks);
+  return Run(boundary, batch, pass, from, 1 + config_.layers, states);
 }
 
 }  // namespace frostline::trainer

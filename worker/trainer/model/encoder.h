@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "worker/trainer/model/batch.h"
+#include "worker/trainer/model/dropout.h"
 #include "worker/trainer/model/model_config.h"
 #include "worker/trainer/model/torch.h"
 #include "worker/trainer/model/weights.h"
@@ -53,6 +54,11 @@ class TransformerEncoder {
   at::Tensor Suffix(const at::Tensor& boundary, const Batch& batch,
                     const Pass& pass,
                     std::vector<at::Tensor>* states = nullptr) const;
+  // Blocks `from` to `to` - 1, on what those before gave. Block 0 is the
+  // embeddings, which take nothing, and 1 + i is layer i.
+  at::Tensor Run(const at::Tensor& boundary, const Batch& batch,
+                 const Pass& pass, std::int64_t from, std::int64_t to,
+                 std::vector<at::Tensor>* states = nullptr) const;
 
  private:
   struct Layer {
@@ -64,14 +70,15 @@ class TransformerEncoder {
 
   at::Tensor Embed(const Batch& batch, const Pass& pass) const;
   at::Tensor RunLayer(std::int64_t layer, const at::Tensor& hidden,
-                      const at::Tensor& mask, const Pass& pass) const;
+                      const at::Tensor& mask, const Batch& batch,
+                      const Pass& pass) const;
   // `asking` are those of `hidden` that look at all of it.
-  at::Tensor Attend(const Layer& layer, const at::Tensor& asking,
+  at::Tensor Attend(std::int64_t layer, const at::Tensor& asking,
                     const at::Tensor& hidden, const at::Tensor& mask,
-                    bool drops, const Pass& pass) const;
+                    const Batch& batch, bool drops) const;
   // Applies its adapter too, which drops if `drops`.
-  at::Tensor Map(const Linear& linear, const at::Tensor& x, bool drops,
-                 const Pass& pass) const;
+  at::Tensor Map(const Linear& linear, const at::Tensor& x, const Batch& batch,
+                 bool drops, const DropSite& site) const;
   // Dropout may act in `block`: 0 is the embeddings, 1 + i layer i.
   bool Drops(std::int64_t block, const Pass& pass) const;
 

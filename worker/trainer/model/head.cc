@@ -57,8 +57,11 @@ at::Tensor ModelHead::Logits(const at::Tensor& hidden, const Batch& batch,
   // enough to go without.
   const c10::impl::ExcludeDispatchKeyGuard in_fp32(
       c10::autocast_dispatch_keyset);
+  auto place = DropPlace::kHeadFirst;
   const auto drop = [&](const at::Tensor& x, double share) {
-    return Dropout(x, pass.training ? share : 0.0, pass.chance);
+    const DropSite site = {.place = place};
+    place = DropPlace::kHeadSecond;
+    return Dropout(x, pass.training ? share : 0.0, batch, site);
   };
   if (spec_.task == Task::kTokens) {
     return Apply(output_, drop(hidden, config_.token_dropout));  // [B, N, C]

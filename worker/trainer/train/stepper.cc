@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "worker/trainer/device/autocast.h"
-#include "worker/trainer/device/device.h"
 #include "worker/trainer/model/loss.h"
 
 namespace frostline::trainer {
@@ -87,10 +86,7 @@ Expected<Stepper> Stepper::Make(Model& model, const FreezePlan& plan,
 }
 
 Stepper::Stepper(Model& model, const StepOptions& options)
-    : model_(&model),
-      options_(options),
-      optimizer_(options.optimizer, {}),
-      chance_(MakeGenerator(model.device(), options.seed)) {}
+    : model_(&model), options_(options), optimizer_(options.optimizer, {}) {}
 
 Expected<Done> Stepper::Replan(const FreezePlan& plan) {
   if (plan.parameters.size() != model_->weights().size()) {
@@ -162,8 +158,7 @@ StepResult Stepper::StepOrThrow(std::span<const Batch> parts,
 at::Tensor Stepper::LossOfPart(const Batch& part, double share) {
   const Batch batch = MoveTo(part, model_->device());
   const Autocast autocast(options_.precision, model_->device());
-  const at::Tensor logits =
-      model_->Forward(batch, TrainingPass(plan_, &chance_));
+  const at::Tensor logits = model_->Forward(batch, TrainingPass(plan_));
   return LossOf(model_->head().spec(), logits, batch.labels,
                 options_.label_smoothing) *
          share;
@@ -212,11 +207,6 @@ Expected<Prediction> Stepper::Predict(const Batch& batch) const {
     }
     return prediction;
   });
-}
-
-void Stepper::Resume(std::int64_t steps, const at::Tensor& chance) {
-  steps_ = steps;
-  chance_.set_state(chance);
 }
 
 }  // namespace frostline::trainer
