@@ -67,7 +67,7 @@ ModelFacts FactsOf(const ModelEntry& entry,
   facts.layers = config.layers;
   facts.heads = config.heads;
   facts.longest_text = config.longest_text();
-  facts.has_pooler = config.family != trainer::Family::kDistilBert;
+  facts.has_pooler = trainer::HasPooler(config, {});
   return facts;
 }
 

@@ -19,7 +19,7 @@ constexpr std::size_t kGrain = std::size_t{1} << 14;
 
 std::uint64_t NumberOf(const DropSite& site) {
   return static_cast<std::uint64_t>(site.layer + 1) << 8 |
-         static_cast<std::uint64_t>(site.place);
+         static_cast<std::uint64_t>(site.turn);
 }
 
 // Of a tensor and the batch that it is of.
@@ -37,7 +37,6 @@ Texts TextsOf(const at::Tensor& x, const Batch& batch, const DropSite& site) {
                : 1;
   };
   const TextShape whole = {size(3), size(2), size(1), size(2), size(1)};
-  const bool shares = site.place == DropPlace::kShares;
   const auto* noise = batch.noise.const_data_ptr<std::int64_t>();
   const std::int64_t* lengths =
       batch.lengths.defined() && x.dim() > 2
@@ -49,7 +48,7 @@ Texts TextsOf(const at::Tensor& x, const Batch& batch, const DropSite& site) {
     if (lengths != nullptr) {
       const auto tokens = static_cast<std::size_t>(lengths[i]);
       shape.own_rows = std::min(shape.rows, tokens);
-      if (shares) shape.own_columns = std::min(shape.columns, tokens);
+      if (site.shares) shape.own_columns = std::min(shape.columns, tokens);
       texts.padded = texts.padded || shape.own() < shape.all();
     }
     texts.keys.push_back(
@@ -163,8 +162,7 @@ at::Tensor Dropout(const at::Tensor& x, double share, const Batch& batch,
   const bool known =
       x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16;
   if (!x.is_cpu() || !known)
-    return DropByOperators(x, kept, batch, NumberOf(site),
-                           site.place == DropPlace::kShares);
+    return DropByOperators(x, kept, batch, NumberOf(site), site.shares);
   constexpr double kAll = 4294967296.0;
   Drop drop;
   drop.threshold =

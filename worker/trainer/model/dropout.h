@@ -15,31 +15,16 @@
 
 namespace frostline::trainer {
 
-enum class DropPlace : std::uint8_t {
-  kEmbedded,
-  kShares,  // of attention
-  kAttended,
-  kFedForward,
-  // What an adapter of one of these maps sees.
-  kQuery,
-  kKey,
-  kValue,
-  kAttentionOut,
-  kUp,
-  kDown,
-  // Of a head, in its order.
-  kHeadFirst,
-  kHeadSecond,
-};
-
+// Each place of a model has one of its own.
 struct DropSite {
   std::int64_t layer = -1;  // of embeddings and heads: none
-  DropPlace place = DropPlace::kEmbedded;
+  std::int64_t turn = 0;    // of those of the layer
+  bool shares = false;      // x is [B, A, M, N], of attention
 };
 
 // Zeroes each number of x with probability `share`, in [0, 1), to 2^-32, and
 // scales the rest up; a share of 0 returns x itself. x is of the batch's texts:
-// [B, H], [B, N, H], or [B, A, N, N] of shares. On a processor it takes one
+// [B, H], [B, N, H], or shares. On a processor it takes one
 // pass over memory, and zeroes padding. Throws what LibTorch throws, and where
 // the batch has no noise.
 at::Tensor Dropout(const at::Tensor& x, double share, const Batch& batch,

@@ -28,10 +28,11 @@ Batch TextOf(const Batch& batch, std::int64_t text) {
     return tensor.defined() ? tensor.narrow(0, text, 1) : tensor;
   };
   Batch single;
-  single.ids = one(batch.ids);      // [1, N]
-  single.mask = one(batch.mask);    // [1, N]
-  single.types = one(batch.types);  // [1, N]
-  single.noise = one(batch.noise);  // [1]
+  single.ids = one(batch.ids);          // [1, N]
+  single.mask = one(batch.mask);        // [1, N]
+  single.types = one(batch.types);      // [1, N]
+  single.noise = one(batch.noise);      // [1]
+  single.lengths = one(batch.lengths);  // [1]
   return single;
 }
 
@@ -44,7 +45,7 @@ BoundaryMaker::BoundaryMaker(const Model& model, std::int64_t blocks,
       blocks_(blocks),
       precision_(precision),
       noise_(noise),
-      first_token_(ReadsFirstToken(model.head().spec()) &&
+      first_token_(ReadsFirstToken(model.config(), model.head().spec()) &&
                    blocks > model.config().layers) {}
 
 std::int64_t BoundaryMaker::TokensKept(std::size_t tokens) const {
@@ -64,7 +65,8 @@ std::size_t BoundaryMaker::CompanyOf(std::size_t tokens) const {
 
 // The texts, then the last one again until they are `company`.
 Batch BoundaryMaker::BatchOf(const TokenStore& tokens, Rows rows,
-                             std::size_t company) const {
+                             std::size_t company,
+                             const at::Tensor& start) const {
   std::vector<std::uint32_t> all(rows.begin(), rows.end());
   all.resize(company, all.back());
   PaddedBatch padded;
@@ -81,7 +83,10 @@ Batch BoundaryMaker::BatchOf(const TokenStore& tokens, Rows rows,
   batch.mask = shape(padded.mask);  // [B, N]
   if (model_.config().types > 0) batch.types = shape(padded.types);
   if (noise_) batch.noise = NoiseOfRows(tokens, all, *noise_);  // [B]
-  return MoveTo(batch, model_.device());
+  batch.boundary = start;                                       // [B, N, H]
+  return MoveTo(
+      PadTo(KernelsFor(model_.device()).pad_to, batch, model_.config()),
+      model_.device());
 }
 
 at::Tensor BoundaryMaker::RunTop(const at::Tensor& hidden, const Batch& batch,
@@ -105,19 +110,19 @@ at::Tensor BoundaryMaker::Run(const TokenStore& tokens, Rows rows,
                               const Companies& companies,
                               const at::Tensor& start,
                               std::int64_t from) const {
-  const Batch batch = BatchOf(tokens, rows, companies.layers);
+  const Batch batch = BatchOf(tokens, rows, companies.layers, start);
   const at::NoGradGuard no_graph;
   const Autocast autocast(precision_, model_.device());
   Pass pass;
   pass.training = noise_.has_value();
   at::Tensor hidden = model_.encoder().Run(
-      start.defined() ? start.to(model_.device()) : start, batch, pass, from,
-      first_token_ ? blocks_ - 1 : blocks_);
+      batch.boundary, batch, pass, from, first_token_ ? blocks_ - 1 : blocks_);
   if (first_token_) {
     const bool one_by_one = companies.top == 1;
     hidden = RunTop(hidden, batch, one_by_one ? 1 : companies.layers);
   }
-  return hidden.to(at::kCPU, at::kFloat)
+  return hidden.narrow(1, 0, TokensKept(tokens.ids(rows.front()).size()))
+      .to(at::kCPU, at::kFloat)
       .contiguous();  // [B, N, H], or [B, 1, H]
 }
 
@@ -128,7 +133,7 @@ BoundaryMaker::Companies BoundaryMaker::SafeCompanies(const TokenStore& tokens,
     return known->second;
   }
   const std::size_t company = CompanyOf(length);
-  Batch batch = BatchOf(tokens, {&row, 1}, company);
+  Batch batch = BatchOf(tokens, {&row, 1}, company, {});
   batch.noise = at::Tensor();
   const at::NoGradGuard no_graph;
   const Autocast autocast(precision_, model_.device());

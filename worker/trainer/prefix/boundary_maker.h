@@ -74,7 +74,8 @@ class BoundaryMaker {
     std::size_t top = 1;  // of the layer that gives one token
   };
 
-  Batch BatchOf(const TokenStore& tokens, Rows rows, std::size_t company) const;
+  Batch BatchOf(const TokenStore& tokens, Rows rows, std::size_t company,
+                const at::Tensor& start) const;
   // `start` is undefined, or behind `from` blocks.
   at::Tensor Run(const TokenStore& tokens, Rows rows,
                  const Companies& companies, const at::Tensor& start,

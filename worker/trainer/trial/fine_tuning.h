@@ -8,6 +8,7 @@
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_FINE_TUNING_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_FINE_TUNING_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -88,6 +89,8 @@ class FineTuning {
   TrialEnd Train();
   bool IsOver() const;
   Ended Step();
+  Ended Note(const Expected<std::optional<StepResult>>& result);
+  Ended NoteLastStep();
   // Of the training set, as the planner counts them.
   RowBatch Labelled(const RowBatch& rows) const;
   Expected<std::vector<Batch>> NextParts();
@@ -104,7 +107,8 @@ class FineTuning {
   Expected<std::optional<Scores>> Evaluate(
       const EvaluationSet& set, std::vector<at::Tensor>* logits = nullptr);
   void ShowLife();
-  void SaveIfDue();
+  bool SaveIsDue() const;
+  void SaveBeside();
   void Save();
   void AwaitSaved();
   void TellSaved(const WrittenCheckpoint& written);
@@ -146,6 +150,7 @@ class FineTuning {
   TrialProgress progress_;
   // By texts and tokens, of the plan as it is.
   std::map<std::pair<std::int64_t, std::int64_t>, Flops> flops_;
+  std::array<std::uint64_t, 2> epochs_ = {};  // of the last two steps
   const std::uint64_t noise_seed_;
   std::int64_t total_steps_ = 0;
   std::int64_t trained_weights_ = 0;

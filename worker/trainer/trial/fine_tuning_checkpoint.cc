@@ -17,15 +17,15 @@ constexpr char kTrialNote[] = "trial";
 
 }  // namespace
 
+bool FineTuning::SaveIsDue() const {
+  return environment_.seconds() - saved_ >= environment_.checkpoint_seconds &&
+         stepper_->steps() < total_steps_;
+}
+
 // The step goes on while a copy is written. Where the one before is not written
 // yet, the disk cannot do it more often; told to save after every step, it
 // waits.
-void FineTuning::SaveIfDue() {
-  if (auto written = writer_.Take()) TellSaved(*written);
-  if (environment_.seconds() - saved_ < environment_.checkpoint_seconds ||
-      stepper_->steps() >= total_steps_) {
-    return;
-  }
+void FineTuning::SaveBeside() {
   if (environment_.checkpoint_seconds == 0.0) AwaitSaved();
   if (writer_.writes()) return;
   saved_ = environment_.seconds();

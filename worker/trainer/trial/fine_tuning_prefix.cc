@@ -32,22 +32,24 @@ bool FineTuning::PrefixDrops() const {
          (config.hidden_dropout > 0.0 || config.attention_dropout > 0.0);
 }
 
-// Noise that no other trial sees is of no use to any.
+// Noise that no other trial sees is of no use to any, and DeBERTa's is not of a
+// text alone: it drops distances, for all texts of a batch.
 bool FineTuning::TrainsFromBoundaries() const {
-  return boundaries_ && (!PrefixDrops() || settings_.seed != 0);
+  if (!boundaries_ || !PrefixDrops()) return boundaries_.has_value();
+  return settings_.seed != 0 && model_->config().family != Family::kDebertaV3;
 }
 
 GroupName FineTuning::GroupOf(std::int64_t blocks,
                               const std::optional<RowNoise>& noise) const {
   const ModelConfig& config = model_->config();
-  GroupParts parts = {
-      .weights_sha256 = setup_.pretrained->sha256,
-      .config_json = setup_.pretrained->loaded.config_json,
-      .adapters = TextOf(config.lora),
-      .blocks = blocks,
-      .first_token = ReadsFirstToken(setup_.head) && blocks > config.layers,
-      .precision = precision_,
-      .noise = ""};
+  GroupParts parts = {.weights_sha256 = setup_.pretrained->sha256,
+                      .config_json = setup_.pretrained->loaded.config_json,
+                      .adapters = TextOf(config.lora),
+                      .blocks = blocks,
+                      .first_token = ReadsFirstToken(config, setup_.head) &&
+                                     blocks > config.layers,
+                      .precision = precision_,
+                      .noise = ""};
   std::string about = trial_.model.id + ", embeddings and " +
                       std::to_string(blocks - 1) + " of " +
                       std::to_string(config.layers) + " layers, " +
@@ -112,7 +114,7 @@ Expected<Done> FineTuning::MakeBoundaries() {
 const PrefixStore* FineTuning::StoreOfNoise() const {
   if (environment_.prefixes == nullptr) return nullptr;
   const ModelConfig& config = model_->config();
-  const bool one_token = ReadsFirstToken(setup_.head) &&
+  const bool one_token = ReadsFirstToken(config, setup_.head) &&
                          stepper_->plan().frozen_blocks > config.layers;
   const std::size_t tokens =
       one_token ? setup_.train->size() : setup_.train->token_total();

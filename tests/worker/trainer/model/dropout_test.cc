@@ -11,8 +11,8 @@
 namespace frostline::trainer {
 namespace {
 
-constexpr DropSite kHidden = {2, DropPlace::kAttended};
-constexpr DropSite kShares = {2, DropPlace::kShares};
+constexpr DropSite kHidden = {2, 1};
+constexpr DropSite kShares = {2, 1, true};
 
 // Texts that draw from `noise`, of so many tokens each.
 Batch Texts(const std::vector<std::int64_t>& noise,
@@ -70,8 +70,7 @@ TEST_P(DropoutOf, EachTextPlaceAndLayerDrawsItsOwn) {
   const at::Tensor y = Dropout(x, 0.5, Texts({1, 2}), kHidden);
   EXPECT_FALSE(Text(y, 0).equal(Text(y, 1)));
   EXPECT_TRUE(Dropout(x, 0.5, Texts({1, 2}), kHidden).equal(y));
-  for (const DropSite other :
-       {DropSite{3, kHidden.place}, DropSite{2, DropPlace::kFedForward}}) {
+  for (const DropSite other : {DropSite{3, 1}, DropSite{2, 2}}) {
     EXPECT_FALSE(Dropout(x, 0.5, Texts({1, 2}), other).equal(y));
   }
 }
