@@ -112,15 +112,11 @@ void Device::Multiply(Precision precision) const {
       precision == Precision::kTf32 ? "high" : "highest");
 }
 
-at::Generator MakeGenerator(at::Device device, std::uint64_t seed) {
-  if (device.is_cpu()) return at::make_generator<at::CPUGeneratorImpl>(seed);
-  at::Generator chance = at::globalContext().defaultGenerator(device).clone();
+at::Generator Device::MakeGenerator(std::uint64_t seed) const {
+  if (is_cpu()) return at::make_generator<at::CPUGeneratorImpl>(seed);
+  at::Generator chance = at::globalContext().defaultGenerator(torch_).clone();
   chance.set_current_seed(seed);
   return chance;
-}
-
-at::Generator Device::MakeGenerator(std::uint64_t seed) const {
-  return frostline::trainer::MakeGenerator(torch_, seed);
 }
 
 void Device::ResetPeakMemory() {

@@ -75,9 +75,6 @@ class Device {
   std::string bus_id_;  // of a GPU, for NVML
 };
 
-// The device must be open.
-at::Generator MakeGenerator(at::Device device, std::uint64_t seed);
-
 // LibTorch, CUDA's libraries or the standard library said so.
 bool IsOutOfMemory(const std::exception& error);
 

@@ -14,14 +14,13 @@ void ApplyPlan(const FreezePlan& plan, Model& model) {
   }
 }
 
-Pass TrainingPass(const FreezePlan& plan, at::Generator* chance) {
+Pass TrainingPass(const FreezePlan& plan) {
   Pass pass;
   pass.training = true;
   pass.frozen_blocks = plan.frozen_blocks;
   pass.still_blocks = plan.semantics.prefix_dropout == PrefixDropout::kOff
                           ? plan.prefix_blocks
                           : 0;
-  pass.chance = chance;
   return pass;
 }
 

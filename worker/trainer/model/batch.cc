@@ -2,6 +2,7 @@
 #include "worker/trainer/model/batch.h"
 
 #include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/full.h>
 
 #include <string>
 #include <vector>
@@ -55,8 +56,9 @@ Batch MoveTo(const Batch& batch, at::Device device) {
     return (late ? tensor.pin_memory() : tensor)
         .to(device, tensor.scalar_type(), /*non_blocking=*/late);
   };
-  return {moved(batch.ids), moved(batch.mask), moved(batch.types),
-          moved(batch.labels), moved(batch.boundary)};
+  return {moved(batch.ids),    moved(batch.mask),     moved(batch.types),
+          moved(batch.labels), moved(batch.boundary), moved(batch.noise),
+          moved(batch.lengths)};
 }
 
 Batch PadTo(std::int64_t tokens, const Batch& batch,
@@ -73,9 +75,15 @@ Batch PadTo(std::int64_t tokens, const Batch& batch,
     if (tensor.dim() == 3) pad.insert(pad.begin(), {0, 0});
     return at::constant_pad_nd(tensor, pad, value);
   };
-  return {padded(batch.ids, config.pad_id), padded(batch.mask, 0),
-          padded(batch.types, 0), padded(batch.labels, kIgnoredLabel),
-          padded(batch.boundary, 0)};
+  return {padded(batch.ids, config.pad_id),
+          padded(batch.mask, 0),
+          padded(batch.types, 0),
+          padded(batch.labels, kIgnoredLabel),
+          padded(batch.boundary, 0),
+          batch.noise,
+          batch.lengths.defined()
+              ? batch.lengths
+              : at::full({batch.ids.size(0)}, width, batch.ids.options())};
 }
 
 Expected<Done> CheckBatch(const Batch& batch, const ModelConfig& config,

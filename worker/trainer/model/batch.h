@@ -24,6 +24,10 @@ struct Batch {
   // It is what Prefix gave for these texts, [B, N, H], or [B, 1, H] of all
   // layers where the head reads no more; undefined runs Prefix.
   at::Tensor boundary;
+  // [B] int64: what each text draws, its bits as TextNoise gives them; only
+  // training needs it.
+  at::Tensor noise;
+  at::Tensor lengths;  // [B] int64, tokens before padding; undefined: N
 };
 
 // Waits for nothing: what goes to a GPU goes through pinned memory.
@@ -39,7 +43,7 @@ Expected<Done> CheckBatch(const Batch& batch, const ModelConfig& config,
                           const HeadSpec& head);
 
 struct Pass {
-  bool training = false;  // dropout on
+  bool training = false;  // dropout on, by the batch's noise
   // FreezePlan counts these leading blocks without a graph.
   std::int64_t frozen_blocks = 0;
   // In these, dropout is off even when training.
@@ -47,8 +51,6 @@ struct Pass {
   // The top layer gives its first token alone, [B, 1, H]: of the others it
   // needs keys and values, and no more.
   bool first_token = false;
-  // Dropout draws from it; it must be set when `training`.
-  at::Generator* chance = nullptr;
 };
 
 }  // namespace frostline::trainer

@@ -43,22 +43,36 @@ at::Tensor Blocks::Asking(const at::Tensor& hidden, const Turn& turn) const {
   return few ? hidden.narrow(1, 0, 1) : hidden;  // [B, M, H]
 }
 
-at::Tensor Blocks::DropEmbedded(const at::Tensor& hidden,
-                                const Batch& /*batch*/,
+at::Tensor Blocks::DropEmbedded(const at::Tensor& hidden, const Batch& batch,
                                 const Pass& pass) const {
   const bool drops = pass.training && pass.still_blocks == 0;
-  return Dropout(hidden, drops ? config_.dropout_of_embeddings() : 0.0,
-                 pass.chance);
+  return Dropout(hidden, drops ? config_.dropout_of_embeddings() : 0.0, batch,
+                 {});
 }
 
 at::Tensor Blocks::Drop(const at::Tensor& x, double share,
                         const Turn& turn) const {
-  return Dropout(x, turn.drops ? share : 0.0, turn.pass.chance);
+  const Batch& batch = *turn.around.batch;
+  const bool of_texts = x.size(0) == batch.ids.size(0) &&
+                        (x.size(1) == batch.ids.size(1) || x.size(1) == 1);
+  if (!of_texts) return DropShared(x, share, turn);  // what an adapter sees
+  const DropSite site = {turn.layer, turn.dropped++};
+  return Dropout(x, turn.drops ? share : 0.0, batch, site);
+}
+
+at::Tensor Blocks::DropShares(const at::Tensor& x, double share,
+                              const Turn& turn) const {
+  const DropSite site = {turn.layer, turn.dropped++, true};
+  return Dropout(x, turn.drops ? share : 0.0, *turn.around.batch, site);
 }
 
 at::Tensor Blocks::DropShared(const at::Tensor& x, double share,
                               const Turn& turn) const {
-  return Dropout(x, turn.drops ? share : 0.0, turn.pass.chance);
+  const DropSite site = {turn.layer, turn.dropped++};
+  if (!turn.drops || share == 0.0) return x;
+  Batch first;
+  first.noise = turn.around.batch->noise.narrow(0, 0, 1);  // [1]
+  return Dropout(x, share, first, site);
 }
 
 at::Tensor Blocks::Map(const Linear& linear, const at::Tensor& x,
@@ -91,8 +105,8 @@ at::Tensor Blocks::See(const at::Tensor& query, const at::Tensor& key,
   const at::Tensor scores =
       at::matmul(query, key.transpose(2, 3)) * scale + mask;  // [B, A, M, N]
   const at::Tensor shares =
-      Drop(at::softmax(scores, -1), config_.attention_dropout,
-           turn);                                // [B, A, M, N]
+      DropShares(at::softmax(scores, -1), config_.attention_dropout,
+                 turn);                          // [B, A, M, N]
   return MergeHeads(at::matmul(shares, value));  // [B, M, H]
 }
 

@@ -63,6 +63,7 @@ class Blocks {
     bool drops;
     const Surroundings& around;
     const Pass& pass;
+    mutable std::int64_t dropped = 0;  // times, so far
   };
   Turn TurnOf(std::int64_t layer, const Surroundings& around,
               const Pass& pass) const;
@@ -72,7 +73,10 @@ class Blocks {
   at::Tensor DropEmbedded(const at::Tensor& hidden, const Batch& batch,
                           const Pass& pass) const;
   at::Tensor Drop(const at::Tensor& x, double share, const Turn& turn) const;
-  // Of what all texts of a batch share.
+  // Of [B, A, M, N].
+  at::Tensor DropShares(const at::Tensor& x, double share,
+                        const Turn& turn) const;
+  // Of what all texts of a batch share: as the first of them draws.
   at::Tensor DropShared(const at::Tensor& x, double share,
                         const Turn& turn) const;
   // Applies its adapter too.

@@ -118,7 +118,7 @@ at::Tensor DebertaBlocks::Attend(const Layer& layer, const at::Tensor& hidden,
           scale +
       turn.around.mask.narrow(2, 0, query.size(2));  // [B, A, M, N]
   const at::Tensor shares =
-      Drop(at::softmax(scores, -1), config().attention_dropout, turn);
+      DropShares(at::softmax(scores, -1), config().attention_dropout, turn);
   return Map(layer.attention_out, MergeHeads(at::matmul(shares, value)), turn);
 }
 

@@ -61,6 +61,15 @@ at::Tensor TransformerEncoder::Suffix(const at::Tensor& boundary,
                    config_.layers, boundary, batch, pass, states);
 }
 
+at::Tensor TransformerEncoder::Run(const at::Tensor& boundary,
+                                   const Batch& batch, const Pass& pass,
+                                   std::int64_t from, std::int64_t to) const {
+  const at::Tensor hidden =
+      from == 0 ? blocks_->Embed(batch, pass) : boundary;  // [B, N, H]
+  return RunLayers(std::max<std::int64_t>(0, from - 1), to - 1, hidden, batch,
+                   pass, nullptr);
+}
+
 at::Tensor TransformerEncoder::RunLayers(
     std::int64_t from, std::int64_t to, const at::Tensor& boundary,
     const Batch& batch, const Pass& pass,

@@ -57,6 +57,10 @@ class TransformerEncoder {
   at::Tensor Suffix(const at::Tensor& boundary, const Batch& batch,
                     const Pass& pass,
                     std::vector<at::Tensor>* states = nullptr) const;
+  // Blocks `from` to `to` - 1, on what those before gave. Block 0 is the
+  // embeddings, which take nothing, and 1 + i is layer i.
+  at::Tensor Run(const at::Tensor& boundary, const Batch& batch,
+                 const Pass& pass, std::int64_t from, std::int64_t to) const;
 
  private:
   // Layers `from` to `to` - 1.

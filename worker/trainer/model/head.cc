@@ -48,8 +48,10 @@ at::Tensor ModelHead::Logits(const at::Tensor& hidden, const Batch& batch,
   // enough to go without.
   const c10::impl::ExcludeDispatchKeyGuard in_fp32(
       c10::autocast_dispatch_keyset);
+  DropSite site;  // that of the embeddings is the first
   const auto drop = [&](const at::Tensor& x, double share) {
-    return Dropout(x, pass.training ? share : 0.0, pass.chance);
+    ++site.turn;
+    return Dropout(x, pass.training ? share : 0.0, batch, site);
   };
   const bool tokens = spec_.task == Task::kTokens;
   const double dropout =

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "worker/trainer/device/autocast.h"
-#include "worker/trainer/device/device.h"
 #include "worker/trainer/model/loss.h"
 
 namespace frostline::trainer {
@@ -90,7 +89,6 @@ Stepper::Stepper(Model& model, const StepOptions& options)
     : model_(&model),
       options_(options),
       optimizer_(options.optimizer, {}),
-      chance_(MakeGenerator(model.device(), options.seed)),
       kernels_(options.kernels.value_or(KernelsFor(model.device()))) {}
 
 Expected<Done> Stepper::Replan(const FreezePlan& plan) {
@@ -199,8 +197,7 @@ at::Tensor Stepper::LossOfPart(const Batch& part, double share) {
   const Batch batch =
       MoveTo(PadTo(kernels_.pad_to, part, model_->config()), model_->device());
   const Autocast autocast(options_.precision, model_->device());
-  const at::Tensor logits =
-      model_->Forward(batch, TrainingPass(plan_, &chance_));
+  const at::Tensor logits = model_->Forward(batch, TrainingPass(plan_));
   return LossOf(model_->head().spec(), logits, batch.labels,
                 options_.label_smoothing) *
          share;
@@ -239,11 +236,6 @@ Expected<Prediction> Stepper::Predict(const Batch& batch) const {
     }
     return prediction;
   });
-}
-
-void Stepper::Resume(std::int64_t steps, const at::Tensor& chance) {
-  steps_ = steps;
-  chance_.set_state(chance);
 }
 
 }  // namespace frostline::trainer

@@ -33,7 +33,6 @@ struct StepOptions {
   Schedule schedule;
   double clip_norm = 1.0;  // 0: no clipping
   double label_smoothing = 0.0;
-  std::uint64_t seed = 0;  // of dropout
   // The model's layers have it; all else is fp32.
   Precision precision = Precision::kFp32;
   // Else as the device likes it.
@@ -69,7 +68,8 @@ class Stepper {
   // then nothing changes.
   Expected<Done> Replan(const FreezePlan& plan);
 
-  // Takes all of `parts` as one batch: each label weighs the same.
+  // Takes all of `parts` as one batch: each label weighs the same. Where the
+  // model drops something, they have noise.
   // Waits for a GPU once, when all of the step has been handed to it.
   Expected<StepResult> Step(std::span<const Batch> parts);
 
@@ -90,10 +90,8 @@ class Stepper {
   std::int64_t steps() const { return steps_; }
   Optimizer& optimizer() { return optimizer_; }
   const Optimizer& optimizer() const { return optimizer_; }
-  const at::Generator& chance() const { return chance_; }
 
-  // `steps` were taken; `chance` is the state of dropout's generator.
-  void Resume(std::int64_t steps, const at::Tensor& chance);
+  void Resume(std::int64_t steps) { steps_ = steps; }
 
  private:
   Stepper(Model& model, const StepOptions& options);
@@ -116,7 +114,6 @@ class Stepper {
   StepOptions options_;
   std::vector<at::Tensor> slice_rates_;  // by parameter, most undefined
   Optimizer optimizer_;
-  at::Generator chance_;
   std::int64_t steps_ = 0;
   Kernels kernels_;
   std::optional<Unread> unread_;

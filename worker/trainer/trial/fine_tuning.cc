@@ -23,6 +23,12 @@ constexpr double kEvaluationLifeSeconds = 60.0;
 }  // namespace
 
 TrialEnd FineTuning::Run() {
+  TrialEnd end = Train();
+  AwaitSaved();
+  return end;
+}
+
+TrialEnd FineTuning::Train() {
   environment_.device.ResetPeakMemory();
   if (Expected<Done> begun = Begin(); !begun.ok()) return EndOf(begun.fault());
   while (true) {
@@ -36,9 +42,10 @@ TrialEnd FineTuning::Run() {
     if (IsOver()) return Finish();
     if (Ended ended = Step()) return *std::move(ended);
     ShowLife();
+    if (auto written = writer_.Take()) TellSaved(*written);
     if (!SaveIsDue()) continue;
     if (Ended ended = NoteLastStep()) return *std::move(ended);
-    Save();
+    SaveBeside();
   }
 }
 
@@ -50,8 +57,7 @@ FineTuning::Ended FineTuning::Step() {
   const double begun = environment_.seconds();
   epochs_ = {epochs_.back(), progress_.position.epoch};
   Expected<std::vector<Batch>> parts = NextParts();
-  if (!parts.ok()) return Fail(parts.fault());
-  if (TrainsFromBoundaries()) CountFill();
+  if (!parts.ok()) return EndOf(parts.fault());
   Expected<std::optional<StepResult>> result =
       stepper_->StepAhead(parts.value());
   progress_.train_seconds += environment_.seconds() - begun;
@@ -91,20 +97,27 @@ Expected<std::vector<Batch>> FineTuning::NextParts() {
   return CatchTorch([&]() -> Expected<std::vector<Batch>> {
     std::vector<Batch> parts;
     do {
-      RowBatch rows = cursor_->Next();
-      for (std::uint32_t& row : rows) row = train_->labelled()[row];
-      parts.push_back(train_->Make(rows));
+      parts.push_back(train_->Make(Labelled(cursor_->Next())));
+      train_->AddNoise({noise_seed_, cursor_->position().epoch}, parts.back());
       if (TrainsFromBoundaries()) {
-        const Expected<Done> given =
-            GiveBoundary(*setup_.train, *train_, parts.back());
+        const Expected<Done> given = GiveTrainingBoundary(parts.back());
         if (!given.ok()) return given.fault();
       }
-      progress_.position = cursor_->position();
-      CountFlopsOf(parts.back());
     } while (std::cmp_less(parts.size(), settings_.accumulation) &&
              !cursor_->AtEpochEnd());
+    // Only now: a stop in between takes no step.
+    progress_.position = cursor_->position();
+    for (const Batch& part : parts) CountFlopsOf(part);
     return parts;
   });
+}
+
+RowBatch FineTuning::Labelled(const RowBatch& rows) const {
+  RowBatch labelled;
+  for (const std::uint32_t row : rows) {
+    labelled.push_back(train_->labelled()[row]);
+  }
+  return labelled;
 }
 
 // Right behind the step, so that a checkpoint has the plan that comes next.
@@ -191,7 +204,7 @@ Expected<std::optional<Scores>> FineTuning::Evaluate(
     Expected<Done> added = CatchTorch([&]() -> Expected<Done> {
       Batch batch = maker.Make(rows);
       if (boundaries_) {
-        const Expected<Done> given = GiveBoundary(*set.tokens, maker, batch);
+        const Expected<Done> given = GiveBoundary(*boundaries_, maker, batch);
         if (!given.ok()) return given.fault();
       }
       Expected<Prediction> prediction = stepper_->Predict(batch);
