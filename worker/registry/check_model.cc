@@ -66,6 +66,7 @@ ModelFacts FactsOf(const ModelEntry& entry,
   facts.kind = config.model_type;
   facts.layers = config.layers;
   facts.heads = config.heads;
+  facts.hidden = config.hidden;
   facts.longest_text = config.longest_text();
   facts.has_pooler = trainer::HasPooler(config, {});
   return facts;
