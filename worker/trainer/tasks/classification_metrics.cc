@@ -25,12 +25,22 @@ void Confusion::Add(std::span<const std::int32_t> truth,
   for (std::size_t i = 0; i < truth.size(); ++i) {
     if (truth[i] < 0) continue;
     const auto wanted = static_cast<std::size_t>(truth[i]);
-    const auto got = static_cast<std::size_t>(prediction[i]);
     ++total_;
     ++truth_[wanted];
+    if (prediction[i] < 0) {
+      ++unpredicted_;
+      continue;
+    }
+    const auto got = static_cast<std::size_t>(prediction[i]);
     ++predicted_[got];
     if (wanted == got) ++right_[wanted];
   }
+}
+
+std::size_t Confusion::CountUnseen(std::size_t classes) const {
+  const auto end = truth_.begin() + static_cast<std::ptrdiff_t>(classes);
+  return static_cast<std::size_t>(
+      std::count(truth_.begin(), end, std::uint64_t{0}));
 }
 
 double Confusion::Accuracy() const {
@@ -63,7 +73,9 @@ double Confusion::Matthews() const {
   long double right = 0;
   long double both = 0;
   long double truth_squares = 0;
-  long double predicted_squares = 0;
+  // What has no prediction is of a class of its own.
+  const auto none = static_cast<long double>(unpredicted_);
+  long double predicted_squares = none * none;
   for (std::size_t c = 0; c < right_.size(); ++c) {
     const auto t = static_cast<long double>(truth_[c]);
     const auto p = static_cast<long double>(predicted_[c]);

@@ -26,6 +26,7 @@ constexpr char kChecksum[] = "crc32";
 constexpr char kWeight[] = "weight.";
 constexpr char kFirst[] = "first.";
 constexpr char kSecond[] = "second.";
+constexpr char kKept[] = "kept.";
 
 using Named = std::map<std::string, at::Tensor>;
 
@@ -34,8 +35,9 @@ Fault Unfit(const std::string& path, const std::string& cause) {
           "begin this trial anew, or resume from another checkpoint"};
 }
 
-Named TensorsOf(const Stepper& stepper) {
+Named TensorsOf(const Stepper& stepper, const WeightCopies& kept) {
   Named tensors;
+  for (const auto& [name, value] : kept) tensors.emplace(kKept + name, value);
   for (const TrainedTensor& each : stepper.optimizer().tensors()) {
     tensors.emplace(kWeight + each.name, each.value.detach());
     if (!each.first.defined()) continue;
@@ -93,6 +95,16 @@ Expected<Done> ReadSteps(const std::string& path, const std::string& text,
     steps.emplace(at->key, *count);
   }
   return Done{};
+}
+
+// What the tensors of a file under kKept should be like.
+WeightCopies KeptLike(const Safetensors& file, const Model& model) {
+  WeightCopies kept;
+  for (const Weight& each : model.weights()) {
+    if (file.Find(kKept + each.spec.name) == nullptr) continue;
+    kept.emplace(each.spec.name, each.value.detach());
+  }
+  return kept;
 }
 
 // All of a file, read and checked against what a stepper expects.
@@ -174,9 +186,9 @@ void TakeOver(const Saved& saved, Stepper& stepper) {
 }  // namespace
 
 Expected<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
-                              const Notes& notes) {
+                              const Notes& notes, const WeightCopies& kept) {
   return CatchTorch([&]() -> Expected<Done> {
-    const Named tensors = InMainMemory(TensorsOf(stepper));
+    const Named tensors = InMainMemory(TensorsOf(stepper, kept));
     std::vector<TensorBytes> bytes;
     for (const auto& [name, tensor] : tensors) {
       const Dtype dtype =
@@ -194,13 +206,19 @@ Expected<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
   });
 }
 
-Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper) {
+Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper,
+                               WeightCopies* kept) {
   return CatchTorch([&]() -> Expected<Notes> {
     Expected<Safetensors> file = Safetensors::Open(path);
     if (!file.ok()) return file.fault();
     Saved saved;
     Expected<Done> read = ReadHeader(file.value(), saved);
-    if (read.ok()) read = ReadTensors(file.value(), TensorsOf(stepper), saved);
+    const WeightCopies like = kept == nullptr
+                                  ? WeightCopies()
+                                  : KeptLike(file.value(), stepper.model());
+    if (read.ok()) {
+      read = ReadTensors(file.value(), TensorsOf(stepper, like), saved);
+    }
     if (!read.ok()) return read.fault();
     for (const TrainedTensor& each : stepper.optimizer().tensors()) {
       if (!saved.tensor_steps.contains(each.name)) {
@@ -208,6 +226,11 @@ Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper) {
       }
     }
     TakeOver(saved, stepper);
+    if (kept == nullptr) return saved.notes;
+    kept->clear();
+    for (const auto& [name, unused] : like) {
+      kept->emplace(name, saved.tensors.at(kKept + name));
+    }
     return saved.notes;
   });
 }

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "base/plain/result.h"
+#include "worker/trainer/train/snapshot.h"
 #include "worker/trainer/train/stepper.h"
 
 namespace frostline::trainer {
@@ -22,14 +23,17 @@ namespace frostline::trainer {
 // Callers keep UTF-8 here, such as where reading stood.
 using Notes = std::map<std::string, std::string>;
 
-// Returns kUnreadable when the disk says no; then an earlier file is still
-// there.
+// `kept` are weights as they were at an earlier step. Returns kUnreadable when
+// the disk says no; then an earlier file is still there.
 Expected<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
-                              const Notes& notes);
+                              const Notes& notes,
+                              const WeightCopies& kept = {});
 
-// `stepper` has the same model, plan and options. Returns kInconsistent when
-// the file is of another trial or damaged: then nothing was taken over.
-Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper);
+// `stepper` has the same model, plan and options. `kept`, when given, receives
+// those of the file, perhaps none. Returns kInconsistent when the file is of
+// another trial or damaged: then nothing was taken over.
+Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper,
+                               WeightCopies* kept = nullptr);
 
 }  // namespace frostline::trainer
 

@@ -20,6 +20,7 @@
 #include "worker/trainer/model/model.h"
 #include "worker/trainer/train/optimizer.h"
 #include "worker/trainer/train/schedule.h"
+#include "worker/trainer/train/step_norms.h"
 
 namespace frostline::trainer {
 
@@ -31,6 +32,8 @@ struct StepOptions {
   Schedule schedule;
   double clip_norm = 1.0;  // 0: no clipping
   double label_smoothing = 0.0;
+  // In the step's loss, of each class, above 0; empty: all weigh the same.
+  std::vector<double> class_weights;
   std::uint64_t seed = 0;  // of dropout
   // The model's layers have it; all else is fp32.
   Precision precision = Precision::kFp32;
@@ -64,8 +67,11 @@ class Stepper {
   // then nothing changes.
   Expected<Done> Replan(const FreezePlan& plan);
 
-  // Takes all of `parts` as one batch: each label weighs the same.
-  Expected<StepResult> Step(std::span<const Batch> parts);
+  // Takes all of `parts` as one batch: each label weighs what its class does.
+  // `norms`, when given, receives what it did to each module, which takes
+  // longer.
+  Expected<StepResult> Step(std::span<const Batch> parts,
+                            StepNorms* norms = nullptr);
 
   // There is no dropout and no graph. It waits for a GPU once.
   Expected<Prediction> Predict(const Batch& batch) const;
@@ -85,7 +91,7 @@ class Stepper {
   Stepper(Model& model, const StepOptions& options);
 
   StepResult StepOrThrow(std::span<const Batch> parts,
-                         const std::vector<std::int64_t>& labels);
+                         const std::vector<double>& weights, StepNorms* norms);
   at::Tensor LossOfPart(const Batch& part, double share);
   void ReadFigures(std::vector<at::Tensor> losses,
                    const std::vector<at::Tensor>& gradients,
@@ -95,6 +101,9 @@ class Stepper {
   Model* model_;
   FreezePlan plan_;
   StepOptions options_;
+  // Undefined: all weigh the same.
+  at::Tensor class_weights_;             // in main memory
+  at::Tensor class_weights_here_;        // where the model is
   std::vector<at::Tensor> slice_rates_;  // by parameter, most undefined
   Optimizer optimizer_;
   at::Generator chance_;

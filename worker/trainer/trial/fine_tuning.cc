@@ -25,6 +25,7 @@ constexpr double kEvaluationLifeSeconds = 60.0;
 TrialEnd FineTuning::Run() {
   environment_.device.ResetPeakMemory();
   if (Expected<Done> begun = Begin(); !begun.ok()) return EndOf(begun.fault());
+  listener_.Begun(stepper_->steps(), precision_);
   while (true) {
     const StopReason stop = listener_.stop();
     if (stop != StopReason::kNone) return Stop(stop);
@@ -34,6 +35,7 @@ TrialEnd FineTuning::Run() {
     }
     if (IsOver()) return Finish();
     if (Ended ended = Step()) return *std::move(ended);
+    ReportTraining();
     ShowLife();
     SaveIfDue();
   }
@@ -49,7 +51,10 @@ FineTuning::Ended FineTuning::Step() {
   Expected<std::vector<Batch>> parts = NextParts();
   if (!parts.ok()) return Fail(parts.fault());
   if (TrainsFromBoundaries()) CountFill();
-  Expected<StepResult> result = stepper_->Step(parts.value());
+  StepNorms norms;
+  const bool reports = ReportsStep(stepper_->steps() + 1);
+  Expected<StepResult> result =
+      stepper_->Step(parts.value(), reports ? &norms : nullptr);
   if (!result.ok()) return Fail(result.fault());
   progress_.train_seconds += environment_.seconds() - begun;
   if (!result.value().finite) {
@@ -59,6 +64,7 @@ FineTuning::Ended FineTuning::Step() {
   }
   progress_.loss_sum += result.value().loss;
   ++progress_.loss_steps;
+  NoteStep(result.value(), norms);
   if (Expected<Done> thawed = ThawIfDue(); !thawed.ok()) {
     return EndOf(thawed.fault());
   }
@@ -123,11 +129,22 @@ FineTuning::Ended FineTuning::EvaluateNow() {
       progress_.loss_sum / static_cast<double>(progress_.loss_steps);
   progress_.loss_sum = 0.0;
   progress_.loss_steps = 0;
-  listener_.Report(stepper_->steps(), total_steps_, progress_.last);
+  Metrics told = progress_.last;
+  told.merge(training_);
+  training_.clear();
+  listener_.Report(stepper_->steps(), total_steps_, told);
   shown_ = environment_.seconds();
-  NoteOutcomes(*scores.value());
+  NoteKept();
+  if (progress_.kept_step == stepper_->steps()) NoteOutcomes(*scores.value());
+  StopEarlyIfDue();
+  Expected<Done> copied = CopyKept();
+  if (!copied.ok()) return Fail(copied.fault());
+  return std::nullopt;
+}
+
+void FineTuning::StopEarlyIfDue() {
   const std::string& metric = settings_.early_stopping.metric;
-  if (metric.empty()) return std::nullopt;
+  if (metric.empty()) return;
   ended_early_ = early_stopping_.Note(progress_.last.at(metric));
   progress_.early_stopping = early_stopping_.state();
   if (ended_early_) {
@@ -135,15 +152,6 @@ FineTuning::Ended FineTuning::EvaluateNow() {
                   std::to_string(stepper_->steps()) + ": " + metric +
                   " has not become better");
   }
-  return std::nullopt;
-}
-
-void FineTuning::NoteOutcomes(const Scores& scores) {
-  outcomes_noted_ = true;
-  if (!settings_.report_example_outcomes) return;
-  auto outcomes = scores.Outcomes(setup_.validation.part.fingerprint);
-  if (outcomes.ok()) examples_ = std::move(outcomes).value();
-  if (!outcomes.ok()) listener_.Log(FaultText(outcomes.fault()));
 }
 
 Expected<std::optional<Scores>> FineTuning::Evaluate(
@@ -185,6 +193,10 @@ Expected<std::optional<Scores>> FineTuning::Evaluate(
     shown_ = environment_.seconds();
     listener_.Log("evaluated " + std::to_string(done) + " of " +
                   std::to_string(maker.size()));
+  }
+  for (std::size_t row = 0; row < set.tokens->size(); ++row) {
+    const auto unread = set.tokens->unread(row);
+    if (!unread.empty()) scores.AddUnread(row, unread);
   }
   if (boundaries_) boundaries_->TakeComputed();  // no step's
   return std::optional<Scores>(std::move(scores));

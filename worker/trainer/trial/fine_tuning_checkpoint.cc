@@ -32,7 +32,10 @@ void FineTuning::Save() {
   if (name == newest_) return;
   const std::filesystem::path path =
       std::filesystem::path(trial_.folder) / name;
-  Expected<Done> saved = SaveCheckpoint(path.string(), *stepper_, NotesNow());
+  const bool has_them = progress_.kept_step == stepper_->steps();
+  Expected<Done> saved =
+      SaveCheckpoint(path.string(), *stepper_, NotesNow(),
+                     has_them ? WeightCopies() : kept_weights_);
   if (!saved.ok()) return listener_.Log(FaultText(saved.fault()));
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);
@@ -64,7 +67,8 @@ Notes FineTuning::NotesNow() const {
 // From a checkpoint that cannot be used the trial begins anew: slower, and
 // still right.
 Expected<Done> FineTuning::Resume() {
-  Expected<Notes> notes = LoadCheckpoint(trial_.resume_path, *stepper_);
+  Expected<Notes> notes =
+      LoadCheckpoint(trial_.resume_path, *stepper_, &kept_weights_);
   if (notes.ok()) {
     Expected<TrialProgress> progress = ParseProgress(notes.value());
     if (notes.value()[kTrialNote] != Identity()) {
@@ -77,12 +81,13 @@ Expected<Done> FineTuning::Resume() {
       early_stopping_.Restore(progress_.early_stopping);
       ended_early_ = early_stopping_.ended();
       listener_.Log("goes on from step " + std::to_string(stepper_->steps()));
-      return Done{};
+      return CopyKept();
     }
     notes = progress.fault();
   }
   listener_.Log("begins anew: " + FaultText(notes.fault()));
   resume_step_ = 0;
+  kept_weights_.clear();
   return MakeStepper();
 }
 
