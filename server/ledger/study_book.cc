@@ -3,30 +3,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "frostline/v1/trial.pb.h"
+#include "server/ledger/trial_cost.h"
 #include "server/wire/constraints.h"
 
 namespace frostline::server {
-namespace {
-
-// What a trainer says of itself may be nonsense. A sum of these cannot overflow
-// and does not depend on the order.
-std::int64_t TrainMicros(const storage::TrialRow& row) {
-  if (row.usage.empty()) return 0;
-  constexpr double kMost = 8e12;  // three months
-  v1::Usage usage;
-  usage.ParseFromString(row.usage);
-  const double micros = usage.train_seconds() * 1e6;
-  if (!std::isfinite(micros) || micros <= 0) return 0;
-  return std::llround(std::min(micros, kMost));
-}
-
-}  // namespace
-
 StudyBook::StudyBook(storage::StudyRow row,
                      std::shared_ptr<const CheckedStudy> checked)
     : row_(std::move(row)),
@@ -75,7 +58,7 @@ void StudyBook::Absorb(const storage::TrialRow& row,
   }
   if (counts) ++ended_.budget_used;
   ends_stamp_ = NextStamp();
-  ended_.train_us += TrainMicros(row);
+  AddCost(row, ended_);
   ended_.next_number = std::max(ended_.next_number, row.number + 1);
   ended_.revision = std::max(ended_.revision, row.revision);
   ended_changed_ = true;
@@ -226,6 +209,8 @@ v1::TrialCounts StudyBook::Counts() const {
   counts.set_budget_used(ended_.budget_used);
   return counts;
 }
+
+v1::StudyUsage StudyBook::Usage() const { return UsageOf(ended_); }
 
 StudyHandle HandleOf(const StudyBook& book) {
   return {.key = book.row().key,

@@ -109,6 +109,8 @@ class StudyBook {
   // See StudyHandle.
   std::int64_t ends_stamp() const { return ends_stamp_; }
   v1::TrialCounts Counts() const;
+  // Sums up what its trials cost that have ended (trial_cost.h).
+  v1::StudyUsage Usage() const;
   const BestTrials& best() const { return best_; }
 
  private:

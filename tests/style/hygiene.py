@@ -24,8 +24,8 @@ LEFTOVERS = {
 BLIND_LOCK = re.compile(r"\babsl::(Mutex|MutexLock|CondVar)\b")
 # Libraries speak through base/log.h and statuses, never to a terminal.
 PRINTING = re.compile(r"\bstd::(cout|cerr|clog)\b|(?<![\w:])(std::)?f?printf\s*\(")
-QUIET_ROOMS = ("base/", "study/", "sampler/", "importance/", "storage/",
-               "server/", "worker/agent/")
+QUIET_ROOMS = ("base/", "study/", "sampler/", "statistics/", "importance/",
+               "storage/", "server/", "worker/agent/")
 MAY_PRINT = re.compile(r"(^|/)main\.cc$|^base/log\.(cc|h)$")
 
 HOSTS = [".".join(parts) for parts in (
@@ -94,6 +94,15 @@ def check_leftovers(files):
             for number, line in enumerate(file.code().splitlines(), start=1):
                 if PRINTING.search(line):
                     yield f"{file.path}:{number}: prints to the terminal"
+
+
+def check_refusals(files):
+    """A test in bats says `fails` of what must not succeed: `!` fails no test."""
+    for file in files:
+        if file.path.endswith(".bats"):
+            for number, line in enumerate(file.text.splitlines(), 1):
+                if line.lstrip().startswith("! "):
+                    yield f"{file.path}:{number}: begins with !"
 
 
 def check_licence_lines(files):

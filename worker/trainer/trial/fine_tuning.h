@@ -8,6 +8,7 @@
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_FINE_TUNING_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_FINE_TUNING_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -81,6 +82,8 @@ class FineTuning {
 
   bool IsOver() const;
   Ended Step();
+  Ended Note(const Expected<std::optional<StepResult>>& result);
+  Ended NoteLastStep();
   Expected<std::vector<Batch>> NextParts();
   Flops FlopsOf(std::int64_t texts, std::int64_t tokens);
   void CountFlopsOf(const Batch& batch);
@@ -89,7 +92,7 @@ class FineTuning {
   bool EvaluationIsDue() const;
   // Whether the step with this number is one that training reports.
   bool ReportsStep(std::int64_t step) const;
-  void NoteStep(const StepResult& result, const StepNorms& norms);
+  void CollectTraining(const StepNorms& norms);
   // Where no evaluation is due; then its report has these as well.
   void ReportTraining();
   Ended EvaluateNow();
@@ -103,7 +106,7 @@ class FineTuning {
   Expected<std::optional<Scores>> Evaluate(
       const EvaluationSet& set, std::vector<at::Tensor>* logits = nullptr);
   void ShowLife();
-  void SaveIfDue();
+  bool SaveIsDue() const;
   void Save();
 
   // Puts the kept evaluation, with its weights, in the place of the last.
@@ -142,9 +145,11 @@ class FineTuning {
   TrialProgress progress_;
   TrialObjective keep_by_;
   WeightCopies kept_weights_;  // none while the model has them
+  StepResult last_step_;       // whose figures were read
   Metrics training_;           // of the last step that training reports
   // By texts and tokens, of the plan as it is.
   std::map<std::pair<std::int64_t, std::int64_t>, Flops> flops_;
+  std::array<std::uint64_t, 2> epochs_ = {};  // of the last two steps
   std::int64_t total_steps_ = 0;
   std::int64_t trained_weights_ = 0;
   std::int64_t resume_step_;

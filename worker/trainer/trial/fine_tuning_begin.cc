@@ -41,6 +41,8 @@ ModelConfig Adjusted(ModelConfig config, const TrainingSettings& settings) {
   const std::optional<double>& dropout = settings.dropout;
   if (!dropout) return config;
   config.hidden_dropout = *dropout;
+  config.embedding_dropout = *dropout;
+  config.pooler_dropout = *dropout;
   config.attention_dropout = *dropout;
   config.sequence_dropout = *dropout;
   config.token_dropout = *dropout;
@@ -101,6 +103,7 @@ Expected<Done> FineTuning::Begin() {
   if (!precision.ok()) return precision.fault();
   precision_ = precision.value();
   keep_by_ = WhatToKeepBy();
+  environment_.device.Multiply(precision_);
   rates_ = trial_.rates;
   const LoadedModel& loaded = setup_.pretrained->loaded;
   train_.emplace(setup_.train, loaded.model.config(), setup_.head,
@@ -246,7 +249,7 @@ Expected<Done> FineTuning::MakeStepper() {
   Expected<Done> fits = FreezeVirtually(options.schedule.SumOfFactors());
   if (!fits.ok()) return fits;
   const ModelConfig config = Adjusted(loaded.model.config(), settings_);
-  fits = CheckLora(config.lora, config.hidden, config.feed_forward);
+  fits = CheckAdapters(config);
   if (!fits.ok()) return fits;
   Expected<FreezePlan> whole =
       MakeFreezePlan(config, setup_.head, rates_, settings_.freeze);

@@ -28,22 +28,18 @@ bool FineTuning::ReportsStep(std::int64_t step) const {
   return every > 0 && step % every == 0;
 }
 
-void FineTuning::NoteStep(const StepResult& result, const StepNorms& norms) {
-  if (settings_.report_every_steps == 0) return;
-  progress_.step_loss_sum += result.loss;
-  ++progress_.step_loss_steps;
-  if (!ReportsStep(stepper_->steps())) return;
+void FineTuning::CollectTraining(const StepNorms& norms) {
   training_ = {
       {"step_loss", progress_.step_loss_sum /
                         static_cast<double>(progress_.step_loss_steps)},
-      {"grad_norm", result.grad_norm},
-      {"rate_factor", result.factor}};
+      {"grad_norm", last_step_.grad_norm},
+      {"rate_factor", last_step_.factor}};
   progress_.step_loss_sum = 0.0;
   progress_.step_loss_steps = 0;
   std::map<std::string, double> rates;
   for (const auto& [module, rate] :
        ThawedRates(rates_, thawed_, model_->config().layers)) {
-    if (rate > 0.0) rates[module] = rate * result.factor;
+    if (rate > 0.0) rates[module] = rate * last_step_.factor;
   }
   AddIfTheyFit("grad_norm.", norms.gradients, training_);
   AddIfTheyFit("update_norm.", norms.updates, training_);
