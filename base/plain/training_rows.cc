@@ -32,6 +32,11 @@ constexpr SettingRow Word(std::string_view key, std::string_view words,
   return {key, kWord, 0, 0, 0, words, "", searched_as, doc};
 }
 
+constexpr SettingRow Weights(std::string_view key, std::string_view words,
+                             std::string_view doc) {
+  return {key, kWeights, 0, 0, 0, words, "", kNever, doc};
+}
+
 constexpr SettingRow Other(std::string_view key, SettingKind kind,
                            std::string_view shown, std::string_view searched_as,
                            std::string_view doc) {
@@ -67,12 +72,19 @@ constexpr SettingRow kRows[] = {
     Number("label_smoothing", 0, 0.999, 0, "label_smoothing", "of classes"),
     Whole("evaluate_every_steps", 0, kAnyCount, 0, "evaluate_every_steps",
           "else after each epoch; always at the end", kNone),
+    Whole("report_every_steps", 0, kAnyCount, 0, kNever,
+          "reports each so many steps what [training does](#training-metrics): "
+          "its loss, rates, gradients and movements",
+          kNone),
     Other("early_stopping.metric", kText, kNone, kNever,
           "a metric, or `train_loss`: the mean since the last evaluation"),
     Whole("early_stopping.patience", 0, 1 << 20, 1, kNever,
           "evaluations without a better value before the end"),
     Number("early_stopping.min_delta", 0, 1e300, 0, kNever,
            "what counts as better"),
+    Word("keep", "best, last", kNever,
+         "which evaluation is handed over, with its weights: "
+         "[below](#which-evaluation-counts)"),
     Whole("unfreeze_every_steps", 0, kAnyCount, 0, "unfreeze_every_steps",
           "gradual unfreezing: head and pooler first, then one more layer from "
           "the top each so many steps, the embeddings last",
@@ -120,6 +132,11 @@ constexpr SettingRow kRows[] = {
     Other("extra.no_decay", kTexts, "biases, LayerNorms", kNever,
           "instead: weights with one of these in their names do not decay, all "
           "others do, e.g. `[bias, LayerNorm.weight]`"),
+    Weights(
+        "extra.class_weights", "none, balanced",
+        "of the labels in a step's loss: a number above 0 for each, in the "
+        "labels' order, or `balanced`: rows / (labels x rows of the label), "
+        "in tagging words. Evaluations weigh all the same"),
     Word("extra.batches", "by_length, by_chance", kNever,
          "`by_length`: texts of about one length together"),
     Word(

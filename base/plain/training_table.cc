@@ -20,7 +20,7 @@ std::string Shortest(double number) {
 
 std::string DefaultOf(const SettingRow& row) {
   if (!row.default_text.empty()) return std::string(row.default_text);
-  if (row.kind == kWord) return std::string(WordsOf(row).front());
+  if (!row.words.empty()) return std::string(WordsOf(row).front());
   if (row.kind == kSwitch) return "false";
   return Shortest(row.unless_given);
 }
@@ -66,6 +66,8 @@ std::string RangeOf(const SettingRow& row) {
   switch (row.kind) {
     case kWord:
       return std::string(row.words);
+    case kWeights:
+      return std::string(row.words) + ", list";
     case kText:
       return "text";
     case kTexts:

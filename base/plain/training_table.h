@@ -25,8 +25,9 @@ enum class SettingKind {
   kWord,    // one of `words`, the first unless given
   kText,
   kTexts,
-  kSwitch,  // true or false, false unless given
-  kBits,    // a whole number of 64 bits
+  kSwitch,   // true or false, false unless given
+  kBits,     // a whole number of 64 bits
+  kWeights,  // one of `words`, or a list of numbers above 0
 };
 
 struct SettingRow {

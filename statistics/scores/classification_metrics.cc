@@ -30,18 +30,29 @@ void Confusion::Add(std::span<const std::int32_t> truth,
 void Confusion::AddTimes(std::int32_t truth, std::int32_t prediction,
                          std::uint64_t times) {
   const auto wanted = static_cast<std::size_t>(truth);
-  const auto got = static_cast<std::size_t>(prediction);
   total_ += times;
   truth_[wanted] += times;
+  if (prediction < 0) {
+    unpredicted_ += times;
+    return;
+  }
+  const auto got = static_cast<std::size_t>(prediction);
   predicted_[got] += times;
   if (wanted == got) right_[wanted] += times;
 }
 
 void Confusion::Clear() {
   total_ = 0;
+  unpredicted_ = 0;
   std::fill(right_.begin(), right_.end(), 0);
   std::fill(truth_.begin(), truth_.end(), 0);
   std::fill(predicted_.begin(), predicted_.end(), 0);
+}
+
+std::size_t Confusion::CountUnseen(std::size_t classes) const {
+  const auto end = truth_.begin() + static_cast<std::ptrdiff_t>(classes);
+  return static_cast<std::size_t>(
+      std::count(truth_.begin(), end, std::uint64_t{0}));
 }
 
 double Confusion::Accuracy() const {
@@ -74,7 +85,9 @@ double Confusion::Matthews() const {
   long double right = 0;
   long double both = 0;
   long double truth_squares = 0;
-  long double predicted_squares = 0;
+  // What has no prediction is of a class of its own.
+  const auto none = static_cast<long double>(unpredicted_);
+  long double predicted_squares = none * none;
   for (std::size_t c = 0; c < right_.size(); ++c) {
     const auto t = static_cast<long double>(truth_[c]);
     const auto p = static_cast<long double>(predicted_[c]);

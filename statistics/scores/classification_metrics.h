@@ -21,7 +21,8 @@ class Confusion {
   explicit Confusion(std::size_t classes);
 
   // Leaves out pairs whose truth is negative: padding, and words' later pieces.
-  // Sizes must be equal and every class below `classes`.
+  // A negative prediction is none, which is always wrong. Sizes must be equal
+  // and every class below `classes`.
   void Add(std::span<const std::int32_t> truth,
            std::span<const std::int32_t> prediction);
   // Adds one pair so often; both are classes.
@@ -30,6 +31,8 @@ class Confusion {
   void Clear();  // counts from nothing again
 
   std::uint64_t total() const { return total_; }
+  // Of the classes 0 to `classes` - 1, how many no truth was.
+  std::size_t CountUnseen(std::size_t classes) const;
   double Accuracy() const;
   // Takes the mean over the classes that are there or were predicted.
   double MacroF1() const;
@@ -43,6 +46,7 @@ class Confusion {
   std::vector<std::uint64_t> right_;
   std::vector<std::uint64_t> truth_;
   std::vector<std::uint64_t> predicted_;
+  std::uint64_t unpredicted_ = 0;
   std::uint64_t total_ = 0;
 };
 

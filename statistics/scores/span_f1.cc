@@ -72,7 +72,9 @@ void SpanF1::Add(std::span<const std::int32_t> truth,
   for (std::size_t i = 0; i < truth.size(); ++i) {
     if (truth[i] < 0) continue;
     wanted.push_back(labels_[static_cast<std::size_t>(truth[i])]);
-    got.push_back(labels_[static_cast<std::size_t>(prediction[i])]);
+    got.push_back(prediction[i] < 0
+                      ? std::string_view("O")
+                      : labels_[static_cast<std::size_t>(prediction[i])]);
   }
   const std::vector<TagSpan> wanted_spans = SpansOf(wanted);
   const std::vector<TagSpan> got_spans = SpansOf(got);

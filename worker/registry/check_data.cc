@@ -68,6 +68,8 @@ absl::StatusOr<Sight> ScanSplit(trainer::VerifiedFiles& files,
   if (!split.labelled) reader.WithoutLabels();
   if (split.skip_unlabelled) reader.SkipUnlabelled();
   if (labels.size() > 0) reader.WithLabels(labels);
+  reader.WithForm(split.form);
+  if (split.rules.any()) reader.WithLabelRules({split.rules});
   Sight sight;
   sight.facts.labelled = split.labelled;
   const Expected<Done> scanned =

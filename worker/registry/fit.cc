@@ -143,7 +143,8 @@ absl::Status CheckMetrics(const StudyNeeds& needs, TaskKind kind) {
         Suggest(needs.stopping_metric, names),
         "training.early_stopping.metric");
   }
-  names.insert(names.end(), {"train_seconds", "trained_parameters", "steps"});
+  names.insert(names.end(),
+               {"train_seconds", "trained_parameters", "steps", "kept_step"});
   for (std::size_t i = 0; i < needs.metrics.size(); ++i) {
     const std::string& metric = needs.metrics[i];
     // "sst2.accuracy" is that of a set that is evaluated too.
@@ -168,7 +169,7 @@ Names MetricsOf(TaskKind kind) {
   }
   Names names = {"accuracy", "f1", "f1_macro", "f1_micro", "loss", "mcc"};
   if (kind == TaskKind::kTagging) {
-    names.insert(names.end(), {"precision", "recall"});
+    names.insert(names.end(), {"precision", "recall", "words_cut"});
   }
   return names;
 }
@@ -203,8 +204,8 @@ std::string NearestMetric(const std::string& metric) {
   for (const std::string& name : MetricsOf(TaskKind::kRegression)) {
     if (!Has(names, name)) names.push_back(name);
   }
-  names.insert(names.end(),
-               {"train_loss", "train_seconds", "trained_parameters", "steps"});
+  names.insert(names.end(), {"train_loss", "train_seconds",
+                             "trained_parameters", "steps", "kept_step"});
   return Has(names, metric) ? "" : Nearest(metric, names);
 }
 

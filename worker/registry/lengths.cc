@@ -62,6 +62,7 @@ absl::StatusOr<std::int64_t> LongTextTokens(const Registry& registry,
   trainer::DatasetReader reader(TaskOfSet(set).kind);
   reader.WithStop(StopSign([&] { return fault || lengths.size() >= kRows; }));
   if (train.skip_unlabelled) reader.SkipUnlabelled();
+  reader.WithForm(train.form);
   const auto look = [&](const Dataset& some) {
     for (std::size_t row = 0; row < some.size() && lengths.size() < kRows;
          ++row) {

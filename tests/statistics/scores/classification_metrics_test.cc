@@ -79,5 +79,17 @@ TEST(ClassificationMetrics, MatthewsSurvivesManyWords) {
   EXPECT_NEAR(confusion.Matthews(), 1.0, 1e-12);
 }
 
+// As a class of its own that is never right; macro F1 has no part of it.
+TEST(ClassificationMetrics, WhatHasNoPredictionIsWrong) {
+  Confusion none(2);
+  none.Add(Labels{0, 1, 1, 0}, Labels{0, 1, -1, -1});
+  Confusion other(3);
+  other.Add(Labels{0, 1, 1, 0}, Labels{0, 1, 2, 2});
+  EXPECT_EQ(none.total(), 4U);
+  EXPECT_EQ(none.Accuracy(), 0.5);
+  EXPECT_DOUBLE_EQ(none.Matthews(), other.Matthews());
+  EXPECT_DOUBLE_EQ(none.MacroF1(), 2.0 / 3.0);
+}
+
 }  // namespace
 }  // namespace frostline::statistics

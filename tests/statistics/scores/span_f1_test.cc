@@ -64,6 +64,15 @@ TEST(SpanF1, IgnoredWordsDoNotBreakASpan) {
   EXPECT_EQ(f1.F1(), 1.0);
 }
 
+TEST(SpanF1, AWordWithoutAPredictionIsInNoSpan) {
+  const std::vector<std::string> labels = {"O", "B-PER", "I-PER"};
+  SpanF1 f1(labels);
+  f1.Add(std::vector<std::int32_t>{1, 0, 1, 2},
+         std::vector<std::int32_t>{1, -1, 1, -1});
+  EXPECT_DOUBLE_EQ(f1.Precision(), 0.5);
+  EXPECT_DOUBLE_EQ(f1.Recall(), 0.5);
+}
+
 TEST(SpanF1, WithoutSpansIsZero) {
   const std::vector<std::string> labels = {"O"};
   SpanF1 f1(labels);

@@ -31,6 +31,8 @@ struct DataRequest {
   std::uint64_t split_seed = 0;
   std::optional<TaskName> task = {};
   std::string sha256 = {};
+  TextForm form = {};     // besides what the registry says
+  LabelRules rules = {};  // behind the registry's, of every set
 
   friend bool operator==(const DataRequest&, const DataRequest&) = default;
 };

@@ -43,6 +43,8 @@ Expected<std::string> Fingerprint(const Dataset& data,
                                   const StopSign& stop) {
   Sha256Sum sum;
   sum.AddField("frostline data 1");  // a change of what follows changes this
+  // Once the words that a model did not read were not scored.
+  if (data.task() == TaskKind::kTagging) sum.AddField("all words");
   sum.AddNumber(static_cast<std::uint64_t>(data.task()));
   sum.AddNumber(data.labelled() ? 1 : 0);
   sum.AddNumber(data.is_pair() ? 1 : 0);

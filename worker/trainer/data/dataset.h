@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,6 +52,10 @@ class Dataset {
   bool labelled() const { return labelled_; }
   // These rows had no label and were left out.
   std::size_t skipped() const { return skipped_; }
+  // These had one that is dropped; in tagging they count words, which stay.
+  std::size_t dropped() const { return dropped_; }
+  // Labels, as they were before, that a rule was of.
+  const std::set<std::string, std::less<>>& ruled() const { return ruled_; }
   std::size_t size() const { return examples_.size(); }
   const Example& operator[](std::size_t row) const { return examples_[row]; }
   const LabelSet& labels() const { return labels_; }
@@ -76,6 +81,8 @@ class Dataset {
   bool is_pair_ = false;
   bool labelled_ = true;
   std::size_t skipped_ = 0;
+  std::size_t dropped_ = 0;
+  std::set<std::string, std::less<>> ruled_;
   LabelSet labels_;
   std::vector<Example> examples_;
   std::vector<std::string_view> words_;
@@ -84,8 +91,8 @@ class Dataset {
 };
 
 // Returns the SHA-256 over texts, words, labels by name, targets and weights of
-// these rows in this order. Where it is equal, outcomes may be compared example
-// by example.
+// these rows in this order, so of all that is scored, however little of it a
+// model reads. Where it is equal, outcomes may be compared example by example.
 std::string Fingerprint(const Dataset& data,
                         std::span<const std::uint32_t> rows);
 // The same; it asks `stop` before each row.

@@ -1,9 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
+#include "base/plain/number.h"
 #include "base/plain/shown.h"
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/limits.h"
+#include "worker/trainer/data/row_roles.h"
 
 namespace frostline::trainer {
+
+std::optional<std::string_view> DatasetReader::Named(std::string_view label,
+                                                     Dataset& data) const {
+  std::optional<std::string_view> name = label;
+  for (const LabelRules& rules : rules_) {
+    if (!name) break;
+    if (rules.Has(*name)) data.ruled_.emplace(*name);
+    name = rules.Apply(*name);
+  }
+  return name;
+}
+
+// In tagging words lose their label, and the row stays.
+bool DatasetReader::IsDropped(const Row& row, const RowRoles& roles,
+                              Dataset& data) const {
+  if (!labelled_ || rules_.empty() || task_ != TaskKind::kClassification) {
+    return false;
+  }
+  const Cell* const cell = roles.Find(row, "label");
+  return cell != nullptr && !Named(Trimmed(cell->text), data).has_value();
+}
 
 Expected<std::int32_t> DatasetReader::LabelOf(const RowSource& source,
                                               std::string_view name,
@@ -38,7 +63,7 @@ void DatasetReader::SortLabels(Dataset& data) const {
     example.label = ids[static_cast<std::size_t>(example.label)];
   }
   for (std::int32_t& label : data.word_labels_) {
-    label = ids[static_cast<std::size_t>(label)];
+    if (label != kNoLabel) label = ids[static_cast<std::size_t>(label)];
   }
 }
 

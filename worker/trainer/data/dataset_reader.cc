@@ -24,6 +24,16 @@ DatasetReader& DatasetReader::SkipUnlabelled() {
   return *this;
 }
 
+DatasetReader& DatasetReader::WithForm(const TextForm& form) {
+  form_ = form;
+  return *this;
+}
+
+DatasetReader& DatasetReader::WithLabelRules(LabelChain rules) {
+  rules_ = std::move(rules);
+  return *this;
+}
+
 DatasetReader& DatasetReader::WithMostRows(std::size_t rows) {
   most_rows_ = std::min(rows, kMaxRows);
   return *this;
@@ -77,6 +87,7 @@ Expected<Dataset> DatasetReader::Run(InputFile file, const FileFormat& format,
   data.is_pair_ = all.contains("second");
   if (labels_) data.labels_ = *labels_;
   Row row;
+  TextShaper shaper(form_);
   std::size_t looked_at = 0;
   while (true) {
     if (look && data.size() == kScanned) {
@@ -98,8 +109,14 @@ Expected<Dataset> DatasetReader::Run(InputFile file, const FileFormat& format,
                                       " rows that a split may have",
                                   "split the file, or take a part of it");
     }
-    Expected<Done> added = AddRow(*source.value(), row, roles, data);
+    Expected<Done> added = AddRow(*source.value(), row, roles, shaper, data);
     if (!added.ok()) return added.fault();
+  }
+  if (looked_at + data.size() == 0 && data.dropped_ > 0) {
+    return Fault{FaultKind::kMisuse,
+                 name + ": all of its " + std::to_string(data.dropped_) +
+                     " rows have labels that data.drop_labels drops",
+                 "drop fewer labels"};
   }
   if (looked_at + data.size() == 0) {
     return Fault{FaultKind::kInconsistent, name + ": has no rows",
@@ -121,7 +138,7 @@ bool DatasetReader::LacksLabel(const Row& row, const RowRoles& roles) const {
 }
 
 Expected<Done> DatasetReader::AddRow(const RowSource& source, const Row& row,
-                                     const RowRoles& roles,
+                                     const RowRoles& roles, TextShaper& shaper,
                                      Dataset& data) const {
   if (skip_unlabelled_ && LacksLabel(row, roles)) {
     ++data.skipped_;
@@ -133,10 +150,14 @@ Expected<Done> DatasetReader::AddRow(const RowSource& source, const Row& row,
         FaultKind::kInconsistent, "has nothing in " + roles.ColumnOf(role),
         "give every row a value, or name another column for " + role);
   }
+  if (IsDropped(row, roles, data)) {
+    ++data.dropped_;
+    return Done{};
+  }
   data.examples_.emplace_back();
   Expected<Done> added = task_ == TaskKind::kTagging
-                             ? AddWords(source, row, roles, data)
-                             : AddText(source, row, roles, data);
+                             ? AddWords(source, row, roles, shaper, data)
+                             : AddText(source, row, roles, shaper, data);
   if (!added.ok()) return added;
   if (const Cell* weight = roles.Find(row, "weight")) {
     const auto number = ParseNumber(Trimmed(weight->text));

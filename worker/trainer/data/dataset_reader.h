@@ -17,8 +17,10 @@
 #include <vector>
 
 #include "worker/trainer/data/dataset.h"
+#include "worker/trainer/data/label_rules.h"
 #include "worker/trainer/data/limits.h"
 #include "worker/trainer/data/row_source.h"
+#include "worker/trainer/data/text_form.h"
 
 namespace frostline::trainer {
 
@@ -43,6 +45,12 @@ class DatasetReader {
   DatasetReader& SkipUnlabelled();
   DatasetReader& WithoutLabels();
 
+  // Texts and words are read in this form.
+  DatasetReader& WithForm(const TextForm& form);
+  // Labels go by these names; rows of a dropped label are left out, words of
+  // one have none. WithLabels() are names of afterwards.
+  DatasetReader& WithLabelRules(LabelChain rules);
+
   // A row beyond so many, kMaxRows at most, is a fault.
   DatasetReader& WithMostRows(std::size_t rows);
 
@@ -65,11 +73,18 @@ class DatasetReader {
                         const ColumnMap& columns, const Look& look) const;
   bool LacksLabel(const Row& row, const RowRoles& roles) const;
   Expected<Done> AddRow(const RowSource& source, const Row& row,
-                        const RowRoles& roles, Dataset& data) const;
+                        const RowRoles& roles, TextShaper& shaper,
+                        Dataset& data) const;
   Expected<Done> AddWords(const RowSource& source, const Row& row,
-                          const RowRoles& roles, Dataset& data) const;
+                          const RowRoles& roles, TextShaper& shaper,
+                          Dataset& data) const;
   Expected<Done> AddText(const RowSource& source, const Row& row,
-                         const RowRoles& roles, Dataset& data) const;
+                         const RowRoles& roles, TextShaper& shaper,
+                         Dataset& data) const;
+  // Says what a label is called here, and notes that a rule was of it.
+  std::optional<std::string_view> Named(std::string_view label,
+                                        Dataset& data) const;
+  bool IsDropped(const Row& row, const RowRoles& roles, Dataset& data) const;
   Expected<std::int32_t> LabelOf(const RowSource& source, std::string_view name,
                                  Dataset& data) const;
   void SortLabels(Dataset& data) const;
@@ -78,6 +93,8 @@ class DatasetReader {
   std::optional<LabelSet> labels_;
   std::size_t most_rows_ = kMaxRows;
   StopSign stop_;
+  TextForm form_;
+  LabelChain rules_;
   bool labelled_ = true;
   bool skip_unlabelled_ = false;
 };

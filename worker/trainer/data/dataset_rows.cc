@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
 #include "base/plain/number.h"
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/row_roles.h"
@@ -20,7 +22,7 @@ void ItemsOf(const Cell& cell, std::vector<std::string_view>& items) {
 }
 
 Expected<Done> DatasetReader::AddText(const RowSource& source, const Row& row,
-                                      const RowRoles& roles,
+                                      const RowRoles& roles, TextShaper& shaper,
                                       Dataset& data) const {
   Example& example = data.examples_.back();
   for (const std::string_view role : {"text", "second"}) {
@@ -32,7 +34,7 @@ Expected<Done> DatasetReader::AddText(const RowSource& source, const Row& row,
                          "use the task 'tagging' for words with labels");
     }
     (role == "text" ? example.text : example.second) =
-        data.pool_.Add(cell->text);
+        data.pool_.Add(shaper.Shape(cell->text));
   }
   if (!labelled_) return Done{};
   const Cell& cell = *roles.Find(row, "label");
@@ -52,7 +54,8 @@ Expected<Done> DatasetReader::AddText(const RowSource& source, const Row& row,
     example.target = *number;
     return Done{};
   }
-  Expected<std::int32_t> label = LabelOf(source, written, data);
+  Expected<std::int32_t> label =
+      LabelOf(source, Named(written, data).value_or(written), data);
   if (!label.ok()) return label.fault();
   example.label = label.value();
   return Done{};
@@ -60,6 +63,7 @@ Expected<Done> DatasetReader::AddText(const RowSource& source, const Row& row,
 
 Expected<Done> DatasetReader::AddWords(const RowSource& source, const Row& row,
                                        const RowRoles& roles,
+                                       TextShaper& shaper,
                                        Dataset& data) const {
   std::vector<std::string_view> items;
   ItemsOf(*roles.Find(row, "words"), items);
@@ -71,7 +75,7 @@ Expected<Done> DatasetReader::AddWords(const RowSource& source, const Row& row,
                        "leave the row out");
   }
   for (const std::string_view word : items) {
-    data.words_.push_back(data.pool_.Add(word));
+    data.words_.push_back(data.pool_.Add(shaper.Shape(word)));
   }
   data.word_labels_.resize(data.words_.size(), kNoLabel);
   if (!labelled_) return Done{};
@@ -90,7 +94,12 @@ Expected<Done> DatasetReader::AddWords(const RowSource& source, const Row& row,
                              roles.ColumnOf("tags"),
                          "tag the word, or name another column for tags");
     }
-    Expected<std::int32_t> label = LabelOf(source, items[i], data);
+    const std::optional<std::string_view> name = Named(items[i], data);
+    if (!name) {
+      ++data.dropped_;
+      continue;
+    }
+    Expected<std::int32_t> label = LabelOf(source, *name, data);
     if (!label.ok()) return label.fault();
     data.word_labels_[example.first_word + i] = label.value();
   }

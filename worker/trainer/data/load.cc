@@ -56,6 +56,11 @@ Expected<Dataset> DataLoader::ReadSplit(const DatasetEntry& entry,
   if (!file.ok()) return file.fault();
   DatasetReader reader(task.kind);
   reader.WithStop(stop);
+  reader.WithForm(
+      {.lowercase = found->second.form.lowercase || request.form.lowercase,
+       .strip_accents =
+           found->second.form.strip_accents || request.form.strip_accents});
+  reader.WithLabelRules(ChainOf(found->second, request));
   if (!found->second.labelled) reader.WithoutLabels();
   if (found->second.skip_unlabelled) reader.SkipUnlabelled();
   if (labels != nullptr && task.kind != TaskKind::kRegression) {
@@ -75,13 +80,18 @@ Expected<TaskData> DataLoader::Load(const DataRequest& request,
   }
   TaskData out;
   out.task = TaskOf(request, entry, train);
-  Expected<LabelSet> declared = LabelSet::FromList(entry.labels);
+  Expected<LabelSet> declared = LabelSet::FromList(
+      Apply(ChainOf(entry.splits.at(train), request), entry.labels));
   if (!declared.ok()) return declared.fault();
   Expected<Dataset> read =
       ReadSplit(entry, train, request, out.task,
                 entry.labels.empty() ? nullptr : &declared.value(), stop);
   if (!read.ok()) return read.fault();
   out.labels = read.value().labels();
+  if (Expected<Done> left = CheckLabelsLeft(out.task, out.labels, read.value());
+      !left.ok()) {
+    return left.fault();
+  }
   out.train.rows = read.value().AllRows();
   out.train.data = std::make_shared<const Dataset>(std::move(read).value());
   Expected<Done> added = AddValidation(entry, request, stop, out);
@@ -131,16 +141,19 @@ Expected<DataPart> DataLoader::LoadTest(const DataRequest& request,
 }
 
 Expected<DataPart> DataLoader::LoadOther(const std::string& id,
+                                         const DataRequest& request,
                                          const TaskName& task,
                                          const LabelSet& labels,
                                          const StopSign& stop) {
   Expected<const DatasetEntry*> set = FindSet(id);
   if (!set.ok()) return set.fault();
+  // Its columns and splits are its own.
+  const DataRequest same{.form = request.form, .rules = request.rules};
   const bool has_test = set.value()->splits.contains("test") &&
                         set.value()->splits.at("test").labelled;
   Expected<Dataset> read =
-      ReadSplit(*set.value(), has_test ? "test" : "validation", DataRequest{},
-                task, &labels, stop);
+      ReadSplit(*set.value(), has_test ? "test" : "validation", same, task,
+                &labels, stop);
   if (!read.ok()) return read.fault();
   return WholePart(std::move(read).value(), stop);
 }

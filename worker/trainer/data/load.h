@@ -56,8 +56,10 @@ class DataLoader {
   Expected<DataPart> LoadTest(const DataRequest& request,
                               const LabelSet& labels,
                               const StopSign& stop = {});
-  // Loads all of data set `id`: its test split if labelled, else validation.
-  Expected<DataPart> LoadOther(const std::string& id, const TaskName& task,
+  // Loads all of data set `id`: its test split if labelled, else validation. Of
+  // the request its form and its rules hold.
+  Expected<DataPart> LoadOther(const std::string& id,
+                               const DataRequest& request, const TaskName& task,
                                const LabelSet& labels,
                                const StopSign& stop = {});
 

@@ -24,6 +24,46 @@ TaskName TaskOf(const DataRequest& request, const DatasetEntry& entry,
   return {words ? TaskKind::kTagging : TaskKind::kClassification};
 }
 
+LabelChain ChainOf(const SplitEntry& split, const DataRequest& request) {
+  LabelChain chain;
+  for (const LabelRules* rules : {&split.rules, &request.rules}) {
+    if (rules->any()) chain.push_back(*rules);
+  }
+  return chain;
+}
+
+Expected<Done> CheckLabelsLeft(const TaskName& task, const LabelSet& labels,
+                               const Dataset& train) {
+  if (task.kind == TaskKind::kRegression || train.ruled().empty() ||
+      labels.size() >= 2) {
+    return Done{};
+  }
+  return Fault{
+      FaultKind::kMisuse,
+      "label_map and drop_labels leave " +
+          (labels.size() == 1 ? "the one label " + Shown(labels.names().front())
+                              : std::string("no label")) +
+          " of data set",
+      "from one class there is nothing to learn: merge or drop fewer"};
+}
+
+std::vector<std::string> LabelsWithoutRows(const DataPart& part,
+                                           const LabelSet& labels) {
+  std::vector<bool> is_there(labels.size());
+  const auto note = [&](std::int32_t label) {
+    if (label != kNoLabel) is_there[static_cast<std::size_t>(label)] = true;
+  };
+  for (const std::uint32_t row : part.rows) {
+    note((*part.data)[row].label);
+    for (const std::int32_t label : part.data->word_labels(row)) note(label);
+  }
+  std::vector<std::string> missing;
+  for (std::size_t i = 0; i < is_there.size(); ++i) {
+    if (!is_there[i]) missing.push_back(labels.names()[i]);
+  }
+  return missing;
+}
+
 Expected<Done> AddFingerprint(const StopSign& stop, DataPart& part) {
   Expected<std::string> sum = Fingerprint(*part.data, part.rows, stop);
   if (!sum.ok()) return sum.fault();

@@ -5,6 +5,7 @@
 #define FROSTLINE_WORKER_TRAINER_DATA_LOAD_RULES_H_
 
 #include <string>
+#include <vector>
 
 #include "worker/trainer/data/load.h"
 
@@ -15,6 +16,17 @@ std::string SplitName(const std::string& split, const char* fallback);
 // Takes the study's word, else the registry's, else what the format suggests.
 TaskName TaskOf(const DataRequest& request, const DatasetEntry& entry,
                 const std::string& train_split);
+
+// The split's rules, then the study's.
+LabelChain ChainOf(const SplitEntry& split, const DataRequest& request);
+
+// Returns kMisuse where rules leave fewer than two classes of `train`.
+Expected<Done> CheckLabelsLeft(const TaskName& task, const LabelSet& labels,
+                               const Dataset& train);
+
+// Names the labels that no row of the part has.
+std::vector<std::string> LabelsWithoutRows(const DataPart& part,
+                                           const LabelSet& labels);
 
 Expected<Done> CheckSplits(const DatasetEntry& entry,
                            const DataRequest& request);

@@ -63,6 +63,21 @@ void TakeFormat(YamlFields& fields, FileFormat& format, ColumnMap& columns) {
   }
 }
 
+void TakeForm(YamlFields& fields, const std::string& id, SplitEntry& shared) {
+  shared.form.lowercase = fields.Bool("lowercase").value_or(false);
+  shared.form.strip_accents = fields.Bool("strip_accents").value_or(false);
+  for (const auto& [label, name] : fields.Pairs("label_map")) {
+    shared.rules.names.emplace(label, name);
+  }
+  for (const std::string& label : fields.Words("drop_labels")) {
+    shared.rules.dropped.insert(label);
+  }
+  const Expected<Done> fits = Check(shared.rules, id + ".");
+  if (fits.ok()) return;
+  fields.Fail(MarkOf(fields, "label_map"), fits.fault().cause,
+              fits.fault().fix);
+}
+
 Expected<Done> TakeSplit(YamlFields fields, const SplitEntry& shared,
                          SplitEntry& split) {
   split = shared;
@@ -85,7 +100,8 @@ Expected<DatasetEntry> TakeDataset(const YamlEntry& named,
   YamlFields fields(node, file, Shown(id));
   CheckId(fields, named.key_mark, id);
   fields.KnowOnly({"task", "labels", "format", "delimiter", "header", "names",
-                   "columns", "splits"});
+                   "columns", "lowercase", "strip_accents", "label_map",
+                   "drop_labels", "splits"});
   DatasetEntry entry;
   entry.id = id;
   if (const auto task = fields.Text("task")) {
@@ -99,6 +115,7 @@ Expected<DatasetEntry> TakeDataset(const YamlEntry& named,
   entry.labels = fields.Words("labels");
   SplitEntry shared;
   TakeFormat(fields, shared.format, shared.columns);
+  TakeForm(fields, id, shared);
   const YamlNode* splits = fields.Map("splits");
   if (splits == nullptr) {
     fields.Fail(node.mark, "lacks splits", "add a block splits: with train:");

@@ -26,6 +26,8 @@ struct SplitEntry {
   std::string sha256;
   FileFormat format;
   ColumnMap columns;
+  TextForm form;     // of its set
+  LabelRules rules;  // of its set
   bool labelled = true;
   bool skip_unlabelled = false;
 };

@@ -73,6 +73,36 @@ std::span<const std::int32_t> TokenStore::token_labels(std::size_t row) const {
           token_labels_.data() + offsets_[row + 1]};
 }
 
+std::vector<std::uint64_t> TokenStore::CountLabels(std::size_t classes) const {
+  std::vector<std::uint64_t> counts(classes);
+  for (const std::int32_t label : tagging_ ? token_labels_ : labels_) {
+    if (label != kIgnoredLabel) ++counts[static_cast<std::size_t>(label)];
+  }
+  return counts;
+}
+
+std::span<const UnreadWord> TokenStore::unread(std::size_t row) const {
+  if (!tagging_) return {};
+  return {unread_.data() + (row == 0 ? 0 : unread_ends_[row - 1]),
+          unread_.data() + unread_ends_[row]};
+}
+
+void TokenStore::AddUnread(std::span<const std::int32_t> word_labels,
+                           const Encoding& encoding) {
+  std::vector<bool> read(word_labels.size());
+  for (const std::int32_t word : encoding.word_ids) {
+    if (word != kNoWord) read[static_cast<std::size_t>(word)] = true;
+  }
+  std::uint32_t place = 0;
+  for (std::size_t word = 0; word < word_labels.size(); ++word) {
+    if (word_labels[word] == kNoLabel) continue;
+    if (!read[word]) unread_.push_back({place, word_labels[word]});
+    ++place;
+  }
+  words_ += place;
+  unread_ends_.push_back(unread_.size());
+}
+
 Expected<Done> TokenStore::Add(const Dataset& data, std::uint32_t row,
                                const Encoding& encoding) {
   ids_.insert(ids_.end(), encoding.ids.begin(), encoding.ids.end());
@@ -95,6 +125,7 @@ Expected<Done> TokenStore::Add(const Dataset& data, std::uint32_t row,
   for (const std::int32_t label : aligned) {
     token_labels_.push_back(ForLoss(label));
   }
+  AddUnread(data.word_labels(row), encoding);
   return Done{};
 }
 

@@ -47,6 +47,13 @@ struct PaddedBatch {
   std::vector<float> weights;        // rows
 };
 
+// A labelled word of which no token is there: it is beyond options.max_length,
+// or the tokenizer makes nothing of it.
+struct UnreadWord {
+  std::uint32_t place = 0;  // among the labelled words of its row
+  std::int32_t label = 0;
+};
+
 // It is immutable; any number of threads may read it.
 class TokenStore {
  public:
@@ -59,6 +66,12 @@ class TokenStore {
   RowKey drawer(std::size_t row) const;
   // Only tagging has labels.
   std::span<const std::int32_t> token_labels(std::size_t row) const;
+  // How often a model reads each of the classes 0 to `classes` - 1.
+  std::vector<std::uint64_t> CountLabels(std::size_t classes) const;
+  std::span<const UnreadWord> unread(std::size_t row) const;
+  // Of labelled words, read or not.
+  std::size_t word_total() const { return words_; }
+  std::size_t unread_total() const { return unread_.size(); }
 
   // `rows` count from 0 in the order that Tokenize was given.
   void Pad(std::span<const std::uint32_t> rows, const PadOptions& options,
@@ -73,6 +86,8 @@ class TokenStore {
   Expected<Done> Add(const Dataset& data, std::uint32_t row,
                      const Encoding& encoding);
   void CountRepeats();
+  void AddUnread(std::span<const std::int32_t> word_labels,
+                 const Encoding& encoding);
 
   bool tagging_ = false;
   std::vector<std::uint64_t> offsets_ = {0};
@@ -81,6 +96,9 @@ class TokenStore {
   std::vector<RowKey> keys_;                // of the rows
   std::vector<std::uint32_t> repeats_;      // of a row's text, before it
   std::vector<std::int32_t> token_labels_;  // of tagging
+  std::size_t words_ = 0;                   // of tagging
+  std::vector<UnreadWord> unread_;          // of tagging
+  std::vector<std::uint64_t> unread_ends_;  // by row, of tagging
   std::vector<std::int32_t> labels_;        // of the rows
   std::vector<float> targets_;
   std::vector<float> weights_;

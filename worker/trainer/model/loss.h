@@ -16,12 +16,17 @@
 namespace frostline::trainer {
 
 std::int64_t CountLabels(const at::Tensor& labels);  // without kIgnoredLabel
+// The sum of the labels' weights; without `class_weights` each weighs 1. Both
+// are on one device.
+double WeighLabels(const at::Tensor& labels, const at::Tensor& class_weights);
 
-// Returns the mean over the labels that count; there must be one. `smoothing`,
-// in [0, 1), spreads that share of a class's target evenly over all classes.
+// Returns the mean over the labels that count, weighted by their classes; there
+// must be one. `smoothing`, in [0, 1), spreads that share of a class's target
+// evenly over all classes. `class_weights` are fp32, where the logits are.
 // Throws what LibTorch throws.
 at::Tensor LossOf(const HeadSpec& head, const at::Tensor& logits,
-                  const at::Tensor& labels, double smoothing);
+                  const at::Tensor& labels, double smoothing,
+                  const at::Tensor& class_weights = {});
 
 }  // namespace frostline::trainer
 

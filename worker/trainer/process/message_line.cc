@@ -68,6 +68,8 @@ std::string_view ClassName(FailureClass failure) {
       return "out_of_memory";
     case FailureClass::kInfrastructure:
       return "infrastructure";
+    case FailureClass::kUnfit:
+      return "unfit";
   }
   return "trial";
 }
@@ -85,6 +87,16 @@ MessageLine& MessageLine::Add(std::string_view name, std::string_view text) {
 
 MessageLine& MessageLine::Add(std::string_view name, std::int64_t number) {
   text_ += ", " + JsonString(name) + ": " + std::to_string(number);
+  return *this;
+}
+
+MessageLine& MessageLine::Add(std::string_view name,
+                              const std::vector<std::string>& list) {
+  std::string all;
+  for (const std::string& each : list) {
+    all += (all.empty() ? "" : ", ") + JsonString(each);
+  }
+  text_ += ", " + JsonString(name) + ": [" + all + "]";
   return *this;
 }
 
@@ -140,6 +152,7 @@ std::string FinishLine(const TrialEnd& end, std::string_view software) {
   if (end.state == TrialState::kFailed) {
     line.Add("class", ClassName(end.failure));
   }
+  if (!end.precisions.empty()) line.Add("precisions", end.precisions);
   if (end.usage) line.Add("usage", *end.usage, software);
   if (end.examples) line.Add("examples", *end.examples);
   return line.Take();

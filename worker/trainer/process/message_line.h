@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "worker/trainer/trial/trial_end.h"
 
@@ -22,6 +23,7 @@ class MessageLine {
 
   MessageLine& Add(std::string_view name, std::string_view text);
   MessageLine& Add(std::string_view name, std::int64_t number);
+  MessageLine& Add(std::string_view name, const std::vector<std::string>& list);
   MessageLine& Add(std::string_view name, const Metrics& metrics);
   MessageLine& Add(std::string_view name, const TrialUsage& usage,
                    std::string_view software);

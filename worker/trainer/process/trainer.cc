@@ -14,8 +14,9 @@ namespace {
 
 class AgentListener : public TrialListener {
  public:
-  AgentListener(const Inbox& inbox, Outbox& outbox)
-      : inbox_(inbox), outbox_(outbox) {}
+  AgentListener(const Inbox& inbox, Outbox& outbox,
+                const std::vector<std::string>& precisions)
+      : inbox_(inbox), outbox_(outbox), precisions_(precisions) {}
 
   StopReason stop() const override {
     return outbox_.broken() ? StopReason::kCancelled : inbox_.stop();
@@ -26,6 +27,14 @@ class AgentListener : public TrialListener {
                      .Add("step", step)
                      .Add("total_steps", total_steps)
                      .Add("metrics", metrics)
+                     .Take());
+  }
+  void Begun(std::int64_t step, Precision precision) override {
+    if (!takes_precision) return;
+    outbox_.Send(MessageLine("report")
+                     .Add("step", step)
+                     .Add("precision", NameOf(precision))
+                     .Add("precisions", precisions_)
                      .Take());
   }
   void Saved(const std::string& name, std::int64_t step,
@@ -40,10 +49,19 @@ class AgentListener : public TrialListener {
     outbox_.Send(MessageLine("log").Add("text", line).Take());
   }
 
+  bool takes_precision = false;
+
  private:
   const Inbox& inbox_;
   Outbox& outbox_;
+  const std::vector<std::string>& precisions_;
 };
+
+std::vector<std::string> PrecisionsOf(const Device& device) {
+  std::vector<std::string> precisions = {"fp32"};
+  if (device.does_bf16_well()) precisions.emplace_back("bf16");
+  return precisions;
+}
 
 TrialEnd Failed(const Fault& fault) {
   TrialEnd end;
@@ -63,6 +81,9 @@ TrialEnd StoppedWhileLoading() {
 
 }  // namespace
 
+Trainer::Trainer(const TrainerParts& parts)
+    : parts_(parts), precisions_(PrecisionsOf(parts.environment.device)) {}
+
 void Trainer::Run() {
   parts_.outbox.Send(MessageLine("hello")
                          .Add("protocol", 1)
@@ -79,16 +100,27 @@ void Trainer::Run() {
 }
 
 TrialEnd Trainer::RunTrial(const std::string& line) {
-  AgentListener listener(parts_.inbox, parts_.outbox);
+  AgentListener listener(parts_.inbox, parts_.outbox, precisions_);
   // Rows and tokens are made outside of LibTorch, and memory may end there.
   Expected<TrialEnd> end = CatchTorch([&]() -> Expected<TrialEnd> {
     Expected<Json> json = Json::Parse(line);
     if (!json.ok()) return json.fault();
     Expected<TrialMessage> trial = ReadTrialMessage(json.value().root());
     if (!trial.ok()) return trial.fault();
+    listener.takes_precision = trial.value().takes_precision;
+    if (const auto why = WhyUnfit(trial.value(), precisions_)) {
+      return RefuseUnfit(*why);
+    }
     return Train(trial.value(), listener);
   });
   return end.ok() ? std::move(end).value() : Failed(end.fault());
+}
+
+TrialEnd Trainer::RefuseUnfit(const Fault& why) const {
+  TrialEnd end = Failed(why);
+  end.failure = FailureClass::kUnfit;
+  end.precisions = precisions_;
+  return end;
 }
 
 TrialEnd Trainer::Train(const TrialMessage& trial, TrialListener& listener) {

@@ -25,7 +25,7 @@ struct TrainerParts {
 
 class Trainer {
  public:
-  explicit Trainer(const TrainerParts& parts) : parts_(parts) {}
+  explicit Trainer(const TrainerParts& parts);
 
   // Says hello and works until there is no more to do, or nobody to hear it.
   void Run();
@@ -33,8 +33,10 @@ class Trainer {
  private:
   TrialEnd RunTrial(const std::string& line);
   TrialEnd Train(const TrialMessage& trial, TrialListener& listener);
+  TrialEnd RefuseUnfit(const Fault& why) const;
 
   TrainerParts parts_;
+  const std::vector<std::string> precisions_;  // at full speed
 };
 
 }  // namespace frostline::trainer

@@ -25,6 +25,7 @@ constexpr char kChecksum[] = "crc32";
 constexpr char kWeight[] = "weight.";
 constexpr char kFirst[] = "first.";
 constexpr char kSecond[] = "second.";
+constexpr char kKept[] = "kept.";
 
 using Named = std::map<std::string, at::Tensor>;
 
@@ -33,8 +34,9 @@ Fault Unfit(const std::string& path, const std::string& cause) {
           "begin this trial anew, or resume from another checkpoint"};
 }
 
-Named TensorsOf(const Stepper& stepper) {
+Named TensorsOf(const Stepper& stepper, const WeightCopies& kept) {
   Named tensors;
+  for (const auto& [name, value] : kept) tensors.emplace(kKept + name, value);
   for (const TrainedTensor& each : stepper.optimizer().tensors()) {
     tensors.emplace(kWeight + each.name, each.value.detach());
     if (!each.first.defined()) continue;
@@ -101,6 +103,16 @@ Expected<Done> ReadSteps(const std::string& path, const std::string& text,
     steps.emplace(at->key, *count);
   }
   return Done{};
+}
+
+// What the tensors of a file under kKept should be like.
+WeightCopies KeptLike(const Safetensors& file, const Model& model) {
+  WeightCopies kept;
+  for (const Weight& each : model.weights()) {
+    if (file.Find(kKept + each.spec.name) == nullptr) continue;
+    kept.emplace(each.spec.name, each.value.detach());
+  }
+  return kept;
 }
 
 // All of a file, read and checked against what a stepper expects.
@@ -175,9 +187,11 @@ void TakeOver(const Saved& saved, Stepper& stepper) {
 }  // namespace
 
 Expected<CheckpointCopy> CopyForCheckpoint(const Stepper& stepper,
-                                           const Notes& notes) {
+                                           const Notes& notes,
+                                           const WeightCopies& kept) {
   return CatchTorch([&]() -> Expected<CheckpointCopy> {
-    CheckpointCopy copy = {TensorsOf(stepper), MetadataOf(stepper, notes)};
+    CheckpointCopy copy = {TensorsOf(stepper, kept),
+                           MetadataOf(stepper, notes)};
     for (auto& [name, tensor] : copy.tensors) {
       tensor = tensor.is_cpu() ? tensor.clone().contiguous()
                                : tensor.to(at::kCPU).contiguous();
@@ -199,20 +213,26 @@ Expected<Done> WriteCheckpoint(const std::string& path, CheckpointCopy copy) {
 }
 
 Expected<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
-                              const Notes& notes) {
+                              const Notes& notes, const WeightCopies& kept) {
   return CatchTorch([&]() -> Expected<Done> {
-    return WriteCheckpoint(
-        path, {InMainMemory(TensorsOf(stepper)), MetadataOf(stepper, notes)});
+    return WriteCheckpoint(path, {InMainMemory(TensorsOf(stepper, kept)),
+                                  MetadataOf(stepper, notes)});
   });
 }
 
-Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper) {
+Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper,
+                               WeightCopies* kept) {
   return CatchTorch([&]() -> Expected<Notes> {
     Expected<Safetensors> file = Safetensors::Open(path);
     if (!file.ok()) return file.fault();
     Saved saved;
     Expected<Done> read = ReadHeader(file.value(), saved);
-    if (read.ok()) read = ReadTensors(file.value(), TensorsOf(stepper), saved);
+    const WeightCopies like = kept == nullptr
+                                  ? WeightCopies()
+                                  : KeptLike(file.value(), stepper.model());
+    if (read.ok()) {
+      read = ReadTensors(file.value(), TensorsOf(stepper, like), saved);
+    }
     if (!read.ok()) return read.fault();
     for (const TrainedTensor& each : stepper.optimizer().tensors()) {
       if (!saved.tensor_steps.contains(each.name)) {
@@ -220,6 +240,11 @@ Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper) {
       }
     }
     TakeOver(saved, stepper);
+    if (kept == nullptr) return saved.notes;
+    kept->clear();
+    for (const auto& [name, unused] : like) {
+      kept->emplace(name, saved.tensors.at(kKept + name));
+    }
     return saved.notes;
   });
 }

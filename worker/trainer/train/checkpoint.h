@@ -14,6 +14,7 @@
 #include <string>
 
 #include "base/plain/result.h"
+#include "worker/trainer/train/snapshot.h"
 #include "worker/trainer/train/stepper.h"
 
 namespace frostline::trainer {
@@ -28,19 +29,23 @@ struct CheckpointCopy {
 };
 
 Expected<CheckpointCopy> CopyForCheckpoint(const Stepper& stepper,
-                                           const Notes& notes);
+                                           const Notes& notes,
+                                           const WeightCopies& kept = {});
 
 // Returns kUnreadable when the disk says no; then an earlier file is still
 // there. Any thread may call it.
 Expected<Done> WriteCheckpoint(const std::string& path, CheckpointCopy copy);
 
-// Without a copy.
+// The same without a copy. `kept` are weights as they were at an earlier step.
 Expected<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
-                              const Notes& notes);
+                              const Notes& notes,
+                              const WeightCopies& kept = {});
 
-// `stepper` has the same model, plan and options. Returns kInconsistent when
-// the file is of another trial or damaged: then nothing was taken over.
-Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper);
+// `stepper` has the same model, plan and options. `kept`, when given, receives
+// those of the file, perhaps none. Returns kInconsistent when the file is of
+// another trial or damaged: then nothing was taken over.
+Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper,
+                               WeightCopies* kept = nullptr);
 
 }  // namespace frostline::trainer
 

@@ -35,6 +35,11 @@ Expected<Done> CheckOptions(const StepOptions& options) {
     return Misuse("a label smoothing or a clip norm that is impossible",
                   "give a smoothing in [0, 1) and a norm of at least 0");
   }
+  if (!std::ranges::all_of(options.class_weights, [](double weight) {
+        return std::isfinite(weight) && weight > 0.0;
+      })) {
+    return Misuse("a class weight that is not above 0", "give numbers above 0");
+  }
   if (options.schedule.warmup_steps < 0 || options.schedule.total_steps < 1) {
     return Misuse("a schedule without steps", "train for at least one step");
   }
@@ -77,6 +82,12 @@ Expected<Stepper> Stepper::Make(Model& model, const FreezePlan& plan,
                                 const StepOptions& options) {
   Expected<Done> sensible = CheckOptions(options);
   if (!sensible.ok()) return sensible.fault();
+  const auto outputs = static_cast<std::size_t>(model.head().spec().outputs);
+  if (!options.class_weights.empty() &&
+      options.class_weights.size() != outputs) {
+    return Misuse("class weights for another number of classes",
+                  "give one for each class");
+  }
   return CatchTorch([&]() -> Expected<Stepper> {
     Stepper stepper(model, options);
     Expected<Done> planned = stepper.Replan(plan);
@@ -89,7 +100,11 @@ Stepper::Stepper(Model& model, const StepOptions& options)
     : model_(&model),
       options_(options),
       optimizer_(options.optimizer, {}),
-      kernels_(options.kernels.value_or(KernelsFor(model.device()))) {}
+      kernels_(options.kernels.value_or(KernelsFor(model.device()))) {
+  if (options.class_weights.empty()) return;
+  class_weights_ = at::tensor(options.class_weights, at::kDouble);
+  class_weights_here_ = class_weights_.to(model.device(), at::kFloat);
+}
 
 Expected<Done> Stepper::Replan(const FreezePlan& plan) {
   if (plan.parameters.size() != model_->weights().size()) {
@@ -125,20 +140,22 @@ Expected<StepResult> Stepper::Step(std::span<const Batch> parts) {
 }
 
 Expected<std::optional<StepResult>> Stepper::StepAhead(
-    std::span<const Batch> parts) {
+    std::span<const Batch> parts, StepNorms* norms) {
   return CatchTorch([&]() -> Expected<std::optional<StepResult>> {
-    std::vector<std::int64_t> labels;
+    std::vector<double> weights;
     for (const Batch& part : parts) {
       Expected<Done> right = model_->Check(part);
       if (!right.ok()) return right.fault();
-      labels.push_back(part.labels.defined() ? CountLabels(part.labels) : 0);
+      weights.push_back(part.labels.defined()
+                            ? WeighLabels(part.labels, class_weights_)
+                            : 0.0);
     }
-    if (std::accumulate(labels.begin(), labels.end(), std::int64_t{0}) == 0) {
+    if (std::accumulate(weights.begin(), weights.end(), 0.0) == 0.0) {
       return Misuse("a step without a single label",
                     "leave out texts whose tokens are all unlabelled");
     }
     std::optional<Unread> before = std::move(unread_);
-    unread_.emplace(StepOrThrow(parts, labels));
+    unread_.emplace(StepOrThrow(parts, weights, norms));
     if (!kernels_.late_figures) return ReadLast();
     if (!before) return std::optional<StepResult>();
     return std::optional(ReadOrThrow(*before));
@@ -154,14 +171,13 @@ Expected<std::optional<StepResult>> Stepper::ReadLast() {
 }
 
 Stepper::Unread Stepper::StepOrThrow(std::span<const Batch> parts,
-                                     const std::vector<std::int64_t>& labels) {
-  const auto all = static_cast<double>(
-      std::accumulate(labels.begin(), labels.end(), std::int64_t{0}));
+                                     const std::vector<double>& weights,
+                                     StepNorms* norms) {
+  const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
   std::vector<at::Tensor> figures;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (labels[i] == 0) continue;  // a mean over nothing would be NaN
-    const at::Tensor loss =
-        LossOfPart(parts[i], static_cast<double>(labels[i]) / all);  // []
+    if (weights[i] == 0.0) continue;  // a mean over nothing would be NaN
+    const at::Tensor loss = LossOfPart(parts[i], weights[i] / all);  // []
     figures.push_back(loss.detach());
     if (loss.requires_grad()) loss.backward();
   }
@@ -172,12 +188,15 @@ Stepper::Unread Stepper::StepOrThrow(std::span<const Batch> parts,
   const at::Tensor together = at::stack(figures).to(at::kDouble);
   StepResult result;
   result.factor = options_.schedule.FactorAt(steps_);
+  NormProbe probe(*model_);
+  if (norms != nullptr) probe.NoteGradients();
   result.step = ++steps_;
   if (!gradients.empty()) {
     optimizer_.Step(
         result.factor,
         CheckGradients(figures.back(), options_.clip_norm, together));
   }
+  if (norms != nullptr) *norms = probe.Measure();
   for (Weight& each : model_->weights()) {
     each.value.mutable_grad().reset();
   }
@@ -199,7 +218,7 @@ at::Tensor Stepper::LossOfPart(const Batch& part, double share) {
   const Autocast autocast(options_.precision, model_->device());
   const at::Tensor logits = model_->Forward(batch, TrainingPass(plan_));
   return LossOf(model_->head().spec(), logits, batch.labels,
-                options_.label_smoothing) *
+                options_.label_smoothing, class_weights_here_) *
          share;
 }
 

@@ -22,6 +22,7 @@
 #include "worker/trainer/model/model.h"
 #include "worker/trainer/train/optimizer.h"
 #include "worker/trainer/train/schedule.h"
+#include "worker/trainer/train/step_norms.h"
 
 namespace frostline::trainer {
 
@@ -33,6 +34,8 @@ struct StepOptions {
   Schedule schedule;
   double clip_norm = 1.0;  // 0: no clipping
   double label_smoothing = 0.0;
+  // In the step's loss, of each class, above 0; empty: all weigh the same.
+  std::vector<double> class_weights;
   // The model's layers have it; all else is fp32.
   Precision precision = Precision::kFp32;
   // Else as the device likes it.
@@ -68,8 +71,8 @@ class Stepper {
   // then nothing changes.
   Expected<Done> Replan(const FreezePlan& plan);
 
-  // Takes all of `parts` as one batch: each label weighs the same. Where the
-  // model drops something, they have noise.
+  // Takes all of `parts` as one batch: each label weighs what its class does.
+  // Where the model drops something, they have noise.
   // Waits for a GPU once, when all of the step has been handed to it.
   Expected<StepResult> Step(std::span<const Batch> parts);
 
@@ -77,7 +80,10 @@ class Stepper {
   // come back, or nothing when they have been read: so that a GPU has its next
   // step while we wait for the last one. What is true of a step, such as
   // `finite`, is then known one step later.
-  Expected<std::optional<StepResult>> StepAhead(std::span<const Batch> parts);
+  // `norms`, when given, receives what the step does to each module; a GPU is
+  // waited for then.
+  Expected<std::optional<StepResult>> StepAhead(std::span<const Batch> parts,
+                                                StepNorms* norms = nullptr);
   // Gives the figures of the last step, or nothing when they have been read.
   Expected<std::optional<StepResult>> ReadLast();
 
@@ -104,7 +110,7 @@ class Stepper {
   };
 
   Unread StepOrThrow(std::span<const Batch> parts,
-                     const std::vector<std::int64_t>& labels);
+                     const std::vector<double>& weights, StepNorms* norms);
   at::Tensor LossOfPart(const Batch& part, double share);
   static StepResult ReadOrThrow(const Unread& unread);
   std::vector<at::Tensor> Gradients() const;
@@ -112,6 +118,9 @@ class Stepper {
   Model* model_;
   FreezePlan plan_;
   StepOptions options_;
+  // Undefined: all weigh the same.
+  at::Tensor class_weights_;             // in main memory
+  at::Tensor class_weights_here_;        // where the model is
   std::vector<at::Tensor> slice_rates_;  // by parameter, most undefined
   Optimizer optimizer_;
   std::int64_t steps_ = 0;

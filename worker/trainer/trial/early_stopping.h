@@ -25,6 +25,7 @@ class EarlyStopping {
   // than any that is.
   bool Note(double value);
 
+  bool maximizes() const { return maximize_; }
   bool ended() const { return state_.worse >= patience_; }
   const EarlyStoppingState& state() const { return state_; }
   void Restore(const EarlyStoppingState& state) { state_ = state; }

@@ -31,6 +31,7 @@ TrialEnd FineTuning::Run() {
 TrialEnd FineTuning::Train() {
   environment_.device.ResetPeakMemory();
   if (Expected<Done> begun = Begin(); !begun.ok()) return EndOf(begun.fault());
+  listener_.Begun(stepper_->steps(), precision_);
   while (true) {
     const StopReason stop = listener_.stop();
     if (stop != StopReason::kNone) return Stop(stop);
@@ -41,6 +42,7 @@ TrialEnd FineTuning::Train() {
     }
     if (IsOver()) return Finish();
     if (Ended ended = Step()) return *std::move(ended);
+    ReportTraining();
     ShowLife();
     if (auto written = writer_.Take()) TellSaved(*written);
     if (!SaveIsDue()) continue;
@@ -58,11 +60,17 @@ FineTuning::Ended FineTuning::Step() {
   epochs_ = {epochs_.back(), progress_.position.epoch};
   Expected<std::vector<Batch>> parts = NextParts();
   if (!parts.ok()) return EndOf(parts.fault());
+  StepNorms norms;
+  const bool reports = ReportsStep(stepper_->steps() + 1);
   Expected<std::optional<StepResult>> result =
-      stepper_->StepAhead(parts.value());
+      stepper_->StepAhead(parts.value(), reports ? &norms : nullptr);
   progress_.train_seconds += environment_.seconds() - begun;
   ++progress_.loss_steps;
   if (Ended ended = Note(result)) return ended;
+  if (reports) {
+    if (Ended ended = NoteLastStep()) return ended;
+    CollectTraining(norms);
+  }
   if (Expected<Done> thawed = ThawIfDue(); !thawed.ok()) {
     return EndOf(thawed.fault());
   }
@@ -81,6 +89,9 @@ FineTuning::Ended FineTuning::Note(
                      std::to_string(epochs_[last ? 1 : 0] + 1) + ",");
   }
   progress_.loss_sum += result.value()->loss;
+  progress_.step_loss_sum += result.value()->loss;
+  ++progress_.step_loss_steps;
+  last_step_ = *result.value();
   return std::nullopt;
 }
 
@@ -157,11 +168,22 @@ FineTuning::Ended FineTuning::EvaluateNow() {
       progress_.loss_sum / static_cast<double>(progress_.loss_steps);
   progress_.loss_sum = 0.0;
   progress_.loss_steps = 0;
-  listener_.Report(stepper_->steps(), total_steps_, progress_.last);
+  Metrics told = progress_.last;
+  told.merge(training_);
+  training_.clear();
+  listener_.Report(stepper_->steps(), total_steps_, told);
   shown_ = environment_.seconds();
-  NoteOutcomes(*scores.value());
+  NoteKept();
+  if (progress_.kept_step == stepper_->steps()) NoteOutcomes(*scores.value());
+  StopEarlyIfDue();
+  Expected<Done> copied = CopyKept();
+  if (!copied.ok()) return Fail(copied.fault());
+  return std::nullopt;
+}
+
+void FineTuning::StopEarlyIfDue() {
   const std::string& metric = settings_.early_stopping.metric;
-  if (metric.empty()) return std::nullopt;
+  if (metric.empty()) return;
   ended_early_ = early_stopping_.Note(progress_.last.at(metric));
   progress_.early_stopping = early_stopping_.state();
   if (ended_early_) {
@@ -169,15 +191,6 @@ FineTuning::Ended FineTuning::EvaluateNow() {
                   std::to_string(stepper_->steps()) + ": " + metric +
                   " has not become better");
   }
-  return std::nullopt;
-}
-
-void FineTuning::NoteOutcomes(const Scores& scores) {
-  outcomes_noted_ = true;
-  if (!settings_.report_example_outcomes) return;
-  auto outcomes = scores.Outcomes(setup_.validation.part.fingerprint);
-  if (outcomes.ok()) examples_ = std::move(outcomes).value();
-  if (!outcomes.ok()) listener_.Log(FaultText(outcomes.fault()));
 }
 
 Expected<std::optional<Scores>> FineTuning::Evaluate(
@@ -219,6 +232,10 @@ Expected<std::optional<Scores>> FineTuning::Evaluate(
     shown_ = environment_.seconds();
     listener_.Log("evaluated " + std::to_string(done) + " of " +
                   std::to_string(maker.size()));
+  }
+  for (std::size_t row = 0; row < set.tokens->size(); ++row) {
+    const auto unread = set.tokens->unread(row);
+    if (!unread.empty()) scores.AddUnread(row, unread);
   }
   if (boundaries_) boundaries_->TakeComputed();  // no step's
   return std::optional<Scores>(std::move(scores));

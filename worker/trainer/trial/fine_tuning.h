@@ -21,6 +21,7 @@
 #include "worker/trainer/device/device.h"
 #include "worker/trainer/prefix/boundaries.h"
 #include "worker/trainer/train/checkpoint_writer.h"
+#include "worker/trainer/train/snapshot.h"
 #include "worker/trainer/train/stepper.h"
 #include "worker/trainer/trial/batch_maker.h"
 #include "worker/trainer/trial/early_stopping.h"
@@ -59,7 +60,12 @@ class FineTuning {
   using Ended = std::optional<TrialEnd>;
 
   Expected<Done> CheckMetrics() const;
+  // Says by which metric an evaluation is handed over; without one the last is.
+  TrialObjective WhatToKeepBy() const;
   Expected<Done> Begin();
+  void LogWordsCut() const;
+  void LogLabelsMissing() const;
+  std::vector<double> WeighClasses() const;
   void MakePlanner();
   std::int64_t StepsOf(std::uint64_t epoch) const;
   std::int64_t TotalSteps() const;
@@ -100,7 +106,16 @@ class FineTuning {
   double ForwardOf(std::int64_t tokens, std::int64_t blocks) const;
   Expected<Done> ThawIfDue();
   bool EvaluationIsDue() const;
+  // Whether the step with this number is one that training reports.
+  bool ReportsStep(std::int64_t step) const;
+  void CollectTraining(const StepNorms& norms);
+  // Where no evaluation is due; then its report has these as well.
+  void ReportTraining();
   Ended EvaluateNow();
+  void StopEarlyIfDue();
+  void NoteKept();
+  // Where training goes on and would change them.
+  Expected<Done> CopyKept();
   void NoteOutcomes(const Scores& scores);
   // Returns nothing when a stop came in between. `logits`, when given, receives
   // those of each batch.
@@ -110,11 +125,14 @@ class FineTuning {
   bool SaveIsDue() const;
   void SaveBeside();
   void Save();
+  WeightCopies KeptElsewhere() const;
   void AwaitSaved();
   void TellSaved(const WrittenCheckpoint& written);
   std::string CheckpointName() const;
   std::string PathOf(const std::string& name) const;
 
+  // Puts the kept evaluation, with its weights, in the place of the last.
+  Expected<Done> GoBackToKept();
   TrialEnd Finish();
   bool AuditIsDue() const;
   // Trains the trial once more without virtual freezing, and puts the largest
@@ -136,7 +154,8 @@ class FineTuning {
   const std::optional<double> energy_before_;
 
   Precision precision_ = Precision::kFp32;
-  ModuleRates rates_;  // with virtually frozen modules at 0
+  ModuleRates rates_;         // with virtually frozen modules at 0
+  std::vector<bool> trains_;  // the weights that train at some time
   std::optional<Model> model_;
   std::optional<Stepper> stepper_;
   std::optional<Boundaries> boundaries_;
@@ -148,6 +167,10 @@ class FineTuning {
   std::optional<BatchCursor> cursor_;
   EarlyStopping early_stopping_;
   TrialProgress progress_;
+  TrialObjective keep_by_;
+  WeightCopies kept_weights_;  // none while the model has them
+  StepResult last_step_;       // whose figures were read
+  Metrics training_;           // of the last step that training reports
   // By texts and tokens, of the plan as it is.
   std::map<std::pair<std::int64_t, std::int64_t>, Flops> flops_;
   std::array<std::uint64_t, 2> epochs_ = {};  // of the last two steps
@@ -158,7 +181,7 @@ class FineTuning {
   std::int64_t thawed_ = 0;
   bool ended_early_ = false;
   bool virtually_frozen_ = false;  // at least one module
-  bool outcomes_noted_ = false;    // in this attempt
+  bool outcomes_noted_ = false;    // of what is kept, in this attempt
   std::optional<ExampleOutcomes> examples_;
   double shown_ = 0.0;  // when it last told something
   double saved_ = 0.0;

@@ -32,6 +32,7 @@ class AuditListener : public TrialListener {
     shown_ = now;
     Log("step " + std::to_string(step) + " of " + std::to_string(total_steps));
   }
+  void Begun(std::int64_t /*step*/, Precision /*precision*/) override {}
   void Saved(const std::string& /*name*/, std::int64_t /*step*/,
              std::int64_t /*bytes*/) override {}
   void Log(const std::string& line) override {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/plain/shown.h"
+#include "worker/trainer/data/load_rules.h"
 #include "worker/trainer/train/longest_step.h"
 #include "worker/trainer/trial/fine_tuning.h"
 #include "worker/trainer/trial/thaw.h"
@@ -21,6 +22,7 @@ std::uint64_t SeedFor(std::uint64_t seed, std::uint64_t which) {
   return z ^ (z >> 31);
 }
 
+constexpr std::size_t kLabelsShown = 20;
 constexpr std::uint64_t kHeadDraws = 0;
 constexpr std::uint64_t kBatchDraws = 1;
 constexpr std::uint64_t kDropoutDraws = 2;
@@ -82,7 +84,8 @@ Expected<Done> FineTuning::CheckMetrics() const {
       if (name != "train_loss") names.push_back(other.name + name);
     }
   }
-  names.insert(names.end(), {"train_seconds", "trained_parameters", "steps"});
+  names.insert(names.end(),
+               {"train_seconds", "trained_parameters", "steps", "kept_step"});
   std::string missing = stopping_known ? "" : stopping;
   for (const TrialObjective& objective : trial_.objectives) {
     if (!known(objective.metric)) missing = objective.metric;
@@ -100,6 +103,7 @@ Expected<Done> FineTuning::Begin() {
       environment_.device.Choose(settings_.precision);
   if (!precision.ok()) return precision.fault();
   precision_ = precision.value();
+  keep_by_ = WhatToKeepBy();
   environment_.device.Multiply(precision_);
   rates_ = trial_.rates;
   const LoadedModel& loaded = setup_.pretrained->loaded;
@@ -109,6 +113,8 @@ Expected<Done> FineTuning::Begin() {
     return Fault{FaultKind::kMisuse, "no row to train on has a label",
                  "see data.columns, data.task and training.max_length"};
   }
+  LogWordsCut();
+  LogLabelsMissing();
   MakePlanner();
   total_steps_ = TotalSteps();
   if (Expected<Done> made = MakeStepper(); !made.ok()) return made;
@@ -117,6 +123,69 @@ Expected<Done> FineTuning::Begin() {
   }
   cursor_.emplace(*planner_, progress_.position);
   return MakeBoundaries();
+}
+
+void FineTuning::LogWordsCut() const {
+  const auto log = [&](const std::string& set, const TokenStore& tokens,
+                       const char* what) {
+    if (tokens.unread_total() == 0) return;
+    listener_.Log(set + ": " + std::to_string(tokens.unread_total()) + " of " +
+                  std::to_string(tokens.word_total()) +
+                  " words are cut off by training.max_length, " + what);
+  };
+  log("training rows", *setup_.train, "and nothing is learnt from them");
+  constexpr char kWrong[] = "and count as wrong (metric words_cut)";
+  log("validation rows", *setup_.validation.tokens, kWrong);
+  for (const EvaluationSet& other : setup_.others) {
+    log(other.name.substr(0, other.name.size() - 1), *other.tokens, kWrong);
+  }
+}
+
+void FineTuning::LogLabelsMissing() const {
+  if (setup_.data->labels.size() == 0) return;
+  const auto log = [&](const std::string& set, const DataPart& part) {
+    std::string all;
+    for (const std::string& label :
+         LabelsWithoutRows(part, setup_.data->labels)) {
+      all += (all.empty() ? "" : ", ") + Shown(label);
+    }
+    if (!part.data->labelled() || all.empty()) return;
+    listener_.Log(set + ": no row has the label " + all +
+                  " (metric labels_missing)");
+  };
+  log("validation rows", setup_.validation.part);
+  for (const EvaluationSet& other : setup_.others) {
+    log(other.name.substr(0, other.name.size() - 1), other.part);
+  }
+}
+
+// Balanced as scikit-learn has it: rows / (classes x rows of the class), of
+// what is trained on. A class that is not there has no loss to weigh.
+std::vector<double> FineTuning::WeighClasses() const {
+  const ClassWeights& wanted = settings_.class_weights;
+  if (!wanted.balanced) return wanted.given;
+  const std::vector<std::uint64_t> counts =
+      setup_.train->CountLabels(setup_.data->labels.size());
+  double all = 0.0;
+  double classes = 0.0;
+  for (const std::uint64_t count : counts) {
+    all += static_cast<double>(count);
+    if (count > 0) classes += 1.0;
+  }
+  std::vector<double> weights;
+  std::string shown;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    weights.push_back(counts[i] == 0
+                          ? 1.0
+                          : all / (classes * static_cast<double>(counts[i])));
+    if (i < kLabelsShown) {
+      shown += (i == 0 ? "" : ", ") + Shown(setup_.data->labels.names()[i]) +
+               " " + std::to_string(weights.back());
+    }
+  }
+  listener_.Log("class weights: " + shown +
+                (counts.size() > kLabelsShown ? ", …" : ""));
+  return weights;
 }
 
 void FineTuning::MakePlanner() {
@@ -175,6 +244,7 @@ Expected<Done> FineTuning::MakeStepper() {
           : WarmupSteps(settings_.warmup_share, total_steps_);
   options.clip_norm = settings_.clip_norm;
   options.label_smoothing = settings_.label_smoothing;
+  options.class_weights = WeighClasses();
   options.precision = precision_;
   Expected<Done> fits = FreezeVirtually(options.schedule.SumOfFactors());
   if (!fits.ok()) return fits;
@@ -189,11 +259,11 @@ Expected<Done> FineTuning::MakeStepper() {
   }
   trained_weights_ = whole.value().trained_weights;
   return CatchTorch([&]() -> Expected<Done> {
-    std::vector<bool> trains;
+    trains_.clear();
     for (const ParameterPlan& each : whole.value().parameters) {
-      trains.push_back(each.trains());
+      trains_.push_back(each.trains());
     }
-    model_.emplace(TrainableCopy(loaded, config, trains,
+    model_.emplace(TrainableCopy(loaded, config, trains_,
                                  SeedFor(trial_.seed, kHeadDraws)));
     thawed_ = ThawedBlocks(resume_step_, settings_.unfreeze_every_steps,
                            config.layers);

@@ -29,7 +29,8 @@ void FineTuning::SaveBeside() {
   if (environment_.checkpoint_seconds == 0.0) AwaitSaved();
   if (writer_.writes()) return;
   saved_ = environment_.seconds();
-  Expected<CheckpointCopy> copy = CopyForCheckpoint(*stepper_, NotesNow());
+  Expected<CheckpointCopy> copy =
+      CopyForCheckpoint(*stepper_, NotesNow(), KeptElsewhere());
   if (!copy.ok()) return listener_.Log(FaultText(copy.fault()));
   const std::string name = CheckpointName();
   writer_.Begin(name, stepper_->steps(),
@@ -44,8 +45,15 @@ void FineTuning::Save() {
   AwaitSaved();
   const std::string name = CheckpointName();
   if (name == newest_) return;
-  TellSaved({name, stepper_->steps(),
-             SaveCheckpoint(PathOf(name), *stepper_, NotesNow())});
+  TellSaved(
+      {name, stepper_->steps(),
+       SaveCheckpoint(PathOf(name), *stepper_, NotesNow(), KeptElsewhere())});
+}
+
+// The weights themselves, where the step is the one that is kept.
+WeightCopies FineTuning::KeptElsewhere() const {
+  return progress_.kept_step == stepper_->steps() ? WeightCopies()
+                                                  : kept_weights_;
 }
 
 void FineTuning::AwaitSaved() {
@@ -92,7 +100,8 @@ Notes FineTuning::NotesNow() const {
 // From a checkpoint that cannot be used the trial begins anew: slower, and
 // still right.
 Expected<Done> FineTuning::Resume() {
-  Expected<Notes> notes = LoadCheckpoint(trial_.resume_path, *stepper_);
+  Expected<Notes> notes =
+      LoadCheckpoint(trial_.resume_path, *stepper_, &kept_weights_);
   if (notes.ok()) {
     Expected<TrialProgress> progress = ParseProgress(notes.value());
     if (notes.value()[kTrialNote] != Identity()) {
@@ -105,12 +114,13 @@ Expected<Done> FineTuning::Resume() {
       early_stopping_.Restore(progress_.early_stopping);
       ended_early_ = early_stopping_.ended();
       listener_.Log("goes on from step " + std::to_string(stepper_->steps()));
-      return Done{};
+      return CopyKept();
     }
     notes = progress.fault();
   }
   listener_.Log("begins anew: " + FaultText(notes.fault()));
   resume_step_ = 0;
+  kept_weights_.clear();
   return MakeStepper();
 }
 

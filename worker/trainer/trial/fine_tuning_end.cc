@@ -10,8 +10,11 @@
 namespace frostline::trainer {
 
 TrialEnd FineTuning::Finish() {
+  if (Expected<Done> back = GoBackToKept(); !back.ok()) {
+    return Fail(back.fault());
+  }
   if (settings_.report_example_outcomes && !outcomes_noted_) {
-    // It went on from behind its last evaluation.
+    // It went on from behind the evaluation that is kept.
     Expected<std::optional<Scores>> scores = Evaluate(setup_.validation);
     if (!scores.ok()) return Fail(scores.fault());
     if (!scores.value()) return Stop(listener_.stop());
@@ -33,6 +36,8 @@ TrialEnd FineTuning::Finish() {
     listener_.Log("exported to " + trial_.folder + "/model");
   }
   TrialEnd end = End(TrialState::kSucceeded);
+  end.metrics["kept_step"] = static_cast<double>(
+      progress_.kept.empty() ? stepper_->steps() : progress_.kept_step);
   if (AuditIsDue()) {
     Expected<Done> audited = Audit(end.metrics);
     if (!audited.ok()) return Fail(audited.fault());

@@ -9,6 +9,7 @@ namespace frostline::trainer {
 namespace {
 
 constexpr std::string_view kMetric = "metric.";
+constexpr std::string_view kKept = "kept.";
 
 // The shortest digits that read back as the same number; also inf and nan.
 std::string Print(auto number) {
@@ -47,6 +48,21 @@ class NoteReader {
   std::string missed_;
 };
 
+void PrintMetrics(std::string_view prefix, const Metrics& metrics,
+                  Notes& notes) {
+  for (const auto& [name, value] : metrics) {
+    notes[std::string(prefix) + name] = Print(value);
+  }
+}
+
+void ReadMetrics(std::string_view prefix, const Notes& notes,
+                 NoteReader& reader, Metrics& metrics) {
+  for (const auto& [name, text] : notes) {
+    if (!name.starts_with(prefix)) continue;
+    reader.Parse(name, text, metrics[name.substr(prefix.size())]);
+  }
+}
+
 }  // namespace
 
 Notes PrintProgress(const TrialProgress& progress) {
@@ -54,7 +70,10 @@ Notes PrintProgress(const TrialProgress& progress) {
                  {"batch", Print(progress.position.batch)},
                  {"loss_sum", Print(progress.loss_sum)},
                  {"loss_steps", Print(progress.loss_steps)},
+                 {"step_loss_sum", Print(progress.step_loss_sum)},
+                 {"step_loss_steps", Print(progress.step_loss_steps)},
                  {"worse", Print(progress.early_stopping.worse)},
+                 {"kept_step", Print(progress.kept_step)},
                  {"train_seconds", Print(progress.train_seconds)},
                  {"flops_spent", Print(progress.flops_spent)},
                  {"flops_skipped", Print(progress.flops_skipped)},
@@ -62,9 +81,8 @@ Notes PrintProgress(const TrialProgress& progress) {
   if (progress.early_stopping.best) {
     notes["best"] = Print(*progress.early_stopping.best);
   }
-  for (const auto& [name, value] : progress.last) {
-    notes[std::string(kMetric) + name] = Print(value);
-  }
+  PrintMetrics(kMetric, progress.last, notes);
+  PrintMetrics(kKept, progress.kept, notes);
   return notes;
 }
 
@@ -85,10 +103,15 @@ Expected<TrialProgress> ParseProgress(const Notes& notes) {
   if (notes.contains("best")) {
     reader.Read("best", progress.early_stopping.best.emplace());
   }
-  for (const auto& [name, text] : notes) {
-    if (!name.starts_with(kMetric)) continue;
-    reader.Parse(name, text, progress.last[name.substr(kMetric.size())]);
+  if (notes.contains("step_loss_sum")) {  // older ones did not report it
+    reader.Read("step_loss_sum", progress.step_loss_sum);
+    reader.Read("step_loss_steps", progress.step_loss_steps);
   }
+  if (notes.contains("kept_step")) {  // older ones kept nothing
+    reader.Read("kept_step", progress.kept_step);
+  }
+  ReadMetrics(kMetric, notes, reader, progress.last);
+  ReadMetrics(kKept, notes, reader, progress.kept);
   if (reader.missed().empty()) return progress;
   return Fault{FaultKind::kInconsistent,
                "the checkpoint's note \"" + reader.missed() + "\" is no number",

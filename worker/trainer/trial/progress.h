@@ -21,8 +21,15 @@ struct TrialProgress {
   // These count since the last evaluation.
   double loss_sum = 0.0;
   std::int64_t loss_steps = 0;
+  // And these since the last report of training.
+  double step_loss_sum = 0.0;
+  std::int64_t step_loss_steps = 0;
   EarlyStoppingState early_stopping;
   Metrics last;
+  // Of the evaluation that is handed over, unless a better one comes; none
+  // before the first.
+  std::int64_t kept_step = 0;
+  Metrics kept;
   // These count over all attempts that led here.
   double train_seconds = 0.0;
   double flops_spent = 0.0;

@@ -16,6 +16,8 @@
 namespace frostline::trainer {
 namespace {
 
+constexpr std::int32_t kUnread = -1;  // no class was predicted
+
 bool OfNumbers(const HeadSpec& head) {
   return head.task == Task::kRegression || head.task == Task::kPairCosine;
 }
@@ -34,6 +36,7 @@ std::vector<std::string> MetricNames(const HeadSpec& head,
   if (OfSpans(head, labels)) {
     names.insert(names.end(), {"precision", "recall"});
   }
+  if (head.task == Task::kTokens) names.emplace_back("words_cut");
   return names;
 }
 
@@ -86,6 +89,16 @@ void Scores::AddNumbers(std::span<const std::uint32_t> rows,
   }
 }
 
+void Scores::AddUnread(std::size_t row, std::span<const UnreadWord> words) {
+  Guess& guess = guesses_[row];
+  for (const UnreadWord& word : words) {
+    const auto place = static_cast<std::ptrdiff_t>(word.place);
+    guess.truth.insert(guess.truth.begin() + place, word.label);
+    guess.prediction.insert(guess.prediction.begin() + place, kUnread);
+  }
+  words_cut_ += words.size();
+}
+
 Metrics Scores::Classes() const {
   statistics::Confusion confusion(labels_.size());
   statistics::SpanF1 spans(labels_.names());
@@ -99,6 +112,11 @@ Metrics Scores::Classes() const {
                      {"mcc", confusion.Matthews()}};
   metrics["f1"] =
       labels_.size() == 2 ? confusion.BinaryF1() : confusion.MacroF1();
+  const std::size_t unseen = confusion.CountUnseen(labels_.size());
+  if (unseen > 0) metrics["labels_missing"] = static_cast<double>(unseen);
+  if (head_.task == Task::kTokens) {
+    metrics["words_cut"] = static_cast<double>(words_cut_);
+  }
   if (!OfSpans(head_, labels_)) return metrics;
   metrics["f1"] = spans.F1();
   metrics["precision"] = spans.Precision();

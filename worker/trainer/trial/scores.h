@@ -7,8 +7,10 @@
 //
 //   classification  accuracy, f1 (of class 1 where there are two, else macro),
 //                   f1_macro, f1_micro, mcc, loss
-//   tagging         the same over words; where the tags mark spans f1,
-//                   precision and recall are those of spans
+//   tagging         the same over all words, those that were not read wrong
+//                   (words_cut counts them, loss leaves them out); where the
+//                   tags mark spans f1, precision and recall are those of spans
+//   both            labels_missing where a label is of no example, how many
 //   regression      pearson, spearman (0 where undefined), mse, rmse, loss
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_SCORES_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_SCORES_H_
@@ -20,6 +22,7 @@
 #include <vector>
 
 #include "worker/trainer/data/label_set.h"
+#include "worker/trainer/data/token_store.h"
 #include "worker/trainer/model/model.h"
 #include "worker/trainer/train/stepper.h"
 
@@ -47,9 +50,13 @@ class Scores {
   void Add(std::span<const std::uint32_t> rows, const Batch& batch,
            const Prediction& prediction);
 
+  // Puts the words of `row` that no batch had among those that one had, behind
+  // all batches.
+  void AddUnread(std::size_t row, std::span<const UnreadWord> words);
+
   Metrics Compute() const;
-  // In tagging they are those of the words that the model saw, in order.
-  // Returns kTooLarge when there are too many for a message.
+  // In tagging they are those of all labelled words, in order, whatever was
+  // cut. Returns kTooLarge when there are too many for a message.
   Expected<ExampleOutcomes> Outcomes(const std::string& fingerprint) const;
 
  private:
@@ -73,6 +80,7 @@ class Scores {
   std::vector<double> prediction_;  // of numbers
   double loss_ = 0.0;               // summed over labels
   std::int64_t counted_ = 0;        // labels
+  std::size_t words_cut_ = 0;
 };
 
 }  // namespace frostline::trainer

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "base/plain/shown.h"
@@ -25,11 +26,13 @@ void ReadLoop(SettingFields& fields, TrainingSettings& out) {
   out.max_length = fields.Whole("max_length");
   out.accumulation = fields.Whole("accumulation");
   out.evaluate_every_steps = fields.Whole("evaluate_every_steps");
+  out.report_every_steps = fields.Whole("report_every_steps");
   out.unfreeze_every_steps = fields.Whole("unfreeze_every_steps");
   out.precision = fields.Text("precision");  // the device judges it
   if (out.precision.empty()) {
     out.precision = WordsOf(SettingOf("precision")).front();
   }
+  out.keep_best = fields.OneOf("keep", std::array{true, false});
   out.report_example_outcomes = fields.Switch("report_example_outcomes");
   out.seed = fields.Bits("seed");
   out.also_evaluate = fields.Texts("also_evaluate");
@@ -71,6 +74,25 @@ bool ReadExport(SettingFields& extra) {
   return extra.OneOf("export", std::array{false, true, true});
 }
 
+void ReadClassWeights(SettingFields& extra, TrainingSettings& out) {
+  const JsonValue* given = extra.Given("class_weights");
+  if (given == nullptr || given->is(JsonKind::kString)) {
+    out.class_weights.balanced =
+        extra.OneOf("class_weights", std::array{false, true});
+    return;
+  }
+  const JsonValue* v = given->is(JsonKind::kArray) ? given->first : given;
+  for (; v != nullptr; v = v->next) {
+    if (!v->is(JsonKind::kNumber) || !given->is(JsonKind::kArray) ||
+        !std::isfinite(v->number) || v->number <= 0.0) {
+      extra.Fail("class_weights", "is neither a word nor numbers above 0",
+                 "write none, balanced, or one number for each label");
+      return;
+    }
+    out.class_weights.given.push_back(v->number);
+  }
+}
+
 void ReadExtra(SettingFields& extra, TrainingSettings& out) {
   out.optimizer.beta1 = extra.Number("beta1");
   out.optimizer.beta2 = extra.Number("beta2");
@@ -84,6 +106,7 @@ void ReadExtra(SettingFields& extra, TrainingSettings& out) {
   }
   if (extra.Has("dropout")) out.dropout = extra.Number("dropout");
   if (extra.Has("no_decay")) out.no_decay = extra.Texts("no_decay");
+  ReadClassWeights(extra, out);
   out.bucket = extra.OneOf("batches", std::array{true, false});
   out.pair.cosine = extra.OneOf("head", std::array{false, true});
   out.pair.pooling =

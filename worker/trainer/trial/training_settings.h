@@ -35,6 +35,14 @@ struct PairSettings {
   double scale = 5.0;
 };
 
+// Of the labels in the loss of steps; by default all weigh the same.
+struct ClassWeights {
+  bool balanced = false;
+  std::vector<double> given;  // in the order of the labels
+
+  bool any() const { return balanced || !given.empty(); }
+};
+
 struct TrainingSettings {
   std::int64_t epochs = 3;
   std::int64_t max_steps = 0;  // 0: as many as the epochs have
@@ -50,9 +58,12 @@ struct TrainingSettings {
   std::int64_t warmup_steps = 0;
   double clip_norm = 1.0;
   double label_smoothing = 0.0;
+  ClassWeights class_weights;
   std::optional<double> dropout;  // instead of the model's own
   EarlyStoppingSettings early_stopping;
+  bool keep_best = true;                  // of the evaluations; else the last
   std::int64_t evaluate_every_steps = 0;  // 0: once an epoch
+  std::int64_t report_every_steps = 0;    // 0: at evaluations alone
   std::int64_t unfreeze_every_steps = 0;  // 0: all at once
   std::string precision = "auto";
   bool report_example_outcomes = false;

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/plain/result.h"
+#include "worker/trainer/device/precision.h"
 #include "worker/trainer/freeze/freeze_plan.h"
 #include "worker/trainer/prefix/boundaries.h"
 #include "worker/trainer/trial/scores.h"
@@ -44,6 +46,7 @@ enum class FailureClass : std::uint8_t {
   kTrial,
   kOutOfMemory,
   kInfrastructure,
+  kUnfit,  // another worker can do it: no attempt is spent
 };
 
 // A file that is not there may be on the next worker.
@@ -57,7 +60,8 @@ struct TrialEnd {
   TrialState state = TrialState::kSucceeded;
   Metrics metrics;
   FailureClass failure = FailureClass::kTrial;
-  std::string cause;  // with the id of the error
+  std::string cause;                    // with the id of the error
+  std::vector<std::string> precisions;  // that this device does, of kUnfit
   std::optional<TrialUsage> usage;
   std::optional<ExampleOutcomes> examples;
 };
@@ -87,6 +91,8 @@ class TrialListener {
   // Without metrics it is a sign of life.
   virtual void Report(std::int64_t step, std::int64_t total_steps,
                       const Metrics& metrics) = 0;
+  // Training begins behind `step`, computed so.
+  virtual void Begun(std::int64_t step, Precision precision) = 0;
   // File `name` is complete in the attempt's folder.
   virtual void Saved(const std::string& name, std::int64_t step,
                      std::int64_t bytes) = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/trial/trial_message.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -76,13 +77,26 @@ void ReadResume(const JsonValue& message, RequestFields& fields,
   if (resume.fault()) fields.Take(*resume.fault());
 }
 
+// The first attempt may be asked for `auto`, and a later one for what the study
+// has decided since: what it is computed in is no part of this.
+std::string WithoutPrecision(const JsonValue* training) {
+  std::string text;
+  if (training == nullptr) return text;
+  for (const JsonValue* v = training->first; v != nullptr; v = v->next) {
+    if (v->key == "precision") continue;
+    text += std::string(v->key) + " " + JsonText(*v) + "\n";
+  }
+  return text;
+}
+
 std::string IdentityOf(const JsonValue& message) {
   Sha256Sum sum;
   for (const char* name : {"seed", "parameters", "rates", "objectives", "model",
-                           "data", "training", "freeze"}) {
+                           "data", "freeze"}) {
     const JsonValue* member = message.Find(name);
     sum.AddField(member == nullptr ? "" : JsonText(*member));
   }
+  sum.AddField(WithoutPrecision(message.Find("training")));
   return sum.Finish();
 }
 
@@ -100,6 +114,10 @@ Expected<TrialMessage> ReadTrialMessage(const JsonValue& message) {
   out.folder = fields.Text("folder");
   if (out.folder.empty()) {
     fields.Fail("folder", "is missing", "give the attempt a folder of its own");
+  }
+  out.auto_precision = fields.Text("auto_precision");
+  for (const std::string& each : fields.Texts("takes")) {
+    out.takes_precision = out.takes_precision || each == "precision";
   }
   ReadRates(fields, out);
   ReadSearched(fields, out);
@@ -119,6 +137,21 @@ Expected<TrialMessage> ReadTrialMessage(const JsonValue& message) {
   if (out.training.seed != 0) out.seed = out.training.seed;
   out.identity = IdentityOf(message);
   return out;
+}
+
+std::optional<Fault> WhyUnfit(const TrialMessage& trial,
+                              const std::vector<std::string>& precisions) {
+  const std::string& wanted = trial.auto_precision;
+  if (wanted.empty() ||
+      std::ranges::find(precisions, wanted) != precisions.end()) {
+    return std::nullopt;
+  }
+  return Fault{FaultKind::kUnsupported,
+               "this study's trials are computed in " + wanted +
+                   ", as its first one was, and this device does not do that "
+                   "at full speed",
+               "leave it to other workers; for this one make a study with "
+               "training.precision: fp32"};
 }
 
 }  // namespace frostline::trainer

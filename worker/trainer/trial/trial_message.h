@@ -7,6 +7,7 @@
 #define FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_MESSAGE_H_
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -41,8 +42,11 @@ struct TrialMessage {
   ModelRequest model;
   DataRequest data;
   TrainingSettings training;
-  std::string folder;       // this attempt's own, absolute
-  std::string resume_path;  // empty: from the beginning
+  // What the study's precision `auto` stands for, once its first trial said it.
+  std::string auto_precision;
+  bool takes_precision = false;  // the agent takes reports of it
+  std::string folder;            // this attempt's own, absolute
+  std::string resume_path;       // empty: from the beginning
   std::int64_t resume_step = 0;
   // The SHA-256 of what is asked for is equal for every attempt at this trial.
   std::string identity;
@@ -50,6 +54,11 @@ struct TrialMessage {
 
 // Passes over unknown fields. A fault names a field that is not right.
 Expected<TrialMessage> ReadTrialMessage(const JsonValue& message);
+
+// Says why a device that computes in these at full speed is none for the trial:
+// its study's first one was computed in another. Nothing where it is one.
+std::optional<Fault> WhyUnfit(const TrialMessage& trial,
+                              const std::vector<std::string>& precisions);
 
 }  // namespace frostline::trainer
 

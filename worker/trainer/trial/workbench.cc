@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/plain/shown.h"
 #include "worker/trainer/freeze/freeze_plan.h"
 
 namespace frostline::trainer {
@@ -40,6 +41,49 @@ Expected<Done> CheckCosine(const PairSettings& pair, const HeadSpec& head,
                  "training.extra.export: transformers has no model for pairs "
                  "that are compared",
                  "leave it out, or say export: none"};
+  }
+  return Done{};
+}
+
+Expected<Done> CheckClassWeights(const ClassWeights& weights,
+                                 const TaskData& data) {
+  if (!weights.any()) return Done{};
+  if (data.task.kind == TaskKind::kRegression) {
+    return Fault{FaultKind::kMisuse,
+                 "training.extra.class_weights weighs labels, and the task is "
+                 "regression",
+                 "leave it out, or give data.task: classification"};
+  }
+  const std::size_t given = weights.given.size();
+  if (weights.balanced || given == data.labels.size()) return Done{};
+  return Fault{
+      FaultKind::kMisuse,
+      "training.extra.class_weights has " + std::to_string(given) +
+          (given == 1 ? " number" : " numbers") + ", and the data set " +
+          std::to_string(data.labels.size()) + " labels",
+      "give one for each, in this order: " + ListOfLabels(data.labels)};
+}
+
+// Else a misspelt label would be one that is left as it is.
+Expected<Done> CheckRulesUsed(const LabelRules& rules,
+                              const TrialSetup& setup) {
+  const auto is_met = [&](const std::string& label) {
+    if (setup.data->train.data->ruled().contains(label) ||
+        setup.validation.part.data->ruled().contains(label)) {
+      return true;
+    }
+    return std::ranges::any_of(setup.others, [&](const EvaluationSet& other) {
+      return other.part.data->ruled().contains(label);
+    });
+  };
+  std::vector<std::string> labels(rules.dropped.begin(), rules.dropped.end());
+  for (const auto& [label, name] : rules.names) labels.push_back(label);
+  for (const std::string& label : labels) {
+    if (is_met(label)) continue;
+    return Fault{FaultKind::kMisuse,
+                 "data.label_map and data.drop_labels name " + Shown(label) +
+                     ", which no row of the trial's sets has",
+                 "correct the name, or leave it out"};
   }
   return Done{};
 }
@@ -128,9 +172,9 @@ Expected<Done> Workbench::AddOther(const TrialMessage& trial,
   if (part == nullptr) {
     const LabelSet& labels = setup.data->labels;
     Expected<DataPart> loaded =
-        name == kTest
-            ? data_loader_.LoadTest(trial.data, labels, stop)
-            : data_loader_.LoadOther(name, setup.data->task, labels, stop);
+        name == kTest ? data_loader_.LoadTest(trial.data, labels, stop)
+                      : data_loader_.LoadOther(name, trial.data,
+                                               setup.data->task, labels, stop);
     if (!loaded.ok()) return loaded.fault();
     part = others_.Put(key, std::move(loaded).value());
   }
@@ -150,6 +194,9 @@ Expected<TrialSetup> Workbench::Prepare(const TrialMessage& trial,
   setup.head = HeadOf(trial, *setup.data);
   Expected<Done> fits =
       CheckCosine(trial.training.pair, setup.head, trial.training.export_model);
+  if (fits.ok()) {
+    fits = CheckClassWeights(trial.training.class_weights, *setup.data);
+  }
   if (!fits.ok()) return fits.fault();
   auto pretrained =
       models_.Weights(data_loader_.files(), trial.model, setup.head, stop, log);
@@ -172,6 +219,8 @@ Expected<TrialSetup> Workbench::Prepare(const TrialMessage& trial,
     Expected<Done> added = AddOther(trial, name, stop, setup);
     if (!added.ok()) return added.fault();
   }
+  fits = CheckRulesUsed(trial.data.rules, setup);
+  if (!fits.ok()) return fits.fault();
   return setup;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tests/worker/trainer/data/data_fixture.h"
+#include "worker/trainer/data/load_rules.h"
 
 namespace frostline::trainer {
 namespace {
@@ -132,8 +133,55 @@ TEST_F(LoadTest, OtherSetsAreReadWithTheLabelsOfTraining) {
       Loader("s:\n  splits:\n" + Split("train", Reviews("a")) +
              "o:\n  splits:\n" + Split("validation", "text\tlabel\nx\tpos\n"));
   const TaskData data = loader.Load({.id = "s"}).value();
-  const DataPart other = loader.LoadOther("o", data.task, data.labels).value();
+  const DataPart other =
+      loader.LoadOther("o", {.id = "s"}, data.task, data.labels).value();
   EXPECT_EQ((*other.data)[0].label, 1);
+}
+
+// Train on 0 and 1, evaluate on neg and pos, three classes to two.
+TEST_F(LoadTest, SetsWithOtherLabelNamesMeet) {
+  DataLoader loader =
+      Loader("s:\n  splits:\n" +
+             Split("train", "text\tlabel\na\t0\nb\t1\nc\t0\nd\t1\n") +
+             Split("validation", "text\tlabel\nx\t1\n") +
+             "o:\n  label_map: {bad: neg}\n  lowercase: true\n  splits:\n" +
+             Split("test", "text\tlabel\nX\tbad\ny\tneutral\nz\tpos\n"));
+  const DataRequest request{
+      .id = "s",
+      .rules = {.names = {{"0", "neg"}, {"1", "pos"}}, .dropped = {"neutral"}}};
+  const TaskData data = loader.Load(request).value();
+  EXPECT_THAT(data.labels.names(), ElementsAre("neg", "pos"));
+  const DataPart other =
+      loader.LoadOther("o", request, data.task, data.labels).value();
+  ASSERT_EQ(other.size(), 2U);
+  EXPECT_EQ((*other.data)[0].text, "x");
+  EXPECT_EQ((*other.data)[0].label, 0);
+  EXPECT_EQ((*other.data)[1].label, 1);
+  EXPECT_THAT(LabelsWithoutRows(data.validation, data.labels),
+              ElementsAre("neg"));
+}
+
+TEST_F(LoadTest, DeclaredLabelsAreMergedToo) {
+  DataLoader loader =
+      Loader("s:\n  labels: [good, fair, bad]\n  splits:\n" +
+             Split("train", "text\tlabel\na\tgood\nb\tfair\nc\tbad\n"));
+  const DataRequest request{
+      .id = "s",
+      .validation_share = 0.4,
+      .rules = {.names = {{"fair", "bad"}}, .dropped = {}}};
+  EXPECT_THAT(loader.Load(request).value().labels.names(),
+              ElementsAre("good", "bad"));
+}
+
+TEST_F(LoadTest, RulesThatLeaveOneClassAreRefused) {
+  DataLoader loader = Loader("s:\n  splits:\n" + Split("train", Reviews("a")));
+  EXPECT_THAT(FaultOf(loader.Load(
+                  {.id = "s", .rules = {.names = {}, .dropped = {"neg"}}})),
+              IsFault(FaultKind::kMisuse, "leave the one label 'pos'"));
+  EXPECT_THAT(
+      FaultOf(loader.Load(
+          {.id = "s", .rules = {.names = {}, .dropped = {"neg", "pos"}}})),
+      IsFault(FaultKind::kMisuse, "all of its 40 rows"));
 }
 
 TEST_F(LoadTest, WhatIsNotThereIsNamed) {

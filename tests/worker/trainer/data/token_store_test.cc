@@ -166,5 +166,22 @@ TEST_F(TokenStoreTest, UnlabelledRowsAreIgnoredByLosses) {
   EXPECT_THAT(batch.labels, ElementsAre(-100));
 }
 
+TEST_F(TokenStoreTest, WordsThatAreCutOffAreRemembered) {
+  const std::string_view rows =
+      "{\"words\": [\"a\", \"b\", \"c\", \"ab\"],"
+      " \"tags\": [\"X\", \"Y\", \"X\", \"Z\"]}\n"
+      "{\"words\": [\"c\"], \"tags\": [\"Y\"]}\n";
+  const FileFormat jsonl = {.kind = FileFormat::Kind::kJsonl};
+  const TokenStore cut = Store(TaskKind::kTagging, rows, jsonl, {}, 4);
+  ASSERT_EQ(cut.unread(0).size(), 2U);
+  EXPECT_EQ(cut.unread(0)[0].place, 2U);
+  EXPECT_EQ(cut.unread(0)[0].label, 0);  // X
+  EXPECT_EQ(cut.unread(0)[1].place, 3U);
+  EXPECT_EQ(cut.unread(0)[1].label, 2);  // Z
+  EXPECT_TRUE(cut.unread(1).empty());
+  EXPECT_EQ(cut.word_total(), 5U);
+  EXPECT_EQ(Store(TaskKind::kTagging, rows, jsonl, {}).unread_total(), 0U);
+}
+
 }  // namespace
 }  // namespace frostline::trainer

@@ -34,6 +34,20 @@ TEST(LossOf, SmoothingSpreadsAShareOverAllClasses) {
               kWithin);
 }
 
+// As torch.nn.CrossEntropyLoss(weight=…): the mean is weighted too.
+TEST(LossOf, ClassesMayWeighDifferently) {
+  const HeadSpec head = {.task = Task::kSequence, .outputs = 2};
+  const at::Tensor logits = at::tensor({2.0F, 0.0F, 0.0F, 1.0F}).view({2, 2});
+  const at::Tensor labels = at::tensor({0L, 1L});
+  const at::Tensor weights = at::tensor({1.0F, 3.0F});
+  const double first = std::log(1.0 + std::exp(-2.0));
+  const double second = std::log(1.0 + std::exp(-1.0));
+  EXPECT_NEAR(LossOf(head, logits, labels, 0.0, weights).item<double>(),
+              (first + 3.0 * second) / 4.0, kWithin);
+  EXPECT_EQ(WeighLabels(labels, weights), 4.0);
+  EXPECT_EQ(WeighLabels(labels, {}), 2.0);
+}
+
 TEST(LossOf, NumbersIsTheMeanOfSquares) {
   const HeadSpec head = {.task = Task::kRegression, .outputs = 1};
   const at::Tensor logits = at::tensor({1.0F, 4.0F}).view({2, 1});

@@ -21,10 +21,12 @@ using ::testing::IsEmpty;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAreArray;
 
-const std::vector<std::string> kAlways = {"train_loss", "train_seconds",
-                                          "trained_parameters", "steps"};
+const std::vector<std::string> kAlways = {
+    "train_loss", "train_seconds", "trained_parameters", "steps", "kept_step"};
 const std::vector<std::string> kOfClasses = {"accuracy", "f1",   "f1_macro",
                                              "f1_micro", "loss", "mcc"};
+const std::vector<std::string> kOfTags = {
+    "accuracy", "f1", "f1_macro", "f1_micro", "loss", "mcc", "words_cut"};
 const std::vector<std::string> kOfNumbers = {"loss", "mse", "pearson", "rmse",
                                              "spearman"};
 
@@ -58,6 +60,16 @@ std::string Lines(int rows, std::uint64_t seed, int labels) {
   return text;
 }
 
+std::string Lopsided(int low, int high) {
+  std::string text = "text\tlabel\n";
+  for (int i = 0; i < low + high; ++i) {
+    const bool is_low = i < low;
+    text += "w" + std::to_string(is_low ? i % 50 : 50 + i % 50) + " w7\t" +
+            (is_low ? "low" : "high") + "\n";
+  }
+  return text;
+}
+
 // Sentences of three words; w0 to w49 are NOUN, all else VERB.
 std::string Trees(int rows, std::uint64_t seed, bool jsonl) {
   std::mt19937_64 dice(seed);
@@ -78,6 +90,28 @@ std::string Trees(int rows, std::uint64_t seed, bool jsonl) {
     }
     text += jsonl ? "{\"words\": [" + words + "], \"tags\": [" + tags + "]}\n"
                   : "\n";
+  }
+  return text;
+}
+
+// Words alone: the tags are capitals already.
+std::string Capitals(std::string text) {
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    const char next = text[i + 1];
+    if (text[i] == 'w' && next >= '0' && next <= '9') text[i] = 'W';
+  }
+  return text;
+}
+
+// Two sentences of 45 words, each of another tag.
+std::string Penn() {
+  std::string text;
+  for (int sentence = 0; sentence < 2; ++sentence) {
+    for (int i = 1; i <= 45; ++i) {
+      const std::string n = std::to_string(i);
+      text += n + "\tw" + n + "\t_\tX\tT" + n + "\t_\t_\t_\t_\t_\n";
+    }
+    text += "\n";
   }
   return text;
 }
@@ -121,6 +155,14 @@ class Tasks : public ::testing::Test {
               {{"train", Reviews(48, 1)},
                {"validation", Reviews(20, 2)},
                {"test", Reviews(30, 5)}});
+    w.AddData("other", tsv, {{"test", "text\tlabel\nw1 w2\tbad\nw3\tso-so\n"}});
+    w.AddData("capitals", "format: jsonl\ntask: tagging",
+              {{"train", Capitals(Trees(40, 1, true))},
+               {"validation", Capitals(Trees(16, 2, true))}});
+    w.AddData("penn", "format: conllu",
+              {{"train", Penn()}, {"validation", Penn()}});
+    w.AddData("lopsided", tsv,
+              {{"train", Lopsided(36, 4)}, {"validation", Reviews(20, 2)}});
     w.AddData("reversed", tsv + "\nlabels: [low, high]",
               {{"train", Reviews(48, 1)}, {"validation", Reviews(20, 2)}});
     w.Write();
@@ -252,7 +294,7 @@ TEST_F(Tasks, RegressionReadAsOneAndCompared) {
 
 TEST_F(Tasks, TaggingOfTreesAndOfLists) {
   const nlohmann::json trees = Finish(Trial("bert-tok17", "trees"));
-  ExpectMetrics(trees, kOfClasses);
+  ExpectMetrics(trees, kOfTags);
   ExpectBits(trees, 48);
   const nlohmann::json lists = Finish(Trial("bert-tok17", "lists"));
   EXPECT_EQ(Numbers(lists), Numbers(trees));  // the same words
@@ -260,9 +302,27 @@ TEST_F(Tasks, TaggingOfTreesAndOfLists) {
   ExpectBits(Finish(Trial("mbert-tok17", "trees")), 48);
 }
 
+// Of three words the last lies beyond; the same words are scored.
+TEST_F(Tasks, WordsThatAreCutOffCountAsWrong) {
+  nlohmann::json trial = Trial("bert-tok17", "trees");
+  const nlohmann::json whole = Finish(trial);
+  trial["training"]["max_length"] = 4;
+  const Conversation cut = trainer_->Train(trial);
+  EXPECT_EQ(whole["metrics"]["words_cut"], 0);
+  EXPECT_EQ(cut.finish["metrics"]["words_cut"], 16);
+  EXPECT_LE(cut.finish["metrics"]["accuracy"], 2.0 / 3.0);
+  ExpectBits(cut.finish, 48);
+  EXPECT_EQ(cut.finish["examples"]["data_fingerprint"],
+            whole["examples"]["data_fingerprint"]);
+  EXPECT_THAT(cut.Log(),
+              HasSubstr("validation rows: 16 of 48 words are cut off by "
+                        "training.max_length, and count as wrong"));
+  EXPECT_THAT(cut.Log(), HasSubstr("training rows: 40 of 120 words"));
+}
+
 TEST_F(Tasks, TagsThatMarkSpansAreScoredAsSpans) {
   const nlohmann::json finish = Finish(Trial("bert-tok17", "spans"));
-  std::vector<std::string> names = kOfClasses;
+  std::vector<std::string> names = kOfTags;
   names.insert(names.end(), {"precision", "recall"});
   ExpectMetrics(finish, names);
   ExpectBits(finish, 64);
@@ -283,6 +343,74 @@ TEST_F(Tasks, ATestSplitAndOtherSetsAreEvaluatedAtTheEnd) {
   const nlohmann::json& metrics = finish["metrics"];
   EXPECT_EQ(metrics["d.accuracy"], metrics["accuracy"]);  // the same rows
   EXPECT_NE(metrics["test.loss"], metrics["loss"]);
+}
+
+// Three classes to two, in training and in another set of other names.
+TEST_F(Tasks, LabelsAreMergedDroppedAndRenamed) {
+  nlohmann::json trial = Trial("m", "d");
+  trial["data"]["label_map"] = {{"bad", "low"}};
+  trial["data"]["drop_labels"] = {"so-so"};
+  trial["training"]["also_evaluate"] = {"other"};
+  const Conversation heard = trainer_->Train(trial);
+  ASSERT_EQ(heard.finish["state"], "succeeded") << heard.finish;
+  EXPECT_EQ(heard.finish["metrics"]["other.labels_missing"], 1);
+  EXPECT_THAT(heard.Log(), HasSubstr("other: no row has the label 'high'"));
+}
+
+TEST_F(Tasks, ARuleOfNoLabelAndOneThatLeavesNothingAreRefused) {
+  nlohmann::json trial = Trial("m", "d");
+  trial["data"]["label_map"] = {{"lwo", "high"}};
+  EXPECT_THAT(trainer_->Train(trial).finish.value("cause", ""),
+              StartsWith("FL-5015: data.label_map and data.drop_labels name "
+                         "'lwo', which no row"));
+  trial["data"].erase("label_map");
+  trial["data"]["drop_labels"] = {"low", "high"};
+  EXPECT_THAT(trainer_->Train(trial).finish.value("cause", ""),
+              HasSubstr("all of its 48 rows have labels that "
+                        "data.drop_labels drops"));
+}
+
+TEST_F(Tasks, WordListsAreLowerCased) {
+  nlohmann::json trial = Trial("bert-tok17", "capitals");
+  trial["data"]["lowercase"] = true;
+  EXPECT_EQ(Numbers(Finish(trial)),
+            Numbers(Finish(Trial("bert-tok17", "lists"))));
+}
+
+// As the Penn Treebank's, of the column xpos.
+TEST_F(Tasks, FortyFiveTags) {
+  nlohmann::json trial = Trial("m", "penn");
+  trial["data"]["columns"] = {{"tags", "xpos"}};
+  const nlohmann::json finish = Finish(trial);
+  ExpectMetrics(finish, kOfTags);
+  ExpectBits(finish, 2 * 45);
+}
+
+// 36 rows are low and 4 high: 40 / (2 x 4) and 40 / (2 x 36).
+TEST_F(Tasks, ClassesAreWeighed) {
+  nlohmann::json trial = Trial("m", "lopsided");
+  const Conversation plain = trainer_->Train(trial);
+  trial["training"]["extra"]["class_weights"] = "balanced";
+  const Conversation balanced = trainer_->Train(trial);
+  EXPECT_THAT(balanced.Log(),
+              HasSubstr("class weights: 'high' 5.000000, 'low' 0.555556"));
+  trial["training"]["extra"]["class_weights"] = {5.0, 40.0 / 72.0};
+  EXPECT_EQ(Numbers(Finish(trial)), Numbers(balanced.finish));
+  EXPECT_NE(Numbers(plain.finish), Numbers(balanced.finish));
+}
+
+TEST_F(Tasks, ClassWeightsThatDoNotFitAreRefusedBeforeTraining) {
+  nlohmann::json trial = Trial("m", "d");
+  trial["training"]["extra"]["class_weights"] = {1, 2, 3};
+  const nlohmann::json three = trainer_->Train(trial).finish;
+  EXPECT_THAT(three.value("cause", ""),
+              StartsWith("FL-5015: training.extra.class_weights has 3 numbers, "
+                         "and the data set 2 labels (give one for each, in "
+                         "this order: 'high', 'low')"));
+  trial = Trial("bert-reg", "scores");
+  trial["training"]["extra"]["class_weights"] = "balanced";
+  EXPECT_THAT(trainer_->Train(trial).finish.value("cause", ""),
+              HasSubstr("the task is regression"));
 }
 
 // The same texts under another order of labels are other numbers for a model.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -112,6 +113,22 @@ TEST_F(Steps, AccumulationIsOneStepOverAllOfThem) {
   EXPECT_NEAR(one.loss, two.loss, 1e-6);
   EXPECT_NEAR(one.grad_norm, two.grad_norm, 1e-5);
   EXPECT_LE(Distance(model_, other), 1e-6);
+}
+
+TEST_F(Steps, AccumulationWeighsEachLabelAsItsClass) {
+  options_.optimizer.kind = OptimizerKind::kSgd;
+  Stepper plain = Make(model_, kAll);
+  const double unweighted = Take(plain, {&batch_, 1}).loss;
+  for (int i = 1; i <= 17; ++i) options_.class_weights.push_back(i * i);
+  Model one = LoadFixture("models/bert-tok17").model;
+  Model two = LoadFixture("models/bert-tok17").model;
+  Stepper whole = Make(one, kAll);
+  Stepper cut = Make(two, kAll);
+  const std::array<Batch, 2> parts = {Rows(batch_, 0, 1), Rows(batch_, 1, 3)};
+  const double loss = Take(whole, {&batch_, 1}).loss;
+  EXPECT_GT(std::abs(loss - unweighted), 1e-3);
+  EXPECT_NEAR(loss, Take(cut, parts).loss, 1e-6);
+  EXPECT_LE(Distance(one, two), 1e-6);
 }
 
 TEST_F(Steps, Lr0AndHardDifferInTheNormAlone) {

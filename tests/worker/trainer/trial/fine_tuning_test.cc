@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/trial/fine_tuning.h"
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -165,6 +166,40 @@ TEST(FineTuning, EvaluatesEachSoManyStepsAndAtTheEnd) {
   world.Run(world.Trial(
       R"("epochs": 9, "max_steps": 7, "evaluate_every_steps": 3,)"));
   EXPECT_THAT(StepsOf(world.witness), ElementsAre(3, 6, 7));
+}
+
+TEST(FineTuning, TellsWhatTrainingDoesEachSoManySteps) {
+  TrialWorld world;
+  const TrialEnd end =
+      world.Run(world.Trial(R"("epochs": 2, "report_every_steps": 2,)"));
+  EXPECT_THAT(StepsOf(world.witness), ElementsAre(2, 3, 4, 6));
+  const Metrics& second = world.witness.reports[0].metrics;
+  EXPECT_EQ(second.at("rate.layer.2"), 2e-3 * second.at("rate_factor"));
+  EXPECT_GT(second.at("grad_norm.layer.0"), 0.0);
+  // Of twice the rate, and as many weights.
+  EXPECT_GT(second.at("update_norm.layer.2"), second.at("update_norm.layer.1"));
+  EXPECT_THAT(second, Not(Contains(Key("grad_norm.embeddings"))));  // frozen
+  EXPECT_THAT(second, Not(Contains(Key("accuracy"))));
+  double squares = 0.0;
+  for (const char* module :
+       {"layer.0", "layer.1", "layer.2", "pooler", "head"}) {
+    const double norm = second.at(std::string("grad_norm.") + module);
+    squares += norm * norm;
+  }
+  EXPECT_NEAR(std::sqrt(squares), second.at("grad_norm"), 1e-5);
+  // The evaluation at the same step has both, and the end neither.
+  EXPECT_THAT(world.witness.reports[3].metrics, Contains(Key("step_loss")));
+  EXPECT_THAT(world.witness.reports[3].metrics, Contains(Key("accuracy")));
+  EXPECT_THAT(end.metrics, Not(Contains(Key("step_loss"))));
+}
+
+TEST(FineTuning, MeasuringAStepChangesNothingOfIt) {
+  TrialWorld world;
+  Witness again;
+  const TrialEnd plain = world.Run(world.Trial(""));
+  const TrialEnd measured =
+      world.Run(world.Trial(R"("report_every_steps": 1,)"), again);
+  EXPECT_EQ(Scored(plain), Scored(measured));
 }
 
 constexpr char kLora[] = R"("lora": {"rank": 4, "alpha": 8, "dropout": 0.1},)";

@@ -63,6 +63,24 @@ TEST(Scores, SpansCountWholeAndOtherTagsByWord) {
   EXPECT_EQ(scores.Outcomes("f").value().count, 3);
 }
 
+TEST(Scores, WordsThatWereNotReadAreWrongAndInTheirPlaces) {
+  const LabelSet tags = Labels({"NOUN", "VERB"});
+  Scores scores({Task::kTokens, 2}, tags, 2);
+  const std::vector<std::uint32_t> rows = {1};
+  // Both are right.
+  scores.Add(rows, WithLabels(at::tensor({0L, 1L}).view({1, 2})),
+             {at::tensor({9.F, 0.F, 0.F, 9.F}).view({1, 2, 2}), 1.0, 2});
+  const std::vector<UnreadWord> unread = {{1, 1}, {3, 0}};
+  scores.AddUnread(1, unread);
+  const Metrics metrics = scores.Compute();
+  EXPECT_EQ(metrics.at("words_cut"), 2.0);
+  EXPECT_DOUBLE_EQ(metrics.at("accuracy"), 0.5);
+  EXPECT_EQ(metrics.at("loss"), 1.0);
+  const ExampleOutcomes outcomes = scores.Outcomes("f").value();
+  EXPECT_EQ(outcomes.count, 4);
+  EXPECT_EQ(outcomes.bytes, std::string(1, 0b0101));
+}
+
 // Who holds a study against a registry has no LibTorch, and a list of its own.
 TEST(Scores, HaveTheNamesByWhichStudiesAreChecked) {
   const LabelSet spans = Labels({"O", "B-PER", "I-PER"});

@@ -173,6 +173,10 @@ TEST(TrialMessage, AMistakeNamesItsField) {
        "parameters.lora_rank"},
       {R"("training": {"extra": {"head": "cos"}},)", "training.extra.head"},
       {R"("training": {"extra": {"exprot": true}},)", "'exprot'"},
+      {R"("training": {"extra": {"class_weights": "even"}},)",
+       "training.extra.class_weights is unknown: 'even'"},
+      {R"("training": {"extra": {"class_weights": [1, 0]}},)",
+       "training.extra.class_weights"},
       {R"("freeze": {"mode": "soft"},)", "freeze.mode"},
       {R"("protocol": 2,)", "protocol"},
       {R"("objectives": [{"direction": "maximize"}],)", "objectives"}};
@@ -225,6 +229,26 @@ TEST(TrainingTable, AKeyWithoutARowIsRefused) {
     ASSERT_FALSE(trial.ok()) << members;
     EXPECT_THAT(trial.fault().cause, HasSubstr("'momemtum'"));
   }
+}
+
+// An attempt may be asked for auto, and the next for what the study has
+// decided.
+TEST(TrialMessage, ItsPrecisionIsNoPartOfWhichTrialItIs) {
+  const auto identity = [](const std::string& training) {
+    return Read(R"("training": {)" + training + "},").value().identity;
+  };
+  EXPECT_EQ(identity(R"("epochs": 2, "precision": "auto")"),
+            identity(R"("epochs": 2, "precision": "bf16")"));
+  EXPECT_NE(identity(R"("epochs": 2)"), identity(R"("epochs": 3)"));
+}
+
+TEST(TrialMessage, ADeviceMustComputeInWhatTheStudyHasDecided) {
+  const TrialMessage decided = Read(R"("auto_precision": "bf16",)").value();
+  EXPECT_FALSE(WhyUnfit(decided, {"fp32", "bf16"}).has_value());
+  const auto why = WhyUnfit(decided, {"fp32"});
+  ASSERT_TRUE(why.has_value());
+  EXPECT_THAT(why->cause, HasSubstr("computed in bf16"));
+  EXPECT_FALSE(WhyUnfit(Read("").value(), {"fp32"}).has_value());
 }
 
 TEST(TrialMessage, MomentumIsOfSgdAlone) {

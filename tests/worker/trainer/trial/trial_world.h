@@ -35,6 +35,10 @@ class Witness : public TrialListener {
               const Metrics& metrics) override {
     if (!metrics.empty()) reports.push_back({step, metrics});
   }
+  void Begun(std::int64_t step, Precision precision) override {
+    begun_step = step;
+    computed_in = NameOf(precision);
+  }
   void Saved(const std::string& name, std::int64_t step,
              std::int64_t) override {
     checkpoint = name;
@@ -52,6 +56,8 @@ class Witness : public TrialListener {
   std::vector<Told> reports;
   std::string checkpoint;
   std::int64_t checkpoint_step = 0;
+  std::int64_t begun_step = -1;
+  std::string computed_in;
   std::string log;
 
  private:
