@@ -75,6 +75,7 @@ void LedgerTally::NoteUsage(const storage::TrialRow& row) {
   Add(counts_.mega_flops_shared, Whole(usage.flops_shared() / 1e6));
   Add(counts_.prefix_hits, Whole(static_cast<double>(usage.prefix_hits())));
   Add(counts_.prefix_misses, Whole(static_cast<double>(usage.prefix_misses())));
+  Add(counts_.prefix_bytes, Whole(static_cast<double>(usage.prefix_bytes())));
   Add(counts_.energy_millijoules, Whole(usage.energy_joules() * 1e3));
 }
 
