@@ -101,6 +101,10 @@
   X(TrialsTooFew,        6001, FailedPrecondition, "TRIALS_TOO_FEW",        "importance needs more finished trials")   \
   X(TargetConstant,      6002, FailedPrecondition, "TARGET_CONSTANT",       "every trial has the same value")          \
   X(EvaluatorUnknown,    6003, InvalidArgument,    "EVALUATOR_UNKNOWN",     "no importance evaluator has this name")   \
+  X(OutcomesMissing,     6004, FailedPrecondition, "OUTCOMES_MISSING",      "a trial says nothing of its examples") \
+  X(OutcomesDiffer,      6005, FailedPrecondition, "OUTCOMES_DIFFER",       "trials were evaluated on different data") \
+  X(MetricUntestable,    6006, InvalidArgument,    "METRIC_UNTESTABLE",     "the outcomes do not hold the metric") \
+  X(SeedsUnpaired,       6007, FailedPrecondition, "SEEDS_UNPAIRED",        "two settings have no seed in common") \
   X(Internal,            9001, Internal,           "INTERNAL",              "a bug in Frostline")
 // clang-format on
 

@@ -27,7 +27,7 @@ PARTS = {"study_service": "Requests and replies of StudyService",
          "worker_service": "Requests and replies of WorkerService",
          "admin_service": "Requests and replies of AdminService",
          "study": "Studies", "trial": "Trials", "trial_table": "Tables of trials",
-         "importance": "Importance", "plan": "Plans", "worker": "Workers",
+         "importance": "Importance", "plan": "Plans", "comparison": "Comparisons of trials", "worker": "Workers",
          "errors": "Details of errors", "served": "Marks"}
 # Errors that are known beside those named in comments: by a text field of the
 # request, by a method, and by what its `name` names. tests/clients provokes
@@ -56,6 +56,7 @@ BY_METHOD = {"CreateStudy": ["STUDY_ALREADY_EXISTS", "STUDY_FIELD_MISSING",
              "ListPairs": ["EVALUATOR_UNKNOWN"],
              "GetStability": ["EVALUATOR_UNKNOWN"],
              "CompareStudies": ["EVALUATOR_UNKNOWN"],
+             "CompareTrials": ["STUDY_NOT_FOUND", "TRIAL_NOT_FOUND"],
              "Report": LEASE, "Finish": [*LEASE, *OUTCOME], "Release": LEASE}
 EXPLAINS = ["TARGET_CONSTANT", "TRIALS_TOO_FEW"]
 OF_A_LEASE = ("Heartbeat", "Report", "Finish", "Release")

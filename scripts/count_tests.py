@@ -8,6 +8,10 @@ that each label took beside its budget (where RESULTS/tests.json, written by
 `ctest --show-only=json-v1`, says which test is of which label), what failed,
 and then "N passed, N failed, N skipped"; exit 1 when something failed. A label
 over its budget is said, not failed.
+
+RESULTS/again holds a second run of what failed. A test that passes there, alone,
+is named as unsteady and counts as passed, unless the first run showed what no
+other process can cause: a crash, a hang, or a finding of a sanitizer.
 """
 import json
 import pathlib
@@ -15,6 +19,8 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
+FINDING = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|"
+                     r"runtime error: ")
 TOTALS = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$")
 
 
@@ -40,6 +46,18 @@ def printed_counts(entry):
     return tuple(int(n) for n in match.groups()) if match else None
 
 
+def own_counts(entry, results):
+    """What a test says of itself, or None; a crash leaves half a report or
+    none."""
+    report = results / f"{entry.get('name')}_test.xml"
+    if not report.exists():
+        return printed_counts(entry)
+    try:
+        return gtest_counts(report)
+    except ElementTree.ParseError:
+        return (0, 0, 0)
+
+
 def entry_counts(entry, results):
     """What one ctest entry counts; a crash counts even after green cases."""
     status = entry.get("status")
@@ -49,15 +67,7 @@ def entry_counts(entry, results):
         reason = skipped.get("message", "") if skipped is not None else ""
         missing = "SKIP" not in reason.upper() and status == "notrun"
         return (0, 1, 0) if missing else (0, 0, 1)
-    report = results / f"{entry.get('name')}_test.xml"
-    counts = None
-    if report.exists():
-        try:
-            counts = gtest_counts(report)
-        except ElementTree.ParseError:
-            counts = (0, 0, 0)
-    if counts is None:
-        counts = printed_counts(entry)
+    counts = own_counts(entry, results)
     if counts is None:
         counts = (0, 1, 0) if status == "fail" else (1, 0, 0)
     if status == "fail" and counts[1] == 0:
@@ -103,25 +113,56 @@ def print_label_times(entries, listing):
               f"{limit if limit else 'any':>4}{over}")
 
 
+def read_entries(results):
+    report = results / "ctest.xml"
+    return list(ElementTree.parse(report).getroot().iter("testcase")) \
+        if report.exists() else []
+
+
+def may_be_disturbed(entry, results):
+    """Whether another process may have made this test fail: it came to its end
+    and says itself what it had expected."""
+    counts = own_counts(entry, results)
+    return counts is not None and counts[1] > 0 and \
+        not FINDING.search(entry.findtext("system-out") or "")
+
+
+def steady_counts(entry, results, again):
+    """(counts, whether it passed in the second run alone)."""
+    counts = entry_counts(entry, results)
+    second = again.get(entry.get("name"))
+    if counts[1] == 0 or second is None or \
+            not may_be_disturbed(entry, results):
+        return counts, False
+    counts_alone = entry_counts(second, results / "again")
+    if counts_alone[1] or not counts_alone[0]:
+        return counts, False
+    return counts_alone, True
+
+
 def main(arguments):
     if len(arguments) != 2:
         print(__doc__, file=sys.stderr)
         return 2
     results, ctest_status = pathlib.Path(arguments[0]), int(arguments[1])
-    report = results / "ctest.xml"
-    totals, failed_names = [0, 0, 0], []
-    entries = list(ElementTree.parse(report).getroot().iter("testcase")) \
-        if report.exists() else []
+    totals, failed_names, unsteady_names = [0, 0, 0], [], []
+    entries = read_entries(results)
+    again = {entry.get("name"): entry
+             for entry in read_entries(results / "again")}
     for entry in entries:
-        counts = entry_counts(entry, results)
+        counts, unsteady = steady_counts(entry, results, again)
         totals = [a + b for a, b in zip(totals, counts)]
         if counts[1]:
             failed_names.append(entry.get("name"))
-    if ctest_status != 0 and not failed_names:
+        if unsteady:
+            unsteady_names.append(entry.get("name"))
+    if ctest_status != 0 and not failed_names and not unsteady_names:
         print(f"ctest itself ended with {ctest_status}")
         totals[1] += 1
     if (results / "tests.json").exists():
         print_label_times(entries, results / "tests.json")
+    for name in unsteady_names:
+        print(f"unsteady: {name} failed, and passed when run again alone")
     for name in failed_names:
         print(f"failed: {name}")
     print("{} passed, {} failed, {} skipped".format(*totals))

@@ -8,6 +8,7 @@
 #include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/trial_compare.h"
 #include "cli/commands/trial_log.h"
 #include "cli/view/format.h"
 #include "cli/view/trial_view.h"
@@ -188,8 +189,8 @@ void AddLog(CLI::App& noun, Invocation& invocation) {
 }  // namespace
 
 void AddTrialCommands(CLI::App& app, Invocation& invocation) {
-  CLI::App* const noun =
-      app.add_subcommand("trial", "List, show, cancel and retry trials");
+  CLI::App* const noun = app.add_subcommand(
+      "trial", "List, show, compare, cancel and retry trials");
   noun->require_subcommand(1)->fallthrough();
   const auto args = std::make_shared<TrialArgs>();
   CLI::App* const list =
@@ -208,6 +209,7 @@ void AddTrialCommands(CLI::App& app, Invocation& invocation) {
   AddTrialVerb(*noun, invocation, args, "show",
                "Show one trial: rates, metrics, attempts", Show)
       ->add_flag("--json", args->json, "The trial as JSON");
+  AddTrialCompare(*noun, invocation);
   AddLog(*noun, invocation);
   AddTrialVerb(*noun, invocation, args, "cancel", "Cancel one trial", CancelOne)
       ->add_option("--reason", args->reason, "For people");

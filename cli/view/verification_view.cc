@@ -21,6 +21,11 @@ std::string Signed(double value) {
   return std::isnan(value) ? "-" : absl::StrFormat("%+.3f", value);
 }
 
+std::string PText(double p) {
+  if (std::isnan(p)) return "-";
+  return p < 0.001 ? "< 0.001" : absl::StrFormat("%.3f", p);
+}
+
 // Marked where the difference is larger.
 std::string NoiseText(double noise, bool is_exceeded) {
   if (std::isnan(noise)) return "-";
@@ -52,13 +57,15 @@ std::string RivalsTable(const v1::PlanVerification& verification, int width) {
                {"RUNS", Align::kRight},
                {"LESS PLAN", Align::kRight},
                {"SEEDS ", Align::kRight},
-               {"ROWS ", Align::kRight}});
+               {"ROWS ", Align::kRight},
+               {"p", Align::kRight, 1}});
   for (const v1::VerifiedRival& rival : verification.rivals()) {
     table.AddRow({rival.name(), WithInterval(rival.predicted()),
                   SeenText(rival), absl::StrCat(ResultsOf(rival)),
                   Signed(rival.difference().value()),
                   NoiseText(rival.seed_noise(), rival.exceeds_seeds()),
-                  NoiseText(rival.row_noise(), rival.exceeds_rows())});
+                  NoiseText(rival.row_noise(), rival.exceeds_rows()),
+                  PText(rival.adjusted_p())});
   }
   return table.Render(width);
 }
@@ -75,7 +82,7 @@ std::string RenderVerification(const v1::PlanVerification& verification,
           false, width),
       Verdict(VerdictOf(verification), width), RivalsTable(verification, width),
       "SEEDS, ROWS: what noise makes of equal points, 19 times in 20; * "
-      "exceeded\n");
+      "exceeded. p: of both, Holm's\n");
 }
 
 std::string RenderVerificationInShort(const v1::PlanVerification& verification,
@@ -85,10 +92,10 @@ std::string RenderVerificationInShort(const v1::PlanVerification& verification,
 }
 
 std::string VerificationCsv(const v1::PlanVerification& verification) {
-  std::string text =
-      CsvLine({"rival", "predicted", "predicted_lo80", "predicted_hi80",
-               "one_run_lo80", "one_run_hi80", "trial", "seed", "state",
-               "value", "difference", "seed_noise", "row_noise"});
+  std::string text = CsvLine({"rival", "predicted", "predicted_lo80",
+                              "predicted_hi80", "one_run_lo80", "one_run_hi80",
+                              "trial", "seed", "state", "value", "difference",
+                              "seed_noise", "row_noise", "p", "adjusted_p"});
   for (const v1::VerifiedRival& rival : verification.rivals()) {
     for (const v1::VerifiedRun& run : rival.runs()) {
       text += CsvLine(
@@ -98,7 +105,8 @@ std::string VerificationCsv(const v1::PlanVerification& verification) {
            CsvNumber(rival.one_run().lo80()), CsvNumber(rival.one_run().hi80()),
            LastPart(run.trial()), absl::StrCat(run.seed()), NameOf(run.state()),
            CsvNumber(run.value()), CsvNumber(rival.difference().value()),
-           CsvNumber(rival.seed_noise()), CsvNumber(rival.row_noise())});
+           CsvNumber(rival.seed_noise()), CsvNumber(rival.row_noise()),
+           CsvNumber(rival.p()), CsvNumber(rival.adjusted_p())});
     }
   }
   return text;

@@ -2,33 +2,26 @@
 //
 // File: verification.h
 //
-// A plan and its rivals run with the same seeds. Runs of one seed are a block:
-// what it does to all alike is no noise.
+// A plan and its rivals run with the same seeds, judged by the paired tests of
+// statistics/paired/compare.h.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_VERIFICATION_H_
 #define FROSTLINE_IMPORTANCE_PLAN_VERIFICATION_H_
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "importance/report/report.h"
+#include "statistics/paired/contender.h"
 #include "study/objective.h"
 
 namespace frostline::importance {
 
-struct RivalRun {
-  std::uint64_t seed = 0;
-  double value = 0.0;  // NaN: no result
-  // It goes by row of the evaluation set; empty means unknown, or the value is
-  // not their mean.
-  std::vector<float> rows;
-};
-
 struct RivalRuns {
-  std::string name;
   Interval predicted;  // mean over seeds, before it ran
   Interval one_run;
-  std::vector<RivalRun> runs;
+  statistics::Contender seen;
 };
 
 struct JudgedRival {
@@ -39,6 +32,10 @@ struct JudgedRival {
   double row_noise = 0.0;
   bool exceeds_seeds = false;
   bool exceeds_rows = false;
+  // Of a difference of none, over seeds and rows where both are known; Holm's
+  // over the rivals.
+  double p = 0.0;
+  double adjusted_p = 0.0;
 };
 
 struct Verification {
@@ -48,8 +45,10 @@ struct Verification {
 };
 
 // The first rival is the plan. Intervals of fewer than two runs are NaN, and
-// noise of fewer than two degrees of freedom.
-Verification JudgeRuns(const std::vector<RivalRuns>& rivals);
+// noise without a degree of freedom. `chance` is of the bootstrap, which
+// metrics that are no means over rows take. After a stop it is of no use.
+Verification JudgeRuns(const std::vector<RivalRuns>& rivals,
+                       std::uint64_t chance, const std::stop_token& stop);
 
 // Says whether the plan scored as predicted, and whether a rival beats it by
 // more than noise.

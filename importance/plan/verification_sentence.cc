@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "importance/plan/verification.h"
+#include "statistics/paired/compare.h"
 
 namespace frostline::importance {
 namespace {
@@ -14,7 +15,9 @@ std::string Number(double value) { return absl::StrFormat("%.3f", value); }
 
 std::size_t RunsOf(const RivalRuns& rival) {
   std::size_t runs = 0;
-  for (const RivalRun& run : rival.runs) runs += !std::isnan(run.value);
+  for (const statistics::Run& run : rival.seen.runs) {
+    runs += !std::isnan(run.value);
+  }
   return runs;
 }
 
@@ -37,8 +40,8 @@ double GainOf(const Objective& objective, const JudgedRival& rival) {
 }
 
 bool IsBeyondNoise(const JudgedRival& rival) {
-  return rival.exceeds_seeds &&
-         (rival.exceeds_rows || std::isnan(rival.row_noise));
+  // One run of each says nothing of their points.
+  return !std::isnan(rival.seed_noise) && rival.adjusted_p < statistics::kLevel;
 }
 
 std::string AgainstRivals(const Objective& objective,
@@ -50,8 +53,8 @@ std::string AgainstRivals(const Objective& objective,
     if (!IsBeyondNoise(rival)) continue;
     const double gain = GainOf(objective, rival);
     std::string& list = gain > 0.0 ? better : worse;
-    absl::StrAppend(&list, list.empty() ? "" : ", ", rivals[r].name, " by ",
-                    Number(std::abs(gain)));
+    absl::StrAppend(&list, list.empty() ? "" : ", ", rivals[r].seen.name,
+                    " by ", Number(std::abs(gain)));
   }
   if (!better.empty()) return absl::StrCat("; better than it: ", better);
   if (std::isnan(judged.seed_deviation)) {

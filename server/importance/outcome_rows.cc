@@ -1,68 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/importance/outcome_rows.h"
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 #include <optional>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "base/hash.h"
 #include "base/status_macros.h"
-#include "frostline/v1/trial.pb.h"
+#include "server/wire/convert.h"
 
 namespace frostline::server {
 namespace {
 
-// How far the mean of what is stored of the rows may be from the metric.
-constexpr double kNearBits = 1e-6;
+using statistics::Outcomes;
+
+// How far what is computed of the rows may be from the metric, relative to a
+// metric above 1: of counts, of numbers as float32, of marks as float16.
+constexpr double kNearCounts = 1e-6;
+constexpr double kNearNumbers = 1e-4;
 constexpr double kNearHalves = 1e-3;
 constexpr int kLookedAt = 4;
 
 }  // namespace
 
-float FromHalf(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31;
-  const auto fraction = static_cast<float>(bits & 1023);
-  const float sign = (bits & 0x8000) != 0 ? -1.0f : 1.0f;
-  if (exponent == 0) return sign * std::ldexp(fraction, -24);
-  if (exponent < 31)
-    return sign * std::ldexp(1024.0f + fraction, exponent - 25);
-  return fraction == 0.0f ? sign * std::numeric_limits<float>::infinity()
-                          : std::numeric_limits<float>::quiet_NaN();
-}
-
-std::vector<float> RowsOf(const storage::OutcomeRow& outcome) {
-  if (outcome.count < 1) return {};
-  const auto count = static_cast<std::size_t>(outcome.count);
-  const auto byte = [&outcome](std::size_t i) {
-    return static_cast<std::uint8_t>(outcome.data[i]);
+std::shared_ptr<const statistics::RunScore> ScoreOf(const Outcomes& outcomes,
+                                                    const std::string& metric,
+                                                    double value) {
+  const auto near = [value](const statistics::RunScore* score, double within) {
+    // False for NaN.
+    return score != nullptr && std::abs(score->At({}) - value) <=
+                                   within * std::max(1.0, std::abs(value));
   };
-  std::vector<float> rows;
-  if (outcome.encoding == v1::ExampleOutcomes::PACKED_BITS &&
-      outcome.data.size() == (count + 7) / 8) {
-    for (std::size_t i = 0; i < count; ++i) {
-      rows.push_back(static_cast<float>(byte(i / 8) >> i % 8 & 1));
-    }
-  } else if (outcome.encoding == v1::ExampleOutcomes::FLOAT16 &&
-             outcome.data.size() == 2 * count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      rows.push_back(FromHalf(
-          static_cast<std::uint16_t>(byte(2 * i) | byte(2 * i + 1) << 8)));
-    }
-  }
-  return rows;
+  const bool numbers = !outcomes.true_value.empty();
+  auto score = statistics::MakeRunScore(metric, outcomes);
+  if (near(score.get(), numbers ? kNearNumbers : kNearCounts)) return score;
+  score = statistics::MakeRunScore("", outcomes);
+  const bool bits = outcomes.right_or_wrong;
+  return near(score.get(), bits ? kNearCounts : kNearHalves) ? score : nullptr;
 }
 
-std::vector<float> RowsOfMean(const storage::OutcomeRow& outcome,
-                              double value) {
-  std::vector<float> rows = RowsOf(outcome);
-  const double mean = std::accumulate(rows.begin(), rows.end(), 0.0) /
-                      static_cast<double>(rows.size());
-  const bool bits = outcome.encoding == v1::ExampleOutcomes::PACKED_BITS;
-  // False for NaN.
-  if (!(std::abs(mean - value) <= (bits ? kNearBits : kNearHalves))) {
-    rows.clear();
-  }
-  return rows;
+std::shared_ptr<const statistics::RunScore> ScoreOf(
+    const storage::OutcomeRow& row, const std::string& metric, double value) {
+  return ScoreOf(ReadOutcomes(OutcomesToProto(row)), metric, value);
+}
+
+std::uint64_t ChanceOf(const std::string& fingerprint,
+                       const std::string& metric) {
+  return Fnv1a(absl::StrCat(fingerprint, "\n", metric));
 }
 
 absl::StatusOr<std::int64_t> CountEvaluationRows(
@@ -76,8 +62,8 @@ absl::StatusOr<std::int64_t> CountEvaluationRows(
     ASSIGN_OR_RETURN(const std::optional<storage::OutcomeRow> outcome,
                      store.FindOutcome(study, trial->number));
     if (!outcome.has_value()) continue;
-    return static_cast<std::int64_t>(
-        RowsOfMean(*outcome, trial->values[0]).size());
+    const auto score = ScoreOf(*outcome, "", trial->values[0]);
+    return score == nullptr ? 0 : static_cast<std::int64_t>(score->units());
   }
   return 0;
 }

@@ -70,22 +70,25 @@ absl::Status KeepBatch(const StudyHandle& study, std::string batch,
       "batch");
 }
 
-// The rows whose mean is the metric, all of one data set; else none.
-class RowReader {
+// The metric by its rows, all of one data set; else null.
+class ScoreReader {
  public:
-  RowReader(const StudyHandle& study, const storage::TrialStore& store)
+  ScoreReader(const StudyHandle& study, const storage::TrialStore& store)
       : study_(study), store_(store) {}
 
-  absl::StatusOr<std::vector<float>> Read(std::int64_t number, double value) {
-    std::vector<float> rows;
-    if (std::isnan(value)) return rows;
+  absl::StatusOr<std::shared_ptr<const statistics::RunScore>> Read(
+      std::int64_t number, const std::string& metric, double value) {
+    std::shared_ptr<const statistics::RunScore> score;
+    if (std::isnan(value)) return score;
     ASSIGN_OR_RETURN(const std::optional<storage::OutcomeRow> outcome,
                      store_.FindOutcome(study_.key, number));
-    if (!outcome.has_value()) return rows;
+    if (!outcome.has_value()) return score;
     if (fingerprint_.empty()) fingerprint_ = outcome->data_fingerprint;
-    if (outcome->data_fingerprint != fingerprint_) return rows;
-    return RowsOfMean(*outcome, value);
+    if (outcome->data_fingerprint != fingerprint_) return score;
+    return ScoreOf(*outcome, metric, value);
   }
+
+  const std::string& fingerprint() const { return fingerprint_; }
 
  private:
   const StudyHandle& study_;
@@ -96,6 +99,7 @@ class RowReader {
 // The rivals in the order in which they were enqueued, with their runs.
 struct Runs {
   std::vector<importance::RivalRuns> rivals;
+  std::string fingerprint;
   v1::PlanVerification proto;
 };
 
@@ -104,20 +108,22 @@ absl::StatusOr<Runs> RunsOf(const StudyHandle& study,
                             const std::stop_token& stop,
                             const MarkedTrials& marked) {
   Runs runs;
-  RowReader reader(study, store);
+  ScoreReader reader(study, store);
   for (const auto& [number, trial] : marked) {
     RETURN_IF_ERROR(importance::CheckStop(stop));
     const VerifyMark& mark = trial.mark;
     std::size_t r = 0;
-    while (r < runs.rivals.size() && runs.rivals[r].name != mark.rival) ++r;
+    while (r < runs.rivals.size() && runs.rivals[r].seen.name != mark.rival)
+      ++r;
     if (r == runs.rivals.size()) {
-      runs.rivals.push_back({mark.rival, mark.predicted, mark.one_run, {}});
+      runs.rivals.push_back({mark.predicted, mark.one_run, {mark.rival, {}}});
       runs.proto.add_rivals()->set_name(mark.rival);
     }
-    importance::RivalRun& run = runs.rivals[r].runs.emplace_back();
+    statistics::Run& run = runs.rivals[r].seen.runs.emplace_back();
     run.seed = mark.seed;
     run.value = trial.value;
-    ASSIGN_OR_RETURN(run.rows, reader.Read(number, trial.value));
+    ASSIGN_OR_RETURN(run.score,
+                     reader.Read(number, mark.objective.metric, trial.value));
     v1::VerifiedRun* const out =
         runs.proto.mutable_rivals(static_cast<int>(r))->add_runs();
     out->set_trial(TrialNameOf(study.id, number));
@@ -127,6 +133,7 @@ absl::StatusOr<Runs> RunsOf(const StudyHandle& study,
     runs.proto.set_ended(runs.proto.ended() +
                          (IsTerminal(trial.state) ? 1 : 0));
   }
+  runs.fingerprint = reader.fingerprint();
   return runs;
 }
 
@@ -143,6 +150,8 @@ void AddJudgement(const Runs& runs, const importance::Verification& judged,
     out.set_row_noise(rival.row_noise);
     out.set_exceeds_seeds(rival.exceeds_seeds);
     out.set_exceeds_rows(rival.exceeds_rows);
+    out.set_p(rival.p);
+    out.set_adjusted_p(rival.adjusted_p);
   }
   proto.set_seed_deviation(judged.seed_deviation);
   proto.set_evaluation_rows(judged.rows);
@@ -167,7 +176,9 @@ absl::StatusOr<AnswerPtr> VerifyVerb::Verify(const StudyHandle& study,
   RETURN_IF_ERROR(KeepBatch(study, batch, marked));
   ASSIGN_OR_RETURN(Runs runs, RunsOf(study, desk_.store(), stop, marked));
   const VerifyMark& mark = marked.begin()->second.mark;
-  const importance::Verification judged = importance::JudgeRuns(runs.rivals);
+  const importance::Verification judged = importance::JudgeRuns(
+      runs.rivals, ChanceOf(runs.fingerprint, mark.objective.metric), stop);
+  RETURN_IF_ERROR(importance::CheckStop(stop));
   AddJudgement(runs, judged, runs.proto);
   runs.proto.set_study(StudyNameOf(study.id));
   runs.proto.set_revision(revision);

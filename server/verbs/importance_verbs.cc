@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "server/importance/contender_trials.h"
+
 namespace frostline::server {
 
 template <typename V, typename Request, typename Answer>
@@ -37,6 +39,8 @@ void ImportanceVerbs::AddTo(VerbTable& table) {
   Add(table, "GetPlanVerification", verify_, &VerifyVerb::GetPlanVerification);
   calls_.Add(table, "ImportanceService.CompareStudies", CallerRole::kViewer,
              this, &ImportanceVerbs::CompareStudies);
+  calls_.Add(table, "ImportanceService.CompareTrials", CallerRole::kViewer,
+             this, &ImportanceVerbs::CompareTrials);
 }
 
 void ImportanceVerbs::CompareStudies(CallContext caller,
@@ -50,6 +54,21 @@ void ImportanceVerbs::CompareStudies(CallContext caller,
                   Reply<v1::StudyComparison> answer) {
                 reports_.CompareStudies(studies[0], studies[1], request,
                                         cancelled, std::move(answer));
+              });
+}
+
+void ImportanceVerbs::CompareTrials(CallContext caller,
+                                    v1::CompareTrialsRequest request,
+                                    Reply<v1::TrialComparison> reply) {
+  auto names = StudiesOf(request);
+  if (!names.ok()) return reply(names.status());
+  const CancelFlag cancelled = caller.cancelled;
+  calls_.Read(std::move(caller), *std::move(names), std::move(reply),
+              [this, request = std::move(request), cancelled](
+                  const std::vector<StudyHandle>& studies,
+                  Reply<v1::TrialComparison> answer) {
+                compare_.CompareTrials(studies, request, cancelled,
+                                       std::move(answer));
               });
 }
 

@@ -8,6 +8,7 @@
 #define FROSTLINE_SERVER_VERBS_IMPORTANCE_VERBS_H_
 
 #include "frostline/v1/importance_service.pb.h"
+#include "server/importance/compare_verb.h"
 #include "server/importance/curve_verbs.h"
 #include "server/importance/plan_verbs.h"
 #include "server/importance/report_verbs.h"
@@ -23,7 +24,8 @@ class ImportanceVerbs {
         reports_(desk),
         curves_(desk),
         plans_(desk),
-        verify_(desk) {}
+        verify_(desk),
+        compare_(desk) {}
 
   void AddTo(VerbTable& table);
 
@@ -35,12 +37,15 @@ class ImportanceVerbs {
                           Reply<Answer>));
   void CompareStudies(CallContext caller, v1::CompareStudiesRequest request,
                       Reply<v1::StudyComparison> reply);
+  void CompareTrials(CallContext caller, v1::CompareTrialsRequest request,
+                     Reply<v1::TrialComparison> reply);
 
   Calls& calls_;
   ReportVerbs reports_;
   CurveVerbs curves_;
   PlanVerbs plans_;
   VerifyVerb verify_;
+  CompareVerb compare_;
 };
 
 }  // namespace frostline::server

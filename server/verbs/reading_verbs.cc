@@ -304,13 +304,7 @@ absl::StatusOr<v1::ExampleOutcomes> ReadingVerbs::GetExampleOutcomes(
                      "set training.report_example_outcomes in the study",
                      "name");
   }
-  v1::ExampleOutcomes outcomes;
-  outcomes.set_data_fingerprint(row->data_fingerprint);
-  outcomes.set_encoding(
-      static_cast<v1::ExampleOutcomes::Encoding>(row->encoding));
-  outcomes.set_count(row->count);
-  outcomes.set_data(row->data);
-  return outcomes;
+  return OutcomesToProto(*row);
 }
 
 }  // namespace frostline::server

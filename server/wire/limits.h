@@ -26,6 +26,9 @@ inline constexpr int kMaxFinalMetrics = 256;
 inline constexpr int kMaxReportPairs = 1'000;
 inline constexpr int kMaxAskedTrials = 64;  // that would tell most
 inline constexpr int kMaxVerifySeeds = 32;  // of a rival of a plan
+inline constexpr int kMaxContenders = 16;   // that are compared at once
+inline constexpr int kMaxContenderTrials = 64;
+inline constexpr int kMaxComparedTrials = 128;  // in all
 // Importance keeps so much between calls.
 inline constexpr std::size_t kMaxKnownTrialBytes = std::size_t{256} << 20;
 inline constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 20;

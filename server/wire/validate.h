@@ -60,6 +60,7 @@ absl::Status Validate(const v1::GetMarginalsRequest& request);
 absl::Status Validate(const v1::GetPairMarginalRequest& request);
 absl::Status Validate(const v1::GetStabilityRequest& request);
 absl::Status Validate(const v1::CompareStudiesRequest& request);
+absl::Status Validate(const v1::CompareTrialsRequest& request);
 absl::Status Validate(const v1::GetPlanRequest& request);
 absl::Status Validate(const v1::GetFrontierRequest& request);
 absl::Status Validate(const v1::AskPlanRequest& request);

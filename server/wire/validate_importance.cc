@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -72,6 +73,34 @@ absl::Status Validate(const v1::CompareStudiesRequest& request) {
   RETURN_IF_ERROR(CheckStudyName(request.first(), "first"));
   RETURN_IF_ERROR(CheckStudyName(request.second(), "second"));
   return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::CompareTrialsRequest& request) {
+  const int count = request.contenders_size();
+  if (count < 2) {
+    return BadField("contenders", absl::StrCat("there are ", count),
+                    "name two or more");
+  }
+  RETURN_IF_ERROR(CheckCount(count, kMaxContenders, "contenders"));
+  for (const v1::Contender& contender : request.contenders()) {
+    if (contender.trials().empty()) {
+      return BadField("contenders.trials", "it is empty",
+                      "name a trial of each contender");
+    }
+    RETURN_IF_ERROR(CheckCount(contender.trials_size(), kMaxContenderTrials,
+                               "contenders.trials"));
+    for (const std::string& trial : contender.trials()) {
+      RETURN_IF_ERROR(CheckTrialName(trial, "contenders.trials"));
+    }
+    RETURN_IF_ERROR(
+        CheckBytes(contender.name(), kMaxNameBytes, "contenders.name"));
+  }
+  RETURN_IF_ERROR(CheckBytes(request.metric(), kMaxNameBytes, "metric"));
+  if (std::isfinite(request.margin()) && request.margin() >= 0.0) {
+    return absl::OkStatus();
+  }
+  return BadField("margin", absl::StrCat("it is ", request.margin()),
+                  "give a finite number of at least 0");
 }
 
 absl::Status Validate(const v1::GetPlanRequest& request) {

@@ -16,6 +16,12 @@ from grpc_status import rpc_status
 from page import ROOT
 
 THERE, NOT_THERE = "studies/imported", "studies/none"
+
+
+def contenders(*trials):
+    return [{"trials": [trial]} for trial in trials]
+
+
 METHOD = re.compile(r"^### (\w+Service)\.(\w+)$(.*?)(?=^##)",
                     re.MULTILINE | re.DOTALL)
 # error -> fields of a request that provoke it, as far as the request has them
@@ -23,8 +29,13 @@ METHOD = re.compile(r"^### (\w+Service)\.(\w+)$(.*?)(?=^##)",
 PROVOKED_BY = {
     "STUDY_NOT_FOUND": {"name": NOT_THERE, "study": NOT_THERE,
                         "parent": NOT_THERE, "first": NOT_THERE,
-                        "second": THERE},
-    "TRIAL_NOT_FOUND": {"name": THERE + "/trials/1000"},
+                        "second": THERE,
+                        "contenders": contenders(THERE + "/trials/0",
+                                                 NOT_THERE + "/trials/0")},
+    "TRIAL_NOT_FOUND": {"name": THERE + "/trials/1000",
+                        "contenders": contenders(THERE + "/trials/1000",
+                                                 THERE + "/trials/0")},
+    "OUTCOMES_MISSING": {},
     "PAGE_TOKEN_INVALID": {"page_token": "no token"},
     "FILTER_INVALID": {"filter": "((("},
     "EVALUATOR_UNKNOWN": {"options": {"evaluator": "none"}},
@@ -32,6 +43,8 @@ PROVOKED_BY = {
 # What the call needs besides.
 BESIDES = {"GetPairMarginal": {"first": "layer.0", "second": "layer.1"},
            "CompareStudies": {"first": THERE, "second": THERE},
+           "CompareTrials": {"contenders": contenders(THERE + "/trials/0",
+                                                      THERE + "/trials/1")},
            "AskPlan": {"trials": 1}, "GetPlanRivals": {"seeds": 2}}
 TRIALS = ("GetTrial", "ListMeasurements", "GetExampleOutcomes", "GetTrialLog")
 
@@ -52,7 +65,8 @@ def request_of(method, error):
     if method.name in TRIALS:
         fields["name"] = THERE + "/trials/0"
     for field, value in PROVOKED_BY[error].items():
-        if method.name in TRIALS and error == "STUDY_NOT_FOUND":
+        if method.name in TRIALS and error == "STUDY_NOT_FOUND" and \
+                isinstance(value, str):
             value += "/trials/0"
         if method.name != "GetPairMarginal" or field not in fields or \
                 field == "study":

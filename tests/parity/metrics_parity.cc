@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "statistics/scores/classification_metrics.h"
+#include "statistics/scores/correlation.h"
 #include "tests/parity/parity.h"
-#include "worker/trainer/tasks/classification_metrics.h"
-#include "worker/trainer/tasks/correlation.h"
 
 namespace frostline::test {
 namespace {
@@ -26,7 +26,7 @@ void CheckClasses(const std::string& path, ParityResult& result) {
     const std::int32_t highest =
         std::max(*std::max_element(truth.begin(), truth.end()),
                  *std::max_element(prediction.begin(), prediction.end()));
-    trainer::Confusion confusion(
+    statistics::Confusion confusion(
         static_cast<std::size_t>(std::max(highest, 1)) + 1);
     confusion.Add(truth, prediction);
     result.Near("accuracy", recorded.at("accuracy"), confusion.Accuracy(),
@@ -57,11 +57,11 @@ void CheckNumbers(const std::string& path, ParityResult& result) {
     const std::vector<double> truth = recorded.at("y");
     const std::vector<double> prediction = recorded.at("p");
     Compare("mean squared error", recorded.at("mse"),
-            trainer::MeanSquaredError(truth, prediction), result);
+            statistics::MeanSquaredError(truth, prediction), result);
     Compare("Pearson", recorded.at("pearson"),
-            trainer::Pearson(truth, prediction), result);
+            statistics::Pearson(truth, prediction), result);
     Compare("Spearman", recorded.at("spearman"),
-            trainer::Spearman(truth, prediction), result);
+            statistics::Spearman(truth, prediction), result);
   }
 }
 

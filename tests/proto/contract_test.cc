@@ -50,6 +50,7 @@ const std::vector<const pb::FileDescriptor*>& OurFiles() {
       v1::ErrorInfo::descriptor()->file(),
       v1::ImportanceReport::descriptor()->file(),
       v1::Frontier::descriptor()->file(),
+      v1::TrialComparison::descriptor()->file(),
       v1::GetStudyRequest::descriptor()->file(),
       v1::AcquireRequest::descriptor()->file(),
       v1::GetReportRequest::descriptor()->file(),

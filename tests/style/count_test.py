@@ -36,12 +36,18 @@ def entry(name, status, inner=""):
 
 
 class Count(unittest.TestCase):
-    def run_count(self, report, gtest=None, ctest_status=0):
+    def run_count(self, report, gtest=None, ctest_status=0, again=None,
+                  gtest_again=None):
         with tempfile.TemporaryDirectory() as folder:
             if report is not None:
                 pathlib.Path(folder, "ctest.xml").write_text(report)
+            if again is not None:
+                pathlib.Path(folder, "again").mkdir()
+                pathlib.Path(folder, "again", "ctest.xml").write_text(again)
             for name, text in (gtest or {}).items():
                 pathlib.Path(folder, f"{name}_test.xml").write_text(text)
+            for name, text in (gtest_again or {}).items():
+                pathlib.Path(folder, "again", f"{name}_test.xml").write_text(text)
             run = subprocess.run(
                 [sys.executable, ROOT / "scripts/count_tests.py", folder,
                  str(ctest_status)], capture_output=True, text=True)
@@ -107,6 +113,28 @@ class Count(unittest.TestCase):
         phases = re.findall(r"^\s*phase (\w+)",
                             (ROOT / ".ci/run").read_text(), re.MULTILINE)
         self.assertEqual({*phases, "all"}, set(count_tests.budgets("phase")))
+
+    def test_what_passes_alone_is_unsteady_and_has_passed(self):
+        first = ctest(entry("base", "fail"), entry("study", "run"))
+        self.assertEqual(
+            self.run_count(first, {"base": GTEST}, 8,
+                           ctest(entry("base", "run")), {"base": GREEN}),
+            ("2 passed, 0 failed, 0 skipped", 0))
+
+    def test_what_fails_twice_has_failed(self):
+        first = ctest(entry("base", "fail"))
+        self.assertEqual(
+            self.run_count(first, {"base": GTEST}, 8, first, {"base": GTEST}),
+            ("1 passed, 1 failed, 1 skipped", 1))
+
+    def test_a_second_run_forgives_neither_a_crash_nor_a_race(self):
+        race = "<system-out>WARNING: ThreadSanitizer: data race</system-out>"
+        for output, report in (("", {}), ("", {"base": GREEN}),
+                               (race, {"base": GTEST})):
+            self.assertEqual(
+                self.run_count(ctest(entry("base", "fail", output)), report, 8,
+                               ctest(entry("base", "run")),
+                               {"base": GREEN})[1], 1)
 
     def test_ctest_that_never_ran_is_a_failure(self):
         self.assertEqual(self.run_count(None, {}, 1),

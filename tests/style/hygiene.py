@@ -24,8 +24,8 @@ LEFTOVERS = {
 BLIND_LOCK = re.compile(r"\babsl::(Mutex|MutexLock|CondVar)\b")
 # Libraries speak through base/log.h and statuses, never to a terminal.
 PRINTING = re.compile(r"\bstd::(cout|cerr|clog)\b|(?<![\w:])(std::)?f?printf\s*\(")
-QUIET_ROOMS = ("base/", "study/", "sampler/", "importance/", "storage/",
-               "server/", "worker/agent/")
+QUIET_ROOMS = ("base/", "study/", "sampler/", "statistics/", "importance/",
+               "storage/", "server/", "worker/agent/")
 MAY_PRINT = re.compile(r"(^|/)main\.cc$|^base/log\.(cc|h)$")
 
 HOSTS = [".".join(parts) for parts in (

@@ -24,6 +24,7 @@ NAMESPACES = {
     "surrogate": "frostline::surrogate",
     "sampler": "frostline::sampler",
     "importance": "frostline::importance",
+    "statistics": "frostline::statistics",
     "storage": "frostline::storage",
     "tls": "frostline::tls",
     "spans": "frostline::spans",

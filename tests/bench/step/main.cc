@@ -15,6 +15,7 @@
 #include "tests/bench/step/other_process.h"
 #include "tests/bench/step/our_steps.h"
 #include "tests/bench/step/plain_steps.h"
+#include "tests/bench/step/whole_trials.h"
 #include "worker/trainer/device/main_memory.h"
 #include "worker/trainer/device/speed.h"
 
@@ -24,7 +25,14 @@ namespace {
 using trainer::Device;
 using trainer::Precision;
 
-enum What : std::int32_t { kTake, kStep, kLogits, kFlops, kPeak, kEvaluate };
+enum What : std::int32_t {
+  kTake,
+  kStep,
+  kLogits,
+  kFlops,
+  kPeak,
+  kEvaluate,
+};
 
 double ProcessorSeconds() {
   timespec now{};
@@ -73,6 +81,21 @@ OtherProcess::Answer BeginOurs(const Shape& shape, Precision precision) {
       return {ProcessorSeconds() - begun};
     }
     return Answer(*side, question);
+  };
+}
+
+// A question is a study and steps; `how` is 1 + its frozen layers. Answers
+// seconds, and the texts that went through them.
+OtherProcess::Answer BeginTrials(const Shape& shape) {
+  at::set_num_threads(1);
+  trainer::KeepFreedMemory();
+  auto trials = std::make_shared<WholeTrials>(shape);
+  return [trials](const Question& question) -> std::vector<double> {
+    const double begun = ProcessorSeconds();
+    const trainer::TrialUsage usage = trials->Run(
+        "s" + std::to_string(question.what), question.number, question.how - 1);
+    return {ProcessorSeconds() - begun,
+            static_cast<double>(usage.prefix.misses)};
   };
 }
 
@@ -191,8 +214,27 @@ void RunPeak(const Bench& bench, const Shape& shape, Precision precision,
   bench.Figure(key, Median(shares));
 }
 
+// What a trial costs beyond its steps where its model is on the shelf, and what
+// frozen layers cost the second of two studies.
+void RunTrials(const Bench& bench, const Shape& shape) {
+  constexpr std::int64_t kSteps = 5;
+  OtherProcess trials([&] { return BeginTrials(shape); });
+  trials.Ask({0, 0, 1});  // loads
+  std::vector<double> overheads;
+  for (int i = 0; i < (bench.quick() ? 5 : 15); ++i) {
+    const double one = trials.Ask({0, 0, 1}).at(0);
+    const double many = trials.Ask({0, 0, kSteps}).at(0);
+    overheads.push_back(one - (many - one) / (kSteps - 1));
+  }
+  bench.Figure("trial_overhead_ms", 1e3 * Median(overheads));
+  trials.Ask({1, 1 + 4, 1});
+  bench.Figure("second_study_prefix_forwards",
+               trials.Ask({2, 1 + 4, kSteps}).at(1));
+}
+
 void Run(const Bench& bench) {
   const Shape small;
+  RunTrials(bench, small);
   StepBench(bench, small, "").Run();
   RunPeak(bench, small, Precision::kFp32, "fp32_peak");
   RunPeak(bench, small, Precision::kBf16, "bf16_peak");

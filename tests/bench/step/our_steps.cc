@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/bench/step/our_steps.h"
 
+#include <ATen/ops/full.h>
 #include <ATen/ops/randint.h>
 
 #include <string>
@@ -58,6 +59,14 @@ std::vector<at::Tensor> DrawnWeights(const Shape& shape) {
   return values;
 }
 
+std::vector<std::string> NamesOfWeights(const Shape& shape) {
+  std::vector<std::string> names;
+  for (const ParameterSpec& spec : ParametersOf(ConfigOf(shape), kTwoClasses)) {
+    names.push_back(spec.name);
+  }
+  return names;
+}
+
 Batch DrawnBatch(const Shape& shape) {
   at::Generator chance = at::make_generator<at::CPUGeneratorImpl>(kSeed);
   Batch batch;
@@ -67,6 +76,8 @@ Batch DrawnBatch(const Shape& shape) {
   batch.types = at::zeros({shape.texts, shape.tokens}, at::kLong);
   batch.labels =
       at::randint(0, 2, {shape.texts}, chance, at::TensorOptions(at::kLong));
+  batch.noise = at::arange(shape.texts, at::TensorOptions(at::kLong));
+  batch.lengths = at::full({shape.texts}, shape.tokens, at::kLong);
   return batch;
 }
 
@@ -80,7 +91,6 @@ OurSteps::OurSteps(const Shape& shape, Precision precision)
   options.optimizer.weight_decay = kDecay;
   options.schedule.kind = ScheduleKind::kConstant;
   options.schedule.total_steps = 1 << 20;
-  options.seed = kSeed;
   options.precision = precision;
   stepper_.emplace(
       Must(Stepper::Make(model_, PlanOf(shape_, Freeze{}), options)));

@@ -18,6 +18,8 @@ namespace frostline::bench {
 // Drawn weights of `shape` in the order of ParametersOf, always the same.
 std::vector<at::Tensor> DrawnWeights(const Shape& shape);
 
+std::vector<std::string> NamesOfWeights(const Shape& shape);
+
 // A batch of drawn ids, a class for each text.
 trainer::Batch DrawnBatch(const Shape& shape);
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <string>
 
+#include "tests/bench/step/drawn_texts.h"
 #include "tests/bench/step/must.h"
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/input_file.h"
@@ -15,36 +16,13 @@ namespace {
 
 using namespace frostline::trainer;
 
-constexpr std::int64_t kSpecial = 5;  // tokens before the words
-
-// Words "w5" and on have the ids 5 and on.
-Tokenizer TokenizerOf(const Shape& shape) {
-  std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
-  for (std::int64_t i = kSpecial; i < shape.vocabulary; ++i) {
-    vocabulary += "w" + std::to_string(i) + "\n";
-  }
-  return Must(ReadVocabTxt(vocabulary, {}));
-}
-
 TokenStore TextsOf(const Shape& shape, const std::string& path) {
-  std::ofstream file(path);
-  file << "text\tlabel\n";
-  std::uint64_t draw = kSeed;
-  for (std::int64_t i = 0; i < shape.texts; ++i) {
-    for (std::int64_t j = 0; j + 2 < shape.tokens; ++j) {
-      draw = draw * 6364136223846793005U + 1442695040888963407U;
-      const auto words =
-          static_cast<std::uint64_t>(shape.vocabulary - kSpecial);
-      file << "w" << kSpecial + static_cast<std::int64_t>((draw >> 33U) % words)
-           << " ";
-    }
-    file << "\t" << i % 2 << "\n";
-  }
-  file.close();
+  std::ofstream(path) << DrawnTexts(shape, shape.texts, kSeed);
   const Dataset data =
       Must(DatasetReader(TaskKind::kClassification)
                .Read(Must(InputFile::Open(path)), {.header = true}, {}));
-  return Must(Tokenize(data, data.AllRows(), TokenizerOf(shape), {}));
+  const Tokenizer tokenizer = Must(ReadVocabTxt(DrawnVocabulary(shape), {}));
+  return Must(Tokenize(data, data.AllRows(), tokenizer, {}));
 }
 
 }  // namespace
@@ -65,8 +43,10 @@ void SharedTexts::Fill(const Model& model, std::int64_t blocks,
   work.log = [](const std::string& line) { std::cerr << line << "\n"; };
   std::string key = std::to_string(blocks);
   key.insert(0, 64 - key.size(), '0');
-  boundaries_.emplace(model, blocks, precision, &store_,
-                      GroupName{key, "bench"}, work);
+  BoundarySpec wanted;
+  wanted.blocks = blocks;
+  wanted.group = {key, "bench"};
+  boundaries_.emplace(model, precision, &store_, wanted, work);
   Must(boundaries_->Prepare(tokens_));
 }
 

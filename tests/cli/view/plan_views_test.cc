@@ -125,11 +125,12 @@ v1::PlanVerification ExampleVerification() {
     verdict: 'the plan scored 0.912' seed_deviation: 0.008 evaluation_rows: 200
     rivals { name: 'plan' predicted { value: 0.905 lo80: 0.89 hi80: 0.92 }
       seen { value: 0.912 } difference { value: nan } seed_noise: nan
-      row_noise: nan runs { trial: 'studies/imdb/trials/36' seed: 9
+      row_noise: nan p: nan adjusted_p: nan runs { trial: 'studies/imdb/trials/36' seed: 9
         state: TRIAL_STATE_SUCCEEDED value: 0.912 } }
     rivals { name: 'head only' predicted { value: 0.6 lo80: 0.5 hi80: 0.7 }
       seen { value: 0.712 } difference { value: -0.2 } seed_noise: 0.02
-      row_noise: 0.03 exceeds_seeds: true exceeds_rows: true
+      row_noise: 0.03 exceeds_seeds: true exceeds_rows: true p: 0.004
+      adjusted_p: 0.012
       runs { trial: 'studies/imdb/trials/37' seed: 9
         state: TRIAL_STATE_INFEASIBLE value: nan } })");
 }
@@ -138,7 +139,7 @@ TEST(VerificationView, SetsSeenBesidePredicted) {
   const std::string text = RenderVerification(ExampleVerification(), 80);
   EXPECT_THAT(text, HasSubstr("6 of 6 trials have ended"));
   EXPECT_THAT(text, HasSubstr("plan       0.905 (0.890 – 0.920)  0.912     1"));
-  EXPECT_THAT(text, HasSubstr("-0.200  ±0.020*  ±0.030*\n"));
+  EXPECT_THAT(text, HasSubstr("-0.200  ±0.020*  ±0.030*  0.012\n"));
   EXPECT_THAT(text, HasSubstr("19 times in 20; * exceeded"));
   EXPECT_LE(WidestLine(text), 80);
   v1::PlanVerification open = ExampleVerification();
@@ -149,7 +150,7 @@ TEST(VerificationView, SetsSeenBesidePredicted) {
 TEST(VerificationView, CsvHasARowForEachRun) {
   EXPECT_THAT(VerificationCsv(ExampleVerification()),
               HasSubstr("\r\nhead only,0.6,0.5,0.7,0,0,37,9,INFEASIBLE,,-0.2,"
-                        "0.02,0.03\r\n"));
+                        "0.02,0.03,0.004,0.012\r\n"));
 }
 
 TEST(AskedView, SaysWhatEachWouldTellAndItsRates) {

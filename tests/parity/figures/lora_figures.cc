@@ -52,8 +52,7 @@ void AddLoraFigures(trainer::Stepper& stepper, trainer::Model& model,
                     Figures& figures) {
   if (!Has(recorded, "lora")) return;
   const trainer::Batch batch = trainer::MoveTo(first, model.device());
-  at::Generator chance;  // nothing drops
-  const trainer::Pass pass = trainer::TrainingPass(stepper.plan(), &chance);
+  const trainer::Pass pass = trainer::TrainingPass(stepper.plan());
   trainer::LossOf(model.head().spec(), model.Forward(batch, pass), batch.labels,
                   stepper.options().label_smoothing)
       .backward();

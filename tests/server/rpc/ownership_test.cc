@@ -137,6 +137,12 @@ TEST_F(OwnershipTest, AStudyNamedWithinARequestIsLookedAtToo) {
   EXPECT_THAT(Call<v1::StudyComparison>(nlp, "ImportanceService/CompareStudies",
                                         compare),
               FailsWith(ErrorId::kStudyDenied));
+  v1::CompareTrialsRequest trials;
+  trials.add_contenders()->add_trials("studies/shared/trials/0");
+  trials.add_contenders()->add_trials("studies/theirs/trials/0");
+  EXPECT_THAT(
+      Call<v1::TrialComparison>(nlp, "ImportanceService/CompareTrials", trials),
+      FailsWith(ErrorId::kStudyDenied));
 }
 
 TEST_F(OwnershipTest, TheAuditHasWhatWasChangedAndWhatWasRefused) {

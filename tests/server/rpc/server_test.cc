@@ -85,6 +85,7 @@ const std::set<std::string>& Promised() {
                                 "ImportanceService.GetPairMarginal",
                                 "ImportanceService.GetStability",
                                 "ImportanceService.CompareStudies",
+                                "ImportanceService.CompareTrials",
                                 "ImportanceService.GetPlan",
                                 "ImportanceService.GetFrontier",
                                 "ImportanceService.AskPlan",

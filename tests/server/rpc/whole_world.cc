@@ -115,6 +115,10 @@ const std::map<std::string, std::string>& GoodRequests() {
        "study: 'studies/a' points: 3 " + Options()},
       {"ImportanceService.CompareStudies",
        "first: 'studies/a' second: 'studies/a' " + Options()},
+      {"ImportanceService.CompareTrials",
+       "contenders { trials: 'studies/a/trials/0' name: 'n' } contenders { "
+       "trials: 'studies/a/trials/1' with_repeats: true } metric: 'accuracy' "
+       "margin: 0.01"},
       {"ImportanceService.GetPlan",
        "study: 'studies/a' tolerance: 0.01 options { trees: 4 bootstraps: 4 }"},
       {"ImportanceService.GetFrontier",

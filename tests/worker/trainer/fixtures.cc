@@ -2,6 +2,7 @@
 #include "tests/worker/trainer/fixtures.h"
 
 #include <ATen/ops/abs.h>
+#include <ATen/ops/tensor.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -11,7 +12,9 @@
 #include <limits>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "worker/trainer/model/noise.h"
 #include "worker/trainer/model/safetensors.h"
 
 namespace frostline::trainer {
@@ -82,6 +85,17 @@ Batch BatchOf(const Tensors& tensors, const std::string& prefix) {
   const auto types = tensors.find(prefix + ".token_type_ids");
   if (types != tensors.end()) batch.types = types->second;
   batch.labels = tensors.at(prefix + ".labels");
+  return batch;
+}
+
+Batch Noisy(Batch batch, std::uint64_t seed) {
+  std::vector<std::int64_t> noise;
+  for (std::int64_t i = 0; i < batch.ids.size(0); ++i) {
+    noise.push_back(static_cast<std::int64_t>(
+        TextNoise(seed, 0, static_cast<std::uint64_t>(i))));
+  }
+  batch.noise = at::tensor(noise);
+  batch.lengths = batch.mask.sum(1);
   return batch;
 }
 

@@ -7,6 +7,7 @@
 #ifndef FROSTLINE_TESTS_WORKER_TRAINER_FIXTURES_H_
 #define FROSTLINE_TESTS_WORKER_TRAINER_FIXTURES_H_
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -41,6 +42,10 @@ Tensors ReadTensors(const std::string& path);
 
 // The batch whose tensors begin with `prefix`: "b0".
 Batch BatchOf(const Tensors& tensors, const std::string& prefix);
+
+// Gives the batch's texts noise, each of its own; by default the text in row i
+// has the number i.
+Batch Noisy(Batch batch, std::uint64_t seed);
 
 // "models/bert-tok17" with the head that its name says.
 LoadedModel LoadFixture(const std::string& name);

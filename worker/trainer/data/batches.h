@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace frostline::trainer {
@@ -62,6 +63,10 @@ class BatchCursor {
   BatchCursor(const BatchPlanner& planner, BatchPosition position);
 
   const RowBatch& Next();
+  // Of this epoch, those that Next will give.
+  std::span<const RowBatch> Rest() const {
+    return std::span(plan_).subspan(position_.batch);
+  }
   const BatchPosition& position() const { return position_; }
   bool AtEpochEnd() const { return position_.batch >= plan_.size(); }
 

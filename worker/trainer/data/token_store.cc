@@ -2,7 +2,9 @@
 #include "worker/trainer/data/token_store.h"
 
 #include <algorithm>
+#include <unordered_map>
 
+#include "worker/trainer/data/row_order.h"
 #include "worker/trainer/text/encoder.h"
 #include "worker/trainer/text/labels.h"
 
@@ -52,6 +54,17 @@ std::vector<std::uint32_t> TokenStore::Lengths() const {
 
 std::span<const std::int32_t> TokenStore::ids(std::size_t row) const {
   return {ids_.data() + offsets_[row], ids_.data() + offsets_[row + 1]};
+}
+
+RowKey TokenStore::drawer(std::size_t row) const {
+  RowKey key = keys_[row];
+  if (repeats_[row] > 0) key.low ^= MixBits(repeats_[row]);
+  return key;
+}
+
+void TokenStore::CountRepeats() {
+  std::unordered_map<RowKey, std::uint32_t, RowKeyHash> seen;
+  for (const RowKey& key : keys_) repeats_.push_back(seen[key]++);
 }
 
 std::span<const std::int32_t> TokenStore::token_labels(std::size_t row) const {
@@ -147,6 +160,7 @@ Expected<TokenStore> Tokenize(const Dataset& data,
       if (!done.ok()) return done.fault();
     }
   }
+  store.CountRepeats();
   return store;
 }
 

@@ -55,6 +55,8 @@ class TokenStore {
   std::vector<std::uint32_t> Lengths() const;
   std::span<const std::int32_t> ids(std::size_t row) const;
   RowKey key(std::size_t row) const { return keys_[row]; }
+  // Who draws: the text, and another one where it occurs again.
+  RowKey drawer(std::size_t row) const;
   // Only tagging has labels.
   std::span<const std::int32_t> token_labels(std::size_t row) const;
 
@@ -70,12 +72,14 @@ class TokenStore {
                                        PairForm form, const StopSign& stop);
   Expected<Done> Add(const Dataset& data, std::uint32_t row,
                      const Encoding& encoding);
+  void CountRepeats();
 
   bool tagging_ = false;
   std::vector<std::uint64_t> offsets_ = {0};
   std::vector<std::int32_t> ids_;
   std::vector<std::uint8_t> types_;
   std::vector<RowKey> keys_;                // of the rows
+  std::vector<std::uint32_t> repeats_;      // of a row's text, before it
   std::vector<std::int32_t> token_labels_;  // of tagging
   std::vector<std::int32_t> labels_;        // of the rows
   std::vector<float> targets_;

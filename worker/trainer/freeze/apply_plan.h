@@ -18,7 +18,7 @@ namespace frostline::trainer {
 // model's.
 void ApplyPlan(const FreezePlan& plan, Model& model);
 
-Pass TrainingPass(const FreezePlan& plan, at::Generator* chance);
+Pass TrainingPass(const FreezePlan& plan);
 
 // Returns the rate of every slice, shaped to be multiplied with the tensor, or
 // undefined when one rate holds for all of it.

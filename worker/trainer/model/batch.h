@@ -24,9 +24,18 @@ struct Batch {
   // It is what Prefix gave for these texts, [B, N, H], or [B, 1, H] of all
   // layers where the head reads no more; undefined runs Prefix.
   at::Tensor boundary;
+  // [B] int64: what each text draws, its bits as TextNoise gives them; only
+  // training needs it.
+  at::Tensor noise;
+  at::Tensor lengths;  // [B] int64, tokens before padding; undefined: N
 };
 
+// Waits for nothing: what goes to a GPU goes through pinned memory.
 Batch MoveTo(const Batch& batch, at::Device device);
+
+// Pads texts on the right to a multiple of `tokens`, with nothing for anyone to
+// see, unless that is longer than the model's longest text.
+Batch PadTo(std::int64_t tokens, const Batch& batch, const ModelConfig& config);
 
 // Refuses ids beyond the vocabulary, texts beyond the table of positions, and
 // shapes that do not fit.
@@ -34,7 +43,7 @@ Expected<Done> CheckBatch(const Batch& batch, const ModelConfig& config,
                           const HeadSpec& head);
 
 struct Pass {
-  bool training = false;  // dropout on
+  bool training = false;  // dropout on, by the batch's noise
   // FreezePlan counts these leading blocks without a graph.
   std::int64_t frozen_blocks = 0;
   // In these, dropout is off even when training.
@@ -42,8 +51,6 @@ struct Pass {
   // The top layer gives its first token alone, [B, 1, H]: of the others it
   // needs keys and values, and no more.
   bool first_token = false;
-  // Dropout draws from it; it must be set when `training`.
-  at::Generator* chance = nullptr;
 };
 
 }  // namespace frostline::trainer

@@ -5,35 +5,86 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
+#include "worker/trainer/model/dropout_operators.h"
 #include "worker/trainer/model/noise.h"
 
 namespace frostline::trainer {
 namespace {
 
 // Numbers that one thread takes at least, a multiple of kNoiseBlock.
-constexpr std::int64_t kGrain = 1 << 14;
+constexpr std::size_t kGrain = std::size_t{1} << 14;
 
-// Calls work(first, count) for parts that begin at a block of noise.
-template <typename Work>
-void ForParts(std::int64_t numbers, const Work& work) {
-  const std::int64_t parts = (numbers + kGrain - 1) / kGrain;
-  at::parallel_for(0, parts, 1, [&](std::int64_t begin, std::int64_t end) {
-    const std::int64_t first = begin * kGrain;
-    work(first, std::min(numbers, end * kGrain) - first);
-  });
+std::uint64_t NumberOf(const DropSite& site) {
+  return static_cast<std::uint64_t>(site.layer + 1) << 8 |
+         static_cast<std::uint64_t>(site.turn);
+}
+
+// Of a tensor and the batch that it is of.
+struct Texts {
+  std::vector<std::uint64_t> keys;
+  std::vector<TextShape> shapes;
+  bool padded = false;
+};
+
+Texts TextsOf(const at::Tensor& x, const Batch& batch, const DropSite& site) {
+  const std::int64_t count = x.size(0);
+  const auto size = [&](std::int64_t from_end) {
+    return x.dim() > from_end
+               ? static_cast<std::size_t>(x.size(x.dim() - from_end))
+               : 1;
+  };
+  const TextShape whole = {size(3), size(2), size(1), size(2), size(1)};
+  const auto* noise = batch.noise.const_data_ptr<std::int64_t>();
+  const std::int64_t* lengths =
+      batch.lengths.defined() && x.dim() > 2
+          ? batch.lengths.const_data_ptr<std::int64_t>()
+          : nullptr;
+  Texts texts;
+  for (std::int64_t i = 0; i < count; ++i) {
+    TextShape shape = whole;
+    if (lengths != nullptr) {
+      const auto tokens = static_cast<std::size_t>(lengths[i]);
+      shape.own_rows = std::min(shape.rows, tokens);
+      if (site.shares) shape.own_columns = std::min(shape.columns, tokens);
+      texts.padded = texts.padded || shape.own() < shape.all();
+    }
+    texts.keys.push_back(
+        PlaceNoise(static_cast<std::uint64_t>(noise[i]), NumberOf(site)));
+    texts.shapes.push_back(shape);
+  }
+  return texts;
 }
 
 template <typename T>
-void DropTensor(const Drop& drop, const at::Tensor& x, const at::Tensor& y,
-                std::uint8_t* kept) {
+void DropTexts(const Drop& like, const Texts& texts, const at::Tensor& x,
+               const at::Tensor& y, std::uint8_t* kept) {
+  std::vector<std::pair<std::size_t, std::size_t>> parts;  // text, first
+  for (std::size_t i = 0; i < texts.shapes.size(); ++i) {
+    for (std::size_t at = 0; at < texts.shapes[i].own(); at += kGrain) {
+      parts.emplace_back(i, at);
+    }
+  }
   const auto* from = static_cast<const T*>(x.const_data_ptr());
   auto* to = static_cast<T*>(y.mutable_data_ptr());
-  ForParts(x.numel(), [&](std::int64_t first, std::int64_t n) {
-    DropNumbers(drop, static_cast<std::uint64_t>(first),
-                static_cast<std::size_t>(n), from + first, to + first,
-                kept == nullptr ? nullptr : kept + first);
-  });
+  const auto drop_part = [&](const std::pair<std::size_t, std::size_t>& part) {
+    const auto [text, first] = part;
+    const TextShape& shape = texts.shapes[text];
+    const std::size_t begin = text * shape.all();
+    Drop drop = like;
+    drop.key = texts.keys[text];
+    DropNumbers(drop, shape, first, std::min(shape.own() - first, kGrain),
+                from + begin, to + begin,
+                kept == nullptr ? nullptr : kept + begin);
+  };
+  at::parallel_for(0, static_cast<std::int64_t>(parts.size()), 1,
+                   [&](std::int64_t begin, std::int64_t end) {
+                     for (std::int64_t i = begin; i < end; ++i) {
+                       drop_part(parts[static_cast<std::size_t>(i)]);
+                     }
+                   });
 }
 
 template <typename T>
@@ -42,22 +93,31 @@ void ScaleTensor(const at::Tensor& kept, float scale, const at::Tensor& x,
   const auto* marks = kept.const_data_ptr<std::uint8_t>();
   const auto* from = static_cast<const T*>(x.const_data_ptr());
   auto* to = static_cast<T*>(y.mutable_data_ptr());
-  ForParts(x.numel(), [&](std::int64_t first, std::int64_t n) {
-    ScaleKept(marks + first, scale, static_cast<std::size_t>(n), from + first,
-              to + first);
-  });
+  at::parallel_for(0, x.numel(), static_cast<std::int64_t>(kGrain),
+                   [&](std::int64_t begin, std::int64_t end) {
+                     ScaleKept(marks + begin, scale,
+                               static_cast<std::size_t>(end - begin),
+                               from + begin, to + begin);
+                   });
+}
+
+// What lies in padding is not written.
+at::Tensor Room(const at::Tensor& like, const at::TensorOptions& options,
+                const Texts& texts) {
+  return texts.padded ? at::zeros(like.sizes(), options)
+                      : at::empty(like.sizes(), options);
 }
 
 // `kept`, when defined, receives which numbers stayed.
-at::Tensor Dropped(const Drop& drop, const at::Tensor& x,
+at::Tensor Dropped(const Drop& drop, const Texts& texts, const at::Tensor& x,
                    const at::Tensor& kept) {
-  const at::Tensor y = at::empty(x.sizes(), x.options());
+  const at::Tensor y = Room(x, x.options(), texts);
   std::uint8_t* marks =
       kept.defined() ? kept.mutable_data_ptr<std::uint8_t>() : nullptr;
   if (x.scalar_type() == at::kFloat) {
-    DropTensor<float>(drop, x, y, marks);
+    DropTexts<float>(drop, texts, x, y, marks);
   } else {
-    DropTensor<std::uint16_t>(drop, x, y, marks);
+    DropTexts<std::uint16_t>(drop, texts, x, y, marks);
   }
   return y;
 }
@@ -68,11 +128,11 @@ using torch::autograd::variable_list;
 class DropoutWithGraph : public torch::autograd::Function<DropoutWithGraph> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
-                            const Drop& drop) {
-    const at::Tensor kept = at::empty(x.sizes(), x.options().dtype(at::kByte));
+                            const Drop& drop, const Texts& texts) {
+    const at::Tensor kept = Room(x, x.options().dtype(at::kByte), texts);
     context->save_for_backward({kept});
     context->saved_data["scale"] = static_cast<double>(drop.scale);
-    return Dropped(drop, x.contiguous(), kept);
+    return Dropped(drop, texts, x.contiguous(), kept);
   }
 
   static variable_list backward(AutogradContext* context,
@@ -87,37 +147,32 @@ class DropoutWithGraph : public torch::autograd::Function<DropoutWithGraph> {
     } else {
       ScaleTensor<std::uint16_t>(kept, scale, x, y);
     }
-    return {y, at::Tensor()};
+    return {y, at::Tensor(), at::Tensor()};
   }
 };
 
-// As LibTorch's own operators do it, for devices and types without a loop here.
-at::Tensor DropByOperators(const at::Tensor& x, double kept,
-                           const at::Generator& chance) {
-  const at::Tensor mask = at::empty_like(x).bernoulli_(kept, chance);
-  // bf16 has no number near 1/0.9: there the product is divided, in fp32.
-  if (x.scalar_type() != at::kFloat) return (x * mask).div_(kept);
-  return x * mask.div_(kept);
-}
-
 }  // namespace
 
-at::Tensor Dropout(const at::Tensor& x, double share, at::Generator* chance) {
+at::Tensor Dropout(const at::Tensor& x, double share, const Batch& batch,
+                   const DropSite& site) {
   if (share == 0.0) return x;
+  TORCH_CHECK(batch.noise.defined() && batch.noise.size(0) == x.size(0),
+              "a batch to train on has no noise for its texts");
   const double kept = 1.0 - share;
   const bool known =
       x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16;
-  if (!x.is_cpu() || !known) return DropByOperators(x, kept, *chance);
+  if (!x.is_cpu() || !known)
+    return DropByOperators(x, kept, batch, NumberOf(site), site.shares);
   constexpr double kAll = 4294967296.0;
   Drop drop;
-  drop.key = at::check_generator<at::CPUGeneratorImpl>(*chance)->random64();
   drop.threshold =
       static_cast<std::uint32_t>(std::min(std::round(kept * kAll), kAll - 1.0));
   drop.scale = static_cast<float>(1.0 / kept);
+  const Texts texts = TextsOf(x, batch, site);
   if (at::GradMode::is_enabled() && x.requires_grad()) {
-    return DropoutWithGraph::apply(x, drop);
+    return DropoutWithGraph::apply(x, drop, texts);
   }
-  return Dropped(drop, x.contiguous(), {});
+  return Dropped(drop, texts, x.contiguous(), {});
 }
 
 }  // namespace frostline::trainer

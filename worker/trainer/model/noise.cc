@@ -89,20 +89,50 @@ FROSTLINE_INLINE void DropBlock(std::uint32_t threshold, float scale,
   for (std::size_t i = 0; i < n; ++i) kept[i] = noise[i] < threshold ? 1 : 0;
 }
 
+// Where the text's own numbers are one behind the other, they are one row.
+FROSTLINE_INLINE TextShape Joined(const TextShape& shape) {
+  const bool whole_rows = shape.own_columns == shape.columns;
+  if (!whole_rows || (shape.planes > 1 && shape.own_rows != shape.rows)) {
+    return shape;
+  }
+  TextShape joined;
+  joined.columns = joined.own_columns = shape.own();
+  return joined;
+}
+
 template <typename T>
-FROSTLINE_INLINE void DropAll(const Drop& drop, std::uint64_t first,
-                              std::size_t n, const T* x, T* y,
-                              std::uint8_t* kept) {
+FROSTLINE_INLINE void DropAll(const Drop& drop, const TextShape& shape,
+                              std::size_t first, std::size_t n, const T* x,
+                              T* y, std::uint8_t* kept) {
   const auto [key, threshold, scale] = drop;  // a store could change `drop`
+  const TextShape places = Joined(shape);
   alignas(64) std::uint32_t noise[kNoiseBlock];
   alignas(64) std::uint8_t unread[kNoiseBlock];
+  std::size_t row = first / places.own_columns;
+  std::size_t column = first % places.own_columns;
   for (std::size_t at = 0; at < n; at += kNoiseBlock) {
     Threefry(key, (first + at) / kNoiseBlock, noise);
-    std::uint8_t* const marks = kept == nullptr ? unread : kept + at;
-    if (n - at >= kNoiseBlock) {  // a length that the compiler knows
-      DropBlock(threshold, scale, noise, kNoiseBlock, x + at, y + at, marks);
-    } else {
-      DropBlock(threshold, scale, noise, n - at, x + at, y + at, marks);
+    const std::size_t drawn = n - at < kNoiseBlock ? n - at : kNoiseBlock;
+    for (std::size_t used = 0; used < drawn;) {
+      const std::size_t plane = row / places.own_rows;
+      const std::size_t in_plane = row % places.own_rows;
+      const std::size_t place =
+          (plane * places.rows + in_plane) * places.columns + column;
+      const std::size_t left = places.own_columns - column;
+      const std::size_t some = drawn - used < left ? drawn - used : left;
+      std::uint8_t* const marks = kept == nullptr ? unread : kept + place;
+      if (some == kNoiseBlock) {  // a length that the compiler knows
+        DropBlock(threshold, scale, noise, kNoiseBlock, x + place, y + place,
+                  marks);
+      } else {
+        DropBlock(threshold, scale, noise + used, some, x + place, y + place,
+                  marks);
+      }
+      used += some;
+      column += some;
+      if (column < places.own_columns) continue;
+      column = 0;
+      ++row;
     }
   }
 }
@@ -116,7 +146,24 @@ FROSTLINE_INLINE void ScaleAll(const std::uint8_t* __restrict kept, float scale,
   }
 }
 
+// This finalises SplitMix64 (Steele, Lea and Flood, 2014).
+std::uint64_t Mixed(std::uint64_t x) {
+  x += 0x9E3779B97F4A7C15;
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
+  x = (x ^ x >> 27) * 0x94D049BB133111EB;
+  return x ^ x >> 31;
+}
+
 }  // namespace
+
+std::uint64_t TextNoise(std::uint64_t seed, std::uint64_t epoch,
+                        std::uint64_t text) {
+  return Mixed(Mixed(Mixed(seed) ^ epoch) ^ text);
+}
+
+std::uint64_t PlaceNoise(std::uint64_t text_noise, std::uint64_t place) {
+  return Mixed(text_noise ^ Mixed(place));
+}
 
 FROSTLINE_VECTORS
 void DrawNoise(std::uint64_t key, std::uint64_t block,
@@ -125,15 +172,16 @@ void DrawNoise(std::uint64_t key, std::uint64_t block,
 }
 
 FROSTLINE_VECTORS
-void DropNumbers(const Drop& drop, std::uint64_t first, std::size_t n,
-                 const float* x, float* y, std::uint8_t* kept) {
-  DropAll(drop, first, n, x, y, kept);
+void DropNumbers(const Drop& drop, const TextShape& shape, std::size_t first,
+                 std::size_t n, const float* x, float* y, std::uint8_t* kept) {
+  DropAll(drop, shape, first, n, x, y, kept);
 }
 
 FROSTLINE_VECTORS
-void DropNumbers(const Drop& drop, std::uint64_t first, std::size_t n,
-                 const std::uint16_t* x, std::uint16_t* y, std::uint8_t* kept) {
-  DropAll(drop, first, n, x, y, kept);
+void DropNumbers(const Drop& drop, const TextShape& shape, std::size_t first,
+                 std::size_t n, const std::uint16_t* x, std::uint16_t* y,
+                 std::uint8_t* kept) {
+  DropAll(drop, shape, first, n, x, y, kept);
 }
 
 FROSTLINE_VECTORS

@@ -22,19 +22,43 @@ inline constexpr std::size_t kNoiseBlock = 64;
 void DrawNoise(std::uint64_t key, std::uint64_t block,
                std::span<std::uint32_t, kNoiseBlock> numbers);
 
-// Of n numbers from number `first` of the key's, a multiple of kNoiseBlock,
-// says in kept[i] whether number i is below `threshold`, 1 or 0, and writes
-// x[i] * scale or 0 to y[i]. `kept` may be null.
+// What a text draws in an epoch: equal for the same text, whatever it is read
+// with. `text` is its key (data/row_key.h), folded.
+std::uint64_t TextNoise(std::uint64_t seed, std::uint64_t epoch,
+                        std::uint64_t text);
+// The key of its numbers at one place of a model, each place with a number of
+// its own.
+std::uint64_t PlaceNoise(std::uint64_t text_noise, std::uint64_t place);
+
+// Where one text's numbers lie in a tensor: planes x rows x columns, of which
+// padding is none of its own. They are counted as if there were no padding, so
+// that its amount changes no draw.
+struct TextShape {
+  std::size_t planes = 1;
+  std::size_t rows = 1;
+  std::size_t columns = 1;
+  std::size_t own_rows = 1;
+  std::size_t own_columns = 1;
+
+  std::size_t all() const { return planes * rows * columns; }
+  std::size_t own() const { return planes * own_rows * own_columns; }
+};
+
+// Of n of the text's numbers from number `first`, a multiple of kNoiseBlock,
+// says in `kept` whether noise is below `threshold`, 1 or 0, and writes
+// x * scale or 0 to y. All three point at the text's first number, and `kept`
+// may be null. Padding is left alone.
 struct Drop {
   std::uint64_t key = 0;
   std::uint32_t threshold = 0;  // of 2^32
   float scale = 1.0F;
 };
-void DropNumbers(const Drop& drop, std::uint64_t first, std::size_t n,
-                 const float* x, float* y, std::uint8_t* kept);
+void DropNumbers(const Drop& drop, const TextShape& shape, std::size_t first,
+                 std::size_t n, const float* x, float* y, std::uint8_t* kept);
 // The same of numbers in bf16, as their bits; products are rounded to nearest.
-void DropNumbers(const Drop& drop, std::uint64_t first, std::size_t n,
-                 const std::uint16_t* x, std::uint16_t* y, std::uint8_t* kept);
+void DropNumbers(const Drop& drop, const TextShape& shape, std::size_t first,
+                 std::size_t n, const std::uint16_t* x, std::uint16_t* y,
+                 std::uint8_t* kept);
 
 // y[i] = x[i] * scale where kept[i], else 0.
 void ScaleKept(const std::uint8_t* kept, float scale, std::size_t n,

@@ -2,8 +2,6 @@
 #include "worker/trainer/prefix/boundaries.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <utility>
 
 namespace frostline::trainer {
@@ -11,23 +9,30 @@ namespace {
 
 // Without a store: what a trial may take of main memory.
 constexpr std::size_t kMostHeldBytes = std::size_t{512} << 20U;
-constexpr double kToldSeconds = 1.0;
-// Another process has not stored a row for so long: it hangs, or is stopped.
-constexpr double kPatienceSeconds = 120.0;
-constexpr std::chrono::milliseconds kPause(20);
+// Of that, for batches to come: enough to have many texts of each length.
+constexpr std::size_t kMostForeseenBytes = std::size_t{256} << 20U;
 
 }  // namespace
 
-Boundaries::Boundaries(const Model& model, std::int64_t blocks,
-                       Precision precision, const PrefixStore* store,
-                       const GroupName& name, PrefixWork work)
-    : maker_(model, blocks, precision), store_(store), work_(std::move(work)) {
+Boundaries::Boundaries(const Model& model, Precision precision,
+                       const PrefixStore* store, const BoundarySpec& wanted,
+                       PrefixWork work)
+    : maker_(model, wanted.blocks, precision, wanted.noise),
+      store_(store),
+      work_(std::move(work)),
+      noisy_(wanted.noise.has_value()) {
   if (store_ == nullptr) return;
-  Expected<PrefixGroup> group = store_->Group(name.key, name.about);
-  if (group.ok()) {
-    group_.emplace(std::move(group).value());
-  } else {
+  Expected<PrefixGroup> group =
+      store_->Group(wanted.group.key, wanted.group.about);
+  if (!group.ok()) {
     GoOnWithout(group.fault());
+    return;
+  }
+  group_.emplace(std::move(group).value());
+  for (const LowerGroup& lower : wanted.lower) {
+    if (auto known = store_->Existing(lower.group.key, lower.group.about)) {
+      lower_.emplace_back(lower.blocks, *std::move(known));
+    }
   }
 }
 
@@ -41,118 +46,39 @@ void Boundaries::GoOnWithout(const Fault& fault) {
   store_ = nullptr;
 }
 
-Boundaries::RowsByLength Boundaries::Lacking(const TokenStore& tokens) const {
+RowKey Boundaries::KeyOf(const TokenStore& tokens, std::uint32_t row) const {
+  return noisy_ ? tokens.drawer(row) : tokens.key(row);
+}
+
+bool Boundaries::Has(const TokenStore& tokens,
+                     std::span<const std::uint32_t> rows) const {
+  return std::ranges::all_of(rows, [&](std::uint32_t row) {
+    const RowKey key = KeyOf(tokens, row);
+    return (group_ && group_->Has(key)) || held_.contains(key);
+  });
+}
+
+Expected<Done> Boundaries::Foresee(const TokenStore& tokens,
+                                   std::span<const std::uint32_t> next) {
+  held_.clear();
+  held_bytes_ = 0;
   RowsByLength lacking;
   std::set<RowKey> seen;
-  for (std::uint32_t row = 0; row < tokens.size(); ++row) {
-    const RowKey key = tokens.key(row);
-    if (group_->Has(key) || !seen.insert(key).second) continue;
-    lacking[tokens.ids(row).size()].push_back(row);
+  std::size_t bytes = 0;
+  for (const std::uint32_t row : next) {
+    const std::size_t length = tokens.ids(row).size();
+    const RowKey key = KeyOf(tokens, row);
+    if ((group_ && group_->Has(key)) || !seen.insert(key).second) continue;
+    bytes += maker_.NumbersOf(length) * sizeof(float);
+    if (bytes > kMostForeseenBytes) break;
+    lacking[length].push_back(row);
   }
-  return lacking;
-}
-
-Expected<Done> Boundaries::Prepare(const TokenStore& tokens) {
-  if (store_ == nullptr || !group_ || prepared_.contains(&tokens)) {
-    return Done{};
-  }
-  while (!Lacking(tokens).empty()) {
-    if (std::optional<GroupFiller> filler = GroupFiller::Try(*group_)) {
-      const Expected<Done> filled = Fill(tokens, *filler);
-      if (!filled.ok()) return filled;
-      break;
-    }
-    Expected<bool> came = AwaitOther(tokens);
-    if (!came.ok()) return came.fault();
-    if (!came.value()) {
-      GoOnWithout({FaultKind::kUnreadable,
-                   "another trainer has been filling it without a result",
-                   "look for one that hangs"});
-      break;
-    }
-  }
-  prepared_.insert(&tokens);
-  return Done{};
-}
-
-Expected<bool> Boundaries::AwaitOther(const TokenStore& tokens) {
-  const std::size_t before = group_->size();
-  const double begun = work_.seconds();
-  double told = begun;
-  while (work_.seconds() - begun < kPatienceSeconds) {
-    if (auto go_on = work_.stop.Check(); !go_on.ok()) return go_on.fault();
-    std::this_thread::sleep_for(kPause);
-    group_->Refresh();
-    if (group_->size() > before) return true;
-    // It may have ended, with or without a result.
-    if (LockedFile::Try(group_->folder() + "/filling",
-                        LockedFile::Kind::kShared)) {
-      return true;
-    }
-    if (work_.seconds() - told < kToldSeconds) continue;
-    told = work_.seconds();
-    work_.told(group_->size(), tokens.size());
-  }
-  return false;
-}
-
-Expected<Done> Boundaries::Fill(const TokenStore& tokens, GroupFiller& filler) {
-  const RowsByLength lacking = Lacking(tokens);
-  std::uint64_t bytes = 0;
-  std::size_t all = 0;
-  for (const auto& [length, rows] : lacking) {
-    bytes += rows.size() * maker_.NumbersOf(length) * sizeof(float);
-    all += rows.size();
-  }
-  if (auto room = store_->MakeRoom(bytes); !room.ok()) {
-    GoOnWithout(room.fault());
-    return Done{};
-  }
-  const double begun = work_.seconds();
-  double told = begun;
-  std::size_t done = 0;
-  std::optional<Fault> full;
-  const Expected<Done> computed = Compute(
+  return ComputeMany(
       tokens, lacking,
       [&](std::uint32_t row, std::span<const float> numbers) -> Expected<Done> {
-        if (auto go_on = work_.stop.Check(); !go_on.ok()) return go_on;
-        if (work_.seconds() - told >= kToldSeconds) {
-          told = work_.seconds();
-          work_.told(done, all);
-        }
-        ++done;
-        Expected<Done> added = filler.Add(tokens.key(row), numbers);
-        if (!added.ok()) full = added.fault();
-        return added;
+        Hold(KeyOf(tokens, row), numbers);
+        return Done{};
       });
-  if (!computed.ok() && !full) return computed;
-  if (!full) {
-    if (auto finished = filler.Finish(); !finished.ok()) {
-      full = finished.fault();
-    }
-  }
-  worth_.seconds += work_.seconds() - begun;
-  worth_.rows += static_cast<double>(done);
-  counts_.bytes += static_cast<std::int64_t>(full ? 0 : bytes);
-  if (full) GoOnWithout(*full);
-  return Done{};
-}
-
-Expected<Done> Boundaries::Compute(const TokenStore& tokens,
-                                   const RowsByLength& rows,
-                                   const BoundaryMaker::Take& take) {
-  for (const auto& [length, some] : rows) {
-    const Expected<Done> made =
-        maker_.Make(tokens, some,
-                    [&](std::uint32_t row,
-                        std::span<const float> numbers) -> Expected<Done> {
-                      ++counts_.misses;
-                      ++computed_[tokens.ids(row).size()];
-                      return take(row, numbers);
-                    });
-    if (!made.ok()) return made;
-  }
-  return Done{};
 }
 
 bool Boundaries::Find(const RowKey& key, std::span<float> into) {
@@ -186,7 +112,7 @@ Expected<at::Tensor> Boundaries::Of(const TokenStore& tokens,
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::size_t length = tokens.ids(rows[i]).size();
       const std::span<float> into(begin + i * one, maker_.NumbersOf(length));
-      if (Find(tokens.key(rows[i]), into)) {
+      if (Find(KeyOf(tokens, rows[i]), into)) {
         ++counts_.hits;
         worth_.taken += 1.0;
         continue;
@@ -203,7 +129,7 @@ Expected<at::Tensor> Boundaries::Of(const TokenStore& tokens,
                   for (const std::size_t i : places[row]) {
                     std::ranges::copy(numbers, begin + i * one);
                   }
-                  Hold(tokens.key(row), numbers);
+                  Hold(KeyOf(tokens, row), numbers);
                   return Done{};
                 });
     if (!computed.ok()) return computed.fault();
@@ -211,8 +137,12 @@ Expected<at::Tensor> Boundaries::Of(const TokenStore& tokens,
   });
 }
 
-std::map<std::size_t, std::int64_t> Boundaries::TakeComputed() {
-  return std::exchange(computed_, {});
+std::vector<ComputedTexts> Boundaries::TakeComputed() {
+  std::vector<ComputedTexts> taken;
+  for (const auto& [which, texts] : std::exchange(computed_, {})) {
+    taken.push_back({which.first, which.second, texts});
+  }
+  return taken;
 }
 
 }  // namespace frostline::trainer

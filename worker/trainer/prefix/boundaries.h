@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/plain/result.h"
@@ -44,6 +45,28 @@ struct GroupName {
   std::string about;  // for people
 };
 
+struct LowerGroup {
+  std::int64_t blocks = 0;
+  GroupName group;
+};
+
+// Which boundary is wanted.
+struct BoundarySpec {
+  std::int64_t blocks = 0;  // frozen
+  GroupName group;
+  // What fewer blocks gave, the deepest first: it is gone on from where it is
+  // stored.
+  std::vector<LowerGroup> lower;
+  std::optional<RowNoise> noise;  // they drop, in one epoch
+};
+
+// Texts that were computed, from what so many blocks gave.
+struct ComputedTexts {
+  std::int64_t from = 0;
+  std::size_t tokens = 0;
+  std::int64_t texts = 0;
+};
+
 struct PrefixWork {
   std::function<double()> seconds;  // of a steady clock
   StopSign stop;
@@ -57,8 +80,8 @@ class Boundaries {
  public:
   // `store` may be null. Trouble with it is told to `work.log`, and costs time,
   // not the trial.
-  Boundaries(const Model& model, std::int64_t blocks, Precision precision,
-             const PrefixStore* store, const GroupName& group, PrefixWork work);
+  Boundaries(const Model& model, Precision precision, const PrefixStore* store,
+             const BoundarySpec& wanted, PrefixWork work);
   ~Boundaries();  // notes what the store's rows were worth
   Boundaries(const Boundaries&) = delete;
   Boundaries& operator=(const Boundaries&) = delete;
@@ -68,40 +91,58 @@ class Boundaries {
   // that could not be stored are computed when they are asked for.
   Expected<Done> Prepare(const TokenStore& tokens);
 
+  // Where rows of the next batches are not stored: computes as many as main
+  // memory may hold, and drops those that it held.
+  Expected<Done> Foresee(const TokenStore& tokens,
+                         std::span<const std::uint32_t> next);
+  bool Has(const TokenStore& tokens, std::span<const std::uint32_t> rows) const;
+
   // [B, `width`, H] in main memory, 0 behind a text's end, or [B, 1, H].
   Expected<at::Tensor> Of(const TokenStore& tokens,
                           std::span<const std::uint32_t> rows,
                           std::int64_t width);
 
   const PrefixCounts& counts() const { return counts_; }
-  // Texts that were computed since the last call, by their tokens.
-  std::map<std::size_t, std::int64_t> TakeComputed();
+  // Since the last call.
+  std::vector<ComputedTexts> TakeComputed();
 
  private:
   using Rows = std::vector<std::uint32_t>;
   using RowsByLength = std::map<std::size_t, Rows>;
 
+  // Of the text, or of who draws.
+  RowKey KeyOf(const TokenStore& tokens, std::uint32_t row) const;
   bool Find(const RowKey& key, std::span<float> into);
   // Each text once, however often it occurs.
   RowsByLength Lacking(const TokenStore& tokens) const;
   Expected<Done> Fill(const TokenStore& tokens, GroupFiller& filler);
   // False: nothing has come for long.
   Expected<bool> AwaitOther(const TokenStore& tokens);
+  using Take = std::function<Expected<Done>(std::uint32_t row,
+                                            std::span<const float> boundary)>;
   Expected<Done> Compute(const TokenStore& tokens, const RowsByLength& rows,
-                         const BoundaryMaker::Take& take);
+                         const Take& take);
+  // As Compute, of many: hears stops, tells how far it is.
+  Expected<Done> ComputeMany(const TokenStore& tokens, const RowsByLength& rows,
+                             const Take& take);
+  // Those of `rows` that lack below, too.
+  Expected<Rows> GoOnFromLower(const TokenStore& tokens, Rows rows,
+                               const BoundaryMaker::Take& take);
   void Hold(const RowKey& key, std::span<const float> row);
   void GoOnWithout(const Fault& fault);
 
   BoundaryMaker maker_;
   const PrefixStore* store_;
   PrefixWork work_;
+  const bool noisy_;
   std::optional<PrefixGroup> group_;
+  std::vector<std::pair<std::int64_t, PrefixGroup>> lower_;
   std::set<const TokenStore*> prepared_;
   std::unordered_map<RowKey, std::vector<float>, RowKeyHash> held_;
   std::size_t held_bytes_ = 0;
   PrefixCounts counts_;
   GroupWorth worth_;
-  std::map<std::size_t, std::int64_t> computed_;
+  std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> computed_;
 };
 
 }  // namespace frostline::trainer

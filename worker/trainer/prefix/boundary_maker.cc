@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/prefix/boundary_maker.h"
 
+#include <ATen/ops/cat.h>
+
 #include <algorithm>
-#include <vector>
+#include <utility>
 
 #include "worker/trainer/device/autocast.h"
 
@@ -14,14 +16,36 @@ constexpr std::size_t kTokensOnCpu = 512;
 constexpr std::size_t kTokensOnGpu = 16384;
 constexpr std::size_t kMostTexts = 64;
 
+bool AllAlike(const at::Tensor& rows) {
+  for (std::int64_t i = 1; i < rows.size(0); ++i) {
+    if (!rows[i].equal(rows[0])) return false;
+  }
+  return true;
+}
+
+Batch TextOf(const Batch& batch, std::int64_t text) {
+  const auto one = [&](const at::Tensor& tensor) {
+    return tensor.defined() ? tensor.narrow(0, text, 1) : tensor;
+  };
+  Batch single;
+  single.ids = one(batch.ids);          // [1, N]
+  single.mask = one(batch.mask);        // [1, N]
+  single.types = one(batch.types);      // [1, N]
+  single.noise = one(batch.noise);      // [1]
+  single.lengths = one(batch.lengths);  // [1]
+  return single;
+}
+
 }  // namespace
 
 BoundaryMaker::BoundaryMaker(const Model& model, std::int64_t blocks,
-                             Precision precision)
+                             Precision precision,
+                             const std::optional<RowNoise>& noise)
     : model_(model),
       blocks_(blocks),
       precision_(precision),
-      first_token_(ReadsFirstToken(model.head().spec()) &&
+      noise_(noise),
+      first_token_(ReadsFirstToken(model.config(), model.head().spec()) &&
                    blocks > model.config().layers) {}
 
 std::int64_t BoundaryMaker::TokensKept(std::size_t tokens) const {
@@ -40,9 +64,9 @@ std::size_t BoundaryMaker::CompanyOf(std::size_t tokens) const {
 }
 
 // The texts, then the last one again until they are `company`.
-at::Tensor BoundaryMaker::Run(const TokenStore& tokens,
-                              std::span<const std::uint32_t> rows,
-                              std::size_t company) const {
+Batch BoundaryMaker::BatchOf(const TokenStore& tokens, Rows rows,
+                             std::size_t company,
+                             const at::Tensor& start) const {
   std::vector<std::uint32_t> all(rows.begin(), rows.end());
   all.resize(company, all.back());
   PaddedBatch padded;
@@ -51,54 +75,126 @@ at::Tensor BoundaryMaker::Run(const TokenStore& tokens,
     return at::from_blob(numbers.data(),
                          {static_cast<std::int64_t>(padded.rows),
                           static_cast<std::int64_t>(padded.width)},
-                         at::kLong);  // [B, N]
+                         at::kLong)
+        .clone();  // [B, N]
   };
   Batch batch;
   batch.ids = shape(padded.ids);    // [B, N]
   batch.mask = shape(padded.mask);  // [B, N]
   if (model_.config().types > 0) batch.types = shape(padded.types);
+  if (noise_) batch.noise = NoiseOfRows(tokens, all, *noise_);  // [B]
+  batch.boundary = start;                                       // [B, N, H]
+  return MoveTo(
+      PadTo(KernelsFor(model_.device()).pad_to, batch, model_.config()),
+      model_.device());
+}
+
+at::Tensor BoundaryMaker::RunTop(const at::Tensor& hidden, const Batch& batch,
+                                 std::size_t company) const {
+  Pass pass;
+  pass.training = batch.noise.defined();
+  pass.first_token = true;
+  const std::int64_t top = model_.config().layers;
+  if (std::cmp_equal(company, hidden.size(0))) {
+    return model_.encoder().Run(hidden, batch, pass, top, top + 1);
+  }
+  std::vector<at::Tensor> one_by_one;
+  for (std::int64_t i = 0; i < hidden.size(0); ++i) {
+    one_by_one.push_back(model_.encoder().Run(
+        hidden.narrow(0, i, 1), TextOf(batch, i), pass, top, top + 1));
+  }
+  return at::cat(one_by_one);  // [B, 1, H]
+}
+
+at::Tensor BoundaryMaker::Run(const TokenStore& tokens, Rows rows,
+                              const Companies& companies,
+                              const at::Tensor& start,
+                              std::int64_t from) const {
+  const Batch batch = BatchOf(tokens, rows, companies.layers, start);
   const at::NoGradGuard no_graph;
   const Autocast autocast(precision_, model_.device());
   Pass pass;
-  pass.frozen_blocks = blocks_;
-  pass.first_token = first_token_;
-  return model_.encoder()
-      .Prefix(MoveTo(batch, model_.device()), pass)
+  pass.training = noise_.has_value();
+  at::Tensor hidden = model_.encoder().Run(
+      batch.boundary, batch, pass, from, first_token_ ? blocks_ - 1 : blocks_);
+  if (first_token_) {
+    const bool one_by_one = companies.top == 1;
+    hidden = RunTop(hidden, batch, one_by_one ? 1 : companies.layers);
+  }
+  return hidden.narrow(1, 0, TokensKept(tokens.ids(rows.front()).size()))
       .to(at::kCPU, at::kFloat)
       .contiguous();  // [B, N, H], or [B, 1, H]
 }
 
-std::size_t BoundaryMaker::SafeCompany(const TokenStore& tokens,
-                                       std::uint32_t row) {
+BoundaryMaker::Companies BoundaryMaker::SafeCompanies(const TokenStore& tokens,
+                                                      std::uint32_t row) {
   const std::size_t length = tokens.ids(row).size();
-  if (const auto known = company_.find(length); known != company_.end()) {
+  if (const auto known = companies_.find(length); known != companies_.end()) {
     return known->second;
   }
-  std::size_t company = CompanyOf(length);
-  const at::Tensor same = Run(tokens, {&row, 1}, company);
-  for (std::int64_t i = 1; i < same.size(0); ++i) {
-    if (!same[i].equal(same[0])) company = 1;
+  const std::size_t company = CompanyOf(length);
+  Batch batch = BatchOf(tokens, {&row, 1}, company, {});
+  batch.noise = at::Tensor();
+  const at::NoGradGuard no_graph;
+  const Autocast autocast(precision_, model_.device());
+  const at::Tensor hidden =
+      model_.encoder().Run({}, batch, {}, 0, 2);  // [B, N, H]
+  Companies safe;
+  if (AllAlike(hidden)) safe.layers = company;
+  if (first_token_ && AllAlike(RunTop(hidden, batch, company))) {
+    safe.top = company;
   }
-  return company_[length] = company;
+  return companies_[length] = safe;
 }
 
-Expected<Done> BoundaryMaker::Make(const TokenStore& tokens,
-                                   std::span<const std::uint32_t> rows,
-                                   const Take& take) {
+std::vector<std::uint32_t> BoundaryMaker::Start(
+    const TokenStore& tokens, Rows rows, const Lower& lower,
+    std::size_t company, at::Tensor& start,
+    std::vector<std::uint32_t>& unread) const {
+  const auto width = static_cast<std::int64_t>(tokens.ids(rows[0]).size());
+  start = at::zeros(
+      {static_cast<std::int64_t>(company), width, model_.config().hidden},
+      at::kFloat);  // [B, N, H]
+  const auto numbers = static_cast<std::size_t>(start[0].numel());
+  auto* into = start.mutable_data_ptr<float>();
+  std::vector<std::uint32_t> read;
+  for (const std::uint32_t row : rows) {
+    if (!lower.read(row, {into, numbers})) {
+      unread.push_back(row);
+      continue;
+    }
+    read.push_back(row);
+    into += numbers;
+  }
+  return read;
+}
+
+Expected<Done> BoundaryMaker::Make(const TokenStore& tokens, Rows rows,
+                                   const Lower* lower, const Take& take) {
   if (rows.empty()) return Done{};
   return CatchTorch([&]() -> Expected<Done> {
-    const std::size_t company = SafeCompany(tokens, rows.front());
+    const Companies companies = SafeCompanies(tokens, rows.front());
+    const std::size_t company = companies.layers;
     const std::size_t numbers = NumbersOf(tokens.ids(rows.front()).size());
+    std::vector<std::uint32_t> unread;
     for (std::size_t at = 0; at < rows.size(); at += company) {
-      const auto some = rows.subspan(at, std::min(company, rows.size() - at));
-      const at::Tensor made = Run(tokens, some, company);
-      const float* from = made.const_data_ptr<float>();
+      const Rows asked = rows.subspan(at, std::min(company, rows.size() - at));
+      std::vector<std::uint32_t> some(asked.begin(), asked.end());
+      at::Tensor start;
+      if (lower != nullptr) {
+        some = Start(tokens, asked, *lower, company, start, unread);
+        if (some.empty()) continue;
+      }
+      const std::int64_t from = lower == nullptr ? 0 : lower->blocks;
+      const at::Tensor made = Run(tokens, some, companies, start, from);
+      const float* result = made.const_data_ptr<float>();
       for (const std::uint32_t row : some) {
-        if (auto taken = take(row, {from, numbers}); !taken.ok()) return taken;
-        from += numbers;
+        auto taken = take(row, {result, numbers}, from);
+        if (!taken.ok()) return taken;
+        result += numbers;
       }
     }
-    return Done{};
+    return Make(tokens, unread, nullptr, take);
   });
 }
 

@@ -3,15 +3,17 @@
 // File: boundary_maker.h
 //
 // Computes what the leading blocks give for a text, with bits that depend on
-// that text alone, whatever it is asked together with. Texts of one length go
-// through the model in batches of a fixed shape, [B, N] with B from N:
+// that text alone, whatever it is asked together with, and from whichever lower
+// boundary. Texts of one length go through the model in batches of a fixed
+// shape, [B, N] with B from N:
 //
 //   B = max(1, min(64, kTokens / N))     N = 20 on a processor: B = 25
 //
 // without padding; a batch that is not full repeats its last text. Kernels of a
 // shape may still compute a row in another order by its place in the batch:
-// once for each N all places get the same text, and if their bits differ, texts
-// of that length are computed one by one.
+// once for each N all places get the same text, and if their bits differ behind
+// a layer, texts of that length are computed one by one. All layers are of the
+// same shapes, but the top one where it gives one token: it is looked at apart.
 #ifndef FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARY_MAKER_H_
 #define FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARY_MAKER_H_
 
@@ -19,12 +21,15 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "base/plain/result.h"
 #include "worker/trainer/data/token_store.h"
 #include "worker/trainer/device/precision.h"
 #include "worker/trainer/model/model.h"
+#include "worker/trainer/prefix/row_noise.h"
 
 namespace frostline::trainer {
 
@@ -32,36 +37,65 @@ namespace frostline::trainer {
 // change.
 class BoundaryMaker {
  public:
-  // `row` is one of those that were asked for.
-  using Take = std::function<Expected<Done>(std::uint32_t row,
-                                            std::span<const float> boundary)>;
+  // `row` is one of those that were asked for. It was computed from that of
+  // `from` blocks, 0: from the text.
+  using Take = std::function<Expected<Done>(
+      std::uint32_t row, std::span<const float> boundary, std::int64_t from)>;
+  // What fewer blocks gave, of all tokens. A row that cannot be read is
+  // computed from its text.
+  struct Lower {
+    std::int64_t blocks = 0;
+    std::function<bool(std::uint32_t row, std::span<float> into)> read;
+  };
 
-  // `blocks` is at least 1: the embeddings; 1 + k has k layers, too.
-  BoundaryMaker(const Model& model, std::int64_t blocks, Precision precision);
+  // `blocks` is at least 1: the embeddings; 1 + k has k layers, too. With
+  // `noise` they drop, as in training.
+  BoundaryMaker(const Model& model, std::int64_t blocks, Precision precision,
+                const std::optional<RowNoise>& noise = {});
 
   // A boundary's tokens, of a text of so many: 1 where no more is read.
   std::int64_t TokensKept(std::size_t tokens) const;
   // A boundary's numbers.
   std::size_t NumbersOf(std::size_t tokens) const;
 
-  // `rows` have one length and are given to `take` in this order. Returns its
-  // fault, or LibTorch's.
+  // `rows` have one length and are given to `take` one after the other.
+  // `lower` may be null. Returns its fault, or LibTorch's.
   Expected<Done> Make(const TokenStore& tokens,
-                      std::span<const std::uint32_t> rows, const Take& take);
+                      std::span<const std::uint32_t> rows, const Lower* lower,
+                      const Take& take);
 
   // Texts that go through the model at once.
   std::size_t CompanyOf(std::size_t tokens) const;
 
  private:
-  at::Tensor Run(const TokenStore& tokens, std::span<const std::uint32_t> rows,
-                 std::size_t company) const;
-  std::size_t SafeCompany(const TokenStore& tokens, std::uint32_t row);
+  using Rows = std::span<const std::uint32_t>;
+  struct Companies {
+    std::size_t layers = 1;
+    std::size_t top = 1;  // of the layer that gives one token
+  };
+
+  Batch BatchOf(const TokenStore& tokens, Rows rows, std::size_t company,
+                const at::Tensor& start) const;
+  // `start` is undefined, or behind `from` blocks.
+  at::Tensor Run(const TokenStore& tokens, Rows rows,
+                 const Companies& companies, const at::Tensor& start,
+                 std::int64_t from) const;
+  at::Tensor RunTop(const at::Tensor& hidden, const Batch& batch,
+                    std::size_t company) const;
+  Companies SafeCompanies(const TokenStore& tokens, std::uint32_t row);
+  // Those of `rows` that could be read, behind each other in `start`, which
+  // zeros fill up. The others go to `unread`.
+  std::vector<std::uint32_t> Start(const TokenStore& tokens, Rows rows,
+                                   const Lower& lower, std::size_t company,
+                                   at::Tensor& start,
+                                   std::vector<std::uint32_t>& unread) const;
 
   const Model& model_;
   const std::int64_t blocks_;
   const Precision precision_;
+  const std::optional<RowNoise> noise_;
   const bool first_token_;
-  std::map<std::size_t, std::size_t> company_;  // by tokens, once known
+  std::map<std::size_t, Companies> companies_;  // by tokens, once known
 };
 
 }  // namespace frostline::trainer

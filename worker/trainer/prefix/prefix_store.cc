@@ -78,6 +78,16 @@ Expected<PrefixGroup> PrefixStore::Group(const std::string& key,
   return PrefixGroup::Open(folder_ + "/" + key, key, about);
 }
 
+std::optional<PrefixGroup> PrefixStore::Existing(
+    const std::string& key, const std::string& about) const {
+  const std::string folder = folder_ + "/" + key;
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return std::nullopt;
+  Expected<PrefixGroup> group = PrefixGroup::Open(folder, key, about);
+  if (!group.ok()) return std::nullopt;
+  return std::move(group).value();
+}
+
 std::vector<StoredGroup> PrefixStore::List() const {
   std::vector<StoredGroup> groups;
   std::error_code error;

@@ -46,6 +46,10 @@ class PrefixStore {
   Expected<PrefixGroup> Group(const std::string& key,
                               const std::string& about) const;
 
+  // Makes nothing: returns nothing where there is none.
+  std::optional<PrefixGroup> Existing(const std::string& key,
+                                      const std::string& about) const;
+
   // Removes groups until `bytes` more fit. Returns kTooLarge where they do not
   // even then; more than the whole store removes nothing.
   Expected<Done> MakeRoom(std::uint64_t bytes) const;

@@ -17,8 +17,7 @@
 namespace frostline::trainer {
 namespace {
 
-constexpr char kFormat[] = "frostline-checkpoint-1";
-constexpr char kChance[] = "chance";
+constexpr char kFormat[] = "frostline-checkpoint-2";
 constexpr char kNote[] = "note.";
 constexpr char kChecksum[] = "crc32";
 
@@ -43,7 +42,6 @@ Named TensorsOf(const Stepper& stepper) {
     if (!each.second.defined()) continue;  // of SGD
     tensors.emplace(kSecond + each.name, each.second);
   }
-  tensors.emplace(kChance, stepper.chance().get_state());
   return tensors;
 }
 
@@ -80,6 +78,16 @@ std::string StepsText(const Stepper& stepper) {
     text += JsonString(each.name) + ": " + std::to_string(each.steps);
   }
   return text + "}";
+}
+
+std::map<std::string, std::string> MetadataOf(const Stepper& stepper,
+                                              const Notes& notes) {
+  std::map<std::string, std::string> metadata = {
+      {"format", kFormat},
+      {"steps", std::to_string(stepper.steps())},
+      {"tensor_steps", StepsText(stepper)}};
+  for (const auto& [key, value] : notes) metadata[kNote + key] = value;
+  return metadata;
 }
 
 Expected<Done> ReadSteps(const std::string& path, const std::string& text,
@@ -136,15 +144,8 @@ Expected<Done> ReadTensors(const Safetensors& file, const Named& expected,
   }
   for (const auto& [name, like] : expected) {
     const StoredTensor* stored = file.Find(name);
-    if (name == kChance && stored != nullptr &&
-        stored->shape != like.sizes().vec()) {
-      return Unfit(file.path(),
-                   "its random generator is of another kind of device");
-    }
-    const Dtype dtype =
-        like.scalar_type() == at::kByte ? Dtype::kU8 : Dtype::kF32;
     if (stored == nullptr || stored->shape != like.sizes().vec() ||
-        stored->dtype != dtype) {
+        stored->dtype != Dtype::kF32) {
       return Unfit(file.path(), "\"" + name + "\" is missing or different");
     }
     Expected<at::Tensor> tensor = ReadTensor(file, *stored);
@@ -168,29 +169,40 @@ void TakeOver(const Saved& saved, Stepper& stepper) {
     if (!each.second.defined()) continue;
     each.second.copy_(saved.tensors.at(kSecond + each.name));
   }
-  stepper.Resume(saved.steps, saved.tensors.at(kChance));
+  stepper.Resume(saved.steps);
 }
 
 }  // namespace
 
+Expected<CheckpointCopy> CopyForCheckpoint(const Stepper& stepper,
+                                           const Notes& notes) {
+  return CatchTorch([&]() -> Expected<CheckpointCopy> {
+    CheckpointCopy copy = {TensorsOf(stepper), MetadataOf(stepper, notes)};
+    for (auto& [name, tensor] : copy.tensors) {
+      tensor = tensor.is_cpu() ? tensor.clone().contiguous()
+                               : tensor.to(at::kCPU).contiguous();
+    }
+    return copy;
+  });
+}
+
+Expected<Done> WriteCheckpoint(const std::string& path, CheckpointCopy copy) {
+  return CatchTorch([&]() -> Expected<Done> {
+    std::vector<TensorBytes> bytes;
+    for (const auto& [name, tensor] : copy.tensors) {
+      bytes.push_back(
+          {name, Dtype::kF32, tensor.sizes().vec(), tensor.const_data_ptr()});
+    }
+    copy.metadata[kChecksum] = ChecksumOf(copy.tensors, copy.metadata);
+    return WriteSafetensors(path, std::move(bytes), copy.metadata);
+  });
+}
+
 Expected<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
                               const Notes& notes) {
   return CatchTorch([&]() -> Expected<Done> {
-    const Named tensors = InMainMemory(TensorsOf(stepper));
-    std::vector<TensorBytes> bytes;
-    for (const auto& [name, tensor] : tensors) {
-      const Dtype dtype =
-          tensor.scalar_type() == at::kByte ? Dtype::kU8 : Dtype::kF32;
-      bytes.push_back(
-          {name, dtype, tensor.sizes().vec(), tensor.const_data_ptr()});
-    }
-    std::map<std::string, std::string> metadata = {
-        {"format", kFormat},
-        {"steps", std::to_string(stepper.steps())},
-        {"tensor_steps", StepsText(stepper)}};
-    for (const auto& [key, value] : notes) metadata[kNote + key] = value;
-    metadata[kChecksum] = ChecksumOf(tensors, metadata);
-    return WriteSafetensors(path, std::move(bytes), metadata);
+    return WriteCheckpoint(
+        path, {InMainMemory(TensorsOf(stepper)), MetadataOf(stepper, notes)});
   });
 }
 

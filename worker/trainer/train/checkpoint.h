@@ -3,10 +3,9 @@
 // File: checkpoint.h
 //
 // A trial can go on from one safetensors file, written whole or not at all, of
-// what training changed (the weights that train, their moments, the generator
-// of dropout) and the name of the pretrained folder. On one machine and CPU,
-// going on gives the same bits as never having stopped; what a GPU wrote goes
-// on on any GPU.
+// what training changed (the weights that train and their moments) and the name
+// of the pretrained folder; noise has no state. On one machine and CPU, going
+// on gives the same bits as never having stopped.
 #ifndef FROSTLINE_WORKER_TRAINER_TRAIN_CHECKPOINT_H_
 #define FROSTLINE_WORKER_TRAINER_TRAIN_CHECKPOINT_H_
 
@@ -22,8 +21,20 @@ namespace frostline::trainer {
 // Callers keep UTF-8 here, such as where reading stood.
 using Notes = std::map<std::string, std::string>;
 
+// All that such a file holds, in memory of its own: training may go on.
+struct CheckpointCopy {
+  std::map<std::string, at::Tensor> tensors;  // in main memory
+  std::map<std::string, std::string> metadata;
+};
+
+Expected<CheckpointCopy> CopyForCheckpoint(const Stepper& stepper,
+                                           const Notes& notes);
+
 // Returns kUnreadable when the disk says no; then an earlier file is still
-// there.
+// there. Any thread may call it.
+Expected<Done> WriteCheckpoint(const std::string& path, CheckpointCopy copy);
+
+// Without a copy.
 Expected<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
                               const Notes& notes);
 

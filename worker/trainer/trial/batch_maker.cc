@@ -47,13 +47,18 @@ at::Tensor BatchMaker::Rows(const std::vector<std::int64_t>& values) const {
       .clone();  // what from_blob gives owns nothing
 }
 
-Batch BatchMaker::Make(std::span<const std::uint32_t> examples) {
-  rows_.assign(examples.begin(), examples.end());
-  if (head_.task == Task::kPairCosine) {
-    for (const std::uint32_t example : examples) {
-      rows_.push_back(example + static_cast<std::uint32_t>(examples_));
-    }
+std::vector<std::uint32_t> BatchMaker::RowsOf(
+    std::span<const std::uint32_t> examples) const {
+  std::vector<std::uint32_t> rows(examples.begin(), examples.end());
+  if (head_.task != Task::kPairCosine) return rows;
+  for (const std::uint32_t example : examples) {
+    rows.push_back(example + static_cast<std::uint32_t>(examples_));
   }
+  return rows;
+}
+
+Batch BatchMaker::Make(std::span<const std::uint32_t> examples) {
+  rows_ = RowsOf(examples);
   tokens_->Pad(rows_, pad_, padded_);
   Batch batch;
   batch.ids = Rows(padded_.ids);                      // [B, N]
@@ -69,6 +74,11 @@ Batch BatchMaker::Make(std::span<const std::uint32_t> examples) {
                        .clone();  // [B], of pairs [B/2]
   }
   return batch;
+}
+
+void BatchMaker::AddNoise(const RowNoise& noise, Batch& batch) const {
+  batch.noise = NoiseOfRows(*tokens_, rows_, noise);  // [B]
+  batch.lengths = batch.mask.sum(1);                  // [B]
 }
 
 }  // namespace frostline::trainer

@@ -14,6 +14,7 @@
 
 #include "worker/trainer/data/token_store.h"
 #include "worker/trainer/model/model.h"
+#include "worker/trainer/prefix/row_noise.h"
 
 namespace frostline::trainer {
 
@@ -26,6 +27,11 @@ class BatchMaker {
   // Of the store, in the order of the last batch's texts.
   std::span<const std::uint32_t> rows() const { return rows_; }
 
+  const TokenStore& tokens() const { return *tokens_; }
+  // Of the store, the texts of these examples.
+  std::vector<std::uint32_t> RowsOf(
+      std::span<const std::uint32_t> examples) const;
+
   // It is half of the store's rows where pairs are read apart.
   std::size_t size() const { return examples_; }
   // A pair that is read apart counts its longer text.
@@ -35,6 +41,8 @@ class BatchMaker {
 
   // Throws what LibTorch throws.
   Batch Make(std::span<const std::uint32_t> examples);
+  // Gives the last batch its noise in an epoch.
+  void AddNoise(const RowNoise& noise, Batch& batch) const;
 
  private:
   at::Tensor Rows(const std::vector<std::int64_t>& values) const;

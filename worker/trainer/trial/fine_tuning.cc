@@ -23,19 +23,29 @@ constexpr double kEvaluationLifeSeconds = 60.0;
 }  // namespace
 
 TrialEnd FineTuning::Run() {
+  TrialEnd end = Train();
+  AwaitSaved();
+  return end;
+}
+
+TrialEnd FineTuning::Train() {
   environment_.device.ResetPeakMemory();
   if (Expected<Done> begun = Begin(); !begun.ok()) return EndOf(begun.fault());
   while (true) {
     const StopReason stop = listener_.stop();
     if (stop != StopReason::kNone) return Stop(stop);
     if (EvaluationIsDue()) {
+      if (Ended ended = NoteLastStep()) return *std::move(ended);
       if (Ended ended = EvaluateNow()) return *std::move(ended);
       continue;  // a stop may have cut it short
     }
     if (IsOver()) return Finish();
     if (Ended ended = Step()) return *std::move(ended);
     ShowLife();
-    SaveIfDue();
+    if (auto written = writer_.Take()) TellSaved(*written);
+    if (!SaveIsDue()) continue;
+    if (Ended ended = NoteLastStep()) return *std::move(ended);
+    SaveBeside();
   }
 }
 
@@ -45,24 +55,41 @@ bool FineTuning::IsOver() const {
 
 FineTuning::Ended FineTuning::Step() {
   const double begun = environment_.seconds();
-  const std::uint64_t epoch = progress_.position.epoch;
+  epochs_ = {epochs_.back(), progress_.position.epoch};
   Expected<std::vector<Batch>> parts = NextParts();
-  if (!parts.ok()) return Fail(parts.fault());
-  if (TrainsFromBoundaries()) CountFill();
-  Expected<StepResult> result = stepper_->Step(parts.value());
-  if (!result.ok()) return Fail(result.fault());
+  if (!parts.ok()) return EndOf(parts.fault());
+  Expected<std::optional<StepResult>> result =
+      stepper_->StepAhead(parts.value());
   progress_.train_seconds += environment_.seconds() - begun;
-  if (!result.value().finite) {
-    return NotFinite("the loss or its gradient at step " +
-                     std::to_string(stepper_->steps()) + ", epoch " +
-                     std::to_string(epoch + 1) + ",");
-  }
-  progress_.loss_sum += result.value().loss;
   ++progress_.loss_steps;
+  if (Ended ended = Note(result)) return ended;
   if (Expected<Done> thawed = ThawIfDue(); !thawed.ok()) {
     return EndOf(thawed.fault());
   }
   return std::nullopt;
+}
+
+// Of a step that may be the one before the last.
+FineTuning::Ended FineTuning::Note(
+    const Expected<std::optional<StepResult>>& result) {
+  if (!result.ok()) return Fail(result.fault());
+  if (!result.value()) return std::nullopt;
+  if (!result.value()->finite) {
+    const bool last = result.value()->step == stepper_->steps();
+    return NotFinite("the loss or its gradient at step " +
+                     std::to_string(result.value()->step) + ", epoch " +
+                     std::to_string(epochs_[last ? 1 : 0] + 1) + ",");
+  }
+  progress_.loss_sum += result.value()->loss;
+  return std::nullopt;
+}
+
+// Before anyone looks at the sum of losses.
+FineTuning::Ended FineTuning::NoteLastStep() {
+  const double begun = environment_.seconds();
+  const Expected<std::optional<StepResult>> result = stepper_->ReadLast();
+  progress_.train_seconds += environment_.seconds() - begun;
+  return Note(result);
 }
 
 // As many batches as a step accumulates, and never of two epochs.
@@ -70,20 +97,27 @@ Expected<std::vector<Batch>> FineTuning::NextParts() {
   return CatchTorch([&]() -> Expected<std::vector<Batch>> {
     std::vector<Batch> parts;
     do {
-      RowBatch rows = cursor_->Next();
-      for (std::uint32_t& row : rows) row = train_->labelled()[row];
-      parts.push_back(train_->Make(rows));
+      parts.push_back(train_->Make(Labelled(cursor_->Next())));
+      train_->AddNoise({noise_seed_, cursor_->position().epoch}, parts.back());
       if (TrainsFromBoundaries()) {
-        const Expected<Done> given =
-            GiveBoundary(*setup_.train, *train_, parts.back());
+        const Expected<Done> given = GiveTrainingBoundary(parts.back());
         if (!given.ok()) return given.fault();
       }
-      progress_.position = cursor_->position();
-      CountFlopsOf(parts.back());
     } while (std::cmp_less(parts.size(), settings_.accumulation) &&
              !cursor_->AtEpochEnd());
+    // Only now: a stop in between takes no step.
+    progress_.position = cursor_->position();
+    for (const Batch& part : parts) CountFlopsOf(part);
     return parts;
   });
+}
+
+RowBatch FineTuning::Labelled(const RowBatch& rows) const {
+  RowBatch labelled;
+  for (const std::uint32_t row : rows) {
+    labelled.push_back(train_->labelled()[row]);
+  }
+  return labelled;
 }
 
 // Right behind the step, so that a checkpoint has the plan that comes next.
@@ -170,7 +204,7 @@ Expected<std::optional<Scores>> FineTuning::Evaluate(
     Expected<Done> added = CatchTorch([&]() -> Expected<Done> {
       Batch batch = maker.Make(rows);
       if (boundaries_) {
-        const Expected<Done> given = GiveBoundary(*set.tokens, maker, batch);
+        const Expected<Done> given = GiveBoundary(*boundaries_, maker, batch);
         if (!given.ok()) return given.fault();
       }
       Expected<Prediction> prediction = stepper_->Predict(batch);

@@ -8,6 +8,7 @@
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_FINE_TUNING_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_FINE_TUNING_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -19,6 +20,7 @@
 #include "worker/trainer/data/batches.h"
 #include "worker/trainer/device/device.h"
 #include "worker/trainer/prefix/boundaries.h"
+#include "worker/trainer/train/checkpoint_writer.h"
 #include "worker/trainer/train/stepper.h"
 #include "worker/trainer/trial/batch_maker.h"
 #include "worker/trainer/trial/early_stopping.h"
@@ -59,6 +61,7 @@ class FineTuning {
   Expected<Done> CheckMetrics() const;
   Expected<Done> Begin();
   void MakePlanner();
+  std::int64_t StepsOf(std::uint64_t epoch) const;
   std::int64_t TotalSteps() const;
   Expected<FreezePlan> PlanAfter(std::int64_t steps) const;
   Expected<Done> MakeStepper();
@@ -66,19 +69,35 @@ class FineTuning {
   Expected<Done> FreezeVirtually(double factors);
   // Of the plan as it is; none where too little is frozen.
   Expected<Done> MakeBoundaries();
+  bool PrefixDrops() const;
   bool TrainsFromBoundaries() const;
-  Expected<Done> GiveBoundary(const TokenStore& tokens, const BatchMaker& maker,
+  GroupName GroupOf(std::int64_t blocks,
+                    const std::optional<RowNoise>& noise) const;
+  PrefixWork WorkOfPrefix();
+  void Open(std::optional<Boundaries>& boundaries, const PrefixStore* store,
+            const std::optional<RowNoise>& noise);
+  void Close(std::optional<Boundaries>& boundaries);
+  const PrefixStore* StoreOfNoise() const;
+  Expected<Done> MakeNoisy(std::uint64_t epoch);
+  Expected<Done> GiveTrainingBoundary(Batch& batch);
+  Expected<Done> GiveBoundary(Boundaries& boundaries, const BatchMaker& maker,
                               Batch& batch);
   // A checkpoint must have this in common with the trial.
   std::string Identity() const;
   Notes NotesNow() const;
 
+  TrialEnd Train();
   bool IsOver() const;
   Ended Step();
+  Ended Note(const Expected<std::optional<StepResult>>& result);
+  Ended NoteLastStep();
+  // Of the training set, as the planner counts them.
+  RowBatch Labelled(const RowBatch& rows) const;
   Expected<std::vector<Batch>> NextParts();
   Flops FlopsOf(std::int64_t texts, std::int64_t tokens);
   void CountFlopsOf(const Batch& batch);
-  void CountFill();
+  void CountFill(Boundaries& boundaries);
+  double ForwardOf(std::int64_t tokens, std::int64_t blocks) const;
   Expected<Done> ThawIfDue();
   bool EvaluationIsDue() const;
   Ended EvaluateNow();
@@ -88,8 +107,13 @@ class FineTuning {
   Expected<std::optional<Scores>> Evaluate(
       const EvaluationSet& set, std::vector<at::Tensor>* logits = nullptr);
   void ShowLife();
-  void SaveIfDue();
+  bool SaveIsDue() const;
+  void SaveBeside();
   void Save();
+  void AwaitSaved();
+  void TellSaved(const WrittenCheckpoint& written);
+  std::string CheckpointName() const;
+  std::string PathOf(const std::string& name) const;
 
   TrialEnd Finish();
   bool AuditIsDue() const;
@@ -116,6 +140,8 @@ class FineTuning {
   std::optional<Model> model_;
   std::optional<Stepper> stepper_;
   std::optional<Boundaries> boundaries_;
+  std::optional<Boundaries> noisy_;  // of training, in one epoch
+  std::uint64_t noisy_epoch_ = 0;
   PrefixCounts prefix_before_;  // of plans that are over
   std::optional<BatchMaker> train_;
   std::optional<BatchPlanner> planner_;
@@ -124,6 +150,8 @@ class FineTuning {
   TrialProgress progress_;
   // By texts and tokens, of the plan as it is.
   std::map<std::pair<std::int64_t, std::int64_t>, Flops> flops_;
+  std::array<std::uint64_t, 2> epochs_ = {};  // of the last two steps
+  const std::uint64_t noise_seed_;
   std::int64_t total_steps_ = 0;
   std::int64_t trained_weights_ = 0;
   std::int64_t resume_step_;
@@ -135,6 +163,7 @@ class FineTuning {
   double shown_ = 0.0;  // when it last told something
   double saved_ = 0.0;
   std::string newest_;  // checkpoint of this attempt
+  CheckpointWriter writer_;
 };
 
 }  // namespace frostline::trainer

@@ -39,6 +39,8 @@ ModelConfig Adjusted(ModelConfig config, const TrainingSettings& settings) {
   const std::optional<double>& dropout = settings.dropout;
   if (!dropout) return config;
   config.hidden_dropout = *dropout;
+  config.embedding_dropout = *dropout;
+  config.pooler_dropout = *dropout;
   config.attention_dropout = *dropout;
   config.sequence_dropout = *dropout;
   config.token_dropout = *dropout;
@@ -60,6 +62,7 @@ FineTuning::FineTuning(const TrialMessage& trial, TrialSetup setup,
       early_stopping_(IsMaximized(trial, trial.training.early_stopping.metric),
                       trial.training.early_stopping.patience,
                       trial.training.early_stopping.min_delta),
+      noise_seed_(SeedFor(trial.seed, kDropoutDraws)),
       resume_step_(trial.resume_step),
       shown_(started_),
       saved_(started_) {}
@@ -97,6 +100,7 @@ Expected<Done> FineTuning::Begin() {
       environment_.device.Choose(settings_.precision);
   if (!precision.ok()) return precision.fault();
   precision_ = precision.value();
+  environment_.device.Multiply(precision_);
   rates_ = trial_.rates;
   const LoadedModel& loaded = setup_.pretrained->loaded;
   train_.emplace(setup_.train, loaded.model.config(), setup_.head,
@@ -129,22 +133,22 @@ void FineTuning::MakePlanner() {
           .seed = SeedFor(trial_.seed, kBatchDraws)});
 }
 
+std::int64_t FineTuning::StepsOf(std::uint64_t epoch) const {
+  const auto batches = static_cast<std::int64_t>(planner_->Epoch(epoch).size());
+  return (batches + settings_.accumulation - 1) / settings_.accumulation;
+}
+
 std::int64_t FineTuning::TotalSteps() const {
   const std::int64_t most = settings_.max_steps > 0
                                 ? settings_.max_steps
                                 : std::numeric_limits<std::int64_t>::max();
-  const auto steps_of = [&](std::int64_t epoch) {
-    const auto batches = static_cast<std::int64_t>(
-        planner_->Epoch(static_cast<std::uint64_t>(epoch)).size());
-    return (batches + settings_.accumulation - 1) / settings_.accumulation;
-  };
   // Only a budget of tokens makes epochs differ.
   if (settings_.batch_tokens == 0) {
-    return std::min(most, settings_.epochs * steps_of(0));
+    return std::min(most, settings_.epochs * StepsOf(0));
   }
   std::int64_t steps = 0;
   for (std::int64_t e = 0; e < settings_.epochs && steps < most; ++e) {
-    steps += steps_of(e);
+    steps += StepsOf(static_cast<std::uint64_t>(e));
   }
   return std::min(most, steps);
 }
@@ -171,12 +175,11 @@ Expected<Done> FineTuning::MakeStepper() {
           : WarmupSteps(settings_.warmup_share, total_steps_);
   options.clip_norm = settings_.clip_norm;
   options.label_smoothing = settings_.label_smoothing;
-  options.seed = SeedFor(trial_.seed, kDropoutDraws);
   options.precision = precision_;
   Expected<Done> fits = FreezeVirtually(options.schedule.SumOfFactors());
   if (!fits.ok()) return fits;
   const ModelConfig config = Adjusted(loaded.model.config(), settings_);
-  fits = CheckLora(config.lora, config.hidden, config.feed_forward);
+  fits = CheckAdapters(config);
   if (!fits.ok()) return fits;
   Expected<FreezePlan> whole =
       MakeFreezePlan(config, setup_.head, rates_, settings_.freeze);

@@ -17,33 +17,61 @@ constexpr char kTrialNote[] = "trial";
 
 }  // namespace
 
-void FineTuning::SaveIfDue() {
-  if (environment_.seconds() - saved_ >= environment_.checkpoint_seconds &&
-      stepper_->steps() < total_steps_) {
-    Save();
-  }
+bool FineTuning::SaveIsDue() const {
+  return environment_.seconds() - saved_ >= environment_.checkpoint_seconds &&
+         stepper_->steps() < total_steps_;
+}
+
+// The step goes on while a copy is written. Where the one before is not written
+// yet, the disk cannot do it more often; told to save after every step, it
+// waits.
+void FineTuning::SaveBeside() {
+  if (environment_.checkpoint_seconds == 0.0) AwaitSaved();
+  if (writer_.writes()) return;
+  saved_ = environment_.seconds();
+  Expected<CheckpointCopy> copy = CopyForCheckpoint(*stepper_, NotesNow());
+  if (!copy.ok()) return listener_.Log(FaultText(copy.fault()));
+  const std::string name = CheckpointName();
+  writer_.Begin(name, stepper_->steps(),
+                [path = PathOf(name),
+                 held = std::move(copy).value()]() mutable -> Expected<Done> {
+                  return WriteCheckpoint(path, std::move(held));
+                });
+}
+
+// At the end of an attempt, when there is time for the disk.
+void FineTuning::Save() {
+  AwaitSaved();
+  const std::string name = CheckpointName();
+  if (name == newest_) return;
+  TellSaved({name, stepper_->steps(),
+             SaveCheckpoint(PathOf(name), *stepper_, NotesNow())});
+}
+
+void FineTuning::AwaitSaved() {
+  if (auto written = writer_.Await()) TellSaved(*written);
 }
 
 // A checkpoint that cannot be written costs nothing but what it would save.
-void FineTuning::Save() {
-  saved_ = environment_.seconds();
-  const std::string name =
-      "step-" + std::to_string(stepper_->steps()) + ".safetensors";
-  if (name == newest_) return;
-  const std::filesystem::path path =
-      std::filesystem::path(trial_.folder) / name;
-  Expected<Done> saved = SaveCheckpoint(path.string(), *stepper_, NotesNow());
-  if (!saved.ok()) return listener_.Log(FaultText(saved.fault()));
+void FineTuning::TellSaved(const WrittenCheckpoint& written) {
+  if (!written.done.ok()) {
+    return listener_.Log(FaultText(written.done.fault()));
+  }
   std::error_code error;
-  const auto bytes = std::filesystem::file_size(path, error);
-  listener_.Saved(name, stepper_->steps(),
+  const auto bytes = std::filesystem::file_size(PathOf(written.name), error);
+  listener_.Saved(written.name, written.step,
                   error ? 0 : static_cast<std::int64_t>(bytes));
   // Only now: until the new one is known the old one counts.
-  if (!newest_.empty()) {
-    std::filesystem::remove(std::filesystem::path(trial_.folder) / newest_,
-                            error);
-  }
-  newest_ = name;
+  if (!newest_.empty()) std::filesystem::remove(PathOf(newest_), error);
+  newest_ = written.name;
+}
+
+std::string FineTuning::CheckpointName() const {
+  return "step-" + std::to_string(stepper_->steps()) + ".safetensors";
+}
+
+std::string FineTuning::PathOf(const std::string& name) const {
+  return (std::filesystem::path(trial_.folder) / name).string();
 }
 
 std::string FineTuning::Identity() const {

@@ -44,6 +44,7 @@ TrialEnd FineTuning::Finish() {
 }
 
 TrialEnd FineTuning::Stop(StopReason reason) {
+  if (Ended ended = NoteLastStep()) return *std::move(ended);
   if (ComesBack(reason) && stepper_->steps() > 0) Save();
   return End(TrialState::kStopped);
 }
@@ -90,6 +91,7 @@ TrialUsage FineTuning::Usage() const {
   usage.flops_shared = progress_.flops_shared;
   usage.prefix = prefix_before_;
   if (boundaries_) usage.prefix += boundaries_->counts();
+  if (noisy_) usage.prefix += noisy_->counts();
   usage.peak_memory_bytes = environment_.device.PeakMemoryBytes();
   if (const auto now = environment_.device.EnergyJoules();
       now && energy_before_) {

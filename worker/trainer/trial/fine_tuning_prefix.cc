@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The frozen prefix: what takes its place, and what that saves.
+// The frozen prefix: what takes its place.
 #include <string>
 #include <utility>
 
-#include "worker/trainer/freeze/flops.h"
 #include "worker/trainer/prefix/group_key.h"
 #include "worker/trainer/trial/fine_tuning.h"
 
@@ -26,31 +25,47 @@ std::string TextOf(const LoraSpec& lora) {
 
 }  // namespace
 
-bool FineTuning::TrainsFromBoundaries() const {
-  if (!boundaries_) return false;
+// Whether a frozen prefix gives other numbers in each epoch.
+bool FineTuning::PrefixDrops() const {
   const ModelConfig& config = model_->config();
-  return settings_.freeze.prefix_dropout == PrefixDropout::kOff ||
-         (config.hidden_dropout == 0.0 && config.attention_dropout == 0.0);
+  return settings_.freeze.prefix_dropout == PrefixDropout::kHf &&
+         (config.hidden_dropout > 0.0 || config.attention_dropout > 0.0);
 }
 
-Expected<Done> FineTuning::MakeBoundaries() {
-  if (boundaries_) prefix_before_ += boundaries_->counts();
-  boundaries_.reset();
-  const std::int64_t blocks = stepper_->plan().frozen_blocks;
-  if (blocks < kFewestBlocks) return Done{};
-  const GroupParts parts = {
-      .weights_sha256 = setup_.pretrained->sha256,
-      .config_json = setup_.pretrained->loaded.config_json,
-      .adapters = TextOf(model_->config().lora),
-      .blocks = blocks,
-      .first_token =
-          ReadsFirstToken(setup_.head) && blocks > model_->config().layers,
-      .precision = precision_,
-      .noise = ""};
-  const std::string about = trial_.model.id + ", embeddings and " +
-                            std::to_string(blocks - 1) + " of " +
-                            std::to_string(model_->config().layers) +
-                            " layers, " + std::string(NameOf(precision_));
+// Noise that no other trial sees is of no use to any, and DeBERTa's is not of a
+// text alone: it drops distances, for all texts of a batch.
+bool FineTuning::TrainsFromBoundaries() const {
+  if (!boundaries_ || !PrefixDrops()) return boundaries_.has_value();
+  return settings_.seed != 0 && model_->config().family != Family::kDebertaV3;
+}
+
+GroupName FineTuning::GroupOf(std::int64_t blocks,
+                              const std::optional<RowNoise>& noise) const {
+  const ModelConfig& config = model_->config();
+  GroupParts parts = {.weights_sha256 = setup_.pretrained->sha256,
+                      .config_json = setup_.pretrained->loaded.config_json,
+                      .adapters = TextOf(config.lora),
+                      .blocks = blocks,
+                      .first_token = ReadsFirstToken(config, setup_.head) &&
+                                     blocks > config.layers,
+                      .precision = precision_,
+                      .noise = ""};
+  std::string about = trial_.model.id + ", embeddings and " +
+                      std::to_string(blocks - 1) + " of " +
+                      std::to_string(config.layers) + " layers, " +
+                      std::string(NameOf(precision_));
+  if (noise) {
+    const std::string epoch = std::to_string(noise->epoch);
+    parts.noise = std::to_string(noise->seed) + " " + epoch + " " +
+                  std::to_string(config.hidden_dropout) + " " +
+                  std::to_string(config.attention_dropout);
+    about += ", dropout of epoch " + std::to_string(noise->epoch + 1) +
+             ", seed " + std::to_string(trial_.seed);
+  }
+  return {GroupKeyOf(parts, environment_.kernels), about};
+}
+
+PrefixWork FineTuning::WorkOfPrefix() {
   PrefixWork work;
   work.seconds = environment_.seconds;
   work.stop =
@@ -61,55 +76,101 @@ Expected<Done> FineTuning::MakeBoundaries() {
                   std::to_string(all) + " texts");
   };
   work.log = [this](const std::string& line) { listener_.Log(line); };
-  boundaries_.emplace(*model_, blocks, precision_, environment_.prefixes,
-                      GroupName{GroupKeyOf(parts, environment_.kernels), about},
-                      std::move(work));
-  if (!TrainsFromBoundaries()) return Done{};
+  return work;
+}
+
+void FineTuning::Open(std::optional<Boundaries>& boundaries,
+                      const PrefixStore* store,
+                      const std::optional<RowNoise>& noise) {
+  Close(boundaries);
+  BoundarySpec wanted;
+  wanted.blocks = stepper_->plan().frozen_blocks;
+  wanted.group = GroupOf(wanted.blocks, noise);
+  wanted.noise = noise;
+  for (std::int64_t blocks = wanted.blocks - 1; blocks >= kFewestBlocks;
+       --blocks) {
+    wanted.lower.push_back({blocks, GroupOf(blocks, noise)});
+  }
+  boundaries.emplace(*model_, precision_, store, wanted, WorkOfPrefix());
+}
+
+void FineTuning::Close(std::optional<Boundaries>& boundaries) {
+  if (boundaries) prefix_before_ += boundaries->counts();
+  boundaries.reset();
+}
+
+Expected<Done> FineTuning::MakeBoundaries() {
+  Close(boundaries_);
+  Close(noisy_);
+  if (stepper_->plan().frozen_blocks < kFewestBlocks) return Done{};
+  Open(boundaries_, environment_.prefixes, {});
+  if (!TrainsFromBoundaries() || PrefixDrops()) return Done{};
   const Expected<Done> prepared = boundaries_->Prepare(*setup_.train);
-  if (prepared.ok()) CountFill();
+  if (prepared.ok()) CountFill(*boundaries_);
   return prepared;
 }
 
-Expected<Done> FineTuning::GiveBoundary(const TokenStore& tokens,
+// Each epoch's numbers are kept where those of all epochs fit.
+const PrefixStore* FineTuning::StoreOfNoise() const {
+  if (environment_.prefixes == nullptr) return nullptr;
+  const ModelConfig& config = model_->config();
+  const bool one_token = ReadsFirstToken(config, setup_.head) &&
+                         stepper_->plan().frozen_blocks > config.layers;
+  const std::size_t tokens =
+      one_token ? setup_.train->size() : setup_.train->token_total();
+  const std::uint64_t bytes =
+      tokens * static_cast<std::uint64_t>(config.hidden) * sizeof(float);
+  const auto epochs = static_cast<std::uint64_t>(
+      settings_.max_steps > 0 ? (total_steps_ + StepsOf(0) - 1) / StepsOf(0)
+                              : settings_.epochs);
+  const bool fits = epochs * bytes <= environment_.prefixes->most_bytes();
+  if (!fits && progress_.position.epoch == 0) {
+    listener_.Log("the dropout of " + std::to_string(epochs) +
+                  " epochs is not kept: it takes " +
+                  std::to_string(epochs * bytes) +
+                  " bytes, and the prefix store may hold " +
+                  std::to_string(environment_.prefixes->most_bytes()));
+  }
+  return fits ? environment_.prefixes : nullptr;
+}
+
+Expected<Done> FineTuning::MakeNoisy(std::uint64_t epoch) {
+  if (noisy_ && noisy_epoch_ == epoch) return Done{};
+  Open(noisy_, StoreOfNoise(), RowNoise{noise_seed_, epoch});
+  noisy_epoch_ = epoch;
+  return noisy_->Prepare(*setup_.train);
+}
+
+// Of the batch that the cursor gave last.
+Expected<Done> FineTuning::GiveTrainingBoundary(Batch& batch) {
+  if (!PrefixDrops()) {
+    const Expected<Done> given = GiveBoundary(*boundaries_, *train_, batch);
+    CountFill(*boundaries_);
+    return given;
+  }
+  Expected<Done> done = MakeNoisy(cursor_->position().epoch);
+  if (!done.ok()) return done;
+  if (!noisy_->Has(*setup_.train, train_->rows())) {
+    std::vector<std::uint32_t> next(train_->rows().begin(),
+                                    train_->rows().end());
+    for (const RowBatch& rows : cursor_->Rest()) {
+      const std::vector<std::uint32_t> more = train_->RowsOf(Labelled(rows));
+      next.insert(next.end(), more.begin(), more.end());
+    }
+    done = noisy_->Foresee(*setup_.train, next);
+    if (!done.ok()) return done;
+  }
+  CountFill(*noisy_);
+  return GiveBoundary(*noisy_, *train_, batch);
+}
+
+Expected<Done> FineTuning::GiveBoundary(Boundaries& boundaries,
                                         const BatchMaker& maker, Batch& batch) {
   Expected<at::Tensor> boundary =
-      boundaries_->Of(tokens, maker.rows(), batch.ids.size(1));
+      boundaries.Of(maker.tokens(), maker.rows(), batch.ids.size(1));
   if (!boundary.ok()) return boundary.fault();
   batch.boundary = std::move(boundary).value();  // [B, N, H] or [B, 1, H]
   return Done{};
-}
-
-// Texts of a batch cost the same, each shape is counted once for a plan.
-FineTuning::Flops FineTuning::FlopsOf(std::int64_t texts, std::int64_t tokens) {
-  const std::pair shape(texts, tokens);
-  if (const auto known = flops_.find(shape); known != flops_.end()) {
-    return known->second;
-  }
-  const FreezePlan& plan = stepper_->plan();
-  const StepFlops step =
-      CountFlops(model_->config(), model_->head().spec(), plan, texts, tokens);
-  Flops flops = {step.spent(), step.skipped(), 0.0};
-  for (std::size_t i = 0; std::cmp_less(i, plan.frozen_blocks); ++i) {
-    flops.prefix += step.modules[i].forward;
-  }
-  return flops_.emplace(shape, flops).first->second;
-}
-
-void FineTuning::CountFlopsOf(const Batch& batch) {
-  const Flops flops = FlopsOf(batch.ids.size(0), batch.ids.size(1));
-  const double shared = batch.boundary.defined() ? flops.prefix : 0.0;
-  progress_.flops_spent += flops.spent - shared;
-  progress_.flops_skipped += flops.skipped;
-  progress_.flops_shared += shared;
-}
-
-// Texts whose boundary was computed on the way to a step.
-void FineTuning::CountFill() {
-  for (const auto& [tokens, texts] : boundaries_->TakeComputed()) {
-    progress_.flops_spent +=
-        static_cast<double>(texts) *
-        FlopsOf(1, static_cast<std::int64_t>(tokens)).prefix;
-  }
 }
 
 }  // namespace frostline::trainer

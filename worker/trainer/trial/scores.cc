@@ -7,11 +7,11 @@
 #include <limits>
 #include <utility>
 
+#include "statistics/scores/classification_metrics.h"
+#include "statistics/scores/correlation.h"
+#include "statistics/scores/span_f1.h"
 #include "worker/trainer/model/loss.h"
-#include "worker/trainer/tasks/classification_metrics.h"
-#include "worker/trainer/tasks/correlation.h"
 #include "worker/trainer/tasks/outcomes.h"
-#include "worker/trainer/tasks/span_f1.h"
 
 namespace frostline::trainer {
 namespace {
@@ -21,7 +21,7 @@ bool OfNumbers(const HeadSpec& head) {
 }
 
 bool OfSpans(const HeadSpec& head, const LabelSet& labels) {
-  return head.task == Task::kTokens && MarkSpans(labels.names());
+  return head.task == Task::kTokens && statistics::MarkSpans(labels.names());
 }
 
 }  // namespace
@@ -87,8 +87,8 @@ void Scores::AddNumbers(std::span<const std::uint32_t> rows,
 }
 
 Metrics Scores::Classes() const {
-  Confusion confusion(labels_.size());
-  SpanF1 spans(labels_.names());
+  statistics::Confusion confusion(labels_.size());
+  statistics::SpanF1 spans(labels_.names());
   for (const Guess& guess : guesses_) {
     confusion.Add(guess.truth, guess.prediction);
     if (OfSpans(head_, labels_)) spans.Add(guess.truth, guess.prediction);
@@ -107,11 +107,13 @@ Metrics Scores::Classes() const {
 }
 
 Metrics Scores::Numbers() const {
-  const double error = MeanSquaredError(truth_, prediction_).value_or(0.0);
-  return {{"mse", error},
-          {"rmse", std::sqrt(error)},
-          {"pearson", Pearson(truth_, prediction_).value_or(0.0)},
-          {"spearman", Spearman(truth_, prediction_).value_or(0.0)}};
+  const double error =
+      statistics::MeanSquaredError(truth_, prediction_).value_or(0.0);
+  return {
+      {"mse", error},
+      {"rmse", std::sqrt(error)},
+      {"pearson", statistics::Pearson(truth_, prediction_).value_or(0.0)},
+      {"spearman", statistics::Spearman(truth_, prediction_).value_or(0.0)}};
 }
 
 Metrics Scores::Compute() const {

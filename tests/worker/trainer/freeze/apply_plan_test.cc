@@ -39,11 +39,11 @@ TEST_F(ApplyingAPlan, GivesGradientsToWhatTrainsAlone) {
 
 TEST_F(ApplyingAPlan, StillBlocksAreThePrefixWhenDropoutIsOff) {
   const FreezePlan hf = Plan(Rates(), {});
-  EXPECT_EQ(TrainingPass(hf, nullptr).frozen_blocks, 2);
-  EXPECT_EQ(TrainingPass(hf, nullptr).still_blocks, 0);
+  EXPECT_EQ(TrainingPass(hf).frozen_blocks, 2);
+  EXPECT_EQ(TrainingPass(hf).still_blocks, 0);
   const FreezePlan off = Plan(Rates(), {FreezeMode::kLr0, PrefixDropout::kOff});
-  EXPECT_EQ(TrainingPass(off, nullptr).frozen_blocks, 0);
-  EXPECT_EQ(TrainingPass(off, nullptr).still_blocks, 2);
+  EXPECT_EQ(TrainingPass(off).frozen_blocks, 0);
+  EXPECT_EQ(TrainingPass(off).still_blocks, 2);
 }
 
 TEST_F(ApplyingAPlan, SliceRatesFollowTheHeads) {

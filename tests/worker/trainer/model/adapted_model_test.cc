@@ -115,11 +115,10 @@ TEST_F(AdaptedModel, MergingLeavesTheSharedWeightsAlone) {
 TEST_F(AdaptedModel, DropsWhatAnAdapterSeesOnlyWhileItTrains) {
   Model model = Make(3, 0.5);
   Move(model);
-  at::Generator chance = at::make_generator<at::CPUGeneratorImpl>(1);
+  batch_ = Noisy(batch_, 1);
   Pass training;
   training.training = true;
   training.still_blocks = 0;
-  training.chance = &chance;
   const at::Tensor plain = Run(model);
   EXPECT_GT(Furthest(Run(model, training), plain), 1e-4);
   training.still_blocks = 1 + model.config().layers;

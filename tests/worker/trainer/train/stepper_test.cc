@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/worker/trainer/fixtures.h"
@@ -24,6 +25,7 @@ class Steps : public testing::Test {
         batch_(BatchOf(
             ReadTensors(FixturePath("models/bert-tok17/io.safetensors")),
             "b0")) {
+    batch_ = Noisy(std::move(batch_), 1);
     options_.schedule = {ScheduleKind::kConstant, 0, 10};
   }
 
@@ -48,6 +50,8 @@ class Steps : public testing::Test {
     rows.mask = batch.mask.narrow(0, first, count);
     rows.types = batch.types.narrow(0, first, count);
     rows.labels = batch.labels.narrow(0, first, count);
+    rows.noise = batch.noise.narrow(0, first, count);
+    rows.lengths = batch.lengths.narrow(0, first, count);
     return rows;
   }
 
@@ -152,7 +156,7 @@ TEST_F(Steps, AStoredBoundaryGivesTheRunThatComputesIt) {
   EXPECT_EQ(recalls.plan().frozen_blocks, 3);
   Batch stored = batch_;
   stored.boundary = cached.encoder().Prefix(
-      batch_, TrainingPass(recalls.plan(), nullptr));  // draws no dropout
+      batch_, TrainingPass(recalls.plan()));  // draws no dropout
   for (int step = 0; step < 3; ++step) {
     EXPECT_EQ(Take(computes, {&batch_, 1}).loss,
               Take(recalls, {&stored, 1}).loss);
@@ -160,15 +164,40 @@ TEST_F(Steps, AStoredBoundaryGivesTheRunThatComputesIt) {
   EXPECT_EQ(Distance(plain, cached), 0.0);
 }
 
-TEST_F(Steps, AreTheSameForTheSameSeedAlone) {
+TEST_F(Steps, AreTheSameForTheSameNoiseAlone) {
   const auto loss_of = [&](std::uint64_t seed) {
-    options_.seed = seed;
+    const Batch noisy = Noisy(batch_, seed);
     Model model = WithDropout(model_);
     Stepper stepper = Make(model, kAll);
-    return Take(stepper, {&batch_, 1}).loss;
+    return Take(stepper, {&noisy, 1}).loss;
   };
   EXPECT_EQ(loss_of(1), loss_of(1));
   EXPECT_NE(loss_of(1), loss_of(2));
+}
+
+// Whatever trains, the same texts lose the same numbers.
+TEST_F(Steps, OfAnyDepthSeeTheSameNoise) {
+  const auto loss_of = [&](int frozen, FreezeMode mode) {
+    ModuleRates rates = kAll;
+    rates["embeddings"] = 0.0;
+    for (int i = 0; i < frozen; ++i) rates["layer." + std::to_string(i)] = 0.0;
+    Model model = WithDropout(model_);
+    Stepper stepper = Make(model, rates, {mode, PrefixDropout::kHf});
+    return Take(stepper, {&batch_, 1}).loss;
+  };
+  const double shallow = loss_of(0, FreezeMode::kHard);
+  EXPECT_EQ(loss_of(1, FreezeMode::kHard), shallow);
+  EXPECT_EQ(loss_of(3, FreezeMode::kHard), shallow);
+  EXPECT_EQ(loss_of(3, FreezeMode::kLr0), shallow);
+}
+
+TEST_F(Steps, WithoutNoiseAreAFaultWhereSomethingDrops) {
+  Model model = WithDropout(model_);
+  Stepper stepper = Make(model, kAll);
+  batch_.noise = at::Tensor();
+  EXPECT_FALSE(stepper.Step({&batch_, 1}).ok());
+  Stepper still = Make(model_, kAll);
+  EXPECT_TRUE(still.Step({&batch_, 1}).ok());
 }
 
 TEST_F(Steps, FrozenAttentionHeadsStayAndDoNotCount) {

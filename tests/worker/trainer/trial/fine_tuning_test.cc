@@ -117,6 +117,18 @@ TEST(FineTuning, SavesAsOftenAsItIsToldAndKeepsTheNewest) {
   EXPECT_FALSE(std::filesystem::exists(world.folder() + "/step-4.safetensors"));
 }
 
+TEST(FineTuning, ACheckpointThatCannotBeWrittenIsToldAndCostsNothing) {
+  TrialWorld world;
+  world.checkpoint_seconds = 0.0;
+  TrialMessage trial = world.Trial("");
+  const Metrics expected = Scored(world.Run(trial));
+  trial.folder += "/not/there";
+  Witness second;
+  EXPECT_EQ(Scored(world.Run(trial, second)), expected);
+  EXPECT_THAT(second.log, HasSubstr("not/there/step-1.safetensors"));
+  EXPECT_THAT(second.checkpoint, IsEmpty());
+}
+
 TEST(FineTuning, ABrokenCheckpointCostsTimeAndNothingElse) {
   TrialWorld world;
   TrialMessage trial = world.Trial("");

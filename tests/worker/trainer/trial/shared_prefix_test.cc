@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trials whose frozen layers are computed once: the same bits, less work.
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -109,6 +110,124 @@ TEST_F(SharedPrefix, WithDropoutAsInTransformersOnlyEvaluationsShare) {
   EXPECT_EQ(first.usage->flops_shared, 0.0);
   world_.prefixes.reset();
   EXPECT_EQ(first.metrics, Run(kHf, FrozenTo(2)).metrics);
+}
+
+// As transformers drops, by a seed that the study's other trials have, too.
+constexpr char kOneSeed[] =
+    R"("epochs": 4, "seed": 7, "extra": {"dropout": 0.1},)";
+
+TEST_F(SharedPrefix, DropoutOfASharedSeedIsStoredByEpoch) {
+  for (int k = 1; k <= 3; ++k) {
+    world_.prefixes.reset();
+    const TrialEnd alone = Run(kHf, FrozenTo(k), kOneSeed);
+    Share();
+    const TrialEnd filled = Run(kHf, FrozenTo(k), kOneSeed);
+    const TrialEnd found = Run(kHf, FrozenTo(k), kOneSeed);
+    EXPECT_EQ(alone.metrics, filled.metrics) << k;
+    EXPECT_EQ(alone.metrics, found.metrics) << k;
+    EXPECT_EQ(filled.usage->prefix.misses, 4 * 24 + 10);
+    EXPECT_EQ(found.usage->prefix.misses, 0);
+    EXPECT_EQ(found.usage->prefix.hits, 4 * (24 + 10));
+    EXPECT_GT(found.usage->flops_shared, 0.0);
+  }
+}
+
+TEST_F(SharedPrefix, DropoutOfAnotherSeedOrRateIsComputedAnew) {
+  Share();
+  const TrialEnd seven = Run(kHf, FrozenTo(2), kOneSeed);
+  const TrialEnd eight =
+      Run(kHf, FrozenTo(2),
+          R"("epochs": 4, "seed": 8, "extra": {"dropout": 0.1},)");
+  const TrialEnd stronger =
+      Run(kHf, FrozenTo(2),
+          R"("epochs": 4, "seed": 7, "extra": {"dropout": 0.2},)");
+  EXPECT_EQ(eight.usage->prefix.misses, 4 * 24);
+  EXPECT_EQ(stronger.usage->prefix.misses, 4 * 24);
+  EXPECT_NE(seven.metrics, eight.metrics);
+}
+
+TEST_F(SharedPrefix, DropoutGoesOnFromACheckpointWithTheSameBits) {
+  const TrialEnd whole = Run(kHf, FrozenTo(2), kOneSeed);
+  world_.checkpoint_seconds = 0.0;
+  int stops = 0;
+  for (int asked = 30; asked < 200; asked += 17) {  // filling and training
+    world_.prefixes.reset();
+    std::filesystem::remove_all(folder());
+    Share();
+    Witness stopped;
+    stopped.StopAfter(asked, StopReason::kPreempt);
+    if (world_.Run(Trial(kHf, FrozenTo(2), kOneSeed), stopped).state !=
+        TrialState::kStopped) {
+      break;
+    }
+    if (stopped.checkpoint.empty()) continue;
+    ++stops;
+    TrialMessage rest = Trial(kHf, FrozenTo(2), kOneSeed);
+    rest.resume_path = world_.folder() + "/" + stopped.checkpoint;
+    rest.resume_step = stopped.checkpoint_step;
+    TrialEnd end = world_.Run(rest);
+    end.metrics.erase("train_seconds");
+    EXPECT_EQ(end.metrics, whole.metrics) << asked;
+  }
+  EXPECT_GT(stops, 3);
+}
+
+// An epoch fits, four do not: they are computed for the next batches, held in
+// main memory, and forgotten.
+TEST_F(SharedPrefix, DropoutOfEpochsThatDoNotFitIsNotKept) {
+  const TrialEnd alone = Run(kHf, FrozenTo(2), kOneSeed);
+  Share(50000);
+  const TrialEnd without = Run(kHf, FrozenTo(2), kOneSeed);
+  EXPECT_EQ(alone.metrics, without.metrics);
+  EXPECT_EQ(without.usage->prefix.misses, 4 * 24 + 10);
+  EXPECT_THAT(world_.witness.log,
+              HasSubstr("the dropout of 4 epochs is not kept: it takes"));
+}
+
+// One step on the same texts: what differs is rounding, where the seed's noise
+// is shared, whether boundaries are stored or not.
+TEST_F(SharedPrefix, TrialsOfAnyDepthSeeTheSameNoise) {
+  const auto loss_of = [&](int k, const std::string& seed) {
+    return Run(kHf, FrozenTo(k),
+               seed + R"("max_steps": 1, "extra": {"dropout": 0.1},)")
+        .metrics.at("train_loss");
+  };
+  const double shallow = loss_of(0, "");
+  EXPECT_NEAR(loss_of(2, ""), shallow, 1e-5);
+  EXPECT_NEAR(loss_of(3, R"("seed": 7, )"), shallow, 1e-5);
+  EXPECT_GT(std::abs(loss_of(3, R"("seed": 8, )") - shallow), 1e-4);
+}
+
+// Depth 3 goes on from what depth 1 stored, to the bits that it has from the
+// texts, and spends the forward passes of two layers.
+TEST_F(SharedPrefix, GoesOnFromTheNearestLowerBoundary) {
+  for (const FreezeSemantics& freeze : {kOff, kHf}) {
+    world_.prefixes.reset();
+    std::filesystem::remove_all(folder());
+    Share();
+    const TrialEnd whole = Run(freeze, FrozenTo(3), kOneSeed);
+    world_.prefixes.reset();
+    std::filesystem::remove_all(folder());
+    Share();
+    Run(freeze, FrozenTo(1), kOneSeed);
+    const TrialEnd on_top = Run(freeze, FrozenTo(3), kOneSeed);
+    EXPECT_EQ(on_top.metrics, whole.metrics);
+    EXPECT_EQ(on_top.usage->prefix.misses, whole.usage->prefix.misses);
+    EXPECT_LT(on_top.usage->flops_spent, whole.usage->flops_spent);
+    EXPECT_DOUBLE_EQ(on_top.usage->flops_spent + on_top.usage->flops_shared,
+                     whole.usage->flops_spent + whole.usage->flops_shared);
+  }
+}
+
+TEST_F(SharedPrefix, ASpoiltLowerBoundaryIsComputedFromTheText) {
+  const TrialEnd whole = Run(kOff, FrozenTo(2));
+  Share();
+  Run(kOff, FrozenTo(1));
+  Segments([](const std::filesystem::path& path) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(100).put('x');
+  });
+  EXPECT_EQ(Run(kOff, FrozenTo(2)).metrics, whole.metrics);
 }
 
 // What is shared is what a trial that shares nothing spends more.

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "statistics/paired/kinds_of_score.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "statistics/scores/classification_metrics.h"
+#include "statistics/scores/span_f1.h"
+
+namespace frostline::statistics {
+namespace {
+
+std::uint32_t CountAt(Times times, std::size_t unit) {
+  return times.empty() ? 1 : times[unit];
+}
+
+class MeanScore : public RunScore {
+ public:
+  explicit MeanScore(const Outcomes& outcomes) : RunScore(outcomes) {
+    counts_ = outcomes.right_or_wrong;
+    std::size_t example = 0;
+    for (const std::uint32_t size : sizes_) {
+      double sum = 0.0;
+      for (std::uint32_t i = 0; i < size; ++i) sum += outcomes.marks[example++];
+      sums_.push_back(sum);
+    }
+  }
+
+  double At(Times times) const override {
+    double sum = 0.0, examples = 0.0;
+    for (std::size_t unit = 0; unit < sums_.size(); ++unit) {
+      const double often = CountAt(times, unit);
+      sum += often * sums_[unit];
+      examples += often * sizes_[unit];
+    }
+    return examples > 0.0 ? sum / examples : 0.0;
+  }
+};
+
+class ClassScore : public RunScore {
+ public:
+  ClassScore(const std::string& metric, const Outcomes& outcomes)
+      : RunScore(outcomes),
+        metric_(metric),
+        classes_(ClassesOf(outcomes)),
+        truth_(outcomes.true_class),
+        prediction_(outcomes.predicted_class) {}
+
+  double At(Times times) const override {
+    Confusion confusion(classes_);
+    std::size_t example = 0;
+    for (std::size_t unit = 0; unit < sizes_.size(); ++unit) {
+      const std::uint32_t often = CountAt(times, unit);
+      for (std::uint32_t i = 0; i < sizes_[unit]; ++i, ++example) {
+        if (often == 0) continue;
+        confusion.AddTimes(truth_[example], prediction_[example], often);
+      }
+    }
+    if (metric_ == "mcc") return confusion.Matthews();
+    return metric_ == "f1" && classes_ == 2 ? confusion.BinaryF1()
+                                            : confusion.MacroF1();
+  }
+
+ private:
+  // At least as many as are named: those that nobody is of count for nothing.
+  static std::size_t ClassesOf(const Outcomes& outcomes) {
+    std::size_t classes = outcomes.classes.size();
+    for (const auto* side : {&outcomes.true_class, &outcomes.predicted_class}) {
+      for (const std::int32_t c : *side) {
+        classes = std::max(classes, static_cast<std::size_t>(c) + 1);
+      }
+    }
+    return classes;
+  }
+
+  std::string metric_;
+  std::size_t classes_;
+  std::vector<std::int32_t> truth_;
+  std::vector<std::int32_t> prediction_;
+};
+
+class SpanScore : public RunScore {
+ public:
+  SpanScore(const std::string& metric, const Outcomes& outcomes)
+      : RunScore(outcomes), metric_(metric) {
+    const std::span<const std::int32_t> truth(outcomes.true_class);
+    const std::span<const std::int32_t> prediction(outcomes.predicted_class);
+    std::size_t begin = 0;
+    for (const std::uint32_t size : sizes_) {
+      SpanF1 sentence(outcomes.classes);
+      sentence.Add(truth.subspan(begin, size), prediction.subspan(begin, size));
+      sentences_.push_back(sentence.counts());
+      begin += size;
+    }
+  }
+
+  double At(Times times) const override {
+    SpanCounts all;
+    for (std::size_t i = 0; i < sentences_.size(); ++i) {
+      all.AddTimes(sentences_[i], CountAt(times, i));
+    }
+    return metric_ == "precision" ? all.Precision()
+           : metric_ == "recall"  ? all.Recall()
+                                  : all.F1();
+  }
+
+ private:
+  std::string metric_;
+  std::vector<SpanCounts> sentences_;
+};
+
+class NumberScore : public RunScore {
+ public:
+  NumberScore(const std::string& metric, const Outcomes& outcomes)
+      : RunScore(outcomes),
+        metric_(metric),
+        truth_(outcomes.true_value),
+        prediction_(outcomes.predicted_value),
+        spearman_(truth_, prediction_) {}
+  // The ranks borrow the numbers.
+  NumberScore(const NumberScore&) = delete;
+  NumberScore& operator=(const NumberScore&) = delete;
+
+  double At(Times times) const override {
+    if (metric_ == "spearman") return spearman_.At(times).value_or(0.0);
+    if (metric_ == "pearson") {
+      return Pearson(truth_, prediction_, times).value_or(0.0);
+    }
+    const double error =
+        MeanSquaredError(truth_, prediction_, times).value_or(0.0);
+    return metric_ == "rmse" ? std::sqrt(error) : error;
+  }
+
+ private:
+  std::string metric_;
+  std::vector<double> truth_;
+  std::vector<double> prediction_;
+  ResampledSpearman spearman_;
+};
+
+}  // namespace
+
+std::shared_ptr<const RunScore> MakeMean(const Outcomes& outcomes) {
+  return std::make_shared<MeanScore>(outcomes);
+}
+
+std::shared_ptr<const RunScore> MakeOfClasses(const std::string& metric,
+                                              const Outcomes& outcomes) {
+  return std::make_shared<ClassScore>(metric, outcomes);
+}
+
+std::shared_ptr<const RunScore> MakeOfSpans(const std::string& metric,
+                                            const Outcomes& outcomes) {
+  return std::make_shared<SpanScore>(metric, outcomes);
+}
+
+std::shared_ptr<const RunScore> MakeOfNumbers(const std::string& metric,
+                                              const Outcomes& outcomes) {
+  return std::make_shared<NumberScore>(metric, outcomes);
+}
+
+}  // namespace frostline::statistics

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+# Two settings, each with three seeds, trained by a program that says of each
+# example whether it was right; then compared.
+
+setup_file() {
+  export HOME=$BATS_FILE_TMPDIR
+  cd "$BATS_FILE_TMPDIR"
+  frostline serve --data frost --listen 127.0.0.1:0 --ready-file ready \
+    >serve.log 2>&1 3>&- &
+  echo $! >serve.pid
+  for _ in $(seq 300); do [ -s ready ] && break || sleep 0.1; done
+  export FROSTLINE_CONNECT=$(cat ready)
+  # Of 200 examples the setting decides how many are right, the seed a few.
+  cat >trainer.py <<'PY'
+import base64, json, random, sys
+for line in sys.stdin:
+    trial = json.loads(line)
+    if trial["type"] != "trial":
+        continue
+    dice = random.Random(trial["seed"])
+    better = trial["parameters"]["better"] == "yes"
+    right = [dice.random() < 0.7 or (better and i % 7 == 0)
+             for i in range(200)]
+    bits = bytearray(25)
+    for i, one in enumerate(right):
+        bits[i // 8] |= one << i % 8
+    finish = {"type": "finish", "state": "succeeded",
+              "metrics": {"accuracy": sum(right) / 200, "f1": 0.5}}
+    if trial["parameters"]["tells"] == "yes":
+        finish["examples"] = {"data_fingerprint": "dev",
+                              "encoding": "PACKED_BITS", "count": 200,
+                              "data": base64.b64encode(bits).decode()}
+    print(json.dumps(finish), flush=True)
+PY
+  cat >study.yaml <<'YAML'
+id: seeds
+model: {id: none, layers: 1}
+data: none
+maximize: accuracy
+budget: 7
+space:
+  parameters:
+    better: [no, yes]
+    tells: [yes, no]
+enqueue:
+  - {values: {better: "no", tells: "yes"}, seed: 11}
+  - {values: {better: "yes", tells: "yes"}, seed: 11}
+  - {values: {better: "no", tells: "yes"}, seed: 12}
+  - {values: {better: "yes", tells: "yes"}, seed: 12}
+  - {values: {better: "no", tells: "yes"}, seed: 13}
+  - {values: {better: "yes", tells: "yes"}, seed: 13}
+  - {values: {better: "no", tells: "no"}, seed: 14}
+YAML
+  frostline study create study.yaml >create.log
+  timeout 100 frostline worker --exec 'python3 trainer.py' --id one \
+    --idle-timeout 3s >worker.log 2>&1
+}
+
+teardown_file() { kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")"; }
+
+# says TEXT…: the output has each.
+says() {
+  for text in "$@"; do
+    [[ $output == *"$text"* ]] || {
+      echo "'$text' is not in: $output"
+      return 1
+    }
+  done
+}
+
+@test "two runs are set against each other, example by example" {
+  run frostline trial compare seeds/0 seeds/1 --margin 0.01
+  echo "$output"
+  [ "$status" -eq 0 ]
+  says "paired tests of accuracy: 200 examples" "McNemar" \
+    "seeds/1 is better than seeds/0 by" "one run of a setting"
+}
+
+@test "runs with the same seeds are blocks, named or found" {
+  run frostline trial compare seeds/0,2,4 seeds/1,3,5 --json
+  [ "$status" -eq 0 ]
+  named=$output
+  says '"pairs": 3' '"method": "SIGNS"' '"differs": true'
+  frostline trial compare seeds/0 seeds/1 --repeats --json >found.json
+  python3 - "$named" <<'PY'
+import json, sys
+named, found = json.loads(sys.argv[1]), json.load(open("found.json"))
+one, other = named["tests"][0], found["tests"][0]
+assert one["p"] == other["p"] and one["difference"] == other["difference"]
+PY
+}
+
+@test "what cannot be told from noise is said, and what could have been seen" {
+  run frostline trial compare seeds/0 seeds/2
+  [ "$status" -eq 0 ]
+  says "cannot be told apart in accuracy" "200 examples cannot show less than"
+}
+
+@test "what cannot be compared is refused with the way out" {
+  run frostline trial compare seeds/0 seeds/6
+  [ "$status" -eq 5 ]
+  says "FL-6004" "brought no outcomes of examples" "report_example_outcomes"
+  run frostline trial compare seeds/0 seeds/1 --metric f1
+  [ "$status" -eq 2 ]
+  says "of these outcomes there may be: accuracy"
+  run frostline trial compare seeds/0,2 seeds/3,5
+  [ "$status" -eq 0 ]  # seed 12 is common to both
+  run frostline trial compare seeds/0,2 seeds/5
+  [ "$status" -eq 5 ]
+  says "FL-6007" "no seed in common"
+  run frostline trial compare seeds/0 seeds
+  [ "$status" -eq 2 ]
+  says "write STUDY/N"
+  run frostline trial compare seeds/0
+  [ "$status" -eq 2 ]
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "statistics/paired/compare.h"
+
+#include <cmath>
+
+#include "gmock/gmock.h"
+#include "statistics/law/exact_signs.h"
+#include "tests/statistics/paired/simulated.h"
+#include "tests/statistics/reference.h"
+
+namespace frostline::statistics {
+namespace {
+
+TEST(Compare, OnePairOfAccuraciesIsMcNemarAndTango) {
+  const Judged judged =
+      Compare({Bits("a", {{0, 50}}), Bits("b", {{2, 60}})}, {.margin = 0.02});
+  const PairJudged& pair = judged.pairs[0];
+  EXPECT_EQ(pair.method, Method::kMcNemar);
+  EXPECT_NEAR(pair.difference, 0.08, 1e-12);
+  EXPECT_EQ(pair.p, McNemarP(10, 2));
+  const Range range = TangoInterval({100, 10, 2}, 1.959963984540054);
+  EXPECT_NEAR(pair.interval.low, range.low, 1e-9);
+  EXPECT_NEAR(pair.interval.high, range.high, 1e-9);
+  EXPECT_TRUE(pair.differs);
+  EXPECT_TRUE(pair.not_worse);
+  EXPECT_FALSE(pair.equivalent);
+  EXPECT_TRUE(std::isnan(pair.seed_p));
+}
+
+TEST(Compare, ASentenceWeighsAsManyWordsAsItTurns) {
+  // Three sentences of 40, 30 and 30 words: 3 gained, 1 lost, 2 gained.
+  Contender a{"a", {}}, b{"b", {}};
+  Outcomes one, other;
+  one.right_or_wrong = other.right_or_wrong = true;
+  one.sentence_ends = other.sentence_ends = {40, 70, 100};
+  one.marks.assign(100, 0.0F);
+  other.marks = one.marks;
+  for (const std::size_t gained : {0u, 1u, 2u, 70u, 71u}) {
+    other.marks[gained] = 1.0F;
+  }
+  one.marks[50] = 1.0F;
+  a.runs = {RunOf(1, "accuracy", one)};
+  b.runs = {RunOf(1, "accuracy", other)};
+  const PairJudged pair = Compare({a, b}, {}).pairs[0];
+  EXPECT_EQ(pair.method, Method::kSigns);
+  const std::vector<std::int64_t> sums = {3, -1, 2};
+  EXPECT_EQ(pair.p, SignsP(sums));  // 0.5: as far as 4 are four of eight
+}
+
+TEST(Compare, TheBootstrapFindsWhatNumpysFinds) {
+  for (const auto& row : Reference("runs")) {
+    for (const auto& [metric, found] : row["metrics"].items()) {
+      const Judged judged = Compare({Recorded("a", row, "first", metric),
+                                     Recorded("b", row, "second", metric)},
+                                    {.chance = 3});
+      const PairJudged& pair = judged.pairs[0];
+      const double deviation = found["deviation"];
+      EXPECT_EQ(pair.method, Method::kBootstrap) << metric;
+      EXPECT_EQ(judged.draws, 10'000u);
+      // Ends of 10,000 and of 20,000 draws: five of their own deviations.
+      EXPECT_NEAR(pair.interval.low, found["low"].get<double>(),
+                  0.17 * deviation)
+          << metric;
+      EXPECT_NEAR(pair.interval.high, found["high"].get<double>(),
+                  0.17 * deviation)
+          << metric;
+      EXPECT_NEAR(pair.example_noise, 1.96 * deviation, 0.1 * deviation);
+    }
+  }
+}
+
+TEST(Compare, SeedsAreBlocks) {
+  for (const auto& row : Reference("blocks")) {
+    const std::vector<std::vector<double>> values = row["values"];
+    std::vector<Contender> contenders;
+    for (const std::vector<double>& of : values) {
+      contenders.push_back(Seeded("c", of));
+    }
+    const Judged judged = Compare(contenders, {});
+    EXPECT_NEAR(judged.within.squares, row["squares"].get<double>(), 1e-12);
+    EXPECT_EQ(judged.within.freedom, row["freedom"].get<double>());
+    if (!row.contains("p")) continue;
+    EXPECT_EQ(judged.pairs[0].method, Method::kSeeds);
+    EXPECT_NEAR(judged.pairs[0].p, row["p"].get<double>(), 1e-10);
+  }
+}
+
+TEST(Compare, WhoIsFirstOnlyTurnsTheSign) {
+  for (const char* const metric : {"accuracy", "f1", "mcc"}) {
+    const Contender a = Guesser("a", metric, 1, 0.7);
+    const Contender b = Guesser("b", metric, 2, 0.8);
+    const Question question = {.margin = 0.05, .chance = 9};
+    const PairJudged one = Compare({a, b}, question).pairs[0];
+    const PairJudged other = Compare({b, a}, question).pairs[0];
+    EXPECT_NEAR(one.difference, -other.difference, 1e-12);
+    EXPECT_NEAR(one.p, other.p, 1e-12) << metric;
+    EXPECT_NEAR(one.interval.low, -other.interval.high, 1e-9) << metric;
+    EXPECT_NEAR(one.apart_p, other.apart_p, 1e-9) << metric;
+    EXPECT_NEAR(one.smallest, other.smallest, 1e-9) << metric;
+  }
+}
+
+TEST(Compare, OfCostsLessIsBetter) {
+  const Question question = {.more_is_better = false, .margin = 0.5};
+  const PairJudged pair =
+      Compare({Seeded("a", {1.0, 1.1, 1.2}), Seeded("b", {0.7, 0.82, 0.9})},
+              question)
+          .pairs[0];
+  EXPECT_LT(pair.difference, 0.0);
+  EXPECT_TRUE(pair.not_worse);
+}
+
+TEST(Compare, AFamilyIsHolms) {
+  const std::vector<Contender> three = {
+      Bits("a", {{0, 50}}), Bits("b", {{2, 60}}), Bits("c", {{1, 52}})};
+  const Judged judged = Compare(three, {});
+  ASSERT_EQ(judged.pairs.size(), 2u);
+  EXPECT_NEAR(judged.pairs[0].adjusted_p, 2.0 * McNemarP(10, 2), 1e-12);
+  EXPECT_FALSE(judged.pairs[0].differs);  // it would alone
+  EXPECT_GT(judged.pairs[0].smallest,
+            Compare({three[0], three[1]}, {}).pairs[0].smallest);
+  Question all;
+  all.all_pairs = true;
+  EXPECT_EQ(Compare(three, all).pairs.size(), 3u);
+}
+
+TEST(Compare, ExamplesAndSeedsAreAddedUp) {
+  const std::vector<Contender> two = {Bits("a", {{0, 50}, {0, 51}, {0, 49}}),
+                                      Bits("b", {{1, 55}, {1, 56}, {1, 55}})};
+  const PairJudged pair = Compare(two, {}).pairs[0];
+  EXPECT_EQ(pair.pairs, 3u);
+  EXPECT_EQ(pair.method, Method::kSigns);
+  EXPECT_LT(pair.seed_p, 0.01);
+  EXPECT_GT(pair.p, pair.seed_p);
+  const double half = (pair.interval.high - pair.interval.low) / 2.0;
+  EXPECT_GT(half, pair.example_noise);
+  EXPECT_GT(half, pair.seed_noise);
+}
+
+TEST(Compare, WithoutACommonSeedNothingIsPaired) {
+  Contender b = Seeded("b", {0.6, 0.7});
+  for (statistics::Run& run : b.runs) run.seed += 10;
+  const PairJudged pair = Compare({Seeded("a", {0.5, 0.6}), b}, {}).pairs[0];
+  EXPECT_EQ(pair.pairs, 0u);
+  EXPECT_TRUE(std::isnan(pair.p));
+  EXPECT_FALSE(pair.differs);
+}
+
+TEST(Compare, TheSameRunTwiceIsNotCertainToStayTheSame) {
+  const Question question = {.margin = 0.001};
+  const PairJudged bits =
+      Compare({Bits("a", {{0, 50}}), Bits("b", {{0, 50}})}, question).pairs[0];
+  EXPECT_EQ(bits.p, 1.0);
+  EXPECT_FALSE(bits.equivalent);
+  const Contender a = Guesser("a", "f1", 1, 0.7);
+  const PairJudged drawn = Compare({a, a}, question).pairs[0];
+  EXPECT_EQ(drawn.p, 1.0);
+  EXPECT_TRUE(std::isnan(drawn.interval.low));
+  EXPECT_FALSE(drawn.equivalent);
+}
+
+TEST(Compare, AStopEndsTheDrawing) {
+  std::stop_source stop;
+  stop.request_stop();
+  Question question;
+  question.stop = stop.get_token();
+  EXPECT_TRUE(Compare({Guesser("a", "f1", 1, 0.7), Guesser("b", "f1", 2, 0.7)},
+                      question)
+                  .pairs.empty());
+}
+
+}  // namespace
+}  // namespace frostline::statistics

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What steps cost by count, and what they were spared.
+#include <utility>
+
+#include "worker/trainer/freeze/flops.h"
+#include "worker/trainer/trial/fine_tuning.h"
+
+namespace frostline::trainer {
+
+// Texts of a batch cost the same, each shape is counted once for a plan.
+FineTuning::Flops FineTuning::FlopsOf(std::int64_t texts, std::int64_t tokens) {
+  const std::pair shape(texts, tokens);
+  if (const auto known = flops_.find(shape); known != flops_.end()) {
+    return known->second;
+  }
+  const FreezePlan& plan = stepper_->plan();
+  const StepFlops step =
+      CountFlops(model_->config(), model_->head().spec(), plan, texts, tokens);
+  Flops flops = {step.spent(), step.skipped(), 0.0};
+  for (std::size_t i = 0; std::cmp_less(i, plan.frozen_blocks); ++i) {
+    flops.prefix += step.modules[i].forward;
+  }
+  return flops_.emplace(shape, flops).first->second;
+}
+
+void FineTuning::CountFlopsOf(const Batch& batch) {
+  const Flops flops = FlopsOf(batch.ids.size(0), batch.ids.size(1));
+  const double shared = batch.boundary.defined() ? flops.prefix : 0.0;
+  progress_.flops_spent += flops.spent - shared;
+  progress_.flops_skipped += flops.skipped;
+  progress_.flops_shared += shared;
+}
+
+// Texts whose boundary was computed on the way to a step: what they took, and
+// what they did not, as a lower one was there.
+void FineTuning::CountFill(Boundaries& boundaries) {
+  for (const ComputedTexts& each : boundaries.TakeComputed()) {
+    const auto tokens = static_cast<std::int64_t>(each.tokens);
+    const auto texts = static_cast<double>(each.texts);
+    const double below = ForwardOf(tokens, each.from);
+    progress_.flops_spent += texts * (FlopsOf(1, tokens).prefix - below);
+    progress_.flops_shared += texts * below;
+  }
+}
+
+// Of one text through the leading blocks.
+double FineTuning::ForwardOf(std::int64_t tokens, std::int64_t blocks) const {
+  if (blocks == 0) return 0.0;
+  const StepFlops step = CountFlops(model_->config(), model_->head().spec(),
+                                    stepper_->plan(), 1, tokens);
+  double forward = 0.0;
+  for (std::size_t i = 0; std::cmp_less(i, blocks); ++i) {
+    forward += step.modules[i].forward;
+  }
+  return forward;
+}
+
+}  // namespace frostline::trainer
