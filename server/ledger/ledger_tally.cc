@@ -64,6 +64,7 @@ void LedgerTally::NoteUsage(const storage::TrialRow& row) {
   Add(counts_.mega_flops_shared, cost.mega_flops_shared);
   Add(counts_.prefix_hits, cost.prefix_hits);
   Add(counts_.prefix_misses, cost.prefix_misses);
+  Add(counts_.prefix_bytes, cost.prefix_bytes);
   Add(counts_.energy_millijoules, cost.energy_millijoules);
 }
 

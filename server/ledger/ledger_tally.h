@@ -38,6 +38,7 @@ struct LedgerCounts {
   Counter mega_flops_shared;
   Counter prefix_hits;
   Counter prefix_misses;
+  Counter prefix_bytes;
   Counter energy_millijoules;
 };
 

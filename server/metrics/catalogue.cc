@@ -133,6 +133,8 @@ constexpr std::array kMetrics = {
                "stored activations"},
     MetricKind{"frostline_prefix_lookups_total", kCounter, "result",
                "Looks for stored activations of a frozen prefix"},
+    MetricKind{"frostline_prefix_bytes_total", kCounter, "",
+               "Bytes of such activations that trials stored"},
     MetricKind{"frostline_energy_joules_total", kCounter, "",
                "Energy that trainers could measure"},
     // --- search and importance ---

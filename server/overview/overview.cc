@@ -78,6 +78,7 @@ void WriteUsage(const LedgerCounts& counts, MetricsPage& page) {
   constexpr char kPrefix[] = "frostline_prefix_lookups_total";
   page.Set(kPrefix, counts.prefix_hits, {{"result", "hit"}});
   page.Set(kPrefix, counts.prefix_misses, {{"result", "miss"}});
+  page.Set("frostline_prefix_bytes_total", counts.prefix_bytes);
   page.Set("frostline_energy_joules_total",
            static_cast<double>(counts.energy_millijoules.value()) / 1e3);
 }

@@ -79,6 +79,8 @@ class ScrapeFixture : public RpcFixture {
     (*outcome.mutable_metrics())["accuracy"] = 0.5;
     outcome.mutable_usage()->set_train_seconds(2.5);
     outcome.mutable_usage()->set_prefix_hits(3);
+    outcome.mutable_usage()->set_prefix_misses(2);
+    outcome.mutable_usage()->set_prefix_bytes(4096);
     ASSERT_OK(Call(*workers_, &v1::WorkerService::Stub::Finish, finish));
   }
 };

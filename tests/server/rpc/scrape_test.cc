@@ -57,6 +57,8 @@ TEST_F(ScrapeTest, SaysWhatWasDone) {
             7);
   EXPECT_EQ(value("frostline_train_seconds_total"), 17.5);
   EXPECT_EQ(value("frostline_prefix_lookups_total{result=\"hit\"}"), 21);
+  EXPECT_EQ(value("frostline_prefix_lookups_total{result=\"miss\"}"), 14);
+  EXPECT_EQ(value("frostline_prefix_bytes_total"), 7 * 4096);
   EXPECT_EQ(value("frostline_workers{state=\"ACTIVE\"}"), 1);
   EXPECT_EQ(value("frostline_slots"), 1);
   EXPECT_EQ(value("frostline_studies{state=\"ACTIVE\"}"), 1);
