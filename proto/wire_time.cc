@@ -6,7 +6,7 @@
 namespace frostline::proto {
 namespace {
 
-constexpr std::int64_t kDaySeconds = 24 * 3600;
+constexpr std::int64_t kLongestSeconds = 100LL * 365 * 24 * 3600;
 constexpr std::int64_t kEndOf9999 = 253'402'300'799;
 constexpr std::int32_t kNanosPerSecond = 1'000'000'000;
 constexpr std::int64_t kMicrosPerSecond = 1'000'000;
@@ -30,7 +30,7 @@ Duration DurationFromProto(const google::protobuf::Duration& proto) {
   const bool in_range = nanos > -kNanosPerSecond && nanos < kNanosPerSecond;
   if (!one_sign || !in_range) return Duration(-1);
   const std::int64_t seconds =
-      std::clamp(proto.seconds(), -kDaySeconds, kDaySeconds);
+      std::clamp(proto.seconds(), -kLongestSeconds, kLongestSeconds);
   return std::chrono::seconds(seconds) + std::chrono::nanoseconds(nanos);
 }
 

@@ -2,8 +2,8 @@
 //
 // File: wire_time.h
 //
-// Nothing overflows: a duration's seconds are clamped to a day either way, and
-// a malformed one reads as -1 ns, which every check of a range refuses.
+// Nothing overflows: a duration's seconds are clamped to 100 years either way,
+// and a malformed one reads as -1 ns, which every check of a range refuses.
 #ifndef FROSTLINE_PROTO_WIRE_TIME_H_
 #define FROSTLINE_PROTO_WIRE_TIME_H_
 

@@ -288,20 +288,26 @@ CASES = {
 }
 
 # Where peft finds what a study calls by our names.
-TARGETS = {"ffn_out": r".*layer\.\d+\.output\.dense", "key": r".*\.key",
-           "query": r".*\.query", "value": r".*\.value",
-           "attention_out": r".*\.out_lin", "ffn_in": r".*\.lin1"}
+TARGETS = {"ffn_out": r".*(layer\.\d+\.output\.dense|mlp\.Wo)",
+           "key": r".*\.key(_proj)?", "query": r".*\.query(_proj)?",
+           "value": r".*\.value(_proj)?", "qkv": r".*\.Wqkv",
+           "attention_out": r".*(\.out_lin|attention\.output\.dense|attn\.Wo)",
+           "ffn_in": r".*(\.lin1|\.intermediate\.dense|\.Wi)"}
 
 
 def module_of(name):
     """(embeddings | layer.N | head, attention | ffn | nothing)."""
-    parts = name.split(".")
-    if "projection" in parts or not ("embeddings" in parts or "layer" in parts):
+    parts = name.replace(".layers.", ".layer.").split(".")
+    if parts[1] == "final_norm":  # ModernBERT's, behind all layers
+        return f"layer.{LAYERS - 1}", "ffn"
+    if "projection" in parts or parts[0] in ("pooler", "head", "classifier"):
         return "head", ""
     if "layer" not in parts:
-        return "embeddings", ""
+        whole = {"embeddings", "embeddings_project", "encoder"}
+        return ("embeddings" if whole & set(parts) else "head"), ""
     at = parts.index("layer")
-    inside = "attention" if parts[at + 2] in ("attention", "sa_layer_norm") else "ffn"
+    inside = "attention" if parts[at + 2] in (
+        "attention", "sa_layer_norm", "attn", "attn_norm") else "ffn"
     return f"layer.{parts[at + 1]}", inside
 
 
@@ -315,12 +321,14 @@ def head_slices(name, rates):
     module, inside = module_of(name)
     parts = name.split(".")
     size = WIDTH // HEADS
-    if inside != "attention" or "LayerNorm" in parts or "sa_layer_norm" in parts:
+    if inside != "attention" or "norm" in name.lower():
         return []
-    out = "out_lin" in parts or parts[-3:-1] == ["output", "dense"]
+    out = parts[-2] in ("out_lin", "Wo") or parts[-3:-1] == ["output", "dense"]
     if out and parts[-1] == "bias":
         return []
-    cut = [slice(h * size, (h + 1) * size) for h in range(HEADS)
+    blocks = 3 if "Wqkv" in parts else 1  # one behind the other
+    cut = [slice(block * WIDTH + h * size, block * WIDTH + (h + 1) * size)
+           for block in range(blocks) for h in range(HEADS)
            if rates.get(f"{module}.head.{h}") == 0.0]
     return [(slice(None), one) if out else (one,) for one in cut]
 

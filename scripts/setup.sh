@@ -26,6 +26,7 @@ ASAN_PACKAGES=(clang-19 libclang-rt-19-dev)
 # One line for each engine.
 DEPLOY_PACKAGES=(
   slurmctld slurmd slurm-client munge shellcheck # slurm
+  slurmdbd mariadb-server-core mariadb-client-core # its accounts
   python3-yaml yamllint # kubernetes
   prometheus  # monitoring: the server and promtool
   mmdebstrap lintian buildah uidmap systemd zsh fish man-db dpkg-dev

@@ -106,6 +106,19 @@ def decompositions():
             and unicodedata.normalize("NFD", chr(c)) != chr(c)}
 
 
+def compositions():
+    """{(first, second): composed}, Hangul left out."""
+    found = {}
+    for c, whole in decompositions().items():
+        text = "".join(map(chr, whole))
+        if len(whole) < 2 or unicodedata.normalize("NFC", text) != chr(c):
+            continue
+        first = unicodedata.normalize("NFC", text[:-1])
+        assert len(first) == 1, hex(c)
+        found[ord(first), whole[-1]] = c
+    return found
+
+
 def classes():
     return {c: unicodedata.combining(chr(c)) for c in CODE_POINTS
             if unicodedata.combining(chr(c)) and c not in YOUNG_CLASSES}
@@ -199,7 +212,10 @@ def source():
              (f"{{0x{a:X}, 0x{b:X}, {v}}}"
               for a, b, _, v in runs(classes(), (1,)))),
         rows("kDecompositions", "Decomposition", entries),
-        rows("kDecomposed", "char32_t", (f"0x{c:X}" for c in pool))))
+        rows("kDecomposed", "char32_t", (f"0x{c:X}" for c in pool)),
+        rows("kCompositions", "Composition",
+             (f"{{0x{a:X}, 0x{b:X}, 0x{c:X}}}"
+              for (a, b), c in sorted(compositions().items())))))
 
 
 def main(arguments):

@@ -153,6 +153,9 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
                       const storage::AttemptRow& attempt) FROSTLINE_ON_LOOP {
                  attempt_spans_.NoteEnded(trial, attempt);
                },
+           .worker_gone =
+               [this](const std::string& worker)
+                   FROSTLINE_ON_LOOP { dispatcher_.NoteGone(worker); },
            .worker_undone =
                [this](const WorkerEntry& worker)
                    FROSTLINE_ON_LOOP { dispatcher_.NoteRegistered(worker); }}),

@@ -174,16 +174,24 @@ struct RowColumns<SummaryRow> : WrittenWhole {
   using R = SummaryRow;
   static constexpr char kTable[] = "summaries";
   static constexpr auto kKey = std::make_tuple(column::Int("study", &R::study));
-  static constexpr auto kChanging =
-      std::make_tuple(column::Int("succeeded", &R::succeeded),
-                      column::Int("pruned", &R::pruned),
-                      column::Int("infeasible", &R::infeasible),
-                      column::Int("failed", &R::failed),
-                      column::Int("cancelled", &R::cancelled),
-                      column::Int("budget_used", &R::budget_used),
-                      column::Int("train_us", &R::train_us),
-                      column::Int("next_number", &R::next_number),
-                      column::Int("revision", &R::revision));
+  static constexpr auto kChanging = std::make_tuple(
+      column::Int("succeeded", &R::succeeded),
+      column::Int("pruned", &R::pruned),
+      column::Int("infeasible", &R::infeasible),
+      column::Int("failed", &R::failed),
+      column::Int("cancelled", &R::cancelled),
+      column::Int("budget_used", &R::budget_used),
+      column::Int("train_us", &R::train_us),
+      column::Int("next_number", &R::next_number),
+      column::Int("revision", &R::revision), column::Int("costed", &R::costed),
+      column::Int("total_us", &R::total_us),
+      column::Int("mega_flops_spent", &R::mega_flops_spent),
+      column::Int("mega_flops_skipped", &R::mega_flops_skipped),
+      column::Int("mega_flops_shared", &R::mega_flops_shared),
+      column::Int("prefix_hits", &R::prefix_hits),
+      column::Int("prefix_misses", &R::prefix_misses),
+      column::Int("prefix_bytes", &R::prefix_bytes),
+      column::Int("fastest_mega_flops", &R::fastest_mega_flops));
 };
 
 template <>

@@ -117,6 +117,16 @@ struct SummaryRow {
   std::int64_t train_us = 0;     // microseconds of training
   std::int64_t next_number = 0;  // above each of them
   std::int64_t revision = 0;     // the study's, at their last change
+  // Of those that ran here and said what they cost (v1.Usage).
+  std::int64_t costed = 0;
+  std::int64_t total_us = 0;
+  std::int64_t mega_flops_spent = 0;
+  std::int64_t mega_flops_skipped = 0;
+  std::int64_t mega_flops_shared = 0;
+  std::int64_t prefix_hits = 0;
+  std::int64_t prefix_misses = 0;
+  std::int64_t prefix_bytes = 0;
+  std::int64_t fastest_mega_flops = 0;  // a second, of the fastest trial
 };
 
 // A trial that was among the best when it ended; perhaps others beat it since.

@@ -24,6 +24,15 @@ struct IntermediateValue {
   double value = 0.0;  // of the first objective; perhaps NaN or infinite
 };
 
+// What a trial took on its worker, beside training seconds.
+struct TrialUse {
+  float seconds = 0.0F;      // from its begin to its end; 0: unknown
+  std::uint32_t device = 0;  // tells kinds of devices apart; 0: unknown
+  // Rows of its frozen prefix that it had to compute, as they were not there.
+  // Below 0: it used none at all.
+  float prefix_computed = -1.0F;
+};
+
 struct Observation {
   std::int64_t number = 0;
   TrialState state = TrialState::kQueued;
@@ -35,6 +44,7 @@ struct Observation {
   // One above 0 is violated. There are none unless asked for.
   std::vector<double> constraints;  // -infinity: pruned before it was measured
   double cost_s = 0.0;              // training seconds; 0: unknown
+  TrialUse use;
   double trained_parameters = 0.0;  // weights not frozen; 0: unknown
   std::uint64_t seed = 0;           // 0: unknown
   // Counts earlier runs of its point, where the study counts them (it pairs

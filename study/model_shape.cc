@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "base/error.h"
 
 namespace frostline {
@@ -109,10 +110,10 @@ absl::StatusOr<std::vector<std::string>> SelectModules(
 }
 
 int LayerOf(const std::string& module) {
-  const std::vector<std::string> parts = absl::StrSplit(module, '.');
+  absl::string_view rest = module;
   int layer = -1;
-  if (parts.size() < 2 || parts[0] != "layer" ||
-      !absl::SimpleAtoi(parts[1], &layer)) {
+  if (!absl::ConsumePrefix(&rest, "layer.") ||
+      !absl::SimpleAtoi(rest.substr(0, rest.find('.')), &layer)) {
     return -1;
   }
   return layer;

@@ -96,20 +96,22 @@ Point Space::Canonical(Point point) const {
   return point;
 }
 
+double Space::RateAt(std::size_t module, const Point& point) const {
+  const ModuleBinding& binding = modules_[module];
+  if (prefix_depth_.has_value() && binding.frozen_above_depth.has_value()) {
+    const double depth = point[static_cast<std::size_t>(*prefix_depth_)];
+    if (depth > *binding.frozen_above_depth) return 0.0;
+  }
+  if (!binding.parameter.has_value()) return binding.fixed_rate;
+  const auto i = static_cast<std::size_t>(*binding.parameter);
+  return RateOf(parameters_[i].domain, point[i]);
+}
+
 std::vector<ModuleRate> Space::Rates(const Point& point) const {
   std::vector<ModuleRate> rates;
   rates.reserve(modules_.size());
-  for (const ModuleBinding& binding : modules_) {
-    double rate = binding.fixed_rate;
-    if (binding.parameter.has_value()) {
-      const auto i = static_cast<std::size_t>(*binding.parameter);
-      rate = RateOf(parameters_[i].domain, point[i]);
-    }
-    if (prefix_depth_.has_value() && binding.frozen_above_depth.has_value()) {
-      const double depth = point[static_cast<std::size_t>(*prefix_depth_)];
-      if (depth > *binding.frozen_above_depth) rate = 0.0;
-    }
-    rates.push_back({binding.module, rate});
+  for (std::size_t m = 0; m < modules_.size(); ++m) {
+    rates.push_back({modules_[m].module, RateAt(m, point)});
   }
   return rates;
 }

@@ -10,6 +10,7 @@
 #ifndef FROSTLINE_STUDY_SPACE_H_
 #define FROSTLINE_STUDY_SPACE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -82,6 +83,12 @@ class Space {
 
   // They are in model order.
   std::vector<ModuleRate> Rates(const Point& point) const;
+
+  // The same of modules()[module] alone.
+  double RateAt(std::size_t module, const Point& point) const;
+  bool IsFrozen(std::size_t module, const Point& point) const {
+    return RateAt(module, point) == 0.0;
+  }
 
   // A continuous domain has infinity; with conditions it is an upper bound.
   double CountPoints() const;

@@ -77,10 +77,11 @@ constexpr SettingRow kRows[] = {
           "gradual unfreezing: head and pooler first, then one more layer from "
           "the top each so many steps, the embeddings last",
           kNone),
-    Word("precision", "auto, fp32, bf16", kNever,
+    Word("precision", "auto, fp32, tf32, bf16", kNever,
          "`bf16`: computed in bf16, kept in fp32; `auto`: bf16 where the "
-         "device does it well, newer processors too; say `fp32` to repeat "
-         "published numbers"),
+         "device does it well, newer processors too; `tf32`: products of "
+         "newer GPUs with ten bits of mantissa, refused elsewhere; say `fp32` "
+         "to repeat published numbers"),
     Other("report_example_outcomes", kSwitch, "", kNever,
           "right or wrong for each validation row"),
     Other("also_evaluate", kTexts, kNone, kNever,

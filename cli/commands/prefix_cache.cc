@@ -31,11 +31,6 @@ std::string FolderOf(const CacheArgs& args) {
   return told == nullptr ? kUsual : told;
 }
 
-std::string SizeText(std::uint64_t bytes) {
-  return absl::StrCat(FormatNumber(static_cast<double>(bytes) / (1 << 20)),
-                      " MiB");
-}
-
 std::int64_t Whole(double number) {
   return static_cast<std::int64_t>(std::llround(number));
 }
@@ -68,23 +63,25 @@ ExitCode List(const Session& session, const CacheArgs& args) {
                {"SIZE", Align::kRight},
                {"ROWS TAKEN", Align::kRight},
                {"SAVED", Align::kRight}});
-  std::uint64_t bytes = 0;
+  std::int64_t bytes = 0;
   for (const registry::KeptPrefix& each : *kept) {
-    bytes += each.bytes;
-    table.AddRow({each.about, SizeText(each.bytes),
+    bytes += static_cast<std::int64_t>(each.bytes);
+    table.AddRow({each.about,
+                  FormatBytes(static_cast<std::int64_t>(each.bytes)),
                   FormatCount(Whole(each.rows_taken)),
                   FormatSeconds(each.seconds_saved)});
   }
-  std::cout << table.Render(session.terminal.width) << SizeText(bytes) << " in "
-            << folder << "\n";
+  std::cout << table.Render(session.terminal.width) << FormatBytes(bytes)
+            << " in " << folder << "\n";
   return kExitOk;
 }
 
 ExitCode Clear(const CacheArgs& args) {
   const std::string folder = FolderOf(args);
-  const std::uint64_t removed = registry::ClearPrefixes(folder);
+  const auto removed =
+      static_cast<std::int64_t>(registry::ClearPrefixes(folder));
   const auto left = registry::ListPrefixes(folder);
-  std::cout << SizeText(removed) << " removed from " << folder;
+  std::cout << FormatBytes(removed) << " removed from " << folder;
   if (left && !left->empty()) {
     std::cout << "; " << left->size() << " kept, as trainers use them";
   }

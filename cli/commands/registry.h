@@ -8,10 +8,12 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/study_file/study_file.h"
 #include "worker/registry/add.h"
+#include "worker/registry/boundary_needs.h"
 #include "worker/registry/fit.h"
 
 namespace frostline::cli {
@@ -40,6 +42,11 @@ registry::StudyNeeds NeedsOf(const v1::StudySpec& spec);
 // data set is not in it: other workers may have them. A mistake is placed in
 // the study's file.
 absl::Status CheckStudyFit(const StudyFile& study, const std::string& folder);
+
+// Returns what boundaries of the study's frozen prefixes take of a node's disk;
+// nothing where the same registry is not there, or has not what it takes.
+absl::StatusOr<std::optional<registry::BoundaryNeeds>> FindBoundaryNeeds(
+    const v1::StudySpec& spec, const std::string& folder);
 
 }  // namespace frostline::cli
 

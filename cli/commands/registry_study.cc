@@ -19,6 +19,23 @@ std::string UsualFolder() {
   return named == nullptr || *named == '\0' ? kUsual : named;
 }
 
+// Returns nothing where nobody named a folder and the usual one is not there.
+absl::StatusOr<std::optional<registry::Registry>> FindRegistry(
+    const std::string& folder) {
+  const std::string usual = folder.empty() ? UsualFolder() : folder;
+  std::error_code ignored;
+  const bool is_there =
+      std::filesystem::exists(usual + "/" + registry::kModelsFile, ignored);
+  if (folder.empty() && !is_there) return std::nullopt;
+  return registry::ReadRegistry(usual);
+}
+
+std::string ExtraOf(const v1::StudySpec& spec, const std::string& key) {
+  const auto& fields = spec.training().extra().fields();
+  const auto found = fields.find(key);
+  return found == fields.end() ? "" : found->second.string_value();
+}
+
 }  // namespace
 
 void AddRegistryOption(CLI::App& verb, std::string& folder) {
@@ -95,18 +112,33 @@ registry::StudyNeeds NeedsOf(const v1::StudySpec& spec) {
 }
 
 absl::Status CheckStudyFit(const StudyFile& study, const std::string& folder) {
-  const std::string usual = folder.empty() ? UsualFolder() : folder;
-  std::error_code ignored;
-  const bool is_there =
-      std::filesystem::exists(usual + "/" + registry::kModelsFile, ignored);
-  if (folder.empty() && !is_there) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const registry::Registry registry,
-                   registry::ReadRegistry(usual));
+  ASSIGN_OR_RETURN(const auto registry, FindRegistry(folder));
+  if (!registry.has_value()) return absl::OkStatus();
   const registry::StudyNeeds needs = NeedsOf(study.spec);
-  if (folder.empty() && !registry::HasAll(registry, needs)) {
+  if (folder.empty() && !registry::HasAll(*registry, needs)) {
     return absl::OkStatus();
   }
-  return PlaceError(registry::CheckFit(registry, needs), study);
+  return PlaceError(registry::CheckFit(*registry, needs), study);
+}
+
+absl::StatusOr<std::optional<registry::BoundaryNeeds>> FindBoundaryNeeds(
+    const v1::StudySpec& spec, const std::string& folder) {
+  ASSIGN_OR_RETURN(const auto registry, FindRegistry(folder));
+  registry::BoundaryUse use;
+  use.study = NeedsOf(spec);
+  if (!registry.has_value() || !registry::HasAll(*registry, use.study)) {
+    return std::nullopt;
+  }
+  use.test_split = spec.data().test_split();
+  use.train_rows = spec.data().train_rows();
+  use.train_share = spec.data().train_share();
+  use.validation_share = spec.data().validation_share();
+  use.max_length = spec.training().max_length();
+  use.reads_apart = ExtraOf(spec, "head") == "cosine";
+  use.reads_all = use.reads_apart && ExtraOf(spec, "pooling") == "mean";
+  use.evaluates_only =
+      spec.freeze().prefix_dropout() == v1::FreezeSemantics::HF;
+  return registry::BoundaryNeedsOf(*registry, use);
 }
 
 }  // namespace frostline::cli

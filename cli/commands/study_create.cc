@@ -11,6 +11,7 @@
 #include "cli/commands/registry.h"
 #include "cli/study_file/study_file.h"
 #include "cli/view/format.h"
+#include "cli/view/prefix_view.h"
 #include "cli/view/study_view.h"
 
 namespace frostline::cli {
@@ -62,8 +63,9 @@ ExitCode HalfChecked(const StudyFile& study, const std::string& address) {
             << study.id << " with "
             << FormatCount(study.settings.budget().trials()) << " trials\n";
   std::cerr << "not checked, as no coordinator answers at " << address
-            << ": the search space, sampler, pruner and objectives, and "
-               "whether the id is free\n";
+            << ": the search space, sampler, pruner and objectives, what "
+               "frozen prefixes trials can share, and whether the id is "
+               "free\n";
   return kExitOk;
 }
 
@@ -106,6 +108,11 @@ absl::StatusOr<ExitCode> Create(Session& session, const CreateArgs& args) {
     return kExitOk;
   }
   std::cout << RenderPlan(*reply, session.terminal.width);
+  if (args.dry_run) {
+    ASSIGN_OR_RETURN(const auto needs,
+                     FindBoundaryNeeds(study.spec, args.registry));
+    std::cout << RenderPrefixes(*reply, needs, session.terminal.width);
+  }
   if (args.dry_run) {
     std::cout << "dry run: nothing was created\n";
     return kExitOk;

@@ -20,6 +20,7 @@ namespace {
 
 constexpr Duration kShortest = std::chrono::minutes(1);
 constexpr Duration kLongest = std::chrono::hours(24);
+constexpr Duration kLongestOfOne = std::chrono::hours(24 * 90);
 constexpr char kAnyFolder[] = "DIR";
 
 struct InviteArgs {
@@ -65,7 +66,8 @@ absl::StatusOr<ExitCode> Invite(Session& session, const InviteArgs& args) {
   if (!args.id.empty()) RETURN_IF_ERROR(CheckNewName(args.id, "--id"));
   RETURN_IF_ERROR(CheckSlots(args.slots));
   ASSIGN_OR_RETURN(const Duration lifetime,
-                   ReadTime("--expires", args.expires, kShortest, kLongest));
+                   ReadTime("--expires", args.expires, kShortest,
+                            args.id.empty() ? kLongest : kLongestOfOne));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::CreateTokenRequest request;
   request.set_request_id(NewRequestId(SystemClock()));
@@ -138,8 +140,7 @@ void AddWorkerAccess(CLI::App& noun, Invocation& invocation) {
       ->type_name("ID");
   invite->add_option("--slots", args->slots, "Trials at a time, or gpu")
       ->type_name("N");
-  invite
-      ->add_option("--expires", args->expires, "It holds so long; at most 24h")
+  invite->add_option("--expires", args->expires, "At most 24h, with --id 2160h")
       ->type_name("TIME")
       ->capture_default_str();
   invite

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace frostline::cli {
@@ -83,13 +84,18 @@ bool ReadSome(int fd, std::string* text) {
   return size > 0;
 }
 
+bool HasSaid(const Captured& captured, const std::string& words) {
+  return !words.empty() && absl::StrContains(captured.err, words);
+}
+
 absl::Status ReadAll(const Pipe& out, const Pipe& err, SteadyTime end,
-                     Captured* captured) {
+                     const std::string& last_words, Captured* captured) {
   const SystemClock clock;
   std::array<pollfd, 2> open = {
       {{out.read_end(), POLLIN, 0}, {err.read_end(), POLLIN, 0}}};
   const std::array<std::string*, 2> texts = {&captured->out, &captured->err};
-  while (open[0].fd >= 0 || open[1].fd >= 0) {
+  while ((open[0].fd >= 0 || open[1].fd >= 0) &&
+         !HasSaid(*captured, last_words)) {
     const SteadyTime now = clock.Steady();
     if (now >= end) return absl::DeadlineExceededError("it has not ended");
     if (poll(open.data(), open.size(), kLook) < 0) continue;
@@ -112,7 +118,8 @@ int CodeOf(int wait_status) {
 }  // namespace
 
 absl::StatusOr<Captured> RunCaptured(const std::vector<std::string>& words,
-                                     Duration longest) {
+                                     Duration longest,
+                                     const std::string& last_words) {
   const SteadyTime end = SystemClock().Steady() + longest;
   Pipe out, err;
   if (!out.Open() || !err.Open()) {
@@ -123,8 +130,8 @@ absl::StatusOr<Captured> RunCaptured(const std::vector<std::string>& words,
   out.CloseWrite();
   err.CloseWrite();
   Captured captured;
-  const absl::Status read = ReadAll(out, err, end, &captured);
-  if (!read.ok()) kill(*pid, SIGKILL);
+  const absl::Status read = ReadAll(out, err, end, last_words, &captured);
+  if (!read.ok() || HasSaid(captured, last_words)) kill(*pid, SIGKILL);
   int wait_status = 0;
   while (waitpid(*pid, &wait_status, 0) < 0 && errno == EINTR) {
   }

@@ -27,8 +27,12 @@ struct Captured {
 // where there is no such program, DEADLINE_EXCEEDED when it has not ended after
 // `longest` (it is then killed), RESOURCE_EXHAUSTED beyond 64 MiB of output,
 // and INTERNAL with the system's reason. REQUIRES: words is not empty.
+//
+// One that says `last_words` on its standard error is waited for no longer, but
+// killed: 137 is its code.
 absl::StatusOr<Captured> RunCaptured(const std::vector<std::string>& words,
-                                     Duration longest);
+                                     Duration longest,
+                                     const std::string& last_words = "");
 
 }  // namespace frostline::cli
 

@@ -23,7 +23,9 @@ namespace fs = std::filesystem;
 constexpr int kPageSize = 500;
 constexpr std::size_t kStudyInId = 40;  // an id has 64, and tasks a number
 constexpr std::size_t kDigits = 6;
-constexpr std::int64_t kDay = 24 * 3600;
+// A task may wait in the queue for weeks before its worker joins: as long as a
+// coordinator lets an invitation live.
+constexpr std::int64_t kLongestWait = 90LL * 24 * 3600;
 
 absl::StatusOr<v1::CreateTokenReply> InviteOne(Client& client,
                                                const std::string& worker) {
@@ -33,7 +35,7 @@ absl::StatusOr<v1::CreateTokenReply> InviteOne(Client& client,
   request.set_single_use(true);
   request.set_note("slurm up");
   request.set_subject(WorkerNameOf(worker));
-  request.mutable_lifetime()->set_seconds(kDay);
+  request.mutable_lifetime()->set_seconds(kLongestWait);
   ASSIGN_OR_RETURN(v1::CreateTokenReply made,
                    client.Call(&v1::AdminService::Stub::CreateToken, request));
   if (!made.join_address().empty() && !made.ca_sha256().empty()) return made;
@@ -65,6 +67,14 @@ absl::Status CheckFleetOf(FleetOf* fleet) {
 
 std::string JobNameOf(const FleetOf& fleet) {
   return fleet.all ? "frostline" : absl::StrCat("frostline-", fleet.study);
+}
+
+absl::Status NoFleet(const FleetOf& fleet) {
+  return MakeError(ErrorId::kSlurmRefused,
+                   absl::StrCat("no task of ", JobNameOf(fleet),
+                                " waits or runs on this cluster"),
+                   "`frostline slurm up` submits them; what ended says why in "
+                   "its log");
 }
 
 std::string NewFleetId(const FleetOf& fleet) {
@@ -129,9 +139,28 @@ void Revoke(Client& client, const Invitations& invitations) {
     v1::RevokeTokenRequest request;
     request.set_request_id(NewRequestId(SystemClock()));
     request.set_id(id);
-    // What is not revoked ends within a day.
+    // What is not revoked is good for a worker that never begins.
     (void)client.Call(&v1::AdminService::Stub::RevokeToken, request);
   }
+}
+
+absl::StatusOr<int> RevokeUnused(Client& client,
+                                 const std::set<std::string>& workers) {
+  ASSIGN_OR_RETURN(const v1::ListTokensReply all, FetchTokens(client));
+  int revoked = 0;
+  for (const v1::Token& token : all.tokens()) {
+    if (!token.single_use() || token.has_revoke_time() ||
+        !workers.contains(token.subject())) {
+      continue;
+    }
+    v1::RevokeTokenRequest request;
+    request.set_request_id(NewRequestId(SystemClock()));
+    request.set_id(token.id());
+    RETURN_IF_ERROR(
+        client.Call(&v1::AdminService::Stub::RevokeToken, request).status());
+    ++revoked;
+  }
+  return revoked;
 }
 
 }  // namespace frostline::cli

@@ -27,6 +27,8 @@ constexpr const char* kPrograms[] = {"sbatch", "squeue", "scontrol", "scancel"};
 // One line for each task; the folder last, since it may hold anything.
 constexpr char kFormat[] = "%F|%K|%T|%N|%r|%Z";
 constexpr int kFields = 6;
+// sbatch then tries again for two minutes without another word.
+constexpr char kTriesAgain[] = ", sleeping and retrying";
 
 bool IsInPath(const std::string& program) {
   const char* const path = std::getenv("PATH");
@@ -51,16 +53,20 @@ std::string FixFor(const std::string& words) {
   const auto speaks_of = [&said](const char* word) {
     return absl::StrContains(said, word);
   };
-  if (speaks_of("partition")) {
-    return "`sinfo` shows the partitions; name one with --partition";
-  }
   if (speaks_of("contact") || speaks_of("connect")) {
     return "see whether the controller answers: `scontrol ping`";
+  }
+  if (speaks_of("temporarily unable")) {
+    return "the cluster has as many jobs as it may (MaxJobCount), or has just "
+           "begun: ask for less with --max, or try again";
   }
   if (speaks_of("limit") || speaks_of("qos") || speaks_of("account") ||
       speaks_of("array")) {
     return "ask for less with --max, for another account with "
            "$SBATCH_ACCOUNT, or ask the site for more";
+  }
+  if (speaks_of("partition")) {
+    return "`sinfo` shows the partitions; name one with --partition";
   }
   if (speaks_of("configuration") || speaks_of("gres")) {
     return "`sinfo -o '%P %G'` shows what there is; ask for that with --gres";
@@ -74,6 +80,7 @@ absl::Status Refused(const std::string& program, const std::string& words) {
   for (const char* const opening : {": error: ", ": "}) {
     text = absl::StrReplaceAll(text, {{absl::StrCat(program, opening), ""}});
   }
+  text = absl::StrReplaceAll(text, {{kTriesAgain, ""}});
   return MakeError(ErrorId::kSlurmRefused, absl::StrCat(program, ": ", text),
                    FixFor(text));
 }
@@ -89,7 +96,7 @@ absl::StatusOr<std::string> Answer(const std::string& program,
 }
 
 absl::StatusOr<std::string> Ask(const std::vector<std::string>& words) {
-  return Answer(words[0], RunCaptured(words, kLongest));
+  return Answer(words[0], RunCaptured(words, kLongest, kTriesAgain));
 }
 
 // Of an array with tasks that have ended scontrol says so, a line for each

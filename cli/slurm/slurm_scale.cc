@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `frostline slurm scale` and `drain`: how many workers of a fleet run.
+// `frostline slurm scale`: how many workers of a fleet run.
 #include <google/protobuf/struct.pb.h>
 
 #include <algorithm>
@@ -25,7 +25,6 @@ namespace {
 constexpr int kMostTasks = 10'000;
 constexpr Duration kShortestPause = std::chrono::seconds(1);
 constexpr Duration kLongestPause = std::chrono::hours(1);
-constexpr Duration kDrainLook = std::chrono::seconds(2);
 
 struct ScaleArgs {
   FleetOf fleet;
@@ -35,11 +34,6 @@ struct ScaleArgs {
   bool json = false;
 };
 
-struct DrainArgs {
-  FleetOf fleet;
-  std::string wait = "0s";
-};
-
 struct Scaled {
   int wish = 0;
   int most = 0;
@@ -47,14 +41,6 @@ struct Scaled {
   int waiting = 0;
   Demand demand;
 };
-
-absl::Status NoFleet(const FleetOf& fleet) {
-  return MakeError(ErrorId::kSlurmRefused,
-                   absl::StrCat("no task of ", JobNameOf(fleet),
-                                " waits or runs on this cluster"),
-                   "`frostline slurm up` submits them; what ended says why in "
-                   "its log");
-}
 
 std::set<std::int64_t> ArraysOf(const std::vector<ArrayTask>& tasks) {
   std::set<std::int64_t> arrays;
@@ -167,58 +153,6 @@ absl::StatusOr<ExitCode> Scale(Session& session, ScaleArgs args) {
   return kExitOk;
 }
 
-// Those that wait never begin; those that run get no new trial, and end with 0
-// after theirs. One whose worker has not begun yet hears nothing, so it is told
-// again.
-absl::StatusOr<std::vector<ArrayTask>> DrainOnce(const Slurm& slurm,
-                                                 const FleetOf& fleet) {
-  ASSIGN_OR_RETURN(std::vector<ArrayTask> tasks, slurm.Look(JobNameOf(fleet)));
-  std::set<std::int64_t> waiting;
-  std::set<std::int64_t> running;
-  for (const ArrayTask& task : tasks) {
-    if (task.waits()) waiting.insert(task.array);
-    if (task.runs()) running.insert(task.array);
-  }
-  for (const std::int64_t array : waiting) {
-    RETURN_IF_ERROR(slurm.CancelWaiting(array));
-  }
-  for (const std::int64_t array : running) {
-    RETURN_IF_ERROR(slurm.SignalRunning(array, "USR2"));
-  }
-  return tasks;
-}
-
-absl::StatusOr<ExitCode> Drain(Session&, DrainArgs args) {
-  RETURN_IF_ERROR(CheckFleetOf(&args.fleet));
-  ASSIGN_OR_RETURN(const Duration wait,
-                   ReadTime("--wait", args.wait, Duration::zero(),
-                            std::chrono::hours(24 * 100)));
-  ASSIGN_OR_RETURN(const Slurm slurm, Slurm::Find());
-  StopSignals signals;
-  ASSIGN_OR_RETURN(std::vector<ArrayTask> tasks, DrainOnce(slurm, args.fleet));
-  if (tasks.empty()) return NoFleet(args.fleet);
-  const auto waiting = std::count_if(
-      tasks.begin(), tasks.end(), [](const ArrayTask& t) { return t.waits(); });
-  std::cout << JobNameOf(args.fleet) << ": " << waiting
-            << " that waited are cancelled, "
-            << static_cast<std::int64_t>(tasks.size()) - waiting
-            << " finish their trial and go\n"
-            << std::flush;
-  const SystemClock clock;
-  const SteadyTime end = clock.Steady() + wait;
-  while (!tasks.empty() && wait > Duration::zero()) {
-    if (clock.Steady() >= end) {
-      return MakeError(ErrorId::kDeadlinePassed,
-                       absl::StrCat(tasks.size(), " workers still train"),
-                       "wait for longer; `scancel` makes them write a "
-                       "checkpoint and hand their trials back");
-    }
-    RETURN_IF_ERROR(signals.Pause(kDrainLook));
-    ASSIGN_OR_RETURN(tasks, DrainOnce(slurm, args.fleet));
-  }
-  return kExitOk;
-}
-
 }  // namespace
 
 void AddSlurmScale(CLI::App& noun, Invocation& invocation) {
@@ -235,18 +169,6 @@ void AddSlurmScale(CLI::App& noun, Invocation& invocation) {
       ->type_name("TIME")
       ->capture_default_str();
   scale->add_flag("--json", args->json, "As JSON");
-}
-
-void AddSlurmDrain(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<DrainArgs>();
-  CLI::App* const drain = AddVerb(
-      noun, "drain", "No new trials: workers finish theirs and go", invocation,
-      [args](Session& session) { return Drain(session, *args); });
-  AddFleetOf(drain, &args->fleet);
-  drain
-      ->add_option("--wait", args->wait, "Until all have gone, at most so long")
-      ->type_name("TIME")
-      ->capture_default_str();
 }
 
 }  // namespace frostline::cli

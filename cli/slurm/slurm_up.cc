@@ -44,6 +44,7 @@ struct UpArgs {
   std::string idle = "10m";
   std::string program;
   std::string folder = "frostline-slurm";
+  std::string id;
   std::string join;
   bool dry_run = false;
   bool json = false;
@@ -80,6 +81,11 @@ absl::StatusOr<int> SlotsOf(const UpArgs& args) {
 
 absl::Status CheckArgs(UpArgs* args) {
   RETURN_IF_ERROR(CheckFleetOf(&args->fleet));
+  // Each worker's name is this and its task.
+  if (!args->id.empty()) {
+    RETURN_IF_ERROR(
+        CheckNewName(absl::StrCat(args->id, "-", args->max - 1), "--id"));
+  }
   if (args->exec.empty() && args->registry.empty()) {
     return MakeError(
         ErrorId::kRequestInvalid,
@@ -150,7 +156,7 @@ absl::StatusOr<Plan> MakePlan(Client& client, const Slurm& slurm,
   RETURN_IF_ERROR(RefuseSecondFleet(slurm, plan.array.name));
   ASSIGN_OR_RETURN(plan.slots, SlotsOf(args));
   plan.demand = DemandOf(studies);
-  plan.id = NewFleetId(args.fleet);
+  plan.id = args.id.empty() ? NewFleetId(args.fleet) : args.id;
   ArraySpec& array = plan.array;
   array.folder = Absolute(args.folder) + "/" + plan.id;
   array.partition = args.partition;
@@ -198,6 +204,8 @@ absl::StatusOr<std::int64_t> Submit(Client& client, const Slurm& slurm,
   ASSIGN_OR_RETURN(const Invitations invitations,
                    InviteFor(client, args, plan));
   absl::StatusOr<std::int64_t> array = 0;
+  std::error_code ignored;
+  const bool is_new = !fs::exists(plan->array.folder, ignored);
   const auto made = MakeFleetFolder(args.folder, plan->id);
   absl::Status ready = made.status();
   if (ready.ok() && !invitations.text.empty()) {
@@ -208,8 +216,7 @@ absl::StatusOr<std::int64_t> Submit(Client& client, const Slurm& slurm,
   if (array.ok()) return array;
   // Refused: nothing is left behind.
   Revoke(client, invitations);
-  std::error_code ignored;
-  fs::remove_all(plan->array.folder, ignored);
+  if (is_new) fs::remove_all(plan->array.folder, ignored);
   return array;
 }
 
@@ -294,6 +301,8 @@ void AddOptions(CLI::App* up, UpArgs* args) {
        "FILE");
   text("--dir", &args->folder, "Holds scripts, invitations and logs", "DIR")
       ->capture_default_str();
+  text("--id", &args->id, "Its workers are ID-0, ID-1, …; else one is drawn",
+       "ID");
   text("--join", &args->join,
        "Of mode 0600, an invitation on each line; else they are made now",
        "FILE");

@@ -49,6 +49,23 @@ std::string FormatCount(std::int64_t count) {
   return text;
 }
 
+std::string FormatBytes(std::int64_t bytes) {
+  const auto mebibytes = static_cast<double>(bytes) / (1 << 20);
+  return absl::StrCat(FormatNumber(mebibytes), " MiB");
+}
+
+std::string FormatFlops(double flops) {
+  constexpr double kRoundsUp = 999.5;
+  const char* unit = " FLOP";
+  for (const char* const next :
+       {" kFLOP", " MFLOP", " GFLOP", " TFLOP", " PFLOP", " EFLOP"}) {
+    if (flops < kRoundsUp) break;
+    flops /= 1e3;
+    unit = next;
+  }
+  return absl::StrFormat("%.3g%s", flops, unit);
+}
+
 std::string FormatSeconds(double seconds) {
   if (seconds < 0) return "";
   if (seconds < 9.95) return absl::StrFormat("%.1f s", seconds);

@@ -23,6 +23,10 @@ std::string FormatNumber(double value);
 std::string FormatRate(double rate);
 // "4,260,000,000".
 std::string FormatCount(std::int64_t count);
+// "118 MiB", with four significant digits.
+std::string FormatBytes(std::int64_t bytes);
+// "3.12 TFLOP": three significant digits, and a unit that keeps them short.
+std::string FormatFlops(double flops);
 // "0.4 s", "12 s", "3m04s", "2h10m".
 std::string FormatSeconds(double seconds);
 // Writes "2026-11-21 06:07:34Z", or "" when it is not set.

@@ -12,6 +12,7 @@
 #include "cli/view/format.h"
 #include "cli/view/frontier_view.h"
 #include "cli/view/trial_view.h"
+#include "cli/view/usage_view.h"
 #include "proto/wire_error.h"
 #include "study/metric_range.h"
 #include "study/purpose.h"
@@ -171,6 +172,7 @@ std::string RenderStudy(const v1::Study& study,
   text += KeyLine("owner", study.owner());
   text += KeyLine("created", FormatTime(study.create_time()));
   text += KeyLine("revision", absl::StrCat(study.revision()));
+  text += UsageLines(study.usage());
   if (!best.has_value()) return text;
   absl::StrAppend(&text, "\nbest trial ", best->number(), ": ",
                   ObjectiveText(*best, study.spec()), "\n");

@@ -9,6 +9,7 @@
 #include "cli/term/table.h"
 #include "cli/term/utf8.h"
 #include "cli/view/format.h"
+#include "cli/view/usage_view.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
@@ -179,6 +180,7 @@ std::string RenderTrial(const v1::Trial& trial, const v1::StudySpec& spec) {
   text += KeyLine("time", FormatSeconds(SecondsOf(trial)));
   text += KeyLine("last step",
                   trial.last_step() > 0 ? FormatCount(trial.last_step()) : "");
+  text += UsageLines(trial.usage());
   text += KeyLine("device", trial.usage().device());
   const v1::TrainedModel& model = trial.usage().model();
   text += KeyLine("model", model.folder().empty()

@@ -7,8 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "importance/plan/frozen_modules.h"
-
 namespace frostline::importance {
 namespace {
 
@@ -105,7 +103,7 @@ Point PlanChoices::PointOf(const PlanChoice& choice) const {
 }
 
 bool PlanChoices::IsFrozen(std::size_t module, const PlanChoice& choice) const {
-  return IsModuleFrozen(space(), module, ValuesOf(choice));
+  return space().IsFrozen(module, ValuesOf(choice));
 }
 
 std::vector<bool> PlanChoices::FrozenOf(const PlanChoice& choice) const {
@@ -113,7 +111,7 @@ std::vector<bool> PlanChoices::FrozenOf(const PlanChoice& choice) const {
   std::vector<bool> frozen;
   frozen.reserve(space().modules().size());
   for (std::size_t m = 0; m < space().modules().size(); ++m) {
-    frozen.push_back(IsModuleFrozen(space(), m, point));
+    frozen.push_back(space().IsFrozen(m, point));
   }
   return frozen;
 }
@@ -142,7 +140,7 @@ bool PlanChoices::Meets(const PlanChoice& choice,
   const Point point = ValuesOf(choice);
   for (std::size_t m = 0; m < demands.size(); ++m) {
     if (demands[m] == Demand::kAny) continue;
-    if (IsModuleFrozen(space(), m, point) != (demands[m] == Demand::kFrozen)) {
+    if (space().IsFrozen(m, point) != (demands[m] == Demand::kFrozen)) {
       return false;
     }
   }

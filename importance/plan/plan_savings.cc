@@ -7,7 +7,6 @@
 #include <map>
 #include <utility>
 
-#include "importance/plan/frozen_modules.h"
 #include "importance/plan/singular_squares.h"
 
 namespace frostline::importance {
@@ -42,9 +41,9 @@ Design MakeDesign(const Space& space, const std::vector<const Point*>& points,
     std::vector<bool> pattern;
     pattern.reserve(points.size());
     for (const Point* const point : points) {
-      pattern.push_back(IsModuleFrozen(space, m, *point));
+      pattern.push_back(space.IsFrozen(m, *point));
     }
-    const bool frozen = IsModuleFrozen(space, m, plan);
+    const bool frozen = space.IsFrozen(m, plan);
     const auto [seen, is_new] = in_plan.emplace(pattern, frozen);
     if (!is_new) {
       // Of a part of them nothing can be told from their sum.

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <utility>
 
-#include "importance/plan/frozen_modules.h"
-
 namespace frostline::importance {
 namespace {
 
@@ -31,7 +29,7 @@ std::vector<bool> PlanSearch::Allowed(std::size_t parameter,
     }
     for (std::size_t v = 0; v < values.size(); ++v) {
       point[parameter] = values[v].value;
-      const bool frozen = IsModuleFrozen(space, m, point);
+      const bool frozen = space.IsFrozen(m, point);
       if (frozen != (demands[m] == Demand::kFrozen)) allowed[v] = false;
     }
   }

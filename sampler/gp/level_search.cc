@@ -18,10 +18,11 @@ constexpr int kSweeps = 8;
 }  // namespace
 
 LevelSearch::LevelSearch(const Space& space, const std::vector<LevelAxis>& axes,
-                         const SearchGoal& goal, const PointSet& seen, Rng& rng,
-                         std::stop_token stop)
+                         const SearchGoal& goal, const CostModel* cost,
+                         const PointSet& seen, Rng& rng, std::stop_token stop)
     : axes_(axes),
       goal_(goal),
+      cost_(cost),
       seen_(seen),
       rng_(rng),
       stop_(std::move(stop)),
@@ -40,7 +41,16 @@ void LevelSearch::Place(const Cells& choices) {
   loss_.Place(cells);
   if (failure_.has_value()) failure_->Place(cells);
   for (surrogate::PointWalk& constraint : constraints_) constraint.Place(cells);
-  score_ = ScoreOf(goal_, Here());
+  score_ = ScoreAt(0, choices_[0], Here());
+}
+
+double LevelSearch::ScoreAt(std::size_t axis, int cell,
+                            const PointBeliefs& beliefs) const {
+  const double score = ScoreOf(goal_, beliefs);
+  if (cost_ == nullptr) return score;
+  Cells choices = choices_;
+  choices[axis] = static_cast<std::uint8_t>(cell);
+  return score - cost_->LogCost(levels_.PointOf(choices));
 }
 
 PointBeliefs LevelSearch::Here() const {
@@ -99,7 +109,7 @@ bool LevelSearch::ImproveAxis(std::size_t axis) {
   int best = choices_[axis];
   double best_score = score_ + 1e-9;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const double score = ScoreOf(goal_, beliefs[i]);
+    const double score = ScoreAt(axis, cells[i], beliefs[i]);
     if (cells[i] == choices_[axis]) continue;
     Offer(choices_, axis, cells[i], score);
     if (score > best_score) {

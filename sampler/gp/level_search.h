@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "sampler/cost/cost_model.h"
 #include "sampler/gp/level_axis.h"
 #include "sampler/gp/level_choices.h"
 #include "sampler/gp/search_goal.h"
@@ -23,12 +24,13 @@
 
 namespace frostline::sampler {
 
-// It keeps references, and lives for one proposal.
+// It keeps references, and lives for one proposal. Where there are costs what
+// is looked for is the largest score per second.
 class LevelSearch {
  public:
   LevelSearch(const Space& space, const std::vector<LevelAxis>& axes,
-              const SearchGoal& goal, const PointSet& seen, Rng& rng,
-              std::stop_token stop = {});
+              const SearchGoal& goal, const CostModel* cost,
+              const PointSet& seen, Rng& rng, std::stop_token stop = {});
 
   // Looks no further once stopped. REQUIRES: `tried` is not empty, and the best
   // come first.
@@ -52,6 +54,8 @@ class LevelSearch {
   bool ImproveAxis(std::size_t axis);
   bool ImproveParent(std::size_t axis);
   PointBeliefs Here() const;
+  // The score of `choices` with `cell` on the axis, of which this is believed.
+  double ScoreAt(std::size_t axis, int cell, const PointBeliefs& beliefs) const;
   // Looks at each of the cells of an axis.
   std::vector<PointBeliefs> Look(std::size_t axis,
                                  const std::vector<int>& cells);
@@ -60,6 +64,7 @@ class LevelSearch {
 
   const std::vector<LevelAxis>& axes_;
   SearchGoal goal_;
+  const CostModel* cost_;  // nullptr: all cost the same
   const PointSet& seen_;
   Rng& rng_;
   std::stop_token stop_;

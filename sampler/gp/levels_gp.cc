@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "sampler/cost/cost_model.h"
 #include "sampler/draw/random.h"
 #include "sampler/gp/fresh_point.h"
 #include "sampler/gp/level_search.h"
@@ -20,6 +21,7 @@ namespace {
 struct GpOptions {
   std::size_t startup_trials = 0;
   std::size_t max_trials = 0;
+  bool cost_aware = false;
 };
 
 class LevelsGpSampler final : public Sampler {
@@ -33,7 +35,8 @@ class LevelsGpSampler final : public Sampler {
         tpe_(std::move(tpe)),
         earlier_(input.prior_studies, space_, axes_, objective_),
         beliefs_(space_, axes_, earlier_),
-        ledger_(space_, axes_, objective_) {}
+        ledger_(space_, axes_, objective_),
+        cost_(space_) {}
 
  private:
   absl::StatusOr<Point> ProposeUntil(const std::stop_token& stop,
@@ -53,7 +56,8 @@ class LevelsGpSampler final : public Sampler {
     }
     const std::optional<Aim> aim = beliefs_.Learn(parts, stop);
     if (!aim.has_value()) return Stopped();
-    LevelSearch search(space_, axes_, aim->goal, seen, rng, stop);
+    LevelSearch search(space_, axes_, aim->goal, CostOf(history), seen, rng,
+                       stop);
     search.Run(aim->tried);
     if (stop.stop_requested()) return Stopped();
     if (search.best().has_value()) return *search.best();
@@ -67,6 +71,13 @@ class LevelsGpSampler final : public Sampler {
                                  : SpreadDraw(space_, axes_, parts.all, rng);
   }
 
+  // Answers null while all trials are taken to cost the same.
+  const CostModel* CostOf(const History& history) {
+    if (!options_.cost_aware) return nullptr;
+    cost_.CatchUp(history);
+    return cost_.knows() ? &cost_ : nullptr;
+  }
+
   GpOptions options_;
   Space space_;
   Objective objective_;
@@ -75,6 +86,7 @@ class LevelsGpSampler final : public Sampler {
   PriorRows earlier_;
   StudyBeliefs beliefs_;
   TrialLedger ledger_;
+  CostModel cost_;  // as the option says
 };
 
 }  // namespace
@@ -101,9 +113,11 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeLevelsGpSampler(
       "startup_trials", UsualStartupOfLevelsGp(input.space), 0, 10'000));
   options.max_trials =
       static_cast<std::size_t>(reader.Int("max_trials", 1200, 0, 5'000));
+  options.cost_aware = reader.Bool("cost_aware", false);
   RETURN_IF_ERROR(reader.Finish());
   SamplerInput handed_over = input;
   handed_over.options = {};
+  if (options.cost_aware) handed_over.options["cost_aware"] = "true";
   ASSIGN_OR_RETURN(std::unique_ptr<Sampler> tpe, MakeTpeSampler(handed_over));
   if (!CanServeLevelsGp(input.space, input.objectives)) return tpe;
   return std::make_unique<LevelsGpSampler>(

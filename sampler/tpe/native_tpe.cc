@@ -10,7 +10,6 @@
 namespace frostline::sampler {
 namespace {
 
-constexpr std::size_t kCostTrials = 128;  // which the cost is learnt from
 // Good trials are drawn from whatever they cost: only moves make them cheap.
 constexpr int kThriftyRounds = 8;
 constexpr std::size_t kStartupCandidates = 4;
@@ -33,7 +32,8 @@ NativeTpe::NativeTpe(const TpeOptions& options, const SamplerInput& input)
       kernels_(axes_),
       table_(space_, objectives_, axes_),
       keys_(space_, objectives_),
-      search_(space_, axes_, options_) {
+      search_(space_, axes_, options_),
+      cost_(space_) {
   if (!options_.warm_start) return;
   for (const PriorStudy& study : input.prior_studies) {
     PriorEvidence evidence(space_, objectives_, axes_, kernels_, options_,
@@ -65,27 +65,26 @@ absl::StatusOr<Point> NativeTpe::ProposeUntil(const std::stop_token& stop,
 
 Point NativeTpe::Informed(const History& history, std::int64_t number, Rng& rng,
                           const std::stop_token& stop) {
-  std::optional<CostModel> cost;
-  if (options_.cost_aware) {
-    std::vector<std::uint32_t> sample = table_.Sample();
-    sample.resize(std::min<std::size_t>(sample.size(), kCostTrials));
-    cost.emplace(space_, history, sample);
-  }
-  const Sides sides =
-      SplitSides(history, number, cost.has_value() ? &*cost : nullptr);
+  const CostModel* const cost = CostOf(history);
+  const Sides sides = SplitSides(history, number, cost);
   TpeModel model = FitModel(axes_, kernels_, sides.good, sides.rest, options_);
   kernels_used_ = model.good.size() + model.rest.size();
   return search_.Choose(
       {.model = model,
        .table = table_,
        .own = PointOf(history, number),
-       .cost = cost.has_value() ? &*cost : nullptr,
+       .cost = cost,
        .candidates = options_.candidates,
-       .improve = options_.cost_aware
-                      ? std::max(options_.improve, kThriftyRounds)
-                      : options_.improve,
+       .improve = cost != nullptr ? std::max(options_.improve, kThriftyRounds)
+                                  : options_.improve,
        .stop = stop},
       rng);
+}
+
+const CostModel* NativeTpe::CostOf(const History& history) {
+  if (!options_.cost_aware) return nullptr;
+  cost_.CatchUp(history);
+  return cost_.knows() ? &cost_ : nullptr;
 }
 
 const Point* NativeTpe::PointOf(const History& history,

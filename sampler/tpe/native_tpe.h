@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "sampler/cost/cost_model.h"
 #include "sampler/input.h"
 #include "sampler/sampler.h"
 #include "sampler/split/trial_table.h"
@@ -40,6 +41,8 @@ class NativeTpe final : public Sampler {
                 const std::stop_token& stop);
   Point Informed(const History& history, std::int64_t number, Rng& rng,
                  const std::stop_token& stop);
+  // Answers null while all trials are taken to cost the same.
+  const CostModel* CostOf(const History& history);
   Sides SplitSides(const History& history, std::int64_t number,
                    const CostModel* cost);
   std::vector<std::uint32_t> GoodTrials(const History& history,
@@ -58,6 +61,7 @@ class NativeTpe final : public Sampler {
   TrialTable keys_;  // for several objectives
   TpeSearch search_;
   std::vector<PriorEvidence> priors_;
+  CostModel cost_;  // as the option says
   std::size_t kernels_used_ = 0;
 };
 

@@ -163,6 +163,19 @@ std::optional<Ticket> AcquireLine::NextFor(const StudyBook& book,
   return next;
 }
 
+std::optional<Ticket> AcquireLine::NextOf(const std::string& worker,
+                                          const StudyBook& book) {
+  const auto found = of_worker_.find(worker);
+  if (found == of_worker_.end()) return std::nullopt;
+  std::optional<Ticket> place = NextIn(&found->second, 0, book);
+  while (place.has_value()) {
+    const std::string& only = At(*place).request.study();
+    if (only.empty() || only == StudyNameOf(book.row().id)) return place;
+    place = NextIn(&found->second, *place, book);
+  }
+  return std::nullopt;
+}
+
 std::list<ParkedAcquire> AcquireLine::TakeOf(
     const std::string& worker,
     absl::FunctionRef<bool(const ParkedAcquire&)> leaves) {

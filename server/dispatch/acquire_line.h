@@ -70,6 +70,9 @@ class AcquireLine {
   // Returns the first after `after` that carries the study's labels, has its
   // model and data, and asks for this study or for any.
   std::optional<Ticket> NextFor(const StudyBook& book, Ticket after = 0);
+  // Returns the first such place of this worker.
+  std::optional<Ticket> NextOf(const std::string& worker,
+                               const StudyBook& book);
   // REQUIRES: the ticket is of one who waits.
   ParkedAcquire& At(Ticket ticket) { return waiting_.at(ticket); }
   ParkedAcquire Take(Ticket ticket);

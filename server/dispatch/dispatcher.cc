@@ -129,6 +129,7 @@ void Dispatcher::ForgetEndedStudies() {
   };
   share_.ForgetIf(is_over);
   ramp_.ForgetIf(is_over);
+  affinity_.ForgetIf(is_over);
   std::erase_if(samplers_, [&](const auto& entry) FROSTLINE_ON_LOOP {
     return is_over(entry.first);
   });

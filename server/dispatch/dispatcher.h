@@ -3,7 +3,8 @@
 // File: dispatcher.h
 //
 // Who gets what. Workers wait here in a line (acquire_line.h). Queued trials of
-// any study go first, to whoever of those that may take them came first; among
+// any study go first, to who has their frozen prefix (prefix_affinity.h), else
+// to whoever of those that may take them came first; among
 // studies of one priority the one with the least service goes next
 // (fair_share.h). For whom nothing is queued samplers are asked: one, or where
 // that is slow those of other studies too, so that no sampler holds up a worker
@@ -23,6 +24,7 @@
 #include "frostline/v1/worker_service.pb.h"
 #include "server/dispatch/acquire_line.h"
 #include "server/dispatch/fair_share.h"
+#include "server/dispatch/prefix_affinity.h"
 #include "server/dispatch/supply.h"
 #include "server/dispatch/why_idle.h"
 #include "server/ledger/ledger.h"
@@ -50,6 +52,10 @@ class Dispatcher {
   void NoteRegistered(const WorkerEntry& worker) FROSTLINE_ON_LOOP {
     line_.Renew(worker);
     line_.Resume(worker.row.id);
+  }
+  // The worker is forgotten, and what its node held.
+  void NoteGone(const std::string& worker) FROSTLINE_ON_LOOP {
+    affinity_.ForgetNode(worker);
   }
   // A drained or quarantined worker may have trials again.
   void BackInService(const std::string& worker) FROSTLINE_ON_LOOP {
@@ -103,7 +109,14 @@ class Dispatcher {
   // Returns the next in line whose worker is in service, for the study.
   std::optional<Ticket> NextInService(const StudyBook& book,
                                       Ticket after) FROSTLINE_ON_LOOP;
-  // Returns the first of those whose caller is still there.
+  bool IsInService(Ticket place, const StudyBook& book) FROSTLINE_ON_LOOP;
+  static bool IsThere(const ParkedAcquire& parked, SteadyTime now);
+  // Returns who waits and has the frozen prefix of the study's next trial.
+  std::optional<Ticket> FindHolder(const StudyBook& book,
+                                   SteadyTime now) FROSTLINE_ON_LOOP;
+  static std::vector<AlikeTrial> AlikeTo(const StudyBook& book,
+                                         std::int64_t first);
+  // Returns that one, else the first of those whose caller is still there.
   std::optional<Ticket> FindTaker(Batch& batch, const StudyBook& book,
                                   SteadyTime now) FROSTLINE_ON_LOOP;
   bool GrantNext(Batch& batch, StudyBook& book,
@@ -127,6 +140,7 @@ class Dispatcher {
   ExpectedSlots expected_ ABSL_GUARDED_BY(kLoopThread);
   Ramp ramp_ ABSL_GUARDED_BY(kLoopThread);
   FairShare share_ ABSL_GUARDED_BY(kLoopThread);
+  PrefixAffinity affinity_ ABSL_GUARDED_BY(kLoopThread);
   struct Sampler {
     SteadyTime heard{};  // while it owes proposals: of the last, or the request
     SamplerPace pace = SamplerPace::kUnknown;  // as it was last

@@ -8,15 +8,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/failpoint.h"
 #include "server/dispatch/dispatcher.h"
-#include "server/wire/convert.h"
-#include "server/wire/training_seed.h"
 
 namespace frostline::server {
 namespace {
 
-constexpr Duration kTooLate = std::chrono::seconds(1);
 // Nothing but time has passed since the last look: samplers may have got late.
 constexpr Duration kLookAgain = std::chrono::milliseconds(20);
 // A worker waits so long for one sampler alone.
@@ -24,17 +20,6 @@ constexpr Duration kLate = std::chrono::milliseconds(20);
 
 // So many that are known to be slow are asked at a time.
 constexpr std::int64_t kMostSlowSamplers = kMostSamplerThreads / 2;
-
-// All that must be remembered of a reply: the rest is in the trials' rows.
-v1::AcquireReply NamesOf(const v1::AcquireReply& reply) {
-  v1::AcquireReply names;
-  for (const v1::Lease& lease : reply.leases()) {
-    v1::Lease* const name = names.add_leases();
-    name->set_trial(lease.trial());
-    name->set_attempt(lease.attempt());
-  }
-  return names;
-}
 
 FairShare::Pool PoolOf(const Supply& supply) {
   const auto& settings = supply.book->checked().settings;
@@ -121,84 +106,6 @@ void Dispatcher::GiveQueued(Batch& batch, std::vector<Supply>& supplies,
     if (--supply.queued > 0) queue.Return(supply);
   }
   for (const Ticket ticket : partly) AnswerGranted(batch, line_.Take(ticket));
-}
-
-std::optional<Ticket> Dispatcher::NextInService(const StudyBook& book,
-                                                Ticket after) {
-  std::optional<Ticket> place = line_.NextFor(book, after);
-  for (; place.has_value(); place = line_.NextFor(book, *place)) {
-    const ParkedAcquire& parked = line_.At(*place);
-    const WorkerEntry* const worker = ledger_.workers().Find(parked.worker);
-    const bool in_service =
-        worker != nullptr &&
-        worker->row.state == storage::WorkerState::kActive &&
-        worker->row.boot_id == parked.request.boot_id();
-    if (!in_service) {
-      line_.SetAside(*place);
-    } else if (ledger_.blame().MayTry(parked.worker, book.row().key,
-                                      clock_.Steady())) {
-      return place;
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<Ticket> Dispatcher::FindTaker(Batch& batch, const StudyBook& book,
-                                            SteadyTime now) {
-  while (const auto place = NextInService(book, 0)) {
-    const ParkedAcquire& parked = line_.At(*place);
-    // What was granted in this turn is its own, and answered at its end.
-    const bool gone =
-        parked.granted.leases_size() == 0 &&
-        (parked.caller.hung_up() || now - parked.deadline > kTooLate);
-    if (!gone) return place;
-    ParkedAcquire left = line_.Take(*place);
-    AnswerNone(batch, left);
-  }
-  return std::nullopt;
-}
-
-bool Dispatcher::GrantNext(Batch& batch, StudyBook& book,
-                           ParkedAcquire& parked) {
-  if (book.AtParallelLimit()) return false;
-  const std::optional<std::int64_t> number = book.NextQueued(parked.worker);
-  if (!number.has_value()) return false;
-  const storage::TrialRow& queued = book.Find(*number)->row;
-  const bool first_attempt = queued.attempt == 0;
-  const SecretString secret = ledger_.lease_secrets().Draw(
-      {queued.study, queued.number}, queued.attempt + 1);
-  Transition grant =
-      Grant(*book.Find(*number), parked.worker, parked.request.boot_id(),
-            AsStored(secret), clock_.Wall());
-  // By it a repetition of the request finds what it was granted.
-  grant.attempts.front().request_id = parked.request.request_id();
-  if (!ledger_.Apply(batch, book, std::move(grant)).ok()) return false;
-  FROSTLINE_FAILPOINT(kGrantWritten);
-  ledger_.RenewLease(book, *number);
-  share_.Began({book.row().key, *number}, clock_.Steady());
-  ledger_.blame().NoteTry(parked.worker, {book.row().key, *number},
-                          clock_.Steady());
-  const OpenTrial& leased = *book.Find(*number);
-  if (!first_attempt) {
-    proposer_.Began(book.row().key, *number, leased.row.point,
-                    NotedSeedOf(leased.row));
-  }
-  *parked.granted.add_leases() = LeaseToProto(
-      leased.row, leased.attempt, secret, book.row(), book.checked());
-  return true;
-}
-
-void Dispatcher::AnswerGranted(Batch& batch, ParkedAcquire parked) {
-  if (granted_) granted_(parked);
-  ledger_.replies().Keep(MarkOf(parked.request),
-                         NamesOf(parked.granted).SerializeAsString(),
-                         clock_.Wall());
-  batch.Then(
-      [reply_to = std::move(parked.reply), reply = std::move(parked.granted)](
-          const absl::Status& committed) mutable {
-        if (!committed.ok()) return reply_to(committed);
-        reply_to(std::move(reply));
-      });
 }
 
 // One proposal for one slot, not one of every study; but nobody waits for a

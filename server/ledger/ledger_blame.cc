@@ -24,6 +24,7 @@ absl::Status Ledger::ForgetWorker(Batch& batch, const std::string& id) {
   TouchWorker(id);
   blame_.ForgetWorker(id);
   workers_.Forget(id);
+  if (hooks_.worker_gone) hooks_.worker_gone(id);
   return absl::OkStatus();
 }
 

@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/ledger/ledger_tally.h"
 
-#include <algorithm>
-#include <cmath>
-
-#include "frostline/v1/trial.pb.h"
+#include "server/ledger/trial_cost.h"
 
 namespace frostline::server {
 namespace {
-
-// What a trainer says of itself may be nonsense.
-std::int64_t Whole(double value) {
-  constexpr double kMost = 1e14;
-  if (!std::isfinite(value) || value <= 0) return 0;
-  return std::llround(std::min(value, kMost));
-}
 
 bool Runs(const OpenTrial* trial) {
   return trial != nullptr && trial->row.state == TrialState::kRunning;
@@ -66,16 +56,15 @@ void LedgerTally::NoteRequeued(const storage::TrialRow& row,
 }
 
 void LedgerTally::NoteUsage(const storage::TrialRow& row) {
-  v1::Usage usage;
-  if (row.usage.empty() || !usage.ParseFromString(row.usage)) return;
-  Add(counts_.train_us, Whole(usage.train_seconds() * 1e6));
-  Add(counts_.total_us, Whole(usage.total_seconds() * 1e6));
-  Add(counts_.mega_flops_spent, Whole(usage.flops_spent() / 1e6));
-  Add(counts_.mega_flops_skipped, Whole(usage.flops_skipped() / 1e6));
-  Add(counts_.mega_flops_shared, Whole(usage.flops_shared() / 1e6));
-  Add(counts_.prefix_hits, Whole(static_cast<double>(usage.prefix_hits())));
-  Add(counts_.prefix_misses, Whole(static_cast<double>(usage.prefix_misses())));
-  Add(counts_.energy_millijoules, Whole(usage.energy_joules() * 1e3));
+  const TrialCost cost = CostOf(row);
+  Add(counts_.train_us, cost.train_us);
+  Add(counts_.total_us, cost.total_us);
+  Add(counts_.mega_flops_spent, cost.mega_flops_spent);
+  Add(counts_.mega_flops_skipped, cost.mega_flops_skipped);
+  Add(counts_.mega_flops_shared, cost.mega_flops_shared);
+  Add(counts_.prefix_hits, cost.prefix_hits);
+  Add(counts_.prefix_misses, cost.prefix_misses);
+  Add(counts_.energy_millijoules, cost.energy_millijoules);
 }
 
 void LedgerTally::Committed() {

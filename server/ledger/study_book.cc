@@ -3,30 +3,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "frostline/v1/trial.pb.h"
+#include "server/ledger/trial_cost.h"
 #include "server/wire/constraints.h"
 
 namespace frostline::server {
-namespace {
-
-// What a trainer says of itself may be nonsense. A sum of these cannot overflow
-// and does not depend on the order.
-std::int64_t TrainMicros(const storage::TrialRow& row) {
-  if (row.usage.empty()) return 0;
-  constexpr double kMost = 8e12;  // three months
-  v1::Usage usage;
-  usage.ParseFromString(row.usage);
-  const double micros = usage.train_seconds() * 1e6;
-  if (!std::isfinite(micros) || micros <= 0) return 0;
-  return std::llround(std::min(micros, kMost));
-}
-
-}  // namespace
-
 StudyBook::StudyBook(storage::StudyRow row,
                      std::shared_ptr<const CheckedStudy> checked)
     : row_(std::move(row)),
@@ -75,7 +58,7 @@ void StudyBook::Absorb(const storage::TrialRow& row,
   }
   if (counts) ++ended_.budget_used;
   ends_stamp_ = NextStamp();
-  ended_.train_us += TrainMicros(row);
+  AddCost(row, ended_);
   ended_.next_number = std::max(ended_.next_number, row.number + 1);
   ended_.revision = std::max(ended_.revision, row.revision);
   ended_changed_ = true;
@@ -165,6 +148,24 @@ std::optional<std::int64_t> StudyBook::NextQueued(
   return std::get<2>(*queue_.begin());
 }
 
+std::vector<std::int64_t> StudyBook::QueuedAlike(std::int64_t number,
+                                                 std::size_t most) const {
+  std::vector<std::int64_t> alike = {number};
+  const storage::TrialRow& first = open_.at(number).row;
+  if (first.attempt > 0) return alike;
+  const auto [priority, prepared, own] = PlaceOf(first);
+  auto place = queue_.upper_bound({priority, prepared, own});
+  for (; place != queue_.end() && alike.size() < most; ++place) {
+    const auto [its_priority, is_prepared, its_number] = *place;
+    if (its_priority != priority || is_prepared != prepared ||
+        open_.at(its_number).row.attempt > 0) {
+      break;
+    }
+    alike.push_back(its_number);
+  }
+  return alike;
+}
+
 std::int64_t StudyBook::ParallelLeft() const {
   const int limit = checked_->settings.max_parallel();
   if (limit == 0) return kMaxTrialsPerStudy;
@@ -226,6 +227,8 @@ v1::TrialCounts StudyBook::Counts() const {
   counts.set_budget_used(ended_.budget_used);
   return counts;
 }
+
+v1::StudyUsage StudyBook::Usage() const { return UsageOf(ended_); }
 
 StudyHandle HandleOf(const StudyBook& book) {
   return {.key = book.row().key,

@@ -86,6 +86,11 @@ class StudyBook {
   // Picks what `worker` lost or handed back (it may have a checkpoint), else by
   // priority, then number.
   std::optional<std::int64_t> NextQueued(const std::string& worker) const;
+  // Lists `most` queued trials at most that might as well change places: this
+  // one and those right behind it, of its priority and kind. One that was begun
+  // before is alone.
+  std::vector<std::int64_t> QueuedAlike(std::int64_t number,
+                                        std::size_t most) const;
   bool IsLeasing() const { return row_.state == storage::StudyState::kActive; }
   bool AtParallelLimit() const { return ParallelLeft() == 0; }
   // Says how many more max_parallel lets run; many where there is no limit.
@@ -109,6 +114,8 @@ class StudyBook {
   // See StudyHandle.
   std::int64_t ends_stamp() const { return ends_stamp_; }
   v1::TrialCounts Counts() const;
+  // Sums up what its trials cost that have ended (trial_cost.h).
+  v1::StudyUsage Usage() const;
   const BestTrials& best() const { return best_; }
 
  private:

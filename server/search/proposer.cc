@@ -15,6 +15,7 @@
 #include "frostline/v1/trial.pb.h"
 #include "server/search/prior_studies.h"
 #include "server/wire/constraints.h"
+#include "server/wire/observation.h"
 
 namespace frostline::server {
 namespace {
@@ -281,16 +282,19 @@ void Proposer::Measured(storage::StudyKey study, std::int64_t number,
 
 void Proposer::Ended(storage::StudyKey study, std::int64_t number,
                      TrialState state, std::vector<double> values,
-                     std::vector<double> constraints, double cost_s) {
-  Tell(study, [number, state, values = std::move(values),
-               constraints = std::move(constraints), cost_s](History& history) {
-    history.Amend(number, [&](Observation& trial) {
-      trial.state = state;
-      trial.values = values;
-      trial.constraints = constraints;
-      trial.cost_s = cost_s;
-    });
-  });
+                     std::vector<double> constraints, double cost_s,
+                     const TrialUse& use) {
+  Tell(study,
+       [number, state, values = std::move(values),
+        constraints = std::move(constraints), cost_s, use](History& history) {
+         history.Amend(number, [&](Observation& trial) {
+           trial.state = state;
+           trial.values = values;
+           trial.constraints = constraints;
+           trial.cost_s = cost_s;
+           trial.use = use;
+         });
+       });
 }
 
 void Proposer::Propose(storage::StudyKey study, std::int64_t first_number,
@@ -364,7 +368,8 @@ void TellEnded(const storage::TrialRow& row, const CheckedStudy& study,
   v1::Usage usage;
   usage.ParseFromString(row.usage);
   proposer.Ended(row.study, row.number, row.state, row.values,
-                 ConstraintsOf(row, study.spec), usage.train_seconds());
+                 ConstraintsOf(row, study.spec), usage.train_seconds(),
+                 UseOf(usage));
 }
 
 }  // namespace frostline::server

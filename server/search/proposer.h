@@ -138,7 +138,7 @@ class Proposer {
                 std::vector<IntermediateValue> values);
   void Ended(storage::StudyKey study, std::int64_t number, TrialState state,
              std::vector<double> values, std::vector<double> constraints,
-             double cost_s);
+             double cost_s, const TrialUse& use);
 
   // Every request is answered through `ready`, unless Stop() comes first.
   void Propose(storage::StudyKey study, std::int64_t first_number,

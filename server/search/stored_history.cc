@@ -30,6 +30,7 @@ Observation Pending(Observation seen) {
   seen.values.clear();
   seen.constraints.clear();
   seen.cost_s = 0.0;
+  seen.use = {};
   seen.trained_parameters = 0.0;
   return seen;
 }
@@ -43,7 +44,10 @@ absl::Status StoredHistory::Add(const storage::TrialRow& row,
   Trial trial;
   trial.seen = ObservationOf(row);
   trial.seen.constraints = ConstraintsOf(row, study.spec);
-  if (!IsTerminal(row.state)) trial.seen.cost_s = 0.0;  // of a failed attempt
+  if (!IsTerminal(row.state)) {  // of a failed attempt
+    trial.seen.cost_s = 0.0;
+    trial.seen.use = {};
+  }
   // It came whole, whenever it may have been trained.
   const bool imported = row.origin == storage::TrialOrigin::kImported;
   trial.ended = imported ? row.created : row.ended;

@@ -32,6 +32,7 @@ StudySnapshot SnapshotOf(const StudyBook& book) {
   study.checked = book.shared_checked();
   study.revision = book.revision();
   study.counts = book.Counts();
+  study.usage = book.Usage();
   study.best = book.best().Numbers(kMostBestNames);
   return study;
 }
@@ -42,6 +43,7 @@ v1::Study DescribeStudy(const StudySnapshot& study) {
   *shown.mutable_settings() = study.checked->settings;
   shown.set_revision(study.revision);
   *shown.mutable_counts() = study.counts;
+  if (study.usage.trials() > 0) *shown.mutable_usage() = study.usage;
   shown.set_resolved_sampler(ResolvedSampler(*study.checked));
   if (IsOpen(study.row.state)) {
     shown.set_useful_parallelism(

@@ -23,6 +23,7 @@ struct StudySnapshot {
   std::shared_ptr<const CheckedStudy> checked;
   std::int64_t revision = 0;
   v1::TrialCounts counts;
+  v1::StudyUsage usage;
   std::vector<std::int64_t> best;  // the first of them, the best first
 };
 StudySnapshot SnapshotOf(const StudyBook& book);

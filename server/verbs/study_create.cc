@@ -14,6 +14,7 @@
 #include "base/ids.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "sampler/auto.h"
+#include "sampler/draw/random.h"
 #include "server/auth/study_access.h"
 #include "server/dispatch/supply.h"
 #include "server/search/prior_studies.h"
@@ -24,6 +25,7 @@
 #include "server/wire/convert.h"
 #include "server/wire/training_bounds.h"
 #include "server/wire/training_seed.h"
+#include "study/frozen_prefix.h"
 
 namespace frostline::server {
 namespace {
@@ -92,6 +94,18 @@ std::optional<std::string> WhatNobodyHas(const FleetSupply& fleet) {
       " yet: add it to a node's registry, or start one that has");
 }
 
+v1::FrozenPrefixes PrefixesOf(const CheckedStudy& checked) {
+  v1::FrozenPrefixes prefixes;
+  double frozen = 0.0;
+  for (const double chance : FrozenPrefixChances(
+           checked.space, checked.shape.num_layers, sampler::kFrozenShare)) {
+    prefixes.set_expected(prefixes.expected() + frozen * chance);
+    prefixes.add_chance(chance);
+    frozen += 1.0;
+  }
+  return prefixes;
+}
+
 v1::CreateStudyReply CreateReply(const v1::Study& study,
                                  const CheckedStudy& checked,
                                  const FleetSupply& fleet) {
@@ -101,6 +115,9 @@ v1::CreateStudyReply CreateReply(const v1::Study& study,
     *reply.add_modules() = std::move(module);
   }
   reply.set_space_size(checked.space.CountPoints());
+  if (checked.shape.num_layers > 0) {
+    *reply.mutable_prefixes() = PrefixesOf(checked);
+  }
   for (std::string& advice : AdviceFor(checked)) {
     reply.add_advice(std::move(advice));
   }

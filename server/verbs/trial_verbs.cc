@@ -11,7 +11,6 @@
 #include "server/verbs/describe.h"
 #include "server/verbs/enqueue.h"
 #include "server/verbs/imported_trial.h"
-#include "server/wire/constraints.h"
 #include "server/wire/limits.h"
 #include "server/wire/measurement_rows.h"
 #include "server/wire/training_seed.h"
@@ -144,10 +143,8 @@ absl::StatusOr<v1::ImportTrialsReply> TrialVerbs::ImportTrials(
     proposer_.Began(study, row.number, row.point, NotedSeedOf(row));
     proposer_.Measured(study, row.number,
                        IntermediateOf(curve, book->checked()));
-    proposer_.Ended(
-        study, row.number, row.state, row.values,
-        ConstraintsOf(row, book->checked().spec),
-        request.trials(static_cast<int>(i)).usage().train_seconds());
+    row.study = study;
+    TellEnded(row, book->checked(), proposer_);
   }
   return reply;
 }

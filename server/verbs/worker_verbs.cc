@@ -12,6 +12,7 @@
 #include "server/wire/filter.h"
 #include "server/wire/limits.h"
 #include "server/wire/page_token.h"
+#include "server/wire/worker_version.h"
 
 namespace frostline::server {
 namespace {
@@ -69,6 +70,8 @@ absl::StatusOr<v1::RegisterReply> WorkerVerbs::Register(
     return MakeError(ErrorId::kRequestInvalid, "the worker has no boot id",
                      "draw one at each start of the agent", "worker.boot_id");
   }
+  RETURN_IF_ERROR(
+      CheckWorkerVersion(request.worker().version(), FROSTLINE_VERSION));
   const WorkerEntry* const known = ledger_.workers().Find(request.worker_id());
   const bool is_new = known == nullptr;
   storage::WorkerRow row;

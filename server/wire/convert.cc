@@ -9,6 +9,7 @@
 #include "proto/wire_time.h"
 #include "server/wire/point_from_proto.h"
 #include "server/wire/training_seed.h"
+#include "study/frozen_prefix.h"
 
 namespace frostline::server {
 namespace {
@@ -64,21 +65,6 @@ void AddRates(const storage::TrialRow& row, const Space& space,
     proto->set_module(rate.module);
     proto->set_rate(rate.rate);
   }
-}
-
-// Embeddings and all layers below it are frozen; -1 when the embeddings train.
-int PrefixDepthOf(const std::vector<ModuleRate>& rates) {
-  int depth = 0;
-  for (const ModuleRate& rate : rates) {
-    const int layer = LayerOf(rate.module);
-    if (rate.rate == 0.0) {
-      if (layer >= 0) depth = layer + 1;
-      continue;
-    }
-    if (layer < 0) return rate.module == "embeddings" ? -1 : depth;
-    return layer;
-  }
-  return depth;
 }
 
 std::string DescribeDomain(const Domain& domain) {
@@ -178,7 +164,7 @@ v1::Lease LeaseToProto(const storage::TrialRow& row,
   if (spec.training().seed() != 0) {  // an enqueued trial may have another
     spec.mutable_training()->set_seed(spec.seed());
   }
-  spec.set_prefix_depth(PrefixDepthOf(study.space.Rates(row.point)));
+  spec.set_prefix_depth(FrozenPrefixOf(study.space, row.point));
   v1::Trial labelled;
   labelled.ParseFromString(row.labels);
   *spec.mutable_labels() = labelled.labels();

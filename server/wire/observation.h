@@ -7,12 +7,15 @@
 #ifndef FROSTLINE_SERVER_WIRE_OBSERVATION_H_
 #define FROSTLINE_SERVER_WIRE_OBSERVATION_H_
 
+#include "frostline/v1/trial.pb.h"
 #include "storage/rows.h"
 #include "study/history.h"
 
 namespace frostline::server {
 
 Observation ObservationOf(const storage::TrialRow& row);
+
+TrialUse UseOf(const v1::Usage& usage);
 
 }  // namespace frostline::server
 

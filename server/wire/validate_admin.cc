@@ -19,6 +19,8 @@ constexpr std::int64_t kLongestLifetime = 3'650 * kDay;
 constexpr std::int64_t kLongestOverlap = 30 * kDay;
 constexpr std::size_t kMaxSubjectBytes = 128;
 constexpr std::int64_t kLongestInvitation = kDay;
+// For one worker by name: it may wait in a site's queue until it can use it.
+constexpr std::int64_t kLongestOfOneWorker = 90 * kDay;
 constexpr std::size_t kTokenIdBytes = 16;
 constexpr char kWorkers[] = "workers/";
 
@@ -73,9 +75,11 @@ absl::Status Validate(const v1::CreateTokenRequest& request) {
     return BadField("single_use", "is for the role worker",
                     "leave it out, or give the role worker");
   }
+  const std::int64_t longest_invitation =
+      request.subject().empty() ? kLongestInvitation : kLongestOfOneWorker;
   return CheckDuration(
       request.lifetime(),
-      request.single_use() ? kLongestInvitation : kLongestLifetime, "lifetime");
+      request.single_use() ? longest_invitation : kLongestLifetime, "lifetime");
 }
 
 absl::Status Validate(const v1::RotateTokenRequest& request) {

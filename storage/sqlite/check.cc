@@ -24,6 +24,7 @@ constexpr std::int64_t kFirstVersionWithSummaries = 4;
 constexpr std::int64_t kFirstVersionWithRequestIds = 5;
 constexpr std::int64_t kFirstVersionWithLogPlaces = 6;
 constexpr std::int64_t kFirstVersionWithTokens = 7;
+constexpr std::int64_t kFirstVersionWithCosts = 8;
 
 template <typename Row>
 absl::StatusOr<std::int64_t> CountIntact(
@@ -71,8 +72,11 @@ absl::StatusOr<BackupReport> CheckRows(Database& database) {
     RETURN_IF_ERROR(CountIntact<LeadRow>(database).status());
   }
   if (version >= kFirstVersionWithSummaries) {
-    RETURN_IF_ERROR(CountIntact<SummaryRow>(database).status());
     RETURN_IF_ERROR(CountIntact<BestRow>(database).status());
+  }
+  // Earlier summaries are thrown away, and counted anew.
+  if (version >= kFirstVersionWithCosts) {
+    RETURN_IF_ERROR(CountIntact<SummaryRow>(database).status());
   }
   if (version >= kFirstVersionWithTokens) {
     RETURN_IF_ERROR(CountIntact<TokenRow>(database).status());

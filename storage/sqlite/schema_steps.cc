@@ -221,11 +221,27 @@ CREATE TABLE audit (
 ) STRICT;
 )sql";
 
+// What trials cost was not summed up before, so the coordinator counts all of
+// them once more, and writes the summaries anew.
+constexpr char kCosts[] = R"sql(
+DELETE FROM summaries;
+ALTER TABLE summaries ADD COLUMN costed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE summaries ADD COLUMN total_us INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE summaries ADD COLUMN mega_flops_spent INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE summaries ADD COLUMN mega_flops_skipped INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE summaries ADD COLUMN mega_flops_shared INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE summaries ADD COLUMN prefix_hits INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE summaries ADD COLUMN prefix_misses INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE summaries ADD COLUMN prefix_bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE summaries ADD COLUMN fastest_mega_flops INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 }  // namespace
 
 const std::vector<std::string>& SchemaSteps() {
   static const auto* steps = new std::vector<std::string>{
-      kFirstSchema, kLogs, kLead, kSummaries, kRequestIds, kLogPlaces, kTokens};
+      kFirstSchema, kLogs,      kLead,   kSummaries,
+      kRequestIds,  kLogPlaces, kTokens, kCosts};
   return *steps;
 }
 

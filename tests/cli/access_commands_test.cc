@@ -47,13 +47,13 @@ TEST_F(WorkerInviteTest, PrintsOneLineToPaste) {
   EXPECT_EQ(asked.lifetime().seconds(), 3600);
 
   ASSERT_EQ(Frostline("worker invite --connect $AT --id gpu03 --slots gpu "
-                      "--expires 24h --registry '/srv/my models'"),
+                      "--expires 2160h --registry '/srv/my models'"),
             0)
       << output_;
   EXPECT_EQ(out_, "frostline worker --join " + join +
                       " --registry '/srv/my models' --id gpu03 --slots gpu\n");
   EXPECT_EQ(admin_.create_requests[1].subject(), "workers/gpu03");
-  EXPECT_EQ(admin_.create_requests[1].lifetime().seconds(), 24 * 3600);
+  EXPECT_EQ(admin_.create_requests[1].lifetime().seconds(), 90 * 24 * 3600);
 }
 
 TEST_F(WorkerInviteTest, ALineForAShellWhateverTheAddress) {
@@ -75,8 +75,8 @@ TEST_F(WorkerInviteTest, ProgramsGetTheLineToo) {
 
 TEST_F(WorkerInviteTest, RefusesByNameAndMakesNoToken) {
   for (const char* const flags :
-       {"--expires 25h", "--expires 0s", "--expires soon", "--slots 0",
-        "--slots many", "--id 'Bad One'"}) {
+       {"--expires 25h", "--expires 2161h --id a", "--expires 0s",
+        "--expires soon", "--slots 0", "--slots many", "--id 'Bad One'"}) {
     EXPECT_EQ(Frostline(std::string("worker invite --connect $AT ") + flags), 2)
         << flags;
     const std::string flag = std::string(flags).substr(0, 4);

@@ -112,7 +112,16 @@ storage::SummaryRow FullSummary(storage::StudyKey study) {
                              .budget_used = 6,
                              .train_us = 7,
                              .next_number = 8,
-                             .revision = 9};
+                             .revision = 9,
+                             .costed = 10,
+                             .total_us = 11,
+                             .mega_flops_spent = 12,
+                             .mega_flops_skipped = 13,
+                             .mega_flops_shared = 14,
+                             .prefix_hits = 15,
+                             .prefix_misses = 16,
+                             .prefix_bytes = 17,
+                             .fastest_mega_flops = 18};
 }
 
 storage::BestRow FullBest(storage::StudyKey study, std::int64_t number) {

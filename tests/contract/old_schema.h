@@ -7,11 +7,26 @@
 #ifndef FROSTLINE_TESTS_CONTRACT_OLD_SCHEMA_H_
 #define FROSTLINE_TESTS_CONTRACT_OLD_SCHEMA_H_
 
+#define FROSTLINE_TO_VERSION_7_                           \
+  "ALTER TABLE summaries DROP COLUMN costed;"             \
+  "ALTER TABLE summaries DROP COLUMN total_us;"           \
+  "ALTER TABLE summaries DROP COLUMN mega_flops_spent;"   \
+  "ALTER TABLE summaries DROP COLUMN mega_flops_skipped;" \
+  "ALTER TABLE summaries DROP COLUMN mega_flops_shared;"  \
+  "ALTER TABLE summaries DROP COLUMN prefix_hits;"        \
+  "ALTER TABLE summaries DROP COLUMN prefix_misses;"      \
+  "ALTER TABLE summaries DROP COLUMN prefix_bytes;"       \
+  "ALTER TABLE summaries DROP COLUMN fastest_mega_flops;"
+
 #define FROSTLINE_TO_VERSION_6_                                   \
+  FROSTLINE_TO_VERSION_7_                                         \
   "DROP TABLE tokens; DROP TABLE certificates; DROP TABLE audit;" \
   "ALTER TABLE studies DROP COLUMN owner;"
 
 namespace frostline::test {
+
+inline constexpr char kToVersion7[] =
+    FROSTLINE_TO_VERSION_7_ "PRAGMA user_version = 7";
 
 inline constexpr char kToVersion5[] = FROSTLINE_TO_VERSION_6_
     "ALTER TABLE logs DROP COLUMN place; PRAGMA user_version = 5";
@@ -24,5 +39,6 @@ inline constexpr char kToVersion1[] = FROSTLINE_TO_VERSION_6_
 }  // namespace frostline::test
 
 #undef FROSTLINE_TO_VERSION_6_
+#undef FROSTLINE_TO_VERSION_7_
 
 #endif  // FROSTLINE_TESTS_CONTRACT_OLD_SCHEMA_H_

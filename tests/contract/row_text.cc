@@ -110,10 +110,26 @@ std::string Text(const storage::LogRow& row) {
 }
 
 std::string Text(const storage::SummaryRow& row) {
-  return Join({"summary", Num(row.study), Num(row.succeeded), Num(row.pruned),
-               Num(row.infeasible), Num(row.failed), Num(row.cancelled),
-               Num(row.budget_used), Num(row.train_us), Num(row.next_number),
-               Num(row.revision)});
+  return Join({"summary",
+               Num(row.study),
+               Num(row.succeeded),
+               Num(row.pruned),
+               Num(row.infeasible),
+               Num(row.failed),
+               Num(row.cancelled),
+               Num(row.budget_used),
+               Num(row.train_us),
+               Num(row.next_number),
+               Num(row.revision),
+               Num(row.costed),
+               Num(row.total_us),
+               Num(row.mega_flops_spent),
+               Num(row.mega_flops_skipped),
+               Num(row.mega_flops_shared),
+               Num(row.prefix_hits),
+               Num(row.prefix_misses),
+               Num(row.prefix_bytes),
+               Num(row.fastest_mega_flops)});
 }
 
 std::string Text(const storage::BestRow& row) {

@@ -41,15 +41,15 @@ class DiskTest : public FaultTest {
     umount2(data_.c_str(), MNT_DETACH);
   }
 
-  // From now on there are `left` bytes.
+  // From now on there are `left` bytes. The coordinator may write between the
+  // look and the change, and the kernel refuses less than what is used: then
+  // it is looked again.
   void Shrink(std::int64_t left) const {
-    struct statvfs room{};
-    ASSERT_EQ(statvfs(data_.c_str(), &room), 0);
-    const auto used = static_cast<std::int64_t>((room.f_blocks - room.f_bfree) *
-                                                room.f_frsize);
-    Resize(absl::StrCat("mode=700,size=", used + left));
+    ASSERT_TRUE(Eventually([this, left] {
+      return Resize(absl::StrCat("mode=700,size=", Used() + left));
+    }));
   }
-  void GiveRoom() const { Resize(kRoomy); }
+  void GiveRoom() const { ASSERT_TRUE(Resize(kRoomy)); }
 
   bool IsStudyRefused() {
     const auto created =
@@ -64,9 +64,16 @@ class DiskTest : public FaultTest {
  private:
   static constexpr char kRoomy[] = "mode=700,size=4g";
 
-  void Resize(const std::string& size) const {
-    ASSERT_EQ(mount("none", data_.c_str(), "tmpfs", MS_REMOUNT, size.c_str()),
-              0);
+  std::int64_t Used() const {
+    struct statvfs room{};
+    EXPECT_EQ(statvfs(data_.c_str(), &room), 0);
+    return static_cast<std::int64_t>((room.f_blocks - room.f_bfree) *
+                                     room.f_frsize);
+  }
+
+  bool Resize(const std::string& options) const {
+    return mount("none", data_.c_str(), "tmpfs", MS_REMOUNT, options.c_str()) ==
+           0;
   }
 };
 

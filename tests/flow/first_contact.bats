@@ -116,7 +116,14 @@ print(s.getsockname()[1])'
 @test "a dry run needs no coordinator and says what it left open" {
   run frostline study create "$TOY" --dry-run --connect "127.0.0.1:$(free_port)"
   [ "$status" -eq 0 ]
-  says "is a study file" "not checked"
+  says "is a study file" "not checked" "frozen prefixes"
+}
+
+@test "a dry run says what trials of this very space can share" {
+  run frostline study create "$TOY" --id space --dry-run
+  [ "$status" -eq 0 ]
+  says "0.25 of 7 leading modules" "4 % of the space freezes" \
+    "search prefix_depth" "no registry was found"
 }
 
 @test "slips in a file are named in plain words" {
@@ -180,7 +187,7 @@ print(s.getsockname()[1])'
 }
 
 @test "the first log lines are for users" {
-  ! grep -q wal_reset_flaw "$BATS_FILE_TMPDIR/serve.log"
+  [ "$(grep -c wal_reset_flaw "$BATS_FILE_TMPDIR/serve.log")" -eq 0 ]
   grep -q "frost/frostline.sqlite" "$BATS_FILE_TMPDIR/serve.log"
 }
 

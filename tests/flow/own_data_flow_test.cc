@@ -104,13 +104,16 @@ class OwnDataFlowTest : public ::testing::Test {
             "\\([0-9.:]*\\).*/\\1/p' serve.log | head -n 1)\n");
         continue;
       }
+      if (absl::StartsWith(command, "frostline study create")) {
+        absl::StrAppend(&script, command, " --dry-run\n");
+      }
       absl::StrAppend(
           &script,
           absl::StrReplaceAll(
               command, {{"frostline init", "frostline init " + options}}),
           "\n");
     }
-    return script;
+    return script + "frostline study show my\n";
   }
 
   // The exit code; what was said is in output_.
@@ -160,6 +163,9 @@ TEST_F(OwnDataFlowTest, FromRowsToAReport) {
               AllOf(HasSubstr("2 classes: bad 120, good 120"),
                     HasSubstr("study my is ACTIVE"), HasSubstr("MAIN EFFECT"),
                     HasSubstr("layer.2"), Not(HasSubstr("FAILED"))));
+  EXPECT_THAT(output_,
+              AllOf(HasSubstr("boundaries: at most "),
+                    HasSubstr(" of 24 trials, "), HasSubstr("FLOP skipped")));
 }
 
 // How many trials the real model runs is said by FROSTLINE_OWN_DATA_TRIALS, so

@@ -60,7 +60,7 @@ part() {
   # It hears that its lease is over, and stops its trainer.
   wait_for 20 grep -q "lease_lost trial=studies/parted" "$here.log"
   wait_for 10 grep -q "trial_ended trial=studies/parted" "$here.log"
-  ! is_completed parted
+  fails is_completed parted
   await_end parted 60
   judge parted 1 --lost 1
   runs_on parted/0 "$there"

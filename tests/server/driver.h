@@ -153,11 +153,16 @@ class Driver {
   }
 
   absl::StatusOr<v1::FinishReply> Finish(const v1::Lease& lease,
-                                         double accuracy) {
+                                         double accuracy,
+                                         double train_seconds = 0) {
     v1::FinishRequest request;
     *request.mutable_lease() = RefOf(lease);
     request.mutable_outcome()->set_kind(v1::Outcome::SUCCEEDED);
     (*request.mutable_outcome()->mutable_metrics())["accuracy"] = accuracy;
+    if (train_seconds > 0) {
+      request.mutable_outcome()->mutable_usage()->set_train_seconds(
+          train_seconds);
+    }
     return Call<v1::FinishReply>(request);
   }
 

@@ -31,7 +31,7 @@ class FullStoreTest : public ::testing::Test {
   void CreateWith(const std::string& id, int ended) {
     ASSERT_OK(driver_->Call<v1::CreateStudyReply>(ExampleStudy(id, 1000)));
     for (int i = 0; i < ended; ++i) {
-      ASSERT_OK(driver_->Finish(AcquireOf(id), 0.001 * i));
+      ASSERT_OK(driver_->Finish(AcquireOf(id), 0.001 * i, 0.5));
     }
   }
   v1::Lease AcquireOf(const std::string& id) {
@@ -70,26 +70,32 @@ TEST_F(FullStoreTest, OnlyWhatTheGroupChangedIsLoadedAgain) {
   CreateWith("large", 60);
   CreateWith("a", 3);
   const v1::Lease lease = AcquireOf("a");
+  const v1::StudyUsage cost = driver_->GetStudy("a")->usage();
+  EXPECT_EQ(cost.trials(), 3);
   store_.TakeRows();
   store_.SetFull(true);
-  EXPECT_THAT(driver_->Finish(lease, 0.5), FailsWith(ErrorId::kStoreFull));
+  EXPECT_THAT(driver_->Finish(lease, 0.5, 2.0), FailsWith(ErrorId::kStoreFull));
   const std::int64_t rows = store_.TakeRows();
   EXPECT_GE(rows, 1);
   EXPECT_LE(rows, 8);  // of study a: what runs and waits, and its summary
   // Until the pause is over nobody asks the store, or loads anything.
   store_.TakeBegins();
   for (int i = 0; i < 50; ++i) {
-    EXPECT_THAT(driver_->Finish(lease, 0.5), FailsWith(ErrorId::kStoreFull));
+    EXPECT_THAT(driver_->Finish(lease, 0.5, 2.0),
+                FailsWith(ErrorId::kStoreFull));
     EXPECT_THAT(driver_->Report(lease, 1, 0.5), FailsWith(ErrorId::kStoreFull));
     EXPECT_THAT(driver_->Register("v", "boot-1"),
                 FailsWith(ErrorId::kStoreFull));
   }
   EXPECT_EQ(store_.TakeRows(), 0);
   EXPECT_EQ(store_.TakeBegins(), 0);
+  EXPECT_EQ(driver_->GetStudy("a")->usage().SerializeAsString(),
+            cost.SerializeAsString());
   store_.SetFull(false);
   clock_.Advance(StorePause::kFirst);
-  ASSERT_OK(driver_->Finish(lease, 0.5));
+  ASSERT_OK(driver_->Finish(lease, 0.5, 2.0));
   EXPECT_EQ(driver_->GetStudy("a")->counts().succeeded(), 4);
+  EXPECT_EQ(driver_->GetStudy("a")->usage().train_seconds(), 3.5);
   EXPECT_EQ(driver_->GetStudy("large")->counts().succeeded(), 60);
   EXPECT_EQ(CountOf("a", TrialState::kSucceeded), 4);
 }

@@ -53,7 +53,12 @@ class RestartTest : public ::testing::Test {
     v1::FinishRequest request;
     *request.mutable_lease() = Driver::RefOf(lease);
     request.mutable_outcome()->set_kind(kind);
-    request.mutable_outcome()->mutable_usage()->set_train_seconds(1.25);
+    v1::Usage& usage = *request.mutable_outcome()->mutable_usage();
+    usage.set_train_seconds(1.25);
+    usage.set_flops_spent(3e9);
+    usage.set_flops_shared(5e9);
+    usage.set_prefix_hits(100);
+    usage.set_prefix_misses(10);
     if (kind == v1::Outcome::SUCCEEDED || kind == v1::Outcome::PRUNED) {
       (*request.mutable_outcome()->mutable_metrics())["accuracy"] = 0.7;
     }
@@ -132,6 +137,13 @@ TEST_F(RestartTest, WhatIsStoredOfEndedTrialsIsWhatTheirRowsComeTo) {
   cancel.set_request_id(RandomHexId());
   cancel.set_name(Acquire().trial());
   ASSERT_OK(driver_->Call<v1::Trial>(cancel));
+  const v1::StudyUsage said = driver_->GetStudy("a")->usage();
+  EXPECT_EQ(said.trials(), 12);
+  EXPECT_DOUBLE_EQ(said.train_seconds(), 15.0);
+  EXPECT_DOUBLE_EQ(said.flops_shared(), 60e9);
+  Restart();
+  EXPECT_EQ(driver_->GetStudy("a")->usage().SerializeAsString(),
+            said.SerializeAsString());
   driver_ = nullptr;
   EXPECT_EQ(test::Text(Stored(1)), test::Text(Counted(1).Summary()));
   EXPECT_GT(Stored(1).train_us, 0);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/rng.h"
 #include "storage/sqlite/schema.h"
+#include "tests/contract/full_rows.h"
 #include "tests/contract/old_schema.h"
 #include "tests/storage/sqlite_fixture.h"
 
@@ -234,6 +235,23 @@ TEST_F(DamageTest, ALogOfAnOlderDatabaseHasNoPlaceAndIsWhole) {
   Open();
   ASSERT_OK_AND_ASSIGN(const auto found, store_->FindLog(study, 1, 1));
   EXPECT_EQ(test::Text(*found), test::Text(row));
+}
+
+TEST_F(DamageTest, SummariesFromBeforeCostsWereSummedAreMadeAnew) {
+  Open();
+  const StudyKey study = Fill(2);
+  const auto put = [&] {
+    return test::Write(*store_, [study](Transaction& transaction) {
+      return transaction.PutSummary(test::FullSummary(study));
+    });
+  };
+  ASSERT_OK(put());
+  Close();
+  Tamper(test::kToVersion7);
+  Open();
+  EXPECT_THAT(*store_->ListSummaries(0, 9), testing::IsEmpty());
+  ASSERT_OK(put());
+  EXPECT_EQ(store_->ListSummaries(0, 9)->at(0).fastest_mega_flops, 18);
 }
 
 TEST_F(DamageTest, AStepThatFailsLeavesTheOlderVersion) {

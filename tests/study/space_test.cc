@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "study/frozen_prefix.h"
 #include "study/space_builder.h"
 #include "tests/support/status_matchers.h"
 
@@ -30,6 +31,26 @@ TEST(Space, LayersBelowThePrefixDepthHaveNoParameterAndAreFrozen) {
   EXPECT_EQ(rates[1].rate, 0.0);   // layer.0
   EXPECT_EQ(rates[2].rate, 0.0);   // layer.1
   EXPECT_EQ(rates[3].rate, 1e-5);  // layer.2
+}
+
+// As deep as all below is frozen, and not by the searched depth alone.
+TEST(Space, AFrozenPrefixEndsAtTheFirstModuleThatTrains) {
+  const Space space = PrefixSpace();
+  EXPECT_EQ(FrozenPrefixOf(space, {0, 1, 1, 1}), 0);
+  EXPECT_EQ(FrozenPrefixOf(space, {0, 0, 1, 0}), 1);
+  EXPECT_EQ(FrozenPrefixOf(space, {2, kAbsent, kAbsent, 1}), 2);
+  EXPECT_EQ(FrozenPrefixOf(space, {2, kAbsent, kAbsent, 0}), 3);
+  EXPECT_TRUE(space.IsFrozen(1, {2, kAbsent, kAbsent, 1}));
+  EXPECT_FALSE(space.IsFrozen(3, {2, kAbsent, kAbsent, 1}));
+}
+
+TEST(Space, WhereTheEmbeddingsTrainThereIsNoPrefix) {
+  SpaceBuilder builder({.num_layers = 2});
+  builder.AddModules("embeddings", Levels{{0, 1e-5}}, "e");
+  builder.AddModules("layer.*", Levels{{0, 1e-5}}, "m");
+  const Space space = *builder.Build();
+  EXPECT_EQ(FrozenPrefixOf(space, {1, 0, 0}), -1);
+  EXPECT_EQ(FrozenPrefixOf(space, {0, 0, 1}), 1);
 }
 
 TEST(Space, AMissingOrForeignValueIsOutOfSpace) {

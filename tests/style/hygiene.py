@@ -96,6 +96,15 @@ def check_leftovers(files):
                     yield f"{file.path}:{number}: prints to the terminal"
 
 
+def check_refusals(files):
+    """A test in bats says `fails` of what must not succeed: `!` fails no test."""
+    for file in files:
+        if file.path.endswith(".bats"):
+            for number, line in enumerate(file.text.splitlines(), 1):
+                if line.lstrip().startswith("! "):
+                    yield f"{file.path}:{number}: begins with !"
+
+
 def check_licence_lines(files):
     """Every source and script names its licence in its first lines."""
     for file in files:

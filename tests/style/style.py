@@ -21,6 +21,7 @@ RULES = (
     names.check_namespaces,
     hygiene.check_dead_files,
     hygiene.check_leftovers,
+    hygiene.check_refusals,
     hygiene.check_licence_lines,
     hygiene.check_readmes,
     hygiene.check_places,

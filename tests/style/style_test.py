@@ -211,6 +211,10 @@ class Rules(unittest.TestCase):
             hygiene.check_leftovers,
             {"server/main.cc": 'std::cerr << "usage";\n'}))
 
+    def test_a_refusal_that_fails_no_test_is_found(self):
+        self.assert_finds(hygiene.check_refusals,
+                          {"tests/a.bats": SPDX + "  ! is_up\n"}, "tests/a.bats")
+
     def test_a_missing_licence_line_is_found(self):
         self.assert_finds(hygiene.check_licence_lines,
                           {"study/space.cc": "int x;\n"}, "study/space.cc")

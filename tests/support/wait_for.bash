@@ -11,3 +11,12 @@ wait_for() {
     sleep 0.1
   done
 }
+
+# fails COMMAND…: that it does not succeed. A `!` before a command would fail no
+# test: the shell does not end at it.
+fails() {
+  if "$@"; then
+    echo "this should fail: $*" >&2
+    return 1
+  fi
+}

@@ -106,6 +106,11 @@ void Agent::RegisterAgain(SteadyTime refused_call) {
   const absl::Status status = Register();
   Log(LogLevel::kWarning, "registered_again",
       {{"status", status.ok() ? "ok" : std::string(status.message())}});
+  // As a coordinator does that is of another version by now.
+  if (absl::IsInvalidArgument(status)) {
+    stop_.Raise(StopLevel::kRelease, ExitCodeOf(status),
+                "the coordinator does not take this worker");
+  }
 }
 
 absl::Status Agent::Register() {

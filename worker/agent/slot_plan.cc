@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/agent/slot_plan.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "base/status_macros.h"
 #include "worker/agent/hardware.h"
 
 namespace frostline::agent {
@@ -19,6 +24,8 @@ constexpr const char* kThreadVariables[] = {"OMP_NUM_THREADS",
 // training step nine times dearer; with this one four times, and alone it
 // costs nothing that can be measured.
 constexpr char kSpins[] = "GOMP_SPINCOUNT=2000";
+
+constexpr char kOurTrainer[] = "frostline-trainer";
 
 absl::Status TooManySlots(std::size_t slots, std::size_t gpus) {
   const std::size_t share = (slots + gpus - 1) / gpus;
@@ -47,13 +54,42 @@ absl::StatusOr<std::size_t> CountSlots(const AgentOptions& options,
   return std::min(gpus * per_gpu, std::size_t{kMaxSlots});
 }
 
+bool CanOpen(const std::string& library) {
+  void* const handle = dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (handle == nullptr) return false;
+  dlclose(handle);
+  return true;
+}
+
+// In an image without a driver /proc still shows the node's GPUs, and a
+// scheduler still names them. Another trainer than ours knows what it needs.
+absl::Status CheckDriver(const AgentOptions& options, std::size_t gpus,
+                         const std::string& driver) {
+  const bool is_ours = absl::StrContains(options.exec, kOurTrainer);
+  if (gpus == 0 || !is_ours || CanOpen(driver)) {
+    return absl::OkStatus();
+  }
+  const absl::Status missing = MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat("this node has ", gpus, " GPUs to see, but no driver (",
+                   driver, "), so only the processor could train"),
+      "run the image with NVIDIA's container toolkit, or install the driver; "
+      "to train on the processor give --slots a number",
+      "--slots");
+  if (options.slot_per_gpu) return missing;
+  Log(LogLevel::kWarning, "gpu_without_driver",
+      {{"cause", std::string(missing.message())}});
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<SlotEnvironment>> PlanSlots(
     const AgentOptions& options, const v1::Hardware& hardware,
-    const LookUp& look_up) {
+    const LookUp& look_up, const std::string& driver) {
   const std::vector<std::string> gpus =
       GpuSlots(look_up("CUDA_VISIBLE_DEVICES"), hardware);
+  RETURN_IF_ERROR(CheckDriver(options, gpus.size(), driver));
   const auto slots = CountSlots(options, gpus.size());
   if (!slots.ok()) return slots.status();
   std::vector<SlotEnvironment> plan(*slots);

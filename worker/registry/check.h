@@ -23,6 +23,7 @@ struct ModelFacts {
   std::string kind;  // "bert", "xlm-roberta"
   std::int64_t layers = 0;
   std::int64_t heads = 0;
+  std::int64_t hidden = 0;
   std::int64_t longest_text = 0;  // in tokens
   std::int64_t weight_bytes = 0;
   bool has_pooler = true;

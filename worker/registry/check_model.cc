@@ -66,8 +66,9 @@ ModelFacts FactsOf(const ModelEntry& entry,
   facts.kind = config.model_type;
   facts.layers = config.layers;
   facts.heads = config.heads;
+  facts.hidden = config.hidden;
   facts.longest_text = config.longest_text();
-  facts.has_pooler = config.family != trainer::Family::kDistilBert;
+  facts.has_pooler = trainer::HasPooler(config, {});
   return facts;
 }
 

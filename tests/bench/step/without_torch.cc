@@ -3,7 +3,7 @@
 
 // Where the folder was configured without LibTorch.
 int main() {
-  std::cout << "bench step: skipped, as this build has no LibTorch: run "
+  std::cout << "bench: skipped, as this build has no LibTorch: run "
                "`./dev build` first\n";
   return 0;
 }

@@ -100,11 +100,26 @@ TEST_F(SlurmTest, AnswersARefusalInSlurmsWordsWithAFixOfOurs) {
   EXPECT_THAT(fix_for("Batch job submission failed: Job violates "
                       "accounting/QOS policy (job submit limit, ...)"),
               HasSubstr("SBATCH_ACCOUNT"));
+  EXPECT_THAT(fix_for("Batch job submission failed: Invalid account or "
+                      "account/partition combination specified"),
+              HasSubstr("SBATCH_ACCOUNT"));
   EXPECT_THAT(fix_for("Unable to contact slurm controller (connect failure)"),
               HasSubstr("scontrol ping"));
   EXPECT_THAT(fix_for("Requested node configuration is not available"),
               HasSubstr("--gres"));
   EXPECT_THAT(fix_for("The moon is full"), HasSubstr("site's rule"));
+}
+
+TEST_F(SlurmTest, DoesNotWaitInSilenceForAFullCluster) {
+  Play("sbatch",
+       "echo 'sbatch: error: Slurm temporarily unable to accept job, sleeping "
+       "and retrying' >&2; exec sleep 600");
+  ASSERT_OK_AND_ASSIGN(const Slurm slurm, Slurm::Find());
+  const absl::Status refused = slurm.Submit(Spec()).status();
+  EXPECT_THAT(refused, FailsWith(ErrorId::kSlurmRefused));
+  EXPECT_EQ(refused.message(),
+            "sbatch: Slurm temporarily unable to accept job");
+  EXPECT_THAT(DetailOf(refused)->fix, HasSubstr("MaxJobCount"));
 }
 
 TEST_F(SlurmTest, ReadsTasksAndLeavesOutOtherLines) {

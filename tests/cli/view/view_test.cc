@@ -11,6 +11,7 @@
 #include "cli/view/access_view.h"
 #include "cli/view/format.h"
 #include "cli/view/model_view.h"
+#include "cli/view/prefix_view.h"
 #include "cli/view/study_view.h"
 #include "cli/view/trial_view.h"
 #include "gmock/gmock.h"
@@ -68,6 +69,111 @@ TEST(StudyView, SaysWhoseAStudyIs) {
               AllOf(HasSubstr("OWNER"), HasSubstr("ana"),
                     HasSubstr("site=lab, team=nlp")));
   EXPECT_THAT(RenderStudyTable({study}, false, 0), Not(HasSubstr("ana")));
+}
+
+TEST(StudyView, SaysWhatItsTrialsCostAndWhatSharingSaved) {
+  v1::Study study;
+  v1::StudyUsage& usage = *study.mutable_usage();
+  usage.set_trials(1240);
+  usage.set_total_seconds(130);
+  usage.set_train_seconds(100);
+  usage.set_flops_spent(4e13);
+  EXPECT_THAT(
+      RenderStudy(study, std::nullopt),
+      AllOf(HasSubstr("cost:        2m10s of 1,240 trials, 1m40s of that in "
+                      "training steps\nwork:        40 TFLOP done\n"),
+            Not(HasSubstr("prefixes:")), Not(HasSubstr("would have taken"))));
+  usage.set_flops_shared(6e13);
+  usage.set_prefix_hits(12'000);
+  usage.set_prefix_misses(800);
+  usage.set_prefix_bytes(100 << 20);
+  usage.mutable_without_sharing()->set_least(190.2);
+  usage.mutable_without_sharing()->set_most(325);
+  EXPECT_THAT(
+      RenderStudy(study, std::nullopt),
+      HasSubstr("work:        40 TFLOP done, 60 TFLOP shared\n"
+                "prefixes:    rows taken 12,000, computed 800; 100 MiB stored\n"
+                "estimate:    this study would have taken about 3m10s to 5m25s "
+                "without sharing\n"));
+  usage.mutable_without_freezing()->set_least(400);
+  usage.mutable_without_freezing()->set_most(400.2);
+  EXPECT_THAT(RenderStudy(study, std::nullopt),
+              HasSubstr("without sharing, about 6m40s had frozen modules cost "
+                        "what trained ones do\n"));
+}
+
+TEST(StudyView, OfASkippedBackwardAloneSaysSoInOneSentence) {
+  v1::Study study;
+  study.mutable_usage()->set_trials(1);
+  study.mutable_usage()->mutable_without_freezing()->set_least(7);
+  study.mutable_usage()->mutable_without_freezing()->set_most(9);
+  EXPECT_THAT(RenderStudy(study, std::nullopt),
+              HasSubstr("estimate:    this study would have taken about 7.0 s "
+                        "to 9.0 s had frozen modules cost"));
+}
+
+v1::CreateStudyReply ReplyWith(const std::vector<double>& chances) {
+  v1::CreateStudyReply reply;
+  reply.mutable_study()->mutable_spec()->mutable_model()->set_id("minilm");
+  reply.mutable_study()->mutable_spec()->mutable_data()->set_id("imdb");
+  for (std::size_t i = 0; i < chances.size(); ++i) {
+    reply.mutable_prefixes()->add_chance(chances[i]);
+    reply.mutable_prefixes()->set_expected(reply.prefixes().expected() +
+                                           double(i) * chances[i]);
+  }
+  return reply;
+}
+
+TEST(PrefixView, SaysWhatTrialsCanShareAndWhatThatTakes) {
+  v1::CreateStudyReply reply = ReplyWith({0, 0.25, 0.25, 0.5});
+  const registry::BoundaryNeeds needs{.texts = 25'000,
+                                      .tokens = 64,
+                                      .hidden = 384,
+                                      .layers = 2,
+                                      .top_is_one_token = true};
+  EXPECT_EQ(
+      RenderPrefixes(reply, needs, 1000),
+      "prefixes: 2.25 of 3 leading modules (embeddings, layers) are frozen on "
+      "average; 75 % of the space freezes the embeddings and a layer, which "
+      "frostline-trainer shares\n"
+      "boundaries: at most 2380 MiB on a node that sees all of it: 2 depths, "
+      "25,000 texts of up to 64 tokens, 384 numbers of 4 bytes each; with all "
+      "layers frozen, of one token. The worker's --prefix-bytes bounds it\n");
+  EXPECT_THAT(RenderPrefixes(reply, std::nullopt, 1000),
+              HasSubstr("how large they are is not known here: no registry was "
+                        "found that has minilm and imdb"));
+  reply.mutable_study()->mutable_spec()->mutable_freeze()->set_prefix_dropout(
+      v1::FreezeSemantics::HF);
+  EXPECT_THAT(RenderPrefixes(reply, needs, 1000),
+              HasSubstr("boundaries: of evaluations alone (prefix_dropout hf), "
+                        "at most"));
+}
+
+TEST(PrefixView, SaysWhereNothingOrLittleIsShared) {
+  v1::CreateStudyReply reply = ReplyWith({6.0 / 7, 6.0 / 49, 1.0 / 49});
+  EXPECT_THAT(RenderPrefixes(reply, std::nullopt, 1000),
+              AllOf(HasSubstr("0.1633 of 2 leading modules"),
+                    HasSubstr("2.041 % of the space freezes"),
+                    HasSubstr("search prefix_depth to share more")));
+  EXPECT_THAT(
+      RenderPrefixes(ReplyWith({0.5, 0.5, 0}), std::nullopt, 1000),
+      AllOf(HasSubstr("so nothing is shared\n"), Not(HasSubstr("boundaries"))));
+  EXPECT_EQ(RenderPrefixes(v1::CreateStudyReply(), std::nullopt, 1000), "");
+  reply.mutable_study()->mutable_spec()->mutable_freeze()->set_mode(
+      v1::FreezeSemantics::LR0);
+  EXPECT_EQ(RenderPrefixes(reply, std::nullopt, 1000),
+            "prefixes: nothing is shared, as lr0 computes frozen modules\n");
+}
+
+TEST(TrialView, SaysWhatATrialCost) {
+  v1::Trial trial = ExampleTrial();
+  EXPECT_THAT(RenderTrial(trial, AccuracySpec()), Not(HasSubstr("cost:")));
+  trial.mutable_usage()->set_train_seconds(8);
+  trial.mutable_usage()->set_flops_spent(9.996e11);
+  trial.mutable_usage()->set_flops_skipped(2e9);
+  EXPECT_THAT(RenderTrial(trial, AccuracySpec()),
+              HasSubstr("cost:        8.0 s in training steps\n"
+                        "work:        1 TFLOP done, 2 GFLOP skipped\n"));
 }
 
 TEST(AccessView, SaysWhoOneIs) {

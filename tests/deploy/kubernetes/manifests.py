@@ -365,7 +365,10 @@ def triggers_fit_their_workers(items):
             worker, = item["spec"]["jobTargetRef"]["template"]["spec"][
                 "containers"]
             told = trigger["metadata"]
-            if told.get("slots", "1") != (value_of(worker, "--slots") or ["1"])[0]:
+            slots, = value_of(worker, "--slots") or ["1"]
+            if slots == "gpu":
+                slots = str(worker["resources"]["limits"].get("nvidia.com/gpu"))
+            if told.get("slots", "1") != slots:
                 yield f"{key_of(item)}: slots are not --slots"
             labels = ",".join(sorted(value_of(worker, "--label")))
             if ",".join(sorted(filter(None, told.get("labels", "").split(

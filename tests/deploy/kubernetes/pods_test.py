@@ -7,7 +7,7 @@ of their own, on a root that is read-only but for the mounted volumes, as the
 user and group of the manifest, without capabilities, with Secrets as a kubelet
 mounts them. Command and arguments are those of the manifest. Needs root; without
 it, or without what `./dev setup deploy` installs, all is skipped, but never in CI."""
-import contextlib
+import base64
 import json
 import os
 import pathlib
@@ -27,6 +27,26 @@ from world import missing, wheels  # noqa: E402
 PROGRAMS = pathlib.Path(sys.argv[1]).resolve()
 PATIENCE = 60  # s, after which something hangs
 BOUND = ("usr", "bin", "sbin", "lib", "lib64", "proc", "dev", "sys")
+# Here there are no GPUs, and no registry.
+ON_THE_PROCESSOR = {"--slots=gpu": "--slots=1", "--registry=/srv/registry":
+                    "--exec=frostline-demo-trainer"}
+PAGE = HERE.parents[2] / "docs/how-to/kubernetes.md"
+# What the page's commands are run with. Secrets are made by the real kubectl,
+# which asks no cluster for that; the pod's own commands run beside it.
+KUBECTL = """#!/bin/sh
+set -e
+[ "$1 $2" != "-n frostline" ] || shift 2
+case "$1 $2" in
+  "create secret") exec "$KUBECTL" "$@" --dry-run=client -o json >"made-$4.json" ;;
+  "create namespace") exec "$KUBECTL" "$@" --dry-run=client -o name ;;
+  "apply -k")
+    "$KUBECTL" kustomize "$3" >/dev/null
+    touch applied
+    until [ -e runs ]; do sleep 0.1; done ;;
+  "exec frostline-coordinator-0") shift 3; exec "$@" ;;
+  *) echo "kubectl $*: what is this?" >&2; exit 1 ;;
+esac
+"""
 STUDY = """id: demo
 model: {id: demo-mlp, layers: 6, no_pooler: true}
 data: demo
@@ -202,6 +222,63 @@ class Pods(unittest.TestCase):
                 bytes([10, len(name)]) + name if name else b"",
                 timeout=PATIENCE)
 
+    def run_page(self, heading, overlay):
+        """The commands below a heading of the page, in order; then the
+        coordinator runs, and the Secrets are ours."""
+        text = PAGE.read_text().split(f"## {heading}\n")[1]
+        commands = text.split("```sh\n")[1].split("```")[0]
+        here = self.folder / "page"
+        here.mkdir()
+        (here / "deploy").symlink_to(HERE.parents[2] / "deploy")
+        (here / "kubectl").write_text(KUBECTL)
+        (here / "kubectl").chmod(0o755)
+        log = self.folder / "page.log"
+        with open(log, "wb") as out:
+            shell = subprocess.Popen(
+                ["bash", "-ex", "-o", "pipefail", "-c", commands], cwd=here,
+                stdout=out, stderr=out, env={
+                    **os.environ, "HOME": str(here),
+                    "KUBECTL": shutil.which("kubectl"),
+                    "FROSTLINE_CONNECT": "127.0.0.1:7070",
+                    "PATH": f"{here}:{PROGRAMS}:{os.environ['PATH']}"})
+        self.addCleanup(shell.kill)
+        end = time.monotonic() + PATIENCE
+        while not (here / "applied").exists():
+            self.assertIsNone(shell.poll(), log.read_text())
+            self.assertLess(time.monotonic(), end, log.read_text())
+            time.sleep(0.05)
+        self.take_secrets(here)
+        coordinator = self.coordinator(overlay)
+        (here / "runs").touch()
+        self.assertEqual(shell.wait(timeout=PATIENCE), 0, log.read_text())
+        self.take_secrets(here)
+        return coordinator
+
+    def take_secrets(self, folder):
+        for path in folder.glob("made-*.json"):
+            made = json.loads(path.read_text())
+            self.secrets[made["metadata"]["name"]] = {
+                key: base64.b64decode(text)
+                for key, text in made["data"].items()}
+
+    @unittest.skipUnless(shutil.which("kubectl"), "kubectl is missing")
+    def test_the_page_makes_the_secrets_of_a_fixed_fleet(self):
+        self.run_page("With a fixed fleet", "sqlite")
+        worker = self.pod("sqlite", "StatefulSet", "frostline-worker",
+                          {"--registry=/srv/registry":
+                           "--exec=frostline-demo-trainer"})
+        worker.start()
+        self.search(worker)
+        self.assertEqual(self.events(worker, "joined"), 1)
+
+    @unittest.skipUnless(shutil.which("kubectl"), "kubectl is missing")
+    def test_the_page_makes_the_secret_of_kedas_fleet(self):
+        self.run_page("With KEDA", "keda")
+        worker = self.pod("keda", "ScaledJob", "frostline-worker",
+                          ON_THE_PROCESSOR)
+        worker.start()
+        self.search(worker)
+
     def test_the_fixed_fleet_joins_searches_and_comes_back(self):
         coordinator = self.coordinator("sqlite")
         for which in ("startupProbe", "livenessProbe", "readinessProbe"):
@@ -227,8 +304,7 @@ class Pods(unittest.TestCase):
         token = self.frostline("token", "create", "--role", "worker")
         self.secrets["frostline-worker-token"] = {"token": token.encode()}
         worker = self.pod("keda", "ScaledJob", "frostline-worker",
-                          {"--registry=/srv/registry":
-                           "--exec=frostline-demo-trainer",
+                          {**ON_THE_PROCESSOR,
                            "--idle-timeout=2m": "--idle-timeout=2s"})
         worker.start()
         self.search(worker)
@@ -240,8 +316,7 @@ class Pods(unittest.TestCase):
         token = self.frostline("token", "create", "--role", "worker")
         self.secrets["frostline-worker-token"] = {"token": token.encode()}
         worker = self.pod("keda", "ScaledJob", "frostline-worker",
-                          {"--registry=/srv/registry":
-                           "--exec=frostline-demo-trainer"})
+                          ON_THE_PROCESSOR)
         worker.start()
         self.create("training: {extra: {seconds_per_epoch: 1}}\n")
         self.until(worker, lambda: self.events(worker, "trial_started") > 0)
@@ -255,11 +330,10 @@ class Pods(unittest.TestCase):
         self.coordinator("keda")
         revoked = "frost_" + "0" * 16 + "_" + "0" * 64
         token = self.frostline("token", "create", "--role", "worker")
-        exec_ = {"--registry=/srv/registry": "--exec=frostline-demo-trainer"}
         for text, replaced in (
-                (revoked, exec_),
-                (token, {**exec_, "--slots=1": "--slots=none"}),
-                (token, {"--registry=/srv/registry":
+                (revoked, ON_THE_PROCESSOR),
+                (token, {**ON_THE_PROCESSOR, "--slots=gpu": "--slots=none"}),
+                (token, {"--slots=gpu": "--slots=1", "--registry=/srv/registry":
                          "--registry=/etc/frostline/ca"})):
             self.secrets["frostline-worker-token"] = {"token": text.encode()}
             worker = self.pod("keda", "ScaledJob", "frostline-worker", replaced)
@@ -268,13 +342,24 @@ class Pods(unittest.TestCase):
                 self.assertIn(worker.wait(), manifests.WRONG,
                               worker.log.read_text())
 
-    def test_a_token_that_others_may_read_is_refused(self):
+    def test_a_pod_without_its_gpu_says_so_and_fails_its_job(self):
+        """It does not train on the processor of a GPU's node."""
         self.coordinator("keda")
         token = self.frostline("token", "create", "--role", "worker")
         self.secrets["frostline-worker-token"] = {"token": token.encode()}
         worker = self.pod("keda", "ScaledJob", "frostline-worker",
                           {"--registry=/srv/registry":
                            "--exec=frostline-demo-trainer"})
+        worker.start()
+        self.assertIn(worker.wait(), manifests.WRONG)
+        self.assertIn("this node has no GPU to see", worker.log.read_text())
+
+    def test_a_token_that_others_may_read_is_refused(self):
+        self.coordinator("keda")
+        token = self.frostline("token", "create", "--role", "worker")
+        self.secrets["frostline-worker-token"] = {"token": token.encode()}
+        worker = self.pod("keda", "ScaledJob", "frostline-worker",
+                          ON_THE_PROCESSOR)
         (worker.folder / "volumes/token/token").chmod(0o444)
         worker.start()
         self.assertNotEqual(worker.wait(), 0)

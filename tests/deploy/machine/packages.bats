@@ -3,6 +3,8 @@
 # upgraded over a running one, removed. And what units do at which exit code.
 
 load world.bash
+# shellcheck source=tests/support/page_block.bash
+source "$SOURCE/tests/support/page_block.bash"
 
 setup_file() {
   has cpack dpkg-shlibdeps nsenter || return 0
@@ -61,17 +63,62 @@ END
 }
 
 @test "installed on a fresh machine they run a study" {
-  at sh -c 'dpkg -i /packages/*.deb'
+  # As the page says; nothing is fetched, as there is no network.
+  at sh -c 'apt-get install -y ./packages/frostline-*.deb'
   wait_for 20 answers
   is_active frostline-coordinator
+  [ "$(at systemctl is-enabled frostline-coordinator)" = enabled ]
   [ "$(at stat -c %U:%a /var/lib/frostline/coordinator)" = frostline:700 ]
   at cp /usr/share/doc/frostline-worker/examples/worker-example.env \
     /etc/frostline/worker-one.env
-  at systemctl start frostline-worker@one
+  at systemctl enable --now frostline-worker@one
+  [ "$(at systemctl is-enabled frostline-worker@one)" = enabled ]
   study first 3 0.01
   frost study watch first --until-done
   [ "$(frost trial list first --json | grep -c SUCCEEDED)" -eq 3 ]
-  [ -s "$ROOT/usr/share/man/man1/frostline.1.gz" ]
+}
+
+@test "pages and completions of each program are there, and are its own" {
+  for name in frostline frostline-coordinator frostline-worker; do
+    gzip -dc "$ROOT/usr/share/man/man1/$name.1.gz" | grep -qi "^\.TH \"\?${name//-/\\\\\\?-}"
+    grep -q "$name" "$ROOT/usr/share/bash-completion/completions/$name"
+    grep -q "$name" "$ROOT/usr/share/zsh/vendor-completions/_$name"
+    grep -q "$name" "$ROOT/usr/share/fish/vendor_completions.d/$name.fish"
+  done
+}
+
+@test "a drop-in opens what a site needs" {
+  mkdir -p "$ROOT/scratch" "$ROOT/etc/systemd/system/frostline-worker@.service.d"
+  page_block how-to/install.md ReadWritePaths | grep -v '^#' \
+    >"$ROOT/etc/systemd/system/frostline-worker@.service.d/site.conf"
+  at getent group render >/dev/null || at groupadd --system render
+  at systemctl daemon-reload
+  at systemctl restart frostline-worker@one
+  is_active frostline-worker@one
+  touch "$ROOT/srv/closed"
+  at chmod 666 /srv/closed
+  at chmod 777 /scratch
+  nsenter_of frostline-worker@one sh -c 'echo open >/scratch/here'
+  [ "$(cat "$ROOT/scratch/here")" = open ]
+  fails nsenter_of frostline-worker@one sh -c 'echo open >/srv/closed'
+}
+# nsenter_of UNIT COMMAND…: in the service's own view of the file systems.
+nsenter_of() {
+  at nsenter -t "$(main_pid "$1")" -m -- "${@:2}"
+}
+
+@test "what a site has set stays through an upgrade" {
+  echo 'FROSTLINE_COORDINATOR_FLAGS="--lease-ttl 50s"' |
+    at tee /etc/default/frostline-coordinator >/dev/null
+  at systemctl disable frostline-coordinator
+  pack 0.1.0.1 deb
+  cp "$BATS_FILE_TMPDIR"/0.1.0.1/*.deb "$ROOT/packages/"
+  at sh -c 'dpkg -i /packages/*_0.1.0.1-1_*.deb'
+  wait_for 20 answers
+  [ "$(at systemctl is-enabled frostline-coordinator || true)" = disabled ]
+  grep -q 50s "$ROOT/etc/default/frostline-coordinator"
+  at cat "/proc/$(main_pid frostline-coordinator)/cmdline" | tr '\0' ' ' | grep -q -- '--lease-ttl 50s'
+  at systemctl enable frostline-coordinator
 }
 
 @test "upgraded over a running study no trial is lost" {
@@ -126,7 +173,7 @@ END
       with_exit "$unit" "$code"
       sleep 0.5
       [ "$(restarts "$unit")" -eq 0 ]
-      ! is_active "$unit"
+      fails is_active "$unit"
       at systemctl stop "$unit"
     done
     at rm -r "/run/systemd/system/$unit.d"
@@ -142,15 +189,18 @@ END
   echo "$output"
   [ "$status" -eq 0 ]
   [[ $output == *"all studies stay in /var/lib/frostline/coordinator"* ]]
-  ! is_active frostline-coordinator
-  ! is_active frostline-worker@one
+  fails is_active frostline-coordinator
+  fails is_active frostline-worker@one
   [ -s "$ROOT/var/lib/frostline/coordinator/frostline.sqlite" ]
   [ -d "$ROOT/var/lib/frostline/worker-one" ]
   [ ! -e "$ROOT/usr/bin/frostline" ]
   at sh -c 'dpkg -i /packages/*_0.1.1-1_*.deb'
   wait_for 20 answers
   frost study show second
-  touch "$ROOT/var/lib/frostline/coordinator/REMOVE-ON-PURGE"
-  at dpkg --purge frostline-coordinator
+  mkdir -p "$ROOT/var/lib/frostline/worker-two"
+  touch "$ROOT"/var/lib/frostline/{coordinator,worker-two}/REMOVE-ON-PURGE
+  at dpkg --purge frostline-coordinator frostline-worker
   [ ! -e "$ROOT/var/lib/frostline/coordinator" ]
+  [ ! -e "$ROOT/var/lib/frostline/worker-two" ]
+  [ -d "$ROOT/var/lib/frostline/worker-one" ] # nobody marked it
 }

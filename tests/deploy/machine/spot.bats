@@ -3,6 +3,8 @@
 # where the trial goes on. And run folders that take nothing.
 
 load world.bash
+# shellcheck source=tests/support/page_block.bash
+source "$SOURCE/tests/support/page_block.bash"
 
 setup() {
   cd "$BATS_TEST_TMPDIR" || return 1
@@ -80,7 +82,7 @@ END
   worker second shared
   wait_for 60 completed
   went_on
-  ! grep -q not_resumed second.log
+  fails grep -q not_resumed second.log
 }
 
 @test "evicted without shared storage, a hook carries the checkpoint" {
@@ -102,7 +104,99 @@ END
   worker second two --checkpoint-hook "$PWD/hook"
   wait_for 60 completed
   went_on
-  ! grep -q not_resumed second.log
+  fails grep -q not_resumed second.log
+}
+
+@test "the hook of the page does" {
+  page_block how-to/spot.md "aws s3 cp" >hook
+  mkdir bin bucket
+  # Keeps objects as files, as `aws s3 cp` copies one.
+  cat >bin/aws <<'END'
+#!/bin/sh
+set -e
+[ "$1 $2 $#" = "s3 cp 4" ]
+cd "$(dirname "$0")/../bucket"
+at() { case $1 in s3://my-bucket/*) echo "./$(echo "${1#s3://my-bucket/}" | tr / _)" ;; *) echo "$1" ;; esac; }
+cp "$(at "$3")" "$(at "$4")"
+END
+  chmod +x hook bin/aws
+  export PATH=$PWD/bin:$PATH
+  worker first one --checkpoint-hook "$PWD/hook"
+  wait_for 30 has_steps 3
+  evict first
+  [ "$(ls bucket)" = "$(grep -oE 'spot_0_1_[^ ]+' <<<"$(ls bucket)")" ] # STUDY/TRIAL/ATTEMPT/NAME
+  worker second two --checkpoint-hook "$PWD/hook"
+  wait_for 60 completed
+  went_on
+  fails grep -q not_resumed second.log
+}
+
+@test "what a hook brings back is not used when it is something else" {
+  printf '#!/bin/sh\n[ "$1" = save ] || echo something else >"$3"\n' >hook
+  chmod +x hook
+  worker first one --checkpoint-hook "$PWD/hook"
+  wait_for 30 has_steps 3
+  evict first
+  worker second two --checkpoint-hook "$PWD/hook"
+  wait_for 90 completed
+  went_on
+  grep -q not_resumed second.log
+}
+
+@test "the page's lines stop the workers at a notice" {
+  page_block how-to/spot.md 169.254.169.254 |
+    sed "s#http://169.254.169.254#http://$(metadata_server)#; s/sleep 5/sleep 0.2/" >watch.sh
+  mkdir bin
+  printf '#!/bin/sh\necho "$*" >>"%s/told"\n' "$PWD" >bin/systemctl
+  chmod +x bin/systemctl
+  PATH=$PWD/bin:$PATH bash watch.sh >watch.log 2>&1 3>&- &
+  echo $! >watch.pid
+  wait_for 20 asked_twice
+  [ ! -e told ]
+  touch notice
+  wait_for 20 test -s told
+  [ "$(cat told)" = "stop frostline-worker@*" ]
+}
+asked_twice() { [ "$(grep -c instance-action requests)" -ge 2 ]; }
+# As AWS's: nothing without a token of its own, and 404 until there is a notice.
+metadata_server() {
+  cat >metadata.py <<'END'
+import http.server, os
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def answer(self, code, text=""):
+        with open("requests", "a") as log:
+            log.write(f"{self.command} {self.path} {code}\n")
+        self.send_response(code)
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def do_PUT(self):
+        good = (self.path == "/latest/api/token" and
+                self.headers["X-aws-ec2-metadata-token-ttl-seconds"])
+        self.answer(200, "secret") if good else self.answer(400)
+
+    def do_GET(self):
+        if self.headers["X-aws-ec2-metadata-token"] != "secret":
+            return self.answer(401)
+        known = self.path == "/latest/meta-data/spot/instance-action"
+        if not known or not os.path.exists("notice"):
+            return self.answer(404)
+        self.answer(200, '{"action": "terminate"}')
+
+    def log_message(self, *_):
+        pass
+
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+with open("metadata.new", "w") as file:
+    file.write("127.0.0.1:%d" % server.server_port)
+os.rename("metadata.new", "metadata.address")
+server.serve_forever()
+END
+  python3 metadata.py >metadata.log 2>&1 3>&- &
+  echo $! >metadata.pid
+  wait_for 20 test -s metadata.address
+  cat metadata.address
 }
 
 @test "a hook that fails costs no trial" {

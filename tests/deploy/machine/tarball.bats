@@ -4,12 +4,18 @@
 
 bats_require_minimum_version 1.5.0
 load world.bash
+# shellcheck source=tests/support/page_block.bash
+source "$SOURCE/tests/support/page_block.bash"
 
 setup_file() {
   fresh_root bullseye || return 0
-  tar -C "$ROOT/opt" -xzf "$(pack 0.1.0 tarball)"
+  cp "$(pack 0.1.0 tarball)" "$ROOT/srv/"
+  # As the page says, then moved.
+  page_block how-to/install.md "tar -xzf" | grep -v package.sh >"$ROOT/srv/page.sh"
+  chroot "$ROOT" /bin/sh -ec 'cd /srv && . ./page.sh && frostline --version' \
+    >"$BATS_FILE_TMPDIR/first"
   mv "$ROOT"/opt/frostline-* "$ROOT/opt/frostline"
-  ln -s /opt/frostline/bin/frostline "$ROOT/usr/local/bin/frostline"
+  ln -sf ../../../opt/frostline/bin/frostline "$ROOT/usr/local/bin/frostline"
   mount -t proc proc "$ROOT/proc"
 }
 
@@ -32,8 +38,11 @@ answers() { in_root frostline status --connect "$(cat "$ROOT/srv/ready")" --wait
 }
 
 @test "coordinator and command line run there, by a link too" {
+  grep -q '^frostline ' "$BATS_FILE_TMPDIR/first"
   run in_root frostline --version
   [[ $output == frostline\ * ]]
+  ln -sf frostline "$ROOT/usr/local/bin/frost" # a link to a link
+  [ "$(in_root frost --version)" = "$output" ]
   chroot "$ROOT" /bin/sh -c 'cd /srv && exec frostline serve --data data \
     --listen 127.0.0.1:0 --ready-file ready' >"$BATS_FILE_TMPDIR/serve.log" 2>&1 3>&- &
   echo $! >"$BATS_FILE_TMPDIR/serve.pid"
@@ -52,6 +61,22 @@ answers() { in_root frostline status --connect "$(cat "$ROOT/srv/ready")" --wait
   run grep -E ' /.*\.so' "/proc/$pid/maps"
   [ "$status" -eq 0 ]
   [ -z "$(grep -v /opt/frostline/ <<<"$output")" ]
+}
+
+@test "words reach the program as they are, and its exit code comes back" {
+  # By somebody who is not root, too.
+  run chroot --userspec=65534:65534 "$ROOT" /usr/local/bin/frostline study show "no such study"
+  [ "$status" -eq 2 ]
+  [[ $output == *"no such study"* ]]
+}
+
+@test "pages and completions are beside it" {
+  for name in frostline frostline-coordinator; do
+    for file in "man1/$name.1" "bash/$name" "zsh/_$name" "fish/$name.fish"; do
+      ls "$ROOT/opt/frostline/share/$file"* >/dev/null
+    done
+  done
+  [ -s "$ROOT/opt/frostline/share/frostline.v1.binpb" ]
 }
 
 @test "every library comes with its licence" {

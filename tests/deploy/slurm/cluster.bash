@@ -93,7 +93,7 @@ ReturnToService=2
 JobRequeue=1
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
-AccountingStorageType=accounting_storage/none
+${CLUSTER_ACCOUNTS:-AccountingStorageType=accounting_storage/none}
 ${CLUSTER_EXTRA:-}
 PartitionName=spot Nodes=ALL Default=YES PriorityTier=1 PreemptMode=REQUEUE GraceTime=${CLUSTER_GRACE:-8} MaxTime=INFINITE State=UP
 PartitionName=prod Nodes=ALL Default=NO PriorityTier=10 PreemptMode=OFF MaxTime=INFINITE State=UP
@@ -177,6 +177,7 @@ cluster_up() {
     --pid-file="$CLUSTER/run/munged.own.pid" --log-file="$CLUSTER/log/munged.log" \
     --seed-file="$CLUSTER/run/munge.seed"
   wait_for 10 test -S "$CLUSTER/run/munge.sock" || return 1
+  if [ -n "${CLUSTER_ACCOUNTS:-}" ]; then accounts_start || return 1; fi
   cluster_start_controller
   local node
   for node in $(cluster_nodes); do cluster_start_node "$node"; done
@@ -229,7 +230,7 @@ cluster_down() {
   timeout 10 scancel --me 2>/dev/null || true
   wait_for 15 cluster_has_no_step || true
   for node in $(cluster_nodes); do cluster_kill_node "$node"; done
-  for name in slurmctld munged; do
+  for name in slurmctld slurmdbd mariadbd munged; do
     [ ! -e "$CLUSTER/run/$name.pid" ] || cluster_kill "$name"
   done
   [ "${CLUSTER_HOSTS:-0}" = 0 ] || cluster_remove_cables

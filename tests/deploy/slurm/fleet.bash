@@ -45,7 +45,8 @@ serve() {
   read -r PORT JOIN_PORT <ports
   export FROSTLINE_CONNECT=127.0.0.1:$PORT
   rm -f ready
-  frostline serve --data frost --tls frostline-tls --listen "127.0.0.1:$PORT" \
+  # shellcheck disable=SC2086  # NAME=VALUE words
+  env ${SERVE_WITH:-} frostline serve --data frost --tls frostline-tls --listen "127.0.0.1:$PORT" \
     --listen "tls:$host:$JOIN_PORT" --ready-file ready --lease-ttl 6s "$@" \
     >>serve.log 2>&1 3>&- &
   echo $! >serve.pid

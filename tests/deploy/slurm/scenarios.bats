@@ -4,6 +4,8 @@
 # twice. With FROSTLINE_SLURM_ALL=1 only.
 
 load fleet.bash
+# shellcheck source=tests/deploy/slurm/accounts.bash
+source "$SLURM_TESTS/accounts.bash"
 
 setup_file() { export FROSTLINE_SLURM_ALL; }
 
@@ -256,4 +258,26 @@ waits_for_its_copy() { log_of "$1" | grep -q "another copy of cut-.* lives"; }
   says "${ARRAY}_0" "other workers of this coordinator: 1 of array 9 of cluster west"
   await_end shared 60
   judge shared 30
+}
+
+@test "a quota of the site's accounts is told in Slurm's words" {
+  all_or_skip
+  local missing
+  missing=$(accounts_missing)
+  [ -z "$missing" ] || skip "missing: $(tr '\n' ' ' <<<"$missing")"
+  accounts_use
+  cluster_up 1 1
+  accounts_limit MaxSubmitJobs=3
+  serve
+  study quota 5 2 0.1
+  run frostline slurm up quota --max 4 --exec frostline-demo-trainer --run-dir runs
+  [ "$status" -eq 5 ]
+  says "error[FL-4027]" AssocMaxSubmitJobLimit "ask for less with --max" SBATCH_ACCOUNT
+  [ -z "$(ls frostline-slurm)" ]
+  run env SBATCH_ACCOUNT=nobody frostline slurm up quota --exec frostline-demo-trainer
+  [ "$status" -eq 5 ]
+  says "error[FL-4027]" "Invalid account" SBATCH_ACCOUNT
+  up quota 3
+  await_end quota 60
+  judge quota 5
 }

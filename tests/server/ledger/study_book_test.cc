@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/ledger/study_book.h"
 
+#include "gmock/gmock.h"
 #include "server/ledger/lease_book.h"
 #include "tests/server/example_study.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::server {
 namespace {
+
+using ::testing::ElementsAre;
 
 StudyBook BookOf(std::int64_t budget) {
   v1::StudySettings settings;
@@ -47,6 +50,20 @@ TEST(StudyBook, TheBudgetCountsEveryTerminalStateButNotImportsAndRetries) {
   book.Absorb(Row(4, TrialState::kPruned), {});
   book.Absorb(Row(3, TrialState::kSucceeded), {});
   EXPECT_EQ(book.ReasonToComplete(0), "budget of 4 trials reached");
+}
+
+TEST(StudyBook, AlikeAreThoseOfOnePriorityThatWereNotBegun) {
+  StudyBook book = BookOf(9);
+  for (const std::int64_t number : {1, 2, 3, 5, 6}) {
+    storage::TrialRow row = Row(number, TrialState::kQueued);
+    row.priority = number < 4 ? 1 : 0;
+    row.attempt = number == 3 ? 1 : 0;
+    book.Absorb(row, {});
+  }
+  EXPECT_THAT(book.QueuedAlike(1, 16), ElementsAre(1, 2));
+  EXPECT_THAT(book.QueuedAlike(1, 1), ElementsAre(1));
+  EXPECT_THAT(book.QueuedAlike(3, 16), ElementsAre(3));
+  EXPECT_THAT(book.QueuedAlike(5, 16), ElementsAre(5, 6));
 }
 
 TEST(StudyBook, TheQueueGoesByPriorityThenNumberButAWorkersOwnFirst) {

@@ -209,8 +209,11 @@ const Mistake kMistakes[] = {
      ErrorId::kRequestInvalid},
     {"AdminService.CreateToken", "single_use: true", ErrorId::kRequestInvalid},
     {"AdminService.CreateToken",
+     "role: ROLE_WORKER single_use: true lifetime { seconds: 86401 }",
+     ErrorId::kRequestInvalid},
+    {"AdminService.CreateToken",
      "role: ROLE_WORKER subject: 'workers/w' single_use: true "
-     "lifetime { seconds: 86401 }",
+     "lifetime { seconds: 7776001 }",
      ErrorId::kRequestInvalid},
     {"AdminService.ListCertificates", "page_token: 'x'",
      ErrorId::kPageTokenInvalid},

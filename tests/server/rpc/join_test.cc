@@ -79,6 +79,20 @@ TEST_F(JoinTest, AnInvitationSaysWhereToAndWhomToTrust) {
   EXPECT_EQ(life, 3'600);
 }
 
+TEST_F(JoinTest, AnInvitationForAWorkerMayHoldForNinetyDays) {
+  constexpr std::int64_t kNinetyDays = 90LL * 86'400;
+  v1::CreateTokenRequest request =
+      TokenRequest(v1::ROLE_WORKER, "workers/gpu03");
+  request.set_single_use(true);
+  request.mutable_lifetime()->set_seconds(kNinetyDays);
+  ASSERT_OK_AND_ASSIGN(
+      const v1::CreateTokenReply made,
+      Call<v1::CreateTokenReply>(local_, "AdminService/CreateToken", request));
+  EXPECT_EQ(made.token().expire_time().seconds() -
+                made.token().create_time().seconds(),
+            kNinetyDays);
+}
+
 TEST_F(JoinTest, WhoJoinedIsThatWorkerAndNoOther) {
   const Caller gpu03 = Joined("gpu03");
   ASSERT_OK_AND_ASSIGN(const v1::Identity who, WhoIs(gpu03));

@@ -102,6 +102,7 @@ History SeenBy(const std::vector<storage::TrialRow>& rows,
       seen.values.clear();
       seen.constraints.clear();
       seen.cost_s = 0.0;
+      seen.use = {};
     }
     history.Put(std::move(seen));
   }

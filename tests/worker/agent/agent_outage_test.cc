@@ -117,6 +117,17 @@ TEST(Outage, ACoordinatorThatForgotTheWorkerIsTold) {
   EXPECT_NE(heard.registers[0].request_id(), heard.registers[1].request_id());
 }
 
+// As when a coordinator of a version far from its own took over.
+TEST(Outage, AWorkerThatIsNotTakenAgainGoes) {
+  Rig rig("pass");
+  rig.Start();
+  ASSERT_TRUE(rig.coordinator().Await(
+      [](const Heard& heard) { return !heard.heartbeats.empty(); }));
+  rig.coordinator().Refuse("Register", ErrorId::kRequestInvalid);
+  rig.coordinator().Refuse("Heartbeat", ErrorId::kWorkerUnknown);
+  EXPECT_EQ(rig.Join(), kExitUsage);
+}
+
 // Two agents of one id on two run folders would take each other's trials for
 // ever.
 TEST(Outage, AnIdThatIsTakenAgainAndAgainEndsTheAgent) {

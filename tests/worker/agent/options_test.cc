@@ -252,13 +252,15 @@ class PlanSlotsTest : public ::testing::Test {
     v1::Hardware hardware;
     hardware.set_cpu_cores(16);
     for (int i = 0; i < gpus; ++i) hardware.add_gpus();
-    return PlanSlots(options_, hardware, [this](const char* name) {
+    const auto look_up = [this](const char* name) {
       const auto found = environment_.find(name);
       return found == environment_.end() ? nullptr : found->second;
-    });
+    };
+    return PlanSlots(options_, hardware, look_up, driver_);
   }
 
   AgentOptions options_;
+  std::string driver_ = "libc.so.6";  // one that is there
   // What each test is not about.
   std::map<std::string, const char*> environment_ = {
       {"OMP_WAIT_POLICY", "active"}};
@@ -292,6 +294,19 @@ TEST_F(PlanSlotsTest, ASlotForEachGpu) {
   options_.slots_per_gpu = 2;
   EXPECT_EQ(Plan(1, 4)->size(), 8U);
   EXPECT_THAT(Plan(1, 0), FailsAt(ErrorId::kRequestInvalid, "--slots"));
+}
+
+TEST_F(PlanSlotsTest, GpusWithoutADriverAreNoneToFrostlinesTrainer) {
+  driver_ = "libfrostline-none.so.1";
+  options_.exec = "'/usr/bin/frostline-trainer'";
+  environment_["CUDA_VISIBLE_DEVICES"] = "0";  // as a scheduler sets it
+  EXPECT_OK(Plan(1, 0));                       // on the processor, and warned
+  options_.slot_per_gpu = true;
+  EXPECT_THAT(Plan(1, 0), FailsAt(ErrorId::kRequestInvalid, "--slots"));
+  EXPECT_THAT(Plan(1, 0).status().message(),
+              HasSubstr("libfrostline-none.so.1"));
+  options_.exec = "my-trainer";
+  EXPECT_OK(Plan(1, 0));
 }
 
 TEST_F(PlanSlotsTest, WithoutGpusThatVariableStaysAsItIs) {

@@ -21,6 +21,7 @@ struct Gpu {
   double clock_ghz = 0.0;
 
   bool does_bf16_well() const { return major >= 8; }
+  bool has_tf32() const { return major >= 8; }
 };
 
 // Counts those that CUDA_VISIBLE_DEVICES leaves us, 0 without a driver.

@@ -36,9 +36,12 @@ class Device {
   // Returns the most fp32 operations by second, in 1e9, or 0 when unknown.
   double PeakGflops(int threads) const;
 
-  // Understands "auto" (bf16 where the device does it well), "fp32" and "bf16",
-  // and returns kMisuse for anything else.
+  // Understands "auto" (bf16 where the device does it well), "fp32", "tf32" and
+  // "bf16". Returns kUnsupported for tf32 where the device has none, and
+  // kMisuse for another word.
   Expected<Precision> Choose(std::string_view wanted) const;
+  // From here on fp32 products of this process are TF32, or are not.
+  void Multiply(Precision precision) const;
 
   // Throws what LibTorch throws.
   at::Generator MakeGenerator(std::uint64_t seed) const;
@@ -66,6 +69,7 @@ class Device {
   at::Device torch_ = at::Device(at::kCPU);
   std::string name_ = "cpu";
   bool bf16_ = false;
+  bool tf32_ = false;
   std::string note_;
   double gpu_gflops_ = 0.0;
   std::string bus_id_;  // of a GPU, for NVML

@@ -2,7 +2,8 @@
 //
 // File: precision.h
 //
-// Weights, moments, losses and logits are fp32 in both.
+// Weights, moments, losses and logits are fp32 in all of them. kTf32 is fp32
+// whose products have ten bits of mantissa.
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_PRECISION_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_PRECISION_H_
 
@@ -11,10 +12,18 @@
 
 namespace frostline::trainer {
 
-enum class Precision : std::uint8_t { kFp32, kBf16 };
+enum class Precision : std::uint8_t { kFp32, kTf32, kBf16 };
 
 constexpr std::string_view NameOf(Precision precision) {
-  return precision == Precision::kBf16 ? "bf16" : "fp32";
+  switch (precision) {
+    case Precision::kFp32:
+      return "fp32";
+    case Precision::kTf32:
+      return "tf32";
+    case Precision::kBf16:
+      return "bf16";
+  }
+  return "";
 }
 
 }  // namespace frostline::trainer

@@ -27,15 +27,17 @@ Pass TrainingPass(const FreezePlan& plan, at::Generator* chance) {
 
 at::Tensor SliceRates(const ParameterSpec& spec, const ParameterPlan& plan) {
   if (plan.head_rates.empty()) return {};
-  const bool rows = spec.head_axis == HeadAxis::kRows;
-  const std::int64_t width = rows ? spec.shape[0] : spec.shape[1];
+  const bool rows = spec.head_axis != HeadAxis::kColumns;
+  const std::int64_t times = spec.head_axis == HeadAxis::kThreeRows ? 3 : 1;
+  const std::int64_t width = (rows ? spec.shape[0] : spec.shape[1]) / times;
   const auto heads = static_cast<std::int64_t>(plan.head_rates.size());
   const at::Tensor rates = at::empty({heads}, at::kDouble);
   for (std::int64_t i = 0; i < heads; ++i) {
     rates[i].fill_(plan.head_rates[static_cast<std::size_t>(i)]);
   }
-  const at::Tensor wide =
-      rates.repeat_interleave(width / heads).to(at::kFloat);  // [H]
+  const at::Tensor wide = rates.repeat_interleave(width / heads)
+                              .repeat({times})
+                              .to(at::kFloat);  // [H]
   return rows && spec.shape.size() == 2 ? wide.unsqueeze(1) : wide;
 }
 

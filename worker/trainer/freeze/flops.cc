@@ -8,6 +8,7 @@
 // An adapter is two maps of its own, B behind A, beside the one it adapts.
 #include "worker/trainer/freeze/flops.h"
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -84,34 +85,77 @@ class LayerCount {
   ModuleFlops flops_;
 };
 
-// `below`: something nearer to the text has a gradient. Of each text `asking`
-// tokens go through the layer, and look at all.
+// What a layer has to do with `texts` of `tokens`, of which `asking` go through
+// it and look at all. `below`: something nearer to the text has a gradient;
+// `table`: the embeddings have.
+struct LayerWork {
+  std::int64_t layer, texts, tokens, asking;
+  bool below, table;
+};
+
+// Rows of a map: of every token where others look at it.
+std::int64_t RowsOf(LoraPart part, const LayerWork& work) {
+  const bool looked_at = part == LoraPart::kKey || part == LoraPart::kValue ||
+                         part == LoraPart::kQueryKeyValue;
+  return work.texts * (looked_at ? work.tokens : work.asking);
+}
+
+// Distances go through query and key once for a batch, and are compared with
+// keys and queries.
+void CountDistances(const ModelConfig& config, const Trained& trained,
+                    const LayerWork& work, LayerCount& count) {
+  const std::int64_t rows = 2 * config.span();
+  if (rows == 0) return;
+  const LayerNames names = LayerNamesOf(config, work.layer);
+  count.Map(LoraPart::kQuery, names.query, rows, config.hidden, config.hidden,
+            work.table);
+  count.Map(LoraPart::kKey, names.key, rows, config.hidden, config.hidden,
+            work.table);
+  const bool query = work.below || work.table || trained.Map(names.query);
+  const bool key = work.below || work.table || trained.Map(names.key);
+  count.Product(Linear(work.texts * work.asking, rows, config.hidden), query,
+                key);
+  count.Product(Linear(work.texts * work.tokens, rows, config.hidden), key,
+                query);
+}
+
 ModuleFlops LayerFlops(const ModelConfig& config, const Trained& trained,
-                       std::int64_t layer, bool below, std::int64_t texts,
-                       std::int64_t tokens, std::int64_t asking) {
+                       const LayerWork& work) {
   using enum LoraPart;
-  const LayerNames names = LayerNamesOf(config, layer);
-  const std::int64_t hidden = config.hidden;
-  const std::int64_t wide = config.feed_forward;
-  const std::int64_t all = texts * tokens;
-  const std::int64_t rows = texts * asking;
-  const double sight = Linear(rows, tokens, hidden);
+  const double sight =
+      Linear(work.texts * work.asking, work.tokens, config.hidden);
   LayerCount count(config, trained);
-  count.Map(kQuery, names.query, rows, hidden, hidden, below);
-  count.Map(kKey, names.key, all, hidden, hidden, below);
-  count.Map(kValue, names.value, all, hidden, hidden, below);
-  const bool query = below || trained.Map(names.query);
-  const bool key = below || trained.Map(names.key);
-  const bool value = below || trained.Map(names.value);
+  std::map<LoraPart, bool> has;  // a gradient, behind the map
+  for (const LayerMap& map : LayerMapsOf(config, work.layer)) {
+    has[map.part] = work.below || trained.Map(map.name);
+  }
+  const bool query = has[kQuery] || has[kQueryKeyValue];
+  const bool key = has[kKey] || has[kQueryKeyValue];
+  const bool value = has[kValue] || has[kQueryKeyValue];
   count.Product(sight, query, key);           // scores
   count.Product(sight, query || key, value);  // what is seen
-  count.Map(kAttentionOut, names.attention_out, rows, hidden, hidden,
-            query || key || value);
-  const bool attention = below || trained(Part::kAttention, layer);
-  count.Map(kFeedForwardIn, names.up, rows, hidden, wide, attention);
-  count.Map(kFeedForwardOut, names.down, rows, wide, hidden,
-            attention || trained.Map(names.up));
+  CountDistances(config, trained, work, count);
+  const bool attention = work.below || trained(Part::kAttention, work.layer);
+  for (const LayerMap& map : LayerMapsOf(config, work.layer)) {
+    bool below = work.below;
+    if (map.part == kAttentionOut) below = query || key || value;
+    if (map.part == kFeedForwardIn) below = attention;
+    if (map.part == kFeedForwardOut) below = attention || has[kFeedForwardIn];
+    count.Map(map.part, map.name, RowsOf(map.part, work), map.inputs,
+              map.outputs, below);
+  }
   return count.flops();
+}
+
+// Look-ups, and ELECTRA's map from narrower tables.
+ModuleFlops EmbeddingFlops(const ModelConfig& config, bool trains,
+                           std::int64_t rows) {
+  ModuleFlops flops;
+  if (config.table_width() == config.hidden) return flops;
+  flops.forward = Linear(rows, config.table_width(), config.hidden);
+  flops.backward = trains ? 2.0 * flops.forward : 0.0;
+  flops.skipped = 2.0 * flops.forward - flops.backward;
+  return flops;
 }
 
 ModuleFlops TopFlops(double forward, bool trained, bool below) {
@@ -159,12 +203,13 @@ StepFlops CountFlops(const ModelConfig& config, const HeadSpec& head,
                      std::int64_t tokens) {
   const Trained trained(config, head, plan);
   StepFlops step;
-  bool below = trained(Part::kEmbeddings);
-  step.modules.push_back({"embeddings", 0.0, 0.0, 0.0});  // a look-up
+  const bool table = trained(Part::kEmbeddings);
+  bool below = table;
+  step.modules.push_back(EmbeddingFlops(config, table, texts * tokens));
   for (std::int64_t i = 0; i < config.layers; ++i) {
-    const bool few = ReadsFirstToken(head) && i + 1 == config.layers;
-    step.modules.push_back(
-        LayerFlops(config, trained, i, below, texts, tokens, few ? 1 : tokens));
+    const bool few = ReadsFirstToken(config, head) && i + 1 == config.layers;
+    step.modules.push_back(LayerFlops(
+        config, trained, {i, texts, tokens, few ? 1 : tokens, below, table}));
     below =
         below || trained(Part::kAttention, i) || trained(Part::kFeedForward, i);
   }

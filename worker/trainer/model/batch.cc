@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/model/batch.h"
 
+#include <ATen/ops/constant_pad_nd.h>
+
 #include <string>
+#include <vector>
+
+#include "worker/trainer/text/labels.h"
 
 namespace frostline::trainer {
 namespace {
@@ -45,10 +50,32 @@ Expected<Done> CheckLabels(const Batch& batch, const HeadSpec& head) {
 
 Batch MoveTo(const Batch& batch, at::Device device) {
   const auto moved = [&](const at::Tensor& tensor) {
-    return tensor.defined() ? tensor.to(device) : tensor;
+    if (!tensor.defined() || tensor.device() == device) return tensor;
+    const bool late = tensor.is_cpu() && !device.is_cpu();
+    return (late ? tensor.pin_memory() : tensor)
+        .to(device, tensor.scalar_type(), /*non_blocking=*/late);
   };
   return {moved(batch.ids), moved(batch.mask), moved(batch.types),
           moved(batch.labels), moved(batch.boundary)};
+}
+
+Batch PadTo(std::int64_t tokens, const Batch& batch,
+            const ModelConfig& config) {
+  const std::int64_t width = batch.ids.size(1);
+  const std::int64_t wide = (width + tokens - 1) / tokens * tokens;
+  if (wide == width || wide > config.longest_text()) return batch;
+  const auto padded = [&](const at::Tensor& tensor, std::int64_t value) {
+    // Of [B, N] and of [B, N, H]; labels of whole texts are as they are.
+    if (!tensor.defined() || tensor.dim() < 2 || tensor.size(1) != width) {
+      return tensor;
+    }
+    std::vector<std::int64_t> pad = {0, wide - width};
+    if (tensor.dim() == 3) pad.insert(pad.begin(), {0, 0});
+    return at::constant_pad_nd(tensor, pad, value);
+  };
+  return {padded(batch.ids, config.pad_id), padded(batch.mask, 0),
+          padded(batch.types, 0), padded(batch.labels, kIgnoredLabel),
+          padded(batch.boundary, 0)};
 }
 
 Expected<Done> CheckBatch(const Batch& batch, const ModelConfig& config,

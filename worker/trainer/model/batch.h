@@ -26,7 +26,12 @@ struct Batch {
   at::Tensor boundary;
 };
 
+// Waits for nothing: what goes to a GPU goes through pinned memory.
 Batch MoveTo(const Batch& batch, at::Device device);
+
+// Pads texts on the right to a multiple of `tokens`, with nothing for anyone to
+// see, unless that is longer than the model's longest text.
+Batch PadTo(std::int64_t tokens, const Batch& batch, const ModelConfig& config);
 
 // Refuses ids beyond the vocabulary, texts beyond the table of positions, and
 // shapes that do not fit.

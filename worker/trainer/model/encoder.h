@@ -2,10 +2,10 @@
 //
 // File: encoder.h
 //
-// BERT, DistilBERT, RoBERTa and their multilingual kin have one implementation,
-// equal to transformers within 1e-5 (tests/worker/trainer/model).
+// Embeddings and layers of any known family (family.h), equal to transformers
+// within 1e-5 (tests/worker/trainer/model).
 //
-//   B texts, N tokens, H hidden, A attention heads, D = H / A.
+//   B texts, N tokens, H hidden.
 //
 // A pass is Prefix, then Suffix. A hard-frozen study never trains the prefix:
 // it runs without a graph, and its result, the boundary, depends on the
@@ -14,9 +14,12 @@
 #define FROSTLINE_WORKER_TRAINER_MODEL_ENCODER_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "worker/trainer/model/batch.h"
+#include "worker/trainer/model/blocks.h"
+#include "worker/trainer/model/kernels.h"
 #include "worker/trainer/model/model_config.h"
 #include "worker/trainer/model/torch.h"
 #include "worker/trainer/model/weights.h"
@@ -40,11 +43,12 @@ class TransformerEncoder {
   // shared.
   TransformerEncoder Merged() const;
 
-  // Keeps bf16 copies of the layers' maps whose weights have no gradient, if
-  // `wanted`, and none of the others. LibTorch's autocast would cast them anew
-  // for each batch; without autocast they are not used. Weights that have a
-  // copy must not change before the next call.
-  void KeepHalves(bool wanted);
+  // Keeps what the layers' maps without a gradient are multiplied as, and
+  // nothing of the others: bf16 copies if `halves`, which LibTorch's autocast
+  // would make anew for each batch and which are not used without it; query,
+  // key and value side by side if `kernels` wants one product. Weights that
+  // have a copy must not change before the next call.
+  void Prepare(const Kernels& kernels, bool halves);
 
   // `states`, when given, receives the hidden states, the embeddings first.
   // With `pass.first_token` the last of them is [B, 1, H].
@@ -55,32 +59,14 @@ class TransformerEncoder {
                     std::vector<at::Tensor>* states = nullptr) const;
 
  private:
-  struct Layer {
-    Linear query, key, value, attention_out;
-    Norm attention_norm;
-    Linear up, down;
-    Norm norm;
-  };
-
-  at::Tensor Embed(const Batch& batch, const Pass& pass) const;
-  at::Tensor RunLayer(std::int64_t layer, const at::Tensor& hidden,
-                      const at::Tensor& mask, const Pass& pass) const;
-  // `asking` are those of `hidden` that look at all of it.
-  at::Tensor Attend(const Layer& layer, const at::Tensor& asking,
-                    const at::Tensor& hidden, const at::Tensor& mask,
-                    bool drops, const Pass& pass) const;
-  // Applies its adapter too, which drops if `drops`.
-  at::Tensor Map(const Linear& linear, const at::Tensor& x, bool drops,
-                 const Pass& pass) const;
-  // Dropout may act in `block`: 0 is the embeddings, 1 + i layer i.
-  bool Drops(std::int64_t block, const Pass& pass) const;
+  // Layers `from` to `to` - 1.
+  at::Tensor RunLayers(std::int64_t from, std::int64_t to,
+                       const at::Tensor& boundary, const Batch& batch,
+                       const Pass& pass, std::vector<at::Tensor>* states) const;
 
   ModelConfig config_;
   std::vector<Weight> weights_;
-  // They are handles on weights_.
-  at::Tensor words_, positions_, types_;
-  Norm embedding_norm_;
-  std::vector<Layer> layers_;
+  std::shared_ptr<const Blocks> blocks_;
 };
 
 }  // namespace frostline::trainer

@@ -6,7 +6,6 @@
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
-#include <string>
 #include <utility>
 
 #include "worker/trainer/model/dropout.h"
@@ -16,39 +15,31 @@ namespace frostline::trainer {
 
 ModelHead::ModelHead(ModelConfig config, HeadSpec spec,
                      std::vector<Weight> weights)
-    : config_(std::move(config)), spec_(spec), weights_(std::move(weights)) {
+    : config_(std::move(config)),
+      spec_(spec),
+      shape_(RulesOf(config_.family).HeadOf(config_, spec)),
+      weights_(std::move(weights)) {
   const WeightsByName found(weights_);
-  const bool roberta = config_.family == Family::kRoberta;
-  if (HasPooler(config_, spec_)) {
-    pooler_ = found.LinearOf(std::string(PrefixOf(config_)) + "pooler.dense");
-  }
+  if (!shape_.pooler.empty()) pooler_ = found.LinearOf(shape_.pooler);
   if (spec_.task == Task::kPairCosine) {
     dense_ = found.LinearOf("projection");
-  } else if (roberta && spec_.task != Task::kTokens) {
-    dense_ = found.LinearOf("classifier.dense");
-    output_ = found.LinearOf("classifier.out_proj");
-  } else {
-    if (found.Has("pre_classifier.weight")) {
-      dense_ = found.LinearOf("pre_classifier");
-    }
-    output_ = found.LinearOf("classifier");
+    return;
   }
+  if (!shape_.dense.empty()) dense_ = found.LinearOf(shape_.dense);
+  if (!shape_.dense_norm.empty()) dense_norm_ = found.NormOf(shape_.dense_norm);
+  output_ = found.LinearOf(shape_.output);
 }
 
 ModelHead ModelHead::To(at::Device device) const {
   return ModelHead(config_, spec_, MoveTo(weights_, device));
 }
 
-at::Tensor ModelHead::Pooled(const at::Tensor& hidden,
+at::Tensor ModelHead::TextOf(const at::Tensor& hidden,
                              const Batch& batch) const {
-  if (spec_.task == Task::kPairCosine && spec_.pooling == Pooling::kMean) {
-    const at::Tensor mask =
-        batch.mask.unsqueeze(2).to(hidden.scalar_type());         // [B, N, 1]
-    return (hidden * mask).sum(1) / mask.sum(1).clamp_min(1e-9);  // [B, H]
-  }
-  at::Tensor first = hidden.select(1, 0);  // [B, H]
-  if (!pooler_.weight.defined()) return first;
-  return at::tanh(Apply(pooler_, first));  // [B, H]
+  if (!ReadsMean(config_, spec_)) return hidden.select(1, 0);  // [B, H]
+  const at::Tensor mask =
+      batch.mask.unsqueeze(2).to(hidden.scalar_type());         // [B, N, 1]
+  return (hidden * mask).sum(1) / mask.sum(1).clamp_min(1e-9);  // [B, H]
 }
 
 at::Tensor ModelHead::Logits(const at::Tensor& hidden, const Batch& batch,
@@ -60,24 +51,31 @@ at::Tensor ModelHead::Logits(const at::Tensor& hidden, const Batch& batch,
   const auto drop = [&](const at::Tensor& x, double share) {
     return Dropout(x, pass.training ? share : 0.0, pass.chance);
   };
-  if (spec_.task == Task::kTokens) {
-    return Apply(output_, drop(hidden, config_.token_dropout));  // [B, N, C]
+  const bool tokens = spec_.task == Task::kTokens;
+  const double dropout =
+      tokens ? config_.token_dropout : config_.sequence_dropout;
+  at::Tensor read = tokens ? hidden : TextOf(hidden, batch);  // [B, (N,) H]
+  if (pooler_.weight.defined()) {
+    read = Activate(Apply(pooler_, drop(read, shape_.pooler_dropout)),
+                    shape_.pooler_activation);
   }
-  const double dropout = config_.sequence_dropout;
-  at::Tensor text = Pooled(hidden, batch);  // [B, H]
   if (spec_.task == Task::kPairCosine) {
-    text = Apply(dense_, drop(text, dropout));  // [B, H]
-    const std::int64_t pairs = text.size(0) / 2;
-    const at::Tensor alike = at::cosine_similarity(
-        text.narrow(0, 0, pairs), text.narrow(0, pairs, pairs));  // [B/2]
-    return spec_.scale * at::relu(alike);                         // [B/2]
+    return Likeness(Apply(dense_, drop(read, dropout)));  // [B/2]
   }
-  if (config_.family == Family::kDistilBert) {
-    text = at::relu(Apply(dense_, text));  // [B, H]
-  } else if (config_.family == Family::kRoberta) {
-    text = at::tanh(Apply(dense_, drop(text, dropout)));  // [B, H]
+  if (dense_.weight.defined()) {
+    if (shape_.drops_before_dense) read = drop(read, dropout);
+    read = Activate(Apply(dense_, read), shape_.dense_activation);
   }
-  return Apply(output_, drop(text, dropout));  // [B, C]
+  if (dense_norm_.weight.defined())
+    read = Normalize(read, dense_norm_, config_);
+  return Apply(output_, drop(read, dropout));  // [B, (N,) C]
+}
+
+at::Tensor ModelHead::Likeness(const at::Tensor& texts) const {
+  const std::int64_t pairs = texts.size(0) / 2;
+  const at::Tensor alike = at::cosine_similarity(
+      texts.narrow(0, 0, pairs), texts.narrow(0, pairs, pairs));  // [B/2]
+  return spec_.scale * at::relu(alike);                           // [B/2]
 }
 
 }  // namespace frostline::trainer

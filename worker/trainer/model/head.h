@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "worker/trainer/model/batch.h"
+#include "worker/trainer/model/family.h"
 #include "worker/trainer/model/model_config.h"
 #include "worker/trainer/model/parameters.h"
 #include "worker/trainer/model/torch.h"
@@ -34,14 +35,18 @@ class ModelHead {
                     const Pass& pass) const;
 
  private:
-  at::Tensor Pooled(const at::Tensor& hidden, const Batch& batch) const;
+  at::Tensor TextOf(const at::Tensor& hidden, const Batch& batch) const;
+  // Of projected texts, the right ones behind the left ones.
+  at::Tensor Likeness(const at::Tensor& texts) const;
 
   ModelConfig config_;
   HeadSpec spec_;
+  HeadShape shape_;
   std::vector<Weight> weights_;
   // They are handles on weights_.
-  Linear pooler_;  // of BERT
-  Linear dense_;   // pre_classifier, classifier.dense, projection
+  Linear pooler_;
+  Linear dense_;  // pre_classifier, classifier.dense, projection
+  Norm dense_norm_;
   Linear output_;  // classifier, classifier.out_proj
 };
 

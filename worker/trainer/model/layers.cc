@@ -4,19 +4,70 @@
 #include <ATen/autocast_mode.h>
 
 #include <limits>
+#include <optional>
 
 namespace frostline::trainer {
 
+namespace {
+
+bool AppliesHalf(const Linear& linear, const at::Tensor& x) {
+  return linear.half_weight.defined() &&
+         at::autocast::is_autocast_enabled(x.device().type());
+}
+
+std::optional<at::Tensor> Given(const at::Tensor& tensor) {
+  return tensor.defined() ? std::optional(tensor) : std::nullopt;
+}
+
+}  // namespace
+
 at::Tensor Apply(const Linear& linear, const at::Tensor& x) {
-  const bool half = linear.half_weight.defined() &&
-                    at::autocast::is_autocast_enabled(x.device().type());
-  return at::linear(x, half ? linear.half_weight : linear.weight,
-                    half ? linear.half_bias : linear.bias);  // [..., outputs]
+  const bool half = AppliesHalf(linear, x);
+  return at::linear(
+      x, half ? linear.half_weight : linear.weight,
+      Given(half ? linear.half_bias : linear.bias));  // [..., outputs]
+}
+
+bool CanApply(const Linear& linear, const at::Tensor& x) {
+  return linear.weight.defined() || AppliesHalf(linear, x);
+}
+
+void KeepHalf(Linear& linear, bool wanted) {
+  if (wanted == linear.half_weight.defined()) return;
+  linear.half_weight = linear.half_bias = at::Tensor();
+  if (!wanted) return;
+  linear.half_weight = linear.weight.to(at::kBFloat16);
+  if (linear.bias.defined()) linear.half_bias = linear.bias.to(at::kBFloat16);
+}
+
+Linear SideBySide(const std::vector<Linear>& maps) {
+  const auto join = [&](at::Tensor Linear::* part) {
+    std::vector<at::Tensor> parts;
+    for (const Linear& each : maps) {
+      if ((each.*part).defined()) parts.push_back(each.*part);
+    }
+    return parts.size() == maps.size() ? at::cat(parts) : at::Tensor();
+  };
+  Linear joined;
+  joined.weight = join(&Linear::weight);
+  joined.bias = join(&Linear::bias);
+  joined.half_weight = join(&Linear::half_weight);
+  joined.half_bias = join(&Linear::half_bias);
+  return joined;
+}
+
+Linear Rows(const Linear& map, std::int64_t first, std::int64_t count) {
+  Linear some;
+  for (at::Tensor Linear::* part : {&Linear::weight, &Linear::bias,
+                                    &Linear::half_weight, &Linear::half_bias}) {
+    if ((map.*part).defined()) some.*part = (map.*part).narrow(0, first, count);
+  }
+  return some;
 }
 
 at::Tensor Normalize(const at::Tensor& x, const Norm& norm,
                      const ModelConfig& config) {
-  return at::layer_norm(x, {config.hidden}, norm.weight, norm.bias,
+  return at::layer_norm(x, {x.size(-1)}, norm.weight, Given(norm.bias),
                         config.norm_epsilon);  // [..., H]
 }
 
@@ -28,8 +79,35 @@ at::Tensor Activate(const at::Tensor& x, Activation activation) {
       return at::gelu(x, "tanh");
     case Activation::kRelu:
       return at::relu(x);
+    case Activation::kTanh:
+      return at::tanh(x);
   }
   return x;
+}
+
+bool Trains(const Linear& linear) {
+  return linear.weight.requires_grad() ||
+         (linear.bias.defined() && linear.bias.requires_grad());
+}
+
+Rotation RotationOf(std::int64_t tokens, std::int64_t width, double theta,
+                    const at::TensorOptions& options) {
+  const at::Tensor share = at::arange(0, width, 2, options) / width;  // [D / 2]
+  const at::Tensor turns = at::outer(at::arange(tokens, options),
+                                     at::pow(theta, share).reciprocal());
+  const at::Tensor both = at::cat({turns, turns}, 1);  // [N, D]
+  return {both.cos(), both.sin()};
+}
+
+at::Tensor Rotate(const at::Tensor& x, const Rotation& rotation) {
+  const at::Tensor whole = x.to(at::kFloat);
+  const std::vector<at::Tensor> halves = whole.chunk(2, 3);
+  const at::Tensor turned = at::cat({halves[1].neg(), halves[0]}, 3);
+  const auto some = [&](const at::Tensor& of_all) {
+    return of_all.narrow(0, 0, x.size(2));
+  };
+  return (whole * some(rotation.cosine) + turned * some(rotation.sine))
+      .to(x.scalar_type());  // [B, A, M, D]
 }
 
 at::Tensor SplitHeads(const at::Tensor& x, std::int64_t heads) {
@@ -43,10 +121,10 @@ at::Tensor MergeHeads(const at::Tensor& x) {
 }
 
 at::Tensor AdditiveMask(const at::Tensor& mask) {
-  const double lowest = std::numeric_limits<float>::lowest();
-  return ((1 - mask).to(at::kFloat) * lowest)
-      .unsqueeze(1)
-      .unsqueeze(2);  // [B, 1, 1, N]
+  // Also where it is rounded to bf16 this is no infinity.
+  const double lowest = std::numeric_limits<at::BFloat16>::lowest();
+  const at::Tensor added = ((1 - mask).to(at::kFloat) * lowest).unsqueeze(1);
+  return mask.dim() == 2 ? added.unsqueeze(2) : added;  // [B, 1, 1 or N, N]
 }
 
 }  // namespace frostline::trainer

@@ -8,6 +8,7 @@
 #define FROSTLINE_WORKER_TRAINER_MODEL_LAYERS_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "worker/trainer/model/model_config.h"
 #include "worker/trainer/model/torch.h"
@@ -16,17 +17,40 @@
 namespace frostline::trainer {
 
 at::Tensor Apply(const Linear& linear, const at::Tensor& x);
+// A map may lack what this thread would apply to x: fp32 or bf16.
+bool CanApply(const Linear& linear, const at::Tensor& x);
+// Makes bf16 copies of weight and bias, or drops them.
+void KeepHalf(Linear& linear, bool wanted);
+// Maps as one, whose outputs are those of `maps` one behind the other; without
+// their adapters.
+Linear SideBySide(const std::vector<Linear>& maps);
+// The map that gives `count` of the outputs from `first` on; shares its
+// weights.
+Linear Rows(const Linear& map, std::int64_t first, std::int64_t count);
 // Works over the last dimension.
 at::Tensor Normalize(const at::Tensor& x, const Norm& norm,
                      const ModelConfig& config);
+// Has a gradient to be computed.
+bool Trains(const Linear& linear);
+
+// Turns of [N, D], by which each token's numbers are rotated in pairs.
+struct Rotation {
+  at::Tensor cosine, sine;
+};
+// `options` are those of floats on the device.
+Rotation RotationOf(std::int64_t tokens, std::int64_t width, double theta,
+                    const at::TensorOptions& options);
+// Of [B, A, M, D], M not above N.
+at::Tensor Rotate(const at::Tensor& x, const Rotation& rotation);
+
 at::Tensor Activate(const at::Tensor& x, Activation activation);
 
 // Maps [B, N, H] to [B, A, N, D], and back.
 at::Tensor SplitHeads(const at::Tensor& x, std::int64_t heads);
 at::Tensor MergeHeads(const at::Tensor& x);
 
-// Maps [B, N] of 1 and 0 to [B, 1, 1, N] of 0 and the lowest float, to be added
-// to scores before the softmax.
+// Maps [B, N] of 1 and 0 to [B, 1, 1, N], or [B, N, N] to [B, 1, N, N], of 0
+// and the lowest bf16, to be added to scores before the softmax.
 at::Tensor AdditiveMask(const at::Tensor& mask);
 
 }  // namespace frostline::trainer

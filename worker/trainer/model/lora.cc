@@ -10,26 +10,33 @@ namespace {
 
 // Our words first, one for each map; then those of peft's users.
 using enum LoraPart;
-constexpr std::array<std::pair<std::string_view, LoraPart>, 13> kNames = {
+constexpr std::array<std::pair<std::string_view, LoraPart>, 19> kNames = {
     {{"query", kQuery},
      {"key", kKey},
      {"value", kValue},
      {"attention_out", kAttentionOut},
      {"ffn_in", kFeedForwardIn},
      {"ffn_out", kFeedForwardOut},
+     {"qkv", kQueryKeyValue},
      {"q_lin", kQuery},
      {"k_lin", kKey},
      {"v_lin", kValue},
      {"out_lin", kAttentionOut},
      {"attention_output", kAttentionOut},
      {"lin1", kFeedForwardIn},
-     {"lin2", kFeedForwardOut}}};
-constexpr std::size_t kOurs = 6;
+     {"lin2", kFeedForwardOut},
+     {"query_proj", kQuery},
+     {"key_proj", kKey},
+     {"value_proj", kValue},
+     {"Wqkv", kQueryKeyValue},
+     {"Wi", kFeedForwardIn}}};
+constexpr std::size_t kOurs = 7;
 
 }  // namespace
 
 bool LoraSpec::on_attention() const {
-  return on(kQuery) || on(kKey) || on(kValue) || on(kAttentionOut);
+  return on(kQuery) || on(kKey) || on(kValue) || on(kQueryKeyValue) ||
+         on(kAttentionOut);
 }
 
 bool LoraSpec::on_feed_forward() const {
@@ -41,6 +48,11 @@ std::optional<LoraPart> LoraPartOf(std::string_view name) {
     if (known == name) return part;
   }
   return std::nullopt;
+}
+
+std::string_view NameOf(LoraPart part) {
+  const auto named = [part](const auto& each) { return each.second == part; };
+  return std::ranges::find_if(kNames, named)->first;
 }
 
 std::string LoraPartNames() {

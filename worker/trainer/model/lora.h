@@ -26,6 +26,7 @@ enum class LoraPart : std::uint8_t {
   kAttentionOut,
   kFeedForwardIn,
   kFeedForwardOut,
+  kQueryKeyValue,  // of a family that has them in one map
 };
 
 struct LoraSpec {
@@ -44,6 +45,8 @@ struct LoraSpec {
 
 // Knows "query", or its name in a model of transformers ("q_lin").
 std::optional<LoraPart> LoraPartOf(std::string_view name);
+
+std::string_view NameOf(LoraPart part);
 
 // Returns "query, key, …", for those who wrote another word.
 std::string LoraPartNames();

@@ -54,7 +54,7 @@ Expected<Done> Model::Check(const Batch& batch) const {
 
 at::Tensor Model::Forward(const Batch& batch, const Pass& pass) const {
   Pass own = pass;
-  own.first_token = ReadsFirstToken(head_.spec());
+  own.first_token = ReadsFirstToken(config(), head_.spec());
   const at::Tensor boundary = batch.boundary.defined()
                                   ? batch.boundary
                                   : encoder_.Prefix(batch, own);  // [B, N, H]

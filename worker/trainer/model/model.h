@@ -41,7 +41,9 @@ class Model {
   Model Merged() const;
 
   // As the encoder's. Throws what LibTorch throws.
-  void KeepHalves(bool wanted) { encoder_.KeepHalves(wanted); }
+  void Prepare(const Kernels& kernels, bool halves) {
+    encoder_.Prepare(kernels, halves);
+  }
 
   Expected<Done> Check(const Batch& batch) const;
   // Runs the prefix, unless the batch brings its boundary, the suffix and the

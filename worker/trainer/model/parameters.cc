@@ -2,138 +2,44 @@
 #include "worker/trainer/model/parameters.h"
 
 #include <algorithm>
-#include <utility>
+#include <set>
 
+#include "worker/trainer/model/family.h"
 #include "worker/trainer/model/limits.h"
+#include "worker/trainer/model/parameter_lister.h"
 
 namespace frostline::trainer {
 namespace {
 
-// H hidden, F feed forward.
-class Lister {
- public:
-  Lister(const ModelConfig& config, std::vector<ParameterSpec>& specs)
-      : prefix_(PrefixOf(config)), specs_(specs) {}
-
-  void At(Part part, std::int64_t layer) {
-    part_ = part;
-    layer_ = layer;
-  }
-
-  void Embedding(const std::string& name, std::int64_t rows,
-                 std::int64_t width) {
-    Add(prefix_ + name + ".weight", {rows, width}, Role::kEmbedding);
-  }
-
-  void Norm(const std::string& name, std::int64_t width) {
-    Add(name + ".weight", {width}, Role::kNorm);
-    Add(name + ".bias", {width}, Role::kNorm);
-    specs_.back().norm_bias = true;
-  }
-
-  // Of kRows the bias is cut like the weight, of kColumns it is not.
-  void Linear(const std::string& name, std::int64_t outputs,
-              std::int64_t inputs, HeadAxis axis = HeadAxis::kNone) {
-    Add(name + ".weight", {outputs, inputs}, Role::kWeight);
-    specs_.back().head_axis = axis;
-    Add(name + ".bias", {outputs}, Role::kBias);
-    if (axis == HeadAxis::kRows) specs_.back().head_axis = axis;
-  }
-
-  // What is added to the linear map `name`.
-  void Adapter(const std::string& name, std::int64_t outputs,
-               std::int64_t inputs, std::int64_t rank) {
-    Add(LoraANameOf(name), {rank, inputs}, Role::kLoraA);
-    Add(LoraBNameOf(name), {outputs, rank}, Role::kLoraB);
-  }
-
-  const std::string& prefix() const { return prefix_; }
-
- private:
-  void Add(std::string name, std::vector<std::int64_t> shape, Role role) {
-    ParameterSpec spec;
-    spec.name = std::move(name);
-    spec.shape = std::move(shape);
-    spec.part = part_;
-    spec.layer = layer_;
-    spec.role = role;
-    specs_.push_back(std::move(spec));
-  }
-
-  const std::string prefix_;
-  std::vector<ParameterSpec>& specs_;
-  Part part_ = Part::kEmbeddings;
-  std::int64_t layer_ = -1;
-};
-
-void ListEmbeddings(const ModelConfig& config, Lister& list) {
-  list.At(Part::kEmbeddings, -1);
-  list.Embedding("embeddings.word_embeddings", config.vocabulary,
-                 config.hidden);
-  list.Embedding("embeddings.position_embeddings", config.positions,
-                 config.hidden);
-  if (config.types > 0) {
-    list.Embedding("embeddings.token_type_embeddings", config.types,
-                   config.hidden);
-  }
-  list.Norm(list.prefix() + "embeddings.LayerNorm", config.hidden);
-}
-
-void ListLayer(const ModelConfig& config, std::int64_t layer, Lister& list) {
+void ListHead(const ModelConfig& config, const HeadSpec& head,
+              ParameterLister& list) {
   const std::int64_t hidden = config.hidden;
-  const LayerNames names = LayerNamesOf(config, layer);
-  list.At(Part::kAttention, layer);
-  list.Linear(names.query, hidden, hidden, HeadAxis::kRows);
-  list.Linear(names.key, hidden, hidden, HeadAxis::kRows);
-  list.Linear(names.value, hidden, hidden, HeadAxis::kRows);
-  list.Linear(names.attention_out, hidden, hidden, HeadAxis::kColumns);
-  list.Norm(names.attention_norm, hidden);
-  list.At(Part::kFeedForward, layer);
-  list.Linear(names.up, config.feed_forward, hidden);
-  list.Linear(names.down, hidden, config.feed_forward);
-  list.Norm(names.norm, hidden);
-}
-
-void ListHead(const ModelConfig& config, const HeadSpec& head, Lister& list) {
-  const std::int64_t hidden = config.hidden;
-  if (HasPooler(config, head)) {
+  const HeadShape shape = RulesOf(config.family).HeadOf(config, head);
+  if (!shape.pooler.empty()) {
     list.At(Part::kPooler, -1);
-    list.Linear(list.prefix() + "pooler.dense", hidden, hidden);
+    list.Linear(shape.pooler, hidden, hidden);
   }
   list.At(Part::kHead, -1);
   if (head.task == Task::kPairCosine) {
     list.Linear("projection", hidden, hidden);
     return;
   }
-  const bool whole_text = head.task != Task::kTokens;
-  if (whole_text && config.family == Family::kRoberta) {
-    list.Linear("classifier.dense", hidden, hidden);
-    list.Linear("classifier.out_proj", head.outputs, hidden);
-    return;
+  if (!shape.dense.empty()) {
+    list.Linear(shape.dense, hidden, hidden, HeadAxis::kNone, shape.dense_bias);
   }
-  if (whole_text && config.family == Family::kDistilBert) {
-    list.Linear("pre_classifier", hidden, hidden);
-  }
-  list.Linear("classifier", head.outputs, hidden);
+  if (!shape.dense_norm.empty()) list.Norm(shape.dense_norm, hidden, false);
+  list.Linear(shape.output, head.outputs, hidden);
 }
 
-void ListAdapters(const ModelConfig& config, std::int64_t layer, Lister& list) {
-  const LayerNames names = LayerNamesOf(config, layer);
-  const std::int64_t hidden = config.hidden;
-  const std::int64_t wide = config.feed_forward;
-  const auto add = [&](LoraPart part, const std::string& name,
-                       std::int64_t outputs, std::int64_t inputs) {
-    if (!config.lora.on(part)) return;
-    list.Adapter(name, outputs, inputs, config.lora.rank);
-  };
-  list.At(Part::kAttention, layer);
-  add(LoraPart::kQuery, names.query, hidden, hidden);
-  add(LoraPart::kKey, names.key, hidden, hidden);
-  add(LoraPart::kValue, names.value, hidden, hidden);
-  add(LoraPart::kAttentionOut, names.attention_out, hidden, hidden);
-  list.At(Part::kFeedForward, layer);
-  add(LoraPart::kFeedForwardIn, names.up, wide, hidden);
-  add(LoraPart::kFeedForwardOut, names.down, hidden, wide);
+void ListAdapters(const ModelConfig& config, std::int64_t layer,
+                  ParameterLister& list) {
+  for (const LayerMap& map : LayerMapsOf(config, layer)) {
+    if (!config.lora.on(map.part)) continue;
+    const bool feed_forward = map.part == LoraPart::kFeedForwardIn ||
+                              map.part == LoraPart::kFeedForwardOut;
+    list.At(feed_forward ? Part::kFeedForward : Part::kAttention, layer);
+    list.Adapter(map.name, map.outputs, map.inputs, config.lora.rank);
+  }
 }
 
 }  // namespace
@@ -146,9 +52,13 @@ std::string LoraBNameOf(const std::string& linear) {
   return linear + ".lora_B.weight";
 }
 
-bool ReadsFirstToken(const HeadSpec& head) {
-  return head.task != Task::kTokens &&
-         !(head.task == Task::kPairCosine && head.pooling == Pooling::kMean);
+bool ReadsMean(const ModelConfig& config, const HeadSpec& head) {
+  if (head.task == Task::kPairCosine) return head.pooling == Pooling::kMean;
+  return head.task != Task::kTokens && config.mean_classifier;
+}
+
+bool ReadsFirstToken(const ModelConfig& config, const HeadSpec& head) {
+  return head.task != Task::kTokens && !ReadsMean(config, head);
 }
 
 Expected<Done> CheckHead(const HeadSpec& head) {
@@ -164,50 +74,61 @@ Expected<Done> CheckHead(const HeadSpec& head) {
   return Done{};
 }
 
-std::string_view PrefixOf(const ModelConfig& config) {
-  switch (config.family) {
-    case Family::kBert:
-      return "bert.";
-    case Family::kDistilBert:
-      return "distilbert.";
-    case Family::kRoberta:
-      return "roberta.";
-  }
-  return "";
-}
-
 bool HasPooler(const ModelConfig& config, const HeadSpec& head) {
-  return config.family == Family::kBert && head.task != Task::kTokens &&
-         !(head.task == Task::kPairCosine && head.pooling == Pooling::kMean);
+  return !RulesOf(config.family).HeadOf(config, head).pooler.empty();
 }
 
 LayerNames LayerNamesOf(const ModelConfig& config, std::int64_t layer) {
-  const bool distil = config.family == Family::kDistilBert;
-  const std::string at = std::string(PrefixOf(config)) +
-                         (distil ? "transformer" : "encoder") + ".layer." +
-                         std::to_string(layer) + ".";
-  if (distil) {
-    return {at + "attention.q_lin", at + "attention.k_lin",
-            at + "attention.v_lin", at + "attention.out_lin",
-            at + "sa_layer_norm",   at + "ffn.lin1",
-            at + "ffn.lin2",        at + "output_layer_norm"};
+  return RulesOf(config.family).NamesOf(config, layer);
+}
+
+std::vector<LayerMap> LayerMapsOf(const ModelConfig& config,
+                                  std::int64_t layer) {
+  using enum LoraPart;
+  const LayerNames names = LayerNamesOf(config, layer);
+  const std::int64_t hidden = config.hidden;
+  const std::int64_t wide = config.feed_forward;
+  std::vector<LayerMap> maps;
+  if (names.qkv.empty()) {
+    maps = {{kQuery, names.query, hidden, hidden},
+            {kKey, names.key, hidden, hidden},
+            {kValue, names.value, hidden, hidden}};
+  } else {
+    maps = {{kQueryKeyValue, names.qkv, 3 * hidden, hidden}};
   }
-  return {at + "attention.self.query",
-          at + "attention.self.key",
-          at + "attention.self.value",
-          at + "attention.output.dense",
-          at + "attention.output.LayerNorm",
-          at + "intermediate.dense",
-          at + "output.dense",
-          at + "output.LayerNorm"};
+  maps.push_back({kAttentionOut, names.attention_out, hidden, hidden});
+  maps.push_back(
+      {kFeedForwardIn, names.up, config.gated ? 2 * wide : wide, hidden});
+  maps.push_back({kFeedForwardOut, names.down, hidden, wide});
+  return maps;
+}
+
+Expected<Done> CheckAdapters(const ModelConfig& config) {
+  if (!config.lora.any()) return Done{};
+  std::set<LoraPart> has;
+  std::string all;
+  for (const LayerMap& map : LayerMapsOf(config, 0)) {
+    has.insert(map.part);
+    all += (all.empty() ? "" : ", ") + std::string(NameOf(map.part));
+  }
+  for (const LoraPart part : config.lora.parts) {
+    if (has.contains(part)) continue;
+    return Fault{FaultKind::kMisuse,
+                 "training.lora.modules names " + std::string(NameOf(part)) +
+                     ", and the layers of a model of the type " +
+                     config.model_type + " have no such map",
+                 "name some of " + all};
+  }
+  return CheckLora(config.lora, config.hidden, config.feed_forward);
 }
 
 std::vector<ParameterSpec> EncoderParametersOf(const ModelConfig& config) {
   std::vector<ParameterSpec> specs;
-  Lister list(config, specs);
-  ListEmbeddings(config, list);
+  ParameterLister list(specs);
+  const FamilyRules& rules = RulesOf(config.family);
+  rules.ListEmbeddings(config, list);
   for (std::int64_t layer = 0; layer < config.layers; ++layer) {
-    ListLayer(config, layer, list);
+    rules.ListLayer(config, layer, list);
   }
   for (std::int64_t layer = 0; layer < config.layers; ++layer) {
     ListAdapters(config, layer, list);
@@ -218,7 +139,7 @@ std::vector<ParameterSpec> EncoderParametersOf(const ModelConfig& config) {
 std::vector<ParameterSpec> HeadParametersOf(const ModelConfig& config,
                                             const HeadSpec& head) {
   std::vector<ParameterSpec> specs;
-  Lister list(config, specs);
+  ParameterLister list(specs);
   ListHead(config, head, list);
   return specs;
 }

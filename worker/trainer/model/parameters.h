@@ -25,7 +25,8 @@ enum class Task : std::uint8_t {
 };
 
 // A whole text is its first token (through the pooler, where the family has
-// one), or the mean of its tokens. Only kPairCosine has the choice.
+// one), or the mean of its tokens. Only kPairCosine has the choice; of others a
+// family may say it (ModelConfig::mean_classifier).
 enum class Pooling : std::uint8_t { kFirst, kMean };
 
 struct HeadSpec {
@@ -37,7 +38,9 @@ struct HeadSpec {
 
 // The head looks at no other token, so that the top layer needs no other
 // either.
-bool ReadsFirstToken(const HeadSpec& head);
+bool ReadsFirstToken(const ModelConfig& config, const HeadSpec& head);
+// The mean of a text's tokens stands for it.
+bool ReadsMean(const ModelConfig& config, const HeadSpec& head);
 
 Expected<Done> CheckHead(const HeadSpec& head);
 
@@ -58,8 +61,9 @@ enum class Role : std::uint8_t {
   kLoraB,  // "….query.lora_B.weight", [outputs, rank]
 };
 
-// Slices of a tensor may belong to single attention heads.
-enum class HeadAxis : std::uint8_t { kNone, kRows, kColumns };
+// Slices of a tensor may belong to single attention heads: rows, columns, or
+// rows of each third.
+enum class HeadAxis : std::uint8_t { kNone, kRows, kColumns, kThreeRows };
 
 struct ParameterSpec {
   std::string name;  // "bert.encoder.layer.0.output.dense.bias"
@@ -85,20 +89,33 @@ std::vector<ParameterSpec> HeadParametersOf(const ModelConfig& config,
 std::vector<ParameterSpec> ParametersOf(const ModelConfig& config,
                                         const HeadSpec& head);
 
-// A layer's submodules, each with ".weight" and ".bias", have these names.
+// A layer's submodules have these names. A family has query, key and value, or
+// the three in one map.
 struct LayerNames {
-  std::string query, key, value, attention_out, attention_norm;
+  std::string query = {}, key = {}, value = {}, qkv = {};
+  std::string attention_out, attention_norm;
   std::string up, down, norm;
 };
 LayerNames LayerNamesOf(const ModelConfig& config, std::int64_t layer);
 
+// The linear maps of a layer, each of which may have an adapter.
+struct LayerMap {
+  LoraPart part;
+  std::string name;
+  std::int64_t outputs;
+  std::int64_t inputs;
+};
+std::vector<LayerMap> LayerMapsOf(const ModelConfig& config,
+                                  std::int64_t layer);
+
+// Returns kMisuse for adapters of `config` that are as large as what they
+// adapt, or of maps that its layers have not.
+Expected<Done> CheckAdapters(const ModelConfig& config);
+
 std::string LoraANameOf(const std::string& linear);
 std::string LoraBNameOf(const std::string& linear);
 
-// "bert." stands before the names of the encoder; files may lack it.
-std::string_view PrefixOf(const ModelConfig& config);
-
-// BERT has one, where the head looks at it.
+// BERT and DeBERTa have one, where the head looks at it.
 bool HasPooler(const ModelConfig& config, const HeadSpec& head);
 
 }  // namespace frostline::trainer

@@ -14,9 +14,12 @@ const at::Tensor& WeightsByName::Value(const std::string& name) const {
   return values_.at(name);
 }
 
+at::Tensor WeightsByName::OptionalValue(const std::string& name) const {
+  return Has(name) ? Value(name) : at::Tensor();
+}
+
 Linear WeightsByName::LinearOf(const std::string& name) const {
-  Linear linear = {
-      Value(name + ".weight"), Value(name + ".bias"), {}, {}, {}, {}};
+  Linear linear = {Value(name + ".weight"), OptionalValue(name + ".bias")};
   if (Has(LoraANameOf(name))) {
     linear.lora_a = Value(LoraANameOf(name));
     linear.lora_b = Value(LoraBNameOf(name));
@@ -25,7 +28,7 @@ Linear WeightsByName::LinearOf(const std::string& name) const {
 }
 
 Norm WeightsByName::NormOf(const std::string& name) const {
-  return {Value(name + ".weight"), Value(name + ".bias")};
+  return {Value(name + ".weight"), OptionalValue(name + ".bias")};
 }
 
 std::vector<Weight> MoveTo(const std::vector<Weight>& weights,

@@ -21,11 +21,11 @@ struct Weight {
 };
 
 struct Linear {
-  at::Tensor weight;  // [outputs, inputs]
-  at::Tensor bias;    // [outputs]
+  at::Tensor weight = {};  // [outputs, inputs]
+  at::Tensor bias = {};    // [outputs]
   // An adapter (lora.h) may be undefined.
-  at::Tensor lora_a;  // [rank, inputs]
-  at::Tensor lora_b;  // [outputs, rank]
+  at::Tensor lora_a = {};  // [rank, inputs]
+  at::Tensor lora_b = {};  // [outputs, rank]
   // What autocast would make of weight and bias for each batch, where they are
   // kept (encoder.h).
   at::Tensor half_weight = {};
@@ -38,7 +38,7 @@ struct Norm {
 };
 
 // It shares the tensors it is made of. All but Has require the weights of that
-// name.
+// name; biases may be missing, and are undefined then.
 class WeightsByName {
  public:
   explicit WeightsByName(const std::vector<Weight>& weights);
@@ -50,6 +50,8 @@ class WeightsByName {
   Norm NormOf(const std::string& name) const;
 
  private:
+  at::Tensor OptionalValue(const std::string& name) const;
+
   std::map<std::string, at::Tensor> values_;
 };
 

@@ -21,7 +21,7 @@ BoundaryMaker::BoundaryMaker(const Model& model, std::int64_t blocks,
     : model_(model),
       blocks_(blocks),
       precision_(precision),
-      first_token_(ReadsFirstToken(model.head().spec()) &&
+      first_token_(ReadsFirstToken(model.config(), model.head().spec()) &&
                    blocks > model.config().layers) {}
 
 std::int64_t BoundaryMaker::TokensKept(std::size_t tokens) const {
@@ -62,8 +62,10 @@ at::Tensor BoundaryMaker::Run(const TokenStore& tokens,
   Pass pass;
   pass.frozen_blocks = blocks_;
   pass.first_token = first_token_;
+  batch = PadTo(KernelsFor(model_.device()).pad_to, batch, model_.config());
   return model_.encoder()
       .Prefix(MoveTo(batch, model_.device()), pass)
+      .narrow(1, 0, TokensKept(padded.width))
       .to(at::kCPU, at::kFloat)
       .contiguous();  // [B, N, H], or [B, 1, H]
 }

@@ -8,6 +8,7 @@
 #include "worker/trainer/text/bert_normalizer.h"
 #include "worker/trainer/text/charsmap.h"
 #include "worker/trainer/text/json_fields.h"
+#include "worker/trainer/text/nfc_normalizer.h"
 #include "worker/trainer/text/tokenizer_json.h"
 
 namespace frostline::trainer {
@@ -20,8 +21,9 @@ Fault Unknown(const char* what, std::string_view type) {
   return {FaultKind::kUnsupported,
           std::string(what) + " of type \"" + std::string(type.substr(0, 80)) +
               "\" is not supported",
-          "take the tokenizer.json of a BERT, DistilBERT, RoBERTa or XLM-R "
-          "model"};
+          "take the tokenizer.json of a BERT, DistilBERT, RoBERTa, XLM-R, "
+          "ELECTRA, ModernBERT or DeBERTa-v3 model, written by a current "
+          "transformers"};
 }
 
 // The array of a component of type Sequence, if `name` has one.
@@ -30,6 +32,30 @@ const JsonValue* SequenceOf(const JsonValue& value, std::string_view name) {
   if (type == nullptr || type->text != "Sequence") return nullptr;
   const JsonValue* parts = value.Find(name);
   return parts != nullptr && parts->is(JsonKind::kArray) ? parts : nullptr;
+}
+
+bool IsOfType(const JsonValue& part, std::string_view type) {
+  const JsonValue* found = part.Find("type");
+  return found != nullptr && found->text == type;
+}
+
+// What transformers writes for DeBERTa-v3: a Replace by this very expression,
+// NFC, a Strip at the end.
+bool IsOfDeberta(const JsonValue& parts) {
+  if (parts.count != 3) return false;
+  const JsonValue& replace = *parts.first;
+  const JsonValue& strip = *replace.next->next;
+  const JsonValue* pattern = replace.Find("pattern");
+  const JsonValue* regex =
+      pattern == nullptr ? nullptr : pattern->Find("Regex");
+  const JsonValue* content = replace.Find("content");
+  const JsonValue* left = strip.Find("strip_left");
+  const JsonValue* right = strip.Find("strip_right");
+  return IsOfType(replace, "Replace") && regex != nullptr &&
+         regex->text == R"(\s{2,}|[\n\r\t])" && content != nullptr &&
+         content->text == " " && IsOfType(*replace.next, "NFC") &&
+         IsOfType(strip, "Strip") && left != nullptr && !left->truth &&
+         right != nullptr && right->truth;
 }
 
 Expected<PreTokenizerPtr> ReadMetaspace(const JsonValue& value,
@@ -50,9 +76,12 @@ Expected<NormalizerPtr> ReadNormalizer(const JsonValue* value) {
   if (value == nullptr || value->is(JsonKind::kNull)) {
     return NormalizerPtr(std::make_unique<NoNormalizer>());
   }
-  if (const JsonValue* parts = SequenceOf(*value, "normalizers");
-      parts != nullptr && parts->count == 1) {
-    value = parts->first;
+  if (const JsonValue* parts = SequenceOf(*value, "normalizers")) {
+    if (IsOfDeberta(*parts)) {
+      return NormalizerPtr(std::make_unique<NfcNormalizer>(
+          NfcOptions{.collapse_white_space = true}));
+    }
+    if (parts->count == 1) value = parts->first;
   }
   JsonFields fields(*value, "normalizer");
   const std::string_view type = fields.Text("type", "");
@@ -64,6 +93,9 @@ Expected<NormalizerPtr> ReadNormalizer(const JsonValue* value) {
     options.strip_accents = fields.Bool("strip_accents", options.lowercase);
     if (fields.fault()) return *fields.fault();
     return NormalizerPtr(std::make_unique<BertNormalizer>(options));
+  }
+  if (type == "NFC") {
+    return NormalizerPtr(std::make_unique<NfcNormalizer>(NfcOptions{}));
   }
   if (type == "Precompiled") {
     const JsonValue* map =
@@ -89,6 +121,10 @@ Expected<PreTokenizerPtr> ReadPreTokenizer(const JsonValue* value) {
       return ReadMetaspace(*parts->first->next, true);
     }
     return Unknown("a pre_tokenizer", "Sequence of others");
+  }
+  if (const JsonValue* parts = SequenceOf(*value, "pretokenizers");
+      parts != nullptr && parts->count == 1) {
+    value = parts->first;
   }
   JsonFields fields(*value, "pre_tokenizer");
   const std::string_view type = fields.Text("type", "");

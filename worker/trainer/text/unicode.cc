@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "worker/trainer/text/unicode_tables.h"
@@ -67,6 +68,22 @@ CodePoints DecomposeHangul(char32_t c) {
   return {{lead, vowel, 0x11A7 + trail}, 3};
 }
 
+// A lead and a vowel, or these two and a trail.
+char32_t ComposeHangul(char32_t first, char32_t second) {
+  constexpr char32_t kLeads = 19;
+  if (first >= 0x1100 && first < 0x1100 + kLeads && second >= 0x1161 &&
+      second < 0x1161 + kVowels) {
+    return kHangul +
+           ((first - 0x1100) * kVowels + (second - 0x1161)) * kTrailing;
+  }
+  const bool open = first >= kHangul && first <= kHangulLast &&
+                    (first - kHangul) % kTrailing == 0;
+  if (open && second > 0x11A7 && second < 0x11A7 + kTrailing) {
+    return first + (second - 0x11A7);
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::uint16_t FlagsOf(char32_t c) { return Flags()[c]; }
@@ -87,6 +104,19 @@ CodePoints Decompose(char32_t c) {
   CodePoints parts{{}, row->count};
   std::copy_n(kDecomposed + row->begin, row->count, parts.at);
   return parts;
+}
+
+char32_t Compose(char32_t first, char32_t second) {
+  if (const char32_t hangul = ComposeHangul(first, second)) return hangul;
+  const Composition* row = std::lower_bound(
+      kCompositions, kCompositions + kCompositionsCount,
+      std::pair(first, second),
+      [](const Composition& each, const std::pair<char32_t, char32_t>& wanted) {
+        return std::pair(each.first, each.second) < wanted;
+      });
+  const bool found = row != kCompositions + kCompositionsCount &&
+                     row->first == first && row->second == second;
+  return found ? row->composed : 0;
 }
 
 CodePoints ToLower(char32_t c) {

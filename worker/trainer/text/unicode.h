@@ -46,6 +46,8 @@ struct CodePoints {
 
 // Returns the whole canonical decomposition, or the code point itself.
 CodePoints Decompose(char32_t c);
+// Returns what the two are in composed form, or 0.
+char32_t Compose(char32_t first, char32_t second);
 CodePoints ToLower(char32_t c);  // one or two code points
 std::uint8_t CombiningClass(char32_t c);
 

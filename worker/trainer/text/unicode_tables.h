@@ -41,6 +41,13 @@ struct Decomposition {
   std::uint16_t count;
 };
 
+// `first` and `second` are `composed`; sorted by the two.
+struct Composition {
+  char32_t first;
+  char32_t second;
+  char32_t composed;
+};
+
 extern const FlagRun kFlagRuns[];
 extern const std::size_t kFlagRunsCount;
 extern const LowerRun kLowerRuns[];
@@ -51,6 +58,8 @@ extern const Decomposition kDecompositions[];
 extern const std::size_t kDecompositionsCount;
 extern const char32_t kDecomposed[];
 extern const std::size_t kDecomposedCount;
+extern const Composition kCompositions[];
+extern const std::size_t kCompositionsCount;
 
 }  // namespace frostline::trainer
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/train/export.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -9,6 +10,7 @@
 #include "base/plain/file.h"
 #include "base/plain/json.h"
 #include "base/plain/json_text.h"
+#include "worker/trainer/model/family.h"
 #include "worker/trainer/model/limits.h"
 #include "worker/trainer/model/safetensors_writer.h"
 #include "worker/trainer/text/limits.h"
@@ -18,9 +20,9 @@ namespace frostline::trainer {
 namespace {
 
 std::string ClassName(const ModelConfig& config) {
-  if (config.model_type == "bert") return "Bert";
-  if (config.model_type == "distilbert") return "DistilBert";
-  return config.model_type == "roberta" ? "Roberta" : "XLMRoberta";
+  return std::string(std::ranges::find(KnownModels(), config.model_type,
+                                       &KnownModel::model_type)
+                         ->class_name);
 }
 
 // What the head decides, as members of a config.json.

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/train/optimizer.h"
 
-#include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_foreach_norm.h>
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/_fused_sgd.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/where.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace frostline::trainer {
 namespace {
+
+std::optional<at::Tensor> Given(const at::Tensor& tensor) {
+  return tensor.defined() ? std::optional(tensor) : std::nullopt;
+}
 
 // x <- x - rate * factor * change, with one rate or one for each slice.
 void Move(const TrainedTensor& tensor, double factor,
@@ -40,18 +45,14 @@ Optimizer::Optimizer(const OptimizerOptions& options,
   }
 }
 
-void Optimizer::Step(double factor) {
+void Optimizer::Step(double factor, const GradientCheck& check) {
   const at::NoGradGuard no_graph;
   for (TrainedTensor& each : tensors_) {
     if (!each.value.grad().defined()) continue;
     ++each.steps;
-    if (options_.kind == OptimizerKind::kSgd) {
-      StepSgd(each, factor);
-    } else if (each.slice_rates.defined()) {
-      StepSlices(each, factor);
-    }
+    if (each.slice_rates.defined()) StepSlices(each, factor, check);
   }
-  if (options_.kind != OptimizerKind::kSgd) StepWholeTensors(factor);
+  StepWholeTensors(factor, check);
 }
 
 void Optimizer::Sort() {
@@ -67,53 +68,97 @@ void Optimizer::Sort() {
   for (auto& [key, group] : groups) groups_.push_back(std::move(group));
 }
 
-void Optimizer::StepWholeTensors(double factor) const {
-  const OptimizerOptions& o = options_;
-  std::map<std::int64_t, at::Tensor> counts;  // on a GPU each is a call
+// Tensors of one group that have a gradient, as LibTorch's fused steps take
+// them.
+struct Optimizer::Lists {
   std::vector<at::Tensor> values, gradients, first, second, steps;
+};
+
+Optimizer::Lists Optimizer::ListsOf(
+    const Group& group, std::map<std::int64_t, at::Tensor>& counts) const {
+  Lists lists;
+  for (const std::size_t member : group.members) {
+    const TrainedTensor& each = tensors_[member];
+    const at::Tensor& gradient = each.value.grad();
+    if (!gradient.defined()) continue;
+    lists.values.push_back(each.value);
+    lists.gradients.push_back(gradient);
+    if (each.first.defined()) lists.first.push_back(each.first);
+    if (!each.second.defined()) continue;
+    lists.second.push_back(each.second);
+    at::Tensor& count = counts[each.steps];
+    if (!count.defined()) {
+      count =
+          at::full({}, static_cast<double>(each.steps), each.value.options());
+    }
+    lists.steps.push_back(count);
+  }
+  return lists;
+}
+
+void Optimizer::StepWholeTensors(double factor,
+                                 const GradientCheck& check) const {
+  const OptimizerOptions& o = options_;
+  const std::optional<at::Tensor> divisor = Given(check.divisor);
+  const std::optional<at::Tensor> spoilt = Given(check.spoilt);
+  std::map<std::int64_t, at::Tensor> counts;  // on a GPU each is a call
   for (const Group& group : groups_) {
-    for (auto* list : {&values, &gradients, &first, &second, &steps}) {
-      list->clear();
-    }
-    for (const std::size_t member : group.members) {
-      const TrainedTensor& each = tensors_[member];
-      const at::Tensor& gradient = each.value.grad();
-      if (!gradient.defined()) continue;
-      at::Tensor& count = counts[each.steps];
-      if (!count.defined()) {
-        count =
-            at::full({}, static_cast<double>(each.steps), each.value.options());
-      }
-      values.push_back(each.value);
-      gradients.push_back(gradient);
-      first.push_back(each.first);
-      second.push_back(each.second);
-      steps.push_back(count);
-    }
-    if (values.empty()) continue;
+    const Lists all = ListsOf(group, counts);
+    if (all.values.empty()) continue;
     const double rate = group.rate * factor;
-    if (o.kind == OptimizerKind::kAdamW) {
-      at::_fused_adamw_(values, gradients, first, second, {}, steps, rate,
-                        o.beta1, o.beta2, group.decay, o.epsilon,
-                        /*amsgrad=*/false, /*maximize=*/false);
-    } else {
-      at::_fused_adam_(values, gradients, first, second, {}, steps, rate,
-                       o.beta1, o.beta2, group.decay, o.epsilon,
-                       /*amsgrad=*/false, /*maximize=*/false);
+    switch (o.kind) {
+      case OptimizerKind::kAdamW:
+        at::_fused_adamw_(all.values, all.gradients, all.first, all.second, {},
+                          all.steps, rate, o.beta1, o.beta2, group.decay,
+                          o.epsilon, /*amsgrad=*/false, /*maximize=*/false,
+                          divisor, spoilt);
+        break;
+      case OptimizerKind::kAdam:
+        at::_fused_adam_(all.values, all.gradients, all.first, all.second, {},
+                         all.steps, rate, o.beta1, o.beta2, group.decay,
+                         o.epsilon, /*amsgrad=*/false, /*maximize=*/false,
+                         divisor, spoilt);
+        break;
+      case OptimizerKind::kSgd:
+        at::_fused_sgd_(all.values, all.gradients, all.first, group.decay,
+                        o.momentum, rate, /*dampening=*/0.0, /*nesterov=*/false,
+                        /*maximize=*/false, /*is_first_step=*/false, divisor,
+                        spoilt);
+        break;
     }
   }
 }
 
-// The formulas above, for rates that differ within the tensor.
-void Optimizer::StepSlices(const TrainedTensor& tensor, double factor) const {
-  const double decay = tensor.decays ? options_.weight_decay : 0.0;
-  at::Tensor gradient = tensor.value.grad();
-  if (decay != 0.0) {
-    if (options_.kind == OptimizerKind::kAdamW) {
-      Move(tensor, factor * decay, tensor.value);
-    } else {
-      gradient = gradient.add(tensor.value, decay);
+// The formulas of the header, for rates that differ within the tensor. Spoilt
+// gradients are found when all has moved, and all is put back.
+void Optimizer::StepSlices(const TrainedTensor& tensor, double factor,
+                           const GradientCheck& check) const {
+  std::vector<std::pair<at::Tensor, at::Tensor>> before;
+  for (const at::Tensor& each : {tensor.value, tensor.first, tensor.second}) {
+    if (check.spoilt.defined() && each.defined()) {
+      before.emplace_back(each, each.detach().clone());
     }
+  }
+  at::Tensor gradient = tensor.value.grad();
+  if (check.divisor.defined()) gradient = gradient / check.divisor;
+  const double decay = tensor.decays ? options_.weight_decay : 0.0;
+  if (decay != 0.0 && options_.kind == OptimizerKind::kAdamW) {
+    Move(tensor, factor * decay, tensor.value);
+  } else if (decay != 0.0) {
+    gradient = gradient.add(tensor.value, decay);
+  }
+  Move(tensor, factor, ChangeOf(tensor, gradient));
+  for (const auto& [now, old] : before) {
+    now.copy_(at::where(check.spoilt.gt(0), old, now));
+  }
+}
+
+// What one rate is multiplied with; the moments move.
+at::Tensor Optimizer::ChangeOf(const TrainedTensor& tensor,
+                               const at::Tensor& gradient) const {
+  if (options_.kind == OptimizerKind::kSgd) {
+    if (options_.momentum == 0.0) return gradient;
+    return tensor.first.mul_(options_.momentum).add_(gradient);
   }
   tensor.first.lerp_(gradient, 1.0 - options_.beta1);
   tensor.second.mul_(options_.beta2)
@@ -123,28 +168,21 @@ void Optimizer::StepSlices(const TrainedTensor& tensor, double factor) const {
   const double second_share = 1.0 - std::pow(options_.beta2, steps);
   const at::Tensor size =
       tensor.second.sqrt().div_(std::sqrt(second_share)).add_(options_.epsilon);
-  Move(tensor, factor / first_share, tensor.first / size);
-}
-
-void Optimizer::StepSgd(const TrainedTensor& tensor, double factor) const {
-  const double decay = tensor.decays ? options_.weight_decay : 0.0;
-  at::Tensor gradient = tensor.value.grad();
-  if (decay != 0.0) gradient = gradient.add(tensor.value, decay);
-  if (options_.momentum != 0.0) {
-    gradient = tensor.first.mul_(options_.momentum).add_(gradient);
-  }
-  Move(tensor, factor, gradient);
+  return tensor.first.div(first_share).div_(size);
 }
 
 at::Tensor GlobalNorm(const std::vector<at::Tensor>& gradients) {
   return at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients)));
 }
 
-void ClipGradients(const std::vector<at::Tensor>& gradients, double norm,
-                   double limit) {
-  if (limit <= 0.0 || gradients.empty()) return;
-  const double factor = std::min(1.0, limit / (norm + 1e-6));
-  if (factor < 1.0) at::_foreach_mul_(gradients, factor);
+GradientCheck CheckGradients(const at::Tensor& norm, double limit,
+                             const at::Tensor& figures) {
+  GradientCheck check;
+  if (limit > 0.0) check.divisor = ((norm + 1e-6) / limit).clamp_min(1.0);
+  // Infinity less infinity is no number either.
+  const at::Tensor sum = figures.sum();
+  check.spoilt = sum.sub(sum).ne(0).to(at::kFloat);
+  return check;
 }
 
 }  // namespace frostline::trainer

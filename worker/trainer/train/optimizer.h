@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,18 @@ struct TrainedTensor {
   std::int64_t steps = 0;
 };
 
+// What is known of gradients on their device alone, so that nobody waits.
+struct GradientCheck {
+  at::Tensor divisor = {};  // [] fp32, of every gradient; undefined: 1
+  at::Tensor spoilt = {};   // [] fp32, 1: nothing may move; undefined: 0
+};
+
+// Makes gradients whose L2 norm is `norm` at most `limit` long, as
+// torch.nn.utils.clip_grad_norm_ does; 0 clips nothing. They are spoilt when
+// one of `figures`, losses and the norm, is infinite or no number.
+GradientCheck CheckGradients(const at::Tensor& norm, double limit,
+                             const at::Tensor& figures);
+
 class Optimizer {
  public:
   // Undefined moments begin at 0. The tensors are shared with the caller. Rates
@@ -53,8 +66,9 @@ class Optimizer {
             std::vector<TrainedTensor> tensors);
 
   // Multiplies every rate by `factor`, and passes over tensors without a
-  // gradient. Throws what LibTorch throws.
-  void Step(double factor);
+  // gradient. Waits for nothing. A step of spoilt gradients is counted all the
+  // same. Throws what LibTorch throws.
+  void Step(double factor, const GradientCheck& check = {});
 
   const std::vector<TrainedTensor>& tensors() const { return tensors_; }
   std::vector<TrainedTensor>& tensors() { return tensors_; }
@@ -67,10 +81,16 @@ class Optimizer {
     std::vector<std::size_t> members;
   };
 
+  struct Lists;
+
   void Sort();
-  void StepWholeTensors(double factor) const;
-  void StepSlices(const TrainedTensor& tensor, double factor) const;
-  void StepSgd(const TrainedTensor& tensor, double factor) const;
+  Lists ListsOf(const Group& group,
+                std::map<std::int64_t, at::Tensor>& counts) const;
+  void StepWholeTensors(double factor, const GradientCheck& check) const;
+  void StepSlices(const TrainedTensor& tensor, double factor,
+                  const GradientCheck& check) const;
+  at::Tensor ChangeOf(const TrainedTensor& tensor,
+                      const at::Tensor& gradient) const;
 
   OptimizerOptions options_;
   std::vector<TrainedTensor> tensors_;
@@ -80,11 +100,6 @@ class Optimizer {
 // Returns the L2 norm over all gradients together, [], on their device: nobody
 // waits for it. There must be one.
 at::Tensor GlobalNorm(const std::vector<at::Tensor>& gradients);
-
-// Scales gradients of this `norm` to at most `limit`, as
-// torch.nn.utils.clip_grad_norm_ does; 0 clips nothing.
-void ClipGradients(const std::vector<at::Tensor>& gradients, double norm,
-                   double limit);
 
 }  // namespace frostline::trainer
 

@@ -90,7 +90,8 @@ Stepper::Stepper(Model& model, const StepOptions& options)
     : model_(&model),
       options_(options),
       optimizer_(options.optimizer, {}),
-      chance_(MakeGenerator(model.device(), options.seed)) {}
+      chance_(MakeGenerator(model.device(), options.seed)),
+      kernels_(options.kernels.value_or(KernelsFor(model.device()))) {}
 
 Expected<Done> Stepper::Replan(const FreezePlan& plan) {
   if (plan.parameters.size() != model_->weights().size()) {
@@ -105,7 +106,7 @@ Expected<Done> Stepper::Replan(const FreezePlan& plan) {
       rates.push_back(slices.defined() ? slices.to(model_->device()) : slices);
     }
     ApplyPlan(plan, *model_);
-    model_->KeepHalves(options_.precision == Precision::kBf16);
+    model_->Prepare(kernels_, options_.precision == Precision::kBf16);
     optimizer_ = Optimizer(
         options_.optimizer,
         Trained(*model_, plan, rates, options_, optimizer_.tensors()));
@@ -116,7 +117,18 @@ Expected<Done> Stepper::Replan(const FreezePlan& plan) {
 }
 
 Expected<StepResult> Stepper::Step(std::span<const Batch> parts) {
-  return CatchTorch([&]() -> Expected<StepResult> {
+  Expected<std::optional<StepResult>> before = ReadLast();
+  if (!before.ok()) return before.fault();
+  Expected<std::optional<StepResult>> taken = StepAhead(parts);
+  if (!taken.ok()) return taken.fault();
+  if (!taken.value()) taken = ReadLast();
+  if (!taken.ok()) return taken.fault();
+  return *taken.value();
+}
+
+Expected<std::optional<StepResult>> Stepper::StepAhead(
+    std::span<const Batch> parts) {
+  return CatchTorch([&]() -> Expected<std::optional<StepResult>> {
     std::vector<std::int64_t> labels;
     for (const Batch& part : parts) {
       Expected<Done> right = model_->Check(part);
@@ -127,60 +139,71 @@ Expected<StepResult> Stepper::Step(std::span<const Batch> parts) {
       return Misuse("a step without a single label",
                     "leave out texts whose tokens are all unlabelled");
     }
-    return StepOrThrow(parts, labels);
+    std::optional<Unread> before = std::move(unread_);
+    unread_.emplace(StepOrThrow(parts, labels));
+    if (!kernels_.late_figures) return ReadLast();
+    if (!before) return std::optional<StepResult>();
+    return std::optional(ReadOrThrow(*before));
   });
 }
 
-StepResult Stepper::StepOrThrow(std::span<const Batch> parts,
-                                const std::vector<std::int64_t>& labels) {
+Expected<std::optional<StepResult>> Stepper::ReadLast() {
+  return CatchTorch([&]() -> Expected<std::optional<StepResult>> {
+    if (!unread_) return std::optional<StepResult>();
+    const std::optional<Unread> last = std::exchange(unread_, std::nullopt);
+    return std::optional(ReadOrThrow(*last));
+  });
+}
+
+Stepper::Unread Stepper::StepOrThrow(std::span<const Batch> parts,
+                                     const std::vector<std::int64_t>& labels) {
   const auto all = static_cast<double>(
       std::accumulate(labels.begin(), labels.end(), std::int64_t{0}));
-  std::vector<at::Tensor> losses;
+  std::vector<at::Tensor> figures;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (labels[i] == 0) continue;  // a mean over nothing would be NaN
     const at::Tensor loss =
         LossOfPart(parts[i], static_cast<double>(labels[i]) / all);  // []
-    losses.push_back(loss.detach());
+    figures.push_back(loss.detach());
     if (loss.requires_grad()) loss.backward();
   }
   MaskFrozenHeads(plan_, slice_rates_, *model_);
   const std::vector<at::Tensor> gradients = Gradients();
+  const std::size_t losses = figures.size();
+  if (!gradients.empty()) figures.push_back(GlobalNorm(gradients));
+  const at::Tensor together = at::stack(figures).to(at::kDouble);
   StepResult result;
-  ReadFigures(std::move(losses), gradients, result);
   result.factor = options_.schedule.FactorAt(steps_);
-  if (result.finite) {
-    ClipGradients(gradients, result.grad_norm, options_.clip_norm);
-    optimizer_.Step(result.factor);
+  result.step = ++steps_;
+  if (!gradients.empty()) {
+    optimizer_.Step(
+        result.factor,
+        CheckGradients(figures.back(), options_.clip_norm, together));
   }
   for (Weight& each : model_->weights()) {
     each.value.mutable_grad().reset();
   }
-  ++steps_;
+  return {LateNumbers(together), losses, result};
+}
+
+StepResult Stepper::ReadOrThrow(const Unread& unread) {
+  StepResult result = unread.result;
+  const std::vector<double> figures = unread.figures.Read();  // waits
+  for (std::size_t i = 0; i < unread.losses; ++i) result.loss += figures[i];
+  if (figures.size() > unread.losses) result.grad_norm = figures.back();
+  result.finite = std::isfinite(result.loss) && std::isfinite(result.grad_norm);
   return result;
 }
 
 at::Tensor Stepper::LossOfPart(const Batch& part, double share) {
-  const Batch batch = MoveTo(part, model_->device());
+  const Batch batch =
+      MoveTo(PadTo(kernels_.pad_to, part, model_->config()), model_->device());
   const Autocast autocast(options_.precision, model_->device());
   const at::Tensor logits =
       model_->Forward(batch, TrainingPass(plan_, &chance_));
   return LossOf(model_->head().spec(), logits, batch.labels,
                 options_.label_smoothing) *
          share;
-}
-
-void Stepper::ReadFigures(std::vector<at::Tensor> losses,
-                          const std::vector<at::Tensor>& gradients,
-                          StepResult& result) const {
-  const auto parts = static_cast<std::int64_t>(losses.size());
-  if (!gradients.empty()) losses.push_back(GlobalNorm(gradients));
-  const at::Tensor figures =
-      at::stack(losses).to(at::kCPU).to(at::kDouble);  // waits
-  for (std::int64_t i = 0; i < parts; ++i) {
-    result.loss += figures[i].item<double>();
-  }
-  if (!gradients.empty()) result.grad_norm = figures[parts].item<double>();
-  result.finite = std::isfinite(result.loss) && std::isfinite(result.grad_norm);
 }
 
 std::vector<at::Tensor> Stepper::Gradients() const {
@@ -198,12 +221,16 @@ Expected<Prediction> Stepper::Predict(const Batch& batch) const {
     const at::NoGradGuard no_graph;
     Prediction prediction;
     if (batch.labels.defined()) prediction.labels = CountLabels(batch.labels);
-    const Batch here = MoveTo(batch, model_->device());
+    const Batch here = MoveTo(PadTo(kernels_.pad_to, batch, model_->config()),
+                              model_->device());
     const Autocast autocast(options_.precision, model_->device());
     Pass pass;
     pass.frozen_blocks = plan_.frozen_blocks;  // where a boundary belongs
     const at::Tensor logits = model_->Forward(here, pass);
     prediction.logits = logits.to(at::kCPU);
+    if (logits.dim() == 3) {  // of tokens: not of what was padded here
+      prediction.logits = prediction.logits.narrow(1, 0, batch.ids.size(1));
+    }
     if (prediction.labels > 0) {
       // Where the logits are now: a GPU has been waited for once.
       prediction.loss =

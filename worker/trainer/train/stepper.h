@@ -8,6 +8,7 @@
 #ifndef FROSTLINE_WORKER_TRAINER_TRAIN_STEPPER_H_
 #define FROSTLINE_WORKER_TRAINER_TRAIN_STEPPER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "base/plain/result.h"
+#include "worker/trainer/device/late_numbers.h"
 #include "worker/trainer/device/precision.h"
 #include "worker/trainer/freeze/apply_plan.h"
 #include "worker/trainer/model/model.h"
@@ -34,12 +36,15 @@ struct StepOptions {
   std::uint64_t seed = 0;  // of dropout
   // The model's layers have it; all else is fp32.
   Precision precision = Precision::kFp32;
+  // Else as the device likes it.
+  std::optional<Kernels> kernels;
 };
 
 struct StepResult {
   double loss = 0.0;       // before the step
   double grad_norm = 0.0;  // before clipping
   double factor = 0.0;     // of every rate
+  std::int64_t step = 0;   // from 1 on
   // When the loss or the norm is not, nothing was moved.
   bool finite = true;
 };
@@ -52,7 +57,7 @@ struct Prediction {
 
 // One thread uses it. The model outlives it, and its tensors are changed in
 // place. Batches are in main memory, where checks cost nothing, and moved by
-// the stepper; a step then waits for a GPU once, to read losses and norm.
+// the stepper.
 class Stepper {
  public:
   // Returns kMisuse for options that make no sense. A plan may train nothing.
@@ -65,7 +70,16 @@ class Stepper {
   Expected<Done> Replan(const FreezePlan& plan);
 
   // Takes all of `parts` as one batch: each label weighs the same.
+  // Waits for a GPU once, when all of the step has been handed to it.
   Expected<StepResult> Step(std::span<const Batch> parts);
+
+  // The same, but where figures are late (kernels.h) those of the step before
+  // come back, or nothing when they have been read: so that a GPU has its next
+  // step while we wait for the last one. What is true of a step, such as
+  // `finite`, is then known one step later.
+  Expected<std::optional<StepResult>> StepAhead(std::span<const Batch> parts);
+  // Gives the figures of the last step, or nothing when they have been read.
+  Expected<std::optional<StepResult>> ReadLast();
 
   // There is no dropout and no graph. It waits for a GPU once.
   Expected<Prediction> Predict(const Batch& batch) const;
@@ -84,12 +98,17 @@ class Stepper {
  private:
   Stepper(Model& model, const StepOptions& options);
 
-  StepResult StepOrThrow(std::span<const Batch> parts,
-                         const std::vector<std::int64_t>& labels);
+  // Figures of a step: a loss for each part, then the norm if there is one.
+  struct Unread {
+    LateNumbers figures;
+    std::size_t losses;
+    StepResult result;
+  };
+
+  Unread StepOrThrow(std::span<const Batch> parts,
+                     const std::vector<std::int64_t>& labels);
   at::Tensor LossOfPart(const Batch& part, double share);
-  void ReadFigures(std::vector<at::Tensor> losses,
-                   const std::vector<at::Tensor>& gradients,
-                   StepResult& result) const;
+  static StepResult ReadOrThrow(const Unread& unread);
   std::vector<at::Tensor> Gradients() const;
 
   Model* model_;
@@ -99,6 +118,8 @@ class Stepper {
   Optimizer optimizer_;
   at::Generator chance_;
   std::int64_t steps_ = 0;
+  Kernels kernels_;
+  std::optional<Unread> unread_;
 };
 
 }  // namespace frostline::trainer

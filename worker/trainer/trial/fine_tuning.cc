@@ -29,13 +29,16 @@ TrialEnd FineTuning::Run() {
     const StopReason stop = listener_.stop();
     if (stop != StopReason::kNone) return Stop(stop);
     if (EvaluationIsDue()) {
+      if (Ended ended = NoteLastStep()) return *std::move(ended);
       if (Ended ended = EvaluateNow()) return *std::move(ended);
       continue;  // a stop may have cut it short
     }
     if (IsOver()) return Finish();
     if (Ended ended = Step()) return *std::move(ended);
     ShowLife();
-    SaveIfDue();
+    if (!SaveIsDue()) continue;
+    if (Ended ended = NoteLastStep()) return *std::move(ended);
+    Save();
   }
 }
 
@@ -45,24 +48,42 @@ bool FineTuning::IsOver() const {
 
 FineTuning::Ended FineTuning::Step() {
   const double begun = environment_.seconds();
-  const std::uint64_t epoch = progress_.position.epoch;
+  epochs_ = {epochs_.back(), progress_.position.epoch};
   Expected<std::vector<Batch>> parts = NextParts();
   if (!parts.ok()) return Fail(parts.fault());
   if (TrainsFromBoundaries()) CountFill();
-  Expected<StepResult> result = stepper_->Step(parts.value());
-  if (!result.ok()) return Fail(result.fault());
+  Expected<std::optional<StepResult>> result =
+      stepper_->StepAhead(parts.value());
   progress_.train_seconds += environment_.seconds() - begun;
-  if (!result.value().finite) {
-    return NotFinite("the loss or its gradient at step " +
-                     std::to_string(stepper_->steps()) + ", epoch " +
-                     std::to_string(epoch + 1) + ",");
-  }
-  progress_.loss_sum += result.value().loss;
   ++progress_.loss_steps;
+  if (Ended ended = Note(result)) return ended;
   if (Expected<Done> thawed = ThawIfDue(); !thawed.ok()) {
     return EndOf(thawed.fault());
   }
   return std::nullopt;
+}
+
+// Of a step that may be the one before the last.
+FineTuning::Ended FineTuning::Note(
+    const Expected<std::optional<StepResult>>& result) {
+  if (!result.ok()) return Fail(result.fault());
+  if (!result.value()) return std::nullopt;
+  if (!result.value()->finite) {
+    const bool last = result.value()->step == stepper_->steps();
+    return NotFinite("the loss or its gradient at step " +
+                     std::to_string(result.value()->step) + ", epoch " +
+                     std::to_string(epochs_[last ? 1 : 0] + 1) + ",");
+  }
+  progress_.loss_sum += result.value()->loss;
+  return std::nullopt;
+}
+
+// Before anyone looks at the sum of losses.
+FineTuning::Ended FineTuning::NoteLastStep() {
+  const double begun = environment_.seconds();
+  const Expected<std::optional<StepResult>> result = stepper_->ReadLast();
+  progress_.train_seconds += environment_.seconds() - begun;
+  return Note(result);
 }
 
 // As many batches as a step accumulates, and never of two epochs.

@@ -8,6 +8,7 @@
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_FINE_TUNING_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_FINE_TUNING_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -75,6 +76,8 @@ class FineTuning {
 
   bool IsOver() const;
   Ended Step();
+  Ended Note(const Expected<std::optional<StepResult>>& result);
+  Ended NoteLastStep();
   Expected<std::vector<Batch>> NextParts();
   Flops FlopsOf(std::int64_t texts, std::int64_t tokens);
   void CountFlopsOf(const Batch& batch);
@@ -88,7 +91,7 @@ class FineTuning {
   Expected<std::optional<Scores>> Evaluate(
       const EvaluationSet& set, std::vector<at::Tensor>* logits = nullptr);
   void ShowLife();
-  void SaveIfDue();
+  bool SaveIsDue() const;
   void Save();
 
   TrialEnd Finish();
@@ -124,6 +127,7 @@ class FineTuning {
   TrialProgress progress_;
   // By texts and tokens, of the plan as it is.
   std::map<std::pair<std::int64_t, std::int64_t>, Flops> flops_;
+  std::array<std::uint64_t, 2> epochs_ = {};  // of the last two steps
   std::int64_t total_steps_ = 0;
   std::int64_t trained_weights_ = 0;
   std::int64_t resume_step_;

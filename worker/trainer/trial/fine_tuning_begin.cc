@@ -39,6 +39,8 @@ ModelConfig Adjusted(ModelConfig config, const TrainingSettings& settings) {
   const std::optional<double>& dropout = settings.dropout;
   if (!dropout) return config;
   config.hidden_dropout = *dropout;
+  config.embedding_dropout = *dropout;
+  config.pooler_dropout = *dropout;
   config.attention_dropout = *dropout;
   config.sequence_dropout = *dropout;
   config.token_dropout = *dropout;
@@ -97,6 +99,7 @@ Expected<Done> FineTuning::Begin() {
       environment_.device.Choose(settings_.precision);
   if (!precision.ok()) return precision.fault();
   precision_ = precision.value();
+  environment_.device.Multiply(precision_);
   rates_ = trial_.rates;
   const LoadedModel& loaded = setup_.pretrained->loaded;
   train_.emplace(setup_.train, loaded.model.config(), setup_.head,
@@ -176,7 +179,7 @@ Expected<Done> FineTuning::MakeStepper() {
   Expected<Done> fits = FreezeVirtually(options.schedule.SumOfFactors());
   if (!fits.ok()) return fits;
   const ModelConfig config = Adjusted(loaded.model.config(), settings_);
-  fits = CheckLora(config.lora, config.hidden, config.feed_forward);
+  fits = CheckAdapters(config);
   if (!fits.ok()) return fits;
   Expected<FreezePlan> whole =
       MakeFreezePlan(config, setup_.head, rates_, settings_.freeze);

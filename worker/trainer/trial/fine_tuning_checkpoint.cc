@@ -17,11 +17,9 @@ constexpr char kTrialNote[] = "trial";
 
 }  // namespace
 
-void FineTuning::SaveIfDue() {
-  if (environment_.seconds() - saved_ >= environment_.checkpoint_seconds &&
-      stepper_->steps() < total_steps_) {
-    Save();
-  }
+bool FineTuning::SaveIsDue() const {
+  return environment_.seconds() - saved_ >= environment_.checkpoint_seconds &&
+         stepper_->steps() < total_steps_;
 }
 
 // A checkpoint that cannot be written costs nothing but what it would save.

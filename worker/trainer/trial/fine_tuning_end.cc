@@ -44,6 +44,7 @@ TrialEnd FineTuning::Finish() {
 }
 
 TrialEnd FineTuning::Stop(StopReason reason) {
+  if (Ended ended = NoteLastStep()) return *std::move(ended);
   if (ComesBack(reason) && stepper_->steps() > 0) Save();
   return End(TrialState::kStopped);
 }

@@ -43,8 +43,8 @@ Expected<Done> FineTuning::MakeBoundaries() {
       .config_json = setup_.pretrained->loaded.config_json,
       .adapters = TextOf(model_->config().lora),
       .blocks = blocks,
-      .first_token =
-          ReadsFirstToken(setup_.head) && blocks > model_->config().layers,
+      .first_token = ReadsFirstToken(model_->config(), setup_.head) &&
+                     blocks > model_->config().layers,
       .precision = precision_,
       .noise = ""};
   const std::string about = trial_.model.id + ", embeddings and " +

@@ -58,6 +58,7 @@ TEST(Device, PrecisionIsAsWantedOrWhatTheDeviceDoesWell) {
   EXPECT_EQ(device.Choose("bf16").value(), Precision::kBf16);
   EXPECT_EQ(device.Choose("auto").value(),
             device.does_bf16_well() ? Precision::kBf16 : Precision::kFp32);
+  EXPECT_EQ(device.Choose("tf32").fault().kind, FaultKind::kUnsupported);
   EXPECT_EQ(device.Choose("fp16").fault().kind, FaultKind::kMisuse);
   EXPECT_EQ(device.Choose("").fault().kind, FaultKind::kMisuse);
 }

@@ -50,6 +50,50 @@ TEST(CountFlops, AForwardPassIsWhatTheFormulaSays) {
   EXPECT_EQ(Frozen(0, false).modules[1].module, "layer.0");
 }
 
+// All of `config` trains.
+StepFlops Full(const ModelConfig& config) {
+  ModuleRates rates = {{"embeddings", 1.0}, {"head", 1.0}};
+  for (std::int64_t i = 0; i < 12; ++i) {
+    rates["layer." + std::to_string(i)] = 1.0;
+  }
+  const FreezePlan plan = MakeFreezePlan(config, kTags, rates, {}).value();
+  return CountFlops(config, kTags, plan, kTexts, kTokens);
+}
+
+TEST(CountFlops, AGatedLayerHasThreeWideMaps) {
+  ModelConfig config = Base();
+  config.family = Family::kModernBert;
+  config.gated = true;
+  config.feed_forward = 1152;
+  const double rows = 8.0 * 128.0;
+  const double layer =
+      rows * (8.0 * 768.0 * 768.0 + 6.0 * 768.0 * 1152.0 + 4.0 * 128.0 * 768.0);
+  EXPECT_DOUBLE_EQ(Full(config).modules[1].forward, layer);
+  EXPECT_NEAR(Full(config).spent() / Full(config).forward(), 3.0, 1e-9);
+}
+
+// Two maps of all distances, and two products with them for each token.
+TEST(CountFlops, DistancesGoThroughTheirMapsOnceABatch) {
+  ModelConfig config = Base();
+  config.family = Family::kDebertaV3;
+  config.buckets = 256;
+  const double rows = 8.0 * 128.0;
+  const double more = 2.0 * 512.0 * 768.0 * (2.0 * 768.0 + 2.0 * rows);
+  EXPECT_DOUBLE_EQ(
+      Full(config).modules[1].forward - Frozen(0, false).modules[1].forward,
+      more);
+  EXPECT_NEAR(Full(config).spent() / Full(config).forward(), 3.0, 1e-9);
+}
+
+TEST(CountFlops, NarrowTablesHaveAMap) {
+  ModelConfig config = Base();
+  config.family = Family::kElectra;
+  config.embedding = 128;
+  const ModuleFlops map = Full(config).modules[0];
+  EXPECT_DOUBLE_EQ(map.forward, 2.0 * 8.0 * 128.0 * 128.0 * 768.0);
+  EXPECT_DOUBLE_EQ(map.spent(), 3.0 * map.forward);
+}
+
 TEST(CountFlops, FullTrainingIsThreeForwards) {
   const StepFlops full = Frozen(0, false);
   EXPECT_NEAR(full.spent() / full.forward(), 3.0, 1e-9);

@@ -40,7 +40,7 @@ TEST(Lora, KnowsPartsByOurNamesAndByThoseOfTransformers) {
   EXPECT_EQ(LoraPartOf("dense"), std::nullopt);  // which of three?
   EXPECT_EQ(LoraPartOf(""), std::nullopt);
   EXPECT_EQ(LoraPartNames(),
-            "query, key, value, attention_out, ffn_in, ffn_out");
+            "query, key, value, attention_out, ffn_in, ffn_out, qkv");
 }
 
 TEST(Lora, ARankIsAtMostAsLargeAsTheMap) {

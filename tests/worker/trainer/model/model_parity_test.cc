@@ -137,19 +137,21 @@ TEST_P(ModelParity, Gradients) {
   EXPECT_NEAR(std::sqrt(squares), expected_["grad_norm"].number, kBackward);
 }
 
-INSTANTIATE_TEST_SUITE_P(Recorded, ModelParity,
-                         testing::Values("bert-seq2", "bert-seq5", "bert-reg",
-                                         "bert-tok17", "distilbert-seq2",
-                                         "distilbert-seq5", "distilbert-reg",
-                                         "distilbert-tok17", "roberta-seq2",
-                                         "roberta-seq5", "roberta-reg",
-                                         "roberta-tok17", "xlm-roberta-seq2",
-                                         "xlm-roberta-tok17", "mbert-tok17"),
-                         [](const auto& folder) {
-                           std::string name = folder.param;
-                           for (char& c : name) c = c == '-' ? '_' : c;
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Recorded, ModelParity,
+    testing::Values("bert-seq2", "bert-seq5", "bert-reg", "bert-tok17",
+                    "distilbert-seq2", "distilbert-seq5", "distilbert-reg",
+                    "distilbert-tok17", "roberta-seq2", "roberta-seq5",
+                    "roberta-reg", "roberta-tok17", "xlm-roberta-seq2",
+                    "xlm-roberta-tok17", "mbert-tok17", "electra-seq2",
+                    "electra-tok17", "distilroberta-seq2", "modernbert-seq2",
+                    "modernbert-mean-seq2", "modernbert-tok17", "deberta-seq2",
+                    "deberta-tok17", "deberta-far-seq2"),
+    [](const auto& folder) {
+      std::string name = folder.param;
+      for (char& c : name) c = c == '-' ? '_' : c;
+      return name;
+    });
 
 TEST(RealWeights, MiniLmGivesTheRecordedSentenceVectors) {
   const std::string folder = RealMiniLm();

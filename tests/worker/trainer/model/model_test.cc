@@ -51,7 +51,7 @@ TEST_F(ModelOf, AFrozenPrefixComputesTheSameWithoutAGraph) {
   }
   Pass pass;
   pass.frozen_blocks = 3;
-  pass.first_token = ReadsFirstToken(model_.head().spec());
+  pass.first_token = ReadsFirstToken(model_.config(), model_.head().spec());
   const at::Tensor boundary = model_.encoder().Prefix(batch_, pass);
   EXPECT_FALSE(boundary.requires_grad());
   const at::Tensor logits = model_.head().Logits(

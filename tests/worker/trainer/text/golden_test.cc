@@ -59,6 +59,16 @@ TEST(Recordings, UnigramAgrees) {
   ExpectRecords(json, OwnRecording("unigram/split_words.jsonl"), 50);
 }
 
+TEST(Recordings, ByteBpeOfComposedTextsAgrees) {
+  ExpectRecords(OwnRecording("modernbert/tokenizer.json"),
+                OwnRecording("modernbert/goldens.jsonl"), 120);
+}
+
+TEST(Recordings, UnigramAsDebertaHasItAgrees) {
+  ExpectRecords(OwnRecording("deberta/tokenizer.json"),
+                OwnRecording("deberta/goldens.jsonl"), 120);
+}
+
 TEST(SharedRecordings, WordPieceAgrees) {
   NEEDS_SHARED("fixtures/tokenizers/wordpiece/goldens.jsonl");
   const std::string folder = SharedData("fixtures/tokenizers/wordpiece/");

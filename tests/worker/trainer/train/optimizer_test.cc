@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace frostline::trainer {
@@ -122,22 +123,42 @@ INSTANTIATE_TEST_SUITE_P(Kinds, SlicesOf,
                                          OptimizerKind::kAdam,
                                          OptimizerKind::kSgd));
 
-TEST(ClipGradients, ScalesAllByOneFactor) {
+TEST(CheckGradients, DividesByWhatTheyAreTooLong) {
   const std::vector<at::Tensor> gradients = {at::tensor({3.0F}),
                                              at::tensor({0.0F, 4.0F})};
-  const double norm = GlobalNorm(gradients).item<double>();
-  EXPECT_NEAR(norm, 5.0, kWithin);
-  ClipGradients(gradients, norm, 1.0);
-  EXPECT_NEAR(gradients[0][0].item<double>(), 0.6, kWithin);
-  EXPECT_NEAR(gradients[1][1].item<double>(), 0.8, kWithin);
+  const at::Tensor norm = GlobalNorm(gradients);
+  EXPECT_NEAR(norm.item<double>(), 5.0, kWithin);
+  const GradientCheck check = CheckGradients(norm, 1.0, norm);
+  EXPECT_NEAR(check.divisor.item<double>(), 5.0, 2 * kWithin);
+  EXPECT_EQ(check.spoilt.item<double>(), 0.0);
 }
 
-TEST(ClipGradients, LeavesShortOnesAndZeroMeansNever) {
-  const std::vector<at::Tensor> gradients = {at::tensor({3.0F})};
-  ClipGradients(gradients, 3.0, 3.5);
-  ClipGradients(gradients, 3.0, 0.0);
-  EXPECT_EQ(gradients[0][0].item<double>(), 3.0);
-  ClipGradients({}, 0.0, 1e-9);  // nothing to scale, and no complaint
+TEST(CheckGradients, LeavesShortOnesAndZeroMeansNever) {
+  const at::Tensor norm = at::tensor(3.0F);
+  EXPECT_EQ(CheckGradients(norm, 3.5, norm).divisor.item<double>(), 1.0);
+  EXPECT_FALSE(CheckGradients(norm, 0.0, norm).divisor.defined());
+}
+
+TEST(CheckGradients, FindsWhatIsNoNumber) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float bad : {infinity, -infinity, std::nanf("")}) {
+    const at::Tensor figures = at::tensor({1.0F, bad});
+    EXPECT_EQ(
+        CheckGradients(at::tensor(1.0F), 1.0, figures).spoilt.item<double>(),
+        1.0);
+  }
+}
+
+// SGD shows it best: Adam would hardly notice.
+TEST(Sgd, GoesDownAClippedGradientByLess) {
+  for (const bool sliced : {false, true}) {
+    TrainedTensor weight = Weight(false);
+    if (sliced) weight.slice_rates = at::tensor({0.1F});
+    Optimizer optimizer = Make(OptimizerKind::kSgd, weight);
+    weight.value.mutable_grad() = at::tensor({8.0F});
+    optimizer.Step(1.0, {.divisor = at::tensor(4.0F)});
+    EXPECT_NEAR(weight.value[0].item<double>(), 1.0 - 0.1 * 2.0, kWithin);
+  }
 }
 
 }  // namespace

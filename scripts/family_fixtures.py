@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Records families of models beyond those of parity_fixtures.py.
+
+    HF_HUB_OFFLINE=1 python scripts/family_fixtures.py --seed 7 --out DIR
+    ./dev parity --fixtures DIR
+
+ELECTRA, DistilRoBERTa, ModernBERT and DeBERTa-v3 in miniature, read and trained
+by transformers: models/ and trajectories/ below DIR, of the form of
+parity_fixtures.py, which this script uses. docs/reference/parity.md says what
+the files hold.
+"""
+
+import argparse
+import copy
+import pathlib
+
+import torch
+import transformers
+from safetensors.torch import save_file
+
+import parity_fixtures as shared
+
+SIZES = dict(vocab_size=shared.WORDS, hidden_size=shared.WIDTH,
+             num_hidden_layers=shared.LAYERS,
+             num_attention_heads=shared.HEADS,
+             intermediate_size=shared.FEED_FORWARD,
+             max_position_embeddings=shared.PLACES, initializer_range=0.2)
+BERT = SIZES | dict(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+
+
+def electra(**more):
+    return transformers.ElectraConfig(**BERT, embedding_size=20,
+                                      classifier_dropout=0.0, **more)
+
+
+def electra_wide(**more):
+    """As ELECTRA-base: its tables are as wide as its layers."""
+    return transformers.ElectraConfig(**BERT, embedding_size=shared.WIDTH,
+                                      classifier_dropout=0.0, **more)
+
+
+def distilroberta(**more):
+    """Half of RoBERTa's layers, one token type, and two places that stay empty."""
+    return transformers.RobertaConfig(
+        **BERT | dict(num_hidden_layers=2, max_position_embeddings=66),
+        type_vocab_size=1, layer_norm_eps=1e-5, pad_token_id=1,
+        classifier_dropout=0.0, **more)
+
+
+def modernbert(**more):
+    """A window of four tokens to each side in the second and third layer."""
+    return transformers.ModernBertConfig(
+        **SIZES, local_attention=8, global_attn_every_n_layers=3,
+        pad_token_id=0, bos_token_id=1, eos_token_id=2, cls_token_id=1,
+        sep_token_id=2, **more)
+
+
+def deberta(**more):
+    """Eight buckets of distances: beyond four tokens they are shared."""
+    return transformers.DebertaV2Config(
+        **BERT, type_vocab_size=0, relative_attention=True,
+        position_buckets=8, max_relative_positions=-1, share_att_key=True,
+        pos_att_type=["p2c", "c2p"], norm_rel_ebd="layer_norm",
+        position_biased_input=False, pooler_dropout=0.0, cls_dropout=0.0,
+        **more)
+
+
+def deberta_far(**more):
+    """Distances without buckets, up to ten."""
+    config = deberta(**more)
+    config.position_buckets = -1
+    config.max_relative_positions = 10
+    return config
+
+
+HEADS = {"seq": ("ForSequenceClassification", 2),
+         "tok": ("ForTokenClassification", 17)}
+FAMILIES = {"Electra": electra, "ElectraWide": electra_wide,
+            "Roberta": distilroberta, "ModernBert": modernbert,
+            "DebertaV2": deberta, "DebertaV2Far": deberta_far}
+MODELS = {
+    # folder: (family, task, more of its configuration)
+    "electra-seq2": ("Electra", "seq", {}),
+    "electra-tok17": ("ElectraWide", "tok", {}),
+    "distilroberta-seq2": ("Roberta", "seq", {}),
+    "modernbert-seq2": ("ModernBert", "seq", {"classifier_pooling": "cls"}),
+    "modernbert-mean-seq2": ("ModernBert", "seq",
+                             {"classifier_pooling": "mean"}),
+    "modernbert-tok17": ("ModernBert", "tok", {}),
+    "deberta-seq2": ("DebertaV2", "seq", {}),
+    "deberta-tok17": ("DebertaV2", "tok", {}),
+    "deberta-far-seq2": ("DebertaV2Far", "seq", {}),
+}
+
+THREE = {"embeddings": 5e-4, "layer.0": 1e-3, "layer.1": 2e-3,
+         "layer.2": 1e-3, "head": 2e-3}
+ALL = ["query", "key", "value", "attention_out", "ffn_in", "ffn_out"]
+CASES = {
+    "electra_b_per_module_lr": dict(model="electra-seq2", rates=THREE),
+    "electra_c_freeze_prefix": dict(
+        model="electra-tok17", rates=THREE | {"embeddings": 0.0, "layer.0": 0.0}),
+    "electra_n_lora": dict(
+        model="electra-seq2", rates=THREE | {"embeddings": 0.0},
+        lora={"rank": 4, "alpha": 8.0, "modules": ["query", "ffn_out"]}),
+    "distilroberta_b_per_module_lr": dict(
+        model="distilroberta-seq2",
+        rates={n: r for n, r in THREE.items() if n != "layer.2"}),
+    "modernbert_b_per_module_lr": dict(model="modernbert-mean-seq2",
+                                       rates=THREE),
+    "modernbert_c_freeze_prefix": dict(
+        model="modernbert-seq2",
+        rates=THREE | {"embeddings": 0.0, "layer.0": 0.0, "layer.1": 0.0}),
+    "modernbert_g_attention_head": dict(
+        model="modernbert-tok17", weight_decay=0.1,
+        rates=THREE | {"layer.1.head.2": 0.0, "layer.2.head.0": 0.0}),
+    "modernbert_n_lora": dict(
+        model="modernbert-tok17", rates=THREE | {"embeddings": 0.0},
+        lora={"rank": 4, "alpha": 8.0,
+              "modules": ["qkv", "attention_out", "ffn_in", "ffn_out"]}),
+    "deberta_b_per_module_lr": dict(model="deberta-seq2", rates=THREE),
+    "deberta_c_freeze_prefix": dict(
+        model="deberta-tok17", rates=THREE | {"embeddings": 0.0, "layer.0": 0.0}),
+    "deberta_f_sublayers": dict(
+        model="deberta-far-seq2",
+        rates=THREE | {"layer.0.attention": 0.0, "layer.1.ffn": 0.0}),
+    "deberta_n_lora": dict(
+        model="deberta-seq2", rates=THREE | {"embeddings": 0.0},
+        lora={"rank": 4, "alpha": 8.0, "modules": ALL}),
+}
+
+
+def make(family, task, more):
+    suffix, labels = HEADS[task]
+    config = FAMILIES[family](num_labels=labels, **more)
+    config._attn_implementation = "eager"
+    kind = family.removesuffix("Wide").removesuffix("Far")
+    return getattr(transformers, kind + suffix)(config), config
+
+
+def batch_for(task, dice, rows, width, pad):
+    batch = shared.batch_for(task, dice, rows, width)
+    batch["input_ids"] = batch["input_ids"].masked_fill(
+        batch["attention_mask"] == 0, pad)
+    return batch
+
+
+def record_model(out, name, dice):
+    family, task, more = MODELS[name]
+    model, config = make(family, task, more)
+    shared.shake(model, dice)
+    for value in model.parameters():  # what a reader of the file has; no buffer
+        value.data = value.data.half().float()
+    folder = out / "models" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    config.save_pretrained(folder)
+    save_file({n: p.detach().half().contiguous()
+               for n, p in model.state_dict().items()
+               if p.is_floating_point()}, folder / "model.safetensors")
+    batches = [batch_for(task, dice, rows, width, config.pad_token_id)
+               for rows, width in ((4, 12), (2, 30))]
+    recorded = shared.tensors_of(batches)
+    expected = shared.expected_of(task, model.eval(), batches, recorded)
+    expected["num_labels"] = HEADS[task][1]
+    save_file(recorded, folder / "io.safetensors")
+    shared.write_json(folder / "expected.json", expected)
+    return model
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.manual_seed(arguments.seed)
+    dice = torch.Generator().manual_seed(arguments.seed + 1)
+    out = arguments.out
+    (out / "trajectories").mkdir(parents=True, exist_ok=True)
+    models = {name: record_model(out, name, dice) for name in MODELS}
+    batches = {}
+    for task in HEADS:
+        for pad in (0, 1):
+            name = f"trajectories/batches_families_{task}{pad}.safetensors"
+            batches[task, pad] = name, [batch_for(task, dice, rows, 12, pad)
+                                        for rows in (6, 4, 2)]
+    for name, changes in CASES.items():
+        model = copy.deepcopy(models[changes["model"]])
+        task = MODELS[changes["model"]][1]
+        path, some = batches[task, model.config.pad_token_id]
+        save_file(shared.tensors_of(some), out / path)
+        shared.record_case(out, name, changes, model, some, path)
+    print(f"{out}: {len(models)} models, {len(CASES)} trajectories")
+
+
+if __name__ == "__main__":
+    main()

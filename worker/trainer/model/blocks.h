@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: blocks.h
+//
+// The blocks of an encoder as its family computes them: embeddings, then
+// layers.
+//   B texts, N tokens, H hidden, F feed forward, A attention heads, D = H / A;
+//   M tokens go through a layer: N, or 1 in the top one (Pass::first_token).
+#ifndef FROSTLINE_WORKER_TRAINER_MODEL_BLOCKS_H_
+#define FROSTLINE_WORKER_TRAINER_MODEL_BLOCKS_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "worker/trainer/model/batch.h"
+#include "worker/trainer/model/kernels.h"
+#include "worker/trainer/model/layers.h"
+#include "worker/trainer/model/model_config.h"
+#include "worker/trainer/model/torch.h"
+#include "worker/trainer/model/weights.h"
+
+namespace frostline::trainer {
+
+// How blocks are to keep weights that have no gradient.
+struct Form {
+  Kernels kernels;
+  bool halves = false;  // in bf16, too
+};
+
+// They share the weights they are made of. Constant: any thread may run them,
+// if LibTorch lets it. All throw what LibTorch throws.
+class Blocks {
+ public:
+  // What layers need of a batch besides hidden states. Of a family that has no
+  // use for them the others are undefined.
+  struct Surroundings {
+    const Batch* batch = nullptr;
+    at::Tensor mask;        // [B, 1, 1, N] to be added to scores
+    at::Tensor local_mask;  // [B, 1, N, N]
+    Rotation rotation, local_rotation;
+    at::Tensor distances;  // [2 S, H]
+    at::Tensor places;     // [N, N] into distances
+  };
+
+  virtual ~Blocks() = default;
+  Blocks(const Blocks&) = delete;
+  Blocks& operator=(const Blocks&) = delete;
+
+  virtual at::Tensor Embed(const Batch& batch, const Pass& pass) const = 0;
+  virtual Surroundings Around(const Batch& batch) const;
+  virtual at::Tensor RunLayer(std::int64_t layer, const at::Tensor& hidden,
+                              const Surroundings& around,
+                              const Pass& pass) const = 0;
+
+ protected:
+  Blocks(const ModelConfig& config, const Form& form)
+      : config_(config), form_(form) {}
+
+  // What a layer is doing.
+  struct Turn {
+    std::int64_t layer;
+    bool drops;
+    const Surroundings& around;
+    const Pass& pass;
+  };
+  Turn TurnOf(std::int64_t layer, const Surroundings& around,
+              const Pass& pass) const;
+  // Only those whose results are read.
+  at::Tensor Asking(const at::Tensor& hidden, const Turn& turn) const;
+
+  at::Tensor DropEmbedded(const at::Tensor& hidden, const Batch& batch,
+                          const Pass& pass) const;
+  at::Tensor Drop(const at::Tensor& x, double share, const Turn& turn) const;
+  // Of what all texts of a batch share.
+  at::Tensor DropShared(const at::Tensor& x, double share,
+                        const Turn& turn) const;
+  // Applies its adapter too.
+  at::Tensor Map(const Linear& linear, const at::Tensor& x,
+                 const Turn& turn) const;
+  // Adds to `mapped` what the adapter of the map makes of x, if it has one.
+  at::Tensor Adapted(const Linear& linear, at::Tensor mapped,
+                     const at::Tensor& x, const Turn& turn) const;
+  // Of [B, A, M, D] and [B, A, N, D] what is seen, [B, M, H].
+  at::Tensor See(const at::Tensor& query, const at::Tensor& key,
+                 const at::Tensor& value, const at::Tensor& mask,
+                 const Turn& turn) const;
+  // The map with what its form keeps.
+  Linear Kept(Linear linear) const;
+
+  const ModelConfig& config() const { return config_; }
+  const Form& form() const { return form_; }
+
+ private:
+  const ModelConfig config_;
+  const Form form_;
+};
+
+// The factory. `weights` are EncoderParametersOf(config).
+std::shared_ptr<const Blocks> MakeBlocks(const ModelConfig& config,
+                                         const std::vector<Weight>& weights,
+                                         const Form& form);
+
+}  // namespace frostline::trainer
+
+#endif  // FROSTLINE_WORKER_TRAINER_MODEL_BLOCKS_H_
