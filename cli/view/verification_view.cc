@@ -82,7 +82,8 @@ std::string RenderVerification(const v1::PlanVerification& verification,
           false, width),
       Verdict(VerdictOf(verification), width), RivalsTable(verification, width),
       "SEEDS, ROWS: what noise makes of equal points, 19 times in 20; * "
-      "exceeded. p: of both, Holm's\n");
+      "exceeded\n"
+      "p: of both, Holm's\n");
 }
 
 std::string RenderVerificationInShort(const v1::PlanVerification& verification,

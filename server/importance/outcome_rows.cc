@@ -36,6 +36,7 @@ std::shared_ptr<const statistics::RunScore> ScoreOf(const Outcomes& outcomes,
   const bool numbers = !outcomes.true_value.empty();
   auto score = statistics::MakeRunScore(metric, outcomes);
   if (near(score.get(), numbers ? kNearNumbers : kNearCounts)) return score;
+  if (!statistics::MayBeAMean(metric)) return nullptr;
   score = statistics::MakeRunScore("", outcomes);
   const bool bits = outcomes.right_or_wrong;
   return near(score.get(), bits ? kNearCounts : kNearHalves) ? score : nullptr;

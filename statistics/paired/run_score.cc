@@ -2,6 +2,8 @@
 #include "statistics/paired/run_score.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "statistics/paired/kinds_of_score.h"
@@ -66,6 +68,13 @@ std::vector<std::string> MetricsOf(const Outcomes& outcomes) {
     names.insert(names.end(), {"precision", "recall"});
   }
   return names;
+}
+
+bool MayBeAMean(const std::string& metric) {
+  constexpr std::array<std::string_view, 8> kNoMeans = {
+      "f1",     "f1_macro", "mcc",      "pearson",
+      "recall", "rmse",     "spearman", "precision"};
+  return std::find(kNoMeans.begin(), kNoMeans.end(), metric) == kNoMeans.end();
 }
 
 std::shared_ptr<const RunScore> MakeRunScore(const std::string& metric,

@@ -60,6 +60,10 @@ class RunScore {
 // The metrics that MakeRunScore computes of these outcomes.
 std::vector<std::string> MetricsOf(const Outcomes& outcomes);
 
+// False where it is known that no mean over examples gives it, as of F1: what
+// equals it then does so by chance.
+bool MayBeAMean(const std::string& metric);
+
 // Null for a metric that the outcomes do not hold. The name "" stands for the
 // mean of the marks.
 std::shared_ptr<const RunScore> MakeRunScore(const std::string& metric,

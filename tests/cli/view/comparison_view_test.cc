@@ -32,7 +32,7 @@ TEST(ComparisonView, SaysTheFindingThenTheNumbers) {
   EXPECT_THAT(text, HasSubstr("paired tests of f1: 1,200 words in 80 "
                               "sentences, 10,000 resamples\n\n"
                               "a/1 is better than a/0\n"));
-  EXPECT_THAT(text, HasSubstr("a/1     0.9200     1\n"));
+  EXPECT_THAT(text, HasSubstr("a/1    0.9200     1\n"));
   EXPECT_THAT(text, HasSubstr("+0.0200*     -  < 0.001        0.0150  "
                               "bootstrap\n"));
   EXPECT_THAT(text, HasSubstr("note:           one run says little\n"));

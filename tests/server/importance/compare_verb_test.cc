@@ -46,7 +46,7 @@ class CompareVerbTest : public ::testing::Test {
     v1::EnqueuedTrial& trial = *request.add_trials();
     trial.set_seed(seed);
     for (const char* const module : {"layer.0", "layer.1"}) {
-      (*trial.mutable_parameters())[module].set_number_value(rate);
+      (*trial.mutable_values())[module].set_number_value(rate);
     }
     EXPECT_OK(driver_->Call<v1::EnqueueTrialsReply>(request).status());
     const v1::Lease lease = driver_->AcquireOne("w", "boot");
