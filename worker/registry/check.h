@@ -26,7 +26,6 @@ struct ModelFacts {
   std::int64_t hidden = 0;
   std::int64_t longest_text = 0;  // in tokens
   std::int64_t weight_bytes = 0;
-  bool has_pooler = true;
 };
 
 struct SplitFacts {

@@ -68,7 +68,6 @@ ModelFacts FactsOf(const ModelEntry& entry,
   facts.heads = config.heads;
   facts.hidden = config.hidden;
   facts.longest_text = config.longest_text();
-  facts.has_pooler = trainer::HasPooler(config, {});
   return facts;
 }
 
