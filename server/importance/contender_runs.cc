@@ -62,7 +62,8 @@ class Reader {
   }
 
  private:
-  absl::StatusOr<storage::OutcomeRow> OutcomeOf(const ContenderTrial& trial) const {
+  absl::StatusOr<storage::OutcomeRow> OutcomeOf(
+      const ContenderTrial& trial) const {
     if (trial.row.state != TrialState::kSucceeded) {
       return MakeError(ErrorId::kOutcomesMissing,
                        absl::StrCat(trial.name(), " has no result"),

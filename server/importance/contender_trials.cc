@@ -11,8 +11,8 @@ namespace frostline::server {
 namespace {
 
 absl::StatusOr<ContenderTrial> FindNamed(const std::string& name,
-                                     const StudiesByName& studies,
-                                     const storage::TrialStore& store) {
+                                         const StudiesByName& studies,
+                                         const storage::TrialStore& store) {
   ASSIGN_OR_RETURN(const TrialName parsed, ParseTrialName(name));
   ContenderTrial trial;
   trial.study = &studies.at(StudyNameOf(parsed.study_id));
@@ -21,9 +21,9 @@ absl::StatusOr<ContenderTrial> FindNamed(const std::string& name,
 }
 
 // The trials that succeeded at the same point, in their order.
-absl::StatusOr<std::vector<ContenderTrial>> RepeatsOf(const ContenderTrial& trial,
-                                                  ImportanceDesk& desk,
-                                                  const std::stop_token& stop) {
+absl::StatusOr<std::vector<ContenderTrial>> RepeatsOf(
+    const ContenderTrial& trial, ImportanceDesk& desk,
+    const std::stop_token& stop) {
   std::vector<ContenderTrial> repeats;
   const StudyHandle& study = *trial.study;
   RETURN_IF_ERROR(desk.studies().Of(study.key)->See(
@@ -58,14 +58,14 @@ absl::StatusOr<std::vector<std::string>> StudiesOf(
   return std::vector<std::string>(names.begin(), names.end());
 }
 
-absl::StatusOr<std::vector<ContenderTrial>> TrialsOf(const v1::Contender& contender,
-                                                 const StudiesByName& studies,
-                                                 ImportanceDesk& desk,
-                                                 const std::stop_token& stop) {
+absl::StatusOr<std::vector<ContenderTrial>> TrialsOf(
+    const v1::Contender& contender, const StudiesByName& studies,
+    ImportanceDesk& desk, const std::stop_token& stop) {
   std::vector<ContenderTrial> trials;
   std::set<std::string> seen;
   for (const std::string& name : contender.trials()) {
-    ASSIGN_OR_RETURN(ContenderTrial trial, FindNamed(name, studies, desk.store()));
+    ASSIGN_OR_RETURN(ContenderTrial trial,
+                     FindNamed(name, studies, desk.store()));
     std::vector<ContenderTrial> all = {std::move(trial)};
     if (contender.with_repeats()) {
       ASSIGN_OR_RETURN(std::vector<ContenderTrial> repeats,

@@ -33,10 +33,9 @@ struct ContenderTrial {
 // Those that it names, each with the trials that succeeded at its point where
 // it asks for repeats. Each once; TRIAL_NOT_FOUND. REQUIRES: all its studies
 // are in `studies`.
-absl::StatusOr<std::vector<ContenderTrial>> TrialsOf(const v1::Contender& contender,
-                                                 const StudiesByName& studies,
-                                                 ImportanceDesk& desk,
-                                                 const std::stop_token& stop);
+absl::StatusOr<std::vector<ContenderTrial>> TrialsOf(
+    const v1::Contender& contender, const StudiesByName& studies,
+    ImportanceDesk& desk, const std::stop_token& stop);
 
 }  // namespace frostline::server
 
