@@ -16,11 +16,19 @@ constexpr std::size_t kTokensOnCpu = 512;
 constexpr std::size_t kTokensOnGpu = 16384;
 constexpr std::size_t kMostTexts = 64;
 
-bool AllAlike(const at::Tensor& rows) {
-  for (std::int64_t i = 1; i < rows.size(0); ++i) {
-    if (!rows[i].equal(rows[0])) return false;
+bool AreAll(const at::Tensor& rows, const at::Tensor& row) {
+  for (std::int64_t i = 0; i < rows.size(0); ++i) {
+    if (!rows[i].equal(row)) return false;
   }
   return true;
+}
+
+// The largest that is filled; where none is, the smallest.
+std::size_t SizeFor(std::span<const std::size_t> sizes, std::size_t texts) {
+  for (const std::size_t size : sizes) {
+    if (size <= texts) return size;
+  }
+  return sizes.back();
 }
 
 Batch TextOf(const Batch& batch, std::int64_t text) {
@@ -90,14 +98,12 @@ Batch BoundaryMaker::BatchOf(const TokenStore& tokens, Rows rows,
 }
 
 at::Tensor BoundaryMaker::RunTop(const at::Tensor& hidden, const Batch& batch,
-                                 std::size_t company) const {
+                                 bool alone) const {
   Pass pass;
   pass.training = batch.noise.defined();
   pass.first_token = true;
   const std::int64_t top = model_.config().layers;
-  if (std::cmp_equal(company, hidden.size(0))) {
-    return model_.encoder().Run(hidden, batch, pass, top, top + 1);
-  }
+  if (!alone) return model_.encoder().Run(hidden, batch, pass, top, top + 1);
   std::vector<at::Tensor> one_by_one;
   for (std::int64_t i = 0; i < hidden.size(0); ++i) {
     one_by_one.push_back(model_.encoder().Run(
@@ -107,44 +113,56 @@ at::Tensor BoundaryMaker::RunTop(const at::Tensor& hidden, const Batch& batch,
 }
 
 at::Tensor BoundaryMaker::Run(const TokenStore& tokens, Rows rows,
-                              const Companies& companies,
+                              std::size_t company, bool top_alone,
                               const at::Tensor& start,
                               std::int64_t from) const {
-  const Batch batch = BatchOf(tokens, rows, companies.layers, start);
+  const Batch batch = BatchOf(tokens, rows, company, start);
   const at::NoGradGuard no_graph;
   const Autocast autocast(precision_, model_.device());
   Pass pass;
   pass.training = noise_.has_value();
   at::Tensor hidden = model_.encoder().Run(
       batch.boundary, batch, pass, from, first_token_ ? blocks_ - 1 : blocks_);
-  if (first_token_) {
-    const bool one_by_one = companies.top == 1;
-    hidden = RunTop(hidden, batch, one_by_one ? 1 : companies.layers);
-  }
+  if (first_token_) hidden = RunTop(hidden, batch, top_alone);
   return hidden.narrow(1, 0, TokensKept(tokens.ids(rows.front()).size()))
       .to(at::kCPU, at::kFloat)
       .contiguous();  // [B, N, H], or [B, 1, H]
 }
 
-BoundaryMaker::Companies BoundaryMaker::SafeCompanies(const TokenStore& tokens,
-                                                      std::uint32_t row) {
-  const std::size_t length = tokens.ids(row).size();
-  if (const auto known = companies_.find(length); known != companies_.end()) {
-    return known->second;
-  }
-  const std::size_t company = CompanyOf(length);
+BoundaryMaker::Sample BoundaryMaker::SampleOf(const TokenStore& tokens,
+                                              std::uint32_t row,
+                                              std::size_t company) const {
   Batch batch = BatchOf(tokens, {&row, 1}, company, {});
   batch.noise = at::Tensor();
   const at::NoGradGuard no_graph;
   const Autocast autocast(precision_, model_.device());
-  const at::Tensor hidden =
-      model_.encoder().Run({}, batch, {}, 0, 2);  // [B, N, H]
-  Companies safe;
-  if (AllAlike(hidden)) safe.layers = company;
-  if (first_token_ && AllAlike(RunTop(hidden, batch, company))) {
-    safe.top = company;
+  Sample sample;
+  sample.layer = model_.encoder().Run({}, batch, {}, 0, 2);  // [B, N, H]
+  if (first_token_) sample.top = RunTop(sample.layer, batch, false);
+  return sample;
+}
+
+const BoundaryMaker::Companies& BoundaryMaker::SafeCompanies(
+    const TokenStore& tokens, std::uint32_t row) {
+  const std::size_t length = tokens.ids(row).size();
+  const auto [found, is_new] = companies_.try_emplace(length);
+  Companies& safe = found->second;
+  if (!is_new) return safe;
+  const std::size_t most = CompanyOf(length);
+  const Sample full = SampleOf(tokens, row, most);
+  safe.top_alone = first_token_ && !AreAll(full.top, full.top[0]);
+  const bool reads_top = first_token_ && !safe.top_alone;
+  if (AreAll(full.layer, full.layer[0])) safe.sizes.push_back(most);
+  for (std::size_t size = most / 2; size > 0 && !safe.sizes.empty();
+       size /= 2) {
+    const Sample less = SampleOf(tokens, row, size);
+    if (AreAll(less.layer, full.layer[0]) &&
+        (!reads_top || AreAll(less.top, full.top[0]))) {
+      safe.sizes.push_back(size);
+    }
   }
-  return companies_[length] = safe;
+  if (safe.sizes.empty()) safe.sizes.push_back(1);
+  return safe;
 }
 
 std::vector<std::uint32_t> BoundaryMaker::Start(
@@ -173,12 +191,13 @@ Expected<Done> BoundaryMaker::Make(const TokenStore& tokens, Rows rows,
                                    const Lower* lower, const Take& take) {
   if (rows.empty()) return Done{};
   return CatchTorch([&]() -> Expected<Done> {
-    const Companies companies = SafeCompanies(tokens, rows.front());
-    const std::size_t company = companies.layers;
+    const Companies& companies = SafeCompanies(tokens, rows.front());
     const std::size_t numbers = NumbersOf(tokens.ids(rows.front()).size());
     std::vector<std::uint32_t> unread;
-    for (std::size_t at = 0; at < rows.size(); at += company) {
-      const Rows asked = rows.subspan(at, std::min(company, rows.size() - at));
+    while (!rows.empty()) {
+      const std::size_t company = SizeFor(companies.sizes, rows.size());
+      const Rows asked = rows.first(std::min(company, rows.size()));
+      rows = rows.subspan(asked.size());
       std::vector<std::uint32_t> some(asked.begin(), asked.end());
       at::Tensor start;
       if (lower != nullptr) {
@@ -186,7 +205,8 @@ Expected<Done> BoundaryMaker::Make(const TokenStore& tokens, Rows rows,
         if (some.empty()) continue;
       }
       const std::int64_t from = lower == nullptr ? 0 : lower->blocks;
-      const at::Tensor made = Run(tokens, some, companies, start, from);
+      const at::Tensor made =
+          Run(tokens, some, company, companies.top_alone, start, from);
       const float* result = made.const_data_ptr<float>();
       for (const std::uint32_t row : some) {
         auto taken = take(row, {result, numbers}, from);

@@ -4,16 +4,18 @@
 //
 // Computes what the leading blocks give for a text, with bits that depend on
 // that text alone, whatever it is asked together with, and from whichever lower
-// boundary. Texts of one length go through the model in batches of a fixed
-// shape, [B, N] with B from N:
+// boundary. Texts of one length go through the model without padding, in
+// batches of a few fixed sizes, of which the largest is
 //
 //   B = max(1, min(64, kTokens / N))     N = 20 on a processor: B = 25
 //
-// without padding; a batch that is not full repeats its last text. Kernels of a
-// shape may still compute a row in another order by its place in the batch:
-// once for each N all places get the same text, and if their bits differ behind
-// a layer, texts of that length are computed one by one. All layers are of the
-// same shapes, but the top one where it gives one token: it is looked at apart.
+// The others are B / 2, B / 4 ... 1, so that what is left over needs no filling
+// up: 40 such texts are 25, 12 and 3. Kernels of a shape may compute a row in
+// another order by its place in the batch, or by the batch's size: once for
+// each N all places of each size get the same text. A size counts whose bits
+// behind a layer are those of B; where B's own places differ, texts of that
+// length are computed one by one. All layers are of the same shapes, but the
+// top one where it gives one token: it is looked at apart.
 #ifndef FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARY_MAKER_H_
 #define FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARY_MAKER_H_
 
@@ -70,19 +72,26 @@ class BoundaryMaker {
  private:
   using Rows = std::span<const std::uint32_t>;
   struct Companies {
-    std::size_t layers = 1;
-    std::size_t top = 1;  // of the layer that gives one token
+    std::vector<std::size_t> sizes;  // with the same bits, the largest first
+    bool top_alone = false;          // the layer that gives one token
+  };
+  // One text in all places, behind a layer, and behind the top if it is read.
+  struct Sample {
+    at::Tensor layer;  // [B, N, H]
+    at::Tensor top;    // [B, 1, H]
   };
 
   Batch BatchOf(const TokenStore& tokens, Rows rows, std::size_t company,
                 const at::Tensor& start) const;
   // `start` is undefined, or behind `from` blocks.
-  at::Tensor Run(const TokenStore& tokens, Rows rows,
-                 const Companies& companies, const at::Tensor& start,
+  at::Tensor Run(const TokenStore& tokens, Rows rows, std::size_t company,
+                 bool top_alone, const at::Tensor& start,
                  std::int64_t from) const;
   at::Tensor RunTop(const at::Tensor& hidden, const Batch& batch,
-                    std::size_t company) const;
-  Companies SafeCompanies(const TokenStore& tokens, std::uint32_t row);
+                    bool alone) const;
+  Sample SampleOf(const TokenStore& tokens, std::uint32_t row,
+                  std::size_t company) const;
+  const Companies& SafeCompanies(const TokenStore& tokens, std::uint32_t row);
   // Those of `rows` that could be read, behind each other in `start`, which
   // zeros fill up. The others go to `unread`.
   std::vector<std::uint32_t> Start(const TokenStore& tokens, Rows rows,

@@ -8,10 +8,16 @@
 #include "worker/trainer/device/cpu_info.h"
 
 namespace frostline::trainer {
+namespace {
+
+// Raised whenever a change of ours may change a bit of a boundary.
+constexpr char kArithmetic[] = "frostline 2";
+
+}  // namespace
 
 std::string KernelFingerprint(const Device& device) {
-  std::string text = std::string(TORCH_VERSION) + "\n" + device.name() + "\n" +
-                     at::get_cpu_capability() + "\n" +
+  std::string text = std::string(kArithmetic) + "\n" + TORCH_VERSION + "\n" +
+                     device.name() + "\n" + at::get_cpu_capability() + "\n" +
                      std::to_string(at::get_num_threads()) + "\n";
   // MKL and oneDNN choose kernels by what the processor says of itself.
   const CpuInfo cpu = ReadCpuInfo();
