@@ -76,6 +76,7 @@ class Silence : public TrialListener {
  public:
   StopReason stop() const override { return StopReason::kNone; }
   void Report(std::int64_t, std::int64_t, const Metrics&) override {}
+  void Begun(std::int64_t, Precision) override {}
   void Saved(const std::string&, std::int64_t, std::int64_t) override {}
   void Log(const std::string&) override {}
 };
