@@ -32,6 +32,13 @@ class Fleet {
         store_(*storage::OpenStore({.data_folder = "", .ephemeral = true})) {
     Restart();
     v1::CreateStudyRequest request = ExampleStudy("a", 1000);
+    // Nothing is frozen: which frozen prefixes a node holds is forgotten with a
+    // coordinator, and chooses among queued trials.
+    request.mutable_spec()
+        ->mutable_space()
+        ->mutable_modules(0)
+        ->mutable_levels()
+        ->set_rates(0, 1e-6);
     auto& settings = *request.mutable_settings()->mutable_pruner();
     settings.set_name(pruner);
     (*settings.mutable_options())["min_resource"] = "1";
