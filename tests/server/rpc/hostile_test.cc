@@ -209,7 +209,8 @@ const Mistake kMistakes[] = {
      ErrorId::kRequestInvalid},
     {"AdminService.CreateToken", "single_use: true", ErrorId::kRequestInvalid},
     {"AdminService.CreateToken",
-     "role: ROLE_WORKER single_use: true lifetime { seconds: 86401 }",
+     "role: ROLE_WORKER subject: '' single_use: true "
+     "lifetime { seconds: 86401 }",
      ErrorId::kRequestInvalid},
     {"AdminService.CreateToken",
      "role: ROLE_WORKER subject: 'workers/w' single_use: true "
