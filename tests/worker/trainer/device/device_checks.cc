@@ -71,8 +71,10 @@ void Take(Stepper& stepper, const Batch& batch, int steps) {
 }
 
 Batch RecordedBatch() {
-  return BatchOf(
-      ReadTensors(FixturePath(std::string(kModel) + "/io.safetensors")), "b0");
+  return Noisy(
+      BatchOf(ReadTensors(FixturePath(std::string(kModel) + "/io.safetensors")),
+              "b0"),
+      7);
 }
 
 }  // namespace
@@ -133,7 +135,7 @@ void CheckEnergy(const Device& device, Verdicts& verdicts) {
                 std::to_string(used) + " J");
 }
 
-// With dropout, so that the dice matter. A GPU adds some gradients in no fixed
+// With dropout, so that noise matters. A GPU adds some gradients in no fixed
 // order, so it may differ in the last bits.
 void CheckCheckpoint(const Device& device, const test::Limits& limits,
                      Verdicts& verdicts) {
@@ -215,7 +217,7 @@ Batch RandomBatch(const Shape& shape) {
                   .reshape({shape.texts, shape.tokens});
   batch.mask = at::ones({shape.texts, shape.tokens}, at::kLong);
   batch.labels = at::arange(shape.texts, at::kLong).remainder(2);
-  return batch;
+  return Noisy(batch, 7);
 }
 
 // The best of three runs of a few steps each.

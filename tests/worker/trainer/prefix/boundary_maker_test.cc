@@ -30,7 +30,7 @@ TokenStore TextsOfOneLength() {
 
 class BoundaryMakerOf : public ::testing::TestWithParam<std::int64_t> {
  protected:
-  BoundaryMakerOf() : loaded_(LoadFixture("bert-seq2")) {}
+  BoundaryMakerOf() : loaded_(LoadFixture("models/bert-seq2")) {}
 
   std::map<std::uint32_t, Boundary> Make(
       const std::vector<std::uint32_t>& rows) {
