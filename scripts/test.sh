@@ -61,7 +61,7 @@ case $PRESET in
     # The distribution's gRPC is not instrumented: its locks are invisible to
     # TSan, which then sees races that are none. So: the rooms without gRPC, and
     # of these the ones that have threads.
-    FILTER+=(-R '^(base|importance_threads|storage_.*|server|server_importance)$')
+    FILTER+=(-R '^(base|importance_threads|storage_.*|server|server_dispatch|server_importance)$')
     ;;
   *)
     echo "test: no preset $PRESET: take dev, asan or tsan" >&2
