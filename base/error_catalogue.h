@@ -105,6 +105,9 @@
   X(OutcomesDiffer,      6005, FailedPrecondition, "OUTCOMES_DIFFER",       "trials were evaluated on different data") \
   X(MetricUntestable,    6006, InvalidArgument,    "METRIC_UNTESTABLE",     "the outcomes do not hold the metric") \
   X(SeedsUnpaired,       6007, FailedPrecondition, "SEEDS_UNPAIRED",        "two settings have no seed in common") \
+  X(PredictionsMissing,  6008, FailedPrecondition, "PREDICTIONS_MISSING",   "the trial wrote no predictions of this set") \
+  X(PredictionsGone,     6009, NotFound,           "PREDICTIONS_GONE",      "the trial's predictions were cleaned away") \
+  X(PredictionsAway,     6010, Unavailable,        "PREDICTIONS_AWAY",      "the worker that has the predictions does not answer") \
   X(Internal,            9001, Internal,           "INTERNAL",              "a bug in Frostline")
 // clang-format on
 

@@ -62,7 +62,8 @@ EXPLAINS = ["TARGET_CONSTANT", "TRIALS_TOO_FEW"]
 OF_A_LEASE = ("Heartbeat", "Report", "Finish", "Release")
 TEXT = 9
 OF_A_TRIAL = ("GetTrial", "UpdateTrial", "CancelTrial", "RetryTrial",
-              "ListMeasurements", "GetExampleOutcomes", "GetTrialLog")
+              "ListMeasurements", "GetExampleOutcomes", "GetTrialLog",
+              "ReadPredictions")
 HEAD = """# The API, field by field
 
 <!-- Written by scripts/api_reference.py from proto/frostline/v1: change it there. -->
@@ -108,6 +109,8 @@ class Api:
             return "any"
         if method == "ListWorkers" or service == "ImportanceService":
             return "VIEWER"
+        if method == "ReadPredictions":  # texts
+            return "RESEARCHER"
         if service == "StudyService":
             return "RESEARCHER" if changes else "VIEWER"
         if service == "WorkerService" and method != "DrainWorker":

@@ -101,7 +101,8 @@ struct RowColumns<OutcomeRow> : WrittenWhole {
   static constexpr auto kChanging = std::make_tuple(
       column::Text("data_fingerprint", &R::data_fingerprint),
       column::Int("encoding", &R::encoding), column::Int("count", &R::count),
-      column::Blob("data", &R::data));
+      column::Blob("data", &R::data),
+      column::LaterBlob("evaluations", &R::evaluations));
 };
 
 template <>

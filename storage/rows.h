@@ -3,7 +3,8 @@
 // File: rows.h
 //
 // A store never interprets what the server serialises into strings: spec,
-// settings, info, usage, labels, checkpoint, outcome, data and reply.
+// settings, info, usage, labels, checkpoint, outcome, data, evaluations and
+// reply.
 #ifndef FROSTLINE_STORAGE_ROWS_H_
 #define FROSTLINE_STORAGE_ROWS_H_
 
@@ -143,7 +144,8 @@ struct MeasurementRow {
   Measurement measurement;
 };
 
-// Outcomes are per example of the validation set.
+// Outcomes are per example: of the validation set in columns, and what a trial
+// said of it besides, and of other sets, as a v1.Outcome.
 struct OutcomeRow {
   StudyKey study = 0;
   std::int64_t number = 0;
@@ -151,6 +153,7 @@ struct OutcomeRow {
   int encoding = 0;  // of v1.ExampleOutcomes
   std::int64_t count = 0;
   std::string data;
+  std::string evaluations = {};
 };
 
 // The tail is the last lines that an attempt wrote.

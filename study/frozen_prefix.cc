@@ -87,7 +87,9 @@ std::vector<double> FrozenPrefixChances(const Space& space, int layers,
           continue;
         }
         if (!binding.parameter.has_value()) {
-          if (binding.fixed_rate != 0.0) chance = 0.0;
+          if (binding.fixed_rate != 0.0 || binding.decay_steps.has_value()) {
+            chance = 0.0;
+          }
         } else if (decided.insert(*binding.parameter).second) {
           const auto index = static_cast<std::size_t>(*binding.parameter);
           chance *=

@@ -81,7 +81,10 @@ std::vector<std::string> TopModules(const ModelShape& shape) {
     modules.push_back(absl::StrCat("layer.", layer));
   }
   if (shape.has_pooler) modules.push_back("pooler");
-  modules.push_back("head");
+  for (const std::string& task : shape.tasks) {
+    modules.push_back(absl::StrCat("head.", task));
+  }
+  if (shape.tasks.empty()) modules.push_back("head");
   return modules;
 }
 
@@ -94,7 +97,8 @@ absl::StatusOr<std::vector<std::string>> SelectModules(
     selected = SelectLayers(shape, parts);
   } else {
     for (const std::string& module : TopModules(shape)) {
-      if (module == selector) selected.push_back(module);
+      const bool all_heads = selector == "head" && IsWithin(module, "head");
+      if (module == selector || all_heads) selected.push_back(module);
     }
   }
   if (!selected.empty()) return selected;

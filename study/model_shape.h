@@ -6,6 +6,7 @@
 //
 //   embeddings | layer.3 | layer.* | layer.0-3 | pooler | head
 //   layer.3.attention | layer.*.ffn | layer.3.head.7 | layer.3.head.*
+//   head.sst, of several tasks; "head" selects the heads of all then
 //
 // A module has one learning rate. A layer is one module or is cut finer
 // (attention and ffn; attention heads), never both.
@@ -26,9 +27,11 @@ struct ModelShape {
   int num_layers = 0;       // 0: no layers (general HPO)
   int heads_per_layer = 0;  // 0: heads are not addressable
   bool has_pooler = true;
+  std::vector<std::string> tasks = {};  // with a head of its own each
 };
 
-// Returns "embeddings", "layer.0" …, "pooler" where there is one, "head".
+// Returns "embeddings", "layer.0" …, "pooler" where there is one, "head" or
+// those of the tasks.
 std::vector<std::string> TopModules(const ModelShape& shape);
 
 // They are in depth order; none is MODULE_UNKNOWN, which lists those there are.

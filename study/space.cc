@@ -2,6 +2,7 @@
 #include "study/space.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +10,9 @@
 
 namespace frostline {
 namespace {
+
+// Values that are looked at one by one when points are counted.
+constexpr double kMostListed = 10'000;
 
 bool IsMet(const Condition& condition, double parent_value) {
   if (IsAbsent(parent_value)) return false;
@@ -27,14 +31,33 @@ double RateOf(const Domain& domain, double value) {
   return value;
 }
 
+double NumberOf(std::optional<int> parameter, double fixed, double absent,
+                const std::vector<Parameter>& parameters, const Point& point) {
+  if (!parameter.has_value()) return fixed;
+  const auto i = static_cast<std::size_t>(*parameter);
+  return IsAbsent(point[i]) ? absent : RateOf(parameters[i].domain, point[i]);
+}
+
+double DecayedRate(const LayerwiseDecay& decay, int steps,
+                   const std::vector<Parameter>& parameters,
+                   const Point& point) {
+  const double base =
+      NumberOf(decay.base_parameter, decay.base_rate, 0.0, parameters, point);
+  const double factor =
+      NumberOf(decay.decay_parameter, decay.decay, 1.0, parameters, point);
+  return base * std::pow(factor, steps);
+}
+
 }  // namespace
 
 Space::Space(std::vector<Parameter> parameters,
              std::vector<ModuleBinding> modules,
-             std::optional<int> prefix_depth)
+             std::optional<int> prefix_depth,
+             const std::optional<LayerwiseDecay>& decay)
     : parameters_(std::move(parameters)),
       modules_(std::move(modules)),
-      prefix_depth_(prefix_depth) {}
+      prefix_depth_(prefix_depth),
+      decay_(decay) {}
 
 std::optional<int> Space::IndexOf(const std::string& name) const {
   for (int i = 0; i < size(); ++i) {
@@ -102,6 +125,9 @@ double Space::RateAt(std::size_t module, const Point& point) const {
     const double depth = point[static_cast<std::size_t>(*prefix_depth_)];
     if (depth > *binding.frozen_above_depth) return 0.0;
   }
+  if (binding.decay_steps.has_value()) {
+    return DecayedRate(*decay_, *binding.decay_steps, parameters_, point);
+  }
   if (!binding.parameter.has_value()) return binding.fixed_rate;
   const auto i = static_cast<std::size_t>(*binding.parameter);
   return RateOf(parameters_[i].domain, point[i]);
@@ -116,10 +142,35 @@ std::vector<ModuleRate> Space::Rates(const Point& point) const {
   return rates;
 }
 
+// From the last parameter to the first: what hangs on a parameter stands behind
+// it, and is counted when it is met. A value of it lets its children choose
+// freely if they are active, and leaves them out if not.
 double Space::CountPoints() const {
+  std::vector<std::vector<std::size_t>> children(parameters_.size());
+  std::vector<double> ways(parameters_.size());  // it and all below it
   double count = 1.0;
-  for (const Parameter& parameter : parameters_) {
-    count *= CountValues(parameter.domain);
+  for (std::size_t i = parameters_.size(); i-- > 0;) {
+    const Parameter& parameter = parameters_[i];
+    const double values = CountValues(parameter.domain);
+    ways[i] = values;
+    if (!children[i].empty() && values <= kMostListed) {
+      ways[i] = 0.0;
+      for (const double value : ListValues(parameter.domain)) {
+        double below = 1.0;
+        for (const std::size_t child : children[i]) {
+          if (IsMet(*parameters_[child].condition, value)) below *= ways[child];
+        }
+        ways[i] += below;
+      }
+    } else {
+      for (const std::size_t child : children[i]) ways[i] *= ways[child];
+    }
+    if (parameter.condition.has_value()) {
+      const auto parent = static_cast<std::size_t>(parameter.condition->parent);
+      children[parent].push_back(i);
+    } else {
+      count *= ways[i];
+    }
   }
   return count;
 }

@@ -48,6 +48,17 @@ struct ModuleBinding {
   double fixed_rate = 0.0;
   // A layer is frozen at a prefix depth above this.
   std::optional<int> frozen_above_depth;
+  // Instead of both: so many times the space's decay below its base rate.
+  std::optional<int> decay_steps = {};
+};
+
+// Rates of the modules with decay_steps. A number comes from a parameter, or is
+// fixed; where a parameter of the factor is inactive it counts for nothing.
+struct LayerwiseDecay {
+  std::optional<int> base_parameter;
+  double base_rate = 0.0;
+  std::optional<int> decay_parameter;
+  double decay = 1.0;
 };
 
 struct ModuleRate {
@@ -61,11 +72,13 @@ class Space {
   Space() = default;
   // SpaceBuilder checks, not this.
   Space(std::vector<Parameter> parameters, std::vector<ModuleBinding> modules,
-        std::optional<int> prefix_depth);
+        std::optional<int> prefix_depth,
+        const std::optional<LayerwiseDecay>& decay = {});
 
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const std::vector<ModuleBinding>& modules() const { return modules_; }
   std::optional<int> prefix_depth() const { return prefix_depth_; }
+  const std::optional<LayerwiseDecay>& decay() const { return decay_; }
   int size() const { return static_cast<int>(parameters_.size()); }
 
   std::optional<int> IndexOf(const std::string& name) const;
@@ -90,13 +103,14 @@ class Space {
     return RateAt(module, point) == 0.0;
   }
 
-  // A continuous domain has infinity; with conditions it is an upper bound.
+  // Infinite of a continuous domain; else exact, up to 10,000 values a parent.
   double CountPoints() const;
 
  private:
   std::vector<Parameter> parameters_;
   std::vector<ModuleBinding> modules_;
   std::optional<int> prefix_depth_;
+  std::optional<LayerwiseDecay> decay_;
 };
 
 }  // namespace frostline

@@ -261,6 +261,11 @@ absl::Status SpaceBuilder::PlacePrefixDepth() {
       outside_layers |= LayerOf(module) < 0;
       deepest = std::max(deepest, LayerOf(module));
     }
+    const std::optional<int> decayed = DeepestDecayed(entry);
+    if (decayed.has_value()) {
+      if (*decayed < 0) continue;  // frozen at every depth
+      deepest = *decayed;
+    }
     if (deepest >= 0 && !outside_layers) {
       if (deepest < depth_->lo) continue;  // frozen at every depth
       if (deepest < depth_->hi) {
@@ -310,6 +315,7 @@ std::vector<ModuleBinding> SpaceBuilder::BindModules() const {
         }
       }
     }
+    BindDecay(binding);
     if (depth_.has_value()) {
       if (module == "embeddings") binding.fixed_rate = 0.0;
       if (LayerOf(module) >= 0) binding.frozen_above_depth = LayerOf(module);
@@ -331,13 +337,15 @@ std::vector<ModuleBinding> SpaceBuilder::BindModules() const {
 
 absl::StatusOr<Space> SpaceBuilder::Build() {
   RETURN_IF_ERROR(first_error_);
+  RETURN_IF_ERROR(CheckDecay());
   RETURN_IF_ERROR(PlacePrefixDepth());
   RETURN_IF_ERROR(ResolveConditions());
   std::vector<Parameter> parameters;
   parameters.reserve(entries_.size());
   for (const Entry& entry : entries_) parameters.push_back(entry.parameter);
   return Space(std::move(parameters), BindModules(),
-               depth_.has_value() ? std::optional<int>(0) : std::nullopt);
+               depth_.has_value() ? std::optional<int>(0) : std::nullopt,
+               PlacedDecay());
 }
 
 }  // namespace frostline

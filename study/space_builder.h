@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -34,12 +35,25 @@ struct ConditionSpec {
   std::optional<double> max;
 };
 
+// A number that is searched, or not.
+struct NumberSpec {
+  std::optional<Domain> domain;
+  double fixed = 0.0;
+};
+
 class SpaceBuilder {
  public:
   explicit SpaceBuilder(const ModelShape& shape);
 
   // Gives rates to all other modules, which are frozen without it.
   void SetDefault(const Strategy& strategy, const std::string& field);
+
+  // Instead: of L layers, counted from 1 below, layer i has the rate base_rate
+  // * decay^(L - i), the embeddings, as a layer 0, base_rate * decay^L, pooler
+  // and head base_rate. What is searched becomes the parameter "base_rate" or
+  // "decay".
+  void SetLayerwiseDecay(const NumberSpec& base_rate, const NumberSpec& decay,
+                         const std::string& field);
 
   // Adds a parameter for each module.
   void AddModules(const std::string& selector, const Domain& domain,
@@ -73,12 +87,24 @@ class SpaceBuilder {
   bool Claim(const std::vector<std::string>& modules, const std::string& field);
   void AddEntry(Entry entry);
   absl::Status PlacePrefixDepth();
+  bool Decays(const std::string& module) const;
+  // Of the modules whose rates decay: from `least` times on, the topmost layer;
+  // -1 without.
+  int TopDecayedLayer(int least) const;
+  absl::Status CheckDecay() const;
+  // The topmost layer for which this entry of layerwise_decay counts; nothing
+  // where it always does, or is no such entry.
+  std::optional<int> DeepestDecayed(const Entry& entry) const;
+  std::optional<LayerwiseDecay> PlacedDecay() const;
+  void BindDecay(ModuleBinding& binding) const;
   absl::Status ResolveConditions();
   std::vector<ModuleBinding> BindModules() const;
 
   ModelShape shape_;
   absl::Status first_error_;
   std::vector<ModuleRate> defaults_;
+  std::optional<std::pair<NumberSpec, NumberSpec>> decay_;  // base, factor
+  std::string decay_field_;
   std::vector<Entry> entries_;
   std::map<std::string, std::string> field_of_module_;
   std::map<std::string, std::string> parameter_of_module_;

@@ -89,13 +89,23 @@ constexpr SettingRow kRows[] = {
           "gradual unfreezing: head and pooler first, then one more layer from "
           "the top each so many steps, the embeddings last",
           kNone),
-    Word("precision", "auto, fp32, tf32, bf16", kNever,
-         "`bf16`: computed in bf16, kept in fp32; `auto`: bf16 where the "
-         "device does it well, newer processors too; `tf32`: products of "
+    Whole("unfreeze_every_epochs", 0, 100'000, 0, "unfreeze_every_epochs",
+          "the same each so many epochs. Not with `unfreeze_every_steps`",
+          kNone),
+    Word("precision", "auto, fp32, tf32, bf16, fp16", kNever,
+         "`bf16`, `fp16`: computed in it, kept in fp32, in fp16 under a scaled "
+         "loss; `auto`: bf16 where the device does it well, newer processors "
+         "too, else fp16 where a GPU does that, as the study's first trial "
+         "finds it: [below](#precision); `tf32`: products of "
          "newer GPUs with ten bits of mantissa, refused elsewhere; say `fp32` "
          "to repeat published numbers"),
     Other("report_example_outcomes", kSwitch, "", kNever,
-          "right or wrong for each validation row"),
+          "truth, prediction and confidence of each example of every "
+          "evaluation set, kept by the coordinator without texts"),
+    Other("predictions", kTexts, kNone, kNever,
+          "sets whose predictions are written beside their texts, into "
+          "[files on the worker](#predictions): `validation` (or `dev`), "
+          "`test`, `train`, ids of `also_evaluate`"),
     Other("also_evaluate", kTexts, kNone, kNever,
           "ids of further data sets, at most 16, evaluated once at the end: "
           "metrics `ID.accuracy` …"),
@@ -114,6 +124,51 @@ constexpr SettingRow kRows[] = {
            "of what an adapter sees"),
     Other("lora.modules", kTexts, "query, value", kNever,
           "which maps have adapters"),
+    Word("head.kind", "linear, mlp, inner_product, cosine, features", kNever,
+         "what stands on the encoder: [below](#heads)"),
+    Word("head.pair", "joint, apart", kNever,
+         "two texts as one sequence, or each read on its own, as all but "
+         "`linear` and `mlp` do"),
+    Word("head.pooling", "first, mean, max", kNever,
+         "what stands for a text: the first token (through the pooler where "
+         "there is one), the mean or the largest of all; of `linear` the "
+         "model's own unless given"),
+    Number("head.scale", 0, 1e6, 5, kNever, "of `cosine`"),
+    Whole("head.hidden", 0, 65'536, 0, kNever, "of `mlp`: width of the middle",
+          "the encoder's"),
+    Number("head.dropout", 0, 0.999, 0, kNever, "of `mlp`", "the model's"),
+    Word("task_mixing", "random, in_proportion, joined", kNever,
+         "how batches of several tasks follow each other: [below](#several-"
+         "tasks)"),
+    Word("gradient_surgery", "none, dominant, pcgrad", kNever,
+         "of tasks' gradients that point against each other: "
+         "[below](#gradient-surgery)"),
+    Word("trains", "all, biases", kNever,
+         "what of a module its rate trains: all of it, or its "
+         "[biases](#biases-alone)"),
+    Whole("adapters.size", 1, 1 << 16, 0, "adapter_size",
+          "of the bottleneck of [adapters](#bottleneck-adapters) that train "
+          "instead of the layers' weights; must be given there",
+          kNone),
+    Word("adapters.activation", "gelu, relu", kNever, "between its two maps"),
+    Number("smart.weight", 0, 1e6, 0, "smart_weight",
+           "λ of [SMART](#smart), which makes outputs smooth; must be given "
+           "there",
+           kNone),
+    Number("smart.bregman", 0, 1e6, 0, "smart_bregman",
+           "μ of the distance from the mean of earlier weights"),
+    Number("smart.momentum", 0, kBelowOne, 0, kNever, "β of that mean",
+           "0.99, after a tenth of the steps 0.999"),
+    Whole("smart.steps", 1, 100, 1, kNever, "of the adversary"),
+    Number("smart.radius", 0, kAnySize, 1e-5, "smart_radius",
+           "ε of its ball, in the infinity norm"),
+    Number("smart.step_size", 0, kAnySize, 1e-3, "smart_step_size",
+           "η of its steps"),
+    Number("smart.noise_variance", 0, kAnySize, 1e-10, kNever,
+           "σ² of where it begins"),
+    Word("smart.enter", "embeddings, boundary", kNever,
+         "what it moves: what the embeddings give, or what the frozen prefix "
+         "gives, so that the prefix stays shared"),
     Word("extra.head", "joint, cosine", kNever,
          "`cosine`: the two texts of a pair are read apart, and the score is "
          "`scale` times the cosine of their projections: labels are numbers of "

@@ -41,6 +41,14 @@ const SettingRow* FindSetting(std::string_view key) {
   return found == rows.end() ? nullptr : &*found;
 }
 
+const SettingRow* FindSearchedSetting(std::string_view parameter) {
+  if (parameter.empty()) return nullptr;
+  const std::span<const SettingRow> rows = TrainingTable();
+  const auto found =
+      std::ranges::find(rows, parameter, &SettingRow::searched_as);
+  return found == rows.end() ? nullptr : &*found;
+}
+
 const SettingRow& SettingOf(std::string_view key) { return *FindSetting(key); }
 
 std::vector<std::string_view> NamesOfBlock(std::string_view block) {

@@ -53,6 +53,8 @@ std::span<const SettingRow> TrainingTable();
 
 // Answers null when there is none.
 const SettingRow* FindSetting(std::string_view key);
+// By the name of the parameter that searches it.
+const SettingRow* FindSearchedSetting(std::string_view parameter);
 // REQUIRES: there is one.
 const SettingRow& SettingOf(std::string_view key);
 

@@ -14,6 +14,11 @@
 namespace frostline::importance {
 namespace {
 
+// The pooler, the head, or one of several tasks'.
+bool StandsOnTheEncoder(const std::string& module) {
+  return module == "pooler" || module == "head" || module.starts_with("head.");
+}
+
 // All modules that can be switched trained, or all but the head frozen.
 std::optional<PlanChoice> AllOf(const PlanSearch& search,
                                 const PlanChoice& plan, bool trained) {
@@ -24,7 +29,7 @@ std::optional<PlanChoice> AllOf(const PlanSearch& search,
     if (!pairs[m].has_value()) continue;
     if (trained) {
       demands[m] = Demand::kTrained;
-    } else if (modules[m].module != "head" && modules[m].module != "pooler") {
+    } else if (!StandsOnTheEncoder(modules[m].module)) {
       demands[m] = Demand::kFrozen;
     }
   }

@@ -37,7 +37,10 @@ Design MakeDesign(const Space& space, const std::vector<const Point*>& points,
   std::map<std::vector<bool>, bool> in_plan;  // pattern: frozen in the plan
   for (std::size_t m = 0; m < space.modules().size(); ++m) {
     const ModuleBinding& binding = space.modules()[m];
-    if (!binding.parameter.has_value() && binding.fixed_rate == 0.0) continue;
+    if (!binding.parameter.has_value() && binding.fixed_rate == 0.0 &&
+        !binding.decay_steps.has_value()) {
+      continue;
+    }
     std::vector<bool> pattern;
     pattern.reserve(points.size());
     for (const Point* const point : points) {

@@ -15,6 +15,9 @@ constexpr double kNothingR2 = 0.05;
 constexpr std::size_t kNamed = 3;  // modules that a sentence names
 
 std::string FixedReason(const ModuleBinding& binding) {
+  if (binding.decay_steps.has_value()) {
+    return "its rate follows base_rate and decay";
+  }
   return binding.fixed_rate == 0.0
              ? "the study keeps it frozen"
              : absl::StrFormat("the study trains it at %g", binding.fixed_rate);

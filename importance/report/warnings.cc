@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -129,6 +131,10 @@ std::optional<ReportWarning> FindOutOfRange(const Selection& selection) {
   const std::int64_t trial = selection.trials[*range.broken_by]->number;
   return ReportWarning{
       "METRIC_OUT_OF_RANGE", OutOfRangeSentence(target, range, trial), {}};
+}
+
+ReportWarning WarnOfTestObjective(std::string sentence) {
+  return {"TEST_OBJECTIVE", std::move(sentence), {}};
 }
 
 ReportWarning WarnOfNoIntervals(std::size_t rows, std::size_t parameters) {

@@ -5,6 +5,7 @@
 #define FROSTLINE_IMPORTANCE_REPORT_WARNINGS_H_
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "importance/measure/dataset.h"
@@ -24,6 +25,9 @@ std::optional<ReportWarning> FindOutOfRange(const Selection& selection);
 // Warns with TRIALS_DIVERGED: how many, and whether they inform the report.
 std::optional<ReportWarning> FindDiverged(const Selection& selection,
                                           bool informs);
+
+// Warns with TEST_OBJECTIVE, in this sentence.
+ReportWarning WarnOfTestObjective(std::string sentence);
 
 // Warns with INTERVALS_LEFT_OUT: their trees take too long (tree_work.h).
 ReportWarning WarnOfNoIntervals(std::size_t rows, std::size_t parameters);

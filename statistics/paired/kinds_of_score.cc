@@ -60,8 +60,7 @@ class ClassScore : public RunScore {
       }
     }
     if (metric_ == "mcc") return confusion.Matthews();
-    return metric_ == "f1" && classes_ == 2 ? confusion.BinaryF1()
-                                            : confusion.MacroF1();
+    return metric_ == "f1" ? confusion.F1() : confusion.MacroF1();
   }
 
  private:

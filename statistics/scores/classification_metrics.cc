@@ -68,6 +68,15 @@ double Confusion::ClassF1(std::size_t c) const {
                static_cast<double>(truth_[c] + predicted_[c]));
 }
 
+double Confusion::ClassPrecision(std::size_t c) const {
+  return Ratio(static_cast<double>(right_[c]),
+               static_cast<double>(predicted_[c]));
+}
+
+double Confusion::ClassRecall(std::size_t c) const {
+  return Ratio(static_cast<double>(right_[c]), static_cast<double>(truth_[c]));
+}
+
 double Confusion::MacroF1() const {
   double sum = 0.0;
   double classes = 0.0;

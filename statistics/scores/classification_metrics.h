@@ -25,7 +25,7 @@ class Confusion {
   // and every class below `classes`.
   void Add(std::span<const std::int32_t> truth,
            std::span<const std::int32_t> prediction);
-  // Adds one pair so often; both are classes.
+  // Adds one pair so often; the truth is a class.
   void AddTimes(std::int32_t truth, std::int32_t prediction,
                 std::uint64_t times);
   void Clear();  // counts from nothing again
@@ -38,8 +38,13 @@ class Confusion {
   double MacroF1() const;
   // Adds up all classes: with one label an example the accuracy.
   double MicroF1() const;
-  double BinaryF1() const { return ClassF1(1); }  // of class 1, where two are
+  // The F1 that a trial reports: of class 1 where there are two, else macro.
+  double F1() const { return right_.size() == 2 ? BinaryF1() : MacroF1(); }
+  double BinaryF1() const { return ClassF1(1); }
   double ClassF1(std::size_t c) const;
+  double ClassPrecision(std::size_t c) const;
+  double ClassRecall(std::size_t c) const;
+  std::uint64_t CountTrue(std::size_t c) const { return truth_[c]; }
   double Matthews() const;  // multi-class (Gorodkin, 2004)
 
  private:

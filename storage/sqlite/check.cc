@@ -25,6 +25,7 @@ constexpr std::int64_t kFirstVersionWithRequestIds = 5;
 constexpr std::int64_t kFirstVersionWithLogPlaces = 6;
 constexpr std::int64_t kFirstVersionWithTokens = 7;
 constexpr std::int64_t kFirstVersionWithCosts = 8;
+constexpr std::int64_t kFirstVersionWithEvaluations = 9;
 
 template <typename Row>
 absl::StatusOr<std::int64_t> CountIntact(
@@ -53,6 +54,10 @@ absl::StatusOr<BackupReport> CheckRows(Database& database) {
   if (version < kFirstVersionWithLogPlaces) {
     logs = absl::StrReplaceAll(logs, {{"place", "x''"}});
   }
+  std::string outcomes = sql::kAll<OutcomeRow>;
+  if (version < kFirstVersionWithEvaluations) {
+    outcomes = absl::StrReplaceAll(outcomes, {{"evaluations", "x''"}});
+  }
   BackupReport report;
   if (version == 0) return report;  // a new one
   ASSIGN_OR_RETURN(report.studies, CountIntact<StudyRow>(database, studies));
@@ -60,7 +65,7 @@ absl::StatusOr<BackupReport> CheckRows(Database& database) {
   for (const absl::Status& status :
        {CountIntact<AttemptRow>(database, attempts).status(),
         CountIntact<MeasurementRow>(database).status(),
-        CountIntact<OutcomeRow>(database).status(),
+        CountIntact<OutcomeRow>(database, outcomes).status(),
         CountIntact<WorkerRow>(database).status(),
         CountIntact<ReplyRow>(database).status()}) {
     RETURN_IF_ERROR(status);

@@ -236,12 +236,16 @@ ALTER TABLE summaries ADD COLUMN prefix_bytes INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE summaries ADD COLUMN fastest_mega_flops INTEGER NOT NULL DEFAULT 0;
 )sql";
 
+constexpr char kEvaluations[] = R"sql(
+ALTER TABLE outcomes ADD COLUMN evaluations BLOB NOT NULL DEFAULT x'';
+)sql";
+
 }  // namespace
 
 const std::vector<std::string>& SchemaSteps() {
   static const auto* steps = new std::vector<std::string>{
-      kFirstSchema, kLogs,      kLead,   kSummaries,
-      kRequestIds,  kLogPlaces, kTokens, kCosts};
+      kFirstSchema, kLogs,   kLead,  kSummaries,  kRequestIds,
+      kLogPlaces,   kTokens, kCosts, kEvaluations};
   return *steps;
 }
 

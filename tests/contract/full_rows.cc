@@ -89,7 +89,8 @@ storage::OutcomeRow FullOutcome(storage::StudyKey study, std::int64_t number) {
                              .data_fingerprint = "sha256",
                              .encoding = 2,
                              .count = 9,
-                             .data = std::string("\0data", 5)};
+                             .data = std::string("\0data", 5),
+                             .evaluations = std::string("\0sets", 5)};
 }
 
 storage::LogRow FullLog(storage::StudyKey study, std::int64_t number,

@@ -7,7 +7,9 @@
 #ifndef FROSTLINE_TESTS_CONTRACT_OLD_SCHEMA_H_
 #define FROSTLINE_TESTS_CONTRACT_OLD_SCHEMA_H_
 
+#define FROSTLINE_TO_VERSION_8_ "ALTER TABLE outcomes DROP COLUMN evaluations;"
 #define FROSTLINE_TO_VERSION_7_                           \
+  FROSTLINE_TO_VERSION_8_                                 \
   "ALTER TABLE summaries DROP COLUMN costed;"             \
   "ALTER TABLE summaries DROP COLUMN total_us;"           \
   "ALTER TABLE summaries DROP COLUMN mega_flops_spent;"   \
@@ -25,6 +27,9 @@
 
 namespace frostline::test {
 
+inline constexpr char kToVersion8[] =
+    FROSTLINE_TO_VERSION_8_ "PRAGMA user_version = 8";
+
 inline constexpr char kToVersion7[] =
     FROSTLINE_TO_VERSION_7_ "PRAGMA user_version = 7";
 
@@ -40,5 +45,6 @@ inline constexpr char kToVersion1[] = FROSTLINE_TO_VERSION_6_
 
 #undef FROSTLINE_TO_VERSION_6_
 #undef FROSTLINE_TO_VERSION_7_
+#undef FROSTLINE_TO_VERSION_8_
 
 #endif  // FROSTLINE_TESTS_CONTRACT_OLD_SCHEMA_H_

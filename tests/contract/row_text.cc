@@ -101,7 +101,7 @@ std::string Text(const Measurement& measurement) {
 std::string Text(const storage::OutcomeRow& row) {
   return Join({"outcome", Num(row.study), Num(row.number),
                Quote(row.data_fingerprint), Num(row.encoding), Num(row.count),
-               Quote(row.data)});
+               Quote(row.data), Quote(row.evaluations)});
 }
 
 std::string Text(const storage::LogRow& row) {

@@ -43,11 +43,11 @@ TEST(CheckServed, PassesAFieldThatSaysWhatSilenceSays) {
 
 TEST(CheckServed, NamesTheFieldAndWhatWillServeIt) {
   v1::CreateStudyRequest request;
-  request.mutable_spec()->add_tasks()->set_name("sst");
+  request.mutable_settings()->add_notify("mail");
   const absl::Status status = CheckServed(request);
-  EXPECT_THAT(status, FailsAt(ErrorId::kMethodNotBuilt, "spec.tasks"));
+  EXPECT_THAT(status, FailsAt(ErrorId::kMethodNotBuilt, "settings.notify"));
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("comes with training on several tasks"));
+              HasSubstr("comes with notifications"));
 }
 
 TEST(CheckServed, LooksIntoListsAndMaps) {

@@ -237,6 +237,21 @@ TEST_F(DamageTest, ALogOfAnOlderDatabaseHasNoPlaceAndIsWhole) {
   EXPECT_EQ(test::Text(*found), test::Text(row));
 }
 
+TEST_F(DamageTest, OutcomesFromBeforeTheirDetailsAreWhole) {
+  Open();
+  const StudyKey study = Fill(2);
+  OutcomeRow row = test::FullOutcome(study, 1);
+  row.evaluations.clear();
+  ASSERT_OK(test::Write(*store_, [&row](Transaction& transaction) {
+    return transaction.PutOutcome(row);
+  }));
+  Close();
+  Tamper(test::kToVersion8);
+  Open();
+  ASSERT_OK_AND_ASSIGN(const auto found, store_->FindOutcome(study, 1));
+  EXPECT_EQ(test::Text(*found), test::Text(row));
+}
+
 TEST_F(DamageTest, SummariesFromBeforeCostsWereSummedAreMadeAnew) {
   Open();
   const StudyKey study = Fill(2);

@@ -143,8 +143,11 @@ TEST_F(RestoreTest, ABackupOfAnOlderVersionIsBroughtForwardAtTheStart) {
   FillAllTables(50);
   AttemptRow old = test::FullAttempt(1, 0, 1);
   old.request_id.clear();  // sealed as if there were no such column
-  ASSERT_OK(test::Write(*store_, [&old](Transaction& transaction) {
-    return transaction.PutAttempt(old);
+  OutcomeRow known = test::FullOutcome(1, 0);
+  known.evaluations.clear();
+  ASSERT_OK(test::Write(*store_, [&](Transaction& transaction) {
+    const absl::Status put = transaction.PutOutcome(known);
+    return put.ok() ? transaction.PutAttempt(old) : put;
   }));
   truth_ = test::Texts(*store_->ListTrials(test::TrialsOf(1, 1000)));
   ASSERT_OK(store_->Backup(Copy()));

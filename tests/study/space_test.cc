@@ -73,5 +73,19 @@ TEST(Space, CountsItsPoints) {
   EXPECT_TRUE(std::isinf(builder.Build()->CountPoints()));
 }
 
+// A value that leaves a parameter out does not multiply by its values.
+TEST(Space, PointsAreCountedUnderTheirConditions) {
+  EXPECT_EQ(PrefixSpace().CountPoints(), 8 + 4 + 2 + 1);
+  SpaceBuilder builder({.num_layers = 6});
+  builder.SetPrefixDepth(1, 6, "prefix_depth");
+  builder.TieModules("above", {"layer.*"}, Levels{{1e-4, 3e-4, 1e-3}}, "tie");
+  builder.AddParameter("often", IntRange{1, 5}, "often");
+  builder.AddParameter(
+      "seldom", IntRange{1, 100}, "seldom",
+      ConditionSpec{
+          .parent = "often", .values = {}, .min = 4.0, .max = std::nullopt});
+  EXPECT_EQ(builder.Build()->CountPoints(), (5 * 3 + 1) * (3 + 2 * 100));
+}
+
 }  // namespace
 }  // namespace frostline

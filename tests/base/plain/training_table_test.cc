@@ -33,6 +33,8 @@ TEST(TrainingTable, HasNoNameTwice) {
   }
   EXPECT_EQ(&SettingOf("lora.rank"), FindSetting("lora.rank"));
   EXPECT_EQ(FindSetting("lora.rang"), nullptr);
+  EXPECT_EQ(FindSearchedSetting("lora_rank"), FindSetting("lora.rank"));
+  EXPECT_EQ(FindSearchedSetting(""), nullptr);  // what is never searched
 }
 
 TEST(TrainingTable, WhatHoldsUnlessGivenIsWithinTheBounds) {

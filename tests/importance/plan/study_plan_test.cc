@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "importance/plan/study_plan.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "importance/plan/plan_questions.h"
 #include "importance/plan/prediction.h"
 #include "importance/plan/study_belief.h"
 #include "sampler/factory.h"
@@ -244,6 +246,28 @@ TEST(StudyPlan, OfTheDemoHoldsWhatWasRun) {
         PredictRun(belief, WithoutOptimism(draws, p, optimism), optimism, 200);
     EXPECT_TRUE(Holds80(run, 0.86)) << run.lo80 << " to " << run.hi80;
   }
+}
+
+TEST(PlanRivals, HeadOnlyTrainsTheHeadsOfAllTasks) {
+  const Space space(LevelSpace(3, 4).parameters(),
+                    {{"layer.0", 0, 0.0, std::nullopt},
+                     {"head.sst", 1, 0.0, std::nullopt},
+                     {"head.sts", 2, 0.0, std::nullopt}},
+                    std::nullopt);
+  const auto heads_matter = [](const Point& p, Rng& rng) {
+    return 0.5 + 0.1 * std::min(p[1], 1.0) + 0.1 * std::min(p[2], 1.0) +
+           0.05 * std::min(p[0], 1.0) + 0.002 * rng.Normal();
+  };
+  ASSERT_OK_AND_ASSIGN(
+      const std::vector<Rival> rivals,
+      PlanRivals(space, kScore, UniformTrials(space, 60, heads_matter), {}));
+  const auto head_only = std::find_if(
+      rivals.begin(), rivals.end(),
+      [](const Rival& rival) { return rival.name == "head only"; });
+  ASSERT_NE(head_only, rivals.end());
+  EXPECT_EQ(head_only->point[0], 0.0);
+  EXPECT_GT(head_only->point[1], 0.0);
+  EXPECT_GT(head_only->point[2], 0.0);
 }
 
 TEST(StudyPlan, RowsToEvaluateOnMakeOneRunLessSure) {

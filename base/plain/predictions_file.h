@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: predictions_file.h
+//
+// Where a trainer writes predictions in its trial's folder, and an agent looks
+// for them:
+//
+//   predictions/test.tsv          of the test set
+//   predictions/sst2/test.tsv     of the task sst2's
+//
+// Lines have columns between tabs, and the first names them.
+//
+//   label  prediction  confidence  text  [second]     classes
+//   label  prediction  text  [second]                 numbers
+//   word   label  prediction  confidence              words; an empty line
+//                                                     ends each sentence
+#ifndef FROSTLINE_BASE_PLAIN_PREDICTIONS_FILE_H_
+#define FROSTLINE_BASE_PLAIN_PREDICTIONS_FILE_H_
+
+#include <string>
+#include <string_view>
+
+namespace frostline {
+
+inline constexpr char kPredictionsFolder[] = "predictions";
+inline constexpr std::string_view kWordColumn = "word";
+inline constexpr std::string_view kTextColumn = "text";
+
+// Below the attempt's folder. Ids may hold anything: what could lead out of the
+// folder becomes %2F and the like.
+std::string PredictionsPath(std::string_view set, std::string_view task);
+
+// A tab becomes \t, a line's end \n or \r, a backslash two.
+std::string EscapeColumn(std::string_view text);
+std::string UnescapeColumn(std::string_view column);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_BASE_PLAIN_PREDICTIONS_FILE_H_
