@@ -361,13 +361,17 @@ def plain(name):
 
 
 def stays(case, name):
-    """Adapters train in the place of all weights of the encoder."""
-    return case["lora"] and ".lora_" not in name and (
-        module_of(name)[0] != "head")
+    """Adapters, or biases alone, train in the place of the encoder's weights."""
+    if module_of(name)[0] == "head":
+        return False
+    if case["biases"]:
+        return not name.endswith("bias")
+    return (case["lora"] and ".lora_" not in name or
+            case["adapters"] and ".adapter." not in name)
 
 
 def record_adapters(case, model, batch):
-    """Gradients at the end, and the weights that a merged model has."""
+    """Gradients at the end, and, of peft's, the weights of a merged model."""
     model.train()
     loss_of(case, model, batch)[0].backward()
     gradients = {plain(n): figures(p.grad, 8)
@@ -375,7 +379,8 @@ def record_adapters(case, model, batch):
     merged = {plain(n + ".weight"): figures(
                   m.base_layer.weight + m.get_delta_weight("default"), 4)
               for n, m in model.named_modules() if hasattr(m, "lora_A")}
-    return {"final_grads": gradients, "merged_weights": merged}
+    recorded = {"final_grads": gradients}
+    return recorded | ({"merged_weights": merged} if merged else {})
 
 
 def optimizer_of(case, model):
@@ -401,8 +406,10 @@ def optimizer_of(case, model):
 
 def loss_of(case, model, batch):
     """The mean over the labels, and how many there are."""
-    out = model(**batch)
     labels = batch["labels"]
+    if case["smart"]:
+        return case["smart"].loss(model, batch), None
+    out = model(**batch)
     count = int((labels != -100).sum()) if labels.dtype == torch.long else len(labels)
     if case["smoothing"] == 0.0:
         return out.loss, count
@@ -437,6 +444,8 @@ def take_step(case, model, parts, optimizer, masks):
         for value, one, before in kept:
             value[one] = before
     optimizer.zero_grad(set_to_none=True)
+    if case["smart"]:
+        case["smart"].after_step(model)
     return total, norm.item()
 
 
@@ -462,17 +471,19 @@ def run_case(case, model, batches):
     model.eval()
     with torch.no_grad():
         losses = [model(**batch).loss.item() for batch in batches]
-    more = record_adapters(case, model, batches[0]) if case["lora"] else {}
+    adapts = case["lora"] or case["adapters"] or case["biases"]
+    more = record_adapters(case, model, batches[0]) if adapts else {}
     return {"steps": steps, "final_weights": final, "final_eval_loss": losses,
             "undetermined": [n for n in final
                              if n.endswith(("key.bias", "k_lin.bias"))]} | more
 
 
-def record_case(out, name, changes, model, batches, batch_file):
+def record_case(out, name, changes, model, batches, batch_file, more=None):
     case = {"kind": "adamw", "weight_decay": 0.01, "schedule": "linear",
             "warmup": 2, "clip": 1.0, "smoothing": 0.0, "mode": "hard",
-            "rates": LEVEL, "parts": 1, "lora": None} | changes
-    more = {}
+            "rates": LEVEL, "parts": 1, "lora": None, "adapters": None,
+            "biases": False, "smart": None} | changes
+    more = dict(more or {})
     if case["lora"]:
         model = adapt(model, case["lora"])
         more["lora"] = case["lora"] | {"start": f"trajectories/{name}.safetensors"}

@@ -40,8 +40,9 @@ void CompareIds(const std::string& model,
 
 trainer::Model MiniLm(const std::string& folder, trainer::Pooling pooling) {
   return OrThrow(trainer::LoadModel(folder,
-                                    {.task = trainer::Task::kPairCosine,
+                                    {.task = trainer::Task::kRegression,
                                      .outputs = 1,
+                                     .kind = trainer::HeadKind::kCosine,
                                      .pooling = pooling},
                                     1))
       .model;

@@ -158,8 +158,11 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
   FROSTLINE_FAILPOINT(kAgentRegistered);
   const std::string name = WorkerNameOf(options_.id);
   janitor_ = std::make_unique<Janitor>(run_folder_->trials(), options_.keep);
-  const auto& takes = registered.takes();
-  if (std::count(takes.begin(), takes.end(), "load") > 0) {
+  const auto takes = [&registered](const char* what) {
+    const auto& all = registered.takes();
+    return std::count(all.begin(), all.end(), what) > 0;
+  };
+  if (takes("load")) {
     gpu_watch_ = std::make_unique<GpuWatch>(
         OpensNvml(options_.nvml, std::getenv("CUDA_VISIBLE_DEVICES")),
         kLookAtGpus);
@@ -173,19 +176,23 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
           .load = gpu_watch_ == nullptr
                       ? std::function<std::optional<v1::NodeLoad>()>()
                       : [this] { return gpu_watch_->Take(); }});
-  listener_ =
-      std::make_unique<LogListener>(client_, clock_, *keeper_, name, boot_id_);
+  listener_ = std::make_unique<LogListener>(
+      client_, clock_, *keeper_, run_folder_->path(), name, boot_id_);
   // NOLINTNEXTLINE(modernize-make-unique): an aggregate of references.
   context_ = std::unique_ptr<SlotContext>(new SlotContext{
       options_, clock_, client_, *run_folder_, *janitor_, *keeper_, *courier_,
       stop_, spans_, name, hardware_.host(), boot_id_,
       [this](SteadyTime sent) { RegisterAgain(sent); },
       [this](const v1::TrialSpec& spec) { return HasStock(spec); },
+      [this](const std::vector<std::string>& precisions) {
+        NotePrecisions(precisions);
+      },
       [this] {
         return stock_watch_ == nullptr ? 0 : stock_watch_->last().generation;
       },
       [this] { CountIdleSlots(1); }, [this] { CountIdleSlots(-1); },
       [this] { NoteRetired(); }});
+  context_->takes_evaluations = takes("evaluations");
   context_->idle_since = clock_.Steady().count();
   const Duration interval =
       proto::DurationFromProto(registered.heartbeat_interval());

@@ -16,6 +16,8 @@
 #define FROSTLINE_WORKER_AGENT_AGENT_H_
 
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -63,6 +65,7 @@ class Agent {
   void TellChanges();
   void KeepRegistered();
   bool HasStock(const v1::TrialSpec& spec);
+  void NotePrecisions(const std::vector<std::string>& precisions);
   void CountIdleSlots(int more);
   void NoteRetired();
   absl::Status StartSlots(const v1::RegisterReply& registered);
@@ -88,6 +91,9 @@ class Agent {
   SteadyTime conflict_window_ ABSL_GUARDED_BY(register_mutex_){};
   int conflicts_ ABSL_GUARDED_BY(register_mutex_) = 0;
   v1::Stock stock_ ABSL_GUARDED_BY(register_mutex_);
+  // What all trainers that said it compute in; nothing before one has.
+  std::optional<std::set<std::string>> precisions_
+      ABSL_GUARDED_BY(register_mutex_);
   // Of attempts that an earlier life did not end; told once.
   std::vector<v1::LeftLog> left_logs_ ABSL_GUARDED_BY(register_mutex_);
   // Slots that ask for no trials, and those that never will.

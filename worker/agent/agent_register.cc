@@ -2,6 +2,8 @@
 //
 // What an agent says of itself, at first and when it changes.
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -41,6 +43,10 @@ v1::RegisterRequest Agent::Registration() {
     (*worker->mutable_labels())[key] = value;
   }
   if (!options_.registry.empty()) *worker->mutable_stock() = stock_;
+  for (const std::string& each :
+       precisions_.value_or(std::set<std::string>())) {
+    worker->add_precisions(each);
+  }
   return request;
 }
 
@@ -169,6 +175,21 @@ bool Agent::HasStock(const v1::TrialSpec& spec) {
   AwaitLook(stock_watch_->Ask());
   TellChanges();
   return HasStockFor(stock_watch_->last().stock, spec);
+}
+
+// GPUs of a node may differ: what one of them lacks the worker has not.
+void Agent::NotePrecisions(const std::vector<std::string>& precisions) {
+  if (precisions.empty()) return;
+  const MutexLock lock(&register_mutex_);
+  const std::set<std::string> offered(precisions.begin(), precisions.end());
+  const std::set<std::string> known = precisions_.value_or(offered);
+  std::set<std::string> both;
+  std::set_intersection(offered.begin(), offered.end(), known.begin(),
+                        known.end(), std::inserter(both, both.end()));
+  if (precisions_ == both) return;
+  precisions_ = std::move(both);
+  is_registered_ = false;
+  registrar_wakeup_.Ring();
 }
 
 void Agent::KeepRegistered() {

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -25,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kNotRun = 127;
+constexpr Duration kBetweenLooks = std::chrono::milliseconds(100);
 
 absl::Status Failed(const CheckpointHook& hook, const std::string& verb,
                     const std::string& cause) {
@@ -48,20 +50,24 @@ absl::Status Failed(const CheckpointHook& hook, const std::string& verb,
 }
 
 // Says whether it ended in time. A descriptor of the process is readable then.
-bool EndsWithin(pid_t child, Duration limit) {
+bool EndsWithin(pid_t child, Duration limit,
+                absl::FunctionRef<bool()> hurries) {
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
   if (fd < 0) return false;
   pollfd entry = {fd, POLLIN, 0};
   int ready = 0;
-  do {
-    ready = poll(&entry, 1, PollMillis(limit));
-  } while (ready < 0 && errno == EINTR);
+  while (ready <= 0 && limit > Duration::zero() && !hurries()) {
+    const Duration slice = std::min(limit, kBetweenLooks);
+    ready = poll(&entry, 1, PollMillis(slice));
+    if (ready == 0) limit -= slice;
+  }
   close(fd);
   return ready > 0;
 }
 
 absl::Status RunHook(const CheckpointHook& hook, const std::string& verb,
-                     const std::string& key, const std::string& path) {
+                     const std::string& key, const std::string& path,
+                     absl::FunctionRef<bool()> hurries) {
   std::vector<std::string> words = {hook.program, verb, key, path};
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -74,11 +80,15 @@ absl::Status RunHook(const CheckpointHook& hook, const std::string& verb,
   });
   if (child < 0) return Failed(hook, verb, std::strerror(errno));
   setpgid(child, child);  // whoever of the two is first
-  const bool in_time = EndsWithin(child, hook.limit);
+  const bool in_time = EndsWithin(child, hook.limit, hurries);
   if (!in_time) kill(-child, SIGKILL);
   int status = 0;
   Orphans::Ours().Collect(child, &status, 0);
-  if (!in_time) return Failed(hook, verb, "took longer than its limit");
+  if (!in_time) {
+    return Failed(hook, verb,
+                  hurries() ? "was ended by a second signal"
+                            : "took longer than its limit");
+  }
   if (WIFSIGNALED(status)) {
     return Failed(hook, verb,
                   absl::StrCat("was ended by signal ", WTERMSIG(status)));
@@ -93,17 +103,19 @@ absl::Status RunHook(const CheckpointHook& hook, const std::string& verb,
 }  // namespace
 
 absl::Status CheckpointHook::Save(const std::string& key,
-                                  const std::string& path) const {
-  return RunHook(*this, "save", key, path);
+                                  const std::string& path,
+                                  absl::FunctionRef<bool()> hurries) const {
+  return RunHook(*this, "save", key, path, hurries);
 }
 
 absl::Status CheckpointHook::Fetch(const std::string& key,
-                                   const std::string& path) const {
+                                   const std::string& path,
+                                   absl::FunctionRef<bool()> hurries) const {
   const std::string part = path + ".part";
   std::error_code error;
   fs::create_directories(fs::path(path).parent_path(), error);
   fs::remove_all(part, error);
-  absl::Status fetched = RunHook(*this, "fetch", key, part);
+  absl::Status fetched = RunHook(*this, "fetch", key, part, hurries);
   if (fetched.ok()) {
     fs::rename(part, path, error);
     if (!error) return fetched;

@@ -15,6 +15,7 @@
 
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "base/clock.h"
 
@@ -24,11 +25,14 @@ struct CheckpointHook {
   std::string program;  // a path; empty: there is none
   Duration limit{};     // then it is killed, with its process group
 
-  // Waits for its end. Both return TRAINER_START where it cannot be run, ends
-  // otherwise than with 0, or takes too long. What Fetch() leaves at `path` is
+  // Waits for its end, unless `hurries`, which is asked ten times a second and
+  // from the same thread. Both return TRAINER_START where it cannot be run,
+  // ends otherwise than with 0, or is ended. What Fetch() leaves at `path` is
   // whole: it goes through "PATH.part".
-  absl::Status Save(const std::string& key, const std::string& path) const;
-  absl::Status Fetch(const std::string& key, const std::string& path) const;
+  absl::Status Save(const std::string& key, const std::string& path,
+                    absl::FunctionRef<bool()> hurries) const;
+  absl::Status Fetch(const std::string& key, const std::string& path,
+                     absl::FunctionRef<bool()> hurries) const;
 };
 
 }  // namespace frostline::agent

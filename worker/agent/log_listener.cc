@@ -4,9 +4,11 @@
 #include <functional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "proto/wire_time.h"
+#include "worker/agent/predictions.h"
 
 namespace frostline::agent {
 namespace {
@@ -23,11 +25,12 @@ constexpr Duration kUntilUpgrade = std::chrono::minutes(1);
 }  // namespace
 
 LogListener::LogListener(RpcClient& client, const Clock& clock,
-                         LeaseKeeper& keeper, std::string worker_name,
-                         std::string boot_id)
+                         LeaseKeeper& keeper, std::string run_folder,
+                         std::string worker_name, std::string boot_id)
     : client_(client),
       clock_(clock),
       keeper_(keeper),
+      run_folder_(std::move(run_folder)),
       rng_(std::hash<std::string>()(boot_id)),
       backoff_(kShortBackoff, kLongBackoff) {
   request_.set_worker(std::move(worker_name));
@@ -49,11 +52,30 @@ void LogListener::Stop() {
 }
 
 void LogListener::Loop() {
+  // Whose folder was cleaned since can say so.
+  bool has_predictions = false;
   while (true) {
-    const Duration pause = keeper_.HoldsAny() ? ListenOnce() : kLongSleep;
+    has_predictions = has_predictions || HasPredictions(run_folder_);
+    const bool listens = keeper_.HoldsAny() || has_predictions;
+    const Duration pause = listens ? ListenOnce() : kLongSleep;
     if (pause > Duration::zero()) wakeup_.WaitFor(pause);
     const MutexLock lock(&mutex_);
     if (stopped_) return;
+  }
+}
+
+// One that cannot be sent is waited for in vain: who asked is told so.
+void LogListener::SendPredictions(const v1::ListenReply& wishes) {
+  for (const v1::PredictionsWish& wish : wishes.predictions()) {
+    v1::SendPredictionsRequest answer = AnswerWish(run_folder_, wish);
+    answer.set_worker(request_.worker());
+    answer.set_boot_id(request_.boot_id());
+    const auto sent = client_.SendPredictions(answer);
+    Log(sent.ok() ? LogLevel::kInfo : LogLevel::kWarning, "predictions_sent",
+        {{"trial", wish.trial()},
+         {"set", wish.set()},
+         {"bytes", absl::StrCat(answer.ByteSizeLong())},
+         {"status", sent.ok() ? "ok" : std::string(sent.status().message())}});
   }
 }
 
@@ -64,8 +86,10 @@ Duration LogListener::ListenOnce() {
     backoff_.Reset();
     request_.set_seen(reply->seen());
     keeper_.NoteWishes(*reply);
-    const bool is_early =
-        reply->wishes_size() == 0 && clock_.Steady() - asked < kEarly;
+    SendPredictions(*reply);
+    const bool is_early = reply->wishes_size() == 0 &&
+                          reply->predictions_size() == 0 &&
+                          clock_.Steady() - asked < kEarly;
     return is_early ? kShortBackoff : Duration::zero();
   }
   // Another coordinator may be there next time, with the same wishes.

@@ -2,10 +2,11 @@
 //
 // File: log_listener.h
 //
-// Hears at once that somebody wants a log: one call waits at the coordinator
-// while there is a lease. A thread of its own makes it, so that no heartbeat
-// waits for it. Of a coordinator that does not know the call it asks once a
-// minute whether it does now.
+// Hears at once that somebody wants a log or predictions: one call waits at the
+// coordinator while there is a lease, or predictions in the run folder. A
+// thread of its own makes it, so that no heartbeat waits for it. Of a
+// coordinator that does not know the call it asks once a minute whether it does
+// now.
 #ifndef FROSTLINE_WORKER_AGENT_LOG_LISTENER_H_
 #define FROSTLINE_WORKER_AGENT_LOG_LISTENER_H_
 
@@ -27,7 +28,8 @@ class LogListener {
  public:
   // Borrows all of them.
   LogListener(RpcClient& client, const Clock& clock, LeaseKeeper& keeper,
-              std::string worker_name, std::string boot_id);
+              std::string run_folder, std::string worker_name,
+              std::string boot_id);
   ~LogListener() { Stop(); }
   LogListener(const LogListener&) = delete;
   LogListener& operator=(const LogListener&) = delete;
@@ -40,12 +42,14 @@ class LogListener {
 
  private:
   void Loop();
+  void SendPredictions(const v1::ListenReply& wishes);
   // Says how long to wait before the next call.
   Duration ListenOnce();
 
   RpcClient& client_;
   const Clock& clock_;
   LeaseKeeper& keeper_;
+  const std::string run_folder_;
   v1::ListenRequest request_;
   Rng rng_;
   Backoff backoff_;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/status_macros.h"
 #include "proto/served.h"
 #include "proto/wire_error.h"
 #include "worker/agent/json_text.h"
@@ -20,6 +21,21 @@ using nlohmann::json;
 constexpr std::size_t kMaxNameBytes = 256;
 constexpr std::size_t kMaxShownBytes = 160;
 constexpr std::size_t kMaxTextBytes = 4096;
+
+absl::Status ReadMessage(const json& text, const char* key,
+                         google::protobuf::Message* message) {
+  google::protobuf::util::JsonParseOptions options;
+  options.case_insensitive_enum_parsing = true;
+  const auto read = google::protobuf::util::JsonStringToMessage(
+      PrintJsonText(text), message, options);
+  if (!read.ok()) {
+    return BadField(
+        key, proto::CleanText(std::string(read.message()), kMaxTextBytes));
+  }
+  const absl::Status served = proto::CheckServed(*message);
+  if (!served.ok()) return BadField(key, ": " + std::string(served.message()));
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -87,16 +103,18 @@ absl::StatusOr<bool> MessageAt(const json& object, const char* key,
                                google::protobuf::Message* message) {
   const auto found = object.find(key);
   if (found == object.end()) return false;
-  google::protobuf::util::JsonParseOptions options;
-  options.case_insensitive_enum_parsing = true;
-  const auto read = google::protobuf::util::JsonStringToMessage(
-      PrintJsonText(*found), message, options);
-  if (!read.ok()) {
-    return BadField(
-        key, proto::CleanText(std::string(read.message()), kMaxTextBytes));
-  }
-  const absl::Status served = proto::CheckServed(*message);
-  if (!served.ok()) return BadField(key, ": " + std::string(served.message()));
+  RETURN_IF_ERROR(ReadMessage(*found, key, message));
+  return true;
+}
+
+absl::StatusOr<bool> ListAt(const json& object, const char* key,
+                            google::protobuf::Message* message) {
+  const auto found = object.find(key);
+  if (found == object.end()) return false;
+  if (!found->is_array()) return BadField(key, "is no list");
+  json alone = json::object();
+  alone[key] = *found;
+  RETURN_IF_ERROR(ReadMessage(alone, key, message));
   return true;
 }
 

@@ -35,6 +35,9 @@ absl::StatusOr<Metrics> MetricsAt(const nlohmann::json& object,
 // Fills `message` from the object at `key`, and is false when absent.
 absl::StatusOr<bool> MessageAt(const nlohmann::json& object, const char* key,
                                google::protobuf::Message* message);
+// Fills the field `key` of `message` alone, a list of messages.
+absl::StatusOr<bool> ListAt(const nlohmann::json& object, const char* key,
+                            google::protobuf::Message* message);
 
 }  // namespace frostline::agent
 

@@ -86,6 +86,8 @@ v1::Outcome DetailsOf(const FinishMessage& finish) {
   if (finish.examples.has_value()) {
     *outcome.mutable_examples() = *finish.examples;
   }
+  outcome.mutable_evaluations()->Assign(finish.evaluations.begin(),
+                                        finish.evaluations.end());
   return outcome;
 }
 

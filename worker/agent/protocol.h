@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "frostline/v1/trial.pb.h"
@@ -33,6 +34,9 @@ struct ReportMessage {
   std::int64_t step = 0;
   std::int64_t total_steps = 0;  // 0: unknown
   Metrics metrics;
+  std::string precision;  // what the trial is computed in; empty: not said
+  // In which the trainer computes at full speed; none: it does not say.
+  std::vector<std::string> precisions;
 };
 
 struct CheckpointMessage {
@@ -44,9 +48,12 @@ struct FinishMessage {
   State state = State::kSucceeded;
   Metrics metrics;
   v1::FailureClass failure = v1::FAILURE_CLASS_TRIAL;
+  bool is_unfit = false;                // failed: another worker can do it
+  std::vector<std::string> precisions;  // as of a report
   std::string cause;
   std::optional<v1::Usage> usage;
   std::optional<v1::ExampleOutcomes> examples;
+  std::vector<v1::ExampleOutcomes> evaluations;  // instead of `examples`
 };
 
 // It may be a line that is no message: people print().
@@ -65,9 +72,11 @@ using TrainerMessage =
 absl::StatusOr<TrainerMessage> ParseTrainerLine(const std::string& line);
 
 // Each ends in a newline. `checkpoint_path` is where the lease's checkpoint
-// lies here, or empty.
+// lies here, or empty; `takes` says what the trainer may send that an earlier
+// agent would not take.
 std::string TrialLine(const v1::Lease& lease, const std::string& folder,
-                      const std::string& checkpoint_path);
+                      const std::string& checkpoint_path,
+                      const std::vector<std::string>& takes = {});
 std::string StopLine(const std::string& reason);
 std::string ExitLine();
 

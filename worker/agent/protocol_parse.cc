@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trainer to agent.
+#include <algorithm>
+#include <array>
+
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
@@ -19,7 +22,12 @@ using nlohmann::json;
 constexpr std::size_t kMaxReportMetrics = 64;
 constexpr std::size_t kMaxFinishMetrics = 256;
 constexpr std::size_t kMaxTextBytes = 4096;
+constexpr int kMaxEvaluations = 64;
+constexpr std::size_t kMaxEvaluationBytes = 640 * 1024;
 constexpr std::size_t kMaxShownBytes = 160;
+constexpr char kUnfit[] = "unfit";
+constexpr std::array<const char*, 4> kPrecisions = {"fp32", "tf32", "bf16",
+                                                    "fp16"};
 
 absl::StatusOr<TrainerMessage> ParseHello(const json& object) {
   RETURN_IF_ERROR(CheckKeys(object, {"protocol", "software"}));
@@ -34,12 +42,40 @@ absl::StatusOr<TrainerMessage> ParseHello(const json& object) {
   return hello;
 }
 
+bool IsPrecision(const std::string& text) {
+  return std::find(kPrecisions.begin(), kPrecisions.end(), text) !=
+         kPrecisions.end();
+}
+
+absl::StatusOr<std::vector<std::string>> PrecisionsAt(const json& object) {
+  std::vector<std::string> precisions;
+  const auto found = object.find("precisions");
+  if (found == object.end() || found->is_null()) return precisions;
+  const auto bad = [] {
+    return BadField("precisions", "is no list of fp32, tf32, bf16, fp16");
+  };
+  if (!found->is_array()) return bad();
+  for (const json& each : *found) {
+    if (!each.is_string() || !IsPrecision(each.get<std::string>())) {
+      return bad();
+    }
+    precisions.push_back(each.get<std::string>());
+  }
+  return precisions;
+}
+
 absl::StatusOr<TrainerMessage> ParseReport(const json& object) {
-  RETURN_IF_ERROR(CheckKeys(object, {"step", "total_steps", "metrics"}));
+  RETURN_IF_ERROR(CheckKeys(
+      object, {"step", "total_steps", "metrics", "precision", "precisions"}));
   ReportMessage report;
   ASSIGN_OR_RETURN(report.step, CountAt(object, "step", -1));
   ASSIGN_OR_RETURN(report.total_steps, CountAt(object, "total_steps", 0));
   ASSIGN_OR_RETURN(report.metrics, MetricsAt(object, kMaxReportMetrics));
+  ASSIGN_OR_RETURN(report.precision, TextAt(object, "precision"));
+  if (!report.precision.empty() && !IsPrecision(report.precision)) {
+    return BadField("precision", "is none of fp32, tf32, bf16, fp16");
+  }
+  ASSIGN_OR_RETURN(report.precisions, PrecisionsAt(object));
   return report;
 }
 
@@ -83,17 +119,25 @@ absl::StatusOr<v1::FailureClass> FailureAt(const json& object) {
   ASSIGN_OR_RETURN(const std::string failure, TextAt(object, "class"));
   if (failure.empty() || failure == "trial") return v1::FAILURE_CLASS_TRIAL;
   if (failure == "out_of_memory") return v1::FAILURE_CLASS_OUT_OF_MEMORY;
-  if (failure == "infrastructure") return v1::FAILURE_CLASS_INFRASTRUCTURE;
-  return BadField("class", "is none of trial, out_of_memory, infrastructure");
+  if (failure == "infrastructure" || failure == kUnfit) {
+    return v1::FAILURE_CLASS_INFRASTRUCTURE;
+  }
+  return BadField("class",
+                  "is none of trial, out_of_memory, infrastructure, unfit");
 }
 
 absl::StatusOr<TrainerMessage> ParseFinish(const json& object) {
-  RETURN_IF_ERROR(CheckKeys(
-      object, {"state", "metrics", "usage", "cause", "class", "examples"}));
+  RETURN_IF_ERROR(
+      CheckKeys(object, {"state", "metrics", "usage", "cause", "class",
+                         "precisions", "examples", "evaluations"}));
   FinishMessage finish;
   ASSIGN_OR_RETURN(finish.state, StateAt(object));
   ASSIGN_OR_RETURN(finish.metrics, MetricsAt(object, kMaxFinishMetrics));
   ASSIGN_OR_RETURN(finish.failure, FailureAt(object));
+  ASSIGN_OR_RETURN(const std::string failure, TextAt(object, "class"));
+  finish.is_unfit =
+      finish.state == FinishMessage::State::kFailed && failure == kUnfit;
+  ASSIGN_OR_RETURN(finish.precisions, PrecisionsAt(object));
   ASSIGN_OR_RETURN(const std::string cause, TextAt(object, "cause"));
   finish.cause = proto::CleanText(cause, kMaxTextBytes);
   v1::Usage usage;
@@ -103,6 +147,21 @@ absl::StatusOr<TrainerMessage> ParseFinish(const json& object) {
   ASSIGN_OR_RETURN(const bool has_examples,
                    MessageAt(object, "examples", &examples));
   if (has_examples) finish.examples = std::move(examples);
+  v1::Outcome outcome;
+  ASSIGN_OR_RETURN(const bool has_evaluations,
+                   ListAt(object, "evaluations", &outcome));
+  if (has_examples && has_evaluations) {
+    return BadField("evaluations", "is there beside examples");
+  }
+  if (outcome.evaluations_size() > kMaxEvaluations) {
+    return BadField("evaluations",
+                    absl::StrCat("has more than ", kMaxEvaluations, " sets"));
+  }
+  if (outcome.ByteSizeLong() > kMaxEvaluationBytes) {
+    return BadField("evaluations", "takes more than 640 KiB");
+  }
+  finish.evaluations.assign(outcome.evaluations().begin(),
+                            outcome.evaluations().end());
   return finish;
 }
 

@@ -26,7 +26,8 @@ json ResumeJson(const v1::Checkpoint& checkpoint, const std::string& path) {
 }  // namespace
 
 std::string TrialLine(const v1::Lease& lease, const std::string& folder,
-                      const std::string& checkpoint_path) {
+                      const std::string& checkpoint_path,
+                      const std::vector<std::string>& takes) {
   const v1::TrialSpec& spec = lease.spec();
   json message = {{"type", "trial"},
                   {"protocol", kProtocolVersion},
@@ -42,8 +43,12 @@ std::string TrialLine(const v1::Lease& lease, const std::string& folder,
                   {"training", ToJson(spec.training())},
                   {"freeze", ToJson(spec.freeze())},
                   {"labels", json::object()},
+                  {"takes", json::array({"precision"})},
                   {"folder", folder},
                   {"resume_from", nullptr}};
+  if (!spec.auto_precision().empty()) {
+    message["auto_precision"] = spec.auto_precision();
+  }
   for (const auto& parameter : spec.parameters()) {
     message["parameters"][parameter.name()] = ToJson(parameter.value());
   }
@@ -53,10 +58,14 @@ std::string TrialLine(const v1::Lease& lease, const std::string& folder,
   for (const auto& objective : spec.objectives()) {
     message["objectives"].push_back(ToJson(objective));
   }
+  for (const auto& task : spec.tasks()) {
+    message["tasks"].push_back(ToJson(task));
+  }
   for (const auto& [key, value] : spec.labels()) message["labels"][key] = value;
   if (lease.has_resume_from()) {
     message["resume_from"] = ResumeJson(lease.resume_from(), checkpoint_path);
   }
+  if (!takes.empty()) message["takes"] = takes;
   return Line(message);
 }
 

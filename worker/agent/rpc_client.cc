@@ -166,6 +166,12 @@ absl::StatusOr<v1::ListenReply> RpcClient::Listen(
       proto::DurationFromProto(request.wait()) + kAcquireExtra, false);
 }
 
+absl::StatusOr<v1::SendPredictionsReply> RpcClient::SendPredictions(
+    const v1::SendPredictionsRequest& request) {
+  return Try<v1::SendPredictionsReply>(
+      &v1::WorkerService::Stub::SendPredictions, request, kCallDeadline, false);
+}
+
 absl::StatusOr<v1::ReportReply> RpcClient::Report(
     const v1::ReportRequest& request) {
   return Try<v1::ReportReply>(&v1::WorkerService::Stub::Report, request,

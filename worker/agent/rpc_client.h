@@ -52,6 +52,8 @@ class RpcClient {
       const v1::HeartbeatRequest& request, Duration deadline);
   // Answers within `request.wait` and 10 s.
   absl::StatusOr<v1::ListenReply> Listen(const v1::ListenRequest& request);
+  absl::StatusOr<v1::SendPredictionsReply> SendPredictions(
+      const v1::SendPredictionsRequest& request);
   absl::StatusOr<v1::ReportReply> Report(const v1::ReportRequest& request);
   absl::StatusOr<v1::FinishReply> Finish(const v1::FinishRequest& request);
   absl::StatusOr<v1::ReleaseReply> Release(const v1::ReleaseRequest& request);

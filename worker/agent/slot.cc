@@ -112,7 +112,8 @@ absl::Status Slot::FetchCheckpoint(const v1::Lease& lease) {
     return absl::OkStatus();
   }
   absl::Status fetched = context_.options.checkpoint_hook.Fetch(
-      key, absl::StrCat(context_.run_folder.path(), "/trials/", key));
+      key, absl::StrCat(context_.run_folder.path(), "/trials/", key),
+      [this] { return context_.stop.level() == StopLevel::kNow; });
   if (fetched.ok()) return fetched;
   Log(LogLevel::kWarning, "checkpoint_not_fetched",
       {{"trial", lease.trial()},
@@ -170,7 +171,6 @@ void Slot::Tidy(const TrialRun& run, const Outbox& outbox) {
   if (!outbox.done() || kind == v1::Outcome::KIND_UNSPECIFIED) return;
   const bool failed = kind == v1::Outcome::FAILED;
   const bool has_checkpoint = run.NewestCheckpoint() != nullptr;
-  const bool leaves_work = has_checkpoint || run.HasModel();
   TrialFolders& folders = context_.run_folder.trials();
   const auto verdict = outbox.verdict();
   const bool ended = verdict == v1::FinishReply::ACCEPTED ||
@@ -180,7 +180,7 @@ void Slot::Tidy(const TrialRun& run, const Outbox& outbox) {
   // Tried again: its checkpoint and its log are of use.
   const bool superseded = verdict == v1::FinishReply::SUPERSEDED;
   if ((ended || superseded) &&
-      !KeepsEnded(context_.options.keep.policy, failed, leaves_work)) {
+      !KeepsEnded(context_.options.keep.policy, failed, run.LeavesWork())) {
     folders.RemoveAttempts(outbox.lease());
   }
 }

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "spans/span.h"
@@ -39,12 +40,16 @@ struct SlotContext {
   // Looks at the registry's files anew. False where they have not what the
   // trial needs; the coordinator has been told then, or is away.
   std::function<bool(const v1::TrialSpec&)> has_stock_for;
+  // What a trainer said that it computes in, for the coordinator to know.
+  std::function<void(const std::vector<std::string>&)> note_precisions;
   // Differs when the registry's files say something else.
   std::function<int()> registry_generation;
   // A slot asks for no trials, until it is free again or has retired.
   std::function<void()> slot_held_up;
   std::function<void()> slot_freed;
   std::function<void()> slot_retired;
+  // The coordinator takes outcomes of every evaluation set.
+  bool takes_evaluations = false;
   // --idle-timeout asks how many slots have a trial, and since when none has.
   std::atomic<int> busy{0};
   std::atomic<SteadyTime::rep> idle_since{0};

@@ -228,6 +228,11 @@ bool HasStockFor(const v1::Stock& stock, const v1::TrialSpec& spec) {
   const auto& also = spec.training().also_evaluate();
   return Fits(stock.models(), spec.model().id(), spec.model().sha256()) &&
          Fits(stock.data_sets(), spec.data().id(), spec.data().sha256()) &&
+         std::all_of(spec.tasks().begin(), spec.tasks().end(),
+                     [&stock](const v1::TaskSpec& task) {
+                       return Fits(stock.data_sets(), task.data().id(),
+                                   task.data().sha256());
+                     }) &&
          std::all_of(also.begin(), also.end(), [&stock](const auto& id) {
            return Fits(stock.data_sets(), id, "");
          });

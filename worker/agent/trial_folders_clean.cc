@@ -14,6 +14,7 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "worker/agent/file.h"
+#include "worker/agent/predictions.h"
 #include "worker/agent/trial_folders.h"
 
 namespace frostline::agent {
@@ -54,7 +55,7 @@ TrialFolderInfo Look(const fs::path& path) {
   TrialFolderInfo info;
   info.path = path.string();
   info.has_model = HasModel(path);
-  info.leaves_work = info.has_model;
+  info.leaves_work = info.has_model || TrialHasPredictions(info.path);
   std::ifstream ended(info.path + "/ended");
   for (std::string word; ended >> word;) {
     info.ended = true;

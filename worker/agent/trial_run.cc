@@ -2,6 +2,8 @@
 #include "worker/agent/trial_run.h"
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
@@ -47,7 +49,9 @@ bool TrialRun::Run(TrainerProcess& trainer, bool used,
   for (const std::string& line : trainer.Wait(wakeup_, Duration()).lines) {
     log_.Append(line + "\n");
   }
-  trainer.Send(TrialLine(lease_, folder, checkpoint_path));
+  std::vector<std::string> takes;
+  if (context_.takes_evaluations) takes.emplace_back("evaluations");
+  trainer.Send(TrialLine(lease_, folder, checkpoint_path, takes));
   FROSTLINE_FAILPOINT(kAgentStarted);
   while (!over_) {
     Duration patience = kLongestWait;
@@ -113,6 +117,11 @@ void TrialRun::TakeReport(const ReportMessage& report,
   last_step_ = report.step;
   held_.NoteStep(report.step, report.total_steps);
   watch_.NoteStep(context_.clock.Steady());
+  context_.note_precisions(report.precisions);
+  if (!report.precision.empty()) {
+    pending_.set_precision(report.precision);
+    SendReports();  // others may be waiting to begin in another
+  }
   if (report.metrics.empty()) return;  // progress alone
   v1::Measurement* const measurement = pending_.add_measurements();
   measurement->set_step(report.step);
@@ -152,7 +161,10 @@ void TrialRun::TakeFinish(const FinishMessage& finish) {
       (order_ == Order::kRelease || order_ == Order::kHang) && has_result;
   if (order_ == Order::kNone || overtook) {
     v1::Outcome outcome = OutcomeOf(finish, lease_.spec());
-    if (!LacksStock(outcome)) return Finish(std::move(outcome));
+    context_.note_precisions(finish.precisions);
+    if (!finish.is_unfit && !LacksStock(outcome)) {
+      return Finish(std::move(outcome));
+    }
     could_not_start_ = true;
     release_reason_ = v1::ReleaseRequest::NOT_IN_STOCK;
     return Release(outcome.cause());

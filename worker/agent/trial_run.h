@@ -58,6 +58,8 @@ class TrialRun {
   const v1::Checkpoint* NewestCheckpoint() const;
   // A trained model is in the attempt's folder.
   bool HasModel() const;
+  // Something of use is: a model, a checkpoint, or predictions.
+  bool LeavesWork() const;
 
  private:
   // Each is graver than those before it.

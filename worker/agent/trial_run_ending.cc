@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/log.h"
+#include "base/plain/predictions_file.h"
 #include "worker/agent/outcome.h"
 #include "worker/agent/trial_run.h"
 
@@ -113,6 +114,14 @@ bool TrialRun::HasModel() const {
              std::filesystem::path(folder_) / kModelFolder, error);
 }
 
+bool TrialRun::LeavesWork() const {
+  std::error_code error;
+  return NewestCheckpoint() != nullptr || HasModel() ||
+         (!folder_.empty() &&
+          std::filesystem::is_directory(
+              std::filesystem::path(folder_) / kPredictionsFolder, error));
+}
+
 void TrialRun::OfferModel(v1::Outcome& outcome) {
   // Where it lies is ours to say.
   if (outcome.has_usage()) outcome.mutable_usage()->clear_model();
@@ -143,7 +152,10 @@ v1::LogPlace TrialRun::PlaceOfLog(std::int64_t end, bool is_kept) const {
 }
 
 void TrialRun::SendReports() {
-  if (pending_.measurements_size() == 0 && !pending_.has_checkpoint()) return;
+  if (pending_.measurements_size() == 0 && !pending_.has_checkpoint() &&
+      pending_.precision().empty()) {
+    return;
+  }
   *pending_.mutable_lease() = held_.proof();
   pending_.set_sequence(++reports_);
   outbox_.Add(pending_);
@@ -169,9 +181,9 @@ void TrialRun::Finish(v1::Outcome outcome) {
   }
   v1::FinishRequest request;
   *request.mutable_lease() = held_.proof();
-  const bool is_kept = KeepsEnded(context_.options.keep.policy,
-                                  outcome.kind() == v1::Outcome::FAILED,
-                                  NewestCheckpoint() != nullptr || HasModel());
+  const bool is_kept =
+      KeepsEnded(context_.options.keep.policy,
+                 outcome.kind() == v1::Outcome::FAILED, LeavesWork());
   *request.mutable_log_place() = PlaceOfLog(log.end, is_kept);
   *request.mutable_outcome() = std::move(outcome);
   outbox_.Add(request);
@@ -206,7 +218,8 @@ std::string TrialRun::SaveCheckpoint() const {
   const std::string key =
       TrialFolders::CheckpointKey(lease_.trial(), checkpoint_.id());
   const absl::Status saved =
-      hook.Save(key, absl::StrCat(context_.run_folder.path(), "/trials/", key));
+      hook.Save(key, absl::StrCat(context_.run_folder.path(), "/trials/", key),
+                [this] { return context_.stop.level() == StopLevel::kNow; });
   if (saved.ok()) return "";
   Log(LogLevel::kWarning, "checkpoint_not_saved",
       {{"trial", lease_.trial()},

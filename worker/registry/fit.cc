@@ -80,30 +80,31 @@ absl::Status CheckModelFit(const Registry& registry, const StudyNeeds& needs) {
 }
 
 absl::Status CheckColumns(const Registry& registry, const SplitEntry& split,
-                          const trainer::ColumnMap& said, TaskKind kind) {
-  trainer::ColumnMap columns = said;
+                          const StudyNeeds& needs, TaskKind kind) {
+  trainer::ColumnMap columns = needs.columns;
+  const std::string field = needs.data_field + ".columns";
   columns.insert(split.columns.begin(), split.columns.end());
   const Expected<Done> roles = trainer::CheckRoles(kind, columns);
-  if (!roles.ok()) return ErrorOf(roles.fault(), "data.columns");
+  if (!roles.ok()) return ErrorOf(roles.fault(), field);
   columns.merge(trainer::DefaultColumns(kind, split.format.kind));
   Expected<trainer::DataRoot> root = trainer::DataRoot::Open(registry.folder);
   if (!root.ok()) return ErrorOf(root.fault());
   Expected<trainer::InputFile> file = root.value().OpenFile(split.path);
-  if (!file.ok()) return ErrorOf(file.fault(), "data.id");
+  if (!file.ok()) return ErrorOf(file.fault(), needs.data_field + ".id");
   Names names;
   for (const auto& [role, column] : columns) names.push_back(column);
   const auto rows =
       trainer::OpenRows(std::move(file).value(), split.format, names);
-  if (!rows.ok()) return ErrorOf(rows.fault(), "data.columns");
+  if (!rows.ok()) return ErrorOf(rows.fault(), field);
   trainer::Row row;
   const Expected<bool> more = rows.value()->Next(row);
-  if (!more.ok()) return ErrorOf(more.fault(), "data.id");
+  if (!more.ok()) return ErrorOf(more.fault(), needs.data_field + ".id");
   for (std::size_t i = 0; more.value() && i < row.cells.size(); ++i) {
     if (row.cells[i].present) continue;
     return MakeError(
         ErrorId::kTrainerMismatch,
         absl::StrCat(split.path, ": the first row has no '", names[i], "'"),
-        "name another column in data.columns", "data.columns");
+        absl::StrCat("name another column in ", field), field);
   }
   return absl::OkStatus();
 }
@@ -113,22 +114,22 @@ absl::Status CheckDataFit(const Registry& registry, const StudyNeeds& needs,
   const auto found = registry.data_sets.find(needs.data);
   if (found == registry.data_sets.end()) {
     return NoEntry(registry, registry.data_sets, "data set", needs.data,
-                   "data.id");
+                   needs.data_field + ".id");
   }
   trainer::DataRequest request;
   request.train_split = needs.train_split;
   request.validation_split = needs.validation_split;
   const Expected<Done> splits = trainer::CheckSplits(found->second, request);
-  if (!splits.ok()) return ErrorOf(splits.fault(), "data");
+  if (!splits.ok()) return ErrorOf(splits.fault(), needs.data_field);
   const std::string train = trainer::SplitName(needs.train_split, "train");
   const std::string& sum = found->second.splits.at(train).sha256;
   if (!needs.data_sha256.empty() && needs.data_sha256 != sum) {
     return OtherSum("data set", needs.data, sum, needs.data_sha256,
-                    "data.sha256");
+                    needs.data_field + ".sha256");
   }
   if (!needs.task.empty()) request.task = trainer::ParseTaskName(needs.task);
   *task = trainer::TaskOf(request, found->second, train);
-  return CheckColumns(registry, found->second.splits.at(train), needs.columns,
+  return CheckColumns(registry, found->second.splits.at(train), needs,
                       task->kind);
 }
 
@@ -147,6 +148,7 @@ absl::Status CheckMetrics(const StudyNeeds& needs, TaskKind kind) {
                {"train_seconds", "trained_parameters", "steps", "kept_step"});
   for (std::size_t i = 0; i < needs.metrics.size(); ++i) {
     const std::string& metric = needs.metrics[i];
+    if (metric.empty()) continue;
     // "sst2.accuracy" is that of a set that is evaluated too.
     const std::size_t dot = metric.rfind('.');
     const bool of_other =

@@ -23,6 +23,8 @@ struct StudyNeeds {
   std::int64_t layers = 0;
   std::int64_t heads = 0;
   bool no_pooler = false;
+  // Where the study says this: "data", or "tasks[0].data" of a task.
+  std::string data_field = "data";
   std::string data;
   std::string data_sha256;
   std::string task;
@@ -30,7 +32,8 @@ struct StudyNeeds {
   std::string train_split;
   std::string validation_split;
   std::string stopping_metric;
-  std::vector<std::string> metrics;  // of the objectives
+  // Of the objectives; empty ones are of other tasks.
+  std::vector<std::string> metrics;
   std::vector<std::string> also_evaluate;
 };
 

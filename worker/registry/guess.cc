@@ -193,12 +193,12 @@ bool IsOfWords(const TableLook& look, const ColumnMap& said) {
 }
 
 absl::Status GuessTagging(const std::string& path, const TableLook& look,
-                          RoleGuess& out) {
+                          Labels labels, RoleGuess& out) {
   out.task = {TaskKind::kTagging};
   TakeGuess("words", ByName(look, UsualNames("words"), out.columns), out);
   TakeGuess("tags", ByName(look, UsualNames("tags"), out.columns), out);
   if (!out.columns.contains("words")) return Ask(path, look, "words", "words");
-  if (!out.columns.contains("tags")) {
+  if (!out.columns.contains("tags") && labels == Labels::kNeeded) {
     return Ask(path, look, "tags", "the words' tags, as texts");
   }
   return absl::OkStatus();
@@ -209,7 +209,7 @@ absl::Status GuessTagging(const std::string& path, const TableLook& look,
 absl::StatusOr<RoleGuess> GuessRoles(const std::string& path,
                                      const TableLook& look,
                                      const ColumnMap& said,
-                                     const std::string& task) {
+                                     const std::string& task, Labels labels) {
   for (const auto& [role, column] : said) {
     RETURN_IF_ERROR(CheckColumn(path, look, role, column));
   }
@@ -222,7 +222,7 @@ absl::StatusOr<RoleGuess> GuessRoles(const std::string& path,
                      "give classification, regression, tagging or pair");
   }
   if (named ? named->kind == TaskKind::kTagging : IsOfWords(look, said)) {
-    RETURN_IF_ERROR(GuessTagging(path, look, out));
+    RETURN_IF_ERROR(GuessTagging(path, look, labels, out));
     return out;
   }
   TakeGuess("text", ByName(look, UsualNames("text"), out.columns), out);
@@ -230,11 +230,16 @@ absl::StatusOr<RoleGuess> GuessRoles(const std::string& path,
   TakeGuess("text", LongTexts(look, out.columns), out);
   if (!out.columns.contains("text"))
     return Ask(path, look, "text", "the texts");
-  TakeGuess("label", FewValues(look, out.columns), out);
-  if (!out.columns.contains("label")) {
+  if (labels == Labels::kNeeded) {
+    TakeGuess("label", FewValues(look, out.columns), out);
+  }
+  if (!out.columns.contains("label") && labels == Labels::kNeeded) {
     return Ask(path, look, "label", "the labels");
   }
-  if (!named || named->pair) GuessSecond(look, out);
+  // Of a trained model nobody knows whether it was trained on pairs.
+  if (!named || named->pair || labels == Labels::kIfThere) {
+    GuessSecond(look, out);
+  }
   out.task.pair = out.columns.contains("second");
   if (named) {
     out.task = *named;

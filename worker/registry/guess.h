@@ -23,12 +23,18 @@ struct RoleGuess {
   std::vector<std::string> guessed;  // the roles that nobody had named
 };
 
+enum class Labels {
+  kNeeded,   // to train on
+  kIfThere,  // to measure answers: a column that is called so, or none
+};
+
 // `said` are the columns that a person named, `task` the task or "". A column
 // that is not there is an error that names the nearest.
 absl::StatusOr<RoleGuess> GuessRoles(const std::string& path,
                                      const TableLook& look,
                                      const trainer::ColumnMap& said,
-                                     const std::string& task);
+                                     const std::string& task,
+                                     Labels labels = Labels::kNeeded);
 
 }  // namespace frostline::registry
 

@@ -16,6 +16,7 @@
 #include "worker/registry/registry.h"
 #include "worker/trainer/data/conllu.h"
 #include "worker/trainer/data/field_splitter.h"
+#include "worker/trainer/data/format_name.h"
 
 namespace frostline::registry {
 namespace {
@@ -128,10 +129,7 @@ absl::StatusOr<char> ReadDelimiter(const std::string& text) {
 
 absl::StatusOr<Kind> ReadKind(const std::string& name,
                               const std::string& path) {
-  if (name == "tsv") return Kind::kTsv;
-  if (name == "csv") return Kind::kCsv;
-  if (name == "jsonl") return Kind::kJsonl;
-  if (name == "conllu") return Kind::kConllu;
+  if (const auto kind = trainer::ParseFormatName(name)) return *kind;
   return MakeError(ErrorId::kRequestInvalid,
                    name.empty()
                        ? absl::StrCat(path, " has a name that tells no format")
@@ -154,6 +152,7 @@ absl::StatusOr<std::vector<ColumnLook>> DelimitedColumns(
       const std::vector<std::string> first,
       FirstFields(path, tabs ? '\t' : format.delimiter, !tabs, &widths));
   std::vector<ColumnLook> columns;
+  columns.reserve(first.size());
   for (std::size_t i = 0; i < first.size(); ++i) {
     columns.push_back(
         {hints.has_header ? first[i] : absl::StrCat(i + 1), false, {}});

@@ -18,6 +18,7 @@
 #include "worker/trainer/model/torch.h"
 #include "worker/trainer/prefix/group_key.h"
 #include "worker/trainer/prefix/prefix_store.h"
+#include "worker/trainer/process/message_line.h"
 #include "worker/trainer/process/options.h"
 #include "worker/trainer/process/trainer.h"
 #include "worker/trainer/self_check.h"
@@ -79,6 +80,23 @@ int CheckAndPrint(const std::string& device) {
   return check.ok ? kOk : kFailure;
 }
 
+// No agent listens: a signal ends it as it ends any program.
+int AnswerRows(const TrainerOptions& options) {
+  Outbox outbox(STDOUT_FILENO);  // first: a library may print
+  Expected<Device> device = Device::Open(options.device);
+  if (!device.ok()) return Complain(device.fault(), kFailure);
+  SetThreads(options.threads);
+  const Expected<PredictReport> report =
+      Predict(options.predict, device.value());
+  if (!report.ok()) return Complain(report.fault(), kFailure);
+  const auto examples = static_cast<std::int64_t>(report.value().examples);
+  outbox.Send(MessageLine("predicted")
+                  .Add("examples", examples)
+                  .Add("metrics", report.value().metrics)
+                  .Take());
+  return outbox.broken() ? kFailure : kOk;
+}
+
 int Train(const TrainerOptions& options) {
   // A scheduler that wants the node back sends it to every process of a job;
   // when to stop is said by the agent, after which there is a checkpoint.
@@ -124,6 +142,8 @@ int Main(const std::vector<std::string>& arguments) {
     case TrainerOptions::Action::kHelp:
       std::cout << kTrainerHelp;
       return kOk;
+    case TrainerOptions::Action::kPredict:
+      return AnswerRows(options.value());
     case TrainerOptions::Action::kTrain:
       return Train(options.value());
   }

@@ -30,14 +30,22 @@ trainer::Model ModelToTrain(const std::filesystem::path& root,
   const trainer::LoadedModel loaded =
       RecordedModel(root / TextAt(recorded, "model"));
   const JsonValue* lora = recorded.Find("lora");
-  if (lora == nullptr) return loaded.model;
+  const JsonValue* adapters = recorded.Find("adapters");
+  if (lora == nullptr && adapters == nullptr) return loaded.model;
   trainer::ModelConfig config = loaded.model.config();
-  config.lora = SpecOf(*lora);
+  if (lora != nullptr) config.lora = SpecOf(*lora);
+  if (adapters != nullptr) {
+    config.bottleneck = {static_cast<std::int64_t>(NumberAt(*adapters, "size")),
+                         TextAt(*adapters, "activation") == "relu"};
+  }
   const std::vector<bool> all(loaded.model.weights().size(), true);
   trainer::Model model = trainer::TrainableCopy(loaded, config, all, 1);
-  trainer::Tensors start = RecordedTensors(root / TextAt(*lora, "start"));
+  trainer::Tensors start = RecordedTensors(
+      root / TextAt(lora != nullptr ? *lora : *adapters, "start"));
   for (trainer::Weight& each : model.weights()) {
-    if (each.spec.role != trainer::Role::kLoraA) continue;
+    if (!each.spec.adapts() || each.spec.role == trainer::Role::kLoraB) {
+      continue;
+    }
     each.value.copy_(start.at(each.spec.name));
     start.erase(each.spec.name);
   }
@@ -50,7 +58,7 @@ trainer::Model ModelToTrain(const std::filesystem::path& root,
 void AddLoraFigures(trainer::Stepper& stepper, trainer::Model& model,
                     const JsonValue& recorded, const trainer::Batch& first,
                     Figures& figures) {
-  if (!Has(recorded, "lora")) return;
+  if (!Has(recorded, "final_grads")) return;
   const trainer::Batch batch = trainer::MoveTo(first, model.device());
   const trainer::Pass pass = trainer::TrainingPass(stepper.plan());
   trainer::LossOf(model.head().spec(), model.Forward(batch, pass), batch.labels,
@@ -67,6 +75,7 @@ void AddLoraFigures(trainer::Stepper& stepper, trainer::Model& model,
                each.value.grad(), figures);
     each.value.mutable_grad().reset();
   }
+  if (!Has(recorded, "merged_weights")) return;
   const trainer::Model merged = model.Merged();
   std::size_t found = 0;
   const JsonValue& weights = At(recorded, "merged_weights");

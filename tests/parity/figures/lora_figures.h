@@ -2,8 +2,9 @@
 //
 // File: lora_figures.h
 //
-// What a recorded training has more when it trains adapters: where they began,
-// their gradients at the end, and the weights into which they are merged.
+// What a recorded training has more when it trains adapters or biases: where
+// adapters began, gradients at the end, and the weights into which those of
+// peft are merged.
 #ifndef FROSTLINE_TESTS_PARITY_FIGURES_LORA_FIGURES_H_
 #define FROSTLINE_TESTS_PARITY_FIGURES_LORA_FIGURES_H_
 
@@ -21,8 +22,8 @@ namespace frostline::test {
 trainer::Model ModelToTrain(const std::filesystem::path& root,
                             const JsonValue& recorded);
 
-// Of the batch `first`, on the processor. Nothing for a recording without
-// adapters.
+// Of the batch `first`, on the processor. Nothing for a recording of all
+// weights.
 void AddLoraFigures(trainer::Stepper& stepper, trainer::Model& model,
                     const JsonValue& recorded, const trainer::Batch& first,
                     Figures& figures);

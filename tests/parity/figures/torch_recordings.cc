@@ -13,7 +13,8 @@ trainer::HeadSpec HeadOfRecording(const JsonValue& expected) {
   if (task.starts_with("tok")) head.task = trainer::Task::kTokens;
   if (task == "reg") head.task = trainer::Task::kRegression;
   if (task == "pair") {
-    head.task = trainer::Task::kPairCosine;
+    head.task = trainer::Task::kRegression;
+    head.kind = trainer::HeadKind::kCosine;
     head.pooling = TextAt(expected, "pooling") == "mean"
                        ? trainer::Pooling::kMean
                        : trainer::Pooling::kFirst;

@@ -41,7 +41,9 @@ trainer::FreezeSemantics SemanticsOf(const JsonValue& recorded) {
   const bool lr0 = Has(recorded, "mode") ? TextAt(recorded, "mode") == "lr0"
                                          : TextsAt(recorded, "frozen").empty();
   return {.mode = lr0 ? trainer::FreezeMode::kLr0 : trainer::FreezeMode::kHard,
-          .prefix_dropout = trainer::PrefixDropout::kHf};
+          .prefix_dropout = trainer::PrefixDropout::kHf,
+          .tuned = Has(recorded, "trains") ? trainer::Tuned::kBiases
+                                           : trainer::Tuned::kAll};
 }
 
 std::int64_t WholeAt(const JsonValue& object, const std::string& member) {
@@ -73,6 +75,25 @@ trainer::StepOptions OptionsOf(const JsonValue& recorded) {
   if (Has(recorded, "label_smoothing")) {
     options.label_smoothing = NumberAt(recorded, "label_smoothing");
   }
+  return options;
+}
+
+// Where the adversary begins is recorded by the number of texts.
+trainer::SmartOptions SmartOf(const JsonValue& recorded, const fs::path& root) {
+  const JsonValue* smart = recorded.Find("smart");
+  if (smart == nullptr) return {};
+  trainer::SmartOptions options;
+  options.weight = NumberAt(*smart, "weight");
+  options.bregman = NumberAt(*smart, "bregman");
+  options.momentum = NumberAt(*smart, "momentum");
+  options.steps = WholeAt(*smart, "steps");
+  options.radius = NumberAt(*smart, "radius");
+  options.step_size = NumberAt(*smart, "step_size");
+  options.at_boundary = TextAt(*smart, "enter") == "boundary";
+  options.begin = [noise = RecordedTensors(root / TextAt(*smart, "noise"))](
+                      const at::Tensor& x, const trainer::Batch&) {
+    return noise.at("rows" + std::to_string(x.size(0))).to(x.device());
+  };
   return options;
 }
 
@@ -130,8 +151,8 @@ void AddWeights(const trainer::Stepper& stepper, const trainer::Model& start,
       const bool same = value.equal(start.weights()[i].value);
       figures.push_back({FigureKind::kExact, name + " stays, bit for bit", 1.0,
                          same ? 1.0 : 0.0});
-      // Of what adapters stand in for, nothing else is recorded.
-      if (Has(recorded, "lora") && !now.spec.adapts()) continue;
+      // Of what something else trains in the place of, no more is recorded.
+      if (!Has(At(recorded, "final_weights"), name)) continue;
     }
     const JsonValue& weights = At(At(recorded, "final_weights"), name);
     const at::Tensor moved = value - start.weights()[i].value;
@@ -156,8 +177,10 @@ Figures TrajectoryFigures(const fs::path& trajectory,
   const trainer::FreezePlan plan = OrThrow(
       trainer::MakeFreezePlan(model.config(), model.head().spec(),
                               RatesOf(recorded), SemanticsOf(recorded)));
+  trainer::StepOptions options = OptionsOf(recorded);
+  options.smart = SmartOf(recorded, root);
   trainer::Stepper stepper =
-      OrThrow(trainer::Stepper::Make(model, plan, OptionsOf(recorded)));
+      OrThrow(trainer::Stepper::Make(model, plan, options));
   Figures figures;
   AddSteps(stepper, recorded, batches, figures);
   AddWeights(stepper, start, recorded, figures);

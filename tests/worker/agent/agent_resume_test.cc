@@ -13,6 +13,11 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+// What a trainer was told of a checkpoint that is not there.
+auto NamesNoPath() {
+  return ::testing::AllOf(HasSubstr("epoch-3"), Not(HasSubstr("path")));
+}
+
 bool AwaitFinishes(Rig& rig, std::size_t count) {
   return rig.coordinator().Await(
       [count](const Heard& heard) { return heard.finishes.size() == count; });
@@ -56,7 +61,7 @@ TEST(Resume, AHarmedCheckpointIsNotUsedAndTheLogSaysSo) {
   v1::Lease lease = Resuming(rig, 1, 2);
   lease.mutable_resume_from()->set_sha256(std::string(64, '0'));
   rig.coordinator().Offer(lease);
-  EXPECT_THAT(rig.AwaitFile("resume1"), Not(HasSubstr("path")));
+  EXPECT_THAT(rig.AwaitFile("resume1"), NamesNoPath());
   std::ifstream log(rig.File("runs/trials/s/1/2.log"));
   std::string line;
   std::getline(log, line);
@@ -69,7 +74,7 @@ TEST(Resume, ACheckpointOfAnotherNodeIsNamedWithoutAPath) {
   lease.mutable_resume_from()->set_id("5.1.epoch-3");
   rig.coordinator().Offer(lease);
   rig.Start();
-  EXPECT_THAT(rig.AwaitFile("resume5"), Not(HasSubstr("path")));
+  EXPECT_THAT(rig.AwaitFile("resume5"), NamesNoPath());
 }
 
 // A hook that copies to and from `store` of the rig, and notes its words.
@@ -111,7 +116,29 @@ TEST(Hook, ThatFailsIsTheNodesFaultAndThenTheTrialBeginsAnew) {
   EXPECT_EQ(outcome.failure(), v1::FAILURE_CLASS_INFRASTRUCTURE);
   EXPECT_THAT(outcome.cause(), HasSubstr("fetch ended with code 3"));
   rig.coordinator().Offer(OfAnotherNode(5));  // the hook had its attempts
-  EXPECT_THAT(rig.AwaitFile("resume5"), Not(HasSubstr("path")));
+  EXPECT_THAT(rig.AwaitFile("resume5"), NamesNoPath());
+}
+
+TEST(Hook, ThatIsKilledHasNotFetched) {
+  Rig rig(kTrainer);
+  WriteHook(rig, "echo state >$3; kill -9 $$");
+  rig.coordinator().Offer(OfAnotherNode(2));
+  rig.Start();
+  ASSERT_TRUE(AwaitFinishes(rig, 1));
+  const v1::Outcome outcome = rig.coordinator().heard().finishes[0].outcome();
+  EXPECT_EQ(outcome.failure(), v1::FAILURE_CLASS_INFRASTRUCTURE);
+  EXPECT_THAT(outcome.cause(), HasSubstr("fetch was ended by signal 9"));
+}
+
+// An agent that is killed meanwhile leaves nothing that looks like a
+// checkpoint.
+TEST(Hook, FetchesBesideThePlaceOfTheCheckpoint) {
+  Rig rig(kTrainer);
+  WriteHook(rig, "echo state >$3; ls ${3%/*} >$S.seen");
+  rig.coordinator().Offer(OfAnotherNode(2));
+  rig.Start();
+  EXPECT_THAT(rig.AwaitFile("resume5"), HasSubstr("/trials/s/5/1/epoch-3\""));
+  EXPECT_EQ(rig.AwaitFile("store.seen"), "epoch-3.part\n");
 }
 
 // Writes a checkpoint and trains until it is stopped.
@@ -149,6 +176,37 @@ TEST(Hook, ThatHangsIsKilledAndTheTrialIsHandedBackAllTheSame) {
   ASSERT_EQ(releases.size(), 1U);
   EXPECT_THAT(releases[0].detail(), HasSubstr("took longer than its limit"));
   EXPECT_EQ(releases[0].checkpoint().id(), "1.1.epoch-3");
+}
+
+TEST(Hook, IsNotBegunAfterASecondSignal) {
+  Rig rig(kEndless);
+  WriteHook(rig, kCopy);
+  rig.coordinator().Offer(1);
+  rig.Start();
+  rig.AwaitFile("trains");
+  rig.Stop(StopLevel::kNow, kExitRequeue);
+  EXPECT_EQ(rig.Join(), kExitRequeue);
+  EXPECT_FALSE(std::filesystem::exists(rig.File("words")));
+  const auto releases = rig.coordinator().heard().releases;
+  ASSERT_EQ(releases.size(), 1U);
+  EXPECT_EQ(releases[0].checkpoint().id(), "1.1.epoch-3");
+  EXPECT_THAT(releases[0].detail(), Not(HasSubstr("hook")));
+}
+
+TEST(Hook, IsEndedByASecondSignal) {
+  Rig rig(kEndless);
+  WriteHook(rig, "sleep 600");
+  rig.options().checkpoint_hook.limit = std::chrono::minutes(10);
+  rig.coordinator().Offer(1);
+  rig.Start();
+  rig.AwaitFile("trains");
+  rig.Stop(StopLevel::kRelease, kExitRequeue);
+  EXPECT_THAT(rig.AwaitFile("words"), HasSubstr("save"));
+  rig.Stop(StopLevel::kNow, kExitRequeue);
+  EXPECT_EQ(rig.Join(), kExitRequeue);
+  const auto releases = rig.coordinator().heard().releases;
+  ASSERT_EQ(releases.size(), 1U);
+  EXPECT_THAT(releases[0].detail(), HasSubstr("was ended by a second signal"));
 }
 
 TEST(TrialLog, HoldsWhatTheTrainerSaysBesidesMessages) {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "gmock/gmock.h"
+#include "tests/support/temp_folder.h"
 #include "tests/worker/agent/scripted_coordinator.h"
 
 namespace frostline::agent {
@@ -66,7 +67,9 @@ class LogListenerTest : public ::testing::Test {
                       {.heard = [this] { ++answered_; },
                        .unknown = [](SteadyTime) {},
                        .holds = [this] { listener_.Ring(); }}};
-  LogListener listener_{client_, clock_, keeper_, "workers/w", "boot"};
+  TempFolder runs_;  // with no predictions in it
+  LogListener listener_{client_,     clock_, keeper_, runs_.path().string(),
+                        "workers/w", "boot"};
 };
 
 TEST_F(LogListenerTest, ALogThatSomebodyWantsIsPushed) {

@@ -30,6 +30,17 @@ TEST(TrainerLine, ReportKeepsStepAndMetrics) {
   EXPECT_EQ(report.metrics, (Metrics{{"f1", 0.5}, {"n", 2.0}}));
 }
 
+TEST(TrainerLine, ReportSaysWhatItIsComputedIn) {
+  const auto report = Parsed<ReportMessage>(
+      R"({"type":"report","step":0,"precision":"bf16","precisions":["fp32","bf16"]})");
+  EXPECT_EQ(report.precision, "bf16");
+  EXPECT_EQ(report.precisions, (std::vector<std::string>{"fp32", "bf16"}));
+  const auto finish = Parsed<FinishMessage>(
+      R"({"type":"finish","state":"failed","class":"unfit","precisions":["fp32"]})");
+  EXPECT_TRUE(finish.is_unfit);
+  EXPECT_EQ(finish.precisions, std::vector<std::string>{"fp32"});
+}
+
 TEST(TrainerLine, NonFiniteNumbersComeBareAndAsStrings) {
   const auto report = Parsed<ReportMessage>(
       R"({"type":"report","step":0,"metrics":{"a":NaN,"b":-Infinity,"c":"Infinity","NaN":1}})");
@@ -104,9 +115,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{R"({"type":"finish","state":"failed","usage":{"watts":1}})",
                 "usage"},
         Mistake{
-            R"({"type":"finish","state":"failed","examples":{"set":"test"}})",
+            R"({"type":"finish","state":"failed","examples":{"sett":"test"}})",
             "examples"},
-        Mistake{R"({"type":"finish","state":"failed","evaluations":[]})",
+        Mistake{R"({"type":"finish","state":"failed","evaluations":{}})",
                 "evaluations"},
         Mistake{R"({"type":"prefixes","held":[]})", "type"},
         Mistake{R"({"type":"checkpoint","id":"../x","step":1})", "id"},

@@ -327,6 +327,32 @@ TEST(Stock, ItIsToldAgainWhenTheCoordinatorWasAway) {
   }));
 }
 
+// The worker is one for fp32 alone; it says so, and takes no fault.
+TEST(Stock, ATrialOfAnotherPrecisionGoesBackAndIsRemembered) {
+  Stocked test(R"py(
+if "auto_precision" not in t:
+    say(type="report", step=0, precision="fp32", precisions=["fp32"])
+    finish("succeeded", 1.0)
+else:
+    say(type="finish", state="failed", cause="FL-5013: not bf16 (elsewhere)",
+        precisions=["fp32"], **{"class": "unfit"})
+)py");
+  v1::Lease decided = Stocked::Lease(2);
+  decided.mutable_spec()->set_auto_precision("bf16");
+  test.rig.coordinator().Offer(Stocked::Lease(1));
+  test.rig.coordinator().Offer(decided);
+  test.rig.Start();
+  ASSERT_TRUE(test.rig.coordinator().Await([](const Heard& heard) {
+    return heard.finishes.size() == 1 && heard.releases.size() == 1 &&
+           heard.registers.back().worker().precisions_size() == 1;
+  }));
+  const Heard heard = test.rig.coordinator().heard();
+  EXPECT_EQ(heard.reports[0].precision(), "fp32");
+  EXPECT_EQ(heard.releases[0].reason(), v1::ReleaseRequest::NOT_IN_STOCK);
+  EXPECT_THAT(heard.releases[0].detail(), HasSubstr("not bf16"));
+  EXPECT_EQ(heard.registers.back().worker().precisions(0), "fp32");
+}
+
 TEST(Stock, AFileThatIsGoneIsNobodysFailure) {
   Stocked test(kLacksAFile);
   test.rig.options().stock_interval = std::chrono::hours(1);

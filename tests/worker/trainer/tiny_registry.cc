@@ -34,6 +34,17 @@ std::string Texts(int count, int begin) {
   return text;
 }
 
+// Two texts, and how alike they are.
+std::string Scores(int count, int begin) {
+  std::string text = "text\tsecond\tlabel\n";
+  for (int i = begin; i < begin + count; ++i) {
+    const int apart = i % 5;
+    text += "w" + std::to_string(i) + " w" + std::to_string(i + 1) + "\tw" +
+            std::to_string(i + apart) + "\t" + std::to_string(5 - apart) + "\n";
+  }
+  return text;
+}
+
 void WriteModel(const std::string& folder) {
   const std::string source = std::string(std::getenv("FROSTLINE_SOURCE_DIR")) +
                              "/tests/parity/data/models/bert-seq2";
@@ -55,11 +66,19 @@ void WriteModel(const std::string& folder) {
 void WriteData(const std::string& folder) {
   Write(folder + "/train.tsv", Texts(24, 0));
   Write(folder + "/validation.tsv", Texts(10, 100));
-  std::string yaml = "words:\n  format: tsv\n  splits:\n";
-  for (const std::string split : {"train", "validation"}) {
-    const std::string path = split + ".tsv";
-    yaml += "    " + split + ": {path: " + path +
-            ", sha256: " + SumOf(folder + "/" + path) + "}\n";
+  Write(folder + "/scores-train.tsv", Scores(20, 0));
+  Write(folder + "/scores-validation.tsv", Scores(10, 50));
+  std::string yaml;
+  for (const std::string set : {"", "scores-"}) {
+    yaml += set.empty() ? "words:\n"
+                        : "scores:\n  task: regression\n"
+                          "  columns: {second: second}\n";
+    yaml += "  format: tsv\n  splits:\n";
+    for (const std::string split : {"train", "validation"}) {
+      const std::string path = set + split + ".tsv";
+      yaml += "    " + split + ": {path: " + path +
+              ", sha256: " + SumOf(folder + "/" + path) + "}\n";
+    }
   }
   Write(folder + "/datasets.yaml", yaml);
 }

@@ -16,6 +16,7 @@
 
 #include "base/plain/stop_sign.h"
 #include "worker/trainer/data/label_set.h"
+#include "worker/trainer/data/text_form.h"
 #include "worker/trainer/data/text_pool.h"
 
 namespace frostline::trainer {
@@ -50,6 +51,7 @@ class Dataset {
   TaskKind task() const { return task_; }
   bool is_pair() const { return is_pair_; }
   bool labelled() const { return labelled_; }
+  const TextForm& form() const { return form_; }  // its texts have it
   // These rows had no label and were left out.
   std::size_t skipped() const { return skipped_; }
   // These had one that is dropped; in tagging they count words, which stay.
@@ -80,6 +82,7 @@ class Dataset {
   TaskKind task_;
   bool is_pair_ = false;
   bool labelled_ = true;
+  TextForm form_;
   std::size_t skipped_ = 0;
   std::size_t dropped_ = 0;
   std::set<std::string, std::less<>> ruled_;

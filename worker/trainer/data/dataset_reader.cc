@@ -84,6 +84,7 @@ Expected<Dataset> DatasetReader::Run(InputFile file, const FileFormat& format,
 
   Dataset data(task_);
   data.labelled_ = labelled_;
+  data.form_ = form_;
   data.is_pair_ = all.contains("second");
   if (labels_) data.labels_ = *labels_;
   Row row;

@@ -6,6 +6,7 @@
 #include "base/plain/sha256.h"
 #include "base/plain/shown.h"
 #include "base/plain/yaml_fields.h"
+#include "worker/trainer/data/format_name.h"
 #include "worker/trainer/data/limits.h"
 
 namespace frostline::trainer {
@@ -33,18 +34,13 @@ void CheckId(YamlFields& fields, const YamlMark& mark, std::string_view id) {
 // What a block says about its files; a split's own words go before its set's.
 void TakeFormat(YamlFields& fields, FileFormat& format, ColumnMap& columns) {
   if (const auto name = fields.Text("format")) {
-    if (*name == "tsv")
-      format.kind = FileFormat::Kind::kTsv;
-    else if (*name == "csv")
-      format.kind = FileFormat::Kind::kCsv;
-    else if (*name == "jsonl")
-      format.kind = FileFormat::Kind::kJsonl;
-    else if (*name == "conllu")
-      format.kind = FileFormat::Kind::kConllu;
-    else
+    if (const auto kind = ParseFormatName(*name)) {
+      format.kind = *kind;
+    } else {
       fields.Fail(MarkOf(fields, "format"),
                   "format " + Shown(*name) + " is unknown",
                   "use tsv, csv, jsonl or conllu");
+    }
   }
   if (const auto delimiter = fields.Text("delimiter")) {
     const bool one = delimiter->size() == 1 && *delimiter != "\"";

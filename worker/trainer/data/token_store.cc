@@ -119,13 +119,19 @@ Expected<Done> TokenStore::Add(const Dataset& data, std::uint32_t row,
     targets_.push_back(static_cast<float>(data[row].target));
     return Done{};
   }
+  // Where nobody labelled anything each word is asked about, and a place is
+  // kept for its answer.
+  const std::vector<std::int32_t> asked(
+      data.labelled() ? 0 : data.word_labels(row).size(), 0);
+  const std::span<const std::int32_t> labels =
+      data.labelled() ? data.word_labels(row) : std::span(asked);
   std::vector<std::int32_t> aligned;
-  Expected<Done> done = AlignLabels(encoding, data.word_labels(row), aligned);
+  Expected<Done> done = AlignLabels(encoding, labels, aligned);
   if (!done.ok()) return done;
   for (const std::int32_t label : aligned) {
     token_labels_.push_back(ForLoss(label));
   }
-  AddUnread(data.word_labels(row), encoding);
+  AddUnread(labels, encoding);
   return Done{};
 }
 

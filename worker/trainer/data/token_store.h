@@ -64,7 +64,7 @@ class TokenStore {
   RowKey key(std::size_t row) const { return keys_[row]; }
   // Who draws: the text, and another one where it occurs again.
   RowKey drawer(std::size_t row) const;
-  // Only tagging has labels.
+  // Only tagging has labels; of a data set without labels each word has 0.
   std::span<const std::int32_t> token_labels(std::size_t row) const;
   // How often a model reads each of the classes 0 to `classes` - 1.
   std::vector<std::uint64_t> CountLabels(std::size_t classes) const;

@@ -2,21 +2,29 @@
 //
 // File: autocast.h
 //
-// LibTorch casts the operands of large products alone to bf16; weights stay
-// fp32.
+// LibTorch casts the operands of large products alone to bf16 or fp16; weights
+// stay fp32.
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_AUTOCAST_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_AUTOCAST_H_
 
 #include <ATen/autocast_mode.h>
+
+#include <optional>
 
 #include "worker/trainer/device/precision.h"
 #include "worker/trainer/model/torch.h"
 
 namespace frostline::trainer {
 
-// While it lives, this thread computes on `device` in `precision`. Its bf16
-// copies of weights go with it, as weights change. Backward must run outside of
-// it.
+// What operands are cast to, if they are.
+inline std::optional<at::ScalarType> HalfOf(Precision precision) {
+  if (precision == Precision::kBf16) return at::kBFloat16;
+  if (precision == Precision::kFp16) return at::kHalf;
+  return std::nullopt;
+}
+
+// While it lives, this thread computes on `device` in `precision`. Its copies
+// of weights go with it, as weights change. Backward must run outside of it.
 class Autocast {
  public:
   Autocast(Precision precision, at::Device device)
@@ -25,8 +33,9 @@ class Autocast {
         dtype_(at::autocast::get_autocast_dtype(type_)),
         cached_(at::autocast::is_autocast_cache_enabled()) {
     at::autocast::increment_nesting();
-    at::autocast::set_autocast_enabled(type_, precision == Precision::kBf16);
-    at::autocast::set_autocast_dtype(type_, at::kBFloat16);
+    const std::optional<at::ScalarType> half = HalfOf(precision);
+    at::autocast::set_autocast_enabled(type_, half.has_value());
+    at::autocast::set_autocast_dtype(type_, half.value_or(at::kBFloat16));
     at::autocast::set_autocast_cache_enabled(true);
   }
   ~Autocast() {

@@ -21,6 +21,8 @@ struct Gpu {
   double clock_ghz = 0.0;
 
   bool does_bf16_well() const { return major >= 8; }
+  // Earlier ones take fp16 slower than fp32.
+  bool does_fp16_well() const { return major >= 7; }
   bool has_tf32() const { return major >= 8; }
 };
 

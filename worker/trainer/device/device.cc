@@ -65,6 +65,7 @@ Expected<Device> Device::OpenGpu(int index) {
   device.torch_ = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(index));
   device.name_ = gpu->name;
   device.bf16_ = gpu->does_bf16_well();
+  device.fp16_ = gpu->does_fp16_well();
   device.tf32_ = gpu->has_tf32();
   device.gpu_gflops_ = frostline::trainer::PeakGflops(*gpu);
   device.bus_id_ = gpu->bus_id;
@@ -94,16 +95,18 @@ double Device::PeakGflops(int threads) const {
 Expected<Precision> Device::Choose(std::string_view wanted) const {
   if (wanted == "fp32") return Precision::kFp32;
   if (wanted == "bf16") return Precision::kBf16;
+  if (wanted == "fp16") return Precision::kFp16;
   if (wanted == "tf32" && tf32_) return Precision::kTf32;
   if (wanted == "tf32") {
     return Fault{FaultKind::kUnsupported, name_ + " has no TF32",
                  "ask for fp32 or auto, or for a worker with a GPU of "
                  "capability 8.0 or higher"};
   }
-  if (wanted == "auto") return bf16_ ? Precision::kBf16 : Precision::kFp32;
+  if (wanted == "auto" && bf16_) return Precision::kBf16;
+  if (wanted == "auto") return fp16_ ? Precision::kFp16 : Precision::kFp32;
   return Fault{FaultKind::kMisuse,
                "\"" + std::string(wanted) + "\" is no precision",
-               "write auto, fp32, tf32 or bf16"};
+               "write auto, fp32, tf32, bf16 or fp16"};
 }
 
 void Device::Multiply(Precision precision) const {

@@ -31,14 +31,15 @@ class Device {
   // It is "cpu", or as the driver calls it: "NVIDIA H200".
   std::string name() const { return name_; }
   bool does_bf16_well() const { return bf16_; }
+  bool does_fp16_well() const { return fp16_; }
   // Says why "auto" did not take the GPU that is there, if so.
   std::string note() const { return note_; }
   // Returns the most fp32 operations by second, in 1e9, or 0 when unknown.
   double PeakGflops(int threads) const;
 
-  // Understands "auto" (bf16 where the device does it well), "fp32", "tf32" and
-  // "bf16". Returns kUnsupported for tf32 where the device has none, and
-  // kMisuse for another word.
+  // Understands "auto" (bf16 where the device does it well, else fp16 where it
+  // does that), "fp32", "tf32", "bf16" and "fp16". Returns kUnsupported for
+  // tf32 where the device has none, and kMisuse for another word.
   Expected<Precision> Choose(std::string_view wanted) const;
   // From here on fp32 products of this process are TF32, or are not.
   void Multiply(Precision precision) const;
@@ -69,6 +70,7 @@ class Device {
   at::Device torch_ = at::Device(at::kCPU);
   std::string name_ = "cpu";
   bool bf16_ = false;
+  bool fp16_ = false;
   bool tf32_ = false;
   std::string note_;
   double gpu_gflops_ = 0.0;

@@ -3,7 +3,8 @@
 // File: precision.h
 //
 // Weights, moments, losses and logits are fp32 in all of them. kTf32 is fp32
-// whose products have ten bits of mantissa.
+// whose products have ten bits of mantissa. kFp16 wants a scaled loss
+// (train/loss_scale.h).
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_PRECISION_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_PRECISION_H_
 
@@ -12,7 +13,7 @@
 
 namespace frostline::trainer {
 
-enum class Precision : std::uint8_t { kFp32, kTf32, kBf16 };
+enum class Precision : std::uint8_t { kFp32, kTf32, kBf16, kFp16 };
 
 constexpr std::string_view NameOf(Precision precision) {
   switch (precision) {
@@ -22,6 +23,8 @@ constexpr std::string_view NameOf(Precision precision) {
       return "tf32";
     case Precision::kBf16:
       return "bf16";
+    case Precision::kFp16:
+      return "fp16";
   }
   return "";
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "worker/trainer/device/autocast.h"
+
 namespace frostline::trainer {
 
 double MeasureGflops(const Device& device, Precision precision,
@@ -14,8 +16,7 @@ double MeasureGflops(const Device& device, Precision precision,
   // Enough to keep every core or multiprocessor busy, and no more than a
   // second where there is no BLAS at all.
   const std::int64_t size = device.is_cpu() ? 1024 : 4096;
-  const at::ScalarType dtype =
-      precision == Precision::kBf16 ? at::kBFloat16 : at::kFloat;
+  const at::ScalarType dtype = HalfOf(precision).value_or(at::kFloat);
   const at::NoGradGuard no_graph;
   const at::Tensor factor =
       at::ones({size, size}, at::TensorOptions(device.torch()).dtype(dtype));

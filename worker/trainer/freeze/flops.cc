@@ -5,7 +5,8 @@
 // weights, cost S forward and 2 S backward. Each is needed or not:
 //   of the weights   when they train,
 //   of the input     when anything nearer to the text trains.
-// An adapter is two maps of its own, B behind A, beside the one it adapts.
+// An adapter is two maps of its own, one behind the other, beside the one it
+// adapts or behind it.
 #include "worker/trainer/freeze/flops.h"
 
 #include <map>
@@ -19,11 +20,14 @@ namespace {
 // What has a gradient, by part and by name.
 class Trained {
  public:
-  Trained(const ModelConfig& config, const HeadSpec& head,
+  Trained(const ModelConfig& config, const Heads& heads, std::size_t task,
           const FreezePlan& plan) {
-    const std::vector<ParameterSpec> specs = ParametersOf(config, head);
+    const std::vector<ParameterSpec> specs = ParametersOf(config, heads);
     for (std::size_t i = 0; i < specs.size(); ++i) {
       if (!plan.parameters[i].needs_gradient) continue;
+      if (specs[i].task != heads[task].name && specs[i].part == Part::kHead) {
+        continue;
+      }
       parts_.emplace(specs[i].part, specs[i].layer);
       if (specs[i].layer >= 0) names_.insert(specs[i].name);
     }
@@ -38,8 +42,13 @@ class Trained {
   bool Adapter(const std::string& linear) const {
     return names_.contains(LoraANameOf(linear));
   }
+  bool Behind(const std::string& linear) const {
+    return names_.contains(DownNameOf(linear) + ".weight");
+  }
+  // What the map gives has a gradient, be its own input without.
   bool Map(const std::string& linear) const {
-    return Weight(linear) || Adapter(linear);
+    return Weight(linear) || names_.contains(linear + ".bias") ||
+           Adapter(linear);
   }
 
  private:
@@ -56,7 +65,7 @@ double Linear(std::int64_t rows, std::int64_t inputs, std::int64_t outputs) {
 class LayerCount {
  public:
   LayerCount(const ModelConfig& config, const Trained& trained)
-      : lora_(config.lora), trained_(trained) {}
+      : lora_(config.lora), bottleneck_(config.bottleneck), trained_(trained) {}
 
   // `rows` tokens pass through the map. `below`: something nearer to the text
   // has a gradient.
@@ -70,6 +79,16 @@ class LayerCount {
     Product(Linear(rows, lora_.rank, outputs), adapts, adapts || below);  // B
   }
 
+  // Behind the map, on rows of `width` that have a gradient or not.
+  void Bottleneck(const std::string& name, std::int64_t rows,
+                  std::int64_t width, bool below) {
+    if (!bottleneck_.any()) return;
+    const double one = Linear(rows, width, bottleneck_.size);
+    const bool trains = trained_.Behind(name);
+    Product(one, trains, below);
+    Product(one, trains, trains || below);
+  }
+
   // A product of two things, each of which has a gradient or not.
   void Product(double forward, bool one, bool other) {
     flops_.forward += forward;
@@ -81,6 +100,7 @@ class LayerCount {
 
  private:
   const LoraSpec& lora_;
+  const BottleneckSpec& bottleneck_;
   const Trained& trained_;
   ModuleFlops flops_;
 };
@@ -143,6 +163,10 @@ ModuleFlops LayerFlops(const ModelConfig& config, const Trained& trained,
     if (map.part == kFeedForwardOut) below = attention || has[kFeedForwardIn];
     count.Map(map.part, map.name, RowsOf(map.part, work), map.inputs,
               map.outputs, below);
+    if (map.part == kAttentionOut || map.part == kFeedForwardOut) {
+      count.Bottleneck(map.name, RowsOf(map.part, work), map.outputs,
+                       below || trained.Map(map.name));
+    }
   }
   return count.flops();
 }
@@ -170,10 +194,13 @@ ModuleFlops TopFlops(double forward, bool trained, bool below) {
 double HeadForward(const ModelConfig& config, const HeadSpec& head,
                    std::int64_t texts, std::int64_t tokens) {
   double forward = 0.0;
-  for (const ParameterSpec& spec : ParametersOf(config, head)) {
+  // Of a pair most maps read both texts at once.
+  const bool both = head.apart() && head.kind != HeadKind::kCosine;
+  const std::int64_t pairs = both ? texts / 2 : texts;
+  for (const ParameterSpec& spec : HeadParametersOf(config, head)) {
     if (spec.part != Part::kHead || spec.role != Role::kWeight) continue;
     const std::int64_t rows =
-        head.task == Task::kTokens ? texts * tokens : texts;
+        head.task == Task::kTokens ? texts * tokens : pairs;
     forward += Linear(rows, spec.shape[1], spec.shape[0]);
   }
   return forward;
@@ -198,29 +225,34 @@ double StepFlops::skipped() const {
   return Sum(modules, &ModuleFlops::skipped);
 }
 
-StepFlops CountFlops(const ModelConfig& config, const HeadSpec& head,
+StepFlops CountFlops(const ModelConfig& config, const Heads& heads,
                      const FreezePlan& plan, std::int64_t texts,
-                     std::int64_t tokens) {
-  const Trained trained(config, head, plan);
+                     std::int64_t tokens, std::size_t task) {
+  const Trained trained(config, heads, task, plan);
   StepFlops step;
   const bool table = trained(Part::kEmbeddings);
   bool below = table;
   step.modules.push_back(EmbeddingFlops(config, table, texts * tokens));
   for (std::int64_t i = 0; i < config.layers; ++i) {
-    const bool few = ReadsFirstToken(config, head) && i + 1 == config.layers;
+    const bool few = ReadsFirstToken(config, heads) && i + 1 == config.layers;
     step.modules.push_back(LayerFlops(
         config, trained, {i, texts, tokens, few ? 1 : tokens, below, table}));
     below =
         below || trained(Part::kAttention, i) || trained(Part::kFeedForward, i);
   }
-  if (HasPooler(config, head)) {
-    step.modules.push_back(TopFlops(Linear(texts, config.hidden, config.hidden),
-                                    trained(Part::kPooler), below));
+  if (HasPooler(config, heads)) step.modules.emplace_back();
+  if (HasPooler(config, heads[task])) {
+    step.modules.back() = TopFlops(Linear(texts, config.hidden, config.hidden),
+                                   trained(Part::kPooler), below);
     below = below || trained(Part::kPooler);
   }
-  step.modules.push_back(TopFlops(HeadForward(config, head, texts, tokens),
-                                  trained(Part::kHead), below));
-  const std::vector<std::string> names = ModuleNames(config, head);
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    step.modules.push_back(
+        i == task ? TopFlops(HeadForward(config, heads[i], texts, tokens),
+                             trained(Part::kHead), below)
+                  : ModuleFlops());
+  }
+  const std::vector<std::string> names = ModuleNames(config, heads);
   for (std::size_t i = 0; i < names.size(); ++i) {
     step.modules[i].module = names[i];
   }

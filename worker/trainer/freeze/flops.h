@@ -35,9 +35,10 @@ struct StepFlops {
 
 // A step has `texts` of `tokens` each, padding included. Where the head reads
 // the first token alone, so does the top layer, trained or not.
-StepFlops CountFlops(const ModelConfig& config, const HeadSpec& head,
+// The batch is of the task with this number.
+StepFlops CountFlops(const ModelConfig& config, const Heads& heads,
                      const FreezePlan& plan, std::int64_t texts,
-                     std::int64_t tokens);
+                     std::int64_t tokens, std::size_t task = 0);
 
 }  // namespace frostline::trainer
 

@@ -27,9 +27,14 @@ std::vector<std::string> Deciders(const ParameterSpec& spec) {
     case Part::kPooler:
       return {kPooler, "head"};
     case Part::kHead:
-      return {"head"};
+      if (spec.task.empty()) return {"head"};
+      return {"head." + spec.task, "head"};
   }
   return {};
+}
+
+std::string ModuleOfHead(const HeadSpec& head) {
+  return head.name.empty() ? "head" : "head." + head.name;
 }
 
 std::string AttentionHead(std::int64_t layer, std::int64_t head) {
@@ -47,9 +52,10 @@ std::optional<double> FirstOf(const std::vector<std::string>& names,
 
 // All that may have a rate, the finer modules too.
 std::set<std::string> KnownModules(const ModelConfig& config,
-                                   const HeadSpec& head) {
+                                   const Heads& heads) {
   std::set<std::string> known;
-  for (const std::string& name : ModuleNames(config, head)) known.insert(name);
+  for (const std::string& name : ModuleNames(config, heads)) known.insert(name);
+  known.insert("head");  // of all tasks
   for (std::int64_t i = 0; i < config.layers; ++i) {
     known.insert(LayerName(i) + ".attention");
     known.insert(LayerName(i) + ".ffn");
@@ -60,71 +66,76 @@ std::set<std::string> KnownModules(const ModelConfig& config,
   return known;
 }
 
+// ", head", or ", head.sst, head.sts".
+std::string HeadsInWords(const Heads& heads) {
+  std::string words;
+  for (const HeadSpec& head : heads) words += ", " + ModuleOfHead(head);
+  return words;
+}
+
 // "embeddings, layer.0 to layer.5, head, and of each layer attention, ffn,
 // head.0 to head.11".
-std::string ModulesInWords(const ModelConfig& config, const HeadSpec& head) {
+std::string ModulesInWords(const ModelConfig& config, const Heads& heads) {
   const auto last = [](std::int64_t count) {
     return std::to_string(count - 1);
   };
   return "embeddings, layer.0 to layer." + last(config.layers) +
-         (HasPooler(config, head) ? ", pooler, head" : ", head") +
+         (HasPooler(config, heads) ? ", pooler" : "") + HeadsInWords(heads) +
          ", and of each layer attention, ffn, head.0 to head." +
          last(config.heads);
 }
 
 Fault NoModule(const std::string& model, const std::string& module,
-               const ModelConfig& config, const HeadSpec& head) {
+               const ModelConfig& config, const Heads& heads) {
   const std::string fix = module == kPooler
                               ? "say no_pooler: true in the study's model"
                               : "let model.layers and the space fit the model";
   return {FaultKind::kMisuse,
           model + " has no module " + module + "; it has " +
-              ModulesInWords(config, head),
+              ModulesInWords(config, heads),
           fix};
 }
 
-// Where the model has adapters, they are all that trains of the encoder: a rate
-// that moves none of them would be taken for one that did.
-Expected<Done> CheckLoraRates(const ModelConfig& config,
-                              const ModuleRates& rates) {
-  const auto idle = [](const std::string& name, const std::string& fix) {
-    return Fault{FaultKind::kMisuse,
-                 "the rate of " + name +
-                     " would move nothing: training.lora puts no adapter there",
-                 fix};
-  };
-  const auto moves = [&](const std::string& name) {
-    const auto rate = rates.find(name);
-    return rate != rates.end() && rate->second > 0.0;
-  };
-  if (moves("embeddings")) {
-    return idle("embeddings", "freeze the embeddings, or train without lora");
-  }
-  for (const auto& [name, rate] : rates) {
-    if (name.find(".head.") == std::string::npos) continue;
-    return Fault{FaultKind::kMisuse,
-                 "single attention heads (" + name +
-                     ") share the adapter of their layer",
-                 "give rates to whole layers, or train without lora"};
-  }
-  for (std::int64_t i = 0; i < config.layers; ++i) {
-    const std::string layer = LayerName(i);
-    if (moves(layer + ".attention") && !config.lora.on_attention()) {
-      return idle(layer + ".attention",
-                  "freeze it, or name query in training.lora.modules");
-    }
-    if (moves(layer + ".ffn") && !config.lora.on_feed_forward()) {
-      return idle(layer + ".ffn",
-                  "freeze it, or name ffn_in in training.lora.modules");
-    }
-  }
-  return Done{};
+// What stays as it was pretrained because something else trains in its place.
+bool Stays(const ModelConfig& config, const ParameterSpec& spec, Tuned tuned) {
+  const bool encoder = spec.part == Part::kEmbeddings || spec.layer >= 0;
+  if (!encoder) return false;
+  if (tuned == Tuned::kBiases) return !spec.is_bias();
+  return config.adapted() && !spec.adapts();
 }
 
-// What stays as it was pretrained because adapters train in its place.
-bool IsAdapted(const ModelConfig& config, const ParameterSpec& spec) {
-  const bool encoder = spec.part == Part::kEmbeddings || spec.layer >= 0;
-  return config.lora.any() && encoder && !spec.adapts();
+// What a study says to get adapters, or biases alone.
+std::string Chosen(const ModelConfig& config) {
+  if (config.lora.any()) return "training.lora";
+  return config.bottleneck.any() ? "training.adapters" : "training.trains";
+}
+
+// Where not all weights train, a rate that moves nothing would be taken for one
+// that did.
+Expected<Done> CheckMoves(const ModelConfig& config, const Heads& heads,
+                          const ModuleRates& rates, Tuned tuned) {
+  std::set<std::string> moved = {kPooler};
+  for (const HeadSpec& head : heads) moved.insert(ModuleOfHead(head));
+  for (const ParameterSpec& spec : ParametersOf(config, heads)) {
+    if (Stays(config, spec, tuned)) continue;
+    for (const std::string& module : Deciders(spec)) moved.insert(module);
+  }
+  for (const auto& [name, rate] : rates) {
+    const bool of_head = name.find(".head.") != std::string::npos;
+    if (of_head && config.adapted()) {
+      return Fault{
+          FaultKind::kMisuse,
+          "single attention heads (" + name +
+              ") share the adapter of their layer",
+          "give rates to whole layers, or train without " + Chosen(config)};
+    }
+    if (rate == 0.0 || of_head || moved.contains(name)) continue;
+    return Fault{FaultKind::kMisuse,
+                 "the rate of " + name + " would move nothing: " +
+                     Chosen(config) + " has nothing there to train",
+                 "freeze it, or train without " + Chosen(config)};
+  }
+  return Done{};
 }
 
 // Rates of single heads, where they are not all the same.
@@ -144,7 +155,8 @@ std::vector<double> HeadRates(const ModelConfig& config,
 
 Expected<ParameterPlan> PlanFor(const ModelConfig& config,
                                 const ParameterSpec& spec,
-                                const ModuleRates& rates, FreezeMode mode) {
+                                const ModuleRates& rates,
+                                const FreezeSemantics& semantics) {
   ParameterPlan plan;
   std::optional<double> rate = FirstOf(Deciders(spec), rates);
   if (spec.head_axis != HeadAxis::kNone) {
@@ -161,9 +173,9 @@ Expected<ParameterPlan> PlanFor(const ModelConfig& config,
                      spec.name + ")",
                  "let model.layers and the space of the study fit the model"};
   }
-  if (IsAdapted(config, spec)) return ParameterPlan{};
+  if (Stays(config, spec, semantics.tuned)) return ParameterPlan{};
   plan.rate = rate.value_or(0.0);
-  plan.needs_gradient = mode == FreezeMode::kLr0 || plan.trains();
+  plan.needs_gradient = semantics.mode == FreezeMode::kLr0 || plan.trains();
   return plan;
 }
 
@@ -197,29 +209,40 @@ bool ParameterPlan::trains() const {
                            [](double each) { return each > 0.0; });
 }
 
+double ParameterPlan::fastest() const {
+  return head_rates.empty() ? rate : std::ranges::max(head_rates);
+}
+
 std::vector<std::string> ModuleNames(const ModelConfig& config,
-                                     const HeadSpec& head) {
+                                     const Heads& heads) {
   std::vector<std::string> names = {"embeddings"};
   for (std::int64_t i = 0; i < config.layers; ++i) {
     names.push_back(LayerName(i));
   }
-  if (HasPooler(config, head)) names.emplace_back(kPooler);
-  names.emplace_back("head");
+  if (HasPooler(config, heads)) names.emplace_back(kPooler);
+  for (const HeadSpec& head : heads) names.push_back(ModuleOfHead(head));
   return names;
 }
 
 std::string ModuleOf(const ParameterSpec& spec) {
-  return spec.part == Part::kPooler ? kPooler : Deciders(spec).back();
+  const bool top = spec.part == Part::kPooler || spec.part == Part::kHead;
+  return top ? Deciders(spec).front() : Deciders(spec).back();
+}
+
+bool IsWithin(const ParameterSpec& spec, const std::string& module) {
+  const std::vector<std::string> names = Deciders(spec);
+  return ModuleOf(spec) == module ||
+         (spec.layer >= 0 && std::ranges::find(names, module) != names.end());
 }
 
 Expected<Done> CheckModules(const std::string& model, const ModelConfig& config,
-                            const HeadSpec& head, const ModuleRates& rates,
+                            const Heads& heads, const ModuleRates& rates,
                             const std::set<std::string>& searched) {
-  const std::set<std::string> known = KnownModules(config, head);
+  const std::set<std::string> known = KnownModules(config, heads);
   for (const auto& [name, rate] : rates) {
     const bool in_vain = name != kPooler || searched.contains(name);
     if (in_vain && !known.contains(name)) {
-      return NoModule(model, name, config, head);
+      return NoModule(model, name, config, heads);
     }
     if (std::isfinite(rate) && rate >= 0.0) continue;
     return Fault{FaultKind::kMisuse,
@@ -230,20 +253,22 @@ Expected<Done> CheckModules(const std::string& model, const ModelConfig& config,
 }
 
 Expected<FreezePlan> MakeFreezePlan(const ModelConfig& config,
-                                    const HeadSpec& head,
+                                    const Heads& heads,
                                     const ModuleRates& rates,
                                     const FreezeSemantics& semantics) {
   FreezePlan plan;
   plan.semantics = semantics;
-  Expected<Done> named = CheckModules("the model", config, head, rates, {});
-  if (named.ok() && config.lora.any()) named = CheckLoraRates(config, rates);
+  Expected<Done> named = CheckModules("the model", config, heads, rates, {});
+  if (named.ok() && (config.adapted() || semantics.tuned != Tuned::kAll)) {
+    named = CheckMoves(config, heads, rates, semantics.tuned);
+  }
   if (!named.ok()) return named.fault();
-  if (rates.contains(kPooler) && !HasPooler(config, head)) {
+  if (rates.contains(kPooler) && !HasPooler(config, heads)) {
     plan.absent.emplace_back(kPooler);
   }
   plan.prefix_blocks = 1 + config.layers;
-  for (const ParameterSpec& spec : ParametersOf(config, head)) {
-    Expected<ParameterPlan> each = PlanFor(config, spec, rates, semantics.mode);
+  for (const ParameterSpec& spec : ParametersOf(config, heads)) {
+    Expected<ParameterPlan> each = PlanFor(config, spec, rates, semantics);
     if (!each.ok()) return each.fault();
     plan.trained_weights += TrainedWeights(spec, each.value());
     if (each.value().trains()) {

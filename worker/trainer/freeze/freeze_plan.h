@@ -5,12 +5,14 @@
 // Says what a learning rate for each module means for each weight
 // (docs/explanation/freezing.md).
 //
-// With adapters (model/lora.h) the rate of a layer is that of its adapters; the
-// weights of embeddings and layers stay, without a gradient under kLr0 too.
+// With adapters (model/lora.h, model/bottleneck.h) the rate of a layer is that
+// of its adapters, and where only biases train (Ben Zaken et al., 2022) that of
+// its biases; the other weights of embeddings and layers stay, without a
+// gradient under kLr0 too.
 //
-//   modules: embeddings, layer.0 .. layer.{L-1}, pooler, head; finer where
-//   asked: layer.3.attention, layer.3.ffn, layer.3.head.7. The finest that is
-//   named decides.
+//   modules: embeddings, layer.0 .. layer.{L-1}, pooler, head (of several
+//   tasks head.NAME each); finer where asked: layer.3.attention, layer.3.ffn,
+//   layer.3.head.7. The finest that is named decides.
 #ifndef FROSTLINE_WORKER_TRAINER_FREEZE_FREEZE_PLAN_H_
 #define FROSTLINE_WORKER_TRAINER_FREEZE_FREEZE_PLAN_H_
 
@@ -37,12 +39,18 @@ enum class PrefixDropout : std::uint8_t {
   kOff,  // off there: its activations can be used again
 };
 
+enum class Tuned : std::uint8_t {
+  kAll,
+  kBiases,  // of embeddings and layers, with those of LayerNorms
+};
+
 struct FreezeSemantics {
   FreezeMode mode = FreezeMode::kHard;
   PrefixDropout prefix_dropout = PrefixDropout::kHf;
+  Tuned tuned = Tuned::kAll;
 };
 
-// It belongs to one of ParametersOf(config, head).
+// It belongs to one of ParametersOf(config, heads).
 struct ParameterPlan {
   double rate = 0.0;
   // They replace `rate` when attention heads differ.
@@ -50,6 +58,7 @@ struct ParameterPlan {
   bool needs_gradient = false;
 
   bool trains() const;  // some of it
+  double fastest() const;
 };
 
 struct FreezePlan {
@@ -65,11 +74,14 @@ struct FreezePlan {
   std::vector<std::string> absent;
 };
 
-// They are "embeddings", "layer.0" .., "pooler" where there is one, "head".
+// They are "embeddings", "layer.0" .., "pooler" where there is one, "head" or
+// those of the tasks.
 std::vector<std::string> ModuleNames(const ModelConfig& config,
-                                     const HeadSpec& head);
+                                     const Heads& heads);
 
 std::string ModuleOf(const ParameterSpec& spec);
+// Holds for the weights of layer.3.ffn of "layer.3.ffn" and of "layer.3".
+bool IsWithin(const ParameterSpec& spec, const std::string& module);
 
 // A rate without a module would be searched in vain. `model` is the id that
 // faults name, `searched` are the trial's parameters: a study has a rate for
@@ -77,15 +89,15 @@ std::string ModuleOf(const ParameterSpec& spec);
 // Returns kMisuse naming module, model and its modules, or a rate that is
 // negative or not finite.
 Expected<Done> CheckModules(const std::string& model, const ModelConfig& config,
-                            const HeadSpec& head, const ModuleRates& rates,
+                            const Heads& heads, const ModuleRates& rates,
                             const std::set<std::string>& searched);
 
 // Returns what CheckModules returns where nothing is searched, and
-// kInconsistent for a module without a rate. With adapters it also returns
-// kMisuse for a rate that would move nothing, and for one of a single attention
-// head.
+// kInconsistent for a module without a rate. With adapters, or biases alone, it
+// also returns kMisuse for a rate that would move nothing, and with adapters
+// for one of a single attention head.
 Expected<FreezePlan> MakeFreezePlan(const ModelConfig& config,
-                                    const HeadSpec& head,
+                                    const Heads& heads,
                                     const ModuleRates& rates,
                                     const FreezeSemantics& semantics);
 

@@ -36,8 +36,7 @@ Expected<Done> CheckLabels(const Batch& batch, const HeadSpec& head) {
       head.task == Task::kTokens
           ? labels.sizes() == batch.ids.sizes()
           : labels.dim() == 1 &&
-                labels.size(0) ==
-                    (head.task == Task::kPairCosine ? texts / 2 : texts);
+                labels.size(0) == (head.apart() ? texts / 2 : texts);
   if (!fits) return BadBatch(FaultKind::kMisuse, "has too few or many labels");
   if (!classes) return Done{};
   const at::Tensor known = labels.masked_fill(labels.eq(-100), 0);
@@ -56,9 +55,10 @@ Batch MoveTo(const Batch& batch, at::Device device) {
     return (late ? tensor.pin_memory() : tensor)
         .to(device, tensor.scalar_type(), /*non_blocking=*/late);
   };
-  return {moved(batch.ids),    moved(batch.mask),     moved(batch.types),
-          moved(batch.labels), moved(batch.boundary), moved(batch.noise),
-          moved(batch.lengths)};
+  return {moved(batch.ids),      moved(batch.mask),
+          moved(batch.types),    moved(batch.labels),
+          moved(batch.boundary), moved(batch.noise),
+          moved(batch.lengths),  batch.task};
 }
 
 Batch PadTo(std::int64_t tokens, const Batch& batch,
@@ -83,7 +83,8 @@ Batch PadTo(std::int64_t tokens, const Batch& batch,
           batch.noise,
           batch.lengths.defined()
               ? batch.lengths
-              : at::full({batch.ids.size(0)}, width, batch.ids.options())};
+              : at::full({batch.ids.size(0)}, width, batch.ids.options()),
+          batch.task};
 }
 
 Expected<Done> CheckBatch(const Batch& batch, const ModelConfig& config,
@@ -92,7 +93,7 @@ Expected<Done> CheckBatch(const Batch& batch, const ModelConfig& config,
   if (ids.dim() != 2 || ids.numel() == 0 || ids.scalar_type() != at::kLong ||
       batch.mask.sizes() != ids.sizes() ||
       (batch.types.defined() && batch.types.sizes() != ids.sizes()) ||
-      (head.task == Task::kPairCosine && ids.size(0) % 2 != 0)) {
+      (head.apart() && ids.size(0) % 2 != 0)) {
     return BadBatch(FaultKind::kMisuse, "has tensors that do not fit together");
   }
   if (ids.size(1) > config.longest_text()) {

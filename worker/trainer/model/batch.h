@@ -6,6 +6,7 @@
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_BATCH_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_BATCH_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/plain/result.h"
@@ -15,7 +16,7 @@
 
 namespace frostline::trainer {
 
-// In kPairCosine the first B/2 texts are the left ones, the others the right.
+// Read apart, the first B/2 texts are the left ones, the others the right.
 struct Batch {
   at::Tensor ids;     // [B, N] int64
   at::Tensor mask;    // [B, N] int64, 0 for padding, else 1
@@ -27,7 +28,8 @@ struct Batch {
   // [B] int64: what each text draws, its bits as TextNoise gives them; only
   // training needs it.
   at::Tensor noise;
-  at::Tensor lengths;  // [B] int64, tokens before padding; undefined: N
+  at::Tensor lengths;    // [B] int64, tokens before padding; undefined: N
+  std::size_t task = 0;  // which of the model's heads answers
 };
 
 // Waits for nothing: what goes to a GPU goes through pinned memory.

@@ -62,7 +62,7 @@ Linear BertBlocks::KeptTogether(Layer& layer) const {
     return {};
   }
   Linear joined = Kept(SideBySide({layer.query, layer.key, layer.value}));
-  if (form().halves) joined.weight = joined.bias = at::Tensor();  // never used
+  if (form().half) joined.weight = joined.bias = at::Tensor();  // never used
   return joined;
 }
 
@@ -137,13 +137,15 @@ at::Tensor BertBlocks::RunLayer(std::int64_t index, const at::Tensor& hidden,
   if (model.family != Family::kDistilBert) {  // which has none here
     attended = Drop(attended, model.hidden_dropout, turn);
   }
+  attended = Behind(layer.attention_out, attended);
   const at::Tensor middle =
       Normalize(asking + attended, layer.attention_norm, model);  // [B, M, H]
   const at::Tensor wide =
       Activate(Map(layer.up, middle, turn), model.activation);  // [B, M, F]
-  const at::Tensor narrow = Drop(Map(layer.down, wide, turn),
-                                 model.hidden_dropout, turn);  // [B, M, H]
-  return Normalize(middle + narrow, layer.norm, model);        // [B, M, H]
+  const at::Tensor narrow =
+      Behind(layer.down, Drop(Map(layer.down, wide, turn), model.hidden_dropout,
+                              turn));                    // [B, M, H]
+  return Normalize(middle + narrow, layer.norm, model);  // [B, M, H]
 }
 
 }  // namespace frostline::trainer

@@ -70,12 +70,10 @@ LayerNames BertRules::NamesOf(const ModelConfig& /*config*/,
 }
 
 // The pooler is there where the head looks at one.
-HeadShape BertRules::HeadOf(const ModelConfig& /*config*/,
+HeadShape BertRules::HeadOf(const ModelConfig& config,
                             const HeadSpec& head) const {
   HeadShape shape;
-  const bool mean =
-      head.task == Task::kPairCosine && head.pooling == Pooling::kMean;
-  if (head.task != Task::kTokens && !mean) shape.pooler = "bert.pooler.dense";
+  if (ReadsFirstToken(config, head)) shape.pooler = "bert.pooler.dense";
   shape.output = "classifier";
   return shape;
 }

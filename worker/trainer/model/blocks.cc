@@ -88,14 +88,23 @@ at::Tensor Blocks::Adapted(const Linear& linear, at::Tensor mapped,
   return mapped + at::linear(few, linear.lora_b) * config_.lora.scale();
 }
 
+at::Tensor Blocks::Behind(const Linear& linear, const at::Tensor& x) const {
+  if (!linear.down.defined()) return x;
+  const Activation f =
+      config_.bottleneck.relu ? Activation::kRelu : Activation::kGelu;
+  const at::Tensor few =
+      Activate(at::linear(x, linear.down, linear.down_bias), f);
+  return x + at::linear(few, linear.up, linear.up_bias);  // [B, M, H]
+}
+
 at::Tensor Blocks::See(const at::Tensor& query, const at::Tensor& key,
                        const at::Tensor& value, const at::Tensor& mask,
                        const Turn& turn) const {
   const double scale =
       1.0 / std::sqrt(static_cast<double>(config_.head_size()));
   const bool drops = turn.drops && config_.attention_dropout > 0.0;
-  // The processor's kernel is slow in bf16: three times the time of these
-  // products for 64 tokens.
+  // The processor's kernel is slow in bf16 and fp16: three times the time of
+  // these products for 64 tokens.
   const bool slow = query.is_cpu() && query.scalar_type() != at::kFloat;
   if (!drops && !slow) {
     // Never holds [B, A, M, N].
@@ -112,7 +121,7 @@ at::Tensor Blocks::See(const at::Tensor& query, const at::Tensor& key,
 
 Linear Blocks::Kept(Linear linear) const {
   const at::NoGradGuard no_graph;
-  KeepHalf(linear, form_.halves && !Trains(linear));
+  KeepHalf(linear, linear.weight.requires_grad() ? std::nullopt : form_.half);
   return linear;
 }
 

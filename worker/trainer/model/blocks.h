@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "worker/trainer/model/batch.h"
@@ -25,7 +26,7 @@ namespace frostline::trainer {
 // How blocks are to keep weights that have no gradient.
 struct Form {
   Kernels kernels;
-  bool halves = false;  // in bf16, too
+  std::optional<at::ScalarType> half;  // in this type, too
 };
 
 // They share the weights they are made of. Constant: any thread may run them,
@@ -85,6 +86,8 @@ class Blocks {
   // Adds to `mapped` what the adapter of the map makes of x, if it has one.
   at::Tensor Adapted(const Linear& linear, at::Tensor mapped,
                      const at::Tensor& x, const Turn& turn) const;
+  // Adds to x, which came of the map, what the adapter behind it makes of x.
+  at::Tensor Behind(const Linear& linear, const at::Tensor& x) const;
   // Of [B, A, M, D] and [B, A, N, D] what is seen, [B, M, H].
   at::Tensor See(const at::Tensor& query, const at::Tensor& key,
                  const at::Tensor& value, const at::Tensor& mask,

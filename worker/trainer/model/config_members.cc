@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "worker/trainer/model/limits.h"
+
 namespace frostline::trainer {
 namespace {
 
@@ -104,6 +106,19 @@ void ConfigMembers::Fail(FaultKind kind, const std::string& what) {
                  "take the config.json that was published with the weights of "
                  "a BERT, DistilBERT, RoBERTa, XLM-R, ELECTRA, ModernBERT or "
                  "DeBERTa-v3 model"};
+}
+
+std::vector<std::string> NamesOfClasses(const JsonValue& id2label) {
+  std::vector<std::string> names;
+  if (!id2label.is(JsonKind::kObject) || id2label.count > kMaxOutputs) {
+    return names;
+  }
+  for (std::uint32_t id = 0; id < id2label.count; ++id) {
+    const JsonValue* const name = id2label.Find(std::to_string(id));
+    if (name == nullptr || !name->is(JsonKind::kString)) return {};
+    names.emplace_back(name->text);
+  }
+  return names;
 }
 
 }  // namespace frostline::trainer

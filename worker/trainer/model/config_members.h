@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/plain/json.h"
 #include "base/plain/result.h"
@@ -48,6 +49,10 @@ class ConfigMembers {
   const JsonValue* root_;
   std::optional<Fault> fault_;
 };
+
+// The names of the classes 0, 1, … in an "id2label"; empty where one lacks, as
+// of no use to us.
+std::vector<std::string> NamesOfClasses(const JsonValue& id2label);
 
 }  // namespace frostline::trainer
 

@@ -128,15 +128,18 @@ at::Tensor DebertaBlocks::RunLayer(std::int64_t index, const at::Tensor& hidden,
   const ModelConfig& model = config();
   const Layer& layer = layers_[static_cast<std::size_t>(index)];
   const Turn turn = TurnOf(index, around, pass);
-  const at::Tensor attended = Drop(Attend(layer, hidden, turn),
-                                   model.hidden_dropout, turn);  // [B, M, H]
+  const at::Tensor attended =
+      Behind(layer.attention_out,
+             Drop(Attend(layer, hidden, turn), model.hidden_dropout,
+                  turn));  // [B, M, H]
   const at::Tensor middle =
       Normalize(Asking(hidden, turn) + attended, layer.attention_norm, model);
   const at::Tensor wide =
       Activate(Map(layer.up, middle, turn), model.activation);  // [B, M, F]
-  const at::Tensor narrow = Drop(Map(layer.down, wide, turn),
-                                 model.hidden_dropout, turn);  // [B, M, H]
-  return Normalize(middle + narrow, layer.norm, model);        // [B, M, H]
+  const at::Tensor narrow =
+      Behind(layer.down, Drop(Map(layer.down, wide, turn), model.hidden_dropout,
+                              turn));                    // [B, M, H]
+  return Normalize(middle + narrow, layer.norm, model);  // [B, M, H]
 }
 
 }  // namespace frostline::trainer

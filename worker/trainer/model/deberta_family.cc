@@ -115,9 +115,7 @@ HeadShape DebertaRules::HeadOf(const ModelConfig& config,
                                const HeadSpec& head) const {
   HeadShape shape;
   shape.output = "classifier";
-  const bool mean =
-      head.task == Task::kPairCosine && head.pooling == Pooling::kMean;
-  if (head.task == Task::kTokens || mean) return shape;
+  if (!ReadsFirstToken(config, head)) return shape;
   shape.pooler = "pooler.dense";
   shape.pooler_activation = config.head_activation;
   shape.pooler_dropout = config.pooler_dropout;

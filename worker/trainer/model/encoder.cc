@@ -41,8 +41,9 @@ TransformerEncoder TransformerEncoder::Merged() const {
   return TransformerEncoder(std::move(plain), std::move(weights));
 }
 
-void TransformerEncoder::Prepare(const Kernels& kernels, bool halves) {
-  blocks_ = MakeBlocks(config_, weights_, {kernels, halves});
+void TransformerEncoder::Prepare(const Kernels& kernels,
+                                 std::optional<at::ScalarType> half) {
+  blocks_ = MakeBlocks(config_, weights_, {kernels, half});
 }
 
 at::Tensor TransformerEncoder::Prefix(const Batch& batch, const Pass& pass,

@@ -44,11 +44,11 @@ class TransformerEncoder {
   TransformerEncoder Merged() const;
 
   // Keeps what the layers' maps without a gradient are multiplied as, and
-  // nothing of the others: bf16 copies if `halves`, which LibTorch's autocast
-  // would make anew for each batch and which are not used without it; query,
+  // nothing of the others: copies in `half`, which LibTorch's autocast would
+  // make anew for each batch and which are not used without it; query,
   // key and value side by side if `kernels` wants one product. Weights that
   // have a copy must not change before the next call.
-  void Prepare(const Kernels& kernels, bool halves);
+  void Prepare(const Kernels& kernels, std::optional<at::ScalarType> half);
 
   // `states`, when given, receives the hidden states, the embeddings first.
   // With `pass.first_token` the last of them is [B, 1, H].

@@ -6,6 +6,7 @@
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include <limits>
 #include <utility>
 
 #include "worker/trainer/model/dropout.h"
@@ -13,21 +14,69 @@
 
 namespace frostline::trainer {
 
+// Each time it drops is a place of its own.
+class ModelHead::Drop {
+ public:
+  Drop(const ModelHead& head, const Batch& batch, bool training)
+      : batch_(batch), training_(training) {
+    const ModelConfig& config = head.config_;
+    share = head.spec_.task == Task::kTokens ? config.token_dropout
+                                             : config.sequence_dropout;
+  }
+
+  at::Tensor operator()(const at::Tensor& x, double of) {
+    return Of(x, of, batch_);
+  }
+  at::Tensor operator()(const at::Tensor& x) { return Of(x, share, batch_); }
+  // Of x of other rows than the batch's.
+  at::Tensor Of(const at::Tensor& x, double of, const Batch& rows) {
+    ++site_.turn;
+    return Dropout(x, training_ ? of : 0.0, rows, site_);
+  }
+
+  double share;  // before the map to outputs
+
+ private:
+  const Batch& batch_;
+  const bool training_;
+  DropSite site_;  // that of the embeddings is the first
+};
+
 ModelHead::ModelHead(ModelConfig config, HeadSpec spec,
                      std::vector<Weight> weights)
     : config_(std::move(config)),
-      spec_(spec),
-      shape_(RulesOf(config_.family).HeadOf(config_, spec)),
+      spec_(std::move(spec)),
+      shape_(RulesOf(config_.family).HeadOf(config_, spec_)),
       weights_(std::move(weights)) {
   const WeightsByName found(weights_);
+  const auto own = [&](const std::string& name) {
+    return found.LinearOf(PrefixOf(spec_) + name);
+  };
   if (!shape_.pooler.empty()) pooler_ = found.LinearOf(shape_.pooler);
-  if (spec_.task == Task::kPairCosine) {
-    dense_ = found.LinearOf("projection");
-    return;
+  switch (spec_.kind) {
+    case HeadKind::kLinear:
+      output_ = own(spec_.apart() ? "pair.output" : shape_.output);
+      if (spec_.apart()) return;
+      if (!shape_.dense.empty()) dense_ = own(shape_.dense);
+      if (!shape_.dense_norm.empty()) {
+        dense_norm_ = found.NormOf(PrefixOf(spec_) + shape_.dense_norm);
+      }
+      return;
+    case HeadKind::kMlp:
+      dense_ = own("mlp.dense");
+      output_ = own("mlp.output");
+      return;
+    case HeadKind::kInnerProduct:
+      dense_ = own("left_projection");
+      right_ = own("right_projection");
+      return;
+    case HeadKind::kCosine:
+      dense_ = own("projection");
+      return;
+    case HeadKind::kFeatures:
+      output_ = own("features.output");
+      return;
   }
-  if (!shape_.dense.empty()) dense_ = found.LinearOf(shape_.dense);
-  if (!shape_.dense_norm.empty()) dense_norm_ = found.NormOf(shape_.dense_norm);
-  output_ = found.LinearOf(shape_.output);
 }
 
 ModelHead ModelHead::To(at::Device device) const {
@@ -36,10 +85,25 @@ ModelHead ModelHead::To(at::Device device) const {
 
 at::Tensor ModelHead::TextOf(const at::Tensor& hidden,
                              const Batch& batch) const {
-  if (!ReadsMean(config_, spec_)) return hidden.select(1, 0);  // [B, H]
-  const at::Tensor mask =
-      batch.mask.unsqueeze(2).to(hidden.scalar_type());         // [B, N, 1]
+  const Pooling pooling = PoolingOf(config_, spec_);
+  if (pooling == Pooling::kFirst) return hidden.select(1, 0);  // [B, H]
+  const at::Tensor there = batch.mask.unsqueeze(2);            // [B, N, 1]
+  if (pooling == Pooling::kMax) {
+    return hidden
+        .masked_fill(there.eq(0), -std::numeric_limits<double>::infinity())
+        .amax(1);  // [B, H]
+  }
+  const at::Tensor mask = there.to(hidden.scalar_type());       // [B, N, 1]
   return (hidden * mask).sum(1) / mask.sum(1).clamp_min(1e-9);  // [B, H]
+}
+
+at::Tensor ModelHead::Pooled(const at::Tensor& hidden, const Batch& batch,
+                             Drop& drop) const {
+  at::Tensor read =
+      spec_.task == Task::kTokens ? hidden : TextOf(hidden, batch);
+  if (!pooler_.weight.defined()) return read;  // [B, (N,) H]
+  return Activate(Apply(pooler_, drop(read, shape_.pooler_dropout)),
+                  shape_.pooler_activation);  // [B, H]
 }
 
 at::Tensor ModelHead::Logits(const at::Tensor& hidden, const Batch& batch,
@@ -48,36 +112,71 @@ at::Tensor ModelHead::Logits(const at::Tensor& hidden, const Batch& batch,
   // enough to go without.
   const c10::impl::ExcludeDispatchKeyGuard in_fp32(
       c10::autocast_dispatch_keyset);
-  DropSite site;  // that of the embeddings is the first
-  const auto drop = [&](const at::Tensor& x, double share) {
-    ++site.turn;
-    return Dropout(x, pass.training ? share : 0.0, batch, site);
-  };
-  const bool tokens = spec_.task == Task::kTokens;
-  const double dropout =
-      tokens ? config_.token_dropout : config_.sequence_dropout;
-  at::Tensor read = tokens ? hidden : TextOf(hidden, batch);  // [B, (N,) H]
-  if (pooler_.weight.defined()) {
-    read = Activate(Apply(pooler_, drop(read, shape_.pooler_dropout)),
-                    shape_.pooler_activation);
+  Drop drop(*this, batch, pass.training);
+  const at::Tensor read = Pooled(hidden, batch, drop);  // [B, (N,) H]
+  if (spec_.apart()) return Pair(read, batch, drop);
+  if (spec_.kind == HeadKind::kMlp) {
+    return Mlp(read, batch.noise, batch.lengths, drop);  // [B, (N,) C]
   }
-  if (spec_.task == Task::kPairCosine) {
-    return Likeness(Apply(dense_, drop(read, dropout)));  // [B/2]
-  }
+  return Single(read, drop);  // [B, (N,) C]
+}
+
+at::Tensor ModelHead::Single(at::Tensor read, Drop& drop) const {
   if (dense_.weight.defined()) {
-    if (shape_.drops_before_dense) read = drop(read, dropout);
+    if (shape_.drops_before_dense) read = drop(read);
     read = Activate(Apply(dense_, read), shape_.dense_activation);
   }
   if (dense_norm_.weight.defined())
     read = Normalize(read, dense_norm_, config_);
-  return Apply(output_, drop(read, dropout));  // [B, (N,) C]
+  return Apply(output_, drop(read));
 }
 
-at::Tensor ModelHead::Likeness(const at::Tensor& texts) const {
+at::Tensor ModelHead::Mlp(const at::Tensor& read, const at::Tensor& noise,
+                          const at::Tensor& lengths, Drop& drop) const {
+  Batch rows;  // of a pair the left text draws
+  rows.noise = noise;
+  rows.lengths = lengths;
+  const at::Tensor middle = Activate(Apply(dense_, read), Activation::kGelu);
+  return Apply(output_,
+               drop.Of(middle, spec_.dropout.value_or(drop.share), rows));
+}
+
+at::Tensor ModelHead::Pair(const at::Tensor& texts, const Batch& batch,
+                           Drop& drop) const {
   const std::int64_t pairs = texts.size(0) / 2;
-  const at::Tensor alike = at::cosine_similarity(
-      texts.narrow(0, 0, pairs), texts.narrow(0, pairs, pairs));  // [B/2]
-  return spec_.scale * at::relu(alike);                           // [B/2]
+  const auto left = [pairs](const at::Tensor& x) {
+    return x.defined() ? x.narrow(0, 0, pairs) : x;
+  };
+  if (spec_.kind == HeadKind::kMlp) {
+    return Mlp(at::cat({left(texts), texts.narrow(0, pairs, pairs)}, 1),
+               left(batch.noise), left(batch.lengths), drop);  // [B/2, C]
+  }
+  const at::Tensor read = drop(texts);  // [B, H]
+  return Compared(left(read), read.narrow(0, pairs, pairs));
+}
+
+// Of [B/2, H] each.
+at::Tensor ModelHead::Compared(const at::Tensor& left,
+                               const at::Tensor& right) const {
+  switch (spec_.kind) {
+    case HeadKind::kCosine:
+      return spec_.scale * at::relu(at::cosine_similarity(
+                               Apply(dense_, left), Apply(dense_, right)));
+    case HeadKind::kInnerProduct: {
+      const at::Tensor score =
+          (Apply(dense_, left) * Apply(right_, right)).sum(1);  // [B/2]
+      if (spec_.task == Task::kRegression) return score;
+      return at::stack({at::zeros_like(score), score}, 1);  // [B/2, 2]
+    }
+    case HeadKind::kFeatures:
+      return Apply(output_,
+                   at::cat({left, right, (left - right).abs(), left * right},
+                           1));  // [B/2, C]
+    case HeadKind::kLinear:
+    case HeadKind::kMlp:
+      break;
+  }
+  return Apply(output_, at::cat({left, right}, 1));  // [B/2, C]
 }
 
 }  // namespace frostline::trainer

@@ -3,7 +3,8 @@
 // File: head.h
 //
 // Answers a task on an encoder: a pooler where the family has one, and the
-// classifier, regression or projection of transformers, with C outputs.
+// classifier or regression of transformers, or another HeadKind, with C
+// outputs.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_HEAD_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_HEAD_H_
 
@@ -30,14 +31,25 @@ class ModelHead {
   // Both throw what LibTorch throws.
   ModelHead To(at::Device device) const;
 
-  // Turns hidden states [B, N, H] into [B, C], [B, N, C], or the scores [B/2].
+  // Turns hidden states [B, N, H] into [B, C], or [B, N, C]; of texts that are
+  // read apart, into [B/2, C], or the scores [B/2].
   at::Tensor Logits(const at::Tensor& hidden, const Batch& batch,
                     const Pass& pass) const;
 
  private:
+  class Drop;
+
   at::Tensor TextOf(const at::Tensor& hidden, const Batch& batch) const;
-  // Of projected texts, the right ones behind the left ones.
-  at::Tensor Likeness(const at::Tensor& texts) const;
+  at::Tensor Pooled(const at::Tensor& hidden, const Batch& batch,
+                    Drop& drop) const;
+  // Of texts read as one, [B, (N,) H].
+  at::Tensor Single(at::Tensor read, Drop& drop) const;
+  // Of texts, the right ones behind the left ones, [B, H].
+  at::Tensor Pair(const at::Tensor& texts, const Batch& batch,
+                  Drop& drop) const;
+  at::Tensor Compared(const at::Tensor& left, const at::Tensor& right) const;
+  at::Tensor Mlp(const at::Tensor& read, const at::Tensor& noise,
+                 const at::Tensor& lengths, Drop& drop) const;
 
   ModelConfig config_;
   HeadSpec spec_;
@@ -45,7 +57,8 @@ class ModelHead {
   std::vector<Weight> weights_;
   // They are handles on weights_.
   Linear pooler_;
-  Linear dense_;  // pre_classifier, classifier.dense, projection
+  Linear dense_;  // pre_classifier, classifier.dense, a map of the (left) text
+  Linear right_;  // of kInnerProduct
   Norm dense_norm_;
   Linear output_;  // classifier, classifier.out_proj
 };

@@ -22,22 +22,28 @@ std::optional<at::Tensor> Given(const at::Tensor& tensor) {
 }  // namespace
 
 at::Tensor Apply(const Linear& linear, const at::Tensor& x) {
-  const bool half = AppliesHalf(linear, x);
+  if (!AppliesHalf(linear, x)) {
+    return at::linear(x, linear.weight, Given(linear.bias));  // [..., outputs]
+  }
+  // A bias that trains has no copy.
   return at::linear(
-      x, half ? linear.half_weight : linear.weight,
-      Given(half ? linear.half_bias : linear.bias));  // [..., outputs]
+      x, linear.half_weight,
+      Given(linear.half_bias.defined() ? linear.half_bias : linear.bias));
 }
 
 bool CanApply(const Linear& linear, const at::Tensor& x) {
   return linear.weight.defined() || AppliesHalf(linear, x);
 }
 
-void KeepHalf(Linear& linear, bool wanted) {
-  if (wanted == linear.half_weight.defined()) return;
+void KeepHalf(Linear& linear, std::optional<at::ScalarType> half) {
+  const at::Tensor& kept = linear.half_weight;
+  if (half.has_value() && kept.defined() && kept.scalar_type() == *half) return;
   linear.half_weight = linear.half_bias = at::Tensor();
-  if (!wanted) return;
-  linear.half_weight = linear.weight.to(at::kBFloat16);
-  if (linear.bias.defined()) linear.half_bias = linear.bias.to(at::kBFloat16);
+  if (!half.has_value()) return;
+  linear.half_weight = linear.weight.to(*half);
+  if (linear.bias.defined() && !linear.bias.requires_grad()) {
+    linear.half_bias = linear.bias.to(*half);
+  }
 }
 
 Linear SideBySide(const std::vector<Linear>& maps) {
@@ -121,8 +127,15 @@ at::Tensor MergeHeads(const at::Tensor& x) {
 }
 
 at::Tensor AdditiveMask(const at::Tensor& mask) {
-  // Also where it is rounded to bf16 this is no infinity.
-  const double lowest = std::numeric_limits<at::BFloat16>::lowest();
+  // Also where it is rounded this is no infinity: a softmax over nothing but
+  // those is no number. A processor adds it in fp32.
+  const c10::DeviceType device = mask.device().type();
+  const bool in_fp16 = !mask.is_cpu() &&
+                       at::autocast::is_autocast_enabled(device) &&
+                       at::autocast::get_autocast_dtype(device) == at::kHalf;
+  const double lowest =
+      in_fp16 ? double{std::numeric_limits<at::Half>::lowest()}
+              : double{std::numeric_limits<at::BFloat16>::lowest()};
   const at::Tensor added = ((1 - mask).to(at::kFloat) * lowest).unsqueeze(1);
   return mask.dim() == 2 ? added.unsqueeze(2) : added;  // [B, 1, 1 or N, N]
 }

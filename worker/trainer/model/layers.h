@@ -8,6 +8,7 @@
 #define FROSTLINE_WORKER_TRAINER_MODEL_LAYERS_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "worker/trainer/model/model_config.h"
@@ -17,10 +18,11 @@
 namespace frostline::trainer {
 
 at::Tensor Apply(const Linear& linear, const at::Tensor& x);
-// A map may lack what this thread would apply to x: fp32 or bf16.
+// A map may lack what this thread would apply to x: fp32 or a half of it.
 bool CanApply(const Linear& linear, const at::Tensor& x);
-// Makes bf16 copies of weight and bias, or drops them.
-void KeepHalf(Linear& linear, bool wanted);
+// Makes copies in `half`, bf16 or fp16, of the weight and of a bias that does
+// not train; drops others.
+void KeepHalf(Linear& linear, std::optional<at::ScalarType> half);
 // Maps as one, whose outputs are those of `maps` one behind the other; without
 // their adapters.
 Linear SideBySide(const std::vector<Linear>& maps);
@@ -50,7 +52,8 @@ at::Tensor SplitHeads(const at::Tensor& x, std::int64_t heads);
 at::Tensor MergeHeads(const at::Tensor& x);
 
 // Maps [B, N] of 1 and 0 to [B, 1, 1, N], or [B, N, N] to [B, 1, N, N], of 0
-// and the lowest bf16, to be added to scores before the softmax.
+// and the lowest bf16, or fp16 where a GPU computes in that, to be added to
+// scores before the softmax.
 at::Tensor AdditiveMask(const at::Tensor& mask);
 
 }  // namespace frostline::trainer

@@ -10,7 +10,7 @@ Model TrainableCopy(const LoadedModel& loaded, const ModelConfig& config,
                     const std::vector<bool>& trains, std::uint64_t seed) {
   const std::set<std::string> drawn(loaded.report.initialized.begin(),
                                     loaded.report.initialized.end());
-  const HeadSpec& head = loaded.model.head().spec();
+  const Heads& heads = loaded.model.heads();
   at::Generator chance = at::make_generator<at::CPUGeneratorImpl>(seed);
   std::vector<at::Tensor> values;
   for (const Weight& each : loaded.model.weights()) {
@@ -23,12 +23,12 @@ Model TrainableCopy(const LoadedModel& loaded, const ModelConfig& config,
     }
   }
   // Behind all others: the head is drawn the same without them.
-  for (const ParameterSpec& spec : ParametersOf(config, head)) {
+  for (const ParameterSpec& spec : ParametersOf(config, heads)) {
     if (!spec.adapts()) continue;
     values.push_back(
         DrawWeight(spec, config, chance).to(loaded.model.device()));
   }
-  return Model(config, head, values);
+  return Model(config, heads, values);
 }
 
 Expected<LoadedModel> LoadModel(const std::string& folder, const HeadSpec& head,

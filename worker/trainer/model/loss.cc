@@ -20,7 +20,7 @@ double WeighLabels(const at::Tensor& labels, const at::Tensor& class_weights) {
 at::Tensor LossOf(const HeadSpec& head, const at::Tensor& logits,
                   const at::Tensor& labels, double smoothing,
                   const at::Tensor& class_weights) {
-  if (head.task == Task::kRegression || head.task == Task::kPairCosine) {
+  if (head.task == Task::kRegression) {
     return at::mse_loss(logits.reshape(-1), labels);  // []
   }
   return at::cross_entropy_loss(

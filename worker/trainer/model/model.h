@@ -2,12 +2,13 @@
 //
 // File: model.h
 //
-// A model is an encoder with a head. Weights and results are fp32; under
-// autocast (device/autocast.h) the layers multiply in bf16, the head and the
-// sums along the layers stay fp32.
+// A model is an encoder with a head, or with one for each task. Weights and
+// results are fp32; under autocast (device/autocast.h) the layers multiply in
+// bf16, the head and the sums along the layers stay fp32.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_MODEL_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_MODEL_H_
 
+#include <cstddef>
 #include <vector>
 
 #include "base/plain/result.h"
@@ -21,12 +22,15 @@ namespace frostline::trainer {
 class Model {
  public:
   Model(TransformerEncoder encoder, ModelHead head);
-  // `values` has one tensor for each of ParametersOf(config, head), in order.
-  Model(const ModelConfig& config, const HeadSpec& head,
+  // One or more, whose poolers are one.
+  Model(TransformerEncoder encoder, std::vector<ModelHead> heads);
+  // `values` has one tensor for each of ParametersOf(config, heads), in order.
+  Model(const ModelConfig& config, const Heads& heads,
         const std::vector<at::Tensor>& values);
 
   const TransformerEncoder& encoder() const { return encoder_; }
-  const ModelHead& head() const { return head_; }
+  const ModelHead& head(std::size_t task = 0) const { return heads_[task]; }
+  const Heads& heads() const { return specs_; }
   const ModelConfig& config() const { return encoder_.config(); }
   // They are in the order of ParametersOf. A change of a tensor reaches the
   // part that it belongs to.
@@ -41,8 +45,8 @@ class Model {
   Model Merged() const;
 
   // As the encoder's. Throws what LibTorch throws.
-  void Prepare(const Kernels& kernels, bool halves) {
-    encoder_.Prepare(kernels, halves);
+  void Prepare(const Kernels& kernels, std::optional<at::ScalarType> half) {
+    encoder_.Prepare(kernels, half);
   }
 
   Expected<Done> Check(const Batch& batch) const;
@@ -52,7 +56,8 @@ class Model {
 
  private:
   TransformerEncoder encoder_;
-  ModelHead head_;
+  std::vector<ModelHead> heads_;
+  Heads specs_;
   std::vector<Weight> weights_;
 };
 

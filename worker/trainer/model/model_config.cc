@@ -24,19 +24,23 @@ const FamilyRules* ReadFamily(ConfigMembers& members, ModelConfig& config) {
   return &RulesOf(known->family);
 }
 
-void ReadLabels(ConfigMembers& members, ModelConfig& config) {
-  const JsonValue* labels = members.Find("id2label");
-  if (labels == nullptr || !labels->is(JsonKind::kObject) ||
-      labels->count > kMaxOutputs) {
+void ReadAdapters(ConfigMembers& members, SavedAdapters adapters,
+                  ModelConfig& config) {
+  if (members.Find("frostline_adapters") == nullptr) return;
+  if (adapters == SavedAdapters::kRefuse) {
+    members.Fail(FaultKind::kUnsupported,
+                 "it has bottleneck adapters, which cannot be trained further");
     return;
   }
-  for (std::uint32_t id = 0; id < labels->count; ++id) {
-    const JsonValue* label = labels->Find(std::to_string(id));
-    if (label == nullptr || !label->is(JsonKind::kString)) {
-      config.labels.clear();  // not dense: of no use to us
-      return;
-    }
-    config.labels.emplace_back(label->text);
+  ConfigMembers saved = members.Within("frostline_adapters");
+  config.bottleneck.size = saved.Count("size", 1, config.hidden);
+  const std::string activation = saved.Text("activation", "gelu");
+  config.bottleneck.relu = activation == "relu";
+  if (saved.fault()) {
+    members.Fail(saved.fault()->kind, "frostline_adapters has no fit size");
+  } else if (!config.bottleneck.relu && activation != "gelu") {
+    members.Fail(FaultKind::kUnsupported,
+                 "the activation of its adapters is \"" + activation + "\"");
   }
 }
 
@@ -56,7 +60,8 @@ void Check(ConfigMembers& members, const ModelConfig& config) {
 
 }  // namespace
 
-Expected<ModelConfig> ReadModelConfig(std::string_view json) {
+Expected<ModelConfig> ReadModelConfig(std::string_view json,
+                                      SavedAdapters adapters) {
   Expected<Json> parsed = Json::Parse(json);
   if (!parsed.ok()) {
     return Fault{parsed.fault().kind, "config.json: " + parsed.fault().cause,
@@ -72,7 +77,10 @@ Expected<ModelConfig> ReadModelConfig(std::string_view json) {
       members.CountOr("pad_token_id", 0, kMaxVocabulary, rules->UsualPadId());
   config.initializer_range = members.Number("initializer_range", 10.0, 0.02);
   rules->Read(members, config);
-  ReadLabels(members, config);
+  if (const JsonValue* labels = members.Find("id2label")) {
+    config.labels = NamesOfClasses(*labels);
+  }
+  ReadAdapters(members, adapters, config);
   Check(members, config);
   if (members.fault()) return *members.fault();
   return config;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/plain/result.h"
+#include "worker/trainer/model/bottleneck.h"
 #include "worker/trainer/model/lora.h"
 
 namespace frostline::trainer {
@@ -65,8 +66,12 @@ struct ModelConfig {
   std::int64_t buckets = 0;
   double initializer_range = 0.02;
   std::vector<std::string> labels;  // by class; may be empty
-  LoraSpec lora;                    // of a trial; no config.json has one
+  // Of a trial; no config.json that is read has one.
+  LoraSpec lora;
+  BottleneckSpec bottleneck;
 
+  // Adapters train instead of the weights of embeddings and layers.
+  bool adapted() const { return lora.any() || bottleneck.any(); }
   std::int64_t head_size() const { return hidden / heads; }
   std::int64_t table_width() const {
     return embedding == 0 ? hidden : embedding;
@@ -83,9 +88,16 @@ struct ModelConfig {
   std::int64_t longest_text() const { return positions - first_position(); }
 };
 
+// Bottleneck adapters that an exported folder has beside its weights.
+enum class SavedAdapters : std::uint8_t {
+  kRefuse,  // a trial cannot train them further
+  kTake,
+};
+
 // Returns kUnsupported for a model, an activation or a kind of position that is
 // not imitated exactly, kInconsistent for numbers that make no model.
-Expected<ModelConfig> ReadModelConfig(std::string_view json);
+Expected<ModelConfig> ReadModelConfig(
+    std::string_view json, SavedAdapters adapters = SavedAdapters::kRefuse);
 
 }  // namespace frostline::trainer
 

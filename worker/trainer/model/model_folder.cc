@@ -44,11 +44,12 @@ bool IsReplaceable(const ParameterSpec& spec) {
 
 }  // namespace
 
-Expected<ModelFolder> ModelFolder::Open(const std::string& folder) {
+Expected<ModelFolder> ModelFolder::Open(const std::string& folder,
+                                        SavedAdapters adapters) {
   Expected<std::string> json =
       ReadWholeFile(folder + "/config.json", kMaxConfigBytes);
   if (!json.ok()) return json.fault();
-  Expected<ModelConfig> config = ReadModelConfig(json.value());
+  Expected<ModelConfig> config = ReadModelConfig(json.value(), adapters);
   if (!config.ok()) return config.fault();
   Expected<WeightFiles> files = WeightFiles::Open(folder);
   if (!files.ok()) return files.fault();

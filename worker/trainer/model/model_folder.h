@@ -40,7 +40,9 @@ class ModelFolder {
  public:
   // An encoder's weight that is missing, of another shape or of a dtype that is
   // not read is a fault, before any memory is taken.
-  static Expected<ModelFolder> Open(const std::string& folder);
+  static Expected<ModelFolder> Open(
+      const std::string& folder,
+      SavedAdapters adapters = SavedAdapters::kRefuse);
 
   const ModelConfig& config() const { return config_; }
   const std::string& config_json() const { return config_json_; }

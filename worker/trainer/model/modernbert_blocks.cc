@@ -70,8 +70,8 @@ at::Tensor ModernBertBlocks::Attend(const Layer& layer,
   const at::Tensor seen =
       See(Rotate(heads(asking), rotation), Rotate(heads(mapped[1]), rotation),
           heads(mapped[2]), mask, turn);  // [B, M, H]
-  return Drop(Map(layer.attention_out, seen, turn), config().attention_dropout,
-              turn);
+  return Behind(layer.attention_out, Drop(Map(layer.attention_out, seen, turn),
+                                          config().attention_dropout, turn));
 }
 
 at::Tensor ModernBertBlocks::FeedForward(const Layer& layer,
@@ -82,7 +82,9 @@ at::Tensor ModernBertBlocks::FeedForward(const Layer& layer,
           .chunk(2, 2);  // [B, M, F]
   const at::Tensor gated =
       Activate(wide[0], config().activation) * wide[1];  // [B, M, F]
-  return Map(layer.down, Drop(gated, config().hidden_dropout, turn), turn);
+  return Behind(
+      layer.down,
+      Map(layer.down, Drop(gated, config().hidden_dropout, turn), turn));
 }
 
 at::Tensor ModernBertBlocks::RunLayer(std::int64_t index,

@@ -38,6 +38,14 @@ void ParameterLister::Adapter(const std::string& name, std::int64_t outputs,
   Add(LoraBNameOf(name), {outputs, rank}, Role::kLoraB);
 }
 
+void ParameterLister::Bottleneck(const std::string& name, std::int64_t width,
+                                 std::int64_t size) {
+  Add(DownNameOf(name) + ".weight", {size, width}, Role::kDown);
+  Add(DownNameOf(name) + ".bias", {size}, Role::kAdapterBias);
+  Add(UpNameOf(name) + ".weight", {width, size}, Role::kUp);
+  Add(UpNameOf(name) + ".bias", {width}, Role::kAdapterBias);
+}
+
 void ParameterLister::Add(std::string name, std::vector<std::int64_t> shape,
                           Role role) {
   ParameterSpec spec;

@@ -32,6 +32,9 @@ class ParameterLister {
   // What is added to the linear map `name`.
   void Adapter(const std::string& name, std::int64_t outputs,
                std::int64_t inputs, std::int64_t rank);
+  // What stands behind the linear map `name`, whose outputs are `width`.
+  void Bottleneck(const std::string& name, std::int64_t width,
+                  std::int64_t size);
 
  private:
   void Add(std::string name, std::vector<std::int64_t> shape, Role role);

@@ -11,6 +11,16 @@
 namespace frostline::trainer {
 namespace {
 
+// The family's own, on one text.
+void ListLinearHead(const HeadShape& shape, const HeadSpec& head,
+                    std::int64_t hidden, ParameterLister& list) {
+  if (!shape.dense.empty()) {
+    list.Linear(shape.dense, hidden, hidden, HeadAxis::kNone, shape.dense_bias);
+  }
+  if (!shape.dense_norm.empty()) list.Norm(shape.dense_norm, hidden, false);
+  list.Linear(shape.output, head.outputs, hidden);
+}
+
 void ListHead(const ModelConfig& config, const HeadSpec& head,
               ParameterLister& list) {
   const std::int64_t hidden = config.hidden;
@@ -20,15 +30,24 @@ void ListHead(const ModelConfig& config, const HeadSpec& head,
     list.Linear(shape.pooler, hidden, hidden);
   }
   list.At(Part::kHead, -1);
-  if (head.task == Task::kPairCosine) {
-    list.Linear("projection", hidden, hidden);
-    return;
+  const std::int64_t read = head.apart() ? 2 * hidden : hidden;
+  switch (head.kind) {
+    case HeadKind::kLinear:
+      if (!head.apart()) return ListLinearHead(shape, head, hidden, list);
+      return list.Linear("pair.output", head.outputs, read);
+    case HeadKind::kMlp: {
+      const std::int64_t middle = head.hidden > 0 ? head.hidden : hidden;
+      list.Linear("mlp.dense", middle, read);
+      return list.Linear("mlp.output", head.outputs, middle);
+    }
+    case HeadKind::kInnerProduct:
+      list.Linear("left_projection", hidden, hidden);
+      return list.Linear("right_projection", hidden, hidden);
+    case HeadKind::kCosine:
+      return list.Linear("projection", hidden, hidden);
+    case HeadKind::kFeatures:
+      return list.Linear("features.output", head.outputs, 4 * hidden);
   }
-  if (!shape.dense.empty()) {
-    list.Linear(shape.dense, hidden, hidden, HeadAxis::kNone, shape.dense_bias);
-  }
-  if (!shape.dense_norm.empty()) list.Norm(shape.dense_norm, hidden, false);
-  list.Linear(shape.output, head.outputs, hidden);
 }
 
 void ListAdapters(const ModelConfig& config, std::int64_t layer,
@@ -42,6 +61,16 @@ void ListAdapters(const ModelConfig& config, std::int64_t layer,
   }
 }
 
+void ListBottlenecks(const ModelConfig& config, std::int64_t layer,
+                     ParameterLister& list) {
+  if (!config.bottleneck.any()) return;
+  const LayerNames names = LayerNamesOf(config, layer);
+  list.At(Part::kAttention, layer);
+  list.Bottleneck(names.attention_out, config.hidden, config.bottleneck.size);
+  list.At(Part::kFeedForward, layer);
+  list.Bottleneck(names.down, config.hidden, config.bottleneck.size);
+}
+
 }  // namespace
 
 std::string LoraANameOf(const std::string& linear) {
@@ -52,30 +81,57 @@ std::string LoraBNameOf(const std::string& linear) {
   return linear + ".lora_B.weight";
 }
 
-bool ReadsMean(const ModelConfig& config, const HeadSpec& head) {
-  if (head.task == Task::kPairCosine) return head.pooling == Pooling::kMean;
-  return head.task != Task::kTokens && config.mean_classifier;
+std::string PrefixOf(const HeadSpec& head) {
+  return head.name.empty() ? "" : "heads." + head.name + ".";
 }
 
-bool ReadsFirstToken(const ModelConfig& config, const HeadSpec& head) {
-  return head.task != Task::kTokens && !ReadsMean(config, head);
+Pooling PoolingOf(const ModelConfig& config, const HeadSpec& head) {
+  if (head.pooling != Pooling::kUsual) return head.pooling;
+  const bool own = head.kind == HeadKind::kLinear && !head.apart();
+  return own && config.mean_classifier ? Pooling::kMean : Pooling::kFirst;
+}
+
+bool ReadsFirstToken(const ModelConfig& config, const Heads& heads) {
+  return std::ranges::all_of(heads, [&](const HeadSpec& head) {
+    return head.task != Task::kTokens &&
+           PoolingOf(config, head) == Pooling::kFirst;
+  });
 }
 
 Expected<Done> CheckHead(const HeadSpec& head) {
-  const bool one =
-      head.task == Task::kRegression || head.task == Task::kPairCosine;
+  const bool one = head.task == Task::kRegression;
   if (head.outputs < 1 || head.outputs > kMaxOutputs ||
       (one && head.outputs != 1)) {
     return Fault{FaultKind::kMisuse,
                  "a head with " + std::to_string(head.outputs) + " outputs",
-                 "a regression and a pair have 1, a classification has as many "
-                 "as there are classes"};
+                 "a regression has 1, a classification has as many as there "
+                 "are classes"};
+  }
+  const bool of_texts = head.apart() || head.pooling != Pooling::kUsual;
+  if (head.task == Task::kTokens && of_texts) {
+    return Fault{FaultKind::kMisuse,
+                 "the head answers for whole texts, and the task is tagging",
+                 "say kind: linear or mlp, without pair and pooling"};
+  }
+  if (head.kind == HeadKind::kCosine && !one) {
+    return Fault{FaultKind::kMisuse,
+                 "the head is cosine, and the task is no regression",
+                 "give data.task: regression, or another head"};
+  }
+  if (head.kind == HeadKind::kInnerProduct && !one && head.outputs != 2) {
+    return Fault{FaultKind::kMisuse,
+                 "the head inner_product tells two classes apart, and the data "
+                 "set has " +
+                     std::to_string(head.outputs),
+                 "take features, or a data set of two labels or of numbers"};
   }
   return Done{};
 }
 
-bool HasPooler(const ModelConfig& config, const HeadSpec& head) {
-  return !RulesOf(config.family).HeadOf(config, head).pooler.empty();
+bool HasPooler(const ModelConfig& config, const Heads& heads) {
+  return std::ranges::any_of(heads, [&](const HeadSpec& head) {
+    return !RulesOf(config.family).HeadOf(config, head).pooler.empty();
+  });
 }
 
 LayerNames LayerNamesOf(const ModelConfig& config, std::int64_t layer) {
@@ -104,7 +160,8 @@ std::vector<LayerMap> LayerMapsOf(const ModelConfig& config,
 }
 
 Expected<Done> CheckAdapters(const ModelConfig& config) {
-  if (!config.lora.any()) return Done{};
+  const Expected<Done> fits = CheckBottleneck(config.bottleneck, config.hidden);
+  if (!fits.ok() || !config.lora.any()) return fits;
   std::set<LoraPart> has;
   std::string all;
   for (const LayerMap& map : LayerMapsOf(config, 0)) {
@@ -132,23 +189,38 @@ std::vector<ParameterSpec> EncoderParametersOf(const ModelConfig& config) {
   }
   for (std::int64_t layer = 0; layer < config.layers; ++layer) {
     ListAdapters(config, layer, list);
+    ListBottlenecks(config, layer, list);
   }
   return specs;
 }
 
 std::vector<ParameterSpec> HeadParametersOf(const ModelConfig& config,
-                                            const HeadSpec& head) {
-  std::vector<ParameterSpec> specs;
-  ParameterLister list(specs);
-  ListHead(config, head, list);
-  return specs;
+                                            const Heads& heads) {
+  std::vector<ParameterSpec> poolers;
+  std::vector<ParameterSpec> own;
+  for (const HeadSpec& head : heads) {
+    std::vector<ParameterSpec> specs;
+    ParameterLister list(specs);
+    ListHead(config, head, list);
+    for (ParameterSpec& spec : specs) {
+      const bool pools = spec.part == Part::kPooler;
+      if (pools && poolers.size() == 2) continue;  // another head's, too
+      if (!pools) {
+        spec.name.insert(0, PrefixOf(head));
+        spec.task = head.name;
+      }
+      (pools ? poolers : own).push_back(std::move(spec));
+    }
+  }
+  poolers.insert(poolers.end(), own.begin(), own.end());
+  return poolers;
 }
 
 std::vector<ParameterSpec> ParametersOf(const ModelConfig& config,
-                                        const HeadSpec& head) {
+                                        const Heads& heads) {
   std::vector<ParameterSpec> specs = EncoderParametersOf(config);
   const auto adapters = std::ranges::find_if(specs, &ParameterSpec::adapts);
-  const std::vector<ParameterSpec> more = HeadParametersOf(config, head);
+  const std::vector<ParameterSpec> more = HeadParametersOf(config, heads);
   specs.insert(adapters, more.begin(), more.end());
   return specs;
 }

@@ -7,9 +7,12 @@
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_PARAMETERS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_PARAMETERS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/plain/result.h"
@@ -21,26 +24,59 @@ enum class Task : std::uint8_t {
   kSequence,    // a class for each text
   kRegression,  // a number for each text
   kTokens,      // a class for each token
-  kPairCosine,  // two texts' likeness, each encoded alone
+};
+
+// Of a text u, or of a pair's u and v:
+enum class HeadKind : std::uint8_t {
+  kLinear,        // the family's own, as in transformers
+  kMlp,           // linear, GELU, dropout, linear
+  kInnerProduct,  // of a map of u and another of v: a number, or the second of
+                  // two classes against 0
+  kCosine,        // of one map of u and v, times `scale`, at least 0
+  kFeatures,      // linear over u, v, |u - v| and u * v
 };
 
 // A whole text is its first token (through the pooler, where the family has
-// one), or the mean of its tokens. Only kPairCosine has the choice; of others a
-// family may say it (ModelConfig::mean_classifier).
-enum class Pooling : std::uint8_t { kFirst, kMean };
+// one), or the mean or the largest of its tokens. kUsual is the first, but
+// where a family says otherwise of its own head (ModelConfig::mean_classifier).
+enum class Pooling : std::uint8_t { kUsual, kFirst, kMean, kMax };
 
 struct HeadSpec {
   Task task = Task::kSequence;
-  std::int64_t outputs = 2;  // 1 for kRegression and kPairCosine
-  Pooling pooling = Pooling::kFirst;
-  double scale = 5.0;  // of a pair: two equal texts' score
+  std::int64_t outputs = 2;  // 1 for kRegression
+  HeadKind kind = HeadKind::kLinear;
+  Pooling pooling = Pooling::kUsual;
+  double scale = 5.0;                  // of kCosine
+  bool reads_apart = false;            // the two texts; of kLinear and kMlp
+  std::int64_t hidden = 0;             // of kMlp; 0: as the encoder's
+  std::optional<double> dropout = {};  // of kMlp; else the model's
+  std::string name = {};               // of the task; empty: there is one
+
+  bool compares() const {
+    return kind != HeadKind::kLinear && kind != HeadKind::kMlp;
+  }
+  // Each of two texts is encoded alone.
+  bool apart() const { return reads_apart || compares(); }
 };
 
-// The head looks at no other token, so that the top layer needs no other
-// either.
-bool ReadsFirstToken(const ModelConfig& config, const HeadSpec& head);
-// The mean of a text's tokens stands for it.
-bool ReadsMean(const ModelConfig& config, const HeadSpec& head);
+// The heads that stand on one encoder: one, or one with a name for each task.
+class Heads {
+ public:
+  Heads(HeadSpec only) : all_{std::move(only)} {}  // NOLINT: as it was
+  explicit Heads(std::vector<HeadSpec> all) : all_(std::move(all)) {}
+
+  std::size_t size() const { return all_.size(); }
+  const HeadSpec& operator[](std::size_t i) const { return all_[i]; }
+  auto begin() const { return all_.begin(); }
+  auto end() const { return all_.end(); }
+
+ private:
+  std::vector<HeadSpec> all_;
+};
+
+Pooling PoolingOf(const ModelConfig& config, const HeadSpec& head);
+// No head looks at another token, so that the top layer needs no other either.
+bool ReadsFirstToken(const ModelConfig& config, const Heads& heads);
 
 Expected<Done> CheckHead(const HeadSpec& head);
 
@@ -59,6 +95,9 @@ enum class Role : std::uint8_t {
   kNorm,
   kLoraA,  // "….query.lora_A.weight", [rank, inputs]
   kLoraB,  // "….query.lora_B.weight", [outputs, rank]
+  kDown,   // "….dense.adapter.down.weight", [size, H]
+  kUp,     // "….dense.adapter.up.weight", [H, size]
+  kAdapterBias,
 };
 
 // Slices of a tensor may belong to single attention heads: rows, columns, or
@@ -73,21 +112,27 @@ struct ParameterSpec {
   Role role = Role::kWeight;
   bool norm_bias = false;  // of kNorm: shift, not scale
   HeadAxis head_axis = HeadAxis::kNone;
+  std::string task = {};  // of kHead, where there are several
 
   // The Trainer of transformers decays no bias and nothing of a LayerNorm.
-  bool decays() const { return role != Role::kBias && role != Role::kNorm; }
-  bool adapts() const { return role == Role::kLoraA || role == Role::kLoraB; }
+  bool decays() const { return !is_bias() && role != Role::kNorm; }
+  bool adapts() const { return role >= Role::kLoraA; }
+  bool is_bias() const {
+    return role == Role::kBias || role == Role::kAdapterBias || norm_bias;
+  }
 };
 
 // They come in depth order, adapters last.
 std::vector<ParameterSpec> EncoderParametersOf(const ModelConfig& config);
-// They are the pooler, where the head looks at one, and the head itself.
+// They are the pooler, where a head looks at one, and the heads themselves.
 std::vector<ParameterSpec> HeadParametersOf(const ModelConfig& config,
-                                            const HeadSpec& head);
+                                            const Heads& heads);
+// What stands before the names of a head's own weights: "heads.sst.".
+std::string PrefixOf(const HeadSpec& head);
 // They come in depth order, then the head, then adapters, so that the others
 // have the same places without them.
 std::vector<ParameterSpec> ParametersOf(const ModelConfig& config,
-                                        const HeadSpec& head);
+                                        const Heads& heads);
 
 // A layer's submodules have these names. A family has query, key and value, or
 // the three in one map.
@@ -115,8 +160,8 @@ Expected<Done> CheckAdapters(const ModelConfig& config);
 std::string LoraANameOf(const std::string& linear);
 std::string LoraBNameOf(const std::string& linear);
 
-// BERT and DeBERTa have one, where the head looks at it.
-bool HasPooler(const ModelConfig& config, const HeadSpec& head);
+// BERT and DeBERTa have one, where a head looks at it.
+bool HasPooler(const ModelConfig& config, const Heads& heads);
 
 }  // namespace frostline::trainer
 

@@ -4,6 +4,11 @@
 #include <cmath>
 
 namespace frostline::trainer {
+namespace {
+
+constexpr double kNearIdentity = 0.01;  // as Houlsby et al. have it
+
+}  // namespace
 
 WeightsByName::WeightsByName(const std::vector<Weight>& weights) {
   for (const Weight& each : weights)
@@ -23,6 +28,12 @@ Linear WeightsByName::LinearOf(const std::string& name) const {
   if (Has(LoraANameOf(name))) {
     linear.lora_a = Value(LoraANameOf(name));
     linear.lora_b = Value(LoraBNameOf(name));
+  }
+  if (Has(DownNameOf(name) + ".weight")) {
+    linear.down = Value(DownNameOf(name) + ".weight");
+    linear.down_bias = Value(DownNameOf(name) + ".bias");
+    linear.up = Value(UpNameOf(name) + ".weight");
+    linear.up_bias = Value(UpNameOf(name) + ".bias");
   }
   return linear;
 }
@@ -48,6 +59,7 @@ at::Tensor DrawWeight(const ParameterSpec& spec, const ModelConfig& config,
   if (spec.role == Role::kWeight || spec.role == Role::kEmbedding) {
     value.normal_(0.0, config.initializer_range, chance);
   }
+  if (spec.role == Role::kDown) value.normal_(0.0, kNearIdentity, chance);
   if (spec.role == Role::kLoraA) {
     const double most = 1.0 / std::sqrt(static_cast<double>(spec.shape[1]));
     value.uniform_(-most, most, chance);

@@ -26,6 +26,11 @@ struct Linear {
   // An adapter (lora.h) may be undefined.
   at::Tensor lora_a = {};  // [rank, inputs]
   at::Tensor lora_b = {};  // [outputs, rank]
+  // What stands behind the map (bottleneck.h), all undefined without.
+  at::Tensor down = {};       // [size, outputs]
+  at::Tensor down_bias = {};  // [size]
+  at::Tensor up = {};         // [outputs, size]
+  at::Tensor up_bias = {};    // [outputs]
   // What autocast would make of weight and bias for each batch, where they are
   // kept (encoder.h).
   at::Tensor half_weight = {};
@@ -60,7 +65,8 @@ std::vector<Weight> MoveTo(const std::vector<Weight>& weights,
                            at::Device device);
 
 // Draws a weight that no file has as transformers does: normal weights, biases
-// of 0, LayerNorms of 1 and 0; as peft: A as nn.Linear's weights, B of 0.
+// of 0, LayerNorms of 1 and 0; as peft: A as nn.Linear's weights, B of 0;
+// of a bottleneck: D of N(0, 0.01), all else 0.
 at::Tensor DrawWeight(const ParameterSpec& spec, const ModelConfig& config,
                       at::Generator& chance);
 

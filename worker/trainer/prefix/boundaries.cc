@@ -17,7 +17,7 @@ constexpr std::size_t kMostForeseenBytes = std::size_t{256} << 20U;
 Boundaries::Boundaries(const Model& model, Precision precision,
                        const PrefixStore* store, const BoundarySpec& wanted,
                        PrefixWork work)
-    : maker_(model, wanted.blocks, precision, wanted.noise),
+    : maker_(model, wanted.blocks, precision, wanted.noise, wanted.known),
       store_(store),
       work_(std::move(work)),
       noisy_(wanted.noise.has_value()) {

@@ -58,6 +58,8 @@ struct BoundarySpec {
   // stored.
   std::vector<LowerGroup> lower;
   std::optional<RowNoise> noise;  // they drop, in one epoch
+  // What others of the same shapes saw, which outlives it. May be null.
+  KnownCompanies* known = nullptr;
 };
 
 // Texts that were computed, from what so many blocks gave.

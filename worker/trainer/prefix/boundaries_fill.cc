@@ -11,7 +11,8 @@
 namespace frostline::trainer {
 namespace {
 
-constexpr double kToldSeconds = 1.0;
+// A sign of life, not a line for every few texts.
+constexpr double kToldSeconds = 10.0;
 // Another process has not stored a row for so long: it hangs, or is stopped.
 constexpr double kPatienceSeconds = 120.0;
 constexpr std::chrono::milliseconds kPause(20);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/prefix/boundary_maker.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/ops/cat.h>
 
 #include <algorithm>
@@ -12,24 +13,9 @@ namespace frostline::trainer {
 namespace {
 
 // Of a batch: enough for kernels to be fast, few enough to fill up.
-constexpr std::size_t kTokensOnCpu = 512;
+constexpr std::size_t kTokensOfThread = 256;
 constexpr std::size_t kTokensOnGpu = 16384;
 constexpr std::size_t kMostTexts = 64;
-
-bool AreAll(const at::Tensor& rows, const at::Tensor& row) {
-  for (std::int64_t i = 0; i < rows.size(0); ++i) {
-    if (!rows[i].equal(row)) return false;
-  }
-  return true;
-}
-
-// The largest that is filled; where none is, the smallest.
-std::size_t SizeFor(std::span<const std::size_t> sizes, std::size_t texts) {
-  for (const std::size_t size : sizes) {
-    if (size <= texts) return size;
-  }
-  return sizes.back();
-}
 
 Batch TextOf(const Batch& batch, std::int64_t text) {
   const auto one = [&](const at::Tensor& tensor) {
@@ -48,13 +34,15 @@ Batch TextOf(const Batch& batch, std::int64_t text) {
 
 BoundaryMaker::BoundaryMaker(const Model& model, std::int64_t blocks,
                              Precision precision,
-                             const std::optional<RowNoise>& noise)
+                             const std::optional<RowNoise>& noise,
+                             KnownCompanies* known)
     : model_(model),
       blocks_(blocks),
       precision_(precision),
       noise_(noise),
-      first_token_(ReadsFirstToken(model.config(), model.head().spec()) &&
-                   blocks > model.config().layers) {}
+      first_token_(ReadsFirstToken(model.config(), model.heads()) &&
+                   blocks > model.config().layers),
+      known_(known == nullptr ? own_ : *known) {}
 
 std::int64_t BoundaryMaker::TokensKept(std::size_t tokens) const {
   return first_token_ ? 1 : static_cast<std::int64_t>(tokens);
@@ -66,7 +54,9 @@ std::size_t BoundaryMaker::NumbersOf(std::size_t tokens) const {
 
 std::size_t BoundaryMaker::CompanyOf(std::size_t tokens) const {
   const std::size_t all =
-      model_.device().is_cpu() ? kTokensOnCpu : kTokensOnGpu;
+      model_.device().is_cpu()
+          ? kTokensOfThread * static_cast<std::size_t>(at::get_num_threads())
+          : kTokensOnGpu;
   return std::clamp<std::size_t>(all / std::max<std::size_t>(tokens, 1), 1,
                                  kMostTexts);
 }
@@ -129,40 +119,17 @@ at::Tensor BoundaryMaker::Run(const TokenStore& tokens, Rows rows,
       .contiguous();  // [B, N, H], or [B, 1, H]
 }
 
-BoundaryMaker::Sample BoundaryMaker::SampleOf(const TokenStore& tokens,
-                                              std::uint32_t row,
-                                              std::size_t company) const {
+CompanySample BoundaryMaker::SampleOf(const TokenStore& tokens,
+                                      std::uint32_t row,
+                                      std::size_t company) const {
   Batch batch = BatchOf(tokens, {&row, 1}, company, {});
   batch.noise = at::Tensor();
   const at::NoGradGuard no_graph;
   const Autocast autocast(precision_, model_.device());
-  Sample sample;
+  CompanySample sample;
   sample.layer = model_.encoder().Run({}, batch, {}, 0, 2);  // [B, N, H]
   if (first_token_) sample.top = RunTop(sample.layer, batch, false);
   return sample;
-}
-
-const BoundaryMaker::Companies& BoundaryMaker::SafeCompanies(
-    const TokenStore& tokens, std::uint32_t row) {
-  const std::size_t length = tokens.ids(row).size();
-  const auto [found, is_new] = companies_.try_emplace(length);
-  Companies& safe = found->second;
-  if (!is_new) return safe;
-  const std::size_t most = CompanyOf(length);
-  const Sample full = SampleOf(tokens, row, most);
-  safe.top_alone = first_token_ && !AreAll(full.top, full.top[0]);
-  const bool reads_top = first_token_ && !safe.top_alone;
-  if (AreAll(full.layer, full.layer[0])) safe.sizes.push_back(most);
-  for (std::size_t size = most / 2; size > 0 && !safe.sizes.empty();
-       size /= 2) {
-    const Sample less = SampleOf(tokens, row, size);
-    if (AreAll(less.layer, full.layer[0]) &&
-        (!reads_top || AreAll(less.top, full.top[0]))) {
-      safe.sizes.push_back(size);
-    }
-  }
-  if (safe.sizes.empty()) safe.sizes.push_back(1);
-  return safe;
 }
 
 std::vector<std::uint32_t> BoundaryMaker::Start(
@@ -191,11 +158,15 @@ Expected<Done> BoundaryMaker::Make(const TokenStore& tokens, Rows rows,
                                    const Lower* lower, const Take& take) {
   if (rows.empty()) return Done{};
   return CatchTorch([&]() -> Expected<Done> {
-    const Companies& companies = SafeCompanies(tokens, rows.front());
-    const std::size_t numbers = NumbersOf(tokens.ids(rows.front()).size());
+    const std::uint32_t first = rows.front();
+    const std::size_t length = tokens.ids(first).size();
+    Company known(known_[length], CompanyOf(length), [&](std::size_t size) {
+      return SampleOf(tokens, first, size);
+    });
+    const std::size_t numbers = NumbersOf(length);
     std::vector<std::uint32_t> unread;
     while (!rows.empty()) {
-      const std::size_t company = SizeFor(companies.sizes, rows.size());
+      const std::size_t company = known.SizeFor(rows.size());
       const Rows asked = rows.first(std::min(company, rows.size()));
       rows = rows.subspan(asked.size());
       std::vector<std::uint32_t> some(asked.begin(), asked.end());
@@ -206,7 +177,7 @@ Expected<Done> BoundaryMaker::Make(const TokenStore& tokens, Rows rows,
       }
       const std::int64_t from = lower == nullptr ? 0 : lower->blocks;
       const at::Tensor made =
-          Run(tokens, some, company, companies.top_alone, start, from);
+          Run(tokens, some, company, known.top_alone(), start, from);
       const float* result = made.const_data_ptr<float>();
       for (const std::uint32_t row : some) {
         auto taken = take(row, {result, numbers}, from);

@@ -5,24 +5,19 @@
 // Computes what the leading blocks give for a text, with bits that depend on
 // that text alone, whatever it is asked together with, and from whichever lower
 // boundary. Texts of one length go through the model without padding, in
-// batches of a few fixed sizes, of which the largest is
+// batches of a few sizes that give a text the same bits (company.h). The
+// largest of them is
 //
-//   B = max(1, min(64, kTokens / N))     N = 20 on a processor: B = 25
+//   B = max(1, min(64, kTokens * threads / N))     N = 20, one thread: B = 12
 //
-// The others are B / 2, B / 4 ... 1, so that what is left over needs no filling
-// up: 40 such texts are 25, 12 and 3. Kernels of a shape may compute a row in
-// another order by its place in the batch, or by the batch's size: once for
-// each N all places of each size get the same text. A size counts whose bits
-// behind a layer are those of B; where B's own places differ, texts of that
-// length are computed one by one. All layers are of the same shapes, but the
-// top one where it gives one token: it is looked at apart.
+// All layers are of the same shapes, but the top one where it gives one token:
+// it is looked at apart.
 #ifndef FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARY_MAKER_H_
 #define FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARY_MAKER_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -31,6 +26,7 @@
 #include "worker/trainer/data/token_store.h"
 #include "worker/trainer/device/precision.h"
 #include "worker/trainer/model/model.h"
+#include "worker/trainer/prefix/company.h"
 #include "worker/trainer/prefix/row_noise.h"
 
 namespace frostline::trainer {
@@ -51,9 +47,13 @@ class BoundaryMaker {
   };
 
   // `blocks` is at least 1: the embeddings; 1 + k has k layers, too. With
-  // `noise` they drop, as in training.
+  // `noise` they drop, as in training. `known`, which may be null and else
+  // outlives it, is what others of the same shapes saw.
   BoundaryMaker(const Model& model, std::int64_t blocks, Precision precision,
-                const std::optional<RowNoise>& noise = {});
+                const std::optional<RowNoise>& noise = {},
+                KnownCompanies* known = nullptr);
+  BoundaryMaker(const BoundaryMaker&) = delete;
+  BoundaryMaker& operator=(const BoundaryMaker&) = delete;
 
   // A boundary's tokens, of a text of so many: 1 where no more is read.
   std::int64_t TokensKept(std::size_t tokens) const;
@@ -71,15 +71,6 @@ class BoundaryMaker {
 
  private:
   using Rows = std::span<const std::uint32_t>;
-  struct Companies {
-    std::vector<std::size_t> sizes;  // with the same bits, the largest first
-    bool top_alone = false;          // the layer that gives one token
-  };
-  // One text in all places, behind a layer, and behind the top if it is read.
-  struct Sample {
-    at::Tensor layer;  // [B, N, H]
-    at::Tensor top;    // [B, 1, H]
-  };
 
   Batch BatchOf(const TokenStore& tokens, Rows rows, std::size_t company,
                 const at::Tensor& start) const;
@@ -89,9 +80,8 @@ class BoundaryMaker {
                  std::int64_t from) const;
   at::Tensor RunTop(const at::Tensor& hidden, const Batch& batch,
                     bool alone) const;
-  Sample SampleOf(const TokenStore& tokens, std::uint32_t row,
-                  std::size_t company) const;
-  const Companies& SafeCompanies(const TokenStore& tokens, std::uint32_t row);
+  CompanySample SampleOf(const TokenStore& tokens, std::uint32_t row,
+                         std::size_t company) const;
   // Those of `rows` that could be read, behind each other in `start`, which
   // zeros fill up. The others go to `unread`.
   std::vector<std::uint32_t> Start(const TokenStore& tokens, Rows rows,
@@ -104,7 +94,8 @@ class BoundaryMaker {
   const Precision precision_;
   const std::optional<RowNoise> noise_;
   const bool first_token_;
-  std::map<std::size_t, Companies> companies_;  // by tokens, once known
+  KnownCompanies own_;
+  KnownCompanies& known_;
 };
 
 }  // namespace frostline::trainer

@@ -11,7 +11,7 @@ namespace frostline::trainer {
 namespace {
 
 // Raised whenever a change of ours may change a bit of a boundary.
-constexpr char kArithmetic[] = "frostline 2";
+constexpr char kArithmetic[] = "frostline 3";
 
 }  // namespace
 

@@ -74,6 +74,47 @@ std::string_view ClassName(FailureClass failure) {
   return "trial";
 }
 
+Members Marks(const ExampleOutcomes& examples) {
+  Members members;
+  members.Text("data_fingerprint", examples.data_fingerprint)
+      .Text("encoding", examples.encoding)
+      .Whole("count", examples.count)
+      .Text("data", EncodeBase64(examples.bytes));
+  return members;
+}
+
+void AddDetails(const ExampleOutcomes& set, Members& members) {
+  members.Text("set", set.set);
+  if (!set.task.empty()) members.Text("task", set.task);
+  const auto packed = [&members](std::string_view name,
+                                 const std::string& bytes) {
+    if (!bytes.empty()) members.Text(name, EncodeBase64(bytes));
+  };
+  std::string list;
+  for (const std::string& each : set.classes) {
+    list += (list.empty() ? "" : ", ") + JsonString(each);
+  }
+  if (!list.empty()) members.Raw("classes", "[" + list + "]");
+  packed("predicted_class", set.predicted_class);
+  packed("true_class", set.true_class);
+  packed("predicted_value", set.predicted_value);
+  packed("true_value", set.true_value);
+  packed("confidence", set.confidence);
+  list.clear();
+  for (const std::uint32_t end : set.sentence_ends) {
+    list += (list.empty() ? "" : ", ") + std::to_string(end);
+  }
+  if (!list.empty()) members.Raw("sentence_ends", "[" + list + "]");
+  if (set.words_cut > 0) members.Whole("words_cut", set.words_cut);
+}
+
+const ExampleOutcomes* ValidationOf(const TrialEnd& end) {
+  for (const ExampleOutcomes& set : end.evaluations) {
+    if (set.set == "validation" && set.task.empty()) return &set;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 MessageLine::MessageLine(std::string_view type)
@@ -134,12 +175,19 @@ MessageLine& MessageLine::Add(std::string_view name, const TrialUsage& usage,
 
 MessageLine& MessageLine::Add(std::string_view name,
                               const ExampleOutcomes& examples) {
-  Members members;
-  members.Text("data_fingerprint", examples.data_fingerprint)
-      .Text("encoding", examples.encoding)
-      .Whole("count", examples.count)
-      .Text("data", EncodeBase64(examples.bytes));
-  text_ += ", " + JsonString(name) + ": " + members.Close();
+  text_ += ", " + JsonString(name) + ": " + Marks(examples).Close();
+  return *this;
+}
+
+MessageLine& MessageLine::Add(std::string_view name,
+                              const std::vector<ExampleOutcomes>& sets) {
+  std::string all;
+  for (const ExampleOutcomes& set : sets) {
+    Members members = Marks(set);
+    AddDetails(set, members);
+    all += (all.empty() ? "" : ", ") + members.Close();
+  }
+  text_ += ", " + JsonString(name) + ": [" + all + "]";
   return *this;
 }
 
@@ -154,7 +202,11 @@ std::string FinishLine(const TrialEnd& end, std::string_view software) {
   }
   if (!end.precisions.empty()) line.Add("precisions", end.precisions);
   if (end.usage) line.Add("usage", *end.usage, software);
-  if (end.examples) line.Add("examples", *end.examples);
+  if (end.tells_evaluations && !end.evaluations.empty()) {
+    line.Add("evaluations", end.evaluations);
+  } else if (const ExampleOutcomes* marks = ValidationOf(end)) {
+    line.Add("examples", *marks);
+  }
   return line.Take();
 }
 

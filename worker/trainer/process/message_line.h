@@ -27,6 +27,9 @@ class MessageLine {
   MessageLine& Add(std::string_view name, const Metrics& metrics);
   MessageLine& Add(std::string_view name, const TrialUsage& usage,
                    std::string_view software);
+  MessageLine& Add(std::string_view name,
+                   const std::vector<ExampleOutcomes>& sets);
+  // Marks alone.
   MessageLine& Add(std::string_view name, const ExampleOutcomes& examples);
 
   std::string Take();  // with its newline

@@ -6,10 +6,13 @@
 #include <optional>
 #include <string_view>
 
+#include "worker/trainer/process/predict_options.h"
+
 namespace frostline::trainer {
 
 const char kTrainerHelp[] =
     "usage: frostline-trainer --registry DIR [options] < trials\n"
+    "       frostline-trainer --predict MODEL --rows FILE --output FILE\n"
     "       frostline-trainer --self-check | --version | --help\n"
     "\n"
     "Fine-tunes the trials that come on standard input, one JSON object a\n"
@@ -33,6 +36,13 @@ const char kTrainerHelp[] =
     "  --prefix-bytes N      the most that it may hold, e.g. 20G (default:\n"
     "                        $FROSTLINE_PREFIX_BYTES, else a tenth of its\n"
     "                        file system)\n"
+    "  --predict MODEL       lets a trained model's folder answer for each of\n"
+    "                        --rows FILE, into --output FILE; the measures\n"
+    "                        are one line of JSON. `frostline predict` finds\n"
+    "                        out these and passes them on:\n"
+    "                        --format tsv|csv|jsonl|conllu, --delimiter C,\n"
+    "                        --header yes|no, --labels yes|no, --column\n"
+    "                        ROLE=COLUMN, --max-length N, --precision NAME\n"
     "  --self-check          compute with LibTorch, compare with the known\n"
     "                        answer, measure; print one line of JSON\n"
     "  --version             print the versions of Frostline and LibTorch\n"
@@ -99,7 +109,15 @@ Expected<Done> TakeValue(const std::string& option, const std::string& value,
     }
     options.prefix_bytes = *bytes;
   } else {
-    return Bad(option, "is no option", "see frostline-trainer --help");
+    const Expected<bool> taken =
+        TakePredictOption(option, value, options.predict);
+    if (!taken.ok()) return taken.fault();
+    if (!taken.value()) {
+      return Bad(option, "is no option", "see frostline-trainer --help");
+    }
+    if (option == "--predict") {
+      options.action = TrainerOptions::Action::kPredict;
+    }
   }
   return Done{};
 }
@@ -137,6 +155,10 @@ Expected<TrainerOptions> ReadOptions(std::span<const std::string> arguments) {
     Expected<Done> taken = TakeValue(arguments[i], arguments[i + 1], options);
     if (!taken.ok()) return taken.fault();
     ++i;
+  }
+  if (options.action == TrainerOptions::Action::kPredict) {
+    const Expected<Done> whole = CheckPredictRequest(options.predict);
+    if (!whole.ok()) return whole.fault();
   }
   if (options.action == TrainerOptions::Action::kTrain &&
       options.registry.empty()) {

@@ -9,11 +9,12 @@
 #include <string>
 
 #include "base/plain/result.h"
+#include "worker/trainer/predict/predict.h"
 
 namespace frostline::trainer {
 
 struct TrainerOptions {
-  enum class Action { kTrain, kSelfCheck, kVersion, kHelp };
+  enum class Action { kTrain, kPredict, kSelfCheck, kVersion, kHelp };
 
   Action action = Action::kTrain;
   std::string registry;  // a folder
@@ -22,6 +23,7 @@ struct TrainerOptions {
   double checkpoint_seconds = 300.0;
   std::string prefix_folder;       // of stored activations; empty: none
   std::uint64_t prefix_bytes = 0;  // 0: a tenth of its file system
+  PredictRequest predict;          // of kPredict
 };
 
 // `arguments` lack the program's name. Returns kMisuse for what is not known,

@@ -60,6 +60,7 @@ class AgentListener : public TrialListener {
 std::vector<std::string> PrecisionsOf(const Device& device) {
   std::vector<std::string> precisions = {"fp32"};
   if (device.does_bf16_well()) precisions.emplace_back("bf16");
+  if (device.does_fp16_well()) precisions.emplace_back("fp16");
   return precisions;
 }
 
@@ -82,7 +83,9 @@ TrialEnd StoppedWhileLoading() {
 }  // namespace
 
 Trainer::Trainer(const TrainerParts& parts)
-    : parts_(parts), precisions_(PrecisionsOf(parts.environment.device)) {}
+    : parts_(parts), precisions_(PrecisionsOf(parts.environment.device)) {
+  parts_.environment.companies = &companies_;
+}
 
 void Trainer::Run() {
   parts_.outbox.Send(MessageLine("hello")

@@ -36,6 +36,7 @@ class Trainer {
   TrialEnd RefuseUnfit(const Fault& why) const;
 
   TrainerParts parts_;
+  CompanyBook companies_;
   const std::vector<std::string> precisions_;  // at full speed
 };
 

@@ -20,12 +20,14 @@ namespace {
 constexpr char kFormat[] = "frostline-checkpoint-2";
 constexpr char kNote[] = "note.";
 constexpr char kChecksum[] = "crc32";
+constexpr char kLossScale[] = "loss_scale";  // of fp16
 
 // Each tensor under one of these and its own name.
 constexpr char kWeight[] = "weight.";
 constexpr char kFirst[] = "first.";
 constexpr char kSecond[] = "second.";
 constexpr char kKept[] = "kept.";
+constexpr char kMean[] = "mean.";  // SMART's
 
 using Named = std::map<std::string, at::Tensor>;
 
@@ -37,6 +39,11 @@ Fault Unfit(const std::string& path, const std::string& cause) {
 Named TensorsOf(const Stepper& stepper, const WeightCopies& kept) {
   Named tensors;
   for (const auto& [name, value] : kept) tensors.emplace(kKept + name, value);
+  if (stepper.smart()) {
+    for (const auto& [name, mean] : stepper.smart()->means()) {
+      tensors.emplace(kMean + name, mean);
+    }
+  }
   for (const TrainedTensor& each : stepper.optimizer().tensors()) {
     tensors.emplace(kWeight + each.name, each.value.detach());
     if (!each.first.defined()) continue;
@@ -88,6 +95,9 @@ std::map<std::string, std::string> MetadataOf(const Stepper& stepper,
       {"format", kFormat},
       {"steps", std::to_string(stepper.steps())},
       {"tensor_steps", StepsText(stepper)}};
+  if (stepper.loss_scale()) {
+    metadata[kLossScale] = stepper.loss_scale()->Print();
+  }
   for (const auto& [key, value] : notes) metadata[kNote + key] = value;
   return metadata;
 }
@@ -181,7 +191,21 @@ void TakeOver(const Saved& saved, Stepper& stepper) {
     if (!each.second.defined()) continue;
     each.second.copy_(saved.tensors.at(kSecond + each.name));
   }
+  if (stepper.smart()) {
+    for (const auto& [name, mean] : stepper.smart()->means()) {
+      mean.copy_(saved.tensors.at(kMean + name));
+    }
+  }
   stepper.Resume(saved.steps);
+}
+
+// Without one the stepper has to be one without, too.
+bool RestoreScale(const Safetensors& file, Stepper& stepper) {
+  const auto found = file.metadata().find(kLossScale);
+  const bool has = found != file.metadata().end();
+  if (!has || !stepper.loss_scale())
+    return has == stepper.loss_scale().has_value();
+  return stepper.loss_scale()->Restore(found->second);
 }
 
 }  // namespace
@@ -238,6 +262,9 @@ Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper,
       if (!saved.tensor_steps.contains(each.name)) {
         return Unfit(path, "it has no steps of \"" + each.name + "\"");
       }
+    }
+    if (!RestoreScale(file.value(), stepper)) {
+      return Unfit(path, "it has another precision, or a damaged loss scale");
     }
     TakeOver(saved, stepper);
     if (kept == nullptr) return saved.notes;

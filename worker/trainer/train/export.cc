@@ -25,6 +25,14 @@ std::string ClassName(const ModelConfig& config) {
                          ->class_name);
 }
 
+// A reader that knows nothing of adapters at least finds them unexpected.
+std::string AdapterMembers(const BottleneckSpec& spec) {
+  if (!spec.any()) return "";
+  return ",\n  \"frostline_adapters\": {\"size\": " +
+         std::to_string(spec.size) + ", \"activation\": \"" +
+         (spec.relu ? "relu" : "gelu") + "\"}";
+}
+
 // What the head decides, as members of a config.json.
 std::string HeadMembers(const Model& model,
                         const std::vector<std::string>& labels) {
@@ -89,11 +97,13 @@ Expected<Done> WriteWeights(const std::string& path, const Model& model) {
 
 Expected<std::string> ExportedConfig(std::string_view original,
                                      const Model& model,
-                                     const std::vector<std::string>& labels) {
+                                     const std::vector<std::string>& labels,
+                                     const TextReading& texts) {
   const HeadSpec& head = model.head().spec();
-  if (head.task == Task::kPairCosine) {
+  if (head.kind != HeadKind::kLinear || head.apart() ||
+      head.pooling != Pooling::kUsual || model.heads().size() > 1) {
     return Fault{FaultKind::kUnsupported,
-                 "transformers has no model for pairs that are compared",
+                 "transformers has no model with such a head, or with several",
                  "resume from the checkpoint instead"};
   }
   if (!labels.empty() &&
@@ -104,25 +114,28 @@ Expected<std::string> ExportedConfig(std::string_view original,
   Expected<Json> json = Json::Parse(original);
   if (!json.ok()) return json.fault();
   const std::set<std::string_view> replaced = {
-      "architectures", "dtype",      "torch_dtype", "id2label",
-      "label2id",      "num_labels", "problem_type"};
+      "architectures", "dtype",      "torch_dtype",  "id2label",
+      "label2id",      "num_labels", "problem_type", kTextsMember};
   std::string config = "{\n";
   const JsonValue& root = json.value().root();
   for (const JsonValue* at = root.first; at != nullptr; at = at->next) {
     if (replaced.contains(at->key)) continue;
     config += "  " + JsonString(at->key) + ": " + JsonText(*at) + ",\n";
   }
-  return config + HeadMembers(model, labels) + "\n}\n";
+  return config + HeadMembers(model, labels) +
+         AdapterMembers(model.config().bottleneck) + TextsMember(texts) +
+         "\n}\n";
 }
 
 Expected<Done> ExportModel(const std::string& folder, const Model& model,
                            const std::string& source,
-                           const std::vector<std::string>& labels) {
+                           const std::vector<std::string>& labels,
+                           const TextReading& texts) {
   Expected<std::string> original =
       ReadWholeFile(source + "/config.json", kMaxConfigBytes);
   if (!original.ok()) return original.fault();
   Expected<std::string> config =
-      ExportedConfig(original.value(), model, labels);
+      ExportedConfig(original.value(), model, labels, texts);
   if (!config.ok()) return config.fault();
   std::error_code error;
   std::filesystem::create_directories(folder, error);

@@ -6,9 +6,8 @@
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/_fused_sgd.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/where.h>
+#include <ATen/ops/lerp.h>
 
-#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -18,16 +17,6 @@ namespace {
 
 std::optional<at::Tensor> Given(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional(tensor) : std::nullopt;
-}
-
-// x <- x - rate * factor * change, with one rate or one for each slice.
-void Move(const TrainedTensor& tensor, double factor,
-          const at::Tensor& change) {
-  if (tensor.slice_rates.defined()) {
-    tensor.value.sub_(change * tensor.slice_rates * factor);
-  } else {
-    tensor.value.sub_(change, tensor.rate * factor);
-  }
 }
 
 }  // namespace
@@ -47,19 +36,25 @@ Optimizer::Optimizer(const OptimizerOptions& options,
 
 void Optimizer::Step(double factor, const GradientCheck& check) {
   const at::NoGradGuard no_graph;
-  for (TrainedTensor& each : tensors_) {
+  std::vector<at::Tensor> before(tensors_.size());
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    TrainedTensor& each = tensors_[i];
     if (!each.value.grad().defined()) continue;
     ++each.steps;
-    if (each.slice_rates.defined()) StepSlices(each, factor, check);
+    if (each.slice_rates.defined()) before[i] = each.value.detach().clone();
   }
   StepWholeTensors(factor, check);
+  HoldBackSlices(before);
 }
 
 void Optimizer::Sort() {
   std::map<std::pair<double, bool>, Group> groups;
+  slice_parts_.resize(tensors_.size());
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     const TrainedTensor& each = tensors_[i];
-    if (each.slice_rates.defined()) continue;
+    if (each.slice_rates.defined()) {
+      slice_parts_[i] = each.slice_rates / each.rate;
+    }
     Group& group = groups[{each.rate, each.decays}];
     group.rate = each.rate;
     group.decay = each.decays ? options_.weight_decay : 0.0;
@@ -129,46 +124,14 @@ void Optimizer::StepWholeTensors(double factor,
   }
 }
 
-// The formulas of the header, for rates that differ within the tensor. Spoilt
-// gradients are found when all has moved, and all is put back.
-void Optimizer::StepSlices(const TrainedTensor& tensor, double factor,
-                           const GradientCheck& check) const {
-  std::vector<std::pair<at::Tensor, at::Tensor>> before;
-  for (const at::Tensor& each : {tensor.value, tensor.first, tensor.second}) {
-    if (check.spoilt.defined() && each.defined()) {
-      before.emplace_back(each, each.detach().clone());
-    }
+// A movement is so many times its rate: the tensor moved as its fastest slice
+// does, and each slice takes its part of that.
+void Optimizer::HoldBackSlices(const std::vector<at::Tensor>& before) const {
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    if (!before[i].defined()) continue;
+    const at::Tensor& value = tensors_[i].value;
+    value.copy_(at::lerp(before[i], value, slice_parts_[i]));
   }
-  at::Tensor gradient = tensor.value.grad();
-  if (check.divisor.defined()) gradient = gradient / check.divisor;
-  const double decay = tensor.decays ? options_.weight_decay : 0.0;
-  if (decay != 0.0 && options_.kind == OptimizerKind::kAdamW) {
-    Move(tensor, factor * decay, tensor.value);
-  } else if (decay != 0.0) {
-    gradient = gradient.add(tensor.value, decay);
-  }
-  Move(tensor, factor, ChangeOf(tensor, gradient));
-  for (const auto& [now, old] : before) {
-    now.copy_(at::where(check.spoilt.gt(0), old, now));
-  }
-}
-
-// What one rate is multiplied with; the moments move.
-at::Tensor Optimizer::ChangeOf(const TrainedTensor& tensor,
-                               const at::Tensor& gradient) const {
-  if (options_.kind == OptimizerKind::kSgd) {
-    if (options_.momentum == 0.0) return gradient;
-    return tensor.first.mul_(options_.momentum).add_(gradient);
-  }
-  tensor.first.lerp_(gradient, 1.0 - options_.beta1);
-  tensor.second.mul_(options_.beta2)
-      .addcmul_(gradient, gradient, 1.0 - options_.beta2);
-  const auto steps = static_cast<double>(tensor.steps);
-  const double first_share = 1.0 - std::pow(options_.beta1, steps);
-  const double second_share = 1.0 - std::pow(options_.beta2, steps);
-  const at::Tensor size =
-      tensor.second.sqrt().div_(std::sqrt(second_share)).add_(options_.epsilon);
-  return tensor.first.div(first_share).div_(size);
 }
 
 at::Tensor GlobalNorm(const std::vector<at::Tensor>& gradients) {

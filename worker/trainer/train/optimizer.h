@@ -39,7 +39,7 @@ struct TrainedTensor {
   std::string name;
   at::Tensor value;
   double rate = 0.0;
-  at::Tensor slice_rates;  // instead of `rate`, when defined
+  at::Tensor slice_rates;  // when defined, `rate` is the largest of them
   bool decays = false;
   at::Tensor first;   // moment; of SGD only with momentum
   at::Tensor second;  // moment, of Adam and AdamW
@@ -87,14 +87,13 @@ class Optimizer {
   Lists ListsOf(const Group& group,
                 std::map<std::int64_t, at::Tensor>& counts) const;
   void StepWholeTensors(double factor, const GradientCheck& check) const;
-  void StepSlices(const TrainedTensor& tensor, double factor,
-                  const GradientCheck& check) const;
-  at::Tensor ChangeOf(const TrainedTensor& tensor,
-                      const at::Tensor& gradient) const;
+  // `before` has those whose slices differ as they were, the others undefined.
+  void HoldBackSlices(const std::vector<at::Tensor>& before) const;
 
   OptimizerOptions options_;
   std::vector<TrainedTensor> tensors_;
-  std::vector<Group> groups_;  // of those without slices
+  std::vector<Group> groups_;
+  std::vector<at::Tensor> slice_parts_;  // of the fastest; most undefined
 };
 
 // Returns the L2 norm over all gradients together, [], on their device: nobody

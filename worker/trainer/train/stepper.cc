@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/train/stepper.h"
 
+#include <ATen/ops/_foreach_mul.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <string>
@@ -68,7 +71,7 @@ std::vector<TrainedTensor> Trained(const Model& model, const FreezePlan& plan,
     TrainedTensor each = known[parameter.spec.name];
     each.name = parameter.spec.name;
     each.value = parameter.value;
-    each.rate = plan.parameters[i].rate;
+    each.rate = plan.parameters[i].fastest();
     each.slice_rates = rates[i];
     each.decays = Decays(parameter.spec, options);
     trained.push_back(std::move(each));
@@ -101,6 +104,11 @@ Stepper::Stepper(Model& model, const StepOptions& options)
       options_(options),
       optimizer_(options.optimizer, {}),
       kernels_(options.kernels.value_or(KernelsFor(model.device()))) {
+  if (options.precision == Precision::kFp16) {
+    loss_scale_.emplace(options.loss_scale);
+    kernels_.late_figures = false;  // they say whether the step is taken
+  }
+  if (options.smart.any()) smart_.emplace(options.smart);
   if (options.class_weights.empty()) return;
   class_weights_ = at::tensor(options.class_weights, at::kDouble);
   class_weights_here_ = class_weights_.to(model.device(), at::kFloat);
@@ -119,7 +127,8 @@ Expected<Done> Stepper::Replan(const FreezePlan& plan) {
       rates.push_back(slices.defined() ? slices.to(model_->device()) : slices);
     }
     ApplyPlan(plan, *model_);
-    model_->Prepare(kernels_, options_.precision == Precision::kBf16);
+    if (smart_) smart_->Follow(*model_, plan);
+    model_->Prepare(kernels_, HalfOf(options_.precision));
     optimizer_ = Optimizer(
         options_.optimizer,
         Trained(*model_, plan, rates, options_, optimizer_.tensors()));
@@ -170,56 +179,110 @@ Expected<std::optional<StepResult>> Stepper::ReadLast() {
   });
 }
 
+bool Stepper::Backward(std::span<const Batch> parts,
+                       const std::vector<double>& weights,
+                       std::vector<at::Tensor>& losses) {
+  std::vector<double> shares = weights;
+  const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& share : shares) share /= all;
+  if (!options_.tasks.empty()) {
+    shares = SharesOfParts(parts, weights, options_.tasks);
+  }
+  const bool operates = options_.surgery != Surgery::kNone;
+  TaskSwitch trains(*model_, plan_, options_.tasks);
+  TaskGradients apart(*model_);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (weights[i] == 0.0) continue;  // a mean over nothing would be NaN
+    trains.To(parts[i].task);
+    const at::Tensor loss = LossOfPart(parts[i], shares[i]);  // []
+    losses.push_back(loss.detach());
+    if (loss.requires_grad()) {
+      (loss_scale_ ? loss * loss_scale_->value() : loss).backward();
+    }
+    if (operates) apart.Take(parts[i].task);
+  }
+  return operates &&
+         apart.Mix(options_.surgery,
+                   {options_.surgery_seed, static_cast<std::uint64_t>(steps_)});
+}
+
 Stepper::Unread Stepper::StepOrThrow(std::span<const Batch> parts,
                                      const std::vector<double>& weights,
                                      StepNorms* norms) {
-  const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
   std::vector<at::Tensor> figures;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (weights[i] == 0.0) continue;  // a mean over nothing would be NaN
-    const at::Tensor loss = LossOfPart(parts[i], weights[i] / all);  // []
-    figures.push_back(loss.detach());
-    if (loss.requires_grad()) loss.backward();
-  }
+  adversary_ = at::Tensor();
+  const bool conflict = Backward(parts, weights, figures);
   MaskFrozenHeads(plan_, slice_rates_, *model_);
   const std::vector<at::Tensor> gradients = Gradients();
+  if (loss_scale_ && !gradients.empty()) {
+    at::_foreach_mul_(gradients, 1.0 / loss_scale_->value());
+  }
   const std::size_t losses = figures.size();
   if (!gradients.empty()) figures.push_back(GlobalNorm(gradients));
+  const at::Tensor norm = figures.back();
+  if (adversary_.defined()) figures.push_back(adversary_);
   const at::Tensor together = at::stack(figures).to(at::kDouble);
   StepResult result;
-  result.factor = options_.schedule.FactorAt(steps_);
+  result.conflict = conflict;
+  result.factor = options_.schedule.FactorAt(
+      steps_ - (loss_scale_ ? loss_scale_->skipped() : 0));
   NormProbe probe(*model_);
   if (norms != nullptr) probe.NoteGradients();
   result.step = ++steps_;
-  if (!gradients.empty()) {
-    optimizer_.Step(
-        result.factor,
-        CheckGradients(figures.back(), options_.clip_norm, together));
+  if (!gradients.empty() && Moves(together, losses, result)) {
+    optimizer_.Step(result.factor,
+                    CheckGradients(norm, options_.clip_norm, together));
   }
+  if (smart_) smart_->NoteStep(steps_, options_.schedule.total_steps);
   if (norms != nullptr) *norms = probe.Measure();
   for (Weight& each : model_->weights()) {
     each.value.mutable_grad().reset();
   }
-  return {LateNumbers(together), losses, result};
+  return {LateNumbers(together), losses, gradients.empty() ? 0U : 1U, result};
 }
 
 StepResult Stepper::ReadOrThrow(const Unread& unread) {
   StepResult result = unread.result;
   const std::vector<double> figures = unread.figures.Read();  // waits
   for (std::size_t i = 0; i < unread.losses; ++i) result.loss += figures[i];
-  if (figures.size() > unread.losses) result.grad_norm = figures.back();
-  result.finite = std::isfinite(result.loss) && std::isfinite(result.grad_norm);
+  if (unread.gradients > 0) result.grad_norm = figures[unread.losses];
+  result.finite = std::isfinite(result.loss) &&
+                  (result.skipped || std::isfinite(result.grad_norm));
+  const bool smart = figures.size() > unread.losses + unread.gradients;
+  result.adversary_finite = !smart || std::isfinite(figures.back());
   return result;
+}
+
+// In fp16 a GPU is waited for here: what was skipped counts nowhere. The loss
+// itself knows nothing of the scale.
+bool Stepper::Moves(const at::Tensor& figures, std::size_t losses,
+                    StepResult& result) {
+  if (!loss_scale_) return true;
+  const std::vector<double> read = LateNumbers(figures).Read();
+  const auto norm = read.begin() + static_cast<std::ptrdiff_t>(losses);
+  if (!std::ranges::all_of(read.begin(), norm,
+                           [](double loss) { return std::isfinite(loss); })) {
+    return false;
+  }
+  const LossScale::Verdict verdict = loss_scale_->Judge(std::isfinite(*norm));
+  result.skipped = verdict == LossScale::Verdict::kSkip;
+  return verdict == LossScale::Verdict::kMove;
 }
 
 at::Tensor Stepper::LossOfPart(const Batch& part, double share) {
   const Batch batch =
       MoveTo(PadTo(kernels_.pad_to, part, model_->config()), model_->device());
   const Autocast autocast(options_.precision, model_->device());
-  const at::Tensor logits = model_->Forward(batch, TrainingPass(plan_));
-  return LossOf(model_->head().spec(), logits, batch.labels,
-                options_.label_smoothing, class_weights_here_) *
-         share;
+  const auto loss_of = [&](const at::Tensor& logits) {
+    return LossOf(model_->head(part.task).spec(), logits, batch.labels,
+                  options_.label_smoothing, class_weights_here_);
+  };
+  const Pass pass = TrainingPass(plan_);
+  if (!smart_) return loss_of(model_->Forward(batch, pass)) * share;
+  const SmartTerms terms = smart_->TermsOf(*model_, batch, pass);
+  adversary_ =
+      adversary_.defined() ? adversary_ + terms.gradient : terms.gradient;
+  return (loss_of(terms.logits) + terms.added) * share;
 }
 
 std::vector<at::Tensor> Stepper::Gradients() const {
@@ -249,9 +312,9 @@ Expected<Prediction> Stepper::Predict(const Batch& batch) const {
     }
     if (prediction.labels > 0) {
       // Where the logits are now: a GPU has been waited for once.
-      prediction.loss =
-          LossOf(model_->head().spec(), prediction.logits, batch.labels, 0.0)
-              .item<double>();
+      prediction.loss = LossOf(model_->head(batch.task).spec(),
+                               prediction.logits, batch.labels, 0.0)
+                            .item<double>();
     }
     return prediction;
   });

@@ -20,9 +20,12 @@
 #include "worker/trainer/device/precision.h"
 #include "worker/trainer/freeze/apply_plan.h"
 #include "worker/trainer/model/model.h"
+#include "worker/trainer/train/loss_scale.h"
 #include "worker/trainer/train/optimizer.h"
 #include "worker/trainer/train/schedule.h"
+#include "worker/trainer/train/smart.h"
 #include "worker/trainer/train/step_norms.h"
+#include "worker/trainer/train/task_step.h"
 
 namespace frostline::trainer {
 
@@ -36,19 +39,30 @@ struct StepOptions {
   double label_smoothing = 0.0;
   // In the step's loss, of each class, above 0; empty: all weigh the same.
   std::vector<double> class_weights;
+  SmartOptions smart;
   // The model's layers have it; all else is fp32.
   Precision precision = Precision::kFp32;
+  LossScaleOptions loss_scale;  // of fp16
   // Else as the device likes it.
   std::optional<Kernels> kernels;
+  // By Batch::task; empty: the only one, as it is.
+  std::vector<TaskOptions> tasks;
+  Surgery surgery = Surgery::kNone;
+  std::uint64_t surgery_seed = 0;
 };
 
 struct StepResult {
-  double loss = 0.0;       // before the step
+  double loss = 0.0;       // before the step, with what SMART adds
   double grad_norm = 0.0;  // before clipping
   double factor = 0.0;     // of every rate
   std::int64_t step = 0;   // from 1 on
   // When the loss or the norm is not, nothing was moved.
   bool finite = true;
+  // Nor then: the norm was none under this scale of the loss (loss_scale.h),
+  // and rates stay where they are.
+  bool skipped = false;
+  bool conflict = false;  // two tasks' gradients pointed against each other
+  bool adversary_finite = true;  // of SMART
 };
 
 struct Prediction {
@@ -97,6 +111,12 @@ class Stepper {
   Optimizer& optimizer() { return optimizer_; }
   const Optimizer& optimizer() const { return optimizer_; }
 
+  // Of fp16 alone.
+  const std::optional<LossScale>& loss_scale() const { return loss_scale_; }
+  std::optional<LossScale>& loss_scale() { return loss_scale_; }
+  // None without it.
+  const std::optional<Smart>& smart() const { return smart_; }
+
   void Resume(std::int64_t steps) { steps_ = steps; }
 
  private:
@@ -106,14 +126,20 @@ class Stepper {
   struct Unread {
     LateNumbers figures;
     std::size_t losses;
+    std::size_t gradients;  // 1 with a norm
     StepResult result;
   };
 
   Unread StepOrThrow(std::span<const Batch> parts,
                      const std::vector<double>& weights, StepNorms* norms);
+  // Leaves the gradients of all parts; adds the loss of each.
+  bool Backward(std::span<const Batch> parts,
+                const std::vector<double>& weights,
+                std::vector<at::Tensor>& losses);
   at::Tensor LossOfPart(const Batch& part, double share);
   static StepResult ReadOrThrow(const Unread& unread);
   std::vector<at::Tensor> Gradients() const;
+  bool Moves(const at::Tensor& figures, std::size_t losses, StepResult& result);
 
   Model* model_;
   FreezePlan plan_;
@@ -124,7 +150,10 @@ class Stepper {
   std::vector<at::Tensor> slice_rates_;  // by parameter, most undefined
   Optimizer optimizer_;
   std::int64_t steps_ = 0;
+  std::optional<LossScale> loss_scale_;
   Kernels kernels_;
+  std::optional<Smart> smart_;
+  at::Tensor adversary_;  // gradient of this step's, [], with SMART
   std::optional<Unread> unread_;
 };
 

@@ -16,14 +16,17 @@ constexpr std::size_t kGpuMultiple = 8;
 
 BatchMaker::BatchMaker(std::shared_ptr<const TokenStore> tokens,
                        const ModelConfig& config, const HeadSpec& head,
-                       bool is_cpu)
-    : tokens_(std::move(tokens)), head_(head), has_types_(config.types > 0) {
+                       bool is_cpu, std::size_t task)
+    : tokens_(std::move(tokens)),
+      head_(head),
+      task_(task),
+      has_types_(config.types > 0) {
   pad_.pad_id = config.pad_id;
   pad_.multiple = is_cpu ? 1 : kGpuMultiple;
   pad_.max_width = static_cast<std::size_t>(config.longest_text());
   lengths_ = tokens_->Lengths();
   examples_ = lengths_.size();
-  if (head.task == Task::kPairCosine) {
+  if (head.apart()) {
     examples_ /= 2;
     for (std::size_t i = 0; i < examples_; ++i) {
       lengths_[i] = std::max(lengths_[i], lengths_[examples_ + i]);
@@ -50,7 +53,7 @@ at::Tensor BatchMaker::Rows(const std::vector<std::int64_t>& values) const {
 std::vector<std::uint32_t> BatchMaker::RowsOf(
     std::span<const std::uint32_t> examples) const {
   std::vector<std::uint32_t> rows(examples.begin(), examples.end());
-  if (head_.task != Task::kPairCosine) return rows;
+  if (!head_.apart()) return rows;
   for (const std::uint32_t example : examples) {
     rows.push_back(example + static_cast<std::uint32_t>(examples_));
   }
@@ -61,13 +64,16 @@ Batch BatchMaker::Make(std::span<const std::uint32_t> examples) {
   rows_ = RowsOf(examples);
   tokens_->Pad(rows_, pad_, padded_);
   Batch batch;
+  batch.task = task_;
   batch.ids = Rows(padded_.ids);                      // [B, N]
   batch.mask = Rows(padded_.mask);                    // [B, N]
   if (has_types_) batch.types = Rows(padded_.types);  // [B, N]
   if (head_.task == Task::kTokens) {
     batch.labels = Rows(padded_.labels);  // [B, N]
   } else if (head_.task == Task::kSequence) {
-    batch.labels = Rows(padded_.labels).flatten();  // [B]
+    const auto count = static_cast<std::int64_t>(examples.size());
+    batch.labels =
+        Rows(padded_.labels).flatten().narrow(0, 0, count);  // [B], or [B/2]
   } else {
     const auto count = static_cast<std::int64_t>(examples.size());
     batch.labels = at::from_blob(padded_.targets.data(), {count}, at::kFloat)

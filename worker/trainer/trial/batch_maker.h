@@ -7,6 +7,7 @@
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_BATCH_MAKER_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_BATCH_MAKER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -18,11 +19,18 @@
 
 namespace frostline::trainer {
 
+// Tokens of a batch that is not trained on.
+constexpr std::size_t EvaluationTokens(bool is_cpu) {
+  return is_cpu ? 2'048 : 16'384;
+}
+
 class BatchMaker {
  public:
-  // `is_cpu` says whether the model is computed there.
+  // `is_cpu` says whether the model is computed there. Batches are of the
+  // model's head `task`.
   BatchMaker(std::shared_ptr<const TokenStore> tokens,
-             const ModelConfig& config, const HeadSpec& head, bool is_cpu);
+             const ModelConfig& config, const HeadSpec& head, bool is_cpu,
+             std::size_t task = 0);
 
   // Of the store, in the order of the last batch's texts.
   std::span<const std::uint32_t> rows() const { return rows_; }
@@ -49,6 +57,7 @@ class BatchMaker {
 
   std::shared_ptr<const TokenStore> tokens_;
   HeadSpec head_;
+  std::size_t task_;
   bool has_types_;
   PadOptions pad_;
   std::size_t examples_;

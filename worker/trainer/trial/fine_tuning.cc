@@ -8,15 +8,13 @@
 
 #include "worker/trainer/device/autocast.h"
 #include "worker/trainer/trial/fault_text.h"
-#include "worker/trainer/trial/thaw.h"
 
 namespace frostline::trainer {
 namespace {
 
 // Of a batch of an evaluation, however small those of training are: without a
 // graph it needs little memory, and a small one keeps no device busy.
-constexpr std::int64_t kTokensOnCpu = 2048;
-constexpr std::int64_t kTokensOnGpu = 16384;
+constexpr std::size_t kMostMeasured = 64;  // of a report
 constexpr double kLifeSeconds = 1.0;
 constexpr double kEvaluationLifeSeconds = 60.0;
 
@@ -57,7 +55,7 @@ bool FineTuning::IsOver() const {
 
 FineTuning::Ended FineTuning::Step() {
   const double begun = environment_.seconds();
-  epochs_ = {epochs_.back(), progress_.position.epoch};
+  epochs_ = {epochs_.back(), progress_.position.all.epoch};
   Expected<std::vector<Batch>> parts = NextParts();
   if (!parts.ok()) return EndOf(parts.fault());
   StepNorms norms;
@@ -84,12 +82,17 @@ FineTuning::Ended FineTuning::Note(
   if (!result.value()) return std::nullopt;
   if (!result.value()->finite) {
     const bool last = result.value()->step == stepper_->steps();
+    if (!result.value()->adversary_finite) {
+      return AdversaryLost(result.value()->step);
+    }
     return NotFinite("the loss or its gradient at step " +
                      std::to_string(result.value()->step) + ", epoch " +
                      std::to_string(epochs_[last ? 1 : 0] + 1) + ",");
   }
+  if (result.value()->skipped) LogSkip(*result.value());
   progress_.loss_sum += result.value()->loss;
   progress_.step_loss_sum += result.value()->loss;
+  if (result.value()->conflict) ++progress_.conflicts;
   ++progress_.step_loss_steps;
   last_step_ = *result.value();
   return std::nullopt;
@@ -107,35 +110,35 @@ FineTuning::Ended FineTuning::NoteLastStep() {
 Expected<std::vector<Batch>> FineTuning::NextParts() {
   return CatchTorch([&]() -> Expected<std::vector<Batch>> {
     std::vector<Batch> parts;
+    std::int64_t batches = 0;
     do {
-      parts.push_back(train_->Make(Labelled(cursor_->Next())));
-      train_->AddNoise({noise_seed_, cursor_->position().epoch}, parts.back());
-      if (TrainsFromBoundaries()) {
-        const Expected<Done> given = GiveTrainingBoundary(parts.back());
+      for (const TaskRows& some : batches_->Next()) {
+        BatchMaker& maker = train_[some.task];
+        parts.push_back(maker.Make(Labelled(maker, some.rows)));
+        maker.AddNoise({noise_seed_, some.epoch}, parts.back());
+        if (!TrainsFromBoundaries()) continue;
+        const Expected<Done> given = GiveTrainingBoundary(maker, parts.back());
         if (!given.ok()) return given.fault();
       }
-    } while (std::cmp_less(parts.size(), settings_.accumulation) &&
-             !cursor_->AtEpochEnd());
+    } while (++batches < settings_.accumulation && !batches_->AtEpochEnd());
     // Only now: a stop in between takes no step.
-    progress_.position = cursor_->position();
+    progress_.position = batches_->position();
     for (const Batch& part : parts) CountFlopsOf(part);
     return parts;
   });
 }
 
-RowBatch FineTuning::Labelled(const RowBatch& rows) const {
+RowBatch FineTuning::Labelled(const BatchMaker& maker, const RowBatch& rows) {
   RowBatch labelled;
   for (const std::uint32_t row : rows) {
-    labelled.push_back(train_->labelled()[row]);
+    labelled.push_back(maker.labelled()[row]);
   }
   return labelled;
 }
 
 // Right behind the step, so that a checkpoint has the plan that comes next.
 Expected<Done> FineTuning::ThawIfDue() {
-  const std::int64_t thawed =
-      ThawedBlocks(stepper_->steps(), settings_.unfreeze_every_steps,
-                   model_->config().layers);
+  const std::int64_t thawed = ThawedAfter(stepper_->steps());
   if (thawed == thawed_) return Done{};
   thawed_ = thawed;
   flops_.clear();
@@ -151,30 +154,35 @@ bool FineTuning::EvaluationIsDue() const {
   if (progress_.loss_steps == 0) return false;  // this step has been evaluated
   const std::int64_t every = settings_.evaluate_every_steps;
   return IsOver() ||
-         (every > 0 ? stepper_->steps() % every == 0 : cursor_->AtEpochEnd());
+         (every > 0 ? stepper_->steps() % every == 0 : batches_->AtEpochEnd());
 }
 
 FineTuning::Ended FineTuning::EvaluateNow() {
-  Expected<std::optional<Scores>> scores = Evaluate(setup_.validation);
-  if (!scores.ok()) return Fail(scores.fault());
-  if (!scores.value()) return std::nullopt;
-  Metrics metrics = scores.value()->Compute();
-  if (!std::isfinite(metrics.at("loss"))) {
-    return NotFinite("the validation loss after step " +
-                     std::to_string(stepper_->steps()));
+  Metrics metrics;
+  std::vector<Scores> scores;  // by task
+  const Expected<bool> evaluated = EvaluateAll(metrics, scores);
+  if (!evaluated.ok()) return Fail(evaluated.fault());
+  if (!evaluated.value()) return std::nullopt;
+  for (const TaskSetup& task : setup_.tasks) {
+    if (!std::isfinite(metrics.at(task.validation.name + "loss"))) {
+      return NotFinite("the validation loss after step " +
+                       std::to_string(stepper_->steps()));
+    }
   }
   progress_.last = std::move(metrics);
   progress_.last["train_loss"] =
       progress_.loss_sum / static_cast<double>(progress_.loss_steps);
   progress_.loss_sum = 0.0;
   progress_.loss_steps = 0;
-  Metrics told = progress_.last;
+  Metrics told = Fitting(progress_.last, kMostMeasured);
   told.merge(training_);
   training_.clear();
   listener_.Report(stepper_->steps(), total_steps_, told);
   shown_ = environment_.seconds();
   NoteKept();
-  if (progress_.kept_step == stepper_->steps()) NoteOutcomes(*scores.value());
+  if (progress_.kept_step == stepper_->steps() && WantsExamples()) {
+    kept_scores_ = std::move(scores);
+  }
   StopEarlyIfDue();
   Expected<Done> copied = CopyKept();
   if (!copied.ok()) return Fail(copied.fault());
@@ -194,14 +202,15 @@ void FineTuning::StopEarlyIfDue() {
 }
 
 Expected<std::optional<Scores>> FineTuning::Evaluate(
-    const EvaluationSet& set, std::vector<at::Tensor>* logits) {
-  BatchMaker maker(set.tokens, model_->config(), model_->head().spec(),
-                   environment_.device.is_cpu());
-  Scores scores(model_->head().spec(), setup_.data->labels, maker.size());
+    std::size_t task, const EvaluationSet& set,
+    std::vector<at::Tensor>* logits) {
+  const HeadSpec& head = setup_.tasks[task].head;
+  BatchMaker maker(set.tokens, model_->config(), head,
+                   environment_.device.is_cpu(), task);
+  Scores scores(head, setup_.tasks[task].data->labels, maker.size());
   const BatchPlanner planner(
       maker.lengths(),
-      {.batch_tokens = static_cast<std::size_t>(
-           environment_.device.is_cpu() ? kTokensOnCpu : kTokensOnGpu)});
+      {.batch_tokens = EvaluationTokens(environment_.device.is_cpu())});
   // Casts of weights hold for all batches.
   const Autocast autocast(precision_, model_->device());
   std::size_t done = 0;

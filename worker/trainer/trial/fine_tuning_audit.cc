@@ -73,7 +73,10 @@ Expected<Done> FineTuning::Audit(Metrics& metrics) {
   plain.resume_path.clear();
   plain.resume_step = 0;
   TrialSetup setup = setup_;
-  setup.others.clear();
+  for (TaskSetup& task : setup.tasks) {
+    task.others.clear();
+    task.predicted.clear();
+  }
   TrialEnvironment environment = environment_;
   environment.checkpoint_seconds = std::numeric_limits<double>::infinity();
   AuditListener listener(listener_, environment);
@@ -85,11 +88,14 @@ Expected<Done> FineTuning::Audit(Metrics& metrics) {
   }
   std::vector<at::Tensor> ours;
   std::vector<at::Tensor> theirs;
-  const auto here = Evaluate(setup_.validation, &ours);
-  if (!here.ok()) return here.fault();
-  const auto there = other.Evaluate(setup_.validation, &theirs);
-  if (!there.ok()) return there.fault();
-  if (!here.value() || !there.value()) return Done{};  // stopped
+  for (std::size_t i = 0; i < setup_.tasks.size(); ++i) {
+    const EvaluationSet& set = setup_.tasks[i].validation;
+    const auto here = Evaluate(i, set, &ours);
+    if (!here.ok()) return here.fault();
+    const auto there = other.Evaluate(i, set, &theirs);
+    if (!there.ok()) return there.fault();
+    if (!here.value() || !there.value()) return Done{};  // stopped
+  }
   return CatchTorch([&]() -> Expected<Done> {
     metrics[std::string(kPrefix) + "logits"] = Furthest(ours, theirs);
     for (const auto& [name, value] : other.progress_.last) {

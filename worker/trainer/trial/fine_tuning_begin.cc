@@ -26,6 +26,7 @@ constexpr std::size_t kLabelsShown = 20;
 constexpr std::uint64_t kHeadDraws = 0;
 constexpr std::uint64_t kBatchDraws = 1;
 constexpr std::uint64_t kDropoutDraws = 2;
+constexpr std::uint64_t kSurgeryDraws = 3;
 
 bool IsMaximized(const TrialMessage& trial, const std::string& metric) {
   for (const TrialObjective& objective : trial.objectives) {
@@ -38,6 +39,7 @@ bool IsMaximized(const TrialMessage& trial, const std::string& metric) {
 // The model's configuration as this trial wants it.
 ModelConfig Adjusted(ModelConfig config, const TrainingSettings& settings) {
   config.lora = settings.lora;
+  config.bottleneck = settings.bottleneck;
   const std::optional<double>& dropout = settings.dropout;
   if (!dropout) return config;
   config.hidden_dropout = *dropout;
@@ -64,26 +66,29 @@ FineTuning::FineTuning(const TrialMessage& trial, TrialSetup setup,
       early_stopping_(IsMaximized(trial, trial.training.early_stopping.metric),
                       trial.training.early_stopping.patience,
                       trial.training.early_stopping.min_delta),
+      batch_seed_(SeedFor(trial.seed, kBatchDraws)),
       noise_seed_(SeedFor(trial.seed, kDropoutDraws)),
       resume_step_(trial.resume_step),
       shown_(started_),
       saved_(started_) {}
 
 Expected<Done> FineTuning::CheckMetrics() const {
-  std::vector<std::string> names =
-      MetricNames(setup_.head, setup_.data->labels);
-  names.emplace_back("train_loss");
+  std::vector<std::string> names = MeasuredNames();
   const auto known = [&](const std::string& name) {
     return std::ranges::find(names, name) != names.end();
   };
   const std::string& stopping = settings_.early_stopping.metric;
   const bool stopping_known = stopping.empty() || known(stopping);
-  const std::vector<std::string> validated = names;
-  for (const EvaluationSet& other : setup_.others) {
-    for (const std::string& name : validated) {
-      if (name != "train_loss") names.push_back(other.name + name);
+  for (const TaskSetup& task : setup_.tasks) {
+    for (const EvaluationSet& other : task.others) {
+      if (!other.part.data->labelled()) continue;
+      for (const std::string& name :
+           MetricNames(task.head, task.data->labels)) {
+        names.push_back(other.name + name);
+      }
     }
   }
+  if (HasTests()) names.emplace_back("test.mean");
   names.insert(names.end(),
                {"train_seconds", "trained_parameters", "steps", "kept_step"});
   std::string missing = stopping_known ? "" : stopping;
@@ -106,22 +111,28 @@ Expected<Done> FineTuning::Begin() {
   keep_by_ = WhatToKeepBy();
   environment_.device.Multiply(precision_);
   rates_ = trial_.rates;
+  FreezeWhatNoTaskTrains();
   const LoadedModel& loaded = setup_.pretrained->loaded;
-  train_.emplace(setup_.train, loaded.model.config(), setup_.head,
-                 environment_.device.is_cpu());
-  if (train_->labelled().empty()) {
-    return Fault{FaultKind::kMisuse, "no row to train on has a label",
+  for (std::size_t i = 0; i < setup_.tasks.size(); ++i) {
+    const TaskSetup& task = setup_.tasks[i];
+    train_.emplace_back(task.train, loaded.model.config(), task.head,
+                        environment_.device.is_cpu(), i);
+    if (!train_.back().labelled().empty()) continue;
+    return Fault{FaultKind::kMisuse,
+                 (setup_.many() ? "the task " + task.request.name + ": " : "") +
+                     "no row to train on has a label",
                  "see data.columns, data.task and training.max_length"};
   }
   LogWordsCut();
   LogLabelsMissing();
-  MakePlanner();
+  MakeBatches();
   total_steps_ = TotalSteps();
+  NoteEpochEnds();
   if (Expected<Done> made = MakeStepper(); !made.ok()) return made;
   if (!trial_.resume_path.empty()) {
     if (Expected<Done> resumed = Resume(); !resumed.ok()) return resumed;
   }
-  cursor_.emplace(*planner_, progress_.position);
+  batches_->Seek(progress_.position);
   return MakeBoundaries();
 }
 
@@ -133,29 +144,36 @@ void FineTuning::LogWordsCut() const {
                   std::to_string(tokens.word_total()) +
                   " words are cut off by training.max_length, " + what);
   };
-  log("training rows", *setup_.train, "and nothing is learnt from them");
   constexpr char kWrong[] = "and count as wrong (metric words_cut)";
-  log("validation rows", *setup_.validation.tokens, kWrong);
-  for (const EvaluationSet& other : setup_.others) {
-    log(other.name.substr(0, other.name.size() - 1), *other.tokens, kWrong);
+  for (const TaskSetup& task : setup_.tasks) {
+    const std::string of = task.request.prefix();
+    log(of + "training rows", *task.train, "and nothing is learnt from them");
+    log(of + "validation rows", *task.validation.tokens, kWrong);
+    for (const EvaluationSet& other : task.others) {
+      log(other.name.substr(0, other.name.size() - 1), *other.tokens, kWrong);
+    }
   }
 }
 
 void FineTuning::LogLabelsMissing() const {
-  if (setup_.data->labels.size() == 0) return;
-  const auto log = [&](const std::string& set, const DataPart& part) {
+  const auto log = [&](const std::string& set, const DataPart& part,
+                       const LabelSet& labels) {
     std::string all;
-    for (const std::string& label :
-         LabelsWithoutRows(part, setup_.data->labels)) {
+    for (const std::string& label : LabelsWithoutRows(part, labels)) {
       all += (all.empty() ? "" : ", ") + Shown(label);
     }
     if (!part.data->labelled() || all.empty()) return;
     listener_.Log(set + ": no row has the label " + all +
                   " (metric labels_missing)");
   };
-  log("validation rows", setup_.validation.part);
-  for (const EvaluationSet& other : setup_.others) {
-    log(other.name.substr(0, other.name.size() - 1), other.part);
+  for (const TaskSetup& task : setup_.tasks) {
+    const LabelSet& labels = task.data->labels;
+    if (labels.size() == 0) continue;
+    log(task.request.prefix() + "validation rows", task.validation.part,
+        labels);
+    for (const EvaluationSet& other : task.others) {
+      log(other.name.substr(0, other.name.size() - 1), other.part, labels);
+    }
   }
 }
 
@@ -164,8 +182,9 @@ void FineTuning::LogLabelsMissing() const {
 std::vector<double> FineTuning::WeighClasses() const {
   const ClassWeights& wanted = settings_.class_weights;
   if (!wanted.balanced) return wanted.given;
+  const LabelSet& labels = setup_.tasks[0].data->labels;
   const std::vector<std::uint64_t> counts =
-      setup_.train->CountLabels(setup_.data->labels.size());
+      setup_.tasks[0].train->CountLabels(labels.size());
   double all = 0.0;
   double classes = 0.0;
   for (const std::uint64_t count : counts) {
@@ -179,8 +198,8 @@ std::vector<double> FineTuning::WeighClasses() const {
                           ? 1.0
                           : all / (classes * static_cast<double>(counts[i])));
     if (i < kLabelsShown) {
-      shown += (i == 0 ? "" : ", ") + Shown(setup_.data->labels.names()[i]) +
-               " " + std::to_string(weights.back());
+      shown += (i == 0 ? "" : ", ") + Shown(labels.names()[i]) + " " +
+               std::to_string(weights.back());
     }
   }
   listener_.Log("class weights: " + shown +
@@ -188,22 +207,8 @@ std::vector<double> FineTuning::WeighClasses() const {
   return weights;
 }
 
-void FineTuning::MakePlanner() {
-  std::vector<std::uint32_t> lengths;
-  for (const std::uint32_t row : train_->labelled()) {
-    lengths.push_back(train_->lengths()[row]);
-  }
-  planner_.emplace(
-      std::move(lengths),
-      BatchOptions{
-          .batch_size = static_cast<std::size_t>(settings_.batch_size),
-          .batch_tokens = static_cast<std::size_t>(settings_.batch_tokens),
-          .bucket = settings_.bucket,
-          .seed = SeedFor(trial_.seed, kBatchDraws)});
-}
-
 std::int64_t FineTuning::StepsOf(std::uint64_t epoch) const {
-  const auto batches = static_cast<std::int64_t>(planner_->Epoch(epoch).size());
+  const auto batches = static_cast<std::int64_t>(batches_->BatchesOf(epoch));
   return (batches + settings_.accumulation - 1) / settings_.accumulation;
 }
 
@@ -222,12 +227,36 @@ std::int64_t FineTuning::TotalSteps() const {
   return std::min(most, steps);
 }
 
+void FineTuning::NoteEpochEnds() {
+  epoch_ends_.clear();
+  if (settings_.unfreeze_every_epochs == 0) return;
+  const std::int64_t layers = setup_.pretrained->loaded.model.config().layers;
+  const std::int64_t asked = std::min(
+      settings_.epochs, settings_.unfreeze_every_epochs * (layers + 1));
+  const std::int64_t first = StepsOf(0);
+  std::int64_t steps = 0;
+  for (std::int64_t e = 0; e < asked && steps < total_steps_; ++e) {
+    steps += settings_.batch_tokens == 0
+                 ? first
+                 : StepsOf(static_cast<std::uint64_t>(e));
+    epoch_ends_.push_back(steps);
+  }
+}
+
+std::int64_t FineTuning::ThawedAfter(std::int64_t steps) const {
+  const std::int64_t layers = setup_.pretrained->loaded.model.config().layers;
+  if (settings_.unfreeze_every_epochs == 0) {
+    return ThawedBlocks(steps, settings_.unfreeze_every_steps, layers);
+  }
+  const std::int64_t epochs =
+      std::ranges::upper_bound(epoch_ends_, steps) - epoch_ends_.begin();
+  return ThawedBlocks(epochs, settings_.unfreeze_every_epochs, layers);
+}
+
 Expected<FreezePlan> FineTuning::PlanAfter(std::int64_t steps) const {
   const ModelConfig& config = model_->config();
-  const std::int64_t thawed =
-      ThawedBlocks(steps, settings_.unfreeze_every_steps, config.layers);
-  return MakeFreezePlan(config, setup_.head,
-                        ThawedRates(rates_, thawed, config.layers),
+  return MakeFreezePlan(config, setup_.heads(),
+                        ThawedRates(rates_, ThawedAfter(steps), config.layers),
                         settings_.freeze);
 }
 
@@ -246,13 +275,17 @@ Expected<Done> FineTuning::MakeStepper() {
   options.label_smoothing = settings_.label_smoothing;
   options.class_weights = WeighClasses();
   options.precision = precision_;
+  options.tasks = OptionsOfTasks();
+  options.surgery = settings_.surgery;
+  options.surgery_seed = SeedFor(trial_.seed, kSurgeryDraws);
+  options.smart = settings_.smart;
   Expected<Done> fits = FreezeVirtually(options.schedule.SumOfFactors());
   if (!fits.ok()) return fits;
   const ModelConfig config = Adjusted(loaded.model.config(), settings_);
   fits = CheckAdapters(config);
   if (!fits.ok()) return fits;
   Expected<FreezePlan> whole =
-      MakeFreezePlan(config, setup_.head, rates_, settings_.freeze);
+      MakeFreezePlan(config, setup_.heads(), rates_, settings_.freeze);
   if (!whole.ok()) return whole.fault();
   for (const std::string& absent : whole.value().absent) {
     listener_.Log("this model has no " + absent + "; its rate is of no effect");
@@ -265,8 +298,7 @@ Expected<Done> FineTuning::MakeStepper() {
     }
     model_.emplace(TrainableCopy(loaded, config, trains_,
                                  SeedFor(trial_.seed, kHeadDraws)));
-    thawed_ = ThawedBlocks(resume_step_, settings_.unfreeze_every_steps,
-                           config.layers);
+    thawed_ = ThawedAfter(resume_step_);
     Expected<FreezePlan> plan = PlanAfter(resume_step_);
     if (!plan.ok()) return plan.fault();
     Expected<Stepper> made = Stepper::Make(*model_, plan.value(), options);

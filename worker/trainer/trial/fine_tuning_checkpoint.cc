@@ -86,7 +86,9 @@ std::string FineTuning::Identity() const {
   Sha256Sum sum;
   sum.AddField(trial_.identity);
   sum.AddField(setup_.pretrained->sha256);
-  sum.AddField(setup_.data->train.fingerprint);
+  for (const TaskSetup& task : setup_.tasks) {
+    sum.AddField(task.data->train.fingerprint);
+  }
   sum.AddField(NameOf(precision_));
   return sum.Finish();
 }

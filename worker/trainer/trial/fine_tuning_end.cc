@@ -1,37 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a trial ends.
+#include <string>
 #include <utility>
 
+#include "base/plain/sha256.h"
 #include "worker/trainer/train/export.h"
 #include "worker/trainer/trial/fault_text.h"
 #include "worker/trainer/trial/fine_tuning.h"
 
 namespace frostline::trainer {
+namespace {
+
+constexpr std::size_t kMostMetrics = 240;  // of the 256 of an outcome
+
+}  // namespace
+
+TextReading FineTuning::TextsRead() const {
+  const TextForm& form = setup_.tasks[0].data->train.data->form();
+  return {.max_length = LongestText(settings_, model_->config()),
+          .lowercase = form.lowercase,
+          .strip_accents = form.strip_accents};
+}
 
 TrialEnd FineTuning::Finish() {
   if (Expected<Done> back = GoBackToKept(); !back.ok()) {
     return Fail(back.fault());
   }
-  if (settings_.report_example_outcomes && !outcomes_noted_) {
-    // It went on from behind the evaluation that is kept.
-    Expected<std::optional<Scores>> scores = Evaluate(setup_.validation);
-    if (!scores.ok()) return Fail(scores.fault());
-    if (!scores.value()) return Stop(listener_.stop());
-    NoteOutcomes(*scores.value());
-  }
-  for (const EvaluationSet& other : setup_.others) {
-    Expected<std::optional<Scores>> scores = Evaluate(other);
-    if (!scores.ok()) return Fail(scores.fault());
-    if (!scores.value()) return Stop(listener_.stop());
-    for (const auto& [name, value] : scores.value()->Compute()) {
-      progress_.last[other.name + name] = value;
+  Expected<bool> told = TellKeptExamples();
+  for (std::size_t i = 0; i < setup_.tasks.size(); ++i) {
+    if (!told.ok()) return Fail(told.fault());
+    if (!told.value()) return Stop(listener_.stop());
+    const TaskSetup& task = setup_.tasks[i];
+    for (const EvaluationSet& other : task.others) {
+      Expected<std::optional<Scores>> scores = Evaluate(i, other);
+      if (!scores.ok()) return Fail(scores.fault());
+      if (!scores.value()) return Stop(listener_.stop());
+      // Of a set without labels nobody knows what is right.
+      const Metrics measured =
+          other.part.data->labelled() ? scores.value()->Compute() : Metrics();
+      for (const auto& [name, value] : measured) {
+        progress_.last[other.name + name] = value;
+      }
+      const Expected<Done> kept =
+          TellExamples(task, task.SetOf(other), other.part, *scores.value());
+      if (!kept.ok()) return Fail(kept.fault());
     }
+    told = PredictTraining(i);
   }
+  if (!told.ok()) return Fail(told.fault());
+  if (!told.value()) return Stop(listener_.stop());
+  if (HasTests()) AddMean("test.", progress_.last);
   if (settings_.export_model) {
-    Expected<Done> exported =
-        ExportModel(trial_.folder + "/model", *model_,
-                    setup_.pretrained->folder, setup_.data->labels.names());
+    Expected<Done> exported = ExportModel(
+        trial_.folder + "/model", *model_, setup_.pretrained->folder,
+        setup_.tasks[0].data->labels.names(), TextsRead());
     if (!exported.ok()) return Fail(exported.fault());
     listener_.Log("exported to " + trial_.folder + "/model");
   }
@@ -44,7 +67,11 @@ TrialEnd FineTuning::Finish() {
     if (listener_.stop() != StopReason::kNone) return Stop(listener_.stop());
     end.usage->total_seconds = environment_.seconds() - started_;
   }
-  end.examples = std::move(examples_);
+  for (const std::string& what : FitIntoFinish(evaluations_)) {
+    listener_.Log("too much for one message, so not told: " + what);
+  }
+  end.evaluations = std::move(evaluations_);
+  end.tells_evaluations = trial_.takes_evaluations;
   return end;
 }
 
@@ -75,15 +102,36 @@ TrialEnd FineTuning::NotFinite(const std::string& what) const {
   return end;
 }
 
+TrialEnd FineTuning::AdversaryLost(std::int64_t step) const {
+  TrialEnd end = End(TrialState::kInfeasible);
+  end.cause = FaultText(
+      kNotFiniteId,
+      "the gradient of the adversary (training.smart) at step " +
+          std::to_string(step) + " became infinite or no number",
+      "give smaller training.smart.radius, step_size and noise_variance");
+  return end;
+}
+
 TrialEnd FineTuning::End(TrialState state) const {
   TrialEnd end;
   end.state = state;
-  end.metrics = progress_.last;
+  end.metrics = Fitting(progress_.last, kMostMetrics);
   end.metrics["train_seconds"] = progress_.train_seconds;
   end.metrics["trained_parameters"] = static_cast<double>(trained_weights_);
   end.metrics["steps"] = static_cast<double>(stepper_->steps());
   end.usage = Usage();
   return end;
+}
+
+// Of the validation rows; of several tasks, of all of them.
+std::string FineTuning::FingerprintOfRows() const {
+  if (!setup_.many()) return setup_.tasks[0].validation.part.fingerprint;
+  Sha256Sum sum;
+  for (const TaskSetup& task : setup_.tasks) {
+    sum.AddField(task.request.name);
+    sum.AddField(task.validation.part.fingerprint);
+  }
+  return sum.Finish();
 }
 
 TrialUsage FineTuning::Usage() const {
@@ -107,7 +155,7 @@ TrialUsage FineTuning::Usage() const {
   usage.freeze = settings_.freeze;
   usage.virtual_tau = settings_.virtual_tau;
   usage.steps = stepper_->steps();
-  usage.data_fingerprint = setup_.validation.part.fingerprint;
+  usage.data_fingerprint = FingerprintOfRows();
   return usage;
 }
 

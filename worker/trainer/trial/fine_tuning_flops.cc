@@ -9,14 +9,21 @@
 namespace frostline::trainer {
 
 // Texts of a batch cost the same, each shape is counted once for a plan.
-FineTuning::Flops FineTuning::FlopsOf(std::int64_t texts, std::int64_t tokens) {
-  const std::pair shape(texts, tokens);
+FineTuning::Flops FineTuning::FlopsOf(std::int64_t texts, std::int64_t tokens,
+                                      std::size_t task) {
+  const std::array shape = {texts, tokens, static_cast<std::int64_t>(task)};
   if (const auto known = flops_.find(shape); known != flops_.end()) {
     return known->second;
   }
-  const FreezePlan& plan = stepper_->plan();
+  FreezePlan plan = stepper_->plan();
+  for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
+    for (const std::string& module : setup_.tasks[task].request.freeze) {
+      if (!IsWithin(model_->weights()[i].spec, module)) continue;
+      plan.parameters[i].needs_gradient = false;
+    }
+  }
   const StepFlops step =
-      CountFlops(model_->config(), model_->head().spec(), plan, texts, tokens);
+      CountFlops(model_->config(), model_->heads(), plan, texts, tokens, task);
   Flops flops = {step.spent(), step.skipped(), 0.0};
   for (std::size_t i = 0; std::cmp_less(i, plan.frozen_blocks); ++i) {
     flops.prefix += step.modules[i].forward;
@@ -25,7 +32,7 @@ FineTuning::Flops FineTuning::FlopsOf(std::int64_t texts, std::int64_t tokens) {
 }
 
 void FineTuning::CountFlopsOf(const Batch& batch) {
-  const Flops flops = FlopsOf(batch.ids.size(0), batch.ids.size(1));
+  const Flops flops = FlopsOf(batch.ids.size(0), batch.ids.size(1), batch.task);
   const double shared = batch.boundary.defined() ? flops.prefix : 0.0;
   progress_.flops_spent += flops.spent - shared;
   progress_.flops_skipped += flops.skipped;
@@ -39,7 +46,7 @@ void FineTuning::CountFill(Boundaries& boundaries) {
     const auto tokens = static_cast<std::int64_t>(each.tokens);
     const auto texts = static_cast<double>(each.texts);
     const double below = ForwardOf(tokens, each.from);
-    progress_.flops_spent += texts * (FlopsOf(1, tokens).prefix - below);
+    progress_.flops_spent += texts * (FlopsOf(1, tokens, 0).prefix - below);
     progress_.flops_shared += texts * below;
   }
 }
@@ -47,7 +54,7 @@ void FineTuning::CountFill(Boundaries& boundaries) {
 // Of one text through the leading blocks.
 double FineTuning::ForwardOf(std::int64_t tokens, std::int64_t blocks) const {
   if (blocks == 0) return 0.0;
-  const StepFlops step = CountFlops(model_->config(), model_->head().spec(),
+  const StepFlops step = CountFlops(model_->config(), model_->heads(),
                                     stepper_->plan(), 1, tokens);
   double forward = 0.0;
   for (std::size_t i = 0; std::cmp_less(i, blocks); ++i) {

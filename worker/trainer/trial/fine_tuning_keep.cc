@@ -15,14 +15,16 @@ namespace frostline::trainer {
 // "test.accuracy" is kept by "accuracy". Else what early stopping looks at.
 TrialObjective FineTuning::WhatToKeepBy() const {
   if (!settings_.keep_best) return {};
-  std::vector<std::string> names =
-      MetricNames(setup_.head, setup_.data->labels);
-  names.emplace_back("train_loss");
+  const std::vector<std::string> names = MeasuredNames();
   for (const TrialObjective& objective : trial_.objectives) {
     std::string metric = objective.metric;
-    for (const EvaluationSet& other : setup_.others) {
-      if (metric.starts_with(other.name)) metric.erase(0, other.name.size());
+    for (const TaskSetup& task : setup_.tasks) {
+      for (const EvaluationSet& other : task.others) {
+        if (!metric.starts_with(other.name)) continue;
+        metric.replace(0, other.name.size(), task.validation.name);
+      }
     }
+    if (metric == "test.mean") metric = "mean";
     if (std::ranges::find(names, metric) == names.end()) continue;
     return {std::move(metric), objective.maximize};
   }
@@ -39,7 +41,7 @@ void FineTuning::NoteKept() {
   }
   progress_.kept = progress_.last;
   progress_.kept_step = stepper_->steps();
-  outcomes_noted_ = false;
+  kept_scores_.clear();
   kept_weights_.clear();
 }
 
@@ -64,14 +66,6 @@ Expected<Done> FineTuning::GoBackToKept() {
   }
   progress_.last = progress_.kept;
   return Done{};
-}
-
-void FineTuning::NoteOutcomes(const Scores& scores) {
-  outcomes_noted_ = true;
-  if (!settings_.report_example_outcomes) return;
-  auto outcomes = scores.Outcomes(setup_.validation.part.fingerprint);
-  if (outcomes.ok()) examples_ = std::move(outcomes).value();
-  if (!outcomes.ok()) listener_.Log(FaultText(outcomes.fault()));
 }
 
 }  // namespace frostline::trainer

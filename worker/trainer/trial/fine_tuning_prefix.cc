@@ -14,7 +14,11 @@ namespace {
 constexpr std::int64_t kFewestBlocks = 2;
 
 // Frozen adapters add zeros, which only make a -0 a 0.
-std::string TextOf(const LoraSpec& lora) {
+std::string TextOf(const ModelConfig& config) {
+  const LoraSpec& lora = config.lora;
+  if (config.bottleneck.any()) {
+    return "bottleneck " + std::to_string(config.bottleneck.size);
+  }
   if (!lora.any()) return "";
   std::string text = std::to_string(lora.rank);
   for (const LoraPart part : lora.parts) {
@@ -36,7 +40,8 @@ bool FineTuning::PrefixDrops() const {
 // text alone: it drops distances, for all texts of a batch.
 bool FineTuning::TrainsFromBoundaries() const {
   if (!boundaries_ || !PrefixDrops()) return boundaries_.has_value();
-  return settings_.seed != 0 && model_->config().family != Family::kDebertaV3;
+  return settings_.seed != 0 && !setup_.many() &&
+         model_->config().family != Family::kDebertaV3;
 }
 
 GroupName FineTuning::GroupOf(std::int64_t blocks,
@@ -44,9 +49,9 @@ GroupName FineTuning::GroupOf(std::int64_t blocks,
   const ModelConfig& config = model_->config();
   GroupParts parts = {.weights_sha256 = setup_.pretrained->sha256,
                       .config_json = setup_.pretrained->loaded.config_json,
-                      .adapters = TextOf(config.lora),
+                      .adapters = TextOf(config),
                       .blocks = blocks,
-                      .first_token = ReadsFirstToken(config, setup_.head) &&
+                      .first_token = ReadsFirstToken(config, setup_.heads()) &&
                                      blocks > config.layers,
                       .precision = precision_,
                       .noise = ""};
@@ -63,6 +68,17 @@ GroupName FineTuning::GroupOf(std::int64_t blocks,
              ", seed " + std::to_string(trial_.seed);
   }
   return {GroupKeyOf(parts, environment_.kernels), about};
+}
+
+KnownCompanies* FineTuning::KnownOf(std::int64_t blocks) const {
+  if (environment_.companies == nullptr) return nullptr;
+  GroupParts shapes;
+  shapes.config_json = setup_.pretrained->loaded.config_json;
+  shapes.adapters = TextOf(model_->config());
+  shapes.first_token = ReadsFirstToken(model_->config(), setup_.heads()) &&
+                       blocks > model_->config().layers;
+  shapes.precision = precision_;
+  return &(*environment_.companies)[GroupKeyOf(shapes, environment_.kernels)];
 }
 
 PrefixWork FineTuning::WorkOfPrefix() {
@@ -87,6 +103,7 @@ void FineTuning::Open(std::optional<Boundaries>& boundaries,
   wanted.blocks = stepper_->plan().frozen_blocks;
   wanted.group = GroupOf(wanted.blocks, noise);
   wanted.noise = noise;
+  wanted.known = KnownOf(wanted.blocks);
   for (std::int64_t blocks = wanted.blocks - 1; blocks >= kFewestBlocks;
        --blocks) {
     wanted.lower.push_back({blocks, GroupOf(blocks, noise)});
@@ -105,26 +122,29 @@ Expected<Done> FineTuning::MakeBoundaries() {
   if (stepper_->plan().frozen_blocks < kFewestBlocks) return Done{};
   Open(boundaries_, environment_.prefixes, {});
   if (!TrainsFromBoundaries() || PrefixDrops()) return Done{};
-  const Expected<Done> prepared = boundaries_->Prepare(*setup_.train);
-  if (prepared.ok()) CountFill(*boundaries_);
-  return prepared;
+  for (const TaskSetup& task : setup_.tasks) {
+    const Expected<Done> prepared = boundaries_->Prepare(*task.train);
+    if (!prepared.ok()) return prepared;
+    CountFill(*boundaries_);
+  }
+  return Done{};
 }
 
 // Each epoch's numbers are kept where those of all epochs fit.
 const PrefixStore* FineTuning::StoreOfNoise() const {
   if (environment_.prefixes == nullptr) return nullptr;
   const ModelConfig& config = model_->config();
-  const bool one_token = ReadsFirstToken(config, setup_.head) &&
+  const bool one_token = ReadsFirstToken(config, setup_.heads()) &&
                          stepper_->plan().frozen_blocks > config.layers;
-  const std::size_t tokens =
-      one_token ? setup_.train->size() : setup_.train->token_total();
+  const TokenStore& train = *setup_.tasks[0].train;
+  const std::size_t tokens = one_token ? train.size() : train.token_total();
   const std::uint64_t bytes =
       tokens * static_cast<std::uint64_t>(config.hidden) * sizeof(float);
   const auto epochs = static_cast<std::uint64_t>(
       settings_.max_steps > 0 ? (total_steps_ + StepsOf(0) - 1) / StepsOf(0)
                               : settings_.epochs);
   const bool fits = epochs * bytes <= environment_.prefixes->most_bytes();
-  if (!fits && progress_.position.epoch == 0) {
+  if (!fits && progress_.position.all.epoch == 0) {
     listener_.Log("the dropout of " + std::to_string(epochs) +
                   " epochs is not kept: it takes " +
                   std::to_string(epochs * bytes) +
@@ -138,30 +158,31 @@ Expected<Done> FineTuning::MakeNoisy(std::uint64_t epoch) {
   if (noisy_ && noisy_epoch_ == epoch) return Done{};
   Open(noisy_, StoreOfNoise(), RowNoise{noise_seed_, epoch});
   noisy_epoch_ = epoch;
-  return noisy_->Prepare(*setup_.train);
+  return noisy_->Prepare(*setup_.tasks[0].train);
 }
 
-// Of the batch that the cursor gave last.
-Expected<Done> FineTuning::GiveTrainingBoundary(Batch& batch) {
+// Of the batch that the maker made last.
+Expected<Done> FineTuning::GiveTrainingBoundary(const BatchMaker& maker,
+                                                Batch& batch) {
   if (!PrefixDrops()) {
-    const Expected<Done> given = GiveBoundary(*boundaries_, *train_, batch);
+    const Expected<Done> given = GiveBoundary(*boundaries_, maker, batch);
     CountFill(*boundaries_);
     return given;
   }
-  Expected<Done> done = MakeNoisy(cursor_->position().epoch);
+  Expected<Done> done = MakeNoisy(batches_->position().all.epoch);
   if (!done.ok()) return done;
-  if (!noisy_->Has(*setup_.train, train_->rows())) {
-    std::vector<std::uint32_t> next(train_->rows().begin(),
-                                    train_->rows().end());
-    for (const RowBatch& rows : cursor_->Rest()) {
-      const std::vector<std::uint32_t> more = train_->RowsOf(Labelled(rows));
+  if (!noisy_->Has(maker.tokens(), maker.rows())) {
+    std::vector<std::uint32_t> next(maker.rows().begin(), maker.rows().end());
+    for (const RowBatch& rows : batches_->Rest()) {
+      const std::vector<std::uint32_t> more =
+          maker.RowsOf(Labelled(maker, rows));
       next.insert(next.end(), more.begin(), more.end());
     }
-    done = noisy_->Foresee(*setup_.train, next);
+    done = noisy_->Foresee(maker.tokens(), next);
     if (!done.ok()) return done;
   }
   CountFill(*noisy_);
-  return GiveBoundary(*noisy_, *train_, batch);
+  return GiveBoundary(*noisy_, maker, batch);
 }
 
 Expected<Done> FineTuning::GiveBoundary(Boundaries& boundaries,

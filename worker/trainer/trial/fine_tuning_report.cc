@@ -28,12 +28,23 @@ bool FineTuning::ReportsStep(std::int64_t step) const {
   return every > 0 && step % every == 0;
 }
 
+void FineTuning::LogSkip(const StepResult& step) {
+  const auto scale = static_cast<std::int64_t>(stepper_->loss_scale()->value());
+  listener_.Log("step " + std::to_string(step.step) +
+                " was skipped: its gradients overflowed in fp16; the loss is "
+                "scaled by " +
+                std::to_string(scale) + " from here on");
+}
+
 void FineTuning::CollectTraining(const StepNorms& norms) {
   training_ = {
       {"step_loss", progress_.step_loss_sum /
                         static_cast<double>(progress_.step_loss_steps)},
       {"grad_norm", last_step_.grad_norm},
       {"rate_factor", last_step_.factor}};
+  if (stepper_->loss_scale()) {
+    training_["loss_scale"] = stepper_->loss_scale()->value();
+  }
   progress_.step_loss_sum = 0.0;
   progress_.step_loss_steps = 0;
   std::map<std::string, double> rates;

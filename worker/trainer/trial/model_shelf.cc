@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/trial/model_shelf.h"
 
+#include <algorithm>
+
 #include "base/plain/json.h"
 #include "base/plain/shown.h"
 #include "worker/trainer/data/limits.h"
@@ -11,10 +13,42 @@ namespace frostline::trainer {
 namespace {
 
 std::string HeadKey(const HeadSpec& head) {
-  return std::to_string(static_cast<int>(head.task)) + "/" +
-         std::to_string(head.outputs) + "/" +
-         std::to_string(static_cast<int>(head.pooling)) + "/" +
-         std::to_string(head.scale);
+  std::string key = head.name;
+  for (const double number :
+       {static_cast<double>(head.task), static_cast<double>(head.outputs),
+        static_cast<double>(head.kind), static_cast<double>(head.pooling),
+        head.scale, head.reads_apart ? 1.0 : 0.0,
+        static_cast<double>(head.hidden), head.dropout.value_or(-1.0)}) {
+    key += "/" + std::to_string(number);
+  }
+  return key;
+}
+
+std::string HeadsKey(const Heads& heads) {
+  std::string key;
+  for (const HeadSpec& head : heads) key += "/" + HeadKey(head);
+  return key;
+}
+
+// Of what the file has that no head takes: what is of use to none of them.
+void AddReport(const LoadReport& more, LoadReport& all) {
+  const auto add = [](const std::vector<std::string>& from,
+                      std::vector<std::string>& into) {
+    for (const std::string& name : from) {
+      if (std::ranges::find(into, name) == into.end()) into.push_back(name);
+    }
+  };
+  const auto keep = [](const std::vector<std::string>& common,
+                       std::vector<std::string>& of) {
+    std::erase_if(of, [&](const std::string& name) {
+      return std::ranges::find(common, name) == common.end();
+    });
+  };
+  add(more.missing, all.missing);
+  add(more.reshaped, all.reshaped);
+  add(more.initialized, all.initialized);
+  keep(more.unused, all.unused);
+  keep(more.unexpected, all.unexpected);
 }
 
 // The first names of a list, for one line of log.
@@ -117,7 +151,7 @@ Expected<std::string> ModelShelf::Verify(VerifiedFiles& files,
 }
 
 Expected<Done> ModelShelf::Load(const std::string& id,
-                                const std::string& folder, const HeadSpec& head,
+                                const std::string& folder, const Heads& heads,
                                 const StopSign& stop, Parts& parts) {
   const auto in_folder = [&](Fault fault) {
     if (fault.cause.find(folder) == std::string::npos) {
@@ -127,15 +161,17 @@ Expected<Done> ModelShelf::Load(const std::string& id,
   };
   Expected<ModelFolder> opened = ModelFolder::Open(folder);
   if (!opened.ok()) return in_folder(opened.fault());
-  if (parts.head == nullptr) {
-    Expected<LoadedHead> read = opened.value().ReadHead(head, 0);
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    if (parts.heads[i] != nullptr) continue;
+    Expected<LoadedHead> read = opened.value().ReadHead(heads[i], 0);
     if (!read.ok()) return in_folder(read.fault());
     Expected<Done> moved = CatchTorch([&]() -> Expected<Done> {
       read.value().head = read.value().head.To(device_->torch());
       return Done{};
     });
     if (!moved.ok()) return moved.fault();
-    parts.head = heads_.Put(id + "/" + HeadKey(head), std::move(read).value());
+    parts.heads[i] =
+        heads_.Put(id + "/" + HeadKey(heads[i]), std::move(read).value());
   }
   if (parts.encoder == nullptr) {
     Expected<TransformerEncoder> read = opened.value().ReadEncoder(stop);
@@ -149,8 +185,19 @@ Expected<Done> ModelShelf::Load(const std::string& id,
   return Done{};
 }
 
+LoadedModel ModelShelf::Joined(const Parts& parts) {
+  std::vector<ModelHead> heads;
+  LoadReport report = parts.heads.front()->report;
+  for (const auto& each : parts.heads) {
+    heads.push_back(each->head);
+    AddReport(each->report, report);
+  }
+  return {Model(parts.encoder->encoder, std::move(heads)), std::move(report),
+          parts.encoder->config_json};
+}
+
 Expected<std::shared_ptr<const Pretrained>> ModelShelf::Weights(
-    VerifiedFiles& files, const ModelRequest& request, const HeadSpec& head,
+    VerifiedFiles& files, const ModelRequest& request, const Heads& heads,
     const StopSign& stop, std::vector<std::string>& log) {
   const auto entry = models_.find(request.id);
   if (entry == models_.end()) {
@@ -161,21 +208,24 @@ Expected<std::shared_ptr<const Pretrained>> ModelShelf::Weights(
   }
   Expected<std::string> folder = Verify(files, entry->second, request, stop);
   if (!folder.ok()) return folder.fault();
-  const std::string key = request.id + "/" + HeadKey(head);
-  Parts parts{encoders_.Find(request.id), heads_.Find(key)};
+  const std::string key = request.id + HeadsKey(heads);
+  Parts parts{encoders_.Find(request.id), {}};
+  bool is_new = false;
+  for (const HeadSpec& head : heads) {
+    parts.heads.push_back(heads_.Find(request.id + "/" + HeadKey(head)));
+    is_new = is_new || parts.heads.back() == nullptr;
+  }
   auto known = joined_.Find(key);
   if (known == nullptr) {
-    const bool is_new = parts.head == nullptr;
     if (is_new || parts.encoder == nullptr) {
       Expected<Done> loaded =
-          Load(request.id, folder.value(), head, stop, parts);
+          Load(request.id, folder.value(), heads, stop, parts);
       if (!loaded.ok()) return loaded.fault();
     }
-    if (is_new) Describe(request.id, parts.head->report, log);
-    known = joined_.Put(key, {{Model(parts.encoder->encoder, parts.head->head),
-                               parts.head->report, parts.encoder->config_json},
-                              folder.value(),
-                              entry->second.sha256});
+    LoadedModel joined = Joined(parts);
+    if (is_new) Describe(request.id, joined.report, log);
+    known = joined_.Put(
+        key, {std::move(joined), folder.value(), entry->second.sha256});
   }
   const std::int64_t layers = known->loaded.model.config().layers;
   if (request.layers != 0 && request.layers != layers) {

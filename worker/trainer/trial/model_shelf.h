@@ -39,7 +39,7 @@ class ModelShelf {
   // `log` when a head is loaded. It asks `stop` while sums are computed and
   // weights read.
   Expected<std::shared_ptr<const Pretrained>> Weights(
-      VerifiedFiles& files, const ModelRequest& request, const HeadSpec& head,
+      VerifiedFiles& files, const ModelRequest& request, const Heads& heads,
       const StopSign& stop, std::vector<std::string>& log);
   Expected<std::shared_ptr<const Tokenizer>> TokenizerOf(
       const Pretrained& pretrained);
@@ -59,18 +59,19 @@ class ModelShelf {
   };
   struct Parts {
     std::shared_ptr<const ShelvedEncoder> encoder;
-    std::shared_ptr<const LoadedHead> head;
+    std::vector<std::shared_ptr<const LoadedHead>> heads;
   };
   // Reads those of `parts` that are null.
   Expected<Done> Load(const std::string& id, const std::string& folder,
-                      const HeadSpec& head, const StopSign& stop, Parts& parts);
+                      const Heads& heads, const StopSign& stop, Parts& parts);
+  static LoadedModel Joined(const Parts& parts);
 
   ModelEntries models_;
   const Device* device_;
   // A slot works on one study, or on two by turns; encoders may fill a GPU, and
   // heads are small. What is joined holds no encoder that has left its shelf.
   Shelf<std::string, ShelvedEncoder> encoders_{2};
-  Shelf<std::string, LoadedHead> heads_{8};
+  Shelf<std::string, LoadedHead> heads_{24};
   Shelf<std::string, Pretrained> joined_{2};
   Shelf<std::string, Tokenizer> tokenizers_{2};
 };

@@ -63,11 +63,16 @@ void ReadMetrics(std::string_view prefix, const Notes& notes,
   }
 }
 
+// Where a task's own pass is: "task.2.epoch".
+std::string TaskNote(std::size_t task, const char* what) {
+  return "task." + std::to_string(task) + "." + what;
+}
+
 }  // namespace
 
 Notes PrintProgress(const TrialProgress& progress) {
-  Notes notes = {{"epoch", Print(progress.position.epoch)},
-                 {"batch", Print(progress.position.batch)},
+  Notes notes = {{"epoch", Print(progress.position.all.epoch)},
+                 {"batch", Print(progress.position.all.batch)},
                  {"loss_sum", Print(progress.loss_sum)},
                  {"loss_steps", Print(progress.loss_steps)},
                  {"step_loss_sum", Print(progress.step_loss_sum)},
@@ -81,6 +86,12 @@ Notes PrintProgress(const TrialProgress& progress) {
   if (progress.early_stopping.best) {
     notes["best"] = Print(*progress.early_stopping.best);
   }
+  if (progress.conflicts > 0) notes["conflicts"] = Print(progress.conflicts);
+  for (std::size_t i = 0; i < progress.position.tasks.size(); ++i) {
+    const BatchPosition& own = progress.position.tasks[i];
+    notes[TaskNote(i, "epoch")] = Print(own.epoch);
+    notes[TaskNote(i, "batch")] = Print(own.batch);
+  }
   PrintMetrics(kMetric, progress.last, notes);
   PrintMetrics(kKept, progress.kept, notes);
   return notes;
@@ -89,8 +100,8 @@ Notes PrintProgress(const TrialProgress& progress) {
 Expected<TrialProgress> ParseProgress(const Notes& notes) {
   NoteReader reader(notes);
   TrialProgress progress;
-  reader.Read("epoch", progress.position.epoch);
-  reader.Read("batch", progress.position.batch);
+  reader.Read("epoch", progress.position.all.epoch);
+  reader.Read("batch", progress.position.all.batch);
   reader.Read("loss_sum", progress.loss_sum);
   reader.Read("loss_steps", progress.loss_steps);
   reader.Read("worse", progress.early_stopping.worse);
@@ -109,6 +120,14 @@ Expected<TrialProgress> ParseProgress(const Notes& notes) {
   }
   if (notes.contains("kept_step")) {  // older ones kept nothing
     reader.Read("kept_step", progress.kept_step);
+  }
+  if (notes.contains("conflicts")) {
+    reader.Read("conflicts", progress.conflicts);
+  }
+  for (std::size_t i = 0; notes.contains(TaskNote(i, "epoch")); ++i) {
+    BatchPosition& own = progress.position.tasks.emplace_back();
+    reader.Read(TaskNote(i, "epoch"), own.epoch);
+    reader.Read(TaskNote(i, "batch"), own.batch);
   }
   ReadMetrics(kMetric, notes, reader, progress.last);
   ReadMetrics(kKept, notes, reader, progress.kept);

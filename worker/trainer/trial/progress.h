@@ -9,18 +9,20 @@
 #include <cstdint>
 
 #include "base/plain/result.h"
-#include "worker/trainer/data/batches.h"
 #include "worker/trainer/train/checkpoint.h"
 #include "worker/trainer/trial/early_stopping.h"
 #include "worker/trainer/trial/scores.h"
+#include "worker/trainer/trial/task_batches.h"
 
 namespace frostline::trainer {
 
 struct TrialProgress {
-  BatchPosition position;
+  MixPosition position;
   // These count since the last evaluation.
   double loss_sum = 0.0;
   std::int64_t loss_steps = 0;
+  // Steps in which tasks' gradients pointed against each other.
+  std::int64_t conflicts = 0;
   // And these since the last report of training.
   double step_loss_sum = 0.0;
   std::int64_t step_loss_steps = 0;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/trial/scores.h"
 
+#include <ATen/ops/amax.h>
 #include <ATen/ops/argmax.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/logsumexp.h>
 
 #include <cmath>
 #include <limits>
@@ -11,16 +14,13 @@
 #include "statistics/scores/correlation.h"
 #include "statistics/scores/span_f1.h"
 #include "worker/trainer/model/loss.h"
-#include "worker/trainer/tasks/outcomes.h"
 
 namespace frostline::trainer {
 namespace {
 
 constexpr std::int32_t kUnread = -1;  // no class was predicted
 
-bool OfNumbers(const HeadSpec& head) {
-  return head.task == Task::kRegression || head.task == Task::kPairCosine;
-}
+bool OfNumbers(const HeadSpec& head) { return head.task == Task::kRegression; }
 
 bool OfSpans(const HeadSpec& head, const LabelSet& labels) {
   return head.task == Task::kTokens && statistics::MarkSpans(labels.names());
@@ -39,6 +39,13 @@ std::vector<std::string> MetricNames(const HeadSpec& head,
   if (head.task == Task::kTokens) names.emplace_back("words_cut");
   return names;
 }
+
+std::string FirstMetric(const HeadSpec& head, const LabelSet& labels) {
+  if (OfNumbers(head)) return "pearson";
+  return OfSpans(head, labels) ? "f1" : "accuracy";
+}
+
+bool Scores::of_numbers() const { return OfNumbers(head_); }
 
 Scores::Scores(const HeadSpec& head, const LabelSet& labels, std::size_t rows)
     : head_(head), labels_(labels) {
@@ -59,22 +66,32 @@ void Scores::Add(std::span<const std::uint32_t> rows, const Batch& batch,
   if (OfNumbers(head_)) {
     AddNumbers(rows, batch.labels, prediction.logits.flatten());
   } else {
-    AddClasses(rows, batch.labels, at::argmax(prediction.logits, -1));
+    AddClasses(rows, batch.labels, prediction.logits);
   }
 }
 
 void Scores::AddClasses(std::span<const std::uint32_t> rows,
-                        const at::Tensor& truth, const at::Tensor& prediction) {
-  const at::Tensor guess = prediction.contiguous();  // [B] or [B, N]
-  const at::Tensor label = truth.contiguous();       // as guess
+                        const at::Tensor& truth, const at::Tensor& logits) {
+  const at::Tensor guess = at::argmax(logits, -1).contiguous();
+  // The largest logit's probability, 1 / sum exp(logit - largest).
+  const at::Tensor sure =
+      at::exp(at::amax(logits, -1) - at::logsumexp(logits, -1))
+          .to(at::kFloat)
+          .contiguous();
+  const at::Tensor label = truth.contiguous();  // [B] or [B, N], as guess
   const std::int64_t* t = label.const_data_ptr<std::int64_t>();
   const std::int64_t* p = guess.const_data_ptr<std::int64_t>();
-  const std::int64_t width = label.dim() == 2 ? label.size(1) : 1;
+  const float* c = sure.const_data_ptr<float>();
+  const bool words = label.dim() == 2;
+  const std::int64_t width = words ? label.size(1) : 1;
   for (const std::uint32_t row : rows) {
-    for (std::int64_t i = 0; i < width; ++i, ++t, ++p) {
-      if (*t == kIgnoredLabel) continue;
-      guesses_[row].truth.push_back(static_cast<std::int32_t>(*t));
+    for (std::int64_t i = 0; i < width; ++i, ++t, ++p, ++c) {
+      // Of words it is padding or a later piece, of a text a truth not known.
+      if (words && *t == kIgnoredLabel) continue;
+      guesses_[row].truth.push_back(*t < 0 ? -1
+                                           : static_cast<std::int32_t>(*t));
       guesses_[row].prediction.push_back(static_cast<std::int32_t>(*p));
+      guesses_[row].confidence.push_back(*c);
     }
   }
 }
@@ -95,6 +112,7 @@ void Scores::AddUnread(std::size_t row, std::span<const UnreadWord> words) {
     const auto place = static_cast<std::ptrdiff_t>(word.place);
     guess.truth.insert(guess.truth.begin() + place, word.label);
     guess.prediction.insert(guess.prediction.begin() + place, kUnread);
+    guess.confidence.insert(guess.confidence.begin() + place, 0.0F);
   }
   words_cut_ += words.size();
 }
@@ -107,11 +125,10 @@ Metrics Scores::Classes() const {
     if (OfSpans(head_, labels_)) spans.Add(guess.truth, guess.prediction);
   }
   Metrics metrics = {{"accuracy", confusion.Accuracy()},
+                     {"f1", confusion.F1()},
                      {"f1_macro", confusion.MacroF1()},
                      {"f1_micro", confusion.MicroF1()},
                      {"mcc", confusion.Matthews()}};
-  metrics["f1"] =
-      labels_.size() == 2 ? confusion.BinaryF1() : confusion.MacroF1();
   const std::size_t unseen = confusion.CountUnseen(labels_.size());
   if (unseen > 0) metrics["labels_missing"] = static_cast<double>(unseen);
   if (head_.task == Task::kTokens) {
@@ -139,33 +156,6 @@ Metrics Scores::Compute() const {
   metrics["loss"] = counted_ == 0 ? std::numeric_limits<double>::quiet_NaN()
                                   : loss_ / static_cast<double>(counted_);
   return metrics;
-}
-
-Expected<ExampleOutcomes> Scores::Outcomes(
-    const std::string& fingerprint) const {
-  ExampleOutcomes outcomes;
-  outcomes.data_fingerprint = fingerprint;
-  if (OfNumbers(head_)) {
-    const std::vector<float> scores(prediction_.begin(), prediction_.end());
-    outcomes.encoding = "FLOAT16";
-    outcomes.count = static_cast<std::int64_t>(scores.size());
-    Expected<std::string> bytes = PackFloat16(scores);
-    if (!bytes.ok()) return bytes.fault();
-    outcomes.bytes = std::move(bytes).value();
-    return outcomes;
-  }
-  std::vector<bool> right;
-  for (const Guess& guess : guesses_) {
-    for (std::size_t i = 0; i < guess.truth.size(); ++i) {
-      right.push_back(guess.truth[i] == guess.prediction[i]);
-    }
-  }
-  outcomes.encoding = "PACKED_BITS";
-  outcomes.count = static_cast<std::int64_t>(right.size());
-  Expected<std::string> bytes = PackBits(right);
-  if (!bytes.ok()) return bytes.fault();
-  outcomes.bytes = std::move(bytes).value();
-  return outcomes;
 }
 
 }  // namespace frostline::trainer

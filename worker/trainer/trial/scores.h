@@ -30,19 +30,51 @@ namespace frostline::trainer {
 
 using Metrics = std::map<std::string, double>;
 
+// The contract's message of the same name.
 struct ExampleOutcomes {
   std::string data_fingerprint;
   std::string encoding;  // "PACKED_BITS" right or wrong, "FLOAT16" predictions
   std::int64_t count = 0;
   std::string bytes;
+  std::string set;  // "validation", "test", …
+  std::string task = {};
+  // The details, packed little-endian.
+  std::vector<std::string> classes = {};
+  std::string predicted_class = {};
+  std::string true_class = {};
+  std::string predicted_value = {};
+  std::string true_value = {};
+  std::string confidence = {};
+  std::vector<std::uint32_t> sentence_ends = {};
+  std::int64_t words_cut = 0;
+
+  std::size_t size() const;  // on the wire, about
+  void DropDetails();
 };
+
+inline constexpr std::size_t kMaxEvaluationsBytes = std::size_t{640} << 10;
+
+// Leaves out what is too much for one message, and says what: the least useful
+// first.
+std::vector<std::string> FitIntoFinish(std::vector<ExampleOutcomes>& sets);
 
 // Names what Compute would, to tell a misspelt objective before training.
 std::vector<std::string> MetricNames(const HeadSpec& head,
                                      const LabelSet& labels);
 
+// What the mean over tasks takes: accuracy, f1 of spans, pearson.
+std::string FirstMetric(const HeadSpec& head, const LabelSet& labels);
+
 class Scores {
  public:
+  // It is one example's class or, for tagging, that of each labelled word. -1
+  // is none: of a truth that nobody knows, of a word that was not read.
+  struct Guess {
+    std::vector<std::int32_t> truth;
+    std::vector<std::int32_t> prediction;
+    std::vector<float> confidence;  // the predicted class's probability
+  };
+
   // `labels` outlives this; `rows` is the number of examples.
   Scores(const HeadSpec& head, const LabelSet& labels, std::size_t rows);
 
@@ -59,15 +91,19 @@ class Scores {
   // cut. Returns kTooLarge when there are too many for a message.
   Expected<ExampleOutcomes> Outcomes(const std::string& fingerprint) const;
 
- private:
-  // It is one example's class or, for tagging, that of each labelled word.
-  struct Guess {
-    std::vector<std::int32_t> truth;
-    std::vector<std::int32_t> prediction;
-  };
+  bool of_numbers() const;
+  const std::vector<std::string>& label_names() const {
+    return labels_.names();
+  }
+  const Guess& guess(std::size_t row) const { return guesses_[row]; }
+  double true_number(std::size_t row) const { return truth_[row]; }
+  double predicted_number(std::size_t row) const { return prediction_[row]; }
 
+ private:
   void AddClasses(std::span<const std::uint32_t> rows, const at::Tensor& truth,
-                  const at::Tensor& prediction);
+                  const at::Tensor& logits);
+  Expected<Done> PackNumbers(ExampleOutcomes& outcomes) const;
+  Expected<Done> PackClasses(ExampleOutcomes& outcomes) const;
   void AddNumbers(std::span<const std::uint32_t> rows, const at::Tensor& truth,
                   const at::Tensor& prediction);
   Metrics Classes() const;

@@ -39,12 +39,22 @@ bool IsRate(const JsonValue& value, const JsonValue* rates) {
   return false;
 }
 
-// What may be searched; adapters only where there are some.
-std::vector<std::string_view> Searchable(bool lora) {
+// These blocks do nothing unless the study has them.
+bool MustBeThere(std::string_view block) {
+  return block == "lora." || block == "adapters." || block == "smart.";
+}
+
+// What may be searched: adapters only where there are some.
+std::vector<std::string_view> Searchable(const JsonValue* training) {
   std::vector<std::string_view> names;
   for (const SettingRow& row : TrainingTable()) {
     if (row.searched_as.empty()) continue;
-    if (row.block() != "lora." || lora) names.push_back(row.searched_as);
+    const std::string_view block = row.block();
+    if (!MustBeThere(block) ||
+        (training != nullptr &&
+         IsThere(training->Find(block.substr(0, block.size() - 1))))) {
+      names.push_back(row.searched_as);
+    }
   }
   return names;
 }
@@ -55,7 +65,7 @@ SettingFields::SettingFields(std::string block, const std::string& where,
                              const JsonValue* parameters,
                              const JsonValue* study)
     : block_(std::move(block)),
-      searched_(block_ == "lora." ? "parameters" : where, {parameters}),
+      searched_(MustBeThere(block_) ? "parameters" : where, {parameters}),
       study_(where, {study}) {
   if (const auto fault = UnknownMember(block_, where, study)) {
     study_.Take(*fault);
@@ -126,13 +136,13 @@ std::optional<Fault> IdleParameter(const JsonValue& trial) {
   const JsonValue* parameters = trial.Find("parameters");
   const JsonValue* rates = trial.Find("rates");
   const JsonValue* training = trial.Find("training");
-  const bool lora = training != nullptr && IsThere(training->Find("lora"));
   if (parameters == nullptr) return std::nullopt;
-  const std::vector<std::string_view> searchable = Searchable(lora);
+  const std::vector<std::string_view> searchable = Searchable(training);
   for (const JsonValue* v = parameters->first; v != nullptr; v = v->next) {
     // A tie goes by a name of its own, but its value is a rate.
     const bool known =
-        v->key == "prefix_depth" ||
+        v->key == "prefix_depth" || v->key == "base_rate" ||
+        v->key == "decay" ||  // of the space's layerwise_decay
         std::ranges::find(searchable, v->key) != searchable.end() ||
         (rates != nullptr && rates->Find(v->key) != nullptr) ||
         IsRate(*v, rates);

@@ -22,9 +22,9 @@ std::int64_t NeededFor(std::string_view module, std::int64_t layers) {
 
 }  // namespace
 
-std::int64_t ThawedBlocks(std::int64_t steps, std::int64_t every,
+std::int64_t ThawedBlocks(std::int64_t done, std::int64_t every,
                           std::int64_t layers) {
-  return every == 0 ? layers + 1 : std::min(steps / every, layers + 1);
+  return every == 0 ? layers + 1 : std::min(done / every, layers + 1);
 }
 
 ModuleRates ThawedRates(const ModuleRates& rates, std::int64_t thawed,

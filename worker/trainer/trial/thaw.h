@@ -4,7 +4,7 @@
 //
 // Gradual unfreezing (Howard and Ruder, 2018, section 3.3) trains head and
 // pooler from the first step, then thaws one more layer from the top each so
-// many steps, the embeddings last. A frozen module never thaws.
+// many steps or epochs, the embeddings last. A frozen module never thaws.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_THAW_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_THAW_H_
 
@@ -14,9 +14,9 @@
 
 namespace frostline::trainer {
 
-// Counts blocks from the top that train after `steps`: layers + 1 when all do,
-// the embeddings too. `every` 0 thaws all from the beginning.
-std::int64_t ThawedBlocks(std::int64_t steps, std::int64_t every,
+// Counts blocks from the top that train after `done` steps or epochs: layers +
+// 1 when all do, the embeddings too. `every` 0 thaws all from the beginning.
+std::int64_t ThawedBlocks(std::int64_t done, std::int64_t every,
                           std::int64_t layers);
 
 // Returns `rates` with 0 for what has not thawed; parts of a layer go with it.

@@ -28,14 +28,34 @@ void ReadLoop(SettingFields& fields, TrainingSettings& out) {
   out.evaluate_every_steps = fields.Whole("evaluate_every_steps");
   out.report_every_steps = fields.Whole("report_every_steps");
   out.unfreeze_every_steps = fields.Whole("unfreeze_every_steps");
+  out.unfreeze_every_epochs = fields.Whole("unfreeze_every_epochs");
+  if (out.unfreeze_every_steps > 0 && out.unfreeze_every_epochs > 0) {
+    fields.Fail("unfreeze_every_epochs",
+                "and unfreeze_every_steps are both given", "give one of them");
+  }
   out.precision = fields.Text("precision");  // the device judges it
   if (out.precision.empty()) {
     out.precision = WordsOf(SettingOf("precision")).front();
   }
+  out.mixing = fields.OneOf(
+      "task_mixing", std::array{TaskMixing::kRandom, TaskMixing::kInProportion,
+                                TaskMixing::kJoined});
+  out.surgery = fields.OneOf(
+      "gradient_surgery",
+      std::array{Surgery::kNone, Surgery::kDominant, Surgery::kPcGrad});
+  if (out.surgery != Surgery::kNone && out.mixing != TaskMixing::kJoined &&
+      out.accumulation < 2) {
+    fields.Fail("gradient_surgery",
+                "changes nothing: each step has one batch, of one task",
+                "say task_mixing: joined, or accumulation: 2 or more");
+  }
+  out.freeze.tuned =
+      fields.OneOf("trains", std::array{Tuned::kAll, Tuned::kBiases});
   out.keep_best = fields.OneOf("keep", std::array{true, false});
   out.report_example_outcomes = fields.Switch("report_example_outcomes");
   out.seed = fields.Bits("seed");
   out.also_evaluate = fields.Texts("also_evaluate");
+  out.predictions = fields.Texts("predictions");
   if (out.also_evaluate.size() > kMostSets) {
     fields.Fail("also_evaluate", "names too many data sets",
                 "name at most " + std::to_string(kMostSets));
@@ -157,8 +177,54 @@ void ReadLora(SettingFields& fields, TrainingSettings& out) {
   }
 }
 
+void ReadAdapters(SettingFields& fields, TrainingSettings& out) {
+  out.bottleneck.size = fields.Whole("size");
+  if (out.bottleneck.size == 0 && !fields.fault()) {
+    fields.Fail("size", "is 0 or missing", "give one, e.g. 64");
+  }
+  out.bottleneck.relu = fields.OneOf("activation", std::array{false, true});
+}
+
+void ReadSmart(SettingFields& fields, TrainingSettings& out) {
+  SmartOptions& smart = out.smart;
+  smart.weight = fields.Number("weight");
+  if (smart.weight == 0.0 && !fields.fault()) {
+    fields.Fail("weight", "is 0 or missing", "give one, e.g. 1");
+  }
+  smart.bregman = fields.Number("bregman");
+  const double momentum = fields.Number("momentum");
+  if (momentum > 0.0) smart.momentum = momentum;
+  if (smart.momentum && smart.bregman == 0.0) {
+    fields.Fail("momentum", "is of bregman, which is not there",
+                "give bregman, e.g. 1, or leave it out");
+  }
+  smart.steps = fields.Whole("steps");
+  smart.radius = fields.Number("radius");
+  smart.step_size = fields.Number("step_size");
+  smart.noise_variance = fields.Number("noise_variance");
+  smart.at_boundary = fields.OneOf("enter", std::array{false, true});
+}
+
+// One of them says what trains instead of a layer's weights.
+std::optional<Fault> TwoInPlaceOfWeights(const TrainingSettings& settings) {
+  std::string given;
+  int count = 0;
+  const auto note = [&](bool is, const char* name) {
+    if (!is) return;
+    given += (count++ == 0 ? "" : " and ") + std::string(name);
+  };
+  note(settings.lora.any(), "training.lora");
+  note(settings.bottleneck.any(), "training.adapters");
+  note(settings.freeze.tuned == Tuned::kBiases, "training.trains: biases");
+  if (count < 2) return std::nullopt;
+  return Fault{FaultKind::kMisuse,
+               given + " each say what trains instead of the layers' weights",
+               "give one of them"};
+}
+
 // What fits only where another setting is not.
 std::optional<Fault> Contradiction(const TrainingSettings& settings) {
+  if (auto two = TwoInPlaceOfWeights(settings)) return two;
   if (settings.virtual_tau == 0.0) {
     if (settings.virtual_audit == 0.0) return std::nullopt;
     return Fault{FaultKind::kMisuse,
@@ -171,6 +237,13 @@ std::optional<Fault> Contradiction(const TrainingSettings& settings) {
                  "freeze.virtual_tau compares rates with weights, and "
                  "training.lora trains adapters that begin at 0",
                  "leave one of them out"};
+  }
+  if (settings.bottleneck.any() || settings.freeze.tuned == Tuned::kBiases) {
+    return Fault{FaultKind::kMisuse,
+                 "freeze.virtual_tau compares rates with weights, of which "
+                 "none trains",
+                 "leave it out, or train without training.adapters and "
+                 "training.trains"};
   }
   const auto bound = LongestStep(settings.optimizer, settings.clip_norm);
   return bound.ok() ? std::nullopt : std::optional(bound.fault());
@@ -194,13 +267,19 @@ Expected<TrainingSettings> ReadTrainingSettings(const JsonValue& trial) {
                       within("early_stopping"));
   SettingFields freeze("freeze.", "freeze", nullptr, trial.Find("freeze"));
   SettingFields lora("lora.", "training.lora", searched, within("lora"));
+  SettingFields adapters("adapters.", "training.adapters", searched,
+                         within("adapters"));
+  SettingFields smart("smart.", "training.smart", searched, within("smart"));
   ReadLoop(fields, settings);
   ReadOptimizer(fields, settings);
   ReadExtra(extra, settings);
   ReadEarlyStopping(early, settings);
   ReadFreeze(freeze, settings);
   if (within("lora") != nullptr) ReadLora(lora, settings);
-  for (const SettingFields* each : {&fields, &extra, &early, &freeze, &lora}) {
+  if (within("adapters") != nullptr) ReadAdapters(adapters, settings);
+  if (within("smart") != nullptr) ReadSmart(smart, settings);
+  for (const SettingFields* each :
+       {&fields, &extra, &early, &freeze, &lora, &adapters, &smart}) {
     if (each->fault()) return *each->fault();
   }
   if (const auto contradiction = Contradiction(settings)) return *contradiction;

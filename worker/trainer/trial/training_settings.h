@@ -15,9 +15,12 @@
 #include "base/plain/json.h"
 #include "base/plain/result.h"
 #include "worker/trainer/freeze/freeze_plan.h"
+#include "worker/trainer/model/bottleneck.h"
 #include "worker/trainer/model/lora.h"
+#include "worker/trainer/train/gradient_surgery.h"
 #include "worker/trainer/train/optimizer.h"
 #include "worker/trainer/train/schedule.h"
+#include "worker/trainer/train/smart.h"
 
 namespace frostline::trainer {
 
@@ -43,6 +46,11 @@ struct ClassWeights {
   bool any() const { return balanced || !given.empty(); }
 };
 
+// How batches of several tasks follow each other: each of a task drawn by its
+// share; in turn, so that shares always hold; or all rows drawn from as one
+// set, without replacement, and a batch split by task.
+enum class TaskMixing : std::uint8_t { kRandom, kInProportion, kJoined };
+
 struct TrainingSettings {
   std::int64_t epochs = 3;
   std::int64_t max_steps = 0;  // 0: as many as the epochs have
@@ -65,13 +73,19 @@ struct TrainingSettings {
   std::int64_t evaluate_every_steps = 0;  // 0: once an epoch
   std::int64_t report_every_steps = 0;    // 0: at evaluations alone
   std::int64_t unfreeze_every_steps = 0;  // 0: all at once
+  std::int64_t unfreeze_every_epochs = 0;
   std::string precision = "auto";
   bool report_example_outcomes = false;
   bool export_model = false;
   std::uint64_t seed = 0;  // 0: the trial's
   std::vector<std::string> also_evaluate;
+  std::vector<std::string> predictions;  // sets that are written to files
   PairSettings pair;
+  TaskMixing mixing = TaskMixing::kRandom;
+  Surgery surgery = Surgery::kNone;
   LoraSpec lora;
+  BottleneckSpec bottleneck;
+  SmartOptions smart;
   double virtual_tau = 0.0;
   double virtual_audit = 0.0;  // share of trials that train without it, too
   FreezeSemantics freeze;

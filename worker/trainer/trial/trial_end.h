@@ -63,7 +63,9 @@ struct TrialEnd {
   std::string cause;                    // with the id of the error
   std::vector<std::string> precisions;  // that this device does, of kUnfit
   std::optional<TrialUsage> usage;
-  std::optional<ExampleOutcomes> examples;
+  std::vector<ExampleOutcomes> evaluations;
+  // The agent takes those; else it takes the validation set's marks alone.
+  bool tells_evaluations = false;
 };
 
 enum class StopReason : std::uint8_t {

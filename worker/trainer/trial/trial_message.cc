@@ -96,6 +96,9 @@ std::string IdentityOf(const JsonValue& message) {
     const JsonValue* member = message.Find(name);
     sum.AddField(member == nullptr ? "" : JsonText(*member));
   }
+  if (const JsonValue* tasks = message.Find("tasks")) {
+    sum.AddField(JsonText(*tasks));
+  }
   sum.AddField(WithoutPrecision(message.Find("training")));
   return sum.Finish();
 }
@@ -118,6 +121,7 @@ Expected<TrialMessage> ReadTrialMessage(const JsonValue& message) {
   out.auto_precision = fields.Text("auto_precision");
   for (const std::string& each : fields.Texts("takes")) {
     out.takes_precision = out.takes_precision || each == "precision";
+    out.takes_evaluations = out.takes_evaluations || each == "evaluations";
   }
   ReadRates(fields, out);
   ReadSearched(fields, out);
@@ -125,15 +129,13 @@ Expected<TrialMessage> ReadTrialMessage(const JsonValue& message) {
   ReadModel(message, fields, out);
   ReadResume(message, fields, out);
   if (fields.fault()) return *fields.fault();
-  static constexpr JsonValue kNothing;
-  const JsonValue* data = message.Find("data");
-  Expected<DataRequest> request =
-      ReadDataRequest(data == nullptr ? kNothing : *data);
-  if (!request.ok()) return request.fault();
-  out.data = std::move(request).value();
   Expected<TrainingSettings> training = ReadTrainingSettings(message);
   if (!training.ok()) return training.fault();
   out.training = std::move(training).value();
+  Expected<std::vector<TaskRequest>> tasks =
+      ReadTaskRequests(message, out.training);
+  if (!tasks.ok()) return tasks.fault();
+  out.tasks = std::move(tasks).value();
   if (out.training.seed != 0) out.seed = out.training.seed;
   out.identity = IdentityOf(message);
   return out;

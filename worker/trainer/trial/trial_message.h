@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "worker/trainer/data/data_request.h"
 #include "worker/trainer/freeze/freeze_plan.h"
+#include "worker/trainer/trial/task_request.h"
 #include "worker/trainer/trial/training_settings.h"
 
 namespace frostline::trainer {
@@ -40,13 +40,14 @@ struct TrialMessage {
   std::set<std::string> searched;  // the names of its parameters
   std::vector<TrialObjective> objectives;
   ModelRequest model;
-  DataRequest data;
+  std::vector<TaskRequest> tasks;  // one or more
   TrainingSettings training;
   // What the study's precision `auto` stands for, once its first trial said it.
   std::string auto_precision;
-  bool takes_precision = false;  // the agent takes reports of it
-  std::string folder;            // this attempt's own, absolute
-  std::string resume_path;       // empty: from the beginning
+  bool takes_precision = false;    // the agent takes reports of it
+  bool takes_evaluations = false;  // and outcomes of every set
+  std::string folder;              // this attempt's own, absolute
+  std::string resume_path;         // empty: from the beginning
   std::int64_t resume_step = 0;
   // The SHA-256 of what is asked for is equal for every attempt at this trial.
   std::string identity;

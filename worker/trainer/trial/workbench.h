@@ -7,6 +7,7 @@
 #define FROSTLINE_WORKER_TRAINER_TRIAL_WORKBENCH_H_
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,19 +22,41 @@
 namespace frostline::trainer {
 
 struct EvaluationSet {
-  std::string name;  // before its metrics: "" for validation, "test.", "imdb."
+  // Before its metrics: "" for validation, "test.", "imdb."; of a task "sst."
+  // and "sst.test.".
+  std::string name;
   DataPart part;
   std::shared_ptr<const TokenStore> tokens;
 };
 
-struct TrialSetup {
+struct TaskSetup {
+  TaskRequest request;
   HeadSpec head;
-  std::shared_ptr<const Pretrained> pretrained;
   std::shared_ptr<const TaskData> data;
   std::shared_ptr<const TokenStore> train;
   EvaluationSet validation;
   std::vector<EvaluationSet> others;  // evaluated once, at the end
+  // Of these sets predictions are written: "validation", "train", or others'.
+  std::set<std::string> predicted;
+
+  // "test", or the id of a data set.
+  std::string SetOf(const EvaluationSet& other) const {
+    const std::size_t before = request.prefix().size();
+    return other.name.substr(before, other.name.size() - before - 1);
+  }
 };
+
+struct TrialSetup {
+  std::shared_ptr<const Pretrained> pretrained;
+  std::vector<TaskSetup> tasks;  // one or more
+
+  Heads heads() const;
+  bool many() const { return tasks.size() > 1 || !tasks[0].head.name.empty(); }
+};
+
+// How many tokens of a text a trial reads at most, special ones included.
+std::int64_t LongestText(const TrainingSettings& training,
+                         const ModelConfig& config);
 
 // One thread uses it.
 class Workbench {
@@ -51,21 +74,25 @@ class Workbench {
   Workbench(DataLoader data, ModelShelf models)
       : data_loader_(std::move(data)), models_(std::move(models)) {}
 
-  Expected<std::shared_ptr<const TaskData>> Data(const TrialMessage& trial,
+  Expected<std::shared_ptr<const TaskData>> Data(const DataRequest& request,
                                                  const StopSign& stop,
                                                  std::vector<std::string>& log);
   Expected<std::shared_ptr<const TokenStore>> Tokens(
-      const DataPart& part, const TrialMessage& trial,
+      const DataPart& part, const TrialMessage& trial, const HeadSpec& head,
       const Pretrained& pretrained, const StopSign& stop);
+  Expected<Done> AddTokens(const TrialMessage& trial,
+                           const Pretrained& pretrained, const StopSign& stop,
+                           TaskSetup& task);
   // `name` is "test", or the id of a data set.
   Expected<Done> AddOther(const TrialMessage& trial, const std::string& name,
-                          const StopSign& stop, TrialSetup& setup);
+                          const Pretrained& pretrained, const StopSign& stop,
+                          TaskSetup& task);
 
   DataLoader data_loader_;
   ModelShelf models_;
-  Shelf<DataRequest, TaskData> data_{4};
-  Shelf<std::pair<DataRequest, std::string>, DataPart> others_{16};
-  Shelf<std::string, TokenStore> tokens_{24};
+  Shelf<DataRequest, TaskData> data_{16};
+  Shelf<std::pair<DataRequest, std::string>, DataPart> others_{32};
+  Shelf<std::string, TokenStore> tokens_{64};
 };
 
 }  // namespace frostline::trainer

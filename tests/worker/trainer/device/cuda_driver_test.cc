@@ -28,6 +28,7 @@ TEST(CudaDriver, TellsItsGpus) {
 
 TEST(CudaDriver, AnOlderGpuHasHalfTheLanesAndNoBf16) {
   EXPECT_FALSE(GpuAt(0)->does_bf16_well());
+  EXPECT_TRUE(GpuAt(0)->does_fp16_well());
   EXPECT_NEAR(PeakGflops(*GpuAt(0)), 33454.1, 0.1);
 }
 

@@ -56,10 +56,13 @@ TEST(Device, PrecisionIsAsWantedOrWhatTheDeviceDoesWell) {
   const Device device = Processor();
   EXPECT_EQ(device.Choose("fp32").value(), Precision::kFp32);
   EXPECT_EQ(device.Choose("bf16").value(), Precision::kBf16);
+  const Precision instead =
+      device.does_fp16_well() ? Precision::kFp16 : Precision::kFp32;
   EXPECT_EQ(device.Choose("auto").value(),
-            device.does_bf16_well() ? Precision::kBf16 : Precision::kFp32);
+            device.does_bf16_well() ? Precision::kBf16 : instead);
+  EXPECT_EQ(device.Choose("fp16").value(), Precision::kFp16);
   EXPECT_EQ(device.Choose("tf32").fault().kind, FaultKind::kUnsupported);
-  EXPECT_EQ(device.Choose("fp16").fault().kind, FaultKind::kMisuse);
+  EXPECT_EQ(device.Choose("fp8").fault().kind, FaultKind::kMisuse);
   EXPECT_EQ(device.Choose("").fault().kind, FaultKind::kMisuse);
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bf16 against fp32, on recorded models.
+// bf16 and fp16 against fp32, on recorded models.
 #include "worker/trainer/device/precision.h"
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -16,8 +17,10 @@
 namespace frostline::trainer {
 namespace {
 
-// Eight bits of mantissa, a few layers deep.
-constexpr double kWithin = 2e-2;
+// Eight bits of mantissa or eleven, a few layers deep.
+double Within(Precision precision) {
+  return precision == Precision::kBf16 ? 2e-2 : 2.5e-3;
+}
 
 ModuleRates Rates(const Model& model, double rate) {
   ModuleRates rates;
@@ -38,34 +41,38 @@ Stepper Make(Model& model, Precision precision, double rate = 1e-3) {
   return Stepper::Make(model, plan, options).value();
 }
 
-class InBf16 : public testing::TestWithParam<const char*> {
+using Case = std::tuple<const char*, Precision>;
+
+class InHalf : public testing::TestWithParam<Case> {
  protected:
-  InBf16()
-      : folder_("models/" + std::string(GetParam())),
+  InHalf()
+      : half_(std::get<1>(GetParam())),
+        folder_("models/" + std::string(std::get<0>(GetParam()))),
         batch_(BatchOf(ReadTensors(FixturePath(folder_ + "/io.safetensors")),
                        "b0")),
         model_(LoadFixture(folder_).model) {}
 
+  Precision half_;
   std::string folder_;
   Batch batch_;
   Model model_;
 };
 
-TEST_P(InBf16, LogitsAndLossAreCloseToThoseOfFp32AndNotTheSame) {
+TEST_P(InHalf, LogitsAndLossAreCloseToThoseOfFp32AndNotTheSame) {
   const Prediction exact =
       Make(model_, Precision::kFp32).Predict(batch_).value();
-  const Prediction rounded =
-      Make(model_, Precision::kBf16).Predict(batch_).value();
+  const Prediction rounded = Make(model_, half_).Predict(batch_).value();
   EXPECT_EQ(rounded.logits.scalar_type(), at::kFloat);
   const double scale = std::max(1.0, exact.logits.abs().max().item<double>());
   const double off = Furthest(exact.logits, rounded.logits);
-  EXPECT_LE(off, kWithin * scale);
+  EXPECT_LE(off, Within(half_) * scale);
   EXPECT_GT(off, 0.0);
-  EXPECT_NEAR(rounded.loss, exact.loss, kWithin * std::max(1.0, exact.loss));
+  EXPECT_NEAR(rounded.loss, exact.loss,
+              Within(half_) * std::max(1.0, exact.loss));
 }
 
-TEST_P(InBf16, TwentyStepsLowerTheLossAndWeightsStayFp32) {
-  Stepper stepper = Make(model_, Precision::kBf16);
+TEST_P(InHalf, TwentyStepsLowerTheLossAndWeightsStayFp32) {
+  Stepper stepper = Make(model_, half_);
   const double before = stepper.Predict(batch_).value().loss;
   for (int step = 0; step < 20; ++step) {
     const Expected<StepResult> result = stepper.Step({&batch_, 1});
@@ -88,23 +95,23 @@ Model Copied(const Model& model) {
   return Model(model.config(), model.head().spec(), values);
 }
 
-// A bf16 copy of a weight that outlived its step would be of the one before.
-TEST_P(InBf16, EachStepSeesTheWeightsOfTheOneBefore) {
-  Stepper stepper = Make(model_, Precision::kBf16);
+// A rounded copy of a weight that outlived its step would be of the one before.
+TEST_P(InHalf, EachStepSeesTheWeightsOfTheOneBefore) {
+  Stepper stepper = Make(model_, half_);
   ASSERT_TRUE(stepper.Step({&batch_, 1}).ok());
   Model fresh = Copied(model_);
   EXPECT_TRUE(stepper.Predict(batch_).value().logits.equal(
-      Make(fresh, Precision::kBf16).Predict(batch_).value().logits));
+      Make(fresh, half_).Predict(batch_).value().logits));
 }
 
 // What autocast would cast for each batch is cast once: to the same bits, also
 // when a layer has thawed and moved meanwhile.
-TEST_P(InBf16, KeptCopiesOfFrozenWeightsAreWhatAutocastMakes) {
-  Stepper stepper = Make(model_, Precision::kBf16, 0.0);
+TEST_P(InHalf, KeptCopiesOfFrozenWeightsAreWhatAutocastMakes) {
+  Stepper stepper = Make(model_, half_, 0.0);
   const auto fresh_logits = [&] {
     Model fresh = Copied(model_);
     const at::NoGradGuard no_graph;
-    const Autocast autocast(Precision::kBf16, at::kCPU);
+    const Autocast autocast(half_, at::kCPU);
     return fresh.Forward(batch_, {}).to(at::kFloat);
   };
   EXPECT_TRUE(stepper.Predict(batch_).value().logits.equal(fresh_logits()));
@@ -119,28 +126,32 @@ TEST_P(InBf16, KeptCopiesOfFrozenWeightsAreWhatAutocastMakes) {
   EXPECT_TRUE(stepper.Predict(batch_).value().logits.equal(fresh_logits()));
 }
 
-TEST_P(InBf16, NothingIsLeftSwitchedOnForOthers) {
-  Stepper stepper = Make(model_, Precision::kBf16);
+TEST_P(InHalf, NothingIsLeftSwitchedOnForOthers) {
+  Stepper stepper = Make(model_, half_);
   ASSERT_TRUE(stepper.Step({&batch_, 1}).ok());
   EXPECT_FALSE(at::autocast::is_autocast_enabled(at::kCPU));
   Model exact = LoadFixture(folder_).model;
   Model after = LoadFixture(folder_).model;
   const at::Tensor before =
       Make(exact, Precision::kFp32).Predict(batch_).value().logits;
-  Stepper rounds = Make(after, Precision::kBf16);
+  Stepper rounds = Make(after, half_);
   ASSERT_TRUE(rounds.Predict(batch_).ok());
   EXPECT_TRUE(before.equal(
       Make(after, Precision::kFp32).Predict(batch_).value().logits));
 }
 
-INSTANTIATE_TEST_SUITE_P(Recorded, InBf16,
-                         testing::Values("bert-seq2", "distilbert-tok17",
-                                         "roberta-reg"),
-                         [](const auto& folder) {
-                           std::string name = folder.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Recorded, InHalf,
+    testing::Combine(testing::Values("bert-seq2", "distilbert-tok17",
+                                     "roberta-reg", "modernbert-tok17",
+                                     "deberta-tok17"),
+                     testing::Values(Precision::kBf16, Precision::kFp16)),
+    [](const auto& each) {
+      std::string name = std::string(std::get<0>(each.param)) + "_in_" +
+                         std::string(NameOf(std::get<1>(each.param)));
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
 
 // 1/0.9 rounded to bf16 would make everything 0.16 % too small.
 TEST(DropoutInBf16, ScalesWithoutABias) {

@@ -143,8 +143,10 @@ TEST(CountFlops, TheTopLayerOfATextIsASixth) {
 }
 
 TEST(CountFlops, TheMeanOfAllTokensNeedsAllOfThem) {
-  const HeadSpec mean = {
-      .task = Task::kPairCosine, .outputs = 1, .pooling = Pooling::kMean};
+  const HeadSpec mean = {.task = Task::kRegression,
+                         .outputs = 1,
+                         .kind = HeadKind::kCosine,
+                         .pooling = Pooling::kMean};
   EXPECT_EQ(Frozen(0, false, FreezeMode::kHard, mean).modules[12].forward,
             Frozen(0, false).modules[12].forward);
 }
@@ -188,6 +190,42 @@ TEST(CountFlops, TheLowestAdaptedLayerGoesNoFurtherDownThanItMust) {
   const ModuleFlops down = Adapted(3, {kFeedForwardOut}).modules[4];
   const double wide = 2.0 * 8 * 128 * 8 * 3072;
   EXPECT_DOUBLE_EQ(down.backward, 2 * kThin + wide);
+}
+
+StepFlops Instead(std::int64_t k, const BottleneckSpec& bottleneck,
+                  Tuned tuned) {
+  ModelConfig config = Base();
+  config.bottleneck = bottleneck;
+  ModuleRates rates = {{"embeddings", 0.0}, {"pooler", 1.0}, {"head", 1.0}};
+  for (std::int64_t i = 0; i < 12; ++i) {
+    rates["layer." + std::to_string(i)] = i < k ? 0.0 : 1.0;
+  }
+  const FreezePlan plan =
+      MakeFreezePlan(config, kTwoClasses, rates,
+                     {FreezeMode::kHard, PrefixDropout::kHf, tuned})
+          .value();
+  return CountFlops(config, kTwoClasses, plan, kTexts, kTokens);
+}
+
+// Two thin maps behind attention, two behind the feed forward. In the lowest
+// layer the first pair's input has no gradient.
+TEST(CountFlops, BottlenecksCostFourThinMapsALayer) {
+  const StepFlops step = Instead(3, {.size = 8}, Tuned::kAll);
+  EXPECT_DOUBLE_EQ(step.modules[6].forward,
+                   12 * kSquare + 2 * kSight + 4 * kThin);
+  EXPECT_DOUBLE_EQ(step.modules[6].backward,
+                   12 * kSquare + 4 * kSight + 8 * kThin);
+  EXPECT_DOUBLE_EQ(step.modules[4].backward, 8 * kSquare + 7 * kThin);
+  EXPECT_EQ(step.modules[3].backward, 0.0);
+}
+
+// No product of a weight's gradient; below the lowest layer's maps none at all.
+TEST(CountFlops, BiasesAloneCostTheInputsGradients) {
+  const StepFlops step = Instead(3, {}, Tuned::kBiases);
+  EXPECT_DOUBLE_EQ(step.modules[6].forward, 12 * kSquare + 2 * kSight);
+  EXPECT_DOUBLE_EQ(step.modules[6].backward, 12 * kSquare + 4 * kSight);
+  EXPECT_DOUBLE_EQ(step.modules[4].backward, 9 * kSquare + 4 * kSight);
+  EXPECT_EQ(step.modules[3].backward, 0.0);
 }
 
 TEST(CountFlops, AFrozenAdapterCostsNoBackward) {

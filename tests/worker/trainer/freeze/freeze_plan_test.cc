@@ -81,8 +81,9 @@ Expected<FreezePlan> LoraPlan(const ModuleRates& rates,
   return MakeFreezePlan(Adapted(lora), kTwoClasses, rates, semantics);
 }
 
-std::vector<std::string> WithGradient(const FreezePlan& plan) {
-  const std::vector<ParameterSpec> specs = ParametersOf(Adapted(), kTwoClasses);
+std::vector<std::string> WithGradient(const FreezePlan& plan,
+                                      const ModelConfig& config = Adapted()) {
+  const std::vector<ParameterSpec> specs = ParametersOf(config, kTwoClasses);
   std::vector<std::string> names;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     if (plan.parameters[i].needs_gradient) names.push_back(specs[i].name);
@@ -270,6 +271,50 @@ TEST(LoraFreezePlan, AModuleWithoutARateIsNamedAsWithoutAdapters) {
   ModuleRates rates = Rates(0, 1, 1, 1);
   rates.erase("layer.1");
   EXPECT_THAT(LoraPlan(rates).fault().cause, HasSubstr("no rate for layer.1"));
+}
+
+constexpr FreezeSemantics kBiasesOnly = {FreezeMode::kHard, PrefixDropout::kHf,
+                                         Tuned::kBiases};
+
+TEST(BiasFreezePlan, BiasesTakeTheRatesOfTheirModulesAndTheHeadTrainsWhole) {
+  const FreezePlan plan =
+      MakeFreezePlan(Bert(), kTwoClasses, Rates(0, 0, 0.5, 0.25), kBiasesOnly)
+          .value();
+  for (const std::string& name : WithGradient(plan, Bert())) {
+    EXPECT_TRUE(name.ends_with("bias") || name.starts_with("classifier") ||
+                name.starts_with("bert.pooler"))
+        << name;
+  }
+  // Of a layer: query, key, value, both outputs, both norms, and the wide one.
+  EXPECT_EQ(plan.trained_weights,
+            2 * (7 * 32 + 64) + (32 * 32 + 32) + (2 * 32 + 2));
+  EXPECT_EQ(plan.frozen_blocks, 2);
+}
+
+TEST(BiasFreezePlan, Lr0GivesFrozenBiasesAGradientAndNoWeight) {
+  FreezeSemantics lr0 = kBiasesOnly;
+  lr0.mode = FreezeMode::kLr0;
+  const FreezePlan plan =
+      MakeFreezePlan(Bert(), kTwoClasses, Rates(0, 0, 0.5, 0), lr0).value();
+  EXPECT_EQ(WithGradient(plan, Bert()).size(), 1U + 3 * 8 + 4);
+}
+
+TEST(BottleneckFreezePlan, AdaptersTrainInThePlaceOfWeights) {
+  ModelConfig config = Bert();
+  config.bottleneck.size = 4;
+  const auto planned = [&](const ModuleRates& rates) {
+    return MakeFreezePlan(config, kTwoClasses, rates, {});
+  };
+  ModuleRates rates = Rates(0, 0, 0.5, 0.25);
+  rates["layer.2.ffn"] = 0.0;
+  const std::int64_t adapter = 2 * 4 * 32 + 4 + 32;
+  EXPECT_EQ(planned(rates).value().trained_weights,
+            3 * adapter + (32 * 32 + 32) + (2 * 32 + 2));
+  EXPECT_EQ(planned(rates).value().frozen_blocks, 2);
+  EXPECT_THAT(planned(Rates(1, 1, 1, 1)).fault().cause,
+              HasSubstr("rate of embeddings would move nothing"));
+  rates["layer.1.head.0"] = 1.0;
+  EXPECT_THAT(planned(rates).fault().cause, HasSubstr("share the adapter"));
 }
 
 }  // namespace

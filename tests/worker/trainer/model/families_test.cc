@@ -66,7 +66,7 @@ TEST_P(FamilyOf, TheTopLayerForOneTokenGivesThatToken) {
 TEST_P(FamilyOf, KeptHalvesAreWhatAutocastMakes) {
   const Autocast autocast(Precision::kBf16, at::kCPU);
   const at::Tensor before = Logits(batch_);
-  model_.Prepare({}, true);
+  model_.Prepare({}, at::kBFloat16);
   EXPECT_TRUE(Logits(batch_).equal(before));
 }
 

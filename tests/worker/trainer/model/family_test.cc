@@ -71,7 +71,7 @@ TEST(ModernBert, ReadsTheSettingsOfTodayAndOfBefore) {
           .value();
   EXPECT_EQ(today.local_layers, (std::vector<bool>{true, false, false}));
   EXPECT_EQ(today.theta, 700.0);
-  EXPECT_FALSE(ReadsFirstToken(today, {}));
+  EXPECT_FALSE(ReadsFirstToken(today, HeadSpec{}));
 }
 
 TEST(ModernBert, RefusesWhatIsNotPublished) {
@@ -111,8 +111,8 @@ TEST(Deberta, HasADistanceForEachSideOfEachBucket) {
       Read("deberta-v2", kDeberta + R"(, "position_buckets": 8)").value();
   EXPECT_EQ(shared.span(), 8);
   EXPECT_EQ(shared.farthest, 64);
-  EXPECT_TRUE(HasPooler(shared, {}));
-  EXPECT_TRUE(Names(shared, {}).contains("pooler.dense.weight"));
+  EXPECT_TRUE(HasPooler(shared, HeadSpec{}));
+  EXPECT_TRUE(Names(shared, HeadSpec{}).contains("pooler.dense.weight"));
 }
 
 TEST(Deberta, RefusesWhatIsNotOfVersionThree) {

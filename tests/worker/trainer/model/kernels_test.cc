@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,20 +54,20 @@ class KernelsOf : public testing::TestWithParam<const char*> {
 
 TEST_P(KernelsOf, OneProductOfFrozenMapsGivesTheSame) {
   const at::Tensor plain = Logits(batch_);
-  model_.Prepare(kOneProduct, false);
+  model_.Prepare(kOneProduct, std::nullopt);
   EXPECT_LE(Furthest(Logits(batch_), plain), kForward);
 }
 
 TEST_P(KernelsOf, OneProductOfTrainingMapsHasTheSameGradients) {
   Train(model_, true);
-  model_.Prepare({}, false);
+  model_.Prepare({}, std::nullopt);
   Loss(batch_).backward();
   std::vector<at::Tensor> plain;
   for (const Weight& each : model_.weights()) {
     plain.push_back(each.value.grad());
   }
   Train(model_, true);
-  model_.Prepare(kOneProduct, false);
+  model_.Prepare(kOneProduct, std::nullopt);
   Loss(batch_).backward();
   for (std::size_t i = 0; i < plain.size(); ++i) {
     const at::Tensor& gradient = model_.weights()[i].value.grad();
@@ -78,13 +79,13 @@ TEST_P(KernelsOf, OneProductOfTrainingMapsHasTheSameGradients) {
 // Halves are kept side by side; fp32 finds its way all the same.
 TEST_P(KernelsOf, OneProductInBf16IsCloseAndFp32IsNotTouched) {
   const at::Tensor exact = Logits(batch_);
-  model_.Prepare({}, true);
+  model_.Prepare({}, at::kBFloat16);
   const auto half = [&] {
     const Autocast autocast(Precision::kBf16, at::kCPU);
     return Logits(batch_);
   };
   const at::Tensor rounded = half();
-  model_.Prepare(kOneProduct, true);
+  model_.Prepare(kOneProduct, at::kBFloat16);
   EXPECT_LE(Furthest(half(), rounded), 2e-2);
   EXPECT_LE(Furthest(Logits(batch_), exact), kForward);
 }
@@ -97,7 +98,7 @@ std::int64_t Products(const OperatorLog& log) {
 // that reads one token is apart.
 TEST_P(KernelsOf, OneProductSavesTwoOfEachLayer) {
   const auto count = [&](const Kernels& kernels) {
-    model_.Prepare(kernels, false);
+    model_.Prepare(kernels, std::nullopt);
     const OperatorLog log;
     Logits(batch_);
     return Products(log);

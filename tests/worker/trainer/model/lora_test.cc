@@ -28,7 +28,7 @@ ModelConfig Bert() {
 std::vector<ParameterSpec> Listed(const LoraSpec& lora) {
   ModelConfig config = Bert();
   config.lora = lora;
-  return ParametersOf(config, {.task = Task::kSequence, .outputs = 2});
+  return ParametersOf(config, HeadSpec{.task = Task::kSequence, .outputs = 2});
 }
 
 TEST(Lora, KnowsPartsByOurNamesAndByThoseOfTransformers) {

@@ -100,7 +100,7 @@ TEST(ReadModelConfig, RefusesNumbersThatMakeNoModel) {
 TEST(ParametersOf, ListsEachNameOnceAndTheHeadLast) {
   const ModelConfig config = ReadModelConfig(Bert()).value();
   const std::vector<ParameterSpec> specs =
-      ParametersOf(config, {.task = Task::kSequence, .outputs = 2});
+      ParametersOf(config, HeadSpec{.task = Task::kSequence, .outputs = 2});
   EXPECT_EQ(specs.size(), 5U + 2 * 16 + 4);
   EXPECT_EQ(specs.front().name, "bert.embeddings.word_embeddings.weight");
   EXPECT_EQ(specs.back().name, "classifier.bias");

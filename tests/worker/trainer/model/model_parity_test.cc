@@ -158,8 +158,10 @@ TEST(RealWeights, MiniLmGivesTheRecordedSentenceVectors) {
   if (folder.empty()) GTEST_SKIP() << "the real weights were not fetched";
   const Tensors recorded =
       ReadTensors(FixturePath("minilm/reference.safetensors"));
-  const HeadSpec head = {
-      .task = Task::kPairCosine, .outputs = 1, .pooling = Pooling::kMean};
+  const HeadSpec head = {.task = Task::kRegression,
+                         .outputs = 1,
+                         .kind = HeadKind::kCosine,
+                         .pooling = Pooling::kMean};
   const Expected<LoadedModel> loaded = LoadModel(folder, head, 1);
   ASSERT_TRUE(loaded.ok()) << loaded.fault().cause;
   const at::NoGradGuard no_graph;

@@ -318,8 +318,10 @@ TEST_F(ModelOf, ChecksIdsLengthsTypesAndLabels) {
 }
 
 TEST(PairCosine, ScoresATextWithItselfHighest) {
-  const HeadSpec head = {
-      .task = Task::kPairCosine, .outputs = 1, .pooling = Pooling::kMean};
+  const HeadSpec head = {.task = Task::kRegression,
+                         .outputs = 1,
+                         .kind = HeadKind::kCosine,
+                         .pooling = Pooling::kMean};
   const Model model =
       LoadModel(FixturePath("models/distilbert-seq2"), head, 1).value().model;
   const at::NoGradGuard no_graph;

@@ -190,6 +190,7 @@ TEST_F(BadMessage, AFieldOfAnotherTypeIsNotTakenForAbsent) {
        {"label_smoothing", 0.1},
        {"evaluate_every_steps", 1},
        {"unfreeze_every_steps", 0},
+       {"unfreeze_every_epochs", 0},
        {"report_example_outcomes", true},
        {"seed", 4},
        {"also_evaluate", {"d"}},

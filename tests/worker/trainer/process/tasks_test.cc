@@ -386,6 +386,25 @@ TEST_F(Tasks, FortyFiveTags) {
   ExpectBits(finish, 2 * 45);
 }
 
+// Asked by an agent that takes it, and not by an older one.
+TEST_F(Tasks, ATrialSaysWhatItIsComputedIn) {
+  nlohmann::json trial = Trial("m", "d");
+  trial["takes"] = {"precision"};
+  const nlohmann::json begun = trainer_->Train(trial).Of("report").front();
+  EXPECT_EQ(begun["precisions"][0], "fp32");
+  EXPECT_THAT(begun["precisions"], ::testing::Contains(begun["precision"]));
+  EXPECT_EQ(begun["step"], 0);
+  trial["auto_precision"] = "fp16";  // no device of ours
+  const Conversation unfit = trainer_->Train(trial);
+  EXPECT_EQ(unfit.finish["class"], "unfit");
+  EXPECT_EQ(unfit.finish["precisions"][0], "fp32");
+  trial.erase("takes");
+  trial.erase("auto_precision");
+  for (const nlohmann::json& report : trainer_->Train(trial).Of("report")) {
+    EXPECT_FALSE(report.contains("precision"));
+  }
+}
+
 // 36 rows are low and 4 high: 40 / (2 x 4) and 40 / (2 x 36).
 TEST_F(Tasks, ClassesAreWeighed) {
   nlohmann::json trial = Trial("m", "lopsided");

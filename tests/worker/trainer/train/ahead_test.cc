@@ -135,6 +135,34 @@ TEST_P(StepsAhead, AllThatAGpuIsGivenEndsInTheSameWeights) {
   EXPECT_LE(Furthest(as_gpu.Predict(batch_).value().logits, expected), 1e-3);
 }
 
+// Heads with rates of their own are slices: the products of a step stay what
+// they are, query, key and value together, and each tensor that is cut costs a
+// copy and one pass more.
+TEST_P(StepsAhead, HeadsAsModulesSplitNoProductAndNoFusedStep) {
+  const Kernels as_gpu = {.one_product = true};
+  struct Counts {
+    std::int64_t products, fused, cut;
+  };
+  const auto count = [&](double head_rate) {
+    Model model = LoadFixture(kModel).model;
+    Stepper stepper = Make(model, as_gpu, head_rate);
+    const OperatorLog log;
+    EXPECT_TRUE(stepper.Step({&batch_, 1}).ok());
+    return Counts{
+        log.Count("aten::addmm") + log.Count("aten::mm") +
+            log.Count("aten::bmm"),
+        log.Count("aten::_fused_adam") + log.Count("aten::_fused_sgd"),
+        log.Count("aten::lerp")};
+  };
+  const Counts whole = count(1e-3);  // as their layer
+  const Counts cut = count(1e-4);
+  EXPECT_EQ(cut.products, whole.products);
+  EXPECT_EQ(cut.fused, whole.fused);
+  EXPECT_EQ(whole.cut, 0);
+  // Query, key and value with their biases, and the output's columns.
+  EXPECT_EQ(cut.cut, 7);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, StepsAhead,
                          testing::Values(OptimizerKind::kAdamW,
                                          OptimizerKind::kAdam,

@@ -72,6 +72,24 @@ TEST(ExportModel, WithAdaptersIsAPlainModelOfTheSameLogits) {
   }
 }
 
+// They stand beside the weights, and whoever does not know them is told.
+TEST(ExportModel, BottlenecksAreSavedAndNamedInTheConfig) {
+  const TempFolder folder;
+  const std::string name = "bert-seq5";
+  const LoadedModel loaded = LoadFixture("models/" + name);
+  ModelConfig config = loaded.model.config();
+  config.bottleneck = {4, true};
+  const std::vector<bool> none(loaded.model.weights().size(), false);
+  const Model model = TrainableCopy(loaded, config, none, 5);
+  const std::string out = folder.File(name);
+  ASSERT_TRUE(ExportModel(out, model, FixturePath("models/" + name), {}).ok());
+  EXPECT_EQ(NamesIn(out).size(),
+            NamesIn(FixturePath("models/" + name)).size() + 3 * 2 * 4);
+  const Fault refused = LoadModel(out, model.head().spec(), 1).fault();
+  EXPECT_EQ(refused.kind, FaultKind::kUnsupported);
+  EXPECT_NE(refused.cause.find("bottleneck adapters"), std::string::npos);
+}
+
 TEST(ExportModel, CopiesTheTokenizerAndNamesTheClasses) {
   const TempFolder source;
   const TempFolder out;
@@ -104,7 +122,8 @@ TEST(ExportedConfig, SpeaksOfTheNewHeadAndKeepsTheRest) {
 }
 
 TEST(ExportedConfig, RefusesWhatTransformersHasNot) {
-  const HeadSpec pair = {.task = Task::kPairCosine, .outputs = 1};
+  const HeadSpec pair = {
+      .task = Task::kRegression, .outputs = 1, .kind = HeadKind::kCosine};
   const Model model =
       LoadModel(FixturePath("models/bert-seq2"), pair, 1).value().model;
   EXPECT_EQ(ExportedConfig("{}", model, {}).fault().kind,

@@ -71,7 +71,7 @@ TEST(Thaw, LeavesHeadAndPoolerAndWhatIsFrozenAnyway) {
 
 TEST(TrialProgress, ComesBackToTheLastBit) {
   TrialProgress progress;
-  progress.position = {3, 41};
+  progress.position = {{3, 41}, {{1, 2}, {0, 7}}};
   progress.loss_sum = 0.1 + 0.2;
   progress.loss_steps = 7;
   progress.early_stopping = {1.0 / 3.0, 2};

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -263,6 +264,56 @@ TEST(FineTuning, AdaptersGoOnAfterAnyStopAndThawFromTheTop) {
   EXPECT_GT(stops, 4);
 }
 
+constexpr char kLayersTrain[] = R"("embeddings": 0, "layer.0": 1e-2,
+    "layer.1": 1e-2, "layer.2": 1e-2, "pooler": 0, "head": 1e-2)";
+
+TEST(FineTuning, BottlenecksOfRateZeroAreAsIfTheyWereNotThere) {
+  TrialWorld world;
+  const std::string frozen = R"("embeddings": 0, "layer.0": 0, "layer.1": 0,
+      "layer.2": 0, "pooler": 1e-2, "head": 1e-2)";
+  const TrialEnd with =
+      world.Run(world.Trial(R"("adapters": {"size": 4},)", frozen));
+  ASSERT_EQ(with.state, TrialState::kSucceeded) << with.cause;
+  EXPECT_EQ(Scored(with), Scored(world.Run(world.Trial("", frozen))));
+}
+
+// What trains instead of weights learns, is little, and goes on to the same
+// bits.
+TEST(FineTuning, BottlenecksAndBiasesLearnAndGoOnAfterAnyStop) {
+  for (const char* what :
+       {R"("adapters": {"size": 4},)", R"("trains": "biases",)"}) {
+    TrialWorld world;
+    const TrialMessage whole = world.Trial(
+        what + std::string(R"("epochs": 2, "unfreeze_every_epochs": 1,)"),
+        kLayersTrain);
+    const TrialEnd end = world.Run(whole);
+    ASSERT_EQ(end.state, TrialState::kSucceeded) << end.cause;
+    EXPECT_LT(end.usage->trained_parameters, 3'000);
+    int stops = 0;
+    for (int asked = 2; asked < 30; asked += 3) {
+      Witness first;
+      first.StopAfter(asked, StopReason::kPreempt);
+      if (world.Run(whole, first).state != TrialState::kStopped) break;
+      if (first.checkpoint.empty()) continue;
+      ++stops;
+      TrialMessage rest = whole;
+      rest.resume_path = world.folder() + "/" + first.checkpoint;
+      rest.resume_step = first.checkpoint_step;
+      Witness second;
+      EXPECT_EQ(Scored(world.Run(rest, second)), Scored(end)) << asked;
+    }
+    EXPECT_GT(stops, 1);
+  }
+}
+
+TEST(FineTuning, ABottleneckThatIsNoneEndsTheTrial) {
+  TrialWorld world;
+  const TrialEnd end =
+      world.Run(world.Trial(R"("adapters": {"size": 33},)", kLayersTrain));
+  EXPECT_EQ(end.state, TrialState::kFailed);
+  EXPECT_THAT(end.cause, HasSubstr("FL-5015: training.adapters.size is 33"));
+}
+
 TEST(FineTuning, ARankThatIsTooLargeForTheModelEndsTheTrial) {
   TrialWorld world;
   const TrialEnd end = world.Run(world.Trial(R"("lora": {"rank": 33},)"));
@@ -299,16 +350,67 @@ TEST(FineTuning, ThawsFromTheTop) {
             at_once.usage->trained_parameters);
 }
 
+constexpr char kAllTrain[] = R"("embeddings": 1e-3, "layer.0": 1e-3,
+    "layer.1": 1e-3, "layer.2": 1e-3, "pooler": 1e-3, "head": 1e-3)";
+
+// Three steps an epoch: nothing of a module moves before its epoch.
+TEST(FineTuning, ThawsByEpochsFromTheTop) {
+  TrialWorld world;
+  const TrialEnd by_epochs = world.Run(world.Trial(
+      R"("epochs": 6, "unfreeze_every_epochs": 1, "report_every_steps": 1,)",
+      kAllTrain));
+  ASSERT_EQ(by_epochs.state, TrialState::kSucceeded) << by_epochs.cause;
+  const std::map<std::string, std::int64_t> since = {
+      {"head", 1},    {"pooler", 1},   {"layer.2", 4},
+      {"layer.1", 7}, {"layer.0", 10}, {"embeddings", 13}};
+  for (const auto& [module, first] : since) {
+    std::int64_t moved = 99;
+    for (const Told& told : world.witness.reports) {
+      const auto update = told.metrics.find("update_norm." + module);
+      if (update != told.metrics.end() && update->second > 0.0) {
+        moved = std::min(moved, told.step);
+      }
+    }
+    EXPECT_EQ(moved, first) << module;
+  }
+  Witness other;
+  const TrialEnd by_steps =
+      world.Run(world.Trial(R"("epochs": 6, "unfreeze_every_steps": 3,
+                     "report_every_steps": 1,)",
+                            kAllTrain),
+                other);
+  EXPECT_EQ(Scored(by_epochs), Scored(by_steps));
+}
+
+// Under a budget of tokens epochs have other numbers of steps.
+TEST(FineTuning, ThawsAtTheEndOfAnEpochHoweverLongItIs) {
+  TrialWorld world;
+  const TrialEnd end = world.Run(world.Trial(R"("epochs": 3, "batch_tokens": 40,
+                     "unfreeze_every_epochs": 1, "report_every_steps": 1,)",
+                                             kAllTrain));
+  ASSERT_EQ(end.state, TrialState::kSucceeded) << end.cause;
+  std::int64_t epoch_end = 0;
+  for (const Told& told : world.witness.reports) {
+    if (epoch_end == 0 && told.metrics.contains("accuracy")) {
+      epoch_end = told.step;
+    }
+    EXPECT_EQ(told.metrics.contains("update_norm.layer.2"),
+              epoch_end > 0 && told.step > epoch_end)
+        << told.step;
+  }
+  EXPECT_GT(epoch_end, 3);
+}
+
 TEST(FineTuning, TheOutcomesOfExamplesAddUpToTheAccuracy) {
   TrialWorld world;
   const TrialEnd end =
       world.Run(world.Trial(R"("report_example_outcomes": true,)"));
-  ASSERT_TRUE(end.examples.has_value());
+  ASSERT_FALSE(end.evaluations.empty());
   int right = 0;
-  for (const char byte : end.examples->bytes) {
+  for (const char byte : end.evaluations[0].bytes) {
     right += __builtin_popcount(static_cast<unsigned char>(byte));
   }
-  EXPECT_EQ(end.examples->count, 10);
+  EXPECT_EQ(end.evaluations[0].count, 10);
   EXPECT_DOUBLE_EQ(end.metrics.at("accuracy"), right / 10.0);
 }
 
@@ -420,9 +522,10 @@ TEST(Workbench, NothingIsLoadedOnceAStopIsRaised) {
   TrialWorld fresh;
   const TrialSetup other =
       fresh.workbench().Prepare(fresh.Trial(""), {}, log).value();
-  EXPECT_EQ(setup.value().validation.part.fingerprint,
-            other.validation.part.fingerprint);
-  EXPECT_EQ(setup.value().train->token_total(), other.train->token_total());
+  EXPECT_EQ(setup.value().tasks[0].validation.part.fingerprint,
+            other.tasks[0].validation.part.fingerprint);
+  EXPECT_EQ(setup.value().tasks[0].train->token_total(),
+            other.tasks[0].train->token_total());
 }
 
 TEST(Workbench, AModuleThatTheModelHasNotIsRefusedWithItsName) {
@@ -449,7 +552,7 @@ TEST(Workbench, KeepsWhatIsLoadedAndTouchesItNever) {
   world.Run(trial);
   const TrialSetup after = world.workbench().Prepare(trial, {}, second).value();
   EXPECT_EQ(before.pretrained, after.pretrained);
-  EXPECT_EQ(before.train, after.train);
+  EXPECT_EQ(before.tasks[0].train, after.tasks[0].train);
   EXPECT_THAT(first, Not(IsEmpty()));
   EXPECT_THAT(second, IsEmpty());
   EXPECT_TRUE(weight.equal(after.pretrained->loaded.model.weights()[20].value));

@@ -98,9 +98,9 @@ TEST(Keep, OutcomesAreThoseOfTheBestEvaluation) {
     return Best(world.witness).metrics.at("accuracy") !=
            world.witness.reports.back().metrics.at("accuracy");
   });
-  ASSERT_TRUE(end.examples.has_value());
+  ASSERT_FALSE(end.evaluations.empty());
   int right = 0;
-  for (const char byte : end.examples->bytes) {
+  for (const char byte : end.evaluations[0].bytes) {
     right += __builtin_popcount(static_cast<unsigned char>(byte));
   }
   EXPECT_DOUBLE_EQ(end.metrics.at("accuracy"), right / 10.0);
@@ -157,7 +157,7 @@ TEST(Keep, GoesOnAfterAnyStopToTheSameBits) {
     const TrialEnd end = world.Run(rest, second);
     ASSERT_THAT(second.log, HasSubstr("goes on from step"));
     ASSERT_EQ(Scored(end), expected) << "stopped after " << asked;
-    ASSERT_EQ(end.examples.value().bytes, straight.examples.value().bytes);
+    ASSERT_EQ(end.evaluations[0].bytes, straight.evaluations[0].bytes);
     ASSERT_EQ(Weights(world), weights);
   }
   EXPECT_GT(carried, 3);

@@ -247,6 +247,17 @@ TEST_F(SharedPrefix, OfAnotherDepthIsAnotherGroup) {
   EXPECT_EQ(Run(kOff, FrozenTo(2)).usage->prefix.misses, 0);
 }
 
+// Which texts go together is found once for layers of one shape.
+TEST_F(SharedPrefix, TrialsOfTwoDepthsLookAtBatchesOnce) {
+  Run(kOff, FrozenTo(1));
+  ASSERT_EQ(world_.companies.size(), 1U);
+  const std::size_t lengths = world_.companies.begin()->second.size();
+  EXPECT_GT(lengths, 0U);
+  Run(kOff, FrozenTo(2));
+  ASSERT_EQ(world_.companies.size(), 1U);
+  EXPECT_EQ(world_.companies.begin()->second.size(), lengths);
+}
+
 TEST_F(SharedPrefix, ThawingGoesFromDepthToDepth) {
   const std::string training =
       std::string(R"("unfreeze_every_steps": 4, )") + kFour;
@@ -259,6 +270,42 @@ TEST_F(SharedPrefix, ThawingGoesFromDepthToDepth) {
   const TrialEnd found = Run(kOff, rates, training);
   EXPECT_EQ(alone.metrics, found.metrics);
   EXPECT_EQ(found.usage->prefix.misses, 0);
+}
+
+// The prefix shrinks from epoch to epoch: the same bits alone, filled, found
+// and after a stop anywhere, without dropout in it and with an epoch's own.
+TEST_F(SharedPrefix, ThawingByEpochsIsTheSameCachedOrNotAndAfterAStop) {
+  const std::string training =
+      std::string(R"("unfreeze_every_epochs": 1, "seed": 5, )") + kFour;
+  const std::string rates =
+      R"("embeddings": 0, "layer.0": 0, "layer.1": 1e-3, "layer.2": 1e-3,
+         "pooler": 1e-3, "head": 1e-2)";
+  for (const FreezeSemantics& freeze : {kOff, kHf}) {
+    world_.prefixes.reset();
+    const TrialEnd alone = Run(freeze, rates, training);
+    Share();
+    EXPECT_EQ(alone.metrics, Run(freeze, rates, training).metrics);
+    const TrialEnd found = Run(freeze, rates, training);
+    EXPECT_EQ(alone.metrics, found.metrics);
+    EXPECT_EQ(found.usage->prefix.misses, 0);
+    int stops = 0;
+    for (int asked = 3; asked < 60; asked += 4) {
+      Witness first;
+      first.StopAfter(asked, StopReason::kPreempt);
+      const TrialMessage whole = Trial(freeze, rates, training);
+      if (world_.Run(whole, first).state != TrialState::kStopped) break;
+      if (first.checkpoint.empty()) continue;
+      ++stops;
+      TrialMessage rest = whole;
+      rest.resume_path = world_.folder() + "/" + first.checkpoint;
+      rest.resume_step = first.checkpoint_step;
+      Witness second;
+      TrialEnd end = world_.Run(rest, second);
+      end.metrics.erase("train_seconds");
+      EXPECT_EQ(end.metrics, alone.metrics) << asked;
+    }
+    EXPECT_GT(stops, 3);
+  }
 }
 
 TEST_F(SharedPrefix, AStopWhileFillingEndsTheTrial) {

@@ -198,6 +198,10 @@ TEST(TrainingTable, EveryRowIsReadAndRefusesWhatItSays) {
   for (const SettingRow& row : TrainingTable()) {
     const std::string block(row.block().substr(0, row.block().find('.')));
     std::string members = Wrong(row);
+    if (block == "adapters" && row.name() != "size") members += ", \"size\": 4";
+    if (block == "smart" && row.name() != "weight") {
+      members += ", \"weight\": 1";
+    }
     if (block == "lora" && row.name() != "rank") members += ", \"rank\": 4";
     if (!block.empty()) members = "\"" + block + "\": {" + members + "}";
     if (block != "freeze") members = "\"training\": {" + members + "}";
@@ -212,9 +216,11 @@ TEST(TrainingTable, WhatMayBeSearchedIsTakenFromTheTrial) {
   for (const SettingRow& row : TrainingTable()) {
     if (row.searched_as.empty()) continue;
     const std::string name(row.searched_as);
-    const auto trial = Read(R"("training": {"lora": {"rank": 4}},
-        "parameters": {")" + name +
-                            "\": -1.5},");
+    const auto trial =
+        Read(R"("training": {"lora": {"rank": 4}, "adapters": {"size": 4},
+        "smart": {"weight": 1}},
+        "parameters": {")" +
+             name + "\": -1.5},");
     ASSERT_FALSE(trial.ok()) << name;
     EXPECT_THAT(trial.fault().cause, HasSubstr("." + name));
   }
@@ -249,6 +255,26 @@ TEST(TrialMessage, ADeviceMustComputeInWhatTheStudyHasDecided) {
   ASSERT_TRUE(why.has_value());
   EXPECT_THAT(why->cause, HasSubstr("computed in bf16"));
   EXPECT_FALSE(WhyUnfit(Read("").value(), {"fp32"}).has_value());
+}
+
+TEST(TrialMessage, LayersThawByStepsOrByEpochs) {
+  const auto trial = Read(
+      R"("training": {"unfreeze_every_steps": 9, "unfreeze_every_epochs": 1},)");
+  ASSERT_FALSE(trial.ok());
+  EXPECT_THAT(trial.fault().cause, HasSubstr("unfreeze_every_epochs"));
+}
+
+TEST(TrialMessage, OneThingTrainsInThePlaceOfWeights) {
+  for (const char* both : {R"("lora": {"rank": 4}, "adapters": {"size": 4})",
+                           R"("lora": {"rank": 4}, "trains": "biases")",
+                           R"("adapters": {"size": 4}, "trains": "biases")"}) {
+    const auto trial = Read("\"training\": {" + std::string(both) + "},");
+    ASSERT_FALSE(trial.ok()) << both;
+    EXPECT_THAT(trial.fault().cause, HasSubstr("each say what trains"));
+  }
+  const auto adapters = Read(R"("training": {"adapters": {}},)");
+  ASSERT_FALSE(adapters.ok());
+  EXPECT_THAT(adapters.fault().cause, HasSubstr("training.adapters.size"));
 }
 
 TEST(TrialMessage, MomentumIsOfSgdAlone) {

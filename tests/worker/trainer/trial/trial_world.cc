@@ -43,9 +43,12 @@ TrialEnd TrialWorld::Run(const TrialMessage& trial, Witness& listener) {
   EXPECT_TRUE(setup.ok()) << setup.fault().cause;
   if (!setup.ok()) return {};
   double now = 0.0;  // each look at the clock takes a millisecond
-  const TrialEnvironment environment{
-      device_, [&now] { return now += 0.001; }, checkpoint_seconds,
-      prefixes ? &*prefixes : nullptr, "these kernels"};
+  const TrialEnvironment environment{device_,
+                                     [&now] { return now += 0.001; },
+                                     checkpoint_seconds,
+                                     prefixes ? &*prefixes : nullptr,
+                                     "these kernels",
+                                     &companies};
   return FineTuning(trial, std::move(setup).value(), environment, listener)
       .Run();
 }

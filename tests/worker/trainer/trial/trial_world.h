@@ -86,6 +86,7 @@ class TrialWorld {
   Witness witness;
   double checkpoint_seconds = 1e9;
   std::optional<PrefixStore> prefixes;
+  CompanyBook companies;  // of all trials
 
  private:
   TempFolder folder_;

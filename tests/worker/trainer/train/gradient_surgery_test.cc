@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradient surgery, against scripts/task_fixtures.py and by hand.
+#include "worker/trainer/train/gradient_surgery.h"
+
+#include <cmath>
+
+#include "gmock/gmock.h"
+#include "tests/worker/trainer/fixtures.h"
+
+namespace frostline::trainer {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::Pointwise;
+
+using Vectors = std::vector<std::vector<double>>;
+
+double Product(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+InnerProducts ProductsOf(const Vectors& gradients) {
+  InnerProducts products;
+  for (const auto& a : gradients) {
+    products.emplace_back();
+    for (const auto& b : gradients) products.back().push_back(Product(a, b));
+  }
+  return products;
+}
+
+std::vector<double> Mixed(Surgery surgery, const Vectors& gradients,
+                          const SurgeryChance& chance = {}) {
+  const Mixture mixture = MixGradients(surgery, ProductsOf(gradients), chance);
+  std::vector<double> sum(gradients[0].size(), 0.0);
+  for (std::size_t t = 0; t < gradients.size(); ++t) {
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      sum[i] += mixture.weights[t] * gradients[t][i];
+    }
+  }
+  return sum;
+}
+
+// (1, 0) loses what points along (-2, 1): (.2, .4) is left of it.
+TEST(GradientSurgery, TheShorterOneGivesWayToTheDominantOne) {
+  EXPECT_THAT(Mixed(Surgery::kDominant, {{1, 0}, {-2, 1}}),
+              ElementsAre(DoubleNear(-1.8, 1e-12), DoubleNear(1.4, 1e-12)));
+}
+
+// (-2, 1) becomes (0, 1) besides.
+TEST(GradientSurgery, InPcGradBothGiveWay) {
+  EXPECT_THAT(Mixed(Surgery::kPcGrad, {{1, 0}, {-2, 1}}),
+              ElementsAre(DoubleNear(0.2, 1e-12), DoubleNear(1.4, 1e-12)));
+}
+
+TEST(GradientSurgery, WhatAgreesIsSummedAsItIs) {
+  const InnerProducts products = ProductsOf({{1, 0}, {2, 1}});
+  for (const Surgery surgery : {Surgery::kDominant, Surgery::kPcGrad}) {
+    const Mixture mixture = MixGradients(surgery, products, {});
+    EXPECT_FALSE(mixture.conflict);
+    EXPECT_THAT(mixture.weights, ElementsAre(1.0, 1.0));
+  }
+}
+
+TEST(GradientSurgery, MixesAsRecorded) {
+  for (const char* seed : {"seed-11", "seed-23"}) {
+    const JsonFixture recorded(FixturePath(std::string("tasks/") + seed) +
+                               "/surgery.json");
+    for (const JsonValue* v = recorded["cases"].first; v != nullptr;
+         v = v->next) {
+      Vectors gradients;
+      for (const JsonValue* g = v->Find("gradients")->first; g != nullptr;
+           g = g->next) {
+        gradients.push_back(Numbers(*g));
+      }
+      const SurgeryChance chance = {
+          std::stoull(std::string(v->Find("seed")->text)),
+          static_cast<std::uint64_t>(v->Find("step")->number)};
+      EXPECT_THAT(Mixed(Surgery::kDominant, gradients),
+                  Pointwise(DoubleNear(1e-9), Numbers(*v->Find("dominant"))));
+      EXPECT_THAT(Mixed(Surgery::kPcGrad, gradients, chance),
+                  Pointwise(DoubleNear(1e-9), Numbers(*v->Find("pcgrad"))));
+      EXPECT_EQ(
+          MixGradients(Surgery::kPcGrad, ProductsOf(gradients), {}).conflict,
+          v->Find("conflict")->truth);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace frostline::trainer

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What SMART's formulas compute is recorded (tests/parity); here is what a
+// trial makes of them.
+#include "gmock/gmock.h"
+#include "tests/worker/trainer/trial/trial_world.h"
+
+namespace frostline::trainer {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kPrefix[] = R"("embeddings": 0, "layer.0": 0, "layer.1": 1e-3,
+    "layer.2": 1e-3, "pooler": 1e-3, "head": 1e-2)";
+
+std::string Training(const std::string& smart) {
+  return R"("epochs": 2, "extra": {"dropout": 0.1}, "smart": {"weight": 1,
+      "radius": 0.05, "step_size": 0.05, "noise_variance": 1e-4, )" +
+         smart + "},";
+}
+
+Metrics Scored(TrialEnd end) {
+  EXPECT_EQ(end.state, TrialState::kSucceeded) << end.cause;
+  end.metrics.erase("train_seconds");
+  return end.metrics;
+}
+
+TEST(SmartTrial, BothWaysToEnterAreTheSameBitsWithAStoredPrefix) {
+  TrialWorld world;
+  for (const char* enter : {"embeddings", "boundary"}) {
+    world.prefixes.reset();
+    TrialMessage trial = world.Trial(
+        Training("\"enter\": \"" + std::string(enter) + "\""), kPrefix);
+    trial.training.freeze.prefix_dropout = PrefixDropout::kOff;
+    const Metrics alone = Scored(world.Run(trial));
+    world.prefixes =
+        PrefixStore::Open(world.folder() + "/prefix", 1U << 30U).value();
+    EXPECT_EQ(alone, Scored(world.Run(trial)));
+    const TrialEnd found = world.Run(trial);
+    EXPECT_EQ(alone, Scored(found));
+    EXPECT_EQ(found.usage->prefix.misses, 0);
+  }
+}
+
+TEST(SmartTrial, TheMeanOfWeightsGoesOnAfterAnyStop) {
+  TrialWorld world;
+  const TrialMessage whole =
+      world.Trial(Training(R"("bregman": 1, "momentum": 0.5)"), kPrefix);
+  const Metrics expected = Scored(world.Run(whole));
+  EXPECT_NE(
+      expected,
+      Scored(world.Run(world.Trial(Training(R"("bregman": 0)"), kPrefix))));
+  int stops = 0;
+  for (int asked = 2; asked < 24; asked += 3) {
+    Witness first;
+    first.StopAfter(asked, StopReason::kPreempt);
+    if (world.Run(whole, first).state != TrialState::kStopped) break;
+    if (first.checkpoint.empty()) continue;
+    ++stops;
+    TrialMessage rest = whole;
+    rest.resume_path = world.folder() + "/" + first.checkpoint;
+    rest.resume_step = first.checkpoint_step;
+    Witness second;
+    EXPECT_EQ(Scored(world.Run(rest, second)), expected) << asked;
+    EXPECT_THAT(second.log, HasSubstr("goes on from step"));
+  }
+  EXPECT_GT(stops, 1);
+}
+
+TEST(SmartTrial, AnAdversaryThatIsNoNumberEndsTheTrialByItsName) {
+  TrialWorld world;
+  const TrialEnd end = world.Run(world.Trial(
+      R"("smart": {"weight": 1, "noise_variance": 1e70, "radius": 1e36},)"));
+  EXPECT_EQ(end.state, TrialState::kInfeasible);
+  EXPECT_THAT(end.cause, HasSubstr("FL-5017"));
+  EXPECT_THAT(end.cause, HasSubstr("the adversary (training.smart) at step 1"));
+  EXPECT_THAT(end.cause, HasSubstr("smaller training.smart.radius"));
+}
+
+}  // namespace
+}  // namespace frostline::trainer

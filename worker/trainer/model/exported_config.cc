@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/model/exported_config.h"
+
+#include "base/plain/json.h"
+#include "base/plain/shown.h"
+#include "worker/trainer/model/config_members.h"
+#include "worker/trainer/model/limits.h"
+
+namespace frostline::trainer {
+namespace {
+
+constexpr char kFix[] =
+    "name a folder that training.extra.export wrote, or a fine-tuned model "
+    "that transformers saved";
+
+// The first architecture's name, or empty.
+std::string ArchitectureOf(const JsonValue& root) {
+  const JsonValue* const all = root.Find("architectures");
+  if (all == nullptr || !all->is(JsonKind::kArray) || all->first == nullptr) {
+    return "";
+  }
+  return std::string(all->first->text);
+}
+
+// transformers leaves out the names where there are two without names.
+Expected<std::vector<std::string>> LabelsOf(const JsonValue& root) {
+  const JsonValue* const named = root.Find("id2label");
+  if (named == nullptr) return std::vector<std::string>{"LABEL_0", "LABEL_1"};
+  std::vector<std::string> labels = NamesOfClasses(*named);
+  if (!labels.empty()) return labels;
+  return Fault{FaultKind::kInconsistent,
+               "config.json: \"id2label\" does not name the classes 0, 1, …",
+               "save the model again with a name for each class"};
+}
+
+}  // namespace
+
+Expected<ExportedFacts> ReadExportedFacts(std::string_view config_json) {
+  const Expected<Json> json = Json::Parse(config_json);
+  if (!json.ok()) {
+    return Fault{json.fault().kind, "config.json: " + json.fault().cause, kFix};
+  }
+  const JsonValue& root = json.value().root();
+  const std::string architecture = ArchitectureOf(root);
+  ExportedFacts facts;
+  if (architecture.ends_with("ForTokenClassification")) {
+    facts.task = Task::kTokens;
+  } else if (!architecture.ends_with("ForSequenceClassification")) {
+    return Fault{
+        FaultKind::kUnsupported,
+        "config.json: the model answers nothing: its architecture is " +
+            Shown(architecture),
+        kFix};
+  }
+  ConfigMembers members(root);
+  Expected<std::vector<std::string>> labels = LabelsOf(root);
+  if (!labels.ok()) return labels.fault();
+  const bool numbers = facts.task == Task::kSequence &&
+                       (members.Text("problem_type", "") == "regression" ||
+                        labels.value().size() == 1);
+  if (numbers) {
+    facts.task = Task::kRegression;
+  } else {
+    facts.labels = std::move(labels).value();
+  }
+  ConfigMembers texts = members.Within(kTextsMember);
+  facts.texts.max_length = texts.CountOr("max_length", 0, kMaxPositions, 0);
+  facts.texts.lowercase = texts.Flag("lowercase", false);
+  facts.texts.strip_accents = texts.Flag("strip_accents", false);
+  for (const ConfigMembers* each : {&members, &texts}) {
+    if (each->fault()) return *each->fault();
+  }
+  return facts;
+}
+
+std::string TextsMember(const TextReading& texts) {
+  if (texts.max_length == 0) return "";
+  const auto flag = [](bool is) { return is ? "true" : "false"; };
+  return std::string(",\n  \"") + kTextsMember +
+         "\": {\"max_length\": " + std::to_string(texts.max_length) +
+         ", \"lowercase\": " + flag(texts.lowercase) +
+         ", \"strip_accents\": " + flag(texts.strip_accents) + "}";
+}
+
+}  // namespace frostline::trainer

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: smart.h
+//
+// SMART (Jiang et al., 2020): a step's loss has two terms more,
+//
+//   L + weight R_s + bregman D_Bregman       (equations 1 and 3)
+//
+// R_s is the mean over the examples of l_s(f(x~), f(x)), where x~ is what an
+// adversary makes of x within a ball (algorithm 1); D_Bregman is the mean of
+// l_s(f(x), f~(x)), where f~ has the momentum mean of earlier weights. l_s is
+// the symmetric KL divergence of classes, or the squared error of numbers.
+//
+// x is what the embeddings give, or what the frozen prefix gives. All passes of
+// a step drop the same numbers.
+#ifndef FROSTLINE_WORKER_TRAINER_TRAIN_SMART_H_
+#define FROSTLINE_WORKER_TRAINER_TRAIN_SMART_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "worker/trainer/freeze/freeze_plan.h"
+#include "worker/trainer/model/model.h"
+
+namespace frostline::trainer {
+
+struct SmartOptions {
+  double weight = 0.0;  // 0: none of this
+  double bregman = 0.0;
+  // Of the mean of weights; by default 0.99, and 0.999 after a tenth of all
+  // steps, as in the paper's experiments.
+  std::optional<double> momentum;
+  std::int64_t steps = 1;  // of the adversary
+  double radius = 1e-5;    // of its ball, in the infinity norm
+  double step_size = 1e-3;
+  double noise_variance = 1e-10;  // of where it begins
+  bool at_boundary = false;
+  // Draws where it begins, [B, N, H] like x; by default by the batch's noise.
+  std::function<at::Tensor(const at::Tensor& x, const Batch& batch)> begin = {};
+
+  bool any() const { return weight > 0.0; }
+};
+
+// The logits, and what the two terms add to the loss of the task. `gradient` is
+// that of the adversary, [], no number where it lost its way.
+struct SmartTerms {
+  at::Tensor logits;
+  at::Tensor added;     // []
+  at::Tensor gradient;  // []
+};
+
+// One thread uses it. All throw what LibTorch throws.
+class Smart {
+ public:
+  explicit Smart(const SmartOptions& options) : options_(options) {}
+
+  // The mean begins at the weights as they are, of those that `plan` trains and
+  // that it does not have yet; it forgets the others.
+  void Follow(const Model& model, const FreezePlan& plan);
+  // The batch is where the model is.
+  SmartTerms TermsOf(const Model& model, const Batch& batch,
+                     const Pass& pass) const;
+  // Behind step `step`, from 1 on, of `all`.
+  void NoteStep(std::int64_t step, std::int64_t all);
+
+  // By the names of weights; none without `bregman`. They may be written to.
+  const std::map<std::string, at::Tensor>& means() const { return means_; }
+
+ private:
+  at::Tensor Adversary(const Model& model, const at::Tensor& x,
+                       const at::Tensor& clean, const at::Tensor& texts,
+                       const Batch& batch, const Pass& pass, std::int64_t block,
+                       at::Tensor& gradient) const;
+
+  SmartOptions options_;
+  std::map<std::string, at::Tensor> means_;
+  std::map<std::string, at::Tensor> values_;  // the weights themselves
+  std::optional<Model> mean_;                 // shares what does not train
+};
+
+}  // namespace frostline::trainer
+
+#endif  // FROSTLINE_WORKER_TRAINER_TRAIN_SMART_H_
