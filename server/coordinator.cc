@@ -28,6 +28,7 @@
 #include "server/verbs/lease_verbs.h"
 #include "server/verbs/log_verb.h"
 #include "server/verbs/point_reads.h"
+#include "server/verbs/predictions_verb.h"
 #include "server/verbs/reading_verbs.h"
 #include "server/verbs/scaler_verbs.h"
 #include "server/verbs/study_verbs.h"
@@ -102,6 +103,7 @@ class Coordinator::Rooms {
   ExportVerb export_verb_;
   ExplainVerb explain_verb_;
   LogVerb log_verb_;
+  PredictionsVerb predictions_verb_;
   WatchVerb watch_verb_;
   WorkerVerbs worker_verbs_;
   LeaseVerbs lease_verbs_;
@@ -182,6 +184,7 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
       export_verb_(calls_, store),
       explain_verb_(calls_, ledger_, upkeep_.disk(), clock),
       log_verb_(calls_, point_reads_, ledger_, store, credentials_, clock),
+      predictions_verb_(calls_, ledger_, log_verb_, credentials_, clock),
       watch_verb_(calls_, ledger_, store, clock, options_.watch_alive),
       worker_verbs_(calls_, ledger_, dispatcher_, credentials_, clock),
       lease_verbs_(calls_, ledger_, dispatcher_, proposer_, log_verb_, store,
@@ -199,6 +202,7 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
   export_verb_.AddTo(table_);
   explain_verb_.AddTo(table_);
   log_verb_.AddTo(table_);
+  predictions_verb_.AddTo(table_);
   watch_verb_.AddTo(table_);
   worker_verbs_.AddTo(table_);
   lease_verbs_.AddTo(table_);
@@ -282,6 +286,7 @@ void Coordinator::Rooms::Turn(Batch& batch) {
     watch_verb_.Turn(batch);
   }
   log_verb_.Turn(/*all=*/draining_);
+  predictions_verb_.Turn(/*all=*/draining_);
   ledger_.WriteDownRenewed(batch);
   token_verbs_.WriteDownUsed(batch, /*all=*/draining_);
   certificate_verbs_.WriteDownUsed(batch, /*all=*/draining_);
@@ -310,9 +315,9 @@ void Coordinator::Rooms::GrowPools() {
 
 std::optional<SteadyTime> Coordinator::Rooms::NextDue() const {
   std::optional<SteadyTime> next = ledger_.running().leases().NextDue();
-  for (const auto& due :
-       {dispatcher_.NextDue(), watch_verb_.NextDue(), log_verb_.NextDue(),
-        audit_.NextDue(), scaler_verbs_.NextDue()}) {
+  for (const auto& due : {dispatcher_.NextDue(), watch_verb_.NextDue(),
+                          log_verb_.NextDue(), predictions_verb_.NextDue(),
+                          audit_.NextDue(), scaler_verbs_.NextDue()}) {
     if (due.has_value()) next = std::min(next.value_or(*due), *due);
   }
   return next;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
+#include "server/dispatch/supply.h"
 
 namespace frostline::server {
 namespace {
@@ -137,7 +138,7 @@ std::optional<Ticket> AcquireLine::NextIn(const Places* places, Ticket after,
     const ParkedAcquire& parked = waiting_.at(*place);
     const bool could = !parked.is_aside &&
                        CarriesLabels(parked.info, required) &&
-                       WhatLacks(parked.stock, book.checked().spec).empty();
+                       WhatBookLacks(parked.stock, book).empty();
     if (could) return *place;
   }
   return std::nullopt;
@@ -153,7 +154,7 @@ std::optional<Ticket> AcquireLine::NextFor(const StudyBook& book,
   for (const auto& [mark, alike] : alike_) {
     if (alike.stock != nullptr) {
       ++visits_;
-      if (!WhatLacks(alike.stock, book.checked().spec).empty()) continue;
+      if (!WhatBookLacks(alike.stock, book).empty()) continue;
     }
     look_in(Rarest(alike, book));
   }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "server/wire/auto_precision.h"
+
 namespace frostline::server {
 namespace {
 
@@ -47,10 +49,15 @@ Supply& SupplyQueue::TakeFirst() {
   return first;
 }
 
+std::string WhatBookLacks(const StockPtr& stock, const StudyBook& book) {
+  return WhatLacks(stock, book.checked().spec,
+                   DecidedPrecision(book.checked()));
+}
+
 bool MayServe(const WorkerEntry& worker, const StudyBook& book) {
   return CarriesLabels(worker.info,
                        book.checked().settings.required_worker_labels()) &&
-         WhatLacks(worker.stock, book.checked().spec).empty();
+         WhatBookLacks(worker.stock, book).empty();
 }
 
 FleetSupply CountAlone(const Ledger& ledger, const WorkerEntry& worker,
@@ -58,7 +65,7 @@ FleetSupply CountAlone(const Ledger& ledger, const WorkerEntry& worker,
   FleetSupply alone{.who = "this worker", .live = 1, .free_slots = 1};
   const auto& required = book.checked().settings.required_worker_labels();
   if (!CarriesLabels(worker.info, required)) return alone;
-  alone.what_lacks = WhatLacks(worker.stock, book.checked().spec);
+  alone.what_lacks = WhatBookLacks(worker.stock, book);
   alone.lacking = alone.what_lacks.empty() ? 0 : 1;
   if (alone.lacking > 0) return alone;
   const storage::StudyKey study = book.row().key;

@@ -55,8 +55,11 @@ class SupplyQueue {
   std::vector<Supply*> heap_;
 };
 
-// Says whether the worker carries the study's labels and has its model and
-// data.
+// Answers "" where the stock has the study's model and data, and computes in
+// the precision that its trials share.
+std::string WhatBookLacks(const StockPtr& stock, const StudyBook& book);
+
+// Says whether the worker carries the study's labels and lacks nothing of it.
 bool MayServe(const WorkerEntry& worker, const StudyBook& book);
 
 // The worker alone, as a study's fleet.

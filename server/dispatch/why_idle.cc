@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/dispatch/why_idle.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace frostline::server {
@@ -29,6 +30,15 @@ std::optional<IdleReason> WhyNobodyTakes(const StudySupply& study,
         "a pause"};
   }
   if (fleet.matching == 0 && fleet.lacking > 0) {
+    if (absl::StartsWith(fleet.what_lacks, "the precision ")) {
+      return IdleReason{
+          v1::NOT_IN_STOCK, "NOT_IN_STOCK",
+          absl::StrCat(study.name, " goes on in ", fleet.what_lacks,
+                       ", as its first trial began, and ", fleet.who,
+                       " does not compute in it at full speed"),
+          "start a worker like the first one, or make the study anew with "
+          "training.precision: fp32"};
+    }
     return IdleReason{
         v1::NOT_IN_STOCK, "NOT_IN_STOCK",
         absl::StrCat(study.name, " needs ", fleet.what_lacks,

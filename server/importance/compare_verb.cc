@@ -127,6 +127,8 @@ void AddNotes(const ComparedRuns& read, const Judged& judged,
 v1::TrialComparison ToProto(const ComparedRuns& read, const Judged& judged,
                             double margin) {
   v1::TrialComparison proto;
+  proto.set_set(read.set);
+  proto.set_task(read.task);
   proto.set_metric(read.metric);
   proto.set_direction(read.direction == Direction::kMaximize
                           ? v1::DIRECTION_MAXIMIZE

@@ -5,12 +5,14 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "server/importance/outcome_rows.h"
-#include "server/wire/convert.h"
+#include "server/wire/example_outcomes.h"
 #include "server/wire/limits.h"
 #include "server/wire/training_seed.h"
 #include "study/metric_range.h"
@@ -28,8 +30,20 @@ absl::Status TooMany(const std::string& cause) {
 
 class Reader {
  public:
-  Reader(const storage::TrialStore& store, ComparedRuns& read)
-      : store_(store), read_(read) {}
+  Reader(const v1::CompareTrialsRequest& request,
+         const storage::TrialStore& store, ComparedRuns& read)
+      : request_(request),
+        prefix_(MetricPrefix(request.set(), request.task())),
+        store_(store),
+        read_(read) {}
+
+  // "accuracy" and "test.accuracy" are the same of the test set.
+  std::string Reported(const std::string& metric) const {
+    return absl::StartsWith(metric, prefix_) ? metric : prefix_ + metric;
+  }
+  std::string Measured(const std::string& metric) const {
+    return std::string(absl::StripPrefix(metric, prefix_));
+  }
 
   absl::StatusOr<statistics::Run> Read(const ContenderTrial& trial) {
     if (!seen_.insert(trial.name()).second) {
@@ -42,9 +56,14 @@ class Reader {
                                   " trials are compared"));
     }
     ASSIGN_OR_RETURN(const storage::OutcomeRow row, OutcomeOf(trial));
-    RETURN_IF_ERROR(CheckSameData(trial, row));
+    const auto said = OutcomesOfSet(row, request_.set(), request_.task());
+    if (!said.has_value()) {
+      return NoOutcomes(trial.name(), request_.set(), request_.task(), &row,
+                        "set");
+    }
+    RETURN_IF_ERROR(CheckSameData(trial, *said));
     const auto metric = trial.row.metrics.find(read_.metric);
-    const statistics::Outcomes outcomes = ReadOutcomes(OutcomesToProto(row));
+    const statistics::Outcomes outcomes = ReadOutcomes(*said);
     if (metric == trial.row.metrics.end()) {
       return Untestable(outcomes, absl::StrCat(trial.name(), " reported no \"",
                                                read_.metric, "\""));
@@ -52,7 +71,7 @@ class Reader {
     statistics::Run run;
     run.seed = SeedToTrainWith(trial.row, trial.study->checked->spec);
     run.value = metric->second;
-    run.score = ScoreOf(outcomes, read_.metric, run.value);
+    run.score = ScoreOf(outcomes, Measured(read_.metric), run.value);
     if (run.score == nullptr) {
       return Untestable(
           outcomes, absl::StrCat("the ", read_.metric, " that ", trial.name(),
@@ -72,38 +91,35 @@ class Reader {
     ASSIGN_OR_RETURN(std::optional<storage::OutcomeRow> row,
                      store_.FindOutcome(trial.study->key, trial.row.number));
     if (row.has_value()) return *std::move(row);
-    return MakeError(
-        ErrorId::kOutcomesMissing,
-        absl::StrCat(trial.name(), " brought no outcomes of examples"),
-        "run it in a study with training.report_example_outcomes: true",
-        "contenders");
+    return NoOutcomes(trial.name(), request_.set(), request_.task(), nullptr,
+                      "contenders");
   }
 
   absl::Status CheckSameData(const ContenderTrial& trial,
-                             const storage::OutcomeRow& row) {
+                             const v1::ExampleOutcomes& said) {
     if (first_.empty()) {
       first_ = trial.name();
-      read_.fingerprint = row.data_fingerprint;
-      read_.examples = row.count;
+      read_.fingerprint = said.data_fingerprint();
+      read_.examples = said.count();
     }
-    const bool same = !row.data_fingerprint.empty() &&
-                      row.data_fingerprint == read_.fingerprint &&
-                      row.count == read_.examples;
+    const bool same = !said.data_fingerprint().empty() &&
+                      said.data_fingerprint() == read_.fingerprint &&
+                      said.count() == read_.examples;
     if (!same) {
       const std::string cause =
-          row.data_fingerprint.empty()
+          said.data_fingerprint().empty()
               ? absl::StrCat(trial.name(),
                              " does not say on which data it was "
                              "evaluated")
-              : absl::StrCat(trial.name(), " was evaluated on ", row.count,
-                             " examples of ", row.data_fingerprint, ", ",
+              : absl::StrCat(trial.name(), " was evaluated on ", said.count(),
+                             " examples of ", said.data_fingerprint(), ", ",
                              first_, " on ", read_.examples, " of ",
                              read_.fingerprint);
       return MakeError(ErrorId::kOutcomesDiffer, cause,
                        "evaluate both on the same data set and split",
                        "contenders");
     }
-    examples_ += row.count;
+    examples_ += said.count();
     return examples_ <= kMostExamples
                ? absl::OkStatus()
                : TooMany(absl::StrCat("they have ", examples_,
@@ -123,6 +139,8 @@ class Reader {
                      "metric");
   }
 
+  const v1::CompareTrialsRequest& request_;
+  const std::string prefix_;
   const storage::TrialStore& store_;
   ComparedRuns& read_;
   std::string first_;
@@ -149,13 +167,16 @@ absl::StatusOr<ComparedRuns> ReadContenders(
     const v1::CompareTrialsRequest& request, const StudiesByName& studies,
     ImportanceDesk& desk, const std::stop_token& stop) {
   ComparedRuns read;
-  Reader reader(desk.store(), read);
-  read.metric = request.metric();
+  Reader reader(request, desk.store(), read);
+  if (!request.metric().empty()) {
+    read.metric = reader.Reported(request.metric());
+  }
   for (const v1::Contender& contender : request.contenders()) {
     ASSIGN_OR_RETURN(const std::vector<ContenderTrial> trials,
                      TrialsOf(contender, studies, desk, stop));
     if (read.metric.empty()) {
-      read.metric = trials[0].study->checked->objectives[0].metric;
+      read.metric =
+          reader.Reported(trials[0].study->checked->objectives[0].metric);
     }
     statistics::Contender& to = read.contenders.emplace_back();
     to.name = contender.name().empty() ? trials[0].name() : contender.name();
@@ -172,7 +193,9 @@ absl::StatusOr<ComparedRuns> ReadContenders(
       read.trials.back().push_back(trial.name());
     }
   }
-  read.direction = DirectionOf(read.metric, studies);
+  read.set = SetNamed(request.set());
+  read.task = request.task();
+  read.direction = DirectionOf(reader.Measured(read.metric), studies);
   return read;
 }
 

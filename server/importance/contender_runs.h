@@ -24,8 +24,10 @@ struct ComparedRuns {
   std::vector<statistics::Contender> contenders;
   // By contender, then by run: their names.
   std::vector<std::vector<std::string>> trials;
-  std::string metric;
+  std::string metric;  // as trials report it: of another set "test.accuracy"
   Direction direction = Direction::kMaximize;
+  std::string set;  // of the outcomes
+  std::string task;
   std::string fingerprint;
   std::int64_t examples = 0;
   std::int64_t sentences = 0;  // 0: not known, or there are none

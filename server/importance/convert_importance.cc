@@ -2,8 +2,11 @@
 #include "server/importance/convert_importance.h"
 
 #include <map>
+#include <utility>
 
 #include "importance/measure/depth.h"
+#include "importance/report/warnings.h"
+#include "server/wire/test_objective.h"
 
 namespace frostline::server {
 namespace {
@@ -52,6 +55,14 @@ v1::Warning WarningToProto(const importance::ReportWarning& warning,
     proto.add_parameters(NameIn(space, parameter));
   }
   return proto;
+}
+
+void WarnOfStudy(const CheckedStudy& study,
+                 std::vector<importance::ReportWarning>& warnings) {
+  auto sentence = TestObjectiveWarning(study.spec);
+  if (!sentence.has_value()) return;
+  warnings.insert(warnings.begin(),
+                  importance::WarnOfTestObjective(*std::move(sentence)));
 }
 
 v1::ImportanceReport ReportToProto(const importance::Report& report,

@@ -27,6 +27,10 @@ v1::Interval IntervalToProto(const importance::Interval& interval);
 v1::Warning WarningToProto(const importance::ReportWarning& warning,
                            const Space& space);
 
+// Puts first what holds for all answers about the study (test_objective.h).
+void WarnOfStudy(const CheckedStudy& study,
+                 std::vector<importance::ReportWarning>& warnings);
+
 // Leaves out study, revision, options and times.
 v1::ImportanceReport ReportToProto(const importance::Report& report,
                                    const Space& space);

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/hash.h"
 #include "base/status_macros.h"
-#include "server/wire/convert.h"
+#include "server/wire/example_outcomes.h"
 
 namespace frostline::server {
 namespace {
@@ -44,7 +44,9 @@ std::shared_ptr<const statistics::RunScore> ScoreOf(const Outcomes& outcomes,
 
 std::shared_ptr<const statistics::RunScore> ScoreOf(
     const storage::OutcomeRow& row, const std::string& metric, double value) {
-  return ScoreOf(ReadOutcomes(OutcomesToProto(row)), metric, value);
+  const auto outcomes = OutcomesOfSet(row, "", "");
+  return outcomes.has_value() ? ScoreOf(ReadOutcomes(*outcomes), metric, value)
+                              : nullptr;
 }
 
 std::uint64_t ChanceOf(const std::string& fingerprint,

@@ -41,9 +41,6 @@ absl::StatusOr<std::int64_t> CountEvaluationRows(
     const storage::TrialStore& store, storage::StudyKey study,
     const History& history);
 
-// Reads binary16 of IEEE 754.
-float FromHalf(std::uint16_t bits);
-
 }  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_IMPORTANCE_OUTCOME_ROWS_H_

@@ -119,8 +119,9 @@ void PlanVerbs::GetPlan(const StudyHandle& study,
             [study, request](const PlanGround& ground,
                              const importance::PlanOptions& options)
                 -> absl::StatusOr<v1::FreezePlan> {
-              ASSIGN_OR_RETURN(const importance::StudyPlan plan,
+              ASSIGN_OR_RETURN(importance::StudyPlan plan,
                                importance::MakePlan(*ground.basis, options));
+              WarnOfStudy(*study.checked, plan.warnings);
               v1::FreezePlan proto = PlanToProto(plan, study, request);
               proto.set_study(StudyNameOf(study.id));
               return proto;
@@ -134,8 +135,9 @@ void PlanVerbs::GetFrontier(const StudyHandle& study,
       "frontier", study, request, std::move(cancelled), std::move(reply),
       [study](const PlanGround& ground, const importance::PlanOptions& options)
           -> absl::StatusOr<v1::Frontier> {
-        ASSIGN_OR_RETURN(const importance::Frontier frontier,
+        ASSIGN_OR_RETURN(importance::Frontier frontier,
                          importance::MakeFrontier(*ground.basis, options));
+        WarnOfStudy(*study.checked, frontier.warnings);
         v1::Frontier proto = FrontierToProto(frontier, ground.space());
         proto.set_study(StudyNameOf(study.id));
         return proto;

@@ -68,6 +68,7 @@ absl::StatusOr<AnswerPtr> ReportVerbs::MakeReport(
       answer->report,
       importance::Evaluate(study.checked->space, question.objectives,
                            loaded.history, OptionsOf(question, stop)));
+  WarnOfStudy(*study.checked, answer->report->warnings);
   auto proto = std::make_unique<v1::ImportanceReport>(
       ReportToProto(*answer->report, study.checked->space));
   proto->set_study(StudyNameOf(study.id));

@@ -34,17 +34,35 @@ std::string Lacks(const std::map<std::string, std::string>& sums,
 
 }  // namespace
 
-KnownStock::KnownStock(const v1::Stock& stock)
-    : models_(SumsOf(stock.models())), data_sets_(SumsOf(stock.data_sets())) {
+KnownStock::KnownStock(const v1::Worker& worker)
+    : says_stock_(worker.has_stock()),
+      models_(SumsOf(worker.stock().models())),
+      data_sets_(SumsOf(worker.stock().data_sets())),
+      precisions_(worker.precisions().begin(), worker.precisions().end()) {
   AddTo(mark_, models_);
   AddTo(mark_, data_sets_);
+  for (const std::string& each : precisions_) {
+    absl::StrAppend(&mark_, each, "\n");
+  }
+  absl::StrAppend(&mark_, says_stock_ ? "\n" : "all\n");
 }
 
-std::string KnownStock::WhatLacks(const v1::StudySpec& spec) const {
+std::string KnownStock::WhatLacks(const v1::StudySpec& spec,
+                                  const std::string& precision) const {
+  if (!precision.empty() && !precisions_.empty() &&
+      !precisions_.contains(precision)) {
+    return absl::StrCat("the precision ", precision);
+  }
+  if (!says_stock_) return "";
   std::string lacks =
       Lacks(models_, "model", spec.model().id(), spec.model().sha256());
   if (!lacks.empty()) return lacks;
   lacks = Lacks(data_sets_, "data set", spec.data().id(), spec.data().sha256());
+  for (const v1::TaskSpec& task : spec.tasks()) {
+    if (!lacks.empty()) break;
+    lacks =
+        Lacks(data_sets_, "data set", task.data().id(), task.data().sha256());
+  }
   for (const std::string& id : spec.training().also_evaluate()) {
     if (lacks.empty()) lacks = Lacks(data_sets_, "data set", id, "");
   }
@@ -52,12 +70,13 @@ std::string KnownStock::WhatLacks(const v1::StudySpec& spec) const {
 }
 
 StockPtr StockOf(const v1::Worker& worker) {
-  if (!worker.has_stock()) return nullptr;
-  return std::make_shared<const KnownStock>(worker.stock());
+  if (!worker.has_stock() && worker.precisions().empty()) return nullptr;
+  return std::make_shared<const KnownStock>(worker);
 }
 
-std::string WhatLacks(const StockPtr& stock, const v1::StudySpec& spec) {
-  return stock == nullptr ? "" : stock->WhatLacks(spec);
+std::string WhatLacks(const StockPtr& stock, const v1::StudySpec& spec,
+                      const std::string& precision) {
+  return stock == nullptr ? "" : stock->WhatLacks(spec, precision);
 }
 
 }  // namespace frostline::server

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "frostline/v1/study.pb.h"
@@ -19,18 +20,22 @@ namespace frostline::server {
 // It is immutable.
 class KnownStock {
  public:
-  explicit KnownStock(const v1::Stock& stock);
+  explicit KnownStock(const v1::Worker& worker);
 
   // Answers "" where all is there, else "the data set sst5". An item or a study
-  // without a sum fits any sum.
-  std::string WhatLacks(const v1::StudySpec& spec) const;
+  // without a sum fits any sum; a `precision` is one that the study's trials
+  // share.
+  std::string WhatLacks(const v1::StudySpec& spec,
+                        const std::string& precision) const;
   // Two stocks of one mark have the same items.
   const std::string& mark() const { return mark_; }
 
  private:
   using Sums = std::map<std::string, std::string>;  // by id
+  bool says_stock_ = false;
   Sums models_;
   Sums data_sets_;
+  std::set<std::string> precisions_;  // none: it did not say
   std::string mark_;
 };
 
@@ -38,7 +43,8 @@ class KnownStock {
 using StockPtr = std::shared_ptr<const KnownStock>;
 
 StockPtr StockOf(const v1::Worker& worker);
-std::string WhatLacks(const StockPtr& stock, const v1::StudySpec& spec);
+std::string WhatLacks(const StockPtr& stock, const v1::StudySpec& spec,
+                      const std::string& precision = "");
 
 }  // namespace frostline::server
 

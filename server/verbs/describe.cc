@@ -8,6 +8,7 @@
 #include "proto/wire_time.h"
 #include "server/search/sampler_choice.h"
 #include "server/wire/convert.h"
+#include "server/wire/test_objective.h"
 
 namespace frostline::server {
 namespace {
@@ -48,6 +49,9 @@ v1::Study DescribeStudy(const StudySnapshot& study) {
   if (IsOpen(study.row.state)) {
     shown.set_useful_parallelism(
         UsefulParallelismOf(*study.checked, study.counts));
+  }
+  if (auto warning = TestObjectiveWarning(study.checked->spec)) {
+    shown.add_warnings(*std::move(warning));
   }
   for (const std::int64_t number : study.best) {
     shown.add_best_trials(TrialNameOf(study.row.id, number));

@@ -2,6 +2,7 @@
 //
 // What a worker says of its attempt: measurements on the way, and how it ended.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,7 +11,9 @@
 #include "server/ledger/curve_limit.h"
 #include "server/search/observed_steps.h"
 #include "server/verbs/lease_verbs.h"
+#include "server/wire/auto_precision.h"
 #include "server/wire/convert.h"
+#include "server/wire/example_outcomes.h"
 #include "server/wire/measurement_rows.h"
 
 namespace frostline::server {
@@ -67,15 +70,11 @@ absl::Status WriteEnd(storage::Transaction& transaction,
   const v1::Outcome& outcome = end.outcome();
   RETURN_IF_ERROR(WriteLog(transaction, row, end.lease().attempt(),
                            outcome.log_tail(), end.log_place(), now));
-  if (!counted || !outcome.has_examples()) return absl::OkStatus();
-  const v1::ExampleOutcomes& examples = outcome.examples();
-  return transaction.PutOutcome(
-      {.study = row.study,
-       .number = row.number,
-       .data_fingerprint = examples.data_fingerprint(),
-       .encoding = examples.encoding(),
-       .count = examples.count(),
-       .data = examples.data()});
+  std::optional<storage::OutcomeRow> examples = OutcomeRowOf(outcome);
+  if (!counted || !examples.has_value()) return absl::OkStatus();
+  examples->study = row.study;
+  examples->number = row.number;
+  return transaction.PutOutcome(*examples);
 }
 
 }  // namespace
@@ -138,11 +137,33 @@ absl::StatusOr<LeaseVerbs::Reported> LeaseVerbs::TakeReport(
                                 }));
   limit.NoteStored(rows);
   FROSTLINE_FAILPOINT(kReportWritten);
+  RETURN_IF_ERROR(NotePrecision(change, *leased.book, request.precision()));
   const CheckedStudy& study = leased.book->checked();
   proposer_.Measured(row.study, row.number, IntermediateOf(fresh, study));
-  return Reported{{row.study, row.number},
-                  Renew(change, request.lease(), false),
-                  study.pruner.name != "none"};
+  Reported reported{{row.study, row.number},
+                    Renew(change, request.lease(), false),
+                    study.pruner.name != "none"};
+  const std::string decided = DecidedPrecision(study);
+  const bool differs = !request.precision().empty() && !decided.empty() &&
+                       request.precision() != decided;
+  if (differs && reported.directive.action() == v1::Directive::CONTINUE) {
+    reported.directive.set_action(v1::Directive::CHECKPOINT_AND_RELEASE);
+    reported.directive.set_reason(
+        absl::StrCat("the study is computed in ", decided));
+  }
+  return reported;
+}
+
+absl::Status LeaseVerbs::NotePrecision(Change& change, StudyBook& book,
+                                       const std::string& precision) {
+  if (!DecidesPrecision(book.checked(), precision)) return absl::OkStatus();
+  CheckedStudy checked = book.checked();
+  checked.settings.set_auto_precision(precision);
+  storage::StudyRow row = book.row();
+  row.settings = checked.settings.SerializeAsString();
+  RETURN_IF_ERROR(ledger_.PutStudy(change.batch, book, std::move(row)));
+  book.AbsorbSettings(std::make_shared<const CheckedStudy>(std::move(checked)));
+  return absl::OkStatus();
 }
 
 void LeaseVerbs::AnswerReport(
@@ -204,6 +225,8 @@ absl::StatusOr<v1::FinishReply> LeaseVerbs::Finish(
           std::max(ended->last_step, rows.back().measurement.step);
     }
     const bool counted = answer.verdict == Verdict::kAccepted;
+    if (counted && ended.has_value())
+      NoteEvaluations(request.outcome(), *ended);
     RETURN_IF_ERROR(ledger_.Apply(
         change.batch, book, answer.transition,
         [&](storage::Transaction& transaction) {
@@ -220,6 +243,8 @@ absl::StatusOr<v1::FinishReply> LeaseVerbs::Finish(
           return absl::OkStatus();
         }));
     if (ended.has_value()) ended->revision = book.revision();
+    RETURN_IF_ERROR(
+        NotePrecision(change, book, request.outcome().usage().precision()));
     FROSTLINE_FAILPOINT(kFinishWritten);
     const std::string& worker =
         leased.claimed.has_value() ? leased.claimed->worker : row.worker;

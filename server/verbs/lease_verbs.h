@@ -79,6 +79,10 @@ class LeaseVerbs {
   void AnswerReport(const Reported& reported,
                     const std::shared_ptr<Reply<v1::ReportReply>>& reply);
 
+  // The first trial of a study decides what its precision "auto" stands for.
+  absl::Status NotePrecision(Change& change, StudyBook& book,
+                             const std::string& precision) FROSTLINE_ON_LOOP;
+
   absl::StatusOr<v1::FinishReply> Finish(
       Change& change, const v1::FinishRequest& request) FROSTLINE_ON_LOOP;
   absl::StatusOr<v1::ReleaseReply> Release(

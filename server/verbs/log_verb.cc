@@ -104,12 +104,22 @@ void LogVerb::GetTrialLog(CallContext caller, v1::GetTrialLogRequest request,
 
 void LogVerb::Park(Parked parked) {
   const std::string worker = parked.worker;
-  v1::LogWish wish;
+  v1::ListenReply told;
+  v1::LogWish& wish = *told.add_wishes();
   wish.set_trial(parked.name);
   wish.set_attempt(parked.attempt);
   if (parked.after.has_value()) wish.set_after(*parked.after);
-  parked.wish = wishes_.Add(worker, std::move(wish));
+  parked.wish = wishes_.Add(worker, std::move(told));
   waiting_.Enter(std::move(parked));
+  TellListeners(worker);
+}
+
+void LogVerb::Wish(const std::string& worker, v1::ListenReply wish) {
+  wishes_.Add(worker, std::move(wish));
+  TellListeners(worker);
+}
+
+void LogVerb::TellListeners(const std::string& worker) {
   for (Listener& listener :
        listeners_.Take(worker, [](const Listener&) { return true; })) {
     Tell(std::move(listener));

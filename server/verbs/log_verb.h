@@ -42,6 +42,14 @@ class LogVerb {
   void NoteRunOver(TrialKey trial) FROSTLINE_ON_LOOP;
   void Committed() FROSTLINE_ON_LOOP;
   void Undo() FROSTLINE_ON_LOOP;
+  // Tells the worker's listener of a wish of another kind, or whoever listens
+  // next, until it is dropped. The wish's id is NextWishId().
+  std::string NextWishId() const FROSTLINE_ON_LOOP { return wishes_.NextId(); }
+  void Wish(const std::string& worker, v1::ListenReply wish) FROSTLINE_ON_LOOP;
+  void DropWish(const std::string& worker,
+                const std::string& id) FROSTLINE_ON_LOOP {
+    wishes_.Drop(worker, id);
+  }
   // Answers those who have waited long enough, or everybody.
   void Turn(bool all) FROSTLINE_ON_LOOP;
   std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP;
@@ -53,7 +61,7 @@ class LogVerb {
     std::int64_t attempt = 0;
     std::optional<std::int64_t> after;
     std::string worker;  // its id
-    std::int64_t wish = 0;
+    std::string wish;    // its id
     SteadyTime deadline{};
     Reply<v1::GetTrialLogReply> reply;
 
@@ -76,6 +84,7 @@ class LogVerb {
   void Listen(CallContext caller, v1::ListenRequest request,
               Reply<v1::ListenReply> reply);
   void Tell(Listener listener) FROSTLINE_ON_LOOP;
+  void TellListeners(const std::string& worker) FROSTLINE_ON_LOOP;
 
   void AnswerStored(Parked parked);
   // These run on a thread that reads.

@@ -9,15 +9,20 @@
 
 namespace frostline::server {
 
-std::int64_t LogWishes::Add(const std::string& worker, v1::LogWish wish) {
+std::string LogWishes::Add(const std::string& worker, v1::ListenReply wish) {
+  std::string id = NextId();
   wishes_[worker].emplace(++last_, std::move(wish));
-  return last_;
+  return id;
 }
 
-void LogWishes::Drop(const std::string& worker, std::int64_t number) {
+std::string LogWishes::NextId() const {
+  return absl::StrCat(life_, ".", last_ + 1);
+}
+
+void LogWishes::Drop(const std::string& worker, const std::string& id) {
   const auto found = wishes_.find(worker);
   if (found == wishes_.end()) return;
-  found->second.erase(number);
+  found->second.erase(NumberOf(id));
   if (found->second.empty()) wishes_.erase(found);
 }
 
@@ -37,7 +42,7 @@ v1::ListenReply LogWishes::Since(const std::string& worker,
   const auto& mine = found->second;
   for (auto next = mine.upper_bound(NumberOf(seen)); next != mine.end();
        ++next) {
-    *reply.add_wishes() = next->second;
+    reply.MergeFrom(next->second);
   }
   return reply;
 }

@@ -2,10 +2,10 @@
 //
 // File: log_wishes.h
 //
-// Who waits for which log, by worker. Wishes are numbered as they come, and a
-// worker says up to which it has heard: so it hears of each once, of none that
-// was dropped, and after a restart of the coordinator of all again. It costs as
-// much as there are calls that wait.
+// Who waits for which log or predictions, by worker. Wishes are numbered as
+// they come, and a worker says up to which it has heard: so it hears of each
+// once, of none that was dropped, and after a restart of the coordinator of all
+// again. It costs as much as there are calls that wait.
 #ifndef FROSTLINE_SERVER_VERBS_LOG_WISHES_H_
 #define FROSTLINE_SERVER_VERBS_LOG_WISHES_H_
 
@@ -21,9 +21,12 @@ namespace frostline::server {
 // It is not thread-safe.
 class LogWishes {
  public:
-  // Returns the wish's number, by which it is dropped.
-  std::int64_t Add(const std::string& worker, v1::LogWish wish);
-  void Drop(const std::string& worker, std::int64_t number);
+  // A wish is an answer that holds nothing else. Returns its id, by which it is
+  // dropped.
+  std::string Add(const std::string& worker, v1::ListenReply wish);
+  void Drop(const std::string& worker, const std::string& id);
+  // What Add() will return next.
+  std::string NextId() const;
 
   // Says whether a worker that has heard up to `seen` has something to hear.
   bool HasMore(const std::string& worker, const std::string& seen) const;
@@ -36,7 +39,7 @@ class LogWishes {
 
   const std::string life_ = RandomHexId();
   std::int64_t last_ = 0;
-  std::map<std::string, std::map<std::int64_t, v1::LogWish>> wishes_;
+  std::map<std::string, std::map<std::int64_t, v1::ListenReply>> wishes_;
 };
 
 }  // namespace frostline::server

@@ -12,6 +12,7 @@
 #include "server/ledger/best_trials.h"
 #include "server/wire/constraints.h"
 #include "server/wire/convert.h"
+#include "server/wire/example_outcomes.h"
 #include "server/wire/filter.h"
 #include "server/wire/page_token.h"
 #include "storage/scan.h"
@@ -68,6 +69,7 @@ void FitIntoMessage(v1::Trial& trial) {
         attempt.clear_superseded_outcome();
       } else {
         attempt.mutable_superseded_outcome()->clear_examples();
+        attempt.mutable_superseded_outcome()->clear_evaluations();
       }
       bytes += attempt.ByteSizeLong();
     }
@@ -298,13 +300,14 @@ absl::StatusOr<v1::ExampleOutcomes> ReadingVerbs::GetExampleOutcomes(
   RETURN_IF_ERROR(store_.FindTrial(study.key, name.number).status());
   ASSIGN_OR_RETURN(const std::optional<storage::OutcomeRow> row,
                    store_.FindOutcome(study.key, name.number));
-  if (!row.has_value()) {
-    return MakeError(ErrorId::kTrialNotFound,
-                     request.name() + " brought no outcomes of examples",
-                     "set training.report_example_outcomes in the study",
-                     "name");
+  std::optional<v1::ExampleOutcomes> outcomes;
+  if (row.has_value()) {
+    outcomes = OutcomesOfSet(*row, request.set(), request.task());
   }
-  return OutcomesToProto(*row);
+  if (outcomes.has_value()) return *std::move(outcomes);
+  return NoOutcomes(request.name(), request.set(), request.task(),
+                    row.has_value() ? &*row : nullptr,
+                    row.has_value() ? "set" : "name");
 }
 
 }  // namespace frostline::server

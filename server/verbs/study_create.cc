@@ -23,6 +23,7 @@
 #include "server/verbs/enqueue.h"
 #include "server/verbs/study_verbs.h"
 #include "server/wire/convert.h"
+#include "server/wire/test_objective.h"
 #include "server/wire/training_bounds.h"
 #include "server/wire/training_seed.h"
 #include "study/frozen_prefix.h"
@@ -162,6 +163,7 @@ absl::StatusOr<StudyVerbs::Prepared> StudyVerbs::Prepare(
   if (made.spec.seed() == 0) made.spec.set_seed(DrawSeed());
   FillRepeat(request.settings(), made.spec);
   RETURN_IF_ERROR(CheckTrainingBounds(made.spec));
+  RETURN_IF_ERROR(CheckTestObjective(made.spec));
   const auto check = [&] {
     return CheckStudy(made.spec, request.settings(), ledger_.default_lease());
   };
@@ -205,8 +207,12 @@ absl::StatusOr<v1::CreateStudyReply> StudyVerbs::Create(
     FillAsStored(existing->checked().spec, spec);
     std::vector<std::string> fields;
     AddDifferences(existing->checked().spec, spec, "", fields);
-    AddDifferences(existing->checked().settings, request.settings(),
-                   "settings.", fields);
+    v1::StudySettings settings = request.settings();
+    if (settings.auto_precision().empty()) {
+      settings.set_auto_precision(
+          existing->checked().settings.auto_precision());
+    }
+    AddDifferences(existing->checked().settings, settings, "settings.", fields);
     if (fields.empty()) {
       return CreateReply(DescribeStudy(*existing), existing->checked(),
                          CountFleet(ledger_, *existing, clock_));

@@ -29,6 +29,19 @@ absl::Status CheckEtag(const StudyBook& book, const std::string& etag) {
                    "read the study again, then repeat the change", "etag");
 }
 
+// The first trial decides it, and two would not be of one study.
+absl::Status CheckMask(const google::protobuf::FieldMask& mask) {
+  for (const std::string& path : mask.paths()) {
+    if (path != "auto_precision") continue;
+    return MakeError(ErrorId::kRequestInvalid,
+                     "auto_precision is what the study's trials are computed "
+                     "in, and stays so",
+                     "make another study, with training.precision",
+                     "update_mask");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 StudyVerbs::StudyVerbs(Calls& calls, PointReads& points, Ledger& ledger,
@@ -233,6 +246,7 @@ absl::StatusOr<v1::Study> StudyVerbs::UpdateStudy(
                      "the mask names no field of the settings",
                      "list paths such as budget or labels", "update_mask");
   }
+  RETURN_IF_ERROR(CheckMask(request.update_mask()));
   v1::StudySettings settings = book->checked().settings;
   FieldMaskUtil::MergeOptions replace;
   replace.set_replace_message_fields(true);

@@ -11,6 +11,7 @@
 #include "server/verbs/describe.h"
 #include "server/verbs/enqueue.h"
 #include "server/verbs/imported_trial.h"
+#include "server/wire/example_outcomes.h"
 #include "server/wire/limits.h"
 #include "server/wire/measurement_rows.h"
 #include "server/wire/training_seed.h"
@@ -244,6 +245,7 @@ absl::StatusOr<v1::Trial> TrialVerbs::RetryTrial(
   row.origin = storage::TrialOrigin::kRetry;
   row.point = named.trial.row.point;
   row.labels = named.trial.row.labels;
+  ForgetEvaluations(row);
   // The same run again, so the same seed, also where none was noted yet.
   const NotedSeed seed{
       .seed = SeedToTrainWith(named.trial.row, book.checked().spec),

@@ -7,7 +7,9 @@
 #include "absl/strings/str_join.h"
 #include "base/ids.h"
 #include "proto/wire_time.h"
+#include "server/wire/auto_precision.h"
 #include "server/wire/point_from_proto.h"
+#include "server/wire/task_checks.h"
 #include "server/wire/training_seed.h"
 #include "study/frozen_prefix.h"
 
@@ -83,7 +85,8 @@ v1::Trial TrialToProto(const storage::TrialRow& row,
                        v1::TrialView view,
                        const std::vector<storage::AttemptRow>& attempts) {
   v1::Trial proto;
-  proto.ParseFromString(row.labels);  // labels, note and seed
+  proto.ParseFromString(row.labels);  // labels, note, seed and evaluations
+  if (view != v1::TRIAL_VIEW_FULL) proto.clear_evaluations();
   proto.set_name(TrialNameOf(study_id, row.number));
   proto.set_number(row.number);
   proto.set_state(static_cast<v1::TrialState>(row.state));
@@ -155,13 +158,26 @@ v1::Lease LeaseToProto(const storage::TrialRow& row,
   if (study.spec.has_data() && study.spec.data().split_seed() == 0) {
     spec.mutable_data()->set_split_seed(study.spec.seed());
   }
+  for (const v1::TaskSpec& each : study.spec.tasks()) {
+    v1::TaskSpec& task = *spec.add_tasks();
+    task = each;
+    ResolveFreeze(study.shape, task);
+    if (task.data().split_seed() != 0) continue;
+    task.mutable_data()->set_split_seed(study.spec.seed());
+  }
   *spec.mutable_training() = study.spec.training();
+  if (const std::string decided = DecidedPrecision(study); !decided.empty()) {
+    spec.mutable_training()->set_precision(decided);
+    spec.set_auto_precision(decided);
+  }
   *spec.mutable_freeze() = study.spec.freeze();
   *spec.mutable_objectives() = study.spec.objectives();
   *spec.mutable_constraints() = study.spec.constraints();
   *spec.mutable_study_create_time() = proto::TimestampToProto(of.created);
   spec.set_seed(SeedToTrainWith(row, study.spec));
-  if (spec.training().seed() != 0) {  // an enqueued trial may have another
+  // An enqueued trial may have another. One that others have, too, is told as
+  // the study's: what its noise gave is worth keeping.
+  if (SharesSeeds(study.spec)) {
     spec.mutable_training()->set_seed(spec.seed());
   }
   spec.set_prefix_depth(FrozenPrefixOf(study.space, row.point));
@@ -194,7 +210,10 @@ std::vector<v1::ResolvedModule> ResolvedModules(const Space& space) {
   for (const ModuleBinding& binding : space.modules()) {
     v1::ResolvedModule module;
     module.set_module(binding.module);
-    if (binding.parameter.has_value()) {
+    if (binding.decay_steps.has_value()) {
+      module.set_domain(
+          absl::StrCat("base_rate * decay^", *binding.decay_steps));
+    } else if (binding.parameter.has_value()) {
       const Parameter& parameter =
           space.parameters()[static_cast<std::size_t>(*binding.parameter)];
       module.set_parameter(parameter.name);

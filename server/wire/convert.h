@@ -37,9 +37,6 @@ Measurement MeasurementFromProto(const v1::Measurement& proto);
 absl::StatusOr<Result> ResultFromProto(
     const v1::Outcome& outcome, const std::vector<Objective>& objectives);
 
-// What a trial said of the examples of its evaluation set.
-v1::ExampleOutcomes OutcomesToProto(const storage::OutcomeRow& row);
-
 std::vector<v1::ResolvedModule> ResolvedModules(const Space& space);
 
 }  // namespace frostline::server

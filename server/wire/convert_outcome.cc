@@ -73,14 +73,4 @@ absl::StatusOr<Result> ResultFromProto(
   return result;
 }
 
-v1::ExampleOutcomes OutcomesToProto(const storage::OutcomeRow& row) {
-  v1::ExampleOutcomes outcomes;
-  outcomes.set_data_fingerprint(row.data_fingerprint);
-  outcomes.set_encoding(
-      static_cast<v1::ExampleOutcomes::Encoding>(row.encoding));
-  outcomes.set_count(row.count);
-  outcomes.set_data(row.data);
-  return outcomes;
-}
-
 }  // namespace frostline::server

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "server/wire/example_outcomes.h"
 #include "server/wire/field_checks.h"
 #include "server/wire/limits.h"
 
@@ -65,8 +66,7 @@ absl::Status CheckOutcome(const v1::Outcome& outcome) {
       CheckMetrics(outcome.metrics(), kMaxFinalMetrics, "outcome.metrics"));
   RETURN_IF_ERROR(CheckCause(outcome.cause(), "outcome.cause"));
   RETURN_IF_ERROR(CheckLogTail(outcome.log_tail(), "outcome.log_tail"));
-  return CheckBytes(outcome.examples().data(), kMaxExamplesBytes,
-                    "outcome.examples.data");
+  return CheckExamples(outcome);
 }
 
 absl::Status CheckLabels(const Labels& labels, const std::string& field) {

@@ -38,7 +38,12 @@ inline constexpr std::size_t kMaxLabelBytes = 256;  // each key, each value
 inline constexpr int kMaxPriority = 1'000;          // and its negative
 inline constexpr std::size_t kMaxReasonBytes = 4 * 1024;
 inline constexpr std::size_t kMaxLogTailBytes = 64 * 1024;
-inline constexpr std::size_t kMaxExamplesBytes = 512 * 1024;
+inline constexpr std::size_t kMaxExamplesBytes = 512 * 1024;  // of one set
+inline constexpr std::size_t kMaxEvaluationsBytes = 640 * 1024;
+inline constexpr int kMaxEvaluations = 64;  // sets of a trial, in all tasks
+inline constexpr std::size_t kMaxSetNameBytes = 256;
+inline constexpr std::size_t kMaxPieceBytes = 512 * 1024;  // of predictions
+inline constexpr int kMaxExampleTexts = 256;               // at once
 
 }  // namespace frostline::server
 

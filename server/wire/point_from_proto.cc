@@ -59,6 +59,26 @@ absl::StatusOr<Point> PointFromRates(const Space& space,
   return point;
 }
 
+// The two numbers of layerwise_decay that make such a strategy.
+absl::Status PutDecay(const Space& space, const Strategy& strategy,
+                      const std::string& field, Point& point) {
+  if (!space.decay().has_value()) return absl::OkStatus();
+  const auto put = [&](std::optional<int> parameter, double value) {
+    if (!parameter.has_value()) return true;
+    const auto i = static_cast<std::size_t>(*parameter);
+    const auto encoded = EncodeRate(space.parameters()[i].domain, value);
+    if (encoded.has_value()) point[i] = *encoded;
+    return encoded.has_value();
+  };
+  const bool decays = strategy.kind == StrategyKind::kDecay;
+  if (put(space.decay()->base_parameter, strategy.rate) &&
+      put(space.decay()->decay_parameter, decays ? strategy.factor : 1.0)) {
+    return absl::OkStatus();
+  }
+  return OutOfSpace("base_rate and decay cannot take the strategy's numbers",
+                    "choose a rate and a factor that are in the space", field);
+}
+
 bool GivesRates(const Space& space, const Point& point,
                 const std::vector<ModuleRate>& rates) {
   const std::vector<ModuleRate> got = space.Rates(point);
@@ -150,6 +170,7 @@ absl::StatusOr<Point> PointFromStrategy(const Space& space,
                    ApplyStrategy(strategy, shape, field));
   if (!space.prefix_depth().has_value()) {
     ASSIGN_OR_RETURN(Point point, PointFromRates(space, rates, field));
+    RETURN_IF_ERROR(PutDecay(space, strategy, field, point));
     if (!GivesRates(space, point, rates)) {
       return OutOfSpace("a fixed rate of the space contradicts the strategy",
                         "enqueue values instead", field);
@@ -168,6 +189,7 @@ absl::StatusOr<Point> PointFromStrategy(const Space& space,
     }
     absl::StatusOr<Point> point = PointFromRates(space, above, field);
     if (!point.ok()) continue;
+    RETURN_IF_ERROR(PutDecay(space, strategy, field, *point));
     (*point)[at] = static_cast<double>(depth);
     *point = space.Canonical(*std::move(point));
     if (GivesRates(space, *point, rates)) return point;

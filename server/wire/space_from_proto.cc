@@ -75,6 +75,36 @@ absl::StatusOr<Domain> DomainFrom(const v1::ParameterSpace& proto,
   return NoDomain(field);
 }
 
+absl::StatusOr<NumberSpec> NumberFrom(const v1::NumberSpace& proto,
+                                      const std::string& field) {
+  switch (proto.domain_case()) {
+    case v1::NumberSpace::kFixed:
+      return NumberSpec{std::nullopt, proto.fixed()};
+    case v1::NumberSpace::kLevels:
+      return NumberSpec{LevelsFrom(proto.levels())};
+    case v1::NumberSpace::kFloat:
+      return NumberSpec{FloatRange{proto.float_().lo(), proto.float_().hi(),
+                                   proto.float_().step(),
+                                   proto.float_().log()}};
+    case v1::NumberSpace::DOMAIN_NOT_SET:
+      break;
+  }
+  return MakeError(ErrorId::kStudyFieldMissing, field + " is not given",
+                   "give a number, a list or a float range", field);
+}
+
+absl::Status AddDecay(const v1::SearchSpace& proto, SpaceBuilder& builder) {
+  if (!proto.has_layerwise_decay()) return absl::OkStatus();
+  const std::string field = "space.layerwise_decay";
+  const v1::LayerwiseDecay& decay = proto.layerwise_decay();
+  ASSIGN_OR_RETURN(const NumberSpec base_rate,
+                   NumberFrom(decay.base_rate(), field + ".base_rate"));
+  ASSIGN_OR_RETURN(const NumberSpec factor,
+                   NumberFrom(decay.decay(), field + ".decay"));
+  builder.SetLayerwiseDecay(base_rate, factor, field);
+  return absl::OkStatus();
+}
+
 absl::Status AddModules(const v1::SearchSpace& proto, SpaceBuilder& builder) {
   for (int i = 0; i < proto.modules_size(); ++i) {
     const v1::ModuleSpace& entry = proto.modules(i);
@@ -149,6 +179,7 @@ absl::StatusOr<Space> SpaceFromProto(const v1::SearchSpace& proto,
                      StrategyFromProto(proto.default_(), "space.default"));
     builder.SetDefault(strategy, "space.default");
   }
+  RETURN_IF_ERROR(AddDecay(proto, builder));
   RETURN_IF_ERROR(AddModules(proto, builder));
   RETURN_IF_ERROR(AddTies(proto, builder));
   if (proto.has_prefix_depth()) {

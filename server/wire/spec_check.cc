@@ -14,10 +14,12 @@
 #include "proto/served.h"
 #include "proto/wire_time.h"
 #include "sampler/draw/random.h"
+#include "server/wire/auto_precision.h"
 #include "server/wire/constraints.h"
 #include "server/wire/limits.h"
 #include "server/wire/point_from_proto.h"
 #include "server/wire/space_from_proto.h"
+#include "server/wire/task_checks.h"
 #include "server/wire/training_seed.h"
 
 namespace frostline::server {
@@ -290,8 +292,15 @@ absl::Status CheckTraining(const v1::StudySpec& spec) {
   }
   RETURN_IF_ERROR(CheckNotNegative(spec.training(), "training."));
   RETURN_IF_ERROR(CheckNotNegative(spec.training().lora(), "training.lora."));
+  RETURN_IF_ERROR(
+      CheckNotNegative(spec.training().adapters(), "training.adapters."));
+  RETURN_IF_ERROR(CheckNotNegative(spec.training().smart(), "training.smart."));
   RETURN_IF_ERROR(CheckNotNegative(spec.model(), "model."));
   RETURN_IF_ERROR(CheckNotNegative(spec.freeze(), "freeze."));
+  for (int i = 0; i < spec.tasks_size(); ++i) {
+    RETURN_IF_ERROR(CheckNotNegative(spec.tasks(i).data(),
+                                     absl::StrCat("tasks[", i, "].data.")));
+  }
   return CheckNotNegative(spec.data(), "data.");
 }
 
@@ -310,11 +319,14 @@ absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
   study.settings = settings;
   study.shape = {.num_layers = spec.model().layers(),
                  .heads_per_layer = spec.model().heads(),
-                 .has_pooler = !spec.model().no_pooler()};
+                 .has_pooler = !spec.model().no_pooler(),
+                 .tasks = NamesOfTasks(spec)};
+  RETURN_IF_ERROR(CheckTasks(spec, study.shape));
   ASSIGN_OR_RETURN(study.objectives, CheckObjectiveList(spec));
   RETURN_IF_ERROR(CheckConstraints(spec));
   ASSIGN_OR_RETURN(study.space, SpaceFromProto(spec.space(), study.shape));
   RETURN_IF_ERROR(CheckSettings(settings));
+  RETURN_IF_ERROR(CheckAutoPrecision(settings));
   RETURN_IF_ERROR(CheckSeeds(spec, settings));
   study.repeat = RepeatRuleOf(spec);
   ASSIGN_OR_RETURN(study.lease, CheckLease(spec.lease(), defaults));

@@ -2,31 +2,66 @@
 #include "server/wire/training_bounds.h"
 
 #include <google/protobuf/message.h>
+#include <google/protobuf/struct.pb.h>
 
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/plain/training_table.h"
 #include "base/status_macros.h"
+#include "server/wire/predicted_sets.h"
+#include "server/wire/setting_check.h"
+#include "server/wire/untyped_settings.h"
 
 namespace frostline::server {
 namespace {
 
 using Field = google::protobuf::FieldDescriptor;
+using google::protobuf::Value;
 
-double NumberIn(const google::protobuf::Message& message, const Field* field) {
+void SetNumber(double number, Value& value) {
+  // 0 is what no study gave.
+  if (number != 0.0) value.set_number_value(number);
+}
+
+// A number that this build has no name for stays one, which no row takes.
+void SetWord(const google::protobuf::EnumDescriptor& type, int number,
+             Value& value) {
+  if (number == 0) return;
+  const auto* const named = type.FindValueByNumber(number);
+  if (named == nullptr) return value.set_number_value(number);
+  value.set_string_value(absl::AsciiStrToLower(named->name()));
+}
+
+// What the study gave, as it would stand in a file: null for nothing, and for
+// what has no bounds.
+Value GivenIn(const google::protobuf::Message& message, const Field* field) {
   const auto& reflection = *message.GetReflection();
+  Value value;
   switch (field->cpp_type()) {
     case Field::CPPTYPE_DOUBLE:
-      return reflection.GetDouble(message, field);
+      SetNumber(reflection.GetDouble(message, field), value);
+      break;
     case Field::CPPTYPE_INT32:
-      return reflection.GetInt32(message, field);
+      SetNumber(reflection.GetInt32(message, field), value);
+      break;
     case Field::CPPTYPE_INT64:
-      return static_cast<double>(reflection.GetInt64(message, field));
+      SetNumber(static_cast<double>(reflection.GetInt64(message, field)),
+                value);
+      break;
+    case Field::CPPTYPE_STRING:
+      value.set_string_value(reflection.GetString(message, field));
+      break;
+    case Field::CPPTYPE_ENUM:
+      SetWord(*field->enum_type(), reflection.GetEnumValue(message, field),
+              value);
+      break;
     default:
-      return 0.0;
+      break;
   }
+  return value;
 }
 
 // `where` is how a study names the message, `block` how the table does.
@@ -37,13 +72,8 @@ absl::Status CheckBlock(const google::protobuf::Message& message,
     const Field* const field = type->field(i);
     const SettingRow* const row = FindSetting(block + field->name());
     if (row == nullptr || field->is_repeated()) continue;
-    const double value = NumberIn(message, field);
-    // 0 is what no study gave.
-    if (value == 0.0 || (value >= row->least && value <= row->most)) continue;
-    return MakeError(ErrorId::kRequestInvalid,
-                     absl::StrCat(where, field->name(), " is ", value),
-                     absl::StrCat("give ", RangeOf(*row)),
-                     where + field->name());
+    RETURN_IF_ERROR(
+        CheckSetting(*row, GivenIn(message, field), where + field->name()));
   }
   return absl::OkStatus();
 }
@@ -69,10 +99,20 @@ absl::Status CheckTrainingBounds(const v1::StudySpec& spec) {
   const v1::Training& training = spec.training();
   RETURN_IF_ERROR(CheckBlock(training, "training.", ""));
   RETURN_IF_ERROR(CheckOtherSets(training));
+  RETURN_IF_ERROR(CheckBlock(training.head(), "training.head.", "head."));
   RETURN_IF_ERROR(CheckBlock(training.lora(), "training.lora.", "lora."));
+  RETURN_IF_ERROR(
+      CheckBlock(training.adapters(), "training.adapters.", "adapters."));
+  RETURN_IF_ERROR(CheckBlock(training.smart(), "training.smart.", "smart."));
   RETURN_IF_ERROR(CheckBlock(training.early_stopping(),
                              "training.early_stopping.", "early_stopping."));
-  return CheckBlock(spec.freeze(), "freeze.", "freeze.");
+  RETURN_IF_ERROR(CheckBlock(spec.freeze(), "freeze.", "freeze."));
+  for (int i = 0; i < spec.tasks_size(); ++i) {
+    RETURN_IF_ERROR(CheckBlock(spec.tasks(i).head(),
+                               absl::StrCat("tasks[", i, "].head."), "head."));
+  }
+  RETURN_IF_ERROR(CheckUntypedSettings(spec));
+  return CheckPredictedSets(spec);
 }
 
 }  // namespace frostline::server

@@ -3,9 +3,8 @@
 // File: training_bounds.h
 //
 // Holds what a study says about training against base/plain/training_table.h,
-// so that a number that no trial could train with is refused at once, as are
-// names that would give two metrics one name. Words and `extra` are left to the
-// trainer, which may be another than ours.
+// so that a number or a word that no trial could train with is refused at once,
+// as are names that would give two metrics one name.
 #ifndef FROSTLINE_SERVER_WIRE_TRAINING_BOUNDS_H_
 #define FROSTLINE_SERVER_WIRE_TRAINING_BOUNDS_H_
 

@@ -2,6 +2,7 @@
 #include "server/wire/training_seed.h"
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -32,6 +33,25 @@ absl::Status Bad(const std::string& cause, const std::string& fix,
 
 std::int64_t TrialsToRepeat(const v1::RepeatLeaders& repeat) {
   return std::int64_t{repeat.leaders()} * (repeat.times() - 1);
+}
+
+absl::Status CheckListed(const v1::StudySpec& spec) {
+  if (spec.seeds() != v1::SEED_MODE_PAIRED) {
+    return Bad("training_seeds are listed for runs that are not paired",
+               "say seeds: paired, or leave them out", "training_seeds");
+  }
+  if (spec.training_seeds_size() > kMostRuns) {
+    return Bad(absl::StrCat(spec.training_seeds_size(), " seeds are listed"),
+               absl::StrCat("list at most ", kMostRuns), "training_seeds");
+  }
+  std::set<std::uint64_t> seen;
+  for (const std::uint64_t seed : spec.training_seeds()) {
+    if (seed != 0 && seen.insert(seed).second) continue;
+    return Bad(
+        absl::StrCat("training_seeds has ", seed, seed == 0 ? "" : " twice"),
+        "list seeds above 0, each once", "training_seeds");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckRepeat(const v1::RepeatLeaders& repeat,
@@ -80,6 +100,7 @@ absl::Status CheckSeeds(const v1::StudySpec& spec,
                             " for all trials, and seeds asks for others"),
                "leave training.seed out, or seeds", "seeds");
   }
+  if (spec.training_seeds_size() > 0) RETURN_IF_ERROR(CheckListed(spec));
   if (!spec.has_repeat()) return absl::OkStatus();
   if (fixed) {
     return Bad(
@@ -106,6 +127,10 @@ RepeatRule RepeatRuleOf(const v1::StudySpec& spec) {
           .after = spec.repeat().after()};
 }
 
+bool SharesSeeds(const v1::StudySpec& spec) {
+  return SeedModeOf(spec) != v1::SEED_MODE_PER_TRIAL;
+}
+
 bool CountsRuns(const v1::StudySpec& spec) {
   return spec.has_repeat() || SeedModeOf(spec) == v1::SEED_MODE_PAIRED;
 }
@@ -115,6 +140,9 @@ std::uint64_t TrainingSeed(const v1::StudySpec& spec, std::int64_t number,
   if (spec.training().seed() != 0) return spec.training().seed();
   switch (SeedModeOf(spec)) {
     case v1::SEED_MODE_PAIRED:
+      if (repeat < spec.training_seeds_size()) {
+        return spec.training_seeds(static_cast<int>(repeat));
+      }
       return Draw(spec.seed(), kOfRuns | static_cast<std::uint64_t>(repeat));
     case v1::SEED_MODE_FIXED:
       return Draw(spec.seed(), kOfRuns);

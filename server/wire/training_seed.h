@@ -20,9 +20,9 @@ namespace frostline::server {
 // Never answers UNSPECIFIED.
 v1::SeedMode SeedModeOf(const v1::StudySpec& spec);
 
-// Answers REQUEST_INVALID where `seeds`, `training.seed` and `repeat`
-// contradict each other or are out of range, BUDGET_INVALID where repeats leave
-// no trial to find a leader with.
+// Answers REQUEST_INVALID where `seeds`, `training.seed`, `training_seeds` and
+// `repeat` contradict each other or are out of range, BUDGET_INVALID where
+// repeats leave no trial to find a leader with.
 absl::Status CheckSeeds(const v1::StudySpec& spec,
                         const v1::StudySettings& settings);
 
@@ -33,11 +33,14 @@ void FillRepeat(const v1::StudySettings& settings, v1::StudySpec& spec);
 // REQUIRES: `spec` was filled and checked.
 RepeatRule RepeatRuleOf(const v1::StudySpec& spec);
 
+// Whether other trials train with a trial's seed.
+bool SharesSeeds(const v1::StudySpec& spec);
+
 // Says whether runs of each point are counted (Trial.repeat).
 bool CountsRuns(const v1::StudySpec& spec);
 
 // The trial's point was run `repeat` times before. The seed is 1 … 2^31 - 1,
-// which every program can hold, unless the study fixes it.
+// which every program can hold, unless the study fixes or lists it.
 std::uint64_t TrainingSeed(const v1::StudySpec& spec, std::int64_t number,
                            std::int64_t repeat);
 

@@ -38,6 +38,7 @@ absl::Status Validate(const v1::RetryTrialRequest& request);
 absl::Status Validate(const v1::ListBestTrialsRequest& request);
 absl::Status Validate(const v1::ExportTrialsRequest& request);
 absl::Status Validate(const v1::GetExampleOutcomesRequest& request);
+absl::Status Validate(const v1::ReadPredictionsRequest& request);
 absl::Status Validate(const v1::GetTrialLogRequest& request);
 
 // --- WorkerService: validate_worker.cc ---
@@ -45,6 +46,7 @@ absl::Status Validate(const v1::RegisterRequest& request);
 absl::Status Validate(const v1::AcquireRequest& request);
 absl::Status Validate(const v1::HeartbeatRequest& request);
 absl::Status Validate(const v1::ListenRequest& request);
+absl::Status Validate(const v1::SendPredictionsRequest& request);
 absl::Status Validate(const v1::ReportRequest& request);
 absl::Status Validate(const v1::FinishRequest& request);
 absl::Status Validate(const v1::ReleaseRequest& request);
@@ -91,6 +93,8 @@ absl::Status CheckWait(const Request&, Duration) {
 absl::Status CheckWait(const v1::AcquireRequest& request, Duration time_left);
 absl::Status CheckWait(const v1::ListenRequest& request, Duration time_left);
 absl::Status CheckWait(const v1::GetTrialLogRequest& request,
+                       Duration time_left);
+absl::Status CheckWait(const v1::ReadPredictionsRequest& request,
                        Duration time_left);
 
 }  // namespace frostline::server

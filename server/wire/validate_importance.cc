@@ -96,6 +96,8 @@ absl::Status Validate(const v1::CompareTrialsRequest& request) {
         CheckBytes(contender.name(), kMaxNameBytes, "contenders.name"));
   }
   RETURN_IF_ERROR(CheckBytes(request.metric(), kMaxNameBytes, "metric"));
+  RETURN_IF_ERROR(CheckBytes(request.set(), kMaxSetNameBytes, "set"));
+  RETURN_IF_ERROR(CheckBytes(request.task(), kMaxSetNameBytes, "task"));
   if (std::isfinite(request.margin()) && request.margin() >= 0.0) {
     return absl::OkStatus();
   }

@@ -16,6 +16,9 @@
 namespace frostline::server {
 namespace {
 
+constexpr std::size_t kMaxPrecisionBytes = 16;
+constexpr std::int64_t kMaxPrecisions = 8;
+
 constexpr std::int64_t kMaxSlots = 1024;
 constexpr std::int64_t kMaxLeases = 64;
 constexpr std::int64_t kMaxHeldPrefixes = 64;
@@ -127,6 +130,12 @@ absl::Status Validate(const v1::RegisterRequest& request) {
     RETURN_IF_ERROR(CheckLogTail(log.tail(), field + ".tail"));
     RETURN_IF_ERROR(CheckLogPlace(log.place(), field + ".place"));
   }
+  RETURN_IF_ERROR(CheckCount(request.worker().precisions_size(), kMaxPrecisions,
+                             "worker.precisions"));
+  for (const std::string& precision : request.worker().precisions()) {
+    RETURN_IF_ERROR(
+        CheckBytes(precision, kMaxPrecisionBytes, "worker.precisions"));
+  }
   const v1::Stock& stock = request.worker().stock();
   RETURN_IF_ERROR(CheckItems(stock.models(), "worker.stock.models"));
   return CheckItems(stock.data_sets(), "worker.stock.data_sets");
@@ -159,6 +168,23 @@ absl::Status CheckWait(const v1::GetTrialLogRequest& request,
   return CheckFits(request.wait(), time_left);
 }
 
+absl::Status CheckWait(const v1::ReadPredictionsRequest& request,
+                       Duration time_left) {
+  return CheckFits(request.wait(), time_left);
+}
+
+absl::Status Validate(const v1::SendPredictionsRequest& request) {
+  RETURN_IF_ERROR(CheckWorkerName(request.worker(), "worker"));
+  RETURN_IF_ERROR(CheckToken(request.boot_id(), "boot_id"));
+  RETURN_IF_ERROR(CheckToken(request.wish(), "wish"));
+  RETURN_IF_ERROR(CheckBytes(request.piece(), kMaxPieceBytes, "piece"));
+  RETURN_IF_ERROR(CheckRange(request.size(), 0, kAny, "size"));
+  RETURN_IF_ERROR(
+      CheckCount(request.examples_size(), kMaxExampleTexts, "examples"));
+  RETURN_IF_ERROR(CheckBytes(request.path(), kMaxReasonBytes, "path"));
+  return CheckCause(request.gone(), "gone");
+}
+
 absl::Status Validate(const v1::HeartbeatRequest& request) {
   RETURN_IF_ERROR(CheckWorkerName(request.worker(), "worker"));
   RETURN_IF_ERROR(CheckToken(request.boot_id(), "boot_id"));
@@ -186,6 +212,8 @@ absl::Status Validate(const v1::ListenRequest& request) {
 absl::Status Validate(const v1::ReportRequest& request) {
   RETURN_IF_ERROR(CheckLease(request.lease(), "lease"));
   RETURN_IF_ERROR(CheckRange(request.sequence(), 1, kAny, "sequence"));
+  RETURN_IF_ERROR(
+      CheckBytes(request.precision(), kMaxPrecisionBytes, "precision"));
   return CheckMeasurements(request.measurements());
 }
 

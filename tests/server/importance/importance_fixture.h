@@ -35,8 +35,12 @@ class ImportanceFixture : public ::testing::Test {
   }
 
   // The space lists the head first, which is last in depth.
-  void Create(const std::string& id) {
+  void Create(const std::string& id, const std::string& constrained = "") {
     v1::CreateStudyRequest request = ExampleStudy(id, 20);
+    if (!constrained.empty()) {
+      request.mutable_spec()->set_allow_test_objective(true);
+      request.mutable_spec()->add_constraints()->set_metric(constrained);
+    }
     v1::ModuleSpace head = request.spec().space().modules(0);
     head.set_select("head");
     auto* const modules =

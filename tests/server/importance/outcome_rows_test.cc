@@ -6,7 +6,8 @@
 #include "frostline/v1/trial.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "server/wire/convert.h"
+#include "proto/packed_numbers.h"
+#include "server/wire/example_outcomes.h"
 
 namespace frostline::server {
 namespace {
@@ -24,7 +25,7 @@ storage::OutcomeRow Row(v1::ExampleOutcomes::Encoding encoding,
 }
 
 std::vector<float> MarksOf(const storage::OutcomeRow& row) {
-  return ReadOutcomes(OutcomesToProto(row)).marks;
+  return ReadOutcomes(*OutcomesOfSet(row, "", "")).marks;
 }
 
 TEST(OutcomeRows, BitsAreReadFromTheLowest) {
@@ -37,8 +38,8 @@ TEST(OutcomeRows, HalvesAreLittleEndian) {
   EXPECT_THAT(MarksOf(Row(v1::ExampleOutcomes::FLOAT16, 3,
                           "\x00\x3c\x00\xc0\x01\x00"s)),
               ElementsAre(1.0f, -2.0f, std::ldexp(1.0f, -24)));
-  EXPECT_TRUE(std::isinf(FromHalf(0x7c00)));
-  EXPECT_TRUE(std::isnan(FromHalf(0x7e00)));
+  EXPECT_TRUE(std::isinf(proto::FromHalf(0x7c00)));
+  EXPECT_TRUE(std::isnan(proto::FromHalf(0x7e00)));
 }
 
 TEST(OutcomeRows, WhatDoesNotAddUpIsNothing) {

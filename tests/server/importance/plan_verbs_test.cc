@@ -98,6 +98,28 @@ TEST_F(PlanVerbsTest, TheFrontierGoesFromNothingTrainedToAll) {
   EXPECT_OK(Enqueue("a", some.trials()));
 }
 
+// Reports, plans and frontiers of a study that looks at the test split say so.
+TEST_F(PlanVerbsTest, AllCarryThatTheTestSplitChose) {
+  Create("t", "test.loss");
+  Import("t", 0, 45);
+  const auto warns = [](const auto& answer) {
+    return answer.ok() && answer->warnings_size() > 0 &&
+           answer->warnings(0).code() == "TEST_OBJECTIVE";
+  };
+  EXPECT_TRUE(
+      warns(driver_->Call<v1::FreezePlan>(About<v1::GetPlanRequest>("t"))));
+  EXPECT_TRUE(
+      warns(driver_->Call<v1::Frontier>(About<v1::GetFrontierRequest>("t"))));
+  EXPECT_TRUE(warns(
+      driver_->Call<v1::ImportanceReport>(About<v1::GetReportRequest>("t"))));
+  EXPECT_FALSE(
+      warns(driver_->Call<v1::FreezePlan>(About<v1::GetPlanRequest>())));
+  v1::GetStudyRequest get;
+  get.set_name("studies/t");
+  EXPECT_THAT(driver_->Call<v1::Study>(get)->warnings(0),
+              HasSubstr("trials are chosen by test.loss"));
+}
+
 TEST_F(PlanVerbsTest, AnswersAreKeptByRevision) {
   auto request = About<v1::AskPlanRequest>();
   request.set_trials(2);

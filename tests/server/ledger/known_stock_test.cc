@@ -39,6 +39,19 @@ TEST(KnownStock, WhatIsNotListedLacks) {
             "the model bert");
 }
 
+TEST(KnownStock, AStudysPrecisionMustBeOneOfTheWorkers) {
+  v1::Worker worker = Worker();
+  EXPECT_EQ(WhatLacks(StockOf(worker), Spec("tiny", "sst5"), "bf16"), "");
+  const std::string before = StockOf(worker)->mark();
+  worker.add_precisions("fp32");
+  EXPECT_NE(StockOf(worker)->mark(), before);
+  EXPECT_EQ(WhatLacks(StockOf(worker), Spec("tiny", "sst5"), "bf16"),
+            "the precision bf16");
+  EXPECT_EQ(WhatLacks(StockOf(worker), Spec("tiny", "sst5"), "fp32"), "");
+  worker.clear_stock();  // it says nothing of models
+  EXPECT_EQ(WhatLacks(StockOf(worker), Spec("bert", "any"), "fp32"), "");
+}
+
 TEST(KnownStock, OtherWeightsOfTheSameNameLack) {
   v1::StudySpec spec = Spec("tiny", "sst5");
   spec.mutable_model()->set_sha256(kSum);

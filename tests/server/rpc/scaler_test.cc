@@ -135,6 +135,8 @@ TEST_F(ScalerTest, TheMetricFollowsAStudyThroughItsLife) {
   const v1::Lease first = Take("w1");
   EXPECT_EQ(*Unclaimed(), 2);
   const v1::Lease second = Take("w2");
+  EXPECT_EQ(*Unclaimed(), 1);
+  EXPECT_TRUE(IsActive());  // for a single trial too
   const v1::Lease third = Take("w3");
   EXPECT_EQ(*Unclaimed(), 0);
   EXPECT_FALSE(IsActive());

@@ -66,6 +66,8 @@ const std::set<std::string>& Promised() {
                                 "StudyService.ListBestTrials",
                                 "StudyService.GetExampleOutcomes",
                                 "StudyService.GetTrialLog",
+                                "StudyService.ReadPredictions",
+                                "WorkerService.SendPredictions",
                                 "StudyService.ExportTrials",
                                 "WorkerService.DrainWorker",
                                 "AdminService.Backup",

@@ -80,6 +80,12 @@ const std::map<std::string, std::string>& GoodRequests() {
       {"StudyService.ListBestTrials", "name: 'studies/a' limit: 2"},
       {"StudyService.GetTrialLog",
        "name: 'studies/a/trials/0' attempt: 1 max_bytes: 100"},
+      {"StudyService.ReadPredictions",
+       "name: 'studies/a/trials/0' set: 'validation' max_bytes: 100 "
+       "examples: 1 wait { nanos: 1000 }"},
+      {"WorkerService.SendPredictions",
+       "worker: 'workers/w' boot_id: 'boot-1' wish: 'a.1' piece: 'p' size: 1 "
+       "path: '/p'"},
       {"WorkerService.Register",
        "worker_id: 'w2' worker { boot_id: 'boot-7' slots: 2 labels { key: "
        "'k' value: 'v' } hardware { host: 'h' cpu_cores: 4 } version: '1' }"},

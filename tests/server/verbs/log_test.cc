@@ -285,10 +285,16 @@ TEST(LogText, IsCutByWhatWasReadAndByLines) {
   EXPECT_EQ(LastBytes("one\ntwo\n", 8), "one\ntwo\n");
 }
 
+v1::ListenReply OneWish() {
+  v1::ListenReply wish;
+  wish.add_wishes();
+  return wish;
+}
+
 TEST(LogWishes, AreForgottenWithTheCallsThatWait) {
   LogWishes wishes;
-  const std::int64_t first = wishes.Add("w", v1::LogWish());
-  const std::int64_t second = wishes.Add("w", v1::LogWish());
+  const std::string first = wishes.Add("w", OneWish());
+  const std::string second = wishes.Add("w", OneWish());
   EXPECT_FALSE(wishes.HasMore("v", ""));
   EXPECT_EQ(wishes.Since("w", "").wishes_size(), 2);
   wishes.Drop("w", second);
@@ -297,7 +303,7 @@ TEST(LogWishes, AreForgottenWithTheCallsThatWait) {
   EXPECT_FALSE(wishes.HasMore("w", seen));
   wishes.Drop("w", first);
   EXPECT_FALSE(wishes.HasMore("w", ""));
-  wishes.Add("w", v1::LogWish());
+  wishes.Add("w", OneWish());
   EXPECT_TRUE(wishes.HasMore("w", seen));
 }
 

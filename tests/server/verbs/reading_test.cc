@@ -111,6 +111,16 @@ class ReadingTest : public CountingFixture {
   storage::TrialRow row_;
 };
 
+TEST_F(ReadingTest, ATrialWithoutOutcomesIsNotSaidToBeMissing) {
+  v1::GetExampleOutcomesRequest request;
+  request.set_name("studies/a/trials/0");
+  EXPECT_THAT(driver_->Call<v1::ExampleOutcomes>(request),
+              FailsAt(ErrorId::kOutcomesMissing, "name"));
+  request.set_name("studies/a/trials/1");
+  EXPECT_THAT(driver_->Call<v1::ExampleOutcomes>(request),
+              FailsWith(ErrorId::kTrialNotFound));
+}
+
 TEST_F(ReadingTest, ATrialOfManyMebibytesIsListedWithoutItsExamples) {
   AddAttempts(10, "late", std::size_t{500} << 10);
   AddTrials(2);

@@ -141,6 +141,27 @@ TEST_F(TrialSeedsTest, FirstRunsShareTheirsWhereTheStudyPairsThem) {
   EXPECT_THAT(seeds, Each(seeds.front()));
 }
 
+// The list is the study's: of each point, over restarts, in each record.
+TEST_F(TrialSeedsTest, AListSaysWhatTheRunsOfAnyPointTrainWith) {
+  v1::CreateStudyRequest request = ExampleStudy("a", 9);
+  request.mutable_spec()->set_seeds(v1::SEED_MODE_PAIRED);
+  request.mutable_spec()->mutable_sampler()->set_name("brute");
+  for (const std::uint64_t seed : {41u, 7u}) {
+    request.mutable_spec()->add_training_seeds(seed);
+  }
+  Create(request);
+  const v1::Lease first = Acquire();
+  EXPECT_EQ(first.spec().seed(), 41u);
+  EXPECT_EQ(first.spec().training().seed(), 41u);  // others have it, too
+  ASSERT_OK(driver_->Finish(first, 0.5));
+  Restart();
+  const auto retried =
+      driver_->Call<v1::Trial>(On<v1::RetryTrialRequest>(first.trial()));
+  ASSERT_OK(retried);
+  EXPECT_EQ(Get(retried->name()).seed(), 41u);
+  EXPECT_EQ(Run(3), std::vector<std::uint64_t>(3, 41u));
+}
+
 TEST_F(TrialSeedsTest, LeadersRunAgainAtTheBudgetsEndUnderPairedSeeds) {
   v1::CreateStudyRequest request = ExampleStudy("a", 13);
   request.mutable_spec()->set_seeds(v1::SEED_MODE_PAIRED);

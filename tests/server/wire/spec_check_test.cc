@@ -286,5 +286,27 @@ TEST(SpecCheck, AStrategyBecomesThePointWithItsRates) {
   }
 }
 
+// The two parameters of layerwise_decay take a strategy's numbers.
+TEST(SpecCheck, AStrategyOfDecayingRatesIsAPointOfLayerwiseDecay) {
+  CheckedStudy study = *Check([](v1::StudySpec& spec, auto&) {
+    spec.mutable_space()->Clear();
+    spec.mutable_model()->set_layers(3);
+    auto& decay = *spec.mutable_space()->mutable_layerwise_decay();
+    decay.mutable_base_rate()->mutable_levels()->add_rates(2e-5);
+    decay.mutable_decay()->mutable_levels()->add_rates(0.9);
+    decay.mutable_decay()->mutable_levels()->add_rates(1.0);
+  });
+  v1::EnqueuedTrial trial;
+  trial.mutable_strategy()->set_name("decay");
+  trial.mutable_strategy()->set_rate(2e-5);
+  trial.mutable_strategy()->set_factor(0.9);
+  ASSERT_OK_AND_ASSIGN(const Point point,
+                       PointFromEnqueued(study, trial, "enqueue[0]", 0));
+  EXPECT_TRUE(SamePoint(point, {0, 0}));
+  trial.mutable_strategy()->set_factor(0.8);
+  EXPECT_THAT(PointFromEnqueued(study, trial, "enqueue[0]", 0),
+              FailsWith(ErrorId::kValueOutOfSpace));
+}
+
 }  // namespace
 }  // namespace frostline::server

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/wire/training_bounds.h"
 
+#include <google/protobuf/message.h>
+
+#include "absl/strings/ascii.h"
 #include "base/plain/training_table.h"
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::server {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 TEST(TrainingBounds, WhatIsNotGivenIsNotJudged) {
   EXPECT_OK(CheckTrainingBounds({}));
@@ -48,13 +54,78 @@ TEST(TrainingBounds, ADataSetCalledTestWouldTakeTheTestSplitsMetrics) {
               FailsAt(ErrorId::kRequestInvalid, "training.also_evaluate"));
 }
 
+// Writes a word where a study has it: "optimizer", "head.kind", "freeze.mode".
+v1::StudySpec SpecWith(const SettingRow& row, const std::string& word) {
+  v1::StudySpec spec;
+  google::protobuf::Message* message = spec.mutable_training();
+  if (row.block() == "freeze.") message = spec.mutable_freeze();
+  const auto field_of = [&](std::string_view name) {
+    return message->GetDescriptor()->FindFieldByName(std::string(name));
+  };
+  if (!row.block().empty() && row.block() != "freeze.") {
+    const std::string_view block = row.block();
+    message = message->GetReflection()->MutableMessage(
+        message, field_of(block.substr(0, block.size() - 1)));
+  }
+  const auto* const field = field_of(row.name());
+  if (field->enum_type() == nullptr) {
+    message->GetReflection()->SetString(message, field, word);
+    return spec;
+  }
+  const auto* const value =
+      field->enum_type()->FindValueByName(absl::AsciiStrToUpper(word));
+  message->GetReflection()->SetEnumValue(
+      message, field, value == nullptr ? 77 : value->number());
+  return spec;
+}
+
+std::string FieldOf(const SettingRow& row) {
+  return (row.block() == "freeze." ? "" : "training.") + std::string(row.key);
+}
+
+TEST(TrainingBounds, AWordIsOneOfItsRow) {
+  int rows = 0;
+  for (const SettingRow& row : TrainingTable()) {
+    if (row.kind != SettingKind::kWord || row.block() == "extra.") continue;
+    ++rows;
+    for (const std::string_view word : WordsOf(row)) {
+      EXPECT_OK(CheckTrainingBounds(SpecWith(row, std::string(word))));
+    }
+    const absl::Status status = CheckTrainingBounds(SpecWith(row, "xylophone"));
+    EXPECT_THAT(status, FailsAt(ErrorId::kRequestInvalid, FieldOf(row)));
+    EXPECT_THAT(DescribeError(status),
+                HasSubstr("write one of " + std::string(row.words)));
+  }
+  EXPECT_GE(rows, 14);
+}
+
+TEST(TrainingBounds, OfAMisspeltWordTheNearestIsNamed) {
+  const absl::Status status =
+      CheckTrainingBounds(SpecWith(SettingOf("optimizer"), "adamx"));
+  EXPECT_THAT(DescribeError(status),
+              AllOf(HasSubstr("training.optimizer is 'adamx'"),
+                    HasSubstr("did you mean 'adamw'? write one of adamw, adam, "
+                              "sgd")));
+}
+
+TEST(TrainingBounds, EachTasksHeadIsJudgedToo) {
+  v1::StudySpec spec;
+  spec.add_tasks();
+  spec.add_tasks()->mutable_head()->set_pooling("middle");
+  EXPECT_THAT(CheckTrainingBounds(spec),
+              FailsAt(ErrorId::kRequestInvalid, "tasks[1].head.pooling"));
+}
+
 // The table speaks of what the contract has, by the same names.
 TEST(TrainingBounds, EveryRowButThoseOfExtraIsAFieldOfTheContract) {
   for (const SettingRow& row : TrainingTable()) {
     const google::protobuf::Descriptor* type = v1::Training::descriptor();
     if (row.block() == "lora.") type = v1::LoraSpec::descriptor();
+    if (row.block() == "adapters.") type = v1::AdapterSpec::descriptor();
+    if (row.block() == "smart.") type = v1::SmartSpec::descriptor();
     if (row.block() == "early_stopping.")
       type = v1::EarlyStopping::descriptor();
+    if (row.block() == "head.") type = v1::HeadSpec::descriptor();
     if (row.block() == "freeze.") type = v1::FreezeSemantics::descriptor();
     if (row.block() == "extra.") continue;
     EXPECT_NE(type->FindFieldByName(std::string(row.name())), nullptr)

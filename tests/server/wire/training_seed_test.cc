@@ -42,6 +42,22 @@ TEST(TrainingSeed, PairedRunsOfAnyPointsShareTheirSeed) {
   EXPECT_NE(TrainingSeed(spec, 4, 0), TrainingSeed(spec, 4, 1));
 }
 
+TEST(TrainingSeed, PairedRunsTakeTheSeedsOfTheListFirst) {
+  v1::StudySpec spec = SpecWith(v1::SEED_MODE_PAIRED);
+  const std::uint64_t third = TrainingSeed(spec, 4, 2);
+  spec.add_training_seeds(41);
+  spec.add_training_seeds(7);
+  EXPECT_EQ(TrainingSeed(spec, 4, 0), 41u);
+  EXPECT_EQ(TrainingSeed(spec, 17, 1), 7u);
+  EXPECT_EQ(TrainingSeed(spec, 17, 2), third);
+}
+
+TEST(TrainingSeed, IsSharedUnlessEachTrialHasItsOwn) {
+  EXPECT_FALSE(SharesSeeds(ExampleSpec()));
+  EXPECT_TRUE(SharesSeeds(SpecWith(v1::SEED_MODE_PAIRED)));
+  EXPECT_TRUE(SharesSeeds(SpecWith(v1::SEED_MODE_FIXED)));
+}
+
 TEST(TrainingSeed, AFixedSeedIsTheStudysOwnOrTheOneGiven) {
   v1::StudySpec spec = SpecWith(v1::SEED_MODE_FIXED);
   EXPECT_EQ(TrainingSeed(spec, 4, 0), TrainingSeed(spec, 17, 5));
@@ -105,6 +121,24 @@ const Mistake kMistakes[] = {
      [](auto& spec) {
        spec.set_seeds(v1::SEED_MODE_PAIRED);
        spec.mutable_training()->set_seed(1);
+     }},
+    {"a_list_without_pairs", ErrorId::kRequestInvalid, "training_seeds",
+     [](auto& spec) { spec.add_training_seeds(3); }},
+    {"a_seed_of_zero", ErrorId::kRequestInvalid, "training_seeds",
+     [](auto& spec) {
+       spec.set_seeds(v1::SEED_MODE_PAIRED);
+       spec.add_training_seeds(0);
+     }},
+    {"a_seed_twice", ErrorId::kRequestInvalid, "training_seeds",
+     [](auto& spec) {
+       spec.set_seeds(v1::SEED_MODE_PAIRED);
+       spec.add_training_seeds(3);
+       spec.add_training_seeds(3);
+     }},
+    {"too_many_seeds", ErrorId::kRequestInvalid, "training_seeds",
+     [](auto& spec) {
+       spec.set_seeds(v1::SEED_MODE_PAIRED);
+       for (std::uint64_t i = 1; i < 102; ++i) spec.add_training_seeds(i);
      }},
     {"repeat_of_one_seed", ErrorId::kRequestInvalid, "repeat",
      [](auto& spec) {

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: predictions_verb.h
+//
+// ReadPredictions answers from the disk of the worker that ran the trial: it
+// hears by Listen what is wished of which file, and sends that. Nothing is
+// stored here, and no text is sent that nobody asked for.
+#ifndef FROSTLINE_SERVER_VERBS_PREDICTIONS_VERB_H_
+#define FROSTLINE_SERVER_VERBS_PREDICTIONS_VERB_H_
+
+#include <optional>
+#include <string>
+
+#include "frostline/v1/study_service.pb.h"
+#include "frostline/v1/worker_service.pb.h"
+#include "server/auth/gate.h"
+#include "server/dispatch/waiting_room.h"
+#include "server/verbs/calls.h"
+#include "server/verbs/log_verb.h"
+
+namespace frostline::server {
+
+class PredictionsVerb {
+ public:
+  // Who listens hears through `logs`. Borrows all of them.
+  PredictionsVerb(Calls& calls, Ledger& ledger, LogVerb& logs,
+                  const Credentials& credentials, const Clock& clock);
+
+  void AddTo(VerbTable& table);
+
+  // Answers those who have waited long enough, or everybody.
+  void Turn(bool all) FROSTLINE_ON_LOOP;
+  std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP;
+
+ private:
+  struct Parked {
+    std::string trial;   // its name
+    std::string worker;  // its id
+    std::string wish;    // its id
+    SteadyTime deadline{};
+    Reply<v1::ReadPredictionsReply> reply;
+
+    const std::string& Key() const { return wish; }
+  };
+
+  void ReadPredictions(CallContext caller, v1::ReadPredictionsRequest request,
+                       Reply<v1::ReadPredictionsReply> reply);
+  // What its worker is to send. Returns PREDICTIONS_MISSING or _AWAY where it
+  // is of no use to ask.
+  absl::StatusOr<v1::PredictionsWish> WishOf(
+      const v1::ReadPredictionsRequest& request, StoredRows& rows,
+      std::string& worker) const FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::SendPredictionsReply> SendPredictions(
+      Change& change, const v1::SendPredictionsRequest& request);
+
+  Calls& calls_;
+  Ledger& ledger_;
+  LogVerb& logs_;
+  const Credentials& credentials_;
+  const Clock& clock_;
+  WaitingRoom<Parked> waiting_ ABSL_GUARDED_BY(kLoopThread);
+};
+
+}  // namespace frostline::server
+
+#endif  // FROSTLINE_SERVER_VERBS_PREDICTIONS_VERB_H_
