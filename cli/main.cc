@@ -55,11 +55,14 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddModelCommands(app, invocation);
   AddImportanceCommand(app, invocation);
   AddPlanCommand(app, invocation);
+  AddApplyCommand(app, invocation);
   AddCompareCommand(app, invocation);
+  AddReportCommand(app, invocation);
   AddWorkerCommands(app, invocation);
   AddSlurmCommands(app, invocation);
   AddStatusCommand(app, invocation);
   AddRegistryCommands(app, invocation);
+  AddPredictCommand(app, invocation);
   AddCacheCommands(app, invocation);
   AddBackupCommand(app, invocation);
   AddTokenCommands(app, invocation);

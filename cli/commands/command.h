@@ -84,6 +84,7 @@ void AddModelCommands(CLI::App& app, Invocation& invocation);
 void AddWorkerCommands(CLI::App& app, Invocation& invocation);
 void AddStatusCommand(CLI::App& app, Invocation& invocation);
 void AddRegistryCommands(CLI::App& app, Invocation& invocation);
+void AddPredictCommand(CLI::App& app, Invocation& invocation);
 void AddCacheCommands(CLI::App& app, Invocation& invocation);
 void AddInitCommand(CLI::App& app, Invocation& invocation);
 void AddTokenCommands(CLI::App& app, Invocation& invocation);
@@ -99,6 +100,8 @@ void AddImportanceCommand(CLI::App& app, Invocation& invocation);
 void AddPlanCommand(CLI::App& app, Invocation& invocation);
 void AddCompareCommand(CLI::App& app, Invocation& invocation);
 void AddDemoCommand(CLI::App& app, Invocation& invocation);
+void AddApplyCommand(CLI::App& app, Invocation& invocation);
+void AddReportCommand(CLI::App& app, Invocation& invocation);
 void AddHelpCommands(CLI::App& app, Invocation& invocation);
 
 void AddWorkerAccess(CLI::App& noun, Invocation& invocation);

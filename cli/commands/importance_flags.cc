@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/importance_flags.h"
 
-#include <fstream>
 #include <iostream>
 #include <limits>
 
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "cli/term/text_file.h"
 
 namespace frostline::cli {
 
@@ -67,12 +67,7 @@ absl::Status OutputFlags::Write(const std::string& text) const {
     std::cout << text;
     return absl::OkStatus();
   }
-  std::ofstream out(file, std::ios::binary | std::ios::trunc);
-  out << text << std::flush;
-  if (out) return absl::OkStatus();
-  return MakeError(ErrorId::kRequestInvalid,
-                   absl::StrCat(file, " cannot be written"),
-                   "name a file in a folder that is there and may be written");
+  return WriteTextFile(file, text);
 }
 
 absl::StatusOr<double> ParseShare(const std::string& text) {

@@ -16,6 +16,7 @@
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/commands/model_copy.h"
+#include "cli/commands/model_export.h"
 #include "cli/view/format.h"
 #include "cli/view/model_view.h"
 #include "cli/view/trial_view.h"
@@ -161,6 +162,12 @@ absl::StatusOr<ExitCode> Export(Session& session, const ModelArgs& args) {
 }
 
 }  // namespace
+
+absl::StatusOr<ExitCode> ExportBestModel(Session& session,
+                                         const std::string& study,
+                                         const std::string& folder) {
+  return Export(session, {.trial = study, .folder = folder, .json = false});
+}
 
 void AddModelCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* const noun =

@@ -21,15 +21,24 @@ namespace frostline::cli {
 // Adds --registry; without it $FROSTLINE_REGISTRY counts, else "registry".
 void AddRegistryOption(CLI::App& verb, std::string& folder);
 
-// What a person may say of a data set, as flags.
-struct DataFlags {
+// What a person may say of a file's columns and form, as flags.
+struct ColumnFlags {
   std::string text;
   std::string second;
   std::string label;
   std::string words;
   std::string tags;
   bool no_header = false;
-  registry::NewDataSet set;  // its columns and header come with Taken()
+  registry::TableHints hints;  // the header comes with HintsOf()
+};
+void AddColumnFlags(CLI::App& verb, ColumnFlags& flags);
+trainer::ColumnMap ColumnsOf(const ColumnFlags& flags);
+registry::TableHints HintsOf(const ColumnFlags& flags);
+
+// What a person may say of a data set.
+struct DataFlags {
+  ColumnFlags table;
+  registry::NewDataSet set;  // its columns and hints come with Taken()
 };
 void AddDataFlags(CLI::App& verb, DataFlags& flags);
 registry::NewDataSet Taken(const DataFlags& flags);

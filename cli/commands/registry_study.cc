@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "cli/commands/registry.h"
 
@@ -30,6 +32,38 @@ absl::StatusOr<std::optional<registry::Registry>> FindRegistry(
   return registry::ReadRegistry(usual);
 }
 
+// What a study of tasks needs for one of them.
+registry::StudyNeeds NeedsOfTask(const registry::StudyNeeds& study,
+                                 const v1::TaskSpec& task, int index) {
+  registry::StudyNeeds needs = study;
+  const v1::DataRef& data = task.data();
+  needs.data_field = absl::StrCat("tasks[", index, "].data");
+  needs.data = data.id();
+  needs.data_sha256 = data.sha256();
+  needs.task = data.task();
+  needs.columns = {data.columns().begin(), data.columns().end()};
+  needs.train_split = data.train_split();
+  needs.validation_split = data.validation_split();
+  const auto of_task = [&task](const std::string& metric) {
+    const std::string prefix = task.name() + ".";
+    return absl::StartsWith(metric, prefix) ? metric.substr(prefix.size()) : "";
+  };
+  for (std::string& metric : needs.metrics) metric = of_task(metric);
+  needs.stopping_metric = of_task(needs.stopping_metric);
+  return needs;
+}
+
+// One, or one for each of its tasks.
+std::vector<registry::StudyNeeds> AllNeedsOf(const v1::StudySpec& spec) {
+  const registry::StudyNeeds whole = NeedsOf(spec);
+  if (spec.tasks().empty()) return {whole};
+  std::vector<registry::StudyNeeds> all;
+  for (int i = 0; i < spec.tasks_size(); ++i) {
+    all.push_back(NeedsOfTask(whole, spec.tasks(i), i));
+  }
+  return all;
+}
+
 std::string ExtraOf(const v1::StudySpec& spec, const std::string& key) {
   const auto& fields = spec.training().extra().fields();
   const auto found = fields.find(key);
@@ -47,7 +81,7 @@ void AddRegistryOption(CLI::App& verb, std::string& folder) {
       ->capture_default_str();
 }
 
-void AddDataFlags(CLI::App& verb, DataFlags& flags) {
+void AddColumnFlags(CLI::App& verb, ColumnFlags& flags) {
   const auto column = [&verb](const char* name, std::string& value,
                               const char* help) {
     verb.add_option(name, value, help)->type_name("COL");
@@ -57,6 +91,35 @@ void AddDataFlags(CLI::App& verb, DataFlags& flags) {
   column("--label", flags.label, "The column of the labels; guessed");
   column("--words", flags.words, "Tagging: the column of the words");
   column("--tags", flags.tags, "Tagging: the column of the words' tags");
+  verb.add_option("--format", flags.hints.format,
+                  "tsv, csv, jsonl or conllu; from the file's name")
+      ->type_name("FORMAT");
+  verb.add_option("--delimiter", flags.hints.delimiter,
+                  "Of CSV: one character, or tab; found out")
+      ->type_name("CHAR");
+  verb.add_flag("--no-header", flags.no_header,
+                "The first line is a row; columns go by number");
+}
+
+trainer::ColumnMap ColumnsOf(const ColumnFlags& flags) {
+  trainer::ColumnMap columns;
+  for (const auto& [role, column] :
+       {std::pair("text", flags.text), std::pair("second", flags.second),
+        std::pair("label", flags.label), std::pair("words", flags.words),
+        std::pair("tags", flags.tags)}) {
+    if (!column.empty()) columns[role] = column;
+  }
+  return columns;
+}
+
+registry::TableHints HintsOf(const ColumnFlags& flags) {
+  registry::TableHints hints = flags.hints;
+  hints.has_header = !flags.no_header;
+  return hints;
+}
+
+void AddDataFlags(CLI::App& verb, DataFlags& flags) {
+  AddColumnFlags(verb, flags.table);
   verb.add_option("--task", flags.set.task,
                   "classification, regression, tagging or pair; guessed")
       ->type_name("TASK");
@@ -65,27 +128,14 @@ void AddDataFlags(CLI::App& verb, DataFlags& flags) {
       ->type_name("FILE");
   verb.add_option("--test", flags.set.test, "Rows of the split test")
       ->type_name("FILE");
-  verb.add_option("--format", flags.set.hints.format,
-                  "tsv, csv, jsonl or conllu; from the file's name")
-      ->type_name("FORMAT");
-  verb.add_option("--delimiter", flags.set.hints.delimiter,
-                  "Of CSV: one character, or tab; found out")
-      ->type_name("CHAR");
-  verb.add_flag("--no-header", flags.no_header,
-                "The first line is a row; columns go by number");
   verb.add_flag("--skip-unlabelled", flags.set.skip_unlabelled,
                 "Leave out rows without a label");
 }
 
 registry::NewDataSet Taken(const DataFlags& flags) {
   registry::NewDataSet set = flags.set;
-  set.hints.has_header = !flags.no_header;
-  for (const auto& [role, column] :
-       {std::pair("text", flags.text), std::pair("second", flags.second),
-        std::pair("label", flags.label), std::pair("words", flags.words),
-        std::pair("tags", flags.tags)}) {
-    if (!column.empty()) set.columns[role] = column;
-  }
+  set.hints = HintsOf(flags.table);
+  set.columns = ColumnsOf(flags.table);
   return set;
 }
 
@@ -114,16 +164,19 @@ registry::StudyNeeds NeedsOf(const v1::StudySpec& spec) {
 absl::Status CheckStudyFit(const StudyFile& study, const std::string& folder) {
   ASSIGN_OR_RETURN(const auto registry, FindRegistry(folder));
   if (!registry.has_value()) return absl::OkStatus();
-  const registry::StudyNeeds needs = NeedsOf(study.spec);
-  if (folder.empty() && !registry::HasAll(*registry, needs)) {
-    return absl::OkStatus();
+  for (const registry::StudyNeeds& needs : AllNeedsOf(study.spec)) {
+    if (folder.empty() && !registry::HasAll(*registry, needs)) {
+      return absl::OkStatus();
+    }
+    RETURN_IF_ERROR(PlaceError(registry::CheckFit(*registry, needs), study));
   }
-  return PlaceError(registry::CheckFit(*registry, needs), study);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::optional<registry::BoundaryNeeds>> FindBoundaryNeeds(
     const v1::StudySpec& spec, const std::string& folder) {
   ASSIGN_OR_RETURN(const auto registry, FindRegistry(folder));
+  if (!spec.tasks().empty()) return std::nullopt;  // of one data set alone
   registry::BoundaryUse use;
   use.study = NeedsOf(spec);
   if (!registry.has_value() || !registry::HasAll(*registry, use.study)) {
@@ -134,8 +187,13 @@ absl::StatusOr<std::optional<registry::BoundaryNeeds>> FindBoundaryNeeds(
   use.train_share = spec.data().train_share();
   use.validation_share = spec.data().validation_share();
   use.max_length = spec.training().max_length();
-  use.reads_apart = ExtraOf(spec, "head") == "cosine";
-  use.reads_all = use.reads_apart && ExtraOf(spec, "pooling") == "mean";
+  const v1::HeadSpec& head = spec.training().head();
+  const bool as_before = ExtraOf(spec, "head") == "cosine";
+  const bool compares =
+      !head.kind().empty() && head.kind() != "linear" && head.kind() != "mlp";
+  use.reads_apart = as_before || compares || head.pair() == "apart";
+  use.reads_all = (as_before && ExtraOf(spec, "pooling") == "mean") ||
+                  head.pooling() == "mean" || head.pooling() == "max";
   use.evaluates_only =
       spec.freeze().prefix_dropout() == v1::FreezeSemantics::HF;
   return registry::BoundaryNeedsOf(*registry, use);

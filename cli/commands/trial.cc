@@ -10,6 +10,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/trial_compare.h"
 #include "cli/commands/trial_log.h"
+#include "cli/commands/trial_outcomes.h"
 #include "cli/view/format.h"
 #include "cli/view/trial_view.h"
 
@@ -210,6 +211,7 @@ void AddTrialCommands(CLI::App& app, Invocation& invocation) {
                "Show one trial: rates, metrics, attempts", Show)
       ->add_flag("--json", args->json, "The trial as JSON");
   AddTrialCompare(*noun, invocation);
+  AddTrialOutcomes(*noun, invocation);
   AddLog(*noun, invocation);
   AddTrialVerb(*noun, invocation, args, "cancel", "Cancel one trial", CancelOne)
       ->add_option("--reason", args->reason, "For people");

@@ -23,6 +23,8 @@ namespace {
 struct CompareArgs {
   std::vector<std::string> contenders;
   std::string metric;
+  std::string set;
+  std::string task;
   double margin = 0.0;
   bool repeats = false;
   bool all_pairs = false;
@@ -36,6 +38,8 @@ absl::StatusOr<ExitCode> Compare(Session& session, const CompareArgs& args) {
     request.mutable_contenders()->rbegin()->set_with_repeats(args.repeats);
   }
   request.set_metric(args.metric);
+  request.set_set(args.set);
+  request.set_task(args.task);
   request.set_margin(args.margin);
   request.set_all_pairs(args.all_pairs);
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
@@ -89,6 +93,10 @@ void AddTrialCompare(CLI::App& noun, Invocation& invocation) {
       ->expected(2, 16);
   verb->add_option("--metric", args->metric,
                    "Of the final metrics; else the first objective");
+  verb->add_option("--set", args->set,
+                   "By their outcomes on this set: test, or the id of a data "
+                   "set; else the validation set");
+  verb->add_option("--task", args->task, "Of studies of several tasks");
   verb->add_option("--margin", args->margin,
                    "Also test whether the others are worse by as much")
       ->check(AtLeastZero());

@@ -13,14 +13,15 @@
 #include "base/status_macros.h"
 #include "cli/client/client.h"
 #include "cli/commands/command.h"
+#include "cli/demo/demo_depth.h"
 #include "cli/demo/demo_fleet.h"
-#include "cli/demo/demo_folder.h"
 #include "cli/demo/demo_follow.h"
 #include "cli/demo/demo_recipe.h"
 #include "cli/demo/demo_registry.h"
 #include "cli/demo/demo_report.h"
 #include "cli/demo/demo_verify.h"
 #include "cli/process/stop_signals.h"
+#include "cli/process/work_folder.h"
 #include "cli/study_file/study_file.h"
 #include "cli/view/format.h"
 #include "cli/view/study_view.h"
@@ -105,6 +106,8 @@ absl::StatusOr<ExitCode> Run(const DemoOptions& options,
     times.end = SystemClock().Steady();
   }
   if (plan.has_value() && !options.synthetic) {
+    RETURN_IF_ERROR(
+        ShowDepths(*client, options.trials, fleet, signals, terminal));
     RETURN_IF_ERROR(ShowNext(*plan, folder));
   }
   ShowDemoTimes(study, times);
@@ -128,8 +131,8 @@ absl::StatusOr<ExitCode> RunDemo(const DemoOptions& options,
                                  const Terminal& terminal) {
   const SteadyTime begin = SystemClock().Steady();
   StopSignals signals;
-  ASSIGN_OR_RETURN(DemoFolder folder,
-                   DemoFolder::Make(options.folder, options.keep));
+  ASSIGN_OR_RETURN(WorkFolder folder,
+                   WorkFolder::Make(options.folder, options.keep));
   ASSIGN_OR_RETURN(const auto trainer, PrepareTrainer(options, folder.path()));
   DemoFleet fleet(folder.path());
   const auto code =

@@ -7,6 +7,7 @@
 namespace frostline::cli {
 
 extern const char kDemoRecipe[];       // demo.yaml
+extern const char kDepthRecipe[];      // depth.yaml
 extern const char kSyntheticRecipe[];  // study.yaml
 
 extern const char kDemoTrain[];       // reviews/train.tsv

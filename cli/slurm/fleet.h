@@ -12,7 +12,6 @@
 #ifndef FROSTLINE_CLI_SLURM_FLEET_H_
 #define FROSTLINE_CLI_SLURM_FLEET_H_
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -48,21 +47,6 @@ absl::StatusOr<std::vector<v1::Study>> FetchStudiesOf(Client& client,
 // Makes the folder, log/ and the script. Returns its absolute path.
 absl::StatusOr<std::string> MakeFleetFolder(const std::string& parent,
                                             const std::string& id);
-
-// One for each of the workers ID-0 … ID-(tasks-1), who alone may use it,
-// however long its task waits (90 days). When one is refused those before are
-// revoked. Answers JOIN_UNAVAILABLE where the coordinator has no CA.
-struct Invitations {
-  std::string text;                    // a line for each task
-  std::vector<std::string> token_ids;  // to revoke them by
-};
-absl::StatusOr<Invitations> Invite(Client& client, const std::string& id,
-                                   int tasks);
-void Revoke(Client& client, const Invitations& invitations);
-// Of workers ("workers/imdb-3f9c0a-7") that will never begin. Returns how many
-// had not used theirs.
-absl::StatusOr<int> RevokeUnused(Client& client,
-                                 const std::set<std::string>& workers);
 
 }  // namespace frostline::cli
 

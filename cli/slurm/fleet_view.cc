@@ -3,6 +3,7 @@
 
 #include <google/protobuf/struct.pb.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
@@ -72,6 +73,21 @@ std::string OriginsOf(const std::vector<const v1::Worker*>& workers) {
 }
 
 }  // namespace
+
+int SlotsOfFleet(const FleetFacts& facts) {
+  std::set<std::string> arrays;
+  for (const ArrayTask& task : facts.tasks) {
+    arrays.insert(absl::StrCat(task.array));
+  }
+  int slots = 1;
+  for (const v1::Worker& worker : facts.workers) {
+    if (LabelOf(worker, "slurm_cluster") == facts.cluster &&
+        arrays.contains(LabelOf(worker, "slurm_job"))) {
+      slots = std::max(slots, worker.slots());
+    }
+  }
+  return slots;
+}
 
 std::string RenderFleet(const FleetFacts& facts, int width) {
   const Matched matched(facts);

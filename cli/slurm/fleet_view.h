@@ -22,6 +22,11 @@ struct FleetFacts {
   std::vector<v1::Worker> workers;  // all that the coordinator knows
 };
 
+// Trials at a time of one of the fleet's workers, as they registered, also of
+// tasks that have ended; 1 before any did. Another cluster may have an array of
+// the same number.
+int SlotsOfFleet(const FleetFacts& facts);
+
 // A line for each task with its worker, then whoever else works for this
 // coordinator: another fleet, another cluster, or no Slurm at all.
 std::string RenderFleet(const FleetFacts& facts, int width);

@@ -6,29 +6,20 @@
 #include <cstdlib>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "base/error.h"
 #include "base/status_macros.h"
-#include "cli/process/captured.h"
-#include "proto/wire_error.h"
+#include "cli/slurm/slurm_program.h"
 
 namespace frostline::cli {
 namespace {
 
-// Slurm's own programs give up after MessageTimeout, mostly 10 s, and try
-// again.
-constexpr Duration kLongest = std::chrono::minutes(2);
-constexpr std::size_t kMaxWords = 1000;
 constexpr const char* kPrograms[] = {"sbatch", "squeue", "scontrol", "scancel"};
 // One line for each task; the folder last, since it may hold anything.
 constexpr char kFormat[] = "%F|%K|%T|%N|%r|%Z";
 constexpr int kFields = 6;
-// sbatch then tries again for two minutes without another word.
-constexpr char kTriesAgain[] = ", sleeping and retrying";
 
 bool IsInPath(const std::string& program) {
   const char* const path = std::getenv("PATH");
@@ -38,86 +29,6 @@ bool IsInPath(const std::string& program) {
     }
   }
   return false;
-}
-
-absl::Status Missing(const std::string& program) {
-  return MakeError(ErrorId::kSlurmMissing,
-                   absl::StrCat(program, " is not in the PATH"),
-                   "run this on a login node of the cluster, or install "
-                   "Slurm's client there (Debian: slurm-client)");
-}
-
-// Slurm's words say what; which of our options it is about is ours to say.
-std::string FixFor(const std::string& words) {
-  const std::string said = absl::AsciiStrToLower(words);
-  const auto speaks_of = [&said](const char* word) {
-    return absl::StrContains(said, word);
-  };
-  if (speaks_of("contact") || speaks_of("connect")) {
-    return "see whether the controller answers: `scontrol ping`";
-  }
-  if (speaks_of("temporarily unable")) {
-    return "the cluster has as many jobs as it may (MaxJobCount), or has just "
-           "begun: ask for less with --max, or try again";
-  }
-  if (speaks_of("limit") || speaks_of("qos") || speaks_of("account") ||
-      speaks_of("array")) {
-    return "ask for less with --max, for another account with "
-           "$SBATCH_ACCOUNT, or ask the site for more";
-  }
-  if (speaks_of("partition")) {
-    return "`sinfo` shows the partitions; name one with --partition";
-  }
-  if (speaks_of("configuration") || speaks_of("gres")) {
-    return "`sinfo -o '%P %G'` shows what there is; ask for that with --gres";
-  }
-  return "it is the site's rule; `scontrol show config` and `sinfo` show what "
-         "is allowed";
-}
-
-absl::Status Refused(const std::string& program, const std::string& words) {
-  std::string text = proto::CleanText(words, kMaxWords);
-  for (const char* const opening : {": error: ", ": "}) {
-    text = absl::StrReplaceAll(text, {{absl::StrCat(program, opening), ""}});
-  }
-  text = absl::StrReplaceAll(text, {{kTriesAgain, ""}});
-  return MakeError(ErrorId::kSlurmRefused, absl::StrCat(program, ": ", text),
-                   FixFor(text));
-}
-
-absl::StatusOr<std::string> Answer(const std::string& program,
-                                   const absl::StatusOr<Captured>& ran) {
-  if (absl::IsNotFound(ran.status())) return Missing(program);
-  if (!ran.ok()) return Refused(program, std::string(ran.status().message()));
-  if (ran->code == 0) return ran->out;
-  const absl::string_view said = absl::StripAsciiWhitespace(ran->err);
-  return Refused(program, said.empty() ? absl::StrCat("code ", ran->code)
-                                       : std::string(said));
-}
-
-absl::StatusOr<std::string> Ask(const std::vector<std::string>& words) {
-  return Answer(words[0], RunCaptured(words, kLongest, kTriesAgain));
-}
-
-// Of an array with tasks that have ended scontrol says so, a line for each
-// range of tasks, and ends with 1, though it has done what it was asked to the
-// others.
-bool SpeaksOfEndedTasksAlone(const std::string& said) {
-  for (const auto line : absl::StrSplit(said, '\n', absl::SkipWhitespace())) {
-    const bool is_harmless =
-        absl::EndsWith(line, ": No error") ||
-        absl::EndsWith(line, "already finished") ||
-        absl::EndsWith(line, "already completing or completed");
-    if (!is_harmless) return false;
-  }
-  return !said.empty();
-}
-
-absl::Status TellArray(const std::vector<std::string>& words) {
-  const auto ran = RunCaptured(words, kLongest);
-  const bool is_done =
-      ran.ok() && (ran->code == 0 || SpeaksOfEndedTasksAlone(ran->err));
-  return is_done ? absl::OkStatus() : Answer(words[0], ran).status();
 }
 
 }  // namespace
@@ -160,32 +71,33 @@ std::vector<ArrayTask> ParseTasks(const std::string& text) {
 
 absl::StatusOr<Slurm> Slurm::Find() {
   for (const char* const program : kPrograms) {
-    if (!IsInPath(program)) return Missing(program);
+    if (!IsInPath(program)) return SlurmMissing(program);
   }
   return Slurm();
 }
 
 absl::StatusOr<std::int64_t> Slurm::Submit(const ArraySpec& spec) const {
-  ASSIGN_OR_RETURN(const std::string said, Ask(SubmitWords(spec)));
+  ASSIGN_OR_RETURN(const std::string said, AskSlurm(SubmitWords(spec)));
   // "123", or "123;cluster" of a federation.
   const std::vector<std::string> parts =
       absl::StrSplit(absl::StripAsciiWhitespace(said), ';');
   std::int64_t array = 0;
   if (absl::SimpleAtoi(parts[0], &array)) return array;
-  return Refused("sbatch", absl::StrCat("'", said, "' is no job id"));
+  return SlurmRefused("sbatch", absl::StrCat("'", said, "' is no job id"));
 }
 
 absl::StatusOr<std::vector<ArrayTask>> Slurm::Look(
     const std::string& name) const {
-  ASSIGN_OR_RETURN(
-      const std::string said,
-      Ask({"squeue", "--me", "--noheader", "--array",
-           absl::StrCat("--name=", name), absl::StrCat("--format=", kFormat)}));
+  ASSIGN_OR_RETURN(const std::string said,
+                   AskSlurm({"squeue", "--me", "--noheader", "--array",
+                             absl::StrCat("--name=", name),
+                             absl::StrCat("--format=", kFormat)}));
   return ParseTasks(said);
 }
 
 absl::StatusOr<std::string> Slurm::ClusterName() const {
-  ASSIGN_OR_RETURN(const std::string said, Ask({"scontrol", "show", "config"}));
+  ASSIGN_OR_RETURN(const std::string said,
+                   AskSlurm({"scontrol", "show", "config"}));
   for (const auto line : absl::StrSplit(said, '\n')) {
     const std::vector<std::string> parts =
         absl::StrSplit(line, absl::MaxSplits('=', 1));
@@ -198,25 +110,25 @@ absl::StatusOr<std::string> Slurm::ClusterName() const {
 }
 
 absl::Status Slurm::Throttle(std::int64_t array, int at_a_time) const {
-  return TellArray({"scontrol", "update", absl::StrCat("JobId=", array),
+  return TellSlurm({"scontrol", "update", absl::StrCat("JobId=", array),
                     absl::StrCat("ArrayTaskThrottle=", at_a_time)});
 }
 
 absl::Status Slurm::Hold(std::int64_t array) const {
-  return TellArray({"scontrol", "hold", absl::StrCat(array)});
+  return TellSlurm({"scontrol", "hold", absl::StrCat(array)});
 }
 
 absl::Status Slurm::Release(std::int64_t array) const {
-  return TellArray({"scontrol", "release", absl::StrCat(array)});
+  return TellSlurm({"scontrol", "release", absl::StrCat(array)});
 }
 
 absl::Status Slurm::CancelWaiting(std::int64_t array) const {
-  return TellArray({"scancel", "--state=PENDING", absl::StrCat(array)});
+  return TellSlurm({"scancel", "--state=PENDING", absl::StrCat(array)});
 }
 
 absl::Status Slurm::SignalRunning(std::int64_t array,
                                   const std::string& signal) const {
-  return TellArray({"scancel", "--state=RUNNING",
+  return TellSlurm({"scancel", "--state=RUNNING",
                     absl::StrCat("--signal=", signal), absl::StrCat(array)});
 }
 

@@ -2,21 +2,20 @@
 //
 // `frostline slurm drain`: a fleet's workers finish their trials and go.
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <set>
-#include <system_error>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/flags.h"
-#include "base/ids.h"
 #include "base/status_macros.h"
 #include "cli/process/stop_signals.h"
 #include "cli/slurm/fleet.h"
+#include "cli/slurm/invitations.h"
 #include "cli/slurm/slurm.h"
 #include "cli/slurm/slurm_command.h"
-#include "cli/view/format.h"
 
 namespace frostline::cli {
 namespace {
@@ -49,42 +48,23 @@ absl::StatusOr<std::vector<ArrayTask>> DrainOnce(const Slurm& slurm,
   return tasks;
 }
 
-// Of invitations that `slurm up` made; those of an admin's own file are not
-// ours to end.
-std::string WorkerWithInvitation(const ArrayTask& task) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(task.folder + "/join", ignored)) return "";
-  return WorkerNameOf(absl::StrCat(LastPart(task.folder), "-", task.index));
-}
-
-// Of those tasks of `before` that waited and are gone: nobody will use them.
-absl::StatusOr<int> TryToEndInvitations(Session& session, const Slurm& slurm,
-                                        const FleetOf& fleet,
-                                        const std::vector<ArrayTask>& before) {
+// The workers of those tasks of `before` that waited and are gone. Where this
+// cannot be seen, none is.
+std::set<std::string> WhoNeverBegins(const Slurm& slurm, const FleetOf& fleet,
+                                     const std::vector<ArrayTask>& before) {
   std::set<std::string> workers;
   for (const ArrayTask& task : before) {
-    if (task.waits()) workers.insert(WorkerWithInvitation(task));
+    if (task.waits()) workers.insert(InvitedWorker(task));
   }
-  ASSIGN_OR_RETURN(const std::vector<ArrayTask> now,
-                   slurm.Look(JobNameOf(fleet)));
-  for (const ArrayTask& task : now) workers.erase(WorkerWithInvitation(task));
+  const auto now = slurm.Look(JobNameOf(fleet));
+  if (!now.ok()) {
+    std::cerr << "which invitations nobody will use is not known: "
+              << now.status().message() << "\n";
+    return {};
+  }
+  for (const ArrayTask& task : *now) workers.erase(InvitedWorker(task));
   workers.erase("");
-  if (workers.empty()) return 0;
-  ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  return RevokeUnused(*client, workers);
-}
-
-// The fleet is drained all the same where this cannot be.
-void EndInvitations(Session& session, const Slurm& slurm, const FleetOf& fleet,
-                    const std::vector<ArrayTask>& before) {
-  const auto ended = TryToEndInvitations(session, slurm, fleet, before);
-  if (!ended.ok()) {
-    std::cerr << "invitations that nobody used are still good: "
-              << ended.status().message()
-              << "; `frostline token revoke` ends them\n";
-  } else if (*ended > 0) {
-    std::cerr << *ended << " invitations that nobody used are ended\n";
-  }
+  return workers;
 }
 
 absl::StatusOr<ExitCode> Drain(Session& session, DrainArgs args) {
@@ -103,7 +83,7 @@ absl::StatusOr<ExitCode> Drain(Session& session, DrainArgs args) {
             << static_cast<std::int64_t>(tasks.size()) - waiting
             << " finish their trial and go\n"
             << std::flush;
-  EndInvitations(session, slurm, args.fleet, tasks);
+  EndInvitations(session, WhoNeverBegins(slurm, args.fleet, tasks));
   const SystemClock clock;
   const SteadyTime end = clock.Steady() + wait;
   while (!tasks.empty() && wait > Duration::zero()) {

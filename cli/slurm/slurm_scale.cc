@@ -7,6 +7,8 @@
 #include <iostream>
 #include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
@@ -15,6 +17,8 @@
 #include "cli/process/stop_signals.h"
 #include "cli/slurm/demand.h"
 #include "cli/slurm/fleet.h"
+#include "cli/slurm/fleet_view.h"
+#include "cli/slurm/invitations.h"
 #include "cli/slurm/slurm.h"
 #include "cli/slurm/slurm_command.h"
 #include "cli/view/format.h"
@@ -40,30 +44,17 @@ struct Scaled {
   int running = 0;
   int waiting = 0;
   Demand demand;
+  std::set<std::string> invited;  // workers
 };
 
-std::set<std::int64_t> ArraysOf(const std::vector<ArrayTask>& tasks) {
-  std::set<std::int64_t> arrays;
-  for (const ArrayTask& task : tasks) arrays.insert(task.array);
-  return arrays;
-}
-
-// Of a fleet's workers, as they registered: the trials at a time of each.
-absl::StatusOr<int> SlotsOf(Client& client,
+absl::StatusOr<int> SlotsOf(Client& client, const Slurm& slurm,
                             const std::vector<ArrayTask>& tasks) {
+  FleetFacts facts;
+  facts.tasks = tasks;
+  ASSIGN_OR_RETURN(facts.cluster, slurm.ClusterName());
   ASSIGN_OR_RETURN(const v1::ListWorkersReply workers, FetchWorkers(client));
-  const std::set<std::int64_t> arrays = ArraysOf(tasks);
-  int slots = 1;
-  for (const v1::Worker& worker : workers.workers()) {
-    const auto job = worker.labels().find("slurm_job");
-    if (job == worker.labels().end()) continue;
-    const bool is_ours =
-        std::any_of(arrays.begin(), arrays.end(), [&job](std::int64_t array) {
-          return job->second == absl::StrCat(array);
-        });
-    if (is_ours) slots = std::max(slots, worker.slots());
-  }
-  return slots;
+  facts.workers = {workers.workers().begin(), workers.workers().end()};
+  return SlotsOfFleet(facts);
 }
 
 // A throttle of 0 is none at all for Slurm, so nobody is let in by a hold.
@@ -81,7 +72,7 @@ absl::StatusOr<Scaled> ScaleOnce(Client& client, const Slurm& slurm,
   ASSIGN_OR_RETURN(const std::vector<ArrayTask> tasks,
                    slurm.Look(JobNameOf(args.fleet)));
   if (tasks.empty()) return NoFleet(args.fleet);
-  ASSIGN_OR_RETURN(const int slots, SlotsOf(client, tasks));
+  ASSIGN_OR_RETURN(const int slots, SlotsOf(client, slurm, tasks));
   Scaled scaled;
   std::set<std::int64_t> waiting;
   std::set<std::int64_t> held;
@@ -90,7 +81,9 @@ absl::StatusOr<Scaled> ScaleOnce(Client& client, const Slurm& slurm,
     scaled.running += task.waits() ? 0 : 1;
     if (task.waits()) waiting.insert(task.array);
     if (task.waits() && task.is_held()) held.insert(task.array);
+    scaled.invited.insert(InvitedWorker(task));
   }
+  scaled.invited.erase("");
   scaled.most = std::min(args.max, static_cast<int>(tasks.size()));
   scaled.demand = DemandOf(studies);
   scaled.wish = WorkersFor(scaled.demand, slots, scaled.most);
@@ -123,17 +116,24 @@ void Show(const Scaled& scaled, const ScaleArgs& args) {
 }
 
 // A coordinator that is away for a while, or a controller that is busy, changes
-// nothing: the array goes on as it was set.
-absl::StatusOr<ExitCode> Follow(Client& client, const Slurm& slurm,
-                                const ScaleArgs& args, Duration every) {
+// nothing: the array goes on as it was set. Tasks that somebody cancelled leave
+// invitations behind, which end with the last of them.
+absl::StatusOr<ExitCode> Follow(Session& session, Client& client,
+                                const Slurm& slurm, const ScaleArgs& args,
+                                Duration every) {
   StopSignals signals;
+  std::set<std::string> invited;
   while (true) {
-    const auto scaled = ScaleOnce(client, slurm, args);
+    auto scaled = ScaleOnce(client, slurm, args);
     if (scaled.ok()) {
       Show(*scaled, args);
+      invited.merge(scaled->invited);
     } else {
       ASSIGN_OR_RETURN(const auto tasks, slurm.Look(JobNameOf(args.fleet)));
-      if (tasks.empty()) return kExitOk;  // all have ended
+      if (tasks.empty()) {
+        EndInvitations(session, invited);
+        return kExitOk;
+      }
       std::cerr << scaled.status().message() << "\n";
     }
     RETURN_IF_ERROR(signals.Pause(every));
@@ -148,7 +148,7 @@ absl::StatusOr<ExitCode> Scale(Session& session, ScaleArgs args) {
   ASSIGN_OR_RETURN(const Slurm slurm, Slurm::Find());
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const Scaled scaled, ScaleOnce(*client, slurm, args));
-  if (args.follow) return Follow(*client, slurm, args, every);
+  if (args.follow) return Follow(session, *client, slurm, args, every);
   Show(scaled, args);
   return kExitOk;
 }

@@ -47,13 +47,17 @@ Result PutEnum(const YamlNode& node, const FieldDescriptor* field,
                 Suggest(node.text, names)};
 }
 
-// Integers of the contract are never repeated.
+// Of lists the contract has those of uint64 alone.
 bool PutInteger(const std::string& text, const FieldDescriptor* field,
                 Message* message) {
   const auto* const reflection = message->GetReflection();
   if (field->cpp_type() == FieldDescriptor::CPPTYPE_UINT64) {
     const auto value = ReadUint(text);
-    if (value) reflection->SetUInt64(message, field, *value);
+    if (value && field->is_repeated()) {
+      reflection->AddUInt64(message, field, *value);
+    } else if (value) {
+      reflection->SetUInt64(message, field, *value);
+    }
     return value.has_value();
   }
   const auto value = ReadInt(text);

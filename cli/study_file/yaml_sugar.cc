@@ -17,6 +17,7 @@ const std::map<std::string, std::string>& FieldOfScalar() {
   static const auto* const kFields = new std::map<std::string, std::string>{
       {"ModelRef", "id"},
       {"DataRef", "id"},
+      {"HeadSpec", "kind"},
       {"SamplerSpec", "name"},
       {"PrunerSpec", "name"},
       {"Strategy", "name"},
@@ -24,6 +25,7 @@ const std::map<std::string, std::string>& FieldOfScalar() {
       {"WarmStart", "study"},
       {"FreezeSemantics", "mode"},
       {"ModuleSpace", "fixed"},
+      {"NumberSpace", "fixed"},
       {"Objective", "direction"},
       {"MetricConstraint", "upper_bound"},
       {"RepeatLeaders", "times"}};
@@ -35,6 +37,7 @@ const std::map<std::string, std::string>& FieldOfList() {
   static const auto* const kFields =
       new std::map<std::string, std::string>{{"Levels", "rates"},
                                              {"ModuleSpace", "levels"},
+                                             {"NumberSpace", "levels"},
                                              {"ParameterSpace", "choices"}};
   return *kFields;
 }
@@ -48,12 +51,10 @@ bool IsRange(const std::string& message) {
 
 // The field of a repeated message that a map's keys go into.
 const std::map<std::string, std::string>& KeyFieldOf() {
-  static const auto* const kFields =
-      new std::map<std::string, std::string>{{"ModuleSpace", "select"},
-                                             {"Tie", "name"},
-                                             {"ParameterSpace", "name"},
-                                             {"Objective", "metric"},
-                                             {"MetricConstraint", "metric"}};
+  static const auto* const kFields = new std::map<std::string, std::string>{
+      {"ModuleSpace", "select"}, {"Tie", "name"},
+      {"TaskSpec", "name"},      {"ParameterSpace", "name"},
+      {"Objective", "metric"},   {"MetricConstraint", "metric"}};
   return *kFields;
 }
 

@@ -43,6 +43,15 @@ absl::StatusOr<std::string> ReadTextFile(const std::string& path,
   return ReadUpTo(stream, max_bytes + 1);
 }
 
+absl::Status WriteTextFile(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text << std::flush;
+  if (file) return absl::OkStatus();
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat(path, " cannot be written"),
+                   "name a file in a folder that is there and may be written");
+}
+
 std::string LastLines(const std::string& path, int lines) {
   std::ifstream stream(path, std::ios::binary | std::ios::ate);
   if (!stream) return "";

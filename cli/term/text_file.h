@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace frostline::cli {
@@ -15,6 +16,9 @@ namespace frostline::cli {
 // was more; "-" is standard input. It answers REQUEST_INVALID when it cannot.
 absl::StatusOr<std::string> ReadTextFile(const std::string& path,
                                          std::size_t max_bytes);
+
+// Replaces what is there. It answers REQUEST_INVALID when it cannot.
+absl::Status WriteTextFile(const std::string& path, const std::string& text);
 
 // Returns at most `lines` and 64 KiB; "" when there are none.
 std::string LastLines(const std::string& path, int lines);

@@ -67,6 +67,14 @@ std::string SeedsText(const v1::StudySpec& spec) {
                       " times each, from trial ", spec.repeat().after(), " on");
 }
 
+// "auto (bf16, as its first trial)".
+std::string PrecisionText(const v1::Study& study) {
+  const std::string& asked = study.spec().training().precision();
+  const std::string& decided = study.settings().auto_precision();
+  if (decided.empty() || (!asked.empty() && asked != "auto")) return asked;
+  return absl::StrCat("auto (", decided, ", as its first trial)");
+}
+
 std::string SamplerText(const v1::Study& study) {
   const std::string name = study.spec().sampler().name().empty()
                                ? "tpe"
@@ -84,6 +92,14 @@ std::string PurposeText(const v1::StudySpec& spec, bool with_meaning) {
   if (spec.purpose() == v1::PURPOSE_BOTH) purpose = Purpose::kBoth;
   return with_meaning ? absl::StrCat(NameOf(purpose), ": ", MeaningOf(purpose))
                       : NameOf(purpose);
+}
+
+// "sst (sst5), sts (stsb)".
+std::string TasksText(const v1::StudySpec& spec) {
+  return absl::StrJoin(
+      spec.tasks(), ", ", [](std::string* out, const v1::TaskSpec& task) {
+        absl::StrAppend(out, task.name(), " (", task.data().id(), ")");
+      });
 }
 
 // "17", or of several "17 and 4 more".
@@ -162,6 +178,8 @@ std::string RenderStudy(const v1::Study& study,
   text += KeyLine("range", RangesText(study.spec()));
   text += KeyLine("model", study.spec().model().id());
   text += KeyLine("data", study.spec().data().id());
+  text += KeyLine("precision", PrecisionText(study));
+  text += KeyLine("tasks", TasksText(study.spec()));
   text += KeyLine("sampler", SamplerText(study));
   text += KeyLine("purpose", PurposeText(study.spec(), false));
   text += KeyLine("pruner", study.settings().pruner().name());
@@ -173,6 +191,9 @@ std::string RenderStudy(const v1::Study& study,
   text += KeyLine("created", FormatTime(study.create_time()));
   text += KeyLine("revision", absl::StrCat(study.revision()));
   text += UsageLines(study.usage());
+  for (const std::string& warning : study.warnings()) {
+    text += KeyLine("warning", proto::CleanText(warning, kMaxTextBytes));
+  }
   if (!best.has_value()) return text;
   absl::StrAppend(&text, "\nbest trial ", best->number(), ": ",
                   ObjectiveText(*best, study.spec()), "\n");
@@ -196,6 +217,10 @@ std::string RenderPlan(const v1::CreateStudyReply& reply, int width) {
   absl::StrAppend(&text, "seeds:  ", SeedsText(reply.study().spec()), "\n");
   const std::string purpose = PurposeText(reply.study().spec(), true);
   if (!purpose.empty()) text += WrapText("purpose: " + purpose, width);
+  for (const std::string& warning : reply.study().warnings()) {
+    text +=
+        WrapText("warning: " + proto::CleanText(warning, kMaxTextBytes), width);
+  }
   for (const std::string& advice : reply.advice()) {
     text +=
         WrapText("advice: " + proto::CleanText(advice, kMaxTextBytes), width);

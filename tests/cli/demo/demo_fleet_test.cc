@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "cli/demo/demo_folder.h"
+#include "cli/process/work_folder.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
@@ -18,21 +18,21 @@ TEST(DemoFleet, FindsTheAddressOnceItsLineIsWhole) {
   EXPECT_EQ(ListenAddressIn(""), "");
 }
 
-TEST(DemoFolder, RemovesOnlyWhatIsTemporary) {
+TEST(WorkFolder, RemovesOnlyWhatIsTemporary) {
   const TempFolder parent;
   std::string temporary;
   std::string kept;
   {
-    ASSERT_OK_AND_ASSIGN(const DemoFolder a, DemoFolder::Make("", false));
-    ASSERT_OK_AND_ASSIGN(const DemoFolder b,
-                         DemoFolder::Make(parent.File("x/y"), false));
+    ASSERT_OK_AND_ASSIGN(const WorkFolder a, WorkFolder::Make("", false));
+    ASSERT_OK_AND_ASSIGN(const WorkFolder b,
+                         WorkFolder::Make(parent.File("x/y"), false));
     temporary = a.path();
     kept = b.path();
     EXPECT_TRUE(std::filesystem::is_directory(temporary));
   }
   EXPECT_FALSE(std::filesystem::exists(temporary));
   EXPECT_TRUE(std::filesystem::is_directory(kept));
-  EXPECT_THAT(DemoFolder::Make("/proc/no/such", false),
+  EXPECT_THAT(WorkFolder::Make("/proc/no/such", false),
               FailsWith(ErrorId::kStoreUnwritable));
 }
 

@@ -54,6 +54,17 @@ TEST(FleetViewTest, PutsEachTaskBesideItsWorker) {
   EXPECT_THAT(text, HasSubstr("JobArrayTaskLimit"));
 }
 
+TEST(FleetViewTest, AnArrayOfThatNumberElsewhereHasSlotsOfItsOwn) {
+  FleetFacts facts = Facts();
+  facts.workers[0].set_slots(2);
+  facts.workers[1].set_slots(8);
+  EXPECT_EQ(SlotsOfFleet(facts), 2);
+  facts.cluster = "west";
+  EXPECT_EQ(SlotsOfFleet(facts), 8);
+  facts.cluster = "north";
+  EXPECT_EQ(SlotsOfFleet(facts), 1);
+}
+
 TEST(FleetViewTest, NamesWhoElseFeedsTheCoordinator) {
   EXPECT_THAT(RenderFleet(Facts(), 0),
               HasSubstr("other workers of this coordinator: 1 of array 7 of "

@@ -103,6 +103,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "per_trial"},
         Mistake{"RepeatInWords", Line4("repeat: often"), kSyntax, "4:9",
                 "not a whole number"},
+        Mistake{"UnknownOfATask", Line4("tasks: {sst: {data: a, hed: mlp}}"),
+                kUnknown, "4:24", "did you mean 'head'?"},
+        Mistake{"ATaskInAWord", Line4("tasks: {sst: sst5}"), kSyntax, "4:14",
+                "describes a TaskSpec"},
+        Mistake{"NameBesideATasksKey",
+                Line4("tasks: {sst: {name: other, data: a}}"), kSyntax, "4:15",
+                "stands beside"},
         Mistake{"ObjectivesTwice", Line4("objectives: [{metric: f1}]"),
                 ErrorId::kObjectiveInvalid, "1:1", "short and long"}),
     [](const auto& test) { return test.param.name; });

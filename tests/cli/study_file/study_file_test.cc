@@ -76,6 +76,18 @@ space:
   EXPECT_EQ(study.spec.space().prefix_depth().hi(), 6);
 }
 
+TEST(StudyFile, ReadsNumbersOfLayerwiseDecay) {
+  const StudyFile study = Parsed(R"(
+maximize: accuracy
+budget: 40
+space:
+  layerwise_decay: {base_rate: 2e-5, decay: [0.85, 0.9, 0.95, 1]}
+)");
+  const auto& decay = study.spec.space().layerwise_decay();
+  EXPECT_EQ(decay.base_rate().fixed(), 2e-5);
+  EXPECT_THAT(decay.decay().levels().rates(), ElementsAre(.85, .9, .95, 1.0));
+}
+
 TEST(StudyFile, ReadsTiesStrategiesAndParameters) {
   const StudyFile study = Parsed(R"(
 maximize: accuracy
@@ -154,8 +166,11 @@ TEST(StudyFile, ReadsRangesOfMetrics) {
 
 TEST(StudyFile, ReadsSeedsAndRepeats) {
   const StudyFile study = WithSmall(
-      "seeds: paired\nrepeat: 3\nenqueue: [{values: {head: 0}, seed: 9}]\n");
+      "seeds: paired\ntraining_seeds: [5, 9]\nrepeat: 3\nenqueue: [{values: "
+      "{head: 0}, seed: 9}]\n");
   EXPECT_EQ(study.spec.seeds(), v1::SEED_MODE_PAIRED);
+  ASSERT_EQ(study.spec.training_seeds_size(), 2);
+  EXPECT_EQ(study.spec.training_seeds(1), 9u);
   EXPECT_EQ(study.spec.repeat().times(), 3);
   EXPECT_EQ(study.spec.enqueue(0).seed(), 9u);
   const StudyFile full =
@@ -182,6 +197,39 @@ TEST(StudyFile, ReadsScalarsInPlaceOfMessages) {
   EXPECT_EQ(study.spec.freeze().mode(), v1::FreezeSemantics::LR0);
   EXPECT_EQ(study.spec.warm_start(0).study(), "studies/old");
   EXPECT_EQ(study.spec.constraints(0).upper_bound(), 0.5);
+}
+
+TEST(StudyFile, ReadsTasksByNameOrInAList) {
+  const StudyFile named = WithSmall(R"(
+tasks:
+  sst: {data: sst5, head: mlp}
+  para: {data: {id: quora, columns: {second: q2}}, head: inner_product, share: 2}
+  sts:
+    data: {id: stsb, task: regression}
+    head: {kind: cosine, scale: 5}
+    loss: squared_error
+    loss_weight: 0.5
+    freeze: ["layer.0-2", embeddings]
+)");
+  ASSERT_EQ(named.spec.tasks_size(), 3);
+  const v1::TaskSpec& sst = named.spec.tasks(0);
+  EXPECT_EQ(sst.name(), "sst");
+  EXPECT_EQ(sst.data().id(), "sst5");
+  EXPECT_EQ(sst.head().kind(), "mlp");
+  EXPECT_EQ(named.spec.tasks(1).data().columns().at("second"), "q2");
+  EXPECT_EQ(named.spec.tasks(1).share(), 2);
+  const v1::TaskSpec& sts = named.spec.tasks(2);
+  EXPECT_EQ(sts.head().scale(), 5);
+  EXPECT_EQ(sts.loss(), "squared_error");
+  EXPECT_EQ(sts.loss_weight(), 0.5);
+  EXPECT_THAT(sts.freeze(), ElementsAre("layer.0-2", "embeddings"));
+
+  const StudyFile listed = WithSmall(
+      "tasks: [{name: a, data: x}, {name: b, data: y, head: features}]\n");
+  ASSERT_EQ(listed.spec.tasks_size(), 2);
+  EXPECT_EQ(listed.spec.tasks(0).name(), "a");
+  EXPECT_EQ(listed.spec.tasks(1).data().id(), "y");
+  EXPECT_EQ(listed.spec.tasks(1).head().kind(), "features");
 }
 
 TEST(StudyFile, ReadsJsonAndAnchors) {
@@ -222,6 +270,23 @@ TEST(StudyFile, GivesTheCoordinatorsVerdictALine) {
   EXPECT_EQ(placed("space.modules[7].levels.rates[2]"),
             "study.yaml:4:3: not rising");
   EXPECT_EQ(placed("nowhere"), "not rising");
+}
+
+TEST(StudyFile, GivesAVerdictOnATaskItsLine) {
+  const StudyFile study = Parsed(
+      "maximize: mean\nbudget: 3\nspace: {modules: {head: 1}}\ntasks:\n"
+      "  sst: {data: sst5}\n  para: {data: quora, head: mpl, freeze: [layer.9]}"
+      "\n");
+  const auto placed = [&](const std::string& field) {
+    return std::string(
+        PlaceError(MakeError(ErrorId::kRequestInvalid, "wrong", "", field),
+                   study)
+            .message());
+  };
+  EXPECT_EQ(placed("tasks[1].head.kind"), "study.yaml:6:29: wrong");
+  EXPECT_EQ(placed("tasks[1].freeze[0]"), "study.yaml:6:43: wrong");
+  EXPECT_EQ(placed("tasks[1].name"), "study.yaml:6:3: wrong");
+  EXPECT_EQ(placed("tasks[0].share"), "study.yaml:5:3: wrong");
 }
 
 TEST(StudyFile, AMissingFileIsAMistakeOfUse) {

@@ -42,6 +42,15 @@ v1::StudySpec AccuracySpec() {
   return spec;
 }
 
+TEST(StudyView, ShowsWarningsAndWhatAutoStandsFor) {
+  v1::Study study;
+  study.add_warnings("trials are chosen by test.accuracy, …");
+  study.mutable_settings()->set_auto_precision("bf16");
+  const std::string text = RenderStudy(study, std::nullopt);
+  EXPECT_THAT(text, HasSubstr("warning:     trials are chosen by test"));
+  EXPECT_THAT(text, HasSubstr("auto (bf16, as its first trial)"));
+}
+
 v1::Trial ExampleTrial() {
   v1::Trial trial;
   trial.set_name("studies/demo/trials/17");

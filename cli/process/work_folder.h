@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: demo_folder.h
-#ifndef FROSTLINE_CLI_DEMO_DEMO_FOLDER_H_
-#define FROSTLINE_CLI_DEMO_DEMO_FOLDER_H_
+// File: work_folder.h
+#ifndef FROSTLINE_CLI_PROCESS_WORK_FOLDER_H_
+#define FROSTLINE_CLI_PROCESS_WORK_FOLDER_H_
 
 #include <string>
 #include <utility>
@@ -11,24 +11,25 @@
 
 namespace frostline::cli {
 
-class DemoFolder {
+// A folder of one command's files.
+class WorkFolder {
  public:
   // Makes `named` if missing, and leaves it there. If empty, it makes a
   // temporary one, removed with the object unless kept. Failing is
   // STORE_UNWRITABLE.
-  static absl::StatusOr<DemoFolder> Make(const std::string& named, bool keep);
+  static absl::StatusOr<WorkFolder> Make(const std::string& named, bool keep);
 
-  DemoFolder(DemoFolder&& other) noexcept
+  WorkFolder(WorkFolder&& other) noexcept
       : path_(std::exchange(other.path_, "")), stays_(other.stays_) {}
-  DemoFolder& operator=(DemoFolder&&) = delete;
-  ~DemoFolder();
+  WorkFolder& operator=(WorkFolder&&) = delete;
+  ~WorkFolder();
 
   const std::string& path() const { return path_; }
   bool stays() const { return stays_; }
   void Keep() { stays_ = true; }
 
  private:
-  DemoFolder(const std::string& path, bool stays)
+  WorkFolder(const std::string& path, bool stays)
       : path_(path), stays_(stays) {}
 
   std::string path_;  // empty when moved from
@@ -37,4 +38,4 @@ class DemoFolder {
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_DEMO_DEMO_FOLDER_H_
+#endif  // FROSTLINE_CLI_PROCESS_WORK_FOLDER_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/demo/demo_folder.h"
+#include "cli/process/work_folder.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -15,29 +15,30 @@ namespace {
 
 absl::Status CannotMake(const std::string& path, const std::string& why) {
   return MakeError(ErrorId::kStoreUnwritable, absl::StrCat(path, ": ", why),
-                   "name a folder you may write to with --dir DIR");
+                   "name a folder you may write to with --dir DIR, or in "
+                   "$TMPDIR");
 }
 
 }  // namespace
 
-absl::StatusOr<DemoFolder> DemoFolder::Make(const std::string& named,
+absl::StatusOr<WorkFolder> WorkFolder::Make(const std::string& named,
                                             bool keep) {
   std::error_code error;
   if (!named.empty()) {
     std::filesystem::create_directories(named, error);
     if (error) return CannotMake(named, error.message());
-    return DemoFolder(named, true);
+    return WorkFolder(named, true);
   }
   const auto parent = std::filesystem::temp_directory_path(error);
   if (error) return CannotMake("the temporary folder", error.message());
-  std::string pattern = (parent / "frostline-demo-XXXXXX").string();
+  std::string pattern = (parent / "frostline-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) {
     return CannotMake(pattern, std::strerror(errno));
   }
-  return DemoFolder(pattern, keep);
+  return WorkFolder(pattern, keep);
 }
 
-DemoFolder::~DemoFolder() {
+WorkFolder::~WorkFolder() {
   if (path_.empty() || stays_) return;
   std::error_code ignored;  // what is left is only a temporary file
   std::filesystem::remove_all(path_, ignored);

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `frostline apply`: trains what a study's plan says, beside its baselines, in
+// a study of its own.
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/request_id.h"
+#include "base/status_macros.h"
+#include "cli/commands/applied_study.h"
+#include "cli/commands/command.h"
+#include "cli/commands/model_copy.h"
+#include "cli/commands/model_export.h"
+#include "cli/commands/plan_trials.h"
+#include "cli/process/stop_signals.h"
+#include "cli/view/format.h"
+#include "cli/view/verification_view.h"
+
+namespace frostline::cli {
+namespace {
+
+constexpr int kMostSeeds = 32;
+
+struct ApplyArgs {
+  std::string study;
+  std::string id;
+  std::optional<std::int64_t> trial;
+  double tolerance = 0.0;
+  int seeds = 3;
+  std::string folder;
+  bool no_wait = false;
+  bool json = false;
+};
+
+absl::StatusOr<v1::GetPlanRivalsReply> FetchRivals(Client& client,
+                                                   const std::string& study,
+                                                   const ApplyArgs& args) {
+  v1::GetPlanRivalsRequest request;
+  request.set_study(study);
+  request.set_tolerance(args.tolerance);
+  request.set_seeds(args.seeds);
+  return client.Call(&v1::ImportanceService::Stub::GetPlanRivals, request);
+}
+
+absl::StatusOr<v1::Trial> FetchNamed(Client& client, const std::string& study,
+                                     std::int64_t number) {
+  v1::GetTrialRequest request;
+  request.set_name(absl::StrCat(study, "/trials/", number));
+  return client.Call(&v1::StudyService::Stub::GetTrial, request);
+}
+
+void TellItGoesOn(const std::string& id) {
+  std::cerr << id << " is there and goes on; --as ID begins another\n";
+}
+
+// One of this name that applies the same study is gone on with: what was
+// begun and interrupted is not begun twice.
+absl::Status GoOn(Client& client, const std::string& name,
+                  const std::string& searched, const absl::Status& refused) {
+  if (!HasErrorId(refused, ErrorId::kStudyAlreadyExists)) return refused;
+  ASSIGN_OR_RETURN(const v1::Study there, FetchStudy(client, name));
+  const auto applies = there.settings().labels().find(kAppliesLabel);
+  const bool is_ours = applies != there.settings().labels().end() &&
+                       applies->second == LastPart(searched);
+  if (!is_ours) return refused;
+  TellItGoesOn(LastPart(name));
+  return absl::OkStatus();
+}
+
+absl::Status Begin(Client& client, const v1::Study& searched,
+                   const ApplyArgs& args, const std::string& id) {
+  ASSIGN_OR_RETURN(const v1::GetPlanRivalsReply rivals,
+                   FetchRivals(client, searched.name(), args));
+  std::optional<v1::Trial> named;
+  if (args.trial) {
+    ASSIGN_OR_RETURN(named, FetchNamed(client, searched.name(), *args.trial));
+  }
+  ASSIGN_OR_RETURN(
+      v1::CreateStudyRequest request,
+      ApplyRequest(searched, rivals,
+                   {id, !args.folder.empty(), named ? &*named : nullptr}));
+  request.set_request_id(NewRequestId(SystemClock()));
+  const auto created =
+      client.Call(&v1::StudyService::Stub::CreateStudy, request);
+  if (!created.ok()) {
+    return GoOn(client, "studies/" + id, searched.name(), created.status());
+  }
+  // The same request again is answered with what it made before.
+  const v1::TrialCounts& counts = created->study().counts();
+  if (counts.budget_used() + counts.running() > 0) {
+    TellItGoesOn(id);
+    return absl::OkStatus();
+  }
+  std::cerr << "study " << id << ": " << request.spec().enqueue_size()
+            << " trials, " << args.seeds << " of each\n";
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::PlanVerification> Await(Session& session, Client& client,
+                                           const std::string& name,
+                                           StopSignals& signals) {
+  StatusLine line(session.terminal);
+  return AwaitVerification(
+      client, name, signals, [&line](const v1::PlanVerification& so_far) {
+        line.Show(absl::StrCat(so_far.ended(), "/", so_far.total(),
+                               " trials have ended"));
+        return absl::OkStatus();
+      });
+}
+
+absl::StatusOr<ExitCode> Apply(Session& session, const ApplyArgs& args) {
+  ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.study));
+  const std::string id = args.id.empty() ? LastPart(name) + "-apply" : args.id;
+  RETURN_IF_ERROR(CheckNewName(id, "--as"));
+  if (!args.folder.empty()) RETURN_IF_ERROR(CheckTarget(args.folder));
+  StopSignals signals;  // before the client has threads
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  ASSIGN_OR_RETURN(const v1::Study searched, FetchStudy(*client, name));
+  RETURN_IF_ERROR(Begin(*client, searched, args, id));
+  if (args.no_wait) {
+    std::cout << "see what came of it: frostline plan " << id << " --verify\n";
+    return kExitOk;
+  }
+  ASSIGN_OR_RETURN(const v1::PlanVerification seen,
+                   Await(session, *client, "studies/" + id, signals));
+  std::cout << (args.json ? ToJson(seen)
+                          : RenderVerification(seen, session.terminal.width));
+  if (args.folder.empty()) return kExitOk;
+  return ExportBestModel(session, id, args.folder);
+}
+
+}  // namespace
+
+void AddApplyCommand(CLI::App& app, Invocation& invocation) {
+  const auto args = std::make_shared<ApplyArgs>();
+  CLI::App* const verb = AddVerb(
+      app, "apply",
+      "Train a study's plan beside its baselines, and keep the best model",
+      invocation, [args](Session& session) { return Apply(session, *args); });
+  verb->add_option("STUDY", args->study, "The study that was searched")
+      ->required();
+  verb->add_option("--trial", args->trial,
+                   "The rates of this trial instead of the plan's")
+      ->check(AtLeastZero());
+  verb->add_option("--tolerance", args->tolerance,
+                   "How much of the score the plan may give up")
+      ->check(AtLeastZero());
+  verb->add_option("--seeds", args->seeds, "Runs of each, the same for all")
+      ->check(CLI::Range(1, kMostSeeds))
+      ->capture_default_str();
+  verb->add_option("--as", args->id, "The new study's id [STUDY-apply]")
+      ->type_name("ID");
+  verb->add_option("--export", args->folder,
+                   "Copy the best one's model there, for transformers")
+      ->type_name("DIR");
+  verb->add_flag("--no-wait", args->no_wait, "Begin, and go");
+  verb->add_flag("--json", args->json, "Predicted and seen as JSON");
+  verb->footer(
+      "Examples:\n"
+      "  frostline apply imdb --seeds 5 --export best-model\n"
+      "  frostline apply imdb --trial 17 --as imdb-17");
+}
+
+}  // namespace frostline::cli

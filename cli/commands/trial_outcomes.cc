@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/trial_outcomes.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "base/error.h"
+#include "base/status_macros.h"
+#include "cli/view/outcomes_view.h"
+
+namespace frostline::cli {
+namespace {
+
+constexpr std::int64_t kMostTrials = 1'000'000'000;
+constexpr int kPiece = 512 * 1024;
+constexpr std::size_t kMostAtOnce = 256;
+
+struct OutcomesArgs {
+  std::string study;
+  std::int64_t number = 0;
+  std::string set;
+  std::string task;
+  std::string file;
+  std::size_t most = 5;
+  bool no_text = false;
+  bool json = false;
+};
+
+absl::StatusOr<std::string> NameOfTrial(const OutcomesArgs& args) {
+  ASSIGN_OR_RETURN(const std::string study, StudyNameFrom(args.study));
+  return absl::StrCat(study, "/trials/", args.number);
+}
+
+absl::StatusOr<v1::ExampleOutcomes> Fetch(Client& client,
+                                          const OutcomesArgs& args) {
+  v1::GetExampleOutcomesRequest request;
+  ASSIGN_OR_RETURN(*request.mutable_name(), NameOfTrial(args));
+  request.set_set(args.set);
+  request.set_task(args.task);
+  return client.Call(&v1::StudyService::Stub::GetExampleOutcomes, request);
+}
+
+absl::StatusOr<ExitCode> ShowConfusion(Session& session,
+                                       const OutcomesArgs& args) {
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  ASSIGN_OR_RETURN(const v1::ExampleOutcomes outcomes, Fetch(*client, args));
+  std::cout << (args.json ? ConfusionToJson(outcomes)
+                          : RenderConfusion(outcomes, session.terminal.width));
+  return kExitOk;
+}
+
+absl::StatusOr<v1::ReadPredictionsRequest> PredictionsRequest(
+    const OutcomesArgs& args) {
+  v1::ReadPredictionsRequest request;
+  ASSIGN_OR_RETURN(*request.mutable_name(), NameOfTrial(args));
+  request.set_set(args.set);
+  request.set_task(args.task);
+  return request;
+}
+
+// A word of a sentence stands in brackets.
+std::string Shown(const v1::ExampleText& text, bool is_word) {
+  if (!is_word) return absl::StrReplaceAll(text.text(), {{"\t", " | "}});
+  std::size_t begin = 0;
+  for (int i = 0; i < text.word() && begin != std::string::npos; ++i) {
+    begin = text.text().find(' ', begin);
+    if (begin != std::string::npos) ++begin;
+  }
+  if (begin == std::string::npos) return text.text();
+  const std::size_t end =
+      std::min(text.text().find(' ', begin), text.text().size());
+  return absl::StrCat(text.text().substr(0, begin), "[",
+                      text.text().substr(begin, end - begin), "]",
+                      text.text().substr(end));
+}
+
+// Asks again for those that did not fit one answer.
+absl::StatusOr<std::map<std::int64_t, std::string>> FetchTexts(
+    Client& client, const OutcomesArgs& args,
+    const std::vector<ExampleGroup>& groups, bool are_words) {
+  std::set<std::int64_t> wanted;
+  for (const ExampleGroup& group : groups) {
+    wanted.insert(group.examples.begin(), group.examples.end());
+  }
+  std::map<std::int64_t, std::string> texts;
+  while (!wanted.empty()) {
+    ASSIGN_OR_RETURN(v1::ReadPredictionsRequest request,
+                     PredictionsRequest(args));
+    for (const std::int64_t example : wanted) {
+      if (request.examples_size() == static_cast<int>(kMostAtOnce)) break;
+      request.add_examples(example);
+    }
+    ASSIGN_OR_RETURN(
+        const v1::ReadPredictionsReply reply,
+        client.Call(&v1::StudyService::Stub::ReadPredictions, request));
+    if (reply.examples().empty()) break;  // the file has none of them
+    for (const v1::ExampleText& text : reply.examples()) {
+      texts[text.example()] = Shown(text, are_words);
+      wanted.erase(text.example());
+    }
+  }
+  return texts;
+}
+
+absl::StatusOr<ExitCode> ShowExamples(Session& session,
+                                      const OutcomesArgs& args) {
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  ASSIGN_OR_RETURN(const v1::ExampleOutcomes outcomes, Fetch(*client, args));
+  const ExampleTable table = Unpack(outcomes);
+  const std::vector<ExampleGroup> groups = PickExamples(table, args.most);
+  std::map<std::int64_t, std::string> texts;
+  if (!args.no_text) {
+    ASSIGN_OR_RETURN(texts, FetchTexts(*client, args, groups,
+                                       !outcomes.sentence_ends().empty()));
+  }
+  std::cout << RenderExamples(groups, table, texts, session.terminal.width);
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> FetchPredictions(Session& session,
+                                          const OutcomesArgs& args) {
+  ASSIGN_OR_RETURN(v1::ReadPredictionsRequest request,
+                   PredictionsRequest(args));
+  request.set_max_bytes(kPiece);
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  std::ofstream file;
+  std::int64_t size = 0;
+  do {
+    ASSIGN_OR_RETURN(
+        const v1::ReadPredictionsReply reply,
+        client->Call(&v1::StudyService::Stub::ReadPredictions, request));
+    // Not before there is something to write.
+    if (!args.file.empty() && !file.is_open()) {
+      file.open(args.file, std::ios::binary | std::ios::trunc);
+    }
+    std::ostream& out = args.file.empty() ? std::cout : file;
+    out << reply.piece() << std::flush;
+    if (!out) {
+      return MakeError(ErrorId::kRequestInvalid,
+                       args.file.empty() ? "standard output cannot be written"
+                                         : args.file + " cannot be written",
+                       "give a file in a folder of yours", "--output");
+    }
+    if (reply.piece().empty()) break;
+    size = reply.size();
+    request.set_offset(request.offset() +
+                       static_cast<std::int64_t>(reply.piece().size()));
+  } while (request.offset() < size);
+  return kExitOk;
+}
+
+CLI::App* AddOne(CLI::App& noun, Invocation& invocation,
+                 const std::shared_ptr<OutcomesArgs>& args,
+                 const std::string& name, const std::string& help,
+                 absl::StatusOr<ExitCode> (*verb)(Session&,
+                                                  const OutcomesArgs&)) {
+  CLI::App* const added =
+      AddVerb(noun, name, help, invocation,
+              [args, verb](Session& session) { return verb(session, *args); });
+  added->add_option("STUDY", args->study, "The study")->required();
+  added->add_option("NUMBER", args->number, "The trial's number")
+      ->required()
+      ->check(CLI::Range(std::int64_t{0}, kMostTrials));
+  added->add_option("--set", args->set,
+                    "test, or the id of a data set; else the validation set");
+  added->add_option("--task", args->task, "Of a study of several tasks");
+  return added;
+}
+
+}  // namespace
+
+void AddTrialOutcomes(CLI::App& noun, Invocation& invocation) {
+  const auto args = std::make_shared<OutcomesArgs>();
+  AddOne(noun, invocation, args, "confusion",
+         "Which class was taken for which, with precision, recall and F1; of "
+         "numbers the residuals",
+         ShowConfusion)
+      ->add_flag("--json", args->json, "As JSON");
+  CLI::App* const examples = AddOne(
+      noun, invocation, args, "examples",
+      "The right and wrong examples that a trial was most and least sure of; "
+      "of numbers the largest residuals",
+      ShowExamples);
+  examples->add_option("--count", args->most, "At most so many of each kind")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{60}));
+  examples->add_flag("--no-text", args->no_text,
+                     "Without texts, which its worker is asked for otherwise");
+  AddOne(noun, invocation, args, "predictions",
+         "Fetch from its worker what a trial predicted of each example, with "
+         "texts",
+         FetchPredictions)
+      ->add_option("-o,--output", args->file,
+                   "Into this file; else to standard output");
+}
+
+}  // namespace frostline::cli

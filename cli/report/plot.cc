@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report/plot.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/view/format.h"
+
+namespace frostline::cli {
+namespace {
+
+constexpr int kGridLines = 4;
+
+}  // namespace
+
+void PlotAxis::Show(double value) {
+  if (!std::isfinite(value)) return;
+  lo_ = std::min(lo_, value);
+  hi_ = std::max(hi_, value);
+}
+
+double PlotAxis::ShareOf(double value) const {
+  return hi_ > lo_ ? (value - lo_) / (hi_ - lo_) : 0.5;
+}
+
+Plot::Plot(Svg& svg, double x, double y, double width, double height,
+           const PlotAxis& across, const PlotAxis& up)
+    : svg_(svg),
+      x_(x),
+      y_(y),
+      width_(width),
+      height_(height),
+      across_(across),
+      up_(up) {}
+
+double Plot::X(double value) const {
+  return x_ + width_ * across_.ShareOf(value);
+}
+
+double Plot::Y(double value) const {
+  return y_ + height_ * (1.0 - up_.ShareOf(value));
+}
+
+void Plot::DrawFrame(const std::string& across_name,
+                     const std::string& up_name) {
+  const int lines = up_.hi() > up_.lo() ? kGridLines : 0;
+  for (int i = 0; i <= lines; ++i) {
+    const double value =
+        up_.lo() + (up_.hi() - up_.lo()) * i / std::max(1, lines);
+    svg_.Line(x_, Y(value), x_ + width_, Y(value), "grid");
+    svg_.Text(x_ - 6, Y(value) + 4, FormatNumber(value), "small end");
+  }
+  svg_.Text(x_, y_ - 10, up_name, "name");
+  svg_.Text(x_, y_ + height_ + 18, FormatNumber(across_.lo()), "small");
+  if (across_.hi() > across_.lo()) {
+    svg_.Text(x_ + width_, y_ + height_ + 18, FormatNumber(across_.hi()),
+              "small end");
+  }
+  svg_.Text(x_ + width_ / 2, y_ + height_ + 18, across_name, "small middle");
+}
+
+}  // namespace frostline::cli

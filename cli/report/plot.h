@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: plot.h
+#ifndef FROSTLINE_CLI_REPORT_PLOT_H_
+#define FROSTLINE_CLI_REPORT_PLOT_H_
+
+#include <limits>
+#include <string>
+
+#include "cli/view/svg.h"
+
+namespace frostline::cli {
+
+// Of a picture that holds one plot, or two side by side.
+inline constexpr double kPictureWidth = 760.0;
+inline constexpr double kPictureHeight = 320.0;
+inline constexpr double kPlotTop = 84.0;
+inline constexpr double kPlotLeft = 70.0;
+inline constexpr double kPlotHeight = 190.0;
+
+// One axis of a plot: values that are there, and where they stand.
+class PlotAxis {
+ public:
+  void Show(double value);
+  bool empty() const { return !(hi_ >= lo_); }
+  double lo() const { return lo_; }
+  double hi() const { return hi_; }
+  // 0 … 1; half where all values are one.
+  double ShareOf(double value) const;
+
+ private:
+  double lo_ = std::numeric_limits<double>::infinity();
+  double hi_ = -std::numeric_limits<double>::infinity();
+};
+
+// A frame with numbers at its ends, at (x, y) of a picture. The axes are
+// complete before it is made.
+class Plot {
+ public:
+  Plot(Svg& svg, double x, double y, double width, double height,
+       const PlotAxis& across, const PlotAxis& up);
+
+  void DrawFrame(const std::string& across_name, const std::string& up_name);
+  double X(double value) const;
+  double Y(double value) const;
+
+ private:
+  Svg& svg_;
+  double x_, y_, width_, height_;
+  PlotAxis across_, up_;
+};
+
+}  // namespace frostline::cli
+
+#endif  // FROSTLINE_CLI_REPORT_PLOT_H_

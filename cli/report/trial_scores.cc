@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report/trial_scores.h"
+
+#include <algorithm>
+
+namespace frostline::cli {
+
+const v1::Objective& FirstObjective(const StudyRecord& record) {
+  static const v1::Objective kNone;
+  const v1::StudySpec& spec = record.study.spec();
+  return spec.objectives().empty() ? kNone : spec.objectives(0);
+}
+
+bool IsBetter(const v1::Objective& objective, double a, double b) {
+  return objective.direction() == v1::DIRECTION_MINIMIZE ? a < b : a > b;
+}
+
+std::vector<const v1::Trial*> ByScore(const StudyRecord& record) {
+  std::vector<const v1::Trial*> trials;
+  for (const v1::Trial& trial : record.trials.trials()) {
+    if (trial.state() == v1::TRIAL_STATE_SUCCEEDED && !trial.values().empty()) {
+      trials.push_back(&trial);
+    }
+  }
+  const v1::Objective& objective = FirstObjective(record);
+  std::stable_sort(trials.begin(), trials.end(),
+                   [&objective](const v1::Trial* a, const v1::Trial* b) {
+                     return IsBetter(objective, a->values(0), b->values(0));
+                   });
+  return trials;
+}
+
+std::vector<const v1::Trial*> FrontBy(
+    const std::vector<const v1::Trial*>& trials, const v1::Objective& objective,
+    double (*cost)(const v1::Trial&)) {
+  std::vector<const v1::Trial*> by_cost = trials;
+  std::stable_sort(by_cost.begin(), by_cost.end(),
+                   [cost](const v1::Trial* a, const v1::Trial* b) {
+                     return cost(*a) < cost(*b);
+                   });
+  std::vector<const v1::Trial*> front;
+  for (const v1::Trial* trial : by_cost) {
+    if (!front.empty() && cost(*front.back()) == cost(*trial)) {
+      // Of one cost the best alone.
+      if (IsBetter(objective, trial->values(0), front.back()->values(0))) {
+        front.back() = trial;
+      }
+    } else if (front.empty() ||
+               IsBetter(objective, trial->values(0), front.back()->values(0))) {
+      front.push_back(trial);
+    }
+  }
+  return front;
+}
+
+double TrainedParametersOf(const v1::Trial& trial) {
+  return static_cast<double>(trial.usage().trained_parameters());
+}
+
+double SecondsOfTrial(const v1::Trial& trial) {
+  return trial.usage().total_seconds();
+}
+
+}  // namespace frostline::cli

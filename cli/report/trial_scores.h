@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: trial_scores.h
+#ifndef FROSTLINE_CLI_REPORT_TRIAL_SCORES_H_
+#define FROSTLINE_CLI_REPORT_TRIAL_SCORES_H_
+
+#include <vector>
+
+#include "cli/report/study_record.h"
+
+namespace frostline::cli {
+
+// The study's first objective, by which reports order.
+const v1::Objective& FirstObjective(const StudyRecord& record);
+bool IsBetter(const v1::Objective& objective, double a, double b);
+
+// Those that succeeded, the best first, of equals the earlier. They belong to
+// the record.
+std::vector<const v1::Trial*> ByScore(const StudyRecord& record);
+
+// Of `trials` those that no other beats both in score and in cost.
+std::vector<const v1::Trial*> FrontBy(
+    const std::vector<const v1::Trial*>& trials, const v1::Objective& objective,
+    double (*cost)(const v1::Trial&));
+
+double TrainedParametersOf(const v1::Trial& trial);
+double SecondsOfTrial(const v1::Trial& trial);
+
+}  // namespace frostline::cli
+
+#endif  // FROSTLINE_CLI_REPORT_TRIAL_SCORES_H_

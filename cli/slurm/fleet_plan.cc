@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/slurm/fleet_plan.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/flags.h"
+#include "base/status_macros.h"
+#include "cli/commands/command.h"
+#include "cli/process/child_process.h"
+#include "cli/view/format.h"
+#include "tls/private_file.h"
+
+namespace frostline::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Absolute(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  return error ? path : absolute.lexically_normal().string();
+}
+
+// Of "gpu:a100:4" a worker with --slots gpu has 4.
+absl::StatusOr<int> SlotsOf(const UpArgs& args) {
+  constexpr int kMostSlots = 1024;
+  if (args.slots != "gpu") {
+    ASSIGN_OR_RETURN(const std::int64_t slots,
+                     ReadWhole("--slots", args.slots, 1, kMostSlots));
+    return static_cast<int>(slots);
+  }
+  const std::string last = args.gres.substr(args.gres.rfind(':') + 1);
+  int gpus = 0;
+  return absl::SimpleAtoi(last, &gpus) && gpus > 0 ? std::min(gpus, kMostSlots)
+                                                   : 1;
+}
+
+// The worker would refuse it too, but on a node, an hour later.
+absl::Status CheckJoinFile(const std::string& file, int tasks) {
+  ASSIGN_OR_RETURN(const SecretString lines,
+                   tls::ReadPrivateFile(file, "--join"));
+  const std::string& text = lines.Reveal();
+  const auto count = std::count(text.begin(), text.end(), '\n') +
+                     (!text.empty() && text.back() != '\n' ? 1 : 0);
+  if (count >= tasks) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat(file, " has ", count, " lines for ", tasks, " workers"),
+      "an invitation is good for one worker: put one on each line, "
+      "or leave --join out, as an admin",
+      "--join");
+}
+
+std::vector<std::string> WorkerFlags(const UpArgs& args) {
+  std::vector<std::string> flags = {"--slots", args.slots, "--idle-timeout",
+                                    args.idle};
+  const auto add = [&flags](const char* flag, const std::string& value) {
+    if (!value.empty()) flags.insert(flags.end(), {flag, value});
+  };
+  add("--registry", args.registry.empty() ? "" : Absolute(args.registry));
+  add("--exec", args.exec);
+  for (const std::string& label : args.labels) add("--label", label);
+  add("--study", args.fleet.study);
+  if (!args.fleet.all) flags.emplace_back("--exit-when-done");
+  return flags;
+}
+
+absl::Status RefuseSecondFleet(const Slurm& slurm, const std::string& name) {
+  ASSIGN_OR_RETURN(const std::vector<ArrayTask> tasks, slurm.Look(name));
+  if (tasks.empty()) return absl::OkStatus();
+  const std::string of = name == "frostline" ? "--all" : name.substr(10);
+  return MakeError(
+      ErrorId::kSlurmRefused,
+      absl::StrCat("there is a fleet of this name: array ", tasks[0].array,
+                   " has ", tasks.size(), " tasks that have not ended"),
+      absl::StrCat("`frostline slurm scale ", of,
+                   "` sets how many of it run, `frostline slurm drain ", of,
+                   "` ends it"));
+}
+
+}  // namespace
+
+absl::Status CheckUpArgs(UpArgs* args) {
+  RETURN_IF_ERROR(CheckFleetOf(&args->fleet));
+  // Each worker's name is this and its task.
+  if (!args->id.empty()) {
+    RETURN_IF_ERROR(
+        CheckNewName(absl::StrCat(args->id, "-", args->max - 1), "--id"));
+  }
+  if (args->exec.empty() && args->registry.empty()) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        "a worker needs models and data, or a trainer",
+        "give --registry DIR or --exec CMD, as the nodes see them");
+  }
+  RETURN_IF_ERROR(ReadTime("--idle-timeout", args->idle, Duration::zero(),
+                           std::chrono::hours(24 * 100))
+                      .status());
+  if (args->join.empty()) return absl::OkStatus();
+  args->join = Absolute(args->join);
+  return CheckJoinFile(args->join, args->max);
+}
+
+absl::StatusOr<FleetPlan> PlanFleet(Client& client, const Slurm& slurm,
+                                    const UpArgs& args) {
+  FleetPlan plan;
+  ASSIGN_OR_RETURN(const std::vector<v1::Study> studies,
+                   FetchStudiesOf(client, args.fleet));
+  if (!args.fleet.all && IsEnded(studies[0].state())) {
+    return MakeError(ErrorId::kStudyNotActive,
+                     absl::StrCat(args.fleet.study,
+                                  " has ended: ", NameOf(studies[0].state())),
+                     "name a study that is active, or raise its budget with "
+                     "`frostline study update`");
+  }
+  plan.array.name = JobNameOf(args.fleet);
+  RETURN_IF_ERROR(RefuseSecondFleet(slurm, plan.array.name));
+  ASSIGN_OR_RETURN(const int slots, SlotsOf(args));
+  plan.demand = DemandOf(studies);
+  plan.id = args.id.empty() ? NewFleetId(args.fleet) : args.id;
+  ArraySpec& array = plan.array;
+  array.folder = Absolute(args.folder) + "/" + plan.id;
+  array.partition = args.partition;
+  array.gres = args.gres;
+  array.tasks = args.max;
+  array.at_a_time = std::max(1, WorkersFor(plan.demand, slots, args.max));
+  array.script = array.folder + "/worker.sbatch";
+  std::string program = args.program;
+  if (program.empty()) {
+    ASSIGN_OR_RETURN(program, SiblingProgram("frostline-worker"));
+  }
+  array.arguments = {plan.id, Absolute(args.run_dir),
+                     args.join.empty() ? array.folder + "/join" : args.join,
+                     program};
+  const std::vector<std::string> flags = WorkerFlags(args);
+  array.arguments.insert(array.arguments.end(), flags.begin(), flags.end());
+  return plan;
+}
+
+}  // namespace frostline::cli

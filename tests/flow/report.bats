@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+# A study that has ended becomes a page; the page of its record is the same.
+
+setup_file() {
+  export HOME=$BATS_FILE_TMPDIR
+  cd "$BATS_FILE_TMPDIR"
+  frostline serve --data frost --listen 127.0.0.1:0 --ready-file ready \
+    >serve.log 2>&1 3>&- &
+  echo $! >serve.pid
+  for _ in $(seq 300); do [ -s ready ] && break || sleep 0.1; done
+  export FROSTLINE_CONNECT=$(cat ready)
+  cat >trainer.py <<'PY'
+import json, sys
+for line in sys.stdin:
+    trial = json.loads(line)
+    if trial["type"] != "trial":
+        continue
+    rates = trial["rates"]
+    score = .6 + .3 * (rates["layer.1"] > 0) + .01 * (rates["layer.0"] > 0)
+    for step in (1, 2):
+        print(json.dumps({"type": "report", "step": step,
+                          "metrics": {"accuracy": score * step / 2}}), flush=True)
+    print(json.dumps({"type": "finish", "state": "succeeded",
+      "metrics": {"accuracy": score + trial["seed"] % 7 / 1000},
+      "usage": {"train_seconds": 1, "total_seconds": 2 + (rates["layer.0"] > 0),
+                "trained_parameters": 100 * (rates["layer.0"] > 0) + 50}}),
+      flush=True)
+PY
+  cat >study.yaml <<'YAML'
+id: films
+model: {id: none, layers: 2}
+data: none
+maximize: accuracy
+budget: 24
+sampler: {name: random}
+space:
+  modules: {"layer.*": [0, 1e-5, 1e-4]}
+YAML
+  frostline study create study.yaml >create.log
+  frostline worker --exec 'python3 trainer.py' --id one --run-dir runs \
+    >worker.log 2>&1 3>&- &
+  echo $! >worker.pid
+  timeout 90 frostline study watch films --until-done >watch.log
+}
+
+teardown_file() {
+  kill "$(cat "$BATS_FILE_TMPDIR/worker.pid")" || true
+  kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")"
+}
+
+setup() {
+  cd "$BATS_FILE_TMPDIR"
+}
+
+@test "the page has verdict, pictures and every trial" {
+  frostline report films -o films.html --figures parts
+  grep -q '<h1>Study films</h1>' films.html
+  grep -q 'trials: train .*layer.1' films.html
+  [ "$(grep -c '<svg' films.html)" -eq 5 ]
+  [ "$(wc -l <parts/trials.csv)" -eq 25 ]
+  for part in importance frontier rates trade-off curves; do
+    python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' \
+      "parts/$part.svg"
+  done
+  run grep -c '<script' films.html
+  [ "$output" -eq 0 ]
+}
+
+@test "the record gives the same bytes, without a coordinator" {
+  frostline report films -o films.json
+  frostline report films -o now.html
+  FROSTLINE_CONNECT=127.0.0.1:1 frostline report films.json -o kept.html
+  FROSTLINE_CONNECT=127.0.0.1:1 frostline report films.json -o again.html
+  cmp kept.html again.html
+  cmp kept.html now.html
+}
+
+@test "Markdown stands beside its pictures" {
+  mkdir -p pages
+  frostline report films -o pages/films.md
+  [ -s pages/films-figures/rates.svg ]
+  grep -q '](films-figures/rates.svg)' pages/films.md
+  run frostline report films
+  [ "$status" -eq 0 ]
+  [[ ${lines[0]} == "# Study films" ]]
+}
+
+@test "what cannot be told or written is refused" {
+  run frostline report nosuch -o x.html
+  [ "$status" -eq 3 ]
+  run frostline report films -o films.pdf
+  echo "$output"
+  [ "$status" -eq 2 ]
+  [[ $output == *"end its name in .html"* ]]
+  echo '{}' >odd.json
+  run frostline report odd.json -o x.html
+  echo "$output"
+  [ "$status" -ne 0 ]
+  [[ $output == *"no record of a study"* ]]
+  [ ! -e x.html ]
+  run frostline report films -o no/such/x.html
+  [ "$status" -ne 0 ]
+  [[ $output == *"cannot be written"* ]]
+}
+
+@test "the plan is trained beside its baselines, with the same seeds" {
+  run timeout 120 frostline apply films --seeds 2
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"plan"*"head only"* ]]
+  frostline trial list films-apply --json >applied.json
+  python3 -c 'import json
+trials = json.load(open("applied.json"))["trials"]
+assert trials and len(trials) % 2 == 0, len(trials)
+assert all(t["state"] == "TRIAL_STATE_SUCCEEDED" for t in trials), trials
+seeds = {}
+for t in trials:
+    seeds.setdefault(t["labels"]["rival"], set()).add(t["seed"])
+assert len({frozenset(s) for s in seeds.values()}) == 1, seeds'
+}
+
+@test "what was applied is not begun twice" {
+  before=$(frostline trial list films-apply --json | grep -c '"number"')
+  run timeout 60 frostline apply films --seeds 2
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"films-apply is there and goes on"* ]]
+  [ "$(frostline trial list films-apply --json | grep -c '"number"')" -eq "$before" ]
+  run frostline apply films --as films
+  echo "$output"
+  [ "$status" -eq 5 ]
+}
+
+@test "a trial that is named is trained instead of the plan" {
+  run timeout 120 frostline apply films --trial 0 --seeds 1 --as films-0
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"trial 0"* ]]
+  run frostline apply films --trial 999 --as films-999
+  [ "$status" -eq 3 ]
+}
