@@ -30,6 +30,7 @@ DEPLOY_PACKAGES=(
   python3-yaml yamllint # kubernetes
   prometheus  # monitoring: the server and promtool
   mmdebstrap lintian buildah uidmap systemd zsh fish man-db dpkg-dev
+  apache2-utils # rotatelogs
 )
 CHECK_PACKAGES=(git clang-19 clang-format-19 clang-tidy-19)
 

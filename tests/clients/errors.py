@@ -46,7 +46,8 @@ BESIDES = {"GetPairMarginal": {"first": "layer.0", "second": "layer.1"},
            "CompareTrials": {"contenders": contenders(THERE + "/trials/0",
                                                       THERE + "/trials/1")},
            "AskPlan": {"trials": 1}, "GetPlanRivals": {"seeds": 2}}
-TRIALS = ("GetTrial", "ListMeasurements", "GetExampleOutcomes", "GetTrialLog")
+TRIALS = ("GetTrial", "ListMeasurements", "GetExampleOutcomes", "GetTrialLog",
+          "ReadPredictions")
 
 
 def claims():

@@ -25,7 +25,7 @@ ROOMS = {
     "worker/agent": ("worker/registry", "spans", "tls", "proto", "base"),
     "worker/demo_trainer": ("proto", "base"),
     "worker/trainer": ("statistics", "base"),
-    "cli": ("worker/registry", "tls", "study", "proto", "base"),
+    "cli": ("worker/registry", "tls", "statistics", "study", "proto", "base"),
 }
 
 # room -> its floors, foundations first -> the other floors of the room that
@@ -109,9 +109,12 @@ FLOORS = {
         "train": ("freeze", "device", "model", "text"),
         "trial": ("train", "prefix", "freeze", "device", "model", "tasks", "data",
                   "text"),
-        "process": ("trial", "model", "tasks", "text"),
+        "predict": ("trial", "train", "freeze", "device", "model", "data",
+                    "text"),
+        "process": ("predict", "trial", "model", "tasks", "data", "text"),
         "self_check": ("device",),
-        "main": ("self_check", "process", "trial", "prefix", "device", "model"),
+        "main": ("self_check", "process", "predict", "trial", "prefix", "device",
+                 "model"),
     },
     "cli": {
         "term": (),
@@ -120,8 +123,9 @@ FLOORS = {
         "context": ("client",),
         "study_file": ("term",),
         "view": ("term",),
-        "commands": ("view", "study_file", "context", "client", "process",
-                     "term"),
+        "report": ("view", "client", "term"),
+        "commands": ("report", "view", "study_file", "context", "client",
+                     "process", "term"),
         "demo": ("commands", "view", "study_file", "client", "process",
                  "term"),
         "init": ("demo", "commands", "view", "study_file", "client",

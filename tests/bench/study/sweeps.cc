@@ -42,7 +42,7 @@ std::vector<SweepTrial> ElsaSweep(int layers, int seeds) {
 std::vector<SweepTrial> MixedSweep(int layers, int seeds) {
   Rng rng(20);
   std::vector<SweepTrial> trials;
-  for (int depth = 0; depth <= layers; ++depth) {
+  for (int depth = 1; depth <= layers; ++depth) {
     for (int seed = 1; seed <= seeds; ++seed) {
       trials.push_back(TrialOf(layers, depth, seed, [&rng] {
         return kRates[rng.Below(kRates.size())];

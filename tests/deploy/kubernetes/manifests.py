@@ -38,7 +38,7 @@ def load(path):
 # --- rendering ---
 
 def by_kubectl(overlay):
-    """None where there is no kubectl."""
+    """Of an overlay, or a folder elsewhere. None where there is no kubectl."""
     if not shutil.which("kubectl"):
         return None
     done = subprocess.run(["kubectl", "kustomize", FOLDER / "overlays" / overlay],

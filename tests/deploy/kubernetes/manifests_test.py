@@ -8,9 +8,11 @@ each must be found."""
 import copy
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -286,6 +288,22 @@ class Manifests(unittest.TestCase):
                     {manifests.key_of(item): item
                      for item in manifests.by_kubectl(name)},
                     {manifests.key_of(item): item for item in items})
+
+    @without("kubectl")
+    def test_the_pages_own_folder_has_its_images(self):
+        page = manifests.FOLDER.parents[1] / "docs/how-to/kubernetes.md"
+        block, = re.findall(r"```yaml\n(# kustomization.yaml\n.*?)```",
+                            page.read_text(), re.DOTALL)
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            (folder / "kustomization.yaml").write_text(block)
+            shutil.copytree(manifests.FOLDER,
+                            folder / "frostline/deploy/kubernetes")
+            items = manifests.by_kubectl(folder)
+        self.assertEqual(
+            {one["image"] for one in manifests.containers(items)},
+            {f"registry.example/frostline-{name}:0.1"
+             for name in ("coordinator", "worker")})
 
     def test_images_are_parameters(self):
         for name, items in RENDERED.items():

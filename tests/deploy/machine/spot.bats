@@ -114,10 +114,10 @@ END
   cat >bin/aws <<'END'
 #!/bin/sh
 set -e
-[ "$1 $2 $#" = "s3 cp 4" ]
+[ "$1 $2 $3 $#" = "s3 cp --only-show-errors 5" ]
 cd "$(dirname "$0")/../bucket"
 at() { case $1 in s3://my-bucket/*) echo "./$(echo "${1#s3://my-bucket/}" | tr / _)" ;; *) echo "$1" ;; esac; }
-cp "$(at "$3")" "$(at "$4")"
+cp "$(at "$4")" "$(at "$5")"
 END
   chmod +x hook bin/aws
   export PATH=$PWD/bin:$PATH
@@ -210,6 +210,26 @@ END
   wait_for 90 completed
   grep -q checkpoint_not_fetched second.log
   frostline trial list spot --json | grep -q SUCCEEDED
+}
+
+@test "a second signal ends a hook that hangs" {
+  printf '#!/bin/sh\ntouch "%s/begun"\nexec sleep 600\n' "$PWD" >hook
+  chmod +x hook
+  worker first one --checkpoint-hook "$PWD/hook" --checkpoint-hook-limit 1m
+  wait_for 30 has_steps 3
+  kill -TERM "$(cat first.pid)"
+  wait_for 30 test -e begun
+  evict first
+  grep -q 'checkpoint_not_saved.*ended by a second signal' first.log
+}
+
+@test "whoever still waits to join ends with 75 too" {
+  frostline-worker --run-dir one --exec frostline-demo-trainer \
+    --join "frost_$(printf 'a%.0s' {1..16})_$(printf 'b%.0s' {1..64})@127.0.0.1:1#$(printf '0%.0s' {1..64})" \
+    >first.log 2>&1 3>&- &
+  echo $! >first.pid
+  wait_for 30 grep -q not_joined first.log
+  evict first
 }
 
 @test "a hook that is not there is told at the start" {

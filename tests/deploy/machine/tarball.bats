@@ -70,16 +70,30 @@ answers() { in_root frostline status --connect "$(cat "$ROOT/srv/ready")" --wait
   [[ $output == *"no such study"* ]]
 }
 
-@test "pages and completions are beside it" {
+@test "pages and completions are beside it, each of its program" {
+  local share=$ROOT/opt/frostline/share
   for name in frostline frostline-coordinator; do
-    for file in "man1/$name.1" "bash/$name" "zsh/_$name" "fish/$name.fish"; do
-      ls "$ROOT/opt/frostline/share/$file"* >/dev/null
+    gzip -dc "$share/man1/$name.1.gz" | grep -qi "^\.TH \"\?${name//-/\\\\\\?-}"
+    for file in "bash/$name" "zsh/_$name" "fish/$name.fish"; do
+      grep -q "$name" "$share/$file"
     done
   done
-  [ -s "$ROOT/opt/frostline/share/frostline.v1.binpb" ]
+  [ -s "$share/frostline.v1.binpb" ]
 }
 
-@test "every library comes with its licence" {
-  [ "$(ls "$ROOT/opt/frostline/share/licenses" | wc -l)" -ge 8 ]
-  [ -s "$ROOT/opt/frostline/share/licenses/libc6" ]
+@test "every library comes with its licence, and Frostline with its own" {
+  local library owner
+  [ "$(find "$ROOT/opt/frostline/lib" -name '*.so*' | wc -l)" -ge 20 ]
+  for library in "$ROOT"/opt/frostline/lib/*; do
+    owner=$(dpkg-query -S "*/$(uname -m)-linux-gnu/$(basename "$library")" | head -n 1 | cut -d : -f 1)
+    [ -s "$ROOT/opt/frostline/share/licenses/$owner" ] || {
+      echo "$library of $owner has no licence there"
+      return 1
+    }
+  done
+  cmp "$SOURCE/LICENSE" "$ROOT/opt/frostline/LICENSE"
+}
+
+@test "what is unpacked by root is root's" {
+  [ -z "$(tar --numeric-owner -tvzf "$ROOT"/srv/frostline-*.tar.gz | grep -v ' 0/0 ')" ]
 }

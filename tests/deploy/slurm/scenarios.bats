@@ -176,7 +176,7 @@ waits_for_its_copy() { log_of "$1" | grep -q "another copy of cut-.* lives"; }
   local done_before
   cluster_up 2 2
   serve
-  study headless 40 10 0.2
+  study headless 100 10 0.2 # longer than the outage, on a busy machine too
   up headless 4
   wait_for 30 has_states headless SUCCEEDED 2
   sleep 8 # what is younger than slurmctld's last save is forgotten by Slurm
@@ -188,8 +188,8 @@ waits_for_its_copy() { log_of "$1" | grep -q "another copy of cut-.* lives"; }
   says FL-4027 "scontrol ping"
   cluster_start_controller
   wait_for 30 has_tasks RUNNING 4
-  await_end headless 90
-  judge headless 40
+  await_end headless 180
+  judge headless 100
   wait_for 30 has_no_task
 }
 

@@ -95,9 +95,12 @@ both_of_ana() { [ "$(frostline cert list | grep -cE 'workers/ana-[01]')" -eq 2 ]
 @test "scancel stays a cancel, and hands the trials back" {
   cluster_up 1 2
   serve
-  study long 2 100 0.2
-  up long 2
+  study long 3 100 0.2
+  up long 3
   wait_for 30 has_states long RUNNING 2
+  frostline slurm scale long --follow --every 1s >follow.log 2>&1 3>&- &
+  echo $! >follow.pid
+  wait_for 30 grep -q "2 run, 1 wait" follow.log
   scancel "$ARRAY"
   wait_for 30 has_states long QUEUED 2
   sleep 8 # a requeued job would run again after 6 s
@@ -106,6 +109,10 @@ both_of_ana() { [ "$(frostline cert list | grep -cE 'workers/ana-[01]')" -eq 2 ]
   has_no_task
   # They come back with the next array, from where they were.
   frostline trial show long 0 --json | grep -q '"checkpoint"'
+  # Who follows the fleet sees it go, and ends what its third worker never used.
+  wait "$(cat follow.pid)"
+  grep -q "^1 invitation that nobody used is ended" follow.log
+  [ "$(frostline token list | grep "slurm up" | grep -vcE "revoked|used")" -eq 0 ]
 }
 
 @test "an invitation outlives weeks in the queue, and ends with its task" {
