@@ -57,6 +57,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddPlanCommand(app, invocation);
   AddApplyCommand(app, invocation);
   AddCompareCommand(app, invocation);
+  AddRecipeCommands(app, invocation);
   AddReportCommand(app, invocation);
   AddWorkerCommands(app, invocation);
   AddSlurmCommands(app, invocation);

@@ -21,6 +21,11 @@ namespace frostline::cli {
 // Adds --registry; without it $FROSTLINE_REGISTRY counts, else "registry".
 void AddRegistryOption(CLI::App& verb, std::string& folder);
 
+// Of `folder`, else of $FROSTLINE_REGISTRY or "registry". Returns nothing where
+// nobody named a folder and the usual one is not there.
+absl::StatusOr<std::optional<registry::Registry>> FindRegistry(
+    const std::string& folder);
+
 // What a person may say of a file's columns and form, as flags.
 struct ColumnFlags {
   std::string text;

@@ -21,17 +21,6 @@ std::string UsualFolder() {
   return named == nullptr || *named == '\0' ? kUsual : named;
 }
 
-// Returns nothing where nobody named a folder and the usual one is not there.
-absl::StatusOr<std::optional<registry::Registry>> FindRegistry(
-    const std::string& folder) {
-  const std::string usual = folder.empty() ? UsualFolder() : folder;
-  std::error_code ignored;
-  const bool is_there =
-      std::filesystem::exists(usual + "/" + registry::kModelsFile, ignored);
-  if (folder.empty() && !is_there) return std::nullopt;
-  return registry::ReadRegistry(usual);
-}
-
 // What a study of tasks needs for one of them.
 registry::StudyNeeds NeedsOfTask(const registry::StudyNeeds& study,
                                  const v1::TaskSpec& task, int index) {
@@ -71,6 +60,16 @@ std::string ExtraOf(const v1::StudySpec& spec, const std::string& key) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::optional<registry::Registry>> FindRegistry(
+    const std::string& folder) {
+  const std::string usual = folder.empty() ? UsualFolder() : folder;
+  std::error_code ignored;
+  const bool is_there =
+      std::filesystem::exists(usual + "/" + registry::kModelsFile, ignored);
+  if (folder.empty() && !is_there) return std::nullopt;
+  return registry::ReadRegistry(usual);
+}
 
 void AddRegistryOption(CLI::App& verb, std::string& folder) {
   folder = kUsual;

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `frostline report`: what a study comes to, in one file.
-#include <filesystem>
-#include <iostream>
+// `frostline report`: what a study, or a recipe's run, comes to, in one file.
 #include <memory>
 #include <string>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/report_files.h"
+#include "cli/recipe/known_recipes.h"
+#include "cli/recipe/recipe_page.h"
+#include "cli/recipe/recipe_record.h"
+#include "cli/recipe/recipe_stage.h"
 #include "cli/report/compose.h"
 #include "cli/report/record_fetch.h"
 #include "cli/report/report_page.h"
 #include "cli/term/text_file.h"
+#include "cli/view/format.h"
 
 namespace frostline::cli {
 namespace {
@@ -22,11 +25,32 @@ namespace {
 constexpr std::size_t kMostRecord = std::size_t{512} << 20;
 
 struct ReportArgs {
-  std::string study;  // or a record's file
+  std::string study;  // or a recipe's run, or a record's file
+  std::string recipe;
   std::string output;
   std::string figures;
   double tolerance = 0.0;
 };
+
+// Of a recipe's run, which is a study to nobody.
+absl::StatusOr<std::string> RunText(Client& client, const std::string& run,
+                                    const ReportArgs& args) {
+  ASSIGN_OR_RETURN(const std::vector<v1::Study> studies,
+                   FindRunStudies(client, run));
+  const auto& labels = studies[0].settings().labels();
+  const auto name = labels.find(kRecipeLabel);
+  const std::string known =
+      !args.recipe.empty()     ? args.recipe
+      : name == labels.end() ? ""
+                             : name->second;
+  const absl::StatusOr<Recipe> recipe = OpenRecipe(known);
+  // A recipe of somebody's own is known by its file alone.
+  if (!recipe.ok() && !args.recipe.empty()) return recipe.status();
+  ASSIGN_OR_RETURN(const RecipeRecord record,
+                   FetchRun(client, run, recipe.ok() ? &*recipe : nullptr,
+                            args.tolerance));
+  return ToText(record);
+}
 
 // A record that was kept, or a new one, as its text.
 absl::StatusOr<std::string> RecordText(Session& session,
@@ -37,76 +61,34 @@ absl::StatusOr<std::string> RecordText(Session& session,
   }
   ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.study));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  const auto study = FetchStudy(*client, name);
+  if (HasErrorId(study.status(), ErrorId::kStudyNotFound)) {
+    return RunText(*client, LastPart(name), args);
+  }
+  RETURN_IF_ERROR(study.status());
   ASSIGN_OR_RETURN(const StudyRecord record,
                    FetchRecord(*client, name, args.tolerance));
   return ToText(record);
 }
 
-absl::Status WriteParts(const ReportPage& page, const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    return MakeError(ErrorId::kRequestInvalid,
-                     absl::StrCat(folder, " cannot be written"),
-                     "name a file in a folder of yours");
+absl::StatusOr<ReportPage> PageOf(const std::string& text) {
+  if (IsRecipeRecord(text)) {
+    ASSIGN_OR_RETURN(const RecipeRecord record, ReadRecipeRecord(text));
+    return ComposeRecipeReport(record);
   }
-  for (const ReportSection& section : page.sections) {
-    for (const ReportFigure& figure : section.figures) {
-      RETURN_IF_ERROR(WriteTextFile(
-          absl::StrCat(folder, "/", figure.name, ".svg"), figure.svg));
-    }
-    for (const ReportTable& table : section.tables) {
-      RETURN_IF_ERROR(WriteTextFile(
-          absl::StrCat(folder, "/", table.name, ".csv"), table.csv));
-    }
-  }
-  return absl::OkStatus();
-}
-
-// Beside a page in Markdown, which cannot hold pictures itself.
-std::string FiguresOf(const ReportArgs& args) {
-  if (!args.figures.empty() || !absl::EndsWith(args.output, ".md")) {
-    return args.figures;
-  }
-  return absl::StrCat(args.output.substr(0, args.output.size() - 3),
-                      "-figures");
-}
-
-// The folder as the page's file sees it.
-std::string SeenFrom(const std::string& output, const std::string& folder) {
-  const std::filesystem::path place =
-      std::filesystem::absolute(output).parent_path();
-  return std::filesystem::absolute(folder).lexically_proximate(place).string();
-}
-
-absl::Status CheckOutput(const std::string& output) {
-  for (const char* const form : {".html", ".md", ".json"}) {
-    if (output.empty() || absl::EndsWith(output, form)) return absl::OkStatus();
-  }
-  return MakeError(ErrorId::kRequestInvalid,
-                   absl::StrCat(output, " tells no form"),
-                   "end its name in .html, .md or .json", "--output");
+  ASSIGN_OR_RETURN(const StudyRecord record, ReadRecord(text));
+  return ComposeReport(record);
 }
 
 absl::StatusOr<ExitCode> Report(Session& session, const ReportArgs& args) {
-  RETURN_IF_ERROR(CheckOutput(args.output));
+  RETURN_IF_ERROR(CheckReportFile(args.output));
   ASSIGN_OR_RETURN(const std::string text, RecordText(session, args));
   if (absl::EndsWith(args.output, ".json")) {
     RETURN_IF_ERROR(WriteTextFile(args.output, text));
     return kExitOk;
   }
-  ASSIGN_OR_RETURN(const StudyRecord record, ReadRecord(text));
-  const ReportPage page = ComposeReport(record);
-  const std::string figures = FiguresOf(args);
-  if (!figures.empty()) RETURN_IF_ERROR(WriteParts(page, figures));
-  if (args.output.empty()) {
-    std::cout << ToMarkdown(page, figures);
-  } else if (absl::EndsWith(args.output, ".html")) {
-    RETURN_IF_ERROR(WriteTextFile(args.output, ToHtml(page)));
-  } else {
-    RETURN_IF_ERROR(WriteTextFile(
-        args.output, ToMarkdown(page, SeenFrom(args.output, figures))));
-  }
+  ASSIGN_OR_RETURN(const ReportPage page, PageOf(text));
+  RETURN_IF_ERROR(WriteReport(page, args.output, args.figures));
   return kExitOk;
 }
 
@@ -118,7 +100,8 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
       app, "report", "What a study comes to, in one file: the verdict first",
       invocation, [args](Session& session) { return Report(session, *args); });
   verb->add_option("STUDY", args->study,
-                   "The study, or FILE.json that was kept of one")
+                   "The study, the run of a recipe, or FILE.json that was "
+                   "kept of one")
       ->required();
   verb->add_option("-o,--output", args->output,
                    "FILE.html, FILE.md, or FILE.json to keep; else Markdown "
@@ -127,6 +110,10 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
   verb->add_option("--figures", args->figures,
                    "Write each picture as SVG and each table as CSV there")
       ->type_name("DIR");
+  verb->add_option("--recipe", args->recipe,
+                   "Of a recipe's run: the recipe's file, where it is one of "
+                   "yours")
+      ->type_name("FILE");
   verb->add_option("--tolerance", args->tolerance,
                    "How much of the score a plan may give up")
       ->check(AtLeastZero());

@@ -14,7 +14,7 @@
 #include "cli/client/client.h"
 #include "cli/commands/command.h"
 #include "cli/demo/demo_depth.h"
-#include "cli/demo/demo_fleet.h"
+#include "cli/process/local_fleet.h"
 #include "cli/demo/demo_follow.h"
 #include "cli/demo/demo_recipe.h"
 #include "cli/demo/demo_registry.h"
@@ -85,7 +85,7 @@ absl::StatusOr<ExitCode> Run(const DemoOptions& options,
                              const Terminal& terminal,
                              const std::vector<std::string>& trainer,
                              const std::string& folder, SteadyTime begin,
-                             DemoFleet& fleet, StopSignals& signals) {
+                             LocalFleet& fleet, StopSignals& signals) {
   DemoTimes times = {begin, std::nullopt, begin};
   RETURN_IF_ERROR(fleet.StartCoordinator(signals));
   RETURN_IF_ERROR(fleet.StartWorkers(options.workers, trainer));
@@ -134,7 +134,7 @@ absl::StatusOr<ExitCode> RunDemo(const DemoOptions& options,
   ASSIGN_OR_RETURN(WorkFolder folder,
                    WorkFolder::Make(options.folder, options.keep));
   ASSIGN_OR_RETURN(const auto trainer, PrepareTrainer(options, folder.path()));
-  DemoFleet fleet(folder.path());
+  LocalFleet fleet(folder.path());
   const auto code =
       Run(options, terminal, trainer, folder.path(), begin, fleet, signals);
   if (signals.caught()) {

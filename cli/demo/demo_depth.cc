@@ -55,7 +55,7 @@ std::string PointText(const v1::Trial& trial) {
 
 }  // namespace
 
-absl::Status ShowDepths(Client& client, int trials, DemoFleet& fleet,
+absl::Status ShowDepths(Client& client, int trials, LocalFleet& fleet,
                         StopSignals& signals, const Terminal& terminal) {
   std::cout << "\nA second, short study: how deep can one freeze? Its trials "
                "share what is frozen.\n";

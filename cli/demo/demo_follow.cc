@@ -61,7 +61,7 @@ absl::Status Stalled() {
 }  // namespace
 
 absl::StatusOr<v1::Study> FollowDemo(Client& client, v1::Study study,
-                                     DemoFleet& fleet, StopSignals& signals,
+                                     LocalFleet& fleet, StopSignals& signals,
                                      const Terminal& terminal,
                                      DemoTimes& times) {
   const SystemClock clock;

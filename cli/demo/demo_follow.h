@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "cli/client/client.h"
-#include "cli/demo/demo_fleet.h"
+#include "cli/process/local_fleet.h"
 #include "cli/process/stop_signals.h"
 #include "cli/term/terminal.h"
 #include "frostline/v1/study.pb.h"
@@ -26,7 +26,7 @@ struct DemoTimes {
 // Returns the study as it ended. Ctrl-C is CANCELLED; it answers TRAINER_EXITED
 // when one of the fleet has ended or nothing has changed for five minutes.
 absl::StatusOr<v1::Study> FollowDemo(Client& client, v1::Study study,
-                                     DemoFleet& fleet, StopSignals& signals,
+                                     LocalFleet& fleet, StopSignals& signals,
                                      const Terminal& terminal,
                                      DemoTimes& times);
 

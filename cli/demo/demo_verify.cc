@@ -16,7 +16,7 @@ constexpr int kSeeds = 3;  // of each rival
 }  // namespace
 
 absl::Status VerifyDemo(Client& client, const std::string& study,
-                        DemoFleet& fleet, StopSignals& signals,
+                        LocalFleet& fleet, StopSignals& signals,
                         const Terminal& terminal) {
   ASSIGN_OR_RETURN(const auto before, FetchVerification(client, study));
   if (!before.has_value()) {

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "cli/client/client.h"
-#include "cli/demo/demo_fleet.h"
+#include "cli/process/local_fleet.h"
 #include "cli/process/stop_signals.h"
 #include "cli/term/terminal.h"
 
@@ -18,7 +18,7 @@ namespace frostline::cli {
 // folder verified. Ctrl-C is CANCELLED; it answers TRAINER_EXITED when one of
 // the fleet has ended.
 absl::Status VerifyDemo(Client& client, const std::string& study,
-                        DemoFleet& fleet, StopSignals& signals,
+                        LocalFleet& fleet, StopSignals& signals,
                         const Terminal& terminal);
 
 }  // namespace frostline::cli

@@ -89,9 +89,8 @@ absl::Status FetchImportance(Client& client, const std::string& study,
 
 }  // namespace
 
-absl::StatusOr<StudyRecord> FetchRecord(Client& client,
-                                        const std::string& study,
-                                        double tolerance) {
+absl::StatusOr<StudyRecord> FetchTrialsRecord(Client& client,
+                                              const std::string& study) {
   StudyRecord record;
   v1::GetStudyRequest asked;
   asked.set_name(study);
@@ -102,6 +101,13 @@ absl::StatusOr<StudyRecord> FetchRecord(Client& client,
   ASSIGN_OR_RETURN(record.trials,
                    client.CallForAll(&Studies::ListTrials, trials));
   RETURN_IF_ERROR(FetchCurves(client, study, record));
+  return record;
+}
+
+absl::StatusOr<StudyRecord> FetchRecord(Client& client,
+                                        const std::string& study,
+                                        double tolerance) {
+  ASSIGN_OR_RETURN(StudyRecord record, FetchTrialsRecord(client, study));
   RETURN_IF_ERROR(FetchImportance(client, study, tolerance, record));
   return record;
 }

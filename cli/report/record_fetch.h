@@ -19,6 +19,10 @@ absl::StatusOr<StudyRecord> FetchRecord(Client& client,
                                         const std::string& study,
                                         double tolerance);
 
+// The same without what is computed of a search: importance, plan, frontier.
+absl::StatusOr<StudyRecord> FetchTrialsRecord(Client& client,
+                                              const std::string& study);
+
 }  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_REPORT_RECORD_FETCH_H_

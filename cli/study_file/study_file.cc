@@ -103,9 +103,14 @@ std::string Outer(const std::string& path) {
 
 absl::StatusOr<StudyFile> ParseStudyFile(const std::string& text,
                                          const std::string& file) {
+  ASSIGN_OR_RETURN(const YamlPtr root, ParseYaml(text, file));
+  return ReadStudyTree(root, file);
+}
+
+absl::StatusOr<StudyFile> ReadStudyTree(const YamlPtr& root,
+                                        const std::string& file) {
   StudyFile study;
   study.file = file;
-  ASSIGN_OR_RETURN(const YamlPtr root, ParseYaml(text, file));
   if (root->kind != YamlNode::Kind::kMap) {
     return ErrorAt(
         ErrorId::kStudyFileSyntax, file, root->mark,

@@ -38,6 +38,10 @@ absl::StatusOr<StudyFile> ReadStudyFile(const std::string& path);
 absl::StatusOr<StudyFile> ParseStudyFile(const std::string& text,
                                          const std::string& file);
 
+// Takes what was read already, as a part of a larger file is.
+absl::StatusOr<StudyFile> ReadStudyTree(const YamlPtr& root,
+                                        const std::string& file);
+
 // Puts before the cause the place of the field that `error` names, or of the
 // nearest one around it in the file.
 absl::Status PlaceError(const absl::Status& error, const StudyFile& study);

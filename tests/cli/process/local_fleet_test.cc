@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/demo/demo_fleet.h"
+#include "cli/process/local_fleet.h"
 
 #include <filesystem>
 
@@ -11,7 +11,7 @@
 namespace frostline::cli {
 namespace {
 
-TEST(DemoFleet, FindsTheAddressOnceItsLineIsWhole) {
+TEST(LocalFleet, FindsTheAddressOnceItsLineIsWhole) {
   EXPECT_EQ(ListenAddressIn("info x\nlistening on 127.0.0.1:4711\nmore\n"),
             "127.0.0.1:4711");
   EXPECT_EQ(ListenAddressIn("listening on 127.0.0.1:47"), "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/demo/demo_fleet.h"
+#include "cli/process/local_fleet.h"
 
 #include <algorithm>
 #include <csignal>
@@ -36,7 +36,7 @@ absl::Status Ended(const ChildProcess& child) {
                    absl::StrCat("the ", child.spec().name, " ",
                                 child.HowItEnded(), "; its last words:\n",
                                 LastLines(child.spec().log_file, kLogLines)),
-                   "read its log, mend what it says, and start the demo again");
+                   "read its log, mend what it says, and start it again");
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ absl::StatusOr<std::vector<std::string>> RealTrainer(
   return std::vector<std::string>{"--registry", registry};
 }
 
-absl::Status DemoFleet::Start(const std::string& name,
+absl::Status LocalFleet::Start(const std::string& name,
                               const std::string& program,
                               const std::vector<std::string>& arguments) {
   ChildSpec spec;
@@ -78,7 +78,7 @@ absl::Status DemoFleet::Start(const std::string& name,
   return absl::OkStatus();
 }
 
-absl::Status DemoFleet::StartCoordinator(StopSignals& signals) {
+absl::Status LocalFleet::StartCoordinator(StopSignals& signals) {
   const std::string log = LogOf(folder_, "coordinator");
   std::remove(log.c_str());  // an earlier run's address is not ours
   RETURN_IF_ERROR(Start("coordinator", "frostline-coordinator",
@@ -95,10 +95,10 @@ absl::Status DemoFleet::StartCoordinator(StopSignals& signals) {
   return MakeError(ErrorId::kCoordinatorAway,
                    absl::StrCat("the coordinator did not listen within 20 s:\n",
                                 LastLines(log, kLogLines)),
-                   "read its log, mend what it says, and start the demo again");
+                   "read its log, mend what it says, and start it again");
 }
 
-absl::Status DemoFleet::StartWorkers(int count,
+absl::Status LocalFleet::StartWorkers(int count,
                                      const std::vector<std::string>& trainer) {
   // Each would take all cores for itself. What the user has set stays.
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
@@ -107,7 +107,7 @@ absl::Status DemoFleet::StartWorkers(int count,
   for (int i = 1; i <= count; ++i) {
     std::vector<std::string> arguments = {
         "--connect", address_,
-        "--id",      absl::StrCat("demo-", i),
+        "--id",      absl::StrCat("local-", i),
         "--run-dir", absl::StrCat(folder_, "/runs-", i)};
     arguments.insert(arguments.end(), trainer.begin(), trainer.end());
     RETURN_IF_ERROR(
@@ -116,14 +116,14 @@ absl::Status DemoFleet::StartWorkers(int count,
   return absl::OkStatus();
 }
 
-absl::Status DemoFleet::Check() {
+absl::Status LocalFleet::Check() {
   for (const auto& child : children_) {
     if (!child->IsRunning()) return Ended(*child);
   }
   return absl::OkStatus();
 }
 
-void DemoFleet::Stop() {
+void LocalFleet::Stop() {
   for (std::size_t i = 1; i < children_.size(); ++i) {
     children_[i]->Signal(SIGTERM);  // all at once; each is waited for below
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: demo_fleet.h
-#ifndef FROSTLINE_CLI_DEMO_DEMO_FLEET_H_
-#define FROSTLINE_CLI_DEMO_DEMO_FLEET_H_
+// File: local_fleet.h
+#ifndef FROSTLINE_CLI_PROCESS_LOCAL_FLEET_H_
+#define FROSTLINE_CLI_PROCESS_LOCAL_FLEET_H_
 
 #include <memory>
 #include <string>
@@ -15,12 +15,12 @@
 
 namespace frostline::cli {
 
-class DemoFleet {
+class LocalFleet {
  public:
-  explicit DemoFleet(const std::string& folder) : folder_(folder) {}
-  ~DemoFleet() { Stop(); }
-  DemoFleet(const DemoFleet&) = delete;
-  DemoFleet& operator=(const DemoFleet&) = delete;
+  explicit LocalFleet(const std::string& folder) : folder_(folder) {}
+  ~LocalFleet() { Stop(); }
+  LocalFleet(const LocalFleet&) = delete;
+  LocalFleet& operator=(const LocalFleet&) = delete;
 
   // Returns when the coordinator listens, or COORDINATOR_AWAY after 20 s.
   absl::Status StartCoordinator(StopSignals& signals);
@@ -56,4 +56,4 @@ std::string ListenAddressIn(const std::string& output);
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_DEMO_DEMO_FLEET_H_
+#endif  // FROSTLINE_CLI_PROCESS_LOCAL_FLEET_H_

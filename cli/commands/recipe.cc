@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `frostline recipe list | show | check`; `run` is in recipe_run.cc.
+#include <iostream>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "cli/commands/command.h"
+#include "cli/commands/recipe_run.h"
+#include "cli/commands/recipe_wish.h"
+#include "cli/recipe/known_recipes.h"
+#include "cli/recipe/recipe_view.h"
+
+namespace frostline::cli {
+namespace {
+
+struct LookArgs {
+  RecipeArgs recipe;
+  bool json = false;
+};
+
+absl::StatusOr<ExitCode> List(Session& session, bool json) {
+  std::vector<Recipe> recipes;
+  for (const KnownRecipe& known : KnownRecipes()) {
+    ASSIGN_OR_RETURN(recipes.emplace_back(), OpenRecipe(known.name));
+  }
+  std::cout << (json ? RecipesJson(recipes)
+                     : RenderRecipes(recipes, session.terminal.width));
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> Show(Session& session, const LookArgs& args,
+                              bool checks) {
+  ASSIGN_OR_RETURN(const OpenedRecipe opened, OpenWished(args.recipe));
+  ASSIGN_OR_RETURN(const RecipeStock stock,
+                   FindStock(session, args.recipe.registry));
+  ASSIGN_OR_RETURN(
+      const RecipeSurvey survey,
+      SurveyRecipe(opened.recipe, opened.scale, opened.wish, stock));
+  if (checks) {
+    RETURN_IF_ERROR(CheckSurvey(survey, args.recipe.registry));
+  }
+  std::cout << (args.json ? RecipeJson(opened.recipe, survey)
+                          : RenderRecipe(opened.recipe, survey,
+                                         session.terminal.width));
+  if (!args.json && !survey.missing.empty()) {
+    std::cout << "\nnot in " << stock.where << ":\n"
+              << DescribeMissing(opened.recipe, survey.missing);
+  }
+  if (!checks) return kExitOk;
+  const bool can_run = survey.missing.empty() && !survey.studies.empty();
+  if (!can_run) std::cerr << "it cannot run at scale " << opened.wish.scale
+                          << " as it is\n";
+  return can_run ? kExitOk : kExitInvalidFile;
+}
+
+void AddLook(CLI::App& noun, Invocation& invocation, const char* name,
+             const char* help, bool checks) {
+  const auto args = std::make_shared<LookArgs>();
+  CLI::App* const verb = AddVerb(
+      noun, name, help, invocation, [args, checks](Session& session) {
+        return Show(session, *args, checks);
+      });
+  AddRecipeArgs(*verb, args->recipe);
+  verb->add_flag("--json", args->json, "As JSON");
+}
+
+}  // namespace
+
+void AddRecipeCommands(CLI::App& app, Invocation& invocation) {
+  CLI::App* const noun =
+      app.add_subcommand("recipe", "Published experiments, as one command");
+  noun->require_subcommand(1)->fallthrough();
+  const auto json = std::make_shared<bool>(false);
+  CLI::App* const list =
+      AddVerb(*noun, "list", "The recipes, and what they ask", invocation,
+              [json](Session& session) { return List(session, *json); });
+  list->add_flag("--json", *json, "As JSON");
+  AddLook(*noun, invocation, "show",
+          "What a recipe asks, its stages and what it needs", false);
+  AddLook(*noun, invocation, "check",
+          "Whether a recipe could run, and what is missing", true);
+  AddRecipeRun(*noun, invocation);
+}
+
+}  // namespace frostline::cli

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/recipe_wish.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/status_macros.h"
+#include "cli/commands/registry.h"
+#include "cli/recipe/known_recipes.h"
+
+namespace frostline::cli {
+namespace {
+
+absl::StatusOr<RecipeStock> StockOfFleet(Session& session) {
+  RecipeStock stock;
+  stock.where = "the coordinator's workers";
+  stock.model_facts = [](const std::string&) { return RecipeValues(); };
+  ASSIGN_OR_RETURN(Client* const client, OpenClient(session));
+  const auto workers = FetchWorkers(*client);
+  if (HasErrorId(workers.status(), ErrorId::kCoordinatorAway)) {
+    stock.where = absl::StrCat("any registry, or at a coordinator's workers (",
+                               client->address(), " does not answer)");
+    return stock;
+  }
+  RETURN_IF_ERROR(workers.status());
+  for (const v1::Worker& worker : workers->workers()) {
+    for (const v1::StockItem& item : worker.stock().models()) {
+      stock.models.insert(item.id());
+    }
+    for (const v1::StockItem& item : worker.stock().data_sets()) {
+      stock.data.insert(item.id());
+    }
+  }
+  return stock;
+}
+
+absl::StatusOr<RecipeValues> SetValues(const std::vector<std::string>& words) {
+  RecipeValues values;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return MakeError(ErrorId::kRequestInvalid,
+                       absl::StrCat("'", word, "' sets nothing"),
+                       "write NAME=VALUE, e.g. --set epochs=1", "--set");
+    }
+    ASSIGN_OR_RETURN(values[word.substr(0, equals)],
+                     ParseValue(word.substr(equals + 1), "--set"));
+  }
+  return values;
+}
+
+}  // namespace
+
+void AddRecipeArgs(CLI::App& verb, RecipeArgs& args) {
+  verb.add_option("NAME", args.name, "The recipe, or a recipe's file")
+      ->required();
+  verb.add_option("--scale", args.scale, "How large [the recipe's first]")
+      ->type_name("SCALE");
+  verb.add_option("--model", args.model,
+                  "This registered model in the place of the recipe's")
+      ->type_name("ID");
+  verb.add_option("--data", args.data,
+                  "This registered data set in the place of the recipe's")
+      ->type_name("ID");
+  verb.add_option("--set", args.set, "Another value of a name in the recipe")
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->take_all();
+  verb.add_option("--as", args.id,
+                  "What the studies' ids begin with [NAME-SCALE]")
+      ->type_name("ID");
+  verb.add_option("--registry", args.registry,
+                  "Look for models and data there; else $FROSTLINE_REGISTRY, "
+                  "./registry, or the coordinator's workers")
+      ->type_name("DIR");
+}
+
+absl::StatusOr<OpenedRecipe> OpenWished(const RecipeArgs& args) {
+  OpenedRecipe opened;
+  ASSIGN_OR_RETURN(opened.recipe, OpenRecipe(args.name));
+  const std::string scale =
+      args.scale.empty() ? opened.recipe.scales[0].name : args.scale;
+  ASSIGN_OR_RETURN(const RecipeScale* const found,
+                   FindScale(opened.recipe, scale));
+  opened.scale = *found;
+  if (!args.id.empty()) RETURN_IF_ERROR(CheckNewName(args.id, "--as"));
+  opened.wish = {scale, args.id, args.model, args.data, {}};
+  ASSIGN_OR_RETURN(opened.wish.set, SetValues(args.set));
+  return opened;
+}
+
+absl::StatusOr<RecipeStock> FindStock(Session& session,
+                                      const std::string& folder) {
+  ASSIGN_OR_RETURN(const auto registry, FindRegistry(folder));
+  if (registry.has_value()) return StockOf(*registry);
+  return StockOfFleet(session);
+}
+
+}  // namespace frostline::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: recipe_wish.h
+//
+// What the verbs about one recipe share: which recipe, at which scale, with what
+// in it, and what there is to run it with.
+#ifndef FROSTLINE_CLI_COMMANDS_RECIPE_WISH_H_
+#define FROSTLINE_CLI_COMMANDS_RECIPE_WISH_H_
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/commands/command.h"
+#include "cli/recipe/recipe_survey.h"
+
+namespace frostline::cli {
+
+struct RecipeArgs {
+  std::string name;  // or a file
+  std::string scale;
+  std::string id;
+  std::string model;
+  std::string data;
+  std::string registry;
+  std::vector<std::string> set;  // NAME=VALUE
+};
+
+void AddRecipeArgs(CLI::App& verb, RecipeArgs& args);
+
+struct OpenedRecipe {
+  Recipe recipe;
+  RecipeScale scale;
+  RecipeWish wish;
+};
+
+// The scale is the recipe's first unless one is named.
+absl::StatusOr<OpenedRecipe> OpenWished(const RecipeArgs& args);
+
+// Of the registry that is named or usual; where there is none, of the workers
+// that the coordinator knows, if one answers.
+absl::StatusOr<RecipeStock> FindStock(Session& session,
+                                      const std::string& folder);
+
+}  // namespace frostline::cli
+
+#endif  // FROSTLINE_CLI_COMMANDS_RECIPE_WISH_H_

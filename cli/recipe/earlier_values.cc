@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/recipe/earlier_values.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/status_macros.h"
+#include "cli/study_file/yaml_sugar.h"
+#include "cli/view/format.h"
+#include "frostline/v1/importance_service.grpc.pb.h"
+#include "frostline/v1/study_service.grpc.pb.h"
+
+namespace frostline::cli {
+namespace {
+
+using google::protobuf::Value;
+
+// As a study file would have it: numbers in full, words in quotes.
+YamlPtr NodeOf(const Value& value) {
+  if (value.kind_case() == Value::kNumberValue) {
+    return ScalarNode(absl::StrFormat("%.17g", value.number_value()), {});
+  }
+  auto node = std::make_shared<YamlNode>(*ScalarNode(FormatValue(value), {}));
+  node->quoted = value.kind_case() == Value::kStringValue;
+  return node;
+}
+
+template <typename Named>
+YamlPtr MapOf(const Named& values) {
+  std::vector<YamlEntry> entries;
+  for (const auto& [name, value] : values) {
+    entries.push_back({name, {}, NodeOf(value)});
+  }
+  return MapNode(std::move(entries), {});
+}
+
+std::vector<std::pair<std::string, Value>> PairsOf(const RankedPoint& point) {
+  std::vector<std::pair<std::string, Value>> pairs;
+  for (const v1::ParameterValue& value : point.values) {
+    pairs.emplace_back(value.name(), value.value());
+  }
+  return pairs;
+}
+
+std::string KeyOf(const v1::Trial& trial) {
+  std::string key;
+  for (const v1::ParameterValue& value : trial.parameters()) {
+    absl::StrAppend(&key, value.name(), "=",
+                    value.value().SerializeAsString(), "\n");
+  }
+  return key;
+}
+
+absl::Status NothingToTake(const StageStudy& earlier, const std::string& what,
+                           const std::string& why) {
+  const std::string& id = earlier.study.id;
+  return MakeError(
+      ErrorId::kTrialsTooFew,
+      absl::StrCat("stage ", NameOfEntry(earlier), " left no ", what, ": ",
+                   why),
+      absl::StrCat("see `frostline trial list ", id, "` and `frostline trial "
+                   "log ", id, " 0`; mend what they say and begin again with "
+                   "--as ID"),
+      what);
+}
+
+// 1 of "best", 2 of "best-2"; 0 of other words.
+std::size_t RankOf(const std::string& what) {
+  if (what == "best") return 1;
+  std::size_t rank = 0;
+  const bool is_rank = absl::StartsWith(what, "best-") &&
+                       absl::SimpleAtoi(what.substr(5), &rank);
+  return is_rank ? rank : 0;
+}
+
+absl::StatusOr<std::vector<RankedPoint>> FetchPoints(
+    Client& client, const StageStudy& earlier) {
+  v1::GetStudyRequest asked;
+  asked.set_name(StudyNameOf(earlier.study.id));
+  ASSIGN_OR_RETURN(const v1::Study study,
+                   client.Call(&v1::StudyService::Stub::GetStudy, asked));
+  v1::ListTrialsRequest request;
+  request.set_parent(study.name());
+  ASSIGN_OR_RETURN(
+      const v1::ListTrialsReply reply,
+      client.CallForAll(&v1::StudyService::Stub::ListTrials, request));
+  return RankPoints(study, {reply.trials().begin(), reply.trials().end()});
+}
+
+absl::StatusOr<YamlPtr> FetchPlan(Client& client, const StageStudy& earlier) {
+  v1::GetPlanRivalsRequest request;
+  request.set_study(StudyNameOf(earlier.study.id));
+  request.set_seeds(1);
+  const auto rivals =
+      client.Call(&v1::ImportanceService::Stub::GetPlanRivals, request);
+  if (!rivals.ok()) {
+    return NothingToTake(earlier, "plan",
+                         std::string(rivals.status().message()));
+  }
+  for (const v1::EnqueuedTrial& trial : rivals->trials()) {
+    const auto rival = trial.labels().find("rival");
+    if (rival != trial.labels().end() && rival->second == "plan") {
+      return MapOf(trial.values());
+    }
+  }
+  return NothingToTake(earlier, "plan", "none was named");
+}
+
+absl::StatusOr<YamlPtr> ValueIn(const RankedPoint& best,
+                                const StageStudy& earlier,
+                                const std::string& name) {
+  for (const v1::ParameterValue& value : best.values) {
+    if (value.name() == name) return NodeOf(value.value());
+  }
+  return NothingToTake(earlier, "best." + name,
+                       "its best point has no such value");
+}
+
+}  // namespace
+
+std::vector<RankedPoint> RankPoints(const v1::Study& study,
+                                    const std::vector<v1::Trial>& trials) {
+  std::vector<std::string> keys;
+  std::vector<RankedPoint> points;
+  for (const v1::Trial& trial : trials) {
+    if (trial.state() != v1::TRIAL_STATE_SUCCEEDED || trial.values().empty()) {
+      continue;
+    }
+    const std::string key = KeyOf(trial);
+    const auto found = std::find(keys.begin(), keys.end(), key);
+    const auto place = static_cast<std::size_t>(found - keys.begin());
+    if (found == keys.end()) {
+      keys.push_back(key);
+      points.push_back(
+          {{trial.parameters().begin(), trial.parameters().end()}, 0.0, 0});
+    }
+    RankedPoint& point = points[place];
+    point.mean = (point.mean * point.trials + trial.values(0)) /
+                 (point.trials + 1);
+    ++point.trials;
+  }
+  const bool smaller_is_better =
+      study.spec().objectives_size() > 0 &&
+      study.spec().objectives(0).direction() == v1::DIRECTION_MINIMIZE;
+  std::stable_sort(points.begin(), points.end(),
+                   [smaller_is_better](const RankedPoint& a,
+                                       const RankedPoint& b) {
+                     return smaller_is_better ? a.mean < b.mean
+                                              : a.mean > b.mean;
+                   });
+  return points;
+}
+
+absl::StatusOr<YamlPtr> FetchEarlierValue(Client& client,
+                                          const StageStudy& earlier,
+                                          const std::string& what) {
+  if (what == "plan") return FetchPlan(client, earlier);
+  ASSIGN_OR_RETURN(const std::vector<RankedPoint> points,
+                   FetchPoints(client, earlier));
+  if (points.empty()) {
+    return NothingToTake(earlier, what, "none of its trials succeeded");
+  }
+  if (absl::StartsWith(what, "best.")) {
+    return ValueIn(points[0], earlier, what.substr(5));
+  }
+  const std::size_t rank = RankOf(what);
+  if (rank == 0) {
+    return MakeError(ErrorId::kStudyFieldUnknown,
+                     absl::StrCat("a stage has no '", what, "'"),
+                     "take best, best-2, best.PARAMETER or plan", what);
+  }
+  if (rank > points.size()) {
+    return NothingToTake(
+        earlier, what,
+        absl::StrCat("it tried ", points.size(), " different points"));
+  }
+  return MapOf(PairsOf(points[rank - 1]));
+}
+
+}  // namespace frostline::cli

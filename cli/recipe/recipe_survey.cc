@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/recipe/recipe_survey.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "cli/study_file/yaml_sugar.h"
+#include "cli/view/format.h"
+#include "worker/registry/check.h"
+
+namespace frostline::cli {
+namespace {
+
+constexpr char kBest[] = "best.";
+
+std::vector<std::string> DataOf(const v1::StudySpec& spec) {
+  std::vector<std::string> ids;
+  if (!spec.data().id().empty()) ids.push_back(spec.data().id());
+  for (const v1::TaskSpec& task : spec.tasks()) {
+    ids.push_back(task.data().id());
+  }
+  ids.insert(ids.end(), spec.training().also_evaluate().begin(),
+             spec.training().also_evaluate().end());
+  return ids;
+}
+
+std::vector<MissingNeed> MissingOf(const StageStudy& study,
+                                   const RecipeStock& stock) {
+  const v1::StudySpec& spec = study.study.spec;
+  const std::string stage = NameOfEntry(study);
+  std::vector<MissingNeed> missing;
+  const std::string& model = spec.model().id();
+  if (!model.empty() && stock.models.count(model) == 0) {
+    missing.push_back({model, true, stage});
+  }
+  for (const std::string& id : DataOf(spec)) {
+    if (stock.data.count(id) == 0) missing.push_back({id, false, stage});
+  }
+  return missing;
+}
+
+void AddEachOnce(const std::vector<MissingNeed>& more,
+                 std::vector<MissingNeed>& all) {
+  for (const MissingNeed& need : more) {
+    const bool known = std::any_of(
+        all.begin(), all.end(), [&need](const MissingNeed& other) {
+          return other.id == need.id && other.is_model == need.is_model;
+        });
+    if (!known) all.push_back(need);
+  }
+}
+
+double HighestRate(const v1::ModuleSpace& module) {
+  double highest = std::max(module.fixed(), module.log_uniform().hi());
+  for (const double rate : module.levels().rates()) {
+    highest = std::max(highest, rate);
+  }
+  return highest;
+}
+
+// Rates that tear down what was pretrained are known from a forgetting curve.
+void WarnOfRates(const Recipe& recipe, const StageStudy& study,
+                 std::vector<std::string>& warnings) {
+  if (recipe.highest_layer_rate <= 0.0) return;
+  for (const v1::ModuleSpace& module : study.study.spec.space().modules()) {
+    const double highest = HighestRate(module);
+    if (!absl::StartsWith(module.select(), "layer.") ||
+        highest <= recipe.highest_layer_rate) {
+      continue;
+    }
+    warnings.push_back(absl::StrCat(
+        NameOfEntry(study), ": ", module.select(), " may train at ",
+        FormatNumber(highest), ", above ",
+        FormatNumber(recipe.highest_layer_rate),
+        ", from where layers forget what they were pretrained for"));
+  }
+}
+
+YamlPtr FirstOf(const v1::ParameterSpace& parameter) {
+  if (parameter.has_float_()) {
+    return ScalarNode(absl::StrCat(parameter.float_().lo()), {});
+  }
+  if (parameter.has_int_()) {
+    return ScalarNode(absl::StrCat(parameter.int_().lo()), {});
+  }
+  if (parameter.has_choices() && !parameter.choices().values().empty()) {
+    return ScalarNode(FormatValue(parameter.choices().values(0)), {});
+  }
+  if (parameter.has_levels() && !parameter.levels().rates().empty()) {
+    return ScalarNode(absl::StrCat(parameter.levels().rates(0)), {});
+  }
+  return ScalarNode(absl::StrCat(parameter.log_uniform().lo()), {});
+}
+
+}  // namespace
+
+RecipeStock StockOf(const registry::Registry& registry) {
+  RecipeStock stock;
+  stock.where = absl::StrCat("the registry ", registry.folder);
+  for (const auto& [id, entry] : registry.models) stock.models.insert(id);
+  for (const auto& [id, entry] : registry.data_sets) stock.data.insert(id);
+  stock.model_facts = [registry](const std::string& model) {
+    RecipeValues facts;
+    const auto found = registry::LookAtModel(registry, model);
+    if (!found.ok()) return facts;  // the study's own check says why
+    const auto add = [&facts](const char* name, const std::string& text) {
+      facts[name] = ScalarNode(text, {});
+    };
+    add("layers", absl::StrCat(found->layers));
+    add("heads", absl::StrCat(found->heads));
+    const bool has_pooler = found->kind == "bert" || found->kind == "deberta-v2";
+    add("no_pooler", has_pooler ? "false" : "true");
+    return facts;
+  };
+  return stock;
+}
+
+absl::StatusOr<YamlPtr> StandInFor(const StageStudy& earlier,
+                                   const std::string& what) {
+  if (!absl::StartsWith(what, kBest)) return MapNode({}, {});
+  const std::string name = what.substr(std::string(kBest).size());
+  for (const v1::ParameterSpace& parameter :
+       earlier.study.spec.space().parameters()) {
+    if (parameter.name() == name) return FirstOf(parameter);
+  }
+  return ScalarNode("0", {});  // a module's rate: frozen is one
+}
+
+absl::StatusOr<RecipeSurvey> SurveyRecipe(const Recipe& recipe,
+                                          const RecipeScale& scale,
+                                          const RecipeWish& wish,
+                                          const RecipeStock& stock) {
+  RecipeSurvey survey;
+  bool took_earlier = false;
+  const StageWorld world = {
+      recipe, scale, wish,
+      [&recipe, &stock](const std::string& model) {
+        RecipeValues facts = stock.model_facts(model);
+        const auto known = recipe.models.find(model);
+        if (known == recipe.models.end()) return facts;
+        facts.insert(known->second.facts.begin(), known->second.facts.end());
+        return facts;
+      },
+      [&took_earlier](const StageStudy& earlier, const std::string& what) {
+        took_earlier = true;
+        return StandInFor(earlier, what);
+      }};
+  std::vector<StageStudy> earlier;
+  for (const RecipeStage& stage : recipe.stages) {
+    took_earlier = false;
+    ASSIGN_OR_RETURN(const auto studies, StudiesOf(world, stage, earlier));
+    for (const StageStudy& study : studies) {
+      SurveyedStudy surveyed = {study, took_earlier, MissingOf(study, stock)};
+      const bool has_model = std::none_of(
+          surveyed.missing.begin(), surveyed.missing.end(),
+          [](const MissingNeed& need) { return need.is_model; });
+      earlier.push_back(study);
+      if (!surveyed.missing.empty() && has_model && study.skip_without_data) {
+        survey.skipped.push_back(std::move(surveyed));
+        continue;
+      }
+      AddEachOnce(surveyed.missing, survey.missing);
+      WarnOfRates(recipe, study, survey.warnings);
+      survey.studies.push_back(std::move(surveyed));
+    }
+  }
+  return survey;
+}
+
+std::string DescribeMissing(const Recipe& recipe,
+                            const std::vector<MissingNeed>& missing) {
+  std::string text;
+  for (const MissingNeed& need : missing) {
+    const auto& known = need.is_model ? recipe.models : recipe.data;
+    const auto found = known.find(need.id);
+    absl::StrAppend(&text, need.is_model ? "model " : "data set ", need.id,
+                    " is missing (first needed by ", need.stage, ")\n");
+    if (found != known.end()) {
+      absl::StrAppend(&text, "  ", found->second.what, "; to be had: ",
+                      found->second.where, "\n");
+    }
+    const bool has_line = found != known.end() && !found->second.add.empty();
+    absl::StrAppend(
+        &text, "  register it: ",
+        has_line        ? found->second.add
+        : need.is_model ? absl::StrCat("frostline registry add model FOLDER "
+                                       "--id ", need.id)
+                        : absl::StrCat("frostline registry add dataset FILE "
+                                       "--id ", need.id),
+        "\n");
+  }
+  return text;
+}
+
+}  // namespace frostline::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: recipe_view.h
+//
+// Recipes on a terminal and as JSON.
+#ifndef FROSTLINE_CLI_RECIPE_RECIPE_VIEW_H_
+#define FROSTLINE_CLI_RECIPE_RECIPE_VIEW_H_
+
+#include <string>
+#include <vector>
+
+#include "cli/recipe/recipe_page.h"
+#include "cli/recipe/recipe_survey.h"
+
+namespace frostline::cli {
+
+std::string RenderRecipes(const std::vector<Recipe>& recipes, int width);
+// {"recipes": [{"name", "title", "question", "scales": [{"name", "about"}]}]}
+std::string RecipesJson(const std::vector<Recipe>& recipes);
+
+// Question, protocol, what was published, the stages with their sizes.
+std::string RenderRecipe(const Recipe& recipe, const RecipeSurvey& survey,
+                         int width);
+// {"name", …, "stages": [{"study", "stage", "trials", "runs"}], "skipped":
+// [{"study", "missing"}], "missing": [{"id", "kind", "stage"}]}
+std::string RecipeJson(const Recipe& recipe, const RecipeSurvey& survey);
+
+// What a stage came to: its findings, and the table of its runs.
+std::string RenderStage(const StageRecord& stage,
+                        const PublishedStage* published, int width);
+
+}  // namespace frostline::cli
+
+#endif  // FROSTLINE_CLI_RECIPE_RECIPE_VIEW_H_

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/recipe/run_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cli/recipe/recipe_runs.h"
+#include "cli/recipe/recipe_stage.h"
+#include "cli/report/trial_scores.h"
+#include "cli/term/csv.h"
+#include "cli/view/format.h"
+
+namespace frostline::cli {
+namespace {
+
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+
+// A column that shows numbers of runs, and writes them in full.
+struct RunColumn {
+  std::string name;
+  std::vector<double> values;  // a run each
+  std::string (*show)(double);
+};
+
+std::string Short(double value) {
+  return std::isnan(value) ? "" : FormatNumber(value);
+}
+std::string Millions(double value) {
+  if (std::isnan(value)) return "";
+  return value < 1e6 ? FormatCount(static_cast<std::int64_t>(value))
+                     : absl::StrFormat("%.3g M", value / 1e6);
+}
+std::string Percent(double value) {
+  return std::isnan(value) ? "" : absl::StrFormat("%.1f %%", 100.0 * value);
+}
+std::string Whole(double value) { return absl::StrCat(value); }
+
+double MeanCost(const RunTrials& run, double (*cost)(const v1::Trial&)) {
+  std::vector<double> values;
+  for (const v1::Trial* trial : run.succeeded) values.push_back(cost(*trial));
+  return SpreadOf(values).mean;
+}
+
+double TrainSecondsOf(const v1::Trial& trial) {
+  return trial.usage().train_seconds();
+}
+
+// Under the metric's own name, or without the set: what was published of a test
+// set may be called accuracy.
+double PublishedOf(const PublishedStage& published, const std::string& run,
+                   const std::string& metric) {
+  const auto found = published.runs.find(run);
+  if (found == published.runs.end()) return kNotKnown;
+  for (const std::string& name :
+       {metric, metric.substr(metric.rfind('.') + 1)}) {
+    const auto value = found->second.find(name);
+    if (value != found->second.end()) return value->second;
+  }
+  return kNotKnown;
+}
+
+template <typename Of>
+RunColumn Make(const std::string& name, std::string (*show)(double),
+            const std::vector<RunTrials>& runs, Of of) {
+  RunColumn column = {name, {}, show};
+  for (const RunTrials& run : runs) column.values.push_back(of(run));
+  return column;
+}
+
+// Seconds that a run saves of those of the run that it is compared with.
+RunColumn Saved(const StudyRecord& record, const std::vector<RunTrials>& runs) {
+  const std::string to = LabelOf(record, kRecipeCompareLabel);
+  double whole = kNotKnown;
+  for (const RunTrials& run : runs) {
+    if (run.name == to) whole = MeanCost(run, TrainSecondsOf);
+  }
+  return Make("time saved", Percent, runs, [whole](const RunTrials& run) {
+    return whole > 0.0 ? 1.0 - MeanCost(run, TrainSecondsOf) / whole
+                       : kNotKnown;
+  });
+}
+
+std::vector<RunColumn> ColumnsOf(const StudyRecord& record,
+                              const std::vector<RunTrials>& runs,
+                              const PublishedStage* published) {
+  const std::string metric = MetricOfRuns(record);
+  std::vector<RunColumn> columns;
+  columns.push_back(Make("seeds", Whole, runs, [](const RunTrials& run) {
+    return static_cast<double>(run.succeeded.size());
+  }));
+  std::vector<std::string> metrics = {FirstObjective(record).metric()};
+  if (metric != metrics[0]) metrics.push_back(metric);
+  for (const std::string& each : metrics) {
+    columns.push_back(Make(each, Short, runs, [&each](const RunTrials& run) {
+      return MetricOf(run, each).mean;
+    }));
+    columns.push_back(Make("±", Short, runs, [&each](const RunTrials& run) {
+      return MetricOf(run, each).deviation;
+    }));
+  }
+  if (published != nullptr) {
+    columns.push_back(Make("published", Short, runs,
+                           [published, &metric](const RunTrials& run) {
+                             return PublishedOf(*published, run.name, metric);
+                           }));
+  }
+  columns.push_back(Make("trained", Millions, runs, [](const RunTrials& run) {
+    return MeanCost(run, TrainedParametersOf);
+  }));
+  columns.push_back(Make("train seconds", Short, runs, [](const RunTrials& run) {
+    return MeanCost(run, TrainSecondsOf);
+  }));
+  columns.push_back(Saved(record, runs));
+  // What nobody measured, or published, needs no column.
+  std::erase_if(columns, [](const RunColumn& column) {
+    return std::all_of(column.values.begin(), column.values.end(),
+                       [](double value) { return std::isnan(value); });
+  });
+  return columns;
+}
+
+}  // namespace
+
+Spread SpreadOf(const std::vector<double>& values) {
+  Spread spread = {kNotKnown, kNotKnown, values.size()};
+  if (values.empty()) return spread;
+  double sum = 0.0;
+  for (const double value : values) sum += value;
+  const double count = static_cast<double>(values.size());
+  spread.mean = sum / count;
+  if (values.size() < 2) return spread;
+  double squares = 0.0;
+  for (const double value : values) {
+    squares += (value - spread.mean) * (value - spread.mean);
+  }
+  spread.deviation = std::sqrt(squares / (count - 1.0));
+  return spread;
+}
+
+std::vector<RunTrials> RunsOf(const StudyRecord& record) {
+  std::vector<RunTrials> runs;
+  for (const v1::Trial& trial : record.trials.trials()) {
+    const auto label = trial.labels().find(kRunLabel);
+    if (label == trial.labels().end()) continue;
+    auto run = std::find_if(runs.begin(), runs.end(),
+                            [&label](const RunTrials& other) {
+                              return other.name == label->second;
+                            });
+    if (run == runs.end()) {
+      run = runs.insert(runs.end(), RunTrials{.name = label->second,
+                                              .at = std::nullopt,
+                                              .succeeded = {}});
+      const auto at = trial.labels().find(kRunAtLabel);
+      double place = 0.0;
+      if (at != trial.labels().end() && absl::SimpleAtod(at->second, &place)) {
+        run->at = place;
+      }
+    }
+    ++run->all;
+    if (trial.state() == v1::TRIAL_STATE_SUCCEEDED) {
+      run->succeeded.push_back(&trial);
+    }
+  }
+  return runs;
+}
+
+std::string LabelOf(const StudyRecord& record, const std::string& label) {
+  const auto& labels = record.study.settings().labels();
+  const auto found = labels.find(label);
+  return found == labels.end() ? "" : found->second;
+}
+
+std::string MetricOfRuns(const StudyRecord& record) {
+  const std::string metric = LabelOf(record, kRecipeMetricLabel);
+  return metric.empty() ? FirstObjective(record).metric() : metric;
+}
+
+Spread MetricOf(const RunTrials& run, const std::string& metric) {
+  std::vector<double> values;
+  for (const v1::Trial* trial : run.succeeded) {
+    const auto found = trial->metrics().find(metric);
+    if (found != trial->metrics().end()) values.push_back(found->second);
+  }
+  return SpreadOf(values);
+}
+
+ReportTable RunTable(const StudyRecord& record, const std::string& name,
+                     const PublishedStage* published) {
+  const std::vector<RunTrials> runs = RunsOf(record);
+  const std::vector<RunColumn> columns = ColumnsOf(record, runs, published);
+  ReportTable table = {name, {"run"}, {}, ""};
+  for (const RunColumn& column : columns) table.columns.push_back(column.name);
+  table.csv = CsvLine(table.columns);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::vector<std::string> shown = {runs[i].name};
+    std::vector<std::string> full = {runs[i].name};
+    for (const RunColumn& column : columns) {
+      shown.push_back(column.show(column.values[i]));
+      full.push_back(CsvNumber(column.values[i]));
+    }
+    table.rows.push_back(std::move(shown));
+    table.csv += CsvLine(full);
+  }
+  return table;
+}
+
+}  // namespace frostline::cli

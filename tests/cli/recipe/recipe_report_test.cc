@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run of a recipe comes to: tables, pictures and the judgement of what
+// was published.
+#include <cmath>
+
+#include "cli/recipe/earlier_values.h"
+#include "cli/recipe/published_judge.h"
+#include "cli/recipe/rate_correlation.h"
+#include "cli/recipe/recipe_page.h"
+#include "cli/recipe/recipe_record.h"
+#include "cli/recipe/run_figures.h"
+#include "cli/recipe/run_table.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/cli/recipe/small_recipe.h"
+#include "tests/cli/report/small_record.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Two runs of two seeds: all trained scores .90 and .94, first 1 .80 and .84.
+StudyRecord RunsRecord() {
+  StudyRecord record = SmallRecord();
+  record.plan.reset();
+  record.missing.clear();
+  auto& labels = *record.study.mutable_settings()->mutable_labels();
+  labels["recipe"] = "first-layers";
+  labels["recipe_entry"] = "frozen-english";
+  labels["recipe_stage"] = "frozen";
+  labels["recipe_compare"] = "all trained";
+  record.trials.Clear();
+  const std::vector<std::pair<std::string, double>> runs = {
+      {"all trained", 0.90},
+      {"all trained", 0.94},
+      {"first 1", 0.80},
+      {"first 1", 0.84}};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    v1::Trial trial = TrialOf(static_cast<std::int64_t>(i), runs[i].second,
+                              i < 2 ? 4'000'000 : 3'000'000, 9.0, {0.0, 1e-3});
+    trial.mutable_usage()->set_train_seconds(i < 2 ? 10.0 : 4.0);
+    (*trial.mutable_labels())["run"] = runs[i].first;
+    (*trial.mutable_labels())["at"] = i < 2 ? "0" : "1";
+    *record.trials.add_trials() = trial;
+  }
+  return record;
+}
+
+TEST(RunTable, HasMeanAndDeviationOverSeeds) {
+  const StudyRecord record = RunsRecord();
+  const ReportTable table = RunTable(record, "runs", nullptr);
+  EXPECT_THAT(table.columns,
+              ElementsAre("run", "seeds", "accuracy", "±", "trained",
+                          "train seconds", "time saved"));
+  EXPECT_THAT(table.rows[1], ElementsAre("first 1", "2", "0.82", "0.02828",
+                                         "3 M", "4", "60.0 %"));
+}
+
+TEST(RunTable, HasWhatWasPublishedBeside) {
+  const auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
+  const ReportTable table = RunTable(RunsRecord(), "runs",
+                                     &recipe->published.at("frozen-english"));
+  EXPECT_EQ(table.columns[4], "published");
+  EXPECT_EQ(table.rows[0][4], "0.93");
+}
+
+TEST(RunFigures, TellWhatShareOfTheScoreIsLeft) {
+  const auto scores = RelativeScores(RunsRecord());
+  ASSERT_EQ(scores.size(), 2u);
+  EXPECT_NEAR(scores[1].share, 0.82 / 0.92, 1e-12);
+  EXPECT_NEAR(scores[1].error, 0.02 / 0.92, 1e-9);
+  EXPECT_EQ(FurthestThatKeeps(scores, 0.85)->run, "first 1");
+  EXPECT_EQ(FurthestThatKeeps(scores, 0.95)->run, "all trained");
+  EXPECT_THAT(RelativeScoreSvg(RunsRecord()), HasSubstr("first 1"));
+}
+
+TEST(PublishedJudge, KnowsWhatSoManyExamplesCanShow) {
+  EXPECT_NEAR(LeastVisibleDifference(0.93, 0.93, 544), 0.0303, 1e-4);
+  EXPECT_TRUE(std::isnan(LeastVisibleDifference(0.93, 0.93, 0)));
+  const auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
+  const auto sentences = JudgePublished(recipe->published.at("frozen-english"),
+                                        "all trained", "test.accuracy");
+  ASSERT_EQ(sentences.size(), 1u);
+  EXPECT_THAT(sentences[0], HasSubstr("0.0100 below"));
+  EXPECT_THAT(sentences[0], HasSubstr("not to be told from chance"));
+}
+
+TEST(RateCorrelation, IsSpearmansWithItsInterval) {
+  StudyRecord record = SmallRecord();
+  record.trials.Clear();
+  for (int i = 0; i < 8; ++i) {
+    *record.trials.add_trials() =
+        TrialOf(i, 0.5 + 0.01 * i, 1, 1.0, {1e-5 * (i == 3 ? 4.5 : i), 1e-3});
+  }
+  const auto all = CorrelateRates(record);
+  ASSERT_EQ(all.size(), 1u);  // layer.1 has one rate
+  EXPECT_EQ(all[0].module, "layer.0");
+  // Ranks 0 1 2 4 3 5 6 7: 1 - 6 * 2 / (8 * 63).
+  EXPECT_NEAR(all[0].correlation, 1.0 - 12.0 / 504.0, 1e-12);
+  const double z = std::atanh(all[0].correlation);
+  EXPECT_NEAR(all[0].lo95, std::tanh(z - 1.96 * 1.06 / std::sqrt(5.0)), 1e-4);
+}
+
+TEST(EarlierValues, RankPointsByTheMeanOfTheirTrials) {
+  const StudyRecord record = RunsRecord();
+  std::vector<v1::Trial> trials(record.trials.trials().begin(),
+                                record.trials.trials().end());
+  // One lucky run of a point does not go before two good ones of another.
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    v1::ParameterValue* const value = trials[i].add_parameters();
+    value->set_name("rate");
+    value->mutable_value()->set_number_value(i % 2 == 0 ? 1e-5 : 2e-5);
+  }
+  const auto points = RankPoints(record.study, trials);
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_NEAR(points[0].mean, 0.89, 1e-12);
+  EXPECT_EQ(points[0].trials, 2);
+  EXPECT_EQ(points[0].values[0].value().number_value(), 2e-5);
+}
+
+TEST(RecipeRecord, GivesTheSamePageAgain) {
+  const RecipeRecord record = {
+      "first-layers-tiny", "r.yaml", SmallRecipe(), {{RunsRecord(), {}}}};
+  const std::string text = ToText(record);
+  EXPECT_TRUE(IsRecipeRecord(text));
+  const auto read = ReadRecipeRecord(text);
+  ASSERT_OK(read);
+  const auto page = ComposeRecipeReport(*read);
+  ASSERT_OK(page);
+  const auto again = ComposeRecipeReport(*ReadRecipeRecord(ToText(*read)));
+  EXPECT_EQ(ToHtml(*page), ToHtml(*again));
+  EXPECT_EQ(page->title, "How many first layers");
+  EXPECT_EQ(page->sections[0].heading, "Verdict");
+  EXPECT_THAT(ToMarkdown(*page, "f"), HasSubstr("not to be told from chance"));
+}
+
+TEST(RecipeRecord, OfALaterVersionOrNoneIsRefused) {
+  EXPECT_THAT(
+      ReadRecipeRecord("{\"frostline_recipe_report\": 2}").status().message(),
+      HasSubstr("later version"));
+  EXPECT_THAT(ReadRecipeRecord("{}").status().message(),
+              HasSubstr("no record of a recipe's run"));
+}
+
+}  // namespace
+}  // namespace frostline::cli
