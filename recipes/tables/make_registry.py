@@ -19,18 +19,16 @@ import argparse
 import hashlib
 import json
 import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from registry_files import by_hash, write_set  # noqa: E402
 
 REVIEWS = {"train": 128, "validation": 240}
 TAGGING = {"train": 128, "validation": 160}
 REVIEW_WORDS = range(3, 9)
 TAGGED_WORDS = range(4, 9)
-
-
-def by_hash(rows, text_of):
-    """Without repeats, in an order that depends on the texts alone."""
-    unique = {text_of(row): row for row in rows}
-    return [unique[text] for text in
-            sorted(unique, key=lambda t: hashlib.sha256(t.encode()).digest())]
 
 
 def reviews(folder):
@@ -72,20 +70,6 @@ def tagging(folder):
             line.split("\t")[1] for line in words))[:TAGGING[split]]
         splits[split] = "".join("\n".join(row) + "\n\n" for row in rows)
     return splits
-
-
-def write_set(out, name, ending, splits):
-    """Writes the files; returns what datasets.yaml says of them."""
-    lines = ["  splits:"]
-    for split, text in splits.items():
-        path = out / name / f"{split}.{ending}"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode())
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        print(f"{name} {split}: {digest}")
-        lines.append(f"    {split}: {{path: {name}/{path.name}, "
-                     f"sha256: {digest}}}")
-    return lines
 
 
 def kept_tokens(vocabulary, texts):
