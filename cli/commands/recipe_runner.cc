@@ -23,15 +23,6 @@ namespace {
 constexpr Duration kPollInterval = std::chrono::milliseconds(250);
 constexpr Duration kHintAfter = std::chrono::seconds(20);
 
-RecipeValues FactsOf(const Recipe& recipe, const RecipeStock& stock,
-                     const std::string& model) {
-  RecipeValues facts = stock.model_facts(model);
-  const auto known = recipe.models.find(model);
-  if (known == recipe.models.end()) return facts;
-  facts.insert(known->second.facts.begin(), known->second.facts.end());
-  return facts;
-}
-
 }  // namespace
 
 absl::Status CheckSurvey(const RecipeSurvey& survey,

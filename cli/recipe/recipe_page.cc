@@ -79,12 +79,13 @@ ReportTable PublishedTable(const PublishedStage& published,
   return table;
 }
 
-// "5 frozen keeps .97 of the score …".
+// "5 frozen keeps .97 of the score …", where places count from the run that
+// the others are compared with.
 std::string KeptSentence(const StudyRecord& record) {
   const auto scores = RelativeScores(record);
-  if (scores.size() < 2) return "";
-  const auto kept = FurthestThatKeeps(scores, kKept);
   const std::string to = LabelOf(record, kRecipeCompareLabel);
+  if (scores.size() < 2 || scores[0].run != to) return "";
+  const auto kept = FurthestThatKeeps(scores, kKept);
   if (!kept) {
     return absl::StrCat("No run keeps 90 % of the ", MetricOfRuns(record),
                         " of '", to, "'.");

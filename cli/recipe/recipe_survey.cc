@@ -118,6 +118,17 @@ RecipeStock StockOf(const registry::Registry& registry) {
   return stock;
 }
 
+RecipeValues FactsOf(const Recipe& recipe, const RecipeStock& stock,
+                     const std::string& model) {
+  RecipeValues facts = stock.model_facts(model);
+  const auto known = recipe.models.find(model);
+  if (known != recipe.models.end()) {
+    facts.insert(known->second.facts.begin(), known->second.facts.end());
+  }
+  facts.try_emplace("no_pooler", ScalarNode("false", {}));
+  return facts;
+}
+
 absl::StatusOr<YamlPtr> StandInFor(const StageStudy& earlier,
                                    const std::string& what) {
   if (!absl::StartsWith(what, kBest)) return MapNode({}, {});
@@ -138,11 +149,7 @@ absl::StatusOr<RecipeSurvey> SurveyRecipe(const Recipe& recipe,
   const StageWorld world = {
       recipe, scale, wish,
       [&recipe, &stock](const std::string& model) {
-        RecipeValues facts = stock.model_facts(model);
-        const auto known = recipe.models.find(model);
-        if (known == recipe.models.end()) return facts;
-        facts.insert(known->second.facts.begin(), known->second.facts.end());
-        return facts;
+        return FactsOf(recipe, stock, model);
       },
       [&took_earlier](const StageStudy& earlier, const std::string& what) {
         took_earlier = true;

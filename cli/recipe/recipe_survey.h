@@ -29,6 +29,11 @@ struct RecipeStock {
 
 RecipeStock StockOf(const registry::Registry& registry);
 
+// What counts for `model` in a recipe: what is known of it, else what the recipe
+// says; it has a pooler unless either says otherwise.
+RecipeValues FactsOf(const Recipe& recipe, const RecipeStock& stock,
+                     const std::string& model);
+
 struct MissingNeed {
   std::string id;
   bool is_model = false;

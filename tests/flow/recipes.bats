@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every recipe runs whole on sentences of this repository and a tiny model with
+# random weights: real coordinator, worker and trainer.
+
+setup_file() {
+  export HOME=$BATS_FILE_TMPDIR
+  cd "$BATS_FILE_TMPDIR"
+  cp -r "$FROSTLINE_SOURCE_DIR/recipes/samples" registry
+  cp -r "$FROSTLINE_SOURCE_DIR/tests/parity/data/models/bert-seq2" tiny
+  # The words that the sentences have most of: the model knows 140.
+  { printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' '[MASK]'
+    cat registry/*.tsv | tr 'A-Z' 'a-z' | grep -oE '[a-z]+' | sort | uniq -c |
+      sort -rn | awk 'NR <= 135 { print $2 }'
+  } >tiny/vocab.txt
+  frostline registry add model tiny --id tiny --registry registry >add.log
+}
+
+setup() {
+  cd "$BATS_FILE_TMPDIR"
+  export FROSTLINE_REGISTRY=$PWD/registry
+}
+
+# says TEXT…: the output has each.
+says() {
+  for text in "$@"; do
+    [[ $output == *"$text"* ]] || {
+      echo "'$text' is not in: $output"
+      return 1
+    }
+  done
+}
+
+# runs NAME STUDIES: all of its studies end, and their page has all of them.
+runs() {
+  run timeout 150 frostline recipe run "$1" --scale sample --local "run-$1"
+  echo "$output"
+  [ "$status" -eq 0 ]
+  says "report: run-$1/report.html"
+  [ "$(grep -c '^'"$1"'-sample-.* done' <<<"$output")" -eq "$2" ]
+  grep -q '<h2>Verdict</h2>' "run-$1/report.html"
+  [ "$(wc -c <"run-$1/report.html")" -lt 300000 ]
+}
+
+@test "alf runs" {
+  runs alf "$(frostline recipe show alf --scale sample --json |
+    grep -c '"study"')"
+}
+
+@test "pos-short runs" {
+  runs pos-short "$(frostline recipe show pos-short --scale sample --json |
+    grep -c '"study"')"
+}
+
+@test "pos-partial runs" {
+  runs pos-partial "$(frostline recipe show pos-partial --scale sample --json |
+    grep -c '"study"')"
+}
+
+@test "multitask runs" {
+  runs multitask "$(frostline recipe show multitask --scale sample --json |
+    grep -c '"study"')"
+}
+
+@test "elsa-heads runs" {
+  runs elsa-heads "$(frostline recipe show elsa-heads --scale sample --json |
+    grep -c '"study"')"
+}
+
+@test "elsa, killed at work and typed again, goes on and loses nothing" {
+  timeout -s KILL 6 frostline recipe run elsa --scale sample --local run-elsa \
+    >first.log 2>&1 || true
+  sleep 2  # the fleet ends with its command
+  runs elsa "$(frostline recipe show elsa --scale sample --json |
+    grep -c '"study"')"
+}
+
+@test "an ended run is told again, without a trial more" {
+  [ -d run-pos-short ] || skip "pos-short did not run"
+  run timeout 60 frostline recipe run pos-short --scale sample \
+    --local run-pos-short -o again.json
+  echo "$output"
+  [ "$status" -eq 0 ]
+  python3 - <<'PY'
+import json
+record = json.load(open("again.json"))
+for stage in record["stages"]:
+    study = stage["study"]
+    trials = study["trials"]["trials"]
+    assert len(trials) == int(study["study"]["settings"]["budget"]["trials"])
+    assert all(t["attempt"] in ("1", "2") for t in trials)
+PY
+  frostline report again.json -o kept.html
+  frostline report again.json -o twice.html
+  cmp kept.html twice.html
+}
+
+@test "what is missing is said before anything runs" {
+  mkdir -p bare
+  printf '{}\n' >bare/models.yaml
+  printf '{}\n' >bare/datasets.yaml
+  run frostline recipe run pos-short --scale sample --registry bare --local no
+  echo "$output"
+  [ "$status" -eq 100 ]
+  says "model tiny is missing" "frostline registry add model" "data set tags"
+  [ ! -e no ]
+}
+
+@test "recipes are listed, shown and checked" {
+  run frostline recipe list
+  [ "$status" -eq 0 ]
+  says alf elsa multitask pos-short pos-partial
+  frostline recipe list --json | python3 -c 'import json, sys
+assert len(json.load(sys.stdin)["recipes"]) == 6'
+  run frostline recipe check elsa --scale sample
+  echo "$output"
+  [ "$status" -eq 0 ]
+  says "elsa-sample-frozen"
+  run frostline recipe check esla
+  [ "$status" -ne 0 ]
+  says "did you mean 'elsa'"
+  run frostline recipe check elsa --scale huge
+  [ "$status" -ne 0 ]
+  says "sample"
+  printf 'recipe: x\nformat: 7\n' >later.yaml
+  run frostline recipe check later.yaml
+  [ "$status" -ne 0 ]
+  says "format 7"
+}
