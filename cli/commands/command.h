@@ -106,6 +106,7 @@ void AddReportCommand(CLI::App& app, Invocation& invocation);
 void AddHelpCommands(CLI::App& app, Invocation& invocation);
 
 void AddWorkerAccess(CLI::App& noun, Invocation& invocation);
+void AddStudyBest(CLI::App& noun, Invocation& invocation);
 void AddStudyCreate(CLI::App& noun, Invocation& invocation);
 void AddStudyUpdate(CLI::App& noun, Invocation& invocation);
 void AddStudyWatch(CLI::App& noun, Invocation& invocation);

@@ -130,6 +130,7 @@ void AddStudyCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* const noun = app.add_subcommand(
       "study", "Create, list, watch, change and stop studies");
   noun->require_subcommand(1)->fallthrough();
+  AddStudyBest(*noun, invocation);
   AddStudyCreate(*noun, invocation);
   const auto args = std::make_shared<StudyArgs>();
   CLI::App* const list =

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/recipe/earlier_values.h"
 
-#include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -12,10 +12,10 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/status_macros.h"
+#include "cli/report/ranked_points.h"
 #include "cli/study_file/yaml_sugar.h"
 #include "cli/view/format.h"
 #include "frostline/v1/importance_service.grpc.pb.h"
-#include "frostline/v1/study_service.grpc.pb.h"
 
 namespace frostline::cli {
 namespace {
@@ -43,19 +43,10 @@ YamlPtr MapOf(const Named& values) {
 
 std::vector<std::pair<std::string, Value>> PairsOf(const RankedPoint& point) {
   std::vector<std::pair<std::string, Value>> pairs;
-  for (const v1::ParameterValue& value : point.values) {
+  for (const v1::ParameterValue& value : point.values()) {
     pairs.emplace_back(value.name(), value.value());
   }
   return pairs;
-}
-
-std::string KeyOf(const v1::Trial& trial) {
-  std::string key;
-  for (const v1::ParameterValue& value : trial.parameters()) {
-    absl::StrAppend(&key, value.name(), "=",
-                    value.value().SerializeAsString(), "\n");
-  }
-  return key;
 }
 
 absl::Status NothingToTake(const StageStudy& earlier, const std::string& what,
@@ -82,16 +73,7 @@ std::size_t RankOf(const std::string& what) {
 
 absl::StatusOr<std::vector<RankedPoint>> FetchPoints(
     Client& client, const StageStudy& earlier) {
-  v1::GetStudyRequest asked;
-  asked.set_name(StudyNameOf(earlier.study.id));
-  ASSIGN_OR_RETURN(const v1::Study study,
-                   client.Call(&v1::StudyService::Stub::GetStudy, asked));
-  v1::ListTrialsRequest request;
-  request.set_parent(study.name());
-  ASSIGN_OR_RETURN(
-      const v1::ListTrialsReply reply,
-      client.CallForAll(&v1::StudyService::Stub::ListTrials, request));
-  return RankPoints(study, {reply.trials().begin(), reply.trials().end()});
+  return FetchRankedPoints(client, StudyNameOf(earlier.study.id));
 }
 
 absl::StatusOr<YamlPtr> FetchPlan(Client& client, const StageStudy& earlier) {
@@ -116,7 +98,7 @@ absl::StatusOr<YamlPtr> FetchPlan(Client& client, const StageStudy& earlier) {
 absl::StatusOr<YamlPtr> ValueIn(const RankedPoint& best,
                                 const StageStudy& earlier,
                                 const std::string& name) {
-  for (const v1::ParameterValue& value : best.values) {
+  for (const v1::ParameterValue& value : best.values()) {
     if (value.name() == name) return NodeOf(value.value());
   }
   return NothingToTake(earlier, "best." + name,
@@ -124,39 +106,6 @@ absl::StatusOr<YamlPtr> ValueIn(const RankedPoint& best,
 }
 
 }  // namespace
-
-std::vector<RankedPoint> RankPoints(const v1::Study& study,
-                                    const std::vector<v1::Trial>& trials) {
-  std::vector<std::string> keys;
-  std::vector<RankedPoint> points;
-  for (const v1::Trial& trial : trials) {
-    if (trial.state() != v1::TRIAL_STATE_SUCCEEDED || trial.values().empty()) {
-      continue;
-    }
-    const std::string key = KeyOf(trial);
-    const auto found = std::find(keys.begin(), keys.end(), key);
-    const auto place = static_cast<std::size_t>(found - keys.begin());
-    if (found == keys.end()) {
-      keys.push_back(key);
-      points.push_back(
-          {{trial.parameters().begin(), trial.parameters().end()}, 0.0, 0});
-    }
-    RankedPoint& point = points[place];
-    point.mean = (point.mean * point.trials + trial.values(0)) /
-                 (point.trials + 1);
-    ++point.trials;
-  }
-  const bool smaller_is_better =
-      study.spec().objectives_size() > 0 &&
-      study.spec().objectives(0).direction() == v1::DIRECTION_MINIMIZE;
-  std::stable_sort(points.begin(), points.end(),
-                   [smaller_is_better](const RankedPoint& a,
-                                       const RankedPoint& b) {
-                     return smaller_is_better ? a.mean < b.mean
-                                              : a.mean > b.mean;
-                   });
-  return points;
-}
 
 absl::StatusOr<YamlPtr> FetchEarlierValue(Client& client,
                                           const StageStudy& earlier,

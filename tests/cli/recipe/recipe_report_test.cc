@@ -4,13 +4,13 @@
 // was published.
 #include <cmath>
 
-#include "cli/recipe/earlier_values.h"
 #include "cli/recipe/published_judge.h"
 #include "cli/recipe/rate_correlation.h"
 #include "cli/recipe/recipe_page.h"
 #include "cli/recipe/recipe_record.h"
 #include "cli/recipe/run_figures.h"
 #include "cli/recipe/run_table.h"
+#include "cli/report/ranked_points.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cli/recipe/small_recipe.h"
@@ -105,7 +105,7 @@ TEST(RateCorrelation, IsSpearmansWithItsInterval) {
   EXPECT_NEAR(all[0].lo95, std::tanh(z - 1.96 * 1.06 / std::sqrt(5.0)), 1e-4);
 }
 
-TEST(EarlierValues, RankPointsByTheMeanOfTheirTrials) {
+TEST(RankedPoints, AreRankedByTheMeanOfTheirTrials) {
   const StudyRecord record = RunsRecord();
   std::vector<v1::Trial> trials(record.trials.trials().begin(),
                                 record.trials.trials().end());
@@ -118,8 +118,8 @@ TEST(EarlierValues, RankPointsByTheMeanOfTheirTrials) {
   const auto points = RankPoints(record.study, trials);
   ASSERT_EQ(points.size(), 2u);
   EXPECT_NEAR(points[0].mean, 0.89, 1e-12);
-  EXPECT_EQ(points[0].trials, 2);
-  EXPECT_EQ(points[0].values[0].value().number_value(), 2e-5);
+  EXPECT_EQ(points[0].trials.size(), 2u);
+  EXPECT_EQ(points[0].values()[0].value().number_value(), 2e-5);
 }
 
 TEST(RecipeRecord, GivesTheSamePageAgain) {

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report/ranked_points.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "frostline/v1/study_service.grpc.pb.h"
+
+namespace frostline::cli {
+namespace {
+
+using Studies = v1::StudyService::Stub;
+
+std::string KeyOf(const v1::Trial& trial) {
+  std::string key;
+  for (const v1::ParameterValue& value : trial.parameters()) {
+    absl::StrAppend(&key, value.name(), "=",
+                    value.value().SerializeAsString(), "\n");
+  }
+  return key;
+}
+
+double MeanOf(const std::vector<v1::Trial>& trials) {
+  double sum = 0.0;
+  for (const v1::Trial& trial : trials) sum += trial.values(0);
+  return sum / static_cast<double>(trials.size());
+}
+
+}  // namespace
+
+std::vector<RankedPoint> RankPoints(const v1::Study& study,
+                                    const std::vector<v1::Trial>& trials) {
+  std::vector<std::string> keys;
+  std::vector<RankedPoint> points;
+  for (const v1::Trial& trial : trials) {
+    if (trial.state() != v1::TRIAL_STATE_SUCCEEDED || trial.values().empty()) {
+      continue;
+    }
+    const std::string key = KeyOf(trial);
+    const auto found = std::find(keys.begin(), keys.end(), key);
+    const auto place = static_cast<std::size_t>(found - keys.begin());
+    if (found == keys.end()) {
+      keys.push_back(key);
+      points.emplace_back();
+    }
+    points[place].trials.push_back(trial);
+  }
+  for (RankedPoint& point : points) point.mean = MeanOf(point.trials);
+  const bool smaller_is_better =
+      study.spec().objectives_size() > 0 &&
+      study.spec().objectives(0).direction() == v1::DIRECTION_MINIMIZE;
+  std::stable_sort(points.begin(), points.end(),
+                   [smaller_is_better](const RankedPoint& a,
+                                       const RankedPoint& b) {
+                     return smaller_is_better ? a.mean < b.mean
+                                              : a.mean > b.mean;
+                   });
+  return points;
+}
+
+absl::StatusOr<std::vector<RankedPoint>> FetchRankedPoints(
+    Client& client, const std::string& study) {
+  v1::GetStudyRequest asked;
+  asked.set_name(study);
+  ASSIGN_OR_RETURN(const v1::Study found,
+                   client.Call(&Studies::GetStudy, asked));
+  v1::ListTrialsRequest request;
+  request.set_parent(study);
+  request.set_view(v1::TRIAL_VIEW_FULL);
+  ASSIGN_OR_RETURN(const v1::ListTrialsReply reply,
+                   client.CallForAll(&Studies::ListTrials, request));
+  return RankPoints(found, {reply.trials().begin(), reply.trials().end()});
+}
+
+}  // namespace frostline::cli

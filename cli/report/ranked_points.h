@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: ranked_points.h
+//
+// The points of a study, ranked by the mean of their results over all their
+// trials, of equals the one that was tried first: one lucky run does not go
+// before a point that did well three times.
+#ifndef FROSTLINE_CLI_REPORT_RANKED_POINTS_H_
+#define FROSTLINE_CLI_REPORT_RANKED_POINTS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cli/client/client.h"
+#include "frostline/v1/study.pb.h"
+#include "frostline/v1/trial.pb.h"
+
+namespace frostline::cli {
+
+struct RankedPoint {
+  double mean = 0.0;              // of the first objective
+  std::vector<v1::Trial> trials;  // those that succeeded, the earlier first
+
+  // The parameters of each of its trials.
+  const google::protobuf::RepeatedPtrField<v1::ParameterValue>& values() const {
+    return trials[0].parameters();
+  }
+};
+
+// Of trials that succeeded, the best first.
+std::vector<RankedPoint> RankPoints(const v1::Study& study,
+                                    const std::vector<v1::Trial>& trials);
+
+// Of "studies/ID", its trials in the FULL view.
+absl::StatusOr<std::vector<RankedPoint>> FetchRankedPoints(
+    Client& client, const std::string& study);
+
+}  // namespace frostline::cli
+
+#endif  // FROSTLINE_CLI_REPORT_RANKED_POINTS_H_
