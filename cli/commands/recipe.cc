@@ -51,16 +51,17 @@ absl::StatusOr<ExitCode> Show(Session& session, const LookArgs& args,
   }
   if (!checks) return kExitOk;
   const bool can_run = survey.missing.empty() && !survey.studies.empty();
-  if (!can_run) std::cerr << "it cannot run at scale " << opened.wish.scale
-                          << " as it is\n";
+  if (!can_run)
+    std::cerr << "it cannot run at scale " << opened.wish.scale
+              << " as it is\n";
   return can_run ? kExitOk : kExitInvalidFile;
 }
 
 void AddLook(CLI::App& noun, Invocation& invocation, const char* name,
              const char* help, bool checks) {
   const auto args = std::make_shared<LookArgs>();
-  CLI::App* const verb = AddVerb(
-      noun, name, help, invocation, [args, checks](Session& session) {
+  CLI::App* const verb =
+      AddVerb(noun, name, help, invocation, [args, checks](Session& session) {
         return Show(session, *args, checks);
       });
   AddRecipeArgs(*verb, args->recipe);

@@ -94,8 +94,8 @@ absl::StatusOr<ExitCode> RunLocally(const OpenedRecipe& opened,
   RETURN_IF_ERROR(fleet.StartCoordinator(signals));
   RETURN_IF_ERROR(fleet.StartWorkers(args.workers, trainer));
   ASSIGN_OR_RETURN(const auto client, Client::Open(fleet.address()));
-  const auto code = RunAt(*client, opened, survey, stock, args, terminal,
-                          &fleet, signals);
+  const auto code =
+      RunAt(*client, opened, survey, stock, args, terminal, &fleet, signals);
   if (signals.caught()) {
     signals.Release();
     std::cerr << "stopping; the same command goes on from here\n";

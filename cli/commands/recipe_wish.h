@@ -2,8 +2,8 @@
 //
 // File: recipe_wish.h
 //
-// What the verbs about one recipe share: which recipe, at which scale, with what
-// in it, and what there is to run it with.
+// What the verbs about one recipe share: which recipe, at which scale, with
+// what in it, and what there is to run it with.
 #ifndef FROSTLINE_CLI_COMMANDS_RECIPE_WISH_H_
 #define FROSTLINE_CLI_COMMANDS_RECIPE_WISH_H_
 

@@ -39,16 +39,15 @@ absl::StatusOr<std::string> RunText(Client& client, const std::string& run,
                    FindRunStudies(client, run));
   const auto& labels = studies[0].settings().labels();
   const auto name = labels.find(kRecipeLabel);
-  const std::string known =
-      !args.recipe.empty()     ? args.recipe
-      : name == labels.end() ? ""
-                             : name->second;
+  const std::string known = !args.recipe.empty()   ? args.recipe
+                            : name == labels.end() ? ""
+                                                   : name->second;
   const absl::StatusOr<Recipe> recipe = OpenRecipe(known);
   // A recipe of somebody's own is known by its file alone.
   if (!recipe.ok() && !args.recipe.empty()) return recipe.status();
-  ASSIGN_OR_RETURN(const RecipeRecord record,
-                   FetchRun(client, run, recipe.ok() ? &*recipe : nullptr,
-                            args.tolerance));
+  ASSIGN_OR_RETURN(
+      const RecipeRecord record,
+      FetchRun(client, run, recipe.ok() ? &*recipe : nullptr, args.tolerance));
   return ToText(record);
 }
 

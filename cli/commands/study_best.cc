@@ -76,10 +76,10 @@ std::string ValuesOf(const RankedPoint& point) {
   for (const v1::ParameterValue& value : point.values()) {
     const bool is_number =
         value.value().kind_case() == google::protobuf::Value::kNumberValue;
-    values.push_back(absl::StrCat(
-        JsonString(value.name()), ": ",
-        is_number ? JsonNumber(value.value().number_value())
-                  : JsonString(FormatValue(value.value()))));
+    values.push_back(
+        absl::StrCat(JsonString(value.name()), ": ",
+                     is_number ? JsonNumber(value.value().number_value())
+                               : JsonString(FormatValue(value.value()))));
   }
   return absl::StrCat("{", absl::StrJoin(values, ", "), "}");
 }

@@ -64,8 +64,8 @@ absl::StatusOr<std::vector<std::string>> RealTrainer(
 }
 
 absl::Status LocalFleet::Start(const std::string& name,
-                              const std::string& program,
-                              const std::vector<std::string>& arguments) {
+                               const std::string& program,
+                               const std::vector<std::string>& arguments) {
   ChildSpec spec;
   spec.name = name;
   spec.log_file = LogOf(folder_, name);
@@ -99,7 +99,7 @@ absl::Status LocalFleet::StartCoordinator(StopSignals& signals) {
 }
 
 absl::Status LocalFleet::StartWorkers(int count,
-                                     const std::vector<std::string>& trainer) {
+                                      const std::vector<std::string>& trainer) {
   // Each would take all cores for itself. What the user has set stays.
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   const int share = std::max(1, cores / std::max(1, count));

@@ -52,14 +52,16 @@ std::vector<std::pair<std::string, Value>> PairsOf(const RankedPoint& point) {
 absl::Status NothingToTake(const StageStudy& earlier, const std::string& what,
                            const std::string& why) {
   const std::string& id = earlier.study.id;
-  return MakeError(
-      ErrorId::kTrialsTooFew,
-      absl::StrCat("stage ", NameOfEntry(earlier), " left no ", what, ": ",
-                   why),
-      absl::StrCat("see `frostline trial list ", id, "` and `frostline trial "
-                   "log ", id, " 0`; mend what they say and begin again with "
-                   "--as ID"),
-      what);
+  return MakeError(ErrorId::kTrialsTooFew,
+                   absl::StrCat("stage ", NameOfEntry(earlier), " left no ",
+                                what, ": ", why),
+                   absl::StrCat("see `frostline trial list ", id,
+                                "` and `frostline trial "
+                                "log ",
+                                id,
+                                " 0`; mend what they say and begin again with "
+                                "--as ID"),
+                   what);
 }
 
 // 1 of "best", 2 of "best-2"; 0 of other words.

@@ -14,8 +14,8 @@ absl::StatusOr<Recipe> OpenRecipe(const std::string& name_or_file) {
   std::vector<std::string> names;
   for (const KnownRecipe& known : KnownRecipes()) {
     if (known.name == name_or_file) {
-      return ParseRecipe(
-          known.text, absl::StrCat("recipes/", known.name, "/recipe.yaml"));
+      return ParseRecipe(known.text,
+                         absl::StrCat("recipes/", known.name, "/recipe.yaml"));
     }
     names.push_back(known.name);
   }

@@ -65,13 +65,12 @@ ReportTable CorrelationTable(const std::vector<RateCorrelation>& all,
       name, {"module", "rate and score", "95 %", "trials"}, {}, ""};
   table.csv = CsvLine({"module", "spearman", "lo95", "hi95", "trials"});
   for (const RateCorrelation& one : all) {
-    table.rows.push_back(
-        {one.module, absl::StrFormat("%.2f", one.correlation),
-         absl::StrFormat("%.2f … %.2f", one.lo95, one.hi95),
-         absl::StrCat(one.trials)});
-    table.csv += CsvLine({one.module, CsvNumber(one.correlation),
-                          CsvNumber(one.lo95), CsvNumber(one.hi95),
+    table.rows.push_back({one.module, absl::StrFormat("%.2f", one.correlation),
+                          absl::StrFormat("%.2f … %.2f", one.lo95, one.hi95),
                           absl::StrCat(one.trials)});
+    table.csv +=
+        CsvLine({one.module, CsvNumber(one.correlation), CsvNumber(one.lo95),
+                 CsvNumber(one.hi95), absl::StrCat(one.trials)});
   }
   return table;
 }

@@ -4,8 +4,8 @@
 //
 // How each module's rate goes with the score over a search's trials: Spearman's
 // correlation with its 95 % interval by Fisher's z, tanh(atanh(r) ± 1.96 · 1.06
-// / sqrt(n - 3)) (Fieller et al. 1957). A sampler's trials are no random sample,
-// so it describes them and proves nothing; importance is what counts.
+// / sqrt(n - 3)) (Fieller et al. 1957). A sampler's trials are no random
+// sample, so it describes them and proves nothing; importance is what counts.
 #ifndef FROSTLINE_CLI_RECIPE_RATE_CORRELATION_H_
 #define FROSTLINE_CLI_RECIPE_RATE_CORRELATION_H_
 

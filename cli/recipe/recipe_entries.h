@@ -35,8 +35,8 @@ absl::StatusOr<std::vector<RecipeEntry>> EntriesOfEach(
     const std::vector<Replacement>& replacements);
 
 // Of `for`: {n: [1, 2]} or {n: {from: 1, to: 4}}; the names stay empty.
-absl::StatusOr<std::vector<RecipeValues>> EntriesOfFor(
-    const YamlPtr& loop, const std::string& file);
+absl::StatusOr<std::vector<RecipeValues>> EntriesOfFor(const YamlPtr& loop,
+                                                       const std::string& file);
 
 }  // namespace frostline::cli
 

@@ -129,10 +129,10 @@ absl::StatusOr<std::vector<v1::Study>> FindRunStudies(Client& client,
   std::vector<v1::Study> studies(reply.studies().begin(),
                                  reply.studies().end());
   if (studies.empty()) {
-    return MakeError(ErrorId::kStudyNotFound,
-                     absl::StrCat("no study, and no run of a recipe, is called ",
-                                  run),
-                     "`frostline study list` names all", "name");
+    return MakeError(
+        ErrorId::kStudyNotFound,
+        absl::StrCat("no study, and no run of a recipe, is called ", run),
+        "`frostline study list` names all", "name");
   }
   std::stable_sort(studies.begin(), studies.end(),
                    [](const v1::Study& a, const v1::Study& b) {
@@ -149,8 +149,7 @@ absl::StatusOr<StageRecord> FetchStage(Client& client, const v1::Study& study,
   StageRecord stage;
   ASSIGN_OR_RETURN(stage.study, FetchTrialsRecord(client, study.name()));
   if (RunsOf(stage.study).empty()) {
-    ASSIGN_OR_RETURN(stage.study,
-                     FetchRecord(client, study.name(), tolerance));
+    ASSIGN_OR_RETURN(stage.study, FetchRecord(client, study.name(), tolerance));
     return stage;
   }
   RETURN_IF_ERROR(FetchRunCurves(client, stage.study));

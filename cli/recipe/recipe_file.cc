@@ -20,8 +20,10 @@ absl::Status CheckFormat(YamlFields& fields, const std::string& file) {
   if (format <= kRecipeFormat) return absl::OkStatus();
   return MakeError(
       ErrorId::kRequestInvalid,
-      absl::StrCat(file, " is a recipe of format ", format, "; this version "
-                   "reads formats up to ", kRecipeFormat),
+      absl::StrCat(file, " is a recipe of format ", format,
+                   "; this version "
+                   "reads formats up to ",
+                   kRecipeFormat),
       "run it with the version of Frostline that it was written for", "format");
 }
 
@@ -86,8 +88,7 @@ absl::StatusOr<RecipeStage> ReadStage(const YamlEntry& entry,
   stage.study = fields.TakeMap("study");
   stage.curve = fields.TakeText("curve");
   stage.skip_without_data = fields.TakeFlag("skip_without_data");
-  ASSIGN_OR_RETURN(stage.compare,
-                   ReadCompare(fields.TakeMap("compare"), file));
+  ASSIGN_OR_RETURN(stage.compare, ReadCompare(fields.TakeMap("compare"), file));
   if (stage.study == nullptr) {
     fields.Fail(entry.key_mark, ErrorId::kStudyFieldMissing,
                 absl::StrCat(what, " has no study"),
@@ -131,7 +132,8 @@ absl::Status CheckComplete(const Recipe& recipe, const YamlPtr& root,
     const char* const lacks = recipe.scales.empty() ? "scales" : "stages";
     fields.Fail(root->mark, ErrorId::kStudyFieldMissing,
                 absl::StrCat("the recipe has no ", lacks),
-                absl::StrCat("add ", lacks, ": as docs/reference/recipe-file.md "
+                absl::StrCat("add ", lacks,
+                             ": as docs/reference/recipe-file.md "
                              "shows"),
                 lacks);
   }
@@ -182,11 +184,10 @@ absl::StatusOr<const RecipeScale*> FindScale(const Recipe& recipe,
     if (scale.name == name) return &scale;
     names.push_back(scale.name);
   }
-  return MakeError(ErrorId::kRequestInvalid,
-                   absl::StrCat("recipe ", recipe.name, " has no scale '", name,
-                                "'"),
-                   absl::StrCat("take one of ", absl::StrJoin(names, ", ")),
-                   "--scale");
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat("recipe ", recipe.name, " has no scale '", name, "'"),
+      absl::StrCat("take one of ", absl::StrJoin(names, ", ")), "--scale");
 }
 
 }  // namespace frostline::cli

@@ -30,8 +30,8 @@ struct RecipeScale {
 struct RecipeNeed {
   std::string what;
   std::string where;
-  std::string add;      // the line that registers it
-  RecipeValues facts;   // of a model: layers, heads, no_pooler
+  std::string add;     // the line that registers it
+  RecipeValues facts;  // of a model: layers, heads, no_pooler
 };
 
 struct RecipeCompare {

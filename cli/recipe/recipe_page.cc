@@ -27,8 +27,8 @@
 namespace frostline::cli {
 namespace {
 
-constexpr int kLineWidth = 100;       // of what is shown as on a terminal
-constexpr double kKept = 0.9;         // of the whole score, as Elsa asks
+constexpr int kLineWidth = 100;  // of what is shown as on a terminal
+constexpr double kKept = 0.9;    // of the whole score, as Elsa asks
 constexpr char kPublishedCsv[] = "-published";
 
 std::string EntryOf(const StageRecord& stage) {

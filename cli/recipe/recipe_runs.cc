@@ -99,8 +99,8 @@ absl::StatusOr<ExpandedRuns> ExpandRuns(const YamlPtr& runs,
     ASSIGN_OR_RETURN(const auto turns, EntriesOfFor(put_loop, file));
     for (const RecipeValues& turn : turns) {
       const ValueOf first_of_turn =
-          [&turn, &value_of](
-              const std::string& name) -> absl::StatusOr<YamlPtr> {
+          [&turn,
+           &value_of](const std::string& name) -> absl::StatusOr<YamlPtr> {
         const auto found = turn.find(name);
         if (found != turn.end()) return found->second;
         return value_of(name);

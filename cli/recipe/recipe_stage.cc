@@ -51,21 +51,20 @@ absl::StatusOr<const StageStudy*> FindEarlier(
     if (is_same) found = &study;
   }
   if (found != nullptr) return found;
-  return ErrorAt(
-      ErrorId::kStudyFieldUnknown, file, mark,
-      is_stage ? absl::StrCat("stage ", stage, " has no entry ",
-                              absl::StrJoin(entry.names, "-"))
-               : absl::StrCat("no earlier stage is called '", stage, "'"),
-      "name a stage above this one, with the same entries", stage);
+  return ErrorAt(ErrorId::kStudyFieldUnknown, file, mark,
+                 is_stage
+                     ? absl::StrCat("stage ", stage, " has no entry ",
+                                    absl::StrJoin(entry.names, "-"))
+                     : absl::StrCat("no earlier stage is called '", stage, "'"),
+                 "name a stage above this one, with the same entries", stage);
 }
 
 // A name with a dot is of an earlier stage; else of the scopes.
 ValueOf ValuesFor(const StageWorld& world, const RecipeStage& stage,
                   const RecipeEntry& entry,
                   const std::vector<StageStudy>& earlier, ValueOf own) {
-  return [&world, &stage, &entry, &earlier,
-          own = std::move(own)](const std::string& name)
-             -> absl::StatusOr<YamlPtr> {
+  return [&world, &stage, &entry, &earlier, own = std::move(own)](
+             const std::string& name) -> absl::StatusOr<YamlPtr> {
     const std::size_t dot = name.find('.');
     if (dot == std::string::npos) return own(name);
     ASSIGN_OR_RETURN(const StageStudy* const study,
@@ -116,10 +115,10 @@ absl::Status ReadStudyOf(const StageWorld& world, const YamlPtr& put,
                                  NameOfEntry(study)),
                     mark),
          entries);
-  SetKey("recipe",
-         ScalarNode(absl::StrCat(world.recipe.name, " ", world.scale.name),
-                    mark),
-         entries);
+  SetKey(
+      "recipe",
+      ScalarNode(absl::StrCat(world.recipe.name, " ", world.scale.name), mark),
+      entries);
   SetKey("labels", LabelsOf(world, study, mark), entries);
   if (!enqueue.empty()) {
     SetKey("enqueue", ListNode(enqueue, mark), entries);
@@ -127,9 +126,8 @@ absl::Status ReadStudyOf(const StageWorld& world, const YamlPtr& put,
       SetKey("budget", ScalarNode(absl::StrCat(enqueue.size()), mark), entries);
     }
   }
-  ASSIGN_OR_RETURN(
-      study.study,
-      ReadStudyTree(MapNode(std::move(entries), mark), world.recipe.file));
+  ASSIGN_OR_RETURN(study.study, ReadStudyTree(MapNode(std::move(entries), mark),
+                                              world.recipe.file));
   return absl::OkStatus();
 }
 
@@ -167,8 +165,7 @@ absl::StatusOr<StageStudy> StudyOf(const StageWorld& world,
                                    const std::vector<StageStudy>& earlier) {
   const std::string& file = world.recipe.file;
   RecipeValues facts;
-  const ValueOf first =
-      FromScopes({&said, &entry.values, &world.scale.values});
+  const ValueOf first = FromScopes({&said, &entry.values, &world.scale.values});
   ASSIGN_OR_RETURN(const YamlPtr model, first("model"));
   if (model != nullptr && model->kind == Kind::kScalar) {
     facts = world.model_facts(model->text);
@@ -210,14 +207,13 @@ absl::StatusOr<std::vector<StageStudy>> StudiesOf(
   const RecipeValues said = SaidValues(world.wish);
   YamlPtr each = stage.each;
   if (each != nullptr) {
-    ASSIGN_OR_RETURN(each,
-                     PutValues(each, world.recipe.file,
-                               FromScopes({&said, &world.scale.values})));
+    ASSIGN_OR_RETURN(each, PutValues(each, world.recipe.file,
+                                     FromScopes({&said, &world.scale.values})));
   }
-  ASSIGN_OR_RETURN(const auto entries,
-                   EntriesOfEach(each, world.recipe.file,
-                                 {{"model", world.wish.model},
-                                  {"data", world.wish.data}}));
+  ASSIGN_OR_RETURN(
+      const auto entries,
+      EntriesOfEach(each, world.recipe.file,
+                    {{"model", world.wish.model}, {"data", world.wish.data}}));
   std::vector<StageStudy> studies;
   for (const RecipeEntry& entry : entries) {
     ASSIGN_OR_RETURN(

@@ -18,8 +18,8 @@
 
 namespace frostline::cli {
 
-// Labels of a recipe's studies: its name, the run, the stage, the stage with its
-// entry, and how its runs are compared and drawn.
+// Labels of a recipe's studies: its name, the run, the stage, the stage with
+// its entry, and how its runs are compared and drawn.
 inline constexpr char kRecipeLabel[] = "recipe";
 inline constexpr char kRecipeRunLabel[] = "recipe_run";
 inline constexpr char kRecipeStageLabel[] = "recipe_stage";

@@ -45,8 +45,8 @@ std::vector<MissingNeed> MissingOf(const StageStudy& study,
 void AddEachOnce(const std::vector<MissingNeed>& more,
                  std::vector<MissingNeed>& all) {
   for (const MissingNeed& need : more) {
-    const bool known = std::any_of(
-        all.begin(), all.end(), [&need](const MissingNeed& other) {
+    const bool known =
+        std::any_of(all.begin(), all.end(), [&need](const MissingNeed& other) {
           return other.id == need.id && other.is_model == need.is_model;
         });
     if (!known) all.push_back(need);
@@ -111,7 +111,8 @@ RecipeStock StockOf(const registry::Registry& registry) {
     };
     add("layers", absl::StrCat(found->layers));
     add("heads", absl::StrCat(found->heads));
-    const bool has_pooler = found->kind == "bert" || found->kind == "deberta-v2";
+    const bool has_pooler =
+        found->kind == "bert" || found->kind == "deberta-v2";
     add("no_pooler", has_pooler ? "false" : "true");
     return facts;
   };
@@ -161,9 +162,9 @@ absl::StatusOr<RecipeSurvey> SurveyRecipe(const Recipe& recipe,
     ASSIGN_OR_RETURN(const auto studies, StudiesOf(world, stage, earlier));
     for (const StageStudy& study : studies) {
       SurveyedStudy surveyed = {study, took_earlier, MissingOf(study, stock)};
-      const bool has_model = std::none_of(
-          surveyed.missing.begin(), surveyed.missing.end(),
-          [](const MissingNeed& need) { return need.is_model; });
+      const bool has_model =
+          std::none_of(surveyed.missing.begin(), surveyed.missing.end(),
+                       [](const MissingNeed& need) { return need.is_model; });
       earlier.push_back(study);
       if (!surveyed.missing.empty() && has_model && study.skip_without_data) {
         survey.skipped.push_back(std::move(surveyed));
@@ -186,18 +187,20 @@ std::string DescribeMissing(const Recipe& recipe,
     absl::StrAppend(&text, need.is_model ? "model " : "data set ", need.id,
                     " is missing (first needed by ", need.stage, ")\n");
     if (found != known.end()) {
-      absl::StrAppend(&text, "  ", found->second.what, "; to be had: ",
-                      found->second.where, "\n");
+      absl::StrAppend(&text, "  ", found->second.what,
+                      "; to be had: ", found->second.where, "\n");
     }
     const bool has_line = found != known.end() && !found->second.add.empty();
-    absl::StrAppend(
-        &text, "  register it: ",
-        has_line        ? found->second.add
-        : need.is_model ? absl::StrCat("frostline registry add model FOLDER "
-                                       "--id ", need.id)
+    absl::StrAppend(&text, "  register it: ",
+                    has_line ? found->second.add
+                    : need.is_model
+                        ? absl::StrCat("frostline registry add model FOLDER "
+                                       "--id ",
+                                       need.id)
                         : absl::StrCat("frostline registry add dataset FILE "
-                                       "--id ", need.id),
-        "\n");
+                                       "--id ",
+                                       need.id),
+                    "\n");
   }
   return text;
 }

@@ -29,8 +29,8 @@ struct RecipeStock {
 
 RecipeStock StockOf(const registry::Registry& registry);
 
-// What counts for `model` in a recipe: what is known of it, else what the recipe
-// says; it has a pooler unless either says otherwise.
+// What counts for `model` in a recipe: what is known of it, else what the
+// recipe says; it has a pooler unless either says otherwise.
 RecipeValues FactsOf(const Recipe& recipe, const RecipeStock& stock,
                      const std::string& model);
 

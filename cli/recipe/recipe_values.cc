@@ -68,7 +68,8 @@ double Computed(char op, double a, double b) {
 absl::StatusOr<YamlPtr> Putter::Expression(const std::string& text,
                                            const YamlMark& mark) const {
   for (const char op : std::string(kOperators)) {
-    const std::size_t at = text.find(absl::StrCat(" ", std::string(1, op), " "));
+    const std::size_t at =
+        text.find(absl::StrCat(" ", std::string(1, op), " "));
     if (at == std::string::npos) continue;
     ASSIGN_OR_RETURN(const YamlPtr value, Named(text.substr(0, at), mark));
     double a = 0.0, b = 0.0;
@@ -95,9 +96,8 @@ absl::StatusOr<std::string> Putter::Text(const std::string& text,
       return ErrorAt(ErrorId::kStudyFileSyntax, file, mark,
                      "a ${ is not closed", "close it with }");
     }
-    ASSIGN_OR_RETURN(
-        const YamlPtr value,
-        Expression(text.substr(open + 2, close - open - 2), mark));
+    ASSIGN_OR_RETURN(const YamlPtr value,
+                     Expression(text.substr(open + 2, close - open - 2), mark));
     if (value->kind != Kind::kScalar) {
       return ErrorAt(ErrorId::kStudyFileSyntax, file, mark,
                      absl::StrCat("within a text stands ", Describe(*value)),

@@ -25,8 +25,7 @@ namespace frostline::cli {
 using RecipeValues = std::map<std::string, YamlPtr>;
 
 // Answers null where there is no value of this name.
-using ValueOf =
-    std::function<absl::StatusOr<YamlPtr>(const std::string& name)>;
+using ValueOf = std::function<absl::StatusOr<YamlPtr>(const std::string& name)>;
 
 // Every ${…} in `node` and below it. A name without a value is
 // STUDY_FIELD_UNKNOWN at its line.

@@ -55,18 +55,17 @@ std::string StudyJson(const SurveyedStudy& study) {
   return absl::StrCat(
       "{\"study\": ", JsonString(study.study.study.id),
       ", \"stage\": ", JsonString(study.study.stage),
-      ", \"trials\": ", TrialsOf(study), ", \"takes_earlier\": ",
-      study.takes_earlier ? "true" : "false", ", \"runs\": [",
-      absl::StrJoin(runs, ", "), "]}");
+      ", \"trials\": ", TrialsOf(study),
+      ", \"takes_earlier\": ", study.takes_earlier ? "true" : "false",
+      ", \"runs\": [", absl::StrJoin(runs, ", "), "]}");
 }
 
 std::string NeedsJson(const std::vector<MissingNeed>& needs) {
   std::vector<std::string> all;
   for (const MissingNeed& need : needs) {
-    all.push_back(absl::StrCat(
-        "{\"id\": ", JsonString(need.id), ", \"kind\": ",
-        need.is_model ? "\"model\"" : "\"data\"",
-        ", \"stage\": ", JsonString(need.stage), "}"));
+    all.push_back(absl::StrCat("{\"id\": ", JsonString(need.id), ", \"kind\": ",
+                               need.is_model ? "\"model\"" : "\"data\"",
+                               ", \"stage\": ", JsonString(need.stage), "}"));
   }
   return absl::StrCat("[", absl::StrJoin(all, ", "), "]");
 }
@@ -135,11 +134,11 @@ std::string RecipeJson(const Recipe& recipe, const RecipeSurvey& survey) {
   for (const std::string& warning : survey.warnings) {
     warnings.push_back(JsonString(warning));
   }
-  return absl::StrCat(RecipeStart(recipe), ",\n\"stages\": [",
-                      absl::StrJoin(studies, ",\n"), "],\n\"skipped\": [",
-                      absl::StrJoin(skipped, ",\n"), "],\n\"missing\": ",
-                      NeedsJson(survey.missing), ",\n\"warnings\": [",
-                      absl::StrJoin(warnings, ", "), "]}\n");
+  return absl::StrCat(
+      RecipeStart(recipe), ",\n\"stages\": [", absl::StrJoin(studies, ",\n"),
+      "],\n\"skipped\": [", absl::StrJoin(skipped, ",\n"),
+      "],\n\"missing\": ", NeedsJson(survey.missing), ",\n\"warnings\": [",
+      absl::StrJoin(warnings, ", "), "]}\n");
 }
 
 std::string RenderStage(const StageRecord& stage,

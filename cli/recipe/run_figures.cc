@@ -150,8 +150,8 @@ std::string RunCurvesSvg(const StudyRecord& record) {
   Svg svg(kPictureWidth, kPictureHeight, title);
   svg.Text(16, 26, title, "title");
   svg.Text(16, 44, "The first trial of each run, by step", "small");
-  Plot plot(svg, kPlotLeft, kPlotTop,
-            kPictureWidth - kPlotLeft - kRoomForNames, kPlotHeight, across, up);
+  Plot plot(svg, kPlotLeft, kPlotTop, kPictureWidth - kPlotLeft - kRoomForNames,
+            kPlotHeight, across, up);
   plot.DrawFrame("step", metric);
   std::vector<double> ends;
   for (const RunCurve& curve : curves) {

@@ -20,7 +20,8 @@ struct RelativeScore {
   std::string run;
   double at = 0.0;
   double share = 0.0;
-  double error = 0.0;  // standard error of the mean, as a share; NaN of one seed
+  double error =
+      0.0;  // standard error of the mean, as a share; NaN of one seed
 };
 
 // Of the runs that have a place, in its order. Empty where none has, or where

@@ -66,7 +66,7 @@ double PublishedOf(const PublishedStage& published, const std::string& run,
 
 template <typename Of>
 RunColumn Make(const std::string& name, std::string (*show)(double),
-            const std::vector<RunTrials>& runs, Of of) {
+               const std::vector<RunTrials>& runs, Of of) {
   RunColumn column = {name, {}, show};
   for (const RunTrials& run : runs) column.values.push_back(of(run));
   return column;
@@ -86,8 +86,8 @@ RunColumn Saved(const StudyRecord& record, const std::vector<RunTrials>& runs) {
 }
 
 std::vector<RunColumn> ColumnsOf(const StudyRecord& record,
-                              const std::vector<RunTrials>& runs,
-                              const PublishedStage* published) {
+                                 const std::vector<RunTrials>& runs,
+                                 const PublishedStage* published) {
   const std::string metric = MetricOfRuns(record);
   std::vector<RunColumn> columns;
   columns.push_back(Make("seeds", Whole, runs, [](const RunTrials& run) {
@@ -112,9 +112,9 @@ std::vector<RunColumn> ColumnsOf(const StudyRecord& record,
   columns.push_back(Make("trained", Millions, runs, [](const RunTrials& run) {
     return MeanCost(run, TrainedParametersOf);
   }));
-  columns.push_back(Make("train seconds", Short, runs, [](const RunTrials& run) {
-    return MeanCost(run, TrainSecondsOf);
-  }));
+  columns.push_back(
+      Make("train seconds", Short, runs,
+           [](const RunTrials& run) { return MeanCost(run, TrainSecondsOf); }));
   columns.push_back(Saved(record, runs));
   // What nobody measured, or published, needs no column.
   std::erase_if(columns, [](const RunColumn& column) {

@@ -15,8 +15,8 @@ using Studies = v1::StudyService::Stub;
 std::string KeyOf(const v1::Trial& trial) {
   std::string key;
   for (const v1::ParameterValue& value : trial.parameters()) {
-    absl::StrAppend(&key, value.name(), "=",
-                    value.value().SerializeAsString(), "\n");
+    absl::StrAppend(&key, value.name(), "=", value.value().SerializeAsString(),
+                    "\n");
   }
   return key;
 }
@@ -50,12 +50,11 @@ std::vector<RankedPoint> RankPoints(const v1::Study& study,
   const bool smaller_is_better =
       study.spec().objectives_size() > 0 &&
       study.spec().objectives(0).direction() == v1::DIRECTION_MINIMIZE;
-  std::stable_sort(points.begin(), points.end(),
-                   [smaller_is_better](const RankedPoint& a,
-                                       const RankedPoint& b) {
-                     return smaller_is_better ? a.mean < b.mean
-                                              : a.mean > b.mean;
-                   });
+  std::stable_sort(
+      points.begin(), points.end(),
+      [smaller_is_better](const RankedPoint& a, const RankedPoint& b) {
+        return smaller_is_better ? a.mean < b.mean : a.mean > b.mean;
+      });
   return points;
 }
 

@@ -57,8 +57,7 @@ TEST(RecipeFile, HasTheScalesThatItNames) {
   const auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
   ASSERT_OK(recipe);
   EXPECT_OK(FindScale(*recipe, "full"));
-  EXPECT_THAT(FindScale(*recipe, "huge").status().message(),
-              HasSubstr("huge"));
+  EXPECT_THAT(FindScale(*recipe, "huge").status().message(), HasSubstr("huge"));
 }
 
 TEST(KnownRecipes, AreAllReadable) {

@@ -18,7 +18,8 @@ using ::testing::HasSubstr;
 
 class RecipeStages : public ::testing::Test {
  protected:
-  // Both stages' studies, with the rate that the first one is said to have found.
+  // Both stages' studies, with the rate that the first one is said to have
+  // found.
   absl::StatusOr<std::vector<StageStudy>> Make(const std::string& text) {
     auto read = ParseRecipe(text, "r.yaml");
     if (!read.ok()) return read.status();
@@ -29,8 +30,8 @@ class RecipeStages : public ::testing::Test {
         [this](const std::string& model) {
           return recipe_.models.at(model).facts;
         },
-        [](const StageStudy& earlier, const std::string& what)
-            -> absl::StatusOr<YamlPtr> {
+        [](const StageStudy& earlier,
+           const std::string& what) -> absl::StatusOr<YamlPtr> {
           EXPECT_EQ(earlier.stage, "line");
           EXPECT_EQ(what, "best.rate");
           return ScalarNode("3e-5", {});
@@ -102,8 +103,8 @@ TEST_F(RecipeStages, TellMistakesAtTheRecipesLine) {
   const auto unknown = Make(
       absl::StrReplaceAll(SmallRecipe(), {{"${line.best", "${lien.best"}}));
   EXPECT_THAT(unknown.status().message(), HasSubstr("'lien'"));
-  const auto key = Make(
-      absl::StrReplaceAll(SmallRecipe(), {{"train_rows", "train_rowz"}}));
+  const auto key =
+      Make(absl::StrReplaceAll(SmallRecipe(), {{"train_rows", "train_rowz"}}));
   EXPECT_THAT(key.status().message(), HasSubstr("r.yaml:"));
   const auto to = Make(absl::StrReplaceAll(
       SmallRecipe(), {{"to: all trained", "to: everything"}}));
@@ -143,9 +144,8 @@ RecipeStock StockWith(std::set<std::string> data) {
 
 TEST(RecipeSurvey, SkipsWhatHasNoDataAndMayBeSkipped) {
   const auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
-  const auto survey =
-      SurveyRecipe(*recipe, recipe->scales[0], {"tiny", "", "", "", {}},
-                   StockWith({"ewt"}));
+  const auto survey = SurveyRecipe(
+      *recipe, recipe->scales[0], {"tiny", "", "", "", {}}, StockWith({"ewt"}));
   ASSERT_OK(survey);
   EXPECT_EQ(survey->studies.size(), 2u);
   ASSERT_EQ(survey->skipped.size(), 1u);
@@ -156,9 +156,8 @@ TEST(RecipeSurvey, SkipsWhatHasNoDataAndMayBeSkipped) {
 
 TEST(RecipeSurvey, SaysWhatIsMissingAndHowToRegisterIt) {
   const auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
-  const auto survey =
-      SurveyRecipe(*recipe, recipe->scales[0], {"tiny", "", "", "", {}},
-                   StockWith({}));
+  const auto survey = SurveyRecipe(*recipe, recipe->scales[0],
+                                   {"tiny", "", "", "", {}}, StockWith({}));
   ASSERT_OK(survey);
   ASSERT_EQ(survey->missing.size(), 1u);
   const std::string text = DescribeMissing(*recipe, survey->missing);
@@ -169,9 +168,8 @@ TEST(RecipeSurvey, SaysWhatIsMissingAndHowToRegisterIt) {
 
 TEST(RecipeSurvey, WarnsOfRatesFromWhereLayersForget) {
   const auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
-  const auto survey =
-      SurveyRecipe(*recipe, recipe->scales[0], {"tiny", "", "", "", {}},
-                   StockWith({"ewt"}));
+  const auto survey = SurveyRecipe(
+      *recipe, recipe->scales[0], {"tiny", "", "", "", {}}, StockWith({"ewt"}));
   ASSERT_OK(survey);
   ASSERT_EQ(survey->warnings.size(), 1u);
   EXPECT_THAT(survey->warnings[0], HasSubstr("0.001"));

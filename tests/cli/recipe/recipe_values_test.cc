@@ -22,7 +22,8 @@ absl::StatusOr<YamlPtr> Put(const std::string& text,
 }
 
 TEST(RecipeValues, StandWhereTheyAreNamed) {
-  const auto put = Put("k: \"${n}\"\n\"first ${n} of ${m}\": x", "{n: 3, m: 6}");
+  const auto put =
+      Put("k: \"${n}\"\n\"first ${n} of ${m}\": x", "{n: 3, m: 6}");
   ASSERT_OK(put);
   EXPECT_EQ((*put)->Find("k")->value->text, "3");
   ASSERT_NE((*put)->Find("first 3 of 6"), nullptr);

@@ -2,8 +2,8 @@
 //
 // File: small_recipe.h
 //
-// A recipe of three stages: a search of a rate, runs for each language with that
-// rate, and a second search that runs only where its data are.
+// A recipe of three stages: a search of a rate, runs for each language with
+// that rate, and a second search that runs only where its data are.
 #ifndef FROSTLINE_TESTS_CLI_RECIPE_SMALL_RECIPE_H_
 #define FROSTLINE_TESTS_CLI_RECIPE_SMALL_RECIPE_H_
 
