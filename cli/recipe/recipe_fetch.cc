@@ -49,25 +49,6 @@ void AddContender(const RunTrials& run, v1::CompareTrialsRequest& request) {
   }
 }
 
-// "test.accuracy" is judged by the outcomes of the test set, "sst.accuracy" of
-// two tasks by those of the task sst.
-void NameOutcomes(const StudyRecord& record, const std::string& metric,
-                  v1::CompareTrialsRequest& request) {
-  request.set_metric(metric);
-  const std::size_t dot = metric.find('.');
-  if (dot == std::string::npos) return;
-  const std::string first = metric.substr(0, dot);
-  for (const v1::TaskSpec& task : record.study.spec().tasks()) {
-    if (task.name() != first) continue;
-    request.set_task(first);
-    if (absl::StartsWith(metric.substr(dot + 1), "test.")) {
-      request.set_set("test");
-    }
-    return;
-  }
-  request.set_set(first);
-}
-
 v1::CompareTrialsRequest AskedOf(const StudyRecord& record) {
   v1::CompareTrialsRequest request;
   const std::string to = LabelOf(record, kRecipeCompareLabel);
@@ -118,6 +99,23 @@ absl::Status Compare(Client& client, StageRecord& stage) {
 }
 
 }  // namespace
+
+void NameOutcomes(const StudyRecord& record, const std::string& metric,
+                  v1::CompareTrialsRequest& request) {
+  request.set_metric(metric);
+  const std::size_t dot = metric.find('.');
+  if (dot == std::string::npos) return;
+  const std::string first = metric.substr(0, dot);
+  for (const v1::TaskSpec& task : record.study.spec().tasks()) {
+    if (task.name() != first) continue;
+    request.set_task(first);
+    if (absl::StartsWith(metric.substr(dot + 1), "test.")) {
+      request.set_set("test");
+    }
+    return;
+  }
+  request.set_set(first);
+}
 
 absl::StatusOr<std::vector<v1::Study>> FindRunStudies(Client& client,
                                                       const std::string& run) {
@@ -171,6 +169,7 @@ absl::StatusOr<RecipeRecord> FetchRun(Client& client, const std::string& run,
     ASSIGN_OR_RETURN(StageRecord stage, FetchStage(client, study, tolerance));
     record.stages.push_back(std::move(stage));
   }
+  RETURN_IF_ERROR(FetchAcross(client, record));
   return record;
 }
 

@@ -76,6 +76,24 @@ absl::StatusOr<std::optional<RecipeCompare>> ReadCompare(
   return std::optional<RecipeCompare>(std::move(compare));
 }
 
+absl::StatusOr<std::optional<RecipeAcross>> ReadAcross(
+    const YamlPtr& node, const std::string& file) {
+  if (node == nullptr) return std::optional<RecipeAcross>();
+  YamlFields fields(node, file, "across");
+  RecipeAcross across;
+  across.to = fields.NeedText("to", "joined");
+  const YamlPtr metrics = fields.Take("metrics");
+  RETURN_IF_ERROR(fields.Finish());
+  if (metrics == nullptr) return std::optional<RecipeAcross>(across);
+  for (const YamlPtr& metric : metrics->items) {
+    across.metrics.push_back(metric->text);
+  }
+  if (!across.metrics.empty()) return std::optional<RecipeAcross>(across);
+  return ErrorAt(ErrorId::kStudyFileSyntax, file, metrics->mark,
+                 absl::StrCat("metrics of across is ", Describe(*metrics)),
+                 "write a list: [accuracy, f1]", "across.metrics");
+}
+
 absl::StatusOr<RecipeStage> ReadStage(const YamlEntry& entry,
                                       const std::string& file) {
   const std::string what = absl::StrCat("stage ", entry.key);
@@ -89,6 +107,7 @@ absl::StatusOr<RecipeStage> ReadStage(const YamlEntry& entry,
   stage.curve = fields.TakeText("curve");
   stage.skip_without_data = fields.TakeFlag("skip_without_data");
   ASSIGN_OR_RETURN(stage.compare, ReadCompare(fields.TakeMap("compare"), file));
+  ASSIGN_OR_RETURN(stage.across, ReadAcross(fields.TakeMap("across"), file));
   if (stage.study == nullptr) {
     fields.Fail(entry.key_mark, ErrorId::kStudyFieldMissing,
                 absl::StrCat(what, " has no study"),
@@ -98,6 +117,13 @@ absl::StatusOr<RecipeStage> ReadStage(const YamlEntry& entry,
     fields.Fail(entry.key_mark, ErrorId::kStudyFileSyntax,
                 absl::StrCat(what, " compares, and has no runs"),
                 "name runs, or leave compare out", "compare");
+  }
+  if (stage.across && (stage.runs == nullptr || stage.each == nullptr)) {
+    fields.Fail(entry.key_mark, ErrorId::kStudyFileSyntax,
+                absl::StrCat(what,
+                             " compares across entries, and has none, or "
+                             "no runs"),
+                "add each and runs, or leave across out", "across");
   }
   if (!CheckId(stage.name, "stage").ok()) {
     fields.Fail(entry.key_mark, ErrorId::kNameInvalid,

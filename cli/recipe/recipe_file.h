@@ -40,6 +40,12 @@ struct RecipeCompare {
   double margin = 0.0;
 };
 
+// How the entries of a stage are set side by side.
+struct RecipeAcross {
+  std::string to;  // the entry that the others are set against
+  std::vector<std::string> metrics;
+};
+
 struct RecipeStage {
   std::string name;
   std::string about;
@@ -47,6 +53,7 @@ struct RecipeStage {
   YamlPtr runs;  // null: it searches
   YamlPtr study;
   std::optional<RecipeCompare> compare;
+  std::optional<RecipeAcross> across;
   std::string curve;
   bool skip_without_data = false;
 };

@@ -191,6 +191,29 @@ ReportSection VerdictSection(const RecipeRecord& record,
   return section;
 }
 
+// Of one stage's entries all tests that were made, one under the other.
+std::vector<ReportSection> AcrossSections(const RecipeRecord& record) {
+  std::vector<ReportSection> sections;
+  for (const AcrossRecord& across : record.across) {
+    const std::string heading =
+        absl::StrCat(across.stage, ": entries side by side");
+    if (sections.empty() || sections.back().heading != heading) {
+      sections.push_back({.heading = heading});
+    }
+    ReportSection& section = sections.back();
+    section.paragraphs.push_back(absl::StrCat("'", across.run, "', by ",
+                                              across.comparison.metric(), ": ",
+                                              across.comparison.verdict()));
+    absl::StrAppend(&section.verbatim,
+                    RenderTrialComparison(across.comparison, kLineWidth), "\n");
+  }
+  if (!record.missing.empty()) {
+    sections.push_back(
+        {.heading = "What could not be tested", .paragraphs = record.missing});
+  }
+  return sections;
+}
+
 ReportSection TrialsSection(const RecipeRecord& record) {
   ReportSection section = {.heading = "All trials"};
   for (const StageRecord& stage : record.stages) {
@@ -246,6 +269,9 @@ absl::StatusOr<ReportPage> ComposeRecipeReport(const RecipeRecord& record) {
   if (recipe) page.sections.push_back(QuestionSection(*recipe));
   for (const StageRecord& stage : record.stages) {
     page.sections.push_back(SectionOf(stage, recipe));
+  }
+  for (ReportSection& section : AcrossSections(record)) {
+    page.sections.push_back(std::move(section));
   }
   page.sections.push_back(TrialsSection(record));
   return page;

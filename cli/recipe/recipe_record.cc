@@ -43,6 +43,15 @@ std::string TextOf(const Struct& all, const std::string& key) {
   return found == all.fields().end() ? "" : found->second.string_value();
 }
 
+absl::StatusOr<v1::TrialComparison> ReadComparison(const Value& value) {
+  ASSIGN_OR_RETURN(const std::string json, JsonOf(value));
+  v1::TrialComparison comparison;
+  const auto read =
+      google::protobuf::util::JsonStringToMessage(json, &comparison);
+  if (!read.ok()) return NoRecord(std::string(read.message()));
+  return comparison;
+}
+
 absl::StatusOr<StageRecord> ReadStage(const Value& value) {
   const auto& fields = value.struct_value().fields();
   const auto study = fields.find("study");
@@ -52,11 +61,29 @@ absl::StatusOr<StageRecord> ReadStage(const Value& value) {
   ASSIGN_OR_RETURN(stage.study, ReadRecord(study_json));
   const auto comparison = fields.find("comparison");
   if (comparison == fields.end()) return stage;
-  ASSIGN_OR_RETURN(const std::string json, JsonOf(comparison->second));
-  const auto read = google::protobuf::util::JsonStringToMessage(
-      json, &stage.comparison.emplace());
-  if (!read.ok()) return NoRecord(std::string(read.message()));
+  ASSIGN_OR_RETURN(stage.comparison, ReadComparison(comparison->second));
   return stage;
+}
+
+absl::Status ReadAcross(const Struct& all, RecipeRecord& record) {
+  const auto across = all.fields().find("across");
+  if (across != all.fields().end()) {
+    for (const Value& value : across->second.list_value().values()) {
+      const Struct& one = value.struct_value();
+      const auto comparison = one.fields().find("comparison");
+      if (comparison == one.fields().end()) return NoRecord("nothing across");
+      AcrossRecord& read = record.across.emplace_back();
+      read.stage = TextOf(one, "stage");
+      read.run = TextOf(one, "run");
+      ASSIGN_OR_RETURN(read.comparison, ReadComparison(comparison->second));
+    }
+  }
+  const auto missing = all.fields().find("missing");
+  if (missing == all.fields().end()) return absl::OkStatus();
+  for (const Value& value : missing->second.list_value().values()) {
+    record.missing.push_back(value.string_value());
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckVersion(const Struct& all) {
@@ -89,6 +116,23 @@ std::string ToText(const RecipeRecord& record) {
     }
     absl::StrAppend(&text, "}");
   }
+  absl::StrAppend(&text, "],\n\"across\": [");
+  is_first = true;
+  for (const AcrossRecord& across : record.across) {
+    const auto json = JsonOf(across.comparison);
+    if (!json.ok()) continue;
+    absl::StrAppend(&text, is_first ? "" : ",\n",
+                    "{\"stage\": ", JsonString(across.stage),
+                    ", \"run\": ", JsonString(across.run),
+                    ", \"comparison\": ", *json, "}");
+    is_first = false;
+  }
+  absl::StrAppend(&text, "],\n\"missing\": [");
+  is_first = true;
+  for (const std::string& sentence : record.missing) {
+    absl::StrAppend(&text, is_first ? "" : ", ", JsonString(sentence));
+    is_first = false;
+  }
   return absl::StrCat(text, "]}\n");
 }
 
@@ -111,6 +155,7 @@ absl::StatusOr<RecipeRecord> ReadRecipeRecord(const std::string& text) {
     ASSIGN_OR_RETURN(StageRecord stage, ReadStage(value));
     record.stages.push_back(std::move(stage));
   }
+  RETURN_IF_ERROR(ReadAcross(all, record));
   return record;
 }
 

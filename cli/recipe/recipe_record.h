@@ -17,6 +17,7 @@
 #include "cli/recipe/recipe_file.h"
 #include "cli/report/study_record.h"
 #include "frostline/v1/comparison.pb.h"
+#include "frostline/v1/importance_service.pb.h"
 
 namespace frostline::cli {
 
@@ -25,11 +26,21 @@ struct StageRecord {
   std::optional<v1::TrialComparison> comparison;
 };
 
+// The same run of several entries of a stage, set side by side by one metric.
+struct AcrossRecord {
+  std::string stage;
+  std::string run;
+  v1::TrialComparison comparison;
+};
+
 struct RecipeRecord {
   std::string run;          // "elsa-tiny"
   std::string recipe_file;  // its name
   std::string recipe_text;  // empty: the recipe is not known here
   std::vector<StageRecord> stages;
+  std::vector<AcrossRecord> across = {};
+  // Why some are not there, a sentence each.
+  std::vector<std::string> missing = {};
 };
 
 std::string ToText(const RecipeRecord& record);
@@ -51,6 +62,14 @@ absl::StatusOr<std::vector<v1::Study>> FindRunStudies(Client& client,
 // tested is noted in the study's `missing`.
 absl::StatusOr<StageRecord> FetchStage(Client& client, const v1::Study& study,
                                        double tolerance);
+
+// Tests the entries of each stage that says `across` and adds what came of it.
+absl::Status FetchAcross(Client& client, RecipeRecord& record);
+
+// "test.accuracy" is judged by the outcomes of the test set, "sst.accuracy" of
+// several tasks by those of the task sst.
+void NameOutcomes(const StudyRecord& record, const std::string& metric,
+                  v1::CompareTrialsRequest& request);
 
 // All of a run. `recipe` may be null: what was published is not beside it then.
 absl::StatusOr<RecipeRecord> FetchRun(Client& client, const std::string& run,

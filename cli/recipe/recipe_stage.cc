@@ -102,6 +102,10 @@ YamlPtr LabelsOf(const StageWorld& world, const StageStudy& study,
     add(kRecipeMetricLabel, study.compare->metric);
     add(kRecipeMarginLabel, absl::StrCat(study.compare->margin));
   }
+  if (study.across) {
+    add(kRecipeAcrossLabel, study.across->to);
+    add(kRecipeAcrossMetricsLabel, absl::StrJoin(study.across->metrics, ","));
+  }
   return MapNode(std::move(labels), mark);
 }
 
@@ -178,6 +182,7 @@ absl::StatusOr<StageStudy> StudyOf(const StageWorld& world,
   study.names = entry.names;
   study.about = stage.about;
   study.skip_without_data = stage.skip_without_data;
+  study.across = stage.across;
   ExpandedRuns expanded;
   if (stage.runs != nullptr) {
     ASSIGN_OR_RETURN(expanded, ExpandRuns(stage.runs, file, value_of));

@@ -28,6 +28,8 @@ inline constexpr char kRecipeCompareLabel[] = "recipe_compare";
 inline constexpr char kRecipeMetricLabel[] = "recipe_metric";
 inline constexpr char kRecipeMarginLabel[] = "recipe_margin";
 inline constexpr char kRecipeCurveLabel[] = "recipe_curve";
+inline constexpr char kRecipeAcrossLabel[] = "recipe_across";
+inline constexpr char kRecipeAcrossMetricsLabel[] = "recipe_across_metrics";
 
 // How a recipe is wanted.
 struct RecipeWish {
@@ -55,6 +57,7 @@ struct StageStudy {
   StudyFile study;             // its id is the study's
   std::vector<StageRun> runs;  // empty: it searches
   std::optional<RecipeCompare> compare;
+  std::optional<RecipeAcross> across;
 };
 
 // "frozen-english", as `published` calls it.

@@ -85,6 +85,22 @@ RunColumn Saved(const StudyRecord& record, const std::vector<RunTrials>& runs) {
   });
 }
 
+// Of each of several tasks what its part of the mean is.
+std::vector<std::string> TaskMetrics(const StudyRecord& record,
+                                     const std::vector<RunTrials>& runs) {
+  std::vector<std::string> metrics;
+  for (const v1::TaskSpec& task : record.study.spec().tasks()) {
+    for (const char* const name : {"pearson", "accuracy"}) {
+      const std::string metric = absl::StrCat(task.name(), ".", name);
+      if (!runs.empty() && MetricOf(runs[0], metric).count > 0) {
+        metrics.push_back(metric);
+        break;
+      }
+    }
+  }
+  return metrics;
+}
+
 std::vector<RunColumn> ColumnsOf(const StudyRecord& record,
                                  const std::vector<RunTrials>& runs,
                                  const PublishedStage* published) {
@@ -95,6 +111,11 @@ std::vector<RunColumn> ColumnsOf(const StudyRecord& record,
   }));
   std::vector<std::string> metrics = {FirstObjective(record).metric()};
   if (metric != metrics[0]) metrics.push_back(metric);
+  for (const std::string& of_task : TaskMetrics(record, runs)) {
+    if (std::count(metrics.begin(), metrics.end(), of_task) == 0) {
+      metrics.push_back(of_task);
+    }
+  }
   for (const std::string& each : metrics) {
     columns.push_back(Make(each, Short, runs, [&each](const RunTrials& run) {
       return MetricOf(run, each).mean;

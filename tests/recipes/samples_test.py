@@ -21,7 +21,7 @@ TOP = {"recipe", "format", "title", "question", "source", "found", "adds",
        "models", "data", "scales", "stages", "published", "highest_layer_rate"}
 NEEDED = {"recipe", "format", "title", "question", "models", "data", "scales",
           "stages"}
-OF_STAGE = {"about", "each", "skip_without_data", "runs", "compare", "curve",
+OF_STAGE = {"about", "each", "skip_without_data", "runs", "compare", "across", "curve",
             "study"}
 OF_RUN = {"strategy", "values", "for", "at"}
 ROWS = {"": 60, "-dev": 20}
