@@ -20,6 +20,7 @@ namespace {
 // What has a gradient, by part and by name.
 class Trained {
  public:
+  Trained() = default;  // nothing
   Trained(const ModelConfig& config, const Heads& heads, std::size_t task,
           const FreezePlan& plan) {
     const std::vector<ParameterSpec> specs = ParametersOf(config, heads);
@@ -30,6 +31,8 @@ class Trained {
       }
       parts_.emplace(specs[i].part, specs[i].layer);
       if (specs[i].layer >= 0) names_.insert(specs[i].name);
+      if (specs[i].part != Part::kEmbeddings) continue;
+      projection_ = projection_ || specs[i].role == Role::kWeight;
     }
   }
 
@@ -45,6 +48,8 @@ class Trained {
   bool Behind(const std::string& linear) const {
     return names_.contains(DownNameOf(linear) + ".weight");
   }
+  // The weight of the map behind tables that are narrower than the layers.
+  bool Projection() const { return projection_; }
   // What the map gives has a gradient, be its own input without.
   bool Map(const std::string& linear) const {
     return Weight(linear) || names_.contains(linear + ".bias") ||
@@ -54,11 +59,19 @@ class Trained {
  private:
   std::set<std::pair<Part, std::int64_t>> parts_;
   std::set<std::string> names_;  // of layers
+  bool projection_ = false;
 };
 
 double Linear(std::int64_t rows, std::int64_t inputs, std::int64_t outputs) {
   return 2.0 * static_cast<double>(rows) * static_cast<double>(inputs) *
          static_cast<double>(outputs);
+}
+
+// Adds a product of two things, each of which has a gradient or not.
+void AddProduct(double forward, bool one, bool other, ModuleFlops& flops) {
+  flops.forward += forward;
+  flops.backward += (one ? forward : 0.0) + (other ? forward : 0.0);
+  flops.skipped = 2.0 * flops.forward - flops.backward;
 }
 
 // Adds up a layer.
@@ -89,11 +102,8 @@ class LayerCount {
     Product(one, trains, trains || below);
   }
 
-  // A product of two things, each of which has a gradient or not.
   void Product(double forward, bool one, bool other) {
-    flops_.forward += forward;
-    flops_.backward += (one ? forward : 0.0) + (other ? forward : 0.0);
-    flops_.skipped = 2.0 * flops_.forward - flops_.backward;
+    AddProduct(forward, one, other, flops_);
   }
 
   const ModuleFlops& flops() const { return flops_; }
@@ -121,7 +131,7 @@ std::int64_t RowsOf(LoraPart part, const LayerWork& work) {
 }
 
 // Distances go through query and key once for a batch, and are compared with
-// keys and queries.
+// keys and queries. Nothing below gives them a gradient but their own table.
 void CountDistances(const ModelConfig& config, const Trained& trained,
                     const LayerWork& work, LayerCount& count) {
   const std::int64_t rows = 2 * config.span();
@@ -131,12 +141,12 @@ void CountDistances(const ModelConfig& config, const Trained& trained,
             work.table);
   count.Map(LoraPart::kKey, names.key, rows, config.hidden, config.hidden,
             work.table);
-  const bool query = work.below || work.table || trained.Map(names.query);
-  const bool key = work.below || work.table || trained.Map(names.key);
-  count.Product(Linear(work.texts * work.asking, rows, config.hidden), query,
-                key);
-  count.Product(Linear(work.texts * work.tokens, rows, config.hidden), key,
-                query);
+  const bool query = trained.Map(names.query);
+  const bool key = trained.Map(names.key);
+  count.Product(Linear(work.texts * work.asking, rows, config.hidden),
+                work.below || query, work.table || key);
+  count.Product(Linear(work.texts * work.tokens, rows, config.hidden),
+                work.below || key, work.table || query);
 }
 
 ModuleFlops LayerFlops(const ModelConfig& config, const Trained& trained,
@@ -156,10 +166,15 @@ ModuleFlops LayerFlops(const ModelConfig& config, const Trained& trained,
   count.Product(sight, query || key, value);  // what is seen
   CountDistances(config, trained, work, count);
   const bool attention = work.below || trained(Part::kAttention, work.layer);
+  const LayerNames names = LayerNamesOf(config, work.layer);
+  // Of ModernBERT a norm stands before the map, and trains with it.
+  const auto before = [&](const std::string& norm) {
+    return config.family == Family::kModernBert && trained.Weight(norm);
+  };
   for (const LayerMap& map : LayerMapsOf(config, work.layer)) {
-    bool below = work.below;
+    bool below = work.below || before(names.attention_norm);
     if (map.part == kAttentionOut) below = query || key || value;
-    if (map.part == kFeedForwardIn) below = attention;
+    if (map.part == kFeedForwardIn) below = attention || before(names.norm);
     if (map.part == kFeedForwardOut) below = attention || has[kFeedForwardIn];
     count.Map(map.part, map.name, RowsOf(map.part, work), map.inputs,
               map.outputs, below);
@@ -172,38 +187,33 @@ ModuleFlops LayerFlops(const ModelConfig& config, const Trained& trained,
 }
 
 // Look-ups, and ELECTRA's map from narrower tables.
-ModuleFlops EmbeddingFlops(const ModelConfig& config, bool trains,
+ModuleFlops EmbeddingFlops(const ModelConfig& config, const Trained& trained,
                            std::int64_t rows) {
   ModuleFlops flops;
   if (config.table_width() == config.hidden) return flops;
-  flops.forward = Linear(rows, config.table_width(), config.hidden);
-  flops.backward = trains ? 2.0 * flops.forward : 0.0;
-  flops.skipped = 2.0 * flops.forward - flops.backward;
+  AddProduct(Linear(rows, config.table_width(), config.hidden),
+             trained.Projection(), trained(Part::kEmbeddings), flops);
   return flops;
 }
 
-ModuleFlops TopFlops(double forward, bool trained, bool below) {
+// Of the part that maps hidden states to outputs. A second map reads what the
+// first one gives, which has a gradient where that trains.
+ModuleFlops HeadFlops(const ModelConfig& config, const HeadSpec& head,
+                      std::int64_t texts, std::int64_t tokens, bool trained,
+                      bool below) {
   ModuleFlops flops;
-  flops.forward = forward;
-  flops.backward = (trained ? forward : 0.0) + (below ? forward : 0.0);
-  flops.skipped = 2.0 * forward - flops.backward;
-  return flops;
-}
-
-// Of the part that maps hidden states to outputs.
-double HeadForward(const ModelConfig& config, const HeadSpec& head,
-                   std::int64_t texts, std::int64_t tokens) {
-  double forward = 0.0;
   // Of a pair most maps read both texts at once.
   const bool both = head.apart() && head.kind != HeadKind::kCosine;
   const std::int64_t pairs = both ? texts / 2 : texts;
+  const std::int64_t rows = head.task == Task::kTokens ? texts * tokens : pairs;
+  const bool chained = head.kind != HeadKind::kInnerProduct;
   for (const ParameterSpec& spec : HeadParametersOf(config, head)) {
     if (spec.part != Part::kHead || spec.role != Role::kWeight) continue;
-    const std::int64_t rows =
-        head.task == Task::kTokens ? texts * tokens : pairs;
-    forward += Linear(rows, spec.shape[1], spec.shape[0]);
+    AddProduct(Linear(rows, spec.shape[1], spec.shape[0]), trained, below,
+               flops);
+    below = below || (chained && trained);
   }
-  return forward;
+  return flops;
 }
 
 template <typename Member>
@@ -211,6 +221,39 @@ double Sum(const std::vector<ModuleFlops>& modules, Member member) {
   double sum = 0.0;
   for (const ModuleFlops& each : modules) sum += each.*member;
   return sum;
+}
+
+StepFlops Count(const ModelConfig& config, const Heads& heads,
+                const Trained& trained, std::int64_t texts, std::int64_t tokens,
+                std::size_t task) {
+  StepFlops step;
+  const bool table = trained(Part::kEmbeddings);
+  bool below = table;
+  step.modules.push_back(EmbeddingFlops(config, trained, texts * tokens));
+  for (std::int64_t i = 0; i < config.layers; ++i) {
+    const bool few = ReadsFirstToken(config, heads) && i + 1 == config.layers;
+    step.modules.push_back(LayerFlops(
+        config, trained, {i, texts, tokens, few ? 1 : tokens, below, table}));
+    below =
+        below || trained(Part::kAttention, i) || trained(Part::kFeedForward, i);
+  }
+  if (HasPooler(config, heads)) step.modules.emplace_back();
+  if (HasPooler(config, heads[task])) {
+    AddProduct(Linear(texts, config.hidden, config.hidden),
+               trained(Part::kPooler), below, step.modules.back());
+    below = below || trained(Part::kPooler);
+  }
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    step.modules.push_back(i == task
+                               ? HeadFlops(config, heads[i], texts, tokens,
+                                           trained(Part::kHead), below)
+                               : ModuleFlops());
+  }
+  const std::vector<std::string> names = ModuleNames(config, heads);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    step.modules[i].module = names[i];
+  }
+  return step;
 }
 
 }  // namespace
@@ -228,35 +271,26 @@ double StepFlops::skipped() const {
 StepFlops CountFlops(const ModelConfig& config, const Heads& heads,
                      const FreezePlan& plan, std::int64_t texts,
                      std::int64_t tokens, std::size_t task) {
-  const Trained trained(config, heads, task, plan);
-  StepFlops step;
-  const bool table = trained(Part::kEmbeddings);
-  bool below = table;
-  step.modules.push_back(EmbeddingFlops(config, table, texts * tokens));
-  for (std::int64_t i = 0; i < config.layers; ++i) {
-    const bool few = ReadsFirstToken(config, heads) && i + 1 == config.layers;
-    step.modules.push_back(LayerFlops(
-        config, trained, {i, texts, tokens, few ? 1 : tokens, below, table}));
-    below =
-        below || trained(Part::kAttention, i) || trained(Part::kFeedForward, i);
-  }
-  if (HasPooler(config, heads)) step.modules.emplace_back();
-  if (HasPooler(config, heads[task])) {
-    step.modules.back() = TopFlops(Linear(texts, config.hidden, config.hidden),
-                                   trained(Part::kPooler), below);
-    below = below || trained(Part::kPooler);
-  }
-  for (std::size_t i = 0; i < heads.size(); ++i) {
-    step.modules.push_back(
-        i == task ? TopFlops(HeadForward(config, heads[i], texts, tokens),
-                             trained(Part::kHead), below)
-                  : ModuleFlops());
-  }
-  const std::vector<std::string> names = ModuleNames(config, heads);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    step.modules[i].module = names[i];
-  }
-  return step;
+  return Count(config, heads, Trained(config, heads, task, plan), texts, tokens,
+               task);
+}
+
+double CountPrefix(const ModelConfig& config, const Heads& heads,
+                   std::int64_t blocks, std::int64_t texts,
+                   std::int64_t batches, std::int64_t tokens) {
+  const auto forward = [&](std::int64_t together) {
+    const StepFlops step =
+        Count(config, heads, Trained(), together, tokens, 0);
+    double sum = 0.0;
+    for (std::int64_t i = 0; i < blocks; ++i) {
+      sum += step.modules[static_cast<std::size_t>(i)].forward;
+    }
+    return sum;
+  };
+  const double text = forward(2) - forward(1);
+  const double batch = forward(1) - text;
+  return static_cast<double>(texts) * text +
+         static_cast<double>(batches) * batch;
 }
 
 }  // namespace frostline::trainer
