@@ -57,7 +57,7 @@ class FineTuning {
   struct Flops {
     double spent = 0.0;
     double skipped = 0.0;
-    double prefix = 0.0;  // forward through frozen layers
+    double prefix = 0.0;  // of it forward through frozen layers
   };
   // Nothing says to go on.
   using Ended = std::optional<TrialEnd>;

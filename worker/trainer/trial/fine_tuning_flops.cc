@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "worker/trainer/freeze/flops.h"
+#include "worker/trainer/train/smart_flops.h"
 #include "worker/trainer/trial/fine_tuning.h"
 
 namespace frostline::trainer {
@@ -28,6 +29,12 @@ FineTuning::Flops FineTuning::FlopsOf(std::int64_t texts, std::int64_t tokens,
   for (std::size_t i = 0; std::cmp_less(i, plan.frozen_blocks); ++i) {
     flops.prefix += step.modules[i].forward;
   }
+  const SmartFlops smart =
+      CountSmart(settings_.smart, model_->config(), model_->heads(),
+                 plan.frozen_blocks, step, texts, tokens, task);
+  flops.spent += smart.spent;
+  flops.skipped += smart.skipped;
+  flops.prefix += smart.prefix;
   return flops_.emplace(shape, flops).first->second;
 }
 

@@ -343,6 +343,21 @@ TEST(CountFlops, BiasesAloneCostTheInputsGradients) {
   EXPECT_EQ(step.modules[3].backward, 0.0);
 }
 
+// Down to what layer 3 is given: an input's gradient for each map, both of
+// attention's products, and of no weight.
+TEST(CountInputFlops, APassGoesBackToWhatABlockIsGiven) {
+  const StepFlops pass =
+      CountInputFlops(Base(), kTags, 1 + 3, kTexts, kTokens);
+  EXPECT_EQ(pass.modules[3].spent(), 0.0);
+  EXPECT_DOUBLE_EQ(pass.modules[4].forward, 12 * kSquare + 2 * kSight);
+  EXPECT_DOUBLE_EQ(pass.modules[4].backward, 12 * kSquare + 4 * kSight);
+  EXPECT_EQ(pass.modules[4].module, "layer.3");
+  EXPECT_DOUBLE_EQ(pass.modules.back().backward, pass.modules.back().forward);
+  EXPECT_EQ(pass.skipped(), 0.0);
+  const StepFlops top = CountInputFlops(Base(), kTags, 13, kTexts, kTokens);
+  EXPECT_DOUBLE_EQ(top.spent(), pass.modules.back().spent());
+}
+
 TEST(CountFlops, AFrozenAdapterCostsNoBackward) {
   using enum LoraPart;
   const StepFlops step = Adapted(3, {kQuery});
