@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/plain/training_table.h"
 #include "base/status_macros.h"
+#include "server/wire/named_words.h"
 #include "server/wire/predicted_sets.h"
 #include "server/wire/setting_check.h"
 #include "server/wire/untyped_settings.h"
@@ -111,6 +112,7 @@ absl::Status CheckTrainingBounds(const v1::StudySpec& spec) {
     RETURN_IF_ERROR(CheckBlock(spec.tasks(i).head(),
                                absl::StrCat("tasks[", i, "].head."), "head."));
   }
+  RETURN_IF_ERROR(CheckNamedWords(spec));
   RETURN_IF_ERROR(CheckUntypedSettings(spec));
   return CheckPredictedSets(spec);
 }

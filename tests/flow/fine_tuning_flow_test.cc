@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Coordinator, worker and frostline-trainer together, with a tiny model.
-#include <sys/wait.h>
-
-#include <array>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <thread>
 
-#include "tests/flow/real_world.h"
+#include "tests/flow/trainer_world.h"
 #include "tests/server/example_study.h"
-#include "tests/support/status_matchers.h"
-#include "tests/worker/trainer/tiny_registry.h"
 
 namespace frostline::test {
 namespace {
@@ -23,12 +17,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-class FineTuningFlow : public ::testing::Test {
+class FineTuningFlow : public TrainerWorld {
  protected:
-  FineTuningFlow() {
-    trainer::WriteTinyRegistry(world_.folder().path().string());
-  }
-
   // Two levels for each of three layers; the head always trains.
   static v1::CreateStudyRequest Study(const std::string& id, int budget,
                                       int epochs) {
@@ -50,25 +40,6 @@ class FineTuningFlow : public ::testing::Test {
     spec.mutable_training()->set_batch_size(8);
     spec.mutable_training()->set_max_length(16);
     return request;
-  }
-
-  void StartWorker(const std::string& id, const std::string& exec = "") {
-    std::vector<std::string> options = {
-        "--registry", world_.folder().path().string(), "--run-dir",
-        world_.folder().File("runs")};
-    if (!exec.empty()) options.insert(options.end(), {"--exec", exec});
-    world_.StartWorkerWith(id, options);
-  }
-
-  std::vector<v1::Trial> Finished(const std::string& study, int count) {
-    for (int i = 0; i < 1200; ++i) {
-      const auto now = world_.GetStudy(study);
-      if (now.ok() && now->counts().budget_used() >= count) break;
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    auto trials = world_.ListTrials(study);
-    EXPECT_OK(trials.status());
-    return *std::move(trials);
   }
 
   // True once the trial of a study of one is known to have taken `steps`.
@@ -95,25 +66,6 @@ class FineTuningFlow : public ::testing::Test {
     }
     return numbers;
   }
-
-  // Its exit code; what was said is in said_.
-  int Frostline(const std::string& arguments) {
-    const std::string command = RealWorld::Binary("frostline") + " " +
-                                arguments + " --connect " + world_.address() +
-                                " </dev/null 2>&1";
-    std::FILE* const pipe = popen(command.c_str(), "r");
-    said_.clear();
-    std::array<char, 4096> buffer{};
-    for (std::size_t size = 0;
-         (size = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-      said_.append(buffer.data(), size);
-    }
-    const int status = pclose(pipe);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-
-  RealWorld world_;
-  std::string said_;
 };
 
 TEST_F(FineTuningFlow, AStudyOfARealModelRunsWithARegistryAlone) {

@@ -3,9 +3,10 @@
 // What a training step costs, full and with a frozen prefix, beside a plain
 // LibTorch one. Each side has a process and one thread; they take turns, step
 // by step, and a figure is the median of processor seconds.
+// FROSTLINE_BENCH_CHAPTER=settings measures one chapter alone.
 #include <algorithm>
 #include <cmath>
-#include <ctime>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,6 +16,8 @@
 #include "tests/bench/step/other_process.h"
 #include "tests/bench/step/our_steps.h"
 #include "tests/bench/step/plain_steps.h"
+#include "tests/bench/step/processor_time.h"
+#include "tests/bench/step/setting_steps.h"
 #include "tests/bench/step/whole_trials.h"
 #include "worker/trainer/device/main_memory.h"
 #include "worker/trainer/device/speed.h"
@@ -33,20 +36,6 @@ enum What : std::int32_t {
   kPeak,
   kEvaluate,
 };
-
-double ProcessorSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) +
-         static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-template <typename Side>
-double SecondsOfStep(Side& side) {
-  const double begun = ProcessorSeconds();
-  side.Step();
-  return ProcessorSeconds() - begun;
-}
 
 template <typename Side>
 std::vector<double> Answer(Side& side, const Question& question) {
@@ -103,11 +92,6 @@ OtherProcess::Answer BeginPlain(const Shape& shape) {
   at::set_num_threads(1);
   auto side = std::make_shared<PlainSteps>(shape);
   return [side](const Question& q) { return Answer(*side, q); };
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 // Two programs that compute different things are not compared.
@@ -232,17 +216,25 @@ void RunTrials(const Bench& bench, const Shape& shape) {
                trials.Ask({2, 1 + 4, kSteps}).at(1));
 }
 
+bool Wanted(const std::string& chapter) {
+  const char* const only = std::getenv("FROSTLINE_BENCH_CHAPTER");
+  return only == nullptr || only == chapter;
+}
+
 void Run(const Bench& bench) {
   const Shape small;
-  RunTrials(bench, small);
-  StepBench(bench, small, "").Run();
-  RunPeak(bench, small, Precision::kFp32, "fp32_peak");
-  RunPeak(bench, small, Precision::kBf16, "bf16_peak");
-  if (bench.quick()) return;
   Shape wide;
   wide.hidden = 768;
-  StepBench(bench, wide, ".h768").Run();
-  RunPeak(bench, wide, Precision::kBf16, "bf16_peak.h768");
+  if (Wanted("trials")) RunTrials(bench, small);
+  if (Wanted("steps")) StepBench(bench, small, "").Run();
+  if (Wanted("peak")) {
+    RunPeak(bench, small, Precision::kFp32, "fp32_peak");
+    RunPeak(bench, small, Precision::kBf16, "bf16_peak");
+  }
+  if (Wanted("settings")) RunSettings(bench, small);
+  if (bench.quick()) return;
+  if (Wanted("steps")) StepBench(bench, wide, ".h768").Run();
+  if (Wanted("peak")) RunPeak(bench, wide, Precision::kBf16, "bf16_peak.h768");
 }
 
 }  // namespace

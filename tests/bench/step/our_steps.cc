@@ -17,21 +17,6 @@ using namespace frostline::trainer;
 
 const HeadSpec kTwoClasses = {.task = Task::kSequence, .outputs = 2};
 
-ModelConfig ConfigOf(const Shape& shape) {
-  ModelConfig config;
-  config.vocabulary = shape.vocabulary;
-  config.hidden = shape.hidden;
-  config.layers = shape.layers;
-  config.heads = shape.heads;
-  config.feed_forward = shape.wide();
-  config.positions = shape.positions;
-  config.types = 2;
-  config.hidden_dropout = shape.dropout;
-  config.attention_dropout = shape.dropout;
-  config.sequence_dropout = shape.dropout;
-  return config;
-}
-
 FreezePlan PlanOf(const Shape& shape, const Freeze& freeze) {
   const bool any = freeze.how != Frozen::kNothing;
   ModuleRates rates = {
@@ -48,6 +33,21 @@ FreezePlan PlanOf(const Shape& shape, const Freeze& freeze) {
 }
 
 }  // namespace
+
+ModelConfig ConfigOf(const Shape& shape) {
+  ModelConfig config;
+  config.vocabulary = shape.vocabulary;
+  config.hidden = shape.hidden;
+  config.layers = shape.layers;
+  config.heads = shape.heads;
+  config.feed_forward = shape.wide();
+  config.positions = shape.positions;
+  config.types = 2;
+  config.hidden_dropout = shape.dropout;
+  config.attention_dropout = shape.dropout;
+  config.sequence_dropout = shape.dropout;
+  return config;
+}
 
 std::vector<at::Tensor> DrawnWeights(const Shape& shape) {
   const ModelConfig config = ConfigOf(shape);

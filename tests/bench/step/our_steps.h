@@ -15,6 +15,9 @@
 
 namespace frostline::bench {
 
+// BERT.
+trainer::ModelConfig ConfigOf(const Shape& shape);
+
 // Drawn weights of `shape` in the order of ParametersOf, always the same.
 std::vector<at::Tensor> DrawnWeights(const Shape& shape);
 

@@ -40,6 +40,18 @@ StepFlops CountFlops(const ModelConfig& config, const Heads& heads,
                      const FreezePlan& plan, std::int64_t texts,
                      std::int64_t tokens, std::size_t task = 0);
 
+// A pass from what block `from` is given, 1 or more, to the loss, and back to
+// it with the gradient of no weight. The blocks below have no part in it.
+StepFlops CountInputFlops(const ModelConfig& config, const Heads& heads,
+                          std::int64_t from, std::int64_t texts,
+                          std::int64_t tokens, std::size_t task = 0);
+
+// Forward through the leading blocks alone, of so many texts that went through
+// them in so many batches: DeBERTa's distances are those of a batch.
+double CountPrefix(const ModelConfig& config, const Heads& heads,
+                   std::int64_t blocks, std::int64_t texts,
+                   std::int64_t batches, std::int64_t tokens);
+
 }  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_FREEZE_FLOPS_H_

@@ -3,34 +3,23 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
+
+#include "base/plain/trainer_words.h"
 
 namespace frostline::trainer {
 namespace {
 
-// Our words first, one for each map; then those of peft's users.
 using enum LoraPart;
-constexpr std::array<std::pair<std::string_view, LoraPart>, 19> kNames = {
+constexpr std::array<std::pair<std::string_view, LoraPart>, 7> kNames = {
     {{"query", kQuery},
      {"key", kKey},
      {"value", kValue},
      {"attention_out", kAttentionOut},
      {"ffn_in", kFeedForwardIn},
      {"ffn_out", kFeedForwardOut},
-     {"qkv", kQueryKeyValue},
-     {"q_lin", kQuery},
-     {"k_lin", kKey},
-     {"v_lin", kValue},
-     {"out_lin", kAttentionOut},
-     {"attention_output", kAttentionOut},
-     {"lin1", kFeedForwardIn},
-     {"lin2", kFeedForwardOut},
-     {"query_proj", kQuery},
-     {"key_proj", kKey},
-     {"value_proj", kValue},
-     {"Wqkv", kQueryKeyValue},
-     {"Wi", kFeedForwardIn}}};
-constexpr std::size_t kOurs = 7;
+     {"qkv", kQueryKeyValue}}};
 
 }  // namespace
 
@@ -44,8 +33,11 @@ bool LoraSpec::on_feed_forward() const {
 }
 
 std::optional<LoraPart> LoraPartOf(std::string_view name) {
+  const std::span<const LoraWord> words = LoraWords();
+  const auto word = std::ranges::find(words, name, &LoraWord::word);
+  if (word == words.end()) return std::nullopt;
   for (const auto& [known, part] : kNames) {
-    if (known == name) return part;
+    if (known == word->map) return part;
   }
   return std::nullopt;
 }
@@ -57,8 +49,8 @@ std::string_view NameOf(LoraPart part) {
 
 std::string LoraPartNames() {
   std::string all;
-  for (std::size_t i = 0; i < kOurs; ++i) {
-    all += (i == 0 ? "" : ", ") + std::string(kNames[i].first);
+  for (const auto& [name, part] : kNames) {
+    all += (all.empty() ? "" : ", ") + std::string(name);
   }
   return all;
 }

@@ -140,7 +140,7 @@ Expected<at::Tensor> Boundaries::Of(const TokenStore& tokens,
 std::vector<ComputedTexts> Boundaries::TakeComputed() {
   std::vector<ComputedTexts> taken;
   for (const auto& [which, texts] : std::exchange(computed_, {})) {
-    taken.push_back({which.first, which.second, texts});
+    taken.push_back(texts);
   }
   return taken;
 }

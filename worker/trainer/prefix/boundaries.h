@@ -62,11 +62,12 @@ struct BoundarySpec {
   KnownCompanies* known = nullptr;
 };
 
-// Texts that were computed, from what so many blocks gave.
+// Texts that were computed, from what so many blocks gave, in so many batches.
 struct ComputedTexts {
   std::int64_t from = 0;
   std::size_t tokens = 0;
   std::int64_t texts = 0;
+  std::int64_t batches = 0;
 };
 
 struct PrefixWork {
@@ -144,7 +145,7 @@ class Boundaries {
   std::size_t held_bytes_ = 0;
   PrefixCounts counts_;
   GroupWorth worth_;
-  std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> computed_;
+  std::map<std::pair<std::int64_t, std::size_t>, ComputedTexts> computed_;
 };
 
 }  // namespace frostline::trainer

@@ -130,9 +130,14 @@ Expected<Done> Boundaries::Compute(const TokenStore& tokens,
                                    const RowsByLength& rows, const Take& take) {
   const BoundaryMaker::Take counted = [&](std::uint32_t row,
                                           std::span<const float> numbers,
-                                          std::int64_t from) {
+                                          const BoundaryMaker::Origin& origin) {
     ++counts_.misses;
-    ++computed_[{from, tokens.ids(row).size()}];
+    const std::size_t length = tokens.ids(row).size();
+    ComputedTexts& computed = computed_[{origin.from, length}];
+    computed.from = origin.from;
+    computed.tokens = length;
+    ++computed.texts;
+    if (origin.opens_batch) ++computed.batches;
     return take(row, numbers);
   };
   for (const auto& [length, some] : rows) {

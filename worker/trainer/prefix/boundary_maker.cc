@@ -175,13 +175,15 @@ Expected<Done> BoundaryMaker::Make(const TokenStore& tokens, Rows rows,
         some = Start(tokens, asked, *lower, company, start, unread);
         if (some.empty()) continue;
       }
-      const std::int64_t from = lower == nullptr ? 0 : lower->blocks;
+      Origin origin = {.from = lower == nullptr ? 0 : lower->blocks,
+                       .opens_batch = true};
       const at::Tensor made =
-          Run(tokens, some, company, known.top_alone(), start, from);
+          Run(tokens, some, company, known.top_alone(), start, origin.from);
       const float* result = made.const_data_ptr<float>();
       for (const std::uint32_t row : some) {
-        auto taken = take(row, {result, numbers}, from);
+        auto taken = take(row, {result, numbers}, origin);
         if (!taken.ok()) return taken;
+        origin.opens_batch = false;
         result += numbers;
       }
     }

@@ -35,10 +35,14 @@ namespace frostline::trainer {
 // change.
 class BoundaryMaker {
  public:
-  // `row` is one of those that were asked for. It was computed from that of
-  // `from` blocks, 0: from the text.
-  using Take = std::function<Expected<Done>(
-      std::uint32_t row, std::span<const float> boundary, std::int64_t from)>;
+  struct Origin {
+    std::int64_t from = 0;     // what so many blocks gave, 0: the text
+    bool opens_batch = false;  // the first of those computed together
+  };
+  // `row` is one of those that were asked for.
+  using Take = std::function<Expected<Done>(std::uint32_t row,
+                                            std::span<const float> boundary,
+                                            const Origin& origin)>;
   // What fewer blocks gave, of all tokens. A row that cannot be read is
   // computed from its text.
   struct Lower {

@@ -57,7 +57,7 @@ class FineTuning {
   struct Flops {
     double spent = 0.0;
     double skipped = 0.0;
-    double prefix = 0.0;  // forward through frozen layers
+    double prefix = 0.0;  // of it forward through frozen layers
   };
   // Nothing says to go on.
   using Ended = std::optional<TrialEnd>;
@@ -120,7 +120,7 @@ class FineTuning {
   Flops FlopsOf(std::int64_t texts, std::int64_t tokens, std::size_t task);
   void CountFlopsOf(const Batch& batch);
   void CountFill(Boundaries& boundaries);
-  double ForwardOf(std::int64_t tokens, std::int64_t blocks) const;
+  double ForwardOf(const ComputedTexts& texts, std::int64_t blocks) const;
   Expected<Done> ThawIfDue();
   bool EvaluationIsDue() const;
   // Whether the step with this number is one that training reports.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "worker/trainer/freeze/flops.h"
+#include "worker/trainer/train/smart_flops.h"
 #include "worker/trainer/trial/fine_tuning.h"
 
 namespace frostline::trainer {
@@ -28,6 +29,12 @@ FineTuning::Flops FineTuning::FlopsOf(std::int64_t texts, std::int64_t tokens,
   for (std::size_t i = 0; std::cmp_less(i, plan.frozen_blocks); ++i) {
     flops.prefix += step.modules[i].forward;
   }
+  const SmartFlops smart =
+      CountSmart(settings_.smart, model_->config(), model_->heads(),
+                 plan.frozen_blocks, step, texts, tokens, task);
+  flops.spent += smart.spent;
+  flops.skipped += smart.skipped;
+  flops.prefix += smart.prefix;
   return flops_.emplace(shape, flops).first->second;
 }
 
@@ -43,24 +50,18 @@ void FineTuning::CountFlopsOf(const Batch& batch) {
 // what they did not, as a lower one was there.
 void FineTuning::CountFill(Boundaries& boundaries) {
   for (const ComputedTexts& each : boundaries.TakeComputed()) {
-    const auto tokens = static_cast<std::int64_t>(each.tokens);
-    const auto texts = static_cast<double>(each.texts);
-    const double below = ForwardOf(tokens, each.from);
-    progress_.flops_spent += texts * (FlopsOf(1, tokens, 0).prefix - below);
-    progress_.flops_shared += texts * below;
+    const double below = ForwardOf(each, each.from);
+    progress_.flops_spent +=
+        ForwardOf(each, stepper_->plan().frozen_blocks) - below;
+    progress_.flops_shared += below;
   }
 }
 
-// Of one text through the leading blocks.
-double FineTuning::ForwardOf(std::int64_t tokens, std::int64_t blocks) const {
-  if (blocks == 0) return 0.0;
-  const StepFlops step = CountFlops(model_->config(), model_->heads(),
-                                    stepper_->plan(), 1, tokens);
-  double forward = 0.0;
-  for (std::size_t i = 0; std::cmp_less(i, blocks); ++i) {
-    forward += step.modules[i].forward;
-  }
-  return forward;
+// Through the leading blocks.
+double FineTuning::ForwardOf(const ComputedTexts& texts,
+                             std::int64_t blocks) const {
+  return CountPrefix(model_->config(), model_->heads(), blocks, texts.texts,
+                     texts.batches, static_cast<std::int64_t>(texts.tokens));
 }
 
 }  // namespace frostline::trainer

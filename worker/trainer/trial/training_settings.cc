@@ -7,13 +7,12 @@
 #include <string_view>
 
 #include "base/plain/shown.h"
+#include "base/plain/trainer_words.h"
 #include "worker/trainer/train/longest_step.h"
 #include "worker/trainer/trial/setting_fields.h"
 
 namespace frostline::trainer {
 namespace {
-
-constexpr std::size_t kMostSets = 16;  // so that their metrics fit a finish
 
 void ReadLoop(SettingFields& fields, TrainingSettings& out) {
   out.max_steps = fields.Whole("max_steps");
@@ -56,9 +55,9 @@ void ReadLoop(SettingFields& fields, TrainingSettings& out) {
   out.seed = fields.Bits("seed");
   out.also_evaluate = fields.Texts("also_evaluate");
   out.predictions = fields.Texts("predictions");
-  if (out.also_evaluate.size() > kMostSets) {
+  if (out.also_evaluate.size() > kMostOtherSets) {
     fields.Fail("also_evaluate", "names too many data sets",
-                "name at most " + std::to_string(kMostSets));
+                "name at most " + std::to_string(kMostOtherSets));
   }
   if (std::ranges::find(out.also_evaluate, "test") != out.also_evaluate.end()) {
     fields.Fail("also_evaluate",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/data/data_request.h"
 
+#include "base/plain/trainer_words.h"
+#include "base/plain/training_table.h"
 #include "tests/worker/trainer/data/data_fixture.h"
 
 namespace frostline::trainer {
@@ -24,6 +26,18 @@ TEST(DataRequest, ReadsWhatAStudySays) {
   EXPECT_EQ(request.validation_share, 0.2);
   EXPECT_TRUE(request.task->pair);
   EXPECT_EQ(request.train_share, 0.0);
+}
+
+// The coordinator passes what stands there.
+TEST(DataRequest, KnowsEveryKindOfTaskThatAStudyMaySay) {
+  const SettingRow kinds = {
+      .key = "task", .kind = SettingKind::kWord, .words = kTaskKinds};
+  EXPECT_EQ(WordsOf(kinds).size(), 4U);
+  for (const std::string_view kind : WordsOf(kinds)) {
+    const std::string json =
+        R"({"id": "a", "task": ")" + std::string(kind) + "\"}";
+    EXPECT_TRUE(Read(json).ok()) << kind;
+  }
 }
 
 TEST(DataRequest, EqualWordsAreEqualRequests) {

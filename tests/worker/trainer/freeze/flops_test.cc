@@ -60,11 +60,16 @@ StepFlops Full(const ModelConfig& config) {
   return CountFlops(config, kTags, plan, kTexts, kTokens);
 }
 
-TEST(CountFlops, AGatedLayerHasThreeWideMaps) {
+ModelConfig ModernBert() {
   ModelConfig config = Base();
   config.family = Family::kModernBert;
   config.gated = true;
   config.feed_forward = 1152;
+  return config;
+}
+
+TEST(CountFlops, AGatedLayerHasThreeWideMaps) {
+  const ModelConfig config = ModernBert();
   const double rows = 8.0 * 128.0;
   const double layer =
       rows * (8.0 * 768.0 * 768.0 + 6.0 * 768.0 * 1152.0 + 4.0 * 128.0 * 768.0);
@@ -72,11 +77,16 @@ TEST(CountFlops, AGatedLayerHasThreeWideMaps) {
   EXPECT_NEAR(Full(config).spent() / Full(config).forward(), 3.0, 1e-9);
 }
 
-// Two maps of all distances, and two products with them for each token.
-TEST(CountFlops, DistancesGoThroughTheirMapsOnceABatch) {
+ModelConfig Deberta() {
   ModelConfig config = Base();
   config.family = Family::kDebertaV3;
   config.buckets = 256;
+  return config;
+}
+
+// Two maps of all distances, and two products with them for each token.
+TEST(CountFlops, DistancesGoThroughTheirMapsOnceABatch) {
+  const ModelConfig config = Deberta();
   const double rows = 8.0 * 128.0;
   const double more = 2.0 * 512.0 * 768.0 * (2.0 * 768.0 + 2.0 * rows);
   EXPECT_DOUBLE_EQ(
@@ -85,13 +95,118 @@ TEST(CountFlops, DistancesGoThroughTheirMapsOnceABatch) {
   EXPECT_NEAR(Full(config).spent() / Full(config).forward(), 3.0, 1e-9);
 }
 
-TEST(CountFlops, NarrowTablesHaveAMap) {
+// All but the layers of `frozen` trains, the embeddings if asked.
+StepFlops Partly(const ModelConfig& config, const HeadSpec& head,
+                 const std::set<std::int64_t>& frozen, double embeddings,
+                 Tuned tuned = Tuned::kAll) {
+  ModuleRates rates = {
+      {"embeddings", embeddings}, {"pooler", 0.0}, {"head", 1.0}};
+  for (std::int64_t i = 0; i < 12; ++i) {
+    rates["layer." + std::to_string(i)] = frozen.contains(i) ? 0.0 : 1.0;
+  }
+  const FreezePlan plan =
+      MakeFreezePlan(config, head, rates,
+                     {FreezeMode::kHard, PrefixDropout::kHf, tuned})
+          .value();
+  return CountFlops(config, head, plan, kTexts, kTokens);
+}
+
+// Layer 1 is frozen between layers that train: keys and queries of tokens have
+// a gradient, those of distances none.
+TEST(CountFlops, FrozenDistancesHaveNoGradient) {
+  const ModuleFlops layer = Partly(Deberta(), kTags, {1}, 0.0).modules[2];
+  const double rows = 8.0 * 128.0;
+  const double square = 2.0 * rows * 768.0 * 768.0;
+  const double sight = 2.0 * rows * 128.0 * 768.0;
+  const double far = 2.0 * rows * 512.0 * 768.0;  // keys, or queries
+  EXPECT_DOUBLE_EQ(layer.backward, 12 * square + 4 * sight + 2 * far);
+}
+
+// The lowest layer that trains: of its distances the maps' weights, of the
+// products with them what came through those.
+TEST(CountFlops, DistancesOfAFrozenTableGoNoFurtherThanTheirMaps) {
+  const ModuleFlops layer = Partly(Deberta(), kTags, {}, 0.0).modules[1];
+  const double rows = 8.0 * 128.0;
+  const double square = 2.0 * rows * 768.0 * 768.0;
+  const double sight = 2.0 * rows * 128.0 * 768.0;
+  const double far = 2.0 * rows * 512.0 * 768.0;
+  const double map = 2.0 * 512.0 * 768.0 * 768.0;
+  EXPECT_DOUBLE_EQ(layer.backward,
+                   (24 - 3) * square + 4 * sight + 4 * far + 2 * map);
+}
+
+// ModernBERT's norms stand before the maps: they need the gradient of what
+// those read, also in the lowest layer that trains. Layer 0 has none before
+// query, key and value.
+TEST(CountFlops, ANormBeforeAMapNeedsTheGradientOfItsInput) {
+  const ModuleFlops lowest = Partly(ModernBert(), kTags, {0}, 0.0).modules[2];
+  EXPECT_DOUBLE_EQ(lowest.backward, 2.0 * lowest.forward);
+  const ModuleFlops first = Partly(ModernBert(), kTags, {}, 0.0).modules[1];
+  const double qkv = 2.0 * 8.0 * 128.0 * 768.0 * 3.0 * 768.0;
+  EXPECT_DOUBLE_EQ(first.backward, 2.0 * first.forward - qkv);
+}
+
+ModelConfig Electra() {
   ModelConfig config = Base();
   config.family = Family::kElectra;
   config.embedding = 128;
-  const ModuleFlops map = Full(config).modules[0];
+  return config;
+}
+
+TEST(CountFlops, NarrowTablesHaveAMap) {
+  const ModuleFlops map = Full(Electra()).modules[0];
   EXPECT_DOUBLE_EQ(map.forward, 2.0 * 8.0 * 128.0 * 128.0 * 768.0);
   EXPECT_DOUBLE_EQ(map.spent(), 3.0 * map.forward);
+}
+
+TEST(CountFlops, WithBiasesAloneTheMapOfNarrowTablesHasNoWeightsGradient) {
+  const ModuleFlops map =
+      Partly(Electra(), kTags, {}, 1.0, Tuned::kBiases).modules[0];
+  EXPECT_DOUBLE_EQ(map.backward, map.forward);
+  EXPECT_DOUBLE_EQ(map.skipped, map.forward);
+}
+
+constexpr double kRow = 2.0 * 8.0 * 768.0;  // H to one output, of each text
+
+// Where nothing below trains the first map has no gradient of its input, the
+// second has: it comes of the first.
+TEST(CountFlops, TheSecondMapOfAHeadHasAnInputsGradient) {
+  std::set<std::int64_t> all;
+  for (std::int64_t i = 0; i < 12; ++i) all.insert(i);
+  const HeadSpec mlp = {
+      .task = Task::kSequence, .outputs = 2, .kind = HeadKind::kMlp};
+  const ModuleFlops own = Partly(Base(), mlp, all, 0.0).modules.back();
+  EXPECT_DOUBLE_EQ(own.forward, kRow * (768.0 + 2.0));
+  EXPECT_DOUBLE_EQ(own.backward, kRow * (768.0 + 2.0 * 2.0));
+  const ModuleFlops dense =
+      Partly(Electra(), kTwoClasses, all, 0.0).modules.back();
+  EXPECT_DOUBLE_EQ(dense.backward, kRow * (768.0 + 2.0 * 2.0));
+}
+
+// Its two maps stand beside each other.
+TEST(CountFlops, AnInnerProductHasNoSecondMap) {
+  std::set<std::int64_t> all;
+  for (std::int64_t i = 0; i < 12; ++i) all.insert(i);
+  const HeadSpec product = {.task = Task::kRegression,
+                            .outputs = 1,
+                            .kind = HeadKind::kInnerProduct};
+  const ModuleFlops own = Partly(Base(), product, all, 0.0).modules.back();
+  EXPECT_DOUBLE_EQ(own.forward, kRow / 2.0 * (768.0 + 768.0));
+  EXPECT_DOUBLE_EQ(own.backward, own.forward);
+}
+
+// What a text takes is counted for each, what a batch takes for each batch.
+TEST(CountPrefix, OfDistancesTheMapsAreThoseOfABatch) {
+  const StepFlops step = Full(Deberta());
+  double forward = 0.0;
+  for (std::size_t i = 0; i < 4; ++i) forward += step.modules[i].forward;
+  const double maps = 3.0 * 2.0 * 2.0 * 512.0 * 768.0 * 768.0;
+  const auto of = [](const ModelConfig& config, std::int64_t batches) {
+    return CountPrefix(config, kTags, 4, kTexts, batches, kTokens);
+  };
+  EXPECT_DOUBLE_EQ(of(Deberta(), 1), forward);
+  EXPECT_DOUBLE_EQ(of(Deberta(), 3), forward + 2.0 * maps);
+  EXPECT_DOUBLE_EQ(of(Base(), 3), of(Base(), 1));
 }
 
 TEST(CountFlops, FullTrainingIsThreeForwards) {
@@ -226,6 +341,21 @@ TEST(CountFlops, BiasesAloneCostTheInputsGradients) {
   EXPECT_DOUBLE_EQ(step.modules[6].backward, 12 * kSquare + 4 * kSight);
   EXPECT_DOUBLE_EQ(step.modules[4].backward, 9 * kSquare + 4 * kSight);
   EXPECT_EQ(step.modules[3].backward, 0.0);
+}
+
+// Down to what layer 3 is given: an input's gradient for each map, both of
+// attention's products, and of no weight.
+TEST(CountInputFlops, APassGoesBackToWhatABlockIsGiven) {
+  const StepFlops pass =
+      CountInputFlops(Base(), kTags, 1 + 3, kTexts, kTokens);
+  EXPECT_EQ(pass.modules[3].spent(), 0.0);
+  EXPECT_DOUBLE_EQ(pass.modules[4].forward, 12 * kSquare + 2 * kSight);
+  EXPECT_DOUBLE_EQ(pass.modules[4].backward, 12 * kSquare + 4 * kSight);
+  EXPECT_EQ(pass.modules[4].module, "layer.3");
+  EXPECT_DOUBLE_EQ(pass.modules.back().backward, pass.modules.back().forward);
+  EXPECT_EQ(pass.skipped(), 0.0);
+  const StepFlops top = CountInputFlops(Base(), kTags, 13, kTexts, kTokens);
+  EXPECT_DOUBLE_EQ(top.spent(), pass.modules.back().spent());
 }
 
 TEST(CountFlops, AFrozenAdapterCostsNoBackward) {

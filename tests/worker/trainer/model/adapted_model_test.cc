@@ -55,6 +55,21 @@ TEST_F(AdaptedModel, BeginsWhereThePretrainedModelIs) {
   EXPECT_TRUE(Run(Make()).equal(Run(loaded_.model)));
 }
 
+// Whatever D was drawn, U is 0; and where U moves they do something.
+TEST_F(AdaptedModel, BottlenecksBeginWhereThePretrainedModelIs) {
+  for (const bool relu : {false, true}) {
+    ModelConfig config = loaded_.model.config();
+    config.bottleneck = {.size = 4, .relu = relu};
+    const std::vector<bool> none(loaded_.model.weights().size(), false);
+    Model model = TrainableCopy(loaded_, config, none, 3);
+    EXPECT_TRUE(Run(model).equal(Run(loaded_.model)));
+    for (Weight& each : model.weights()) {
+      if (each.spec.role == Role::kUp) each.value.fill_(0.1);
+    }
+    EXPECT_FALSE(Run(model).equal(Run(loaded_.model)));
+  }
+}
+
 // Uniform up to 1 / sqrt(inputs), as nn.Linear and peft draw it.
 TEST_F(AdaptedModel, DrawsAFromTheSeedAndBIsZero) {
   const Model one = Make(3);

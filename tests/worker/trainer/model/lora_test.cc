@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/plain/trainer_words.h"
 #include "gmock/gmock.h"
 #include "worker/trainer/model/parameters.h"
 
@@ -41,6 +42,14 @@ TEST(Lora, KnowsPartsByOurNamesAndByThoseOfTransformers) {
   EXPECT_EQ(LoraPartOf(""), std::nullopt);
   EXPECT_EQ(LoraPartNames(),
             "query, key, value, attention_out, ffn_in, ffn_out, qkv");
+}
+
+// The coordinator passes what stands there.
+TEST(Lora, KnowsEveryWordThatAStudyMaySay) {
+  for (const LoraWord& each : LoraWords()) {
+    ASSERT_TRUE(LoraPartOf(each.word).has_value()) << each.word;
+    EXPECT_EQ(NameOf(*LoraPartOf(each.word)), each.map);
+  }
 }
 
 TEST(Lora, ARankIsAtMostAsLargeAsTheMap) {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/prefix/boundary_maker.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "tests/worker/trainer/data/data_fixture.h"
 #include "tests/worker/trainer/fixtures.h"
 #include "worker/trainer/text/vocab_files.h"
@@ -36,8 +41,9 @@ class BoundaryMakerOf : public ::testing::TestWithParam<std::int64_t> {
       const std::vector<std::uint32_t>& rows) {
     BoundaryMaker maker(loaded_.model, GetParam(), Precision::kFp32);
     std::map<std::uint32_t, Boundary> made;
-    const auto take = [&](std::uint32_t row, std::span<const float> boundary,
-                          std::int64_t /*from*/) -> Expected<Done> {
+    const auto take =
+        [&](std::uint32_t row, std::span<const float> boundary,
+            const BoundaryMaker::Origin& /*origin*/) -> Expected<Done> {
       made[row] = Boundary(boundary.begin(), boundary.end());
       return Done{};
     };
@@ -61,6 +67,29 @@ TEST_P(BoundaryMakerOf, ATextHasTheSameBitsInAnyCompany) {
     for (const auto& [row, boundary] : made) {
       EXPECT_EQ(boundary, together.at(row)) << row << " of " << some;
     }
+  }
+}
+
+// One text of each batch opens it; all do where they are computed one by one.
+TEST_P(BoundaryMakerOf, SaysWhichTextOpensABatch) {
+  std::vector<std::uint32_t> rows(tokens_.size());
+  for (std::uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
+  KnownCompanies known;
+  BoundaryMaker maker(loaded_.model, GetParam(), Precision::kFp32, {}, &known);
+  std::vector<bool> opens;
+  const auto take = [&](std::uint32_t, std::span<const float>,
+                        const BoundaryMaker::Origin& origin) -> Expected<Done> {
+    opens.push_back(origin.opens_batch);
+    return Done{};
+  };
+  ASSERT_TRUE(maker.Make(tokens_, rows, nullptr, take).ok());
+  const auto batches = std::ranges::count(opens, true);
+  EXPECT_TRUE(opens.front());
+  ASSERT_EQ(known.size(), 1U);
+  if (known.begin()->second.alone) {
+    EXPECT_EQ(batches, 41);
+  } else {
+    EXPECT_LT(batches, 41);  // of 51 texts at most
   }
 }
 

@@ -11,6 +11,8 @@
 namespace frostline::trainer {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAreArray;
 
 LabelSet Labels(const std::vector<std::string>& names) {
@@ -106,6 +108,69 @@ TEST(Scores, ACorrelationThatIsUndefinedIsZero) {
   EXPECT_EQ(metrics.at("mse"), 1.0);
   ExpectNames(metrics, MetricNames({Task::kRegression, 1}, none));
   EXPECT_EQ(scores.Outcomes("f").value().encoding, "FLOAT16");
+}
+
+// --- what fits a finish ---
+
+constexpr std::size_t kKib = 1024;
+
+ExampleOutcomes OfSet(const std::string& set, std::size_t marks,
+                      std::size_t classes, std::size_t confidences) {
+  ExampleOutcomes outcomes;
+  outcomes.set = set;
+  outcomes.bytes.assign(marks, 'm');
+  outcomes.predicted_class.assign(classes, 'p');
+  outcomes.true_class.assign(classes, 't');
+  outcomes.confidence.assign(confidences, 'c');
+  return outcomes;
+}
+
+std::vector<ExampleOutcomes> ThreeSets(std::size_t marks, std::size_t classes,
+                                       std::size_t confidences) {
+  std::vector<ExampleOutcomes> sets;
+  for (const char* set : {"validation", "test", "other"}) {
+    sets.push_back(
+        OfSet(set, marks * kKib, classes * kKib, confidences * kKib));
+  }
+  return sets;
+}
+
+TEST(FitIntoFinish, TheLastSetsConfidencesGoFirst) {
+  std::vector<ExampleOutcomes> sets = ThreeSets(20, 60, 80);
+  EXPECT_THAT(FitIntoFinish(sets), ElementsAre("confidences of other"));
+  EXPECT_EQ(sets[1].confidence.size(), 80 * kKib);
+  EXPECT_TRUE(sets[2].confidence.empty());
+  EXPECT_EQ(sets[2].predicted_class.size(), 60 * kKib);
+}
+
+TEST(FitIntoFinish, PredictionsGoBehindAllConfidences) {
+  std::vector<ExampleOutcomes> sets = ThreeSets(100, 100, 40);
+  EXPECT_THAT(
+      FitIntoFinish(sets),
+      ElementsAre("confidences of other", "confidences of test",
+                  "confidences of validation", "predictions of other",
+                  "predictions of test"));
+  EXPECT_EQ(sets[0].predicted_class.size(), 100 * kKib);
+  EXPECT_TRUE(sets[1].true_class.empty());
+  EXPECT_EQ(sets[1].bytes.size(), 100 * kKib);  // right or wrong stays
+}
+
+TEST(FitIntoFinish, WholeSetsGoLastAndTheValidationSetNeverBeforeOthers) {
+  std::vector<ExampleOutcomes> sets = ThreeSets(300, 1, 0);
+  EXPECT_THAT(FitIntoFinish(sets),
+              ElementsAre("predictions of other", "predictions of test",
+                          "predictions of validation",
+                          "all outcomes of other"));
+  ASSERT_EQ(sets.size(), 2U);
+  EXPECT_EQ(sets[0].set, "validation");
+}
+
+TEST(FitIntoFinish, ExactlyAsMuchAsFitsStaysWhole) {
+  std::vector<ExampleOutcomes> sets = {OfSet("validation", 0, 9, 100)};
+  sets[0].bytes.assign((std::size_t{640} << 10) - sets[0].size(), 'm');
+  EXPECT_THAT(FitIntoFinish(sets), IsEmpty());
+  sets[0].bytes += 'm';
+  EXPECT_THAT(FitIntoFinish(sets), ElementsAre("confidences of validation"));
 }
 
 }  // namespace

@@ -67,6 +67,40 @@ TEST(SmartTrial, TheMeanOfWeightsGoesOnAfterAnyStop) {
   EXPECT_GT(stops, 1);
 }
 
+double SpentOn(const std::string& smart, const std::string& rates) {
+  TrialWorld world;
+  TrialMessage trial = world.Trial(smart, rates);
+  trial.training.freeze.prefix_dropout = PrefixDropout::kOff;
+  const TrialEnd end = world.Run(trial);
+  EXPECT_EQ(end.state, TrialState::kSucceeded) << end.cause;
+  return end.usage ? end.usage->flops_spent : 0.0;
+}
+
+// Where all trains a step is three passes forward; each further one of the
+// adversary goes back as far, but to no weight.
+TEST(SmartTrial, AllItsPassesAreCounted) {
+  const std::string all = R"("embeddings": 1e-4, "layer.0": 1e-4,
+      "layer.1": 1e-4, "layer.2": 1e-4, "pooler": 1e-4, "head": 1e-4)";
+  const double plain = SpentOn(R"("epochs": 2,)", all);
+  const double one = SpentOn(Training(R"("steps": 1)"), all);
+  const double pass = SpentOn(Training(R"("steps": 2)"), all) - one;
+  EXPECT_GT(pass, plain * 2.0 / 3.0);
+  EXPECT_LT(pass, plain);
+  EXPECT_DOUBLE_EQ(one, 2.0 * plain + pass);
+  EXPECT_DOUBLE_EQ(SpentOn(Training(R"("bregman": 1)"), all),
+                   one + plain / 3.0);
+}
+
+// Two of three layers are frozen, and their boundary is taken by both.
+TEST(SmartTrial, AtTheBoundaryNothingBelowIsComputed) {
+  const std::string rates = R"("embeddings": 0, "layer.0": 0, "layer.1": 0,
+      "layer.2": 1e-4, "pooler": 1e-4, "head": 1e-4)";
+  const double plain = SpentOn(R"("epochs": 2,)", rates);
+  const double above = SpentOn(Training(R"("enter": "boundary")"), rates);
+  EXPECT_GT(above, plain);
+  EXPECT_GT(SpentOn(Training(R"("enter": "embeddings")"), rates), 2.0 * above);
+}
+
 TEST(SmartTrial, AnAdversaryThatIsNoNumberEndsTheTrialByItsName) {
   TrialWorld world;
   const TrialEnd end = world.Run(world.Trial(

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "tests/worker/trainer/trial/trial_world.h"
@@ -230,6 +232,70 @@ TEST(TaskBatches, GoOnFromAnyPosition) {
       EXPECT_EQ(rest.Next().front().rows, next.front().rows);
       EXPECT_EQ(copy.Next().front().task, next.front().task);
       EXPECT_EQ(rest.position(), whole.position());
+    }
+  }
+}
+
+// 900 draws at 3 : 1; a share's deviation is .014.
+TEST(TaskBatches, RandomTurnsComeByTheirShares) {
+  TaskBatches batches(kLengths, Mix(TaskMixing::kRandom, {3, 1}));
+  int of_second = 0;
+  std::set<int> of_epochs;  // how many were the second's in an epoch
+  for (int epoch = 0; epoch < 100; ++epoch) {
+    int here = 0;
+    do {
+      here += batches.Next().front().task == 1 ? 1 : 0;
+    } while (!batches.AtEpochEnd());
+    of_second += here;
+    of_epochs.insert(here);
+  }
+  EXPECT_NEAR(of_second / 900.0, 0.25, 0.06);
+  EXPECT_GT(of_epochs.size(), 3U);
+}
+
+TEST(TaskBatches, InProportionNoTaskIsABatchBehind) {
+  const std::vector<std::vector<std::uint32_t>> lengths(
+      4, std::vector<std::uint32_t>(20, 5));
+  const std::vector<double> shares = {5, 1, 1, 1};
+  TaskBatches batches(lengths, Mix(TaskMixing::kInProportion, shares));
+  std::vector<double> had(4, 0.0);
+  for (int i = 1; i <= 40; ++i) {
+    had[batches.Next().front().task] += 1.0;
+    for (std::size_t task = 0; task < had.size(); ++task) {
+      EXPECT_LT(shares[task] / 8.0 * i - had[task], 1.0) << i;
+    }
+  }
+}
+
+// "0:2,5@0 " of a batch: whose rows, which, in which pass.
+std::string InWords(const std::vector<TaskRows>& batch) {
+  std::string shown;
+  for (const TaskRows& part : batch) {
+    shown += std::to_string(part.task) + ":";
+    for (const std::uint32_t row : part.rows) {
+      shown += std::to_string(row) + ",";
+    }
+    shown += "@" + std::to_string(part.epoch) + " ";
+  }
+  return shown;
+}
+
+TEST(TaskBatches, FromAnyStepOnTheOrderIsTheSame) {
+  for (const TaskMixing mixing :
+       {TaskMixing::kRandom, TaskMixing::kInProportion, TaskMixing::kJoined}) {
+    TaskBatches whole(kLengths, Mix(mixing, {1, 2}));
+    std::vector<MixPosition> positions;
+    std::vector<std::string> order;
+    for (int i = 0; i < 30; ++i) {  // more than three epochs
+      positions.push_back(whole.position());
+      order.push_back(InWords(whole.Next()));
+    }
+    for (std::size_t from = 0; from < order.size(); ++from) {
+      TaskBatches rest(kLengths, Mix(mixing, {1, 2}));
+      rest.Seek(positions[from]);
+      for (std::size_t i = from; i < order.size(); ++i) {
+        ASSERT_EQ(InWords(rest.Next()), order[i]) << from << " to " << i;
+      }
     }
   }
 }
