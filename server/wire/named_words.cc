@@ -72,12 +72,11 @@ absl::Status CheckFrozen(const v1::TaskSpec& task, const std::string& field) {
     const bool of_head = absl::StartsWith(selector, "layer.") &&
                          absl::StrContains(selector, ".head.");
     if (!of_head) continue;
-    return Wrong(
-        absl::StrCat(field, ".freeze[", i, "]"),
-        absl::StrCat("the task ", Shown(task.name()), " freezes ",
-                     Shown(selector),
-                     ", and a task freezes no single attention heads"),
-        "freeze whole layers, or their attention");
+    return Wrong(absl::StrCat(field, ".freeze[", i, "]"),
+                 absl::StrCat("the task ", Shown(task.name()), " freezes ",
+                              Shown(selector),
+                              ", and a task freezes no single attention heads"),
+                 "freeze whole layers, or their attention");
   }
   return absl::OkStatus();
 }

@@ -88,15 +88,14 @@ SettingSteps::SettingSteps(const Shape& shape, const StepKind& kind)
 // Adapters train in the place of the embeddings, too.
 FreezePlan SettingSteps::Plan() const {
   const bool still = kind_.frozen >= 0 || model_.config().adapted();
-  ModuleRates rates = {{"embeddings", still ? 0.0 : kRate},
-                       {"pooler", kRate},
-                       {"head", kRate}};
+  ModuleRates rates = {
+      {"embeddings", still ? 0.0 : kRate}, {"pooler", kRate}, {"head", kRate}};
   for (std::int64_t i = 0; i < shape_.layers; ++i) {
     rates["layer." + std::to_string(i)] = i < kind_.frozen ? 0.0 : kRate;
   }
-  return Must(MakeFreezePlan(
-      model_.config(), heads_, rates,
-      {FreezeMode::kHard, PrefixDropout::kHf, kind_.tuned}));
+  return Must(
+      MakeFreezePlan(model_.config(), heads_, rates,
+                     {FreezeMode::kHard, PrefixDropout::kHf, kind_.tuned}));
 }
 
 void SettingSteps::Step() {
@@ -112,11 +111,10 @@ double SettingSteps::Flops() const {
     const std::int64_t texts = batch.ids.size(0);
     const StepFlops step = CountFlops(model_.config(), heads_, plan, texts,
                                       shape_.tokens, batch.task);
-    flops += step.spent() +
-             CountSmart(kind_.smart, model_.config(), heads_,
-                        plan.frozen_blocks, step, texts, shape_.tokens,
-                        batch.task)
-                 .spent;
+    flops += step.spent() + CountSmart(kind_.smart, model_.config(), heads_,
+                                       plan.frozen_blocks, step, texts,
+                                       shape_.tokens, batch.task)
+                                .spent;
   }
   return flops;
 }

@@ -34,10 +34,9 @@ SmartFlops CountSmart(const SmartOptions& smart, const ModelConfig& config,
   const double turns = heads[task].apart() ? 2.0 : 1.0;
   const StepFlops adversary =
       CountInputFlops(config, heads, moved, texts, tokens, task);
-  flops.spent +=
-      turns * static_cast<double>(smart.steps) * adversary.spent() +
-      turns * (SumOf(step, moved, all, &ModuleFlops::forward) +
-               SumOf(step, moved, all, &ModuleFlops::backward));
+  flops.spent += turns * static_cast<double>(smart.steps) * adversary.spent() +
+                 turns * (SumOf(step, moved, all, &ModuleFlops::forward) +
+                          SumOf(step, moved, all, &ModuleFlops::backward));
   flops.skipped = turns * SumOf(step, moved, all, &ModuleFlops::skipped);
   // The clean pass begins higher, or takes a boundary: the embeddings give what
   // is moved once more.

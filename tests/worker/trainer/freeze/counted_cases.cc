@@ -75,8 +75,10 @@ ModelConfig TinyConfig(Family family) {
 std::vector<CountedCase> CasesOfFamilies() {
   std::vector<CountedCase> cases;
   const std::vector<std::pair<std::string, Family>> families = {
-      {"Bert", Family::kBert},       {"DistilBert", Family::kDistilBert},
-      {"Electra", Family::kElectra}, {"ModernBert", Family::kModernBert},
+      {"Bert", Family::kBert},
+      {"DistilBert", Family::kDistilBert},
+      {"Electra", Family::kElectra},
+      {"ModernBert", Family::kModernBert},
       {"Deberta", Family::kDebertaV3}};
   for (const auto& [of, family] : families) {
     const ModelConfig config = TinyConfig(family);
@@ -88,8 +90,14 @@ std::vector<CountedCase> CasesOfFamilies() {
     cases.push_back({of + "HeadAlone", config, kClasses, kAll, 0.0});
     cases.push_back({of + "Mlp", config, kMlp, kAll, 0.0});
     cases.push_back({of + "Lr0", config, kClasses, {0}, 0.0, kLr0});
-    cases.push_back({of + "Stored", config, kClasses, {0}, 0.0, kStill,
-                     SmartOptions(), true});
+    cases.push_back({of + "Stored",
+                     config,
+                     kClasses,
+                     {0},
+                     0.0,
+                     kStill,
+                     SmartOptions(),
+                     true});
   }
   return cases;
 }
@@ -104,8 +112,11 @@ std::vector<CountedCase> CasesOfSettings() {
         {of + "BiasesPrefix", TinyConfig(family), kTags, {0}, 0.0, kBiases});
     cases.push_back(
         {of + "Lora", Lora(family, {kQuery, kValue}), kClasses, {0}, 0.0});
-    cases.push_back({of + "LoraWide", Lora(family, {kKey, kFeedForwardOut}),
-                     kTags, {}, 0.0});
+    cases.push_back({of + "LoraWide",
+                     Lora(family, {kKey, kFeedForwardOut}),
+                     kTags,
+                     {},
+                     0.0});
     cases.push_back(
         {of + "Bottleneck", Bottleneck(family), kClasses, {0}, 0.0});
   }
@@ -136,8 +147,8 @@ std::vector<CountedCase> CasesOfSmart() {
       const auto add = [&](const std::string& what, const HeadSpec& head,
                            const std::set<std::int64_t>& frozen, double rate,
                            const FreezeSemantics& semantics, bool stored) {
-        cases.push_back({of + what, config, head, frozen, rate, semantics,
-                         smart, stored});
+        cases.push_back(
+            {of + what, config, head, frozen, rate, semantics, smart, stored});
       };
       add("All", kClasses, {}, 1e-4, {}, false);
       add("Prefix", kClasses, {0, 1}, 0.0, {}, false);

@@ -67,9 +67,8 @@ Batch DrawBatch(const HeadSpec& head) {
 
 double Counted(const CountedCase& of, const FreezePlan& plan) {
   const StepFlops step = CountFlops(of.config, of.head, plan, kTexts, kTokens);
-  const SmartFlops smart =
-      CountSmart(of.smart, of.config, of.head, plan.frozen_blocks, step, kTexts,
-                 kTokens);
+  const SmartFlops smart = CountSmart(
+      of.smart, of.config, of.head, plan.frozen_blocks, step, kTexts, kTokens);
   double spent = step.spent() + smart.spent;
   if (!of.stored) return spent;
   for (std::int64_t i = 0; i < plan.frozen_blocks; ++i) {

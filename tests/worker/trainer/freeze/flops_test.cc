@@ -187,9 +187,8 @@ TEST(CountFlops, TheSecondMapOfAHeadHasAnInputsGradient) {
 TEST(CountFlops, AnInnerProductHasNoSecondMap) {
   std::set<std::int64_t> all;
   for (std::int64_t i = 0; i < 12; ++i) all.insert(i);
-  const HeadSpec product = {.task = Task::kRegression,
-                            .outputs = 1,
-                            .kind = HeadKind::kInnerProduct};
+  const HeadSpec product = {
+      .task = Task::kRegression, .outputs = 1, .kind = HeadKind::kInnerProduct};
   const ModuleFlops own = Partly(Base(), product, all, 0.0).modules.back();
   EXPECT_DOUBLE_EQ(own.forward, kRow / 2.0 * (768.0 + 768.0));
   EXPECT_DOUBLE_EQ(own.backward, own.forward);
@@ -346,8 +345,7 @@ TEST(CountFlops, BiasesAloneCostTheInputsGradients) {
 // Down to what layer 3 is given: an input's gradient for each map, both of
 // attention's products, and of no weight.
 TEST(CountInputFlops, APassGoesBackToWhatABlockIsGiven) {
-  const StepFlops pass =
-      CountInputFlops(Base(), kTags, 1 + 3, kTexts, kTokens);
+  const StepFlops pass = CountInputFlops(Base(), kTags, 1 + 3, kTexts, kTokens);
   EXPECT_EQ(pass.modules[3].spent(), 0.0);
   EXPECT_DOUBLE_EQ(pass.modules[4].forward, 12 * kSquare + 2 * kSight);
   EXPECT_DOUBLE_EQ(pass.modules[4].backward, 12 * kSquare + 4 * kSight);

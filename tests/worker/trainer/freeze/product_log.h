@@ -23,10 +23,9 @@ class ProductLog {
  public:
   ProductLog() {
     flops_ = 0.0;
-    handle_ =
-        at::addThreadLocalCallback(at::RecordFunctionCallback(&Note)
-                                       .needsInputs(true)
-                                       .scopes({at::RecordScope::FUNCTION}));
+    handle_ = at::addThreadLocalCallback(
+        at::RecordFunctionCallback(&Note).needsInputs(true).scopes(
+            {at::RecordScope::FUNCTION}));
   }
   ~ProductLog() { at::removeCallback(handle_); }
   ProductLog(const ProductLog&) = delete;

@@ -32,10 +32,10 @@ class PredictionsOfWords : public ::testing::Test {
     const std::vector<std::uint32_t> rows = {0, 1};
     Batch batch;
     batch.labels = at::tensor(labels).view({2, 2});
-    scores.Add(rows, batch,
-               {at::tensor({0.F, 9.F, 9.F, 0.F, 0.F, 9.F, 9.F, 0.F})
-                    .view({2, 2, 2}),
-                1.0, 0});
+    scores.Add(
+        rows, batch,
+        {at::tensor({0.F, 9.F, 9.F, 0.F, 0.F, 9.F, 9.F, 0.F}).view({2, 2, 2}),
+         1.0, 0});
     return scores;
   }
 
@@ -68,10 +68,9 @@ TEST_F(PredictionsOfWords, WithoutLabelsEachWordIsPredicted) {
 
 TEST_F(PredictionsOfWords, OnesWithoutALabelAmongOthersAreNotPredicted) {
   DatasetReader reader(TaskKind::kTagging);
-  const DataPart part =
-      Read(reader.SkipUnlabelled(),
-           "{\"words\": \"go home\", \"tags\": \"VERB _\"}\n"
-           "{\"words\": \"stay\", \"tags\": \"NOUN\"}\n");
+  const DataPart part = Read(reader.SkipUnlabelled(),
+                             "{\"words\": \"go home\", \"tags\": \"VERB _\"}\n"
+                             "{\"words\": \"stay\", \"tags\": \"NOUN\"}\n");
   EXPECT_EQ(Written(part, Say({1, -100, 0, -100})),
             "word\tlabel\tprediction\tconfidence\n"
             "go\tVERB\tVERB\t0.999877\nhome\t\t\t\n\n"

@@ -145,11 +145,10 @@ TEST(FitIntoFinish, TheLastSetsConfidencesGoFirst) {
 
 TEST(FitIntoFinish, PredictionsGoBehindAllConfidences) {
   std::vector<ExampleOutcomes> sets = ThreeSets(100, 100, 40);
-  EXPECT_THAT(
-      FitIntoFinish(sets),
-      ElementsAre("confidences of other", "confidences of test",
-                  "confidences of validation", "predictions of other",
-                  "predictions of test"));
+  EXPECT_THAT(FitIntoFinish(sets),
+              ElementsAre("confidences of other", "confidences of test",
+                          "confidences of validation", "predictions of other",
+                          "predictions of test"));
   EXPECT_EQ(sets[0].predicted_class.size(), 100 * kKib);
   EXPECT_TRUE(sets[1].true_class.empty());
   EXPECT_EQ(sets[1].bytes.size(), 100 * kKib);  // right or wrong stays
@@ -157,10 +156,10 @@ TEST(FitIntoFinish, PredictionsGoBehindAllConfidences) {
 
 TEST(FitIntoFinish, WholeSetsGoLastAndTheValidationSetNeverBeforeOthers) {
   std::vector<ExampleOutcomes> sets = ThreeSets(300, 1, 0);
-  EXPECT_THAT(FitIntoFinish(sets),
-              ElementsAre("predictions of other", "predictions of test",
-                          "predictions of validation",
-                          "all outcomes of other"));
+  EXPECT_THAT(
+      FitIntoFinish(sets),
+      ElementsAre("predictions of other", "predictions of test",
+                  "predictions of validation", "all outcomes of other"));
   ASSERT_EQ(sets.size(), 2U);
   EXPECT_EQ(sets[0].set, "validation");
 }
