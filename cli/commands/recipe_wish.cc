@@ -93,7 +93,7 @@ absl::StatusOr<OpenedRecipe> OpenWished(const RecipeArgs& args) {
 absl::StatusOr<RecipeStock> FindStock(Session& session,
                                       const std::string& folder) {
   ASSIGN_OR_RETURN(const auto registry, FindRegistry(folder));
-  if (registry.has_value()) return StockOf(*registry);
+  if (registry.has_value()) return RecipeStockOf(*registry);
   return StockOfFleet(session);
 }
 

@@ -97,7 +97,7 @@ YamlPtr FirstOf(const v1::ParameterSpace& parameter) {
 
 }  // namespace
 
-RecipeStock StockOf(const registry::Registry& registry) {
+RecipeStock RecipeStockOf(const registry::Registry& registry) {
   RecipeStock stock;
   stock.where = absl::StrCat("the registry ", registry.folder);
   for (const auto& [id, entry] : registry.models) stock.models.insert(id);

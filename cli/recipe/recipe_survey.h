@@ -27,7 +27,7 @@ struct RecipeStock {
   ModelFactsOf model_facts;
 };
 
-RecipeStock StockOf(const registry::Registry& registry);
+RecipeStock RecipeStockOf(const registry::Registry& registry);
 
 // What counts for `model` in a recipe: what is known of it, else what the
 // recipe says; it has a pooler unless either says otherwise.

@@ -21,7 +21,7 @@ std::string ScaleNames(const Recipe& recipe) {
 }
 
 std::string Line(const std::string& text, int width) {
-  return text.empty() ? "" : WrapText(text, width) + "\n";
+  return text.empty() ? "" : WrapText(text, width);
 }
 
 std::int64_t TrialsOf(const SurveyedStudy& study) {

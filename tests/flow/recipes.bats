@@ -96,8 +96,8 @@ PY
 
 @test "what is missing is said before anything runs" {
   mkdir -p bare
-  printf '{}\n' >bare/models.yaml
-  printf '{}\n' >bare/datasets.yaml
+  : >bare/models.yaml
+  : >bare/datasets.yaml
   run frostline recipe run pos-short --scale sample --registry bare --local no
   echo "$output"
   [ "$status" -eq 100 ]
