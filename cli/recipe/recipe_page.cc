@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "cli/recipe/published_judge.h"
 #include "cli/recipe/rate_correlation.h"
@@ -178,6 +179,29 @@ ReportSection QuestionSection(const Recipe& recipe) {
   return section;
 }
 
+// Where entries differ, how; of the others that they do not.
+void SayAcross(const RecipeRecord& record, ReportSection& section) {
+  std::vector<std::string> alike;
+  for (const AcrossRecord& across : record.across) {
+    const auto& tests = across.comparison.tests();
+    const bool differs =
+        std::any_of(tests.begin(), tests.end(),
+                    [](const v1::PairedTest& test) { return test.differs(); });
+    const std::string what = absl::StrCat(across.stage, ", '", across.run,
+                                          "', ", across.comparison.metric());
+    if (differs) {
+      section.paragraphs.push_back(
+          absl::StrCat(what, ": ", across.comparison.verdict()));
+    } else {
+      alike.push_back(what);
+    }
+  }
+  if (alike.empty()) return;
+  section.paragraphs.push_back(absl::StrCat(
+      "No entry can be told from the one that it was set against: ",
+      absl::StrJoin(alike, "; "), "."));
+}
+
 // What each stage came to, first of all.
 ReportSection VerdictSection(const RecipeRecord& record,
                              const std::optional<Recipe>& recipe) {
@@ -188,7 +212,21 @@ ReportSection VerdictSection(const RecipeRecord& record,
     section.paragraphs.push_back(
         absl::StrCat(EntryOf(stage), ": ", findings[0]));
   }
+  SayAcross(record, section);
   return section;
+}
+
+// Which stand-ins a scale has decides what its numbers can be held against. The
+// studies say "elsa tiny".
+void AddScaleLine(const RecipeRecord& record, const Recipe& recipe,
+                  ReportPage& page) {
+  if (record.stages.empty()) return;
+  const std::string& said = record.stages[0].study.study.spec().recipe();
+  const std::string name = said.substr(said.rfind(' ') + 1);
+  for (const RecipeScale& scale : recipe.scales) {
+    if (scale.name != name) continue;
+    page.lines.push_back(absl::StrCat("scale ", name, ": ", scale.about));
+  }
 }
 
 // Of one stage's entries all tests that were made, one under the other.
@@ -265,6 +303,7 @@ absl::StatusOr<ReportPage> ComposeRecipeReport(const RecipeRecord& record) {
   if (recipe && !recipe->source.empty()) {
     page.lines.push_back(absl::StrCat("after: ", recipe->source));
   }
+  if (recipe) AddScaleLine(record, *recipe, page);
   page.sections.push_back(VerdictSection(record, recipe));
   if (recipe) page.sections.push_back(QuestionSection(*recipe));
   for (const StageRecord& stage : record.stages) {

@@ -125,7 +125,7 @@ std::vector<RunColumn> ColumnsOf(const StudyRecord& record,
     }));
   }
   if (published != nullptr) {
-    columns.push_back(Make("published", Short, runs,
+    columns.push_back(Make(absl::StrCat("published ", metric), Short, runs,
                            [published, &metric](const RunTrials& run) {
                              return PublishedOf(*published, run.name, metric);
                            }));

@@ -64,7 +64,7 @@ TEST(RunTable, HasWhatWasPublishedBeside) {
   const auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
   const ReportTable table =
       RunTable(RunsRecord(), "runs", &recipe->published.at("frozen-english"));
-  EXPECT_EQ(table.columns[4], "published");
+  EXPECT_EQ(table.columns[4], "published accuracy");
   EXPECT_EQ(table.rows[0][4], "0.93");
 }
 
