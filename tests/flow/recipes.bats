@@ -95,9 +95,7 @@ PY
 }
 
 @test "what is missing is said before anything runs" {
-  mkdir -p bare
-  : >bare/models.yaml
-  : >bare/datasets.yaml
+  frostline registry add model tiny --id other --registry bare >other.log
   run frostline recipe run pos-short --scale sample --registry bare --local no
   echo "$output"
   [ "$status" -eq 100 ]

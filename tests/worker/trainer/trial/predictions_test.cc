@@ -68,9 +68,10 @@ TEST_F(PredictionsOfWords, WithoutLabelsEachWordIsPredicted) {
 
 TEST_F(PredictionsOfWords, OnesWithoutALabelAmongOthersAreNotPredicted) {
   DatasetReader reader(TaskKind::kTagging);
-  const DataPart part = Read(reader.SkipUnlabelled(),
-                             "{\"words\": \"go home\", \"tags\": \"VERB _\"}\n"
-                             "{\"words\": \"stay\", \"tags\": \"NOUN\"}\n");
+  const DataPart part =
+      Read(reader.WithLabelRules({{.names = {}, .dropped = {"ADV"}}}),
+           "{\"words\": \"go home\", \"tags\": \"VERB ADV\"}\n"
+           "{\"words\": \"stay\", \"tags\": \"NOUN\"}\n");
   EXPECT_EQ(Written(part, Say({1, -100, 0, -100})),
             "word\tlabel\tprediction\tconfidence\n"
             "go\tVERB\tVERB\t0.999877\nhome\t\t\t\n\n"
