@@ -32,21 +32,22 @@ YamlPtr NodeOf(const Value& value) {
   return node;
 }
 
-template <typename Named>
-YamlPtr MapOf(const Named& values) {
+YamlPtr MapOf(const google::protobuf::Map<std::string, Value>& values) {
   std::vector<YamlEntry> entries;
+  entries.reserve(values.size());
   for (const auto& [name, value] : values) {
     entries.push_back({name, {}, NodeOf(value)});
   }
   return MapNode(std::move(entries), {});
 }
 
-std::vector<std::pair<std::string, Value>> PairsOf(const RankedPoint& point) {
-  std::vector<std::pair<std::string, Value>> pairs;
+YamlPtr MapOf(const RankedPoint& point) {
+  std::vector<YamlEntry> entries;
+  entries.reserve(static_cast<std::size_t>(point.values().size()));
   for (const v1::ParameterValue& value : point.values()) {
-    pairs.emplace_back(value.name(), value.value());
+    entries.push_back({value.name(), {}, NodeOf(value.value())});
   }
-  return pairs;
+  return MapNode(std::move(entries), {});
 }
 
 absl::Status NothingToTake(const StageStudy& earlier, const std::string& what,
@@ -132,7 +133,7 @@ absl::StatusOr<YamlPtr> FetchEarlierValue(Client& client,
         earlier, what,
         absl::StrCat("it tried ", points.size(), " different points"));
   }
-  return MapOf(PairsOf(points[rank - 1]));
+  return MapOf(points[rank - 1]);
 }
 
 }  // namespace frostline::cli

@@ -95,6 +95,7 @@ absl::StatusOr<std::vector<YamlPtr>> StepsOf(const YamlPtr& node,
                    "let from be at most to, and both near", "for");
   }
   std::vector<YamlPtr> steps;
+  steps.reserve(static_cast<std::size_t>(to - from + 1));
   for (std::int64_t i = from; i <= to; ++i) {
     steps.push_back(ScalarNode(absl::StrCat(i), node->mark));
   }

@@ -1,41 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/recipe/recipe_record.h"
 
-#include <google/protobuf/struct.pb.h>
-#include <google/protobuf/util/json_util.h>
-
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/error.h"
 #include "base/plain/json_text.h"
 #include "base/status_macros.h"
+#include "cli/report/record_json.h"
 
 namespace frostline::cli {
 namespace {
 
-using google::protobuf::Message;
 using google::protobuf::Struct;
 using google::protobuf::Value;
 
-constexpr char kVersionKey[] = "frostline_recipe_report";
-constexpr int kVersion = 1;
-
-absl::Status NoRecord(const std::string& why) {
-  return MakeError(ErrorId::kRequestInvalid,
-                   absl::StrCat("this is no record of a recipe's run: ", why),
-                   "make one with `frostline report RUN -o FILE.json`");
+const RecordKind& Kind() {
+  static const auto* const kKind =
+      new RecordKind{"frostline_recipe_report", 1, "a recipe's run",
+                     "frostline report RUN -o FILE.json"};
+  return *kKind;
 }
 
-absl::StatusOr<std::string> JsonOf(const Message& message) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  std::string json;
-  const auto written =
-      google::protobuf::util::MessageToJsonString(message, &json, options);
-  if (!written.ok()) return NoRecord(std::string(written.message()));
-  return json;
+absl::Status NoRecord(const std::string& why) {
+  return cli::NoRecord(Kind(), why);
 }
 
 std::string TextOf(const Struct& all, const std::string& key) {
@@ -44,11 +32,8 @@ std::string TextOf(const Struct& all, const std::string& key) {
 }
 
 absl::StatusOr<v1::TrialComparison> ReadComparison(const Value& value) {
-  ASSIGN_OR_RETURN(const std::string json, JsonOf(value));
   v1::TrialComparison comparison;
-  const auto read =
-      google::protobuf::util::JsonStringToMessage(json, &comparison);
-  if (!read.ok()) return NoRecord(std::string(read.message()));
+  RETURN_IF_ERROR(ReadRecordPart(Kind(), value, comparison));
   return comparison;
 }
 
@@ -57,8 +42,7 @@ absl::StatusOr<StageRecord> ReadStage(const Value& value) {
   const auto study = fields.find("study");
   if (study == fields.end()) return NoRecord("a stage has no study");
   StageRecord stage;
-  ASSIGN_OR_RETURN(const std::string study_json, JsonOf(study->second));
-  ASSIGN_OR_RETURN(stage.study, ReadRecord(study_json));
+  ASSIGN_OR_RETURN(stage.study, ReadRecord(RecordJson(study->second)));
   const auto comparison = fields.find("comparison");
   if (comparison == fields.end()) return stage;
   ASSIGN_OR_RETURN(stage.comparison, ReadComparison(comparison->second));
@@ -86,22 +70,11 @@ absl::Status ReadAcross(const Struct& all, RecipeRecord& record) {
   return absl::OkStatus();
 }
 
-absl::Status CheckVersion(const Struct& all) {
-  const auto found = all.fields().find(kVersionKey);
-  if (found == all.fields().end()) {
-    return NoRecord(absl::StrCat("it has no \"", kVersionKey, "\""));
-  }
-  if (found->second.number_value() <= kVersion) return absl::OkStatus();
-  return MakeError(ErrorId::kRequestInvalid,
-                   "the record is of a later version of Frostline",
-                   "read it with that version, or make it again with this one");
-}
-
 }  // namespace
 
 std::string ToText(const RecipeRecord& record) {
   std::string text = absl::StrCat(
-      "{\"", kVersionKey, "\": ", kVersion,
+      "{\"", Kind().version_key, "\": ", Kind().version,
       ",\n\"run\": ", JsonString(record.run),
       ",\n\"recipe_file\": ", JsonString(record.recipe_file),
       ",\n\"recipe\": ", JsonString(record.recipe_text), ",\n\"stages\": [");
@@ -111,20 +84,18 @@ std::string ToText(const RecipeRecord& record) {
                     "{\"study\": ", ToText(stage.study));
     is_first = false;
     if (stage.comparison) {
-      const auto json = JsonOf(*stage.comparison);
-      if (json.ok()) absl::StrAppend(&text, ",\n\"comparison\": ", *json);
+      absl::StrAppend(&text,
+                      ",\n\"comparison\": ", RecordJson(*stage.comparison));
     }
     absl::StrAppend(&text, "}");
   }
   absl::StrAppend(&text, "],\n\"across\": [");
   is_first = true;
   for (const AcrossRecord& across : record.across) {
-    const auto json = JsonOf(across.comparison);
-    if (!json.ok()) continue;
     absl::StrAppend(&text, is_first ? "" : ",\n",
                     "{\"stage\": ", JsonString(across.stage),
                     ", \"run\": ", JsonString(across.run),
-                    ", \"comparison\": ", *json, "}");
+                    ", \"comparison\": ", RecordJson(across.comparison), "}");
     is_first = false;
   }
   absl::StrAppend(&text, "],\n\"missing\": [");
@@ -137,14 +108,11 @@ std::string ToText(const RecipeRecord& record) {
 }
 
 bool IsRecipeRecord(const std::string& text) {
-  return absl::StartsWith(text, absl::StrCat("{\"", kVersionKey, "\""));
+  return absl::StartsWith(text, absl::StrCat("{\"", Kind().version_key, "\""));
 }
 
 absl::StatusOr<RecipeRecord> ReadRecipeRecord(const std::string& text) {
-  Struct all;
-  const auto parsed = google::protobuf::util::JsonStringToMessage(text, &all);
-  if (!parsed.ok()) return NoRecord(std::string(parsed.message()));
-  RETURN_IF_ERROR(CheckVersion(all));
+  ASSIGN_OR_RETURN(const Struct all, ReadRecordStruct(Kind(), text));
   RecipeRecord record;
   record.run = TextOf(all, "run");
   record.recipe_file = TextOf(all, "recipe_file");

@@ -14,10 +14,20 @@
 namespace frostline::cli {
 namespace {
 
+// "[…]" of what `one` says of each.
+template <typename All, typename One>
+std::string JsonList(const All& all, One one) {
+  const auto append = [&one](std::string* out, const auto& each) {
+    absl::StrAppend(out, one(each));
+  };
+  return absl::StrCat("[", absl::StrJoin(all, ",\n", append), "]");
+}
+
 std::string ScaleNames(const Recipe& recipe) {
-  std::vector<std::string> names;
-  for (const RecipeScale& scale : recipe.scales) names.push_back(scale.name);
-  return absl::StrJoin(names, ", ");
+  return absl::StrJoin(recipe.scales, ", ",
+                       [](std::string* out, const RecipeScale& scale) {
+                         absl::StrAppend(out, scale.name);
+                       });
 }
 
 std::string Line(const std::string& text, int width) {
@@ -28,14 +38,9 @@ std::int64_t TrialsOf(const SurveyedStudy& study) {
   return study.study.study.settings.budget().trials();
 }
 
-std::string ScalesJson(const Recipe& recipe) {
-  std::vector<std::string> scales;
-  for (const RecipeScale& scale : recipe.scales) {
-    scales.push_back(absl::StrCat("{\"name\": ", JsonString(scale.name),
-                                  ", \"about\": ", JsonString(scale.about),
-                                  "}"));
-  }
-  return absl::StrCat("[", absl::StrJoin(scales, ", "), "]");
+std::string ScaleJson(const RecipeScale& scale) {
+  return absl::StrCat("{\"name\": ", JsonString(scale.name),
+                      ", \"about\": ", JsonString(scale.about), "}");
 }
 
 // Without the brace that ends it.
@@ -44,37 +49,37 @@ std::string RecipeStart(const Recipe& recipe) {
                       ", \"title\": ", JsonString(recipe.title),
                       ", \"question\": ", JsonString(recipe.question),
                       ", \"source\": ", JsonString(recipe.source),
-                      ", \"scales\": ", ScalesJson(recipe));
+                      ", \"scales\": ", JsonList(recipe.scales, ScaleJson));
 }
 
 std::string StudyJson(const SurveyedStudy& study) {
-  std::vector<std::string> runs;
-  for (const StageRun& run : study.study.runs) {
-    runs.push_back(JsonString(run.name));
-  }
+  const auto name = [](const StageRun& run) { return JsonString(run.name); };
   return absl::StrCat(
       "{\"study\": ", JsonString(study.study.study.id),
       ", \"stage\": ", JsonString(study.study.stage),
       ", \"trials\": ", TrialsOf(study),
       ", \"takes_earlier\": ", study.takes_earlier ? "true" : "false",
-      ", \"runs\": [", absl::StrJoin(runs, ", "), "]}");
+      ", \"runs\": ", JsonList(study.study.runs, name), "}");
 }
 
-std::string NeedsJson(const std::vector<MissingNeed>& needs) {
-  std::vector<std::string> all;
-  for (const MissingNeed& need : needs) {
-    all.push_back(absl::StrCat("{\"id\": ", JsonString(need.id), ", \"kind\": ",
-                               need.is_model ? "\"model\"" : "\"data\"",
-                               ", \"stage\": ", JsonString(need.stage), "}"));
-  }
-  return absl::StrCat("[", absl::StrJoin(all, ", "), "]");
+std::string NeedJson(const MissingNeed& need) {
+  return absl::StrCat("{\"id\": ", JsonString(need.id),
+                      ", \"kind\": ", need.is_model ? "\"model\"" : "\"data\"",
+                      ", \"stage\": ", JsonString(need.stage), "}");
+}
+
+std::string SkippedJson(const SurveyedStudy& study) {
+  return absl::StrCat("{\"study\": ", JsonString(study.study.study.id),
+                      ", \"missing\": ", JsonList(study.missing, NeedJson),
+                      "}");
 }
 
 std::string SkippedText(const SurveyedStudy& study) {
-  std::vector<std::string> ids;
-  for (const MissingNeed& need : study.missing) ids.push_back(need.id);
+  const auto id = [](std::string* out, const MissingNeed& need) {
+    absl::StrAppend(out, need.id);
+  };
   return absl::StrCat("SKIP ", NameOfEntry(study.study), ": no data set ",
-                      absl::StrJoin(ids, ", "), "\n");
+                      absl::StrJoin(study.missing, ", ", id), "\n");
 }
 
 }  // namespace
@@ -88,9 +93,10 @@ std::string RenderRecipes(const std::vector<Recipe>& recipes, int width) {
 }
 
 std::string RecipesJson(const std::vector<Recipe>& recipes) {
-  std::vector<std::string> all;
-  for (const Recipe& recipe : recipes) all.push_back(RecipeStart(recipe) + "}");
-  return absl::StrCat("{\"recipes\": [", absl::StrJoin(all, ",\n"), "]}\n");
+  const auto whole = [](const Recipe& recipe) {
+    return RecipeStart(recipe) + "}";
+  };
+  return absl::StrCat("{\"recipes\": ", JsonList(recipes, whole), "}\n");
 }
 
 std::string RenderRecipe(const Recipe& recipe, const RecipeSurvey& survey,
@@ -121,24 +127,12 @@ std::string RenderRecipe(const Recipe& recipe, const RecipeSurvey& survey,
 }
 
 std::string RecipeJson(const Recipe& recipe, const RecipeSurvey& survey) {
-  std::vector<std::string> studies, skipped;
-  for (const SurveyedStudy& study : survey.studies) {
-    studies.push_back(StudyJson(study));
-  }
-  for (const SurveyedStudy& study : survey.skipped) {
-    skipped.push_back(
-        absl::StrCat("{\"study\": ", JsonString(study.study.study.id),
-                     ", \"missing\": ", NeedsJson(study.missing), "}"));
-  }
-  std::vector<std::string> warnings;
-  for (const std::string& warning : survey.warnings) {
-    warnings.push_back(JsonString(warning));
-  }
   return absl::StrCat(
-      RecipeStart(recipe), ",\n\"stages\": [", absl::StrJoin(studies, ",\n"),
-      "],\n\"skipped\": [", absl::StrJoin(skipped, ",\n"),
-      "],\n\"missing\": ", NeedsJson(survey.missing), ",\n\"warnings\": [",
-      absl::StrJoin(warnings, ", "), "]}\n");
+      RecipeStart(recipe),
+      ",\n\"stages\": ", JsonList(survey.studies, StudyJson),
+      ",\n\"skipped\": ", JsonList(survey.skipped, SkippedJson),
+      ",\n\"missing\": ", JsonList(survey.missing, NeedJson),
+      ",\n\"warnings\": ", JsonList(survey.warnings, JsonString), "}\n");
 }
 
 std::string RenderStage(const StageRecord& stage,

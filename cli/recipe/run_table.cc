@@ -42,6 +42,7 @@ std::string Whole(double value) { return absl::StrCat(value); }
 
 double MeanCost(const RunTrials& run, double (*cost)(const v1::Trial&)) {
   std::vector<double> values;
+  values.reserve(run.succeeded.size());
   for (const v1::Trial* trial : run.succeeded) values.push_back(cost(*trial));
   return SpreadOf(values).mean;
 }

@@ -1,54 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/report/study_record.h"
 
-#include <google/protobuf/struct.pb.h>
-#include <google/protobuf/util/json_util.h>
-
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "base/error.h"
 #include "base/plain/json_text.h"
 #include "base/status_macros.h"
+#include "cli/report/record_json.h"
 
 namespace frostline::cli {
 namespace {
 
-using google::protobuf::Message;
 using google::protobuf::Struct;
 using google::protobuf::Value;
 
-constexpr char kVersionKey[] = "frostline_report";
-constexpr int kVersion = 1;
-
-std::string Json(const Message& message) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  std::string json;
-  const auto written =
-      google::protobuf::util::MessageToJsonString(message, &json, options);
-  return written.ok() ? json : "{}";
+const RecordKind& Kind() {
+  static const auto* const kKind = new RecordKind{
+      "frostline_report", 1, "a study", "frostline report STUDY -o FILE.json"};
+  return *kKind;
 }
 
 absl::Status NoRecord(const std::string& why) {
-  return MakeError(ErrorId::kRequestInvalid,
-                   absl::StrCat("this is no record of a study: ", why),
-                   "make one with `frostline report STUDY -o FILE.json`");
+  return cli::NoRecord(Kind(), why);
 }
 
 template <typename Part>
 void Append(const char* key, const std::optional<Part>& part,
             std::string& text) {
-  if (part) absl::StrAppend(&text, ",\n\"", key, "\": ", Json(*part));
-}
-
-absl::Status Read(const Value& value, Message& message) {
-  std::string json;
-  auto read = google::protobuf::util::MessageToJsonString(value, &json);
-  if (read.ok()) {
-    read = google::protobuf::util::JsonStringToMessage(json, &message);
-  }
-  if (read.ok()) return absl::OkStatus();
-  return NoRecord(std::string(read.message()));
+  if (part) absl::StrAppend(&text, ",\n\"", key, "\": ", RecordJson(*part));
 }
 
 template <typename Part>
@@ -56,7 +34,7 @@ absl::Status ReadPart(const Struct& all, const char* key,
                       std::optional<Part>& part) {
   const auto found = all.fields().find(key);
   if (found == all.fields().end()) return absl::OkStatus();
-  return Read(found->second, part.emplace());
+  return ReadRecordPart(Kind(), found->second, part.emplace());
 }
 
 absl::Status ReadCurves(const Struct& all, StudyRecord& record) {
@@ -65,32 +43,22 @@ absl::Status ReadCurves(const Struct& all, StudyRecord& record) {
   for (const auto& [number, curve] : found->second.struct_value().fields()) {
     std::int64_t trial = 0;
     if (!absl::SimpleAtoi(number, &trial)) return NoRecord("a curve of none");
-    RETURN_IF_ERROR(Read(curve, record.curves[trial]));
+    RETURN_IF_ERROR(ReadRecordPart(Kind(), curve, record.curves[trial]));
   }
   return absl::OkStatus();
-}
-
-absl::Status CheckVersion(const Struct& all) {
-  const auto found = all.fields().find(kVersionKey);
-  if (found == all.fields().end()) {
-    return NoRecord(absl::StrCat("it has no \"", kVersionKey, "\""));
-  }
-  if (found->second.number_value() <= kVersion) return absl::OkStatus();
-  return MakeError(ErrorId::kRequestInvalid,
-                   "the record is of a later version of Frostline",
-                   "read it with that version, or make it again with this one");
 }
 
 }  // namespace
 
 std::string ToText(const StudyRecord& record) {
-  std::string text = absl::StrCat("{\"", kVersionKey, "\": ", kVersion,
-                                  ",\n\"study\": ", Json(record.study),
-                                  ",\n\"trials\": ", Json(record.trials));
+  std::string text =
+      absl::StrCat("{\"", Kind().version_key, "\": ", Kind().version,
+                   ",\n\"study\": ", RecordJson(record.study),
+                   ",\n\"trials\": ", RecordJson(record.trials));
   std::string curves;
   for (const auto& [number, curve] : record.curves) {
     absl::StrAppend(&curves, curves.empty() ? "" : ",\n", "\"", number,
-                    "\": ", Json(curve));
+                    "\": ", RecordJson(curve));
   }
   absl::StrAppend(&text, ",\n\"curves\": {", curves, "}");
   Append("importance", record.importance, text);
@@ -106,10 +74,7 @@ std::string ToText(const StudyRecord& record) {
 }
 
 absl::StatusOr<StudyRecord> ReadRecord(const std::string& text) {
-  Struct all;
-  const auto parsed = google::protobuf::util::JsonStringToMessage(text, &all);
-  if (!parsed.ok()) return NoRecord(std::string(parsed.message()));
-  RETURN_IF_ERROR(CheckVersion(all));
+  ASSIGN_OR_RETURN(const Struct all, ReadRecordStruct(Kind(), text));
   StudyRecord record;
   std::optional<v1::Study> study;
   std::optional<v1::ListTrialsReply> trials;
