@@ -247,17 +247,18 @@ waits_for_its_copy() { log_of "$1" | grep -q "another copy of cut-.* lives"; }
   all_or_skip
   cluster_up 1 1
   serve
-  study shared 30 4 0.2
+  study shared 100 4 0.2 # longer than a busy machine takes to begin a task
   frostline worker --connect "$FROSTLINE_CONNECT" --id by-hand --run-dir hand \
     --exec frostline-demo-trainer --study shared --exit-when-done \
     --label slurm_cluster=west --label slurm_job=9 >hand.log 2>&1 3>&- &
   up shared 1
   wait_for 30 has_tasks RUNNING 1
-  wait_for 30 grep -q registered frostline-slurm/*/log/0.log
+  # The shell that asks finds the log once it is there.
+  wait_for 30 sh -c 'grep -q registered frostline-slurm/*/log/0.log'
   run frostline slurm status shared
   says "${ARRAY}_0" "other workers of this coordinator: 1 of array 9 of cluster west"
-  await_end shared 60
-  judge shared 30
+  await_end shared 120
+  judge shared 100
 }
 
 @test "a quota of the site's accounts is told in Slurm's words" {
