@@ -18,6 +18,7 @@
 #include "worker/trainer/model/torch.h"
 #include "worker/trainer/prefix/group_key.h"
 #include "worker/trainer/prefix/prefix_store.h"
+#include "worker/trainer/prefix/resident_rows.h"
 #include "worker/trainer/process/message_line.h"
 #include "worker/trainer/process/options.h"
 #include "worker/trainer/process/trainer.h"
@@ -74,6 +75,17 @@ std::optional<PrefixStore> OpenPrefixes(const TrainerOptions& options) {
   return std::nullopt;
 }
 
+// A processor keeps none unless told to: the store's pages are in its memory.
+std::optional<ResidentRows> KeepOnDevice(const TrainerOptions& options,
+                                         const Device& device) {
+  constexpr std::uint64_t kUnknown = std::uint64_t{4} << 30U;
+  const std::uint64_t usual =
+      device.is_cpu() ? 0 : device.FreeMemoryBytes().value_or(kUnknown) / 4;
+  const std::uint64_t bytes = options.resident_bytes.value_or(usual);
+  if (bytes == 0) return std::nullopt;
+  return ResidentRows(device.torch(), bytes);
+}
+
 int CheckAndPrint(const std::string& device) {
   const SelfCheck check = RunSelfCheck(device);
   std::cout << ToJson(check) << "\n";
@@ -113,12 +125,17 @@ int Train(const TrainerOptions& options) {
       Workbench::Open(options.registry, device.value());
   if (!workbench.ok()) return Complain(workbench.fault(), kRequeueMe);
   const std::optional<PrefixStore> prefixes = OpenPrefixes(options);
+  std::optional<ResidentRows> resident = KeepOnDevice(options, device.value());
   Inbox inbox(STDIN_FILENO);
   Trainer({inbox,
            outbox,
            workbench.value(),
-           {device.value(), SteadySeconds, options.checkpoint_seconds,
-            prefixes ? &*prefixes : nullptr, KernelFingerprint(device.value())},
+           {.device = device.value(),
+            .seconds = SteadySeconds,
+            .checkpoint_seconds = options.checkpoint_seconds,
+            .prefixes = prefixes ? &*prefixes : nullptr,
+            .kernels = KernelFingerprint(device.value()),
+            .resident = resident ? &*resident : nullptr},
            Software()})
       .Run();
   // The reader may wait for an agent that will say no more.

@@ -108,6 +108,17 @@ class Nvml {
     return nvml;
   }
 
+  std::optional<std::uint64_t> FreeBytesOf(const std::string& bus_id) const {
+    void* device = nullptr;
+    std::array<unsigned long long, 3> memory = {};  // all, free, used
+    if (!ready_ || memory_ == nullptr ||
+        handle_(bus_id.c_str(), &device) != kDone ||
+        memory_(device, memory.data()) != kDone) {
+      return std::nullopt;
+    }
+    return memory[1];
+  }
+
   std::optional<double> EnergyOf(const std::string& bus_id) const {
     void* device = nullptr;
     unsigned long long millijoules = 0;
@@ -125,10 +136,12 @@ class Nvml {
              library_.Find("nvmlDeviceGetHandleByPciBusId_v2", handle_) &&
              library_.Find("nvmlDeviceGetTotalEnergyConsumption", energy_) &&
              start() == kDone;
+    (void)library_.Find("nvmlDeviceGetMemoryInfo", memory_);
   }
 
   SharedLibrary library_;
   bool ready_ = false;
+  int (*memory_)(void*, unsigned long long*) = nullptr;
   int (*handle_)(const char*, void**) = nullptr;
   int (*energy_)(void*, unsigned long long*) = nullptr;
 };
@@ -148,6 +161,10 @@ std::optional<Gpu> GpuAt(int index) { return Driver::Get().At(index); }
 double PeakGflops(const Gpu& gpu) {
   constexpr double kPerLane = 2.0;  // a multiplication and an addition
   return gpu.processors * gpu.clock_ghz * LanesOf(gpu) * kPerLane;
+}
+
+std::optional<std::uint64_t> FreeBytesOf(const std::string& bus_id) {
+  return Nvml::Get().FreeBytesOf(bus_id);
 }
 
 std::optional<double> EnergyOf(const std::string& bus_id) {

@@ -7,6 +7,7 @@
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_CUDA_DRIVER_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_CUDA_DRIVER_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -38,6 +39,9 @@ double PeakGflops(const Gpu& gpu);
 
 // Counts joules since its driver was loaded; nothing when NVML does not.
 std::optional<double> EnergyOf(const std::string& bus_id);
+
+// Of its memory, what no process holds.
+std::optional<std::uint64_t> FreeBytesOf(const std::string& bus_id);
 
 }  // namespace frostline::trainer
 

@@ -134,6 +134,10 @@ std::optional<double> Device::EnergyJoules() const {
   return is_cpu() ? std::nullopt : EnergyOf(bus_id_);
 }
 
+std::optional<std::uint64_t> Device::FreeMemoryBytes() const {
+  return is_cpu() ? std::nullopt : FreeBytesOf(bus_id_);
+}
+
 void Device::ReleaseCachedMemory() {
   if (!is_cpu()) ReleaseCacheOf(torch_);
   // What malloc keeps for later is lost to who maps memory himself: oneDNN

@@ -57,6 +57,9 @@ class Device {
   // has nothing.
   std::optional<double> EnergyJoules() const;
 
+  // Of a GPU's memory, what no process holds; nothing where that is not known.
+  std::optional<std::uint64_t> FreeMemoryBytes() const;
+
   // Gives back, after a lack of memory, what LibTorch and malloc keep.
   void ReleaseCachedMemory();
 

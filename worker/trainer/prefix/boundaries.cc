@@ -20,7 +20,10 @@ Boundaries::Boundaries(const Model& model, Precision precision,
     : maker_(model, wanted.blocks, precision, wanted.noise, wanted.known),
       store_(store),
       work_(std::move(work)),
-      noisy_(wanted.noise.has_value()) {
+      noisy_(wanted.noise.has_value()),
+      key_(wanted.group.key),
+      resident_(wanted.resident),
+      device_(model.device()) {
   if (store_ == nullptr) return;
   Expected<PrefixGroup> group =
       store_->Group(wanted.group.key, wanted.group.about);
@@ -50,11 +53,16 @@ RowKey Boundaries::KeyOf(const TokenStore& tokens, std::uint32_t row) const {
   return noisy_ ? tokens.drawer(row) : tokens.key(row);
 }
 
+bool Boundaries::IsThere(const RowKey& key) const {
+  return (group_ && group_->Has(key)) ||
+         (resident_ != nullptr && resident_->Has(key_, key));
+}
+
 bool Boundaries::Has(const TokenStore& tokens,
                      std::span<const std::uint32_t> rows) const {
   return std::ranges::all_of(rows, [&](std::uint32_t row) {
     const RowKey key = KeyOf(tokens, row);
-    return (group_ && group_->Has(key)) || held_.contains(key);
+    return IsThere(key) || held_.contains(key);
   });
 }
 
@@ -68,7 +76,7 @@ Expected<Done> Boundaries::Foresee(const TokenStore& tokens,
   for (const std::uint32_t row : next) {
     const std::size_t length = tokens.ids(row).size();
     const RowKey key = KeyOf(tokens, row);
-    if ((group_ && group_->Has(key)) || !seen.insert(key).second) continue;
+    if (IsThere(key) || !seen.insert(key).second) continue;
     bytes += maker_.NumbersOf(length) * sizeof(float);
     if (bytes > kMostForeseenBytes) break;
     lacking[length].push_back(row);
@@ -95,9 +103,9 @@ void Boundaries::Hold(const RowKey& key, std::span<const float> row) {
   held_bytes_ += row.size_bytes();
 }
 
-Expected<at::Tensor> Boundaries::Of(const TokenStore& tokens,
-                                    std::span<const std::uint32_t> rows,
-                                    std::int64_t width) {
+Expected<at::Tensor> Boundaries::FromHost(const TokenStore& tokens,
+                                          std::span<const std::uint32_t> rows,
+                                          std::int64_t width) {
   return CatchTorch([&]() -> Expected<at::Tensor> {
     const std::int64_t kept =
         maker_.TokensKept(static_cast<std::size_t>(width));

@@ -3,8 +3,9 @@
 // File: boundaries.h
 //
 // What a trial takes in the place of its frozen prefix: the boundary of each
-// text, from the node's store where there is one, else held in main memory,
-// else computed again. All three give the same bits (boundary_maker.h).
+// text, from the device itself where it stays there, from the node's store
+// where there is one, else held in main memory, else computed again. All of
+// them give the same bits (boundary_maker.h).
 #ifndef FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARIES_H_
 #define FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARIES_H_
 
@@ -24,6 +25,7 @@
 #include "worker/trainer/data/token_store.h"
 #include "worker/trainer/prefix/boundary_maker.h"
 #include "worker/trainer/prefix/prefix_store.h"
+#include "worker/trainer/prefix/resident_rows.h"
 
 namespace frostline::trainer {
 
@@ -60,6 +62,8 @@ struct BoundarySpec {
   std::optional<RowNoise> noise;  // they drop, in one epoch
   // What others of the same shapes saw, which outlives it. May be null.
   KnownCompanies* known = nullptr;
+  // Rows that stay on the device, which outlive it. May be null.
+  ResidentRows* resident = nullptr;
 };
 
 // Texts that were computed, from what so many blocks gave, in so many batches.
@@ -100,7 +104,8 @@ class Boundaries {
                          std::span<const std::uint32_t> next);
   bool Has(const TokenStore& tokens, std::span<const std::uint32_t> rows) const;
 
-  // [B, `width`, H] in main memory, 0 behind a text's end, or [B, 1, H].
+  // [B, `width`, H], 0 behind a text's end, or [B, 1, H]: on the model's device
+  // where rows stay there, else in main memory.
   Expected<at::Tensor> Of(const TokenStore& tokens,
                           std::span<const std::uint32_t> rows,
                           std::int64_t width);
@@ -113,8 +118,15 @@ class Boundaries {
   using Rows = std::vector<std::uint32_t>;
   using RowsByLength = std::map<std::size_t, Rows>;
 
+  // As Of, without rows that stay on the device: in main memory.
+  Expected<at::Tensor> FromHost(const TokenStore& tokens,
+                                std::span<const std::uint32_t> rows,
+                                std::int64_t width);
+  // From here on they stay on the device, unless its memory is short.
+  void Reside(std::span<const ResidentRow> lacking, const at::Tensor& boundary);
   // Of the text, or of who draws.
   RowKey KeyOf(const TokenStore& tokens, std::uint32_t row) const;
+  bool IsThere(const RowKey& key) const;  // stored, or on the device
   bool Find(const RowKey& key, std::span<float> into);
   // Each text once, however often it occurs.
   RowsByLength Lacking(const TokenStore& tokens) const;
@@ -138,6 +150,9 @@ class Boundaries {
   const PrefixStore* store_;
   PrefixWork work_;
   const bool noisy_;
+  const std::string key_;  // the group's
+  ResidentRows* resident_;
+  const at::Device device_;
   std::optional<PrefixGroup> group_;
   std::vector<std::pair<std::int64_t, PrefixGroup>> lower_;
   std::set<const TokenStore*> prepared_;

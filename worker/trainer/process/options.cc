@@ -36,6 +36,10 @@ const char kTrainerHelp[] =
     "  --prefix-bytes N      the most that it may hold, e.g. 20G (default:\n"
     "                        $FROSTLINE_PREFIX_BYTES, else a tenth of its\n"
     "                        file system)\n"
+    "  --resident-bytes N    the most of it that stays in a GPU's memory for\n"
+    "                        the next epochs and trials, e.g. 4G; 0 for\n"
+    "                        nothing (default: $FROSTLINE_RESIDENT_BYTES,\n"
+    "                        else a quarter of what is free)\n"
     "  --predict MODEL       lets a trained model's folder answer for each of\n"
     "                        --rows FILE, into --output FILE; the measures\n"
     "                        are one line of JSON. `frostline predict` finds\n"
@@ -108,6 +112,12 @@ Expected<Done> TakeValue(const std::string& option, const std::string& value,
       return Bad(option, "is no number of bytes: " + value, "say e.g. 20G");
     }
     options.prefix_bytes = *bytes;
+  } else if (option == "--resident-bytes") {
+    const auto bytes = value == "0" ? 0 : ParseBytes(value);
+    if (!bytes) {
+      return Bad(option, "is no number of bytes: " + value, "say e.g. 4G or 0");
+    }
+    options.resident_bytes = *bytes;
   } else {
     const Expected<bool> taken =
         TakePredictOption(option, value, options.predict);
@@ -141,6 +151,10 @@ Expected<TrainerOptions> ReadOptions(std::span<const std::string> arguments) {
   }
   if (const char* bytes = std::getenv("FROSTLINE_PREFIX_BYTES")) {
     Expected<Done> taken = TakeValue("--prefix-bytes", bytes, options);
+    if (!taken.ok()) return taken.fault();
+  }
+  if (const char* bytes = std::getenv("FROSTLINE_RESIDENT_BYTES")) {
+    Expected<Done> taken = TakeValue("--resident-bytes", bytes, options);
     if (!taken.ok()) return taken.fault();
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {

@@ -5,6 +5,7 @@
 #define FROSTLINE_WORKER_TRAINER_PROCESS_OPTIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -23,7 +24,10 @@ struct TrainerOptions {
   double checkpoint_seconds = 300.0;
   std::string prefix_folder;       // of stored activations; empty: none
   std::uint64_t prefix_bytes = 0;  // 0: a tenth of its file system
-  PredictRequest predict;          // of kPredict
+  // Of a GPU's memory, for frozen layers' results; absent: a quarter of what
+  // is free.
+  std::optional<std::uint64_t> resident_bytes;
+  PredictRequest predict;  // of kPredict
 };
 
 // `arguments` lack the program's name. Returns kMisuse for what is not known,

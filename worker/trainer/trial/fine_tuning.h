@@ -43,6 +43,8 @@ struct TrialEnvironment {
   std::string kernels;                    // KernelFingerprint of the device
   // What trials saw of batches, for those after them. May be null.
   CompanyBook* companies = nullptr;
+  // What frozen layers gave and the device keeps, for all trials. May be null.
+  ResidentRows* resident = nullptr;
 };
 
 // One thread uses it, and runs it once.

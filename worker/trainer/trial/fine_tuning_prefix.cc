@@ -104,6 +104,7 @@ void FineTuning::Open(std::optional<Boundaries>& boundaries,
   wanted.group = GroupOf(wanted.blocks, noise);
   wanted.noise = noise;
   wanted.known = KnownOf(wanted.blocks);
+  wanted.resident = environment_.resident;
   for (std::int64_t blocks = wanted.blocks - 1; blocks >= kFewestBlocks;
        --blocks) {
     wanted.lower.push_back({blocks, GroupOf(blocks, noise)});

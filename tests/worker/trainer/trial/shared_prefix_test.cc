@@ -240,6 +240,40 @@ TEST_F(SharedPrefix, CountsWhatIsNotRepeated) {
                    each_step);
 }
 
+// Rows that are spoilt on disk would be computed anew: nothing reads them.
+TEST_F(SharedPrefix, WhatStaysOnTheDeviceIsNotReadAgainAndIsTheSameBits) {
+  for (const FreezeSemantics& freeze : {kOff, kHf}) {
+    world_.prefixes.reset();
+    world_.resident.reset();
+    std::filesystem::remove_all(folder());
+    const TrialEnd alone = Run(freeze, FrozenTo(3), kOneSeed);
+    Share();
+    world_.resident.emplace(at::kCPU, std::uint64_t{1} << 30U);
+    EXPECT_EQ(Run(freeze, FrozenTo(3), kOneSeed).metrics, alone.metrics);
+    const std::int64_t before = world_.resident->gathered();
+    Segments([](const std::filesystem::path& path) {
+      std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+      file.seekp(100).put('x');
+    });
+    const TrialEnd again = Run(freeze, FrozenTo(3), kOneSeed);
+    EXPECT_EQ(again.metrics, alone.metrics);
+    EXPECT_EQ(again.usage->prefix.misses, 0);
+    EXPECT_EQ(again.usage->prefix.hits, 4 * (24 + 10));
+    EXPECT_EQ(world_.resident->gathered() - before, 4 * (24 + 10));
+  }
+}
+
+// Batches are then put together of what is there and what is sent.
+TEST_F(SharedPrefix, ADeviceWithLittleRoomKeepsAPartAndTheSameBits) {
+  const TrialEnd alone = Run(kOff, FrozenTo(2));
+  Share();
+  for (const std::uint64_t bytes : {1U, 20'000U, 270'000U}) {
+    world_.resident.emplace(at::kCPU, bytes);
+    EXPECT_EQ(Run(kOff, FrozenTo(2)).metrics, alone.metrics) << bytes;
+    EXPECT_LE(world_.resident->bytes(), bytes);
+  }
+}
+
 TEST_F(SharedPrefix, OfAnotherDepthIsAnotherGroup) {
   Share();
   Run(kOff, FrozenTo(2));

@@ -87,6 +87,7 @@ class TrialWorld {
   double checkpoint_seconds = 1e9;
   std::optional<PrefixStore> prefixes;
   CompanyBook companies;  // of all trials
+  std::optional<ResidentRows> resident;
 
  private:
   TempFolder folder_;
