@@ -34,7 +34,7 @@ TEST(ResidentRows, GathersABatchInAnyOrderWithZerosBehindEnds) {
   const std::vector<ResidentRow> kept = {{Key(1), 3}, {Key(2), 1}, {Key(3), 2}};
   rows.Keep("a", kept, BoundaryOf(kept, 3));
   const std::vector<ResidentRow> asked = {kept[2], kept[0], kept[2]};
-  EXPECT_TRUE(at::equal(rows.Gather("a", asked, 4), BoundaryOf(asked, 4)));
+  EXPECT_TRUE(rows.Gather("a", asked, 4).equal(BoundaryOf(asked, 4)));
   EXPECT_EQ(rows.gathered(), 3);
 }
 
@@ -47,7 +47,7 @@ TEST(ResidentRows, WhatItDoesNotHaveIsZeros) {
   const at::Tensor batch =
       rows.Gather("a", std::vector<ResidentRow>{{Key(2), 2}, {Key(1), 2}}, 2);
   EXPECT_EQ(batch[0].abs().sum().item<float>(), 0.0F);
-  EXPECT_TRUE(at::equal(batch[1], BoundaryOf(kept, 2)[0]));
+  EXPECT_TRUE(batch[1].equal(BoundaryOf(kept, 2)[0]));
 }
 
 TEST(ResidentRows, KeepsWhatItHadWhileItGrows) {
@@ -58,7 +58,7 @@ TEST(ResidentRows, KeepsWhatItHadWhileItGrows) {
     rows.Keep("a", {&all.back(), 1},
               BoundaryOf({all.back()}, all.back().tokens));
   }
-  EXPECT_TRUE(at::equal(rows.Gather("a", all, 20), BoundaryOf(all, 20)));
+  EXPECT_TRUE(rows.Gather("a", all, 20).equal(BoundaryOf(all, 20)));
 }
 
 // A first allocation is 4,096 rows of 8 bytes: 32 KiB.
@@ -76,15 +76,15 @@ TEST(ResidentRows, TheGroupUnusedForLongestMakesRoom) {
   EXPECT_LE(rows.bytes(), 70'000U);
 }
 
-TEST(ResidentRows, WithoutRoomItKeepsWhatFitsAndDropsNobodyForNothing) {
+TEST(ResidentRows, WhatCannotFitDropsNobodyForNothing) {
   ResidentRows rows(at::kCPU, 70'000);
   const std::vector<ResidentRow> one = {{Key(1), 2}};
   rows.Keep("a", one, BoundaryOf(one, 2));
   std::vector<ResidentRow> many;
-  for (std::uint64_t i = 1; i <= 600; ++i) many.push_back({Key(i), 10});
+  for (std::uint64_t i = 1; i <= 900; ++i) many.push_back({Key(i), 10});
   rows.Keep("b", many, BoundaryOf(many, 10));
   EXPECT_TRUE(rows.Has("a", Key(1)));
-  EXPECT_FALSE(rows.Has("b", Key(600)));
+  EXPECT_FALSE(rows.Has("b", Key(900)));
   EXPECT_LE(rows.bytes(), 70'000U);
 }
 
