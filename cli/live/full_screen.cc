@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <array>
@@ -134,14 +133,7 @@ void FullScreen::AddSignals(std::vector<Key>* keys) {
   }
 }
 
-ScreenSize FullScreen::Size() const {
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 ||
-      size.ws_row == 0) {
-    return {};
-  }
-  return {size.ws_col, size.ws_row};
-}
+ScreenSize FullScreen::Size() const { return SizeOfTerminal(STDOUT_FILENO); }
 
 void FullScreen::Show(const std::vector<std::string>& lines) {
   std::string text = FrameText(lines);

@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "cli/live/keys.h"
-#include "cli/live/top_screen.h"
+#include "cli/live/screen_size.h"
 
 namespace frostline::cli {
 

@@ -12,6 +12,7 @@
 
 #include "cli/live/fleet_table.h"
 #include "cli/live/keys.h"
+#include "cli/live/screen_size.h"
 
 namespace frostline::cli {
 
@@ -26,11 +27,6 @@ struct TopState {
   bool is_typing = false;   // keys go to the filter
   bool is_paused = false;
   bool is_done = false;
-};
-
-struct ScreenSize {
-  int width = 80;
-  int height = 24;
 };
 
 // Rows that the filter leaves, in the order that was chosen.
