@@ -21,8 +21,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // The width of the widest line.
 int WidthOf(const std::string& text) {
   int width = 0;
-  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
-    width = std::max(width, DisplayWidth(std::string_view(line)));
+  const std::vector<std::string> lines = absl::StrSplit(text, '\n');
+  for (const std::string& line : lines) {
+    width = std::max(width, DisplayWidth(line));
   }
   return width;
 }
