@@ -62,6 +62,8 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddWorkerCommands(app, invocation);
   AddSlurmCommands(app, invocation);
   AddStatusCommand(app, invocation);
+  AddTopCommand(app, invocation);
+  AddEventsCommand(app, invocation);
   AddRegistryCommands(app, invocation);
   AddPredictCommand(app, invocation);
   AddCacheCommands(app, invocation);

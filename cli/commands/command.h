@@ -103,11 +103,14 @@ void AddDemoCommand(CLI::App& app, Invocation& invocation);
 void AddApplyCommand(CLI::App& app, Invocation& invocation);
 void AddRecipeCommands(CLI::App& app, Invocation& invocation);
 void AddReportCommand(CLI::App& app, Invocation& invocation);
+void AddTopCommand(CLI::App& app, Invocation& invocation);
+void AddEventsCommand(CLI::App& app, Invocation& invocation);
 void AddHelpCommands(CLI::App& app, Invocation& invocation);
 
 void AddWorkerAccess(CLI::App& noun, Invocation& invocation);
 void AddStudyBest(CLI::App& noun, Invocation& invocation);
 void AddStudyCreate(CLI::App& noun, Invocation& invocation);
+void AddStudyHistory(CLI::App& noun, Invocation& invocation);
 void AddStudyUpdate(CLI::App& noun, Invocation& invocation);
 void AddStudyWatch(CLI::App& noun, Invocation& invocation);
 

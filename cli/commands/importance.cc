@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
+
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/commands/importance_fetch.h"
 #include "cli/commands/importance_flags.h"
+#include "cli/live/text_plot.h"
 #include "cli/view/format.h"
 #include "cli/view/frontier_view.h"
 #include "cli/view/importance_csv.h"
@@ -25,6 +28,7 @@ struct ImportanceArgs {
   bool groups = false;
   bool marginals = false;
   bool stability = false;
+  bool plot = false;
   OutputFlags output;
 
   int parts() const {
@@ -70,6 +74,29 @@ absl::StatusOr<std::string> TextOf(const ImportanceArgs& args,
   return text;
 }
 
+// Of the study's best trial; none are known before it has one.
+absl::StatusOr<std::map<std::string, bool>> FrozenModules(const Asked& asked) {
+  ASSIGN_OR_RETURN(const v1::Study study,
+                   FetchStudy(*asked.client, asked.study));
+  ASSIGN_OR_RETURN(const auto best, FetchBest(*asked.client, study));
+  std::map<std::string, bool> is_frozen;
+  if (!best.has_value()) return is_frozen;
+  for (const v1::ModuleRate& rate : best->rates()) {
+    is_frozen[rate.module()] = rate.rate() == 0.0;
+  }
+  return is_frozen;
+}
+
+absl::StatusOr<std::string> PlotOf(const Asked& asked) {
+  ASSIGN_OR_RETURN(const v1::ImportanceReport report,
+                   Fetch(asked, &Stub::GetReport));
+  ASSIGN_OR_RETURN(const auto is_frozen, FrozenModules(asked));
+  return absl::StrCat(
+      Verdict(report.verdict(), asked.width),
+      PlotImportance(report, is_frozen,
+                     asked.width > 0 ? asked.width : kPlotColumns));
+}
+
 template <typename Message>
 absl::StatusOr<std::string> Formatted(const absl::StatusOr<Message>& message,
                                       const std::string& format,
@@ -113,6 +140,12 @@ absl::StatusOr<std::string> PartOf(const ImportanceArgs& args,
 absl::StatusOr<std::string> Rendered(const ImportanceArgs& args,
                                      const Asked& asked) {
   const std::string format = args.output.Format();
+  if (args.plot && (format != "table" || args.parts() > 0)) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     "--plot is a picture of its own, for a terminal",
+                     "give it alone, or use --format svg");
+  }
+  if (args.plot) return PlotOf(asked);
   if (format == "table") return TextOf(args, asked);
   if (args.parts() <= 1) return PartOf(args, asked, format);
   return MakeError(ErrorId::kRequestInvalid,
@@ -166,10 +199,13 @@ void AddImportanceCommand(CLI::App& app, Invocation& invocation) {
                  "What each value is expected to bring");
   verb->add_flag("--stability", args->stability,
                  "The ranking over the study's first trials");
+  verb->add_flag("--plot", args->plot,
+                 "Bars with their intervals, instead of the table");
   args->output.AddTo(*verb, {"table", "json", "csv", "svg"});
   verb->footer(
       "Examples:\n"
       "  frostline importance imdb\n"
+      "  frostline importance imdb --plot\n"
       "  frostline importance imdb --target train_seconds --pairs\n"
       "  frostline importance imdb --subset layer.0,layer.1,head\n"
       "  frostline importance imdb --marginals --format svg -o curves.svg");

@@ -143,6 +143,7 @@ void AddStudyCommands(CLI::App& app, Invocation& invocation) {
               [args](Session& session) { return Show(session, *args); }),
       args);
   AddStudyWatch(*noun, invocation);
+  AddStudyHistory(*noun, invocation);
   AddStudyUpdate(*noun, invocation);
   AddPauseAndResume(*noun, invocation);
   AddStop(*noun, invocation);

@@ -1,169 +1,150 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// `frostline study watch`: the stream of what changes, and beside it a look at
+// what runs, since no change tells how far a trial is.
+#include <chrono>
+#include <condition_variable>
 #include <iostream>
-#include <map>
-#include <optional>
-#include <utility>
+#include <mutex>
+#include <thread>
 
-#include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/status_macros.h"
 #include "cli/client/watcher.h"
 #include "cli/commands/command.h"
+#include "cli/commands/events.h"
+#include "cli/commands/watch_printer.h"
+#include "cli/live/event_lines.h"
 #include "cli/view/format.h"
-#include "cli/view/study_view.h"
-#include "cli/view/trial_view.h"
-#include "proto/wire_error.h"
 
 namespace frostline::cli {
 namespace {
 
+constexpr Duration kLookEvery = std::chrono::seconds(2);
+constexpr Duration kSummaryEvery = std::chrono::minutes(1);
+
 struct WatchArgs {
   std::string id;
   bool until_done = false;
+  bool all = false;
+  bool json = false;
 };
 
-// Turns events into lines, and remembers what the last line needs.
-class WatchPrinter {
+// Looks at what runs, on a thread of its own, until it goes.
+class RunningLooks {
  public:
-  WatchPrinter(Session& session, Client& client, bool until_done)
+  RunningLooks(Client& client, std::string study, bool is_terminal,
+               WatchPrinter& printer)
       : client_(client),
-        line_(session.terminal),
-        is_terminal_(session.terminal.out_is_tty),
-        until_done_(until_done) {}
-
-  // The study as it is before the first event.
-  absl::Status Begin(const v1::Study& study) {
-    study_ = study;
-    RETURN_IF_ERROR(UpdateBest());
-    std::cout << LastPart(study.name()) << "  " << StatusText() << std::endl;
-    if (!IsEnded(study.state()) && study.counts().running() == 0) {
-      SayWhyNothingRuns();
+        study_(std::move(study)),
+        is_terminal_(is_terminal),
+        printer_(printer),
+        thread_([this] { Run(); }) {}
+  ~RunningLooks() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      is_ending_ = true;
     }
-    return absl::OkStatus();
+    ends_.notify_all();
+    thread_.join();
   }
-
-  bool OnEvent(const v1::StudyEvent& event) {
-    if (event.has_trial() && IsNews(event.trial()) &&
-        IsWorthALine(event.trial())) {
-      line_.Clear();
-      std::cout << TrialLine(event.trial(), study_.spec()) << std::endl;
-    } else if (event.has_study()) {
-      TakeStudy(event.study());
-    }
-    line_.Show(StatusText());
-    return !(until_done_ && IsEnded(study_.state()));
-  }
-
-  void OnBreak(const absl::Status& status) {
-    line_.Clear();
-    if (status.ok()) return;  // an orderly end, e.g. of a proxy's patience
-    std::cerr << "connection lost (" << status.message() << "); trying again"
-              << std::endl;
-  }
-
-  ExitCode End() {
-    line_.Clear();
-    std::cout << LastPart(study_.name()) << "  " << StatusText() << std::endl;
-    if (!IsEnded(study_.state())) return kExitOk;
-    ShowFront();
-    return study_.counts().succeeded() > 0 ? kExitOk : kExitNoResult;
-  }
-
-  bool IsDone() const { return until_done_ && IsEnded(study_.state()); }
+  RunningLooks(const RunningLooks&) = delete;
+  RunningLooks& operator=(const RunningLooks&) = delete;
 
  private:
-  // Who watches a study without workers would wait for ever. Without an answer
-  // the watch goes on all the same.
-  void SayWhyNothingRuns() {
-    v1::ExplainStudyRequest request;
-    request.set_name(study_.name());
-    const auto why =
-        client_.Call(&v1::StudyService::Stub::ExplainStudy, request);
-    if (!why.ok() || why->reasons().empty()) return;
-    const v1::ExplainStudyReply::Reason& first = why->reasons(0);
-    std::cerr << "nothing runs yet: "
-              << proto::CleanText(first.sentence(), proto::kMaxCauseBytes);
-    if (!first.fix().empty()) {
-      std::cerr << "; " << proto::CleanText(first.fix(), proto::kMaxCauseBytes);
+  // The first look is at once; off a terminal nobody sees it.
+  void Run() {
+    Duration pause = Duration::zero();
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!ends_.wait_for(lock, pause, [this] { return is_ending_; })) {
+      lock.unlock();
+      Look();
+      if (!is_terminal_ && pause > Duration::zero()) printer_.PrintSummary();
+      pause = is_terminal_ ? kLookEvery : kSummaryEvery;
+      lock.lock();
     }
-    std::cerr << std::endl;
   }
 
-  // One line cannot say which of several objectives' best trials is wanted.
-  void ShowFront() {
-    if (!HasFront()) return;
-    const auto front = FetchBestTrials(client_, study_.name());
-    if (!front.ok() || front->trials().empty()) return;
-    std::cout << RenderFront({front->trials().begin(), front->trials().end()},
-                             study_.spec(), line_.width())
-              << std::flush;
-  }
-  bool HasFront() const { return study_.spec().objectives_size() > 1; }
-
-  // Every report changes a trial; only starts and ends are worth a line.
-  bool IsNews(const v1::Trial& trial) {
-    const auto now = std::make_pair(trial.state(), trial.attempt());
-    auto& last = last_seen_[trial.number()];
-    return std::exchange(last, now) != now;
-  }
-
-  // A log has a line for each trial, a terminal shows that it began, too.
-  bool IsWorthALine(const v1::Trial& trial) const {
-    return is_terminal_ || IsEnded(trial.state());
-  }
-
-  void TakeStudy(const v1::Study& study) {
-    const bool changed = study.state() != study_.state();
-    study_ = study;
-    // Without the best trial the line is shorter, not wrong.
-    if (!UpdateBest().ok()) best_.reset();
-    if (!changed || IsDone()) return;
-    line_.Clear();
-    std::cout << "study  " << NameOf(study.state()) << "  "
-              << study.state_reason() << std::endl;
-  }
-
-  absl::Status UpdateBest() {
-    const bool known = best_.has_value() && study_.best_trials_size() > 0 &&
-                       best_->name() == study_.best_trials(0);
-    if (known) return absl::OkStatus();
-    ASSIGN_OR_RETURN(best_, FetchBest(client_, study_));
-    return absl::OkStatus();
-  }
-
-  std::string StatusText() const {
-    std::string text =
-        absl::StrCat(NameOf(study_.state()), "  ", ProgressText(study_));
-    if (best_.has_value() && HasFront()) {
-      absl::StrAppend(&text, ", Pareto set of ", study_.best_trials_size());
-    } else if (best_.has_value()) {
-      absl::StrAppend(&text, ", best ", ObjectiveText(*best_, study_.spec()),
-                      " (trial ", best_->number(), ")");
+  // Without an answer what was seen last stays.
+  void Look() {
+    v1::ListTrialsRequest request;
+    request.set_parent(study_);
+    request.set_filter("state = RUNNING");
+    const auto running =
+        client_.CallForAll(&v1::StudyService::Stub::ListTrials, request);
+    const auto workers = FetchWorkers(client_);
+    if (!running.ok() || !workers.ok()) return;
+    std::int64_t slots = 0;
+    for (const v1::Worker& worker : workers->workers()) {
+      if (worker.state() == v1::WORKER_STATE_ACTIVE) slots += worker.slots();
     }
-    return text;
+    printer_.OnRunning({running->trials().begin(), running->trials().end()},
+                       slots);
   }
 
   Client& client_;
-  StatusLine line_;
+  const std::string study_;
   const bool is_terminal_;
-  const bool until_done_;
-  v1::Study study_;
-  std::optional<v1::Trial> best_;
-  std::map<std::int64_t, std::pair<v1::TrialState, std::int64_t>> last_seen_;
+  WatchPrinter& printer_;
+  std::mutex mutex_;
+  std::condition_variable ends_;
+  bool is_ending_ = false;
+  std::thread thread_;  // last: it uses all others
 };
 
-absl::StatusOr<ExitCode> WatchCommand(Session& session, const WatchArgs& args) {
-  ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
-  ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
-  WatchPrinter printer(session, *client, args.until_done);
+absl::StatusOr<ExitCode> WatchForPeople(Session& session, Client& client,
+                                        const v1::Study& study,
+                                        bool until_done) {
+  const SystemClock clock;
+  WatchPrinter printer(session, client, clock, until_done);
   RETURN_IF_ERROR(printer.Begin(study));
   if (!printer.IsDone()) {
+    const RunningLooks looks(client, study.name(), session.terminal.out_is_tty,
+                             printer);
     RETURN_IF_ERROR(Watch(
-        *client, {.study = name, .after_revision = study.revision()},
+        client, {.study = study.name(), .after_revision = study.revision()},
         {.on_event = [&](const auto& event) { return printer.OnEvent(event); },
          .on_break = [&](const auto& status) { printer.OnBreak(status); }}));
   }
   return printer.End();
+}
+
+// The first line is the study as it is.
+absl::StatusOr<ExitCode> WatchAsJson(Client& client, v1::Study study,
+                                     bool until_done) {
+  v1::StudyEvent first;
+  first.set_revision(study.revision());
+  *first.mutable_study() = study;
+  const auto print = [&](const v1::StudyEvent& event) {
+    if (event.has_study()) study = event.study();
+    if (!event.has_alive()) std::cout << EventJson(event) << std::endl;
+    return !(until_done && IsEnded(study.state()));
+  };
+  if (print(first)) {
+    RETURN_IF_ERROR(Watch(
+        client, {.study = study.name(), .after_revision = study.revision()},
+        {.on_event = print, .on_break = [](const absl::Status& status) {
+           if (status.ok()) return;
+           std::cerr << "connection lost (" << status.message()
+                     << "); trying again" << std::endl;
+         }}));
+  }
+  if (!IsEnded(study.state())) return kExitOk;
+  return study.counts().succeeded() > 0 ? kExitOk : kExitNoResult;
+}
+
+absl::StatusOr<ExitCode> WatchCommand(Session& session, const WatchArgs& args) {
+  if (args.all == !args.id.empty() || (args.all && args.until_done)) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     "there is one study to watch, or all of them without end",
+                     "give ID, with or without --until-done, or --all alone");
+  }
+  if (args.all) return WatchAllStudies(session, args.json);
+  ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
+  return args.json ? WatchAsJson(*client, study, args.until_done)
+                   : WatchForPeople(session, *client, study, args.until_done);
 }
 
 }  // namespace
@@ -173,9 +154,16 @@ void AddStudyWatch(CLI::App& noun, Invocation& invocation) {
   CLI::App* const verb = AddVerb(
       noun, "watch", "Follow a study as its trials start and end", invocation,
       [args](Session& session) { return WatchCommand(session, *args); });
-  verb->add_option("ID", args->id, "The study")->required();
+  verb->add_option("ID", args->id, "The study");
+  verb->add_flag("--all", args->all, "All studies, and those that come later");
   verb->add_flag("--until-done", args->until_done,
                  "Exit when the study ends: 0 with a result, 8 without one");
+  verb->add_flag("--json", args->json, "A StudyEvent on each line");
+  verb->footer(
+      "Examples:\n"
+      "  frostline study watch imdb\n"
+      "  frostline study watch imdb --until-done\n"
+      "  frostline study watch --all --json");
 }
 
 }  // namespace frostline::cli

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: output_flags.h
+#ifndef FROSTLINE_CLI_COMMANDS_OUTPUT_FLAGS_H_
+#define FROSTLINE_CLI_COMMANDS_OUTPUT_FLAGS_H_
+
+#include <CLI/CLI.hpp>
+
+#include "cli/view/output.h"
+
+namespace frostline::cli {
+
+// Add `--format` and `--json`, which is `--format json`. `output` outlives the
+// verb: it is a member of the verb's arguments.
+void AddOneFormats(CLI::App* verb, Output& output);   // table json jsonl yaml name
+// The same, and wide, csv, `--columns`, `--sort`.
+void AddListFormats(CLI::App* verb, Output& output);
+
+}  // namespace frostline::cli
+
+#endif  // FROSTLINE_CLI_COMMANDS_OUTPUT_FLAGS_H_

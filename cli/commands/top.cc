@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `frostline top`: who works on what, now.
+#include <unistd.h>
+
+#include <chrono>
+#include <iostream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/flags.h"
+#include "base/status_macros.h"
+#include "cli/commands/command.h"
+#include "cli/commands/top_fetch.h"
+#include "cli/live/full_screen.h"
+#include "cli/live/top_screen.h"
+
+namespace frostline::cli {
+namespace {
+
+constexpr Duration kShortestEvery = std::chrono::milliseconds(200);
+constexpr Duration kLongestEvery = std::chrono::hours(1);
+// A screen is drawn ten times a second at most.
+constexpr Duration kLook = std::chrono::milliseconds(100);
+
+struct TopArgs {
+  std::string study;
+  std::string every = "2s";
+  std::string format = "table";
+  bool json = false;
+  bool once = false;
+
+  bool wants_json() const { return json || format == "json"; }
+};
+
+ExitCode PrintOnce(const FleetAnswers& answers, const TopArgs& args,
+                   const Terminal& terminal) {
+  std::cout << (args.wants_json() ? FleetJson(answers)
+                                  : TopText(answers, terminal.width));
+  return kExitOk;
+}
+
+// Answers kExitInterrupted where a signal ended it.
+absl::StatusOr<ExitCode> Follow(AskingThread& asking, FleetAnswers answers) {
+  ASSIGN_OR_RETURN(const auto screen, FullScreen::Open());
+  TopState state;
+  std::string trouble;
+  while (true) {
+    screen->Show(TopLines(answers, state, screen->Size(), trouble));
+    for (const Key& key : screen->Await(kLook)) {
+      if (key.kind == KeyKind::kEnd) return kExitInterrupted;
+      state = AfterKey(std::move(state), key, TableOf(answers));
+    }
+    if (state.is_done) return kExitOk;
+    auto news = asking.Take();
+    if (state.is_paused || !news.has_value()) continue;
+    trouble = std::string(news->status().message());
+    if (news->ok()) answers = std::move(**news);
+  }
+}
+
+absl::StatusOr<ExitCode> Top(Session& session, const TopArgs& args) {
+  std::string study;
+  if (!args.study.empty()) {
+    ASSIGN_OR_RETURN(study, StudyNameFrom(args.study));
+  }
+  ASSIGN_OR_RETURN(
+      const Duration every,
+      ReadTime("--every", args.every, kShortestEvery, kLongestEvery));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  const SystemClock clock;
+  FleetAsker asker(*client, study, clock);
+  ASSIGN_OR_RETURN(FleetAnswers answers, asker.Ask());
+  if (args.once || args.wants_json()) {
+    return PrintOnce(answers, args, session.terminal);
+  }
+  // A dumb terminal is none: it cannot draw over what it has written.
+  const bool is_screen = session.terminal.out_is_tty &&
+                         session.terminal.err_is_tty &&
+                         isatty(STDIN_FILENO) == 1;
+  if (!is_screen) {
+    std::cerr << "not on a terminal: shown once, as with --once\n";
+    return PrintOnce(answers, args, session.terminal);
+  }
+  AskingThread asking(asker, every);
+  const auto code = Follow(asking, std::move(answers));
+  // Whoever quits does not wait for a coordinator that does not answer.
+  if (code.ok() && asking.IsAsking()) _exit(*code);
+  return code;
+}
+
+}  // namespace
+
+void AddTopCommand(CLI::App& app, Invocation& invocation) {
+  const auto args = std::make_shared<TopArgs>();
+  CLI::App* const verb = AddVerb(
+      app, "top", "Who works on what: workers, slots, trials, on one screen",
+      invocation, [args](Session& session) { return Top(session, *args); });
+  verb->add_option("STUDY", args->study, "Of this study alone");
+  verb->add_flag("--once", args->once, "Print it once, and end");
+  verb->add_option("--every", args->every, "Ask again so often")
+      ->type_name("TIME")
+      ->capture_default_str();
+  verb->add_option("--format", args->format, "table, or json: once")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  verb->add_flag("--json", args->json, "The same as --format json");
+  verb->footer(
+      "Keys: q quit, s sort, f filter, arrows and enter details, space pause.\n"
+      "Examples:\n"
+      "  frostline top\n"
+      "  frostline top imdb --every 500ms\n"
+      "  frostline top --once --format json");
+}
+
+}  // namespace frostline::cli

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: top_fetch.h
+#ifndef FROSTLINE_CLI_COMMANDS_TOP_FETCH_H_
+#define FROSTLINE_CLI_COMMANDS_TOP_FETCH_H_
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "cli/client/client.h"
+#include "cli/live/fleet_table.h"
+
+namespace frostline::cli {
+
+// Asks for all that `frostline top` shows, again and again. It is for one
+// thread.
+class FleetAsker {
+ public:
+  // An empty `study` stands for all.
+  FleetAsker(Client& client, std::string study, const Clock& clock)
+      : client_(client), study_(std::move(study)), clock_(clock) {}
+
+  absl::StatusOr<FleetAnswers> Ask();
+
+ private:
+  absl::Status AskOfStudy(const v1::Study& study, FleetAnswers* answers);
+  // A trial that ended stays as it is, so each is asked for once.
+  absl::StatusOr<v1::Trial> Best(const std::string& trial);
+
+  Client& client_;
+  const std::string study_;
+  const Clock& clock_;
+  std::map<std::string, v1::Trial> best_;
+};
+
+// Lets a thread of its own ask, so that keys are answered meanwhile.
+class AskingThread {
+ public:
+  AskingThread(FleetAsker& asker, Duration every);
+  // Waits for the call that is under way; see IsAsking().
+  ~AskingThread();
+  AskingThread(const AskingThread&) = delete;
+  AskingThread& operator=(const AskingThread&) = delete;
+
+  // What has come since the last time.
+  std::optional<absl::StatusOr<FleetAnswers>> Take();
+  bool IsAsking();
+
+ private:
+  void Run();
+
+  FleetAsker& asker_;
+  const Duration every_;
+  std::mutex mutex_;
+  std::condition_variable ends_;
+  bool is_ending_ = false;
+  bool is_asking_ = false;
+  std::optional<absl::StatusOr<FleetAnswers>> answers_;
+  std::thread thread_;  // last: it uses all others
+};
+
+}  // namespace frostline::cli
+
+#endif  // FROSTLINE_CLI_COMMANDS_TOP_FETCH_H_

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: watch_printer.h
+#ifndef FROSTLINE_CLI_COMMANDS_WATCH_PRINTER_H_
+#define FROSTLINE_CLI_COMMANDS_WATCH_PRINTER_H_
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "cli/commands/command.h"
+#include "cli/live/live_area.h"
+
+namespace frostline::cli {
+
+// What `study watch` prints of one study: a line for each change, and on a
+// terminal what runs just now below them. It is thread-safe.
+class WatchPrinter {
+ public:
+  WatchPrinter(Session& session, Client& client, const Clock& clock,
+               bool until_done)
+      : client_(client),
+        clock_(clock),
+        area_(session.terminal.err_is_tty, clock),
+        width_(session.terminal.width),
+        is_terminal_(session.terminal.out_is_tty),
+        until_done_(until_done) {}
+
+  // The study as it is before the first event.
+  absl::Status Begin(const v1::Study& study);
+  // False ends the watch.
+  bool OnEvent(const v1::StudyEvent& event);
+  void OnBreak(const absl::Status& status);
+  // What runs now, and how many slots live workers have in all.
+  void OnRunning(std::vector<v1::Trial> running, std::int64_t slots);
+  // Off a terminal: one line of where the study is.
+  void PrintSummary();
+  ExitCode End();
+  bool IsDone() const { return until_done_ && has_ended_; }
+
+ private:
+  void SayWhyNothingRuns();
+  void ShowFront();
+  bool HasFront() const { return study_.spec().objectives_size() > 1; }
+  bool IsNews(const v1::Trial& trial);
+  bool IsWorthALine(const v1::Trial& trial) const;
+  void TakeTrial(const v1::Trial& trial);
+  void TakeStudy(const v1::Study& study);
+  absl::Status FetchDurations();
+  absl::Status UpdateBest();
+  std::string StatusText() const;
+  std::string StudyLine() const;
+  void ShowArea();
+
+  Client& client_;
+  const Clock& clock_;
+  LiveArea area_;
+  const int width_;
+  const bool is_terminal_;
+  const bool until_done_;
+  std::mutex mutex_;
+  bool has_ended_ = false;
+  v1::Study study_;
+  std::optional<v1::Trial> best_;
+  std::map<std::int64_t, std::pair<v1::TrialState, std::int64_t>> last_seen_;
+  std::map<std::int64_t, v1::Trial> running_;
+  std::vector<double> durations_;
+  std::int64_t slots_ = 0;
+};
+
+}  // namespace frostline::cli
+
+#endif  // FROSTLINE_CLI_COMMANDS_WATCH_PRINTER_H_

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+# Screens and streams of a real coordinator: one study that has ended, with
+# eight trials, and one that nobody works on.
+
+SOURCE=$(cd "$(dirname "$BATS_TEST_FILENAME")/../.." && pwd)
+TOY=$SOURCE/recipes/demo/study.yaml
+
+setup_file() {
+  export HOME=$BATS_FILE_TMPDIR
+  cd "$BATS_FILE_TMPDIR"
+  frostline serve --data frost --listen 127.0.0.1:0 --ready-file ready \
+    >serve.log 2>&1 3>&- &
+  echo $! >serve.pid
+  for _ in $(seq 300); do [ -s ready ] && break || sleep 0.1; done
+  export FROSTLINE_CONNECT=$(cat ready)
+  cat >trainer.py <<'PY'
+import json, sys
+for line in sys.stdin:
+    trial = json.loads(line)
+    if trial["type"] == "trial":
+        print(json.dumps({"type": "finish", "state": "succeeded", "metrics":
+              {"accuracy": trial["parameters"]["x"]}}), flush=True)
+PY
+  cat >study.yaml <<'YAML'
+id: ended
+model: {id: none, layers: 1}
+data: none
+maximize: accuracy
+budget: 8
+space:
+  parameters:
+    x: {float: [0.1, 0.9]}
+YAML
+  frostline study create study.yaml >create.log
+  timeout 100 frostline worker --exec 'python3 trainer.py' --id one \
+    --idle-timeout 3s >worker.log 2>&1
+  frostline study create "$TOY" --id waits >>create.log
+}
+
+teardown_file() { kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")"; }
+
+setup() {
+  cd "$BATS_TEST_TMPDIR"
+  source "$SOURCE/tests/support/wait_for.bash"
+}
+
+# says TEXT…: the output has each.
+says() {
+  for text in "$@"; do
+    [[ $output == *"$text"* ]] || {
+      echo "'$text' is not in: $output"
+      return 1
+    }
+  done
+}
+
+# start_screen WIDTH: a shell in a terminal of its own, on the socket `screen`.
+start_screen() {
+  command -v tmux >/dev/null || skip "tmux is not installed"
+  tmux -u -S "$PWD/screen" -f /dev/null new-session -d -x "$1" -y 24 \
+    "exec env PS1='ready> ' bash --norc --noprofile -i" 3>&-
+  wait_for 10 shows 'ready>'
+}
+
+shows() { tmux -S "$PWD/screen" capture-pane -p | grep -qF -- "$1"; }
+types() { tmux -S "$PWD/screen" send-keys "$@"; }
+
+teardown() { [ ! -e screen ] || tmux -S "$PWD/screen" kill-server || true; }
+
+@test "top once is an object with counts and rows" {
+  frostline top --once --format json >top.json
+  run python3 -c 'import json; t = json.load(open("top.json"))
+print(t["studies"]["all"], t["studies"]["active"], t["trials"]["ended"],
+      t["slots"]["free"], t["rows"])'
+  [ "$output" = "2 1 8 0 []" ]
+}
+
+@test "top off a terminal is shown once and says so" {
+  run timeout 20 frostline top
+  [ "$status" -eq 0 ]
+  says "as with --once" "studies active; trials:" "no workers"
+}
+
+@test "a pace that is no time is refused" {
+  run frostline top --every soon
+  [ "$status" -eq 2 ]
+  says "--every" "60s, 1m30s"
+}
+
+@test "events of one study end when they have caught up" {
+  run timeout 20 frostline events ended --once
+  [ "$status" -eq 0 ]
+  [ "$(grep -c SUCCEEDED <<<"$output")" -eq 8 ]
+  says "ended  study  COMPLETED  8/8 done"
+}
+
+@test "events since a revision leave out what was before it" {
+  last=$(frostline study show ended --json |
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["revision"])')
+  run timeout 20 frostline events ended --once --since "$last"
+  [ "$status" -eq 0 ]
+  [ -z "$output" ]
+  run frostline events ended --since yesterday
+  [ "$status" -eq 2 ]
+  says "'yesterday' is no revision" "or all"
+}
+
+@test "a watch of all is told of a study that appears later" {
+  timeout 60 frostline study watch --all --json >events.jsonl 2>watch.log 3>&- &
+  watch=$!
+  sleep 2
+  frostline study create "$TOY" --id later >/dev/null
+  wait_for 20 grep -q studies/later events.jsonl
+  kill "$watch"
+  run python3 -c 'import json
+events = [json.loads(line) for line in open("events.jsonl")]
+names = {e["study"]["name"] for e in events if "study" in e}
+print("studies/later" in names, "studies/ended" in names)'
+  frostline study stop later >/dev/null
+  [ "$output" = "True False" ]
+}
+
+@test "a watch of one and of all at once is refused" {
+  run frostline study watch ended --all
+  [ "$status" -eq 2 ]
+  says "--all alone"
+  run frostline study watch
+  [ "$status" -eq 2 ]
+}
+
+@test "history fits its width and has every trial" {
+  for width in 40 80 200; do
+    run frostline study history ended --width "$width"
+    [ "$status" -eq 0 ]
+    says "accuracy by trial number" "└──"
+    run python3 -c 'import sys
+lines = sys.argv[1].split("\n")[1:]
+print(max(map(len, lines)))' "$output"
+    [ "$output" -eq "$width" ]
+  done
+  run frostline study history waits
+  says "no values to plot"
+}
+
+@test "top fills terminals of every width, and q gives them back" {
+  for width in 40 80 200; do
+    start_screen "$width"
+    types 'frostline top' Enter
+    wait_for 20 shows 'q quit'
+    wait_for 5 shows 'studies active'
+    types q
+    wait_for 10 shows 'ready> frostline top'
+    types 'stty -a | grep -qwE -- "-(echo|icanon)" || echo s$((6 * 7))' Enter
+    wait_for 10 shows 's42'
+    tmux -S "$PWD/screen" kill-server
+    rm -f screen
+  done
+}
+
+@test "top gives the terminal back to Ctrl-C, SIGTERM and Ctrl-Z" {
+  start_screen 80
+  types 'frostline top; echo code=$?' Enter
+  wait_for 20 shows 'q quit'
+  types C-c
+  wait_for 10 shows 'code=130'
+  types clear Enter 'frostline top' Enter
+  wait_for 20 shows 'q quit'
+  types C-z
+  wait_for 10 shows 'Stopped'
+  types fg Enter
+  wait_for 10 shows 'q quit'
+  tmux -S "$PWD/screen" resize-window -x 60 -y 20
+  wait_for 10 shows 'q quit'
+  shell=$(tmux -S "$PWD/screen" display-message -p '#{pane_pid}')
+  kill -TERM $(cat "/proc/$shell/task/$shell/children")
+  wait_for 10 shows 'ready>'
+}
