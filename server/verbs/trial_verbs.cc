@@ -246,9 +246,12 @@ absl::StatusOr<v1::Trial> TrialVerbs::RetryTrial(
   row.point = named.trial.row.point;
   row.labels = named.trial.row.labels;
   ForgetEvaluations(row);
-  // The same run again, so the same seed, also where none was noted yet.
+  // Unless another is asked for, it is the same run again, so the same seed,
+  // also where none was noted yet.
   const NotedSeed seed{
-      .seed = SeedToTrainWith(named.trial.row, book.checked().spec),
+      .seed = request.seed() != 0
+                  ? request.seed()
+                  : SeedToTrainWith(named.trial.row, book.checked().spec),
       .repeat = NotedSeedOf(row).repeat};
   NoteSeed(seed, row);
   row.seen_revision = book.revision();

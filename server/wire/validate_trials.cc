@@ -63,7 +63,13 @@ absl::Status Validate(const v1::CancelTrialRequest& request) {
 
 absl::Status Validate(const v1::RetryTrialRequest& request) {
   RETURN_IF_ERROR(CheckRequestId(request.request_id()));
-  return CheckTrialName(request.name(), "name");
+  RETURN_IF_ERROR(CheckTrialName(request.name(), "name"));
+  // A checkpoint holds where its run's chance stands.
+  if (request.seed() == 0 || !request.from_checkpoint()) {
+    return absl::OkStatus();
+  }
+  return BadField("seed", "cannot change within a run",
+                  "retry from the start with it, or leave the seed out");
 }
 
 absl::Status Validate(const v1::ListBestTrialsRequest& request) {

@@ -108,6 +108,44 @@ TEST_F(TrialSeedsTest, AnotherAttemptAndARetryKeepIt) {
   EXPECT_EQ(Acquire().spec().seed(), first.spec().seed());
 }
 
+TEST_F(TrialSeedsTest, ARetryMayHaveAnotherAndLaterOnesKeepThat) {
+  Create(ExampleStudy("a", 4));
+  const v1::Lease first = Acquire();
+  ASSERT_OK(driver_->Finish(first, 0.5));
+  auto retry = On<v1::RetryTrialRequest>(first.trial());
+  retry.set_seed(77);
+  const auto retried = driver_->Call<v1::Trial>(retry);
+  ASSERT_OK(retried);
+  EXPECT_EQ(retried->seed(), 77u);
+  EXPECT_EQ(driver_->Call<v1::Trial>(retry)->name(), retried->name());
+  Restart();
+  EXPECT_EQ(Get(retried->name()).seed(), 77u);
+  const v1::Lease second = Acquire();
+  EXPECT_EQ(second.trial(), retried->name());
+  EXPECT_EQ(second.spec().seed(), 77u);
+  ASSERT_OK(driver_->Finish(second, 0.5));
+  EXPECT_EQ(driver_->Call<v1::Trial>(On<v1::RetryTrialRequest>(second.trial()))
+                ->seed(),
+            77u);
+}
+
+// What is sampled next does not depend on the seed that a retry was given.
+TEST_F(TrialSeedsTest, ARetrysSeedLeavesTheOthersAsTheyWere) {
+  std::vector<std::vector<std::uint64_t>> seeds;
+  for (const char* study : {"a", "b"}) {
+    Create(ExampleStudy(study, 4));
+    const v1::Lease first = Acquire();
+    ASSERT_OK(driver_->Finish(first, 0.5));
+    auto retry = On<v1::RetryTrialRequest>(first.trial());
+    if (*study == 'b') retry.set_seed(77);
+    ASSERT_OK(driver_->Call<v1::Trial>(retry));
+    seeds.push_back(Run(4));
+  }
+  EXPECT_EQ(seeds[1][0], 77u);
+  seeds[0][0] = seeds[1][0];
+  EXPECT_EQ(seeds[0], seeds[1]);
+}
+
 TEST_F(TrialSeedsTest, AStudyMayFixIt) {
   v1::CreateStudyRequest request = ExampleStudy("a", 3);
   request.mutable_spec()->mutable_training()->set_seed(1);
