@@ -56,6 +56,7 @@ absl::Status Ledger::Load(Duration grace) {
   }
   const LeaseBook known = LeasesBefore();
   running_ = RunningTrials();
+  progress_.Clear();
   Summaries summaries;
   RETURN_IF_ERROR(storage::ForEachSummary(
       store_, [&summaries](const storage::SummaryRow& row) {

@@ -23,6 +23,7 @@
 #include "server/ledger/lease_secrets.h"
 #include "server/ledger/ledger_tally.h"
 #include "server/ledger/lookups.h"
+#include "server/ledger/progress_board.h"
 #include "server/ledger/reply_book.h"
 #include "server/ledger/running_trials.h"
 #include "server/ledger/stored_rows.h"
@@ -158,6 +159,8 @@ class Ledger {
                   const std::string& reason) FROSTLINE_ON_LOOP;
   RunningTrials& running() FROSTLINE_ON_LOOP { return running_; }
   const RunningTrials& running() const FROSTLINE_ON_LOOP { return running_; }
+  // Any thread may look; what is there of a run goes with it.
+  ProgressBoard& progress() { return progress_; }
 
   // --- workers ---
   WorkerBook& workers() FROSTLINE_ON_LOOP { return workers_; }
@@ -243,6 +246,7 @@ class Ledger {
   Blame blame_ ABSL_GUARDED_BY(kLoopThread);
   LedgerCounts counts_;
   LedgerTally tally_ ABSL_GUARDED_BY(kLoopThread){counts_};
+  ProgressBoard progress_;
   Lookups reply_lookups_;
   Lookups row_lookups_;
   ReplyBook replies_ ABSL_GUARDED_BY(kLoopThread);

@@ -68,6 +68,7 @@ void Ledger::ForgetRun(const std::string& worker, TrialKey trial) {
   const std::optional<SteadyTime> end = running_.leases().Find(trial);
   if (end.has_value()) leases_before_.emplace(trial, *end);
   running_.Forget(trial);
+  progress_.Remove(trial);
   workers_.Release(worker, trial);
   blame_.NoteStopped(worker, trial, clock_.Steady());
   if (hooks_.run_over) hooks_.run_over(trial);

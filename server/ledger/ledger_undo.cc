@@ -117,7 +117,9 @@ absl::Status Ledger::UndoStudy(storage::StudyKey key, const std::string& id,
     const OpenTrial* const trial = now == nullptr ? nullptr : now->Find(number);
     const bool runs =
         trial != nullptr && trial->row.state == TrialState::kRunning;
-    if (!runs) running_.Forget({key, number});
+    if (runs) continue;
+    running_.Forget({key, number});
+    progress_.Remove({key, number});
   }
   return absl::OkStatus();
 }

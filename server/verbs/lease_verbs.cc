@@ -247,6 +247,7 @@ void LeaseVerbs::NoteProgress(Batch& batch, const v1::LeaseProgress& progress,
               .total_steps = progress.total_steps(),
               .stepped = clock_.Steady() -
                          proto::DurationFromProto(progress.since_step())});
+  ledger_.progress().Post(trial, progress, clock_.Wall());
   const bool has_log = progress.has_log_end() || !progress.log_tail().empty();
   if (has_log) logs_.Take(batch, trial, progress);
   if (logs_.IsWanted(trial)) reply.add_want_log(progress.lease().trial());

@@ -126,13 +126,18 @@ absl::StatusOr<std::vector<RankedTrial>> RankBest(
 absl::StatusOr<v1::Trial> RenderTrial(const storage::TrialRow& row,
                                       const StudyHandle& study,
                                       v1::TrialView view,
-                                      const storage::TrialStore& store) {
+                                      const storage::TrialStore& store,
+                                      const ProgressBoard& progress) {
   std::vector<storage::AttemptRow> attempts;
   if (view == v1::TRIAL_VIEW_FULL) {
     ASSIGN_OR_RETURN(attempts, store.ListAttempts(study.key, row.number));
   }
   v1::Trial trial =
       TrialToProto(row, study.id, study.checked->space, view, attempts);
+  if (row.state == TrialState::kRunning) {
+    auto said = progress.Of({study.key, row.number}, row.attempt);
+    if (said.has_value()) *trial.mutable_progress() = *std::move(said);
+  }
   if (!attempts.empty()) FitIntoMessage(trial);
   return trial;
 }
@@ -174,7 +179,7 @@ absl::StatusOr<v1::Trial> ReadingVerbs::GetTrial(
   const v1::TrialView view = request.view() == v1::TRIAL_VIEW_UNSPECIFIED
                                  ? v1::TRIAL_VIEW_FULL
                                  : request.view();
-  return RenderTrial(row, study, view, store_);
+  return RenderTrial(row, study, view, store_, progress_);
 }
 
 absl::StatusOr<v1::ListTrialsReply> ReadingVerbs::ListTrials(
@@ -199,8 +204,8 @@ absl::StatusOr<v1::ListTrialsReply> ReadingVerbs::ListTrials(
                      store_.ListTrials(query));
     for (const storage::TrialRow& row : rows) {
       if (!filter.Matches(row)) continue;
-      ASSIGN_OR_RETURN(v1::Trial trial,
-                       RenderTrial(row, study, request.view(), store_));
+      ASSIGN_OR_RETURN(v1::Trial trial, RenderTrial(row, study, request.view(),
+                                                    store_, progress_));
       bytes += trial.ByteSizeLong();
       // One trial alone always fits (RenderTrial()): a page goes on.
       if (reply.trials_size() == page_size ||
@@ -281,8 +286,9 @@ absl::StatusOr<v1::ListBestTrialsReply> ReadingVerbs::ListBestTrials(
       frozen.push_back(rate.rate == 0.0);
     }
     if (request.distinct() && !patterns.insert(frozen).second) continue;
-    ASSIGN_OR_RETURN(v1::Trial trial,
-                     RenderTrial(row, study, v1::TRIAL_VIEW_FULL, store_));
+    ASSIGN_OR_RETURN(
+        v1::Trial trial,
+        RenderTrial(row, study, v1::TRIAL_VIEW_FULL, store_, progress_));
     bytes += trial.ByteSizeLong();
     if (bytes > kMostPageBytes && reply.trials_size() > 0) {
       reply.set_truncated(true);

@@ -15,8 +15,8 @@ namespace frostline::server {
 class ReadingVerbs {
  public:
   ReadingVerbs(Calls& calls, PointReads& points,
-               const storage::TrialStore& store)
-      : calls_(calls), points_(points), store_(store) {}
+               const storage::TrialStore& store, const ProgressBoard& progress)
+      : calls_(calls), points_(points), store_(store), progress_(progress) {}
 
   void AddTo(VerbTable& table);
 
@@ -39,16 +39,18 @@ class ReadingVerbs {
   Calls& calls_;
   PointReads& points_;
   const storage::TrialStore& store_;
+  const ProgressBoard& progress_;
 };
 
-// Reads attempts for the FULL view. A trial that does not fit into a message so
-// (kMostPageBytes) is shown without examples of superseded outcomes, then
-// without these outcomes, then without its oldest attempts: those that are
-// shown are numbered.
+// Reads attempts for the FULL view; what runs is shown with its progress. A
+// trial that does not fit into a message so (kMostPageBytes) is shown without
+// examples of superseded outcomes, then without these outcomes, then without
+// its oldest attempts: those that are shown are numbered.
 absl::StatusOr<v1::Trial> RenderTrial(const storage::TrialRow& row,
                                       const StudyHandle& study,
                                       v1::TrialView view,
-                                      const storage::TrialStore& store);
+                                      const storage::TrialStore& store,
+                                      const ProgressBoard& progress);
 
 }  // namespace frostline::server
 

@@ -111,7 +111,7 @@ absl::StatusOr<WatchVerb::Events> WatchVerb::EventsAfter(
     v1::StudyEvent event;
     event.set_revision(row.revision);
     ASSIGN_OR_RETURN(*event.mutable_trial(),
-                     RenderTrial(row, study, view, store_));
+                     RenderTrial(row, study, view, store_, ledger_.progress()));
     bytes += event.ByteSizeLong();
     events.push_back(std::move(event));
     // The rest come next.

@@ -123,6 +123,7 @@ absl::StatusOr<v1::RegisterReply> WorkerVerbs::Register(
   reply.set_coordinator_version(FROSTLINE_VERSION);
   reply.set_max_request_bytes(kMaxRequestBytes);
   reply.add_takes("load");
+  reply.add_takes("progress");
   reply.add_takes("evaluations");
   return reply;
 }

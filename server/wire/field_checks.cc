@@ -85,6 +85,13 @@ absl::Status CheckRange(std::int64_t value, std::int64_t lo, std::int64_t hi,
                   absl::StrCat("give a number from ", lo, " to ", hi));
 }
 
+absl::Status CheckWithin(double value, double lo, double hi,
+                         const std::string& field) {
+  if (value >= lo && value <= hi) return absl::OkStatus();
+  return BadField(field, "is out of its range",
+                  absl::StrCat("give ", lo, " to ", hi, ", or leave it out"));
+}
+
 absl::Status CheckBytes(const std::string& text, std::size_t max,
                         const std::string& field) {
   if (text.size() <= max) return absl::OkStatus();

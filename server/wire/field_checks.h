@@ -31,6 +31,9 @@ absl::Status CheckWorkerName(const std::string& name, const std::string& field);
 
 absl::Status CheckRange(std::int64_t value, std::int64_t lo, std::int64_t hi,
                         const std::string& field);
+// What is not a number is in no range.
+absl::Status CheckWithin(double value, double lo, double hi,
+                         const std::string& field);
 // Both answer FIELD_TOO_LARGE.
 absl::Status CheckBytes(const std::string& text, std::size_t max,
                         const std::string& field);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/wire/lease_checks.h"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +15,12 @@ namespace frostline::server {
 namespace {
 
 constexpr std::size_t kMaxMetricName = 256;
+constexpr const char* kPhases[] = {"",         "loading",    "filling",
+                                   "training", "evaluating", "saving"};
+// Beyond any training, and what every tool can show.
+constexpr double kMostEpochs = 1e9;
+constexpr double kMostStepsPerSecond = 1e9;
+constexpr std::int64_t kLongestTraining = std::int64_t{100} * 366 * 86'400;
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 
 using MetricMap = google::protobuf::Map<std::string, double>;
@@ -91,6 +99,27 @@ absl::Status CheckLogPlace(const v1::LogPlace& place,
   RETURN_IF_ERROR(CheckBytes(place.host(), kMaxReasonBytes, field + ".host"));
   RETURN_IF_ERROR(CheckBytes(place.path(), kMaxReasonBytes, field + ".path"));
   return CheckRange(place.end(), 0, kAny, field + ".end");
+}
+
+absl::Status CheckProgress(const v1::TrialProgress& progress,
+                           const std::string& field) {
+  const bool is_known =
+      std::count(std::begin(kPhases), std::end(kPhases), progress.phase()) > 0;
+  if (!is_known) {
+    return BadField(field + ".phase", "is no phase",
+                    "say loading, filling, training, evaluating or saving, or "
+                    "leave it out");
+  }
+  RETURN_IF_ERROR(
+      CheckWithin(progress.epoch(), 0, kMostEpochs, field + ".epoch"));
+  RETURN_IF_ERROR(CheckWithin(progress.total_epochs(), 0, kMostEpochs,
+                              field + ".total_epochs"));
+  RETURN_IF_ERROR(CheckWithin(progress.steps_per_second(), 0,
+                              kMostStepsPerSecond,
+                              field + ".steps_per_second"));
+  RETURN_IF_ERROR(CheckDuration(progress.remaining(), kLongestTraining,
+                                field + ".remaining"));
+  return CheckRange(progress.slot(), 0, kMaxSlots - 1, field + ".slot");
 }
 
 absl::Status CheckCause(const std::string& cause, const std::string& field) {

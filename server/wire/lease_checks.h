@@ -24,6 +24,9 @@ absl::Status CheckLabels(const Labels& labels, const std::string& field);
 
 absl::Status CheckLogTail(const std::string& tail, const std::string& field);
 absl::Status CheckLogPlace(const v1::LogPlace& place, const std::string& field);
+// Of what a worker says; the coordinator fills in steps and `as_of`.
+absl::Status CheckProgress(const v1::TrialProgress& progress,
+                           const std::string& field);
 absl::Status CheckCause(const std::string& cause, const std::string& field);
 
 }  // namespace frostline::server

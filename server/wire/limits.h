@@ -33,6 +33,7 @@ inline constexpr int kMaxComparedTrials = 128;  // in all
 inline constexpr std::size_t kMaxKnownTrialBytes = std::size_t{256} << 20;
 inline constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 20;
 
+inline constexpr std::int64_t kMaxSlots = 1'024;  // of a worker
 inline constexpr std::size_t kMaxLabels = 64;
 inline constexpr std::size_t kMaxLabelBytes = 256;  // each key, each value
 inline constexpr int kMaxPriority = 1'000;          // and its negative

@@ -26,7 +26,6 @@ constexpr std::size_t kMaxKeys = 16;
 constexpr std::size_t kMaxNameBytes = 253;  // of anything in Kubernetes
 constexpr std::size_t kMaxValueBytes = 4 * 1024;
 constexpr std::size_t kMaxShownBytes = 64;
-constexpr std::int64_t kMaxSlots = 1024;  // as of a worker
 
 std::string FieldOf(const std::string& key) {
   return absl::StrCat("scalerMetadata.", key);

@@ -19,7 +19,6 @@ namespace {
 constexpr std::size_t kMaxPrecisionBytes = 16;
 constexpr std::int64_t kMaxPrecisions = 8;
 
-constexpr std::int64_t kMaxSlots = 1024;
 constexpr std::int64_t kMaxLeases = 64;
 constexpr std::int64_t kMaxHeldPrefixes = 64;
 constexpr std::int64_t kMaxBeats = 1024;
@@ -67,14 +66,6 @@ absl::Status CheckItems(
     }
   }
   return absl::OkStatus();
-}
-
-// What is not a number is in no range.
-absl::Status CheckWithin(double value, double lo, double hi,
-                         const std::string& field) {
-  if (value >= lo && value <= hi) return absl::OkStatus();
-  return BadField(field, "is out of its range",
-                  absl::StrCat("give ", lo, " to ", hi, ", or leave it out"));
 }
 
 absl::Status CheckGpuLoad(const v1::GpuLoad& gpu, const std::string& field) {
@@ -198,6 +189,8 @@ absl::Status Validate(const v1::HeartbeatRequest& request) {
         CheckLogTail(request.leases(i).log_tail(), field + ".log_tail"));
     RETURN_IF_ERROR(
         CheckRange(request.leases(i).log_end(), 0, kAny, field + ".log_end"));
+    RETURN_IF_ERROR(
+        CheckProgress(request.leases(i).progress(), field + ".progress"));
   }
   return absl::OkStatus();
 }

@@ -51,11 +51,11 @@ TEST(CheckServed, NamesTheFieldAndWhatWillServeIt) {
 }
 
 TEST(CheckServed, LooksIntoListsAndMaps) {
-  v1::HeartbeatRequest beat;
-  beat.add_leases()->set_step(1);
-  beat.add_leases()->mutable_progress()->set_epoch(0.5);
-  EXPECT_THAT(CheckServed(beat),
-              FailsAt(ErrorId::kMethodNotBuilt, "leases[1].progress"));
+  v1::EnqueueTrialsRequest enqueue;
+  enqueue.add_trials()->set_seed(1);
+  enqueue.add_trials()->set_baseline(true);
+  EXPECT_THAT(CheckServed(enqueue),
+              FailsAt(ErrorId::kMethodNotBuilt, "trials[1].baseline"));
   v1::ImportTrialsRequest import;
   (*import.add_trials()->mutable_rates())["head"] = 1e-3;
   EXPECT_THAT(CheckServed(import),

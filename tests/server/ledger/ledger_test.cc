@@ -18,6 +18,10 @@ class LedgerTest : public LedgerFixture {
   // Everything that is known of a trial only while it runs.
   void SayAll(TrialKey trial) {
     ledger_.running().NoteProgress(trial, {.step = 3});
+    v1::LeaseProgress said;
+    said.mutable_lease()->set_attempt(1);
+    said.mutable_progress()->set_epoch(0.5);
+    ledger_.progress().Post(trial, said, 0);
     ledger_.WantPruned(trial, 1, "worse than the median");
   }
   static Result Failed(const std::string& cause) {
@@ -29,6 +33,7 @@ class LedgerTest : public LedgerFixture {
   void ExpectForgotten(TrialKey trial) {
     EXPECT_EQ(ledger_.running().leases().Find(trial), std::nullopt);
     EXPECT_FALSE(ledger_.running().ProgressOf(trial).has_value());
+    EXPECT_FALSE(ledger_.progress().Of(trial, 1).has_value());
     EXPECT_EQ(ledger_.running().PruneReason(trial, 1), std::nullopt);
     EXPECT_THAT(HeldByW(), IsEmpty());
   }

@@ -103,6 +103,10 @@ const Mistake kMistakes[] = {
     {"WorkerService.Heartbeat",
      "load { gpus { uuid: 'GPU-0' utilization: nan } }",
      ErrorId::kRequestInvalid},
+    {"WorkerService.Heartbeat",
+     "leases { lease { trial: 'studies/a/trials/1' attempt: 1 secret: 's' } "
+     "progress { epoch: nan } }",
+     ErrorId::kRequestInvalid},
     {"WorkerService.Finish",
      "outcome { evaluations { set: 'test' } evaluations { set: 'test' } }",
      ErrorId::kRequestInvalid},
