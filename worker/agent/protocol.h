@@ -81,8 +81,8 @@ using TrainerMessage =
 absl::StatusOr<TrainerMessage> ParseTrainerLine(const std::string& line);
 
 // Each ends in a newline. `checkpoint_path` is where the lease's checkpoint
-// lies here, or empty; `takes` says what the trainer may send that an earlier
-// agent would not take.
+// lies here, or empty; `takes` says what else this agent takes, beside what it
+// always does.
 std::string TrialLine(const v1::Lease& lease, const std::string& folder,
                       const std::string& checkpoint_path,
                       const std::vector<std::string>& takes = {});

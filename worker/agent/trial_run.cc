@@ -49,7 +49,7 @@ bool TrialRun::Run(TrainerProcess& trainer, bool used,
   for (const std::string& line : trainer.Wait(wakeup_, Duration()).lines) {
     log_.Append(line + "\n");
   }
-  std::vector<std::string> takes = {"progress"};
+  std::vector<std::string> takes;
   if (context_.takes_evaluations) takes.emplace_back("evaluations");
   trainer.Send(TrialLine(lease_, folder, checkpoint_path, takes));
   FROSTLINE_FAILPOINT(kAgentStarted);

@@ -222,6 +222,15 @@ TEST(TrialLine, NumbersAreNumbersAndNamesAreShort) {
   EXPECT_EQ(line.find("s3cr3t"), std::string::npos);
 }
 
+TEST(TrialLine, NamesAllThatTheAgentTakes) {
+  const auto plain = nlohmann::json::parse(TrialLine(SmallLease(), "/s", ""));
+  EXPECT_EQ(plain["takes"], nlohmann::json({"precision", "progress"}));
+  const auto more =
+      nlohmann::json::parse(TrialLine(SmallLease(), "/s", "", {"evaluations"}));
+  EXPECT_EQ(more["takes"],
+            nlohmann::json({"precision", "progress", "evaluations"}));
+}
+
 TEST(TrialLine, AnAbsentCheckpointHasNoPath) {
   v1::Lease lease = SmallLease();
   lease.mutable_resume_from()->set_id("epoch-3");
