@@ -102,10 +102,10 @@ next_message()
 // A trainer that loads is given six times as long as one that trains.
 TEST(Progress, LoadingIsNoStep) {
   Rig rig(R"(say(type="report", step=0, phase="loading")
-time.sleep(0.6)
+time.sleep(1)
 finish("succeeded", 0.5)
 )");
-  rig.options().hang_after = milliseconds(300);
+  rig.options().hang_after = milliseconds(500);
   rig.options().stop_grace = milliseconds(100);
   Begin(rig);
   EXPECT_EQ(OutcomeOf(rig).kind(), v1::Outcome::SUCCEEDED);
