@@ -175,7 +175,8 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
           .holds = [this] { listener_->Ring(); },
           .load = gpu_watch_ == nullptr
                       ? std::function<std::optional<v1::NodeLoad>()>()
-                      : [this] { return gpu_watch_->Take(); }});
+                      : [this] { return gpu_watch_->Take(); },
+          .tells_progress = takes("progress")});
   listener_ = std::make_unique<LogListener>(
       client_, clock_, *keeper_, run_folder_->path(), name, boot_id_);
   // NOLINTNEXTLINE(modernize-make-unique): an aggregate of references.

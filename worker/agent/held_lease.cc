@@ -13,6 +13,8 @@ namespace {
 
 // Each piece costs a heartbeat of all leases.
 constexpr Duration kFollowPause = std::chrono::milliseconds(500);
+// A coordinator shows no more.
+constexpr double kMostStepsPerSecond = 1e9;
 
 int GravityOf(v1::Directive::Action action) {
   switch (action) {
@@ -32,13 +34,15 @@ int GravityOf(v1::Directive::Action action) {
 }  // namespace
 
 HeldLease::HeldLease(const v1::Lease& lease, const RenewalWatch& watch,
-                     const Clock& clock, Wakeup& wakeup, LogTail& log)
+                     const Clock& clock, Wakeup& wakeup, LogTail& log, int slot)
     : clock_(clock),
       wakeup_(wakeup),
       log_(log),
       heartbeat_interval_(proto::DurationFromProto(lease.heartbeat_interval())),
+      slot_(slot),
       watch_(watch),
-      step_time_(clock.Steady()) {
+      step_time_(clock.Steady()),
+      said_time_(step_time_) {
   proof_.set_trial(lease.trial());
   proof_.set_attempt(lease.attempt());
   proof_.set_secret(lease.secret());
@@ -49,6 +53,30 @@ void HeldLease::NoteStep(std::int64_t step, std::int64_t total_steps) {
   step_ = step;
   total_steps_ = total_steps;
   step_time_ = clock_.Steady();
+  rate_.Note(step, step_time_);
+}
+
+void HeldLease::NoteProgress(const ProgressMessage& progress) {
+  const MutexLock lock(&mutex_);
+  said_ = progress;
+  said_time_ = clock_.Steady();
+}
+
+v1::TrialProgress HeldLease::HowFar() const {
+  const SteadyTime now = clock_.Steady();
+  v1::TrialProgress progress;
+  progress.set_phase(said_.phase);
+  progress.set_epoch(said_.epoch);
+  progress.set_total_epochs(said_.total_epochs);
+  progress.set_steps_per_second(std::min(rate_.At(now), kMostStepsPerSecond));
+  progress.set_slot(slot_);
+  if (!said_.remaining_s.has_value()) return progress;
+  // What was expected then has become less since.
+  const auto expected = std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double>(*said_.remaining_s));
+  *progress.mutable_remaining() = proto::DurationToProto(
+      std::max(Duration::zero(), expected - (now - said_time_)));
+  return progress;
 }
 
 v1::LeaseProgress HeldLease::Progress(bool tail_fits) {
@@ -57,6 +85,7 @@ v1::LeaseProgress HeldLease::Progress(bool tail_fits) {
   const MutexLock lock(&mutex_);
   progress.set_step(step_);
   progress.set_total_steps(total_steps_);
+  *progress.mutable_progress() = HowFar();
   *progress.mutable_since_step() =
       proto::DurationToProto(clock_.Steady() - step_time_);
   const bool has_new = followed_.has_value() && log_.end() > followed_->least;

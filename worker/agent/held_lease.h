@@ -17,7 +17,9 @@
 #include "frostline/v1/worker.pb.h"
 #include "frostline/v1/worker_service.pb.h"
 #include "worker/agent/log_tail.h"
+#include "worker/agent/protocol.h"
 #include "worker/agent/renewal_watch.h"
+#include "worker/agent/step_rate.h"
 #include "worker/agent/wakeup.h"
 
 namespace frostline::agent {
@@ -25,14 +27,16 @@ namespace frostline::agent {
 class HeldLease {
  public:
   // `watch` counts from the request that brought the lease. `wakeup` rings when
-  // there is something to obey; it and `log` outlive this.
+  // there is something to obey; it and `log` outlive this. `slot` runs it.
   HeldLease(const v1::Lease& lease, const RenewalWatch& watch,
-            const Clock& clock, Wakeup& wakeup, LogTail& log);
+            const Clock& clock, Wakeup& wakeup, LogTail& log, int slot = 0);
 
   const v1::LeaseRef& proof() const { return proof_; }
   Duration heartbeat_interval() const { return heartbeat_interval_; }
 
   void NoteStep(std::int64_t step, std::int64_t total_steps);
+  // Replaces what was said of it before.
+  void NoteProgress(const ProgressMessage& progress);
   // Holds the log's tail (up to 64 KiB) where somebody wants it and
   // `tail_fits`.
   v1::LeaseProgress Progress(bool tail_fits);
@@ -58,11 +62,14 @@ class HeldLease {
   v1::Directive directive() const;
 
  private:
+  v1::TrialProgress HowFar() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   const Clock& clock_;
   Wakeup& wakeup_;
   LogTail& log_;
   v1::LeaseRef proof_;
   Duration heartbeat_interval_;
+  const int slot_;
 
   mutable Mutex mutex_;
   RenewalWatch watch_ ABSL_GUARDED_BY(mutex_);
@@ -72,6 +79,9 @@ class HeldLease {
   std::int64_t step_ ABSL_GUARDED_BY(mutex_) = 0;
   std::int64_t total_steps_ ABSL_GUARDED_BY(mutex_) = 0;
   SteadyTime step_time_ ABSL_GUARDED_BY(mutex_);
+  StepRate rate_ ABSL_GUARDED_BY(mutex_);
+  ProgressMessage said_ ABSL_GUARDED_BY(mutex_);
+  SteadyTime said_time_ ABSL_GUARDED_BY(mutex_);
   std::optional<SteadyTime> want_log_by_ ABSL_GUARDED_BY(mutex_);
   // Who follows has read so many bytes: the first of them, and the last.
   struct Followed {

@@ -32,7 +32,8 @@ LeaseKeeper::LeaseKeeper(RpcClient& client, const Clock& clock,
       worker_name_(std::move(worker_name)),
       boot_id_(std::move(boot_id)),
       hooks_(std::move(hooks)),
-      rng_(SeedOf(boot_id_)) {}
+      rng_(SeedOf(boot_id_)),
+      tells_progress_(hooks_.tells_progress) {}
 
 LeaseKeeper::~LeaseKeeper() { Stop(); }
 
@@ -179,25 +180,37 @@ v1::HeartbeatRequest LeaseKeeper::NextBeat(const Leases& leases,
   for (const auto& lease : leases) {
     v1::LeaseProgress* const progress = request.add_leases();
     *progress = lease->Progress(tails->size() < kMostTails);
+    if (!tells_progress_) progress->clear_progress();
     if (progress->has_log_end()) tails->push_back(lease);
   }
   return request;
 }
 
-// An earlier coordinator may have come back in place of the one that took the
-// load; no lease is lost by that.
+// Leaves the newest part out that is there; false where there is none.
+bool LeaseKeeper::TellLess(v1::HeartbeatRequest& request) {
+  if (tells_progress_ && request.leases_size() > 0) {
+    tells_progress_ = false;
+    for (auto& lease : *request.mutable_leases()) lease.clear_progress();
+    return true;
+  }
+  if (!request.has_load()) return false;
+  tells_load_ = false;
+  request.clear_load();
+  return true;
+}
+
+// An earlier coordinator may have come back in place of the one that took it
+// all; no lease is lost by that.
 absl::StatusOr<v1::HeartbeatReply> LeaseKeeper::Tell(
     v1::HeartbeatRequest& request) {
   const Duration deadline =
       std::clamp(Interval(), kShortestDeadline, kLongestDeadline);
   auto reply = client_.Heartbeat(request, deadline);
-  if (!request.has_load() ||
-      !HasErrorId(reply.status(), ErrorId::kMethodNotBuilt)) {
-    return reply;
+  while (HasErrorId(reply.status(), ErrorId::kMethodNotBuilt) &&
+         TellLess(request)) {
+    reply = client_.Heartbeat(request, deadline);
   }
-  tells_load_ = false;
-  request.clear_load();
-  return client_.Heartbeat(request, deadline);
+  return reply;
 }
 
 bool LeaseKeeper::Beat() {

@@ -37,6 +37,8 @@ class LeaseKeeper {
     std::function<void()> holds = nullptr;
     // What the node does, for a coordinator that takes it; it does not block.
     std::function<std::optional<v1::NodeLoad>()> load = nullptr;
+    // The coordinator takes how far trials are.
+    bool tells_progress = false;
   };
 
   LeaseKeeper(RpcClient& client, const Clock& clock, std::string worker_name,
@@ -62,6 +64,7 @@ class LeaseKeeper {
  private:
   void Loop();
   bool Beat();
+  bool TellLess(v1::HeartbeatRequest& request);
   absl::StatusOr<v1::HeartbeatReply> Tell(v1::HeartbeatRequest& request);
   using Leases = std::vector<std::shared_ptr<HeldLease>>;
   v1::HeartbeatRequest NextBeat(const Leases& leases, Leases* tails);
@@ -83,7 +86,9 @@ class LeaseKeeper {
   Wakeup wakeup_;
   std::thread thread_;
   std::int64_t sequence_ = 0;  // the thread's alone, as the next one is
-  bool tells_load_ = true;     // until a coordinator does not take it
+  // Until a coordinator does not take it.
+  bool tells_load_ = true;
+  bool tells_progress_;
 
   mutable Mutex mutex_;
   Leases leases_ ABSL_GUARDED_BY(mutex_);

@@ -4,6 +4,8 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -21,6 +23,10 @@ using nlohmann::json;
 constexpr std::size_t kMaxNameBytes = 256;
 constexpr std::size_t kMaxShownBytes = 160;
 constexpr std::size_t kMaxTextBytes = 4096;
+constexpr std::array<const char*, 5> kPhases = {
+    "loading", "filling", "training", "evaluating", "saving"};
+constexpr double kMostEpochs = 1e9;
+constexpr double kLongestRemaining = 100.0 * 365 * 86'400;
 
 absl::Status ReadMessage(const json& text, const char* key,
                          google::protobuf::Message* message) {
@@ -35,6 +41,34 @@ absl::Status ReadMessage(const json& text, const char* key,
   const absl::Status served = proto::CheckServed(*message);
   if (!served.ok()) return BadField(key, ": " + std::string(served.message()));
   return absl::OkStatus();
+}
+
+bool IsPhase(const std::string& text) {
+  return std::find(kPhases.begin(), kPhases.end(), text) != kPhases.end();
+}
+
+absl::StatusOr<double> EpochAt(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end()) return 0.0;
+  const auto number = NumberOf(*found);
+  // What is not a number is in no range.
+  if (number.has_value() && *number >= 0.0 && *number <= kMostEpochs) {
+    return *number;
+  }
+  return BadField(key, "is no number from 0 to 1e9");
+}
+
+// A speed of 0, or none, makes it infinite, or nothing.
+absl::StatusOr<std::optional<double>> RemainingAt(const json& object,
+                                                  const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return std::nullopt;
+  const auto number = NumberOf(*found);
+  if (!number.has_value() || *number < 0.0) {
+    return BadField(key, "is no number from 0 up");
+  }
+  if (!std::isfinite(*number)) return std::nullopt;
+  return std::min(*number, kLongestRemaining);
 }
 
 }  // namespace
@@ -97,6 +131,24 @@ absl::StatusOr<Metrics> MetricsAt(const json& object, std::size_t most) {
     metrics[name] = *number;
   }
   return metrics;
+}
+
+absl::StatusOr<std::optional<ProgressMessage>> ProgressAt(const json& object) {
+  bool is_said = false;
+  for (const char* key : {"phase", "epoch", "total_epochs", "remaining_s"}) {
+    is_said = is_said || object.contains(key);
+  }
+  if (!is_said) return std::nullopt;
+  ProgressMessage progress;
+  ASSIGN_OR_RETURN(progress.phase, TextAt(object, "phase"));
+  if (object.contains("phase") && !IsPhase(progress.phase)) {
+    return BadField(
+        "phase", "is none of loading, filling, training, evaluating, saving");
+  }
+  ASSIGN_OR_RETURN(progress.epoch, EpochAt(object, "epoch"));
+  ASSIGN_OR_RETURN(progress.total_epochs, EpochAt(object, "total_epochs"));
+  ASSIGN_OR_RETURN(progress.remaining_s, RemainingAt(object, "remaining_s"));
+  return progress;
 }
 
 absl::StatusOr<bool> MessageAt(const json& object, const char* key,

@@ -10,6 +10,7 @@
 
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -32,6 +33,9 @@ absl::StatusOr<std::int64_t> CountAt(const nlohmann::json& object,
 // Reads "metrics", empty when absent.
 absl::StatusOr<Metrics> MetricsAt(const nlohmann::json& object,
                                   std::size_t most);
+// Reads how far the trial is; nothing, when none of its fields is there.
+absl::StatusOr<std::optional<ProgressMessage>> ProgressAt(
+    const nlohmann::json& object);
 // Fills `message` from the object at `key`, and is false when absent.
 absl::StatusOr<bool> MessageAt(const nlohmann::json& object, const char* key,
                                google::protobuf::Message* message);

@@ -30,6 +30,14 @@ struct HelloMessage {
   std::string software;
 };
 
+// How far the trial is, in all fields of one report.
+struct ProgressMessage {
+  std::string phase;  // a word of the protocol's; empty: not said
+  double epoch = 0.0;
+  double total_epochs = 0.0;               // 0: unknown
+  std::optional<double> remaining_s = {};  // nothing: unknown
+};
+
 struct ReportMessage {
   std::int64_t step = 0;
   std::int64_t total_steps = 0;  // 0: unknown
@@ -37,6 +45,7 @@ struct ReportMessage {
   std::string precision;  // what the trial is computed in; empty: not said
   // In which the trainer computes at full speed; none: it does not say.
   std::vector<std::string> precisions;
+  std::optional<ProgressMessage> progress;  // nothing: none of it is said
 };
 
 struct CheckpointMessage {
@@ -72,8 +81,8 @@ using TrainerMessage =
 absl::StatusOr<TrainerMessage> ParseTrainerLine(const std::string& line);
 
 // Each ends in a newline. `checkpoint_path` is where the lease's checkpoint
-// lies here, or empty; `takes` says what the trainer may send that an earlier
-// agent would not take.
+// lies here, or empty; `takes` says what else this agent takes, beside what it
+// always does.
 std::string TrialLine(const v1::Lease& lease, const std::string& folder,
                       const std::string& checkpoint_path,
                       const std::vector<std::string>& takes = {});

@@ -66,7 +66,8 @@ absl::StatusOr<std::vector<std::string>> PrecisionsAt(const json& object) {
 
 absl::StatusOr<TrainerMessage> ParseReport(const json& object) {
   RETURN_IF_ERROR(CheckKeys(
-      object, {"step", "total_steps", "metrics", "precision", "precisions"}));
+      object, {"step", "total_steps", "metrics", "precision", "precisions",
+               "phase", "epoch", "total_epochs", "remaining_s"}));
   ReportMessage report;
   ASSIGN_OR_RETURN(report.step, CountAt(object, "step", -1));
   ASSIGN_OR_RETURN(report.total_steps, CountAt(object, "total_steps", 0));
@@ -76,6 +77,7 @@ absl::StatusOr<TrainerMessage> ParseReport(const json& object) {
     return BadField("precision", "is none of fp32, tf32, bf16, fp16");
   }
   ASSIGN_OR_RETURN(report.precisions, PrecisionsAt(object));
+  ASSIGN_OR_RETURN(report.progress, ProgressAt(object));
   return report;
 }
 

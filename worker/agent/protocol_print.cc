@@ -43,7 +43,7 @@ std::string TrialLine(const v1::Lease& lease, const std::string& folder,
                   {"training", ToJson(spec.training())},
                   {"freeze", ToJson(spec.freeze())},
                   {"labels", json::object()},
-                  {"takes", json::array({"precision"})},
+                  {"takes", json::array({"precision", "progress"})},
                   {"folder", folder},
                   {"resume_from", nullptr}};
   if (!spec.auto_precision().empty()) {
@@ -65,7 +65,7 @@ std::string TrialLine(const v1::Lease& lease, const std::string& folder,
   if (lease.has_resume_from()) {
     message["resume_from"] = ResumeJson(lease.resume_from(), checkpoint_path);
   }
-  if (!takes.empty()) message["takes"] = takes;
+  for (const std::string& each : takes) message["takes"].push_back(each);
   return Line(message);
 }
 

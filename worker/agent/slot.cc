@@ -44,7 +44,7 @@ void Slot::RunTrial(const v1::Lease& lease) {
   const Duration ttl = proto::DurationFromProto(lease.ttl());
   const auto held = std::make_shared<HeldLease>(
       lease, RenewalWatch(ttl, context_.options.orphan_limit, acquire_sent_),
-      context_.clock, wakeup_, log_);
+      context_.clock, wakeup_, log_, number_);
   // What was parked for long has used up much of its first TTL.
   context_.keeper.Hold(held, context_.clock.Steady() - acquire_sent_ > ttl / 4);
   const auto outbox = OpenOutbox(held->proof());

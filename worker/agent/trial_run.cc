@@ -105,8 +105,19 @@ void TrialRun::Take(const std::string& line, TrainerProcess& trainer) {
   }
 }
 
+// What it does without a step: the same one again, or none yet.
+bool TrialRun::TellsPhaseAlone(const ReportMessage& report) const {
+  if (!report.metrics.empty() || !report.progress.has_value()) return false;
+  const std::string& phase = report.progress->phase;
+  const bool prepares = phase == "loading" || phase == "filling";
+  return report.step == last_step_ ||
+         (last_step_ < 0 && report.step == 0 && prepares);
+}
+
 void TrialRun::TakeReport(const ReportMessage& report,
                           TrainerProcess& trainer) {
+  if (report.progress.has_value()) held_.NoteProgress(*report.progress);
+  if (TellsPhaseAlone(report)) return;
   if (report.step <= last_step_) {
     return Reject(MakeError(ErrorId::kTrainerProtocol,
                             absl::StrCat("step ", report.step,

@@ -66,6 +66,7 @@ class TrialRun {
   enum class Order { kNone, kRelease, kHang, kPrune, kCancel };
 
   void Take(const std::string& line, TrainerProcess& trainer);
+  bool TellsPhaseAlone(const ReportMessage& report) const;
   void TakeReport(const ReportMessage& report, TrainerProcess& trainer);
   void TakeCheckpoint(const CheckpointMessage& message);
   void TakeFinish(const FinishMessage& finish);

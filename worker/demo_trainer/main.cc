@@ -40,6 +40,7 @@ class Trainer {
  private:
   void RunTrial(const json& message);
   bool Begin(const Trial& trial, FineTuning* training);
+  void Report(const Trial& trial, const FineTuning& training, double loss);
   bool IsStopped(double pause_s);
   void Stop(const Trial& trial, const FineTuning& training);
   void Finish(const char* state, const FineTuning& training, double seconds);
@@ -81,15 +82,26 @@ void Trainer::RunTrial(const json& message) {
     const double loss = training.Epoch();
     seconds += SecondsSince(start);
     if (!std::isfinite(loss)) return Finish("infeasible", training, seconds);
-    Say({{"type", "report"},
-         {"step", training.epochs()},
-         {"total_steps", trial.epochs},
-         {"metrics",
-          {{"accuracy", Accuracy(training.network(), task_.validation)},
-           {"train_loss", loss}}}});
+    Report(trial, training, loss);
     if (IsStopped(trial.pause_s)) return Stop(trial, training);
   }
   Finish("succeeded", training, seconds);
+}
+
+void Trainer::Report(const Trial& trial, const FineTuning& training,
+                     double loss) {
+  json report = {{"type", "report"},
+                 {"step", training.epochs()},
+                 {"total_steps", trial.epochs},
+                 {"metrics",
+                  {{"accuracy", Accuracy(training.network(), task_.validation)},
+                   {"train_loss", loss}}}};
+  if (trial.takes_progress) {
+    report["phase"] = "training";
+    report["epoch"] = training.epochs();
+    report["total_epochs"] = trial.epochs;
+  }
+  Say(report);
 }
 
 bool Trainer::Begin(const Trial& trial, FineTuning* training) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/demo_trainer/trial.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace frostline::demo_trainer {
@@ -60,6 +61,10 @@ std::string ReadTrial(const json& message, Trial* trial) {
   }
   trial->pause_s =
       NumberAt(ObjectAt(training, "extra"), "seconds_per_epoch", 0.0);
+  const auto takes = message.find("takes");
+  trial->takes_progress =
+      takes != message.end() && takes->is_array() &&
+      std::find(takes->begin(), takes->end(), "progress") != takes->end();
   trial->folder = TextAt(message, "folder");
   trial->resume_path = TextAt(ObjectAt(message, "resume_from"), "path");
   return ReadRates(ObjectAt(message, "rates"), &trial->settings.rates);

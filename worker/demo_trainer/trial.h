@@ -16,6 +16,7 @@ struct Trial {
   int epochs = 20;
   // training.extra.seconds_per_epoch sets it, to watch a trial run.
   double pause_s = 0.0;
+  bool takes_progress = false;  // the agent, in reports
   std::string folder;
   std::string resume_path;  // empty: from the start
 };

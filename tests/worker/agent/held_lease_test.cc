@@ -20,7 +20,7 @@ class HeldLeaseTest : public ::testing::Test {
     lease_.set_attempt(2);
     held_ = std::make_unique<HeldLease>(
         lease_, RenewalWatch(seconds(60), minutes(30), clock_.Steady()), clock_,
-        wakeup_, log_);
+        wakeup_, log_, 3);
   }
   v1::Directive Order(v1::Directive::Action action) {
     v1::Directive directive;
@@ -62,6 +62,40 @@ TEST(RenewalWatch, CountsFromWhenItWasSent) {
 TEST(RenewalWatch, WithoutALimitItTrainsOn) {
   const RenewalWatch watch(seconds(60), Duration::zero(), seconds(0));
   EXPECT_EQ(watch.At(std::chrono::hours(1000)), LeaseHealth::kOrphan);
+}
+
+TEST_F(HeldLeaseTest, TellsHowFarItIsAndInWhichSlot) {
+  EXPECT_EQ(held_->Progress(true).progress().slot(), 3);
+  EXPECT_FALSE(held_->Progress(true).progress().has_remaining());
+  held_->NoteStep(100, 400);
+  clock_.Advance(seconds(10));
+  held_->NoteStep(150, 400);
+  held_->NoteProgress({"training", 1.5, 4.0, 90.0});
+  clock_.Advance(seconds(30));
+  const v1::TrialProgress told = held_->Progress(true).progress();
+  EXPECT_EQ(told.phase(), "training");
+  EXPECT_EQ(told.epoch(), 1.5);
+  EXPECT_EQ(told.total_epochs(), 4.0);
+  EXPECT_EQ(told.steps_per_second(), 5.0);
+  EXPECT_EQ(told.remaining().seconds(), 60);  // half a minute has passed
+}
+
+TEST_F(HeldLeaseTest, WhatRemainsIsNeverLessThanNothing) {
+  held_->NoteProgress({"evaluating", 0.0, 0.0, 5.0});
+  clock_.Advance(minutes(1));
+  const v1::TrialProgress told = held_->Progress(true).progress();
+  EXPECT_TRUE(told.has_remaining());
+  EXPECT_EQ(told.remaining().seconds(), 0);
+  EXPECT_EQ(told.remaining().nanos(), 0);
+}
+
+TEST_F(HeldLeaseTest, ANewerWordReplacesTheWholeOfTheOlder) {
+  held_->NoteProgress({"training", 1.5, 4.0, 90.0});
+  held_->NoteProgress({.phase = "saving"});
+  const v1::TrialProgress told = held_->Progress(true).progress();
+  EXPECT_EQ(told.phase(), "saving");
+  EXPECT_EQ(told.total_epochs(), 0.0);
+  EXPECT_FALSE(told.has_remaining());
 }
 
 TEST_F(HeldLeaseTest, AnOrphanTrainsForHalfAnHourAndIsThenForsaken) {

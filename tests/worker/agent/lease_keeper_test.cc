@@ -112,5 +112,65 @@ TEST_F(Load, IsNotToldAgainToACoordinatorThatDoesNotTakeIt) {
   EXPECT_EQ(std::prev(last)->sequence(), last->sequence());
 }
 
+class Progress : public ::testing::Test {
+ protected:
+  // Beats for a lease until it is taken down.
+  void Beat(bool tells_progress) {
+    keeper_ = std::make_unique<LeaseKeeper>(
+        client_, clock_, "workers/w", "boot",
+        LeaseKeeper::Hooks{.heard = [] {},
+                           .unknown = [](SteadyTime) {},
+                           .load = [] { return v1::NodeLoad(); },
+                           .tells_progress = tells_progress});
+    keeper_->Hold(std::make_shared<HeldLease>(
+                      ScriptedCoordinator::LeaseOf(1),
+                      RenewalWatch(minutes(1), minutes(1), clock_.Steady()),
+                      clock_, wakeup_, log_),
+                  false);
+    keeper_->Start(std::chrono::milliseconds(20));
+  }
+  static bool IsToldIn(const v1::HeartbeatRequest& beat) {
+    return beat.leases_size() > 0 && beat.leases(0).has_progress();
+  }
+
+  ScriptedCoordinator coordinator_;
+  RpcClient client_{coordinator_.address()};
+  SystemClock clock_;
+  Wakeup wakeup_;
+  LogTail log_;
+  std::unique_ptr<LeaseKeeper> keeper_;
+};
+
+TEST_F(Progress, RidesOnHeartbeatsOfWhoeverTellsIt) {
+  Beat(true);
+  EXPECT_TRUE(coordinator_.Await([](const Heard& heard) {
+    return !heard.heartbeats.empty() && IsToldIn(heard.heartbeats.back());
+  }));
+}
+
+TEST_F(Progress, IsNotToldToACoordinatorThatDidNotAskForIt) {
+  Beat(false);
+  EXPECT_TRUE(coordinator_.Await(
+      [](const Heard& heard) { return heard.heartbeats.size() >= 3; }));
+  for (const auto& beat : coordinator_.heard().heartbeats) {
+    EXPECT_FALSE(IsToldIn(beat));
+  }
+}
+
+// One that takes loads and no progress has come back in place of a newer one.
+TEST_F(Progress, IsLeftOutFirstWhereAHeartbeatIsRefused) {
+  coordinator_.Refuse("Heartbeat", ErrorId::kMethodNotBuilt);
+  Beat(true);
+  EXPECT_TRUE(coordinator_.Await(
+      [](const Heard& heard) { return heard.heartbeats.size() >= 3; }));
+  const auto beats = coordinator_.heard().heartbeats;
+  EXPECT_TRUE(IsToldIn(beats[0]));
+  EXPECT_EQ(beats[1].sequence(), beats[0].sequence());
+  for (std::size_t i = 1; i < beats.size(); ++i) {
+    EXPECT_FALSE(IsToldIn(beats[i]));
+    EXPECT_TRUE(beats[i].has_load());
+  }
+}
+
 }  // namespace
 }  // namespace frostline::agent

@@ -80,6 +80,35 @@ struct Mistake {
   const char* field;
 };
 
+TEST(TrainerLine, AReportMaySayHowFarTheTrialIs) {
+  const auto report = Parsed<ReportMessage>(
+      R"({"type":"report","step":7,"phase":"training","epoch":1.5,"total_epochs":3,"remaining_s":42.5})");
+  ASSERT_TRUE(report.progress.has_value());
+  EXPECT_EQ(report.progress->phase, "training");
+  EXPECT_EQ(report.progress->epoch, 1.5);
+  EXPECT_EQ(report.progress->total_epochs, 3.0);
+  EXPECT_EQ(report.progress->remaining_s, 42.5);
+}
+
+TEST(TrainerLine, AReportThatSaysNothingOfItHasNone) {
+  const auto report = Parsed<ReportMessage>(R"({"type":"report","step":7})");
+  EXPECT_FALSE(report.progress.has_value());
+}
+
+// Who divides by a speed of 0 has no number.
+TEST(TrainerLine, WhatRemainsMayBeUnknownAndNeverPastAllBounds) {
+  for (const char* unknown : {"null", "NaN", "Infinity"}) {
+    const auto report = Parsed<ReportMessage>(
+        std::string(R"({"type":"report","step":7,"remaining_s":)") + unknown +
+        "}");
+    ASSERT_TRUE(report.progress.has_value()) << unknown;
+    EXPECT_FALSE(report.progress->remaining_s.has_value()) << unknown;
+  }
+  const auto report = Parsed<ReportMessage>(
+      R"({"type":"report","step":7,"remaining_s":1e300})");
+  EXPECT_LT(*report.progress->remaining_s, 4e9);
+}
+
 class MistakenLine : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(MistakenLine, IsRefusedNamingTheField) {
@@ -109,6 +138,17 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{R"({"type":"report","step":1,"metrics":{"a":true}})",
                 "metrics.a"},
         Mistake{R"({"type":"report","step":1,"metrics":{"":1}})", "metrics."},
+        Mistake{R"({"type":"report","step":1,"phase":"thinking"})", "phase"},
+        Mistake{R"({"type":"report","step":1,"phase":""})", "phase"},
+        Mistake{R"({"type":"report","step":1,"phase":7})", "phase"},
+        Mistake{R"({"type":"report","step":1,"epoch":-0.5})", "epoch"},
+        Mistake{R"({"type":"report","step":1,"epoch":NaN})", "epoch"},
+        Mistake{R"({"type":"report","step":1,"total_epochs":1e10})",
+                "total_epochs"},
+        Mistake{R"({"type":"report","step":1,"remaining_s":-1})",
+                "remaining_s"},
+        Mistake{R"({"type":"report","step":1,"remaining_s":"soon"})",
+                "remaining_s"},
         Mistake{R"({"type":"finish"})", "state"},
         Mistake{R"({"type":"finish","state":"done"})", "state"},
         Mistake{R"({"type":"finish","state":"failed","class":"bad"})", "class"},
@@ -180,6 +220,15 @@ TEST(TrialLine, NumbersAreNumbersAndNamesAreShort) {
   EXPECT_EQ(message["folder"], "/scratch");
   EXPECT_TRUE(message["resume_from"].is_null());
   EXPECT_EQ(line.find("s3cr3t"), std::string::npos);
+}
+
+TEST(TrialLine, NamesAllThatTheAgentTakes) {
+  const auto plain = nlohmann::json::parse(TrialLine(SmallLease(), "/s", ""));
+  EXPECT_EQ(plain["takes"], nlohmann::json({"precision", "progress"}));
+  const auto more =
+      nlohmann::json::parse(TrialLine(SmallLease(), "/s", "", {"evaluations"}));
+  EXPECT_EQ(more["takes"],
+            nlohmann::json({"precision", "progress", "evaluations"}));
 }
 
 TEST(TrialLine, AnAbsentCheckpointHasNoPath) {

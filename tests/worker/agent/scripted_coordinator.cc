@@ -112,6 +112,11 @@ void ScriptedCoordinator::TakeLoad() {
   takes_load_ = true;
 }
 
+void ScriptedCoordinator::TakeProgress() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  takes_progress_ = true;
+}
+
 void ScriptedCoordinator::HearListeners() {
   const std::lock_guard<std::mutex> lock(mutex_);
   hears_listeners_ = true;
@@ -211,6 +216,7 @@ grpc::Status ScriptedCoordinator::Register(grpc::ServerContext* context,
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (takes_load_) reply->add_takes("load");
+    if (takes_progress_) reply->add_takes("progress");
   }
   return Note(*context, "Register", *request, &Heard::registers);
 }

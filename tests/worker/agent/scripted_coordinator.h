@@ -70,6 +70,8 @@ class ScriptedCoordinator final : public v1::WorkerService::Service {
   void Direct(int number, v1::Directive::Action action);
   // From here on registrations are told that heartbeats may carry the load.
   void TakeLoad();
+  // The same of how far trials are.
+  void TakeProgress();
   // Somebody follows the logs of all trials: every heartbeat's answer asks.
   void WantLogs();
   // From here on it serves Listen, which it does not know at first.
@@ -126,6 +128,7 @@ class ScriptedCoordinator final : public v1::WorkerService::Service {
   bool want_logs_ = false;
   bool hears_listeners_ = false;
   bool takes_load_ = false;
+  bool takes_progress_ = false;
   std::vector<v1::LogWish> wishes_;
   std::map<std::string, v1::Directive::Action> directives_;
   std::map<std::string, int> lost_answers_;

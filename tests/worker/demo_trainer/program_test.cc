@@ -64,6 +64,8 @@ class DemoTrainer : public ::testing::Test {
     ASSERT_OK(message);
     if (const auto* report = std::get_if<agent::ReportMessage>(&*message)) {
       answer->curve.push_back(report->metrics.at("accuracy"));
+      ASSERT_TRUE(report->progress.has_value());
+      EXPECT_EQ(report->progress->epoch, static_cast<double>(report->step));
       if (answer->curve.size() == stop_after)
         trainer_->Send(agent::StopLine("preempt"));
     }

@@ -74,6 +74,22 @@ std::string_view ClassName(FailureClass failure) {
   return "trial";
 }
 
+std::string_view PhaseName(TrialPhase phase) {
+  switch (phase) {
+    case TrialPhase::kLoading:
+      return "loading";
+    case TrialPhase::kFilling:
+      return "filling";
+    case TrialPhase::kTraining:
+      return "training";
+    case TrialPhase::kEvaluating:
+      return "evaluating";
+    case TrialPhase::kSaving:
+      return "saving";
+  }
+  return "training";
+}
+
 Members Marks(const ExampleOutcomes& examples) {
   Members members;
   members.Text("data_fingerprint", examples.data_fingerprint)
@@ -139,6 +155,22 @@ MessageLine& MessageLine::Add(std::string_view name,
   }
   text_ += ", " + JsonString(name) + ": [" + all + "]";
   return *this;
+}
+
+MessageLine& MessageLine::Add(const TrialPace& pace) {
+  Add("phase", PhaseName(pace.phase));
+  if (pace.total_epochs > 0.0) {
+    AddNumber("epoch", pace.epoch);
+    AddNumber("total_epochs", pace.total_epochs);
+  }
+  if (pace.remaining_seconds) AddNumber("remaining_s", *pace.remaining_seconds);
+  return *this;
+}
+
+void MessageLine::AddNumber(std::string_view name, double number) {
+  // More digits would say more than anyone knows.
+  const double shown = std::round(number * 1000.0) / 1000.0;
+  text_ += ", " + JsonString(name) + ": " + JsonNumber(shown);
 }
 
 MessageLine& MessageLine::Add(std::string_view name, const Metrics& metrics) {

@@ -24,6 +24,8 @@ class MessageLine {
   MessageLine& Add(std::string_view name, std::string_view text);
   MessageLine& Add(std::string_view name, std::int64_t number);
   MessageLine& Add(std::string_view name, const std::vector<std::string>& list);
+  // The members of a report that say how far the trial is.
+  MessageLine& Add(const TrialPace& pace);
   MessageLine& Add(std::string_view name, const Metrics& metrics);
   MessageLine& Add(std::string_view name, const TrialUsage& usage,
                    std::string_view software);
@@ -35,6 +37,8 @@ class MessageLine {
   std::string Take();  // with its newline
 
  private:
+  void AddNumber(std::string_view name, double number);
+
   std::string text_;
 };
 

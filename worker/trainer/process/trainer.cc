@@ -23,19 +23,30 @@ class AgentListener : public TrialListener {
   }
   void Report(std::int64_t step, std::int64_t total_steps,
               const Metrics& metrics) override {
-    outbox_.Send(MessageLine("report")
-                     .Add("step", step)
-                     .Add("total_steps", total_steps)
-                     .Add("metrics", metrics)
-                     .Take());
+    told_step_ = step;
+    MessageLine line("report");
+    line.Add("step", step)
+        .Add("total_steps", total_steps)
+        .Add("metrics", metrics);
+    Send(line);
+  }
+  void NotePace(const TrialPace& pace) override { pace_ = pace; }
+  void EnterPhase(const TrialPace& pace) override {
+    pace_ = pace;
+    if (!takes_progress) return;
+    MessageLine line("report");
+    // A newer one is not to be told without what was measured at it.
+    line.Add("step", told_step_);
+    Send(line);
   }
   void Begun(std::int64_t step, Precision precision) override {
     if (!takes_precision) return;
-    outbox_.Send(MessageLine("report")
-                     .Add("step", step)
-                     .Add("precision", NameOf(precision))
-                     .Add("precisions", precisions_)
-                     .Take());
+    told_step_ = step;
+    MessageLine line("report");
+    line.Add("step", step)
+        .Add("precision", NameOf(precision))
+        .Add("precisions", precisions_);
+    Send(line);
   }
   void Saved(const std::string& name, std::int64_t step,
              std::int64_t bytes) override {
@@ -50,11 +61,19 @@ class AgentListener : public TrialListener {
   }
 
   bool takes_precision = false;
+  bool takes_progress = false;
 
  private:
+  void Send(MessageLine& report) {
+    if (takes_progress) report.Add(pace_);
+    outbox_.Send(report.Take());
+  }
+
   const Inbox& inbox_;
   Outbox& outbox_;
   const std::vector<std::string>& precisions_;
+  TrialPace pace_;
+  std::int64_t told_step_ = 0;
 };
 
 std::vector<std::string> PrecisionsOf(const Device& device) {
@@ -114,6 +133,7 @@ TrialEnd Trainer::RunTrial(const std::string& line) {
     Expected<TrialMessage> trial = ReadTrialMessage(json.value().root());
     if (!trial.ok()) return trial.fault();
     listener.takes_precision = trial.value().takes_precision;
+    listener.takes_progress = trial.value().takes_progress;
     if (const auto why = WhyUnfit(trial.value(), precisions_)) {
       return RefuseUnfit(*why);
     }
@@ -130,6 +150,7 @@ TrialEnd Trainer::RefuseUnfit(const Fault& why) const {
 }
 
 TrialEnd Trainer::Train(const TrialMessage& trial, TrialListener& listener) {
+  listener.EnterPhase(TrialPace());  // it loads
   std::vector<std::string> log;
   const StopSign stop(
       [&listener] { return listener.stop() != StopReason::kNone; });

@@ -29,6 +29,8 @@ TrialEnd FineTuning::Run() {
 TrialEnd FineTuning::Train() {
   environment_.device.ResetPeakMemory();
   if (Expected<Done> begun = Begin(); !begun.ok()) return EndOf(begun.fault());
+  phase_ = TrialPhase::kTraining;
+  listener_.NotePace(PaceNow());
   listener_.Begun(stepper_->steps(), precision_);
   while (true) {
     const StopReason stop = listener_.stop();
@@ -40,6 +42,7 @@ TrialEnd FineTuning::Train() {
     }
     if (IsOver()) return Finish();
     if (Ended ended = Step()) return *std::move(ended);
+    phase_ = TrialPhase::kTraining;
     ReportTraining();
     ShowLife();
     if (auto written = writer_.Take()) TellSaved(*written);
@@ -160,9 +163,12 @@ bool FineTuning::EvaluationIsDue() const {
 FineTuning::Ended FineTuning::EvaluateNow() {
   Metrics metrics;
   std::vector<Scores> scores;  // by task
+  const double begun = environment_.seconds();
   const Expected<bool> evaluated = EvaluateAll(metrics, scores);
   if (!evaluated.ok()) return Fail(evaluated.fault());
   if (!evaluated.value()) return std::nullopt;
+  evaluation_seconds_ += environment_.seconds() - begun;
+  ++evaluations_done_;
   for (const TaskSetup& task : setup_.tasks) {
     if (!std::isfinite(metrics.at(task.validation.name + "loss"))) {
       return NotFinite("the validation loss after step " +
@@ -177,6 +183,8 @@ FineTuning::Ended FineTuning::EvaluateNow() {
   Metrics told = Fitting(progress_.last, kMostMeasured);
   told.merge(training_);
   training_.clear();
+  if (!IsOver()) phase_ = TrialPhase::kTraining;
+  listener_.NotePace(PaceNow());
   listener_.Report(stepper_->steps(), total_steps_, told);
   shown_ = environment_.seconds();
   NoteKept();
@@ -204,6 +212,7 @@ void FineTuning::StopEarlyIfDue() {
 Expected<std::optional<Scores>> FineTuning::Evaluate(
     std::size_t task, const EvaluationSet& set,
     std::vector<at::Tensor>* logits) {
+  Enter(TrialPhase::kEvaluating);
   const HeadSpec& head = setup_.tasks[task].head;
   BatchMaker maker(set.tokens, model_->config(), head,
                    environment_.device.is_cpu(), task);
@@ -220,6 +229,7 @@ Expected<std::optional<Scores>> FineTuning::Evaluate(
       return std::optional<Scores>();
     }
     if (!prepared.ok()) return prepared.fault();
+    Enter(TrialPhase::kEvaluating);  // again, where the store was filled
   }
   for (const RowBatch& rows : planner.Ordered()) {
     if (listener_.stop() != StopReason::kNone) return std::optional<Scores>();
@@ -256,6 +266,7 @@ void FineTuning::ShowLife() {
     return;
   }
   shown_ = environment_.seconds();
+  listener_.NotePace(PaceNow());
   listener_.Report(stepper_->steps(), total_steps_, {});
 }
 

@@ -156,6 +156,13 @@ class FineTuning {
   // `last` receives the last task's. False when a stop came in between.
   Expected<bool> EvaluateAll(Metrics& metrics, std::vector<Scores>& scores);
   void ShowLife();
+  // Says so at once, where it is another one.
+  void Enter(TrialPhase phase);
+  TrialPace PaceNow() const;
+  double TotalEpochs() const;
+  std::optional<double> RemainingSeconds() const;
+  double EvaluationSeconds() const;
+  std::int64_t EvaluationsLeft() const;
   bool SaveIsDue() const;
   void SaveBeside();
   void Save();
@@ -213,6 +220,7 @@ class FineTuning {
   const std::uint64_t batch_seed_;
   const std::uint64_t noise_seed_;
   std::int64_t total_steps_ = 0;
+  double total_epochs_ = 0.0;
   std::int64_t trained_weights_ = 0;
   std::int64_t resume_step_;
   std::int64_t thawed_ = 0;
@@ -223,6 +231,10 @@ class FineTuning {
   // this attempt, or nobody wants examples.
   std::vector<Scores> kept_scores_;
   std::vector<ExampleOutcomes> evaluations_;
+  TrialPhase phase_ = TrialPhase::kLoading;
+  // Of this attempt, whole ones.
+  double evaluation_seconds_ = 0.0;
+  std::int64_t evaluations_done_ = 0;
   double shown_ = 0.0;  // when it last told something
   double saved_ = 0.0;
   std::string newest_;  // checkpoint of this attempt

@@ -127,6 +127,7 @@ Expected<Done> FineTuning::Begin() {
   LogLabelsMissing();
   MakeBatches();
   total_steps_ = TotalSteps();
+  total_epochs_ = TotalEpochs();
   NoteEpochEnds();
   if (Expected<Done> made = MakeStepper(); !made.ok()) return made;
   if (!trial_.resume_path.empty()) {

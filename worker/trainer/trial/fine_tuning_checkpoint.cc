@@ -45,6 +45,7 @@ void FineTuning::Save() {
   AwaitSaved();
   const std::string name = CheckpointName();
   if (name == newest_) return;
+  Enter(TrialPhase::kSaving);
   TellSaved(
       {name, stepper_->steps(),
        SaveCheckpoint(PathOf(name), *stepper_, NotesNow(), KeptElsewhere())});

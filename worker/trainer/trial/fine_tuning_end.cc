@@ -52,6 +52,7 @@ TrialEnd FineTuning::Finish() {
   if (!told.value()) return Stop(listener_.stop());
   if (HasTests()) AddMean("test.", progress_.last);
   if (settings_.export_model) {
+    Enter(TrialPhase::kSaving);
     Expected<Done> exported = ExportModel(
         trial_.folder + "/model", *model_, setup_.pretrained->folder,
         setup_.tasks[0].data->labels.names(), TextsRead());

@@ -87,6 +87,7 @@ PrefixWork FineTuning::WorkOfPrefix() {
   work.stop =
       StopSign([this] { return listener_.stop() != StopReason::kNone; });
   work.told = [this](std::size_t done, std::size_t all) {
+    Enter(TrialPhase::kFilling);
     shown_ = environment_.seconds();
     listener_.Log("frozen layers: " + std::to_string(done) + " of " +
                   std::to_string(all) + " texts");
@@ -123,6 +124,7 @@ Expected<Done> FineTuning::MakeBoundaries() {
   if (stepper_->plan().frozen_blocks < kFewestBlocks) return Done{};
   Open(boundaries_, environment_.prefixes, {});
   if (!TrainsFromBoundaries() || PrefixDrops()) return Done{};
+  Enter(TrialPhase::kFilling);
   for (const TaskSetup& task : setup_.tasks) {
     const Expected<Done> prepared = boundaries_->Prepare(*task.train);
     if (!prepared.ok()) return prepared;

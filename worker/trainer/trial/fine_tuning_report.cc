@@ -60,6 +60,7 @@ void FineTuning::CollectTraining(const StepNorms& norms) {
 void FineTuning::ReportTraining() {
   if (training_.empty() || EvaluationIsDue()) return;
   shown_ = environment_.seconds();
+  listener_.NotePace(PaceNow());
   listener_.Report(stepper_->steps(), total_steps_,
                    std::exchange(training_, {}));
 }

@@ -83,6 +83,23 @@ constexpr bool ComesBack(StopReason reason) {
          reason == StopReason::kHang;
 }
 
+// What a trial does, in the order in which it does it.
+enum class TrialPhase : std::uint8_t {
+  kLoading,
+  kFilling,  // the store of what frozen layers give
+  kTraining,
+  kEvaluating,
+  kSaving,
+};
+
+// How far it is, for people.
+struct TrialPace {
+  TrialPhase phase = TrialPhase::kLoading;
+  double epoch = 0.0;  // epochs done, with fractions
+  double total_epochs = 0.0;
+  std::optional<double> remaining_seconds = {};  // nothing: not known yet
+};
+
 // Whoever started the trial listens. Calls come in the trial's thread, stop()
 // at every step: it must be cheap.
 class TrialListener {
@@ -93,6 +110,10 @@ class TrialListener {
   // Without metrics it is a sign of life.
   virtual void Report(std::int64_t step, std::int64_t total_steps,
                       const Metrics& metrics) = 0;
+  // Goes with the next report.
+  virtual void NotePace(const TrialPace& /*pace*/) {}
+  // Another phase has begun, at no step of its own.
+  virtual void EnterPhase(const TrialPace& /*pace*/) {}
   // Training begins behind `step`, computed so.
   virtual void Begun(std::int64_t step, Precision precision) = 0;
   // File `name` is complete in the attempt's folder.

@@ -121,6 +121,7 @@ Expected<TrialMessage> ReadTrialMessage(const JsonValue& message) {
   out.auto_precision = fields.Text("auto_precision");
   for (const std::string& each : fields.Texts("takes")) {
     out.takes_precision = out.takes_precision || each == "precision";
+    out.takes_progress = out.takes_progress || each == "progress";
     out.takes_evaluations = out.takes_evaluations || each == "evaluations";
   }
   ReadRates(fields, out);

@@ -45,6 +45,7 @@ struct TrialMessage {
   // What the study's precision `auto` stands for, once its first trial said it.
   std::string auto_precision;
   bool takes_precision = false;    // the agent takes reports of it
+  bool takes_progress = false;     // and of how far it is
   bool takes_evaluations = false;  // and outcomes of every set
   std::string folder;              // this attempt's own, absolute
   std::string resume_path;         // empty: from the beginning

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <set>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -33,6 +34,57 @@ TEST_F(Protocol, HelloThenReportsThenTheFinish) {
   EXPECT_EQ(heard.Of("report").back()["step"], 12);
   EXPECT_EQ(heard.Of("report").back()["total_steps"], 12);
   EXPECT_EQ(heard.finish["metrics"]["steps"], 12);
+}
+
+// Asked by an agent that takes it.
+TEST_F(Protocol, ReportsSayHowFarItIs) {
+  TrainerUnderTest trainer(world_.registry());
+  nlohmann::json trial = world_.Trial();
+  trial["takes"] = {"precision", "progress"};
+  const std::vector<nlohmann::json> reports = trainer.Train(trial).Of("report");
+  EXPECT_EQ(reports.front()["phase"], "loading");
+  EXPECT_EQ(reports.front()["step"], 0);
+  EXPECT_FALSE(reports.front().contains("epoch"));
+  std::set<std::string> phases;
+  std::vector<double> epochs;  // of evaluations
+  for (const nlohmann::json& report : reports) {
+    phases.insert(report["phase"].get<std::string>());
+    if (report.contains("metrics") && !report["metrics"].empty()) {
+      epochs.push_back(report["epoch"].get<double>());
+      EXPECT_EQ(report["total_epochs"], 3.0);
+      EXPECT_GE(report["remaining_s"], 0.0);
+    }
+  }
+  EXPECT_EQ(epochs, (std::vector<double>{1.0, 2.0, 3.0}));
+  EXPECT_EQ(phases,
+            (std::set<std::string>{"evaluating", "loading", "training"}));
+}
+
+// The agent takes a step twice from a report without metrics alone.
+TEST_F(Protocol, APhaseHasTheStepThatWasToldLast) {
+  TrainerUnderTest trainer(world_.registry());
+  nlohmann::json trial = world_.Trial();
+  trial["takes"] = {"precision", "progress"};
+  std::int64_t last = 0;
+  for (const nlohmann::json& report : trainer.Train(trial).Of("report")) {
+    const auto step = report["step"].get<std::int64_t>();
+    const bool is_evaluating = report["phase"] == "evaluating";
+    if (is_evaluating && !report.contains("metrics")) {
+      EXPECT_EQ(step, last);
+    } else if (report.contains("metrics")) {
+      EXPECT_GT(step, last);
+    }
+    last = step;
+  }
+  EXPECT_EQ(last, 12);
+}
+
+TEST_F(Protocol, AnAgentThatDoesNotTakeItHearsNothingOfIt) {
+  TrainerUnderTest trainer(world_.registry());
+  for (const auto& report : trainer.Train(world_.Trial()).Of("report")) {
+    EXPECT_FALSE(report.contains("phase"));
+    EXPECT_TRUE(report.contains("metrics"));
+  }
 }
 
 TEST_F(Protocol, TheFinishIsOfTheBestEvaluation) {

@@ -63,7 +63,9 @@ std::vector<nlohmann::json> Conversation::Of(const std::string& type) const {
 std::vector<nlohmann::json> Conversation::Evaluations() const {
   std::vector<nlohmann::json> evaluations;
   for (const nlohmann::json& report : Of("report")) {
-    if (!report["metrics"].empty()) evaluations.push_back(report["metrics"]);
+    const auto metrics = report.find("metrics");
+    if (metrics == report.end()) continue;
+    if (!metrics->empty()) evaluations.push_back(*metrics);
   }
   return evaluations;
 }

@@ -52,6 +52,39 @@ TEST(FineTuning, LearnsAndReportsEachEpoch) {
   EXPECT_EQ(end.usage->precision, "fp32");
 }
 
+TEST(FineTuning, TellsItsPhasesAndWhatRemains) {
+  TrialWorld world;
+  const TrialEnd end =
+      world.Run(world.Trial(R"("epochs": 2, "extra": {"export": true},)"));
+  ASSERT_EQ(end.state, TrialState::kSucceeded) << end.cause;
+  EXPECT_THAT(world.witness.phases,
+              ElementsAre(TrialPhase::kEvaluating, TrialPhase::kEvaluating,
+                          TrialPhase::kSaving));
+  const std::vector<TrialPace>& paces = world.witness.paces;
+  EXPECT_FALSE(paces.front().remaining_seconds.has_value());
+  EXPECT_EQ(paces.front().phase, TrialPhase::kTraining);
+  EXPECT_EQ(paces.back().epoch, 2.0);
+  EXPECT_EQ(paces.back().total_epochs, 2.0);
+}
+
+TEST(FineTuning, NothingRemainsAfterTheLastEvaluation) {
+  TrialWorld world;
+  world.Run(world.Trial(R"("epochs": 8,)"));
+  std::vector<double> remaining;
+  for (const TrialPace& pace : world.witness.paces) {
+    remaining.push_back(pace.remaining_seconds.value_or(-1.0));
+  }
+  EXPECT_EQ(remaining.back(), 0.0);
+  EXPECT_GT(remaining[1], 0.0);
+}
+
+TEST(FineTuning, StepsAloneMakeEpochsWithFractions) {
+  TrialWorld world;
+  world.Run(world.Trial(R"("max_steps": 4,)"));
+  EXPECT_NEAR(world.witness.paces.back().total_epochs, 4.0 / 3, 1e-9);
+  EXPECT_NEAR(world.witness.paces.back().epoch, 4.0 / 3, 1e-9);
+}
+
 TEST(FineTuning, GivesTheSameNumbersAgain) {
   TrialWorld world;
   Witness again;

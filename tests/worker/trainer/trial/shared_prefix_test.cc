@@ -84,6 +84,13 @@ TEST_F(SharedPrefix, AloneFilledAndFoundAreTheSameBits) {
   }
 }
 
+TEST_F(SharedPrefix, SaysThatItFillsTheStore) {
+  Share();
+  Run(kOff, FrozenTo(2));
+  ASSERT_FALSE(world_.witness.phases.empty());
+  EXPECT_EQ(world_.witness.phases.front(), TrialPhase::kFilling);
+}
+
 TEST_F(SharedPrefix, IsAsGoodAsComputingItInEachBatch) {
   const std::string still =
       R"("epochs": 4, "clip_norm": 0, "extra": {"dropout": 0},)";

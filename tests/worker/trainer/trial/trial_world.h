@@ -35,6 +35,10 @@ class Witness : public TrialListener {
               const Metrics& metrics) override {
     if (!metrics.empty()) reports.push_back({step, metrics});
   }
+  void NotePace(const TrialPace& pace) override { paces.push_back(pace); }
+  void EnterPhase(const TrialPace& pace) override {
+    phases.push_back(pace.phase);
+  }
   void Begun(std::int64_t step, Precision precision) override {
     begun_step = step;
     computed_in = NameOf(precision);
@@ -54,6 +58,8 @@ class Witness : public TrialListener {
   }
 
   std::vector<Told> reports;
+  std::vector<TrialPace> paces;  // that went with reports
+  std::vector<TrialPhase> phases;
   std::string checkpoint;
   std::int64_t checkpoint_step = 0;
   std::int64_t begun_step = -1;
