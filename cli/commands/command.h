@@ -103,6 +103,9 @@ void AddDemoCommand(CLI::App& app, Invocation& invocation);
 void AddApplyCommand(CLI::App& app, Invocation& invocation);
 void AddRecipeCommands(CLI::App& app, Invocation& invocation);
 void AddReportCommand(CLI::App& app, Invocation& invocation);
+void AddRpcCommand(CLI::App& app, Invocation& invocation);
+void AddSchemaCommand(CLI::App& app, Invocation& invocation);
+void AddExplainCommand(CLI::App& app, Invocation& invocation);
 void AddHelpCommands(CLI::App& app, Invocation& invocation);
 
 void AddWorkerAccess(CLI::App& noun, Invocation& invocation);
