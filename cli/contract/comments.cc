@@ -10,13 +10,13 @@ namespace frostline::cli {
 namespace {
 
 // A blank behind a full stop may be inside of a sentence: "e.g. this".
-bool EndsSentence(std::string_view text, std::size_t dot) {
-  const std::string_view before = text.substr(0, dot);
+bool EndsSentence(const std::string& text, std::size_t dot) {
+  const std::string before = text.substr(0, dot);
   if (absl::EndsWith(before, "e.g") || absl::EndsWith(before, "i.e")) {
     return false;
   }
-  return dot + 2 >= text.size() ||
-         !absl::ascii_islower(static_cast<unsigned char>(text[dot + 2]));
+  if (dot + 2 >= text.size()) return true;
+  return !absl::ascii_islower(static_cast<unsigned char>(text[dot + 2]));
 }
 
 }  // namespace

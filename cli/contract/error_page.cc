@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/contract/error_page.h"
 
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -29,17 +29,17 @@ const ErrorKind* KindNamed(const std::string& id) {
 }
 
 // The text below the heading of an id; "" where the page has none.
-std::string_view SectionOf(const std::string& id) {
-  const std::string_view pages = kErrorPages;
+std::string SectionOf(const std::string& id) {
+  const std::string pages = kErrorPages;
   const std::size_t heading = pages.find(absl::StrCat("\n### ", id, " "));
-  if (heading == std::string_view::npos) return "";
+  if (heading == std::string::npos) return "";
   const std::size_t begin = pages.find('\n', heading + 1);
   const std::size_t end = pages.find("\n##", begin);
-  return pages.substr(begin, end == std::string_view::npos ? end : end - begin);
+  return pages.substr(begin, end == std::string::npos ? end : end - begin);
 }
 
 // Paragraphs are broken anew for the terminal; what is code stays as it is.
-std::string Page(std::string_view section, int width) {
+std::string Page(const std::string& section, int width) {
   std::string page;
   bool in_code = false;
   for (const auto& part : absl::StrSplit(section, "\n\n")) {

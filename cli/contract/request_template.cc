@@ -73,13 +73,13 @@ class Writer {
     bool is_first = true;
     for (int i = 0; i < type.field_count(); ++i) {
       const FieldDescriptor& field = *type.field(i);
-      const std::string lead = is_first ? "\n" : ",\n";
       if (IsAlternative(field)) {
         absl::StrAppend(&later_, Blanks(depth + 1), "// Instead: \"",
                         field.name(), "\"\n");
         continue;
       }
-      absl::StrAppend(&members, lead, Take(&later_), Member(field, depth + 1));
+      absl::StrAppend(&members, is_first ? "\n" : ",\n", Take(&later_));
+      members += Member(field, depth + 1);
       is_first = false;
     }
     open_.erase(&type);
