@@ -115,12 +115,15 @@ absl::Status ReadRequest(const std::string& json, const Clock& clock,
   const Descriptor& type = *request->GetDescriptor();
   const std::string plain = WithoutComments(json);
   const auto parsed = Json::Parse(plain);
-  if (!parsed.ok()) {
-    return MakeError(
-        ErrorId::kRequestInvalid,
-        absl::StrCat("the request is no JSON: ",
-                     proto::CleanText(parsed.fault().cause, kMaxCause)),
-        absl::StrCat("write an object such as {\"page_size\": 10}"));
+  const bool is_object =
+      parsed.ok() && parsed.value().root().is(JsonKind::kObject);
+  if (!is_object) {
+    const std::string why =
+        parsed.ok() ? "it is no object" : parsed.fault().cause;
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat("the request is no JSON object: ",
+                                  proto::CleanText(why, kMaxCause)),
+                     "write an object such as {\"page_size\": 10}");
   }
   RETURN_IF_ERROR(CheckKeys(parsed.value().root(), type, ""));
   const auto read = google::protobuf::util::JsonStringToMessage(plain, request);
