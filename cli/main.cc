@@ -75,6 +75,9 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddTlsCommands(app, invocation);
   AddCertificateCommands(app, invocation);
   AddAuditCommands(app, invocation);
+  AddRpcCommand(app, invocation);
+  AddSchemaCommand(app, invocation);
+  AddExplainCommand(app, invocation);
   AddHelpCommands(app, invocation);
 }
 

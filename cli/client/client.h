@@ -7,9 +7,11 @@
 #ifndef FROSTLINE_CLI_CLIENT_CLIENT_H_
 #define FROSTLINE_CLI_CLIENT_CLIENT_H_
 
+#include <google/protobuf/message.h>
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -68,6 +70,14 @@ class Client {
     } while (!request.page_token().empty());
     return all;
   }
+
+  // Calls a method of the contract that is known by its descriptor alone. Each
+  // reply is handed on, the only one too; what on_reply answers ends the call.
+  // A stream has no deadline. REQUIRES: the messages are the method's.
+  absl::Status CallByName(const google::protobuf::MethodDescriptor& method,
+                          const google::protobuf::Message& request,
+                          google::protobuf::Message* reply,
+                          const std::function<absl::Status()>& on_reply);
 
   // A coordinator on this machine that refuses the connection may just be
   // starting: waits for it, and says so on standard error after half a second.

@@ -105,6 +105,9 @@ void AddRecipeCommands(CLI::App& app, Invocation& invocation);
 void AddReportCommand(CLI::App& app, Invocation& invocation);
 void AddTopCommand(CLI::App& app, Invocation& invocation);
 void AddEventsCommand(CLI::App& app, Invocation& invocation);
+void AddRpcCommand(CLI::App& app, Invocation& invocation);
+void AddSchemaCommand(CLI::App& app, Invocation& invocation);
+void AddExplainCommand(CLI::App& app, Invocation& invocation);
 void AddHelpCommands(CLI::App& app, Invocation& invocation);
 
 void AddWorkerAccess(CLI::App& noun, Invocation& invocation);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/study_file/yaml_sugar.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -13,7 +14,7 @@ using google::protobuf::Descriptor;
 using Kind = YamlNode::Kind;
 
 // What a scalar in place of a message means: the value of this field.
-const std::map<std::string, std::string>& FieldOfScalar() {
+const std::map<std::string, std::string>& ScalarFields() {
   static const auto* const kFields = new std::map<std::string, std::string>{
       {"ModelRef", "id"},
       {"DataRef", "id"},
@@ -33,7 +34,7 @@ const std::map<std::string, std::string>& FieldOfScalar() {
 }
 
 // What a list in place of a message means: this field, which takes the list …
-const std::map<std::string, std::string>& FieldOfList() {
+const std::map<std::string, std::string>& ListFields() {
   static const auto* const kFields =
       new std::map<std::string, std::string>{{"Levels", "rates"},
                                              {"ModuleSpace", "levels"},
@@ -43,14 +44,14 @@ const std::map<std::string, std::string>& FieldOfList() {
 }
 
 // … or its lower and upper end.
-bool IsRange(const std::string& message) {
+const std::set<std::string>& Ranges() {
   static const auto* const kRanges = new std::set<std::string>{
       "LogUniform", "FloatRange", "IntRange", "PrefixDepth", "MetricRange"};
-  return kRanges->count(message) > 0;
+  return *kRanges;
 }
 
 // The field of a repeated message that a map's keys go into.
-const std::map<std::string, std::string>& KeyFieldOf() {
+const std::map<std::string, std::string>& KeyFields() {
   static const auto* const kFields = new std::map<std::string, std::string>{
       {"ModuleSpace", "select"}, {"Tie", "name"},
       {"TaskSpec", "name"},      {"ParameterSpace", "name"},
@@ -59,9 +60,8 @@ const std::map<std::string, std::string>& KeyFieldOf() {
 }
 
 bool IsStrategyName(const std::string& word) {
-  static const auto* const kNames = new std::set<std::string>{
-      "full", "head_only", "first_k", "last_k", "alternating", "decay"};
-  return kNames->count(word) > 0;
+  const std::vector<std::string> names = StrategyNames();
+  return std::find(names.begin(), names.end(), word) != names.end();
 }
 
 std::string Lookup(const std::map<std::string, std::string>& table,
@@ -97,6 +97,26 @@ YamlPtr LongStrategy(const YamlPtr& node) {
 
 }  // namespace
 
+std::string FieldOfScalar(const Descriptor& message) {
+  return Lookup(ScalarFields(), message.name());
+}
+
+std::string FieldOfList(const Descriptor& message) {
+  return Lookup(ListFields(), message.name());
+}
+
+bool IsRange(const Descriptor& message) {
+  return Ranges().count(message.name()) > 0;
+}
+
+std::string FieldOfKey(const Descriptor& message) {
+  return Lookup(KeyFields(), message.name());
+}
+
+std::vector<std::string> StrategyNames() {
+  return {"full", "head_only", "first_k", "last_k", "alternating", "decay"};
+}
+
 YamlPtr ScalarNode(const std::string& text, const YamlMark& mark) {
   auto node = std::make_shared<YamlNode>();
   node->kind = Kind::kScalar;
@@ -124,16 +144,16 @@ YamlPtr MapNode(std::vector<YamlEntry> entries, const YamlMark& mark) {
 YamlPtr LongForm(const YamlPtr& node, const Descriptor& message) {
   const std::string& name = message.name();
   if (node->kind == Kind::kScalar) {
-    const std::string field = Lookup(FieldOfScalar(), name);
+    const std::string field = FieldOfScalar(message);
     return field.empty() ? node : Wrap(field, node);
   }
   if (node->kind == Kind::kList) {
-    if (IsRange(name) && node->items.size() == 2) {
+    if (IsRange(message) && node->items.size() == 2) {
       return MapNode({Entry("lo", node->items[0]->mark, node->items[0]),
                       Entry("hi", node->items[1]->mark, node->items[1])},
                      node->mark);
     }
-    const std::string field = Lookup(FieldOfList(), name);
+    const std::string field = FieldOfList(message);
     return field.empty() ? node : Wrap(field, node);
   }
   if (node->kind == Kind::kMap && name == "Strategy") return LongStrategy(node);
@@ -141,7 +161,7 @@ YamlPtr LongForm(const YamlPtr& node, const Descriptor& message) {
 }
 
 YamlPtr LongList(const YamlPtr& node, const Descriptor& message) {
-  const std::string field = Lookup(KeyFieldOf(), message.name());
+  const std::string field = FieldOfKey(message);
   if (field.empty() || node->kind != Kind::kMap) return node;
   std::vector<YamlPtr> items;
   for (const YamlEntry& entry : node->entries) {

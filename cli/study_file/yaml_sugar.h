@@ -36,6 +36,16 @@ std::string LongKey(const std::string& key,
 // Says whether `frozen` may stand for 0.
 bool MayBeFrozen(const google::protobuf::FieldDescriptor& field);
 
+// Of what the short forms are made, for who describes them; "" is none. A word
+// or number in place of the message stands for this field …
+std::string FieldOfScalar(const google::protobuf::Descriptor& message);
+// … a list for this one, or, where it is a range, for `lo` and `hi` …
+std::string FieldOfList(const google::protobuf::Descriptor& message);
+bool IsRange(const google::protobuf::Descriptor& message);
+// … and the keys of a map in place of a list of messages for this one.
+std::string FieldOfKey(const google::protobuf::Descriptor& message);
+std::vector<std::string> StrategyNames();
+
 YamlPtr ScalarNode(const std::string& text, const YamlMark& mark);
 YamlPtr ListNode(std::vector<YamlPtr> items, const YamlMark& mark);
 YamlPtr MapNode(std::vector<YamlEntry> entries, const YamlMark& mark);

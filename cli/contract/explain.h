@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: explain.h
+#ifndef FROSTLINE_CLI_CONTRACT_EXPLAIN_H_
+#define FROSTLINE_CLI_CONTRACT_EXPLAIN_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace frostline::cli {
+
+// Says what the contract says of a field, a message, an enum or a method, in
+// lines of `width` columns. A path begins with a message,
+// "StudySettings.budget"; "study" is a study file and the study that comes of
+// it. Steps in between may be left out: "study.space.levels". It answers
+// REQUEST_INVALID, with what may have been meant, for what there is not.
+absl::StatusOr<std::string> ExplainPath(const std::string& path, int width);
+
+// The names and types of all that is below, as a tree.
+absl::StatusOr<std::string> ExplainTree(const std::string& path);
+
+// The page of "FL-2001" in docs/reference/errors.md, with its exit code.
+absl::StatusOr<std::string> ExplainError(const std::string& id, int width);
+bool IsErrorId(const std::string& word);
+
+}  // namespace frostline::cli
+
+#endif  // FROSTLINE_CLI_CONTRACT_EXPLAIN_H_

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/contract/explain.h"
+
+#include "absl/strings/str_split.h"
+#include "base/error.h"
+#include "cli/contract/catalogue.h"
+#include "cli/term/utf8.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string Explained(const std::string& path) {
+  const auto text = ExplainPath(path, 80);
+  EXPECT_OK(text);
+  return text.ok() ? *text : "";
+}
+
+TEST(Explain, SaysTypeCommentAndFieldsOfAField) {
+  EXPECT_THAT(Explained("StudySettings.budget"),
+              AllOf(StartsWith("StudySettings.budget  <Budget>\n"),
+                    HasSubstr("  trials  <whole number>\n"),
+                    HasSubstr("Exactly this many trials end in a terminal"),
+                    HasSubstr("A value alone stands for {trials: value}.")));
+}
+
+TEST(Explain, TakesStepsThatWereLeftOut) {
+  EXPECT_THAT(Explained("study.space.levels"),
+              AllOf(StartsWith("study.space.modules.levels  <Levels>\n"),
+                    HasSubstr("Not beside log_uniform, fixed."),
+                    HasSubstr("ALSO\n  study.space.ties.levels")));
+  EXPECT_THAT(Explained("study.space.modules[0].levels"),
+              StartsWith("study.space.modules.levels"));
+}
+
+TEST(Explain, KnowsTheKeysOfAStudyFile) {
+  EXPECT_THAT(Explained("study"), AllOf(HasSubstr("  space  <SearchSpace>\n"),
+                                        HasSubstr("  budget  <Budget>\n"),
+                                        HasSubstr("  state  <StudyState>\n")));
+  EXPECT_THAT(Explained("study.maximize"), StartsWith("study.objectives"));
+  EXPECT_THAT(Explained("study.space.tie"), StartsWith("study.space.ties"));
+}
+
+TEST(Explain, ListsValuesAndWhatIsNotServed) {
+  EXPECT_THAT(Explained("study.purpose"),
+              AllOf(HasSubstr("  understand  PURPOSE_UNDERSTAND\n"),
+                    HasSubstr("chosen for what it tells about the answer")));
+  EXPECT_THAT(Explained("FreezeSemantics.Mode"), HasSubstr("  lr0  LR0\n"));
+  EXPECT_THAT(Explained("EnqueuedTrial.baseline"),
+              HasSubstr("Not served yet; it comes with baselines."));
+}
+
+TEST(Explain, SaysWhatMayHaveBeenMeant) {
+  const auto field = ExplainPath("study.spacee", 80);
+  ASSERT_THAT(field, FailsWith(ErrorId::kRequestInvalid));
+  EXPECT_EQ(DetailOf(field.status())->fix, "did you mean 'space'?");
+  const auto root = ExplainPath("studdy", 80);
+  ASSERT_THAT(root, FailsWith(ErrorId::kRequestInvalid));
+  EXPECT_EQ(DetailOf(root.status())->fix, "did you mean 'study'?");
+  EXPECT_THAT(ExplainPath("study.seed.low", 80),
+              FailsWith(ErrorId::kRequestInvalid));
+}
+
+TEST(Explain, FitsItsLines) {
+  for (const auto* const type : AllMessages()) {
+    const std::string text = Explained(ShortNameOf(*type));
+    for (const auto& line : absl::StrSplit(text, '\n')) {
+      EXPECT_LE(DisplayWidth(std::string(line)), 80) << line;
+    }
+  }
+}
+
+TEST(Explain, ATreeHasAllThatIsBelow) {
+  ASSERT_OK_AND_ASSIGN(const std::string tree, ExplainTree("study.space"));
+  EXPECT_THAT(tree, StartsWith("study.space\n  modules  <list of ModuleSpace>\n"
+                               "    select  <text>\n    levels  <Levels>\n"
+                               "      rates  <list of number>\n"));
+  for (const auto* const type : AllMessages()) {
+    EXPECT_OK(ExplainTree(ShortNameOf(*type)));
+  }
+}
+
+TEST(ExplainError, HasTheWholeEntryOfEveryError) {
+  for (const ErrorKind& kind : AllErrorKinds()) {
+    ASSERT_OK_AND_ASSIGN(const std::string page,
+                         ExplainError(ErrorCode(kind.id), 80));
+    EXPECT_THAT(page, StartsWith(ErrorCode(kind.id) + "  " + kind.reason));
+    EXPECT_THAT(page, HasSubstr("\nExit code "));
+    EXPECT_GT(page.size(), 150u) << page;
+  }
+  ASSERT_OK_AND_ASSIGN(const std::string page, ExplainError("fl-2001", 80));
+  EXPECT_THAT(page, HasSubstr("Exit code 3; `frostline help exit-codes`"));
+}
+
+TEST(ExplainError, SaysWhichIdMayHaveBeenMeant) {
+  const auto page = ExplainError("FL-2O01", 80);
+  ASSERT_THAT(page, FailsWith(ErrorId::kRequestInvalid));
+  EXPECT_EQ(DetailOf(page.status())->fix, "did you mean 'FL-2001'?");
+}
+
+}  // namespace
+}  // namespace frostline::cli

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+# Any method of the contract by its name, against a real coordinator.
+
+SOURCE=$(cd "$(dirname "$BATS_TEST_FILENAME")/../.." && pwd)
+TOY=$SOURCE/recipes/demo/study.yaml
+# shellcheck source=tests/support/wait_for.bash
+source "$SOURCE/tests/support/wait_for.bash"
+
+setup_file() {
+  export HOME=$BATS_FILE_TMPDIR
+  cd "$BATS_FILE_TMPDIR"
+  frostline serve --data frost --listen 127.0.0.1:0 --ready-file ready \
+    >serve.log 2>&1 3>&- &
+  echo $! >serve.pid
+  for _ in $(seq 300); do [ -s ready ] && break || sleep 0.1; done
+  export FROSTLINE_CONNECT=$(cat ready)
+  frostline study create "$TOY" --id toy >create.log
+}
+
+teardown_file() { kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")"; }
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# says TEXT…: the output has each.
+says() {
+  for text in "$@"; do
+    [[ $output == *"$text"* ]] || {
+      echo "'$text' is not in: $output"
+      return 1
+    }
+  done
+}
+
+@test "one answer is the contract's message, as of its own verb" {
+  frostline rpc GetStudy '{"name": "studies/toy"}' >rpc.json
+  frostline study show toy --json >show.json
+  python3 -c 'import json
+rpc, show = (json.load(open(name + ".json")) for name in ("rpc", "show"))
+assert rpc["name"] == "studies/toy"
+assert rpc["spec"] == show.get("study", show)["spec"]'
+}
+
+@test "a method has three names, and requests three ways in" {
+  run frostline rpc studyservice.getstudy '{"name": "studies/toy"}'
+  [ "$status" -eq 0 ]
+  echo '{"name": "studies/toy"}' >request.json
+  run frostline rpc frostline.v1.StudyService/GetStudy @request.json
+  [ "$status" -eq 0 ]
+  run sh -c 'frostline rpc GetStudy - <request.json'
+  [ "$status" -eq 0 ]
+  says '"name": "studies/toy"'
+}
+
+@test "a request changes what it says, and has its id made up" {
+  run frostline rpc PauseStudy '{"name": "studies/toy"}'
+  [ "$status" -eq 0 ]
+  says '"state": "STUDY_STATE_PAUSED"'
+  run frostline rpc ResumeStudy '{"name": "studies/toy"}'
+  says '"state": "STUDY_STATE_ACTIVE"'
+}
+
+@test "an export comes as an object a line" {
+  frostline rpc ExportTrials '{"name": "studies/toy", "format": "CSV"}' >lines
+  [ -s lines ]
+  python3 -c 'import json
+for line in open("lines"):
+    assert isinstance(json.loads(line), dict), line'
+}
+
+@test "a watch tells of a change when it comes" {
+  frostline rpc WatchStudy '{"name": "studies/toy"}' >events 3>&- &
+  watcher=$!
+  sleep 1
+  frostline rpc UpdateStudy '{"name": "studies/toy", "updateMask": "notes",
+    "settings": {"notes": "seen from afar"}}' >updated
+  wait_for 20 grep -q "seen from afar" events
+  kill "$watcher"
+  [ "$(grep -c '^{.*}$' events)" -eq "$(wc -l <events)" ]
+}
+
+@test "the coordinator's errors are told as those of every verb" {
+  run frostline rpc GetStudy '{"name": "studies/none"}'
+  [ "$status" -eq 3 ]
+  says "error[FL-2001]"
+  run frostline rpc GetStudyDelta '{"name": "studies/toy"}'
+  [ "$status" -ne 0 ]
+  says "FL-4005"
+  FROSTLINE_CONNECT=127.0.0.1:1 run frostline rpc WhoAmI
+  [ "$status" -eq 7 ]
+}
+
+@test "unknown methods and fields are refused before anything is sent" {
+  run frostline rpc GetStudi
+  [ "$status" -eq 2 ]
+  says "did you mean 'GetStudy'?"
+  run frostline rpc GetStudy '{"nme": "studies/toy"}'
+  [ "$status" -eq 2 ]
+  says "unknown field 'nme' in GetStudyRequest" "at: nme" "did you mean 'name'?"
+  run frostline rpc GetStudy 'name: toy'
+  [ "$status" -eq 2 ]
+  run frostline rpc
+  [ "$status" -eq 2 ]
+  says "frostline rpc --list"
+}
+
+@test "methods are listed, and a template of each is a request" {
+  run frostline rpc --list
+  [ "$status" -eq 0 ]
+  says "StudyService.CreateStudy" "WorkerService.Acquire" "not yet"
+  frostline rpc ListStudies --template >request.json
+  grep -q '// ' request.json
+  run frostline rpc ListStudies @request.json
+  [ "$status" -eq 0 ]
+  says '"studies": ['
+}
+
+@test "what a field means is explained without a coordinator" {
+  export FROSTLINE_CONNECT=127.0.0.1:1
+  run frostline explain study.space.levels
+  [ "$status" -eq 0 ]
+  says "study.space.modules.levels" "Learning rates on an ordered list"
+  run frostline explain FL-2001
+  says "STUDY_NOT_FOUND" "Exit code 3"
+  run frostline explain study.spase
+  [ "$status" -eq 2 ]
+  says "did you mean 'space'?"
+  run frostline explain exit-codes
+  [ "$status" -eq 2 ]
+  says "frostline help exit-codes"
+}
+
+@test "a schema is written where it is wanted" {
+  run frostline schema study -o study.schema.json
+  [ "$status" -eq 0 ]
+  python3 -m json.tool study.schema.json >/dev/null
+  run frostline schema studdy
+  [ "$status" -eq 2 ]
+  says "did you mean 'study'?"
+}
