@@ -49,6 +49,8 @@ frostline_package(cli "search for layer freezing: the command line"
 This package has the command line: studies, trials, importance, plans.")
 set(SERVICE "systemd | systemd-standalone-sysusers, init-system-helpers (>= 1.54)")
 set(CPACK_DEBIAN_COORDINATOR_PACKAGE_DEPENDS "${SERVICE}")
+# It posts to webhooks (docs/adr/0029-notifications.md).
+set(CPACK_DEBIAN_COORDINATOR_PACKAGE_RECOMMENDS "curl, ca-certificates")
 set(CPACK_DEBIAN_WORKER_PACKAGE_DEPENDS "${SERVICE}")
 set(CPACK_DEBIAN_CLI_PACKAGE_SUGGESTS "frostline-coordinator, frostline-worker")
 include(CPack)

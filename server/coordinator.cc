@@ -91,6 +91,7 @@ class Coordinator::Rooms {
   Proposer proposer_;
   Ledger ledger_;
   AttemptSpans attempt_spans_;
+  Notifier notifier_;
   Upkeep upkeep_;
   Dispatcher dispatcher_;
   ImportanceDesk importance_;
@@ -155,6 +156,8 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
                       const storage::AttemptRow& attempt) FROSTLINE_ON_LOOP {
                  attempt_spans_.NoteEnded(trial, attempt);
                },
+           .study_ended = [this](const StudyBook& book)
+                              FROSTLINE_ON_LOOP { notifier_.NoteEnded(book); },
            .worker_gone =
                [this](const std::string& worker)
                    FROSTLINE_ON_LOOP { dispatcher_.NoteGone(worker); },
@@ -162,6 +165,7 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
                [this](const WorkerEntry& worker)
                    FROSTLINE_ON_LOOP { dispatcher_.NoteRegistered(worker); }}),
       attempt_spans_(ledger_, options_.spans),
+      notifier_(options_.notify, loop_, ledger_, clock_),
       upkeep_(ledger_, loop_, readers_, store, clock),
       dispatcher_(ledger_, proposer_, upkeep_.disk(), clock,
                   [this](const ParkedAcquire& parked)
@@ -174,11 +178,12 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
                  .audit = audit_,
                  .proposer = proposer_,
                  .importance = importance_,
+                 .notifier = notifier_,
                  .clock = clock_}),
       calls_(loop_, lookups_, readers_, ledger_, audit_, store, clock),
       point_reads_(calls_, points_, ledger_),
       study_verbs_(calls_, point_reads_, ledger_, proposer_, store,
-                   upkeep_.disk(), clock),
+                   upkeep_.disk(), options_.notify.destinations, clock),
       trial_verbs_(calls_, ledger_, proposer_, study_verbs_, clock),
       reading_verbs_(calls_, point_reads_, store, ledger_.progress()),
       export_verb_(calls_, store),
@@ -240,6 +245,7 @@ absl::Status Coordinator::Rooms::Start() {
     const AsLoopThread until_it_runs;
     ledger_.NoteStarts(store_.NoteStart(clock_.Wall()));
     RETURN_IF_ERROR(Load(options_.restart_grace));
+    RETURN_IF_ERROR(notifier_.Load(store_));
   }
   proposer_.Start();
   lookups_.Start(kLookupThreads);
@@ -248,6 +254,7 @@ absl::Status Coordinator::Rooms::Start() {
   readers_.Start(std::max(options_.reader_threads, static_cast<int>(cores / 2)),
                  kReaderNiceness);
   importance_.Start(options_.importance_threads);
+  notifier_.Start();
   loop_.Start(epoch);
   return absl::OkStatus();
 }
@@ -261,6 +268,8 @@ void Coordinator::Rooms::Drain() {
         draining_ = true;
       },
       Urgency::kLease);
+  // What it has told is forgotten by the loop.
+  notifier_.Stop();
   // Judgements the proposer still owes are promises to callers; what it posts
   // to the loop after that is dropped.
   loop_.Stop();
@@ -291,6 +300,7 @@ void Coordinator::Rooms::Turn(Batch& batch) {
   token_verbs_.WriteDownUsed(batch, /*all=*/draining_);
   certificate_verbs_.WriteDownUsed(batch, /*all=*/draining_);
   ledger_.WriteSummaries(batch);
+  notifier_.Turn(batch);
   audit_.Turn(batch);  // the last: it has what the group came to
 }
 
@@ -337,6 +347,7 @@ void Coordinator::Rooms::Committed() {
   }
   proposer_.Committed();
   attempt_spans_.Committed();
+  notifier_.Committed();
   ledger_.Committed();
 }
 
@@ -344,6 +355,7 @@ void Coordinator::Rooms::Reload() {
   Log(LogLevel::kWarning, "reload", {{"why", "the store refused a group"}});
   log_verb_.Undo();
   attempt_spans_.Undo();
+  notifier_.Undo();
   const absl::Status status = Load(Duration::zero());
   if (!status.ok() && options_.on_fatal) options_.on_fatal(status);
 }
@@ -355,6 +367,7 @@ void Coordinator::Rooms::Undo() {
   credentials_.Undo();
   audit_.Undo();
   attempt_spans_.Undo();
+  notifier_.Undo();
   proposer_.Reset(dispatcher_.BeginEpochOf(studies), studies);
   log_verb_.Undo();
   const absl::Status status = ledger_.Undo();

@@ -24,6 +24,7 @@
 #include "server/auth/credentials.h"
 #include "server/auth/issuer.h"
 #include "server/metrics/page.h"
+#include "server/notify/notifier.h"
 #include "server/verbs/verb_table.h"
 #include "spans/span.h"
 #include "storage/trial_store.h"
@@ -44,6 +45,7 @@ struct CoordinatorOptions {
   const Issuer* issuer = nullptr;    // null: workers cannot join
   std::string audit_folder = {};     // empty: the audit stays in the store
   std::string backup_folder = {};    // created at the first backup
+  NotifyOptions notify = {};         // who is told that a study has ended
   spans::SpanSink* spans = nullptr;  // null: nobody wants any; outlives it
   std::function<void(const absl::Status&)> on_fatal = nullptr;
   // A drain has committed the last group; only computations may go on.

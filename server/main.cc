@@ -27,6 +27,7 @@
 #include "server/auth/gate.h"
 #include "server/auth/issuer.h"
 #include "server/coordinator.h"
+#include "server/notify/destinations.h"
 #include "server/options.h"
 #include "server/overview/host_facts.h"
 #include "server/rpc/library_logs.h"
@@ -178,6 +179,10 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
     ASSIGN_OR_RETURN(issuer, Issuer::Open(options.tls_ca, options.tls_ca_key,
                                           options.certificate_life));
   }
+  Destinations destinations;
+  if (!options.notify_file.empty()) {
+    ASSIGN_OR_RETURN(destinations, ReadDestinations(options.notify_file));
+  }
   // Before a data folder is made for nothing. Who removed it afterwards might
   // remove that of a coordinator that was quicker.
   RETURN_IF_ERROR(RpcServer::Check(rpc));
@@ -193,6 +198,7 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
                                                      SelfInSpans(), clock));
   }
   made_of.spans = exporter.get();
+  made_of.notify.destinations = std::move(destinations);
   Coordinator coordinator(std::move(made_of), *store, clock);
   RETURN_IF_ERROR(coordinator.Start());
   const Gate gate(coordinator.credentials(), clock, options.require_tokens,

@@ -128,6 +128,10 @@ FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {
        TextFlag("--ready-file", "FILE",
                 "Gets the address once calls are answered; gone at the end",
                 &options->ready_file),
+       TextFlag("--notify-file", "FILE",
+                "Programs and webhooks that studies may have told of their "
+                "end, of mode 0600",
+                &options->notify_file),
        TextFlag("--restore", "FILE",
                 "Make this backup the database in --data, then end",
                 &options->restore),

@@ -41,6 +41,8 @@ struct ServeOptions {
   std::string ready_file;
   // If given, this backup becomes the database, and the program ends.
   std::string restore;
+  // Who may be told that a study has ended; empty: nobody.
+  std::string notify_file;
   spans::Collector collector;  // of spans
   LogLevel log_level = LogLevel::kInfo;
   // If not empty, this is printed and the program exits with 0.

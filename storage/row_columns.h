@@ -171,6 +171,16 @@ struct RowColumns<AuditRow> : WrittenWhole {
 };
 
 template <>
+struct RowColumns<NotificationRow> : WrittenWhole {
+  using R = NotificationRow;
+  static constexpr char kTable[] = "notifications";
+  static constexpr auto kKey = std::make_tuple(column::Text("id", &R::id));
+  static constexpr auto kChanging = std::make_tuple(
+      column::Text("name", &R::name), column::Text("study", &R::study),
+      column::Blob("body", &R::body), column::Int("created", &R::created));
+};
+
+template <>
 struct RowColumns<SummaryRow> : WrittenWhole {
   using R = SummaryRow;
   static constexpr char kTable[] = "summaries";

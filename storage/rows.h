@@ -230,6 +230,15 @@ struct AuditRow {
   std::string lines;
 };
 
+// The end of a study that somebody is still to be told of.
+struct NotificationRow {
+  std::string id;    // of this delivery
+  std::string name;  // whom it goes to, as the operator calls it
+  std::string study;
+  std::string body;  // what is said
+  WallMicros created = 0;
+};
+
 // It is the only row; there is none before the first lead.
 struct LeadRow {
   std::int64_t id = 1;

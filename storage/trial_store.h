@@ -115,6 +115,10 @@ class Transaction {
   virtual absl::Status PutAudit(const AuditRow& entries) = 0;
   // Forgets what begins before this entry.
   virtual absl::Status ForgetAuditBefore(std::int64_t first) = 0;
+  // Inserts or replaces by id, unguarded.
+  virtual absl::Status PutNotification(const NotificationRow& notification) = 0;
+  // It is no error when there is none.
+  virtual absl::Status ForgetNotification(const std::string& id) = 0;
   // Answers REQUEST_ID_REUSED when the id is there.
   virtual absl::Status RememberReply(const ReplyRow& reply) = 0;
   // Forgets up to `most`, and says whether some may be left.
@@ -200,6 +204,9 @@ class TrialStore {
   // They rise by their first entry, from behind `after`.
   virtual absl::StatusOr<std::vector<AuditRow>> ListAudit(std::int64_t after,
                                                           int limit) const = 0;
+  // They rise by id.
+  virtual absl::StatusOr<std::vector<NotificationRow>> ListNotifications(
+      const std::string& after, int limit) const = 0;
   virtual absl::StatusOr<std::optional<ReplyRow>> FindReply(
       const std::string& request_id) const = 0;
 

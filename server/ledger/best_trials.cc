@@ -64,4 +64,15 @@ std::vector<std::int64_t> BestTrials::Numbers(std::size_t most) const {
   return numbers;
 }
 
+std::optional<BestTrials::Best> BestTrials::First() const {
+  if (front_.empty()) return std::nullopt;
+  const auto& [losses, number] = *front_.begin();
+  Best best{.number = number, .values = {}};
+  for (std::size_t i = 0; i < objectives_.size(); ++i) {
+    // A loss of a loss is the value again.
+    best.values.push_back(AsLoss(objectives_[i], losses[i]));
+  }
+  return best;
+}
+
 }  // namespace frostline::server

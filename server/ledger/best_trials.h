@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,12 @@ class BestTrials {
   // Returns them best first, by the first objective; at most so many.
   std::vector<std::int64_t> Numbers(
       std::size_t most = std::numeric_limits<std::size_t>::max()) const;
+  // Returns the best by the first objective, with its values.
+  struct Best {
+    std::int64_t number = 0;
+    std::vector<double> values;  // one per objective
+  };
+  std::optional<Best> First() const;
   // Counts the comparisons with trials of the set so far.
   std::int64_t comparisons() const { return comparisons_; }
 

@@ -177,9 +177,11 @@ absl::Status Ledger::PutStudy(Batch& batch, StudyBook& book,
   }));
   const bool resumed = row.state == storage::StudyState::kActive &&
                        book.row().state != storage::StudyState::kActive;
+  const bool ended = IsOpen(book.row().state) && !IsOpen(row.state);
   Touch(book);
   book.AbsorbStudy(row);
   changed_.insert(row.key);
+  if (ended && hooks_.study_ended) hooks_.study_ended(book);
   some_study_ended_ = some_study_ended_ || !IsOpen(row.state);
   // Whoever resumes a study has mended something: all begin anew.
   if (!IsOpen(row.state) || resumed) blame_.ForgetStudy(row.key);

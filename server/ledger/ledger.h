@@ -56,6 +56,8 @@ class Ledger {
     // The attempt that held the trial is over; the trial is as that left it.
     std::function<void(const storage::TrialRow&, const storage::AttemptRow&)>
         attempt_ended = nullptr;
+    // It was open before: completed, stopped or deleted.
+    std::function<void(const StudyBook&)> study_ended = nullptr;
     std::function<void(const std::string& worker)> worker_gone = nullptr;
     // What the worker last said of itself was not stored: it is as before.
     std::function<void(const WorkerEntry&)> worker_undone = nullptr;

@@ -147,6 +147,10 @@ constexpr std::array kMetrics = {
                "with another caller"},
     MetricKind{"frostline_importance_seconds", kHistogram, "",
                "Time to compute one of them"},
+    // --- notifications ---
+    MetricKind{"frostline_notifications_total", kCounter, "outcome",
+               "Ends of studies that somebody was told of, tries that failed, "
+               "and those of which nobody will be told"},
     // --- certificates ---
     MetricKind{"frostline_certificate_expiry_timestamp_seconds", kGauge,
                "certificate",

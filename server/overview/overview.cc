@@ -97,6 +97,14 @@ void WriteSearch(const SearchCounts& search, const ImportanceDesk& importance,
   page.Set("frostline_importance_seconds", importance.seconds());
 }
 
+void WriteNotifications(const NotifyCounts& counts, MetricsPage& page) {
+  constexpr char kTold[] = "frostline_notifications_total";
+  page.Set(kTold, counts.delivered, {{"outcome", "delivered"}});
+  page.Set(kTold, counts.retried, {{"outcome", "retried"}});
+  page.Set(kTold, counts.given_up, {{"outcome", "given_up"}});
+  page.Set(kTold, counts.dropped, {{"outcome", "dropped"}});
+}
+
 // Outlives who waits for it.
 struct AskedLoop {
   Mutex mutex;
@@ -111,6 +119,7 @@ void Overview::Measure(MetricsPage& page) const {
   WriteLeases(rooms_.ledger.counts(), page);
   WriteUsage(rooms_.ledger.counts(), page);
   WriteSearch(rooms_.proposer.counts(), rooms_.importance, page);
+  WriteNotifications(rooms_.notifier.counts(), page);
   const auto asked = std::make_shared<AskedLoop>();
   // The rooms outlive the loop, and with it what is posted there.
   const bool posted = rooms_.loop.Post(

@@ -16,6 +16,7 @@
 #include "server/ledger/upkeep.h"
 #include "server/loop/commit_loop.h"
 #include "server/metrics/page.h"
+#include "server/notify/notifier.h"
 #include "server/search/proposer.h"
 
 namespace frostline::server {
@@ -31,6 +32,7 @@ class Overview {
     const AuditLog& audit;
     const Proposer& proposer;
     const ImportanceDesk& importance;
+    const Notifier& notifier;
     const Clock& clock;
   };
   // So long a page waits for the loop.

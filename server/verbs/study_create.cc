@@ -164,6 +164,7 @@ absl::StatusOr<StudyVerbs::Prepared> StudyVerbs::Prepare(
   FillRepeat(request.settings(), made.spec);
   RETURN_IF_ERROR(CheckTrainingBounds(made.spec));
   RETURN_IF_ERROR(CheckTestObjective(made.spec));
+  RETURN_IF_ERROR(CheckRegistered(request.settings().notify(), destinations_));
   const auto check = [&] {
     return CheckStudy(made.spec, request.settings(), ledger_.default_lease());
   };

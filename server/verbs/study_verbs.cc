@@ -46,13 +46,15 @@ absl::Status CheckMask(const google::protobuf::FieldMask& mask) {
 
 StudyVerbs::StudyVerbs(Calls& calls, PointReads& points, Ledger& ledger,
                        Proposer& proposer, const storage::TrialStore& store,
-                       const storage::DiskRoom& disk, const Clock& clock)
+                       const storage::DiskRoom& disk,
+                       const Destinations& destinations, const Clock& clock)
     : calls_(calls),
       points_(points),
       ledger_(ledger),
       proposer_(proposer),
       store_(store),
       disk_(disk),
+      destinations_(destinations),
       clock_(clock) {}
 
 void StudyVerbs::AddTo(VerbTable& table) {
@@ -253,6 +255,10 @@ absl::StatusOr<v1::Study> StudyVerbs::UpdateStudy(
   replace.set_replace_repeated_fields(true);
   FieldMaskUtil::MergeMessageTo(request.settings(), request.update_mask(),
                                 replace, &settings);
+  // Of others an id may be gone by now.
+  if (FieldMaskUtil::IsPathInFieldMask("notify", request.update_mask())) {
+    RETURN_IF_ERROR(CheckRegistered(settings.notify(), destinations_));
+  }
   if (settings.budget().trials() < book->BudgetTaken()) {
     return MakeError(ErrorId::kBudgetInvalid,
                      absl::StrCat(book->BudgetTaken(),

@@ -5,6 +5,7 @@
 #define FROSTLINE_SERVER_VERBS_STUDY_VERBS_H_
 
 #include "frostline/v1/study_service.pb.h"
+#include "server/notify/destinations.h"
 #include "server/search/proposer.h"
 #include "server/verbs/calls.h"
 #include "server/verbs/point_reads.h"
@@ -15,7 +16,8 @@ class StudyVerbs {
  public:
   StudyVerbs(Calls& calls, PointReads& points, Ledger& ledger,
              Proposer& proposer, const storage::TrialStore& store,
-             const storage::DiskRoom& disk, const Clock& clock);
+             const storage::DiskRoom& disk, const Destinations& destinations,
+             const Clock& clock);
 
   void AddTo(VerbTable& table);
 
@@ -73,6 +75,7 @@ class StudyVerbs {
   Proposer& proposer_;
   const storage::TrialStore& store_;
   const storage::DiskRoom& disk_ ABSL_GUARDED_BY(kLoopThread);
+  const Destinations& destinations_;
   const Clock& clock_;
 };
 

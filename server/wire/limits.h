@@ -20,6 +20,7 @@ inline constexpr std::int64_t kLongestWaitSeconds = 30;  // of a parked call
 inline constexpr int kMaxTrialsAtOnce = 1'000;  // enqueued or imported
 inline constexpr int kMaxMeasurementsAtOnce = 1'000;
 inline constexpr std::int64_t kMaxCurveSteps = 100'000;  // of an attempt
+inline constexpr int kMaxNotify = 16;                    // of a study
 inline constexpr int kMaxStepMetrics = 64;
 inline constexpr int kMaxFinalMetrics = 256;
 

@@ -244,6 +244,17 @@ absl::StatusOr<std::vector<AuditRow>> MemoryStore::ListAudit(std::int64_t after,
   return rows;
 }
 
+absl::StatusOr<std::vector<NotificationRow>> MemoryStore::ListNotifications(
+    const std::string& after, int limit) const {
+  const MutexLock lock(&mutex_);
+  std::vector<NotificationRow> rows;
+  for (auto it = stored_.notifications.upper_bound(after);
+       it != stored_.notifications.end() && !IsFull(rows.size(), limit); ++it) {
+    rows.push_back(*it->second);
+  }
+  return rows;
+}
+
 absl::StatusOr<std::optional<ReplyRow>> MemoryStore::FindReply(
     const std::string& request_id) const {
   const MutexLock lock(&mutex_);

@@ -248,6 +248,19 @@ absl::Status MemoryTransaction::ForgetAuditBefore(std::int64_t first) {
   return absl::OkStatus();
 }
 
+absl::Status MemoryTransaction::PutNotification(
+    const NotificationRow& notification) {
+  if (over_) return TransactionIsOver();
+  Put(&Tables::notifications, notification.id, notification);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryTransaction::ForgetNotification(const std::string& id) {
+  if (over_) return TransactionIsOver();
+  operation_.notifications[id] = nullptr;
+  return absl::OkStatus();
+}
+
 absl::Status MemoryTransaction::RememberReply(const ReplyRow& reply) {
   if (over_) return TransactionIsOver();
   if (Find(&Tables::replies, reply.request_id) != nullptr) {

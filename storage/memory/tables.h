@@ -40,6 +40,7 @@ struct Tables {
   Table<std::string, TokenRow> tokens;
   Table<std::string, CertificateRow> certificates;
   Table<std::int64_t, AuditRow> audit;
+  Table<std::string, NotificationRow> notifications;
   Table<std::string, ReplyRow> replies;
 };
 
@@ -58,6 +59,7 @@ void ForEachTable(F f) {
   f(&Tables::tokens);
   f(&Tables::certificates);
   f(&Tables::audit);
+  f(&Tables::notifications);
   f(&Tables::replies);
 }
 

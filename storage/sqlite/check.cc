@@ -26,6 +26,7 @@ constexpr std::int64_t kFirstVersionWithLogPlaces = 6;
 constexpr std::int64_t kFirstVersionWithTokens = 7;
 constexpr std::int64_t kFirstVersionWithCosts = 8;
 constexpr std::int64_t kFirstVersionWithEvaluations = 9;
+constexpr std::int64_t kFirstVersionWithNotifications = 10;
 
 template <typename Row>
 absl::StatusOr<std::int64_t> CountIntact(
@@ -87,6 +88,9 @@ absl::StatusOr<BackupReport> CheckRows(Database& database) {
     RETURN_IF_ERROR(CountIntact<TokenRow>(database).status());
     RETURN_IF_ERROR(CountIntact<CertificateRow>(database).status());
     RETURN_IF_ERROR(CountIntact<AuditRow>(database).status());
+  }
+  if (version >= kFirstVersionWithNotifications) {
+    RETURN_IF_ERROR(CountIntact<NotificationRow>(database).status());
   }
   return report;
 }

@@ -72,6 +72,9 @@ std::string NameOf(const CertificateRow& row) {
 std::string NameOf(const AuditRow& row) {
   return absl::StrCat("audit entry ", row.first);
 }
+std::string NameOf(const NotificationRow& row) {
+  return absl::StrCat("notification ", row.id);
+}
 std::string NameOf(const ReplyRow& row) {
   return absl::StrCat("request ", row.request_id);
 }
@@ -145,6 +148,7 @@ FROSTLINE_CODEC_(WorkerRow);
 FROSTLINE_CODEC_(TokenRow);
 FROSTLINE_CODEC_(CertificateRow);
 FROSTLINE_CODEC_(AuditRow);
+FROSTLINE_CODEC_(NotificationRow);
 FROSTLINE_CODEC_(ReplyRow);
 FROSTLINE_CODEC_(SummaryRow);
 FROSTLINE_CODEC_(BestRow);

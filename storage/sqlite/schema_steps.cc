@@ -240,12 +240,23 @@ constexpr char kEvaluations[] = R"sql(
 ALTER TABLE outcomes ADD COLUMN evaluations BLOB NOT NULL DEFAULT x'';
 )sql";
 
+constexpr char kNotifications[] = R"sql(
+CREATE TABLE notifications (
+  id TEXT NOT NULL PRIMARY KEY,
+  name TEXT NOT NULL,
+  study TEXT NOT NULL,
+  body BLOB NOT NULL,
+  created INTEGER NOT NULL,
+  crc INTEGER NOT NULL
+) STRICT;
+)sql";
+
 }  // namespace
 
 const std::vector<std::string>& SchemaSteps() {
   static const auto* steps = new std::vector<std::string>{
-      kFirstSchema, kLogs,   kLead,  kSummaries,  kRequestIds,
-      kLogPlaces,   kTokens, kCosts, kEvaluations};
+      kFirstSchema, kLogs,   kLead,  kSummaries,   kRequestIds,
+      kLogPlaces,   kTokens, kCosts, kEvaluations, kNotifications};
   return *steps;
 }
 

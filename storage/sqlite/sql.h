@@ -130,6 +130,13 @@ inline constexpr const char* kListAudit =
     kSelect<AuditRow, " WHERE first > ? ORDER BY first LIMIT ?">;
 inline constexpr const char* kForgetAudit = "DELETE FROM audit WHERE first < ?";
 
+inline constexpr const char* kPutNotification =
+    kInsert<NotificationRow, "INSERT OR REPLACE">;
+inline constexpr const char* kListNotifications =
+    kSelect<NotificationRow, " WHERE id > ? ORDER BY id LIMIT ?">;
+inline constexpr const char* kForgetNotification =
+    "DELETE FROM notifications WHERE id = ?";
+
 inline constexpr const char* kRememberReply = kInsert<ReplyRow, "INSERT">;
 inline constexpr const char* kFindReply =
     kSelect<ReplyRow, " WHERE request_id = ?">;

@@ -228,6 +228,16 @@ absl::StatusOr<std::vector<AuditRow>> SqliteStore::ListAudit(std::int64_t after,
   return ReadAll<AuditRow>(statement);
 }
 
+absl::StatusOr<std::vector<NotificationRow>> SqliteStore::ListNotifications(
+    const std::string& after, int limit) const {
+  ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
+  ASSIGN_OR_RETURN(Statement statement,
+                   reader->Prepare(sql::kListNotifications));
+  statement.Text(after);
+  statement.Int(Limit(limit));
+  return ReadAll<NotificationRow>(statement);
+}
+
 absl::StatusOr<std::optional<ReplyRow>> SqliteStore::FindReply(
     const std::string& request_id) const {
   ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());

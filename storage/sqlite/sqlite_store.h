@@ -79,6 +79,8 @@ class SqliteStore final : public TrialStore {
       const std::string& after, int limit) const override;
   absl::StatusOr<std::vector<AuditRow>> ListAudit(std::int64_t after,
                                                   int limit) const override;
+  absl::StatusOr<std::vector<NotificationRow>> ListNotifications(
+      const std::string& after, int limit) const override;
   absl::StatusOr<std::optional<ReplyRow>> FindReply(
       const std::string& request_id) const override;
 

@@ -57,6 +57,8 @@ class SqliteTransaction final : public Transaction {
   absl::Status PutCertificate(const CertificateRow& certificate) override;
   absl::Status PutAudit(const AuditRow& entries) override;
   absl::Status ForgetAuditBefore(std::int64_t first) override;
+  absl::Status PutNotification(const NotificationRow& notification) override;
+  absl::Status ForgetNotification(const std::string& id) override;
   absl::Status RememberReply(const ReplyRow& reply) override;
   absl::StatusOr<bool> ForgetRepliesBefore(WallMicros time,
                                            std::int64_t most) override;

@@ -239,6 +239,19 @@ absl::Status SqliteTransaction::ForgetAuditBefore(std::int64_t first) {
   return Run(forget);
 }
 
+absl::Status SqliteTransaction::PutNotification(
+    const NotificationRow& notification) {
+  ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutNotification));
+  BindRow(notification, put);
+  return Run(put);
+}
+
+absl::Status SqliteTransaction::ForgetNotification(const std::string& id) {
+  ASSIGN_OR_RETURN(Statement forget, Prepare(sql::kForgetNotification));
+  forget.Text(id);
+  return Run(forget);
+}
+
 absl::Status SqliteTransaction::RememberReply(const ReplyRow& reply) {
   ASSIGN_OR_RETURN(Statement insert, Prepare(sql::kRememberReply));
   BindRow(reply, insert);

@@ -258,6 +258,23 @@ TEST_P(TrialStoreContract, CertificatesAreReplacedAndListedById) {
               ElementsAre(Text(FullCertificate("c"))));
 }
 
+TEST_P(TrialStoreContract, NotificationsAreListedByIdUntilTheyAreForgotten) {
+  ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
+    for (const char* const id : {"c", "b", "a"}) {
+      RETURN_IF_ERROR(transaction.PutNotification(FullNotification(id)));
+    }
+    return transaction.ForgetNotification("nobody");
+  }));
+  EXPECT_THAT(
+      Texts(*store_->ListNotifications("", 2)),
+      ElementsAre(Text(FullNotification("a")), Text(FullNotification("b"))));
+  ASSERT_OK(Write([&](storage::Transaction& transaction) {
+    return transaction.ForgetNotification("b");
+  }));
+  EXPECT_THAT(Texts(*store_->ListNotifications("a", 10)),
+              ElementsAre(Text(FullNotification("c"))));
+}
+
 TEST_P(TrialStoreContract, TheAuditIsListedInOrderAndForgottenFromItsStart) {
   ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
     for (const std::int64_t first : {5, 1, 3}) {

@@ -82,6 +82,12 @@ class ForwardingTransaction : public storage::Transaction {
   absl::Status ForgetAuditBefore(std::int64_t first) override {
     return Pass([&] { return below_->ForgetAuditBefore(first); });
   }
+  absl::Status PutNotification(const storage::NotificationRow& row) override {
+    return Pass([&] { return below_->PutNotification(row); });
+  }
+  absl::Status ForgetNotification(const std::string& id) override {
+    return Pass([&] { return below_->ForgetNotification(id); });
+  }
   absl::Status RememberReply(const storage::ReplyRow& reply) override {
     return Pass([&] { return below_->RememberReply(reply); });
   }
@@ -209,6 +215,11 @@ class ForwardingStore : public storage::TrialStore {
       std::int64_t after, int limit) const override {
     NoteRead();
     return store_->ListAudit(after, limit);
+  }
+  absl::StatusOr<std::vector<storage::NotificationRow>> ListNotifications(
+      const std::string& after, int limit) const override {
+    NoteRead();
+    return store_->ListNotifications(after, limit);
   }
   absl::StatusOr<std::optional<storage::ReplyRow>> FindReply(
       const std::string& request_id) const override {

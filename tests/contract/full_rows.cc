@@ -172,6 +172,11 @@ storage::AuditRow FullAudit(std::int64_t first) {
       .first = first, .last = first + 1, .lines = "{}\n{}\n"};
 }
 
+storage::NotificationRow FullNotification(const std::string& id) {
+  return storage::NotificationRow{
+      .id = id, .name = "mail", .study = "imdb", .body = "{}", .created = 1};
+}
+
 storage::ReplyRow FullReply(const std::string& request_id) {
   return storage::ReplyRow{
       .request_id = request_id,

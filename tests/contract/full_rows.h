@@ -34,6 +34,7 @@ storage::WorkerRow FullWorker(const std::string& id);
 storage::TokenRow FullToken(const std::string& id);
 storage::CertificateRow FullCertificate(const std::string& id);
 storage::AuditRow FullAudit(std::int64_t first);
+storage::NotificationRow FullNotification(const std::string& id);
 storage::ReplyRow FullReply(const std::string& request_id);
 // All trials of a study, by number.
 storage::TrialQuery TrialsOf(storage::StudyKey study, int limit = 100);

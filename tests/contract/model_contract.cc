@@ -174,7 +174,7 @@ class Walk {
 
   absl::Status CallOfOthers(storage::Transaction& transaction,
                             StoreModel& model, Answer& expected) {
-    switch (Below(14)) {
+    switch (Below(16)) {
       case 0: {
         storage::AttemptRow row = FullAttempt(Key(), Below(4), Below(2));
         row.cause = Name();
@@ -253,6 +253,17 @@ class Walk {
         expected = model.ForgetAuditBefore(first);
         return transaction.ForgetAuditBefore(first);
       }
+      case 13: {
+        storage::NotificationRow row = FullNotification(Name());
+        row.created = Below(100);
+        expected = model.PutNotification(row);
+        return transaction.PutNotification(row);
+      }
+      case 14: {
+        const std::string id = Name();
+        expected = model.ForgetNotification(id);
+        return transaction.ForgetNotification(id);
+      }
       default: {
         const WallMicros time = Below(10);
         expected = model.ForgetRepliesBefore(time);
@@ -273,6 +284,8 @@ class Walk {
     EXPECT_EQ(Texts(*store_.ListTokens("a", 1)), model_.Tokens("a", 1));
     EXPECT_EQ(Texts(*store_.ListCertificates("", 10)),
               model_.Certificates("", 10));
+    EXPECT_EQ(Texts(*store_.ListNotifications("", 10)),
+              model_.Notifications("", 10));
     EXPECT_EQ(Texts(*store_.ListAudit(0, 10)), model_.Audit(0, 10));
     EXPECT_EQ(Texts(*store_.ListAudit(3, 2)), model_.Audit(3, 2));
     for (const char* const name : {"a", "b", "c"}) {

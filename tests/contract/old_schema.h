@@ -7,7 +7,10 @@
 #ifndef FROSTLINE_TESTS_CONTRACT_OLD_SCHEMA_H_
 #define FROSTLINE_TESTS_CONTRACT_OLD_SCHEMA_H_
 
-#define FROSTLINE_TO_VERSION_8_ "ALTER TABLE outcomes DROP COLUMN evaluations;"
+#define FROSTLINE_TO_VERSION_9_ "DROP TABLE notifications;"
+#define FROSTLINE_TO_VERSION_8_ \
+  FROSTLINE_TO_VERSION_9_       \
+  "ALTER TABLE outcomes DROP COLUMN evaluations;"
 #define FROSTLINE_TO_VERSION_7_                           \
   FROSTLINE_TO_VERSION_8_                                 \
   "ALTER TABLE summaries DROP COLUMN costed;"             \
@@ -26,6 +29,9 @@
   "ALTER TABLE studies DROP COLUMN owner;"
 
 namespace frostline::test {
+
+inline constexpr char kToVersion9[] =
+    FROSTLINE_TO_VERSION_9_ "PRAGMA user_version = 9";
 
 inline constexpr char kToVersion8[] =
     FROSTLINE_TO_VERSION_8_ "PRAGMA user_version = 8";
@@ -46,5 +52,6 @@ inline constexpr char kToVersion1[] = FROSTLINE_TO_VERSION_6_
 #undef FROSTLINE_TO_VERSION_6_
 #undef FROSTLINE_TO_VERSION_7_
 #undef FROSTLINE_TO_VERSION_8_
+#undef FROSTLINE_TO_VERSION_9_
 
 #endif  // FROSTLINE_TESTS_CONTRACT_OLD_SCHEMA_H_

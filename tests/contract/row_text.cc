@@ -161,6 +161,11 @@ std::string Text(const storage::AuditRow& row) {
   return Join({"audit", Num(row.first), Num(row.last), Quote(row.lines)});
 }
 
+std::string Text(const storage::NotificationRow& row) {
+  return Join({"notification", Quote(row.id), Quote(row.name), Quote(row.study),
+               Quote(row.body), Num(row.created)});
+}
+
 std::string Text(const storage::ReplyRow& row) {
   return Join({"reply", Quote(row.request_id), Quote(row.method),
                absl::StrCat(row.request_hash), Quote(row.reply),

@@ -26,6 +26,7 @@ std::string Text(const storage::WorkerRow& row);
 std::string Text(const storage::TokenRow& row);
 std::string Text(const storage::CertificateRow& row);
 std::string Text(const storage::AuditRow& row);
+std::string Text(const storage::NotificationRow& row);
 std::string Text(const storage::ReplyRow& row);
 
 template <typename Row>

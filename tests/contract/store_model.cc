@@ -180,6 +180,16 @@ Answer StoreModel::PutAudit(const storage::AuditRow& row) {
   return kOk;
 }
 
+Answer StoreModel::PutNotification(const storage::NotificationRow& row) {
+  notifications_[row.id] = row;
+  return kOk;
+}
+
+Answer StoreModel::ForgetNotification(const std::string& id) {
+  notifications_.erase(id);
+  return kOk;
+}
+
 Answer StoreModel::ForgetAuditBefore(std::int64_t first) {
   audit_.erase(audit_.begin(), audit_.lower_bound(first));
   return kOk;
@@ -304,6 +314,15 @@ std::vector<std::string> StoreModel::Certificates(const std::string& after,
                                                   int limit) const {
   std::vector<storage::CertificateRow> rows;
   for (const auto& [id, row] : certificates_) {
+    if (id > after) rows.push_back(row);
+  }
+  return FirstTexts(rows, limit);
+}
+
+std::vector<std::string> StoreModel::Notifications(const std::string& after,
+                                                   int limit) const {
+  std::vector<storage::NotificationRow> rows;
+  for (const auto& [id, row] : notifications_) {
     if (id > after) rows.push_back(row);
   }
   return FirstTexts(rows, limit);

@@ -41,6 +41,8 @@ class StoreModel {
   Answer PutCertificate(const storage::CertificateRow& row);
   Answer PutAudit(const storage::AuditRow& row);
   Answer ForgetAuditBefore(std::int64_t first);
+  Answer PutNotification(const storage::NotificationRow& row);
+  Answer ForgetNotification(const std::string& id);
   Answer RememberReply(const storage::ReplyRow& row);
   Answer ForgetRepliesBefore(WallMicros time);
 
@@ -60,6 +62,8 @@ class StoreModel {
   std::vector<std::string> Certificates(const std::string& after,
                                         int limit) const;
   std::vector<std::string> Audit(std::int64_t after, int limit) const;
+  std::vector<std::string> Notifications(const std::string& after,
+                                         int limit) const;
   std::string Study(const std::string& id) const;  // "" for none
   std::string Outcome(storage::StudyKey study, std::int64_t number) const;
   std::string Log(storage::StudyKey study, std::int64_t number,
@@ -91,6 +95,7 @@ class StoreModel {
   std::map<std::string, storage::TokenRow> tokens_;
   std::map<std::string, storage::CertificateRow> certificates_;
   std::map<std::int64_t, storage::AuditRow> audit_;
+  std::map<std::string, storage::NotificationRow> notifications_;
   std::map<std::string, storage::ReplyRow> replies_;
 };
 

@@ -43,11 +43,11 @@ TEST(CheckServed, PassesAFieldThatSaysWhatSilenceSays) {
 
 TEST(CheckServed, NamesTheFieldAndWhatWillServeIt) {
   v1::CreateStudyRequest request;
-  request.mutable_settings()->add_notify("mail");
+  request.mutable_spec()->add_enqueue()->set_baseline(true);
   const absl::Status status = CheckServed(request);
-  EXPECT_THAT(status, FailsAt(ErrorId::kMethodNotBuilt, "settings.notify"));
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("comes with notifications"));
+  EXPECT_THAT(status,
+              FailsAt(ErrorId::kMethodNotBuilt, "spec.enqueue[0].baseline"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("comes with baselines"));
 }
 
 TEST(CheckServed, LooksIntoListsAndMaps) {
@@ -62,11 +62,10 @@ TEST(CheckServed, LooksIntoListsAndMaps) {
               FailsAt(ErrorId::kMethodNotBuilt, "trials[0].rates"));
 }
 
-TEST(CheckServed, RefusesNotificationsThatNobodyWouldSend) {
+TEST(CheckServed, PassesNotifications) {
   v1::UpdateStudyRequest request;
   request.mutable_settings()->add_notify("mail");
-  EXPECT_THAT(CheckServed(request),
-              FailsAt(ErrorId::kMethodNotBuilt, "settings.notify"));
+  EXPECT_OK(CheckServed(request));
 }
 
 TEST(MethodNotServed, SaysWhatWillServeIt) {

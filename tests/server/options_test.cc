@@ -29,6 +29,12 @@ TEST(ServeOptionsTest, HasTheDefaultsOfTheDesign) {
   EXPECT_TRUE(options.print.empty());
 }
 
+TEST(ServeOptionsTest, NamesAFileOfWhoIsTold) {
+  ASSERT_OK_AND_ASSIGN(const auto options,
+                       Parse({"--ephemeral", "--notify-file", "notify.yaml"}));
+  EXPECT_EQ(options.notify_file, "notify.yaml");
+}
+
 TEST(ServeOptionsTest, ReadsTimesAndLevels) {
   ASSERT_OK_AND_ASSIGN(
       const auto options,

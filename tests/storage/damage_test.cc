@@ -252,6 +252,19 @@ TEST_F(DamageTest, OutcomesFromBeforeTheirDetailsAreWhole) {
   EXPECT_EQ(test::Text(*found), test::Text(row));
 }
 
+TEST_F(DamageTest, ADatabaseFromBeforeNotificationsTakesThem) {
+  Open();
+  const StudyKey study = Fill(2);
+  Close();
+  Tamper(test::kToVersion9);
+  Open();
+  EXPECT_OK(store_->FindTrial(study, 1));
+  EXPECT_THAT(*store_->ListNotifications("", 9), testing::IsEmpty());
+  EXPECT_OK(test::Write(*store_, [](Transaction& transaction) {
+    return transaction.PutNotification(test::FullNotification("n"));
+  }));
+}
+
 TEST_F(DamageTest, SummariesFromBeforeCostsWereSummedAreMadeAnew) {
   Open();
   const StudyKey study = Fill(2);

@@ -39,18 +39,19 @@ class QueryPlanTest : public SqliteFixture {
 
 TEST_F(QueryPlanTest, NoStatementScansOrSorts) {
   std::vector<std::string> statements = {
-      sql::kUpdateStudy,     sql::kFindStudyByKey,
-      sql::kFindStudyById,   sql::kListStudies,
-      sql::kUpdateTrial,     sql::kFindTrial,
-      sql::kListTrials,      sql::kUpdateTrialOfHolder,
-      sql::kListAttempts,    sql::kListMeasurements,
-      sql::kFindMeasurement, sql::kFindOutcome,
-      sql::kListWorkers,     sql::kFindReply,
-      sql::kForgetReplies,   sql::kFindLog,
-      sql::kFindLead,        sql::kListSummaries,
-      sql::kListBest,        sql::kForgetWorker,
-      sql::kListTokens,      sql::kListCertificates,
-      sql::kListAudit,       sql::kForgetAudit};
+      sql::kUpdateStudy,       sql::kFindStudyByKey,
+      sql::kFindStudyById,     sql::kListStudies,
+      sql::kUpdateTrial,       sql::kFindTrial,
+      sql::kListTrials,        sql::kUpdateTrialOfHolder,
+      sql::kListAttempts,      sql::kListMeasurements,
+      sql::kFindMeasurement,   sql::kFindOutcome,
+      sql::kListWorkers,       sql::kFindReply,
+      sql::kForgetReplies,     sql::kFindLog,
+      sql::kFindLead,          sql::kListSummaries,
+      sql::kListBest,          sql::kForgetWorker,
+      sql::kListTokens,        sql::kListCertificates,
+      sql::kListAudit,         sql::kForgetAudit,
+      sql::kListNotifications, sql::kForgetNotification};
   for (const sql::Purge& purge : sql::kPurgeStudy) {
     statements.emplace_back(purge.sql);
   }

@@ -127,6 +127,7 @@ TEST_F(RestoreTest, ADamagedRowOfAnyTableIsFound) {
         "UPDATE tokens SET revoked = 0", "UPDATE certificates SET revoked = 0",
         "UPDATE audit SET lines = x'00'", "UPDATE studies SET owner = 'eve'",
         "UPDATE replies SET created = created + 1",
+        "UPDATE notifications SET body = x'00'",
         "PRAGMA foreign_keys = OFF; DELETE FROM trials WHERE number = 0"}) {
     fs::copy(Copy(), folder_.File("good"),
              fs::copy_options::overwrite_existing);

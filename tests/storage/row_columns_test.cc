@@ -68,6 +68,7 @@ TEST(RowColumns, HoldEveryFieldOfEveryRow) {
   ExpectWhole(test::FullToken("t"));
   ExpectWhole(test::FullCertificate("c"));
   ExpectWhole(test::FullAudit(1));
+  ExpectWhole(test::FullNotification("n"));
   ExpectWhole(test::FullReply("r"));
 }
 

@@ -70,6 +70,8 @@ class SqliteFixture : public testing::Test {
           RETURN_IF_ERROR(
               transaction.PutCertificate(test::FullCertificate("c")));
           RETURN_IF_ERROR(transaction.PutAudit(test::FullAudit(1)));
+          RETURN_IF_ERROR(
+              transaction.PutNotification(test::FullNotification("n")));
           return transaction.RememberReply(test::FullReply("r"));
         }));
   }

@@ -63,6 +63,10 @@ TEST(BestTrials, AreThoseThatNoOtherDominatesTwinsIncluded) {
         offered.push_back(values);
         ASSERT_EQ(best.Numbers(), BestOfAll(objectives, offered))
             << count << " objectives, seed " << seed << ", trial " << n;
+        const auto first = best.First();
+        ASSERT_EQ(first->number, best.Numbers(1)[0]);
+        ASSERT_EQ(first->values,
+                  offered[static_cast<std::size_t>(first->number)]);
       }
     }
   }

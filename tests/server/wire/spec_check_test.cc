@@ -77,7 +77,7 @@ TEST(SpecCheck, AStudyFromBeforePurposesIsForTheBestValue) {
   EXPECT_EQ(both->sampler.purpose, Purpose::kBoth);
 }
 
-// It was stored when that was passed over; today's edge refuses it.
+// The operator may have taken it away since.
 TEST(SpecCheck, AStudyStoredWithANotificationStillLoads) {
   EXPECT_OK(Check([](auto&, auto& settings) { settings.add_notify("mail"); }));
 }
