@@ -3,6 +3,8 @@
 
 #include <google/protobuf/struct.pb.h>
 
+#include <map>
+
 namespace frostline::cli {
 namespace {
 
@@ -12,25 +14,52 @@ using google::protobuf::Message;
 using google::protobuf::Struct;
 using google::protobuf::Value;
 
-// Null where there is none.
-const FieldDescriptor* ListField(const Message& list) {
+std::vector<const FieldDescriptor*> ListFields(const Message& list) {
+  std::vector<const FieldDescriptor*> fields;
   const auto* const type = list.GetDescriptor();
   for (int i = 0; i < type->field_count(); ++i) {
     const FieldDescriptor* const field = type->field(i);
     if (field->is_repeated() && !field->is_map() &&
         field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
-      return field;
+      fields.push_back(field);
     }
   }
-  return nullptr;
+  return fields;
 }
 
-// The key of the list in a Struct; "" where there is none.
-std::string ListKey(const Struct& fields) {
+std::map<std::string, const ListValue*> ListsIn(const Struct& fields) {
+  std::map<std::string, const ListValue*> lists;
   for (const auto& [key, value] : fields.fields()) {
-    if (value.has_list_value()) return key;
+    if (value.has_list_value()) lists[key] = &value.list_value();
   }
-  return "";
+  return lists;
+}
+
+// An item and the list it is in, by its place among them.
+struct Item {
+  const Message* message;
+  const FieldDescriptor* field;  // null in a Struct
+  std::string key;               // of a Struct
+};
+
+std::vector<Item> AllItems(const Message& list) {
+  std::vector<Item> items;
+  if (const auto* const fields = dynamic_cast<const Struct*>(&list)) {
+    for (const auto& [key, values] : ListsIn(*fields)) {
+      for (const Value& value : values->values()) {
+        items.push_back({&value, nullptr, key});
+      }
+    }
+    return items;
+  }
+  const auto* const reflection = list.GetReflection();
+  for (const FieldDescriptor* const field : ListFields(list)) {
+    for (int i = 0; i < reflection->FieldSize(list, field); ++i) {
+      items.push_back(
+          {&reflection->GetRepeatedMessage(list, field, i), field, ""});
+    }
+  }
+  return items;
 }
 
 std::string TextOf(const Message& item, const std::string& name) {
@@ -51,45 +80,34 @@ std::string TextOf(const Message& item, const std::string& name) {
 }  // namespace
 
 std::vector<const Message*> ItemsOf(const Message& list) {
-  std::vector<const Message*> items;
-  if (const auto* const fields = dynamic_cast<const Struct*>(&list)) {
-    const std::string key = ListKey(*fields);
-    if (key.empty()) return items;
-    for (const Value& value : fields->fields().at(key).list_value().values()) {
-      items.push_back(&value);
-    }
-    return items;
-  }
-  const FieldDescriptor* const field = ListField(list);
-  if (field == nullptr) return items;
-  const int size = list.GetReflection()->FieldSize(list, field);
-  for (int i = 0; i < size; ++i) {
-    items.push_back(&list.GetReflection()->GetRepeatedMessage(list, field, i));
-  }
-  return items;
+  std::vector<const Message*> messages;
+  for (const Item& item : AllItems(list)) messages.push_back(item.message);
+  return messages;
 }
 
 std::unique_ptr<Message> WithItems(const Message& list,
                                    const std::vector<std::size_t>& places) {
-  const auto items = ItemsOf(list);
+  const std::vector<Item> items = AllItems(list);
   std::unique_ptr<Message> chosen(list.New());
   chosen->CopyFrom(list);
   if (auto* const fields = dynamic_cast<Struct*>(chosen.get())) {
-    const std::string key = ListKey(*fields);
-    if (key.empty()) return chosen;
-    ListValue& values = *(*fields->mutable_fields())[key].mutable_list_value();
-    values.Clear();
+    auto& map = *fields->mutable_fields();
+    for (auto& [key, value] : map) {
+      if (value.has_list_value()) value.mutable_list_value()->Clear();
+    }
     for (const std::size_t place : places) {
-      values.add_values()->CopyFrom(*items[place]);
+      map[items[place].key].mutable_list_value()->add_values()->CopyFrom(
+          *items[place].message);
     }
     return chosen;
   }
-  const FieldDescriptor* const field = ListField(list);
-  if (field == nullptr) return chosen;
   const auto* const reflection = chosen->GetReflection();
-  reflection->ClearField(chosen.get(), field);
+  for (const FieldDescriptor* const field : ListFields(list)) {
+    reflection->ClearField(chosen.get(), field);
+  }
   for (const std::size_t place : places) {
-    reflection->AddMessage(chosen.get(), field)->CopyFrom(*items[place]);
+    reflection->AddMessage(chosen.get(), items[place].field)
+        ->CopyFrom(*items[place].message);
   }
   return chosen;
 }

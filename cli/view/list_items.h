@@ -2,8 +2,8 @@
 //
 // File: list_items.h
 //
-// A list is a message with one repeated field of messages, or a Struct with one
-// list.
+// A list is a message with repeated fields of messages, or a Struct with lists.
+// Their items follow each other, those of a Struct in the order of its keys.
 #ifndef FROSTLINE_CLI_VIEW_LIST_ITEMS_H_
 #define FROSTLINE_CLI_VIEW_LIST_ITEMS_H_
 

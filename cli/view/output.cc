@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/view/output.h"
 
+#include <google/protobuf/struct.pb.h>
+#include <google/protobuf/util/json_util.h>
+
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -94,8 +97,7 @@ absl::StatusOr<std::string> ListText(Format format, const Message& list) {
   return lines;
 }
 
-// A table of the rows and columns that are asked for, not cut where a wide one
-// is.
+// A table of the rows and columns that are asked for; a wide one is not cut.
 absl::StatusOr<std::string> TableText(const Terminal& terminal,
                                       const Output& output, const Table& table,
                                       const Table& all) {
@@ -105,8 +107,9 @@ absl::StatusOr<std::string> TableText(const Terminal& terminal,
     return output.format == Format::kCsv ? chosen.Csv()
                                          : chosen.Render(terminal.width);
   }
-  return output.format == Format::kCsv ? all.Csv()
-                                       : table.Render(terminal.width);
+  if (output.format == Format::kCsv) return all.Csv();
+  const bool wide = output.format == Format::kWide;
+  return table.Render(wide ? 0 : terminal.width);
 }
 
 absl::Status CheckColumns(const Output& output) {
@@ -119,6 +122,13 @@ absl::Status CheckColumns(const Output& output) {
                    FormatNames()[static_cast<std::size_t>(output.format)],
                    " has none"),
       "leave --columns out, or use --format csv", "columns");
+}
+
+google::protobuf::Struct FieldsOfJson(const std::string& json) {
+  google::protobuf::Struct fields;
+  // It is our own text, so that nothing can fail.
+  (void)google::protobuf::util::JsonStringToMessage(json, &fields);
+  return fields;
 }
 
 }  // namespace
@@ -191,6 +201,29 @@ absl::Status PrintList(const Terminal& terminal, const Output& output,
     PrintPaged(terminal, text);
   }
   return absl::OkStatus();
+}
+
+absl::Status PrintOneJson(const Terminal& terminal, const Output& output,
+                          const std::string& json,
+                          const std::function<std::string()>& text) {
+  if (output.format == Format::kJson) {
+    PrintPaged(terminal, json);
+    return absl::OkStatus();
+  }
+  return PrintOne(terminal, output, FieldsOfJson(json), text);
+}
+
+absl::Status PrintListJson(const Terminal& terminal, const Output& output,
+                           const std::string& json,
+                           const std::function<Table(bool wide)>& table,
+                           const std::string& none) {
+  const bool as_it_is = output.format == Format::kJson && output.sort.empty() &&
+                        output.limit == 0 && output.columns.empty();
+  if (as_it_is) {
+    PrintPaged(terminal, json);
+    return absl::OkStatus();
+  }
+  return PrintList(terminal, output, FieldsOfJson(json), table, none);
 }
 
 }  // namespace frostline::cli

@@ -56,6 +56,16 @@ absl::Status PrintList(const Terminal& terminal, const Output& output,
                        const std::function<Table(bool wide)>& table,
                        const std::string& none);
 
+// The same of JSON that is no message of the contract but a text of its own, an
+// object, in a list with one list: `--format json` prints it as it is.
+absl::Status PrintOneJson(const Terminal& terminal, const Output& output,
+                          const std::string& json,
+                          const std::function<std::string()>& text);
+absl::Status PrintListJson(const Terminal& terminal, const Output& output,
+                           const std::string& json,
+                           const std::function<Table(bool wide)>& table,
+                           const std::string& none);
+
 }  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_VIEW_OUTPUT_H_
