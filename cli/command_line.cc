@@ -103,6 +103,8 @@ void AddGlobalOptions(CLI::App& app, Invocation& invocation) {
   file("--tls-key", &flags.access.tls.key,
        "Its key, of mode 0600; $FROSTLINE_TLS_KEY");
   app.add_flag("--no-color", invocation.no_color, "No colours");
+  app.add_flag("--no-pager", invocation.no_pager,
+               "No pager; $FROSTLINE_PAGER, else $PAGER, is the one");
 }
 
 absl::StatusOr<std::string> ParseCommandLine(

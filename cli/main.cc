@@ -6,7 +6,6 @@
 #include <grpc/support/log.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -20,6 +19,7 @@
 #include "cli/command_line.h"
 #include "cli/commands/command.h"
 #include "cli/commands/error_text.h"
+#include "cli/commands/output_flags.h"
 #include "cli/process/child_process.h"
 #include "cli/slurm/slurm_command.h"
 #include "tls/idle_connections.h"
@@ -105,8 +105,8 @@ ExitCode Main(const std::vector<std::string>& arguments) {
   const auto parsed = ParseCommandLine(app, arguments);
   Session session;
   session.terminal = DetectTerminal(invocation.no_color);
-  const bool json = std::find(arguments.begin(), arguments.end(), "--json") !=
-                    arguments.end();
+  if (invocation.no_pager) session.terminal.pages = false;
+  const bool json = AsksForJson(arguments);
   if (!parsed.ok()) return FailAs(json, parsed.status(), session.terminal);
   if (!parsed->empty()) {
     std::cout << *parsed;

@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -53,21 +54,33 @@ class Client {
     return reply;
   }
 
-  // Asks for every page of a list; the answer has them as one.
+  // Asks for every page of a list; the answer has them as one. The next page
+  // is on its way while the last one is taken.
   template <typename Stub, typename Request, typename Reply>
   absl::StatusOr<Reply> CallForAll(
       grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
                                    Reply*),
       Request request) {
     request.set_page_size(kMostInPage);
-    Reply all;
-    do {
-      absl::StatusOr<Reply> page = Call(method, request);
+    absl::StatusOr<Reply> all = Call(method, request);
+    if (!all.ok()) return all;
+    std::string token = all->next_page_token();
+    std::future<absl::StatusOr<Reply>> next;
+    const auto ask = [&] {
+      request.set_page_token(token);
+      next = std::async(std::launch::async, [this, method, request] {
+        return Call(method, request);
+      });
+    };
+    if (!token.empty()) ask();
+    while (next.valid()) {
+      const absl::StatusOr<Reply> page = next.get();
       if (!page.ok()) return page.status();
-      all.MergeFrom(*page);
-      all.clear_next_page_token();
-      request.set_page_token(page->next_page_token());
-    } while (!request.page_token().empty());
+      token = page->next_page_token();
+      if (!token.empty()) ask();
+      all->MergeFrom(*page);
+    }
+    all->clear_next_page_token();
     return all;
   }
 
@@ -95,7 +108,7 @@ class Client {
   absl::Status Explain(const grpc::Status& status) const;
 
  private:
-  static constexpr int kMostInPage = 500;
+  static constexpr int kMostInPage = 1000;
   // Importance of a large study takes longest.
   static constexpr std::chrono::seconds kDeadline{30};
 

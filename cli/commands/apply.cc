@@ -15,6 +15,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/model_copy.h"
 #include "cli/commands/model_export.h"
+#include "cli/commands/output_flags.h"
 #include "cli/commands/plan_trials.h"
 #include "cli/process/stop_signals.h"
 #include "cli/view/format.h"
@@ -33,7 +34,7 @@ struct ApplyArgs {
   int seeds = 3;
   std::string folder;
   bool no_wait = false;
-  bool json = false;
+  Output output;
 };
 
 absl::StatusOr<v1::GetPlanRivalsReply> FetchRivals(Client& client,
@@ -127,8 +128,9 @@ absl::StatusOr<ExitCode> Apply(Session& session, const ApplyArgs& args) {
   }
   ASSIGN_OR_RETURN(const v1::PlanVerification seen,
                    Await(session, *client, "studies/" + id, signals));
-  std::cout << (args.json ? ToJson(seen)
-                          : RenderVerification(seen, session.terminal.width));
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, seen, [&] {
+    return RenderVerification(seen, session.terminal.width);
+  }));
   if (args.folder.empty()) return kExitOk;
   return ExportBestModel(session, id, args.folder);
 }
@@ -158,7 +160,7 @@ void AddApplyCommand(CLI::App& app, Invocation& invocation) {
                    "Copy the best one's model there, for transformers")
       ->type_name("DIR");
   verb->add_flag("--no-wait", args->no_wait, "Begin, and go");
-  verb->add_flag("--json", args->json, "Predicted and seen as JSON");
+  AddOneFormats(verb, args->output);
   verb->footer(
       "Examples:\n"
       "  frostline apply imdb --seeds 5 --export best-model\n"

@@ -11,6 +11,8 @@
 #include "base/status_macros.h"
 #include "cli/commands/audit_verify.h"
 #include "cli/commands/command.h"
+#include "cli/commands/output_flags.h"
+#include "cli/term/pager.h"
 #include "cli/view/access_view.h"
 #include "cli/view/format.h"
 
@@ -26,7 +28,7 @@ struct AuditArgs {
   std::string method;
   std::string outcome;
   int limit = 100;
-  bool json = false;
+  Output output;
 };
 
 absl::StatusOr<std::string> FilterOf(const AuditArgs& args) {
@@ -79,15 +81,21 @@ absl::StatusOr<ExitCode> List(Session& session, const AuditArgs& args) {
   ASSIGN_OR_RETURN(auto entries, Fetch(*client, args));
   // Where the prompt comes next, what happened last is what one looks for.
   std::reverse(entries.begin(), entries.end());
-  if (!args.json && entries.empty()) {
-    std::cerr << "no entries\n";
-  } else if (!args.json) {
-    std::cout << RenderAuditTable(entries, session.terminal.width);
-  } else {
-    for (const v1::AuditEntry& entry : entries) {
-      std::cout << AuditJsonLine(entry);
-    }
+  // JSON has been lines from the start, with the keys of the audit's own file.
+  const bool lines =
+      args.output.sort.empty() && (args.output.format == Format::kJson ||
+                                   args.output.format == Format::kJsonLines);
+  if (lines) {
+    std::string text;
+    for (const v1::AuditEntry& entry : entries) text += AuditJsonLine(entry);
+    PrintPaged(session.terminal, text);
+    return kExitOk;
   }
+  v1::ListAuditEntriesReply all;
+  all.mutable_entries()->Assign(entries.begin(), entries.end());
+  RETURN_IF_ERROR(PrintList(
+      session.terminal, args.output, all,
+      [&entries](bool) { return AuditTable(entries); }, "no entries"));
   return kExitOk;
 }
 
@@ -134,7 +142,7 @@ void AddAuditCommands(CLI::App& app, Invocation& invocation) {
       ->type_name("N")
       ->check(CLI::Range(1, kMostEntries))
       ->capture_default_str();
-  noun->add_flag("--json", args->json, "A line of JSON for each");
+  AddListFormats(noun, args->output);
   const auto folder = std::make_shared<std::string>();
   AddVerb(*noun, "verify", "Whether nothing in the audit's files was changed",
           invocation, [folder](Session&) { return Verify(*folder); })

@@ -10,6 +10,7 @@
 #include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/output_flags.h"
 #include "cli/view/access_view.h"
 #include "cli/view/format.h"
 
@@ -23,18 +24,16 @@ absl::StatusOr<v1::ListCertificatesReply> FetchCertificates(Client& client) {
                            v1::ListCertificatesRequest());
 }
 
-absl::StatusOr<ExitCode> List(Session& session, bool json) {
+absl::StatusOr<ExitCode> List(Session& session, const Output& output) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const auto all, FetchCertificates(*client));
-  if (json) {
-    std::cout << ToJson(all);
-  } else if (all.certificates().empty()) {
-    std::cerr << "no certificates have been issued or seen\n";
-  } else {
-    std::cout << RenderCertificateTable(
-        {all.certificates().begin(), all.certificates().end()},
-        session.terminal.width);
-  }
+  RETURN_IF_ERROR(PrintList(
+      session.terminal, output, all,
+      [&all](bool) {
+        return CertificateTable(
+            {all.certificates().begin(), all.certificates().end()});
+      },
+      "no certificates have been issued or seen"));
   return kExitOk;
 }
 
@@ -95,10 +94,11 @@ void AddCertificateCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* const noun = app.add_subcommand(
       "cert", "Certificates that the coordinator issued or has seen");
   noun->require_subcommand(1)->fallthrough();
-  const auto json = std::make_shared<bool>(false);
-  AddVerb(*noun, "list", "List certificates", invocation,
-          [json](Session& session) { return List(session, *json); })
-      ->add_flag("--json", *json, "As JSON: {\"certificates\": […]}");
+  const auto output = std::make_shared<Output>();
+  AddListFormats(
+      AddVerb(*noun, "list", "List certificates", invocation,
+              [output](Session& session) { return List(session, *output); }),
+      *output);
   const auto digits = std::make_shared<std::string>();
   const auto subject = std::make_shared<std::string>();
   CLI::App* const revoke = AddVerb(

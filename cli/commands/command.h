@@ -40,6 +40,7 @@ using Action = std::function<absl::StatusOr<ExitCode>(Session&)>;
 struct Invocation {
   Wish flags;
   bool no_color = false;
+  bool no_pager = false;
   Action action;
 };
 

@@ -2,7 +2,7 @@
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/commands/importance_flags.h"
-#include "cli/view/format.h"
+#include "cli/term/busy_line.h"
 #include "cli/view/importance_csv.h"
 #include "cli/view/plan_view.h"
 
@@ -22,15 +22,19 @@ absl::StatusOr<ExitCode> Compare(Session& session, const CompareArgs& args) {
   ASSIGN_OR_RETURN(*request.mutable_second(), StudyNameFrom(args.second));
   ASSIGN_OR_RETURN(*request.mutable_options(), args.question.Options());
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  const auto comparison =
-      client->Call(&v1::ImportanceService::Stub::CompareStudies, request);
+  absl::StatusOr<v1::StudyComparison> comparison;
+  {
+    const BusyLine busy(session.terminal, "comparing");
+    comparison =
+        client->Call(&v1::ImportanceService::Stub::CompareStudies, request);
+  }
   if (!comparison.ok()) return AsUsage(comparison.status());
   const std::string format = args.output.Format();
   const int width = args.output.file.empty() ? session.terminal.width : 0;
   RETURN_IF_ERROR(args.output.Write(
-      format == "json"  ? ToJson(*comparison)
-      : format == "csv" ? ComparisonCsv(*comparison)
-                        : RenderComparison(*comparison, width)));
+      IsForMessages(format) ? InFormat(format, *comparison)
+      : format == "csv"     ? ComparisonCsv(*comparison)
+                            : RenderComparison(*comparison, width)));
   return kExitOk;
 }
 
@@ -44,7 +48,7 @@ void AddCompareCommand(CLI::App& app, Invocation& invocation) {
   verb->add_option("FIRST", args->first, "A study")->required();
   verb->add_option("SECOND", args->second, "Another one")->required();
   args->question.AddTo(*verb);
-  args->output.AddTo(*verb, {"table", "json", "csv"});
+  args->output.AddTo(*verb, {"table", "json", "jsonl", "yaml", "csv"});
   verb->footer("Examples:\n  frostline compare imdb sst2");
 }
 

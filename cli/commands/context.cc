@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/output_flags.h"
 #include "cli/term/table.h"
 #include "cli/view/format.h"
 #include "tls/certificate.h"
@@ -76,7 +77,7 @@ google::protobuf::Struct FieldsOf(const Shown& shown) {
   return fields;
 }
 
-absl::StatusOr<ExitCode> List(const Session& session, bool json) {
+absl::StatusOr<ExitCode> List(const Session& session, const Output& output) {
   ASSIGN_OR_RETURN(const auto names, session.contexts.Names());
   // Of a damaged one the list is the way out.
   const std::string current = session.contexts.Current().value_or("");
@@ -95,13 +96,9 @@ absl::StatusOr<ExitCode> List(const Session& session, bool json) {
                   shown.ca_sha256.empty() ? "no" : "yes", shown.token_id,
                   shown.refused});
   }
-  if (json) {
-    std::cout << ToJson(all);
-  } else if (names.empty()) {
-    std::cerr << "no contexts; make one with `frostline login HOST:PORT`\n";
-  } else {
-    std::cout << table.Render(session.terminal.width);
-  }
+  RETURN_IF_ERROR(PrintList(
+      session.terminal, output, all, [&table](bool) { return table; },
+      "no contexts; make one with `frostline login HOST:PORT`"));
   return kExitOk;
 }
 
@@ -118,23 +115,19 @@ absl::StatusOr<std::string> NameOrCurrent(const Session& session,
 }
 
 absl::StatusOr<ExitCode> Show(const Session& session, const std::string& name,
-                              bool json) {
+                              const Output& output) {
   ASSIGN_OR_RETURN(const std::string wanted, NameOrCurrent(session, name));
   RETURN_IF_ERROR(session.contexts.Read(wanted).status());
   const Shown shown =
       Look(session.contexts, wanted, session.contexts.Current().value_or(""));
-  if (json) {
-    std::cout << ToJson(FieldsOf(shown));
-    return kExitOk;
-  }
-  std::cout << KeyLine(
-                   "context",
-                   absl::StrCat(shown.name, shown.current ? " (current)" : ""))
-            << KeyLine("coordinator", shown.connect)
-            << KeyLine("CA", shown.ca_sha256)
-            << KeyLine("token", shown.token_id)
-            << KeyLine("refused", shown.refused)
-            << KeyLine("folder", shown.folder);
+  RETURN_IF_ERROR(PrintOne(session.terminal, output, FieldsOf(shown), [&shown] {
+    return absl::StrCat(
+        KeyLine("context",
+                absl::StrCat(shown.name, shown.current ? " (current)" : "")),
+        KeyLine("coordinator", shown.connect), KeyLine("CA", shown.ca_sha256),
+        KeyLine("token", shown.token_id), KeyLine("refused", shown.refused),
+        KeyLine("folder", shown.folder));
+  }));
   return kExitOk;
 }
 
@@ -168,19 +161,22 @@ void AddContextCommands(CLI::App& app, Invocation& invocation) {
       "context", "Coordinators that `frostline login` keeps");
   noun->require_subcommand(1)->fallthrough();
   const auto name = std::make_shared<std::string>();
-  const auto json = std::make_shared<bool>(false);
-  AddVerb(*noun, "list", "List contexts, without their tokens", invocation,
-          [json](Session& session) { return List(session, *json); })
-      ->add_flag("--json", *json, "As JSON: {\"contexts\": […]}");
+  const auto output = std::make_shared<Output>();
+  AddListFormats(
+      AddVerb(*noun, "list", "List contexts, without their tokens", invocation,
+              [output](Session& session) { return List(session, *output); }),
+      *output);
   AddVerb(*noun, "use", "Make a context the current one", invocation,
           [name](Session& session) { return Use(session, *name); })
       ->add_option("NAME", *name, "The context")
       ->required();
-  CLI::App* const show = AddVerb(
-      *noun, "show", "Show a context, without its token", invocation,
-      [name, json](Session& session) { return Show(session, *name, *json); });
+  CLI::App* const show =
+      AddVerb(*noun, "show", "Show a context, without its token", invocation,
+              [name, output](Session& session) {
+                return Show(session, *name, *output);
+              });
   show->add_option("NAME", *name, "The context; the current one");
-  show->add_flag("--json", *json, "As JSON");
+  AddOneFormats(show, *output);
   AddVerb(*noun, "remove", "Remove a context and its token", invocation,
           [name](Session& session) { return Remove(session, *name); })
       ->add_option("NAME", *name, "The context")

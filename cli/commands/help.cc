@@ -38,6 +38,8 @@ constexpr char kEnvironment[] =
     "--registry\n"
     "  XDG_CONFIG_HOME    where contexts are kept; ~/.config\n"
     "  FROSTLINE_CORE_DUMPS  1: programs may dump core, secrets and all\n"
+    "  FROSTLINE_PAGER    for what is taller than the terminal, before PAGER;\n"
+    "                     empty: none, as --no-pager\n"
     "  NO_COLOR           no colours, as --no-color\n";
 
 Flag FlagOf(const CLI::Option& option) {

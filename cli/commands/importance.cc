@@ -8,6 +8,8 @@
 #include "cli/commands/importance_fetch.h"
 #include "cli/commands/importance_flags.h"
 #include "cli/live/text_plot.h"
+#include "cli/term/busy_line.h"
+#include "cli/term/pager.h"
 #include "cli/view/format.h"
 #include "cli/view/frontier_view.h"
 #include "cli/view/importance_csv.h"
@@ -103,7 +105,7 @@ absl::StatusOr<std::string> Formatted(const absl::StatusOr<Message>& message,
                                       std::string (*csv)(const Message&),
                                       std::string (*svg)(const Message&)) {
   RETURN_IF_ERROR(message.status());
-  if (format == "json") return ToJson(*message);
+  if (IsForMessages(format)) return InFormat(format, *message);
   return format == "csv" ? csv(*message) : svg(*message);
 }
 
@@ -167,8 +169,16 @@ absl::StatusOr<ExitCode> Importance(Session& session,
   }
   ASSIGN_OR_RETURN(asked.client, Connect(session));
   asked.width = args.output.file.empty() ? session.terminal.width : 0;
-  const absl::StatusOr<std::string> text = Rendered(args, asked);
+  absl::StatusOr<std::string> text;
+  {
+    const BusyLine busy(session.terminal, "importance");
+    text = Rendered(args, asked);
+  }
   if (!text.ok()) return AsUsage(text.status());
+  if (args.output.file.empty() && args.output.Format() == "table") {
+    PrintPaged(session.terminal, *text);
+    return kExitOk;
+  }
   RETURN_IF_ERROR(args.output.Write(*text));
   return kExitOk;
 }
@@ -201,7 +211,7 @@ void AddImportanceCommand(CLI::App& app, Invocation& invocation) {
                  "The ranking over the study's first trials");
   verb->add_flag("--plot", args->plot,
                  "Bars with their intervals, instead of the table");
-  args->output.AddTo(*verb, {"table", "json", "csv", "svg"});
+  args->output.AddTo(*verb, {"table", "json", "jsonl", "yaml", "csv", "svg"});
   verb->footer(
       "Examples:\n"
       "  frostline importance imdb\n"

@@ -12,6 +12,9 @@
 #include "base/exit_code.h"
 #include "base/status_macros.h"
 #include "cli/term/text_file.h"
+#include "cli/view/format.h"
+#include "cli/view/json_text.h"
+#include "cli/view/yaml_text.h"
 
 namespace frostline::cli {
 
@@ -68,6 +71,16 @@ absl::Status OutputFlags::Write(const std::string& text) const {
     return absl::OkStatus();
   }
   return WriteTextFile(file, text);
+}
+
+bool IsForMessages(const std::string& format) {
+  return format == "json" || format == "jsonl" || format == "yaml";
+}
+
+std::string InFormat(const std::string& format,
+                     const google::protobuf::Message& message) {
+  if (format == "json") return ToJson(message);
+  return format == "yaml" ? ToYaml(message) : ToJsonLine(message);
 }
 
 absl::StatusOr<double> ParseShare(const std::string& text) {

@@ -39,6 +39,11 @@ struct OutputFlags {
   absl::Status Write(const std::string& text) const;
 };
 
+// Whether any message can be written in this format; and it is.
+bool IsForMessages(const std::string& format);
+std::string InFormat(const std::string& format,
+                     const google::protobuf::Message& message);
+
 // Reads "10%" or "0.1", above 0 and at most 1.
 absl::StatusOr<double> ParseShare(const std::string& text);
 

@@ -33,6 +33,7 @@ absl::StatusOr<ExitCode> Plan(Session& session, const PlanArgs& args) {
   ASSIGN_OR_RETURN(plan.study, StudyNameFrom(args.study));
   ASSIGN_OR_RETURN(plan.options, args.question.Options());
   plan.tolerance = args.tolerance;
+  plan.terminal = session.terminal;
   std::optional<StopSignals> signals;  // before the client has threads
   if (args.wait) signals.emplace();
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
@@ -88,7 +89,7 @@ void AddPlanCommand(CLI::App& app, Invocation& invocation) {
       ->check(AtLeastZero());
   AddPlanFlags(*verb, *args);
   args->question.AddTo(*verb);
-  args->output.AddTo(*verb, {"table", "json", "csv", "svg"});
+  args->output.AddTo(*verb, {"table", "json", "jsonl", "yaml", "csv", "svg"});
   verb->footer(
       "Examples:\n"
       "  frostline plan imdb --tolerance 0.002\n"

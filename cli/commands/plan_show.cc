@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
-#include "cli/view/format.h"
+#include "cli/term/busy_line.h"
 #include "cli/view/frontier_view.h"
 #include "cli/view/importance_csv.h"
 #include "cli/view/plan_view.h"
@@ -27,13 +27,21 @@ Request About(const PlanAsked& plan) {
   return request;
 }
 
+// Where it takes long, a person sees that it is under way.
+template <typename Method, typename Request>
+auto Busily(Client& client, const PlanAsked& plan, Method method,
+            const Request& request) {
+  const BusyLine busy(plan.terminal, "planning");
+  return client.Call(method, request);
+}
+
 absl::Status Show(const PlanArgs& args,
                   const google::protobuf::Message& message,
                   const std::string& text, const std::string& csv) {
   const std::string format = args.Format();
-  return args.output.Write(format == "json"  ? ToJson(message)
-                           : format == "csv" ? csv
-                                             : text);
+  return args.output.Write(IsForMessages(format) ? InFormat(format, message)
+                           : format == "csv"     ? csv
+                                                 : text);
 }
 
 absl::Status Enqueue(Client& client, const PlanAsked& plan,
@@ -50,7 +58,7 @@ absl::Status ShowPlan(Client& client, const PlanArgs& args,
                       const PlanAsked& plan, int width) {
   ASSIGN_OR_RETURN(
       const v1::FreezePlan answer,
-      client.Call(&Stub::GetPlan, About<v1::GetPlanRequest>(plan)));
+      Busily(client, plan, &Stub::GetPlan, About<v1::GetPlanRequest>(plan)));
   RETURN_IF_ERROR(
       Show(args, answer, RenderFreezePlan(answer, width), PlanCsv(answer)));
   if (!args.enqueue) return absl::OkStatus();
@@ -59,9 +67,9 @@ absl::Status ShowPlan(Client& client, const PlanArgs& args,
 
 absl::Status ShowFrontier(Client& client, const PlanArgs& args,
                           const PlanAsked& plan, int width) {
-  ASSIGN_OR_RETURN(
-      const v1::Frontier answer,
-      client.Call(&Stub::GetFrontier, About<v1::GetFrontierRequest>(plan)));
+  ASSIGN_OR_RETURN(const v1::Frontier answer,
+                   Busily(client, plan, &Stub::GetFrontier,
+                          About<v1::GetFrontierRequest>(plan)));
   if (args.Format() == "svg") return args.output.Write(FrontierSvg(answer));
   return Show(args, answer, RenderFrontier(answer, width), FrontierCsv(answer));
 }
@@ -71,7 +79,7 @@ absl::Status ShowAsked(Client& client, const PlanArgs& args,
   auto request = About<v1::AskPlanRequest>(plan);
   request.set_trials(args.ask);
   ASSIGN_OR_RETURN(const v1::AskPlanReply answer,
-                   client.Call(&Stub::AskPlan, request));
+                   Busily(client, plan, &Stub::AskPlan, request));
   RETURN_IF_ERROR(
       Show(args, answer, RenderAsked(answer, width), AskedCsv(answer)));
   if (!args.enqueue) return absl::OkStatus();

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "cli/client/client.h"
 #include "cli/process/stop_signals.h"
+#include "cli/term/terminal.h"
 #include "frostline/v1/importance_service.pb.h"
 
 namespace frostline::cli {
@@ -20,6 +21,7 @@ struct PlanAsked {
   std::string study;  // "studies/imdb"
   v1::ImportanceOptions options;
   double tolerance = 0.0;
+  Terminal terminal = {};  // shows that a call is under way
 };
 
 // They run before the sampler's. The budget grows by what it lacks, and a

@@ -10,9 +10,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/plain/json_text.h"
+#include "base/status_macros.h"
 #include "cli/commands/command.h"
-#include "cli/term/table.h"
+#include "cli/commands/output_flags.h"
 #include "cli/view/format.h"
+#include "cli/view/trial_table.h"
 #include "worker/registry/kept_prefixes.h"
 
 namespace frostline::cli {
@@ -22,7 +24,7 @@ constexpr char kUsual[] = "frostline-runs/prefix";
 
 struct CacheArgs {
   std::string folder;
-  bool json = false;
+  Output output;
 };
 
 std::string FolderOf(const CacheArgs& args) {
@@ -47,32 +49,36 @@ std::string JsonOf(const std::vector<registry::KeptPrefix>& kept) {
   return absl::StrCat("{\"kept\": [", text, text.empty() ? "]}\n" : "\n]}\n");
 }
 
-ExitCode List(const Session& session, const CacheArgs& args) {
-  const std::string folder = FolderOf(args);
-  const auto kept = registry::ListPrefixes(folder);
-  if (args.json) {
-    std::cout << JsonOf(kept.value_or(std::vector<registry::KeptPrefix>()));
-    return kExitOk;
-  }
-  if (!kept || kept->empty()) {
-    std::cerr << "nothing is kept in " << folder
-              << "; --dir says where a worker keeps it\n";
-    return kExitOk;
-  }
+Table TableOf(const std::vector<registry::KeptPrefix>& kept) {
   Table table({{"KEPT"},
                {"SIZE", Align::kRight},
                {"ROWS TAKEN", Align::kRight},
                {"SAVED", Align::kRight}});
-  std::int64_t bytes = 0;
-  for (const registry::KeptPrefix& each : *kept) {
-    bytes += static_cast<std::int64_t>(each.bytes);
-    table.AddRow({each.about,
-                  FormatBytes(static_cast<std::int64_t>(each.bytes)),
-                  FormatCount(Whole(each.rows_taken)),
-                  FormatSeconds(each.seconds_saved)});
+  for (const registry::KeptPrefix& each : kept) {
+    const auto bytes = static_cast<std::int64_t>(each.bytes);
+    table.AddCells({{each.about},
+                    {FormatBytes(bytes), absl::StrCat(bytes)},
+                    CountCell(Whole(each.rows_taken)),
+                    SecondsCell(each.seconds_saved)});
   }
-  std::cout << table.Render(session.terminal.width) << FormatBytes(bytes)
-            << " in " << folder << "\n";
+  return table;
+}
+
+absl::StatusOr<ExitCode> List(const Session& session, const CacheArgs& args) {
+  const std::string folder = FolderOf(args);
+  const auto kept = registry::ListPrefixes(folder).value_or(
+      std::vector<registry::KeptPrefix>());
+  RETURN_IF_ERROR(PrintListJson(
+      session.terminal, args.output, JsonOf(kept),
+      [&kept](bool) { return TableOf(kept); },
+      absl::StrCat("nothing is kept in ", folder,
+                   "; --dir says where a worker keeps it")));
+  if (args.output.format != Format::kTable || kept.empty()) return kExitOk;
+  std::int64_t bytes = 0;
+  for (const registry::KeptPrefix& each : kept) {
+    bytes += static_cast<std::int64_t>(each.bytes);
+  }
+  std::cout << FormatBytes(bytes) << " in " << folder << "\n";
   return kExitOk;
 }
 
@@ -111,7 +117,7 @@ void AddCacheCommands(CLI::App& app, Invocation& invocation) {
                      "frostline-runs/prefix")
         ->type_name("DIR");
   }
-  list->add_flag("--json", args->json, "As JSON: {\"kept\": […]}");
+  AddListFormats(list, args->output);
 }
 
 }  // namespace frostline::cli

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/output_flags.h"
 #include "cli/commands/recipe_run.h"
 #include "cli/commands/recipe_wish.h"
 #include "cli/recipe/known_recipes.h"
@@ -18,16 +19,17 @@ namespace {
 
 struct LookArgs {
   RecipeArgs recipe;
-  bool json = false;
+  Output output;
 };
 
-absl::StatusOr<ExitCode> List(Session& session, bool json) {
+absl::StatusOr<ExitCode> List(Session& session, const Output& output) {
   std::vector<Recipe> recipes;
   for (const KnownRecipe& known : KnownRecipes()) {
     ASSIGN_OR_RETURN(recipes.emplace_back(), OpenRecipe(known.name));
   }
-  std::cout << (json ? RecipesJson(recipes)
-                     : RenderRecipes(recipes, session.terminal.width));
+  RETURN_IF_ERROR(PrintListJson(
+      session.terminal, output, RecipesJson(recipes),
+      [&recipes](bool) { return RecipeTable(recipes); }, "no recipes"));
   return kExitOk;
 }
 
@@ -42,13 +44,14 @@ absl::StatusOr<ExitCode> Show(Session& session, const LookArgs& args,
   if (checks) {
     RETURN_IF_ERROR(CheckSurvey(survey, args.recipe.registry));
   }
-  std::cout << (args.json ? RecipeJson(opened.recipe, survey)
-                          : RenderRecipe(opened.recipe, survey,
-                                         session.terminal.width));
-  if (!args.json && !survey.missing.empty()) {
-    std::cout << "\nnot in " << stock.where << ":\n"
-              << DescribeMissing(opened.recipe, survey.missing);
-  }
+  RETURN_IF_ERROR(PrintOneJson(
+      session.terminal, args.output, RecipeJson(opened.recipe, survey), [&] {
+        const std::string text =
+            RenderRecipe(opened.recipe, survey, session.terminal.width);
+        if (survey.missing.empty()) return text;
+        return absl::StrCat(text, "\nnot in ", stock.where, ":\n",
+                            DescribeMissing(opened.recipe, survey.missing));
+      }));
   if (!checks) return kExitOk;
   const bool can_run = survey.missing.empty() && !survey.studies.empty();
   if (!can_run)
@@ -65,7 +68,7 @@ void AddLook(CLI::App& noun, Invocation& invocation, const char* name,
         return Show(session, *args, checks);
       });
   AddRecipeArgs(*verb, args->recipe);
-  verb->add_flag("--json", args->json, "As JSON");
+  AddOneFormats(verb, args->output);
 }
 
 }  // namespace
@@ -74,11 +77,11 @@ void AddRecipeCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* const noun =
       app.add_subcommand("recipe", "Published experiments, as one command");
   noun->require_subcommand(1)->fallthrough();
-  const auto json = std::make_shared<bool>(false);
+  const auto output = std::make_shared<Output>();
   CLI::App* const list =
       AddVerb(*noun, "list", "The recipes, and what they ask", invocation,
-              [json](Session& session) { return List(session, *json); });
-  list->add_flag("--json", *json, "As JSON");
+              [output](Session& session) { return List(session, *output); });
+  AddListFormats(list, *output);
   AddLook(*noun, invocation, "show",
           "What a recipe asks, its stages and what it needs", false);
   AddLook(*noun, invocation, "check",

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/output_flags.h"
 #include "cli/view/format.h"
 #include "cli/view/registry_view.h"
 #include "worker/registry/check.h"
@@ -27,7 +28,7 @@ struct AddDataArgs {
 struct ListArgs {
   std::string folder;
   bool fleet = false;
-  bool json = false;
+  Output output;
 };
 
 std::string Where(bool was_there, const std::string& folder, const char* file) {
@@ -81,34 +82,40 @@ absl::StatusOr<ExitCode> Check(const std::string& folder) {
   return wrong == 0 ? kExitOk : kExitInvalidFile;
 }
 
-absl::StatusOr<ExitCode> ListFleet(Session& session, bool json) {
+absl::StatusOr<ExitCode> ListFleet(Session& session, const Output& output) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::ListWorkersReply all, FetchWorkers(*client));
-  const std::string table = RenderFleetStock(
-      {all.workers().begin(), all.workers().end()}, session.terminal.width);
-  if (json) {
-    std::cout << ToJson(all);
-  } else if (table.empty()) {
-    std::cerr << "no worker has told what it has; start one with `frostline "
-                 "worker --registry DIR`\n";
-  } else {
-    std::cout << table;
+  // Programs get the workers, people what those have.
+  const std::vector<v1::Worker> workers(all.workers().begin(),
+                                        all.workers().end());
+  const bool for_people =
+      output.format == Format::kTable || output.format == Format::kWide;
+  if (!for_people && output.format != Format::kCsv) {
+    RETURN_IF_ERROR(PrintList(
+        session.terminal, output, all,
+        [&workers](bool) { return StockTable(workers); }, ""));
+    return kExitOk;
   }
+  const std::string silent = SilentWorkers(workers);
+  const Table table = FleetStockTable(workers);
+  if (!for_people || !table.empty() || silent.empty()) {
+    RETURN_IF_ERROR(PrintList(
+        session.terminal, output, all, [&table](bool) { return table; },
+        "no worker has told what it has; start one with `frostline worker "
+        "--registry DIR`"));
+  }
+  if (for_people) std::cout << silent;
   return kExitOk;
 }
 
 absl::StatusOr<ExitCode> List(Session& session, const ListArgs& args) {
-  if (args.fleet) return ListFleet(session, args.json);
+  if (args.fleet) return ListFleet(session, args.output);
   ASSIGN_OR_RETURN(const registry::Registry registry,
                    registry::ReadRegistry(args.folder));
-  if (args.json) {
-    std::cout << ToJson(StockOf(registry));
-  } else if (registry.models.empty() && registry.data_sets.empty()) {
-    std::cerr << args.folder
-              << " is empty; `frostline registry add` fills it\n";
-  } else {
-    std::cout << RenderRegistry(registry, session.terminal.width);
-  }
+  RETURN_IF_ERROR(PrintList(
+      session.terminal, args.output, StockOf(registry),
+      [&registry](bool) { return RegistryTable(registry); },
+      args.folder + " is empty; `frostline registry add` fills it"));
   return kExitOk;
 }
 
@@ -159,9 +166,7 @@ void AddRegistryCommands(CLI::App& app, Invocation& invocation) {
   AddRegistryOption(*list, args->folder);
   list->add_flag("--fleet", args->fleet,
                  "What the coordinator's workers have, and who has what");
-  list->add_flag("--json", args->json,
-                 "As JSON: {\"models\": […], \"data_sets\": […]}; with "
-                 "--fleet: {\"workers\": […]}");
+  AddListFormats(list, args->output);
 }
 
 }  // namespace frostline::cli

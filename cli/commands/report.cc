@@ -3,6 +3,7 @@
 // `frostline report`: what a study, or a recipe's run, comes to, in one file.
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "base/error.h"
@@ -16,6 +17,7 @@
 #include "cli/report/compose.h"
 #include "cli/report/record_fetch.h"
 #include "cli/report/report_page.h"
+#include "cli/term/busy_line.h"
 #include "cli/term/text_file.h"
 #include "cli/view/format.h"
 
@@ -81,7 +83,12 @@ absl::StatusOr<ReportPage> PageOf(const std::string& text) {
 
 absl::StatusOr<ExitCode> Report(Session& session, const ReportArgs& args) {
   RETURN_IF_ERROR(CheckReportFile(args.output));
-  ASSIGN_OR_RETURN(const std::string text, RecordText(session, args));
+  absl::StatusOr<std::string> record;
+  {
+    const BusyLine busy(session.terminal, "report");
+    record = RecordText(session, args);
+  }
+  ASSIGN_OR_RETURN(const std::string text, std::move(record));
   if (absl::EndsWith(args.output, ".json")) {
     RETURN_IF_ERROR(WriteTextFile(args.output, text));
     return kExitOk;

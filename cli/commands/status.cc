@@ -2,7 +2,6 @@
 //
 // `frostline status`: whether a coordinator answers, and what it has.
 #include <chrono>
-#include <iostream>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +9,7 @@
 #include "base/flags.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/output_flags.h"
 #include "cli/view/format.h"
 
 namespace frostline::cli {
@@ -20,7 +20,7 @@ constexpr Duration kAskAgain = std::chrono::milliseconds(200);
 
 struct StatusArgs {
   std::string wait = "0s";
-  bool json = false;
+  Output output;
 };
 
 std::string RenderInfo(const v1::ServerInfo& info, const Target& target) {
@@ -65,7 +65,8 @@ absl::StatusOr<ExitCode> ShowStatus(Session& session, const StatusArgs& args) {
   // Not Connect(): it would wait, and here that is for the caller to say.
   ASSIGN_OR_RETURN(Client* const client, OpenClient(session));
   ASSIGN_OR_RETURN(const v1::ServerInfo info, AskInfo(*client, wait));
-  std::cout << (args.json ? ToJson(info) : RenderInfo(info, session.target));
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, info,
+                           [&] { return RenderInfo(info, session.target); }));
   return kExitOk;
 }
 
@@ -79,7 +80,7 @@ void AddStatusCommand(CLI::App& app, Invocation& invocation) {
               [args](Session& session) { return ShowStatus(session, *args); });
   verb->add_option("--wait", args->wait,
                    "Try again for so long while there is none: 60s, 5m");
-  verb->add_flag("--json", args->json, "As JSON");
+  AddOneFormats(verb, args->output);
   verb->footer(
       "Examples:\n"
       "  frostline serve --data ./frost & frostline status --wait 30s");

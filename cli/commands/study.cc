@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <iostream>
 #include <optional>
 
+#include "absl/strings/str_cat.h"
 #include "base/ids.h"
 #include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/output_flags.h"
 #include "cli/view/format.h"
 #include "cli/view/study_view.h"
 #include "cli/view/trial_view.h"
@@ -16,57 +17,64 @@ namespace {
 struct StudyArgs {
   std::string id;
   std::string reason;
-  bool json = false;
-  bool wide = false;
+  std::string filter;
+  Output output;
 };
 
 absl::StatusOr<ExitCode> List(Session& session, const StudyArgs& args) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  ASSIGN_OR_RETURN(const v1::ListStudiesReply all,
-                   client->CallForAll(&v1::StudyService::Stub::ListStudies,
-                                      v1::ListStudiesRequest()));
-  if (args.json) {
-    std::cout << ToJson(all);
-  } else if (all.studies().empty()) {
-    std::cerr << "no studies; create one with `frostline study create FILE`\n";
-  } else {
-    std::cout << RenderStudyTable({all.studies().begin(), all.studies().end()},
-                                  args.wide, session.terminal.width);
-  }
+  v1::ListStudiesRequest request;
+  request.set_filter(args.filter);
+  ASSIGN_OR_RETURN(
+      const v1::ListStudiesReply all,
+      client->CallForAll(&v1::StudyService::Stub::ListStudies, request));
+  RETURN_IF_ERROR(PrintList(
+      session.terminal, args.output, all,
+      [&all](bool wide) {
+        return StudyTable({all.studies().begin(), all.studies().end()}, wide);
+      },
+      args.filter.empty()
+          ? "no studies; create one with `frostline study create FILE`"
+          : "no such studies"));
   return kExitOk;
+}
+
+// With several objectives the Pareto set stands for the best trial.
+absl::StatusOr<std::string> Description(const Session& session, Client& client,
+                                        const v1::Study& study) {
+  if (study.spec().objectives_size() <= 1) {
+    ASSIGN_OR_RETURN(const auto best, FetchBest(client, study));
+    return RenderStudy(study, best);
+  }
+  ASSIGN_OR_RETURN(const auto front, FetchBestTrials(client, study.name()));
+  const std::string text = RenderStudy(study, std::nullopt);
+  if (front.trials().empty()) return text;
+  return absl::StrCat(
+      text, "\n",
+      RenderFront({front.trials().begin(), front.trials().end()}, study.spec(),
+                  session.terminal.width));
 }
 
 absl::StatusOr<ExitCode> Show(Session& session, const StudyArgs& args) {
   ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
-  if (args.json) {
-    std::cout << ToJson(study);
-    return kExitOk;
+  std::string text;
+  if (args.output.format == Format::kTable) {
+    ASSIGN_OR_RETURN(text, Description(session, *client, study));
   }
-  if (study.spec().objectives_size() > 1) {
-    ASSIGN_OR_RETURN(const auto front, FetchBestTrials(*client, name));
-    std::cout << RenderStudy(study, std::nullopt);
-    if (front.trials().empty()) return kExitOk;
-    std::cout << "\n"
-              << RenderFront({front.trials().begin(), front.trials().end()},
-                             study.spec(), session.terminal.width);
-    return kExitOk;
-  }
-  ASSIGN_OR_RETURN(const auto best, FetchBest(*client, study));
-  std::cout << RenderStudy(study, best);
+  RETURN_IF_ERROR(
+      PrintOne(session.terminal, args.output, study, [&text] { return text; }));
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> Print(const absl::StatusOr<v1::Study>& study,
-                               bool json) {
+absl::StatusOr<ExitCode> Print(const Session& session, const Output& output,
+                               const absl::StatusOr<v1::Study>& study) {
   RETURN_IF_ERROR(study.status());
-  if (json) {
-    std::cout << ToJson(*study);
-  } else {
-    std::cout << "study " << LastPart(study->name()) << " is "
-              << NameOf(study->state()) << "\n";
-  }
+  RETURN_IF_ERROR(PrintOne(session.terminal, output, *study, [&study] {
+    return absl::StrCat("study ", LastPart(study->name()), " is ",
+                        NameOf(study->state()), "\n");
+  }));
   return kExitOk;
 }
 
@@ -78,12 +86,12 @@ absl::StatusOr<ExitCode> Turn(Session& session, const StudyArgs& args,
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   request.set_name(name);
   request.set_request_id(NewRequestId(SystemClock()));
-  return Print(client->Call(method, request), args.json);
+  return Print(session, args.output, client->Call(method, request));
 }
 
 void AddCommon(CLI::App* verb, const std::shared_ptr<StudyArgs>& args) {
   verb->add_option("ID", args->id, "The study")->required();
-  verb->add_flag("--json", args->json, "The study as JSON");
+  AddOneFormats(verb, args->output);
 }
 
 void AddPauseAndResume(CLI::App& noun, Invocation& invocation) {
@@ -136,8 +144,11 @@ void AddStudyCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* const list =
       AddVerb(*noun, "list", "List all studies", invocation,
               [args](Session& session) { return List(session, *args); });
-  list->add_flag("--wide", args->wide, "Whose they are, and their labels");
-  list->add_flag("--json", args->json, "As JSON: {\"studies\": […]}");
+  list->add_option("--filter", args->filter,
+                   "Only those: 'state = ACTIVE AND labels.team = \"nlp\"'")
+      ->type_name("TERMS");
+  AddListFormats(list, args->output);
+  AddWide(list, args->output, "Whose they are, and their labels");
   AddCommon(
       AddVerb(*noun, "show", "Show one study and its best trial", invocation,
               [args](Session& session) { return Show(session, *args); }),

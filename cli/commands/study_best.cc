@@ -12,9 +12,11 @@
 #include "base/plain/json_text.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/output_flags.h"
 #include "cli/report/ranked_points.h"
-#include "cli/term/table.h"
+#include "cli/term/pager.h"
 #include "cli/view/format.h"
+#include "cli/view/trial_table.h"
 #include "cli/view/verification_view.h"
 
 namespace frostline::cli {
@@ -27,7 +29,7 @@ struct BestArgs {
   int top = kUsualPoints;
   bool distinct = false;
   bool yaml = false;
-  bool json = false;
+  Output output;
 };
 
 std::string FrozenIn(const v1::Trial& trial) {
@@ -58,17 +60,18 @@ std::string NumbersOf(const RankedPoint& point, const char* between) {
                        });
 }
 
-std::string AsTable(const std::vector<RankedPoint>& points, int width) {
+Table AsTable(const std::vector<RankedPoint>& points) {
   Table table({{"SCORE", Align::kRight},
                {"RUNS", Align::kRight},
                {"TRIALS", Align::kLeft, 1},
                {"RATES"}});
   for (const RankedPoint& point : points) {
-    table.AddRow({FormatNumber(point.mean), absl::StrCat(point.trials.size()),
-                  NumbersOf(point, ", "),
-                  RatesInShort(point.trials[0].rates())});
+    table.AddCells({NumberCell(point.mean),
+                    {absl::StrCat(point.trials.size())},
+                    {NumbersOf(point, ", ")},
+                    {RatesInShort(point.trials[0].rates())}});
   }
-  return table.Render(width);
+  return table;
 }
 
 std::string ValuesOf(const RankedPoint& point) {
@@ -110,13 +113,14 @@ absl::StatusOr<ExitCode> Best(Session& session, const BestArgs& args) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const auto points, FetchRankedPoints(*client, name));
   const std::vector<RankedPoint> chosen = Chosen(points, args);
-  if (args.json) {
-    std::cout << AsJson(chosen);
-  } else if (chosen.empty()) {
-    std::cerr << "no trial of " << LastPart(name) << " has succeeded yet\n";
+  const bool yaml = args.yaml || args.output.format == Format::kYaml;
+  if (yaml && !chosen.empty()) {
+    PrintPaged(session.terminal, AsYaml(chosen));
   } else {
-    std::cout << (args.yaml ? AsYaml(chosen)
-                            : AsTable(chosen, session.terminal.width));
+    RETURN_IF_ERROR(PrintListJson(
+        session.terminal, args.output, AsJson(chosen),
+        [&chosen](bool) { return AsTable(chosen); },
+        absl::StrCat("no trial of ", LastPart(name), " has succeeded yet")));
   }
   return chosen.empty() ? kExitNoResult : kExitOk;
 }
@@ -134,8 +138,11 @@ void AddStudyBest(CLI::App& noun, Invocation& invocation) {
       ->capture_default_str();
   verb->add_flag("--distinct", args->distinct,
                  "Each freezes other modules than those before it");
-  verb->add_flag("--yaml", args->yaml, "As entries of a study file's enqueue");
-  verb->add_flag("--json", args->json, "As JSON");
+  AddListFormats(verb, args->output);
+  verb->add_flag("--yaml", args->yaml,
+                 "As entries of a study file's enqueue; --format yaml")
+      ->excludes(verb->get_option("--json"))
+      ->excludes(verb->get_option("--format"));
   verb->footer("Example:\n  frostline study best imdb --top 5 --distinct");
 }
 

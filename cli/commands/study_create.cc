@@ -8,6 +8,7 @@
 #include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/output_flags.h"
 #include "cli/commands/registry.h"
 #include "cli/study_file/study_file.h"
 #include "cli/view/format.h"
@@ -24,7 +25,7 @@ struct CreateArgs {
   std::string id;
   std::string registry;
   bool dry_run = false;
-  bool json = false;
+  Output output;
   std::optional<std::int64_t> trials;
   std::optional<std::int64_t> seed;
 };
@@ -99,12 +100,13 @@ absl::StatusOr<ExitCode> Create(Session& session, const CreateArgs& args) {
   const auto reply =
       client->Call(&v1::StudyService::Stub::CreateStudy, request);
   const bool is_away = HasErrorId(reply.status(), ErrorId::kCoordinatorAway);
-  if (is_away && args.dry_run && !args.json) {
+  const bool for_people = args.output.format == Format::kTable;
+  if (is_away && args.dry_run && for_people) {
     return HalfChecked(study, client->address());
   }
   if (!reply.ok()) return Refused(reply.status(), study);
-  if (args.json) {
-    std::cout << ToJson(*reply);
+  if (!for_people) {
+    RETURN_IF_ERROR(PrintOne(session.terminal, args.output, *reply, nullptr));
     return kExitOk;
   }
   std::cout << RenderPlan(*reply, session.terminal.width);
@@ -144,7 +146,7 @@ void AddStudyCreate(CLI::App& noun, Invocation& invocation) {
                    "$FROSTLINE_REGISTRY or ./registry, if it has its model "
                    "and data")
       ->type_name("DIR");
-  verb->add_flag("--json", args->json, "The coordinator's reply as JSON");
+  AddOneFormats(verb, args->output);
   verb->footer(
       "Examples:\n"
       "  frostline study create recipes/demo/study.yaml --dry-run\n"

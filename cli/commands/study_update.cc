@@ -9,6 +9,7 @@
 #include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/output_flags.h"
 #include "cli/view/format.h"
 #include "cli/view/study_view.h"
 
@@ -25,7 +26,7 @@ struct UpdateArgs {
   std::optional<int> max_parallel;
   std::optional<std::string> pruner;  // by name
   std::optional<std::string> notes;
-  bool json = false;
+  Output output;
 };
 
 v1::UpdateStudyRequest RequestOf(const UpdateArgs& args) {
@@ -68,12 +69,10 @@ absl::StatusOr<ExitCode> Update(Session& session, const UpdateArgs& args) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::Study study,
                    client->Call(&v1::StudyService::Stub::UpdateStudy, request));
-  if (args.json) {
-    std::cout << ToJson(study);
-    return kExitOk;
-  }
-  std::cout << "study " << LastPart(study.name()) << " is "
-            << NameOf(study.state()) << ", " << ProgressText(study) << "\n";
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, study, [&study] {
+    return absl::StrCat("study ", LastPart(study.name()), " is ",
+                        NameOf(study.state()), ", ", ProgressText(study), "\n");
+  }));
   return kExitOk;
 }
 
@@ -98,7 +97,7 @@ void AddStudyUpdate(CLI::App& noun, Invocation& invocation) {
   verb->add_option("--pruner", args->pruner,
                    "Another pruner, with its usual options; none: no pruner");
   verb->add_option("--notes", args->notes, "Other notes, in Markdown");
-  verb->add_flag("--json", args->json, "The study as JSON");
+  AddOneFormats(verb, args->output);
   verb->footer(
       "Examples:\n"
       "  frostline study update imdb --budget 200\n"

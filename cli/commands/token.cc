@@ -11,6 +11,7 @@
 #include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/output_flags.h"
 #include "cli/view/access_view.h"
 #include "cli/view/format.h"
 #include "tls/private_file.h"
@@ -123,27 +124,27 @@ absl::StatusOr<ExitCode> Revoke(Session& session, const std::string& id) {
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> List(Session& session, bool json) {
+absl::StatusOr<ExitCode> List(Session& session, const Output& output) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::ListTokensReply all, FetchTokens(*client));
-  std::cout << (json ? ToJson(all)
-                     : RenderTokenTable(
-                           {all.tokens().begin(), all.tokens().end()},
-                           session.terminal.width));
+  RETURN_IF_ERROR(PrintList(
+      session.terminal, output, all,
+      [&all](bool) {
+        return TokenTable({all.tokens().begin(), all.tokens().end()});
+      },
+      "no tokens; `frostline token create` makes one"));
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> WhoAmI(Session& session, bool json) {
+absl::StatusOr<ExitCode> WhoAmI(Session& session, const Output& output) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(
       const v1::Identity who,
       client->Call(&v1::AdminService::Stub::WhoAmI, v1::WhoAmIRequest()));
-  if (json) {
-    std::cout << ToJson(who);
-  } else {
-    std::cout << DescribeIdentity(who) << "\n"
-              << "at " << DescribeTarget(session.target) << "\n";
-  }
+  RETURN_IF_ERROR(PrintOne(session.terminal, output, who, [&who, &session] {
+    return absl::StrCat(DescribeIdentity(who), "\nat ",
+                        DescribeTarget(session.target), "\n");
+  }));
   return kExitOk;
 }
 
@@ -184,17 +185,19 @@ void AddTokenCommands(CLI::App& app, Invocation& invocation) {
       AddVerb(*noun, "revoke", "End a token at once", invocation,
               [id](Session& session) { return Revoke(session, *id); });
   revoke->add_option("ID", *id, "The token's id")->required();
-  const auto json = std::make_shared<bool>(false);
-  AddVerb(*noun, "list", "List tokens, without their secrets", invocation,
-          [json](Session& session) { return List(session, *json); })
-      ->add_flag("--json", *json, "As JSON: {\"tokens\": […]}");
+  const auto output = std::make_shared<Output>();
+  AddListFormats(
+      AddVerb(*noun, "list", "List tokens, without their secrets", invocation,
+              [output](Session& session) { return List(session, *output); }),
+      *output);
 }
 
 void AddWhoAmICommand(CLI::App& app, Invocation& invocation) {
-  const auto json = std::make_shared<bool>(false);
-  AddVerb(app, "whoami", "Whom the coordinator takes you for", invocation,
-          [json](Session& session) { return WhoAmI(session, *json); })
-      ->add_flag("--json", *json, "As JSON");
+  const auto output = std::make_shared<Output>();
+  AddOneFormats(
+      AddVerb(app, "whoami", "Whom the coordinator takes you for", invocation,
+              [output](Session& session) { return WhoAmI(session, *output); }),
+      *output);
 }
 
 }  // namespace frostline::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/trial_compare.h"
 
-#include <iostream>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -13,6 +12,8 @@
 #include "base/ids.h"
 #include "base/status_macros.h"
 #include "cli/commands/importance_flags.h"
+#include "cli/commands/output_flags.h"
+#include "cli/term/busy_line.h"
 #include "cli/view/comparison_view.h"
 #include "cli/view/format.h"
 #include "frostline/v1/importance_service.pb.h"
@@ -28,7 +29,7 @@ struct CompareArgs {
   double margin = 0.0;
   bool repeats = false;
   bool all_pairs = false;
-  bool json = false;
+  Output output;
 };
 
 absl::StatusOr<ExitCode> Compare(Session& session, const CompareArgs& args) {
@@ -43,12 +44,16 @@ absl::StatusOr<ExitCode> Compare(Session& session, const CompareArgs& args) {
   request.set_margin(args.margin);
   request.set_all_pairs(args.all_pairs);
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  const auto comparison =
-      client->Call(&v1::ImportanceService::Stub::CompareTrials, request);
+  absl::StatusOr<v1::TrialComparison> comparison;
+  {
+    const BusyLine busy(session.terminal, "comparing");
+    comparison =
+        client->Call(&v1::ImportanceService::Stub::CompareTrials, request);
+  }
   if (!comparison.ok()) return AsUsage(comparison.status());
-  std::cout << (args.json ? ToJson(*comparison)
-                          : RenderTrialComparison(*comparison,
-                                                  session.terminal.width));
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, *comparison, [&] {
+    return RenderTrialComparison(*comparison, session.terminal.width);
+  }));
   return kExitOk;
 }
 
@@ -104,7 +109,7 @@ void AddTrialCompare(CLI::App& noun, Invocation& invocation) {
                  "Each stands for all trials that succeeded at its point");
   verb->add_flag("--all-pairs", args->all_pairs,
                  "Each with each, instead of each with the first");
-  verb->add_flag("--json", args->json, "The comparison as JSON");
+  AddOneFormats(verb, args->output);
   verb->footer(
       "Examples:\n  frostline trial compare imdb/0 imdb/12\n"
       "  frostline trial compare imdb/0,1,2 imdb/12,13,14 --margin 0.01");

@@ -14,6 +14,7 @@
 #include "absl/strings/str_replace.h"
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "cli/commands/output_flags.h"
 #include "cli/view/outcomes_view.h"
 
 namespace frostline::cli {
@@ -31,7 +32,7 @@ struct OutcomesArgs {
   std::string file;
   std::size_t most = 5;
   bool no_text = false;
-  bool json = false;
+  Output output;
 };
 
 absl::StatusOr<std::string> NameOfTrial(const OutcomesArgs& args) {
@@ -52,8 +53,9 @@ absl::StatusOr<ExitCode> ShowConfusion(Session& session,
                                        const OutcomesArgs& args) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::ExampleOutcomes outcomes, Fetch(*client, args));
-  std::cout << (args.json ? ConfusionToJson(outcomes)
-                          : RenderConfusion(outcomes, session.terminal.width));
+  RETURN_IF_ERROR(PrintOneJson(
+      session.terminal, args.output, ConfusionToJson(outcomes),
+      [&] { return RenderConfusion(outcomes, session.terminal.width); }));
   return kExitOk;
 }
 
@@ -179,11 +181,12 @@ CLI::App* AddOne(CLI::App& noun, Invocation& invocation,
 
 void AddTrialOutcomes(CLI::App& noun, Invocation& invocation) {
   const auto args = std::make_shared<OutcomesArgs>();
-  AddOne(noun, invocation, args, "confusion",
-         "Which class was taken for which, with precision, recall and F1; of "
-         "numbers the residuals",
-         ShowConfusion)
-      ->add_flag("--json", args->json, "As JSON");
+  AddOneFormats(
+      AddOne(noun, invocation, args, "confusion",
+             "Which class was taken for which, with precision, recall and F1; "
+             "of numbers the residuals",
+             ShowConfusion),
+      args->output);
   CLI::App* const examples = AddOne(
       noun, invocation, args, "examples",
       "The right and wrong examples that a trial was most and least sure of; "

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <iostream>
 
+#include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/output_flags.h"
 #include "cli/view/format.h"
 #include "cli/view/registry_view.h"
 #include "cli/view/study_view.h"
@@ -13,26 +15,18 @@
 namespace frostline::cli {
 namespace {
 
-struct ListArgs {
-  bool wide = false;
-  bool json = false;
-};
-
-absl::StatusOr<ExitCode> List(Session& session, const ListArgs& args) {
+absl::StatusOr<ExitCode> List(Session& session, const Output& output) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::ListWorkersReply all, FetchWorkers(*client));
   const std::vector<v1::Worker> workers(all.workers().begin(),
                                         all.workers().end());
-  if (args.json) {
-    std::cout << ToJson(all);
-  } else if (all.workers().empty()) {
-    std::cerr << "no workers; start one with `frostline worker --connect "
-              << client->address() << " --exec CMD`\n";
-  } else if (args.wide) {
-    std::cout << RenderStockTable(workers, session.terminal.width);
-  } else {
-    std::cout << RenderWorkerTable(workers, session.terminal.width);
-  }
+  RETURN_IF_ERROR(PrintList(
+      session.terminal, output, all,
+      [&workers](bool wide) {
+        return wide ? StockTable(workers) : WorkerTable(workers);
+      },
+      absl::StrCat("no workers; start one with `frostline worker --connect ",
+                   client->address(), " --exec CMD`")));
   return kExitOk;
 }
 
@@ -71,13 +65,13 @@ void AddWorkerCommands(CLI::App& app, Invocation& invocation) {
                          "Run a worker here (frostline-worker); `worker list`, "
                          "`drain`, `invite` and `revoke` are about all");
   noun->require_subcommand(1)->fallthrough();
-  const auto args = std::make_shared<ListArgs>();
+  const auto output = std::make_shared<Output>();
   CLI::App* const list = AddVerb(
       *noun, "list", "List the workers the coordinator knows", invocation,
-      [args](Session& session) { return List(session, *args); });
-  list->add_flag("--wide", args->wide,
-                 "Which models and data sets each has, and its machine");
-  list->add_flag("--json", args->json, "As JSON: {\"workers\": […]}");
+      [output](Session& session) { return List(session, *output); });
+  AddListFormats(list, *output);
+  AddWide(list, *output,
+          "Which models and data sets each has, and its machine");
   const auto id = std::make_shared<std::string>();
   const auto undo = std::make_shared<bool>(false);
   CLI::App* const drain = AddVerb(

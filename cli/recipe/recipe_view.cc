@@ -7,7 +7,6 @@
 #include "absl/strings/str_join.h"
 #include "base/plain/json_text.h"
 #include "cli/recipe/run_table.h"
-#include "cli/term/table.h"
 #include "cli/term/utf8.h"
 #include "cli/view/format.h"
 
@@ -84,12 +83,12 @@ std::string SkippedText(const SurveyedStudy& study) {
 
 }  // namespace
 
-std::string RenderRecipes(const std::vector<Recipe>& recipes, int width) {
+Table RecipeTable(const std::vector<Recipe>& recipes) {
   Table table({{"RECIPE"}, {"SCALES", Align::kLeft, 1}, {"QUESTION"}});
   for (const Recipe& recipe : recipes) {
     table.AddRow({recipe.name, ScaleNames(recipe), recipe.question});
   }
-  return table.Render(width);
+  return table;
 }
 
 std::string RecipesJson(const std::vector<Recipe>& recipes) {

@@ -11,10 +11,11 @@
 
 #include "cli/recipe/recipe_page.h"
 #include "cli/recipe/recipe_survey.h"
+#include "cli/term/table.h"
 
 namespace frostline::cli {
 
-std::string RenderRecipes(const std::vector<Recipe>& recipes, int width);
+Table RecipeTable(const std::vector<Recipe>& recipes);
 // {"recipes": [{"name", "title", "question", "scales": [{"name", "about"}]}]}
 std::string RecipesJson(const std::vector<Recipe>& recipes);
 

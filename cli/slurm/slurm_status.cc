@@ -2,13 +2,13 @@
 //
 // `frostline slurm status`: what Slurm knows of a fleet beside what the
 // coordinator knows of it.
-#include <iostream>
 #include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "cli/commands/output_flags.h"
 #include "cli/slurm/fleet.h"
 #include "cli/slurm/fleet_view.h"
 #include "cli/slurm/slurm.h"
@@ -19,7 +19,7 @@ namespace {
 
 struct StatusArgs {
   FleetOf fleet;
-  bool json = false;
+  Output output;
 };
 
 absl::StatusOr<ExitCode> Status(Session& session, StatusArgs args) {
@@ -32,8 +32,9 @@ absl::StatusOr<ExitCode> Status(Session& session, StatusArgs args) {
   ASSIGN_OR_RETURN(facts.tasks, slurm.Look(facts.job_name));
   ASSIGN_OR_RETURN(const v1::ListWorkersReply workers, FetchWorkers(*client));
   facts.workers = {workers.workers().begin(), workers.workers().end()};
-  std::cout << (args.json ? FleetJson(facts)
-                          : RenderFleet(facts, session.terminal.width));
+  RETURN_IF_ERROR(
+      PrintOneJson(session.terminal, args.output, FleetJson(facts),
+                   [&] { return RenderFleet(facts, session.terminal.width); }));
   return kExitOk;
 }
 
@@ -45,7 +46,7 @@ void AddSlurmStatus(CLI::App& noun, Invocation& invocation) {
       noun, "status", "The fleet's jobs beside the coordinator's workers",
       invocation, [args](Session& session) { return Status(session, *args); });
   AddFleetOf(status, &args->fleet);
-  status->add_flag("--json", args->json, "As JSON");
+  AddOneFormats(status, args->output);
 }
 
 }  // namespace frostline::cli

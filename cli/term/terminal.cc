@@ -30,12 +30,11 @@ bool IsDumb() {
   return term == nullptr || std::string_view(term) == "dumb";
 }
 
-int WidthOf(int fd) {
+winsize SizeOf(int fd) {
   winsize size{};
-  if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
-    return kUsualWidth;
-  }
-  return size.ws_col;
+  if (ioctl(fd, TIOCGWINSZ, &size) != 0) size = {};
+  if (size.ws_col == 0) size.ws_col = kUsualWidth;
+  return size;
 }
 
 }  // namespace
@@ -46,7 +45,11 @@ Terminal DetectTerminal(bool no_color) {
   terminal.err_is_tty = isatty(STDERR_FILENO) == 1 && !IsDumb();
   terminal.color = terminal.out_is_tty && terminal.err_is_tty && !no_color &&
                    !HasEnv("NO_COLOR");
-  if (terminal.out_is_tty) terminal.width = WidthOf(STDOUT_FILENO);
+  if (!terminal.out_is_tty) return terminal;
+  const winsize size = SizeOf(STDOUT_FILENO);
+  terminal.width = size.ws_col;
+  terminal.height = size.ws_row;
+  terminal.pages = !IsDumb();
   return terminal;
 }
 

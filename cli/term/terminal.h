@@ -14,11 +14,13 @@ struct Terminal {
   bool out_is_tty = false;
   bool err_is_tty = false;
   bool color = false;
-  int width = 0;  // columns of standard output; 0: not a terminal
+  int width = 0;       // columns of standard output; 0: not a terminal
+  int height = 0;      // its lines
+  bool pages = false;  // what is taller goes through a pager
 };
 
-// Colour needs both outputs on a terminal that is not "dumb", and neither
-// NO_COLOR nor `no_color`.
+// It pages where it is not "dumb". Colour needs both outputs on a terminal that
+// is not "dumb", and neither NO_COLOR nor `no_color`.
 Terminal DetectTerminal(bool no_color);
 
 // Uses an SGR style ("1" bold, "31" red, "2" dim) where there is colour.

@@ -48,7 +48,12 @@ int CharWidth(char32_t code) {
 }
 
 int DisplayWidth(std::string_view text) {
-  int width = 0;
+  // Most cells of a long table are plain letters and digits.
+  const auto plain = std::find_if(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= 0x80;
+  });
+  int width = static_cast<int>(plain - text.begin());
+  text.remove_prefix(static_cast<std::size_t>(width));
   while (!text.empty()) {
     const CodePoint next = FirstChar(text);
     width += CharWidth(next.value);

@@ -7,7 +7,6 @@
 #include "absl/strings/strip.h"
 #include "base/clock.h"
 #include "base/plain/json_text.h"
-#include "cli/term/table.h"
 #include "cli/view/format.h"
 
 namespace frostline::cli {
@@ -39,7 +38,7 @@ std::string NameOf(v1::Role role) {
   return absl::AsciiStrToLower(absl::StripPrefix(v1::Role_Name(role), "ROLE_"));
 }
 
-std::string RenderTokenTable(const std::vector<v1::Token>& tokens, int width) {
+Table TokenTable(const std::vector<v1::Token>& tokens) {
   Table table({{"ID"},
                {"ROLE"},
                {"SUBJECT"},
@@ -54,11 +53,10 @@ std::string RenderTokenTable(const std::vector<v1::Token>& tokens, int width) {
                   StateOf(token), FormatLabels(token.study_labels()),
                   token.note()});
   }
-  return table.Render(width);
+  return table;
 }
 
-std::string RenderCertificateTable(
-    const std::vector<v1::Certificate>& certificates, int width) {
+Table CertificateTable(const std::vector<v1::Certificate>& certificates) {
   Table table({{"SHA-256"},
                {"ROLE"},
                {"SUBJECT"},
@@ -75,11 +73,10 @@ std::string RenderCertificateTable(
                   one.subject(), FormatTime(one.expire_time()), LastUsed(one),
                   state, FormatTime(one.create_time())});
   }
-  return table.Render(width);
+  return table;
 }
 
-std::string RenderAuditTable(const std::vector<v1::AuditEntry>& entries,
-                             int width) {
+Table AuditTable(const std::vector<v1::AuditEntry>& entries) {
   Table table({{"TIME"},
                {"SUBJECT"},
                {"ROLE", Align::kLeft, 2},
@@ -94,7 +91,7 @@ std::string RenderAuditTable(const std::vector<v1::AuditEntry>& entries,
                   entry.outcome(), entry.address(),
                   absl::StrCat(entry.sequence())});
   }
-  return table.Render(width);
+  return table;
 }
 
 std::string DescribeIdentity(const v1::Identity& who) {

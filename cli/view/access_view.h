@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/term/table.h"
 #include "frostline/v1/admin_service.pb.h"
 
 namespace frostline::cli {
@@ -16,12 +17,10 @@ namespace frostline::cli {
 // "admin"; "none" for what this version does not know.
 std::string NameOf(v1::Role role);
 
-std::string RenderTokenTable(const std::vector<v1::Token>& tokens, int width);
-std::string RenderCertificateTable(
-    const std::vector<v1::Certificate>& certificates, int width);
+Table TokenTable(const std::vector<v1::Token>& tokens);
+Table CertificateTable(const std::vector<v1::Certificate>& certificates);
 // In the order that is given.
-std::string RenderAuditTable(const std::vector<v1::AuditEntry>& entries,
-                             int width);
+Table AuditTable(const std::vector<v1::AuditEntry>& entries);
 
 // Says "ana, researcher, by token, until 2027-02-21 06:07:34Z".
 std::string DescribeIdentity(const v1::Identity& who);

@@ -146,15 +146,4 @@ std::string KeyLine(const std::string& key, const std::string& value) {
                       "\n");
 }
 
-std::string ToJson(const google::protobuf::Message& message) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.add_whitespace = true;
-  options.always_print_primitive_fields = true;
-  options.preserve_proto_field_names = true;
-  std::string json;
-  const auto status =
-      google::protobuf::util::MessageToJsonString(message, &json, options);
-  return status.ok() ? json : absl::StrCat("{\"error\": \"no JSON\"}\n");
-}
-
 }  // namespace frostline::cli

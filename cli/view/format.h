@@ -57,7 +57,7 @@ double SecondsOf(const v1::Trial& trial);
 std::string KeyLine(const std::string& key, const std::string& value);
 
 // Every --json is indented, with the field names of the proto, defaults
-// included.
+// included (json_text.h).
 std::string ToJson(const google::protobuf::Message& message);
 
 }  // namespace frostline::cli

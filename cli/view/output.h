@@ -10,12 +10,14 @@
 //   name   "studies/imdb", a line each
 //
 // A verb that answers with a list gives the message and a table of it; a verb
-// that answers with one thing gives the message and a text of it.
+// that answers with one thing gives the message and a text of it. What is
+// taller than a terminal is paged.
 #ifndef FROSTLINE_CLI_VIEW_OUTPUT_H_
 #define FROSTLINE_CLI_VIEW_OUTPUT_H_
 
 #include <google/protobuf/message.h>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -30,23 +32,39 @@ enum class Format { kTable, kWide, kJson, kJsonLines, kYaml, kCsv, kName };
 
 struct Output {
   Format format = Format::kTable;
-  // Titles of columns, as in the table but in any case; empty: the verb's own.
+  // Titles of columns, as in the table but in any case, or their names, as CSV
+  // has them ("best_trial"); empty: the verb's own.
   std::vector<std::string> columns;
-  std::string sort;  // a column's title; "-" before it: the highest first
+  std::string sort;        // a column's title; "-" before it: the highest first
+  std::int64_t limit = 0;  // so many of what is sorted; 0: all
 };
 
-// `text` is called for people alone.
+// "table", "wide", …, in the order of Format.
+const std::vector<std::string>& FormatNames();
+
+// `text` is called for people alone. Of a Struct the name is its key "name".
 absl::Status PrintOne(const Terminal& terminal, const Output& output,
                       const google::protobuf::Message& one,
                       const std::function<std::string()>& text);
 
-// `list` has one repeated field of messages, whose elements are the rows of
-// `table`, in their order. An empty list is said on standard error as `none`,
-// for people alone. A column that there is not is a usage error.
+// `list` has one repeated field of messages (or is a Struct with one list),
+// whose elements are the rows of `table`, in their order. An empty list is said
+// on standard error as `none`, for people alone. A column that there is not is
+// a usage error.
 absl::Status PrintList(const Terminal& terminal, const Output& output,
                        const google::protobuf::Message& list,
                        const std::function<Table(bool wide)>& table,
                        const std::string& none);
+
+// The same of JSON that is no message of the contract but a text of its own, an
+// object, in a list with one list: `--format json` prints it as it is.
+absl::Status PrintOneJson(const Terminal& terminal, const Output& output,
+                          const std::string& json,
+                          const std::function<std::string()>& text);
+absl::Status PrintListJson(const Terminal& terminal, const Output& output,
+                           const std::string& json,
+                           const std::function<Table(bool wide)>& table,
+                           const std::string& none);
 
 }  // namespace frostline::cli
 

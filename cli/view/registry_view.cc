@@ -8,7 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/term/table.h"
 #include "cli/view/format.h"
 #include "proto/wire_error.h"
 
@@ -127,7 +126,7 @@ std::string DescribeColumns(const registry::AddedDataSet& added) {
   return text;
 }
 
-std::string RenderRegistry(const registry::Registry& registry, int width) {
+Table RegistryTable(const registry::Registry& registry) {
   Table table({{"ID"}, {"KIND"}, {"WHAT"}, {"PATH"}});
   for (const auto& [id, model] : registry.models) {
     table.AddRow({id, "model", WhatOf(registry, id), model.path});
@@ -137,19 +136,16 @@ std::string RenderRegistry(const registry::Registry& registry, int width) {
     table.AddRow({id, "data set", WhatOf(set),
                   train == set.splits.end() ? "" : train->second.path});
   }
-  return table.Render(width);
+  return table;
 }
 
-std::string RenderFleetStock(const std::vector<v1::Worker>& workers,
-                             int width) {
+Table FleetStockTable(const std::vector<v1::Worker>& workers) {
   Holders models;
   Holders data_sets;
-  std::vector<std::string> silent;
   std::size_t count = 0;
   for (const v1::Worker& worker : workers) {
     if (!IsHere(worker)) continue;
     ++count;
-    if (!worker.has_stock()) silent.push_back(LastPart(worker.name()));
     Collect(worker, worker.stock().models(), models);
     Collect(worker, worker.stock().data_sets(), data_sets);
   }
@@ -157,16 +153,28 @@ std::string RenderFleetStock(const std::vector<v1::Worker>& workers,
       {{"ID"}, {"KIND"}, {"ON", Align::kRight}, {"SHA-256"}, {"WORKERS"}});
   AddHolders(models, "model", count, table);
   AddHolders(data_sets, "data set", count, table);
-  std::string text = table.empty() ? "" : table.Render(width);
-  if (!silent.empty()) {
-    absl::StrAppend(&text, "without a registry, taken to have everything: ",
-                    absl::StrJoin(silent, ", "), "\n");
-  }
-  return text;
+  return table;
 }
 
-std::string RenderStockTable(const std::vector<v1::Worker>& workers,
+std::string SilentWorkers(const std::vector<v1::Worker>& workers) {
+  std::vector<std::string> silent;
+  for (const v1::Worker& worker : workers) {
+    if (IsHere(worker) && !worker.has_stock()) {
+      silent.push_back(LastPart(worker.name()));
+    }
+  }
+  if (silent.empty()) return "";
+  return absl::StrCat("without a registry, taken to have everything: ",
+                      absl::StrJoin(silent, ", "), "\n");
+}
+
+std::string RenderFleetStock(const std::vector<v1::Worker>& workers,
                              int width) {
+  const Table table = FleetStockTable(workers);
+  return (table.empty() ? "" : table.Render(width)) + SilentWorkers(workers);
+}
+
+Table StockTable(const std::vector<v1::Worker>& workers) {
   Table table({{"ID"},
                {"STATE"},
                {"SLOTS", Align::kRight},
@@ -186,7 +194,7 @@ std::string RenderStockTable(const std::vector<v1::Worker>& workers,
          hardware.host(), absl::StrCat(hardware.gpus_size()),
          absl::StrCat(hardware.cpu_cores()), worker.version()});
   }
-  return table.Render(width);
+  return table;
 }
 
 v1::Stock StockOf(const registry::Registry& registry) {

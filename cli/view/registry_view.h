@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/term/table.h"
 #include "frostline/v1/worker.pb.h"
 #include "worker/registry/add.h"
 
@@ -22,14 +23,18 @@ std::string DescribeData(const registry::DataFacts& facts);
 std::string DescribeColumns(const registry::AddedDataSet& added);
 
 // The most important columns first, as a narrow terminal cuts the last ones.
-std::string RenderRegistry(const registry::Registry& registry, int width);
+Table RegistryTable(const registry::Registry& registry);
 
 // A line for each model and data set of any worker, with the workers that have
 // it; one whose sum differs between workers has a line for each sum.
+Table FleetStockTable(const std::vector<v1::Worker>& workers);
+// Says below it which workers have not told what they have; "" for none.
+std::string SilentWorkers(const std::vector<v1::Worker>& workers);
+// Both; "" where there is neither.
 std::string RenderFleetStock(const std::vector<v1::Worker>& workers, int width);
 
 // A line for each worker, with what it has.
-std::string RenderStockTable(const std::vector<v1::Worker>& workers, int width);
+Table StockTable(const std::vector<v1::Worker>& workers);
 
 // As the contract has it, sums included.
 v1::Stock StockOf(const registry::Registry& registry);

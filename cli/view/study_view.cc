@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/term/table.h"
 #include "cli/term/utf8.h"
 #include "cli/view/format.h"
 #include "cli/view/frontier_view.h"
@@ -135,8 +134,7 @@ std::string ProgressText(const v1::Study& study) {
   return text;
 }
 
-std::string RenderStudyTable(const std::vector<v1::Study>& studies, bool wide,
-                             int width) {
+Table StudyTable(const std::vector<v1::Study>& studies, bool wide) {
   std::vector<Column> columns({{"ID"},
                                {"STATE"},
                                {"DONE", Align::kRight},
@@ -145,25 +143,40 @@ std::string RenderStudyTable(const std::vector<v1::Study>& studies, bool wide,
                                {"FAILED", Align::kRight, 1},
                                {"BEST TRIAL", Align::kRight, 2},
                                {"CREATED", Align::kLeft, 3}});
-  if (wide) columns.insert(columns.end(), {{"OWNER"}, {"LABELS"}});
+  if (wide) {
+    columns.insert(columns.end(), {{"OWNER"},
+                                   {"LABELS"},
+                                   {"PRIORITY", Align::kRight, 0, true},
+                                   {"OBJECTIVE", Align::kLeft, 0, true},
+                                   {"MODEL", Align::kLeft, 0, true},
+                                   {"DATA", Align::kLeft, 0, true},
+                                   {"SAMPLER", Align::kLeft, 0, true},
+                                   {"REASON", Align::kLeft, 0, true},
+                                   {"NOTES", Align::kLeft, 0, true}});
+  }
   Table table(columns);
   for (const v1::Study& study : studies) {
+    const v1::StudySettings& settings = study.settings();
     std::vector<std::string> cells = {
         LastPart(study.name()),
         NameOf(study.state()),
         absl::StrCat(study.counts().budget_used()),
-        absl::StrCat(study.settings().budget().trials()),
+        absl::StrCat(settings.budget().trials()),
         absl::StrCat(study.counts().running()),
         absl::StrCat(study.counts().failed()),
         BestText(study),
         FormatTime(study.create_time())};
     if (wide) {
-      cells.push_back(study.owner());
-      cells.push_back(FormatLabels(study.settings().labels()));
+      cells.insert(
+          cells.end(),
+          {study.owner(), FormatLabels(settings.labels()),
+           absl::StrCat(settings.priority()), ObjectivesText(study.spec()),
+           study.spec().model().id(), study.spec().data().id(),
+           SamplerText(study), study.state_reason(), settings.notes()});
     }
     table.AddRow(std::move(cells));
   }
-  return table.Render(width);
+  return table;
 }
 
 std::string RenderStudy(const v1::Study& study,
@@ -250,8 +263,7 @@ std::string RenderPlanInShort(const v1::CreateStudyReply& reply) {
   return text;
 }
 
-std::string RenderWorkerTable(const std::vector<v1::Worker>& workers,
-                              int width) {
+Table WorkerTable(const std::vector<v1::Worker>& workers) {
   Table table({{"ID"},
                {"STATE"},
                {"SLOTS", Align::kRight, 1},
@@ -266,7 +278,7 @@ std::string RenderWorkerTable(const std::vector<v1::Worker>& workers,
                   FormatTime(worker.last_seen_time()),
                   FormatLabels(worker.labels()), worker.state_reason()});
   }
-  return table.Render(width);
+  return table;
 }
 
 }  // namespace frostline::cli

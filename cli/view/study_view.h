@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "cli/term/table.h"
 #include "frostline/v1/study_service.pb.h"
 #include "frostline/v1/worker.pb.h"
 
 namespace frostline::cli {
 
-// `wide`: with owners and labels.
-std::string RenderStudyTable(const std::vector<v1::Study>& studies, bool wide,
-                             int width);
+// `wide`: with owners and labels, and on demand more.
+Table StudyTable(const std::vector<v1::Study>& studies, bool wide);
 
 // `best` is the FULL view of the first of study.best_trials.
 std::string RenderStudy(const v1::Study& study,
@@ -30,8 +30,7 @@ std::string RenderPlanInShort(const v1::CreateStudyReply& reply);
 // "17/40 done, 2 running, 1 failed".
 std::string ProgressText(const v1::Study& study);
 
-std::string RenderWorkerTable(const std::vector<v1::Worker>& workers,
-                              int width);
+Table WorkerTable(const std::vector<v1::Worker>& workers);
 
 }  // namespace frostline::cli
 

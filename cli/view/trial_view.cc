@@ -4,38 +4,16 @@
 #include <algorithm>
 #include <map>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/term/table.h"
 #include "cli/term/utf8.h"
 #include "cli/view/format.h"
+#include "cli/view/trial_table.h"
 #include "cli/view/usage_view.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
 namespace {
-
-constexpr std::size_t kNamedTrials = 5;
-
-// In the order of first appearance: conditional parameters are not in all.
-std::vector<std::string> ParameterNames(const std::vector<v1::Trial>& trials) {
-  std::vector<std::string> names;
-  for (const v1::Trial& trial : trials) {
-    for (const v1::ParameterValue& value : trial.parameters()) {
-      if (std::find(names.begin(), names.end(), value.name()) == names.end()) {
-        names.push_back(value.name());
-      }
-    }
-  }
-  return names;
-}
-
-// A row of a list has no room for "embeddings" and "layer.11".
-std::string ShortName(const std::string& parameter) {
-  if (parameter == "embeddings") return "emb";
-  if (absl::StartsWith(parameter, "layer.")) return "L" + parameter.substr(6);
-  return parameter;
-}
 
 // Empty where it is not known.
 std::string SeedText(const v1::Trial& trial) {
@@ -50,33 +28,6 @@ std::string AttemptsText(const v1::Trial& trial) {
                   LastPart(attempt.worker()), attempt.cause()});
   }
   return "\n" + table.Render();
-}
-
-// Why trials failed, below the table: causes are sentences, and alike ones are
-// said once.
-std::string CausesText(const std::vector<v1::Trial>& trials, int width) {
-  std::map<std::string, std::vector<std::int64_t>> numbers_of;
-  for (const v1::Trial& trial : trials) {
-    const bool failed = trial.state() == v1::TRIAL_STATE_FAILED ||
-                        trial.state() == v1::TRIAL_STATE_INFEASIBLE;
-    if (failed && !trial.cause().empty()) {
-      numbers_of[trial.cause()].push_back(trial.number());
-    }
-  }
-  std::string text;
-  for (const auto& [cause, numbers] : numbers_of) {
-    std::string which = numbers.size() == 1 ? "trial " : "trials ";
-    for (std::size_t i = 0; i < numbers.size() && i < kNamedTrials; ++i) {
-      absl::StrAppend(&which, i == 0 ? "" : ", ", numbers[i]);
-    }
-    if (numbers.size() > kNamedTrials) {
-      absl::StrAppend(&which, " and ", numbers.size() - kNamedTrials, " more");
-    }
-    const std::string line = absl::StrCat(
-        which, ": ", proto::CleanText(cause, proto::kMaxCauseBytes));
-    absl::StrAppend(&text, text.empty() ? "\n" : "", WrapText(line, width));
-  }
-  return text;
 }
 
 std::string MetricsText(const v1::Trial& trial) {
@@ -104,53 +55,23 @@ std::string ObjectiveText(const v1::Trial& trial, const v1::StudySpec& spec) {
 
 std::string RenderTrialTable(const std::vector<v1::Trial>& trials,
                              const v1::StudySpec& spec, int width) {
-  std::vector<Column> columns = {{"TRIAL", Align::kRight}, {"STATE"}};
-  for (const v1::Objective& objective : spec.objectives()) {
-    columns.push_back(
-        {proto::CleanText(objective.metric(), 40), Align::kRight});
-  }
-  columns.push_back({"TIME", Align::kRight, 1});
-  columns.push_back({"WORKER", Align::kLeft, 2});
-  const bool has_seeds =
-      std::any_of(trials.begin(), trials.end(),
-                  [](const v1::Trial& trial) { return trial.seed() != 0; });
-  if (has_seeds) columns.push_back({"SEED", Align::kRight, 4});
-  const std::vector<std::string> names = ParameterNames(trials);
-  for (const std::string& name : names) {
-    columns.push_back(
-        {proto::CleanText(ShortName(name), 40), Align::kRight, 3});
-  }
-  Table table(columns);
-  for (const v1::Trial& trial : trials) {
-    std::vector<std::string> cells = {absl::StrCat(trial.number()),
-                                      NameOf(trial.state())};
-    for (int i = 0; i < spec.objectives_size(); ++i) {
-      cells.push_back(i < trial.values_size() ? FormatNumber(trial.values(i))
-                                              : "");
-    }
-    cells.push_back(FormatSeconds(SecondsOf(trial)));
-    cells.push_back(LastPart(trial.worker()));
-    if (has_seeds) cells.push_back(SeedText(trial));
-    std::map<std::string, std::string> by_name;
-    for (const v1::ParameterValue& value : trial.parameters()) {
-      by_name[value.name()] = FormatValue(value.value());
-    }
-    for (const std::string& name : names) cells.push_back(by_name[name]);
-    table.AddRow(std::move(cells));
-  }
-  return table.Render(width) + CausesText(trials, width);
+  return TrialTable(trials, spec, /*all=*/false).Render(width);
+}
+
+std::string FrontHeading(std::size_t trials, int width) {
+  return WrapText(
+      trials == 1
+          ? "the best trial: no other is better in any objective"
+          : absl::StrCat("the best trials (Pareto set): none of these ", trials,
+                         " can be bettered in one objective without loss in "
+                         "another"),
+      width);
 }
 
 std::string RenderFront(const std::vector<v1::Trial>& trials,
                         const v1::StudySpec& spec, int width) {
-  const std::string heading =
-      trials.size() == 1
-          ? "the best trial: no other is better in any objective"
-          : absl::StrCat("the best trials (Pareto set): none of these ",
-                         trials.size(),
-                         " can be bettered in one objective without loss in "
-                         "another");
-  return WrapText(heading, width) + RenderTrialTable(trials, spec, width);
+  return FrontHeading(trials.size(), width) +
+         RenderTrialTable(trials, spec, width);
 }
 
 std::string RenderRates(const v1::Trial& trial) {

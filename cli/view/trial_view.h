@@ -15,6 +15,9 @@ namespace frostline::cli {
 std::string RenderTrialTable(const std::vector<v1::Trial>& trials,
                              const v1::StudySpec& spec, int width);
 
+// What a list of trials that none beats is, with its newline.
+std::string FrontHeading(std::size_t trials, int width);
+
 // Of a study with several objectives: the trials that none beats in all.
 std::string RenderFront(const std::vector<v1::Trial>& trials,
                         const v1::StudySpec& spec, int width);

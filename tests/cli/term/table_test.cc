@@ -57,5 +57,38 @@ TEST(Table, KeepsEscapeSequencesFromTheTerminal) {
   EXPECT_EQ(table.Render(), "NOTE\n [2Jgone forged line\n");
 }
 
+TEST(Table, GivesProgramsExactCells) {
+  Table table({{"BEST TRIAL"}, {"L1", Align::kRight, 0, false, "layer.1"}});
+  table.AddCells({{"17"}, {"frozen", "0"}});
+  EXPECT_EQ(table.Csv(), "best_trial,layer.1\r\n17,0\r\n");
+  EXPECT_EQ(table.Render(), "BEST TRIAL      L1\n17          frozen\n");
+}
+
+TEST(Table, ShowsSomeColumnsOnDemand) {
+  Table table({{"ID"}, {"NOTE", Align::kLeft, 0, true}});
+  table.AddRow({"imdb", "mine"});
+  EXPECT_EQ(table.Render(), "ID\nimdb\n");
+  EXPECT_EQ(table.WithColumns({1, 0}).Render(), "NOTE  ID\nmine  imdb\n");
+}
+
+TEST(Table, FindsColumnsByNameAndTitleInAnyCase) {
+  const Table table(
+      {{"BEST TRIAL"}, {"F1"}, {"f1"}, {"L1", Align::kLeft, 0, false, "x"}});
+  EXPECT_EQ(table.Find("best_trial"), 0U);
+  EXPECT_EQ(table.Find("Best Trial"), 0U);
+  EXPECT_EQ(table.Find("l1"), 3U);
+  EXPECT_EQ(table.Find("X"), 3U);
+  EXPECT_FALSE(table.Find("other").has_value());
+}
+
+TEST(Table, OrdersNumbersThenTextThenWhatIsMissing) {
+  Table table({{"VALUE"}});
+  for (const char* const cell : {"", "10", "b", "9", "inf", "a", "9"}) {
+    table.AddRow({cell});
+  }
+  EXPECT_THAT(table.Order(0, false), testing::ElementsAre(3, 6, 1, 4, 5, 2, 0));
+  EXPECT_THAT(table.Order(0, true), testing::ElementsAre(4, 1, 3, 6, 2, 5, 0));
+}
+
 }  // namespace
 }  // namespace frostline::cli

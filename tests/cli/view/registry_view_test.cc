@@ -65,11 +65,11 @@ TEST(FleetStock, FitsEachWidth) {
       WorkerWith("b", {"minilm"}, std::string(64, 'b'))};
   for (const int width : {40, 80, 200}) {
     ExpectWithin(RenderFleetStock(workers, width), width);
-    ExpectWithin(RenderStockTable(workers, width), width);
-    EXPECT_THAT(RenderStockTable(workers, width), HasSubstr("ID"));
+    ExpectWithin(StockTable(workers).Render(width), width);
+    EXPECT_THAT(StockTable(workers).Render(width), HasSubstr("ID"));
   }
   EXPECT_THAT(
-      RenderStockTable(workers, 200),
+      StockTable(workers).Render(200),
       AllOf(HasSubstr("bert-base-multilingual-cased"), HasSubstr("b.lan")));
 }
 
@@ -77,7 +77,7 @@ TEST(StockTable, TellsAWorkerThatHasNothingFromOneThatDidNotSay) {
   v1::Worker silent = WorkerWith("silent", {}, "");
   silent.clear_stock();
   const std::string text =
-      RenderStockTable({WorkerWith("empty", {}, ""), silent}, 0);
+      StockTable({WorkerWith("empty", {}, ""), silent}).Render();
   EXPECT_THAT(text, AllOf(HasSubstr("empty   ACTIVE      2  none    imdb"),
                           HasSubstr("silent  ACTIVE      2  any     any")));
 }

@@ -74,10 +74,10 @@ TEST(StudyView, SaysWhoseAStudyIs) {
   (*study.mutable_settings()->mutable_labels())["team"] = "nlp";
   (*study.mutable_settings()->mutable_labels())["site"] = "lab";
   EXPECT_THAT(RenderStudy(study, std::nullopt), HasSubstr("owner:       ana"));
-  EXPECT_THAT(RenderStudyTable({study}, true, 0),
+  EXPECT_THAT(StudyTable({study}, true).Render(),
               AllOf(HasSubstr("OWNER"), HasSubstr("ana"),
                     HasSubstr("site=lab, team=nlp")));
-  EXPECT_THAT(RenderStudyTable({study}, false, 0), Not(HasSubstr("ana")));
+  EXPECT_THAT(StudyTable({study}, false).Render(), Not(HasSubstr("ana")));
 }
 
 TEST(StudyView, SaysWhatItsTrialsCostAndWhatSharingSaved) {

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/view/output.h"
+
+#include <google/protobuf/struct.pb.h>
+#include <google/protobuf/util/json_util.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/nearest.h"
+#include "base/status_macros.h"
+#include "cli/term/pager.h"
+#include "cli/view/format.h"
+#include "cli/view/json_text.h"
+#include "cli/view/list_items.h"
+#include "cli/view/yaml_text.h"
+#include "proto/wire_error.h"
+
+namespace frostline::cli {
+namespace {
+
+using google::protobuf::Message;
+
+constexpr std::size_t kMaxWord = 100;
+
+bool IsTabular(Format format) {
+  return format == Format::kTable || format == Format::kWide ||
+         format == Format::kCsv;
+}
+
+absl::StatusOr<std::size_t> FindColumn(const Table& table,
+                                       const std::string& column,
+                                       const std::string& flag) {
+  const auto found = table.Find(column);
+  if (found.has_value()) return *found;
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat("there is no column '",
+                                proto::CleanText(column, kMaxWord), "'"),
+                   Suggest(column, table.Names()), flag);
+}
+
+// The places of the rows that are asked for, in the order that is.
+absl::StatusOr<std::vector<std::size_t>> Rows(const Output& output,
+                                              const Table& table) {
+  std::vector<std::size_t> rows(table.size());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  if (!output.sort.empty()) {
+    const bool highest_first = absl::StartsWith(output.sort, "-");
+    const std::string column = output.sort.substr(highest_first ? 1 : 0);
+    ASSIGN_OR_RETURN(const std::size_t place,
+                     FindColumn(table, column, "sort"));
+    rows = table.Order(place, highest_first);
+  }
+  const auto limit = static_cast<std::size_t>(output.limit);
+  if (limit > 0 && limit < rows.size()) rows.resize(limit);
+  return rows;
+}
+
+absl::StatusOr<std::vector<std::size_t>> Columns(const Output& output,
+                                                 const Table& table) {
+  std::vector<std::size_t> places;
+  for (const std::string& column : output.columns) {
+    ASSIGN_OR_RETURN(const std::size_t place,
+                     FindColumn(table, column, "columns"));
+    places.push_back(place);
+  }
+  return places;
+}
+
+absl::StatusOr<std::string> Names(const std::vector<const Message*>& items) {
+  std::string text;
+  for (const Message* const item : items) {
+    const std::string name = NameOfItem(*item);
+    if (name.empty()) {
+      return MakeError(ErrorId::kRequestInvalid, "what is shown has no names",
+                       "use --format json", "format");
+    }
+    absl::StrAppend(&text, proto::CleanText(name, proto::kMaxCauseBytes), "\n");
+  }
+  return text;
+}
+
+// A list as programs read it.
+absl::StatusOr<std::string> ListText(Format format, const Message& list) {
+  if (format == Format::kName) return Names(ItemsOf(list));
+  if (format == Format::kYaml) return ToYaml(list);
+  if (format == Format::kJson) return ToJson(list);
+  std::string lines;
+  for (const Message* const item : ItemsOf(list)) lines += ToJsonLine(*item);
+  return lines;
+}
+
+// A table of the rows and columns that are asked for; a wide one is not cut.
+absl::StatusOr<std::string> TableText(const Terminal& terminal,
+                                      const Output& output, const Table& table,
+                                      const Table& all) {
+  if (!output.columns.empty()) {
+    ASSIGN_OR_RETURN(const auto columns, Columns(output, all));
+    const Table chosen = all.WithColumns(columns);
+    return output.format == Format::kCsv ? chosen.Csv()
+                                         : chosen.Render(terminal.width);
+  }
+  if (output.format == Format::kCsv) return all.Csv();
+  const bool wide = output.format == Format::kWide;
+  return table.Render(wide ? 0 : terminal.width);
+}
+
+absl::Status CheckColumns(const Output& output) {
+  if (output.columns.empty() || IsTabular(output.format)) {
+    return absl::OkStatus();
+  }
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat("--columns chooses columns of tables; --format ",
+                   FormatNames()[static_cast<std::size_t>(output.format)],
+                   " has none"),
+      "leave --columns out, or use --format csv", "columns");
+}
+
+google::protobuf::Struct FieldsOfJson(const std::string& json) {
+  google::protobuf::Struct fields;
+  // It is our own text, so that nothing can fail.
+  (void)google::protobuf::util::JsonStringToMessage(json, &fields);
+  return fields;
+}
+
+}  // namespace
+
+const std::vector<std::string>& FormatNames() {
+  static const auto* const names = new std::vector<std::string>{
+      "table", "wide", "json", "jsonl", "yaml", "csv", "name"};
+  return *names;
+}
+
+absl::Status PrintOne(const Terminal& terminal, const Output& output,
+                      const Message& one,
+                      const std::function<std::string()>& text) {
+  std::string said;
+  switch (output.format) {
+    case Format::kJson:
+      said = ToJson(one);
+      break;
+    case Format::kJsonLines:
+      said = ToJsonLine(one);
+      break;
+    case Format::kYaml:
+      said = ToYaml(one);
+      break;
+    case Format::kName: {
+      ASSIGN_OR_RETURN(said, Names({&one}));
+      break;
+    }
+    case Format::kCsv:
+      return MakeError(ErrorId::kRequestInvalid, "CSV is for lists",
+                       "use --format json", "format");
+    case Format::kTable:
+    case Format::kWide:
+      said = text();
+  }
+  PrintPaged(terminal, said);
+  return absl::OkStatus();
+}
+
+absl::Status PrintList(const Terminal& terminal, const Output& output,
+                       const Message& list,
+                       const std::function<Table(bool wide)>& table,
+                       const std::string& none) {
+  RETURN_IF_ERROR(CheckColumns(output));
+  const bool chooses = !output.sort.empty() || output.limit > 0;
+  const bool is_table = IsTabular(output.format);
+  if (!is_table && !chooses) {
+    ASSIGN_OR_RETURN(const std::string text, ListText(output.format, list));
+    PrintPaged(terminal, text);
+    return absl::OkStatus();
+  }
+  const bool narrow =
+      output.format == Format::kTable && !chooses && output.columns.empty();
+  const Table all = table(!narrow);
+  ASSIGN_OR_RETURN(const std::vector<std::size_t> rows, Rows(output, all));
+  std::string text;
+  if (!is_table) {
+    ASSIGN_OR_RETURN(text, ListText(output.format, *WithItems(list, rows)));
+  } else if (narrow) {
+    text = all.Render(terminal.width);
+  } else {
+    const Table shown =
+        output.format == Format::kTable ? table(false).WithRows(rows) : all;
+    ASSIGN_OR_RETURN(text,
+                     TableText(terminal, output, shown, all.WithRows(rows)));
+  }
+  if (rows.empty() && is_table && output.format != Format::kCsv) {
+    std::cerr << none << "\n";
+  } else {
+    PrintPaged(terminal, text);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PrintOneJson(const Terminal& terminal, const Output& output,
+                          const std::string& json,
+                          const std::function<std::string()>& text) {
+  if (output.format == Format::kJson) {
+    PrintPaged(terminal, json);
+    return absl::OkStatus();
+  }
+  return PrintOne(terminal, output, FieldsOfJson(json), text);
+}
+
+absl::Status PrintListJson(const Terminal& terminal, const Output& output,
+                           const std::string& json,
+                           const std::function<Table(bool wide)>& table,
+                           const std::string& none) {
+  const bool as_it_is = output.format == Format::kJson && output.sort.empty() &&
+                        output.limit == 0 && output.columns.empty();
+  if (as_it_is) {
+    PrintPaged(terminal, json);
+    return absl::OkStatus();
+  }
+  return PrintList(terminal, output, FieldsOfJson(json), table, none);
+}
+
+}  // namespace frostline::cli
