@@ -159,10 +159,6 @@ void AddApplyCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("DIR");
   verb->add_flag("--no-wait", args->no_wait, "Begin, and go");
   verb->add_flag("--json", args->json, "Predicted and seen as JSON");
-  verb->footer(
-      "Examples:\n"
-      "  frostline apply imdb --seeds 5 --export best-model\n"
-      "  frostline apply imdb --trial 17 --as imdb-17");
 }
 
 }  // namespace frostline::cli

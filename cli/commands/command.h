@@ -104,6 +104,7 @@ void AddApplyCommand(CLI::App& app, Invocation& invocation);
 void AddRecipeCommands(CLI::App& app, Invocation& invocation);
 void AddReportCommand(CLI::App& app, Invocation& invocation);
 void AddHelpCommands(CLI::App& app, Invocation& invocation);
+void AddCompletionCommands(CLI::App& app, Invocation& invocation);
 
 void AddWorkerAccess(CLI::App& noun, Invocation& invocation);
 void AddStudyBest(CLI::App& noun, Invocation& invocation);

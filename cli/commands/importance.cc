@@ -167,12 +167,6 @@ void AddImportanceCommand(CLI::App& app, Invocation& invocation) {
   verb->add_flag("--stability", args->stability,
                  "The ranking over the study's first trials");
   args->output.AddTo(*verb, {"table", "json", "csv", "svg"});
-  verb->footer(
-      "Examples:\n"
-      "  frostline importance imdb\n"
-      "  frostline importance imdb --target train_seconds --pairs\n"
-      "  frostline importance imdb --subset layer.0,layer.1,head\n"
-      "  frostline importance imdb --marginals --format svg -o curves.svg");
 }
 
 }  // namespace frostline::cli

@@ -136,7 +136,6 @@ void AddStudyBest(CLI::App& noun, Invocation& invocation) {
                  "Each freezes other modules than those before it");
   verb->add_flag("--yaml", args->yaml, "As entries of a study file's enqueue");
   verb->add_flag("--json", args->json, "As JSON");
-  verb->footer("Example:\n  frostline study best imdb --top 5 --distinct");
 }
 
 }  // namespace frostline::cli
