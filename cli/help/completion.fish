@@ -10,7 +10,7 @@ function __frostline_complete
             case :folders
                 __fish_complete_directories "$current"
             case '*'
-                echo $line
+                printf '%s\n' $line
         end
     end
 end
