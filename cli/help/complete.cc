@@ -36,7 +36,7 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-void Print(const Wanted& wanted, std::ostream& out) {
+void Print(const NextWord& wanted, std::ostream& out) {
   for (const Candidate& candidate : wanted.candidates) {
     if (!absl::StartsWith(candidate.word, wanted.begun)) continue;
     out << wanted.before << candidate.word;
@@ -50,7 +50,7 @@ void Print(const Wanted& wanted, std::ostream& out) {
 void Complete(const CLI::App& root, const std::vector<std::string>& words,
               const std::string& program, std::ostream& out) {
   EndInTime();
-  Wanted wanted = WantedAfter(root, words);
+  NextWord wanted = WantedAfter(root, words);
   if (!program.empty()) AddProgramFlags(program, words, wanted);
   Print(wanted, out);
   if (wanted.folders) out << ":folders\n";

@@ -22,7 +22,7 @@ absl::StatusOr<std::unique_ptr<Client>> Open(const Wish& flags) {
   return Client::Open(target.connect, target.access);
 }
 
-absl::Status AddStudies(Client& client, Wanted& wanted) {
+absl::Status AddStudies(Client& client, NextWord& wanted) {
   ASSIGN_OR_RETURN(const v1::ListStudiesReply list,
                    client.CallForAll(&v1::StudyService::Stub::ListStudies,
                                      v1::ListStudiesRequest()));
@@ -34,7 +34,7 @@ absl::Status AddStudies(Client& client, Wanted& wanted) {
 }
 
 // Numbers begin at 0 and have no gaps, so the counts tell them.
-absl::Status AddTrials(Client& client, Wanted& wanted) {
+absl::Status AddTrials(Client& client, NextWord& wanted) {
   const std::string id(absl::StripPrefix(wanted.study, "studies/"));
   RETURN_IF_ERROR(CheckId(id, ""));
   v1::GetStudyRequest request;
@@ -52,7 +52,7 @@ absl::Status AddTrials(Client& client, Wanted& wanted) {
   return absl::OkStatus();
 }
 
-absl::Status AddWorkers(Client& client, Wanted& wanted) {
+absl::Status AddWorkers(Client& client, NextWord& wanted) {
   ASSIGN_OR_RETURN(const v1::ListWorkersReply list,
                    client.CallForAll(&v1::WorkerService::Stub::ListWorkers,
                                      v1::ListWorkersRequest()));
@@ -64,7 +64,7 @@ absl::Status AddWorkers(Client& client, Wanted& wanted) {
 }
 
 // "imdb/1" asks for a trial of imdb.
-void TakeStudyOfSlash(Wanted& wanted) {
+void TakeStudyOfSlash(NextWord& wanted) {
   const std::size_t slash = wanted.begun.rfind('/');
   if (!wanted.slash_number || slash == std::string::npos) return;
   wanted.study = wanted.begun.substr(0, slash);
@@ -73,7 +73,7 @@ void TakeStudyOfSlash(Wanted& wanted) {
   wanted.live = Live::kTrials;
 }
 
-absl::Status AddOfCoordinator(Wanted& wanted) {
+absl::Status AddOfCoordinator(NextWord& wanted) {
   ASSIGN_OR_RETURN(const auto client, Open(wanted.wish));
   if (wanted.live == Live::kStudies) return AddStudies(*client, wanted);
   if (wanted.live == Live::kTrials) return AddTrials(*client, wanted);
@@ -82,7 +82,7 @@ absl::Status AddOfCoordinator(Wanted& wanted) {
 
 }  // namespace
 
-void AddLive(Wanted& wanted) {
+void AddLive(NextWord& wanted) {
   TakeStudyOfSlash(wanted);
   if (wanted.live == Live::kNone) return;
   if (wanted.live == Live::kRecipes) {

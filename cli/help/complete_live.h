@@ -11,7 +11,7 @@ namespace frostline::cli {
 // Adds what is wanted of a coordinator or of this user's contexts. Where nobody
 // answers, nothing is added and nothing is said. It may wait for long: its
 // caller ends the program in time.
-void AddLive(Wanted& wanted);
+void AddLive(NextWord& wanted);
 
 }  // namespace frostline::cli
 

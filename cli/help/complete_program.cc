@@ -48,7 +48,7 @@ std::vector<std::string> NamesOf(const Struct& flag) {
   return absl::StrSplit(TextOf(flag, "name"), ", ");
 }
 
-void WantValueOf(const Struct& flag, Wanted& wanted) {
+void WantValueOf(const Struct& flag, NextWord& wanted) {
   wanted.candidates.clear();
   wanted.live = Live::kNone;
   const std::string type = TextOf(flag, "value");
@@ -62,7 +62,7 @@ void WantValueOf(const Struct& flag, Wanted& wanted) {
 }  // namespace
 
 void AddProgramFlags(const std::string& name,
-                     const std::vector<std::string>& words, Wanted& wanted) {
+                     const std::vector<std::string>& words, NextWord& wanted) {
   if (words.size() < 2) return;
   const std::string& before = words[words.size() - 2];
   const bool wants_flag = absl::StartsWith(wanted.begun, "-");

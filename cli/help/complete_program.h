@@ -15,7 +15,7 @@ namespace frostline::cli {
 // it would take for the last of `words`. Where it is not there nothing is
 // added.
 void AddProgramFlags(const std::string& name,
-                     const std::vector<std::string>& words, Wanted& wanted);
+                     const std::vector<std::string>& words, NextWord& wanted);
 
 }  // namespace frostline::cli
 

@@ -18,7 +18,7 @@ bool IsOneOf(const std::string& word, const std::vector<std::string>& words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-void AddTopics(const CLI::App& root, Wanted& wanted) {
+void AddTopics(const CLI::App& root, NextWord& wanted) {
   for (const std::string& topic : TopicNames()) {
     wanted.candidates.push_back({topic});
   }
@@ -28,7 +28,7 @@ void AddTopics(const CLI::App& root, Wanted& wanted) {
   }
 }
 
-void AddErrors(Wanted& wanted) {
+void AddErrors(NextWord& wanted) {
   for (const ErrorKind& kind : AllErrorKinds()) {
     wanted.candidates.push_back({ErrorCode(kind.id), kind.title});
   }
@@ -36,7 +36,7 @@ void AddErrors(Wanted& wanted) {
 
 // By the name that the table has: "STUDY", "NUMBER", "FILE".
 void WantNamed(const std::string& name, const std::string& noun,
-               const std::vector<std::string>& before, Wanted& wanted) {
+               const std::vector<std::string>& before, NextWord& wanted) {
   const bool names_study = IsOneOf(name, {"STUDY", "FIRST", "SECOND", "OTHER"});
   if (names_study || (name == "ID" && noun == "study")) {
     wanted.live = Live::kStudies;
@@ -61,7 +61,7 @@ void WantNamed(const std::string& name, const std::string& noun,
   }
 }
 
-void WantPositional(const CLI::App& root, const Walk& walk, Wanted& wanted) {
+void WantPositional(const CLI::App& root, const Walk& walk, NextWord& wanted) {
   const std::string path = PathOf(*walk.at);
   const std::string noun = path.substr(0, path.find(' '));
   if (noun == "help") return AddTopics(root, wanted);
@@ -74,7 +74,7 @@ void WantPositional(const CLI::App& root, const Walk& walk, Wanted& wanted) {
   WantNamed(option->get_name(true), noun, walk.positionals, wanted);
 }
 
-void WantValue(const CLI::Option& flag, Wanted& wanted) {
+void WantValue(const CLI::Option& flag, NextWord& wanted) {
   const std::string type = flag.get_type_name();
   for (const std::string& word : WordsOfType(type)) {
     wanted.candidates.push_back({word});
@@ -95,7 +95,7 @@ void WantValue(const CLI::Option& flag, Wanted& wanted) {
   }
 }
 
-void WantFlags(const CLI::App& root, const CLI::App& at, Wanted& wanted) {
+void WantFlags(const CLI::App& root, const CLI::App& at, NextWord& wanted) {
   for (const CLI::Option* const flag : FlagsAt(root, at)) {
     for (const std::string& name : flag->get_lnames()) {
       wanted.candidates.push_back(
@@ -110,10 +110,10 @@ void WantFlags(const CLI::App& root, const CLI::App& at, Wanted& wanted) {
 
 }  // namespace
 
-Wanted WantedAfter(const CLI::App& root,
-                   const std::vector<std::string>& words) {
+NextWord WantedAfter(const CLI::App& root,
+                     const std::vector<std::string>& words) {
   const Walk walk = WalkAlong(root, words);
-  Wanted wanted;
+  NextWord wanted;
   wanted.begun = walk.begun;
   wanted.before = walk.before;
   wanted.wish = walk.wish;

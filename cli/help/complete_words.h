@@ -23,7 +23,7 @@ struct Candidate {
 
 enum class Live { kNone, kStudies, kTrials, kWorkers, kContexts, kRecipes };
 
-struct Wanted {
+struct NextWord {
   std::string begun;   // what is typed of the word, without `before`
   std::string before;  // goes before each candidate: "--format=", "imdb/"
   std::vector<Candidate> candidates;
@@ -37,7 +37,8 @@ struct Wanted {
 
 // `words` are those after the program's name; the last is the one to complete,
 // and may be empty. All candidates are given, whether or not they fit `begun`.
-Wanted WantedAfter(const CLI::App& root, const std::vector<std::string>& words);
+NextWord WantedAfter(const CLI::App& root,
+                     const std::vector<std::string>& words);
 
 }  // namespace frostline::cli
 

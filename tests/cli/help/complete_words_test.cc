@@ -47,7 +47,7 @@ class CompleteWords : public testing::Test {
     create->add_option("FILE", text_);
   }
 
-  Wanted After(const std::vector<std::string>& words) {
+  NextWord After(const std::vector<std::string>& words) {
     return WantedAfter(app_, words);
   }
   std::vector<std::string> Offered(const std::vector<std::string>& words) {
@@ -80,7 +80,7 @@ TEST_F(CompleteWords, FlagsAreTheCommandsOwnAndThoseOfAll) {
 TEST_F(CompleteWords, AValueIsOneOfItsSetHoweverItIsWritten) {
   EXPECT_THAT(Offered({"study", "show", "--format", "j"}),
               ElementsAre("table", "json"));
-  const Wanted joined = After({"study", "show", "--format=j"});
+  const NextWord joined = After({"study", "show", "--format=j"});
   EXPECT_EQ(joined.before, "--format=");
   EXPECT_EQ(joined.begun, "j");
   // As bash cuts it.
@@ -99,7 +99,7 @@ TEST_F(CompleteWords, AValueIsNeitherACommandNorAWord) {
 TEST_F(CompleteWords, ACoordinatorIsAskedForItsNames) {
   EXPECT_EQ(After({"study", "show", ""}).live, Live::kStudies);
   EXPECT_EQ(After({"study", "show", "imdb", ""}).live, Live::kNone);
-  const Wanted number = After({"trial", "log", "imdb", ""});
+  const NextWord number = After({"trial", "log", "imdb", ""});
   EXPECT_EQ(number.live, Live::kTrials);
   EXPECT_EQ(number.study, "imdb");
   EXPECT_TRUE(After({"trial", "compare", "imdb/1", ""}).slash_number);
