@@ -37,7 +37,8 @@ void AddErrors(NextWord& wanted) {
 // By the name that the table has: "STUDY", "NUMBER", "FILE".
 void WantNamed(const std::string& name, const std::string& noun,
                const std::vector<std::string>& before, NextWord& wanted) {
-  const bool names_study = IsOneOf(name, {"STUDY", "FIRST", "SECOND", "OTHER"});
+  const bool names_study =
+      IsOneOf(name, {"STUDY", "FIRST", "SECOND", "FROM", "TO"});
   if (names_study || (name == "ID" && noun == "study")) {
     wanted.live = Live::kStudies;
     wanted.files = noun == "report";  // takes a record's file too

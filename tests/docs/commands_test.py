@@ -227,6 +227,8 @@ class Commands(unittest.TestCase):
             lines = "".join(f"  {line}\n" for line in examples()[name])
             self.assertTrue(text.startswith("Examples:\n" + lines), text)
             self.assertIn(page["summary"], text)
+            self.assertEqual(1, len(re.findall("^Examples?:", text, re.M)),
+                             f"{name}: examples belong in examples.txt")
             for flag in page["flags"] + self.tree.root["flags"]:
                 if path and flag["name"] == "--version":
                     continue
