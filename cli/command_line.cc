@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "cli/help/help_format.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
@@ -18,18 +19,6 @@ constexpr char kConnectVariable[] = "FROSTLINE_CONNECT";
 constexpr std::size_t kMaxWord = 100;
 // Of `frostline worker`; all else that follows it is the worker's own.
 constexpr const char* kWorkerVerbs[] = {"list", "drain", "invite", "revoke"};
-
-constexpr char kExamples[] =
-    "Examples:\n"
-    "  frostline demo                                  a search on this "
-    "machine\n"
-    "  frostline serve --data ./frost                  the coordinator\n"
-    "  frostline worker --connect HOST:7070 --exec CMD a worker\n"
-    "  frostline study create recipes/demo/demo.yaml   a study\n"
-    "  frostline study watch demo                      what it does\n"
-    "  frostline importance demo                       what mattered\n"
-    "\n"
-    "`frostline help exit-codes` lists the exit codes.";
 
 std::vector<std::string> NamesBelow(const CLI::App& app) {
   std::vector<std::string> names;
@@ -78,7 +67,7 @@ const CLI::App& Deepest(const CLI::App& app) {
 
 void AddGlobalOptions(CLI::App& app, Invocation& invocation) {
   app.require_subcommand(1);
-  app.footer(kExamples);
+  UseHelpFormat(app);
   app.set_version_flag("--version",
                        absl::StrCat("frostline ", FROSTLINE_VERSION));
   Wish& flags = invocation.flags;

@@ -13,8 +13,8 @@
 
 namespace frostline::cli {
 
-// Adds --connect, --context, … and --version for all commands that are there.
-// Call it last, lest they inherit the examples.
+// Adds --connect, --context, … and --version, and how help reads, for all
+// commands that are there. Call it last.
 void AddGlobalOptions(CLI::App& app, Invocation& invocation);
 
 // Returns what --help or --version prints, "" when there is a command to run,

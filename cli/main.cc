@@ -20,6 +20,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/error_text.h"
 #include "cli/commands/output_flags.h"
+#include "cli/hidden_words.h"
 #include "cli/process/child_process.h"
 #include "cli/slurm/slurm_command.h"
 #include "tls/idle_connections.h"
@@ -79,6 +80,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddSchemaCommand(app, invocation);
   AddExplainCommand(app, invocation);
   AddHelpCommands(app, invocation);
+  AddCompletionCommands(app, invocation);
 }
 
 // A script that asked for JSON gets it whatever happens: of an error on
@@ -102,6 +104,7 @@ ExitCode Main(const std::vector<std::string>& arguments) {
   Invocation invocation;
   AddCommands(app, invocation);
   AddGlobalOptions(app, invocation);
+  if (const auto code = AnswerScript(app, arguments)) return *code;
   const auto parsed = ParseCommandLine(app, arguments);
   Session session;
   session.terminal = DetectTerminal(invocation.no_color);

@@ -5,7 +5,9 @@
 BIN has frostline, frostline-coordinator and frostline-worker. Their own tables
 of commands and flags (`frostline help --json`, `--help=json` of the others) are
 all that is read, so a page can name no flag that is not there and leave out
-none. OUT gets man1/*.1, bash/*, zsh/_* and fish/*.fish.
+none. OUT gets man1/*.1, bash/*, zsh/_* and fish/*.fish. frostline prints its
+own completions, which ask it again while a person types; those of the others
+are made here.
 """
 import json
 import pathlib
@@ -60,14 +62,8 @@ def named(flags, name):
 
 
 def levels(program, pages):
-    """The tree of a program, `serve` and `worker` joined with what they
-    become."""
-    for path, commands, flags, files in tree(pages[program]):
-        other = pages.get(BECOMES.get(path[0])) if len(path) == 1 else None
-        if program == "frostline" and other:
-            mine = [f for f in flags if not named(other["flags"], names(f)[-1])]
-            flags = other["flags"] + (mine if commands else [])
-        yield path, commands, flags, files
+    """All places of a program: (path, commands, flags, takes files)."""
+    yield from tree(pages[program])
 
 
 # Man pages.
@@ -101,11 +97,17 @@ def flag_entry(flag):
         roff(" ".join([help_text, *notes]).strip() or "\u2013") + "\n"
 
 
+def examples(page):
+    """What a page's text begins with."""
+    return verbatim(page["footer"]) + ".PP\n" if page["footer"] else ""
+
+
 def command_entry(page, path, common):
     """A command with its words and flags, and what is below it."""
     line = " ".join(("frostline",) + path)
     usage = " ".join([line] + [word["name"] for word in page["words"]])
-    text = ".SS " + roff(usage) + "\n" + roff(page["summary"]) + ".\n"
+    text = ".SS " + roff(usage) + "\n" + examples(page) + \
+        roff(page["summary"]) + ".\n"
     if path[-1] in BECOMES and len(path) == 1:
         text += ".PP\nAll that \\fB" + roff(BECOMES[path[0]]) + \
             "\\fR(1) takes may follow.\n"
@@ -125,6 +127,8 @@ def man_page(page, extra):
         roff(page["name"]) + "\n"
     text += "[\\fIflags\\fR] \\fIcommand\\fR ...\n" if page["commands"] \
         else "[\\fIflags\\fR]\n"
+    if page["footer"]:
+        text += ".SH EXAMPLES\n" + verbatim(page["footer"])
     text += ".SH DESCRIPTION\n" + roff(page["summary"]) + "\n"
     text += ".SH OPTIONS\n" + "".join(flag_entry(f) for f in page["flags"])
     if page["commands"]:
@@ -318,6 +322,10 @@ def extras(bin_folder, program):
     return sections
 
 
+SHELLS = (("bash", "{}", bash_completion), ("zsh", "_{}", zsh_completion),
+          ("fish", "{}.fish", fish_completion))
+
+
 def main(arguments):
     if len(arguments) != 2:
         print(__doc__, file=sys.stderr)
@@ -331,9 +339,10 @@ def main(arguments):
     made = {}
     for program, page in pages.items():
         made[f"man1/{program}.1"] = man_page(page, extras(bin_folder, program))
-        made[f"bash/{program}"] = bash_completion(program, pages)
-        made[f"zsh/_{program}"] = zsh_completion(program, pages)
-        made[f"fish/{program}.fish"] = fish_completion(program, pages)
+        for shell, name, make in SHELLS:
+            made[f"{shell}/{name.format(program)}"] = \
+                ask(str(bin_folder / program), "completion", shell) \
+                if program == "frostline" else make(program, pages)
     for name, text in made.items():
         path = out / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -161,10 +161,6 @@ void AddApplyCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("DIR");
   verb->add_flag("--no-wait", args->no_wait, "Begin, and go");
   AddOneFormats(verb, args->output);
-  verb->footer(
-      "Examples:\n"
-      "  frostline apply imdb --seeds 5 --export best-model\n"
-      "  frostline apply imdb --trial 17 --as imdb-17");
 }
 
 }  // namespace frostline::cli

@@ -110,6 +110,7 @@ void AddRpcCommand(CLI::App& app, Invocation& invocation);
 void AddSchemaCommand(CLI::App& app, Invocation& invocation);
 void AddExplainCommand(CLI::App& app, Invocation& invocation);
 void AddHelpCommands(CLI::App& app, Invocation& invocation);
+void AddCompletionCommands(CLI::App& app, Invocation& invocation);
 
 void AddWorkerAccess(CLI::App& noun, Invocation& invocation);
 void AddStudyBest(CLI::App& noun, Invocation& invocation);

@@ -49,7 +49,6 @@ void AddCompareCommand(CLI::App& app, Invocation& invocation) {
   verb->add_option("SECOND", args->second, "Another one")->required();
   args->question.AddTo(*verb);
   args->output.AddTo(*verb, {"table", "json", "jsonl", "yaml", "csv"});
-  verb->footer("Examples:\n  frostline compare imdb sst2");
 }
 
 }  // namespace frostline::cli

@@ -123,11 +123,6 @@ void AddEventsCommand(CLI::App& app, Invocation& invocation) {
   verb->add_flag("--once", args->once,
                  "End when all up to now is told; begins with all");
   verb->add_flag("--json", args->json, "A StudyEvent on each line");
-  verb->footer(
-      "Examples:\n"
-      "  frostline events\n"
-      "  frostline events imdb --once\n"
-      "  frostline events imdb --since 120 --json");
 }
 
 }  // namespace frostline::cli

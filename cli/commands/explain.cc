@@ -55,13 +55,7 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation) {
       ->required();
   verb->add_flag("--recursive", args->recursive,
                  "The names of all that is below, as a tree");
-  verb->footer(
-      "Steps in the middle of a path may be left out.\n\n"
-      "Examples:\n"
-      "  frostline explain study\n"
-      "  frostline explain study.space.modules\n"
-      "  frostline explain trial --recursive\n"
-      "  frostline explain FL-2031");
+  verb->footer("Steps in the middle of a path may be left out.");
 }
 
 }  // namespace frostline::cli

@@ -2,6 +2,7 @@
 #include <google/protobuf/stubs/common.h>
 
 #include <iostream>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -9,38 +10,15 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "cli/commands/command.h"
+#include "cli/help/examples.h"
+#include "cli/help/help_format.h"
+#include "cli/help/topics.h"
+#include "proto/wire_error.h"
 
 namespace frostline::cli {
 namespace {
 
-constexpr char kExitCodes[] =
-    "Exit codes, the same for every Frostline program:\n"
-    "    0  ok\n"
-    "    1  failure\n"
-    "    2  usage: a wrong command, option or argument\n"
-    "    3  not found\n"
-    "    4  not allowed\n"
-    "    5  conflict: another state, or somebody was faster\n"
-    "    6  timed out\n"
-    "    7  the coordinator cannot be reached; trying again may help\n"
-    "    8  the study ended without a result\n"
-    "   75  preempted: run me again\n"
-    "  100  a study file or a registry has mistakes\n"
-    "  130  interrupted by Ctrl-C\n";
-
-constexpr char kEnvironment[] =
-    "Environment:\n"
-    "  FROSTLINE_CONNECT  HOST:PORT of the coordinator, for --connect\n"
-    "  FROSTLINE_CONTEXT  a context of `frostline login`, for --context\n"
-    "  FROSTLINE_TOKEN_FILE, FROSTLINE_TLS_CA, FROSTLINE_TLS_CERT,\n"
-    "  FROSTLINE_TLS_KEY  files, for --token-file, --tls-ca, …\n"
-    "  FROSTLINE_REGISTRY DIR of models.yaml and datasets.yaml, for "
-    "--registry\n"
-    "  XDG_CONFIG_HOME    where contexts are kept; ~/.config\n"
-    "  FROSTLINE_CORE_DUMPS  1: programs may dump core, secrets and all\n"
-    "  FROSTLINE_PAGER    for what is taller than the terminal, before PAGER;\n"
-    "                     empty: none, as --no-pager\n"
-    "  NO_COLOR           no colours, as --no-color\n";
+constexpr std::size_t kMaxWord = 100;
 
 Flag FlagOf(const CLI::Option& option) {
   Flag flag;
@@ -65,11 +43,20 @@ Flag FlagOf(const CLI::Option& option) {
   return flag;
 }
 
+// Pages for people begin with the examples.
+std::string FooterOf(const CLI::App& app) {
+  std::string text;
+  for (const std::string& line : ExamplesOf(PathOf(app))) {
+    absl::StrAppend(&text, "  ", line, "\n");
+  }
+  return absl::StrCat(text, app.get_footer());
+}
+
 CommandPage PageOf(const CLI::App& app) {
   CommandPage page;
   page.name = app.get_name();
   page.summary = app.get_description();
-  page.footer = app.get_footer();
+  page.footer = FooterOf(app);
   for (const CLI::Option* const option : app.get_options()) {
     (option->get_positional() ? page.words : page.flags)
         .push_back(FlagOf(*option));
@@ -87,21 +74,37 @@ absl::StatusOr<ExitCode> HelpJson(const CLI::App& app) {
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> Help(const CLI::App& app, const std::string& topic) {
-  if (topic.empty()) {
-    std::cout << app.help();
-  } else if (topic == "exit-codes") {
-    std::cout << kExitCodes;
-  } else if (topic == "environment") {
-    std::cout << kEnvironment;
-  } else if (const CLI::App* const command = FindCommand(app, topic)) {
-    std::cout << command->help();
-  } else {
-    return MakeError(ErrorId::kRequestInvalid, "no help on " + topic,
-                     Suggest(topic, {"exit-codes", "environment", "study",
-                                     "trial", "importance", "plan", "compare",
-                                     "worker", "registry", "init", "demo"}));
+// Of `app` itself, whichever of its commands was parsed.
+std::string HelpOf(const CLI::App& app) {
+  return app.get_formatter()->make_help(&app, "", CLI::AppFormatMode::Normal);
+}
+
+absl::Status NoHelpOn(const CLI::App& app, const std::string& topic) {
+  std::vector<std::string> known = TopicNames();
+  for (const CLI::App* const command : app.get_subcommands(nullptr)) {
+    known.push_back(command->get_name());
   }
+  return MakeError(ErrorId::kRequestInvalid, "no help on " + topic,
+                   Suggest(topic, known));
+}
+
+absl::StatusOr<ExitCode> Help(const CLI::App& app,
+                              const std::vector<std::string>& words) {
+  const std::string topic =
+      words.size() == 1 ? TopicText(words.front()) : std::string();
+  if (!topic.empty()) {
+    std::cout << topic;
+    return kExitOk;
+  }
+  const CLI::App* command = &app;
+  for (const std::string& word : words) {
+    const CLI::App* const next = FindCommand(*command, word);
+    if (next == nullptr) {
+      return NoHelpOn(*command, proto::CleanText(word, kMaxWord));
+    }
+    command = next;
+  }
+  std::cout << HelpOf(*command);
   return kExitOk;
 }
 
@@ -117,14 +120,15 @@ absl::StatusOr<ExitCode> Version() {
 }  // namespace
 
 void AddHelpCommands(CLI::App& app, Invocation& invocation) {
-  const auto topic = std::make_shared<std::string>();
+  const auto topic = std::make_shared<std::vector<std::string>>();
   const auto json = std::make_shared<bool>(false);
   CLI::App* const help =
-      AddVerb(app, "help", "Help on a command, exit-codes or environment",
-              invocation, [&app, topic, json](Session&) {
+      AddVerb(app, "help", "Help on a command or a topic", invocation,
+              [&app, topic, json](Session&) {
                 return *json ? HelpJson(app) : Help(app, *topic);
               });
-  help->add_option("TOPIC", *topic, "A command, exit-codes or environment");
+  help->add_option("TOPIC", *topic,
+                   "A command, or " + absl::StrJoin(TopicNames(), ", "));
   help->add_flag("--json", *json,
                  "All commands with their flags, as JSON, for programs");
   AddVerb(app, "version", "The versions of this program", invocation,

@@ -212,13 +212,6 @@ void AddImportanceCommand(CLI::App& app, Invocation& invocation) {
   verb->add_flag("--plot", args->plot,
                  "Bars with their intervals, instead of the table");
   args->output.AddTo(*verb, {"table", "json", "jsonl", "yaml", "csv", "svg"});
-  verb->footer(
-      "Examples:\n"
-      "  frostline importance imdb\n"
-      "  frostline importance imdb --plot\n"
-      "  frostline importance imdb --target train_seconds --pairs\n"
-      "  frostline importance imdb --subset layer.0,layer.1,head\n"
-      "  frostline importance imdb --marginals --format svg -o curves.svg");
 }
 
 }  // namespace frostline::cli

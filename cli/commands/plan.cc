@@ -90,12 +90,6 @@ void AddPlanCommand(CLI::App& app, Invocation& invocation) {
   AddPlanFlags(*verb, *args);
   args->question.AddTo(*verb);
   args->output.AddTo(*verb, {"table", "json", "jsonl", "yaml", "csv", "svg"});
-  verb->footer(
-      "Examples:\n"
-      "  frostline plan imdb --tolerance 0.002\n"
-      "  frostline plan imdb --frontier -o frontier.svg\n"
-      "  frostline plan imdb --ask 8 --enqueue\n"
-      "  frostline plan imdb --verify --seeds 5 --wait");
 }
 
 }  // namespace frostline::cli

@@ -152,10 +152,6 @@ void AddRecipeRun(CLI::App& noun, Invocation& invocation) {
                    "The report: FILE.html, FILE.md or FILE.json "
                    "[DIR/report.html]")
       ->type_name("FILE");
-  verb->footer(
-      "Examples:\n"
-      "  frostline recipe run elsa --scale tiny --local elsa-run\n"
-      "  frostline recipe run alf --scale full --model roberta-base");
 }
 
 }  // namespace frostline::cli

@@ -106,12 +106,7 @@ void AddRpcCommand(CLI::App& app, Invocation& invocation) {
   verb->footer(
       "A stream is answered with an object a line. Methods of WorkerService "
       "are for\nlooking for faults: who acquires a trial holds it until its "
-      "lease ends.\n\n"
-      "Examples:\n"
-      "  frostline rpc GetStudy '{\"name\": \"studies/imdb\"}'\n"
-      "  frostline rpc WatchStudy '{\"name\": \"studies/imdb\"}'\n"
-      "  frostline rpc CreateStudy --template > request.json\n"
-      "  frostline rpc CreateStudy @request.json");
+      "lease ends.");
 }
 
 }  // namespace frostline::cli

@@ -70,10 +70,7 @@ void AddSchemaCommand(CLI::App& app, Invocation& invocation) {
   verb->add_option("-o,--out", args->file, "Write it there")->type_name("FILE");
   verb->footer(
       "Editors that know YAML check and complete a study file that begins "
-      "with\n  # yaml-language-server: $schema=study.schema.json\n\n"
-      "Examples:\n"
-      "  frostline schema study -o study.schema.json\n"
-      "  frostline schema ListTrialsReply");
+      "with\n  # yaml-language-server: $schema=study.schema.json");
 }
 
 }  // namespace frostline::cli

@@ -81,9 +81,6 @@ void AddStatusCommand(CLI::App& app, Invocation& invocation) {
   verb->add_option("--wait", args->wait,
                    "Try again for so long while there is none: 60s, 5m");
   AddOneFormats(verb, args->output);
-  verb->footer(
-      "Examples:\n"
-      "  frostline serve --data ./frost & frostline status --wait 30s");
 }
 
 }  // namespace frostline::cli

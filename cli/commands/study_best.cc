@@ -143,7 +143,6 @@ void AddStudyBest(CLI::App& noun, Invocation& invocation) {
                  "As entries of a study file's enqueue; --format yaml")
       ->excludes(verb->get_option("--json"))
       ->excludes(verb->get_option("--format"));
-  verb->footer("Example:\n  frostline study best imdb --top 5 --distinct");
 }
 
 }  // namespace frostline::cli

@@ -147,10 +147,6 @@ void AddStudyCreate(CLI::App& noun, Invocation& invocation) {
                    "and data")
       ->type_name("DIR");
   AddOneFormats(verb, args->output);
-  verb->footer(
-      "Examples:\n"
-      "  frostline study create recipes/demo/study.yaml --dry-run\n"
-      "  frostline study create my.yaml --id run2 --trials 100");
 }
 
 }  // namespace frostline::cli

@@ -111,10 +111,6 @@ void AddStudyHistory(CLI::App& noun, Invocation& invocation) {
   verb->add_option("--height", args->height, "Lines of the plot")
       ->check(CLI::Range(kLowest, kHighest))
       ->capture_default_str();
-  verb->footer(
-      "Examples:\n"
-      "  frostline study history imdb\n"
-      "  frostline study history imdb --width 120 --height 30");
 }
 
 }  // namespace frostline::cli

@@ -98,10 +98,6 @@ void AddStudyUpdate(CLI::App& noun, Invocation& invocation) {
                    "Another pruner, with its usual options; none: no pruner");
   verb->add_option("--notes", args->notes, "Other notes, in Markdown");
   AddOneFormats(verb, args->output);
-  verb->footer(
-      "Examples:\n"
-      "  frostline study update imdb --budget 200\n"
-      "  frostline study update imdb --max-parallel 64");
 }
 
 }  // namespace frostline::cli

@@ -159,11 +159,6 @@ void AddStudyWatch(CLI::App& noun, Invocation& invocation) {
   verb->add_flag("--until-done", args->until_done,
                  "Exit when the study ends: 0 with a result, 8 without one");
   verb->add_flag("--json", args->json, "A StudyEvent on each line");
-  verb->footer(
-      "Examples:\n"
-      "  frostline study watch imdb\n"
-      "  frostline study watch imdb --until-done\n"
-      "  frostline study watch --all --json");
 }
 
 }  // namespace frostline::cli

@@ -106,11 +106,7 @@ void AddTopCommand(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   verb->add_flag("--json", args->json, "The same as --format json");
   verb->footer(
-      "Keys: q quit, s sort, f filter, arrows and enter details, space pause.\n"
-      "Examples:\n"
-      "  frostline top\n"
-      "  frostline top imdb --every 500ms\n"
-      "  frostline top --once --format json");
+      "Keys: q quit, s sort, f filter, arrows and enter details, space pause.");
 }
 
 }  // namespace frostline::cli

@@ -110,9 +110,6 @@ void AddTrialCompare(CLI::App& noun, Invocation& invocation) {
   verb->add_flag("--all-pairs", args->all_pairs,
                  "Each with each, instead of each with the first");
   AddOneFormats(verb, args->output);
-  verb->footer(
-      "Examples:\n  frostline trial compare imdb/0 imdb/12\n"
-      "  frostline trial compare imdb/0,1,2 imdb/12,13,14 --margin 0.01");
 }
 
 }  // namespace frostline::cli

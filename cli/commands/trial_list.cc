@@ -150,11 +150,6 @@ void AddTrialList(CLI::App& noun, Invocation& invocation) {
   list->add_option("--limit", args->limit, "At most so many, once sorted")
       ->check(CLI::Range(std::int64_t{1}, kMostTrials));
   AddListFormats(list, args->output);
-  list->footer(
-      "Examples:\n"
-      "  frostline trial list imdb --best --limit 10\n"
-      "  frostline trial list imdb --sort -accuracy --limit 10\n"
-      "  frostline trial list imdb --format csv > imdb.csv");
 }
 
 }  // namespace frostline::cli

@@ -14,6 +14,7 @@
 #include "cli/client/client.h"
 #include "cli/commands/command.h"
 #include "cli/demo/demo_depth.h"
+#include "cli/demo/demo_example.h"
 #include "cli/demo/demo_follow.h"
 #include "cli/demo/demo_recipe.h"
 #include "cli/demo/demo_registry.h"
@@ -88,10 +89,11 @@ absl::StatusOr<ExitCode> Run(const DemoOptions& options,
                              LocalFleet& fleet, StopSignals& signals) {
   DemoTimes times = {begin, std::nullopt, begin};
   RETURN_IF_ERROR(fleet.StartCoordinator(signals));
+  ASSIGN_OR_RETURN(const auto client, Client::Open(fleet.address()));
+  if (options.example) RETURN_IF_ERROR(LeaveExample(*client, folder));
   RETURN_IF_ERROR(fleet.StartWorkers(options.workers, trainer));
   std::cout << "coordinator on " << fleet.address() << ", " << options.workers
             << (options.workers == 1 ? " worker\n" : " workers\n");
-  ASSIGN_OR_RETURN(const auto client, Client::Open(fleet.address()));
   ASSIGN_OR_RETURN(v1::Study study, CreateDemoStudy(*client, options));
   if (IsEnded(study.state())) {
     std::cout << "\nThe demo of this folder has ended before.\n";
@@ -144,7 +146,8 @@ absl::StatusOr<ExitCode> RunDemo(const DemoOptions& options,
   fleet.Stop();
   // The commands it has shown go on from there; without a result, its logs say
   // why.
-  if (code.ok() && (!options.synthetic || *code != kExitOk)) folder.Keep();
+  const bool leaves = !options.synthetic || options.example;
+  if (code.ok() && (leaves || *code != kExitOk)) folder.Keep();
   if (folder.stays()) std::cerr << "kept: " << folder.path() << "\n";
   return code;
 }

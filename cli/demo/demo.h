@@ -21,7 +21,8 @@ struct DemoOptions {
   std::string folder;  // empty: a temporary one
   bool keep = false;   // the temporary folder
   bool synthetic = false;
-  std::string model;  // a folder; empty: where ./dev setup puts it
+  bool example = false;  // leaves a recorded study, too
+  std::string model;     // a folder; empty: where ./dev setup puts it
 };
 
 // Everything it started has ended when it returns. Ctrl-C is CANCELLED.

@@ -23,6 +23,8 @@ void AddDemoCommand(CLI::App& app, Invocation& invocation) {
                    "The folder of MiniLM [the one of ./dev setup]");
   verb->add_flag("--synthetic", options->synthetic,
                  "A small network on made-up numbers: seconds, no model");
+  verb->add_flag("--example", options->example,
+                 "Leave a finished study of 200 recorded trials, too");
   verb->add_flag("--keep", options->keep,
                  "Do not remove the temporary folder at the end");
 }

@@ -9,6 +9,8 @@ namespace frostline::cli {
 extern const char kDemoRecipe[];       // demo.yaml
 extern const char kDepthRecipe[];      // depth.yaml
 extern const char kSyntheticRecipe[];  // study.yaml
+extern const char kExampleRecipe[];    // example.yaml
+extern const char kExampleTrials[];    // example.jsonl
 
 extern const char kDemoTrain[];       // reviews/train.tsv
 extern const char kDemoValidation[];  // reviews/validation.tsv

@@ -175,10 +175,6 @@ void AddInitCommand(CLI::App& app, Invocation& invocation) {
   verb->add_option("-o,--out", args->file, "The study file; ID.yaml")
       ->type_name("FILE");
   AddRegistryOption(*verb, args->folder);
-  verb->footer(
-      "Examples:\n"
-      "  frostline init --data my.csv --text review --label stars\n"
-      "  frostline init --data hf-folder --model ./bert --task pair");
 }
 
 }  // namespace frostline::cli

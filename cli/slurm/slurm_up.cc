@@ -122,11 +122,7 @@ void AddSlurmUp(CLI::App& noun, Invocation& invocation) {
   AddOptions(up, args.get());
   up->footer(
       "sbatch reads its usual variables too: SBATCH_ACCOUNT, SBATCH_QOS,\n"
-      "SBATCH_TIMELIMIT.\n\n"
-      "Examples:\n"
-      "  frostline slurm up imdb --max 16 --registry /srv/models\n"
-      "  frostline slurm up --all --max 4 --gres gpu:4 --slots gpu "
-      "--registry /srv/models");
+      "SBATCH_TIMELIMIT.");
 }
 
 }  // namespace frostline::cli

@@ -111,3 +111,16 @@ says() {
   says "FL-6009"
   [ ! -e again.tsv ]
 }
+
+@test "a worker that has gone is named, with what brings it back" {
+  kill "$(cat worker.pid)"
+  for _ in $(seq 200); do
+    frostline worker list | grep -qw one || break
+    sleep 0.1
+  done
+  run frostline trial predictions looks 0 -o late.tsv
+  echo "$output"
+  [ "$status" -ne 0 ]
+  says "FL-6010" "workers/one" "--run-dir"
+  [ ! -e late.tsv ]
+}

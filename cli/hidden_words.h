@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: hidden_words.h
+//
+// Two first words that scripts write and no help names:
+//
+//   frostline __complete -- study sh     what may stand there (help/complete.h)
+//   frostline __parse -- study show x    whether these words are a command:
+//                                        exit code 0, or the mistake and 2
+#ifndef FROSTLINE_CLI_HIDDEN_WORDS_H_
+#define FROSTLINE_CLI_HIDDEN_WORDS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/exit_code.h"
+#include "cli/commands/command.h"
+
+namespace frostline::cli {
+
+// Answers nothing where neither is the first word. Nothing is run of the words
+// behind it. REQUIRES: AddGlobalOptions(app, …) was called.
+std::optional<ExitCode> AnswerScript(CLI::App& app,
+                                     const std::vector<std::string>& arguments);
+
+}  // namespace frostline::cli
+
+#endif  // FROSTLINE_CLI_HIDDEN_WORDS_H_
