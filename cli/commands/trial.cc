@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <iostream>
+#include <limits>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "base/ids.h"
 #include "base/request_id.h"
 #include "base/status_macros.h"
@@ -11,6 +11,7 @@
 #include "cli/commands/trial_compare.h"
 #include "cli/commands/trial_log.h"
 #include "cli/commands/trial_outcomes.h"
+#include "cli/commands/trial_words.h"
 #include "cli/view/format.h"
 #include "cli/view/trial_view.h"
 
@@ -22,11 +23,12 @@ constexpr std::int64_t kMostTrials = 1'000'000'000;
 
 struct TrialArgs {
   std::string study;
-  std::int64_t number = 0;
+  TrialWords trial;
   std::string state;
   std::int64_t limit = 0;  // 0: all
   std::string reason;
   bool from_checkpoint = false;
+  std::uint64_t seed = 0;  // 0: what the trial trained with
   bool best = false;
   bool json = false;
 };
@@ -107,10 +109,9 @@ absl::StatusOr<ExitCode> List(Session& session, const TrialArgs& args) {
 }
 
 absl::StatusOr<ExitCode> Show(Session& session, const TrialArgs& args) {
-  ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.study));
-  ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::GetTrialRequest request;
-  request.set_name(absl::StrCat(name, "/trials/", args.number));
+  ASSIGN_OR_RETURN(*request.mutable_name(), TrialNameFrom(args.trial));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
   request.set_view(v1::TRIAL_VIEW_FULL);
   ASSIGN_OR_RETURN(const v1::Trial trial,
                    client->Call(&v1::StudyService::Stub::GetTrial, request));
@@ -118,21 +119,17 @@ absl::StatusOr<ExitCode> Show(Session& session, const TrialArgs& args) {
     std::cout << ToJson(trial);
     return kExitOk;
   }
-  ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
+  ASSIGN_OR_RETURN(const v1::Study study,
+                   FetchStudy(*client, StudyNameOfTrial(request.name())));
   std::cout << RenderTrial(trial, study.spec());
   return kExitOk;
 }
 
-std::string TrialNameFrom(const std::string& study, std::int64_t number) {
-  return absl::StrCat(study, "/trials/", number);
-}
-
 absl::StatusOr<ExitCode> CancelOne(Session& session, const TrialArgs& args) {
-  ASSIGN_OR_RETURN(const std::string study, StudyNameFrom(args.study));
-  ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::CancelTrialRequest request;
   request.set_request_id(NewRequestId(SystemClock()));
-  request.set_name(TrialNameFrom(study, args.number));
+  ASSIGN_OR_RETURN(*request.mutable_name(), TrialNameFrom(args.trial));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
   request.set_reason(args.reason);
   ASSIGN_OR_RETURN(const v1::Trial trial,
                    client->Call(&v1::StudyService::Stub::CancelTrial, request));
@@ -141,43 +138,34 @@ absl::StatusOr<ExitCode> CancelOne(Session& session, const TrialArgs& args) {
 }
 
 absl::StatusOr<ExitCode> RetryOne(Session& session, const TrialArgs& args) {
-  ASSIGN_OR_RETURN(const std::string study, StudyNameFrom(args.study));
-  ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::RetryTrialRequest request;
   request.set_request_id(NewRequestId(SystemClock()));
-  request.set_name(TrialNameFrom(study, args.number));
+  ASSIGN_OR_RETURN(*request.mutable_name(), TrialNameFrom(args.trial));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
   request.set_from_checkpoint(args.from_checkpoint);
+  request.set_seed(args.seed);
   ASSIGN_OR_RETURN(const v1::Trial trial,
                    client->Call(&v1::StudyService::Stub::RetryTrial, request));
   std::cout << trial.name() << " is " << NameOf(trial.state()) << "\n";
   return kExitOk;
 }
 
-// A verb about one trial, with STUDY and NUMBER.
 CLI::App* AddTrialVerb(CLI::App& noun, Invocation& invocation,
                        const std::shared_ptr<TrialArgs>& args,
                        const std::string& name, const std::string& help,
                        absl::StatusOr<ExitCode> (*verb)(Session&,
                                                         const TrialArgs&)) {
-  CLI::App* const added =
-      AddVerb(noun, name, help, invocation,
-              [args, verb](Session& session) { return verb(session, *args); });
-  added->add_option("STUDY", args->study, "The study")->required();
-  added->add_option("NUMBER", args->number, "The trial's number")
-      ->required()
-      ->check(CLI::Range(std::int64_t{0}, kMostTrials));
-  return added;
+  return AddStudyTrial(
+      noun, name, help, invocation, args->trial,
+      [args, verb](Session& session) { return verb(session, *args); });
 }
 
 void AddLog(CLI::App& noun, Invocation& invocation) {
   const auto args = std::make_shared<TrialLogArgs>();
-  CLI::App* const log =
-      AddVerb(noun, "log", "Print the last lines of a trial's log", invocation,
-              [args](Session& session) { return ShowLog(session, *args); });
-  log->add_option("STUDY", args->study, "The study")->required();
-  log->add_option("NUMBER", args->number, "The trial's number")
-      ->required()
-      ->check(CLI::Range(std::int64_t{0}, kMostTrials));
+  CLI::App* const log = AddStudyTrial(
+      noun, "log", "Print the last lines of a trial's log", invocation,
+      args->trial,
+      [args](Session& session) { return ShowLog(session, *args); });
   log->add_option("--attempt", args->attempt, "Not of the newest attempt")
       ->check(CLI::Range(std::int64_t{1}, kMostTrials));
   log->add_flag("-f,--follow", args->follow,
@@ -215,10 +203,18 @@ void AddTrialCommands(CLI::App& app, Invocation& invocation) {
   AddLog(*noun, invocation);
   AddTrialVerb(*noun, invocation, args, "cancel", "Cancel one trial", CancelOne)
       ->add_option("--reason", args->reason, "For people");
-  AddTrialVerb(*noun, invocation, args, "retry",
-               "Run an ended trial's point again, as a new trial", RetryOne)
-      ->add_flag("--from-checkpoint", args->from_checkpoint,
-                 "Go on from its last checkpoint");
+  CLI::App* const retry = AddTrialVerb(
+      *noun, invocation, args, "retry",
+      "Run an ended trial's point again, as a new trial", RetryOne);
+  CLI::Option* const from_checkpoint =
+      retry->add_flag("--from-checkpoint", args->from_checkpoint,
+                      "Go on from its last checkpoint");
+  retry
+      ->add_option("--seed", args->seed,
+                   "Train with this seed; else with the trial's own")
+      ->check(CLI::Range(std::uint64_t{1},
+                         std::numeric_limits<std::uint64_t>::max()))
+      ->excludes(from_checkpoint);
 }
 
 }  // namespace frostline::cli
