@@ -81,7 +81,9 @@ absl::Status CheckPoints(Client& client, const v1::Study& study,
     spec.clear_enqueue();
     std::size_t bytes = 0;
     std::size_t end = first;
-    for (; end < read.trials.size() && bytes < kMostPointBytes; ++end) {
+    for (; end < read.trials.size() && bytes < kMostPointBytes &&
+           spec.enqueue_size() < kMostTrials;
+         ++end) {
       *spec.add_enqueue()->mutable_values() = read.trials[end].parameters();
       bytes += spec.enqueue(spec.enqueue_size() - 1).ByteSizeLong();
     }
