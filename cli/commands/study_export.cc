@@ -18,12 +18,12 @@
 namespace frostline::cli {
 namespace {
 
-using Format = v1::ExportTrialsRequest::Format;
+using FileFormat = v1::ExportTrialsRequest::Format;
 
 struct ExportArgs {
   std::string id;
   std::string file;
-  Format format = v1::ExportTrialsRequest::JSON_LINES;
+  FileFormat format = v1::ExportTrialsRequest::JSON_LINES;
   std::string filter;
   bool with_measurements = false;
   bool force = false;
@@ -120,7 +120,7 @@ void AddStudyExport(CLI::App& noun, Invocation& invocation) {
   verb->add_option("--format", args->format,
                    "jsonl [the default], csv, optuna-journal")
       ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Format>{
+          std::map<std::string, FileFormat>{
               {"jsonl", v1::ExportTrialsRequest::JSON_LINES},
               {"csv", v1::ExportTrialsRequest::CSV},
               {"optuna-journal", v1::ExportTrialsRequest::OPTUNA_JOURNAL}},

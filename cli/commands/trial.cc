@@ -11,6 +11,7 @@
 #include "cli/commands/trial_compare.h"
 #include "cli/commands/trial_log.h"
 #include "cli/commands/trial_outcomes.h"
+#include "cli/commands/trial_verbs.h"
 #include "cli/commands/trial_words.h"
 #include "cli/view/format.h"
 #include "cli/view/trial_view.h"
@@ -200,6 +201,11 @@ void AddTrialCommands(CLI::App& app, Invocation& invocation) {
       ->add_flag("--json", args->json, "The trial as JSON");
   AddTrialCompare(*noun, invocation);
   AddTrialOutcomes(*noun, invocation);
+  AddTrialCurves(*noun, invocation);
+  AddTrialEnqueue(*noun, invocation);
+  AddTrialLabel(*noun, invocation);
+  AddTrialOutcomeRows(*noun, invocation);
+  AddTrialTell(*noun, invocation);
   AddLog(*noun, invocation);
   AddTrialVerb(*noun, invocation, args, "cancel", "Cancel one trial", CancelOne)
       ->add_option("--reason", args->reason, "For people");
