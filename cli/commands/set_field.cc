@@ -143,8 +143,8 @@ absl::Status SetField(const std::string& assignment, v1::StudySpec& spec,
   return NoField(top, "the study", names);
 }
 
-absl::Status SetValues(const std::vector<std::string>& assignments,
-                       PointMap& values) {
+absl::Status SetPointValues(const std::vector<std::string>& assignments,
+                            PointMap& values) {
   for (const std::string& assignment : assignments) {
     ASSIGN_OR_RETURN(const Assignment set, Split(assignment));
     google::protobuf::Value value = ReadAny(*set.value);

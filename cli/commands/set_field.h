@@ -27,8 +27,8 @@ using PointMap = google::protobuf::Map<std::string, google::protobuf::Value>;
 
 // Values by parameter, as "layer.3=2e-5", "layer.0=frozen" (0), "batch=16". A
 // choice that is called frozen stands in quotes of its own: 'x="frozen"'.
-absl::Status SetValues(const std::vector<std::string>& assignments,
-                       PointMap& values);
+absl::Status SetPointValues(const std::vector<std::string>& assignments,
+                            PointMap& values);
 
 }  // namespace frostline::cli
 

@@ -51,7 +51,7 @@ absl::StatusOr<EnqueuePoints> PointsOf(const EnqueueArgs& args) {
   }
   EnqueuePoints points;
   v1::EnqueuedTrial& trial = points.trials.emplace_back();
-  RETURN_IF_ERROR(SetValues(args.values, *trial.mutable_values()));
+  RETURN_IF_ERROR(SetPointValues(args.values, *trial.mutable_values()));
   RETURN_IF_ERROR(
       ChangeLabels(args.labels, "--label", *trial.mutable_labels()));
   trial.set_seed(args.seed);

@@ -65,7 +65,7 @@ absl::StatusOr<ExitCode> Tell(Session& session, const TellArgs& args) {
   v1::ImportedTrial& trial = *request.add_trials();
   trial.set_state(static_cast<v1::TrialState>(
       ReadEnum(args.state, *v1::TrialState_descriptor())->number()));
-  RETURN_IF_ERROR(SetValues(args.values, *trial.mutable_parameters()));
+  RETURN_IF_ERROR(SetPointValues(args.values, *trial.mutable_parameters()));
   RETURN_IF_ERROR(SetMetrics(args.metrics, trial));
   RETURN_IF_ERROR(
       ChangeLabels(args.labels, "--label", *trial.mutable_labels()));
