@@ -47,7 +47,7 @@ TEST_F(FieldChangesTest, NamesPathOldAndNew) {
   EXPECT_EQ(Text(),
             "recipe: - -> alf\n"
             "space.modules[layer.0].levels.rates: [0, 2e-05] -> "
-            "[0, 2e-05, 0.0001]\n"
+            "[0, 2e-05, 1e-04]\n"
             "training.epochs: 3 -> 10\n");
 }
 
