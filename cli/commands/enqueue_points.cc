@@ -20,8 +20,9 @@ absl::Status TakePoint(const YamlPtr& node, const std::string& file,
   const auto& type = *v1::EnqueuedTrial::descriptor();
   const bool is_point =
       node->kind == Kind::kMap && !node->entries.empty() &&
-      std::ranges::none_of(node->entries, [&type](const YamlEntry& entry) {
-        return type.FindFieldByName(entry.key) != nullptr;
+      std::ranges::all_of(node->entries, [&type](const YamlEntry& entry) {
+        return entry.value->kind == Kind::kScalar &&
+               type.FindFieldByName(entry.key) == nullptr;
       });
   const YamlPtr full =
       is_point ? MapNode({{"values", node->mark, node}}, node->mark) : node;

@@ -4,7 +4,8 @@
 //
 // A file of points to run: a list as the `enqueue` of a study file, also below
 // that key, as `frostline study best --yaml` prints it; or a point a line, as
-// JSON. A point without any key of EnqueuedTrial is its values alone.
+// JSON. A point of single values, without any key of EnqueuedTrial, is its
+// values alone.
 #ifndef FROSTLINE_CLI_COMMANDS_ENQUEUE_POINTS_H_
 #define FROSTLINE_CLI_COMMANDS_ENQUEUE_POINTS_H_
 

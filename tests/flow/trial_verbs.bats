@@ -109,9 +109,10 @@ trial() {
   echo "$output"
   [ "$status" -eq 100 ]
   says "bad.jsonl:2:1:" "FL-1014" "huge"
-  printf -- '- {valeus: {kind: small}}\n  ' >bad.yaml
+  printf -- '- {valeus: {kind: small}}\n' >bad.yaml
   run frostline trial enqueue exact bad.yaml
-  [ "$status" -ne 0 ]
+  [ "$status" -eq 100 ]
+  says "bad.yaml:1:4:" "did you mean 'values'?"
   run frostline trial enqueue exact --set head
   [ "$status" -eq 2 ]
   says "gives no value"
