@@ -21,12 +21,16 @@ struct Progress {
 };
 
 absl::Status ReadStream(Client& client, const WatchOptions& options,
-                        const WatchHandlers& handlers, Progress* progress) {
+                        const WatchHandlers& handlers, Duration left,
+                        Progress* progress) {
   v1::WatchStudyRequest request;
   request.set_name(options.study);
   request.set_after_revision(progress->revision);
   grpc::ClientContext context;
   client.ShowToken(&context);
+  if (left > Duration::zero()) {
+    context.set_deadline(std::chrono::system_clock::now() + left);
+  }
   const auto reader = client.studies().WatchStudy(&context, request);
   v1::StudyEvent event;
   progress->moved = false;
@@ -61,6 +65,15 @@ absl::StatusOr<std::int64_t> NewestRevision(Client& client,
   return now.revision();
 }
 
+absl::Status TimeIsOver(Duration timeout) {
+  return MakeError(
+      ErrorId::kDeadlinePassed,
+      absl::StrCat(
+          std::chrono::duration_cast<std::chrono::seconds>(timeout).count(),
+          " s have passed"),
+      "wait longer, or see `frostline study why ID`");
+}
+
 }  // namespace
 
 absl::Status Watch(Client& client, const WatchOptions& options,
@@ -70,10 +83,20 @@ absl::Status Watch(Client& client, const WatchOptions& options,
   Backoff backoff(options.first_pause, options.longest_pause);
   Progress progress{.revision = options.after_revision};
   SteadyTime last_sign_of_life = clock.Steady();
+  const bool is_timed = options.timeout > Duration::zero();
+  const SteadyTime end = last_sign_of_life + options.timeout;
   while (true) {
+    const Duration left = is_timed ? end - clock.Steady() : Duration::zero();
+    if (is_timed && left <= Duration::zero()) {
+      return TimeIsOver(options.timeout);
+    }
     const absl::Status status =
-        ReadStream(client, options, handlers, &progress);
+        ReadStream(client, options, handlers, left, &progress);
     if (progress.done) return absl::OkStatus();
+    if (is_timed &&
+        (absl::IsDeadlineExceeded(status) || clock.Steady() >= end)) {
+      return TimeIsOver(options.timeout);
+    }
     if (progress.moved) {
       last_sign_of_life = clock.Steady();
       backoff.Reset();
@@ -86,7 +109,9 @@ absl::Status Watch(Client& client, const WatchOptions& options,
       return status;
     }
     handlers.on_break(status);
-    std::this_thread::sleep_for(backoff.Next(rng));
+    Duration pause = backoff.Next(rng);
+    if (is_timed) pause = std::min(pause, end - clock.Steady());
+    std::this_thread::sleep_for(pause);
   }
 }
 

@@ -23,6 +23,8 @@ struct WatchOptions {
   std::int64_t after_revision = 0;
   // The coordinator may be away for so long at a time.
   Duration patience = std::chrono::minutes(10);
+  // The watch ends after so long with DEADLINE_PASSED; zero: never.
+  Duration timeout = Duration::zero();
   Duration first_pause = std::chrono::milliseconds(200);
   Duration longest_pause = std::chrono::seconds(10);
 };

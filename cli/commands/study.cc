@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/commands/output_flags.h"
+#include "cli/commands/study_verbs.h"
 #include "cli/view/format.h"
 #include "cli/view/study_view.h"
 #include "cli/view/trial_view.h"
@@ -158,6 +159,14 @@ void AddStudyCommands(CLI::App& app, Invocation& invocation) {
   AddStudyUpdate(*noun, invocation);
   AddPauseAndResume(*noun, invocation);
   AddStop(*noun, invocation);
+  AddStudyClone(*noun, invocation);
+  AddStudyDelete(*noun, invocation);
+  AddStudyDiff(*noun, invocation);
+  AddStudyExport(*noun, invocation);
+  AddStudyImport(*noun, invocation);
+  AddStudyLabel(*noun, invocation);
+  AddStudyWait(*noun, invocation);
+  AddStudyWhy(*noun, invocation);
 }
 
 }  // namespace frostline::cli

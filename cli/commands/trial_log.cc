@@ -3,7 +3,6 @@
 
 #include <iostream>
 
-#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "cli/view/format.h"
 #include "cli/view/log_view.h"
@@ -33,10 +32,9 @@ void Explain(const std::string& name, const v1::GetTrialLogReply& log) {
 
 absl::StatusOr<ExitCode> ShowLog(Session& session, const TrialLogArgs& args) {
   if (args.follow) return FollowLog(session, args);
-  ASSIGN_OR_RETURN(const std::string study, StudyNameFrom(args.study));
-  ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::GetTrialLogRequest request;
-  request.set_name(absl::StrCat(study, "/trials/", args.number));
+  ASSIGN_OR_RETURN(*request.mutable_name(), TrialNameFrom(args.trial));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
   request.set_attempt(args.attempt);
   request.mutable_wait()->set_seconds(kLogWaitSeconds);
   ASSIGN_OR_RETURN(const v1::GetTrialLogReply log,

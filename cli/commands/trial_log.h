@@ -10,12 +10,12 @@
 #include <string>
 
 #include "cli/commands/command.h"
+#include "cli/commands/trial_words.h"
 
 namespace frostline::cli {
 
 struct TrialLogArgs {
-  std::string study;
-  std::int64_t number = 0;
+  TrialWords trial;
   std::int64_t attempt = 0;  // 0: the newest
   bool follow = false;
   bool json = false;

@@ -154,11 +154,11 @@ bool Follower::Print(v1::GetTrialLogReply log) {
 }  // namespace
 
 absl::StatusOr<ExitCode> FollowLog(Session& session, const TrialLogArgs& args) {
-  ASSIGN_OR_RETURN(const std::string study, StudyNameFrom(args.study));
+  ASSIGN_OR_RETURN(const std::string name, TrialNameFrom(args.trial));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  ASSIGN_OR_RETURN(const v1::Study about, FetchStudy(*client, study));
-  Follower follower(*client, absl::StrCat(study, "/trials/", args.number),
-                    args);
+  ASSIGN_OR_RETURN(const v1::Study about,
+                   FetchStudy(*client, StudyNameOfTrial(name)));
+  Follower follower(*client, name, args);
   ASSIGN_OR_RETURN(const v1::Trial trial, follower.Run());
   std::cerr << DescribeOutcome(trial, about.spec());
   return kExitOk;

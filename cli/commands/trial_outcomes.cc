@@ -15,18 +15,17 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "cli/commands/output_flags.h"
+#include "cli/commands/trial_words.h"
 #include "cli/view/outcomes_view.h"
 
 namespace frostline::cli {
 namespace {
 
-constexpr std::int64_t kMostTrials = 1'000'000'000;
 constexpr int kPiece = 512 * 1024;
 constexpr std::size_t kMostAtOnce = 256;
 
 struct OutcomesArgs {
-  std::string study;
-  std::int64_t number = 0;
+  TrialWords trial;
   std::string set;
   std::string task;
   std::string file;
@@ -35,15 +34,10 @@ struct OutcomesArgs {
   Output output;
 };
 
-absl::StatusOr<std::string> NameOfTrial(const OutcomesArgs& args) {
-  ASSIGN_OR_RETURN(const std::string study, StudyNameFrom(args.study));
-  return absl::StrCat(study, "/trials/", args.number);
-}
-
 absl::StatusOr<v1::ExampleOutcomes> Fetch(Client& client,
                                           const OutcomesArgs& args) {
   v1::GetExampleOutcomesRequest request;
-  ASSIGN_OR_RETURN(*request.mutable_name(), NameOfTrial(args));
+  ASSIGN_OR_RETURN(*request.mutable_name(), TrialNameFrom(args.trial));
   request.set_set(args.set);
   request.set_task(args.task);
   return client.Call(&v1::StudyService::Stub::GetExampleOutcomes, request);
@@ -62,7 +56,7 @@ absl::StatusOr<ExitCode> ShowConfusion(Session& session,
 absl::StatusOr<v1::ReadPredictionsRequest> PredictionsRequest(
     const OutcomesArgs& args) {
   v1::ReadPredictionsRequest request;
-  ASSIGN_OR_RETURN(*request.mutable_name(), NameOfTrial(args));
+  ASSIGN_OR_RETURN(*request.mutable_name(), TrialNameFrom(args.trial));
   request.set_set(args.set);
   request.set_task(args.task);
   return request;
@@ -164,13 +158,9 @@ CLI::App* AddOne(CLI::App& noun, Invocation& invocation,
                  const std::string& name, const std::string& help,
                  absl::StatusOr<ExitCode> (*verb)(Session&,
                                                   const OutcomesArgs&)) {
-  CLI::App* const added =
-      AddVerb(noun, name, help, invocation,
-              [args, verb](Session& session) { return verb(session, *args); });
-  added->add_option("STUDY", args->study, "The study")->required();
-  added->add_option("NUMBER", args->number, "The trial's number")
-      ->required()
-      ->check(CLI::Range(std::int64_t{0}, kMostTrials));
+  CLI::App* const added = AddStudyTrial(
+      noun, name, help, invocation, args->trial,
+      [args, verb](Session& session) { return verb(session, *args); });
   added->add_option("--set", args->set,
                     "test, or the id of a data set; else the validation set");
   added->add_option("--task", args->task, "Of a study of several tasks");

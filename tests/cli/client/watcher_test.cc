@@ -60,9 +60,11 @@ class WatcherTest : public testing::Test {
   ~WatcherTest() override { server_->Shutdown(); }
 
   // Watches until `last` has been seen.
-  absl::Status WatchUntil(std::int64_t last, Duration patience = kPatience) {
+  absl::Status WatchUntil(std::int64_t last, Duration patience = kPatience,
+                          Duration timeout = Duration::zero()) {
     WatchOptions options{.study = "studies/demo", .after_revision = 5};
     options.patience = patience;
+    options.timeout = timeout;
     options.first_pause = options.longest_pause = std::chrono::milliseconds(1);
     return Watch(*client_, options,
                  {.on_event =
@@ -101,6 +103,13 @@ TEST_F(WatcherTest, LosesPatience) {
   studies_.scripts = {{{6}, kAway}, {{}, kAway}, {{}, kAway}, {{}, kAway}};
   EXPECT_THAT(WatchUntil(9, Duration::zero()),
               FailsWith(ErrorId::kCoordinatorAway));
+}
+
+TEST_F(WatcherTest, EndsWhenItsTimeIsOver) {
+  studies_.scripts.resize(100'000, {{}, kAway});
+  EXPECT_THAT(WatchUntil(9, kPatience, std::chrono::milliseconds(50)),
+              FailsWith(ErrorId::kDeadlinePassed));
+  EXPECT_GT(breaks_, 0);
 }
 
 TEST(Client, RefusesWhatIsNoAddress) {

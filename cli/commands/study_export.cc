@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `frostline study export`: all trials as a file, whole or not at all.
+#include "cli/commands/study_export.h"
+
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/plain/file.h"
+#include "base/status_macros.h"
+#include "cli/commands/study_verbs.h"
+#include "cli/view/format.h"
+
+namespace frostline::cli {
+namespace {
+
+using FileFormat = v1::ExportTrialsRequest::Format;
+
+struct ExportArgs {
+  std::string id;
+  std::string file;
+  FileFormat format = v1::ExportTrialsRequest::JSON_LINES;
+  std::string filter;
+  bool with_measurements = false;
+  bool force = false;
+};
+
+absl::Status Unwritable(const std::string& file, const std::string& cause) {
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat(file, " cannot be written: ", cause),
+                   "name a file in a folder that is there and may be written",
+                   "--output");
+}
+
+absl::Status ToStandardOutput(Client& client,
+                              const v1::ExportTrialsRequest& request) {
+  return StreamTrials(client, request, [](const std::string& piece) {
+    std::cout << piece << std::flush;
+    return std::cout ? absl::OkStatus()
+                     : Unwritable("standard output", "it is closed");
+  });
+}
+
+absl::Status ToFile(Client& client, const v1::ExportTrialsRequest& request,
+                    const std::string& path) {
+  // Made with the first piece, so that a refused call leaves no trace.
+  std::optional<AtomicFile> file;
+  std::int64_t bytes = 0;
+  const auto take = [&](const std::string& piece) {
+    if (!file.has_value()) {
+      Expected<AtomicFile> made = AtomicFile::Create(path);
+      if (!made.ok()) return Unwritable(path, made.fault().cause);
+      file.emplace(std::move(made).value());
+    }
+    const Expected<Done> put = file->Append(piece.data(), piece.size());
+    if (!put.ok()) return Unwritable(path, put.fault().cause);
+    bytes += static_cast<std::int64_t>(piece.size());
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(StreamTrials(client, request, take));
+  // Of a study without trials the file is empty.
+  RETURN_IF_ERROR(take(""));
+  const Expected<Done> done = file->Commit();
+  if (!done.ok()) return Unwritable(path, done.fault().cause);
+  std::cerr << "wrote " << path << ", " << FormatBytes(bytes) << "\n";
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ExitCode> Export(Session& session, const ExportArgs& args) {
+  v1::ExportTrialsRequest request;
+  ASSIGN_OR_RETURN(*request.mutable_name(), StudyNameFrom(args.id));
+  std::error_code error;
+  if (!args.file.empty() && !args.force &&
+      std::filesystem::exists(args.file, error)) {
+    return MakeError(
+        ErrorId::kRequestInvalid, absl::StrCat(args.file, " is there already"),
+        "name another file, or add --force to replace it", "--output");
+  }
+  request.set_format(args.format);
+  request.set_with_measurements(args.with_measurements);
+  request.set_filter(args.filter);
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  RETURN_IF_ERROR(args.file.empty() ? ToStandardOutput(*client, request)
+                                    : ToFile(*client, request, args.file));
+  return kExitOk;
+}
+
+}  // namespace
+
+absl::Status StreamTrials(
+    Client& client, const v1::ExportTrialsRequest& request,
+    const std::function<absl::Status(const std::string&)>& take) {
+  grpc::ClientContext context;
+  client.ShowToken(&context);
+  const auto reader = client.studies().ExportTrials(&context, request);
+  v1::ExportChunk chunk;
+  absl::Status taken;
+  while (reader->Read(&chunk)) {
+    if (!taken.ok()) continue;
+    taken = take(chunk.data());
+    if (!taken.ok()) context.TryCancel();
+  }
+  const grpc::Status status = reader->Finish();
+  RETURN_IF_ERROR(taken);
+  return status.ok() ? absl::OkStatus() : client.Explain(status);
+}
+
+void AddStudyExport(CLI::App& noun, Invocation& invocation) {
+  const auto args = std::make_shared<ExportArgs>();
+  CLI::App* const verb = AddVerb(
+      noun, "export", "Write all trials as JSON lines or as a table",
+      invocation, [args](Session& session) { return Export(session, *args); });
+  verb->add_option("ID", args->id, "The study")->required();
+  verb->add_option("-o,--output", args->file,
+                   "Into this file; else to standard output");
+  verb->add_option("--format", args->format,
+                   "jsonl [the default], csv, optuna-journal")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, FileFormat>{
+              {"jsonl", v1::ExportTrialsRequest::JSON_LINES},
+              {"csv", v1::ExportTrialsRequest::CSV},
+              {"optuna-journal", v1::ExportTrialsRequest::OPTUNA_JOURNAL}},
+          CLI::ignore_case));
+  verb->add_flag("--with-measurements", args->with_measurements,
+                 "Behind each trial what it measured; of JSON lines");
+  verb->add_option("--filter", args->filter,
+                   "Only such trials, e.g. 'state = SUCCEEDED'");
+  verb->add_flag("--force", args->force, "Replace a file that is there");
+}
+
+}  // namespace frostline::cli

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `frostline study label` and `study note`.
+#include <iostream>
+
+#include "base/ids.h"
+#include "base/status_macros.h"
+#include "cli/commands/label_words.h"
+#include "cli/commands/output_flags.h"
+#include "cli/commands/study_changes.h"
+#include "cli/commands/study_verbs.h"
+#include "cli/view/format.h"
+
+namespace frostline::cli {
+namespace {
+
+struct LabelArgs {
+  std::string id;
+  std::vector<std::string> changes;
+  std::string note;
+  Output output = {};
+};
+
+std::string LabelsText(const v1::Study& study) {
+  const std::string labels = FormatLabels(study.settings().labels());
+  return "study " + LastPart(study.name()) + " " +
+         (labels.empty() ? "has no labels" : "is labelled " + labels) + "\n";
+}
+
+absl::StatusOr<ExitCode> Label(Session& session, const LabelArgs& args) {
+  ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
+  LabelMap tried;
+  RETURN_IF_ERROR(ChangeLabels(args.changes, "KEY=VALUE", tried));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  const auto change = [&args](v1::UpdateStudyRequest& request) {
+    request.mutable_update_mask()->add_paths("labels");
+    return ChangeLabels(args.changes, "KEY=VALUE",
+                        *request.mutable_settings()->mutable_labels());
+  };
+  const absl::StatusOr<v1::Study> study =
+      args.changes.empty() ? FetchStudy(*client, name)
+                           : ChangeSettings(*client, name, change);
+  RETURN_IF_ERROR(study.status());
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, *study,
+                           [&study] { return LabelsText(*study); }));
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> Note(Session& session, const LabelArgs& args) {
+  ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
+  ASSIGN_OR_RETURN(const std::string note, ReadNote(args.note));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  const auto change = [&note](v1::UpdateStudyRequest& request) {
+    request.mutable_update_mask()->add_paths("notes");
+    request.mutable_settings()->set_notes(note);
+    return absl::OkStatus();
+  };
+  ASSIGN_OR_RETURN(const v1::Study study,
+                   ChangeSettings(*client, name, change));
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, study, [&study] {
+    return "study " + LastPart(study.name()) +
+           (study.settings().notes().empty() ? " has no note\n"
+                                             : " has the note\n");
+  }));
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddStudyLabel(CLI::App& noun, Invocation& invocation) {
+  const auto args = std::make_shared<LabelArgs>();
+  CLI::App* const label = AddVerb(
+      noun, "label", "Set labels of a study, take some away, or show them",
+      invocation, [args](Session& session) { return Label(session, *args); });
+  label->add_option("ID", args->id, "The study")->required();
+  label->add_option("KEY=VALUE", args->changes,
+                    "Set this label; KEY- takes it away");
+  AddOneFormats(label, args->output);
+  CLI::App* const note =
+      AddVerb(noun, "note", "Write a study's note, in Markdown", invocation,
+              [args](Session& session) { return Note(session, *args); });
+  note->add_option("ID", args->id, "The study")->required();
+  note->add_option("TEXT", args->note,
+                   "The note; - is standard input, '' takes it away")
+      ->required();
+  AddOneFormats(note, args->output);
+}
+
+}  // namespace frostline::cli

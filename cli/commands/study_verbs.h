@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: study_verbs.h
+//
+// Verbs of `frostline study`, each in the file of its name.
+#ifndef FROSTLINE_CLI_COMMANDS_STUDY_VERBS_H_
+#define FROSTLINE_CLI_COMMANDS_STUDY_VERBS_H_
+
+#include "cli/commands/command.h"
+
+namespace frostline::cli {
+
+void AddStudyClone(CLI::App& noun, Invocation& invocation);
+void AddStudyDelete(CLI::App& noun, Invocation& invocation);
+void AddStudyDiff(CLI::App& noun, Invocation& invocation);
+void AddStudyExport(CLI::App& noun, Invocation& invocation);
+void AddStudyImport(CLI::App& noun, Invocation& invocation);
+void AddStudyLabel(CLI::App& noun, Invocation& invocation);  // and note
+void AddStudyWait(CLI::App& noun, Invocation& invocation);
+void AddStudyWhy(CLI::App& noun, Invocation& invocation);
+
+}  // namespace frostline::cli
+
+#endif  // FROSTLINE_CLI_COMMANDS_STUDY_VERBS_H_

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `frostline trial label` and `trial note`.
+#include <utility>
+
+#include "base/error.h"
+#include "base/request_id.h"
+#include "base/status_macros.h"
+#include "cli/commands/label_words.h"
+#include "cli/commands/output_flags.h"
+#include "cli/commands/study_changes.h"
+#include "cli/commands/trial_verbs.h"
+#include "cli/commands/trial_words.h"
+#include "cli/view/format.h"
+
+namespace frostline::cli {
+namespace {
+
+struct LabelArgs {
+  TrialWords trial;
+  std::vector<std::string> more;
+  Output output = {};
+};
+
+absl::StatusOr<v1::Trial> Fetch(Client& client, const std::string& name) {
+  v1::GetTrialRequest request;
+  request.set_name(name);
+  return client.Call(&v1::StudyService::Stub::GetTrial, request);
+}
+
+absl::StatusOr<v1::Trial> Update(Client& client, const std::string& path,
+                                 v1::UpdateTrialRequest request) {
+  request.set_request_id(NewRequestId(SystemClock()));
+  request.mutable_update_mask()->add_paths(path);
+  return client.Call(&v1::StudyService::Stub::UpdateTrial, request);
+}
+
+std::string LabelsText(const v1::Trial& trial) {
+  const std::string labels = FormatLabels(trial.labels());
+  return trial.name() +
+         (labels.empty() ? " has no labels" : " is labelled " + labels) + "\n";
+}
+
+absl::StatusOr<ExitCode> Label(Session& session, const LabelArgs& args) {
+  std::vector<std::string> changes = args.more;
+  v1::UpdateTrialRequest request;
+  ASSIGN_OR_RETURN(*request.mutable_name(),
+                   TrialNameFrom(args.trial, &changes));
+  LabelMap tried;
+  RETURN_IF_ERROR(ChangeLabels(changes, "KEY=VALUE", tried));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  ASSIGN_OR_RETURN(v1::Trial trial, Fetch(*client, request.name()));
+  if (!changes.empty()) {
+    *request.mutable_labels() = trial.labels();
+    RETURN_IF_ERROR(
+        ChangeLabels(changes, "KEY=VALUE", *request.mutable_labels()));
+    ASSIGN_OR_RETURN(trial, Update(*client, "labels", std::move(request)));
+  }
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, trial,
+                           [&trial] { return LabelsText(trial); }));
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> Note(Session& session, const LabelArgs& args) {
+  std::vector<std::string> words = args.more;
+  v1::UpdateTrialRequest request;
+  ASSIGN_OR_RETURN(*request.mutable_name(), TrialNameFrom(args.trial, &words));
+  if (words.size() != 1) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     words.empty() ? "the note is missing"
+                                   : "the note is more than one word",
+                     "write it in quotes, or - for standard input", "TEXT");
+  }
+  ASSIGN_OR_RETURN(*request.mutable_note(), ReadNote(words[0]));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  ASSIGN_OR_RETURN(const v1::Trial trial,
+                   Update(*client, "note", std::move(request)));
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, trial, [&trial] {
+    return trial.name() +
+           (trial.note().empty() ? " has no note\n" : " has the note\n");
+  }));
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddTrialLabel(CLI::App& noun, Invocation& invocation) {
+  const auto args = std::make_shared<LabelArgs>();
+  CLI::App* const label = AddStudyTrial(
+      noun, "label", "Set labels of a trial, take some away, or show them",
+      invocation, args->trial,
+      [args](Session& session) { return Label(session, *args); });
+  label->add_option("KEY=VALUE", args->more,
+                    "Set this label; KEY- takes it away");
+  AddOneFormats(label, args->output);
+  CLI::App* const note = AddStudyTrial(
+      noun, "note", "Write a trial's note", invocation, args->trial,
+      [args](Session& session) { return Note(session, *args); });
+  note->add_option("TEXT", args->more,
+                   "The note; - is standard input, '' takes it away");
+  AddOneFormats(note, args->output);
+}
+
+}  // namespace frostline::cli

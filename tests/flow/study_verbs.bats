@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+# What people do to studies that are there: label, compare, copy, export,
+# import, wait for and delete them; bad input changes nothing.
+
+setup_file() {
+  export HOME=$BATS_FILE_TMPDIR
+  cd "$BATS_FILE_TMPDIR"
+  frostline serve --data frost --listen 127.0.0.1:0 --ready-file ready \
+    >serve.log 2>&1 3>&- &
+  echo $! >serve.pid
+  for _ in $(seq 300); do [ -s ready ] && break || sleep 0.1; done
+  export FROSTLINE_CONNECT=$(cat ready)
+  cat >trainer.py <<'PY'
+import json, sys
+for line in sys.stdin:
+    trial = json.loads(line)
+    if trial["type"] != "trial":
+        continue
+    best = 0.9 if trial["parameters"]["kind"] == "large" else 0.8
+    for step in (1, 2, 3):
+        print(json.dumps({"type": "report", "step": step,
+                          "metrics": {"accuracy": best - 0.1 / step}}),
+              flush=True)
+    print(json.dumps({"type": "finish", "state": "succeeded",
+                      "metrics": {"accuracy": best}}), flush=True)
+PY
+  cat >study.yaml <<'YAML'
+id: films
+model: {id: none, layers: 1}
+data: none
+maximize: accuracy
+budget: 4
+seed: 3
+sampler: random
+labels: {team: nlp}
+space:
+  modules: {head: [0, 1e-4, 1e-3]}
+  parameters: {kind: [small, large]}
+enqueue: [{values: {kind: large}}]
+YAML
+  frostline study create study.yaml >create.log
+  timeout 100 frostline worker --exec 'python3 trainer.py' --id one \
+    --idle-timeout 3s >worker.log 2>&1
+  frostline study export films --with-measurements -o films.jsonl
+}
+
+teardown_file() { kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")"; }
+
+# says TEXT…: the output has each.
+says() {
+  for text in "$@"; do
+    [[ $output == *"$text"* ]] || {
+      echo "'$text' is not in: $output"
+      return 1
+    }
+  done
+}
+
+# trials_of STUDY: how many it has.
+trials_of() {
+  frostline trial list "$1" --json |
+    python3 -c 'import json, sys; print(len(json.load(sys.stdin)["trials"]))'
+}
+
+# setting STUDY EXPRESSION: of its settings, as Python sees them.
+setting() {
+  frostline study show "$1" --json |
+    python3 -c "import json, sys; s = json.load(sys.stdin)['settings']; print($2)"
+}
+
+@test "labels are set, taken away and refused whole" {
+  frostline study clone films labelled
+  run frostline study label labelled 'name=Films of old' team-
+  [ "$status" -eq 0 ]
+  says "name=Films of old"
+  [ "$(setting labelled "s['labels']")" = "{'name': 'Films of old'}" ]
+  run frostline study label labelled more=1 oops
+  [ "$status" -eq 2 ]
+  says "'oops' is no change of a label" "KEY=VALUE"
+  [ "$(setting labelled "s['labels']")" = "{'name': 'Films of old'}" ]
+  run frostline study label nobody a=b
+  [ "$status" -eq 3 ]
+}
+
+@test "a note comes as a word or from standard input" {
+  frostline study clone films noted
+  frostline study note noted "for the paper"
+  [ "$(setting noted "s['notes']")" = "for the paper" ]
+  printf '# Why\nbecause' | frostline study note noted -
+  [ "$(setting noted "s['notes'].split()")" = "['#', 'Why', 'because']" ]
+}
+
+@test "a study is compared with itself, its file and another" {
+  run frostline study diff films films
+  [ "$status" -eq 0 ]
+  [ -z "$output" ]
+  run frostline study diff films study.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  frostline study clone films other --seed 5 --set 'space.modules[0].fixed=0'
+  run frostline study diff films other
+  [ "$status" -eq 1 ]
+  says "seed: 3 -> 5" "space.modules[head].fixed: - -> 0" \
+    "space.modules[head].levels.rates: [0, 1e-04, 0.001] -> -"
+  run frostline study diff films nobody
+  [ "$status" -eq 3 ]
+}
+
+@test "a clone that is refused leaves nothing" {
+  run frostline study clone films films
+  [ "$status" -eq 5 ]
+  says "FL-2002"
+  run frostline study clone films wrong --set training.epocs=3
+  [ "$status" -eq 100 ]
+  says "epochs"
+  run frostline study clone films wrong --with-trials \
+    --set 'space.parameters[0].choices=[small, huge]' --set enqueue=[]
+  [ "$status" -eq 100 ]
+  says "FL-1014" "studies/films"
+  run frostline study show wrong
+  [ "$status" -eq 3 ]
+}
+
+@test "a clone takes the trials that have ended" {
+  run frostline study clone films learned --with-trials --trials 9
+  [ "$status" -eq 0 ]
+  says "with 4 trials of films"
+  # One is enqueued by the spec itself.
+  [ "$(trials_of learned)" -eq 5 ]
+  [ "$(setting learned "s['budget']['trials']")" = 9 ]
+}
+
+@test "an export is whole, and never overwrites by itself" {
+  [ "$(grep -c '"state"' films.jsonl)" -eq 4 ]
+  [ "$(grep -c '"measurements"' films.jsonl)" -ge 4 ]
+  before=$(cksum films.jsonl)
+  run frostline study export films -o films.jsonl
+  [ "$status" -eq 2 ]
+  says "films.jsonl is there already" "--force"
+  [ "$(cksum films.jsonl)" = "$before" ]
+  run frostline study export films -o nowhere/films.jsonl
+  [ "$status" -eq 2 ]
+  run frostline study export nobody -o nobody.jsonl
+  [ "$status" -eq 3 ]
+  run frostline study export films --filter 'state ~ x' -o nobody.jsonl
+  [ "$status" -eq 100 ]
+  [ ! -e nobody.jsonl ]
+  run frostline study export films --format csv --filter 'state = FAILED'
+  [ "${#lines[@]}" -eq 1 ]
+  says "number,state,origin" "head" "kind"
+}
+
+@test "an import is done once, however often it is asked" {
+  frostline study clone films fresh --set enqueue=[]
+  run frostline study import fresh films.jsonl
+  echo "$output"
+  [ "$status" -eq 0 ]
+  says "imported 4 trials into fresh"
+  run frostline study import fresh films.jsonl
+  says "imported 0 trials" "4 were there already"
+  [ "$(trials_of fresh)" -eq 4 ]
+  run frostline trial curves fresh 0 --format csv
+  says "step," "3,"
+  frostline study export films --format csv -o films.csv
+  frostline study clone films table --set enqueue=[]
+  frostline study import table <(cat films.csv)
+  [ "$(frostline trial show table 0 --json | grep -A3 '"kind"')" = \
+    "$(frostline trial show films 0 --json | grep -A3 '"kind"')" ]
+}
+
+@test "a bad line is named, and nothing is imported" {
+  frostline study clone films strict --set enqueue=[]
+  frostline study export films -o bad.jsonl
+  sed -i '3s/SUCCEEDED/DONE/' bad.jsonl
+  run frostline study import strict bad.jsonl
+  [ "$status" -eq 100 ]
+  says "bad.jsonl:3:"
+  frostline study export films --force -o bad.jsonl
+  sed -i '4s/"small"/"huge"/; 4s/"large"/"huge"/' bad.jsonl
+  run frostline study import strict bad.jsonl
+  echo "$output"
+  [ "$status" -eq 100 ]
+  says "bad.jsonl:4:" "FL-1014"
+  # More than a request holds: its points are judged before the first is sent.
+  head -n 1 bad.jsonl >many.jsonl
+  for _ in $(seq 1100); do sed -n 1p bad.jsonl; done >>many.jsonl
+  sed -n 4p bad.jsonl >>many.jsonl
+  run frostline study import strict many.jsonl
+  echo "$output"
+  [ "$status" -eq 100 ]
+  says "many.jsonl:1102:"
+  [ "$(trials_of strict)" -eq 0 ]
+}
+
+@test "why is answered of a study and of a trial" {
+  run frostline study why films 0
+  [ "$status" -eq 0 ]
+  says "trial 0 has ended SUCCEEDED" "workers:"
+  run frostline study why films/0
+  says "trial 0 has ended SUCCEEDED"
+  frostline study clone films waits
+  frostline study pause waits
+  run frostline study why waits
+  says "fix: "
+  run frostline study why films 99
+  [ "$status" -eq 3 ]
+}
+
+@test "a wait ends with a code for each end" {
+  run frostline study wait films
+  [ "$status" -eq 0 ]
+  run frostline study wait films --for 'best>=0.9'
+  [ "$status" -eq 0 ]
+  run frostline study wait films --for trials=99
+  [ "$status" -eq 8 ]
+  run frostline study wait films --for 'best<=1'
+  [ "$status" -eq 2 ]
+  says "best>=1"
+  frostline study clone films idle
+  run frostline study wait idle --for running --timeout 1s
+  [ "$status" -eq 6 ]
+  says "FL-4008"
+  frostline study stop idle
+  run frostline study wait idle
+  [ "$status" -eq 8 ]
+  run frostline study delete idle
+  [ "$status" -eq 0 ]
+  run frostline study show idle
+  [ "$status" -eq 3 ]
+}
+
+@test "all settings change, or none" {
+  frostline study clone films tuned
+  frostline study update tuned --time 12h --training-time 90m \
+    --require gpu=a100 --label a=b --priority 3
+  [ "$(setting tuned "s['budget']['time'], s['budget']['training_seconds']")" \
+    = "('43200s', 5400)" ]
+  [ "$(setting tuned "s['required_worker_labels']")" = "{'gpu': 'a100'}" ]
+  [ "$(setting tuned "sorted(s['labels'])")" = "['a', 'team']" ]
+  run frostline study update tuned --priority 4 --time soon
+  [ "$status" -eq 2 ]
+  says "'soon' is no time"
+  [ "$(setting tuned "s['priority']")" = 3 ]
+}
+
+@test "a study with running trials is deleted only when that is said" {
+  frostline study clone films slow --set priority=100
+  frostline worker --exec 'sleep 60' --id slow >slow.log 2>&1 3>&- &
+  worker=$!
+  run frostline study wait slow --for running --timeout 30s
+  [ "$status" -eq 0 ]
+  run frostline study delete slow
+  [ "$status" -eq 5 ]
+  says "running" "--force --yes"
+  run frostline study delete slow --force
+  [ "$status" -eq 5 ]
+  frostline study show slow >shown.log
+  frostline study delete slow --force --yes
+  kill "$worker"
+  run frostline study show slow
+  [ "$status" -eq 3 ]
+}
