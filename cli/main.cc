@@ -21,6 +21,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/configured.h"
 #include "cli/commands/error_text.h"
+#include "cli/doctor/doctor_command.h"
 #include "cli/process/child_process.h"
 #include "cli/slurm/slurm_command.h"
 #include "tls/idle_connections.h"
@@ -63,6 +64,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddWorkerCommands(app, invocation);
   AddSlurmCommands(app, invocation);
   AddStatusCommand(app, invocation);
+  AddDoctorCommand(app, invocation);
   AddRegistryCommands(app, invocation);
   AddPredictCommand(app, invocation);
   AddCacheCommands(app, invocation);

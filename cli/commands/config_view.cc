@@ -29,7 +29,7 @@ Setting SettingOf(const ConfigKey& key, const Configuration& configuration) {
 }
 
 std::string OriginOf(const Target& target) {
-  if (target.why == "nothing names another") return "default";
+  if (target.why == kNobodyNames) return "default";
   const bool is_variable = target.why.starts_with("FROSTLINE_");
   const std::string why = absl::StrCat(is_variable ? "$" : "", target.why);
   return target.context.empty()

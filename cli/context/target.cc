@@ -67,7 +67,7 @@ absl::StatusOr<Target> NamedTarget(const Wish& flags, const Wish& environment,
   }
   ASSIGN_OR_RETURN(const std::string current, contexts.Current());
   if (current.empty()) {
-    return Target{kUsualConnect, {}, "", "nothing names another"};
+    return Target{kUsualConnect, {}, "", kNobodyNames};
   }
   if (contexts.Has(current)) {
     return TargetOf(current, "the current one", contexts);

@@ -25,6 +25,8 @@
 namespace frostline::cli {
 
 inline constexpr char kUsualConnect[] = "127.0.0.1:7070";
+// What Target::why is then.
+inline constexpr char kNobodyNames[] = "nothing names another";
 
 // What flags say, or the environment; what is empty is not said.
 struct Wish {

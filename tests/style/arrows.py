@@ -131,9 +131,11 @@ FLOORS = {
                  "term"),
         "init": ("demo", "commands", "view", "study_file", "client",
                  "process", "term"),
+        "doctor": ("commands", "view", "study_file", "context", "client",
+                   "process", "term"),
         "slurm": ("commands", "view", "context", "client", "process", "term"),
         "command_line": ("commands",),
-        "main": ("slurm", "command_line", "commands", "process"),
+        "main": ("doctor", "slurm", "command_line", "commands", "process"),
     },
 }
 
