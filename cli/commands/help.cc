@@ -36,7 +36,9 @@ constexpr char kEnvironment[] =
     "  FROSTLINE_TLS_KEY  files, for --token-file, --tls-ca, …\n"
     "  FROSTLINE_REGISTRY DIR of models.yaml and datasets.yaml, for "
     "--registry\n"
-    "  XDG_CONFIG_HOME    where contexts are kept; ~/.config\n"
+    "  XDG_CONFIG_HOME    where contexts and settings are kept; ~/.config\n"
+    "                     (`frostline config view` says what holds, and "
+    "why)\n"
     "  FROSTLINE_CORE_DUMPS  1: programs may dump core, secrets and all\n"
     "  NO_COLOR           no colours, as --no-color\n";
 

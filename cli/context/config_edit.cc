@@ -54,6 +54,7 @@ bool IsBare(char c) {
 }
 
 std::string Quoted(const std::string& value) {
+  if (value.empty()) return "''";
   const bool is_bare =
       absl::ascii_isalnum(static_cast<unsigned char>(value.front())) &&
       value.back() != ':' && std::all_of(value.begin(), value.end(), IsBare);

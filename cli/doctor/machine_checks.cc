@@ -12,9 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "cli/client/address.h"
 #include "cli/doctor/check.h"
 #include "cli/view/format.h"
+#include "tls/access.h"
 
 namespace frostline::cli::doctor {
 namespace {
@@ -156,7 +156,7 @@ Finding CheckPorts(const Patient& patient) {
   int foreign = 0;
   for (const int port : patient.asked.ports) {
     const bool is_ours =
-        coordinator.reached.ok() &&
+        coordinator.reached.ok() && tls::IsLocalAddress(coordinator.address) &&
         absl::EndsWith(coordinator.address, absl::StrCat(":", port));
     const bool is_taken = taken.contains(port);
     told.push_back(absl::StrCat(
