@@ -51,6 +51,8 @@ struct Patient {
 // program_checks.cc
 Finding CheckVersions(const Patient& patient);
 Finding CheckLibraries(const Patient& patient);
+
+// speed_checks.cc
 Finding CheckSpeed(const Patient& patient);
 Finding CheckGpu(const Patient& patient);
 

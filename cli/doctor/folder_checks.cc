@@ -23,42 +23,31 @@ constexpr std::int64_t kLittleFree = 1'024 * kMiB;
 
 // Those that the coordinator refuses for its database, because their locks
 // cannot be relied on: storage/sqlite/files.cc has the same.
+constexpr std::pair<std::uint64_t, const char*> kRemote[] = {
+    {0x6969, "NFS"},
+    {0x517b, "SMB"},
+    {0xfe534d42, "SMB"},
+    {0xff534d42, "SMB"},
+    {0x0bd00bd0, "Lustre"},
+    {0x47504653, "GPFS"},
+    {0x19830326, "BeeGFS"},
+    {0x00c36400, "Ceph"},
+    {0x65735546, "FUSE"},
+    {0x5346414f, "AFS"},
+    {0x6b414653, "AFS"},
+    {0x73757245, "Coda"},
+    {0x01021997, "9P"},
+    {0x7461636f, "OCFS2"},
+    {0x01161970, "GFS2"},
+    {0xaad7aaea, "PanFS"},
+    {0x786f4256, "a VirtualBox shared folder"},
+};
+
 const char* RemoteFileSystem(std::uint64_t magic) {
-  switch (magic) {
-    case 0x6969:
-      return "NFS";
-    case 0x517b:
-    case 0xfe534d42:
-    case 0xff534d42:
-      return "SMB";
-    case 0x0bd00bd0:
-      return "Lustre";
-    case 0x47504653:
-      return "GPFS";
-    case 0x19830326:
-      return "BeeGFS";
-    case 0x00c36400:
-      return "Ceph";
-    case 0x65735546:
-      return "FUSE";
-    case 0x5346414f:
-    case 0x6b414653:
-      return "AFS";
-    case 0x73757245:
-      return "Coda";
-    case 0x01021997:
-      return "9P";
-    case 0x7461636f:
-      return "OCFS2";
-    case 0x01161970:
-      return "GFS2";
-    case 0xaad7aaea:
-      return "PanFS";
-    case 0x786f4256:
-      return "a VirtualBox shared folder";
-    default:
-      return nullptr;
+  for (const auto& [number, name] : kRemote) {
+    if (number == magic) return name;
   }
+  return nullptr;
 }
 
 // The role of a folder, and where it is.
