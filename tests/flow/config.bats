@@ -120,6 +120,7 @@ for one in json.load(sys.stdin)["settings"]:
 
 @test "a format of a file is for terminals alone" {
   write "$MINE" 'format: json\n'
+  export FROSTLINE_PAGER=  # none: nobody is there to leave it
   run frostline config view
   [[ $output == KEY* ]]
   run python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' \
