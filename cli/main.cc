@@ -18,8 +18,10 @@
 #include "base/exit_code.h"
 #include "cli/command_line.h"
 #include "cli/commands/command.h"
+#include "cli/commands/configured.h"
 #include "cli/commands/error_text.h"
 #include "cli/commands/output_flags.h"
+#include "cli/doctor/doctor_command.h"
 #include "cli/hidden_words.h"
 #include "cli/process/child_process.h"
 #include "cli/slurm/slurm_command.h"
@@ -65,6 +67,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddStatusCommand(app, invocation);
   AddTopCommand(app, invocation);
   AddEventsCommand(app, invocation);
+  AddDoctorCommand(app, invocation);
   AddRegistryCommands(app, invocation);
   AddPredictCommand(app, invocation);
   AddCacheCommands(app, invocation);
@@ -73,6 +76,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddWhoAmICommand(app, invocation);
   AddLoginCommands(app, invocation);
   AddContextCommands(app, invocation);
+  AddConfigCommands(app, invocation);
   AddTlsCommands(app, invocation);
   AddCertificateCommands(app, invocation);
   AddAuditCommands(app, invocation);
@@ -92,6 +96,26 @@ ExitCode FailAs(bool json, const absl::Status& status,
   return ExitCodeOf(status);
 }
 
+// A file that is wrong must not hinder those who find out what is.
+bool NeedsConfiguration(const CLI::App& app) {
+  const std::vector<std::string> without = {"completion", "config", "doctor",
+                                            "help", "version"};
+  const auto chosen = app.get_subcommands();
+  return !chosen.empty() &&
+         std::find(without.begin(), without.end(),
+                   chosen.front()->get_name()) == without.end();
+}
+
+// What the files say, and what they say wrong, for a session.
+void Configure(const absl::StatusOr<Configuration>& loaded, Session& session) {
+  session.configured = loaded.status();
+  if (!loaded.ok()) return;
+  session.configuration = *loaded;
+  for (const std::string& warning : loaded->warnings) {
+    std::cerr << "warning: " << warning << "\n";
+  }
+}
+
 ExitCode Main(const std::vector<std::string>& arguments) {
   if (const auto program = OtherProgram(arguments)) {
     return Fail(ExecSibling(program->name, program->arguments),
@@ -104,6 +128,8 @@ ExitCode Main(const std::vector<std::string>& arguments) {
   Invocation invocation;
   AddCommands(app, invocation);
   AddGlobalOptions(app, invocation);
+  const auto configuration = LoadConfiguration(PlacesOfUser());
+  if (configuration.ok()) PassOn(*configuration);  // before flags are read
   if (const auto code = AnswerScript(app, arguments)) return *code;
   const auto parsed = ParseCommandLine(app, arguments);
   Session session;
@@ -115,6 +141,12 @@ ExitCode Main(const std::vector<std::string>& arguments) {
     std::cout << *parsed;
     return kExitOk;
   }
+  session.no_color = invocation.no_color;
+  Configure(configuration, session);
+  if (!session.configured.ok() && NeedsConfiguration(app)) {
+    return FailAs(json, session.configured, session.terminal);
+  }
+  ApplyConfiguration(app, session);
   session.flags = invocation.flags;
   session.environment = WishOfEnvironment();
   session.contexts = ContextStore::OfUser();

@@ -45,7 +45,7 @@ class Client {
                                                           Reply*),
                              const Request& request) {
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + kDeadline);
+    context.set_deadline(std::chrono::system_clock::now() + deadline_);
     access_.ShowToken(&context);
     Reply reply;
     Stub& stub = *std::get<std::unique_ptr<Stub>>(stubs_);
@@ -97,6 +97,9 @@ class Client {
   // Says whether it is there; of other machines it answers true at once.
   bool AwaitStart(Duration longest);
 
+  // Calls wait no longer from now on. It is not for several threads.
+  void LimitCalls(std::chrono::milliseconds longest) { deadline_ = longest; }
+
   v1::StudyService::Stub& studies() { return *std::get<0>(stubs_); }
   const std::string& address() const { return address_; }
   // For calls that are made on a stub itself.
@@ -116,6 +119,7 @@ class Client {
          const std::shared_ptr<grpc::Channel>& channel);
 
   std::string address_;
+  std::chrono::milliseconds deadline_ = kDeadline;
   tls::Access access_;
   std::shared_ptr<grpc::Channel> channel_;
   std::tuple<std::unique_ptr<v1::StudyService::Stub>,

@@ -42,7 +42,8 @@ absl::StatusOr<Client*> OpenClient(Session& session) {
   if (session.client == nullptr) {
     ASSIGN_OR_RETURN(
         session.target,
-        ChooseTarget(session.flags, session.environment, session.contexts));
+        ChooseTarget(session.flags, session.environment, session.contexts,
+                     WishesOf(session.configuration)));
     ASSIGN_OR_RETURN(session.client, Client::Open(session.target.connect,
                                                   session.target.access));
   }

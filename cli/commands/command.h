@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "base/exit_code.h"
 #include "cli/client/client.h"
+#include "cli/context/configuration.h"
 #include "cli/context/context_store.h"
 #include "cli/context/target.h"
 #include "cli/term/terminal.h"
@@ -30,6 +31,10 @@ struct Session {
   Wish flags;
   Wish environment;
   ContextStore contexts{""};
+  // OK where the files say what they may; else most verbs are not begun.
+  absl::Status configured;
+  Configuration configuration = {};
+  bool no_color = false;  // as a flag said
   // OpenClient() chooses and opens them.
   Target target;
   std::unique_ptr<Client> client;
@@ -92,6 +97,7 @@ void AddTokenCommands(CLI::App& app, Invocation& invocation);
 void AddWhoAmICommand(CLI::App& app, Invocation& invocation);
 void AddTlsCommands(CLI::App& app, Invocation& invocation);
 void AddLoginCommands(CLI::App& app, Invocation& invocation);
+void AddConfigCommands(CLI::App& app, Invocation& invocation);
 void AddContextCommands(CLI::App& app, Invocation& invocation);
 void AddCertificateCommands(CLI::App& app, Invocation& invocation);
 void AddAuditCommands(CLI::App& app, Invocation& invocation);

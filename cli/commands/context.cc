@@ -136,6 +136,13 @@ absl::StatusOr<ExitCode> Use(const Session& session, const std::string& name) {
   RETURN_IF_ERROR(session.contexts.SetCurrent(name));
   std::cout << "context " << name << " (" << context.connect
             << ") is the current one\n";
+  // Nobody should wonder why commands go elsewhere still.
+  for (const char* const key : {"connect", "context"}) {
+    const ConfigValue* const value = session.configuration.Find(key);
+    if (value == nullptr || value->text == name) continue;
+    std::cerr << "note: " << value->origin << " stands before it: " << key
+              << ": " << value->text << "\n";
+  }
   return kExitOk;
 }
 

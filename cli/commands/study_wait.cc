@@ -144,10 +144,7 @@ void AddStudyWait(CLI::App& noun, Invocation& invocation) {
   AddOneFormats(verb, args->output);
   verb->footer(
       "Exit codes: 0 it is there; 6 the time is over; 8 the study ended\n"
-      "without it, or without a trial that succeeded.\n"
-      "Examples:\n"
-      "  frostline study wait imdb --timeout 2h\n"
-      "  frostline study wait imdb --for 'best>=0.9'");
+      "without it, or without a trial that succeeded.");
 }
 
 }  // namespace frostline::cli

@@ -32,9 +32,23 @@ absl::StatusOr<Target> TargetOf(const std::string& name, const std::string& why,
   return Target{context.connect, context.access, context.name, why};
 }
 
+bool Names(const Wish& wish) {
+  return !wish.connect.empty() || !wish.context.empty();
+}
+
+// REQUIRES: Names(file.wish).
+absl::StatusOr<Target> TargetOfFile(const FileWish& file,
+                                    const ContextStore& contexts) {
+  if (!file.wish.connect.empty()) {
+    return Target{file.wish.connect, {}, "", file.why};
+  }
+  return TargetOf(file.wish.context, file.why, contexts);
+}
+
 // Without what flags and the environment say of credentials.
 absl::StatusOr<Target> NamedTarget(const Wish& flags, const Wish& environment,
-                                   const ContextStore& contexts) {
+                                   const ContextStore& contexts,
+                                   const FileWishes& files) {
   if (!flags.connect.empty()) return Target{flags.connect, {}, "", "--connect"};
   if (!flags.context.empty()) {
     return TargetOf(flags.context, "--context", contexts);
@@ -45,9 +59,15 @@ absl::StatusOr<Target> NamedTarget(const Wish& flags, const Wish& environment,
   if (!environment.context.empty()) {
     return TargetOf(environment.context, "FROSTLINE_CONTEXT", contexts);
   }
+  if (Names(files.project.wish)) return TargetOfFile(files.project, contexts);
+  if (Names(files.user.wish)) {
+    ASSIGN_OR_RETURN(Target target, TargetOfFile(files.user, contexts));
+    Replace(files.user.wish.access, &target.access);
+    return target;
+  }
   ASSIGN_OR_RETURN(const std::string current, contexts.Current());
   if (current.empty()) {
-    return Target{kUsualConnect, {}, "", "nothing names another"};
+    return Target{kUsualConnect, {}, "", kNobodyNames};
   }
   if (contexts.Has(current)) {
     return TargetOf(current, "the current one", contexts);
@@ -73,14 +93,20 @@ Wish WishOfEnvironment() {
 }
 
 absl::StatusOr<Target> ChooseTarget(const Wish& flags, const Wish& environment,
-                                    const ContextStore& contexts) {
+                                    const ContextStore& contexts,
+                                    const FileWishes& files) {
   if (!flags.connect.empty() && !flags.context.empty()) {
     return MakeError(ErrorId::kRequestInvalid,
                      "--connect and --context name a coordinator each",
                      "give one of them", "--context");
   }
-  ASSIGN_OR_RETURN(Target target, NamedTarget(flags, environment, contexts));
-  if (flags.context.empty()) Replace(environment.access, &target.access);
+  ASSIGN_OR_RETURN(Target target,
+                   NamedTarget(flags, environment, contexts, files));
+  const bool by_project =
+      !Names(flags) && !Names(environment) && Names(files.project.wish);
+  if (flags.context.empty() && !by_project) {
+    Replace(environment.access, &target.access);
+  }
   Replace(flags.access, &target.access);
   return target;
 }

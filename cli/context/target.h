@@ -6,10 +6,13 @@
 // said names it:
 //
 //   --connect, --context, FROSTLINE_CONNECT, FROSTLINE_CONTEXT,
+//   a project's file, the user's file (configuration.h),
 //   the current context, 127.0.0.1:7070
 //
-// A context brings its own token and CA, and they go to no other address. Flags
-// stand before these, and the environment too unless --context is given.
+// A context brings its own token and CA, and they go to no other address; so
+// does the user's file. Flags stand before these, and the environment too
+// unless --context is given. A project's file may be a stranger's: a
+// coordinator that it names gets no credentials of the environment.
 #ifndef FROSTLINE_CLI_CONTEXT_TARGET_H_
 #define FROSTLINE_CLI_CONTEXT_TARGET_H_
 
@@ -22,12 +25,25 @@
 namespace frostline::cli {
 
 inline constexpr char kUsualConnect[] = "127.0.0.1:7070";
+// What Target::why is then.
+inline constexpr char kNobodyNames[] = "nothing names another";
 
 // What flags say, or the environment; what is empty is not said.
 struct Wish {
   std::string connect;
   std::string context;
   tls::AccessFiles access;
+};
+
+// The same of a file; `why` is "FILE:LINE" of what names the coordinator.
+struct FileWish {
+  Wish wish = {};
+  std::string why = {};
+};
+
+struct FileWishes {
+  FileWish project = {};  // its access is not looked at
+  FileWish user = {};
 };
 
 struct Target {
@@ -42,7 +58,8 @@ Wish WishOfEnvironment();
 // Reads no context where none is needed, so a damaged one hinders nobody who
 // names an address. --connect beside --context is REQUEST_INVALID.
 absl::StatusOr<Target> ChooseTarget(const Wish& flags, const Wish& environment,
-                                    const ContextStore& contexts);
+                                    const ContextStore& contexts,
+                                    const FileWishes& files = {});
 
 // Says "gpu-head.lan:7443, context lab (the current one)".
 std::string DescribeTarget(const Target& target);

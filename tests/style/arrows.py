@@ -136,10 +136,13 @@ FLOORS = {
                  "term"),
         "init": ("demo", "commands", "view", "study_file", "client",
                  "process", "term"),
+        "doctor": ("commands", "view", "study_file", "context", "client",
+                   "process", "term"),
         "slurm": ("commands", "view", "context", "client", "process", "term"),
         "command_line": ("commands", "help"),
         "hidden_words": ("command_line", "commands", "help"),
-        "main": ("hidden_words", "slurm", "command_line", "commands", "process"),
+        "main": ("hidden_words", "doctor", "slurm", "command_line", "commands",
+                 "process"),
     },
 }
 

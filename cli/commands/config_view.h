@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: config_view.h
+#ifndef FROSTLINE_CLI_COMMANDS_CONFIG_VIEW_H_
+#define FROSTLINE_CLI_COMMANDS_CONFIG_VIEW_H_
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cli/commands/command.h"
+
+namespace frostline::cli {
+
+struct Setting {
+  std::string key;
+  std::string value;
+  // "--connect", "$FROSTLINE_CONNECT", "FILE:3", "context lab", "default".
+  std::string origin;
+};
+
+// What holds of every key, in the table's order, and who says so. What the
+// coordinator is called by comes with it: a context's token shows as its file.
+absl::StatusOr<std::vector<Setting>> SettingsOf(const Session& session);
+
+void AddConfigView(CLI::App& noun, Invocation& invocation);
+
+}  // namespace frostline::cli
+
+#endif  // FROSTLINE_CLI_COMMANDS_CONFIG_VIEW_H_

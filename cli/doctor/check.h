@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: check.h
+//
+// A check judges what was found and changes nothing. A new one is a function
+// here and a line of the table in doctor.cc.
+#ifndef FROSTLINE_CLI_DOCTOR_CHECK_H_
+#define FROSTLINE_CLI_DOCTOR_CHECK_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cli/context/configuration.h"
+#include "cli/doctor/facts.h"
+#include "cli/doctor/machine.h"
+
+namespace frostline::cli::doctor {
+
+enum class CheckStatus { kOk, kWarn, kCritical, kSkipped };
+
+// "ok", "warn", "critical", "skipped".
+std::string NameOf(CheckStatus status);
+
+struct Finding {
+  CheckStatus status = CheckStatus::kOk;
+  std::string detail = {};
+  std::string fix = {};  // empty only of what is OK
+};
+
+// What the person who asks means to use.
+struct Asked {
+  std::string version;  // of this program
+  std::string data = "frost";
+  bool data_is_named = false;
+  std::string runs = "frostline-runs";
+  std::string cache;
+  std::string registry = "registry";
+  std::vector<int> ports = {7070};
+  int slots = 1;
+};
+
+struct Patient {
+  const Machine& machine;
+  const Asked& asked;
+  const Facts& facts;
+  const Configuration& configuration;
+  const absl::Status& configured;
+};
+
+// program_checks.cc
+Finding CheckVersions(const Patient& patient);
+Finding CheckLibraries(const Patient& patient);
+
+// speed_checks.cc
+Finding CheckSpeed(const Patient& patient);
+Finding CheckGpu(const Patient& patient);
+
+// machine_checks.cc
+Finding CheckProcessor(const Patient& patient);
+Finding CheckMemory(const Patient& patient);
+Finding CheckDescriptors(const Patient& patient);
+Finding CheckPorts(const Patient& patient);
+
+// folder_checks.cc
+Finding CheckDisk(const Patient& patient);
+Finding CheckFileSystem(const Patient& patient);
+Finding CheckWriteRights(const Patient& patient);
+Finding CheckRegistry(const Patient& patient);
+
+// coordinator_checks.cc
+Finding CheckConfiguration(const Patient& patient);
+Finding CheckCoordinator(const Patient& patient);
+Finding CheckProtocol(const Patient& patient);
+Finding CheckClock(const Patient& patient);
+
+}  // namespace frostline::cli::doctor
+
+#endif  // FROSTLINE_CLI_DOCTOR_CHECK_H_

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/doctor/doctor.h"
+
+#include <algorithm>
+#include <array>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "cli/context/configuration.h"
+#include "cli/term/utf8.h"
+
+namespace frostline::cli::doctor {
+namespace {
+
+struct Check {
+  const char* name;
+  Finding (*run)(const Patient&);
+};
+
+constexpr Check kChecks[] = {
+    {"versions", CheckVersions},
+    {"libraries", CheckLibraries},
+    {"configuration", CheckConfiguration},
+    {"processor", CheckProcessor},
+    {"memory", CheckMemory},
+    {"gpu", CheckGpu},
+    {"speed", CheckSpeed},
+    {"descriptors", CheckDescriptors},
+    {"ports", CheckPorts},
+    {"disk", CheckDisk},
+    {"file_system", CheckFileSystem},
+    {"write_rights", CheckWriteRights},
+    {"registry", CheckRegistry},
+    {"coordinator", CheckCoordinator},
+    {"protocol", CheckProtocol},
+    {"clock", CheckClock},
+};
+
+constexpr int kStatusWidth = 8;  // "critical"
+constexpr int kNameWidth = 13;   // "configuration"
+constexpr int kIndent = kStatusWidth + kNameWidth + 4;
+
+const char* StyleOf(CheckStatus status) {
+  switch (status) {
+    case CheckStatus::kOk:
+      return "32";
+    case CheckStatus::kWarn:
+      return "33";
+    case CheckStatus::kCritical:
+      return "1;31";
+    case CheckStatus::kSkipped:
+      break;
+  }
+  return "2";
+}
+
+// On a terminal it is broken so that it stays right of the names.
+std::string Indented(const std::string& text, int width) {
+  const int room = width > kIndent + 20 ? width - kIndent : 0;
+  std::string wrapped = WrapText(text, room);
+  while (!wrapped.empty() && wrapped.back() == '\n') wrapped.pop_back();
+  return absl::StrReplaceAll(
+      wrapped, {{"\n", absl::StrCat("\n", std::string(kIndent, ' '))}});
+}
+
+// What a library or another machine said must not steer the terminal.
+std::string Clean(const std::string& text) {
+  std::string clean = MaskSecrets(text);
+  std::replace_if(
+      clean.begin(), clean.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
+      ' ');
+  return clean;
+}
+
+std::string SumOf(const std::vector<NamedFinding>& findings) {
+  std::array<int, 4> counts{};
+  for (const NamedFinding& one : findings) {
+    ++counts.at(static_cast<std::size_t>(one.finding.status));
+  }
+  return absl::StrFormat("%d ok, %d to look at, %d critical, %d skipped\n",
+                         counts[0], counts[1], counts[2], counts[3]);
+}
+
+}  // namespace
+
+std::string NameOf(CheckStatus status) {
+  switch (status) {
+    case CheckStatus::kOk:
+      return "ok";
+    case CheckStatus::kWarn:
+      return "warn";
+    case CheckStatus::kCritical:
+      return "critical";
+    case CheckStatus::kSkipped:
+      break;
+  }
+  return "skipped";
+}
+
+std::vector<std::string> CheckNames() {
+  std::vector<std::string> names;
+  for (const Check& check : kChecks) names.emplace_back(check.name);
+  return names;
+}
+
+std::vector<NamedFinding> Examine(const Patient& patient,
+                                  const std::vector<std::string>& only) {
+  std::vector<NamedFinding> findings;
+  for (const Check& check : kChecks) {
+    const bool is_asked = only.empty() || std::find(only.begin(), only.end(),
+                                                    check.name) != only.end();
+    if (!is_asked) continue;
+    Finding finding = check.run(patient);
+    finding.detail = Clean(finding.detail);
+    finding.fix = Clean(finding.fix);
+    findings.push_back({check.name, finding});
+  }
+  return findings;
+}
+
+bool HasCritical(const std::vector<NamedFinding>& findings) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const NamedFinding& one) {
+                       return one.finding.status == CheckStatus::kCritical;
+                     });
+}
+
+google::protobuf::Struct MessageOf(const std::vector<NamedFinding>& findings) {
+  google::protobuf::Struct message;
+  auto& list = *(*message.mutable_fields())["checks"].mutable_list_value();
+  for (const NamedFinding& one : findings) {
+    auto& fields = *list.add_values()->mutable_struct_value()->mutable_fields();
+    fields["name"].set_string_value(one.name);
+    fields["status"].set_string_value(NameOf(one.finding.status));
+    fields["detail"].set_string_value(one.finding.detail);
+    fields["fix"].set_string_value(one.finding.fix);
+  }
+  return message;
+}
+
+std::string Render(const std::vector<NamedFinding>& findings,
+                   const Terminal& terminal) {
+  std::string text;
+  for (const NamedFinding& one : findings) {
+    const CheckStatus status = one.finding.status;
+    const std::string word =
+        absl::StrFormat("%-*s", kStatusWidth, NameOf(status));
+    absl::StrAppend(&text, Paint(terminal, StyleOf(status), word), "  ",
+                    absl::StrFormat("%-*s", kNameWidth, one.name), "  ",
+                    Indented(one.finding.detail, terminal.width), "\n");
+    if (one.finding.fix.empty()) continue;
+    absl::StrAppend(&text, std::string(kIndent, ' '),
+                    Indented("fix: " + one.finding.fix, terminal.width), "\n");
+  }
+  return text + SumOf(findings);
+}
+
+}  // namespace frostline::cli::doctor

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: doctor.h
+#ifndef FROSTLINE_CLI_DOCTOR_DOCTOR_H_
+#define FROSTLINE_CLI_DOCTOR_DOCTOR_H_
+
+#include <google/protobuf/struct.pb.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/doctor/check.h"
+#include "cli/term/terminal.h"
+
+namespace frostline::cli::doctor {
+
+struct NamedFinding {
+  std::string name;
+  Finding finding;
+};
+
+// In the order of the table.
+std::vector<std::string> CheckNames();
+
+// Runs the checks of these names, all when there are none. What they say has no
+// secrets. REQUIRES: `only` are names of checks.
+std::vector<NamedFinding> Examine(const Patient& patient,
+                                  const std::vector<std::string>& only);
+
+bool HasCritical(const std::vector<NamedFinding>& findings);
+
+// {"checks": [{"name": …, "status": …, "detail": …, "fix": …}]}
+google::protobuf::Struct MessageOf(const std::vector<NamedFinding>& findings);
+
+// A line for each, the fix of what is not well below it, and the sum.
+std::string Render(const std::vector<NamedFinding>& findings,
+                   const Terminal& terminal);
+
+}  // namespace frostline::cli::doctor
+
+#endif  // FROSTLINE_CLI_DOCTOR_DOCTOR_H_
