@@ -2,7 +2,9 @@
 #include "cli/contract/field_path.h"
 
 #include <deque>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -78,10 +80,25 @@ struct Visit {
   std::string path;
 };
 
+// A message within a message is written as a field is: "Hardware.Gpu".
+std::optional<FieldPlace> StepToNested(const FieldPlace& from,
+                                       const std::string& word) {
+  for (const Descriptor* const type : from.messages) {
+    const Descriptor* const nested = type->FindNestedTypeByName(word);
+    if (from.field != nullptr || nested == nullptr) continue;
+    FieldPlace place;
+    place.path = ShortNameOf(*nested);
+    place.messages = {nested};
+    return place;
+  }
+  return std::nullopt;
+}
+
 // Searches level by level, so that what is nearest comes first. Of each message
 // one place is enough, the nearest.
 absl::StatusOr<FieldPlace> Step(const FieldPlace& from,
                                 const std::string& word) {
+  if (auto nested = StepToNested(from, word)) return *std::move(nested);
   std::deque<Visit> open;
   std::set<const Descriptor*> seen;
   for (const Descriptor* const type : from.messages) {

@@ -50,8 +50,15 @@ std::string FormatCount(std::int64_t count) {
 }
 
 std::string FormatBytes(std::int64_t bytes) {
-  const auto mebibytes = static_cast<double>(bytes) / (1 << 20);
-  return absl::StrCat(FormatNumber(mebibytes), " MiB");
+  constexpr double kRoundsUp = 1023.95;  // four digits show it as 1024
+  auto number = static_cast<double>(bytes);
+  const char* unit = " B";
+  for (const char* const next : {" KiB", " MiB", " GiB", " TiB", " PiB"}) {
+    if (number < kRoundsUp) break;
+    number /= 1024;
+    unit = next;
+  }
+  return absl::StrCat(FormatNumber(number), unit);
 }
 
 std::string FormatFlops(double flops) {

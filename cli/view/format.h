@@ -23,7 +23,7 @@ std::string FormatNumber(double value);
 std::string FormatRate(double rate);
 // "4,260,000,000".
 std::string FormatCount(std::int64_t count);
-// "118 MiB", with four significant digits.
+// "96 B", "118 MiB", "23.58 GiB", with four significant digits.
 std::string FormatBytes(std::int64_t bytes);
 // "3.12 TFLOP": three significant digits, and a unit that keeps them short.
 std::string FormatFlops(double flops);

@@ -140,6 +140,8 @@ void AddMetrics(const std::vector<v1::Trial>& trials, const v1::StudySpec& spec,
     for (const auto& [name, value] : trial.metrics()) names.insert(name);
   }
   for (const v1::Objective& one : spec.objectives()) names.erase(one.metric());
+  // Some are noted with the usage, too.
+  for (const auto& column : columns) names.erase(column.column.title);
   for (const std::string& name : names) {
     columns.push_back(
         {OnDemand(name, Align::kRight), [name](const v1::Trial& trial) {

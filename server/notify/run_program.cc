@@ -126,6 +126,13 @@ bool ReadSome(int fd, std::string* kept) {
   return size > 0;
 }
 
+// What has gone may have left as much as a pipe holds.
+void ReadRest(int fd, std::string* kept) {
+  constexpr int kPieces = 16;  // of 64 KiB
+  for (int i = 0; i < kPieces && ReadSome(fd, kept); ++i) {
+  }
+}
+
 std::string LastLine(const std::string& output) {
   std::string last;
   for (const auto line : absl::StrSplit(output, '\n', absl::SkipWhitespace())) {
@@ -158,7 +165,7 @@ absl::StatusOr<Ran> WaitFor(pid_t pid, int out, Duration limit,
     if (poll(&output, 1, kLook) > 0 && !ReadSome(out, &kept)) output.fd = -1;
     int wait_status = 0;
     if (waitpid(pid, &wait_status, WNOHANG) == pid) {
-      if (output.fd >= 0) ReadSome(out, &kept);
+      if (output.fd >= 0) ReadRest(out, &kept);
       return Ran{CodeOf(wait_status), LastLine(kept)};
     }
     if (clock.Steady() >= end) {

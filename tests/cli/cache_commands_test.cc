@@ -74,7 +74,7 @@ TEST_F(CacheCommandsTest, ListsWhatIsKeptAndClearsIt) {
 TEST_F(CacheCommandsTest, LeavesWhatATrainerUses) {
   const trainer::PrefixGroup used = Make();
   ASSERT_EQ(Frostline("cache clear"), 0);
-  EXPECT_THAT(output_, HasSubstr("0 MiB removed from"));
+  EXPECT_THAT(output_, HasSubstr("0 B removed from"));
   EXPECT_THAT(output_, HasSubstr("1 kept, as trainers use them"));
 }
 

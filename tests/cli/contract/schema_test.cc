@@ -30,10 +30,14 @@ TEST(Schema, OfAStudyFileHasTheKeysThatAreServedAndTheShortForms) {
   const auto schema = Json::Parse(text);
   ASSERT_TRUE(schema.ok());
   const JsonValue* const root = &schema.value().root();
-  for (const char* const key : {"id", "maximize", "space", "budget", "notes"}) {
+  for (const char* const key :
+       {"id", "maximize", "space", "budget", "notify"}) {
     EXPECT_THAT(Below(root, {"properties", key}), NotNull()) << key;
   }
-  EXPECT_EQ(Below(root, {"properties", "notify"}), nullptr);
+  const JsonValue* const enqueued =
+      Below(root, {"$defs", "EnqueuedTrial", "properties"});
+  EXPECT_THAT(Below(enqueued, {"seed"}), NotNull());
+  EXPECT_EQ(Below(enqueued, {"baseline"}), nullptr);  // nobody serves it
   EXPECT_FALSE(root->Find("additionalProperties")->truth);
   EXPECT_THAT(Below(root, {"$defs", "ModuleSpace", "anyOf"}), NotNull());
 }

@@ -3,12 +3,18 @@
 
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/timestamp.pb.h>
+#include <google/protobuf/util/json_util.h>
 
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <random>
+#include <set>
+#include <string>
 
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "cli/view/format.h"
 #include "frostline/v1/admin_service.pb.h"
 #include "frostline/v1/importance_service.pb.h"
@@ -162,13 +168,39 @@ using Answers =
                    v1::TrialComparison, v1::ListCertificatesReply>;
 TYPED_TEST_SUITE(JsonText, Answers);
 
-TYPED_TEST(JsonText, SaysWhatProtobufSaysByteForByte) {
+// Protobuf's writer puts times behind all other fields; ours keeps the order of
+// the contract.
+std::multiset<std::string> LinesOf(const std::string& json) {
+  std::multiset<std::string> lines;
+  for (const auto line : absl::StrSplit(json, '\n')) {
+    lines.emplace(absl::StripSuffix(line, ","));
+  }
+  return lines;
+}
+
+TYPED_TEST(JsonText, SaysWhatProtobufSaysLineForLine) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     TypeParam message;
     if (seed > 0) Filler(seed).Fill(&message, 5);
-    ASSERT_EQ(ToJson(message), ProtobufJson(message, true)) << "seed " << seed;
-    ASSERT_EQ(ToJsonLine(message), ProtobufJson(message, false) + "\n")
+    ASSERT_EQ(LinesOf(ToJson(message)), LinesOf(ProtobufJson(message, true)))
         << "seed " << seed;
+  }
+}
+
+TYPED_TEST(JsonText, IsReadAsWhatItWas) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    TypeParam message;
+    if (seed > 0) Filler(seed).Fill(&message, 5);
+    for (const std::string& json : {ToJson(message), ToJsonLine(message)}) {
+      TypeParam read;
+      ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(json, &read).ok())
+          << json;
+      // Protobuf reads -0 as 0.
+      ASSERT_EQ(ProtobufJson(read, true),
+                absl::StrReplaceAll(ProtobufJson(message, true),
+                                    {{" -0,", " 0,"}, {" -0\n", " 0\n"}}))
+          << "seed " << seed;
+    }
   }
 }
 
