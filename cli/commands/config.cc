@@ -135,11 +135,6 @@ void AddConfigCommands(CLI::App& app, Invocation& invocation) {
   set->add_option("VALUE", args->value, "What it is to be")->required();
   set->add_flag("--project", args->project,
                 "In .frostline.yaml of this folder or above it");
-  noun->footer(
-      "Examples:\n"
-      "  frostline config view\n"
-      "  frostline config set format wide\n"
-      "  frostline config set registry ./registry --project");
 }
 
 }  // namespace frostline::cli

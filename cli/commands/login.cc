@@ -147,10 +147,7 @@ void AddLoginCommands(CLI::App& app, Invocation& invocation) {
       ->type_name("NAME");
   login->footer(
       "The token is read from --token-file, else from standard input: a\n"
-      "terminal does not show it.\n\n"
-      "Examples:\n"
-      "  frostline login gpu-head.lan:7443#FINGERPRINT\n"
-      "  frostline login gpu-head.lan:7443 --tls-ca ca.crt <ana.token");
+      "terminal does not show it.");
 }
 
 }  // namespace frostline::cli

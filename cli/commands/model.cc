@@ -182,10 +182,7 @@ void AddModelCommands(CLI::App& app, Invocation& invocation) {
   verb->add_option("DIR", args->folder, "A folder that is not there yet")
       ->required();
   verb->add_flag("--json", args->json, "What was copied, or where it is");
-  verb->footer(
-      "Of a study with training.extra.export.\n\nExamples:\n"
-      "  frostline model export imdb best-model\n"
-      "  frostline model export imdb/17 model-17");
+  verb->footer("Of a study with training.extra.export.");
 }
 
 }  // namespace frostline::cli

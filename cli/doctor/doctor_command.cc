@@ -102,11 +102,6 @@ void AddDoctorCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("NAME")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   AddOneFormats(verb, args->output);
-  verb->footer(
-      "Examples:\n"
-      "  frostline doctor\n"
-      "  frostline doctor --data ./frost --format json\n"
-      "  frostline doctor --only clock --only coordinator");
 }
 
 }  // namespace frostline::cli
