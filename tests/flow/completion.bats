@@ -89,7 +89,7 @@ offers() {
   offers serve --list
   [ "$output" = "--listen" ]
   offers worker --slo
-  [ "$output" = "--slots" ]
+  [ "$output" = "--slots --slots-per-gpu" ]
   offers worker dr
   [ "$output" = "drain" ]
 }

@@ -95,7 +95,7 @@ for line in open("lines"):
   says "did you mean 'GetStudy'?"
   run frostline rpc GetStudy '{"nme": "studies/toy"}'
   [ "$status" -eq 2 ]
-  says "unknown field 'nme' in GetStudyRequest" "at: nme" "did you mean 'name'?"
+  says "unknown field 'nme' in GetStudyRequest" "did you mean 'name'?"
   run frostline rpc GetStudy 'name: toy'
   [ "$status" -eq 2 ]
   run frostline rpc

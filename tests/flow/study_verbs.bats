@@ -65,7 +65,7 @@ trials_of() {
 # setting STUDY EXPRESSION: of its settings, as Python sees them.
 setting() {
   frostline study show "$1" --json |
-    python3 -c "import json, sys; s = json.load(sys.stdin)['settings']; print($2)"
+    python3 -c "import json, sys; s = json.load(sys.stdin)['settings']; print(($2))"
 }
 
 @test "labels are set, taken away and refused whole" {

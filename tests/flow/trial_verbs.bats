@@ -68,7 +68,7 @@ trials_of() {
 # trial STUDY NUMBER EXPRESSION: of the trial, as Python sees it.
 trial() {
   frostline trial show "$1" "$2" --json |
-    python3 -c "import json, sys; t = json.load(sys.stdin); print($3)"
+    python3 -c "import json, sys; t = json.load(sys.stdin); print(($3))"
 }
 
 @test "a trial is named by two words or by one" {

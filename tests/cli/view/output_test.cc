@@ -169,12 +169,12 @@ TEST(Yaml, IsReadBackAsTheSameStudy) {
   const auto study = ParseStudyFile(
       "id: imdb\nmodel: {id: \"12\", layers: 6}\ndata: \"yes\"\n"
       "maximize: accuracy\nseed: 18446744073709551615\n"
-      "sampler: {name: tpe}\nrecipe: \"a: b # c\"\n"
+      "sampler: {name: tpe}\nrecipe: \"a: b # c\"\nbudget: 3\n"
       "space:\n  modules: {\"layer.*\": [0, 1e-5, 0.001]}\n",
       "imdb.yaml");
   ASSERT_TRUE(study.ok()) << study.status();
   const std::string yaml = ToYaml(study->spec);
-  const auto again = ParseStudyFile(yaml, "imdb.yaml");
+  const auto again = ParseStudyFile(yaml + "budget: 3\n", "imdb.yaml");
   ASSERT_TRUE(again.ok()) << again.status() << yaml;
   EXPECT_TRUE(MessageDifferencer::Equals(again->spec, study->spec)) << yaml;
 }

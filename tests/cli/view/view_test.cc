@@ -145,7 +145,7 @@ TEST(PrefixView, SaysWhatTrialsCanShareAndWhatThatTakes) {
       "prefixes: 2.25 of 3 leading modules (embeddings, layers) are frozen on "
       "average; 75 % of the space freezes the embeddings and a layer, which "
       "frostline-trainer shares\n"
-      "boundaries: at most 2380 MiB on a node that sees all of it: 2 depths, "
+      "boundaries: at most 2.325 GiB on a node that sees all of it: 2 depths, "
       "25,000 texts of up to 64 tokens, 384 numbers of 4 bytes each; with all "
       "layers frozen, of one token. The worker's --prefix-bytes bounds it\n");
   EXPECT_THAT(RenderPrefixes(reply, std::nullopt, 1000),

@@ -112,7 +112,7 @@ TEST_F(Load, IsNotToldAgainToACoordinatorThatDoesNotTakeIt) {
   EXPECT_EQ(std::prev(last)->sequence(), last->sequence());
 }
 
-class Progress : public ::testing::Test {
+class ProgressInHeartbeats : public ::testing::Test {
  protected:
   // Beats for a lease until it is taken down.
   void Beat(bool tells_progress) {
@@ -141,14 +141,14 @@ class Progress : public ::testing::Test {
   std::unique_ptr<LeaseKeeper> keeper_;
 };
 
-TEST_F(Progress, RidesOnHeartbeatsOfWhoeverTellsIt) {
+TEST_F(ProgressInHeartbeats, RidesOnHeartbeatsOfWhoeverTellsIt) {
   Beat(true);
   EXPECT_TRUE(coordinator_.Await([](const Heard& heard) {
     return !heard.heartbeats.empty() && IsToldIn(heard.heartbeats.back());
   }));
 }
 
-TEST_F(Progress, IsNotToldToACoordinatorThatDidNotAskForIt) {
+TEST_F(ProgressInHeartbeats, IsNotToldToACoordinatorThatDidNotAskForIt) {
   Beat(false);
   EXPECT_TRUE(coordinator_.Await(
       [](const Heard& heard) { return heard.heartbeats.size() >= 3; }));
@@ -158,7 +158,7 @@ TEST_F(Progress, IsNotToldToACoordinatorThatDidNotAskForIt) {
 }
 
 // One that takes loads and no progress has come back in place of a newer one.
-TEST_F(Progress, IsLeftOutFirstWhereAHeartbeatIsRefused) {
+TEST_F(ProgressInHeartbeats, IsLeftOutFirstWhereAHeartbeatIsRefused) {
   coordinator_.Refuse("Heartbeat", ErrorId::kMethodNotBuilt);
   Beat(true);
   EXPECT_TRUE(coordinator_.Await(
