@@ -31,13 +31,13 @@ WRONG = (
     "constraints: {loss: frozen}", "pruner: {name: asha, options: 3}",
 )
 # The coordinator refuses these alone.
-NOT_SERVED = ("notify: [x]", "enqueue: [{baseline: true}]")
+NOT_SERVED = ("enqueue: [{baseline: true}]",)
 RIGHT = (
     "seeds: PAIRED", "seeds: SEED_MODE_FIXED", "lease: {ttl: 1h30m}",
     "lease: {ttl: 90}", "freeze: LR0", "model: 3", "labels: {team: 7, a: on}",
     "minimize: [loss, {train_seconds: {lo: 0}}]", "warm_start: [studies/old]",
     "enqueue: [{strategy: full}, {values: {a: no, b: [1, null]}}]",
-    "repeat: {times: 2}", "constraints: {train_seconds: 600}",
+    "notify: [mail]", "repeat: {times: 2}", "constraints: {train_seconds: 600}",
     "training: {extra: {any: {thing: [1]}}, seed: 18446744073709551615}",
 )
 SPACES = (
