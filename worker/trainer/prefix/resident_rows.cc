@@ -58,7 +58,7 @@ void ResidentRows::Keep(const std::string& group,
   if (wanted == 0) return;
   Group& held = groups_[group];
   held.last_use = ++uses_;
-  (void)Grow(held, group, held.used + wanted, boundary.size(2));
+  Grow(held, group, held.used + wanted, boundary.size(2));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ResidentRow& row = rows[i];
     if (held.begins.contains(row.key)) continue;
@@ -72,22 +72,22 @@ void ResidentRows::Keep(const std::string& group,
   }
 }
 
-bool ResidentRows::Grow(Group& group, const std::string& name,
+void ResidentRows::Grow(Group& group, const std::string& name,
                         std::int64_t wanted, std::int64_t hidden) {
   const std::int64_t now = group.rows.defined() ? group.rows.size(0) : 0;
-  if (wanted <= now) return true;
+  if (wanted <= now) return;
   std::int64_t rows = std::max({wanted, 2 * now, kFirstRows});
   // Where there is no room to double there may be for what is wanted.
   if (!MakeRoom(name, BytesOf(rows, hidden))) {
     rows = wanted;
-    if (!MakeRoom(name, BytesOf(rows, hidden))) return false;
+    if (!MakeRoom(name, BytesOf(rows, hidden))) return;
   }
   at::Tensor larger =
       at::zeros({rows, hidden}, at::TensorOptions(at::kFloat).device(device_));
-  if (now > 0)
+  if (now > 0) {
     larger.narrow(0, 0, group.used).copy_(group.rows.narrow(0, 0, group.used));
+  }
   group.rows = std::move(larger);  // [capacity, H]
-  return true;
 }
 
 bool ResidentRows::MakeRoom(const std::string& but, std::uint64_t bytes) {

@@ -68,8 +68,8 @@ class ResidentRows {
     std::unordered_map<RowKey, std::int64_t, RowKeyHash> begins;
   };
 
-  // False: there is no room for so many rows in all.
-  bool Grow(Group& group, const std::string& name, std::int64_t wanted,
+  // Makes it hold so many rows in all, where there is room.
+  void Grow(Group& group, const std::string& name, std::int64_t wanted,
             std::int64_t hidden);
   // Drops others until so many bytes more are free.
   bool MakeRoom(const std::string& but, std::uint64_t bytes);
