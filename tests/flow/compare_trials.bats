@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Two settings, each with three seeds, trained by a program that says of each
 # example whether it was right; then compared.
+load coordinator.bash
 
 setup_file() {
-  export HOME=$BATS_FILE_TMPDIR
-  cd "$BATS_FILE_TMPDIR"
-  frostline serve --data frost --listen 127.0.0.1:0 --ready-file ready \
-    >serve.log 2>&1 3>&- &
-  echo $! >serve.pid
-  for _ in $(seq 300); do [ -s ready ] && break || sleep 0.1; done
-  export FROSTLINE_CONNECT=$(cat ready)
+  begin_in_own_folder
+  serve_from frost
   # Of 200 examples the setting decides how many are right, the seed a few.
   cat >trainer.py <<'PY'
 import base64, json, random, sys
@@ -52,21 +48,10 @@ enqueue:
   - {values: {better: "no", tells: "no"}, seed: 14}
 YAML
   frostline study create study.yaml >create.log
-  timeout 100 frostline worker --exec 'python3 trainer.py' --id one \
-    --idle-timeout 3s >worker.log 2>&1
+  run_trials 100
 }
 
-teardown_file() { kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")"; }
-
-# says TEXT…: the output has each.
-says() {
-  for text in "$@"; do
-    [[ $output == *"$text"* ]] || {
-      echo "'$text' is not in: $output"
-      return 1
-    }
-  done
-}
+teardown_file() { end_serving; }
 
 @test "two runs are set against each other, example by example" {
   run frostline trial compare seeds/0 seeds/1 --margin 0.01

@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a shell completes, with names of a real coordinator.
+load coordinator.bash
 
 SOURCE=$(cd "$(dirname "$BATS_TEST_FILENAME")/../.." && pwd)
 TOY=$SOURCE/recipes/demo/study.yaml
 
 setup_file() {
-  export HOME=$BATS_FILE_TMPDIR
+  begin_in_own_folder
   unset XDG_CONFIG_HOME
-  cd "$BATS_FILE_TMPDIR"
-  frostline serve --data frost --listen 127.0.0.1:0 --ready-file ready \
-    >serve.log 2>&1 3>&- &
-  echo $! >serve.pid
-  for _ in $(seq 100); do [ -s ready ] && break || sleep 0.1; done
-  export FROSTLINE_CONNECT=$(cat ready)
+  serve_from frost
   frostline study create "$TOY" --id apple --trials 2 >create.log
   frostline study create "$TOY" --id apricot >>create.log
   frostline study create "$TOY" --id pear >>create.log
@@ -28,7 +24,7 @@ setup_file() {
 
 teardown_file() {
   kill "$(cat "$BATS_FILE_TMPDIR/worker.pid")" || true
-  kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")"
+  end_serving
 }
 
 setup() { cd "$BATS_TEST_TMPDIR"; }

@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # The doctor: with a coordinator, without one, and before one that hangs.
-
-load ../support/wait_for.bash
+load coordinator.bash
 
 setup_file() {
-  export HOME=$BATS_FILE_TMPDIR XDG_CONFIG_HOME=$BATS_FILE_TMPDIR/settings
+  begin_in_own_folder
+  export XDG_CONFIG_HOME=$BATS_FILE_TMPDIR/settings
   unset FROSTLINE_CONTEXT FROSTLINE_REGISTRY
-  cd "$BATS_FILE_TMPDIR"
-  frostline serve --data frost --listen 127.0.0.1:0 --ready-file ready \
-    >serve.log 2>&1 3>&- &
-  echo $! >serve.pid
-  for _ in $(seq 300); do [ -s ready ] && break || sleep 0.1; done
-  export FROSTLINE_CONNECT=$(cat ready)
+  serve_from frost
   cat >hang.py <<'PY'
 import socket, time
 s = socket.socket()
@@ -29,7 +24,7 @@ PY
 
 teardown_file() {
   kill "$(cat "$BATS_FILE_TMPDIR/hang.pid")" || true
-  kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")"
+  end_serving
 }
 
 setup() { cd "$BATS_TEST_TMPDIR"; }

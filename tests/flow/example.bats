@@ -1,31 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # The finished study of `frostline demo --example` fills every screen.
+load coordinator.bash
 
 setup_file() {
-  export HOME=$BATS_FILE_TMPDIR
-  cd "$BATS_FILE_TMPDIR"
+  begin_in_own_folder
   timeout 120 frostline demo --synthetic --trials 8 --example --dir demo \
     >demo.log 2>&1 3>&-
-  frostline serve --data demo --listen 127.0.0.1:0 --ready-file ready \
-    >serve.log 2>&1 3>&- &
-  echo $! >serve.pid
-  for _ in $(seq 100); do [ -s ready ] && break || sleep 0.1; done
-  export FROSTLINE_CONNECT=$(cat ready)
+  serve_from demo
 }
 
-teardown_file() { kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")"; }
+teardown_file() { end_serving; }
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
-
-# says TEXT…: the output has each.
-says() {
-  for text in "$@"; do
-    [[ $output == *"$text"* ]] || {
-      echo "'$text' is not in: $output"
-      return 1
-    }
-  done
-}
 
 @test "the demo says what it left and how to look at it" {
   output=$(cat "$BATS_FILE_TMPDIR/demo.log")

@@ -1,33 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a newcomer types in the first hour, against a real coordinator: each test
 # is one stumble that somebody had.
+load coordinator.bash
 
 SOURCE=$(cd "$(dirname "$BATS_TEST_FILENAME")/../.." && pwd)
 TOY=$SOURCE/recipes/demo/study.yaml
 
 setup_file() {
-  export HOME=$BATS_FILE_TMPDIR
-  cd "$BATS_FILE_TMPDIR"
-  frostline serve --data frost --listen 127.0.0.1:0 --ready-file ready \
-    >serve.log 2>&1 3>&- &
-  echo $! >serve.pid
-  for _ in $(seq 100); do [ -s ready ] && break || sleep 0.1; done
-  export FROSTLINE_CONNECT=$(cat ready)
+  begin_in_own_folder
+  serve_from frost
 }
 
-teardown_file() { kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")"; }
+teardown_file() { end_serving; }
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
-
-# says TEXT…: the output has each.
-says() {
-  for text in "$@"; do
-    [[ $output == *"$text"* ]] || {
-      echo "'$text' is not in: $output"
-      return 1
-    }
-  done
-}
 
 new_study() { frostline study create "$TOY" --id "$1" "${@:2}"; }
 

@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Screens and streams of a real coordinator: one study that has ended, with
 # eight trials, and one that nobody works on.
+load coordinator.bash
 
 SOURCE=$(cd "$(dirname "$BATS_TEST_FILENAME")/../.." && pwd)
 TOY=$SOURCE/recipes/demo/study.yaml
 
 setup_file() {
-  export HOME=$BATS_FILE_TMPDIR
-  cd "$BATS_FILE_TMPDIR"
-  frostline serve --data frost --listen 127.0.0.1:0 --ready-file ready \
-    >serve.log 2>&1 3>&- &
-  echo $! >serve.pid
-  for _ in $(seq 300); do [ -s ready ] && break || sleep 0.1; done
-  export FROSTLINE_CONNECT=$(cat ready)
+  begin_in_own_folder
+  serve_from frost
   cat >trainer.py <<'PY'
 import json, sys
 for line in sys.stdin:
@@ -32,27 +28,13 @@ space:
     x: {float: [0.1, 0.9]}
 YAML
   frostline study create study.yaml >create.log
-  timeout 100 frostline worker --exec 'python3 trainer.py' --id one \
-    --idle-timeout 3s >worker.log 2>&1
+  run_trials 100
   frostline study create "$TOY" --id waits >>create.log
 }
 
-teardown_file() { kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")"; }
+teardown_file() { end_serving; }
 
-setup() {
-  cd "$BATS_TEST_TMPDIR"
-  source "$SOURCE/tests/support/wait_for.bash"
-}
-
-# says TEXT…: the output has each.
-says() {
-  for text in "$@"; do
-    [[ $output == *"$text"* ]] || {
-      echo "'$text' is not in: $output"
-      return 1
-    }
-  done
-}
+setup() { cd "$BATS_TEST_TMPDIR"; }
 
 # start_screen WIDTH: a shell in a terminal of its own, on the socket `screen`.
 start_screen() {

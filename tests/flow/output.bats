@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Answers in every format, of trials that a small program ran, against a real
 # coordinator.
+load coordinator.bash
 
 SOURCE=$(cd "$(dirname "$BATS_TEST_FILENAME")/../.." && pwd)
 TOY=$SOURCE/recipes/demo/study.yaml
 
 setup_file() {
-  export HOME=$BATS_FILE_TMPDIR
-  cd "$BATS_FILE_TMPDIR"
-  frostline serve --data frost --listen 127.0.0.1:0 --ready-file ready \
-    >serve.log 2>&1 3>&- &
-  echo $! >serve.pid
-  for _ in $(seq 100); do [ -s ready ] && break || sleep 0.1; done
-  export FROSTLINE_CONNECT=$(cat ready)
+  begin_in_own_folder
+  serve_from frost
   frostline study create "$TOY" --id empty >/dev/null
   frostline study pause empty >/dev/null
   cat >trainer.py <<'PY'
@@ -26,23 +22,12 @@ for line in sys.stdin:
         print(json.dumps(finish), flush=True)
 PY
   frostline study create "$TOY" --id toy --trials 3 >/dev/null
-  timeout 60 frostline worker --exec 'python3 trainer.py' --id one \
-    --idle-timeout 3s >worker.log 2>&1 3>&-
+  run_trials 60
 }
 
-teardown_file() { kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")"; }
+teardown_file() { end_serving; }
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
-
-# says TEXT…: the output has each.
-says() {
-  for text in "$@"; do
-    [[ $output == *"$text"* ]] || {
-      echo "'$text' is not in: $output"
-      return 1
-    }
-  done
-}
 
 @test "studies have names, a table, and columns that one chooses" {
   run frostline study list --format name --sort id

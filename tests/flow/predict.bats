@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # `frostline predict` with the real trainer, without a coordinator: a tiny model
 # as transformers saves it answers for rows of its user.
+load ../support/wait_for.bash
 
 setup_file() {
   export HOME=$BATS_FILE_TMPDIR
@@ -16,16 +17,6 @@ setup_file() {
 
 setup() {
   cd "$BATS_FILE_TMPDIR"
-}
-
-# says TEXT…: the output has each.
-says() {
-  for text in "$@"; do
-    [[ $output == *"$text"* ]] || {
-      echo "'$text' is not in: $output"
-      return 1
-    }
-  done
 }
 
 @test "labelled rows are measured, and the surest and least sure are shown" {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every recipe runs whole on sentences of this repository and a tiny model with
 # random weights: real coordinator, worker and trainer.
+load ../support/wait_for.bash
 
 setup_file() {
   export HOME=$BATS_FILE_TMPDIR
@@ -18,16 +19,6 @@ setup_file() {
 setup() {
   cd "$BATS_FILE_TMPDIR"
   export FROSTLINE_REGISTRY=$PWD/registry
-}
-
-# says TEXT…: the output has each.
-says() {
-  for text in "$@"; do
-    [[ $output == *"$text"* ]] || {
-      echo "'$text' is not in: $output"
-      return 1
-    }
-  done
 }
 
 # runs NAME STUDIES: all of its studies end, and their page has all of them.

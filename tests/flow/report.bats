@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # A study that has ended becomes a page; the page of its record is the same.
+load coordinator.bash
 
 setup_file() {
-  export HOME=$BATS_FILE_TMPDIR
-  cd "$BATS_FILE_TMPDIR"
-  frostline serve --data frost --listen 127.0.0.1:0 --ready-file ready \
-    >serve.log 2>&1 3>&- &
-  echo $! >serve.pid
-  for _ in $(seq 300); do [ -s ready ] && break || sleep 0.1; done
-  export FROSTLINE_CONNECT=$(cat ready)
+  begin_in_own_folder
+  serve_from frost
   cat >trainer.py <<'PY'
 import json, sys
 for line in sys.stdin:
@@ -45,7 +41,7 @@ YAML
 
 teardown_file() {
   kill "$(cat "$BATS_FILE_TMPDIR/worker.pid")" || true
-  kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")"
+  end_serving
 }
 
 setup() {

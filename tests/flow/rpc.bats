@@ -1,35 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # Any method of the contract by its name, against a real coordinator.
+load coordinator.bash
 
 SOURCE=$(cd "$(dirname "$BATS_TEST_FILENAME")/../.." && pwd)
 TOY=$SOURCE/recipes/demo/study.yaml
-# shellcheck source=tests/support/wait_for.bash
-source "$SOURCE/tests/support/wait_for.bash"
 
 setup_file() {
-  export HOME=$BATS_FILE_TMPDIR
-  cd "$BATS_FILE_TMPDIR"
-  frostline serve --data frost --listen 127.0.0.1:0 --ready-file ready \
-    >serve.log 2>&1 3>&- &
-  echo $! >serve.pid
-  for _ in $(seq 300); do [ -s ready ] && break || sleep 0.1; done
-  export FROSTLINE_CONNECT=$(cat ready)
+  begin_in_own_folder
+  serve_from frost
   frostline study create "$TOY" --id toy >create.log
 }
 
-teardown_file() { kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")"; }
+teardown_file() { end_serving; }
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
-
-# says TEXT…: the output has each.
-says() {
-  for text in "$@"; do
-    [[ $output == *"$text"* ]] || {
-      echo "'$text' is not in: $output"
-      return 1
-    }
-  done
-}
 
 @test "one answer is the contract's message, as of its own verb" {
   frostline rpc GetStudy '{"name": "studies/toy"}' >rpc.json

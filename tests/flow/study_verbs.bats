@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # What people do to studies that are there: label, compare, copy, export,
 # import, wait for and delete them; bad input changes nothing.
+load coordinator.bash
 
 setup_file() {
-  export HOME=$BATS_FILE_TMPDIR
-  cd "$BATS_FILE_TMPDIR"
-  frostline serve --data frost --listen 127.0.0.1:0 --ready-file ready \
-    >serve.log 2>&1 3>&- &
-  echo $! >serve.pid
-  for _ in $(seq 300); do [ -s ready ] && break || sleep 0.1; done
-  export FROSTLINE_CONNECT=$(cat ready)
+  begin_in_own_folder
+  serve_from frost
   cat >trainer.py <<'PY'
 import json, sys
 for line in sys.stdin:
@@ -39,22 +35,11 @@ space:
 enqueue: [{values: {kind: large}}]
 YAML
   frostline study create study.yaml >create.log
-  timeout 100 frostline worker --exec 'python3 trainer.py' --id one \
-    --idle-timeout 3s >worker.log 2>&1
+  run_trials 100
   frostline study export films --with-measurements -o films.jsonl
 }
 
-teardown_file() { kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")"; }
-
-# says TEXT…: the output has each.
-says() {
-  for text in "$@"; do
-    [[ $output == *"$text"* ]] || {
-      echo "'$text' is not in: $output"
-      return 1
-    }
-  done
-}
+teardown_file() { end_serving; }
 
 # trials_of STUDY: how many it has.
 trials_of() {

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # A program says of each example what it took it for, and leaves their texts in
 # its folder: what is shown without texts, and what a worker is asked for.
+load coordinator.bash
 
 setup_file() {
-  export HOME=$BATS_FILE_TMPDIR
-  cd "$BATS_FILE_TMPDIR"
-  frostline serve --data frost --listen 127.0.0.1:0 --ready-file ready \
-    >serve.log 2>&1 3>&- &
-  echo $! >serve.pid
-  for _ in $(seq 300); do [ -s ready ] && break || sleep 0.1; done
-  export FROSTLINE_CONNECT=$(cat ready)
+  begin_in_own_folder
+  serve_from frost
   cat >trainer.py <<'PY'
 import base64, json, os, struct, sys
 said = [("good", "good", .9), ("bad", "bad", .8), ("bad", "good", .7),
@@ -56,17 +52,7 @@ YAML
 
 teardown_file() {
   kill "$(cat "$BATS_FILE_TMPDIR/worker.pid")" || true
-  kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")"
-}
-
-# says TEXT…: the output has each.
-says() {
-  for text in "$@"; do
-    [[ $output == *"$text"* ]] || {
-      echo "'$text' is not in: $output"
-      return 1
-    }
-  done
+  end_serving
 }
 
 @test "which class was taken for which is told without texts" {

@@ -20,3 +20,15 @@ fails() {
     return 1
   fi
 }
+
+# says TEXT…: $output has each.
+says() {
+  local text
+  for text in "$@"; do
+    # shellcheck disable=SC2154  # bats has it from `run`
+    [[ $output == *"$text"* ]] || {
+      echo "'$text' is not in: $output"
+      return 1
+    }
+  done
+}

@@ -88,14 +88,3 @@ has_no_task() { [ -z "$(squeue -h -r -j "$ARRAY" -o %K 2>/dev/null)" ]; }
 job_is() { [ "$(cluster_job "${ARRAY}_$1" JobState)" = "$2" ]; } # TASK STATE
 restarted() { [ "$(cluster_job "${ARRAY}_$1" Restarts)" -ge 1 ] && job_is "$1" RUNNING; }
 log_of() { cat frostline-slurm/*/log/"$1".log; }
-
-# says TEXT…: $output has each.
-says() {
-  local text
-  for text in "$@"; do
-    [[ $output == *"$text"* ]] || {
-      echo "'$text' is not in: $output"
-      return 1
-    }
-  done
-}
