@@ -42,13 +42,16 @@ absl::StatusOr<std::string> FileFor(const SetArgs& args,
                    "set XDG_CONFIG_HOME=DIR, or give --project");
 }
 
+absl::StatusOr<const ConfigKey*> KeyFrom(const std::string& word) {
+  const ConfigKey* const key = FindConfigKey(word);
+  if (key != nullptr) return key;
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat("there is no key '", word, "'"),
+                   Suggest(word, ConfigKeyNames()), "KEY");
+}
+
 absl::Status CheckSetting(const SetArgs& args) {
-  const ConfigKey* const key = FindConfigKey(args.key);
-  if (key == nullptr) {
-    return MakeError(ErrorId::kRequestInvalid,
-                     absl::StrCat("there is no key '", args.key, "'"),
-                     Suggest(args.key, ConfigKeyNames()), "KEY");
-  }
+  ASSIGN_OR_RETURN(const ConfigKey* const key, KeyFrom(args.key));
   if (args.project && !key->in_project) {
     return MakeError(ErrorId::kRequestInvalid,
                      absl::StrCat("a project file may not say ", args.key,
@@ -85,6 +88,15 @@ std::string Settled(const SetArgs& args, const ConfigPlaces& places) {
       .string();
 }
 
+// As a whole it must be right too, or the next command would fail.
+absl::Status Write(const std::string& text, const std::string& file,
+                   bool project, const ConfigPlaces& places) {
+  const ConfigScope scope =
+      project ? ConfigScope::kProject : ConfigScope::kUser;
+  RETURN_IF_ERROR(ParseConfig(text, file, scope, places.home).status());
+  return project ? WriteTextFile(file, text) : WriteUserFile(file, text);
+}
+
 absl::StatusOr<ExitCode> Set(const SetArgs& args) {
   RETURN_IF_ERROR(CheckSetting(args));
   const ConfigPlaces places = PlacesOfUser();
@@ -93,16 +105,25 @@ absl::StatusOr<ExitCode> Set(const SetArgs& args) {
   ASSIGN_OR_RETURN(
       const std::string text,
       SetInConfig(before.value_or(""), file, args.key, Settled(args, places)));
-  // As a whole it must be right too, or the next command would fail.
-  RETURN_IF_ERROR(
-      ParseConfig(text, file,
-                  args.project ? ConfigScope::kProject : ConfigScope::kUser,
-                  places.home)
-          .status());
-  RETURN_IF_ERROR(args.project ? WriteTextFile(file, text)
-                               : WriteUserFile(file, text));
+  RETURN_IF_ERROR(Write(text, file, args.project, places));
   std::cout << args.key << " is " << MaskSecrets(args.value) << ", in " << file
             << "\n";
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> Unset(const SetArgs& args) {
+  RETURN_IF_ERROR(KeyFrom(args.key).status());
+  const ConfigPlaces places = PlacesOfUser();
+  ASSIGN_OR_RETURN(const std::string file, FileFor(args, places));
+  ASSIGN_OR_RETURN(const auto before, ReadOwnFile(file, args.project));
+  ASSIGN_OR_RETURN(const std::string text,
+                   UnsetInConfig(before.value_or(""), file, args.key));
+  if (text == before.value_or("")) {
+    std::cout << args.key << " was not set in " << file << "\n";
+    return kExitOk;
+  }
+  RETURN_IF_ERROR(Write(text, file, args.project, places));
+  std::cout << args.key << " is no longer set in " << file << "\n";
   return kExitOk;
 }
 
@@ -133,8 +154,15 @@ void AddConfigCommands(CLI::App& app, Invocation& invocation) {
               invocation, [args](Session&) { return Set(*args); });
   set->add_option("KEY", args->key, "See `frostline config view`")->required();
   set->add_option("VALUE", args->value, "What it is to be")->required();
-  set->add_flag("--project", args->project,
-                "In .frostline.yaml of this folder or above it");
+  CLI::App* const unset = AddVerb(
+      *noun, "unset", "Take a setting out of your file, or the project's",
+      invocation, [args](Session&) { return Unset(*args); });
+  unset->add_option("KEY", args->key, "See `frostline config view`")
+      ->required();
+  for (CLI::App* const verb : {set, unset}) {
+    verb->add_flag("--project", args->project,
+                   "In .frostline.yaml of this folder or above it");
+  }
 }
 
 }  // namespace frostline::cli

@@ -2,7 +2,7 @@
 //
 // `frostline trial curves`: what trials measured, side by side.
 #include <iostream>
-#include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,12 +12,10 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "cli/commands/measured_curves.h"
 #include "cli/commands/trial_verbs.h"
 #include "cli/commands/trial_words.h"
-#include "cli/term/csv.h"
-#include "cli/term/table.h"
-#include "cli/view/format.h"
-#include "google/protobuf/util/json_util.h"
+#include "cli/live/text_plot.h"
 
 namespace frostline::cli {
 namespace {
@@ -26,17 +24,13 @@ struct CurvesArgs {
   std::vector<std::string> words;
   std::string metric;
   std::string format = "table";
+  bool plots = false;
 };
 
-struct Curve {
-  TrialName trial;
-  v1::ListMeasurementsReply measured;
-};
-
-absl::StatusOr<Curve> Fetch(Client& client, const TrialName& trial) {
+absl::StatusOr<MeasuredCurve> Fetch(Client& client, const TrialName& trial) {
   v1::ListMeasurementsRequest request;
   request.set_name(TrialNameOf(trial.study_id, trial.number));
-  Curve curve{.trial = trial, .measured = {}};
+  MeasuredCurve curve{.trial = trial, .measured = {}};
   ASSIGN_OR_RETURN(
       curve.measured,
       client.CallForAll(&v1::StudyService::Stub::ListMeasurements, request));
@@ -44,14 +38,9 @@ absl::StatusOr<Curve> Fetch(Client& client, const TrialName& trial) {
 }
 
 // With a metric that none has measured nothing would be shown.
-absl::StatusOr<std::set<std::string>> MetricsOf(
-    const std::vector<Curve>& curves, const std::string& wanted) {
-  std::set<std::string> metrics;
-  for (const Curve& curve : curves) {
-    for (const v1::Measurement& one : curve.measured.measurements()) {
-      for (const auto& [name, value] : one.metrics()) metrics.insert(name);
-    }
-  }
+absl::StatusOr<std::set<std::string>> Wanted(const MeasuredCurves& curves,
+                                             const std::string& wanted) {
+  std::set<std::string> metrics = MetricsIn(curves);
   if (wanted.empty() || metrics.empty()) return metrics;
   if (metrics.contains(wanted)) return std::set<std::string>{wanted};
   return MakeError(ErrorId::kRequestInvalid,
@@ -60,107 +49,28 @@ absl::StatusOr<std::set<std::string>> MetricsOf(
                    "--metric");
 }
 
-// A column for each trial and metric, a row for each step.
-struct Grid {
-  std::vector<std::string> titles;
-  std::map<std::int64_t, std::map<std::size_t, double>> rows;
-};
-
-Grid GridOf(const std::vector<Curve>& curves,
-            const std::set<std::string>& metrics) {
-  Grid grid;
-  for (const Curve& curve : curves) {
-    for (const std::string& metric : metrics) {
-      const std::size_t column = grid.titles.size();
-      grid.titles.push_back(absl::StrCat(curve.trial.study_id, "/",
-                                         curve.trial.number, " ", metric));
-      for (const v1::Measurement& one : curve.measured.measurements()) {
-        const auto found = one.metrics().find(metric);
-        if (found == one.metrics().end()) continue;
-        grid.rows[one.step()][column] = found->second;
-      }
-    }
-  }
-  return grid;
-}
-
-std::string ToTable(const Grid& grid, int width) {
-  std::vector<Column> columns = {{.title = "STEP", .align = Align::kRight}};
-  for (const std::string& title : grid.titles) {
-    columns.push_back({.title = title, .align = Align::kRight});
-  }
-  Table table(std::move(columns));
-  for (const auto& [step, values] : grid.rows) {
-    std::vector<std::string> cells(grid.titles.size() + 1);
-    cells[0] = absl::StrCat(step);
-    for (const auto& [column, value] : values) {
-      cells[column + 1] = FormatNumber(value);
-    }
-    table.AddRow(std::move(cells));
-  }
-  return table.Render(width);
-}
-
-std::string ToCsv(const Grid& grid) {
-  std::vector<std::string> header = {"step"};
-  header.insert(header.end(), grid.titles.begin(), grid.titles.end());
-  std::string text = CsvLine(header);
-  for (const auto& [step, values] : grid.rows) {
-    std::vector<std::string> cells(grid.titles.size() + 1);
-    cells[0] = absl::StrCat(step);
-    for (const auto& [column, value] : values) {
-      cells[column + 1] = CsvNumber(value);
-    }
-    text += CsvLine(cells);
-  }
-  return text;
-}
-
-// Each as the contract's message, below its trial's name.
-std::string AsJson(std::vector<Curve> curves,
-                   const std::set<std::string>& metrics) {
-  google::protobuf::Struct all;
-  auto& list = *(*all.mutable_fields())["curves"].mutable_list_value();
-  for (Curve& curve : curves) {
-    for (v1::Measurement& one : *curve.measured.mutable_measurements()) {
-      google::protobuf::Map<std::string, double> kept;
-      for (const auto& [name, value] : one.metrics()) {
-        if (metrics.contains(name)) kept[name] = value;
-      }
-      *one.mutable_metrics() = std::move(kept);
-    }
-    auto& object = *list.add_values()->mutable_struct_value();
-    (void)google::protobuf::util::JsonStringToMessage(ToJson(curve.measured),
-                                                      &object);
-    object.mutable_fields()->erase("next_page_token");
-    (*object.mutable_fields())["trial"].set_string_value(
-        TrialNameOf(curve.trial.study_id, curve.trial.number));
-  }
-  return ToJson(all);
-}
-
 absl::StatusOr<ExitCode> Show(Session& session, const CurvesArgs& args) {
   ASSIGN_OR_RETURN(const std::vector<TrialName> trials,
                    TrialNamesFrom(args.words));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  std::vector<Curve> curves;
+  MeasuredCurves curves;
   for (const TrialName& trial : trials) {
-    ASSIGN_OR_RETURN(Curve curve, Fetch(*client, trial));
+    ASSIGN_OR_RETURN(MeasuredCurve curve, Fetch(*client, trial));
     curves.push_back(std::move(curve));
   }
   ASSIGN_OR_RETURN(const std::set<std::string> metrics,
-                   MetricsOf(curves, args.metric));
+                   Wanted(curves, args.metric));
+  const int width = session.terminal.width;
   if (args.format == "json") {
-    std::cout << AsJson(std::move(curves), metrics);
-    return kExitOk;
-  }
-  const Grid grid = GridOf(curves, metrics);
-  if (args.format == "csv") {
-    std::cout << ToCsv(grid);
-  } else if (grid.rows.empty()) {
+    std::cout << CurvesJson(std::move(curves), metrics);
+  } else if (args.format == "csv") {
+    std::cout << CurvesCsv(curves, metrics);
+  } else if (metrics.empty()) {
     std::cerr << "no measurements\n";
+  } else if (args.plots) {
+    std::cout << CurvesPlot(curves, metrics, width == 0 ? kPlotColumns : width);
   } else {
-    std::cout << ToTable(grid, session.terminal.width);
+    std::cout << CurvesTable(curves, metrics, width);
   }
   return kExitOk;
 }
@@ -176,7 +86,10 @@ void AddTrialCurves(CLI::App& noun, Invocation& invocation) {
                    "STUDY and numbers, or STUDY/NUMBER of several studies")
       ->required();
   verb->add_option("--metric", args->metric, "This one alone; else all");
+  CLI::Option* const plot = verb->add_flag("--plot", args->plots,
+                                           "Draw them, a plot for each metric");
   verb->add_option("--format", args->format, "table, csv, json [table]")
+      ->excludes(plot)
       ->transform(CLI::IsMember(
           std::vector<std::string>{"table", "csv", "json"}, CLI::ignore_case));
 }

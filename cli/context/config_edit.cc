@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <vector>
@@ -66,6 +67,32 @@ std::string Quoted(const std::string& value) {
   return quoted + "'";
 }
 
+using Lines = std::vector<std::string>;
+
+Lines::iterator LineOf(const std::string& key, Lines& lines) {
+  return std::find_if(lines.begin(), lines.end(), [&](const auto& one) {
+    return absl::StartsWith(one, key + ":");
+  });
+}
+
+// Says why the line cannot be replaced by itself; empty: it can.
+std::string WhyNotAlone(const Lines& lines, Lines::const_iterator line) {
+  const auto next = line + 1;
+  if (next != lines.end() &&
+      (absl::StartsWith(*next, " ") || absl::StartsWith(*next, "-"))) {
+    return "the value goes on in the next line";
+  }
+  return absl::StrContains(*line, " #")
+             ? "the comment behind the value would be lost"
+             : "";
+}
+
+absl::Status HandIsNeeded(const std::string& file, std::ptrdiff_t line,
+                          const std::string& why, const std::string& fix) {
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat(file, ":", line + 1, ": ", why), fix);
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<std::string>> ReadOwnFile(const std::string& path,
@@ -110,26 +137,32 @@ absl::StatusOr<std::string> SetInConfig(const std::string& text,
                                         const std::string& value) {
   const std::string line = absl::StrCat(key, ": ", Quoted(value));
   std::vector<std::string> lines = absl::StrSplit(text, '\n');
-  const auto found =
-      std::find_if(lines.begin(), lines.end(), [&key](const std::string& one) {
-        return absl::StartsWith(one, key + ":");
-      });
+  const auto found = LineOf(key, lines);
   if (found == lines.end()) {
     const bool is_open = !text.empty() && text.back() != '\n';
     return absl::StrCat(text, is_open ? "\n" : "", line, "\n");
   }
-  const auto next = found + 1;
-  const bool goes_on = next != lines.end() && (absl::StartsWith(*next, " ") ||
-                                               absl::StartsWith(*next, "-"));
-  if (goes_on || absl::StrContains(*found, " #")) {
-    return MakeError(
-        ErrorId::kRequestInvalid,
-        absl::StrCat(file, ":", found - lines.begin() + 1, ": ",
-                     goes_on ? "the value goes on in the next line"
-                             : "the comment behind the value would be lost"),
-        absl::StrCat("write `", line, "` there yourself"));
+  const std::string why = WhyNotAlone(lines, found);
+  if (!why.empty()) {
+    return HandIsNeeded(file, found - lines.begin(), why,
+                        absl::StrCat("write `", line, "` there yourself"));
   }
   *found = line;
+  return absl::StrJoin(lines, "\n");
+}
+
+absl::StatusOr<std::string> UnsetInConfig(const std::string& text,
+                                          const std::string& file,
+                                          const std::string& key) {
+  std::vector<std::string> lines = absl::StrSplit(text, '\n');
+  const auto found = LineOf(key, lines);
+  if (found == lines.end()) return text;
+  const std::string why = WhyNotAlone(lines, found);
+  if (!why.empty()) {
+    return HandIsNeeded(file, found - lines.begin(), why,
+                        absl::StrCat("take ", key, " out there yourself"));
+  }
+  lines.erase(found);
   return absl::StrJoin(lines, "\n");
 }
 

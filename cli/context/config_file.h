@@ -55,6 +55,11 @@ absl::StatusOr<std::string> SetInConfig(const std::string& text,
                                         const std::string& key,
                                         const std::string& value);
 
+// Returns `text` without the key, which may be missing; refuses as SetInConfig.
+absl::StatusOr<std::string> UnsetInConfig(const std::string& text,
+                                          const std::string& file,
+                                          const std::string& key);
+
 }  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_CONTEXT_CONFIG_FILE_H_

@@ -36,14 +36,15 @@ absl::StatusOr<storage::TrialRow> ImportedRow(const v1::ImportedTrial& trial,
   }
   *outcome.mutable_metrics() = trial.metrics();
   if (trial.has_usage()) *outcome.mutable_usage() = trial.usage();
-  ASSIGN_OR_RETURN(const Result result,
-                   ResultFromProto(outcome, study.objectives));
   storage::TrialRow row;
   row.state = static_cast<TrialState>(trial.state());
   row.origin = storage::TrialOrigin::kImported;
   ASSIGN_OR_RETURN(row.point, PointFromValues(study.space, trial.parameters(),
                                               field + ".parameters"));
   RETURN_IF_ERROR(study.space.Check(row.point));
+  // Behind the point: a misspelt parameter matters before a metric forgotten.
+  ASSIGN_OR_RETURN(const Result result,
+                   ResultFromProto(outcome, study.objectives));
   row.metrics = result.metrics;
   row.values = result.values;
   row.usage = result.usage;

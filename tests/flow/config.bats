@@ -74,6 +74,21 @@ for one in json.load(sys.stdin)["settings"]:
   [ "$(origin_of connect)" = "[::1]:7070 $PWD/.frostline.yaml:1" ]
 }
 
+@test "unset takes a setting out, and what was default holds again" {
+  write "$MINE" '# why\nregistry: /a\ncolor: never # eyes\n'
+  frostline config unset registry
+  [ "$(origin_of registry)" = "None default" ]
+  [ "$(cat "$MINE")" = "# why"$'\n'"color: never # eyes" ]
+  run frostline config unset registry
+  [[ $output == *"was not set"* ]]
+  for words in "colour" "color"; do
+    run frostline config unset $words
+    echo "$words: $output"
+    [ "$status" -eq 2 ]
+  done
+  grep -q '# eyes' "$MINE"
+}
+
 @test "what cannot be set changes nothing" {
   for words in "formatt wide" "format xml" "connect nowhere" \
     "token_file t --project" "token_file t"; do

@@ -137,6 +137,9 @@ trial() {
   run frostline trial tell open --set head=0.5 --set kind=small \
     --metric accuracy=1
   [ "$status" -eq 100 ]
+  run frostline trial tell open --set haed=0 --set kind=small
+  [ "$status" -eq 2 ]
+  says "haed"
   run frostline trial tell open --set head=0 --metric accuracy=much
   [ "$status" -eq 2 ]
   [ "$(trials_of open)" -eq 2 ]
@@ -171,6 +174,10 @@ trial() {
 curve = json.load(sys.stdin)["curves"][0]
 assert curve["trial"] == "studies/films/trials/0", curve
 assert len(curve["measurements"]) == 2, curve'
+  run frostline trial curves films 0 1 --plot
+  says "accuracy by step" "loss by step" "a films/0" "b films/1"
+  run frostline trial curves films 0 --plot --format csv
+  [ "$status" -eq 2 ]
   run frostline trial curves films 0 --metric f1
   [ "$status" -eq 2 ]
   says "there are: accuracy, loss"

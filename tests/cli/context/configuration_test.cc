@@ -195,6 +195,17 @@ TEST(SetInConfig, ReplacesOneLineAndKeepsTheOthers) {
   EXPECT_EQ(set("pager:\n  more\n", "less"), "refused");
 }
 
+TEST(UnsetInConfig, TakesOneLineAndKeepsTheOthers) {
+  const auto unset = [](const std::string& text) {
+    return UnsetInConfig(text, "f", "pager").value_or("refused");
+  };
+  EXPECT_EQ(unset("pager: less\n"), "");
+  EXPECT_EQ(unset("# why\npager: more\nformat: csv\n"), "# why\nformat: csv\n");
+  EXPECT_EQ(unset("pagers: more\n"), "pagers: more\n");
+  EXPECT_EQ(unset("pager: more # since 2020\n"), "refused");
+  EXPECT_EQ(unset("pager:\n  more\n"), "refused");
+}
+
 TEST(SetInConfig, WritesWhatIsReadBackTheSame) {
   for (const char* const value : {"[::1]:7070", "unix:/run/frost.sock",
                                   "gpu-head.lan:7443", "127.0.0.1:7070"}) {

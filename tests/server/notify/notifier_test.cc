@@ -14,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "server/metrics/page.h"
 #include "storage/factory.h"
+#include "tests/server/counting_store.h"
 #include "tests/server/driver.h"
 #include "tests/server/notify/script.h"
 #include "tests/support/status_matchers.h"
@@ -25,6 +26,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -306,6 +308,23 @@ TEST_F(NotifierTest, BeyondItsBoundAnEndIsDroppedAndCounted) {
   for (const char* const id : {"a", "b", "c"}) End(id, {"mail"});
   EXPECT_THAT(Pending(), SizeIs(2));
   EXPECT_TRUE(IsCounted("dropped", 1));
+}
+
+TEST_F(NotifierTest, AnEndThatTheStoreRefusedIsToldOnce) {
+  Register("mail", kTell);
+  auto counting = std::make_unique<CountingStore>(std::move(store_));
+  CountingStore& door = *counting;
+  store_ = std::move(counting);
+  Start();
+  ASSERT_OK(Create("imdb", {"mail"}));
+  door.SetFull(true);
+  EXPECT_THAT(Stop("imdb"), FailsWith(ErrorId::kStoreFull));
+  door.SetFull(false);
+  ASSERT_TRUE(Comes([&] { return Stop("imdb").ok(); }));  // after its pause
+  End("sst2", {"mail"});
+  ASSERT_TRUE(HasLines("told", 2));  // one at a time, in their order
+  EXPECT_THAT(Lines("told"), ElementsAre(HasSubstr("\"study\":\"imdb\""),
+                                         HasSubstr("\"study\":\"sst2\"")));
 }
 
 }  // namespace
