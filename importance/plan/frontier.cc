@@ -30,7 +30,8 @@ struct Contest {
   const FrontierSets& sets;
   const Optimism& optimism;
   std::vector<PlanChoice> points;   // of sets(), then prefixes, then others
-  WorthDraws draws;                 // sobered
+  WorthDraws draws;                 // of points that are set against each other
+  std::vector<Interval> predicted;  // by point
   std::vector<double> best_scores;  // of the best point, by draw
 };
 
@@ -41,10 +42,12 @@ double NoiseOfOneRun(const StudyBelief& belief, double worth) {
 
 void HoldContest(Contest& contest) {
   const StudyBelief& belief = contest.belief;
-  contest.draws = belief.Draw(contest.points, kDraws);
+  const WorthDraws drawn = belief.Draw(contest.points, kDraws);
+  contest.draws = drawn;
   for (std::size_t p = 0; p < contest.points.size(); ++p) {
-    const std::vector<double> worths =
-        WithoutOptimism(contest.draws, p, contest.optimism);
+    contest.predicted.push_back(PredictMean(
+        belief, WithoutOptimism(drawn, p, contest.optimism), contest.optimism));
+    const std::vector<double> worths = InContest(drawn, p, contest.optimism);
     for (std::size_t k = 0; k < worths.size(); ++k) {
       contest.draws[k][p] = worths[k];
     }
@@ -97,11 +100,7 @@ FrontierSet Describe(const Contest& contest, const ModuleSet& set,
       EstimateCosts(belief.space(), belief.selection().trials, one.point);
   one.trained_parameters = costs.trained_parameters;
   one.seconds = costs.seconds;
-  std::vector<double> worths;
-  for (const std::vector<double>& draw : contest.draws) {
-    worths.push_back(draw[point]);
-  }
-  one.predicted = PredictMean(belief, worths, contest.optimism);
+  one.predicted = contest.predicted[point];
   one.within_tolerance_probability = ChanceWithin(contest, point, tolerance);
   one.trials = TrialsOf(contest, set);
   return one;
@@ -151,7 +150,7 @@ absl::StatusOr<Frontier> MakeFrontier(const PlanBasis& basis,
   const FrontierSets sets(search, ends[0], options.evaluate.stop);
   RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
   const std::vector<FrontierSets::Prefix> prefixes = sets.Prefixes();
-  Contest contest{belief, search, sets, basis.optimism(), {}, {}, {}};
+  Contest contest{belief, search, sets, basis.optimism(), {}, {}, {}, {}};
   for (const ModuleSet& set : sets.sets()) contest.points.push_back(set.choice);
   for (const auto& one : prefixes) contest.points.push_back(one.set.choice);
   contest.points.insert(contest.points.end(), ends.begin(), ends.end());

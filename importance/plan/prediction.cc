@@ -26,6 +26,8 @@ constexpr double kMostWiden = 2.0;
 constexpr double kLeastKnown = 0.1;
 constexpr std::uint64_t kMeanSeed = 40;
 constexpr std::uint64_t kRunSeed = 41;
+constexpr std::uint64_t kPartSeed = 42;
+constexpr double kMostPart = 1.1;
 constexpr int kRunsOfDraw = 4;
 
 // Student's with 4 degrees of freedom and variance 1.
@@ -38,26 +40,50 @@ double HeavyTailed(Rng& rng) {
   return rng.Normal() / std::sqrt(square / 4.0) / std::sqrt(2.0);
 }
 
-}  // namespace
+double SoberMean(const WorthDraws& draws, std::size_t point,
+                 const Optimism& optimism) {
+  return MeanOf(draws, point) - optimism.lift * DeviationOf(draws, point);
+}
 
-Optimism FindOptimism(const StudyBelief& belief,
-                      const std::vector<surrogate::Belief>& left) {
-  const std::vector<double>& seen = belief.rows().rows.values;
-  const std::size_t count = belief.learnt();
+// Draw by draw it is one part for all points.
+std::vector<double> DrawParts(const Reach& reach, std::size_t draws) {
+  Rng rng(kPartSeed);
+  std::vector<double> parts;
+  for (std::size_t k = 0; k < draws; ++k) {
+    parts.push_back(std::clamp(reach.part + reach.part_error * rng.Normal(),
+                               0.0, kMostPart));
+  }
+  return parts;
+}
+
+std::vector<std::size_t> BestPredicted(
+    const std::vector<surrogate::Belief>& left, std::size_t count) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&left](std::size_t a, std::size_t b) {
                      return left[a].mean > left[b].mean;
                    });
-  order.resize(std::min(
-      count,
-      std::max(kFewestBest, static_cast<std::size_t>(
-                                kBestShare * static_cast<double>(count)))));
+  const auto share =
+      static_cast<std::size_t>(kBestShare * static_cast<double>(count));
+  order.resize(std::min(count, std::max(kFewestBest, share)));
+  return order;
+}
+
+}  // namespace
+
+Optimism FindOptimism(const StudyBelief& belief,
+                      const std::vector<surrogate::Belief>& left) {
+  const std::vector<double>& seen = belief.rows().rows.values;
+  const std::vector<std::size_t> best = BestPredicted(left, belief.learnt());
   const double noise = belief.surrogate().noise_variance();
   double lift = 0.0;
   double square = 0.0;
-  for (const std::size_t row : order) {
+  std::vector<double> predicted_best;
+  std::vector<double> seen_best;
+  for (const std::size_t row : best) {
+    predicted_best.push_back(left[row].mean);
+    seen_best.push_back(seen[row]);
     const double variance = std::max(left[row].variance, 1e-300);
     const double off = std::clamp(
         (left[row].mean - seen[row]) / std::sqrt(variance), -3.0, 3.0);
@@ -66,8 +92,9 @@ Optimism FindOptimism(const StudyBelief& belief,
     lift += off / std::sqrt(known);
     square += off * off;
   }
-  const double n = static_cast<double>(order.size());
+  const double n = static_cast<double>(best.size());
   Optimism optimism;
+  optimism.reach = FindReach(predicted_best, seen_best);
   optimism.lift = std::clamp(kUsualLift + lift / (n + kSober), 0.0, kMostLift);
   optimism.widen =
       std::clamp(std::sqrt((square + kSober) / (n + kSober)), 1.0, kMostWiden);
@@ -77,12 +104,27 @@ Optimism FindOptimism(const StudyBelief& belief,
 std::vector<double> WithoutOptimism(const WorthDraws& draws, std::size_t point,
                                     const Optimism& optimism) {
   const double mean = MeanOf(draws, point);
-  const double deviation = DeviationOf(draws, point);
+  const double sober = SoberMean(draws, point, optimism);
+  const std::vector<double> parts = DrawParts(optimism.reach, draws.size());
   std::vector<double> worths;
   worths.reserve(draws.size());
-  for (const std::vector<double>& draw : draws) {
-    worths.push_back(mean - optimism.lift * deviation +
-                     optimism.widen * (draw[point] - mean));
+  for (std::size_t k = 0; k < draws.size(); ++k) {
+    worths.push_back(Reached(optimism.reach, sober, parts[k]) +
+                     optimism.widen * (draws[k][point] - mean));
+  }
+  return worths;
+}
+
+std::vector<double> InContest(const WorthDraws& draws, std::size_t point,
+                              const Optimism& optimism) {
+  const double mean = MeanOf(draws, point);
+  const double sober = SoberMean(draws, point, optimism);
+  const std::vector<double> parts = DrawParts(optimism.reach, draws.size());
+  std::vector<double> worths;
+  worths.reserve(draws.size());
+  for (std::size_t k = 0; k < draws.size(); ++k) {
+    const double worth = sober + optimism.widen * (draws[k][point] - mean);
+    worths.push_back(Reached(optimism.reach, worth, parts[k]));
   }
   return worths;
 }

@@ -4,7 +4,8 @@
 //
 // A model over-praises points picked because it likes them (the winner's
 // curse): what is usual of these is taken off, and what the best predicted
-// trials lacked.
+// trials lacked; and what is predicted beyond them is believed in part
+// (reach.h).
 #ifndef FROSTLINE_IMPORTANCE_PLAN_PREDICTION_H_
 #define FROSTLINE_IMPORTANCE_PLAN_PREDICTION_H_
 
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "importance/plan/reach.h"
 #include "importance/plan/study_belief.h"
 #include "importance/report/report.h"
 
@@ -21,6 +23,7 @@ struct Optimism {
   // Predictions are so much too high, in deviations of the function.
   double lift = 0.0;
   double widen = 1.0;  // factor of all deviations
+  Reach reach = {};    // what flattens near the best
 };
 
 // `left_out` is the surrogate's.
@@ -30,6 +33,11 @@ Optimism FindOptimism(const StudyBelief& belief,
 // Takes the optimism off worths.
 std::vector<double> WithoutOptimism(const WorthDraws& draws, std::size_t point,
                                     const Optimism& optimism);
+
+// The same for points that are set against each other: what flattens brings
+// them nearer, draw by draw, while a score by itself is as uncertain as before.
+std::vector<double> InContest(const WorthDraws& draws, std::size_t point,
+                              const Optimism& optimism);
 
 // All who predict these worths share them.
 WorthDraws DrawBesideBest(const StudyBelief& belief, const PlanChoice& choice);
