@@ -11,6 +11,7 @@
 #include "base/plain/file.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/importance_fetch.h"
 #include "cli/commands/registry.h"
 #include "cli/demo/demo_registry.h"
 #include "cli/study_file/starter_study.h"
@@ -108,6 +109,11 @@ absl::Status KeepAll(const std::string& file, const std::string& text,
   return kept;
 }
 
+// Importance of a small study would only say that it needs more trials.
+const char* Question(const InitArgs& args) {
+  return args.trials < kImportanceTrials ? "study best" : "importance";
+}
+
 void PrintNext(const Session& session, const InitArgs& args,
                const std::string& file, const std::string& id) {
   // A context is for people: a worker is told where to go.
@@ -123,7 +129,7 @@ void PrintNext(const Session& session, const InitArgs& args,
             << "  frostline study create " << file << connect << "\n"
             << "  frostline study watch " << id << " --until-done" << connect
             << "\n"
-            << "  frostline importance " << id << connect << "\n";
+            << "  frostline " << Question(args) << " " << id << connect << "\n";
 }
 
 // The folder that was named, else the demo's model.

@@ -173,6 +173,15 @@ TEST_F(RegistryCommandsTest, WhatInitCannotUseChangesNothing) {
   EXPECT_FALSE(Exists("registry"));
 }
 
+TEST_F(RegistryCommandsTest, InitOffersNoImportanceOfAFewTrials) {
+  ASSERT_EQ(Frostline("init --data my.csv --model tiny --text review "
+                      "--label stars --trials 4"),
+            0)
+      << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("frostline study best my"),
+                             Not(HasSubstr("importance"))));
+}
+
 // Of two mistakes the one about the data is told first.
 TEST_F(RegistryCommandsTest, InitLooksAtTheDataBeforeTheModel) {
   EXPECT_NE(Frostline("init --data lost.csv --model nowhere"), 0);

@@ -214,6 +214,16 @@ setting() {
   [ "$status" -eq 3 ]
 }
 
+@test "importance of few trials says how an ended study gets more" {
+  for verb in importance plan; do
+    run frostline "$verb" films
+    [ "$status" -ne 0 ]
+    says "FL-" "at least 8 are needed" \
+      "frostline study update films --budget 8"
+    [[ $output != *"wait for more"* ]]
+  done
+}
+
 @test "all settings change, or none" {
   frostline study clone films tuned
   frostline study update tuned --time 12h --training-time 90m \
