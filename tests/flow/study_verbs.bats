@@ -208,7 +208,7 @@ setting() {
   frostline study stop idle
   run frostline study wait idle
   [ "$status" -eq 8 ]
-  run frostline study delete idle
+  run frostline study delete idle --yes
   [ "$status" -eq 0 ]
   run frostline study show idle
   [ "$status" -eq 3 ]
@@ -236,6 +236,24 @@ setting() {
   [ "$status" -eq 2 ]
   says "'soon' is no time"
   [ "$(setting tuned "s['priority']")" = 3 ]
+}
+
+@test "a study is deleted only by who agrees" {
+  frostline study clone films doomed
+  run frostline study delete doomed </dev/null
+  [ "$status" -eq 2 ]
+  says "nothing was deleted" "frostline study delete doomed --yes"
+  run frostline study delete doomed --force <<<y
+  [ "$status" -eq 2 ]
+  says "frostline study delete doomed --force --yes"
+  frostline study show doomed >shown.log
+  run python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' \
+    frostline study delete doomed <<<n
+  says "0/4 done, 0 running" "delete it?"
+  [[ $output != *"running, 0 running"* ]]
+  frostline study delete doomed --yes
+  run frostline study show doomed
+  [ "$status" -eq 3 ]
 }
 
 @test "a study with running trials is deleted only when that is said" {
