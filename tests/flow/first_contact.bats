@@ -99,7 +99,10 @@ print(s.getsockname()[1])'
   new_study lonely
   run timeout 2 frostline study watch lonely
   [ "$status" -eq 124 ]
-  says "nothing runs yet: no worker"
+  says "nothing runs yet: no worker" \
+    "frostline worker --connect $FROSTLINE_CONNECT --registry DIR"
+  run frostline study why lonely
+  says "frostline worker --connect $FROSTLINE_CONNECT --registry DIR"
 }
 
 @test "a dry run needs no coordinator and says what it left open" {
