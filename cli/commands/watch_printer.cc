@@ -36,8 +36,9 @@ absl::Status WatchPrinter::Begin(const v1::Study& study) {
   has_ended_ = IsEnded(study.state());
   RETURN_IF_ERROR(UpdateBest());
   RETURN_IF_ERROR(FetchDurations());
+  if (has_ended_) return absl::OkStatus();  // End() has the line
   std::cout << StudyLine() << std::endl;
-  if (!has_ended_ && study.counts().running() == 0) SayWhyNothingRuns();
+  if (study.counts().running() == 0) SayWhyNothingRuns();
   return absl::OkStatus();
 }
 

@@ -204,7 +204,9 @@ setting() {
   frostline study clone films idle
   run frostline study wait idle --for running --timeout 1s
   [ "$status" -eq 6 ]
-  says "FL-4008"
+  says "FL-4008" "study idle is ACTIVE, 0/4 done, 0 running after" "1 s" \
+    "frostline study why idle"
+  [[ $output != *"coordinator's own"* ]]
   frostline study stop idle
   run frostline study wait idle
   [ "$status" -eq 8 ]
@@ -222,6 +224,18 @@ setting() {
       "frostline study update films --budget 8"
     [[ $output != *"wait for more"* ]]
   done
+}
+
+@test "a watch of a study that has ended says so once, and ends" {
+  for flag in "" --until-done; do
+    # shellcheck disable=SC2086  # an empty flag is none
+    run timeout 20 frostline study watch films $flag
+    [ "$status" -eq 0 ]
+    [ "$(grep -c COMPLETED <<<"$output")" -eq 1 ]
+  done
+  run timeout 20 frostline study watch films --json
+  [ "$status" -eq 0 ]
+  [ "${#lines[@]}" -eq 1 ]
 }
 
 @test "all settings change, or none" {
