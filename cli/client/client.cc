@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "cli/client/address.h"
+#include "cli/client/away.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
@@ -99,12 +100,7 @@ absl::Status Client::Explain(const grpc::Status& status) const {
         "name the coordinator with --connect HOST:PORT");
   }
   if (!HasErrorId(error, ErrorId::kCoordinatorAway)) return error;
-  return MakeError(
-      ErrorId::kCoordinatorAway,
-      absl::StrCat("no coordinator answers at ", address_, " (",
-                   proto::CleanText(status.error_message(), 200), ")"),
-      "start one with `frostline serve --data DIR`, or name another with "
-      "--connect HOST:PORT");
+  return CoordinatorAway(address_, status.error_message());
 }
 
 }  // namespace frostline::cli

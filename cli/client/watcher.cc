@@ -65,13 +65,13 @@ absl::StatusOr<std::int64_t> NewestRevision(Client& client,
   return now.revision();
 }
 
-absl::Status TimeIsOver(Duration timeout) {
+absl::Status TimeIsOver(const WatchOptions& options) {
+  const std::chrono::duration<double> seconds = options.timeout;
   return MakeError(
-      ErrorId::kDeadlinePassed,
-      absl::StrCat(
-          std::chrono::duration_cast<std::chrono::seconds>(timeout).count(),
-          " s have passed"),
-      "wait longer, or see `frostline study why ID`");
+      ErrorId::kDeadlinePassed, absl::StrCat(seconds.count(), " s have passed"),
+      absl::StrCat("wait longer, or ask what holds it up: "
+                   "frostline study why ",
+                   options.study.substr(options.study.rfind('/') + 1)));
 }
 
 }  // namespace
@@ -88,14 +88,14 @@ absl::Status Watch(Client& client, const WatchOptions& options,
   while (true) {
     const Duration left = is_timed ? end - clock.Steady() : Duration::zero();
     if (is_timed && left <= Duration::zero()) {
-      return TimeIsOver(options.timeout);
+      return TimeIsOver(options);
     }
     const absl::Status status =
         ReadStream(client, options, handlers, left, &progress);
     if (progress.done) return absl::OkStatus();
     if (is_timed &&
         (absl::IsDeadlineExceeded(status) || clock.Steady() >= end)) {
-      return TimeIsOver(options.timeout);
+      return TimeIsOver(options);
     }
     if (progress.moved) {
       last_sign_of_life = clock.Steady();

@@ -174,7 +174,9 @@ absl::StatusOr<ExitCode> Importance(Session& session,
     const BusyLine busy(session.terminal, "importance");
     text = Rendered(args, asked);
   }
-  if (!text.ok()) return AsUsage(text.status());
+  if (!text.ok()) {
+    return AsUsage(HelpEndedStudy(*asked.client, asked.study, text.status()));
+  }
   if (args.output.file.empty() && args.output.Format() == "table") {
     PrintPaged(session.terminal, *text);
     return kExitOk;

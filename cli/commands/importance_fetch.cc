@@ -4,13 +4,31 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/ids.h"
 #include "base/status_macros.h"
+#include "cli/commands/command.h"
+#include "cli/view/format.h"
 
 namespace frostline::cli {
 namespace {
 
 using Stub = v1::ImportanceService::Stub;
+
+// A stopped study takes no more trials; its copy does.
+std::string WayToMoreTrials(const v1::Study& study) {
+  const std::string id = LastPart(study.name());
+  const std::int64_t lacking =
+      std::max<std::int64_t>(1, kImportanceTrials - study.counts().succeeded());
+  const std::int64_t budget = study.counts().budget_used() + lacking;
+  if (study.state() == v1::STUDY_STATE_COMPLETED) {
+    return absl::StrCat("raise its budget: frostline study update ", id,
+                        " --budget ", budget);
+  }
+  return absl::StrCat("go on in a copy: frostline study clone ", id, " ", id,
+                      "-2 --with-trials --trials ", budget);
+}
 
 }  // namespace
 
@@ -50,6 +68,15 @@ absl::StatusOr<std::optional<v1::Frontier>> FetchFrontier(
   }
   RETURN_IF_ERROR(frontier.status());
   return std::optional<v1::Frontier>(*std::move(frontier));
+}
+
+absl::Status HelpEndedStudy(Client& client, const std::string& study,
+                            const absl::Status& status) {
+  if (!HasErrorId(status, ErrorId::kTrialsTooFew)) return status;
+  const auto now = FetchStudy(client, study);
+  if (!now.ok() || !IsEnded(now->state())) return status;
+  return MakeError(ErrorId::kTrialsTooFew, std::string(status.message()),
+                   WayToMoreTrials(*now));
 }
 
 absl::StatusOr<v1::ListPairsReply> FetchPairs(const Asked& asked) {

@@ -13,6 +13,9 @@
 
 namespace frostline::cli {
 
+// Fewer finished trials have none (docs/reference/importance.md).
+inline constexpr int kImportanceTrials = 8;
+
 struct Asked {
   Client* client = nullptr;
   std::string study;
@@ -37,6 +40,11 @@ absl::StatusOr<v1::PairMarginal> FetchTable(const Asked& asked);
 // without modules that can be frozen, or where none can be made.
 absl::StatusOr<std::optional<v1::Frontier>> FetchFrontier(
     const Asked& asked, const v1::ImportanceReport& report);
+
+// Where a study that has ended has too few trials, waiting brings no more: the
+// fix is then to raise its budget. Every other status stays as it is.
+absl::Status HelpEndedStudy(Client& client, const std::string& study,
+                            const absl::Status& status);
 
 // Fetches all pages.
 absl::StatusOr<v1::ListPairsReply> FetchPairs(const Asked& asked);

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "cli/commands/importance_fetch.h"
 #include "cli/commands/plan_show.h"
 
 namespace frostline::cli {
@@ -44,7 +45,7 @@ absl::StatusOr<ExitCode> Plan(Session& session, const PlanArgs& args) {
       : args.verify  ? ShowVerification(session, *client, args, plan, width,
                                        signals ? &*signals : nullptr)
                      : ShowPlan(*client, args, plan, width);
-  RETURN_IF_ERROR(AsUsage(shown));
+  RETURN_IF_ERROR(AsUsage(HelpEndedStudy(*client, plan.study, shown)));
   return kExitOk;
 }
 

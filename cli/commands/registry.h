@@ -56,6 +56,9 @@ registry::StudyNeeds NeedsOf(const v1::StudySpec& spec);
 // data set is not in it: other workers may have them. A mistake is placed in
 // the study's file.
 absl::Status CheckStudyFit(const StudyFile& study, const std::string& folder);
+// The same against a registry that is read, which is to have all it names.
+absl::Status CheckStudyFit(const StudyFile& study,
+                           const registry::Registry& registry);
 
 // Returns what boundaries of the study's frozen prefixes take of a node's disk;
 // nothing where the same registry is not there, or has not what it takes.

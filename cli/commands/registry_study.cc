@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What verbs about registries have in common, and a study held against one.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
@@ -163,11 +164,18 @@ registry::StudyNeeds NeedsOf(const v1::StudySpec& spec) {
 absl::Status CheckStudyFit(const StudyFile& study, const std::string& folder) {
   ASSIGN_OR_RETURN(const auto registry, FindRegistry(folder));
   if (!registry.has_value()) return absl::OkStatus();
+  const auto all = AllNeedsOf(study.spec);
+  const bool has_all = std::ranges::all_of(all, [&](const auto& needs) {
+    return registry::HasAll(*registry, needs);
+  });
+  if (folder.empty() && !has_all) return absl::OkStatus();
+  return CheckStudyFit(study, *registry);
+}
+
+absl::Status CheckStudyFit(const StudyFile& study,
+                           const registry::Registry& registry) {
   for (const registry::StudyNeeds& needs : AllNeedsOf(study.spec)) {
-    if (folder.empty() && !registry::HasAll(*registry, needs)) {
-      return absl::OkStatus();
-    }
-    RETURN_IF_ERROR(PlaceError(registry::CheckFit(*registry, needs), study));
+    RETURN_IF_ERROR(PlaceError(registry::CheckFit(registry, needs), study));
   }
   return absl::OkStatus();
 }

@@ -121,7 +121,7 @@ absl::StatusOr<ExitCode> Create(Session& session, const CreateArgs& args) {
   }
   std::cout << "study " << study.id << " is " << NameOf(reply->study().state())
             << "\n";
-  std::cerr << "next: frostline study watch " << study.id << "\n";
+  std::cerr << "next: frostline study watch " << study.id << " --until-done\n";
   return kExitOk;
 }
 

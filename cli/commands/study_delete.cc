@@ -29,9 +29,8 @@ struct DeleteArgs {
 // Who is asked sees what would go.
 bool Agrees(const v1::Study& study) {
   std::cerr << "study " << LastPart(study.name()) << " is "
-            << NameOf(study.state()) << ", " << ProgressText(study) << ", "
-            << study.counts().running() << " running\ndelete it? [y/N] "
-            << std::flush;
+            << NameOf(study.state()) << ", " << ProgressText(study)
+            << "\ndelete it? [y/N] " << std::flush;
   std::string answer;
   std::getline(std::cin, answer);
   answer = absl::AsciiStrToLower(absl::StripAsciiWhitespace(answer));
@@ -53,12 +52,25 @@ absl::Status CheckRunning(const v1::Study& study, const DeleteArgs& args,
       args.force ? "--yes" : "--force");
 }
 
+// A script that forgot to say so has not agreed.
+absl::Status CheckAgreed(const DeleteArgs& args, const std::string& id,
+                         bool can_ask) {
+  if (args.yes || can_ask) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      "nobody can be asked here, and --yes is not given: nothing was deleted",
+      absl::StrCat("give it: frostline study delete ", id,
+                   args.force ? " --force" : "", " --yes"),
+      "--yes");
+}
+
 absl::StatusOr<ExitCode> Delete(Session& session, const DeleteArgs& args) {
   ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
   const bool can_ask = session.terminal.err_is_tty && isatty(STDIN_FILENO) != 0;
   RETURN_IF_ERROR(CheckRunning(study, args, can_ask));
+  RETURN_IF_ERROR(CheckAgreed(args, LastPart(name), can_ask));
   if (can_ask && !args.yes && !Agrees(study)) {
     std::cerr << "nothing was deleted\n";
     return kExitFailure;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `frostline study wait`: for scripts, silent until it is there.
+#include <chrono>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -98,6 +99,19 @@ absl::Status Follow(Client& client, Duration timeout, Waiter& waiter) {
   return broken;
 }
 
+// It was the person's own time, and what was reached by then is the answer.
+absl::Status TimeIsOver(const v1::Study& study, Duration timeout) {
+  const std::string id = LastPart(study.name());
+  const std::chrono::duration<double> seconds = timeout;
+  return MakeError(
+      ErrorId::kDeadlinePassed,
+      absl::StrCat("study ", id, " is ", NameOf(study.state()), ", ",
+                   ProgressText(study), " after --timeout, ", seconds.count(),
+                   " s"),
+      absl::StrCat("wait longer, or ask what holds it up: frostline study why ",
+                   id));
+}
+
 absl::StatusOr<ExitCode> Wait(Session& session, const WaitArgs& args) {
   ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
   ASSIGN_OR_RETURN(const WaitGoal goal, ParseGoal(args.goal));
@@ -109,10 +123,8 @@ absl::StatusOr<ExitCode> Wait(Session& session, const WaitArgs& args) {
   RETURN_IF_ERROR(waiter.Take(study));
   if (!waiter.is_over()) {
     const absl::Status followed = Follow(*client, timeout, waiter);
-    if (absl::IsDeadlineExceeded(followed)) {
-      std::cerr << "study " << LastPart(name) << " is "
-                << ProgressText(waiter.study()) << " after " << args.timeout
-                << "\n";
+    if (HasErrorId(followed, ErrorId::kDeadlinePassed)) {
+      return TimeIsOver(waiter.study(), timeout);
     }
     RETURN_IF_ERROR(followed);
   }

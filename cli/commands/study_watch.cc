@@ -98,7 +98,7 @@ absl::StatusOr<ExitCode> WatchForPeople(Session& session, Client& client,
   const SystemClock clock;
   WatchPrinter printer(session, client, clock, until_done);
   RETURN_IF_ERROR(printer.Begin(study));
-  if (!printer.IsDone()) {
+  if (!IsEnded(study.state())) {
     const RunningLooks looks(client, study.name(), session.terminal.out_is_tty,
                              printer);
     RETURN_IF_ERROR(Watch(
@@ -120,7 +120,7 @@ absl::StatusOr<ExitCode> WatchAsJson(Client& client, v1::Study study,
     if (!event.has_alive()) std::cout << EventJson(event) << std::endl;
     return !(until_done && IsEnded(study.state()));
   };
-  if (print(first)) {
+  if (print(first) && !IsEnded(study.state())) {
     RETURN_IF_ERROR(Watch(
         client, {.study = study.name(), .after_revision = study.revision()},
         {.on_event = print, .on_break = [](const absl::Status& status) {

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
 #include "base/status_macros.h"
+#include "cli/commands/idle_fix.h"
 #include "cli/commands/output_flags.h"
 #include "cli/commands/study_verbs.h"
 #include "cli/commands/trial_words.h"
@@ -18,16 +19,15 @@ struct WhyArgs {
   Output output = {};
 };
 
-std::string ReasonsText(const v1::ExplainStudyReply& why) {
+std::string ReasonsText(const v1::ExplainStudyReply& why,
+                        const std::string& address) {
   std::string text;
   for (const v1::ExplainStudyReply::Reason& reason : why.reasons()) {
     absl::StrAppend(&text,
                     proto::CleanText(reason.sentence(), proto::kMaxCauseBytes),
                     "\n");
     if (reason.fix().empty()) continue;
-    absl::StrAppend(
-        &text, "  fix: ", proto::CleanText(reason.fix(), proto::kMaxCauseBytes),
-        "\n");
+    absl::StrAppend(&text, "  fix: ", IdleFix(reason, address), "\n");
   }
   if (text.empty()) text = "nothing holds it up\n";
   return absl::StrCat(text, "workers: ", why.live_workers(), " live, ",
@@ -51,8 +51,9 @@ absl::StatusOr<ExitCode> Why(Session& session, const WhyArgs& args) {
   ASSIGN_OR_RETURN(
       const v1::ExplainStudyReply why,
       client->Call(&v1::StudyService::Stub::ExplainStudy, request));
-  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, why,
-                           [&why] { return ReasonsText(why); }));
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, why, [&] {
+    return ReasonsText(why, client->address());
+  }));
   return kExitOk;
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "cli/commands/idle_fix.h"
 #include "cli/live/running_lines.h"
 #include "cli/live/time_left.h"
 #include "cli/view/format.h"
@@ -35,8 +36,9 @@ absl::Status WatchPrinter::Begin(const v1::Study& study) {
   has_ended_ = IsEnded(study.state());
   RETURN_IF_ERROR(UpdateBest());
   RETURN_IF_ERROR(FetchDurations());
+  if (has_ended_) return absl::OkStatus();  // End() has the line
   std::cout << StudyLine() << std::endl;
-  if (!has_ended_ && study.counts().running() == 0) SayWhyNothingRuns();
+  if (study.counts().running() == 0) SayWhyNothingRuns();
   return absl::OkStatus();
 }
 
@@ -118,12 +120,13 @@ void WatchPrinter::SayWhyNothingRuns() {
   const auto why = client_.Call(&v1::StudyService::Stub::ExplainStudy, request);
   if (!why.ok() || why->reasons().empty()) return;
   const v1::ExplainStudyReply::Reason& first = why->reasons(0);
-  std::cerr << "nothing runs yet: "
-            << proto::CleanText(first.sentence(), proto::kMaxCauseBytes);
+  std::string text = absl::StrCat(
+      "nothing runs yet: ",
+      proto::CleanText(first.sentence(), proto::kMaxCauseBytes), "\n");
   if (!first.fix().empty()) {
-    std::cerr << "; " << proto::CleanText(first.fix(), proto::kMaxCauseBytes);
+    absl::StrAppend(&text, "  fix: ", IdleFix(first, client_.address()), "\n");
   }
-  std::cerr << std::endl;
+  std::cerr << text << std::flush;
 }
 
 // One line cannot say which of several objectives' best trials is wanted.

@@ -20,6 +20,7 @@
 #include "cli/demo/demo_registry.h"
 #include "cli/demo/demo_report.h"
 #include "cli/demo/demo_verify.h"
+#include "cli/demo/demo_ways_on.h"
 #include "cli/process/local_fleet.h"
 #include "cli/process/stop_signals.h"
 #include "cli/process/work_folder.h"
@@ -85,12 +86,12 @@ absl::StatusOr<v1::Study> CreateDemoStudy(Client& client,
 absl::StatusOr<ExitCode> Run(const DemoOptions& options,
                              const Terminal& terminal,
                              const std::vector<std::string>& trainer,
-                             const std::string& folder, SteadyTime begin,
-                             LocalFleet& fleet, StopSignals& signals) {
+                             SteadyTime begin, LocalFleet& fleet,
+                             StopSignals& signals, WaysOn& ways) {
   DemoTimes times = {begin, std::nullopt, begin};
   RETURN_IF_ERROR(fleet.StartCoordinator(signals));
   ASSIGN_OR_RETURN(const auto client, Client::Open(fleet.address()));
-  if (options.example) RETURN_IF_ERROR(LeaveExample(*client, folder));
+  if (options.example) RETURN_IF_ERROR(LeaveExample(*client));
   RETURN_IF_ERROR(fleet.StartWorkers(options.workers, trainer));
   std::cout << "coordinator on " << fleet.address() << ", " << options.workers
             << (options.workers == 1 ? " worker\n" : " workers\n");
@@ -110,8 +111,11 @@ absl::StatusOr<ExitCode> Run(const DemoOptions& options,
   if (plan.has_value() && !options.synthetic) {
     RETURN_IF_ERROR(
         ShowDepths(*client, options.trials, fleet, signals, terminal));
-    RETURN_IF_ERROR(ShowNext(*plan, folder));
+    RETURN_IF_ERROR(WriteNext(*plan, ways.folder));
+    ways.has_next = true;
   }
+  ways.has_importance = plan.has_value();
+  ways.has_example = options.example;
   ShowDemoTimes(study, times);
   return study.counts().succeeded() > 0 ? kExitOk : kExitNoResult;
 }
@@ -137,18 +141,18 @@ absl::StatusOr<ExitCode> RunDemo(const DemoOptions& options,
                    WorkFolder::Make(options.folder, options.keep));
   ASSIGN_OR_RETURN(const auto trainer, PrepareTrainer(options, folder.path()));
   LocalFleet fleet(folder.path());
+  WaysOn ways = {.folder = folder.path()};
   const auto code =
-      Run(options, terminal, trainer, folder.path(), begin, fleet, signals);
+      Run(options, terminal, trainer, begin, fleet, signals, ways);
   if (signals.caught()) {
     signals.Release();
     std::cerr << "stopping; Ctrl-C again to stop at once" << std::endl;
   }
   fleet.Stop();
-  // The commands it has shown go on from there; without a result, its logs say
-  // why.
-  const bool leaves = !options.synthetic || options.example;
-  if (code.ok() && (leaves || *code != kExitOk)) folder.Keep();
+  // One goes on from what it has made; without a result, its logs say why.
+  if (code.ok()) folder.Keep();
   if (folder.stays()) std::cerr << "kept: " << folder.path() << "\n";
+  if (code.ok() && *code == kExitOk) ShowWaysOn(ways);
   return code;
 }
 

@@ -71,7 +71,7 @@ absl::StatusOr<std::vector<v1::ImportedTrial>> ReadImported(
   return trials;
 }
 
-absl::Status LeaveExample(Client& client, const std::string& folder) {
+absl::Status LeaveExample(Client& client) {
   const std::string name = StudyNameOf("example");
   absl::StatusOr<v1::Study> study = FetchStudy(client, name);
   if (HasErrorId(study.status(), ErrorId::kStudyNotFound)) {
@@ -81,9 +81,7 @@ absl::Status LeaveExample(Client& client, const std::string& folder) {
   // Who was stopped between two steps goes on with the next.
   if (study->counts().succeeded() == 0) RETURN_IF_ERROR(Import(client, name));
   if (!IsEnded(study->state())) RETURN_IF_ERROR(Finish(client, name));
-  std::cout << "study example: 200 recorded trials of MiniLM on reviews, to "
-               "look at now or later with\n  frostline serve --data "
-            << folder << " &\n  frostline report example -o example.html\n";
+  std::cout << "study example: 200 recorded trials of MiniLM on reviews\n";
   return absl::OkStatus();
 }
 

@@ -19,9 +19,8 @@ absl::StatusOr<std::vector<v1::ImportedTrial>> ReadImported(
     const std::string& text);
 
 // Leaves the recorded study `example`, finished, where it is not yet. Call it
-// before there are workers, lest one begins a trial of it. `folder` is the
-// demo's, for the words on how to look at the study later.
-absl::Status LeaveExample(Client& client, const std::string& folder);
+// before there are workers, lest one begins a trial of it.
+absl::Status LeaveExample(Client& client);
 
 }  // namespace frostline::cli
 

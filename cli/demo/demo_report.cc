@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/demo/demo_report.h"
 
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
@@ -23,17 +21,6 @@
 
 namespace frostline::cli {
 namespace {
-
-constexpr char kNextStudy[] = "demo-next";
-
-// As it is typed from here.
-std::string CommandName() {
-  std::error_code error;
-  const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return "frostline";
-  const std::string near = std::filesystem::proximate(path, error).string();
-  return error || absl::StartsWith(near, "..") ? path.string() : near;
-}
 
 // Of a study without a result: what went wrong, as one trial tells it.
 absl::Status ShowCause(Client& client, const std::string& study) {
@@ -108,25 +95,14 @@ absl::StatusOr<std::optional<v1::FreezePlan>> ReportDemo(Client& client,
   return std::optional<v1::FreezePlan>(*std::move(plan));
 }
 
-absl::Status ShowNext(const v1::FreezePlan& plan, const std::string& folder) {
+absl::Status WriteNext(const v1::FreezePlan& plan, const std::string& folder) {
   const std::string file = absl::StrCat(folder, "/next.yaml");
   std::ofstream stream(file);
   stream << NextStudyFile(kDemoRecipe, kNextStudy, plan);
   stream.close();
-  if (!stream) {
-    return MakeError(ErrorId::kStoreUnwritable, file + " cannot be written",
-                     "name a folder you may write to with --dir DIR");
-  }
-  const std::string command = ShellWord(CommandName());
-  std::cout << "Next, type\n"
-            << "  " << command << " serve --data " << ShellWord(folder)
-            << " &\n"
-            << "  " << command << " worker --registry "
-            << ShellWord(folder + "/registry") << " --slots 2 &\n"
-            << "  " << command << " study create " << ShellWord(file)
-            << "  # then: study watch " << kNextStudy << "\n"
-            << std::flush;
-  return absl::OkStatus();
+  if (stream) return absl::OkStatus();
+  return MakeError(ErrorId::kStoreUnwritable, file + " cannot be written",
+                   "name a folder you may write to with --dir DIR");
 }
 
 }  // namespace frostline::cli

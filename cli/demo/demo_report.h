@@ -20,9 +20,11 @@ absl::StatusOr<std::optional<v1::FreezePlan>> ReportDemo(Client& client,
                                                          const v1::Study& study,
                                                          int width);
 
-// Writes next.yaml, which searches what the plan leaves, into `folder`, and
-// shows the commands that run it.
-absl::Status ShowNext(const v1::FreezePlan& plan, const std::string& folder);
+// The study of next.yaml.
+inline constexpr char kNextStudy[] = "demo-next";
+
+// Writes next.yaml, which searches what the plan leaves, into `folder`.
+absl::Status WriteNext(const v1::FreezePlan& plan, const std::string& folder);
 
 }  // namespace frostline::cli
 

@@ -26,6 +26,8 @@ struct Finding {
   CheckStatus status = CheckStatus::kOk;
   std::string detail = {};
   std::string fix = {};  // empty only of what is OK
+  // For programs, where the detail is cut short for people; else empty.
+  std::string in_full = {};
 };
 
 // What the person who asks means to use.

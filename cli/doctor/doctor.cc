@@ -116,6 +116,7 @@ std::vector<NamedFinding> Examine(const Patient& patient,
     Finding finding = check.run(patient);
     finding.detail = Clean(finding.detail);
     finding.fix = Clean(finding.fix);
+    finding.in_full = Clean(finding.in_full);
     findings.push_back({check.name, finding});
   }
   return findings;
@@ -135,7 +136,9 @@ google::protobuf::Struct MessageOf(const std::vector<NamedFinding>& findings) {
     auto& fields = *list.add_values()->mutable_struct_value()->mutable_fields();
     fields["name"].set_string_value(one.name);
     fields["status"].set_string_value(NameOf(one.finding.status));
-    fields["detail"].set_string_value(one.finding.detail);
+    const std::string& in_full = one.finding.in_full;
+    fields["detail"].set_string_value(in_full.empty() ? one.finding.detail
+                                                      : in_full);
     fields["fix"].set_string_value(one.finding.fix);
   }
   return message;

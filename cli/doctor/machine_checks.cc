@@ -118,7 +118,9 @@ Finding CheckMemory(const Patient& patient) {
   const std::string detail = absl::StrCat(
       FormatBytes(ours), " of memory, ",
       FormatBytes(MemoryOf(text, "MemAvailable")), " free; ", FormatBytes(each),
-      " for each of ", patient.asked.slots, " slots");
+      patient.asked.slots == 1
+          ? " for the one slot"
+          : absl::StrCat(" for each of ", patient.asked.slots, " slots"));
   if (each >= kLeastPerSlot) return {CheckStatus::kOk, detail};
   return {CheckStatus::kWarn, detail + ", which is little",
           patient.asked.slots > 1

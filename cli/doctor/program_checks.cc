@@ -4,6 +4,7 @@
 #include <google/protobuf/stubs/common.h>
 #include <grpcpp/grpcpp.h>
 
+#include <chrono>
 #include <map>
 
 #include "absl/strings/ascii.h"
@@ -46,27 +47,82 @@ std::map<std::string, std::string> LibrariesOf(const Patient& patient) {
   return found;
 }
 
+// A busy machine is no broken one: the trainer loads LibTorch to answer.
+std::string WhoIsLate(const std::vector<std::string>& late) {
+  if (late.empty()) return "";
+  const std::chrono::duration<double> limit = kProgramLimit;
+  return absl::StrCat("; ", absl::StrJoin(late, ", "), " did not answer in ",
+                      limit.count(), " s");
+}
+
+struct FoundHoles {
+  std::vector<std::string> ids;   // nothing of Frostline takes the occasion
+  std::vector<std::string> open;  // the ids of the others
+  std::string library;            // one that has an open one
+  std::string in_full;
+};
+
+FoundHoles HolesIn(const std::map<std::string, std::string>& libraries) {
+  FoundHoles found;
+  for (const auto& [library, version] : libraries) {
+    for (const Hole& hole : HolesOf(library, version, KnownHoles())) {
+      const bool is_open = hole.answer.empty();
+      (is_open ? found.open : found.ids)
+          .push_back(absl::StrCat(library, " ", hole.id));
+      if (is_open) found.library = library;
+      absl::StrAppend(&found.in_full, "; ", library, " has ", hole.id, " (",
+                      hole.what, "), ",
+                      is_open ? "and nothing takes the occasion"
+                              : absl::StrCat("no occasion: ", hole.answer));
+    }
+  }
+  return found;
+}
+
+// For people: which, and where it is told why they are none here.
+std::string InShort(const FoundHoles& holes) {
+  std::string text;
+  if (!holes.ids.empty()) {
+    absl::StrAppend(
+        &text, "; without an occasion here: ", absl::StrJoin(holes.ids, ", "),
+        " (why: frostline doctor --only libraries --format json)");
+  }
+  if (!holes.open.empty()) {
+    absl::StrAppend(&text, "; open: ", absl::StrJoin(holes.open, ", "));
+  }
+  return text;
+}
+
 }  // namespace
 
 Finding CheckVersions(const Patient& patient) {
   const std::string& ours = patient.asked.version;
   std::vector<std::string> others;
   std::vector<std::string> missing;
+  std::vector<std::string> late;
   for (const auto& [program, said] : patient.facts.versions) {
     const std::string version = VersionIn(patient.facts, program);
-    if (version.empty()) {
+    if (absl::IsDeadlineExceeded(said.status())) {
+      late.push_back(program);
+    } else if (version.empty()) {
       missing.push_back(program);
     } else if (version != ours) {
       others.push_back(absl::StrCat(program, " is ", version));
     }
   }
-  const std::string detail = absl::StrCat("frostline ", ours);
+  const std::string detail = absl::StrCat("frostline ", ours, WhoIsLate(late));
   if (!others.empty()) {
     return {CheckStatus::kCritical,
             absl::StrCat(detail, ", but ", absl::StrJoin(others, ", ")),
             "install all programs of one release (docs/how-to/install.md); "
             "`frostline version` says what this one is"};
   }
+  if (!late.empty() && late != std::vector<std::string>{kTrainer}) {
+    return {CheckStatus::kWarn, detail,
+            absl::StrCat("when the machine is less busy, run `", late.front(),
+                         " --version`")};
+  }
+  if (missing.empty() && !late.empty()) return {CheckStatus::kOk, detail};
   if (missing.empty()) {
     return {CheckStatus::kOk, detail + ", and so are the programs beside it"};
   }
@@ -84,26 +140,23 @@ Finding CheckVersions(const Patient& patient) {
 
 Finding CheckLibraries(const Patient& patient) {
   const auto libraries = LibrariesOf(patient);
-  std::string detail = absl::StrJoin(libraries, ", ", absl::PairFormatter(" "));
-  std::string open;
-  for (const auto& [library, version] : libraries) {
-    for (const Hole& hole : HolesOf(library, version, KnownHoles())) {
-      const bool is_open = hole.answer.empty();
-      absl::StrAppend(&detail, "; ", library, " has ", hole.id, " (", hole.what,
-                      "), ",
-                      is_open ? "and nothing takes the occasion"
-                              : absl::StrCat("no occasion: ", hole.answer));
-      if (is_open) open = library;
-    }
-  }
+  const std::string names =
+      absl::StrJoin(libraries, ", ", absl::PairFormatter(" "));
+  const FoundHoles holes = HolesIn(libraries);
   const auto& told = patient.facts.coordinator.info.known_holes();
+  std::string by_coordinator;
   for (const std::string& hole : told) {
-    absl::StrAppend(&detail, "; the coordinator says: ", hole);
+    absl::StrAppend(&by_coordinator, "; the coordinator says: ", hole);
   }
-  if (open.empty() && told.empty()) return {CheckStatus::kOk, detail};
-  return {CheckStatus::kWarn, detail,
-          absl::StrCat("install a newer ", open.empty() ? "release" : open,
-                       ": docs/how-to/install.md")};
+  Finding finding;
+  finding.detail = absl::StrCat(names, InShort(holes), by_coordinator);
+  finding.in_full = absl::StrCat(names, holes.in_full, by_coordinator);
+  if (holes.open.empty() && told.empty()) return finding;
+  finding.status = CheckStatus::kWarn;
+  finding.fix = absl::StrCat("install a newer ",
+                             holes.open.empty() ? "release" : holes.library,
+                             ": docs/how-to/install.md");
+  return finding;
 }
 
 }  // namespace frostline::cli::doctor

@@ -11,6 +11,7 @@
 #include "base/plain/file.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/importance_fetch.h"
 #include "cli/commands/registry.h"
 #include "cli/demo/demo_registry.h"
 #include "cli/study_file/starter_study.h"
@@ -44,11 +45,26 @@ double LargestClass(const registry::DataFacts& facts) {
   return all > 0.0 ? most / all : 0.0;
 }
 
+bool HasValidation(const registry::DataFacts& facts) {
+  return std::any_of(
+      facts.splits.begin(), facts.splits.end(),
+      [](const auto& split) { return split.name == "validation"; });
+}
+
+absl::Status CheckRows(const InitArgs& args, const registry::DataFacts& data) {
+  const std::int64_t rows = data.splits.front().rows;
+  if (HasValidation(data) || rows >= kLeastRows) return absl::OkStatus();
+  return MakeError(ErrorId::kTrainerMismatch,
+                   absl::StrCat(args.flags.set.path, " has ", rows,
+                                " rows, too few to hold some out"),
+                   absl::StrCat("give ", kLeastRows,
+                                " rows at least, or --validation FILE"));
+}
+
 absl::StatusOr<StarterFacts> FactsFor(const InitArgs& args,
+                                      const registry::Registry& registry,
                                       const registry::ModelFacts& model,
                                       const registry::DataFacts& data) {
-  ASSIGN_OR_RETURN(const registry::Registry registry,
-                   registry::ReadRegistry(args.folder));
   StarterFacts facts;
   facts.id = args.id.empty() ? data.id : args.id;
   facts.model = model.id;
@@ -57,16 +73,7 @@ absl::StatusOr<StarterFacts> FactsFor(const InitArgs& args,
   facts.data = data.id;
   facts.task = registry::NameOf(data.task);
   facts.rows = data.splits.front().rows;
-  facts.has_validation =
-      std::any_of(data.splits.begin(), data.splits.end(),
-                  [](const auto& split) { return split.name == "validation"; });
-  if (!facts.has_validation && facts.rows < kLeastRows) {
-    return MakeError(ErrorId::kTrainerMismatch,
-                     absl::StrCat(args.flags.set.path, " has ", facts.rows,
-                                  " rows, too few to hold some out"),
-                     absl::StrCat("give ", kLeastRows,
-                                  " rows at least, or --validation FILE"));
-  }
+  facts.has_validation = HasValidation(data);
   facts.largest_class = LargestClass(data);
   facts.trials = args.trials;
   ASSIGN_OR_RETURN(facts.text_tokens,
@@ -74,20 +81,37 @@ absl::StatusOr<StarterFacts> FactsFor(const InitArgs& args,
   return facts;
 }
 
-// A file that somebody has changed is theirs.
-absl::Status WriteStudy(const std::string& path, const std::string& text) {
+// A file that somebody has changed is theirs. False where it was there as it is
+// to be.
+absl::StatusOr<bool> WriteStudy(const std::string& path,
+                                const std::string& text) {
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored)) {
     const Expected<std::string> before = ReadWholeFile(path, kMaxFileBytes);
-    if (before.ok() && before.value() == text) return absl::OkStatus();
+    if (before.ok() && before.value() == text) return false;
     return MakeError(ErrorId::kStudyAlreadyExists,
                      absl::StrCat(path, " is there already, and is another"),
                      "name another file, --out FILE, or remove it");
   }
   const Expected<Done> written = WriteFileAtomically(path, text);
-  if (written.ok()) return absl::OkStatus();
+  if (written.ok()) return true;
   return MakeError(ErrorId::kStoreUnwritable, written.fault().cause,
                    written.fault().fix);
+}
+
+// The study file and the registry's entries, or neither.
+absl::Status KeepAll(const std::string& file, const std::string& text,
+                     registry::Addition& addition) {
+  ASSIGN_OR_RETURN(const bool is_new, WriteStudy(file, text));
+  const absl::Status kept = addition.Keep();
+  std::error_code ignored;
+  if (!kept.ok() && is_new) std::filesystem::remove(file, ignored);
+  return kept;
+}
+
+// Importance of a small study would only say that it needs more trials.
+const char* Question(const InitArgs& args) {
+  return args.trials < kImportanceTrials ? "study best" : "importance";
 }
 
 void PrintNext(const Session& session, const InitArgs& args,
@@ -105,7 +129,7 @@ void PrintNext(const Session& session, const InitArgs& args,
             << "  frostline study create " << file << connect << "\n"
             << "  frostline study watch " << id << " --until-done" << connect
             << "\n"
-            << "  frostline importance " << id << connect << "\n";
+            << "  frostline " << Question(args) << " " << id << connect << "\n";
 }
 
 // The folder that was named, else the demo's model.
@@ -119,24 +143,32 @@ absl::StatusOr<std::string> ModelFor(const InitArgs& args) {
                    "or run ./dev setup, which fetches MiniLM (84 MB)");
 }
 
-absl::StatusOr<ExitCode> Init(Session& session, const InitArgs& args) {
-  // Before anything is put into a registry.
-  if (!args.id.empty()) RETURN_IF_ERROR(CheckNewName(args.id, "--study"));
+// The data first: it is what a newcomer has, and gets wrong.
+absl::StatusOr<StarterFacts> AddBoth(const InitArgs& args,
+                                     registry::Addition& addition) {
+  ASSIGN_OR_RETURN(const registry::AddedDataSet data,
+                   addition.Add(Taken(args.flags)));
+  RETURN_IF_ERROR(CheckRows(args, data.facts));
   ASSIGN_OR_RETURN(const std::string path, ModelFor(args));
   ASSIGN_OR_RETURN(const registry::AddedModel model,
-                   registry::AddModel(args.folder, {path, ""}));
-  std::cout << "model " << DescribeModel(model.facts) << "\n" << std::flush;
-  ASSIGN_OR_RETURN(const registry::AddedDataSet data,
-                   registry::AddDataSet(args.folder, Taken(args.flags)));
-  std::cout << "data set " << DescribeData(data.facts)
-            << "  columns: " << DescribeColumns(data) << "\n";
-  ASSIGN_OR_RETURN(const StarterFacts facts,
-                   FactsFor(args, model.facts, data.facts));
+                   addition.Add(registry::NewModel{path, ""}));
+  std::cout << "model " << DescribeModel(model.facts) << "\n"
+            << "data set " << DescribeData(data.facts)
+            << "  columns: " << DescribeColumns(data) << "\n"
+            << std::flush;
+  return FactsFor(args, addition.registry(), model.facts, data.facts);
+}
+
+absl::StatusOr<ExitCode> Init(Session& session, const InitArgs& args) {
+  if (!args.id.empty()) RETURN_IF_ERROR(CheckNewName(args.id, "--study"));
+  ASSIGN_OR_RETURN(registry::Addition addition,
+                   registry::Addition::To(args.folder));
+  ASSIGN_OR_RETURN(const StarterFacts facts, AddBoth(args, addition));
   const StarterStudy study = WriteStarterStudy(facts);
   const std::string file = args.file.empty() ? facts.id + ".yaml" : args.file;
   ASSIGN_OR_RETURN(const StudyFile parsed, ParseStudyFile(study.text, file));
-  RETURN_IF_ERROR(CheckStudyFit(parsed, args.folder));
-  RETURN_IF_ERROR(WriteStudy(file, study.text));
+  RETURN_IF_ERROR(CheckStudyFit(parsed, addition.registry()));
+  RETURN_IF_ERROR(KeepAll(file, study.text, addition));
   std::cout << "study file " << file << ": " << facts.trials
             << " trials, each on " << FormatCount(study.train_rows) << " of "
             << FormatCount(facts.rows) << " rows, texts to " << study.max_length

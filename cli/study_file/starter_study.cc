@@ -77,7 +77,8 @@ StarterStudy WriteStarterStudy(const StarterFacts& facts) {
       facts.id, "\nmodel: {id: ", facts.model, ", layers: ", facts.layers,
       "}\n", DataText(facts, study.train_rows),
       study.metric == "rmse" ? "minimize: " : "maximize: ", study.metric,
-      "\nbudget: ", facts.trials, "\nseed: 1\n\n",
+      "\nbudget: ", facts.trials, "\nseed: 1\n",
+      "sampler: auto                   # what suits this space and budget\n\n",
       "training:\n  epochs: 2\n  batch_size: 32\n  max_length: ",
       study.max_length,
       "                  # tokens; longer texts are cut\n"

@@ -10,9 +10,10 @@ namespace {
 std::optional<IdleReason> WhyNobodyTakes(const StudySupply& study,
                                          const FleetSupply& fleet) {
   if (fleet.live == 0) {
-    return IdleReason{v1::NO_MATCHING_LABELS, "NO_WORKERS",
-                      "no worker has been heard of",
-                      "start one: frostline worker --connect HOST:PORT"};
+    return IdleReason{
+        v1::NO_MATCHING_LABELS, "NO_WORKERS", "no worker has been heard of",
+        "start one: frostline worker --connect HOST:PORT --registry "
+        "DIR"};
   }
   if (fleet.out_of_service > 0) {
     return IdleReason{

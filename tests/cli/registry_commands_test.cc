@@ -168,11 +168,45 @@ TEST_F(RegistryCommandsTest, WhatInitCannotUseChangesNothing) {
     EXPECT_FALSE(Exists(std::string(1, c.name[0]) + ".yaml"));
     EXPECT_FALSE(Exists("registry/datasets.yaml")) << c.name;
   }
-  Write("few.csv", "text,label\na b,x\nc d,y\n");
-  EXPECT_EQ(Frostline("init --data few.csv --model tiny"), 100);
-  EXPECT_THAT(output_, HasSubstr("few.csv has 2 rows, too few"));
   EXPECT_EQ(Frostline("init --data my.csv --model nowhere"), 100);
   EXPECT_THAT(output_, HasSubstr("nowhere is no folder"));
+  EXPECT_FALSE(Exists("registry"));
+}
+
+TEST_F(RegistryCommandsTest, InitOffersNoImportanceOfAFewTrials) {
+  ASSERT_EQ(Frostline("init --data my.csv --model tiny --text review "
+                      "--label stars --trials 4"),
+            0)
+      << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("frostline study best my"),
+                             Not(HasSubstr("importance"))));
+}
+
+// Of two mistakes the one about the data is told first.
+TEST_F(RegistryCommandsTest, InitLooksAtTheDataBeforeTheModel) {
+  EXPECT_NE(Frostline("init --data lost.csv --model nowhere"), 0);
+  EXPECT_THAT(output_, AllOf(HasSubstr("lost.csv"), Not(HasSubstr("nowhere"))));
+  EXPECT_NE(Frostline("init --data my.csv --text reviews --model nowhere"), 0);
+  EXPECT_THAT(output_, AllOf(HasSubstr("did you mean --text review?"),
+                             Not(HasSubstr("nowhere"))));
+}
+
+// The rows are grown as the error says, and the same command is typed again.
+TEST_F(RegistryCommandsTest, WhatInitHasRefusedCanBeMendedAndGivenAgain) {
+  const std::string init = "init --data few.csv --model tiny";
+  Write("few.csv", "text,label\nw1 w2,x\nw3 w4,y\n");
+  EXPECT_EQ(Frostline(init), 100);
+  EXPECT_THAT(output_, HasSubstr("few.csv has 2 rows, too few"));
+  EXPECT_FALSE(Exists("registry"));
+  std::string rows = "text,label\n";
+  for (int i = 0; i < 12; ++i) rows += i % 2 == 0 ? "w1 w2,x\n" : "w3,y\n";
+  Write("few.csv", rows);
+  Write("few.yaml", "mine");
+  EXPECT_EQ(Frostline(init), 5);
+  EXPECT_FALSE(Exists("registry"));
+  std::filesystem::remove(folder_.File("few.yaml"));
+  EXPECT_EQ(Frostline(init), 0) << output_;
+  EXPECT_TRUE(Exists("few.yaml"));
 }
 
 TEST_F(RegistryCommandsTest, AStudyThatDoesNotFitIsPlacedInItsFile) {

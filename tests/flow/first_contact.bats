@@ -45,8 +45,11 @@ print(s.getsockname()[1])'
 }
 
 @test "status waits for as long as it is told, and no longer" {
-  run frostline status --connect "127.0.0.1:$(free_port)" --wait 1s
+  local away
+  away=127.0.0.1:$(free_port)
+  run frostline status --connect "$away" --wait 1s
   [ "$status" -eq 7 ]
+  says "nothing listens at $away" "serve --data frost --listen $away"
   run frostline status
   [ "$status" -eq 0 ]
   says "coordinator: frostline" "workers:     0 live"
@@ -96,7 +99,10 @@ print(s.getsockname()[1])'
   new_study lonely
   run timeout 2 frostline study watch lonely
   [ "$status" -eq 124 ]
-  says "nothing runs yet: no worker"
+  says "nothing runs yet: no worker" \
+    "frostline worker --connect $FROSTLINE_CONNECT --registry DIR"
+  run frostline study why lonely
+  says "frostline worker --connect $FROSTLINE_CONNECT --registry DIR"
 }
 
 @test "a dry run needs no coordinator and says what it left open" {

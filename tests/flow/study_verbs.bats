@@ -204,14 +204,38 @@ setting() {
   frostline study clone films idle
   run frostline study wait idle --for running --timeout 1s
   [ "$status" -eq 6 ]
-  says "FL-4008"
+  says "FL-4008" "study idle is ACTIVE, 0/4 done, 0 running after" "1 s" \
+    "frostline study why idle"
+  [[ $output != *"coordinator's own"* ]]
   frostline study stop idle
   run frostline study wait idle
   [ "$status" -eq 8 ]
-  run frostline study delete idle
+  run frostline study delete idle --yes
   [ "$status" -eq 0 ]
   run frostline study show idle
   [ "$status" -eq 3 ]
+}
+
+@test "importance of few trials says how an ended study gets more" {
+  for verb in importance plan; do
+    run frostline "$verb" films
+    [ "$status" -ne 0 ]
+    says "FL-" "at least 8 are needed" \
+      "frostline study update films --budget 8"
+    [[ $output != *"wait for more"* ]]
+  done
+}
+
+@test "a watch of a study that has ended says so once, and ends" {
+  for flag in "" --until-done; do
+    # shellcheck disable=SC2086  # an empty flag is none
+    run timeout 20 frostline study watch films $flag
+    [ "$status" -eq 0 ]
+    [ "$(grep -c COMPLETED <<<"$output")" -eq 1 ]
+  done
+  run timeout 20 frostline study watch films --json
+  [ "$status" -eq 0 ]
+  [ "${#lines[@]}" -eq 1 ]
 }
 
 @test "all settings change, or none" {
@@ -226,6 +250,24 @@ setting() {
   [ "$status" -eq 2 ]
   says "'soon' is no time"
   [ "$(setting tuned "s['priority']")" = 3 ]
+}
+
+@test "a study is deleted only by who agrees" {
+  frostline study clone films doomed
+  run frostline study delete doomed </dev/null
+  [ "$status" -eq 2 ]
+  says "nothing was deleted" "frostline study delete doomed --yes"
+  run frostline study delete doomed --force <<<y
+  [ "$status" -eq 2 ]
+  says "frostline study delete doomed --force --yes"
+  frostline study show doomed >shown.log
+  run python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' \
+    frostline study delete doomed <<<n
+  says "0/4 done, 0 running" "delete it?"
+  [[ $output != *"running, 0 running"* ]]
+  frostline study delete doomed --yes
+  run frostline study show doomed
+  [ "$status" -eq 3 ]
 }
 
 @test "a study with running trials is deleted only when that is said" {

@@ -38,6 +38,8 @@ TEST(ChooseSampler, SaysWhy) {
   EXPECT_THAT(ChooseSampler(Modules(3), kLoss, 30).why,
               testing::AllOf(testing::HasSubstr("27 points"),
                              testing::HasSubstr("30 trials")));
+  EXPECT_THAT(ChooseSampler(Modules(3), kLoss, 20).why,
+              testing::StartsWith("every parameter has levels"));
 }
 
 TEST(ResolveSampler, NamesWhatProposes) {

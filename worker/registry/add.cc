@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "worker/registry/entry_text.h"
-#include "worker/registry/placing.h"
 #include "worker/registry/split_files.h"
 #include "worker/trainer/data/limits.h"
 
@@ -169,28 +168,31 @@ std::string IdFromPath(const std::string& path) {
   return id;
 }
 
-absl::StatusOr<AddedDataSet> AddDataSet(const std::string& folder,
-                                        const NewDataSet& set) {
+absl::StatusOr<AddedDataSet> Addition::Add(const NewDataSet& set) {
   ASSIGN_OR_RETURN(const auto files, FilesOf(set));
   ASSIGN_OR_RETURN(const std::string id, IdOf(set.id, set.path));
   RoleGuess guess;
   ASSIGN_OR_RETURN(DatasetEntry entry, Describe(set, id, files, &guess));
-  ASSIGN_OR_RETURN(Placing placing, Placing::Into(folder));
-  ASSIGN_OR_RETURN(Registry registry, ReadRegistry(placing.folder()));
   AddedDataSet added;
   ASSIGN_OR_RETURN(added.was_there,
-                   IsThere(registry, set, id, files.at(kTrain)));
+                   IsThere(registry_, set, id, files.at(kTrain)));
   if (!added.was_there) {
-    RETURN_IF_ERROR(PlaceSplits(files, placing, entry));
-    registry.data_sets[id] = entry;
+    RETURN_IF_ERROR(PlaceSplits(files, placing_, entry));
+    registry_.data_sets[id] = entry;
   }
-  ASSIGN_OR_RETURN(added.facts, CheckDataSet(registry, id));
-  added.columns = registry.data_sets.at(id).splits.at(kTrain).columns;
+  ASSIGN_OR_RETURN(added.facts, CheckDataSet(registry_, id));
+  added.columns = registry_.data_sets.at(id).splits.at(kTrain).columns;
   if (added.was_there) return added;
   added.guessed = guess.guessed;
-  RETURN_IF_ERROR(
-      AppendEntry(placing.folder(), kDataSetsFile, EntryText(entry)));
-  placing.Keep();
+  data_entries_ += EntryText(entry);
+  return added;
+}
+
+absl::StatusOr<AddedDataSet> AddDataSet(const std::string& folder,
+                                        const NewDataSet& set) {
+  ASSIGN_OR_RETURN(Addition addition, Addition::To(folder));
+  ASSIGN_OR_RETURN(AddedDataSet added, addition.Add(set));
+  RETURN_IF_ERROR(addition.Keep());
   return added;
 }
 

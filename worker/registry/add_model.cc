@@ -8,7 +8,6 @@
 #include "base/status_macros.h"
 #include "worker/registry/add.h"
 #include "worker/registry/entry_text.h"
-#include "worker/registry/placing.h"
 #include "worker/trainer/data/input_file.h"
 #include "worker/trainer/model/limits.h"
 #include "worker/trainer/model/weight_files.h"
@@ -95,8 +94,7 @@ absl::Status Place(const std::string& path, Placing& placing,
 
 }  // namespace
 
-absl::StatusOr<AddedModel> AddModel(const std::string& folder,
-                                    const NewModel& model) {
+absl::StatusOr<AddedModel> Addition::Add(const NewModel& model) {
   const std::string id = model.id.empty() ? IdFromPath(model.path) : model.id;
   if (!trainer::IsRegistryId(id)) {
     return MakeError(ErrorId::kRequestInvalid,
@@ -105,27 +103,31 @@ absl::StatusOr<AddedModel> AddModel(const std::string& folder,
                      "digit: --id ID");
   }
   ASSIGN_OR_RETURN(ModelEntry entry, Describe(model.path, id));
-  ASSIGN_OR_RETURN(Placing placing, Placing::Into(folder));
-  ASSIGN_OR_RETURN(Registry registry, ReadRegistry(placing.folder()));
   AddedModel added;
-  const auto known = registry.models.find(id);
-  added.was_there = known != registry.models.end();
+  const auto known = registry_.models.find(id);
+  added.was_there = known != registry_.models.end();
   if (added.was_there && known->second.sha256 != entry.sha256) {
     return MakeError(
         ErrorId::kTrainerMismatch,
-        absl::StrCat(folder, " has another model '", id, "' already"),
+        absl::StrCat(named_, " has another model '", id, "' already"),
         absl::StrCat("give this one another id with --id, or remove that "
                      "one's lines from ",
-                     folder, "/", kModelsFile));
+                     named_, "/", kModelsFile));
   }
   if (!added.was_there) {
-    RETURN_IF_ERROR(Place(model.path, placing, entry));
-    registry.models[id] = entry;
+    RETURN_IF_ERROR(Place(model.path, placing_, entry));
+    registry_.models[id] = entry;
   }
-  ASSIGN_OR_RETURN(added.facts, CheckModel(registry, id));
-  if (added.was_there) return added;
-  RETURN_IF_ERROR(AppendEntry(placing.folder(), kModelsFile, EntryText(entry)));
-  placing.Keep();
+  ASSIGN_OR_RETURN(added.facts, CheckModel(registry_, id));
+  if (!added.was_there) model_entries_ += EntryText(entry);
+  return added;
+}
+
+absl::StatusOr<AddedModel> AddModel(const std::string& folder,
+                                    const NewModel& model) {
+  ASSIGN_OR_RETURN(Addition addition, Addition::To(folder));
+  ASSIGN_OR_RETURN(AddedModel added, addition.Add(model));
+  RETURN_IF_ERROR(addition.Keep());
   return added;
 }
 

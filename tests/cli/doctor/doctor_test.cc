@@ -116,8 +116,32 @@ TEST_F(DoctorTest, ProgramsOfTwoReleasesAreCritical) {
   EXPECT_EQ(Ask("versions").status, CheckStatus::kWarn);
 }
 
+TEST_F(DoctorTest, AProgramThatTakesLongIsNotMissing) {
+  facts_.versions["frostline-trainer"] = absl::DeadlineExceededError("slow");
+  EXPECT_EQ(Ask("versions").status, CheckStatus::kOk);
+  EXPECT_THAT(Ask("versions").detail,
+              AllOf(HasSubstr("frostline-trainer did not answer in 3 s"),
+                    Not(HasSubstr("without"))));
+  facts_.versions["frostline-worker"] = absl::DeadlineExceededError("slow");
+  EXPECT_EQ(Ask("versions").status, CheckStatus::kWarn);
+}
+
+TEST_F(DoctorTest, HolesAreNamedInTheTableAndToldInTheMessage) {
+  const Finding found = Ask("libraries");
+  EXPECT_THAT(found.detail, Not(HasSubstr("one connection")));
+  EXPECT_THAT(found.in_full, HasSubstr("SQLite has the WAL-reset race (two"));
+  const auto message = MessageOf({{"libraries", found}});
+  EXPECT_THAT(message.DebugString(), HasSubstr("one connection"));
+}
+
+TEST_F(DoctorTest, OneSlotIsOne) {
+  EXPECT_THAT(Ask("memory").detail, HasSubstr("for the one slot"));
+  asked_.slots = 2;
+  EXPECT_THAT(Ask("memory").detail, HasSubstr("for each of 2 slots"));
+}
+
 TEST_F(DoctorTest, TellsHolesOfTheCoordinatorsLibraries) {
-  EXPECT_THAT(Ask("libraries").detail, HasSubstr("SQLite has the WAL-reset"));
+  EXPECT_THAT(Ask("libraries").detail, HasSubstr("SQLite the WAL-reset race"));
   EXPECT_EQ(Ask("libraries").status, CheckStatus::kOk);  // it has no occasion
   facts_.coordinator.info.set_store("sqlite 3.51.3");
   EXPECT_THAT(Ask("libraries").detail, Not(HasSubstr("WAL-reset")));

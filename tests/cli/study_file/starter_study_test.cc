@@ -36,6 +36,7 @@ TEST(StarterStudy, IsAStudyFileOfFewRowsWhateverTheData) {
   EXPECT_EQ(file.spec.model().layers(), 6);
   EXPECT_EQ(file.spec.data().train_rows(), 200);
   EXPECT_NEAR(file.spec.data().validation_share(), 0.0002, 1e-9);
+  EXPECT_EQ(file.spec.sampler().name(), "auto");
   EXPECT_EQ(file.settings.budget().trials(), 24);
 }
 

@@ -54,6 +54,14 @@ TEST_F(SamplerChoiceTest, ADryRunAdvisesWhatWouldBeBetter) {
   EXPECT_THAT(driver_.GetStudy("a"), FailsWith(ErrorId::kStudyNotFound));
 }
 
+// In a terminal of 80 columns.
+TEST_F(SamplerChoiceTest, AdviceTakesTwoLines) {
+  ASSERT_OK_AND_ASSIGN(const auto made, Create("tpe", 8, true));
+  ASSERT_THAT(made.advice(),
+              ElementsAre(HasSubstr("every parameter has levels")));
+  EXPECT_LE(made.advice(0).size() + sizeof("advice:"), 160u);
+}
+
 TEST_F(SamplerChoiceTest, FiguresOfOtherSpacesAreNoAdvice) {
   v1::CreateStudyRequest request = ExampleStudy("a", 50);
   v1::SearchSpace& space = *request.mutable_spec()->mutable_space();

@@ -232,6 +232,41 @@ TEST_F(RegistryTest, AModelIsPlacedWithTheSumOfItsWeights) {
   EXPECT_FALSE(Exists("registry/models/other"));
 }
 
+TEST_F(RegistryTest, WhatIsAddedTogetherIsKeptTogether) {
+  NewDataSet set;
+  set.path = Write("a.csv", kReviews);
+  const std::string model = WriteModel("m");
+  {
+    ASSERT_OK_AND_ASSIGN(Addition addition, Addition::To(registry()));
+    ASSERT_OK(addition.Add(set).status());
+    ASSERT_OK(addition.Add(NewModel{model, ""}).status());
+    EXPECT_THAT(addition.registry().data_sets, SizeIs(1));
+  }
+  EXPECT_FALSE(Exists("registry"));
+  {
+    ASSERT_OK_AND_ASSIGN(Addition addition, Addition::To(registry()));
+    ASSERT_OK(addition.Add(set).status());
+    ASSERT_OK(addition.Add(NewModel{model, ""}).status());
+    ASSERT_OK(addition.Keep());
+  }
+  ASSERT_OK_AND_ASSIGN(const Registry both, ReadRegistry(registry()));
+  EXPECT_THAT(both.data_sets, SizeIs(1));
+  EXPECT_THAT(both.models, SizeIs(1));
+}
+
+// models.yaml cannot be written where a folder has its name.
+TEST_F(RegistryTest, AnEntryThatCannotBeWrittenTakesTheOtherBack) {
+  NewDataSet set;
+  set.path = Write("a.csv", kReviews);
+  const std::string model = WriteModel("m");
+  ASSERT_OK_AND_ASSIGN(Addition addition, Addition::To(registry()));
+  ASSERT_OK(addition.Add(set).status());
+  ASSERT_OK(addition.Add(NewModel{model, ""}).status());
+  std::filesystem::create_directory(registry() + "/models.yaml");
+  EXPECT_FALSE(addition.Keep().ok());
+  EXPECT_FALSE(Exists("registry/datasets.yaml"));
+}
+
 TEST_F(RegistryTest, AModelThatCannotBeLoadedChangesNothing) {
   const std::string path = WriteModel("m");
   const auto cause = [&] {
