@@ -27,7 +27,7 @@ std::string DescribeComparison(const Comparison& comparison,
   }
   std::string sentence = absl::StrFormat(
       "%d of %d shared parameters cannot be told apart between the studies: "
-      "tau %.2f (%.2f to %.2f)",
+      "tau %.2f (95 %%: %.2f to %.2f)",
       all - in_first.size() - in_second.size(), all, tau.value, tau.lo95,
       tau.hi95);
   const auto name_those = [&](const std::vector<std::string>& names,

@@ -88,8 +88,9 @@ std::optional<ReportWarning> LevelNeverTried(const Space& space,
   if (gaps.empty()) return std::nullopt;
   return ReportWarning{
       "LEVEL_NEVER_TRIED",
-      absl::StrCat("no trial has tried every value of ", NamesOf(space, gaps),
-                   ": what those values do is guessed from their neighbours"),
+      absl::StrCat("not every value of ", NamesOf(space, gaps),
+                   " was tried: what the others do is guessed from their "
+                   "neighbours"),
       gaps};
 }
 
