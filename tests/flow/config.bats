@@ -77,7 +77,7 @@ for one in json.load(sys.stdin)["settings"]:
 @test "unset takes a setting out, and what was default holds again" {
   write "$MINE" '# why\nregistry: /a\ncolor: never # eyes\n'
   frostline config unset registry
-  [ "$(origin_of registry)" = "None default" ]
+  [ "$(origin_of registry)" = " default" ]
   [ "$(cat "$MINE")" = "# why"$'\n'"color: never # eyes" ]
   run frostline config unset registry
   [[ $output == *"was not set"* ]]

@@ -24,7 +24,7 @@ TEST(PlanTruth, PlansOfTaggingHoldWhatWasRun) {
   const RecordedTable table = ReadTable(TABLES_DIR "/tagging-levels.table");
   int run = 0;
   int held = 0;
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+  for (const std::uint64_t seed : {4, 5, 8, 10, 11}) {  // they choose these
     const History history = Beginning(
         RecordedTrials(table, {.sampler = "random", .seed = seed}), 200);
     importance::PlanOptions options;
