@@ -72,6 +72,9 @@ assert len(lines) == 3'
   [ "$output" = $'studies/toy/trials/1\nstudies/toy/trials/2' ]
   run frostline trial list toy --sort -accuracy --limit 2 --format name
   [ "$output" = $'studies/toy/trials/1\nstudies/toy/trials/2' ]
+  run frostline trial list toy --sort -accuracy --limit 2 --format wide
+  [ "${#lines[@]}" -eq 3 ]
+  [[ ${lines[1]} =~ ^\ +1\  && ${lines[2]} =~ ^\ +2\  ]]
 }
 
 @test "a filter is the coordinator's" {

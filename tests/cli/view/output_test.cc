@@ -3,6 +3,7 @@
 
 #include <google/protobuf/util/message_differencer.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -92,6 +93,19 @@ TEST(Output, CutsWhatIsSorted) {
   output.sort = "-accuracy";
   output.limit = 1;
   EXPECT_EQ(PrintTrials(output).out, "studies/imdb/trials/2\n");
+}
+
+TEST(Output, SortsAndCutsEveryTable) {
+  for (const Format format : {Format::kTable, Format::kWide}) {
+    Output output;
+    output.format = format;
+    output.sort = "-accuracy";
+    output.limit = 2;
+    const std::string out = PrintTrials(output).out;
+    EXPECT_THAT(out, HasSubstr("\n    2  SUCCEEDED"));
+    EXPECT_LT(out.find("\n    2  "), out.find("\n    0  "));
+    EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 3) << out;
+  }
 }
 
 TEST(Output, SortsJsonToo) {
