@@ -57,6 +57,31 @@ TEST(CommandLine, SuggestsTheCommandThatWasMeant) {
   EXPECT_THAT(verb.output, HasSubstr("did you mean 'list'?"));
 }
 
+TEST(CommandLine, SuggestsTheFlagThatWasMeant) {
+  const Ran late = Frostline("trial list demo --stat SUCCEEDED --bogus");
+  EXPECT_EQ(late.code, 2);
+  EXPECT_THAT(late.output, AllOf(HasSubstr("there is no flag --stat\n"),
+                                 HasSubstr("did you mean --state?"),
+                                 Not(HasSubstr("bogus"))));
+  // The parser would say that ID is required.
+  EXPECT_THAT(Frostline("study show --fromat=json").output,
+              HasSubstr("did you mean --format?"));
+  EXPECT_THAT(Frostline("study list --conect here").output,
+              HasSubstr("did you mean --connect?"));
+  EXPECT_THAT(Frostline("study list --xyzzy").output,
+              HasSubstr("see `frostline study list --help`"));
+}
+
+TEST(CommandLine, TakesAValueThatLooksLikeAFlagForNone) {
+  EXPECT_EQ(Frostline("--connect 127.0.0.1:1 study list --sort -done").code, 7);
+}
+
+TEST(CommandLine, NamesTheFirstWordTooMany) {
+  const Ran ran = Frostline("study show a b c");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.output, HasSubstr("'b' is a word too many"));
+}
+
 TEST(CommandLine, RefusesWrongUseWithCode2) {
   for (const char* const arguments : {"",
                                       "study",
