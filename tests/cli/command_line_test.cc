@@ -188,6 +188,19 @@ TEST(CommandLine, HelpsOnEveryCommand) {
             HasSubstr("FROSTLINE_CORE_DUMPS")));
 }
 
+TEST(CommandLine, HelpsInWordsForPeople) {
+  const std::string help = Frostline("study export --help").output;
+  EXPECT_THAT(help, HasSubstr("--format jsonl|csv|optuna-journal"));
+  const std::string all = Frostline("help --json").output;
+  for (const char* const parsers : {"ENUM:", "INT in [", "TEXT:{", "csv->"}) {
+    EXPECT_THAT(all, Not(HasSubstr(parsers)));
+  }
+  // "…" is one column of three bytes.
+  EXPECT_THAT(Frostline("trial list --help").output,
+              AllOf(HasSubstr("  --columns NAME,…            Only these"),
+                    HasSubstr("  --limit INT from 1          At most")));
+}
+
 // The flags of a help text: "--top", "--at-step".
 std::set<std::string> FlagsOf(const std::string& help) {
   std::set<std::string> flags;

@@ -135,6 +135,17 @@ setting() {
   says "number,state,origin" "head" "kind"
 }
 
+@test "the ending of an export's file decides its format" {
+  frostline study export films -o ended.csv
+  [[ $(head -n 1 ended.csv) == number,state,origin* ]]
+  frostline study export films --format csv -o ended.txt
+  cmp ended.csv ended.txt
+  run frostline study export films --format jsonl -o other.csv
+  [ "$status" -eq 2 ]
+  says "other.csv ends as a file of --format csv does" ".jsonl"
+  [ ! -e other.csv ]
+}
+
 @test "an import is done once, however often it is asked" {
   frostline study clone films fresh --set enqueue=[]
   run frostline study import fresh films.jsonl
