@@ -146,7 +146,8 @@ void AddStudyCommands(CLI::App& app, Invocation& invocation) {
       AddVerb(*noun, "list", "List all studies", invocation,
               [args](Session& session) { return List(session, *args); });
   list->add_option("--filter", args->filter,
-                   "Only those: 'state = ACTIVE AND labels.team = \"nlp\"'")
+                   "Only those: 'state = ACTIVE AND labels.team = \"nlp\"'; "
+                   "`frostline help filter`")
       ->type_name("TERMS");
   AddListFormats(list, args->output);
   AddWide(list, args->output, "Whose they are, and their labels");

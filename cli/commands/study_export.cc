@@ -169,7 +169,9 @@ void AddStudyExport(CLI::App& noun, Invocation& invocation) {
   verb->add_flag("--with-measurements", args->with_measurements,
                  "Behind each trial what it measured; of JSON lines");
   verb->add_option("--filter", args->filter,
-                   "Only such trials, e.g. 'state = SUCCEEDED'");
+                   "Only such trials: 'state = SUCCEEDED'; "
+                   "`frostline help filter`")
+      ->type_name("TERMS");
   verb->add_flag("--force", args->force, "Replace a file that is there");
 }
 
