@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "base/clock.h"
 #include "proto/wire_error.h"
 
@@ -18,6 +19,7 @@ namespace frostline::cli {
 namespace {
 
 constexpr std::size_t kMaxValueBytes = 200;
+constexpr std::size_t kMaxNoteLine = 64 << 10;
 constexpr std::size_t kKeyColumns = 13;
 
 // The name of an enum value without the enum's own name.
@@ -151,6 +153,18 @@ std::string KeyLine(const std::string& key, const std::string& value) {
   padded.resize(std::max(padded.size() + 1, kKeyColumns), ' ');
   return absl::StrCat(padded, proto::CleanText(value, proto::kMaxCauseBytes),
                       "\n");
+}
+
+std::string NoteText(const std::string& whose, const std::string& note,
+                     bool is_new) {
+  if (note.empty()) return absl::StrCat(whose, " has no note\n");
+  if (is_new) return absl::StrCat(whose, " has the note\n");
+  std::string text;
+  for (const absl::string_view line : absl::StrSplit(note, '\n')) {
+    absl::StrAppend(&text, proto::CleanText(std::string(line), kMaxNoteLine),
+                    "\n");
+  }
+  return text;
 }
 
 }  // namespace frostline::cli

@@ -56,6 +56,11 @@ double SecondsOf(const v1::Trial& trial);
 // Writes "state:       ACTIVE" and a newline, or "" for an empty value.
 std::string KeyLine(const std::string& key, const std::string& value);
 
+// Says after `whose` ("study imdb") that it has the note, or what it is, line
+// for line.
+std::string NoteText(const std::string& whose, const std::string& note,
+                     bool is_new);
+
 // Every --json is indented, with the field names of the proto, defaults
 // included (json_text.h).
 std::string ToJson(const google::protobuf::Message& message);

@@ -200,6 +200,7 @@ std::string RenderStudy(const v1::Study& study,
   text += KeyLine("trial seeds", SeedsText(study.spec()));
   text += KeyLine("recipe", study.spec().recipe());
   text += KeyLine("labels", FormatLabels(study.settings().labels()));
+  text += KeyLine("note", study.settings().notes());
   text += KeyLine("owner", study.owner());
   text += KeyLine("created", FormatTime(study.create_time()));
   text += KeyLine("revision", absl::StrCat(study.revision()));

@@ -73,6 +73,12 @@ setting() {
   [ "$(setting noted "s['notes']")" = "for the paper" ]
   printf '# Why\nbecause' | frostline study note noted -
   [ "$(setting noted "s['notes'].split()")" = "['#', 'Why', 'because']" ]
+  run frostline study note noted
+  [ "$output" = $'# Why\nbecause' ]
+  frostline study show noted | grep -q '^note: .*# Why because'
+  frostline study note noted ''
+  run frostline study note noted
+  [ "$output" = "study noted has no note" ]
 }
 
 @test "a study is compared with itself, its file and another" {

@@ -151,6 +151,8 @@ trial() {
   frostline trial note films/0 'the good one'
   [ "$(trial films 0 "sorted(t['labels']), t['note']")" = \
     "(['keep', 'more'], 'the good one')" ]
+  run frostline trial note films 0
+  [ "$output" = 'the good one' ]
   run frostline trial label films 0 bad
   [ "$status" -eq 2 ]
   run frostline trial note films 0 two words

@@ -80,6 +80,20 @@ TEST(StudyView, SaysWhoseAStudyIs) {
   EXPECT_THAT(StudyTable({study}, false).Render(), Not(HasSubstr("ana")));
 }
 
+TEST(StudyView, ShowsItsNote) {
+  v1::Study study;
+  EXPECT_THAT(RenderStudy(study, std::nullopt), Not(HasSubstr("note:")));
+  study.mutable_settings()->set_notes("for the paper");
+  EXPECT_THAT(RenderStudy(study, std::nullopt),
+              HasSubstr("note:        for the paper\n"));
+}
+
+TEST(Format, ShowsANoteLineForLine) {
+  EXPECT_EQ(NoteText("study a", "", false), "study a has no note\n");
+  EXPECT_EQ(NoteText("study a", "x", true), "study a has the note\n");
+  EXPECT_EQ(NoteText("study a", "# Why\n\x1b[2Jso", false), "# Why\n [2Jso\n");
+}
+
 TEST(StudyView, SaysWhatItsTrialsCostAndWhatSharingSaved) {
   v1::Study study;
   v1::StudyUsage& usage = *study.mutable_usage();
