@@ -51,6 +51,10 @@ std::string FormatCount(std::int64_t count) {
   return text;
 }
 
+std::string CountOrDash(double count) {
+  return std::isnan(count) ? "-" : FormatCount(std::llround(count));
+}
+
 std::string FormatBytes(std::int64_t bytes) {
   constexpr double kRoundsUp = 1023.95;  // four digits show it as 1024
   auto number = static_cast<double>(bytes);

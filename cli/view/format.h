@@ -23,6 +23,8 @@ std::string FormatNumber(double value);
 std::string FormatRate(double rate);
 // "4,260,000,000".
 std::string FormatCount(std::int64_t count);
+// The same of an estimate; "-" where there is none.
+std::string CountOrDash(double count);
 // "96 B", "118 MiB", "23.58 GiB", with four significant digits.
 std::string FormatBytes(std::int64_t bytes);
 // "3.12 TFLOP": three significant digits, and a unit that keeps them short.

@@ -211,7 +211,7 @@ std::string RenderStudy(const v1::Study& study,
   if (!best.has_value()) return text;
   absl::StrAppend(&text, "\nbest trial ", best->number(), ": ",
                   ObjectiveText(*best, study.spec()), "\n");
-  if (best->rates_size() > 0) text += RenderRates(*best) + "(* frozen)\n";
+  if (best->rates_size() > 0) text += RenderRates(*best);
   return text;
 }
 

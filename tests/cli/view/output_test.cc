@@ -193,6 +193,13 @@ TEST(Yaml, IsReadBackAsTheSameStudy) {
   EXPECT_TRUE(MessageDifferencer::Equals(again->spec, study->spec)) << yaml;
 }
 
+TEST(Yaml, WritesTheNumberOfTheFirstTrialAndTheRateOfAFrozenModule) {
+  v1::Trial trial;
+  trial.add_rates()->set_module("head");
+  EXPECT_EQ(ToYaml(trial),
+            "number: 0\nrates:\n  - module: head\n    rate: 0\n");
+}
+
 TEST(Yaml, QuotesWhatIsNoPlainText) {
   v1::Trial trial;
   trial.set_name("studies/imdb/trials/1");

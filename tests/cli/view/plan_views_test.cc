@@ -82,6 +82,15 @@ TEST(FrontierView, MarksTheLeastThatIsEnough) {
   EXPECT_THAT(RenderFrontier(none, 80), Not(HasSubstr("*")));
 }
 
+TEST(FrontierView, SaysOfAllLayersThatTheyAreAll) {
+  v1::Frontier frontier = ExampleFrontier();
+  frontier.mutable_by_prefix(0)->set_prefix_frozen(7);  // of six layers
+  const std::string text = RenderFrontier(frontier, 80);
+  EXPECT_THAT(text, HasSubstr("\nall layers "));
+  EXPECT_THAT(text, Not(HasSubstr("layer.6")));
+  EXPECT_THAT(FrontierSvg(frontier), HasSubstr("all layers frozen"));
+}
+
 TEST(FrontierView, InShortHasAFewRowsAndTheChosenOne) {
   v1::Frontier frontier = ExampleFrontier();
   for (int i = 0; i < 24; ++i) {

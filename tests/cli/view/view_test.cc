@@ -188,6 +188,16 @@ TEST(PrefixView, SaysWhereNothingOrLittleIsShared) {
             "prefixes: nothing is shared, as lr0 computes frozen modules\n");
 }
 
+TEST(TrialView, ExplainsTheMarkOfFrozenModulesWhereThereIsOne) {
+  v1::Trial trial;
+  v1::ModuleRate& head = *trial.add_rates();
+  head.set_module("head");
+  head.set_rate(1e-3);
+  EXPECT_THAT(RenderRates(trial), Not(HasSubstr("frozen")));
+  head.set_rate(0);
+  EXPECT_THAT(RenderRates(trial), HasSubstr("*\n(* frozen)\n"));
+}
+
 TEST(TrialView, SaysWhatATrialCost) {
   v1::Trial trial = ExampleTrial();
   EXPECT_THAT(RenderTrial(trial, AccuracySpec()), Not(HasSubstr("cost:")));
