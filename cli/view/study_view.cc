@@ -119,11 +119,23 @@ std::string SizeText(double size) {
 
 }  // namespace
 
+std::int64_t EndedTrials(const v1::TrialCounts& counts) {
+  return counts.succeeded() + counts.pruned() + counts.infeasible() +
+         counts.failed() + counts.cancelled();
+}
+
+std::int64_t OutsideBudget(const v1::TrialCounts& counts) {
+  return std::max<std::int64_t>(0, EndedTrials(counts) - counts.budget_used());
+}
+
 std::string ProgressText(const v1::Study& study) {
   const v1::TrialCounts& counts = study.counts();
   std::string text = absl::StrCat(counts.budget_used(), "/",
-                                  study.settings().budget().trials(), " done, ",
-                                  counts.running(), " running");
+                                  study.settings().budget().trials(), " done");
+  if (OutsideBudget(counts) > 0) {
+    absl::StrAppend(&text, ", ", OutsideBudget(counts), " outside the budget");
+  }
+  absl::StrAppend(&text, ", ", counts.running(), " running");
   if (counts.pruned() > 0)
     absl::StrAppend(&text, ", ", counts.pruned(), " pruned");
   if (counts.failed() > 0)
@@ -135,10 +147,15 @@ std::string ProgressText(const v1::Study& study) {
 }
 
 Table StudyTable(const std::vector<v1::Study>& studies, bool wide) {
+  const bool any_outside = std::any_of(
+      studies.begin(), studies.end(),
+      [](const v1::Study& study) { return OutsideBudget(study.counts()) > 0; });
   std::vector<Column> columns({{"ID"},
                                {"STATE"},
                                {"DONE", Align::kRight},
                                {"BUDGET", Align::kRight},
+                               {"OUTSIDE", Align::kRight, 0,
+                                /*on_demand=*/!any_outside},
                                {"RUNNING", Align::kRight, 1},
                                {"FAILED", Align::kRight, 1},
                                {"BEST TRIAL", Align::kRight, 2},
@@ -162,6 +179,7 @@ Table StudyTable(const std::vector<v1::Study>& studies, bool wide) {
         NameOf(study.state()),
         absl::StrCat(study.counts().budget_used()),
         absl::StrCat(settings.budget().trials()),
+        absl::StrCat(OutsideBudget(study.counts())),
         absl::StrCat(study.counts().running()),
         absl::StrCat(study.counts().failed()),
         BestText(study),

@@ -161,6 +161,10 @@ setting() {
   run frostline study import fresh films.jsonl
   says "imported 0 trials" "4 were there already"
   [ "$(trials_of fresh)" -eq 4 ]
+  run frostline study show fresh
+  says "0/4 done, 4 outside the budget, 0 running"
+  run frostline study list --columns id,done,outside --filter 'labels.team = nlp'
+  [[ $output =~ fresh\ +0\ +4 ]]
   run frostline trial curves fresh 0 --format csv
   says "step," "3,"
   frostline study export films --format csv -o films.csv

@@ -80,6 +80,21 @@ TEST(StudyView, SaysWhoseAStudyIs) {
   EXPECT_THAT(StudyTable({study}, false).Render(), Not(HasSubstr("ana")));
 }
 
+TEST(StudyView, CountsWhatWasImportedBesideTheBudget) {
+  v1::Study study;
+  study.mutable_settings()->mutable_budget()->set_trials(200);
+  study.mutable_counts()->set_succeeded(17);
+  study.mutable_counts()->set_budget_used(17);
+  EXPECT_EQ(ProgressText(study), "17/200 done, 0 running");
+  EXPECT_THAT(StudyTable({study}, false).Render(), Not(HasSubstr("OUTSIDE")));
+  study.mutable_counts()->set_succeeded(217);
+  EXPECT_EQ(ProgressText(study),
+            "17/200 done, 200 outside the budget, 0 running");
+  EXPECT_THAT(StudyTable({study}, false).Render(),
+              AllOf(HasSubstr("DONE  BUDGET  OUTSIDE"),
+                    HasSubstr("  17     200      200")));
+}
+
 TEST(StudyView, ShowsItsNote) {
   v1::Study study;
   EXPECT_THAT(RenderStudy(study, std::nullopt), Not(HasSubstr("note:")));
