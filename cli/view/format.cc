@@ -153,7 +153,7 @@ double SecondsOf(const v1::Trial& trial) {
 
 std::string KeyLine(const std::string& key, const std::string& value) {
   if (value.empty()) return "";
-  std::string padded = key + ":";
+  std::string padded = key.empty() ? "" : key + ":";
   padded.resize(std::max(padded.size() + 1, kKeyColumns), ' ');
   return absl::StrCat(padded, proto::CleanText(value, proto::kMaxCauseBytes),
                       "\n");

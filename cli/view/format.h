@@ -55,7 +55,8 @@ std::string LastPart(const std::string& name);
 // Counts up to now while it runs; -1 means before the start.
 double SecondsOf(const v1::Trial& trial);
 
-// Writes "state:       ACTIVE" and a newline, or "" for an empty value.
+// Writes "state:       ACTIVE" and a newline, or "" for an empty value. Without
+// a key the value goes on with the line before.
 std::string KeyLine(const std::string& key, const std::string& value);
 
 // Says after `whose` ("study imdb") that it has the note, or what it is, line

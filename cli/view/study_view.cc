@@ -10,6 +10,7 @@
 #include "cli/term/utf8.h"
 #include "cli/view/format.h"
 #include "cli/view/frontier_view.h"
+#include "cli/view/space_view.h"
 #include "cli/view/trial_view.h"
 #include "cli/view/usage_view.h"
 #include "proto/wire_error.h"
@@ -211,6 +212,10 @@ std::string RenderStudy(const v1::Study& study,
   text += KeyLine("data", study.spec().data().id());
   text += KeyLine("precision", PrecisionText(study));
   text += KeyLine("tasks", TasksText(study.spec()));
+  std::string key = "space";
+  for (const std::string& line : SpaceLines(study.spec())) {
+    text += KeyLine(std::exchange(key, ""), line);
+  }
   text += KeyLine("sampler", SamplerText(study));
   text += KeyLine("purpose", PurposeText(study.spec(), false));
   text += KeyLine("pruner", study.settings().pruner().name());

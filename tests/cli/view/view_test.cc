@@ -95,6 +95,40 @@ TEST(StudyView, CountsWhatWasImportedBesideTheBudget) {
                     HasSubstr("  17     200      200")));
 }
 
+TEST(StudyView, ShowsItsSpaceALineForEachKindOfValue) {
+  v1::Study study;
+  v1::StudySpec& spec = *study.mutable_spec();
+  spec.mutable_model()->set_layers(6);
+  for (const char* const select : {"embeddings", "layer.*"}) {
+    v1::ModuleSpace& module = *spec.mutable_space()->add_modules();
+    module.set_select(select);
+    for (const double rate : {0.0, 3e-5, 3e-4}) {
+      module.mutable_levels()->add_rates(rate);
+    }
+  }
+  v1::ModuleSpace& head = *spec.mutable_space()->add_modules();
+  head.set_select("head");
+  head.set_fixed(1e-3);
+  v1::ParameterSpace& kind = *spec.mutable_space()->add_parameters();
+  kind.set_name("kind");
+  kind.mutable_choices()->add_values()->set_string_value("small");
+  kind.mutable_choices()->add_values()->set_string_value("large");
+  v1::ParameterSpace& width = *spec.mutable_space()->add_parameters();
+  width.set_name("width");
+  width.mutable_int_()->set_lo(1);
+  width.mutable_int_()->set_hi(9);
+  width.mutable_int_()->set_step(2);
+  width.mutable_when()->set_parent("kind");
+  width.mutable_when()->add_values("large");
+  EXPECT_THAT(
+      RenderStudy(study, std::nullopt),
+      HasSubstr("space:       embeddings, layer.0-5: 0, 3e-05, 0.0003\n"
+                "             head: always 0.001\n"
+                "             kind: small, large\n"
+                "             width: 1 to 9 in steps of 2, while kind is "
+                "large\n"));
+}
+
 TEST(StudyView, ShowsItsNote) {
   v1::Study study;
   EXPECT_THAT(RenderStudy(study, std::nullopt), Not(HasSubstr("note:")));
