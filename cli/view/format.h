@@ -59,6 +59,10 @@ double SecondsOf(const v1::Trial& trial);
 // a key the value goes on with the line before.
 std::string KeyLine(const std::string& key, const std::string& value);
 
+// Breaks key lines at blanks so that they fit, what goes on below its value. A
+// width below 1 breaks nothing.
+std::string WrapKeyLines(const std::string& text, int width);
+
 // Says after `whose` ("study imdb") that it has the note, or what it is, line
 // for line.
 std::string NoteText(const std::string& whose, const std::string& note,

@@ -102,10 +102,10 @@ std::string ByModules(const v1::Frontier& frontier, int width) {
   Table table({{"TRAINED  ", Align::kRight},
                {"PREDICTED, 80 %"},
                {"WITHIN", Align::kRight},
-               {"PARAMETERS", Align::kRight},
-               {"SECONDS", Align::kRight},
-               {"TRIALS", Align::kRight},
-               {"MODULES"}});
+               {"PARAMETERS", Align::kRight, 1},
+               {"SECONDS", Align::kRight, 2},
+               {"TRIALS", Align::kRight, 3},
+               {.title = "MODULES", .wraps = true}});
   for (int i = 0; i < frontier.by_modules_size(); ++i) {
     const v1::FrontierSet& set = frontier.by_modules(i);
     table.AddRow({CountOf(frontier, i), WithInterval(set.predicted()),

@@ -199,7 +199,7 @@ Table StudyTable(const std::vector<v1::Study>& studies, bool wide) {
 }
 
 std::string RenderStudy(const v1::Study& study,
-                        const std::optional<v1::Trial>& best) {
+                        const std::optional<v1::Trial>& best, int width) {
   std::string text = KeyLine("study", LastPart(study.name()));
   text += KeyLine("state", study.state_reason().empty()
                                ? NameOf(study.state())
@@ -231,6 +231,7 @@ std::string RenderStudy(const v1::Study& study,
   for (const std::string& warning : study.warnings()) {
     text += KeyLine("warning", proto::CleanText(warning, kMaxTextBytes));
   }
+  text = WrapKeyLines(text, width);
   if (!best.has_value()) return text;
   absl::StrAppend(&text, "\nbest trial ", best->number(), ": ",
                   ObjectiveText(*best, study.spec()), "\n");

@@ -20,7 +20,7 @@ Table StudyTable(const std::vector<v1::Study>& studies, bool wide);
 
 // `best` is the FULL view of the first of study.best_trials.
 std::string RenderStudy(const v1::Study& study,
-                        const std::optional<v1::Trial>& best);
+                        const std::optional<v1::Trial>& best, int width = 0);
 
 // Shows what a new study comes to: the rate of every module, the size of the
 // space, advice.

@@ -137,6 +137,16 @@ TEST(StudyView, ShowsItsNote) {
               HasSubstr("note:        for the paper\n"));
 }
 
+TEST(Format, BreaksKeyLinesAtBlanksAlone) {
+  const std::string text = KeyLine("warning", "trials are chosen by the test") +
+                           KeyLine("seed", "7");
+  EXPECT_EQ(WrapKeyLines(text, 0), text);
+  EXPECT_EQ(WrapKeyLines(text, 32),
+            "warning:     trials are chosen\n"
+            "             by the test\n"
+            "seed:        7\n");
+}
+
 TEST(Format, ShowsANoteLineForLine) {
   EXPECT_EQ(NoteText("study a", "", false), "study a has no note\n");
   EXPECT_EQ(NoteText("study a", "x", true), "study a has the note\n");
@@ -306,6 +316,21 @@ TEST(TrialView, PutsTheParametersInColumns) {
   EXPECT_EQ(RenderTrialTable({ExampleTrial()}, AccuracySpec(), 0),
             "TRIAL  STATE      accuracy  TIME  WORKER     L3\n"
             "   17  SUCCEEDED    0.9313  12 s  a       2e-05\n");
+}
+
+TEST(TrialView, ShowsItsParametersBeforeWhatSaysLittle) {
+  v1::Trial trial = ExampleTrial();
+  trial.clear_worker();
+  trial.clear_start_time();
+  for (int layer = 0; layer < 7; ++layer) {
+    v1::ParameterValue& value = *trial.add_parameters();
+    value.set_name("layer." + std::to_string(10 + layer));
+    value.mutable_value()->set_number_value(3e-4);
+  }
+  const std::string text = RenderTrialTable({trial}, AccuracySpec(), 80);
+  EXPECT_THAT(text, AllOf(HasSubstr("L10"), HasSubstr("L16"),
+                          HasSubstr("accuracy"), Not(HasSubstr("WORKER"))));
+  EXPECT_LE(WidestLine(text), 80);
 }
 
 TEST(TrialView, ShowsAParetoSetAtAnyWidth) {
