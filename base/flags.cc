@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kHelpColumn = 30;
 constexpr std::size_t kWidth = 79;
+constexpr std::size_t kMaxWord = 100;
 
 // "  --name VALUE      help, over as many lines as it takes [what holds]".
 std::string HelpOf(const Flag& flag) {
@@ -60,13 +61,7 @@ std::string Help(const FlagTable& program) {
 absl::Status Unknown(const FlagTable& program, const std::string& name) {
   std::vector<std::string> names = {"--help", "--version"};
   for (const Flag& flag : program.flags) names.push_back(flag.name);
-  const bool near = !Nearest(name, names).empty();
-  const std::string shown = absl::Utf8SafeCEscape(name.substr(0, 100));
-  return MakeError(ErrorId::kRequestInvalid,
-                   absl::StrCat("'", shown, "' is no flag of ", program.name),
-                   near ? Suggest(name, names)
-                        : absl::StrCat("see ", program.name, " --help"),
-                   shown);
+  return UnknownFlag(name, names, program.name);
 }
 
 // Flags nobody gave, from the environment.
@@ -82,6 +77,18 @@ absl::Status TakeVariables(const FlagTable& program,
 }
 
 }  // namespace
+
+absl::Status UnknownFlag(const std::string& flag,
+                         const std::vector<std::string>& flags,
+                         const std::string& command) {
+  const std::string shown = absl::Utf8SafeCEscape(flag.substr(0, kMaxWord));
+  const std::string nearest = Nearest(flag, flags);
+  return MakeError(
+      ErrorId::kRequestInvalid, absl::StrCat("there is no flag ", shown),
+      nearest.empty() ? absl::StrCat("see `", command, " --help`")
+                      : absl::StrCat("did you mean ", nearest, "?"),
+      shown);
+}
 
 absl::Status BadFlag(const std::string& flag, const std::string& cause,
                      const std::string& fix) {

@@ -47,6 +47,12 @@ struct FlagTable {
 absl::StatusOr<std::string> ParseFlags(const FlagTable& program, int argc,
                                        const char* const* argv);
 
+// Answers REQUEST_INVALID, "there is no flag --stat", with the nearest of
+// `flags`, or where `command` tells what flags it has.
+absl::Status UnknownFlag(const std::string& flag,
+                         const std::vector<std::string>& flags,
+                         const std::string& command);
+
 // Answers REQUEST_INVALID, "--listen is …", at that flag.
 absl::Status BadFlag(const std::string& flag, const std::string& cause,
                      const std::string& fix);

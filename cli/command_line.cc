@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "cli/help/help_format.h"
+#include "cli/help/unknown_flag.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
@@ -55,6 +56,15 @@ std::string HelpCommand(const CLI::App& app) {
         path.empty() ? at->get_name() : absl::StrCat(at->get_name(), " ", path);
   }
   return path + " --help";
+}
+
+// The parser lists what it did not expect from the last to the first.
+std::string CauseOf(const CLI::App& app, const CLI::Error& error) {
+  const auto* const extras = dynamic_cast<const CLI::ExtrasError*>(&error);
+  const std::vector<std::string> words = app.remaining(true);
+  if (extras == nullptr || words.empty()) return error.what();
+  return absl::StrCat("'", proto::CleanText(words.front(), kMaxWord),
+                      "' is a word too many");
 }
 
 // The innermost command that was reached.
@@ -111,8 +121,9 @@ absl::StatusOr<std::string> ParseCommandLine(
     return absl::StrCat(version.what(), "\n");
   } catch (const CLI::Error& error) {
     absl::Status unknown = FindUnknownCommand(app, arguments);
+    if (unknown.ok()) unknown = FindUnknownFlag(app, arguments);
     if (!unknown.ok()) return unknown;
-    return MakeError(ErrorId::kRequestInvalid, error.what(),
+    return MakeError(ErrorId::kRequestInvalid, CauseOf(app, error),
                      absl::StrCat("see `", HelpCommand(Deepest(app)), "`"));
   }
   return "";

@@ -50,8 +50,9 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation) {
   CLI::App* const verb = AddVerb(
       app, "explain", "What a field, or an error's id, means", invocation,
       [args](Session& session) { return Explain(session, *args); });
-  verb->add_option("PATH", args->path,
-                   "study.space.levels, StudySettings.budget, FL-2001")
+  verb->add_option(
+          "PATH", args->path,
+          "space.modules, study.space.levels, StudySettings.budget, FL-2001")
       ->required();
   verb->add_flag("--recursive", args->recursive,
                  "The names of all that is below, as a tree");

@@ -13,6 +13,7 @@
 #include "cli/help/examples.h"
 #include "cli/help/help_format.h"
 #include "cli/help/topics.h"
+#include "cli/help/type_words.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
@@ -36,7 +37,9 @@ Flag FlagOf(const CLI::Option& option) {
     }
     flag.name = absl::StrJoin(names, ", ");
   }
-  if (option.get_items_expected_max() > 0) flag.value = option.get_type_name();
+  if (option.get_items_expected_max() > 0) {
+    flag.value = ShownType(option.get_type_name());
+  }
   flag.help = option.get_description();
   flag.unless_given = option.get_default_str();
   flag.repeats = option.get_items_expected_max() > 1;

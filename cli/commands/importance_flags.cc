@@ -35,7 +35,8 @@ void QuestionFlags::AddTo(CLI::App& verb) {
       ->check(CLI::Range(std::int64_t{1},
                          std::numeric_limits<std::int64_t>::max()));
   verb.add_option("--filter", filter,
-                  "Only trials that match: 'labels.kind = \"baseline\"'");
+                  "Only trials that match: 'labels.kind = \"baseline\"'; "
+                  "`frostline help filter`");
   verb.add_option("--seed", seed, "Of the bootstraps [the study's]");
 }
 

@@ -65,8 +65,10 @@ absl::StatusOr<ExitCode> ShowStatus(Session& session, const StatusArgs& args) {
   // Not Connect(): it would wait, and here that is for the caller to say.
   ASSIGN_OR_RETURN(Client* const client, OpenClient(session));
   ASSIGN_OR_RETURN(const v1::ServerInfo info, AskInfo(*client, wait));
-  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, info,
-                           [&] { return RenderInfo(info, session.target); }));
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, info, [&] {
+    return WrapKeyLines(RenderInfo(info, session.target),
+                        session.terminal.width);
+  }));
   return kExitOk;
 }
 

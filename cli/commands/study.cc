@@ -45,10 +45,11 @@ absl::StatusOr<std::string> Description(const Session& session, Client& client,
                                         const v1::Study& study) {
   if (study.spec().objectives_size() <= 1) {
     ASSIGN_OR_RETURN(const auto best, FetchBest(client, study));
-    return RenderStudy(study, best);
+    return RenderStudy(study, best, session.terminal.width);
   }
   ASSIGN_OR_RETURN(const auto front, FetchBestTrials(client, study.name()));
-  const std::string text = RenderStudy(study, std::nullopt);
+  const std::string text =
+      RenderStudy(study, std::nullopt, session.terminal.width);
   if (front.trials().empty()) return text;
   return absl::StrCat(
       text, "\n",
@@ -146,7 +147,8 @@ void AddStudyCommands(CLI::App& app, Invocation& invocation) {
       AddVerb(*noun, "list", "List all studies", invocation,
               [args](Session& session) { return List(session, *args); });
   list->add_option("--filter", args->filter,
-                   "Only those: 'state = ACTIVE AND labels.team = \"nlp\"'")
+                   "Only those: 'state = ACTIVE AND labels.team = \"nlp\"'; "
+                   "`frostline help filter`")
       ->type_name("TERMS");
   AddListFormats(list, args->output);
   AddWide(list, args->output, "Whose they are, and their labels");

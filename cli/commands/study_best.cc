@@ -64,7 +64,7 @@ Table AsTable(const std::vector<RankedPoint>& points) {
   Table table({{"SCORE", Align::kRight},
                {"RUNS", Align::kRight},
                {"TRIALS", Align::kLeft, 1},
-               {"RATES"}});
+               {.title = "RATES", .wraps = true}});
   for (const RankedPoint& point : points) {
     table.AddCells({NumberCell(point.mean),
                     {absl::StrCat(point.trials.size())},

@@ -3,11 +3,14 @@
 // `frostline study export`: all trials as a file, whole or not at all.
 #include "cli/commands/study_export.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iostream>
-#include <map>
 #include <optional>
+#include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/plain/file.h"
@@ -20,14 +23,56 @@ namespace {
 
 using FileFormat = v1::ExportTrialsRequest::Format;
 
+// A file whose name ends so is of that format; the first is for what has no
+// such ending.
+struct KnownFormat {
+  const char* name;
+  FileFormat format;
+  const char* ending;
+};
+constexpr std::array kFormats = {
+    KnownFormat{"jsonl", v1::ExportTrialsRequest::JSON_LINES, ".jsonl"},
+    KnownFormat{"csv", v1::ExportTrialsRequest::CSV, ".csv"},
+    KnownFormat{"optuna-journal", v1::ExportTrialsRequest::OPTUNA_JOURNAL,
+                ".journal"}};
+
 struct ExportArgs {
   std::string id;
   std::string file;
-  FileFormat format = v1::ExportTrialsRequest::JSON_LINES;
+  std::string format;  // empty: as the file's ending says
   std::string filter;
   bool with_measurements = false;
   bool force = false;
 };
+
+// Null: the ending is none of a format.
+const KnownFormat* FormatOfEnding(const std::string& file) {
+  for (const KnownFormat& known : kFormats) {
+    if (absl::EndsWithIgnoreCase(file, known.ending)) return &known;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> FormatNamesOfFiles() {
+  std::vector<std::string> names;
+  for (const KnownFormat& known : kFormats) names.emplace_back(known.name);
+  return names;
+}
+
+absl::StatusOr<FileFormat> FormatOf(const ExportArgs& args) {
+  const KnownFormat* const ends = FormatOfEnding(args.file);
+  if (args.format.empty()) return (ends ? ends : kFormats.data())->format;
+  const auto* const said = std::find_if(
+      kFormats.begin(), kFormats.end(),
+      [&args](const KnownFormat& one) { return args.format == one.name; });
+  if (ends == nullptr || ends == said) return said->format;
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat(args.file, " ends as a file of --format ", ends->name,
+                   " does, and --format says ", said->name),
+      absl::StrCat("leave --format out, or end the name in ", said->ending),
+      "--output");
+}
 
 absl::Status Unwritable(const std::string& file, const std::string& cause) {
   return MakeError(ErrorId::kRequestInvalid,
@@ -80,7 +125,8 @@ absl::StatusOr<ExitCode> Export(Session& session, const ExportArgs& args) {
         ErrorId::kRequestInvalid, absl::StrCat(args.file, " is there already"),
         "name another file, or add --force to replace it", "--output");
   }
-  request.set_format(args.format);
+  ASSIGN_OR_RETURN(const FileFormat format, FormatOf(args));
+  request.set_format(format);
   request.set_with_measurements(args.with_measurements);
   request.set_filter(args.filter);
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
@@ -118,17 +164,14 @@ void AddStudyExport(CLI::App& noun, Invocation& invocation) {
   verb->add_option("-o,--output", args->file,
                    "Into this file; else to standard output");
   verb->add_option("--format", args->format,
-                   "jsonl [the default], csv, optuna-journal")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, FileFormat>{
-              {"jsonl", v1::ExportTrialsRequest::JSON_LINES},
-              {"csv", v1::ExportTrialsRequest::CSV},
-              {"optuna-journal", v1::ExportTrialsRequest::OPTUNA_JOURNAL}},
-          CLI::ignore_case));
+                   "Else as the file's name ends, else jsonl")
+      ->transform(CLI::IsMember(FormatNamesOfFiles(), CLI::ignore_case));
   verb->add_flag("--with-measurements", args->with_measurements,
                  "Behind each trial what it measured; of JSON lines");
   verb->add_option("--filter", args->filter,
-                   "Only such trials, e.g. 'state = SUCCEEDED'");
+                   "Only such trials: 'state = SUCCEEDED'; "
+                   "`frostline help filter`")
+      ->type_name("TERMS");
   verb->add_flag("--force", args->force, "Replace a file that is there");
 }
 

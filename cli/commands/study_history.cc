@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/live/text_plot.h"
+#include "cli/term/utf8.h"
 #include "cli/view/format.h"
 
 namespace frostline::cli {
@@ -86,9 +87,10 @@ absl::StatusOr<ExitCode> ShowHistory(Session& session,
   int width = args.width;
   if (width == 0) width = session.terminal.width;
   if (width == 0) width = kPlotColumns;
-  std::cout << wanted.metric() << " by trial number, "
-            << (higher ? "higher" : "lower")
-            << " is better; o a trial, the line: best so far\n"
+  const std::string caption = absl::StrCat(
+      wanted.metric(), " by trial number, ", higher ? "higher" : "lower",
+      " is better; o a trial, the line: best so far");
+  std::cout << WrapText(caption, width)
             << PlotHistory(history.values, history.best, width, args.height);
   return kExitOk;
 }

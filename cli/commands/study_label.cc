@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `frostline study label` and `study note`.
-#include <iostream>
+#include <optional>
 
 #include "base/ids.h"
 #include "base/status_macros.h"
@@ -17,7 +17,7 @@ namespace {
 struct LabelArgs {
   std::string id;
   std::vector<std::string> changes;
-  std::string note;
+  std::optional<std::string> note;  // nothing: it is shown
   Output output = {};
 };
 
@@ -46,9 +46,24 @@ absl::StatusOr<ExitCode> Label(Session& session, const LabelArgs& args) {
   return kExitOk;
 }
 
+std::string NoteSaid(const v1::Study& study, bool is_new) {
+  return NoteText("study " + LastPart(study.name()), study.settings().notes(),
+                  is_new);
+}
+
+absl::StatusOr<ExitCode> ShowNote(Session& session, const LabelArgs& args,
+                                  const std::string& name) {
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, study,
+                           [&study] { return NoteSaid(study, false); }));
+  return kExitOk;
+}
+
 absl::StatusOr<ExitCode> Note(Session& session, const LabelArgs& args) {
   ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
-  ASSIGN_OR_RETURN(const std::string note, ReadNote(args.note));
+  if (!args.note.has_value()) return ShowNote(session, args, name);
+  ASSIGN_OR_RETURN(const std::string note, ReadNote(*args.note));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   const auto change = [&note](v1::UpdateStudyRequest& request) {
     request.mutable_update_mask()->add_paths("notes");
@@ -57,11 +72,8 @@ absl::StatusOr<ExitCode> Note(Session& session, const LabelArgs& args) {
   };
   ASSIGN_OR_RETURN(const v1::Study study,
                    ChangeSettings(*client, name, change));
-  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, study, [&study] {
-    return "study " + LastPart(study.name()) +
-           (study.settings().notes().empty() ? " has no note\n"
-                                             : " has the note\n");
-  }));
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, study,
+                           [&study] { return NoteSaid(study, true); }));
   return kExitOk;
 }
 
@@ -76,13 +88,12 @@ void AddStudyLabel(CLI::App& noun, Invocation& invocation) {
   label->add_option("KEY=VALUE", args->changes,
                     "Set this label; KEY- takes it away");
   AddOneFormats(label, args->output);
-  CLI::App* const note =
-      AddVerb(noun, "note", "Write a study's note, in Markdown", invocation,
-              [args](Session& session) { return Note(session, *args); });
+  CLI::App* const note = AddVerb(
+      noun, "note", "Write a study's note, in Markdown, or show it", invocation,
+      [args](Session& session) { return Note(session, *args); });
   note->add_option("ID", args->id, "The study")->required();
   note->add_option("TEXT", args->note,
-                   "The note; - is standard input, '' takes it away")
-      ->required();
+                   "The note; - is standard input, '' takes it away");
   AddOneFormats(note, args->output);
 }
 

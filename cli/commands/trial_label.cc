@@ -65,19 +65,21 @@ absl::StatusOr<ExitCode> Note(Session& session, const LabelArgs& args) {
   std::vector<std::string> words = args.more;
   v1::UpdateTrialRequest request;
   ASSIGN_OR_RETURN(*request.mutable_name(), TrialNameFrom(args.trial, &words));
-  if (words.size() != 1) {
-    return MakeError(ErrorId::kRequestInvalid,
-                     words.empty() ? "the note is missing"
-                                   : "the note is more than one word",
+  if (words.size() > 1) {
+    return MakeError(ErrorId::kRequestInvalid, "the note is more than one word",
                      "write it in quotes, or - for standard input", "TEXT");
   }
-  ASSIGN_OR_RETURN(*request.mutable_note(), ReadNote(words[0]));
+  const bool is_new = !words.empty();
+  if (is_new) {
+    ASSIGN_OR_RETURN(*request.mutable_note(), ReadNote(words[0]));
+  }
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  ASSIGN_OR_RETURN(const v1::Trial trial,
-                   Update(*client, "note", std::move(request)));
-  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, trial, [&trial] {
-    return trial.name() +
-           (trial.note().empty() ? " has no note\n" : " has the note\n");
+  const absl::StatusOr<v1::Trial> trial = is_new
+                                              ? Update(*client, "note", request)
+                                              : Fetch(*client, request.name());
+  RETURN_IF_ERROR(trial.status());
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, *trial, [&] {
+    return NoteText(trial->name(), trial->note(), is_new);
   }));
   return kExitOk;
 }
@@ -94,7 +96,7 @@ void AddTrialLabel(CLI::App& noun, Invocation& invocation) {
                     "Set this label; KEY- takes it away");
   AddOneFormats(label, args->output);
   CLI::App* const note = AddStudyTrial(
-      noun, "note", "Write a trial's note", invocation, args->trial,
+      noun, "note", "Write a trial's note, or show it", invocation, args->trial,
       [args](Session& session) { return Note(session, *args); });
   note->add_option("TEXT", args->more,
                    "The note; - is standard input, '' takes it away");

@@ -141,7 +141,8 @@ void AddTrialList(CLI::App& noun, Invocation& invocation) {
           ->transform(CLI::IsMember(StateNames(), CLI::ignore_case));
   CLI::Option* const filter =
       list->add_option("--filter", args->filter,
-                       "Only those: 'values[0] > 0.9 AND origin = SAMPLED'")
+                       "Only those: 'accuracy > 0.9 AND origin = SAMPLED'; "
+                       "`frostline help filter`")
           ->type_name("TERMS");
   list->add_flag("--best", args->best,
                  "The best; with several objectives the Pareto set")

@@ -13,7 +13,8 @@ namespace frostline::cli {
 // Says what the contract says of a field, a message, an enum or a method, in
 // lines of `width` columns. A path begins with a message,
 // "StudySettings.budget"; "study" is a study file and the study that comes of
-// it. Steps in between may be left out: "study.space.levels". It answers
+// it. Steps in between may be left out: "study.space.levels",
+// and so may "study" before a key of its file: "space.modules". It answers
 // REQUEST_INVALID, with what may have been meant, for what there is not.
 absl::StatusOr<std::string> ExplainPath(const std::string& path, int width);
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -34,6 +35,43 @@ std::vector<const Descriptor*> RootMessages(const Descriptor& type) {
   return {v1::StudySpec::descriptor(), v1::StudySettings::descriptor(), &type};
 }
 
+bool IsCalled(const FieldDescriptor& field, const std::string& word) {
+  const std::string name = LongKey(word, *field.containing_type());
+  return absl::EqualsIgnoreCase(field.name(), name) ||
+         absl::EqualsIgnoreCase(field.json_name(), name);
+}
+
+// The two messages whose fields are the keys of a study file.
+std::vector<const Descriptor*> PartsOfFile() {
+  return {v1::StudySpec::descriptor(), v1::StudySettings::descriptor()};
+}
+
+// People read a path off a study file, where "study" stands nowhere. With a
+// capital a word is a message's name.
+bool IsKeyOfFile(const std::string& word) {
+  if (absl::AsciiStrToLower(word) != word) return false;
+  if (IsObjectiveKey(word)) return true;
+  for (const Descriptor* const part : PartsOfFile()) {
+    for (int i = 0; i < part->field_count(); ++i) {
+      if (IsCalled(*part->field(i), word)) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<std::string> NamesOfRoots() {
+  std::vector<std::string> names = {"study", "trial"};
+  for (const Descriptor* const part : PartsOfFile()) {
+    for (int i = 0; i < part->field_count(); ++i) {
+      names.push_back(part->field(i)->name());
+    }
+  }
+  for (const Descriptor* const type : AllMessages()) {
+    names.push_back(ShortNameOf(*type));
+  }
+  return names;
+}
+
 absl::StatusOr<FieldPlace> FindRoot(const std::string& word) {
   FieldPlace place;
   if (const Descriptor* const type = FindMessage(word)) {
@@ -46,23 +84,15 @@ absl::StatusOr<FieldPlace> FindRoot(const std::string& word) {
     place.path = ShortNameOf(*place.values);
     return place;
   }
-  std::vector<std::string> names = {"study", "trial"};
-  for (const Descriptor* const type : AllMessages()) {
-    names.push_back(ShortNameOf(*type));
-  }
-  const std::string near = Nearest(word, names);
+  const std::string near = Nearest(word, NamesOfRoots());
   return MakeError(ErrorId::kRequestInvalid,
                    absl::StrCat("nothing is called '",
                                 proto::CleanText(word, kMaxWord), "'"),
-                   near.empty() ? "begin with study, trial, a message such as "
-                                  "StudySettings, or an error's id (FL-2001)"
-                                : absl::StrCat("did you mean '", near, "'?"));
-}
-
-bool IsCalled(const FieldDescriptor& field, const std::string& word) {
-  const std::string name = LongKey(word, *field.containing_type());
-  return absl::EqualsIgnoreCase(field.name(), name) ||
-         absl::EqualsIgnoreCase(field.json_name(), name);
+                   near.empty()
+                       ? "begin with study, trial, a key of a study file, a "
+                         "message such as StudySettings, or an error's "
+                         "id (FL-2001)"
+                       : absl::StrCat("did you mean '", near, "'?"));
 }
 
 void StepTo(const FieldDescriptor& field, const std::string& path,
@@ -153,7 +183,11 @@ absl::StatusOr<FieldPlace> FindPlace(const std::string& path) {
     place.values = type;
     return place;
   }
-  const std::vector<std::string> words = absl::StrSplit(path, '.');
+  std::vector<std::string> words = absl::StrSplit(path, '.');
+  const std::string& first = words.front();
+  if (IsKeyOfFile(first.substr(0, first.find('[')))) {
+    words.insert(words.begin(), "study");
+  }
   ASSIGN_OR_RETURN(FieldPlace place, FindRoot(words.front()));
   for (std::size_t i = 1; i < words.size(); ++i) {
     std::string word = words[i].substr(0, words[i].find('['));

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/help/help_format.h"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/help/examples.h"
+#include "cli/help/type_words.h"
 
 namespace frostline::cli {
 namespace {
@@ -23,6 +25,15 @@ std::vector<const CLI::Option*> FlagsOf(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) {
     return option->nonpositional() && !option->get_group().empty();
   });
+}
+
+// Of text whose characters are one column wide: UTF-8 begins each with a byte
+// that is no 10xxxxxx.
+std::size_t ColumnsOf(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char byte) {
+        return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+      }));
 }
 
 class HelpFormat : public CLI::Formatter {
@@ -57,9 +68,24 @@ class HelpFormat : public CLI::Formatter {
     return absl::StrCat(text, "\n", LastWords(*app));
   }
 
+  // CLI11 counts bytes, of which "…" has three.
+  std::string make_option(const CLI::Option* option,
+                          bool is_positional) const override {
+    std::string line =
+        absl::StrCat("  ", make_option_name(option, is_positional),
+                     make_option_opts(option));
+    const std::string words = make_option_desc(option);
+    if (words.empty()) return absl::StrCat(line, "\n");
+    const std::size_t width = ColumnsOf(line);
+    absl::StrAppend(
+        &line, width < kColumn ? "" : "\n",
+        std::string(width < kColumn ? kColumn - width : kColumn, ' '));
+    return absl::StrCat(line, words, "\n");
+  }
+
   std::string make_option_opts(const CLI::Option* option) const override {
     if (option->get_type_size() == 0) return "";
-    std::string text = absl::StrCat(" ", option->get_type_name());
+    std::string text = absl::StrCat(" ", ShownType(option->get_type_name()));
     if (option->get_items_expected_max() > 1) absl::StrAppend(&text, " ...");
     return text;
   }

@@ -48,6 +48,23 @@ constexpr char kFormats[] =
     "  name   names alone, one a line, for other commands\n"
     "Data goes to standard output, all else to standard error.\n";
 
+constexpr char kFilter[] =
+    "What --filter takes: terms joined by AND, each FIELD OPERATOR VALUE.\n"
+    "Of trials:\n"
+    "  accuracy > 0.93         a metric that the study is judged by\n"
+    "  metrics.loss < 0.3      any metric\n"
+    "  embeddings = 0          a parameter; 0 is frozen, and may be written "
+    "so\n"
+    "  parameters.layer.0 > 0  the same of a name that is a metric's too\n"
+    "  values[0] >= 0.9        the first objective, as numbered from 0\n"
+    "  state = SUCCEEDED       QUEUED, RUNNING, PRUNED, FAILED, …\n"
+    "  origin = SAMPLED        ENQUEUED, IMPORTED, …\n"
+    "  number < 10, attempt > 1, worker = workers/gpu03\n"
+    "  labels.kind = \"base\"    a label; quotes where a value has blanks\n"
+    "Of studies: state = ACTIVE, labels.team = nlp.\n"
+    "Text is compared by = and !=, numbers also by < <= > >=. Quote the whole\n"
+    "for the shell: --filter 'state = SUCCEEDED AND accuracy > 0.93'\n";
+
 constexpr char kStudyFile[] =
     "A study file says what to search. This one is whole:\n"
     "\n"
@@ -82,8 +99,8 @@ struct Topic {
 };
 constexpr std::array kTopics = {
     Topic{"exit-codes", kExitCodes}, Topic{"environment", kEnvironment},
-    Topic{"formats", kFormats}, Topic{"study-file", kStudyFile},
-    Topic{"configuration", kConfiguration}};
+    Topic{"filter", kFilter},        Topic{"formats", kFormats},
+    Topic{"study-file", kStudyFile}, Topic{"configuration", kConfiguration}};
 
 }  // namespace
 

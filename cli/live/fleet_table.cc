@@ -8,6 +8,7 @@
 
 #include "cli/live/time_left.h"
 #include "cli/view/format.h"
+#include "cli/view/study_view.h"
 #include "cli/view/trial_view.h"
 
 namespace frostline::cli {
@@ -102,8 +103,8 @@ void CountStudies(const std::vector<v1::Study>& studies, FleetCounts* counts) {
     const v1::TrialCounts& trials = study.counts();
     counts->running += trials.running();
     counts->queued += trials.queued();
-    counts->ended += trials.succeeded() + trials.pruned() +
-                     trials.infeasible() + trials.failed() + trials.cancelled();
+    counts->ended += EndedTrials(trials);
+    counts->outside += OutsideBudget(trials);
   }
 }
 

@@ -52,6 +52,7 @@ struct FleetRow {
 struct FleetCounts {
   std::int64_t studies = 0, active = 0;
   std::int64_t running = 0, queued = 0, ended = 0;
+  std::int64_t outside = 0;  // of those that ended: no budget counts them
   std::int64_t live = 0, draining = 0, quarantined = 0;
   std::int64_t slots = 0, free = 0;  // of live workers
 };

@@ -88,10 +88,13 @@ std::string HeadText(const FleetAnswers& answers, const FleetCounts& counts,
   const std::string title = absl::StrCat(
       "frostline ", answers.info.version(), " at ", answers.coordinator, ", ",
       Clock(answers.time), state.is_paused ? ", PAUSED" : "");
-  const std::string studies =
-      absl::StrCat(counts.active, " of ", counts.studies,
-                   " studies active; trials: ", counts.running, " running, ",
-                   counts.queued, " queued, ", counts.ended, " ended");
+  const std::string studies = absl::StrCat(
+      counts.active, " of ", counts.studies,
+      " studies active; trials: ", counts.running, " running, ", counts.queued,
+      " queued, ", counts.ended, " ended",
+      counts.outside > 0
+          ? absl::StrCat(", ", counts.outside, " of them outside the budget")
+          : "");
   const std::string workers =
       absl::StrCat("workers: ", counts.live, " live, ", counts.draining,
                    " draining, ", counts.quarantined, " quarantined; ",

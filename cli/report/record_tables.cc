@@ -53,7 +53,8 @@ Cells TrialCells(const v1::Trial& trial, int objectives,
   }
   const v1::Usage& usage = trial.usage();
   cells.push_back(usage.trained_parameters() > 0
-                      ? absl::StrCat(usage.trained_parameters())
+                      ? (full ? absl::StrCat(usage.trained_parameters())
+                              : FormatCount(usage.trained_parameters()))
                       : "");
   cells.push_back(usage.total_seconds() > 0.0 ? number(usage.total_seconds())
                                               : "");
@@ -110,7 +111,7 @@ ReportTable FrontierTable(const v1::Frontier& frontier) {
          ModuleList({set.trained().begin(), set.trained().end()}),
          WithInterval(set.predicted()),
          Probability(set.within_tolerance_probability()),
-         FormatNumber(set.trained_parameters())});
+         CountOrDash(set.trained_parameters())});
   }
   return table;
 }

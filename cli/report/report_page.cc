@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/report/report_page.h"
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "cli/view/svg.h"
@@ -73,16 +74,34 @@ std::string HtmlSection(const ReportSection& section) {
   return html;
 }
 
+// "<" begins a tag only right before a letter or one of / ! ?; elsewhere it may
+// be read as it is, on a terminal too.
+std::string WithoutTags(const std::string& text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char next = i + 1 < text.size() ? text[i + 1] : ' ';
+    const bool begins_tag =
+        text[i] == '<' &&
+        (absl::ascii_isalpha(static_cast<unsigned char>(next)) || next == '/' ||
+         next == '!' || next == '?');
+    if (begins_tag) {
+      plain += "&lt;";
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
 // What Markdown would take for a mark of its own.
 std::string Plain(const std::string& text) {
-  return absl::StrReplaceAll(text, {{"\\", "\\\\"},
-                                    {"`", "\\`"},
-                                    {"*", "\\*"},
-                                    {"_", "\\_"},
-                                    {"[", "\\["},
-                                    {"|", "\\|"},
-                                    {"<", "&lt;"},
-                                    {"\n", " "}});
+  return absl::StrReplaceAll(WithoutTags(text), {{"\\", "\\\\"},
+                                                 {"`", "\\`"},
+                                                 {"*", "\\*"},
+                                                 {"_", "\\_"},
+                                                 {"[", "\\["},
+                                                 {"|", "\\|"},
+                                                 {"\n", " "}});
 }
 
 std::string MarkdownTable(const ReportTable& table) {

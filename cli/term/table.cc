@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "cli/term/utf8.h"
 #include "proto/wire_error.h"
 
@@ -17,6 +18,7 @@ namespace {
 constexpr std::size_t kMaxCellBytes = 1000;
 constexpr std::size_t kMaxExactBytes = 64 << 10;
 constexpr std::size_t kNamedRows = 5;
+constexpr int kFewestWrapped = 20;
 
 }  // namespace
 
@@ -50,6 +52,18 @@ std::vector<int> Table::Widths() const {
   return widths;
 }
 
+bool Table::IsEmpty(std::size_t column) const {
+  return !rows_.empty() &&
+         std::all_of(rows_.begin(), rows_.end(), [column](const Row& row) {
+           return row.shown[column].empty();
+         });
+}
+
+int Table::Need(std::size_t column, const std::vector<int>& widths) const {
+  return columns_[column].wraps ? std::min(widths[column], kFewestWrapped)
+                                : widths[column];
+}
+
 std::vector<std::size_t> Table::Shown(const std::vector<int>& widths,
                                       int max_width) const {
   std::vector<std::size_t> shown;
@@ -58,7 +72,14 @@ std::vector<std::size_t> Table::Shown(const std::vector<int>& widths,
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (columns_[i].on_demand) continue;
     shown.push_back(i);
-    total += widths[i] + 2;
+    total += Need(i, widths) + 2;
+  }
+  if (max_width > 0 && total > max_width) {
+    std::erase_if(shown, [&](std::size_t i) {
+      if (i == 0 || !IsEmpty(i)) return false;
+      total -= Need(i, widths) + 2;
+      return true;
+    });
   }
   int limit = max_width;
   while (max_width > 0 && total > limit) {
@@ -71,7 +92,7 @@ std::vector<std::size_t> Table::Shown(const std::vector<int>& widths,
       if (is_last) least = place;
     }
     if (least == shown.end()) break;
-    total -= widths[*least] + 2;
+    total -= Need(*least, widths) + 2;
     limit = max_width - 2;
     shown.erase(least);
   }
@@ -100,15 +121,37 @@ std::string Table::Render(int max_width) const {
   std::vector<std::string> titles;
   for (const Column& column : columns_) titles.push_back(column.title);
   std::string head = Line(titles, widths, shown);
-  const auto usual =
-      std::count_if(columns_.begin(), columns_.end(),
-                    [](const Column& column) { return !column.on_demand; });
-  if (shown.size() < static_cast<std::size_t>(usual)) head += " …";
-  std::string text = FitToWidth(head, max_width) + "\n";
-  for (const Row& row : rows_) {
-    text += FitToWidth(Line(row.shown, widths, shown), max_width) + "\n";
+  std::size_t told = 0;  // of what is empty nothing is left out
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const bool is_shown = std::count(shown.begin(), shown.end(), i) > 0;
+    if (is_shown || (!columns_[i].on_demand && !IsEmpty(i))) ++told;
   }
+  if (shown.size() < told) head += " …";
+  std::string text = FitToWidth(head, max_width) + "\n";
+  for (const Row& row : rows_) text += Lines(row, widths, shown, max_width);
   return text + Remarks(max_width);
+}
+
+std::string Table::Lines(const Row& row, const std::vector<int>& widths,
+                         const std::vector<std::size_t>& shown,
+                         int max_width) const {
+  const std::size_t last = shown.back();
+  int room = max_width;
+  for (const std::size_t i : shown) room -= i == last ? 0 : widths[i] + 2;
+  const bool wraps = columns_[last].wraps && room >= kFewestWrapped &&
+                     DisplayWidth(row.shown[last]) > room;
+  if (!wraps) {
+    return FitToWidth(Line(row.shown, widths, shown), max_width) + "\n";
+  }
+  std::string text;
+  std::vector<std::string> cells = row.shown;
+  const std::string wrapped = WrapText(row.shown[last], room);
+  for (const auto& line : absl::StrSplit(wrapped, '\n', absl::SkipEmpty())) {
+    cells[last] = std::string(line);
+    text += FitToWidth(Line(cells, widths, shown), max_width) + "\n";
+    for (const std::size_t i : shown) cells[i].clear();
+  }
+  return text;
 }
 
 std::string Table::Remarks(int max_width) const {

@@ -17,8 +17,9 @@ namespace frostline::cli {
 
 enum class Align { kLeft, kRight };
 
-// Where the terminal is narrow those of the highest `spare` are left out first,
-// the last of them before the others; those of 0 stay.
+// Where the terminal is narrow those that are empty in all rows are left out
+// first, then those of the highest `spare`, the last of them before the others;
+// those of 0 stay.
 struct Column {
   std::string title;
   Align align = Align::kLeft;
@@ -26,6 +27,8 @@ struct Column {
   bool on_demand = false;  // only where it is picked, and in CSV
   // How programs call it; empty: the title in small letters, "best_trial".
   std::string name = {};
+  // As the last that is shown, it goes on in lines below where it is too long.
+  bool wraps = false;
 };
 
 // What people see, and what CSV and sorting take; empty: the same.
@@ -74,12 +77,17 @@ class Table {
   };
 
   std::vector<int> Widths() const;
+  bool IsEmpty(std::size_t column) const;
+  // Of a column that wraps the least that is worth it.
+  int Need(std::size_t column, const std::vector<int>& widths) const;
   // Returns the places of the columns that are shown.
   std::vector<std::size_t> Shown(const std::vector<int>& widths,
                                  int max_width) const;
   std::string Line(const std::vector<std::string>& cells,
                    const std::vector<int>& widths,
                    const std::vector<std::size_t>& shown) const;
+  std::string Lines(const Row& row, const std::vector<int>& widths,
+                    const std::vector<std::size_t>& shown, int max_width) const;
   std::string Remarks(int max_width) const;
 
   std::vector<Column> columns_;

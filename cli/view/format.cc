@@ -5,20 +5,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "base/clock.h"
+#include "cli/term/utf8.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
 namespace {
 
 constexpr std::size_t kMaxValueBytes = 200;
+constexpr std::size_t kMaxNoteLine = 64 << 10;
 constexpr std::size_t kKeyColumns = 13;
+constexpr int kFewestWrapped = 15;
 
 // The name of an enum value without the enum's own name.
 std::string WithoutPrefix(const std::string& name, const std::string& prefix) {
@@ -47,6 +52,10 @@ std::string FormatCount(std::int64_t count) {
     text.insert(at, ",");
   }
   return text;
+}
+
+std::string CountOrDash(double count) {
+  return std::isnan(count) ? "-" : FormatCount(std::llround(count));
 }
 
 std::string FormatBytes(std::int64_t bytes) {
@@ -147,10 +156,46 @@ double SecondsOf(const v1::Trial& trial) {
 
 std::string KeyLine(const std::string& key, const std::string& value) {
   if (value.empty()) return "";
-  std::string padded = key + ":";
+  std::string padded = key.empty() ? "" : key + ":";
   padded.resize(std::max(padded.size() + 1, kKeyColumns), ' ');
   return absl::StrCat(padded, proto::CleanText(value, proto::kMaxCauseBytes),
                       "\n");
+}
+
+std::string WrapKeyLines(const std::string& text, int width) {
+  const int room = width - static_cast<int>(kKeyColumns);
+  if (room < kFewestWrapped) return text;
+  const std::string indent(kKeyColumns, ' ');
+  std::string wrapped;
+  for (const absl::string_view piece :
+       absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    const std::string line(piece);
+    const bool has_key =
+        line.size() > kKeyColumns && line[kKeyColumns - 1] == ' ';
+    if (!has_key) {
+      wrapped += WrapText(line, width);
+      continue;
+    }
+    std::string lead = line.substr(0, kKeyColumns);
+    const std::string value = WrapText(line.substr(kKeyColumns), room);
+    for (const absl::string_view part :
+         absl::StrSplit(value, '\n', absl::SkipEmpty())) {
+      absl::StrAppend(&wrapped, std::exchange(lead, indent), part, "\n");
+    }
+  }
+  return wrapped;
+}
+
+std::string NoteText(const std::string& whose, const std::string& note,
+                     bool is_new) {
+  if (note.empty()) return absl::StrCat(whose, " has no note\n");
+  if (is_new) return absl::StrCat(whose, " has the note\n");
+  std::string text;
+  for (const absl::string_view line : absl::StrSplit(note, '\n')) {
+    absl::StrAppend(&text, proto::CleanText(std::string(line), kMaxNoteLine),
+                    "\n");
+  }
+  return text;
 }
 
 }  // namespace frostline::cli

@@ -23,6 +23,8 @@ std::string FormatNumber(double value);
 std::string FormatRate(double rate);
 // "4,260,000,000".
 std::string FormatCount(std::int64_t count);
+// The same of an estimate; "-" where there is none.
+std::string CountOrDash(double count);
 // "96 B", "118 MiB", "23.58 GiB", with four significant digits.
 std::string FormatBytes(std::int64_t bytes);
 // "3.12 TFLOP": three significant digits, and a unit that keeps them short.
@@ -53,8 +55,18 @@ std::string LastPart(const std::string& name);
 // Counts up to now while it runs; -1 means before the start.
 double SecondsOf(const v1::Trial& trial);
 
-// Writes "state:       ACTIVE" and a newline, or "" for an empty value.
+// Writes "state:       ACTIVE" and a newline, or "" for an empty value. Without
+// a key the value goes on with the line before.
 std::string KeyLine(const std::string& key, const std::string& value);
+
+// Breaks key lines at blanks so that they fit, what goes on below its value. A
+// width below 1 breaks nothing.
+std::string WrapKeyLines(const std::string& text, int width);
+
+// Says after `whose` ("study imdb") that it has the note, or what it is, line
+// for line.
+std::string NoteText(const std::string& whose, const std::string& note,
+                     bool is_new);
 
 // Every --json is indented, with the field names of the proto, defaults
 // included (json_text.h).

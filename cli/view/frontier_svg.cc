@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/term/utf8.h"
@@ -83,10 +84,11 @@ void DrawSet(Svg& svg, const Axis& axis, const v1::FrontierSet& set,
            Probability(set.within_tolerance_probability()), "name end");
 }
 
-std::string NameOfPrefix(const v1::FrontierSet& set) {
-  if (set.prefix_frozen() == 0) return "nothing frozen";
-  if (set.prefix_frozen() == 1) return "embeddings frozen";
-  return absl::StrCat("frozen below layer.", set.prefix_frozen() - 1);
+std::string NameOfPrefix(const v1::Frontier& frontier,
+                         const v1::FrontierSet& set) {
+  const std::string frozen = FrozenPrefix(frontier, set);
+  return absl::StartsWith(frozen, "below ") ? absl::StrCat("frozen ", frozen)
+                                            : absl::StrCat(frozen, " frozen");
 }
 
 Axis AxisOf(const v1::Frontier& frontier) {
@@ -137,7 +139,7 @@ std::string FrontierSvg(const v1::Frontier& frontier) {
   }
   y += gap;
   for (const v1::FrontierSet& set : frontier.by_prefix()) {
-    DrawSet(svg, axis, set, NameOfPrefix(set), false, y);
+    DrawSet(svg, axis, set, NameOfPrefix(frontier, set), false, y);
     y += kRow;
   }
   svg.Text(16, bottom + 24,

@@ -29,10 +29,6 @@ int LayerOf(const std::string& module) {
   return whole ? layer : -1;
 }
 
-std::string CountOrDash(double number) {
-  return std::isnan(number) ? "-" : FormatCount(std::llround(number));
-}
-
 std::string SecondsOrDash(double seconds) {
   return std::isnan(seconds) ? "-" : FormatSeconds(seconds);
 }
@@ -41,10 +37,21 @@ std::vector<std::string> TrainedIn(const v1::FrontierSet& set) {
   return {set.trained().begin(), set.trained().end()};
 }
 
-std::string PrefixText(const v1::FrontierSet& set) {
-  if (set.prefix_frozen() == 0) return "nothing";
-  if (set.prefix_frozen() == 1) return "embeddings";
-  return absl::StrCat("below layer.", set.prefix_frozen() - 1);
+// How many layers the model has, as far as sets name them: 0 where none does.
+int LayersIn(const v1::Frontier& frontier) {
+  int layers = 0;
+  for (const v1::FrontierSet& set : frontier.by_modules()) {
+    for (const std::string& module : set.trained()) {
+      int layer = 0;
+      const std::string number =
+          module.substr(std::min(module.size(), sizeof("layer.") - 1));
+      const bool is_layer =
+          absl::StartsWith(module, "layer.") &&
+          absl::SimpleAtoi(number.substr(0, number.find('.')), &layer);
+      if (is_layer) layers = std::max(layers, layer + 1);
+    }
+  }
+  return layers;
 }
 
 std::string CaptionOf(const v1::Frontier& frontier) {
@@ -95,10 +102,10 @@ std::string ByModules(const v1::Frontier& frontier, int width) {
   Table table({{"TRAINED  ", Align::kRight},
                {"PREDICTED, 80 %"},
                {"WITHIN", Align::kRight},
-               {"PARAMETERS", Align::kRight},
-               {"SECONDS", Align::kRight},
-               {"TRIALS", Align::kRight},
-               {"MODULES"}});
+               {"PARAMETERS", Align::kRight, 1},
+               {"SECONDS", Align::kRight, 2},
+               {"TRIALS", Align::kRight, 3},
+               {.title = "MODULES", .wraps = true}});
   for (int i = 0; i < frontier.by_modules_size(); ++i) {
     const v1::FrontierSet& set = frontier.by_modules(i);
     table.AddRow({CountOf(frontier, i), WithInterval(set.predicted()),
@@ -118,7 +125,7 @@ std::string ByPrefix(const v1::Frontier& frontier, int width) {
                {"SECONDS", Align::kRight},
                {"TRIALS", Align::kRight}});
   for (const v1::FrontierSet& set : frontier.by_prefix()) {
-    table.AddRow({PrefixText(set), WithInterval(set.predicted()),
+    table.AddRow({FrozenPrefix(frontier, set), WithInterval(set.predicted()),
                   Probability(set.within_tolerance_probability()),
                   CountOrDash(set.trained_parameters()),
                   SecondsOrDash(set.seconds()), absl::StrCat(set.trials())});
@@ -156,6 +163,16 @@ std::string ModuleList(const std::vector<std::string>& modules) {
     i = last;
   }
   return parts.empty() ? "nothing" : absl::StrJoin(parts, ", ");
+}
+
+std::string FrozenPrefix(const v1::Frontier& frontier,
+                         const v1::FrontierSet& set) {
+  if (set.prefix_frozen() == 0) return "nothing";
+  if (set.prefix_frozen() == 1) return "embeddings";
+  const int layers = set.prefix_frozen() - 1;
+  // There is no layer above them that they could be below.
+  if (layers == LayersIn(frontier)) return "all layers";
+  return absl::StrCat("below layer.", layers);
 }
 
 std::string RenderFrontier(const v1::Frontier& frontier, int width) {

@@ -19,6 +19,11 @@ std::string RenderFrontierInShort(const v1::Frontier& frontier, int width);
 // Writes "embeddings, layer.0-2, head", or "nothing".
 std::string ModuleList(const std::vector<std::string>& modules);
 
+// What is frozen from below: "nothing", "embeddings", "below layer.4", "all
+// layers".
+std::string FrozenPrefix(const v1::Frontier& frontier,
+                         const v1::FrontierSet& set);
+
 std::string FrontierCsv(const v1::Frontier& frontier);
 
 // Draws a row for each set with its 80 and 95 % intervals; what is within the

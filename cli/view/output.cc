@@ -190,10 +190,10 @@ absl::Status PrintList(const Terminal& terminal, const Output& output,
   } else if (narrow) {
     text = all.Render(terminal.width);
   } else {
+    const Table chosen = all.WithRows(rows);
     const Table shown =
-        output.format == Format::kTable ? table(false).WithRows(rows) : all;
-    ASSIGN_OR_RETURN(text,
-                     TableText(terminal, output, shown, all.WithRows(rows)));
+        output.format == Format::kTable ? table(false).WithRows(rows) : chosen;
+    ASSIGN_OR_RETURN(text, TableText(terminal, output, shown, chosen));
   }
   if (rows.empty() && is_table && output.format != Format::kCsv) {
     std::cerr << none << "\n";

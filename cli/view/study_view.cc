@@ -10,6 +10,7 @@
 #include "cli/term/utf8.h"
 #include "cli/view/format.h"
 #include "cli/view/frontier_view.h"
+#include "cli/view/space_view.h"
 #include "cli/view/trial_view.h"
 #include "cli/view/usage_view.h"
 #include "proto/wire_error.h"
@@ -119,11 +120,23 @@ std::string SizeText(double size) {
 
 }  // namespace
 
+std::int64_t EndedTrials(const v1::TrialCounts& counts) {
+  return counts.succeeded() + counts.pruned() + counts.infeasible() +
+         counts.failed() + counts.cancelled();
+}
+
+std::int64_t OutsideBudget(const v1::TrialCounts& counts) {
+  return std::max<std::int64_t>(0, EndedTrials(counts) - counts.budget_used());
+}
+
 std::string ProgressText(const v1::Study& study) {
   const v1::TrialCounts& counts = study.counts();
   std::string text = absl::StrCat(counts.budget_used(), "/",
-                                  study.settings().budget().trials(), " done, ",
-                                  counts.running(), " running");
+                                  study.settings().budget().trials(), " done");
+  if (OutsideBudget(counts) > 0) {
+    absl::StrAppend(&text, ", ", OutsideBudget(counts), " outside the budget");
+  }
+  absl::StrAppend(&text, ", ", counts.running(), " running");
   if (counts.pruned() > 0)
     absl::StrAppend(&text, ", ", counts.pruned(), " pruned");
   if (counts.failed() > 0)
@@ -135,10 +148,15 @@ std::string ProgressText(const v1::Study& study) {
 }
 
 Table StudyTable(const std::vector<v1::Study>& studies, bool wide) {
+  const bool any_outside = std::any_of(
+      studies.begin(), studies.end(),
+      [](const v1::Study& study) { return OutsideBudget(study.counts()) > 0; });
   std::vector<Column> columns({{"ID"},
                                {"STATE"},
                                {"DONE", Align::kRight},
                                {"BUDGET", Align::kRight},
+                               {"OUTSIDE", Align::kRight, 0,
+                                /*on_demand=*/!any_outside},
                                {"RUNNING", Align::kRight, 1},
                                {"FAILED", Align::kRight, 1},
                                {"BEST TRIAL", Align::kRight, 2},
@@ -162,6 +180,7 @@ Table StudyTable(const std::vector<v1::Study>& studies, bool wide) {
         NameOf(study.state()),
         absl::StrCat(study.counts().budget_used()),
         absl::StrCat(settings.budget().trials()),
+        absl::StrCat(OutsideBudget(study.counts())),
         absl::StrCat(study.counts().running()),
         absl::StrCat(study.counts().failed()),
         BestText(study),
@@ -180,7 +199,7 @@ Table StudyTable(const std::vector<v1::Study>& studies, bool wide) {
 }
 
 std::string RenderStudy(const v1::Study& study,
-                        const std::optional<v1::Trial>& best) {
+                        const std::optional<v1::Trial>& best, int width) {
   std::string text = KeyLine("study", LastPart(study.name()));
   text += KeyLine("state", study.state_reason().empty()
                                ? NameOf(study.state())
@@ -193,6 +212,10 @@ std::string RenderStudy(const v1::Study& study,
   text += KeyLine("data", study.spec().data().id());
   text += KeyLine("precision", PrecisionText(study));
   text += KeyLine("tasks", TasksText(study.spec()));
+  std::string key = "space";
+  for (const std::string& line : SpaceLines(study.spec())) {
+    text += KeyLine(std::exchange(key, ""), line);
+  }
   text += KeyLine("sampler", SamplerText(study));
   text += KeyLine("purpose", PurposeText(study.spec(), false));
   text += KeyLine("pruner", study.settings().pruner().name());
@@ -200,6 +223,7 @@ std::string RenderStudy(const v1::Study& study,
   text += KeyLine("trial seeds", SeedsText(study.spec()));
   text += KeyLine("recipe", study.spec().recipe());
   text += KeyLine("labels", FormatLabels(study.settings().labels()));
+  text += KeyLine("note", study.settings().notes());
   text += KeyLine("owner", study.owner());
   text += KeyLine("created", FormatTime(study.create_time()));
   text += KeyLine("revision", absl::StrCat(study.revision()));
@@ -207,10 +231,11 @@ std::string RenderStudy(const v1::Study& study,
   for (const std::string& warning : study.warnings()) {
     text += KeyLine("warning", proto::CleanText(warning, kMaxTextBytes));
   }
+  text = WrapKeyLines(text, width);
   if (!best.has_value()) return text;
   absl::StrAppend(&text, "\nbest trial ", best->number(), ": ",
                   ObjectiveText(*best, study.spec()), "\n");
-  if (best->rates_size() > 0) text += RenderRates(*best) + "(* frozen)\n";
+  if (best->rates_size() > 0) text += RenderRates(*best);
   return text;
 }
 

@@ -4,6 +4,7 @@
 #ifndef FROSTLINE_CLI_VIEW_STUDY_VIEW_H_
 #define FROSTLINE_CLI_VIEW_STUDY_VIEW_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@ Table StudyTable(const std::vector<v1::Study>& studies, bool wide);
 
 // `best` is the FULL view of the first of study.best_trials.
 std::string RenderStudy(const v1::Study& study,
-                        const std::optional<v1::Trial>& best);
+                        const std::optional<v1::Trial>& best, int width = 0);
 
 // Shows what a new study comes to: the rate of every module, the size of the
 // space, advice.
@@ -27,7 +28,12 @@ std::string RenderPlan(const v1::CreateStudyReply& reply, int width);
 // Gives each kind of rate a line, without advice.
 std::string RenderPlanInShort(const v1::CreateStudyReply& reply);
 
-// "17/40 done, 2 running, 1 failed".
+// All trials that have ended, and those of them that were imported or retried,
+// which the budget does not count.
+std::int64_t EndedTrials(const v1::TrialCounts& counts);
+std::int64_t OutsideBudget(const v1::TrialCounts& counts);
+
+// "17/40 done, 200 outside the budget, 2 running, 1 failed".
 std::string ProgressText(const v1::Study& study);
 
 Table WorkerTable(const std::vector<v1::Worker>& workers);

@@ -77,7 +77,7 @@ void AddParameters(const std::vector<v1::Trial>& trials,
   };
   for (const std::string& wanted : NamesIn(trials, items, name)) {
     columns.push_back({{proto::CleanText(ShortName(wanted), kMaxTitleBytes),
-                        Align::kRight, 3, false, wanted},
+                        Align::kRight, 1, false, wanted},
                        [wanted](const v1::Trial& trial) {
                          for (const v1::ParameterValue& one :
                               trial.parameters()) {
@@ -93,16 +93,16 @@ void AddWide(TrialColumns& columns) {
   const auto add = [&columns](Column column, auto cell) {
     columns.push_back({std::move(column), cell});
   };
-  add({"ATTEMPT", Align::kRight, 2},
+  add({"ATTEMPT", Align::kRight, 4},
       [](const v1::Trial& trial) { return CountCell(trial.attempt()); });
-  add({"ORIGIN", Align::kLeft, 2}, [](const v1::Trial& trial) {
+  add({"ORIGIN", Align::kLeft, 4}, [](const v1::Trial& trial) {
     return Cell{std::string(absl::StripPrefix(
         v1::TrialOrigin_Name(trial.origin()), "TRIAL_ORIGIN_"))};
   });
-  add({"STARTED", Align::kLeft, 2}, [](const v1::Trial& trial) {
+  add({"STARTED", Align::kLeft, 4}, [](const v1::Trial& trial) {
     return Cell{FormatTime(trial.start_time())};
   });
-  add({"ENDED", Align::kLeft, 2}, [](const v1::Trial& trial) {
+  add({"ENDED", Align::kLeft, 4}, [](const v1::Trial& trial) {
     return Cell{FormatTime(trial.end_time())};
   });
 }
@@ -192,21 +192,26 @@ TrialColumns UsualColumns(const std::vector<v1::Trial>& trials,
   columns.push_back({{"TRIAL", Align::kRight}, [](const v1::Trial& trial) {
                        return Cell{absl::StrCat(trial.number())};
                      }});
-  columns.push_back({{"STATE"}, [](const v1::Trial& trial) {
-                       return Cell{NameOf(trial.state())};
-                     }});
+  // What has a score has succeeded, where all have.
+  const bool all_succeeded =
+      std::all_of(trials.begin(), trials.end(), [](const v1::Trial& trial) {
+        return trial.state() == v1::TRIAL_STATE_SUCCEEDED;
+      });
+  columns.push_back(
+      {{"STATE", Align::kLeft, all_succeeded ? 2 : 0},
+       [](const v1::Trial& trial) { return Cell{NameOf(trial.state())}; }});
   AddObjectives(spec, columns);
-  columns.push_back({{"TIME", Align::kRight, 1}, [](const v1::Trial& trial) {
+  columns.push_back({{"TIME", Align::kRight, 3}, [](const v1::Trial& trial) {
                        return SecondsCell(SecondsOf(trial));
                      }});
-  columns.push_back({{"WORKER", Align::kLeft, 2}, [](const v1::Trial& trial) {
+  columns.push_back({{"WORKER", Align::kLeft, 4}, [](const v1::Trial& trial) {
                        return Cell{LastPart(trial.worker())};
                      }});
   const bool has_seeds =
       std::any_of(trials.begin(), trials.end(),
                   [](const v1::Trial& trial) { return trial.seed() != 0; });
   if (has_seeds || all) {
-    columns.push_back({{"SEED", Align::kRight, 4}, [](const v1::Trial& trial) {
+    columns.push_back({{"SEED", Align::kRight, 5}, [](const v1::Trial& trial) {
                          return trial.seed() == 0
                                     ? Cell()
                                     : Cell{absl::StrCat(trial.seed())};

@@ -80,7 +80,10 @@ std::string RenderRates(const v1::Trial& trial) {
     table.AddRow({rate.module(), FormatRate(rate.rate()),
                   rate.rate() == 0.0 ? "*" : ""});
   }
-  return table.Render();
+  const bool any_frozen = std::any_of(
+      trial.rates().begin(), trial.rates().end(),
+      [](const v1::ModuleRate& rate) { return rate.rate() == 0.0; });
+  return absl::StrCat(table.Render(), any_frozen ? "(* frozen)\n" : "");
 }
 
 std::string RenderTrial(const v1::Trial& trial, const v1::StudySpec& spec) {
@@ -115,7 +118,7 @@ std::string RenderTrial(const v1::Trial& trial, const v1::StudySpec& spec) {
   }
   text += "\n" + parameters.Render();
   if (trial.rates_size() > 0) {
-    absl::StrAppend(&text, "\n", RenderRates(trial), "(* frozen)\n");
+    absl::StrAppend(&text, "\n", RenderRates(trial));
   }
   return absl::StrCat(text, MetricsText(trial), AttemptsText(trial));
 }

@@ -52,6 +52,15 @@ std::string NumberText(double value) {
   return text;
 }
 
+// Trial 0 has a number, and a module that is frozen the rate 0: they are left
+// out of YAML no more than other values, as defaults are.
+bool IsToldOfZero(const FieldDescriptor& field) {
+  if (field.is_repeated() || field.has_presence()) return false;
+  return field.name() == "number" ||
+         (field.name() == "rate" &&
+          field.containing_type()->name() == "ModuleRate");
+}
+
 class YamlWriter {
  public:
   void Put(const Message& message);
@@ -105,7 +114,7 @@ void YamlWriter::PutFields(const Message& message) {
     const bool is_set = field.is_repeated()
                             ? reflection->FieldSize(message, &field) > 0
                             : reflection->HasField(message, &field);
-    if (!is_set) continue;
+    if (!is_set && !IsToldOfZero(field)) continue;
     yaml_ << YAML::Key << field.name() << YAML::Value;
     if (field.is_map()) {
       PutMap(message, field);

@@ -105,7 +105,7 @@ absl::StatusOr<History> SelectHistory(
     const ImportanceQuestion& question, const CheckedStudy& study,
     const std::map<std::int64_t, KnownTrial>& trials) {
   ASSIGN_OR_RETURN(const TrialFilter filter,
-                   TrialFilter::Parse(question.used.filter()));
+                   TrialFilter::Parse(question.used.filter(), NamesOf(study)));
   RETURN_IF_ERROR(CheckTarget(question.used.target(), "options.target",
                               question, study, trials));
   if (!question.used.best_by().empty()) {

@@ -45,11 +45,11 @@ absl::Status CheckAsked(const v1::ImportanceOptions& asked,
                                   absl::StrCat("options.parameters[", i, "]"))
                         .status());
   }
-  return TrialFilter::Parse(asked.filter()).status();
+  return TrialFilter::Parse(asked.filter(), NamesOf(study)).status();
 }
 
-bool LooksAtLabels(const std::string& filter) {
-  const auto parsed = TrialFilter::Parse(filter);
+bool LooksAtLabels(const std::string& filter, const CheckedStudy& study) {
+  const auto parsed = TrialFilter::Parse(filter, NamesOf(study));
   return parsed.ok() &&
          std::any_of(parsed->terms().begin(), parsed->terms().end(),
                      [](const FilterTerm& term) {
@@ -86,7 +86,7 @@ absl::StatusOr<ImportanceQuestion> MakeQuestion(
   ImportanceQuestion question;
   question.used = asked;
   question.used.clear_parameters();
-  question.by_labels = LooksAtLabels(asked.filter());
+  question.by_labels = LooksAtLabels(asked.filter(), study);
   v1::ImportanceOptions& used = question.used;
   importance::EvaluateOptions& options = question.options;
   if (used.target().empty()) used.set_target(study.objectives[0].metric);

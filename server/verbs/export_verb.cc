@@ -66,8 +66,9 @@ absl::StatusOr<std::string> ExportVerb::NextChunk(const StudyHandle& study,
 
 absl::Status ExportVerb::Write(const StudyHandle& study,
                                Progress& progress) const {
-  ASSIGN_OR_RETURN(const TrialFilter filter,
-                   TrialFilter::Parse(progress.request.filter()));
+  ASSIGN_OR_RETURN(
+      const TrialFilter filter,
+      TrialFilter::Parse(progress.request.filter(), NamesOf(*study.checked)));
   const bool csv = progress.request.format() == v1::ExportTrialsRequest::CSV;
   if (!std::exchange(progress.begun, true) && csv) {
     progress.pending = CsvHeader(*study.checked);

@@ -185,8 +185,9 @@ absl::StatusOr<v1::Trial> ReadingVerbs::GetTrial(
 absl::StatusOr<v1::ListTrialsReply> ReadingVerbs::ListTrials(
     const CallContext& caller, const StudyHandle& study,
     const v1::ListTrialsRequest& request) const {
-  ASSIGN_OR_RETURN(const TrialFilter filter,
-                   TrialFilter::Parse(request.filter()));
+  ASSIGN_OR_RETURN(
+      const TrialFilter filter,
+      TrialFilter::Parse(request.filter(), NamesOf(*study.checked)));
   storage::TrialQuery query;
   query.study = study.key;
   query.limit = storage::kScanPage;

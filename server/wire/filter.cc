@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/wire/filter.h"
 
+#include <algorithm>
 #include <cctype>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/error.h"
 #include "base/ids.h"
@@ -24,6 +26,12 @@ absl::Status Invalid(const std::string& cause) {
   return MakeError(ErrorId::kFilterInvalid, cause,
                    "write terms such as state = SUCCEEDED joined by AND",
                    "filter");
+}
+
+constexpr char kParameters[] = "parameters.";
+
+bool IsParameter(const std::string& field) {
+  return absl::StartsWith(field, kParameters);
 }
 
 // What stands in `map` at the name after the dot of "labels.team".
@@ -70,6 +78,68 @@ template <typename T>
 FieldKind KindOfField(const T&, const std::string& field) {
   const bool known = field == "state" || IsLabel(field);
   return known ? FieldKind::kText : FieldKind::kUnknown;
+}
+
+// The fields of a T, each in a term that can be typed. A study's own names
+// stand where they are known.
+std::string ExamplesOf(const storage::TrialRow&, const TrialNames& names) {
+  const bool has_parameters = names.space != nullptr && names.space->size() > 0;
+  return absl::StrCat(
+      "state = SUCCEEDED, origin = SAMPLED, worker = workers/w1, number < 10, "
+      "attempt > 1, values[0] > 0.9, metrics.",
+      names.metrics.empty() ? "accuracy" : names.metrics.front(), " > 0.9, ",
+      kParameters,
+      has_parameters ? names.space->parameters().front().name : "head",
+      " = 0, labels.kind = base");
+}
+std::string ExamplesOf(const v1::AuditEntry&, const TrialNames&) {
+  return "subject = ana, role = ADMIN, method = CreateStudy, study = "
+         "studies/imdb, outcome = OK, address = 10.0.0.7";
+}
+template <typename T>
+std::string ExamplesOf(const T&, const TrialNames&) {
+  return "state = ACTIVE, labels.team = nlp";
+}
+
+template <typename T>
+absl::Status NoField(const std::string& field, const TrialNames& names) {
+  return MakeError(
+      ErrorId::kFilterInvalid, "there is no field " + field,
+      absl::StrCat("write terms of these, joined by AND: ",
+                   ExamplesOf(T(), names), " (`frostline help filter`)"),
+      "filter");
+}
+
+// A bare name that is a metric or a parameter of the study, and not both,
+// stands for that field: it is what tables have above their columns.
+template <typename T>
+void CompleteName(const TrialNames&, const T&, FilterTerm&) {}
+void CompleteName(const TrialNames& names, const storage::TrialRow& row,
+                  FilterTerm& term) {
+  if (names.space == nullptr || IsParameter(term.field) ||
+      KindOfField(row, term.field) != FieldKind::kUnknown) {
+    return;
+  }
+  const bool is_metric =
+      std::count(names.metrics.begin(), names.metrics.end(), term.field) > 0;
+  const bool is_parameter = names.space->IndexOf(term.field).has_value();
+  if (is_metric == is_parameter) return;
+  term.field = absl::StrCat(is_metric ? std::string("metrics.") : kParameters,
+                            term.field);
+}
+
+// What kind of value parameters.NAME has; unknown where there is none so named.
+FieldKind FindParameter(const TrialNames& names, FilterTerm& term) {
+  if (names.space == nullptr) return FieldKind::kUnknown;
+  const auto index =
+      names.space->IndexOf(term.field.substr(sizeof(kParameters) - 1));
+  if (!index.has_value()) return FieldKind::kUnknown;
+  term.place = static_cast<std::size_t>(*index);
+  term.domain = names.space->parameters()[*term.place].domain;
+  if (std::holds_alternative<Categorical>(term.domain)) return FieldKind::kText;
+  // Tables show the rate 0 so.
+  if (term.value == "frozen") term.value = "0";
+  return FieldKind::kNumber;
 }
 
 // The message that shows a T.
@@ -121,6 +191,27 @@ Looked Look(const storage::TrialRow& trial, const std::string& field) {
   return trial.values[index];
 }
 
+// "adam" of "\"adam\"": choices are kept as JSON.
+std::string WithoutQuotes(const std::string& choice) {
+  const bool is_text = choice.size() >= 2 && choice.front() == '"';
+  return is_text ? choice.substr(1, choice.size() - 2) : choice;
+}
+
+Looked LookAtParameter(const Point& point, const FilterTerm& term) {
+  if (*term.place >= point.size() || IsAbsent(point[*term.place])) {
+    return std::nullopt;
+  }
+  const double value = point[*term.place];
+  const auto at = static_cast<std::size_t>(value);
+  if (const auto* levels = std::get_if<Levels>(&term.domain)) {
+    return levels->rates[at];
+  }
+  if (const auto* choices = std::get_if<Categorical>(&term.domain)) {
+    return WithoutQuotes(choices->choices[at]);
+  }
+  return value;
+}
+
 Looked Look(const v1::Study& study, const std::string& field) {
   if (field == "state") {
     return Short(v1::StudyState_Name(study.state()), "STUDY_STATE_");
@@ -148,6 +239,15 @@ Looked Look(const v1::AuditEntry& entry, const std::string& field) {
   if (field == "study") return StudyOf(entry.resource());
   if (field == "address") return entry.address();
   return entry.outcome();
+}
+
+Looked LookAt(const storage::TrialRow& trial, const FilterTerm& term) {
+  return term.place.has_value() ? LookAtParameter(trial.point, term)
+                                : Look(trial, term.field);
+}
+template <typename T>
+Looked LookAt(const T& item, const FilterTerm& term) {
+  return Look(item, term.field);
 }
 
 template <typename V>
@@ -185,11 +285,11 @@ absl::StatusOr<std::string> NextToken(std::string& text) {
 
 // Also reads the number, where the field is one.
 template <typename T>
-absl::Status CheckTerm(FilterTerm& term) {
-  const FieldKind kind = KindOfField(T(), term.field);
-  if (kind == FieldKind::kUnknown) {
-    return Invalid("there is no field " + term.field);
-  }
+absl::Status CheckTerm(const TrialNames& names, FilterTerm& term) {
+  CompleteName(names, T(), term);
+  const FieldKind kind = IsParameter(term.field) ? FindParameter(names, term)
+                                                 : KindOfField(T(), term.field);
+  if (kind == FieldKind::kUnknown) return NoField<T>(term.field, names);
   const bool is_equality = term.op == "=" || term.op == "!=";
   const bool is_order =
       term.op == "<" || term.op == "<=" || term.op == ">" || term.op == ">=";
@@ -205,8 +305,17 @@ absl::Status CheckTerm(FilterTerm& term) {
 
 }  // namespace
 
+TrialNames NamesOf(const CheckedStudy& study) {
+  TrialNames names{&study.space, {}};
+  for (const Objective& objective : study.objectives) {
+    names.metrics.push_back(objective.metric);
+  }
+  return names;
+}
+
 template <typename T>
-absl::StatusOr<Filter<T>> Filter<T>::Parse(const std::string& text) {
+absl::StatusOr<Filter<T>> Filter<T>::Parse(const std::string& text,
+                                           const TrialNames& names) {
   Filter filter;
   std::string rest(absl::StripAsciiWhitespace(text));
   while (!rest.empty()) {
@@ -218,7 +327,7 @@ absl::StatusOr<Filter<T>> Filter<T>::Parse(const std::string& text) {
     ASSIGN_OR_RETURN(term.field, NextToken(rest));
     ASSIGN_OR_RETURN(term.op, NextToken(rest));
     ASSIGN_OR_RETURN(term.value, NextToken(rest));
-    RETURN_IF_ERROR(CheckTerm<T>(term));
+    RETURN_IF_ERROR(CheckTerm<T>(names, term));
     filter.terms_.push_back(std::move(term));
     rest = std::string(absl::StripAsciiWhitespace(rest));
   }
@@ -228,7 +337,7 @@ absl::StatusOr<Filter<T>> Filter<T>::Parse(const std::string& text) {
 template <typename T>
 bool Filter<T>::Matches(const T& item) const {
   for (const FilterTerm& term : terms_) {
-    const Looked looked = Look(item, term.field);
+    const Looked looked = LookAt(item, term);
     if (!looked.has_value()) {
       // What has no such label has another value than any; what has no number
       // is neither equal nor unequal to one.

@@ -6,7 +6,8 @@
 //
 //   trials    state = SUCCEEDED AND values[0] > 0.9 AND labels.kind = "base"
 //             fields: state, origin, worker, number, attempt, values[i],
-//                     metrics.NAME, labels.NAME
+//                     metrics.NAME, parameters.NAME, labels.NAME; also the
+//                     bare name of an objective or a parameter of the study
 //   studies   state = ACTIVE AND labels.team = "nlp"
 //   workers   state = ACTIVE AND labels.pool = "a100"
 //   audit     subject = "ana" AND study = "studies/imdb"
@@ -19,6 +20,8 @@
 #ifndef FROSTLINE_SERVER_WIRE_FILTER_H_
 #define FROSTLINE_SERVER_WIRE_FILTER_H_
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -27,15 +30,27 @@
 #include "frostline/v1/admin_service.pb.h"
 #include "frostline/v1/study.pb.h"
 #include "frostline/v1/worker.pb.h"
+#include "server/wire/spec_check.h"
 #include "storage/rows.h"
+#include "study/space.h"
 
 namespace frostline::server {
+
+// What the names of a study's trials may be; it outlives the filter's parsing.
+struct TrialNames {
+  const Space* space = nullptr;  // null: no names of parameters are known
+  std::vector<std::string> metrics;
+};
+TrialNames NamesOf(const CheckedStudy& study);
 
 struct FilterTerm {
   std::string field;  // "values[0]", "labels.team"
   std::string op;
   std::string value;
   double number = 0.0;  // of a field that is a number
+  // Of parameters.NAME: where a point has it, and what its number means there.
+  std::optional<std::size_t> place = {};
+  Domain domain = {};
 };
 
 // Parse() answers FILTER_INVALID for what it cannot read, what names no field
@@ -43,7 +58,8 @@ struct FilterTerm {
 template <typename T>
 class Filter {
  public:
-  static absl::StatusOr<Filter> Parse(const std::string& text);
+  static absl::StatusOr<Filter> Parse(const std::string& text,
+                                      const TrialNames& names = {});
   bool Matches(const T& item) const;
   const std::vector<FilterTerm>& terms() const { return terms_; }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/status_macros.h"
 #include "google/protobuf/struct.pb.h"
 #include "google/protobuf/util/json_util.h"
@@ -15,9 +16,46 @@
 namespace frostline::server {
 namespace {
 
+constexpr std::size_t kMostNamed = 20;
+
 absl::Status OutOfSpace(const std::string& cause, const std::string& fix,
                         const std::string& field) {
   return MakeError(ErrorId::kValueOutOfSpace, cause, fix, field);
+}
+
+// "one of 0, 3e-05, 0.0003", "a number from 1 to 9 in steps of 2": what the fix
+// says may be typed.
+std::string AllowedIn(const Domain& domain) {
+  if (const auto* levels = std::get_if<Levels>(&domain)) {
+    return absl::StrCat("one of ", absl::StrJoin(levels->rates, ", "));
+  }
+  if (const auto* range = std::get_if<LogUniform>(&domain)) {
+    return absl::StrCat("a rate from ", range->lo, " to ", range->hi,
+                        range->freeze ? ", or 0" : "");
+  }
+  if (const auto* range = std::get_if<IntRange>(&domain)) {
+    return absl::StrCat(
+        "a whole number from ", range->lo, " to ", range->hi,
+        range->step > 1 ? absl::StrCat(" in steps of ", range->step) : "");
+  }
+  const auto& range = std::get<FloatRange>(domain);
+  return absl::StrCat(
+      "a number from ", range.lo, " to ", range.hi,
+      range.step > 0.0 ? absl::StrCat(" in steps of ", range.step) : "");
+}
+
+absl::Status NoParameter(const Space& space, const std::string& name,
+                         const std::string& field) {
+  std::vector<std::string> names;
+  for (const Parameter& parameter : space.parameters()) {
+    names.push_back(parameter.name);
+  }
+  if (Nearest(name, names).empty() && names.size() > kMostNamed) {
+    names.resize(kMostNamed);
+    names.emplace_back("…");
+  }
+  return OutOfSpace(absl::StrCat("the space has no parameter ", name),
+                    Suggest(name, names), field);
 }
 
 // The encoded value that stands for this rate, where the domain has it.
@@ -130,14 +168,14 @@ absl::StatusOr<double> ValueFromProto(const Domain& domain,
   }
   if (value.kind_case() != google::protobuf::Value::kNumberValue) {
     return OutOfSpace(absl::StrCat(ChoiceText(value), " is not a number"),
-                      "give a number", field);
+                      absl::StrCat("give ", AllowedIn(domain)), field);
   }
   const std::optional<double> encoded =
       EncodeRate(domain, value.number_value());
   if (!encoded.has_value()) {
     return OutOfSpace(
         absl::StrCat(value.number_value(), " is not in the parameter's domain"),
-        "see the study's space with `frostline study show`", field);
+        absl::StrCat("give ", AllowedIn(domain)), field);
   }
   return *encoded;
 }
@@ -150,11 +188,7 @@ absl::StatusOr<Point> PointFromValues(
   for (const auto& [name, value] : values) {
     const std::optional<int> index = space.IndexOf(name);
     const std::string at = absl::StrCat(field, ".", name);
-    if (!index.has_value()) {
-      return OutOfSpace(absl::StrCat("the space has no parameter ", name),
-                        "see the study's space with `frostline study show`",
-                        at);
-    }
+    if (!index.has_value()) return NoParameter(space, name, at);
     const auto i = static_cast<std::size_t>(*index);
     ASSIGN_OR_RETURN(point[i],
                      ValueFromProto(space.parameters()[i].domain, value, at));

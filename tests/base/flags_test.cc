@@ -84,7 +84,8 @@ TEST_F(FlagsTest, AMistakeNamesTheFlag) {
 TEST_F(FlagsTest, AnUnknownFlagIsToldTheNearest) {
   const auto near = Parse({"--lisen", "x"});
   EXPECT_THAT(near, FailsWith(ErrorId::kRequestInvalid));
-  EXPECT_THAT(DescribeError(near.status()), HasSubstr("'--listen'"));
+  EXPECT_THAT(DescribeError(near.status()),
+              HasSubstr("did you mean --listen?"));
   EXPECT_THAT(DescribeError(Parse({"word"}).status()), HasSubstr("--help"));
   EXPECT_THAT(DescribeError(Parse({"--log-level", "warn"}).status()),
               HasSubstr("debug, info, warning, error"));

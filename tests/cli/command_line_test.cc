@@ -57,6 +57,31 @@ TEST(CommandLine, SuggestsTheCommandThatWasMeant) {
   EXPECT_THAT(verb.output, HasSubstr("did you mean 'list'?"));
 }
 
+TEST(CommandLine, SuggestsTheFlagThatWasMeant) {
+  const Ran late = Frostline("trial list demo --stat SUCCEEDED --bogus");
+  EXPECT_EQ(late.code, 2);
+  EXPECT_THAT(late.output, AllOf(HasSubstr("there is no flag --stat\n"),
+                                 HasSubstr("did you mean --state?"),
+                                 Not(HasSubstr("bogus"))));
+  // The parser would say that ID is required.
+  EXPECT_THAT(Frostline("study show --fromat=json").output,
+              HasSubstr("did you mean --format?"));
+  EXPECT_THAT(Frostline("study list --conect here").output,
+              HasSubstr("did you mean --connect?"));
+  EXPECT_THAT(Frostline("study list --xyzzy").output,
+              HasSubstr("see `frostline study list --help`"));
+}
+
+TEST(CommandLine, TakesAValueThatLooksLikeAFlagForNone) {
+  EXPECT_EQ(Frostline("--connect 127.0.0.1:1 study list --sort -done").code, 7);
+}
+
+TEST(CommandLine, NamesTheFirstWordTooMany) {
+  const Ran ran = Frostline("study show a b c");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.output, HasSubstr("'b' is a word too many"));
+}
+
 TEST(CommandLine, RefusesWrongUseWithCode2) {
   for (const char* const arguments : {"",
                                       "study",
@@ -161,6 +186,19 @@ TEST(CommandLine, HelpsOnEveryCommand) {
       Frostline("help environment").output,
       AllOf(HasSubstr("FROSTLINE_CONNECT"), HasSubstr("FROSTLINE_CONTEXT"),
             HasSubstr("FROSTLINE_CORE_DUMPS")));
+}
+
+TEST(CommandLine, HelpsInWordsForPeople) {
+  const std::string help = Frostline("study export --help").output;
+  EXPECT_THAT(help, HasSubstr("--format jsonl|csv|optuna-journal"));
+  const std::string all = Frostline("help --json").output;
+  for (const char* const parsers : {"ENUM:", "INT in [", "TEXT:{", "csv->"}) {
+    EXPECT_THAT(all, Not(HasSubstr(parsers)));
+  }
+  // "…" is one column of three bytes.
+  EXPECT_THAT(Frostline("trial list --help").output,
+              AllOf(HasSubstr("  --columns NAME,…            Only these"),
+                    HasSubstr("  --limit INT from 1          At most")));
 }
 
 // The flags of a help text: "--top", "--at-step".

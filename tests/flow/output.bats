@@ -72,6 +72,9 @@ assert len(lines) == 3'
   [ "$output" = $'studies/toy/trials/1\nstudies/toy/trials/2' ]
   run frostline trial list toy --sort -accuracy --limit 2 --format name
   [ "$output" = $'studies/toy/trials/1\nstudies/toy/trials/2' ]
+  run frostline trial list toy --sort -accuracy --limit 2 --format wide
+  [ "${#lines[@]}" -eq 3 ]
+  [[ ${lines[1]} =~ ^\ +1\  && ${lines[2]} =~ ^\ +2\  ]]
 }
 
 @test "a filter is the coordinator's" {
@@ -79,9 +82,14 @@ assert len(lines) == 3'
   [ "$output" = studies/empty ]
   run frostline trial list toy --filter 'origin = IMPORTED'
   [ "$output" = "no such trials" ]
+  run frostline trial list toy --filter 'accuracy > 0.9' --format name
+  [ "$output" = studies/toy/trials/1 ]
+  run frostline trial list toy --filter 'head >= 0 AND number < 2' --format name
+  [ "${#lines[@]}" -eq 2 ]
+  frostline help filter | grep -q 'embeddings = 0'
   run frostline trial list toy --filter 'sate = SUCCEEDED'
   [ "$status" -ne 0 ]
-  says "sate"
+  says "sate" "metrics.accuracy > 0.9" "frostline help filter"
 }
 
 @test "CSV of trials has exact scores and the rates of modules" {

@@ -73,6 +73,12 @@ setting() {
   [ "$(setting noted "s['notes']")" = "for the paper" ]
   printf '# Why\nbecause' | frostline study note noted -
   [ "$(setting noted "s['notes'].split()")" = "['#', 'Why', 'because']" ]
+  run frostline study note noted
+  [ "$output" = $'# Why\nbecause' ]
+  frostline study show noted | grep -q '^note: .*# Why because'
+  frostline study note noted ''
+  run frostline study note noted
+  [ "$output" = "study noted has no note" ]
 }
 
 @test "a study is compared with itself, its file and another" {
@@ -135,6 +141,17 @@ setting() {
   says "number,state,origin" "head" "kind"
 }
 
+@test "the ending of an export's file decides its format" {
+  frostline study export films -o ended.csv
+  [[ $(head -n 1 ended.csv) == number,state,origin* ]]
+  frostline study export films --format csv -o ended.txt
+  cmp ended.csv ended.txt
+  run frostline study export films --format jsonl -o other.csv
+  [ "$status" -eq 2 ]
+  says "other.csv ends as a file of --format csv does" ".jsonl"
+  [ ! -e other.csv ]
+}
+
 @test "an import is done once, however often it is asked" {
   frostline study clone films fresh --set enqueue=[]
   run frostline study import fresh films.jsonl
@@ -144,6 +161,10 @@ setting() {
   run frostline study import fresh films.jsonl
   says "imported 0 trials" "4 were there already"
   [ "$(trials_of fresh)" -eq 4 ]
+  run frostline study show fresh
+  says "0/4 done, 4 outside the budget, 0 running"
+  run frostline study list --columns id,done,outside --filter 'labels.team = nlp'
+  [[ $output =~ fresh\ +0\ +4 ]]
   run frostline trial curves fresh 0 --format csv
   says "step," "3,"
   frostline study export films --format csv -o films.csv

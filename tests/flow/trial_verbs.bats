@@ -137,6 +137,12 @@ trial() {
   run frostline trial tell open --set head=0.5 --set kind=small \
     --metric accuracy=1
   [ "$status" -eq 100 ]
+  says "FL-1014" "give one of 0, 0.0001, 0.001"
+  run frostline trial enqueue open --set hed=0
+  [ "$status" -ne 0 ]
+  says "the space has no parameter hed" "did you mean 'head'?"
+  run frostline study show open
+  says "space:       head: 0, 0.0001, 0.001" "kind: small, large"
   run frostline trial tell open --set haed=0 --set kind=small
   [ "$status" -ne 0 ]
   says "haed"
@@ -151,6 +157,8 @@ trial() {
   frostline trial note films/0 'the good one'
   [ "$(trial films 0 "sorted(t['labels']), t['note']")" = \
     "(['keep', 'more'], 'the good one')" ]
+  run frostline trial note films 0
+  [ "$output" = 'the good one' ]
   run frostline trial label films 0 bad
   [ "$status" -eq 2 ]
   run frostline trial note films 0 two words

@@ -47,6 +47,24 @@ TEST(Explain, KnowsTheKeysOfAStudyFile) {
   EXPECT_THAT(Explained("study.space.tie"), StartsWith("study.space.ties"));
 }
 
+TEST(Explain, TakesPathsAsAStudyFileHasThem) {
+  EXPECT_THAT(Explained("space.modules"),
+              StartsWith("study.space.modules  <list of ModuleSpace>"));
+  EXPECT_THAT(Explained("space.tie"), StartsWith("study.space.ties"));
+  EXPECT_THAT(Explained("space.layerwise_decay"),
+              StartsWith("study.space.layerwise_decay"));
+  EXPECT_THAT(Explained("training.epochs"),
+              StartsWith("study.training.epochs"));
+  EXPECT_THAT(Explained("model"), StartsWith("study.model"));
+  EXPECT_THAT(Explained("data"), StartsWith("study.data"));
+  EXPECT_THAT(Explained("budget"), StartsWith("study.budget  <Budget>"));
+  EXPECT_THAT(Explained("enqueue[0].values"),
+              StartsWith("study.enqueue.values"));
+  EXPECT_THAT(Explained("Budget"), StartsWith("Budget\n"));
+  EXPECT_EQ(DetailOf(ExplainPath("spase.modules", 80).status())->fix,
+            "did you mean 'space'?");
+}
+
 TEST(Explain, ListsValuesAndWhatIsNotServed) {
   EXPECT_THAT(Explained("study.purpose"),
               AllOf(HasSubstr("  understand  PURPOSE_UNDERSTAND\n"),

@@ -137,6 +137,16 @@ TEST(TypeWords, AreThoseThatAValueMayBe) {
   EXPECT_THAT(WordsOfType("FILE"), IsEmpty());
 }
 
+TEST(TypeWords, AreWrittenForPeople) {
+  EXPECT_EQ(ShownType("TEXT:{table,json}"), "table|json");
+  EXPECT_EQ(ShownType("N:INT in [1 - 64]"), "N from 1 to 64");
+  EXPECT_EQ(ShownType("INT:INT in [1 - 9223372036854775807]"), "INT from 1");
+  EXPECT_EQ(ShownType("INT:INT in [-1000 - 1000]"), "INT from -1000 to 1000");
+  for (const char* const type : {"HOST:PORT", "N|gpu", "FILE", "NAME,…"}) {
+    EXPECT_EQ(ShownType(type), type);
+  }
+}
+
 TEST(Examples, StandBelowTheirPath) {
   const ExampleTable table =
       ReadExamples("# why\nstudy show\n  frostline study show a\n  b\ntop\n");

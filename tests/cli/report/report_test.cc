@@ -45,7 +45,7 @@ TEST(Report, AnybodysTextIsNoMarkup) {
   const std::string markdown = ToMarkdown(ComposeReport(record), "");
   EXPECT_THAT(markdown, HasSubstr("&lt;script>alert(1)"));
   EXPECT_THAT(markdown, HasSubstr("\\*so\\* on"));
-  EXPECT_THAT(markdown, HasSubstr("&lt; 0.01 \\| \"nothing\""));
+  EXPECT_THAT(markdown, HasSubstr("< 0.01 \\| \"nothing\""));
 }
 
 TEST(Report, EveryTrialIsInItsTable) {

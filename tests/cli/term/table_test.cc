@@ -50,6 +50,34 @@ TEST(Table, LeavesOutWhatMattersLeast) {
             "imdb\n");
 }
 
+TEST(Table, LeavesOutWhatIsEmptyBeforeAllElse) {
+  Table table({{"ID"}, {"WORKER"}, {"SCORE", Align::kLeft, 1}});
+  table.AddRow({"imdb", "", "0.93"});
+  EXPECT_EQ(table.Render(20),
+            "ID    WORKER  SCORE\n"
+            "imdb          0.93\n");
+  EXPECT_EQ(table.Render(15),  // nothing is missing that "…" would stand for
+            "ID    SCORE\n"
+            "imdb  0.93\n");
+}
+
+TEST(Table, GoesOnBelowWhereItsLastColumnIsLong) {
+  Table table({{"RUNS", Align::kRight},
+               {"SECONDS", Align::kRight, 1},
+               {.title = "MODULES", .wraps = true}});
+  table.AddRow({"3", "1.5", "embeddings, layer.0-3, layer.5, head"});
+  table.AddRow({"1", "2", "head"});
+  EXPECT_EQ(table.Render(28),
+            "RUNS  MODULES …\n"
+            "   3  embeddings, layer.0-3,\n"
+            "      layer.5, head\n"
+            "   1  head\n");
+  EXPECT_EQ(table.Render(),
+            "RUNS  SECONDS  MODULES\n"
+            "   3      1.5  embeddings, layer.0-3, layer.5, head\n"
+            "   1        2  head\n");
+}
+
 TEST(Table, KeepsEscapeSequencesFromTheTerminal) {
   Table table({{"NOTE"}});
   table.AddRow({"\x1b[2Jgone\nforged line"});

@@ -3,6 +3,7 @@
 
 #include <google/protobuf/util/message_differencer.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,19 @@ TEST(Output, CutsWhatIsSorted) {
   EXPECT_EQ(PrintTrials(output).out, "studies/imdb/trials/2\n");
 }
 
+TEST(Output, SortsAndCutsEveryTable) {
+  for (const Format format : {Format::kTable, Format::kWide}) {
+    Output output;
+    output.format = format;
+    output.sort = "-accuracy";
+    output.limit = 2;
+    const std::string out = PrintTrials(output).out;
+    EXPECT_THAT(out, HasSubstr("\n    2  SUCCEEDED"));
+    EXPECT_LT(out.find("\n    2  "), out.find("\n    0  "));
+    EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 3) << out;
+  }
+}
+
 TEST(Output, SortsJsonToo) {
   Output output;
   output.format = Format::kJsonLines;
@@ -177,6 +191,13 @@ TEST(Yaml, IsReadBackAsTheSameStudy) {
   const auto again = ParseStudyFile(yaml + "budget: 3\n", "imdb.yaml");
   ASSERT_TRUE(again.ok()) << again.status() << yaml;
   EXPECT_TRUE(MessageDifferencer::Equals(again->spec, study->spec)) << yaml;
+}
+
+TEST(Yaml, WritesTheNumberOfTheFirstTrialAndTheRateOfAFrozenModule) {
+  v1::Trial trial;
+  trial.add_rates()->set_module("head");
+  EXPECT_EQ(ToYaml(trial),
+            "number: 0\nrates:\n  - module: head\n    rate: 0\n");
 }
 
 TEST(Yaml, QuotesWhatIsNoPlainText) {

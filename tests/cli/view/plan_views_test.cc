@@ -82,6 +82,27 @@ TEST(FrontierView, MarksTheLeastThatIsEnough) {
   EXPECT_THAT(RenderFrontier(none, 80), Not(HasSubstr("*")));
 }
 
+TEST(FrontierView, KeepsItsModulesWholeOnANarrowTerminal) {
+  v1::Frontier frontier = ExampleFrontier();
+  for (const char* const module : {"pooler", "head.sst", "head.sts"}) {
+    frontier.mutable_by_modules(2)->add_trained(module);
+  }
+  const std::string text = RenderFrontier(frontier, 80);
+  EXPECT_LE(WidestLine(text), 80);
+  EXPECT_THAT(text, HasSubstr("MODULES …\n"));
+  EXPECT_THAT(text, HasSubstr("embeddings, layer.4-5,"));
+  EXPECT_THAT(text, HasSubstr(" head.sts\n"));
+}
+
+TEST(FrontierView, SaysOfAllLayersThatTheyAreAll) {
+  v1::Frontier frontier = ExampleFrontier();
+  frontier.mutable_by_prefix(0)->set_prefix_frozen(7);  // of six layers
+  const std::string text = RenderFrontier(frontier, 80);
+  EXPECT_THAT(text, HasSubstr("\nall layers "));
+  EXPECT_THAT(text, Not(HasSubstr("layer.6")));
+  EXPECT_THAT(FrontierSvg(frontier), HasSubstr("all layers frozen"));
+}
+
 TEST(FrontierView, InShortHasAFewRowsAndTheChosenOne) {
   v1::Frontier frontier = ExampleFrontier();
   for (int i = 0; i < 24; ++i) {

@@ -80,6 +80,79 @@ TEST(StudyView, SaysWhoseAStudyIs) {
   EXPECT_THAT(StudyTable({study}, false).Render(), Not(HasSubstr("ana")));
 }
 
+TEST(StudyView, CountsWhatWasImportedBesideTheBudget) {
+  v1::Study study;
+  study.mutable_settings()->mutable_budget()->set_trials(200);
+  study.mutable_counts()->set_succeeded(17);
+  study.mutable_counts()->set_budget_used(17);
+  EXPECT_EQ(ProgressText(study), "17/200 done, 0 running");
+  EXPECT_THAT(StudyTable({study}, false).Render(), Not(HasSubstr("OUTSIDE")));
+  study.mutable_counts()->set_succeeded(217);
+  EXPECT_EQ(ProgressText(study),
+            "17/200 done, 200 outside the budget, 0 running");
+  EXPECT_THAT(StudyTable({study}, false).Render(),
+              AllOf(HasSubstr("DONE  BUDGET  OUTSIDE"),
+                    HasSubstr("  17     200      200")));
+}
+
+TEST(StudyView, ShowsItsSpaceALineForEachKindOfValue) {
+  v1::Study study;
+  v1::StudySpec& spec = *study.mutable_spec();
+  spec.mutable_model()->set_layers(6);
+  for (const char* const select : {"embeddings", "layer.*"}) {
+    v1::ModuleSpace& module = *spec.mutable_space()->add_modules();
+    module.set_select(select);
+    for (const double rate : {0.0, 3e-5, 3e-4}) {
+      module.mutable_levels()->add_rates(rate);
+    }
+  }
+  v1::ModuleSpace& head = *spec.mutable_space()->add_modules();
+  head.set_select("head");
+  head.set_fixed(1e-3);
+  v1::ParameterSpace& kind = *spec.mutable_space()->add_parameters();
+  kind.set_name("kind");
+  kind.mutable_choices()->add_values()->set_string_value("small");
+  kind.mutable_choices()->add_values()->set_string_value("large");
+  v1::ParameterSpace& width = *spec.mutable_space()->add_parameters();
+  width.set_name("width");
+  width.mutable_int_()->set_lo(1);
+  width.mutable_int_()->set_hi(9);
+  width.mutable_int_()->set_step(2);
+  width.mutable_when()->set_parent("kind");
+  width.mutable_when()->add_values("large");
+  EXPECT_THAT(
+      RenderStudy(study, std::nullopt),
+      HasSubstr("space:       embeddings, layer.0-5: 0, 3e-05, 0.0003\n"
+                "             head: always 0.001\n"
+                "             kind: small, large\n"
+                "             width: 1 to 9 in steps of 2, while kind is "
+                "large\n"));
+}
+
+TEST(StudyView, ShowsItsNote) {
+  v1::Study study;
+  EXPECT_THAT(RenderStudy(study, std::nullopt), Not(HasSubstr("note:")));
+  study.mutable_settings()->set_notes("for the paper");
+  EXPECT_THAT(RenderStudy(study, std::nullopt),
+              HasSubstr("note:        for the paper\n"));
+}
+
+TEST(Format, BreaksKeyLinesAtBlanksAlone) {
+  const std::string text = KeyLine("warning", "trials are chosen by the test") +
+                           KeyLine("seed", "7");
+  EXPECT_EQ(WrapKeyLines(text, 0), text);
+  EXPECT_EQ(WrapKeyLines(text, 32),
+            "warning:     trials are chosen\n"
+            "             by the test\n"
+            "seed:        7\n");
+}
+
+TEST(Format, ShowsANoteLineForLine) {
+  EXPECT_EQ(NoteText("study a", "", false), "study a has no note\n");
+  EXPECT_EQ(NoteText("study a", "x", true), "study a has the note\n");
+  EXPECT_EQ(NoteText("study a", "# Why\n\x1b[2Jso", false), "# Why\n [2Jso\n");
+}
+
 TEST(StudyView, SaysWhatItsTrialsCostAndWhatSharingSaved) {
   v1::Study study;
   v1::StudyUsage& usage = *study.mutable_usage();
@@ -174,6 +247,16 @@ TEST(PrefixView, SaysWhereNothingOrLittleIsShared) {
             "prefixes: nothing is shared, as lr0 computes frozen modules\n");
 }
 
+TEST(TrialView, ExplainsTheMarkOfFrozenModulesWhereThereIsOne) {
+  v1::Trial trial;
+  v1::ModuleRate& head = *trial.add_rates();
+  head.set_module("head");
+  head.set_rate(1e-3);
+  EXPECT_THAT(RenderRates(trial), Not(HasSubstr("frozen")));
+  head.set_rate(0);
+  EXPECT_THAT(RenderRates(trial), HasSubstr("*\n(* frozen)\n"));
+}
+
 TEST(TrialView, SaysWhatATrialCost) {
   v1::Trial trial = ExampleTrial();
   EXPECT_THAT(RenderTrial(trial, AccuracySpec()), Not(HasSubstr("cost:")));
@@ -233,6 +316,21 @@ TEST(TrialView, PutsTheParametersInColumns) {
   EXPECT_EQ(RenderTrialTable({ExampleTrial()}, AccuracySpec(), 0),
             "TRIAL  STATE      accuracy  TIME  WORKER     L3\n"
             "   17  SUCCEEDED    0.9313  12 s  a       2e-05\n");
+}
+
+TEST(TrialView, ShowsItsParametersBeforeWhatSaysLittle) {
+  v1::Trial trial = ExampleTrial();
+  trial.clear_worker();
+  trial.clear_start_time();
+  for (int layer = 0; layer < 7; ++layer) {
+    v1::ParameterValue& value = *trial.add_parameters();
+    value.set_name("layer." + std::to_string(10 + layer));
+    value.mutable_value()->set_number_value(3e-4);
+  }
+  const std::string text = RenderTrialTable({trial}, AccuracySpec(), 80);
+  EXPECT_THAT(text, AllOf(HasSubstr("L10"), HasSubstr("L16"),
+                          HasSubstr("accuracy"), Not(HasSubstr("WORKER"))));
+  EXPECT_LE(WidestLine(text), 80);
 }
 
 TEST(TrialView, ShowsAParetoSetAtAnyWidth) {

@@ -2,6 +2,7 @@
 #include "server/wire/filter.h"
 
 #include "frostline/v1/trial.pb.h"
+#include "gmock/gmock.h"
 #include "server/wire/page_token.h"
 #include "tests/support/status_matchers.h"
 
@@ -60,6 +61,58 @@ TEST(Filter, WhatCannotBeParsedIsRefused) {
     EXPECT_THAT(TrialFilter::Parse(bad), FailsWith(ErrorId::kFilterInvalid))
         << bad;
   }
+}
+
+// layer.0 of three levels, kind of two choices; "both" is a metric as well.
+Space SmallSpace() {
+  return Space({{"layer.0", Levels{{0.0, 3e-5, 1e-3}}, {}},
+                {"kind", Categorical{{"\"small\"", "\"large\""}}, {}},
+                {"both", FloatRange{0.0, 1.0, 0.0, false}, {}}},
+               {}, std::nullopt);
+}
+
+bool MatchesByName(const std::string& filter) {
+  const Space space = SmallSpace();
+  storage::TrialRow trial = GoodTrial();
+  trial.point = {1, 1, kAbsent};
+  const auto parsed =
+      TrialFilter::Parse(filter, {&space, {"accuracy", "both"}});
+  EXPECT_OK(parsed) << filter;
+  return parsed.ok() && parsed->Matches(trial);
+}
+
+TEST(Filter, ParametersAreComparedByTheirValues) {
+  EXPECT_TRUE(MatchesByName("parameters.layer.0 = 3e-5"));
+  EXPECT_TRUE(
+      MatchesByName("parameters.layer.0 > 0 AND parameters.kind = large"));
+  EXPECT_FALSE(MatchesByName("parameters.layer.0 = frozen"));
+  EXPECT_TRUE(MatchesByName("parameters.layer.0 != frozen"));
+  // Its condition is not met: it equals nothing.
+  EXPECT_FALSE(MatchesByName("parameters.both >= 0"));
+}
+
+TEST(Filter, NamesOnTheScreenWillDo) {
+  EXPECT_TRUE(MatchesByName("accuracy > 0.9 AND layer.0 < 1e-3"));
+  EXPECT_TRUE(MatchesByName("kind != small"));
+}
+
+TEST(Filter, SaysWhichFieldsThereAre) {
+  const Space space = SmallSpace();
+  for (const char* const bad : {"acuracy > 0.9", "both > 0", "parameters.x = 0",
+                                "kind < large", "layer.0 = many"}) {
+    EXPECT_THAT(TrialFilter::Parse(bad, {&space, {"accuracy", "both"}}),
+                FailsWith(ErrorId::kFilterInvalid))
+        << bad;
+  }
+  const auto unknown =
+      TrialFilter::Parse("sate = QUEUED", {&space, {"accuracy"}});
+  EXPECT_THAT(DetailOf(unknown.status())->fix,
+              testing::AllOf(testing::HasSubstr("state = SUCCEEDED"),
+                             testing::HasSubstr("metrics.accuracy > 0.9"),
+                             testing::HasSubstr("parameters.layer.0 = 0"),
+                             testing::HasSubstr("frostline help filter")));
+  EXPECT_THAT(DetailOf(StudyFilter::Parse("x = y").status())->fix,
+              testing::HasSubstr("labels.team = nlp"));
 }
 
 TEST(PageToken, GoesOnOnlyInItsOwnList) {
