@@ -116,6 +116,14 @@ void Configure(const absl::StatusOr<Configuration>& loaded, Session& session) {
   }
 }
 
+// What was asked for and did not arrive is a failure: a full disk, /dev/full.
+bool IsWritten() {
+  std::cout << std::flush;
+  if (std::cout) return true;
+  std::cerr << "error: standard output cannot be written\n";
+  return false;
+}
+
 ExitCode Main(const std::vector<std::string>& arguments) {
   if (const auto program = OtherProgram(arguments)) {
     return Fail(ExecSibling(program->name, program->arguments),
@@ -139,7 +147,7 @@ ExitCode Main(const std::vector<std::string>& arguments) {
   if (!parsed.ok()) return FailAs(json, parsed.status(), session.terminal);
   if (!parsed->empty()) {
     std::cout << *parsed;
-    return kExitOk;
+    return IsWritten() ? kExitOk : kExitFailure;
   }
   session.no_color = invocation.no_color;
   Configure(configuration, session);
@@ -151,11 +159,7 @@ ExitCode Main(const std::vector<std::string>& arguments) {
   session.environment = WishOfEnvironment();
   session.contexts = ContextStore::OfUser();
   const auto code = invocation.action(session);
-  std::cout << std::flush;
-  if (!std::cout) {
-    std::cerr << "error: standard output cannot be written\n";
-    return kExitFailure;
-  }
+  if (!IsWritten()) return kExitFailure;
   return code.ok() ? *code : FailAs(json, code.status(), session.terminal);
 }
 

@@ -136,7 +136,7 @@ Expected<YamlNode> ParseYamlSubset(std::string_view text,
                                    const std::string& name) {
   if (text.size() > kMaxYamlBytes) {
     return Fault{FaultKind::kTooLarge, name + ": is larger than 1 MiB",
-                 "split it over several workers"};
+                 "name the right file, or make this one smaller"};
   }
   if (!IsValidUtf8(text) || text.find('\0') != std::string_view::npos) {
     return Fault{FaultKind::kSyntax, name + ": is not UTF-8 text",

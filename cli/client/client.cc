@@ -21,6 +21,10 @@ namespace {
 constexpr int kMaxReplyBytes = 64 << 20;
 // A connection that was refused is tried again so soon.
 constexpr int kFirstPauseMs = 100;
+// Who waits for a coordinator that starts sees it within a second.
+constexpr int kLongestPauseMs = 1'000;
+// Another continent's, over TLS, takes its time.
+constexpr int kLongestConnectMs = 20'000;
 // Who waits for longer is told what for.
 constexpr Duration kQuietWait = std::chrono::milliseconds(500);
 
@@ -60,7 +64,9 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Open(const std::string& address,
   // A proxy meant for the web does not lead to a coordinator.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstPauseMs);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kFirstPauseMs);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLongestPauseMs);
+  // In spite of its name: how long one attempt to connect may take.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kLongestConnectMs);
   const auto channel =
       grpc::CreateCustomChannel(address, access.credentials(), arguments);
   return std::unique_ptr<Client>(

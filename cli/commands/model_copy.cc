@@ -127,7 +127,10 @@ absl::StatusOr<ModelCopy> Fill(const v1::TrainedModel& model,
 
 // "out/" and "out" are one folder.
 fs::path Plain(const std::string& folder) {
-  const fs::path path = fs::absolute(folder).lexically_normal();
+  std::error_code error;
+  const fs::path full = fs::absolute(folder, error);
+  // Without a working folder what was typed is all there is.
+  const fs::path path = (error ? fs::path(folder) : full).lexically_normal();
   return path.has_filename() ? path : path.parent_path();
 }
 

@@ -31,7 +31,9 @@ struct RunArgs {
 absl::StatusOr<std::string> RegistryFolder(const std::string& named) {
   ASSIGN_OR_RETURN(const auto registry, FindRegistry(named));
   if (registry.has_value()) {
-    return std::filesystem::absolute(registry->folder).string();
+    std::error_code ignored;  // without a working folder it stays as it is
+    const auto full = std::filesystem::absolute(registry->folder, ignored);
+    return ignored ? registry->folder : full.string();
   }
   return MakeError(ErrorId::kRequestInvalid,
                    "workers on this machine need a registry, and none is here",

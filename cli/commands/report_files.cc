@@ -41,9 +41,16 @@ std::string FiguresOf(const std::string& output, const std::string& named) {
 
 // The folder as the page's file sees it.
 std::string SeenFrom(const std::string& output, const std::string& folder) {
-  const std::filesystem::path place =
-      std::filesystem::absolute(output).parent_path();
-  return std::filesystem::absolute(folder).lexically_proximate(place).string();
+  std::error_code error;
+  const auto file = std::filesystem::absolute(output, error);
+  const auto full = std::filesystem::absolute(folder, error);
+  // Without a working folder the two are seen from the same place.
+  if (error) {
+    return std::filesystem::path(folder)
+        .lexically_proximate(std::filesystem::path(output).parent_path())
+        .string();
+  }
+  return full.lexically_proximate(file.parent_path()).string();
 }
 
 }  // namespace

@@ -77,15 +77,28 @@ tls::LeafSpec SpecOf(const TlsArgs& args) {
   return spec;
 }
 
-absl::StatusOr<ExitCode> Init(const TlsArgs& args) {
-  if (fs::exists(args.folder + "/ca.crt") ||
-      fs::exists(args.folder + "/ca.key")) {
-    return MakeError(ErrorId::kTlsFile,
-                     absl::StrCat(args.folder, " has a CA already"),
-                     "`frostline tls issue` makes more certificates of it; or "
-                     "give another --folder",
-                     "--folder");
+absl::Status CheckHasNoCa(const std::string& folder) {
+  for (const char* const name : {"/ca.crt", "/ca.key"}) {
+    std::error_code error;
+    if (fs::exists(folder + name, error)) {
+      return MakeError(ErrorId::kTlsFile,
+                       absl::StrCat(folder, " has a CA already"),
+                       "`frostline tls issue` makes more certificates of it; "
+                       "or give another --folder",
+                       "--folder");
+    }
+    if (error) {
+      return MakeError(
+          ErrorId::kTlsFile,
+          absl::StrCat("cannot look into ", folder, ": ", error.message()),
+          "name a folder of yours", "--folder");
+    }
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ExitCode> Init(const TlsArgs& args) {
+  RETURN_IF_ERROR(CheckHasNoCa(args.folder));
   const WallMicros now = SystemClock().Wall();
   ASSIGN_OR_RETURN(const tls::KeyPair authority,
                    tls::MakeAuthority("Frostline private CA", now));

@@ -40,7 +40,13 @@ ExitCode PrintOnce(const FleetAnswers& answers, const TopArgs& args,
   return kExitOk;
 }
 
-// Answers kExitInterrupted where a signal ended it.
+// As a shell counts them: 130 of Ctrl-C, 143 of SIGTERM, 129 of SIGHUP.
+ExitCode CodeOfEnd(const Key& key) {
+  return key.signal == 0 ? kExitInterrupted
+                         : static_cast<ExitCode>(128 + key.signal);
+}
+
+// Answers CodeOfEnd() where a signal, or an end of input, ended it.
 absl::StatusOr<ExitCode> Follow(AskingThread& asking, FleetAnswers answers) {
   ASSIGN_OR_RETURN(const auto screen, FullScreen::Open());
   TopState state;
@@ -48,7 +54,7 @@ absl::StatusOr<ExitCode> Follow(AskingThread& asking, FleetAnswers answers) {
   while (true) {
     screen->Show(TopLines(answers, state, screen->Size(), trouble));
     for (const Key& key : screen->Await(kLook)) {
-      if (key.kind == KeyKind::kEnd) return kExitInterrupted;
+      if (key.kind == KeyKind::kEnd) return CodeOfEnd(key);
       state = AfterKey(std::move(state), key, TableOf(answers));
     }
     if (state.is_done) return kExitOk;

@@ -128,7 +128,7 @@ void FullScreen::AddSignals(std::vector<Key>* keys) {
       Enter();
       keys->push_back({KeyKind::kRedraw});
     } else {
-      keys->push_back({KeyKind::kEnd});
+      keys->push_back({KeyKind::kEnd, "", signal});
     }
   }
 }

@@ -23,6 +23,7 @@ enum class KeyKind {
 struct Key {
   KeyKind kind = KeyKind::kText;
   std::string text = {};
+  int signal = 0;  // of kEnd: the one that told it to end, if it was one
 };
 
 // What a terminal sent in one read. Keys that mean nothing here are left out.

@@ -81,6 +81,10 @@ TopState AfterKey(TopState state, const Key& key, const FleetTable& table) {
         state.trial = rows[static_cast<std::size_t>(state.selected)].trial;
       }
       break;
+    case KeyKind::kEscape:
+      if (!state.filter.empty()) state.selected = 0;
+      state.filter.clear();
+      break;
     case KeyKind::kText:
       return AfterLetter(std::move(state), key.text);
     default:

@@ -27,6 +27,8 @@ namespace frostline::server {
 namespace {
 
 constexpr char kFlag[] = "--notify-file";
+// `study update ID --notify none`.
+constexpr char kNobody[] = "none";
 
 absl::Status BadFile(const std::string& cause, const std::string& fix) {
   return MakeError(ErrorId::kRequestInvalid, cause, fix, kFlag);
@@ -68,6 +70,10 @@ absl::StatusOr<Destination> DestinationOf(const YamlEntry& entry,
   if (!CheckId(entry.key, kFlag).ok()) {
     return BadFile(absl::StrCat(at, Shown(entry.key), " is no id"),
                    "use up to 64 of a-z, 0-9, '.', '_', '-'");
+  }
+  if (entry.key == kNobody) {
+    return BadFile(absl::StrCat(at, "none is what takes the others away"),
+                   "give it another id, as mail or chat");
   }
   YamlFields fields(*entry.value, path, entry.key);
   Destination destination;

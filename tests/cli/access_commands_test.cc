@@ -279,6 +279,12 @@ TEST_F(TlsTest, TheCaIsInTheCoordinatorsChain) {
   EXPECT_EQ(Text("frostline-tls/ca.crt"), ca);
 }
 
+TEST_F(TlsTest, AFolderThatCannotBeLookedIntoIsAnError) {
+  const std::string name(5000, 'x');
+  EXPECT_EQ(Frostline("tls init --host 127.0.0.1 --folder " + name), 4);
+  EXPECT_THAT(output_, HasSubstr("cannot look into"));
+}
+
 TEST_F(TlsTest, TheFingerprintIsThatOfTheCa) {
   ASSERT_EQ(Frostline("tls init --host 127.0.0.1 --folder t"), 0) << output_;
   ASSERT_EQ(Frostline("tls fingerprint t"), 0) << output_;

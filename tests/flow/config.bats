@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Settings in files: who wins, who is told, and what a stranger's file cannot.
 
+load ../support/wait_for.bash
+
 setup() {
   export HOME=$BATS_TEST_TMPDIR/home XDG_CONFIG_HOME=$BATS_TEST_TMPDIR/settings
   unset FROSTLINE_CONNECT FROSTLINE_CONTEXT FROSTLINE_REGISTRY FROSTLINE_PAGER
@@ -56,6 +58,13 @@ for one in json.load(sys.stdin)["settings"]:
   run frostline doctor --only configuration
   [ "$status" -eq 1 ]
   [[ $output == *"critical"*"registri"* ]]
+}
+
+@test "a folder that cannot be looked into has no files" {
+  XDG_CONFIG_HOME=/$(printf 'x%.0s' {1..300}) run frostline config path
+  echo "$output"
+  [ "$status" -eq 0 ]
+  says "(not there)"
 }
 
 @test "set writes what holds from then on, and keeps comments" {

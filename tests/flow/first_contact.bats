@@ -207,6 +207,18 @@ print(s.getsockname()[1])'
   says "is not a Frostline coordinator" "404"
 }
 
+@test "a coordinator far away is reached with one connection" {
+  python3 "$SOURCE/tests/support/slow_proxy.py" port "$FROSTLINE_CONNECT" 0.3 \
+    >proxy.log 2>&1 3>&- &
+  proxy=$!
+  wait_for 10 test -s port
+  run frostline study list --connect "127.0.0.1:$(cat port)"
+  kill "$proxy"
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$(wc -l <port.peers)" -eq 1 ]
+}
+
 @test "the tour of README can be pasted as one block" {
   export FROSTLINE_CONNECT=127.0.0.1:$(free_port)
   ln -s "$SOURCE/recipes" recipes

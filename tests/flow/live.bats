@@ -156,4 +156,12 @@ print(max(map(len, lines)))' "$output"
   shell=$(tmux -S "$PWD/screen" display-message -p '#{pane_pid}')
   kill -TERM $(cat "/proc/$shell/task/$shell/children")
   wait_for 10 shows 'ready>'
+  types clear Enter 'frostline top; echo code=$?' Enter
+  wait_for 20 shows 'q quit'
+  kill -TERM $(cat "/proc/$shell/task/$shell/children")
+  wait_for 10 shows 'code=143'
+  types clear Enter 'frostline top; echo code=$?' Enter
+  wait_for 20 shows 'q quit'
+  kill -HUP $(cat "/proc/$shell/task/$shell/children")
+  wait_for 10 shows 'code=129'
 }

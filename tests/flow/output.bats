@@ -77,6 +77,15 @@ assert len(lines) == 3'
   [[ ${lines[1]} =~ ^\ +1\  && ${lines[2]} =~ ^\ +2\  ]]
 }
 
+@test "what cannot be written is a failure" {
+  for words in --version --help 'study list --help' version help; do
+    run sh -c "frostline $words >/dev/full"
+    echo "$words: $output"
+    [ "$status" -eq 1 ]
+    says "standard output cannot be written"
+  done
+}
+
 @test "a filter is the coordinator's" {
   run frostline study list --filter 'state = PAUSED' --format name
   [ "$output" = studies/empty ]

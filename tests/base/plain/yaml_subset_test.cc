@@ -94,6 +94,8 @@ TEST(Yaml, HasLimits) {
   ASSERT_FALSE(large.ok());
   EXPECT_EQ(large.fault().kind, FaultKind::kTooLarge);
   EXPECT_THAT(large.fault().cause, ::testing::HasSubstr("larger than 1 MiB"));
+  // Files of settings are read by it, not those of workers alone.
+  EXPECT_THAT(large.fault().fix, ::testing::HasSubstr("make this one smaller"));
   EXPECT_THAT(Parsed("a: \xFF\n"), "f: is not UTF-8 text");
 }
 

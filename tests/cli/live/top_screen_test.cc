@@ -122,6 +122,8 @@ TEST(TopScreen, FiltersByAWordAndForgetsItOnEscape) {
   EXPECT_EQ(RowsShown(TableOf(answers), state).size(), 1u);
   state = After(state, "f\x1b", answers);
   EXPECT_EQ(RowsShown(TableOf(answers), state).size(), 3u);
+  state = After(state, "fGPU02\r\x1b", answers);  // taken, then not
+  EXPECT_EQ(RowsShown(TableOf(answers), state).size(), 3u);
   state = After(state, "fq", answers);
   EXPECT_FALSE(state.is_done);  // a letter of the filter
 }

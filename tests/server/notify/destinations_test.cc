@@ -54,6 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Mistake{"- a\n", "names nobody"}, Mistake{"", "is empty"},
         Mistake{"a b:\n  command: /bin/sh\n", "'a b' is no id"},
+        Mistake{"none:\n  command: /bin/sh\n", "none is what takes"},
         Mistake{"mail:\n  command: sh\n", "sh is no program's full path"},
         Mistake{"mail:\n  command: /bin\n", "/bin is no program's full path"},
         Mistake{"mail:\n  command: /etc/passwd\n", "is no program's full path"},
