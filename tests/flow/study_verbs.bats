@@ -177,6 +177,25 @@ setting() {
   [ "$(trials_of strict)" -eq 0 ]
 }
 
+@test "what is no file of trials is refused, and a lost value named" {
+  frostline study clone films doubtful --set enqueue=[]
+  echo hello >garbage.jsonl
+  run frostline study import doubtful garbage.jsonl
+  [ "$status" -eq 100 ]
+  says "garbage.jsonl:1:" "accuracy, head, kind"
+  frostline study export films --force -o bad.jsonl
+  sed -i '2s/"parameters": *\[/&{"name": "kind", "value": "small"}, /' bad.jsonl
+  run frostline study import doubtful bad.jsonl
+  [ "$status" -eq 100 ]
+  says "bad.jsonl:2: parameter kind is there twice"
+  frostline study export films --force -o bad.jsonl
+  sed -i '2s/"parameters": *\[[^]]*\]/"parameters": []/' bad.jsonl
+  run frostline study import doubtful bad.jsonl
+  [ "$status" -eq 100 ]
+  says "bad.jsonl:2: parameter " " has no value"
+  [ "$(trials_of doubtful)" -eq 0 ]
+}
+
 @test "why is answered of a study and of a trial" {
   run frostline study why films 0
   [ "$status" -eq 0 ]
