@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "cli/commands/imported_notes.h"
 #include "cli/commands/imported_point.h"
 #include "cli/commands/imported_table.h"
 #include "google/protobuf/util/json_util.h"
@@ -60,6 +61,8 @@ class LineReader {
     v1::ImportedTrial imported = ImportedFrom(trial);
     RETURN_IF_ERROR(check_.Point(imported, file_, line));
     RETURN_IF_ERROR(CheckObjectives(imported, spec_, file_, line));
+    RETURN_IF_ERROR(CheckNote(trial, file_, line));
+    if (!trial.note().empty()) read_.notes[read_.trials.size()] = trial.note();
     read_.trials.push_back(std::move(imported));
     read_.lines.push_back(line);
     return absl::OkStatus();

@@ -196,6 +196,31 @@ setting() {
   [ "$(trials_of doubtful)" -eq 0 ]
 }
 
+# notes_of STUDY: of its trials, in their order.
+notes_of() {
+  frostline trial list "$1" --json | python3 -c 'import json, sys
+print([t["note"] for t in json.load(sys.stdin)["trials"] if t["note"]])'
+}
+
+@test "notes go with trials, and a study's notes are compared" {
+  frostline trial note films 1 "bad luck"
+  frostline study export films --force -o noted.jsonl
+  frostline study clone films noted --set enqueue=[]
+  frostline study import noted noted.jsonl
+  [ "$(notes_of noted)" = "['bad luck']" ]
+  # Imported again it does not undo what was written since.
+  frostline trial note noted 1 "good luck"
+  frostline study import noted noted.jsonl
+  [ "$(notes_of noted)" = "['good luck']" ]
+  frostline study clone films copied --with-trials --set enqueue=[]
+  [ "$(notes_of copied)" = "['bad luck']" ]
+  frostline trial note films 1 ''
+  frostline study update copied --notes "for the paper"
+  run frostline study diff films copied
+  [ "$status" -eq 1 ]
+  says "notes" "for the paper"
+}
+
 @test "why is answered of a study and of a trial" {
   run frostline study why films 0
   [ "$status" -eq 0 ]

@@ -49,6 +49,19 @@ TEST_F(ImportedLinesTest, MeasurementsGoToTheTrialBeforeThem) {
   EXPECT_THAT(Parse(curve).status().message(), HasSubstr("t:1: "));
 }
 
+TEST_F(ImportedLinesTest, NotesAreKeptBesideTheirTrials) {
+  const std::string failed = R"({"state": "TRIAL_STATE_FAILED", "note": ")";
+  ASSERT_OK_AND_ASSIGN(
+      const ImportedLines read,
+      Parse(R"({"state": "TRIAL_STATE_RUNNING", "note": "not taken"})"
+            "\n" +
+            good_ + failed + "why?\"}"));
+  EXPECT_THAT(read.notes, ElementsAre(testing::Pair(1u, "why?")));
+  EXPECT_THAT(
+      Parse(failed + std::string(70'000, 'x') + "\"}").status().message(),
+      HasSubstr("t:1: the trial's labels and its note"));
+}
+
 TEST_F(ImportedLinesTest, LeavesOutWhatHasNoResult) {
   ASSERT_OK_AND_ASSIGN(
       const ImportedLines read,
