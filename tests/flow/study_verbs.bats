@@ -272,6 +272,21 @@ print([t["note"] for t in json.load(sys.stdin)["trials"] if t["note"]])'
   [ "$(setting tuned "s['priority']")" = 3 ]
 }
 
+@test "a mistake on the command line is one of use, not of a file" {
+  frostline study clone films usual
+  long=$(printf 'x%.0s' $(seq 1000))
+  for wrong in "update usual --pruner nope" "label usual $long=1" \
+    "update usual --notes $(printf 'x%.0s' $(seq 100000))"; do
+    # shellcheck disable=SC2086  # its words are arguments
+    run frostline study $wrong
+    [ "$status" -eq 2 ]
+    says "fix: "
+  done
+  run frostline trial list films --filter 'foo = 1'
+  [ "$status" -eq 2 ]
+  says "FL-1018"
+}
+
 @test "a study with running trials is deleted only when that is said" {
   frostline study clone films slow --set priority=100
   frostline worker --exec 'sleep 60' --id slow >slow.log 2>&1 3>&- &
