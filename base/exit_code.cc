@@ -17,6 +17,9 @@ ExitCode ExitCodeOf(const absl::Status& status) {
     if (detail->id == ErrorId::kTlsFile) return kExitAuth;
     if (detail->id == ErrorId::kAddressNotLoopback) return kExitUsage;
     if (detail->id == ErrorId::kRequestInvalid) return kExitUsage;
+    // Neither is ever written in a file.
+    if (detail->id == ErrorId::kFilterInvalid) return kExitUsage;
+    if (detail->id == ErrorId::kPageTokenInvalid) return kExitUsage;
     if (number >= 1001 && number <= 1999) return kExitInvalidFile;
     // What a trainer would say of a registry, said before there is a trial.
     const bool of_registry =

@@ -10,6 +10,8 @@
 #include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "cli/commands/imported_notes.h"
+#include "cli/commands/imported_point.h"
 #include "cli/commands/imported_table.h"
 #include "google/protobuf/util/json_util.h"
 
@@ -34,7 +36,7 @@ bool IsMeasurements(const google::protobuf::Struct& line) {
 class LineReader {
  public:
   LineReader(const std::string& file, const v1::StudySpec& spec)
-      : file_(file), spec_(spec) {}
+      : file_(file), spec_(spec), check_(spec) {}
 
   absl::Status Take(const std::string& text, std::size_t line) {
     google::protobuf::Struct keys;
@@ -49,6 +51,7 @@ class LineReader {
     if (trial.state() == v1::TRIAL_STATE_UNSPECIFIED) {
       return Bad(line, "the trial has no state");
     }
+    RETURN_IF_ERROR(CheckOnce(trial, file_, line));
     last_ = trial.name();
     last_is_taken_ = HasResult(trial.state());
     if (!last_is_taken_) {
@@ -56,7 +59,10 @@ class LineReader {
       return absl::OkStatus();
     }
     v1::ImportedTrial imported = ImportedFrom(trial);
+    RETURN_IF_ERROR(check_.Point(imported, file_, line));
     RETURN_IF_ERROR(CheckObjectives(imported, spec_, file_, line));
+    RETURN_IF_ERROR(CheckNote(trial, file_, line));
+    if (!trial.note().empty()) read_.notes[read_.trials.size()] = trial.note();
     read_.trials.push_back(std::move(imported));
     read_.lines.push_back(line);
     return absl::OkStatus();
@@ -93,6 +99,7 @@ class LineReader {
 
   const std::string& file_;
   const v1::StudySpec& spec_;
+  const PointCheck check_;
   ImportedLines read_;
   std::string last_;
   bool last_is_taken_ = false;

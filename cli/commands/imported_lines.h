@@ -7,6 +7,7 @@
 #ifndef FROSTLINE_CLI_COMMANDS_IMPORTED_LINES_H_
 #define FROSTLINE_CLI_COMMANDS_IMPORTED_LINES_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ namespace frostline::cli {
 struct ImportedLines {
   std::vector<v1::ImportedTrial> trials;
   std::vector<std::size_t> lines;  // where each stands, from 1
+  // By the place in `trials`, of those that have one.
+  std::map<std::size_t, std::string> notes;
   // Trials that have not ended, or were cancelled: they have no result.
   std::size_t skipped = 0;
 };

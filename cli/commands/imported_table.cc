@@ -9,11 +9,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "cli/commands/imported_point.h"
 #include "cli/study_file/yaml_scalar.h"
 #include "google/protobuf/util/json_util.h"
+#include "proto/wire_error.h"
 
 namespace frostline::cli {
 namespace {
+
+constexpr std::size_t kMaxCell = 100;
 
 // What the export says of a trial that an import cannot take over.
 bool IsLeftOut(const std::string& column) {
@@ -38,7 +42,7 @@ google::protobuf::Value ValueOf(const std::string& cell) {
 class TableReader {
  public:
   TableReader(const std::string& file, const v1::StudySpec& spec)
-      : file_(file), spec_(spec) {
+      : file_(file), spec_(spec), check_(spec) {
     for (const v1::Objective& one : spec.objectives()) {
       metrics_.insert(one.metric());
     }
@@ -48,13 +52,14 @@ class TableReader {
     columns_ = row.cells;
     for (const std::string& column : columns_) {
       if (column.empty() || std::ranges::count(columns_, column) > 1) {
-        return BadLine(file_, row.line,
-                       absl::StrCat("the column '", column,
-                                    "' is there twice or has no name"),
-                       "give each column a name of its own");
+        return BadLine(
+            file_, row.line,
+            absl::StrCat("the column '", proto::CleanText(column, kMaxCell),
+                         "' is there twice or has no name"),
+            "give each column a name of its own");
       }
     }
-    return absl::OkStatus();
+    return check_.Columns(columns_, file_, row.line);
   }
 
   absl::Status Take(const CsvRow& row) {
@@ -71,7 +76,8 @@ class TableReader {
       if (cell.empty() || IsLeftOut(columns_[i])) continue;
       if (!Put(columns_[i], cell, trial)) {
         return BadLine(file_, row.line,
-                       absl::StrCat("'", cell, "' is no ", columns_[i]),
+                       absl::StrCat("'", proto::CleanText(cell, kMaxCell),
+                                    "' is no ", columns_[i]),
                        columns_[i] == "state"
                            ? "write SUCCEEDED, PRUNED, INFEASIBLE or FAILED"
                            : "write a number");
@@ -81,6 +87,7 @@ class TableReader {
       ++read_.skipped;
       return absl::OkStatus();
     }
+    RETURN_IF_ERROR(check_.Point(trial, file_, row.line));
     RETURN_IF_ERROR(CheckObjectives(trial, spec_, file_, row.line));
     read_.trials.push_back(std::move(trial));
     read_.lines.push_back(row.line);
@@ -120,6 +127,7 @@ class TableReader {
 
   const std::string& file_;
   const v1::StudySpec& spec_;
+  const PointCheck check_;
   std::set<std::string> metrics_;
   std::vector<std::string> columns_;
   ImportedLines read_;
@@ -173,6 +181,11 @@ absl::StatusOr<ImportedLines> ParseImportedTable(const std::string& text,
   }
   TableReader reader(file, spec);
   RETURN_IF_ERROR(reader.TakeHeader(rows.front()));
+  if (rows.size() == 1) {
+    return BadLine(file, rows.front().line,
+                   "the table has no row but its names",
+                   "write a row for each trial below them");
+  }
   for (std::size_t i = 1; i < rows.size(); ++i) {
     RETURN_IF_ERROR(reader.Take(rows[i]));
   }

@@ -6,6 +6,7 @@
 #include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/importance_flags.h"
 #include "cli/term/text_file.h"
 
 namespace frostline::cli {
@@ -24,7 +25,11 @@ absl::StatusOr<v1::Study> ChangeOnce(
   request.set_etag(now.etag());
   *request.mutable_settings() = now.settings();
   RETURN_IF_ERROR(change(request));
-  return client.Call(&v1::StudyService::Stub::UpdateStudy, request);
+  absl::StatusOr<v1::Study> updated =
+      client.Call(&v1::StudyService::Stub::UpdateStudy, request);
+  // Words of the command line, and of no file that could be corrected.
+  if (!updated.ok()) return AsUsage(updated.status());
+  return updated;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "base/plain/sha256.h"
 #include "base/request_id.h"
 #include "base/status_macros.h"
+#include "cli/commands/imported_notes.h"
 
 namespace frostline::cli {
 namespace {
@@ -155,7 +156,12 @@ absl::StatusOr<ImportDone> ImportAll(Client& client, const v1::Study& study,
       return Placed(reply.status(), "trials[", first, read, file);
     (reply->first_number() < known ? done.already : done.imported) +=
         reply->count();
-    first += static_cast<std::size_t>(batch.trials_size());
+    const auto count = static_cast<std::size_t>(batch.trials_size());
+    RETURN_IF_ERROR(WriteNotes(client, study, read,
+                               {.first = first,
+                                .count = count,
+                                .first_number = reply->first_number()}));
+    first += count;
   }
   return done;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/request_id.h"
 #include "base/status_macros.h"
+#include "cli/commands/importance_flags.h"
 #include "cli/commands/label_words.h"
 #include "cli/commands/output_flags.h"
 #include "cli/commands/study_changes.h"
@@ -32,7 +33,10 @@ absl::StatusOr<v1::Trial> Update(Client& client, const std::string& path,
                                  v1::UpdateTrialRequest request) {
   request.set_request_id(NewRequestId(SystemClock()));
   request.mutable_update_mask()->add_paths(path);
-  return client.Call(&v1::StudyService::Stub::UpdateTrial, request);
+  absl::StatusOr<v1::Trial> updated =
+      client.Call(&v1::StudyService::Stub::UpdateTrial, request);
+  if (!updated.ok()) return AsUsage(updated.status());
+  return updated;
 }
 
 std::string LabelsText(const v1::Trial& trial) {

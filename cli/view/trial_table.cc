@@ -12,6 +12,7 @@
 #include "absl/strings/strip.h"
 #include "cli/term/csv.h"
 #include "cli/view/format.h"
+#include "cli/view/space_names.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
@@ -33,11 +34,12 @@ std::string ShortName(const std::string& parameter) {
   return parameter;
 }
 
-// In the order of first appearance: conditional parameters are not in all.
-std::vector<std::string> NamesIn(const std::vector<v1::Trial>& trials,
-                                 const auto& items, const auto& name) {
-  std::vector<std::string> names;
-  std::set<std::string> seen;
+// Adds those that `names` lacks, in the order of first appearance: conditional
+// parameters are not in all trials.
+std::vector<std::string> WithNamesIn(std::vector<std::string> names,
+                                     const std::vector<v1::Trial>& trials,
+                                     const auto& items, const auto& name) {
+  std::set<std::string> seen(names.begin(), names.end());
   for (const v1::Trial& trial : trials) {
     for (const auto& item : items(trial)) {
       if (seen.insert(name(item)).second) names.push_back(name(item));
@@ -69,13 +71,17 @@ void AddObjectives(const v1::StudySpec& spec, TrialColumns& columns) {
   }
 }
 
+// `all`: also those that no trial here has.
 void AddParameters(const std::vector<v1::Trial>& trials,
-                   TrialColumns& columns) {
+                   const v1::StudySpec& spec, bool all, TrialColumns& columns) {
   const auto name = [](const v1::ParameterValue& one) { return one.name(); };
   const auto items = [](const v1::Trial& trial) -> const auto& {
     return trial.parameters();
   };
-  for (const std::string& wanted : NamesIn(trials, items, name)) {
+  std::vector<std::string> known;
+  if (all) known = ParameterNames(spec);
+  for (const std::string& wanted :
+       WithNamesIn(std::move(known), trials, items, name)) {
     columns.push_back({{proto::CleanText(ShortName(wanted), kMaxTitleBytes),
                         Align::kRight, 1, false, wanted},
                        [wanted](const v1::Trial& trial) {
@@ -139,6 +145,9 @@ void AddMetrics(const std::vector<v1::Trial>& trials, const v1::StudySpec& spec,
   for (const v1::Trial& trial : trials) {
     for (const auto& [name, value] : trial.metrics()) names.insert(name);
   }
+  for (const v1::MetricConstraint& one : spec.constraints()) {
+    names.insert(one.metric());
+  }
   for (const v1::Objective& one : spec.objectives()) names.erase(one.metric());
   // Some are noted with the usage, too.
   for (const auto& column : columns) names.erase(column.column.title);
@@ -152,12 +161,14 @@ void AddMetrics(const std::vector<v1::Trial>& trials, const v1::StudySpec& spec,
   }
 }
 
-void AddRates(const std::vector<v1::Trial>& trials, TrialColumns& columns) {
+void AddRates(const std::vector<v1::Trial>& trials, const v1::StudySpec& spec,
+              TrialColumns& columns) {
   const auto name = [](const v1::ModuleRate& one) { return one.module(); };
   const auto items = [](const v1::Trial& trial) -> const auto& {
     return trial.rates();
   };
-  for (const std::string& module : NamesIn(trials, items, name)) {
+  for (const std::string& module :
+       WithNamesIn(ModuleNames(spec), trials, items, name)) {
     columns.push_back({OnDemand("rate." + module, Align::kRight),
                        [module](const v1::Trial& trial) {
                          for (const v1::ModuleRate& one : trial.rates()) {
@@ -237,12 +248,12 @@ Cell CountCell(std::int64_t count) {
 Table TrialTable(const std::vector<v1::Trial>& trials,
                  const v1::StudySpec& spec, bool all) {
   TrialColumns columns = UsualColumns(trials, spec, all);
-  AddParameters(trials, columns);
+  AddParameters(trials, spec, all, columns);
   if (all) {
     AddWide(columns);
     AddUsage(columns);
     AddMetrics(trials, spec, columns);
-    AddRates(trials, columns);
+    AddRates(trials, spec, columns);
     AddWords(columns);
   }
   std::vector<Column> heads;

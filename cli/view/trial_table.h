@@ -22,7 +22,9 @@ Cell CountCell(std::int64_t count);
 
 // Objectives, time, worker, parameters; below them why trials failed. `all`:
 // also when they ran and whence they are, and on demand the rates of modules
-// ("rate.layer.3", of the FULL view), usage, labels, note and cause.
+// ("rate.layer.3", of the FULL view), usage, labels, note and cause. It has
+// then every parameter and module of the spec too, so that a column does not
+// depend on which trials are shown.
 Table TrialTable(const std::vector<v1::Trial>& trials,
                  const v1::StudySpec& spec, bool all);
 

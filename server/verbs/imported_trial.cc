@@ -10,6 +10,19 @@
 #include "server/wire/training_seed.h"
 
 namespace frostline::server {
+namespace {
+
+// Says which of many trials it is.
+absl::Status CheckIn(const Space& space, const Point& point,
+                     const std::string& field) {
+  const absl::Status status = space.Check(point);
+  const auto detail = DetailOf(status);
+  if (!detail.has_value()) return status;
+  return MakeError(detail->id, std::string(status.message()), detail->fix,
+                   absl::StrCat(field, ".", detail->field));
+}
+
+}  // namespace
 
 absl::StatusOr<storage::TrialRow> ImportedRow(const v1::ImportedTrial& trial,
                                               const CheckedStudy& study,
@@ -41,7 +54,7 @@ absl::StatusOr<storage::TrialRow> ImportedRow(const v1::ImportedTrial& trial,
   row.origin = storage::TrialOrigin::kImported;
   ASSIGN_OR_RETURN(row.point, PointFromValues(study.space, trial.parameters(),
                                               field + ".parameters"));
-  RETURN_IF_ERROR(study.space.Check(row.point));
+  RETURN_IF_ERROR(CheckIn(study.space, row.point, field));
   // Behind the point: a misspelt parameter matters before a metric forgotten.
   ASSIGN_OR_RETURN(const Result result,
                    ResultFromProto(outcome, study.objectives));

@@ -75,6 +75,9 @@ TEST(ExitCode, FollowsTheKindOfError) {
   EXPECT_EQ(code(ErrorId::kStoreLocked), kExitConflict);
   EXPECT_EQ(code(ErrorId::kCoordinatorAway), kExitUnreachable);
   EXPECT_EQ(code(ErrorId::kInternal), kExitFailure);
+  EXPECT_EQ(code(ErrorId::kSamplerInvalid), kExitInvalidFile);
+  EXPECT_EQ(code(ErrorId::kFilterInvalid), kExitUsage);
+  EXPECT_EQ(code(ErrorId::kPageTokenInvalid), kExitUsage);
 }
 
 absl::StatusOr<int> Half(int number) {

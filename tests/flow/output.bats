@@ -130,6 +130,20 @@ import json
 assert json.load(open("err"))["error"]["exit_code"] == 3'
 }
 
+@test "columns are the study's, whichever trials match" {
+  run frostline trial list empty --columns trial,head,rate.embeddings \
+    --format csv
+  [ "$status" -eq 0 ]
+  [ "$output" = $'trial,head,rate.embeddings\r' ]
+  run frostline trial list toy --state FAILED --sort head --json
+  [ "$status" -eq 0 ]
+  python3 -c 'import json, sys; assert json.loads(sys.argv[1])["trials"] == []' \
+    "$output"
+  run frostline trial list toy --state FAILED --sort nobody
+  [ "$status" -eq 2 ]
+  says "there is no column 'nobody'"
+}
+
 @test "empty lists say so to people, and are whole to programs" {
   run frostline trial list empty
   [ "$status" -eq 0 ]

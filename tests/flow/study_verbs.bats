@@ -198,6 +198,50 @@ setting() {
   [ "$(trials_of strict)" -eq 0 ]
 }
 
+@test "what is no file of trials is refused, and a lost value named" {
+  frostline study clone films doubtful --set enqueue=[]
+  echo hello >garbage.jsonl
+  run frostline study import doubtful garbage.jsonl
+  [ "$status" -eq 100 ]
+  says "garbage.jsonl:1:" "accuracy, head, kind"
+  frostline study export films --force -o bad.jsonl
+  sed -i '2s/"parameters": *\[/&{"name": "kind", "value": "small"}, /' bad.jsonl
+  run frostline study import doubtful bad.jsonl
+  [ "$status" -eq 100 ]
+  says "bad.jsonl:2: parameter kind is there twice"
+  frostline study export films --force -o bad.jsonl
+  sed -i '2s/"parameters": *\[[^]]*\]/"parameters": []/' bad.jsonl
+  run frostline study import doubtful bad.jsonl
+  [ "$status" -eq 100 ]
+  says "bad.jsonl:2: parameter " " has no value"
+  [ "$(trials_of doubtful)" -eq 0 ]
+}
+
+# notes_of STUDY: of its trials, in their order.
+notes_of() {
+  frostline trial list "$1" --json | python3 -c 'import json, sys
+print([t["note"] for t in json.load(sys.stdin)["trials"] if t["note"]])'
+}
+
+@test "notes go with trials, and a study's notes are compared" {
+  frostline trial note films 1 "bad luck"
+  frostline study export films --force -o noted.jsonl
+  frostline study clone films noted --set enqueue=[]
+  frostline study import noted noted.jsonl
+  [ "$(notes_of noted)" = "['bad luck']" ]
+  # Imported again it does not undo what was written since.
+  frostline trial note noted 1 "good luck"
+  frostline study import noted noted.jsonl
+  [ "$(notes_of noted)" = "['good luck']" ]
+  frostline study clone films copied --with-trials --set enqueue=[]
+  [ "$(notes_of copied)" = "['bad luck']" ]
+  frostline trial note films 1 ''
+  frostline study update copied --notes "for the paper"
+  run frostline study diff films copied
+  [ "$status" -eq 1 ]
+  says "notes" "for the paper"
+}
+
 @test "why is answered of a study and of a trial" {
   run frostline study why films 0
   [ "$status" -eq 0 ]
@@ -288,6 +332,21 @@ setting() {
   frostline study delete doomed --yes
   run frostline study show doomed
   [ "$status" -eq 3 ]
+}
+
+@test "a mistake on the command line is one of use, not of a file" {
+  frostline study clone films usual
+  long=$(printf 'x%.0s' $(seq 1000))
+  for wrong in "update usual --pruner nope" "label usual $long=1" \
+    "update usual --notes $(printf 'x%.0s' $(seq 100000))"; do
+    # shellcheck disable=SC2086  # its words are arguments
+    run frostline study $wrong
+    [ "$status" -eq 2 ]
+    says "fix: "
+  done
+  run frostline trial list films --filter 'foo = 1'
+  [ "$status" -eq 2 ]
+  says "FL-1018"
 }
 
 @test "a study with running trials is deleted only when that is said" {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/imported_lines.h"
 
+#include "base/error.h"
+#include "base/exit_code.h"
 #include "cli/commands/imported_table.h"
 #include "cli/commands/trial_import.h"
 #include "gmock/gmock.h"
@@ -45,6 +47,19 @@ TEST_F(ImportedLinesTest, MeasurementsGoToTheTrialBeforeThem) {
   EXPECT_EQ(read.trials[0].parameters().at("x").number_value(), 2);
   EXPECT_EQ(read.trials[0].seed(), 9u);
   EXPECT_THAT(Parse(curve).status().message(), HasSubstr("t:1: "));
+}
+
+TEST_F(ImportedLinesTest, NotesAreKeptBesideTheirTrials) {
+  const std::string failed = R"({"state": "TRIAL_STATE_FAILED", "note": ")";
+  ASSERT_OK_AND_ASSIGN(
+      const ImportedLines read,
+      Parse(R"({"state": "TRIAL_STATE_RUNNING", "note": "not taken"})"
+            "\n" +
+            good_ + failed + "why?\"}"));
+  EXPECT_THAT(read.notes, ElementsAre(testing::Pair(1u, "why?")));
+  EXPECT_THAT(
+      Parse(failed + std::string(70'000, 'x') + "\"}").status().message(),
+      HasSubstr("t:1: the trial's labels and its note"));
 }
 
 TEST_F(ImportedLinesTest, LeavesOutWhatHasNoResult) {
@@ -95,6 +110,53 @@ TEST_F(ImportedLinesTest, NamesTheRowThatIsBad) {
   }
   EXPECT_FALSE(Parse("x,x\n1,2\n").ok());
   EXPECT_FALSE(Parse("\"\"\n").ok());
+}
+
+class SpaceOfOne : public ImportedLinesTest {
+ protected:
+  SpaceOfOne() {
+    v1::SearchSpace& space = *study_.mutable_spec()->mutable_space();
+    space.add_parameters()->set_name("x");
+    v1::ParameterSpace& sometimes = *space.add_parameters();
+    sometimes.set_name("momentum");
+    sometimes.mutable_when()->set_parent("x");
+  }
+};
+
+TEST_F(SpaceOfOne, WhatIsNoTableOfTrialsIsNoHeader) {
+  for (const std::string& text :
+       {std::string("hello\n"), std::string(200'000, '['),
+        std::string("[{\"state\": \"TRIAL_STATE_FAILED\"}]\n"),
+        std::string("accuracy,momentum\n1,2\n")}) {
+    const absl::Status refused = Parse(text).status();
+    EXPECT_THAT(refused.message(), HasSubstr("t:1: ")) << text.substr(0, 50);
+    EXPECT_LT(refused.message().size(), 300u);
+    EXPECT_THAT(DetailOf(refused)->fix, HasSubstr("accuracy, x"));
+    EXPECT_EQ(ExitCodeOf(refused), kExitInvalidFile);
+  }
+  EXPECT_TRUE(Parse("accuracy,x\n1,2\n").ok());
+}
+
+TEST_F(SpaceOfOne, AHeaderAloneIsNoTable) {
+  EXPECT_THAT(Parse("\naccuracy,x\n").status().message(), HasSubstr("t:2: "));
+}
+
+TEST_F(SpaceOfOne, AParameterWithoutAValueIsNamedWithItsLine) {
+  const absl::Status missing =
+      Parse(good_ + R"({"state": "TRIAL_STATE_FAILED"})").status();
+  EXPECT_THAT(missing.message(), HasSubstr("t:2: parameter x has no value"));
+  EXPECT_EQ(DetailOf(missing)->field, "parameters.x");
+  EXPECT_THAT(Parse("accuracy,x\n1,2\n1,\n").status().message(),
+              HasSubstr("t:3: parameter x has no value"));
+}
+
+TEST_F(SpaceOfOne, AParameterTwiceIsNamedWithItsLine) {
+  const absl::Status twice =
+      Parse(good_ + R"({"state": "TRIAL_STATE_FAILED", "parameters": [)"
+                    R"({"name": "x", "value": 1}, {"name": "x", "value": 2}]})")
+          .status();
+  EXPECT_THAT(twice.message(), HasSubstr("t:2: parameter x is there twice"));
+  EXPECT_TRUE(HasErrorId(twice, ErrorId::kValueOutOfSpace));
 }
 
 TEST_F(ImportedLinesTest, TheSameContentHasTheSameRequestId) {

@@ -172,6 +172,21 @@ TEST_F(TrialMethodsTest, ImportedTrialsTeachButDoNotCount) {
   EXPECT_EQ(Study().counts().succeeded(), 1);
 }
 
+TEST_F(TrialMethodsTest, AnImportedPointThatLacksAValueIsNamed) {
+  auto request = On<v1::ImportTrialsRequest>("studies/a");
+  for (int i = 0; i < 2; ++i) {
+    v1::ImportedTrial& trial = *request.add_trials();
+    trial.set_state(v1::TRIAL_STATE_FAILED);
+    (*trial.mutable_parameters())["layer.0"].set_number_value(1e-5);
+    if (i == 1) continue;
+    (*trial.mutable_parameters())["layer.1"].set_number_value(1e-5);
+  }
+  const absl::Status refused =
+      driver_->Call<v1::ImportTrialsReply>(request).status();
+  EXPECT_TRUE(HasErrorId(refused, ErrorId::kValueOutOfSpace));
+  EXPECT_EQ(DetailOf(refused)->field, "trials[1].parameters.layer.1");
+}
+
 TEST_F(TrialMethodsTest, ACancelledTrialCountsAndCannotBeCancelledAgain) {
   const v1::Lease lease = Acquire();
   EXPECT_EQ(driver_->Call<v1::Trial>(On<v1::CancelTrialRequest>(lease.trial()))
