@@ -86,7 +86,7 @@ for one in json.load(sys.stdin)["settings"]:
 @test "unset takes a setting out, and what was default holds again" {
   write "$MINE" '# why\nregistry: /a\ncolor: never # eyes\n'
   frostline config unset registry
-  [ "$(origin_of registry)" = " default" ]
+  [ "$(origin_of registry)" = "registry default" ]
   [ "$(cat "$MINE")" = "# why"$'\n'"color: never # eyes" ]
   run frostline config unset registry
   [[ $output == *"was not set"* ]]
@@ -137,7 +137,7 @@ for one in json.load(sys.stdin)["settings"]:
   [[ $output == *":2:1: a project file may not say token_file"* ]]
   write "$PROJECT" 'connect: evil:1\n'
   export FROSTLINE_TOKEN_FILE=$HOME/token
-  [ "$(origin_of token_file)" = " default" ]
+  [ "$(origin_of token_file)" = "registry default" ]
   [ "$(origin_of token_file --connect lab:1)" = \
     "$HOME/token \$FROSTLINE_TOKEN_FILE" ]
 }
