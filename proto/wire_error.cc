@@ -13,9 +13,14 @@ namespace {
 
 constexpr char kCut[] = "...";
 
-// C0, DEL and C1: what could move a cursor or forge a line.
+// C0, DEL and C1, which could move a cursor or forge a line; ends of lines; and
+// what turns the direction of text, so that it reads as another one.
 bool IsControl(char32_t code) {
-  return code < 0x20 || (code >= 0x7F && code < 0xA0);
+  const bool is_bidi = code == 0x061C || code == 0x200E || code == 0x200F ||
+                       (code >= 0x202A && code <= 0x202E) ||
+                       (code >= 0x2066 && code <= 0x2069);
+  const bool ends_line = code == 0x2028 || code == 0x2029;
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || is_bidi || ends_line;
 }
 
 std::optional<ErrorId> FindId(const std::string& code) {

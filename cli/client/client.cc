@@ -25,6 +25,7 @@ constexpr int kFirstPauseMs = 100;
 constexpr int kLongestPauseMs = 1'000;
 // Another continent's, over TLS, takes its time.
 constexpr int kLongestConnectMs = 20'000;
+constexpr std::size_t kMaxAddressBytes = 100;
 // Who waits for longer is told what for.
 constexpr Duration kQuietWait = std::chrono::milliseconds(500);
 
@@ -40,10 +41,11 @@ bool IsAnotherServer(const grpc::Status& status) {
 
 absl::Status CheckAddress(const std::string& address) {
   if (IsAddress(address)) return absl::OkStatus();
-  return MakeError(ErrorId::kRequestInvalid,
-                   absl::StrCat("'", proto::CleanText(address, 100),
-                                "' is no address of a coordinator"),
-                   "write --connect HOST:PORT, e.g. 127.0.0.1:7070", "connect");
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat("'", proto::CleanText(address, kMaxAddressBytes),
+                   "' is no address of a coordinator"),
+      "write --connect HOST:PORT, e.g. 127.0.0.1:7070", "connect");
 }
 
 }  // namespace
@@ -90,7 +92,8 @@ bool Client::AwaitStart(Duration longest) {
     return true;
   }
   if (longest <= kQuietWait) return false;
-  std::cerr << "waiting for a coordinator at " << address_ << " …\n"
+  std::cerr << "waiting for a coordinator at "
+            << proto::CleanText(address_, kMaxAddressBytes) << " …\n"
             << std::flush;
   return channel_->WaitForConnected(begin + longest);
 }

@@ -3,23 +3,39 @@
 
 #include <google/protobuf/struct.pb.h>
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "cli/view/format.h"
+#include "proto/wire_error.h"
 
 namespace frostline::cli {
+namespace {
+
+// What was typed, or stands in a file, sends a terminal no escape sequences.
+// Its lines stay.
+std::string ForTerminal(const std::string& text) {
+  std::vector<std::string> lines = absl::StrSplit(text, '\n');
+  for (std::string& line : lines) line = proto::CleanText(line, line.size());
+  return absl::StrJoin(lines, "\n");
+}
+
+}  // namespace
 
 // A mistake on the command line needs no heading: its cause says it all.
 std::string ErrorText(const absl::Status& status) {
   if (!HasErrorId(status, ErrorId::kRequestInvalid)) {
-    return DescribeError(status);
+    return ForTerminal(DescribeError(status));
   }
-  return absl::StrCat("error[", ErrorCode(ErrorId::kRequestInvalid),
-                      "]: ", status.message(),
-                      "\n  fix: ", DetailOf(status)->fix);
+  return ForTerminal(absl::StrCat("error[", ErrorCode(ErrorId::kRequestInvalid),
+                                  "]: ", status.message(),
+                                  "\n  fix: ", DetailOf(status)->fix));
 }
 
 std::string ErrorJson(const absl::Status& status) {

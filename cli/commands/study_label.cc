@@ -10,9 +10,13 @@
 #include "cli/commands/study_changes.h"
 #include "cli/commands/study_verbs.h"
 #include "cli/view/format.h"
+#include "proto/wire_error.h"
 
 namespace frostline::cli {
 namespace {
+
+// More than a study or a trial may have.
+constexpr std::size_t kMaxLabelsBytes = 64 << 10;
 
 struct LabelArgs {
   std::string id;
@@ -22,7 +26,8 @@ struct LabelArgs {
 };
 
 std::string LabelsText(const v1::Study& study) {
-  const std::string labels = FormatLabels(study.settings().labels());
+  const std::string labels = proto::CleanText(
+      FormatLabels(study.settings().labels()), kMaxLabelsBytes);
   return "study " + LastPart(study.name()) + " " +
          (labels.empty() ? "has no labels" : "is labelled " + labels) + "\n";
 }

@@ -13,9 +13,13 @@
 #include "cli/commands/trial_verbs.h"
 #include "cli/commands/trial_words.h"
 #include "cli/view/format.h"
+#include "proto/wire_error.h"
 
 namespace frostline::cli {
 namespace {
+
+// More than a study or a trial may have.
+constexpr std::size_t kMaxLabelsBytes = 64 << 10;
 
 struct LabelArgs {
   TrialWords trial;
@@ -40,7 +44,8 @@ absl::StatusOr<v1::Trial> Update(Client& client, const std::string& path,
 }
 
 std::string LabelsText(const v1::Trial& trial) {
-  const std::string labels = FormatLabels(trial.labels());
+  const std::string labels =
+      proto::CleanText(FormatLabels(trial.labels()), kMaxLabelsBytes);
   return trial.name() +
          (labels.empty() ? " has no labels" : " is labelled " + labels) + "\n";
 }

@@ -16,7 +16,6 @@ namespace frostline::cli {
 namespace {
 
 constexpr std::size_t kMaxCellBytes = 1000;
-constexpr std::size_t kMaxExactBytes = 64 << 10;
 constexpr std::size_t kNamedRows = 5;
 constexpr int kFewestWrapped = 20;
 
@@ -33,9 +32,10 @@ void Table::AddCells(std::vector<Cell> cells) {
   cells.resize(columns_.size());
   Row row;
   for (Cell& cell : cells) {
-    const std::string& exact = cell.exact.empty() ? cell.shown : cell.exact;
-    row.exact.push_back(proto::CleanText(exact, kMaxExactBytes));
     row.shown.push_back(proto::CleanText(cell.shown, kMaxCellBytes));
+    // Letter for letter: CSV is for programs, as JSON is.
+    row.exact.push_back(cell.exact.empty() ? std::move(cell.shown)
+                                           : std::move(cell.exact));
   }
   rows_.push_back(std::move(row));
 }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/plain/json_text.h"
 #include "cli/view/format.h"
+#include "proto/wire_error.h"
 
 namespace frostline::cli {
 namespace {
@@ -95,7 +96,8 @@ Table AuditTable(const std::vector<v1::AuditEntry>& entries) {
 }
 
 std::string DescribeIdentity(const v1::Identity& who) {
-  const std::string labels = FormatLabels(who.study_labels());
+  const std::string labels =
+      proto::CleanText(FormatLabels(who.study_labels()), proto::kMaxCauseBytes);
   return absl::StrCat(
       who.subject().empty() ? "any worker" : who.subject(), ", ",
       NameOf(who.role()), labels.empty() ? "" : " of studies with " + labels,

@@ -51,7 +51,8 @@ std::vector<std::string> WithNamesIn(std::vector<std::string> names,
 Cell ValueCell(const google::protobuf::Value& value) {
   const bool is_number =
       value.kind_case() == google::protobuf::Value::kNumberValue;
-  return {FormatValue(value), is_number ? CsvNumber(value.number_value()) : ""};
+  return {FormatValue(value),
+          is_number ? CsvNumber(value.number_value()) : value.string_value()};
 }
 
 Column OnDemand(const std::string& name, Align align = Align::kLeft) {

@@ -67,6 +67,31 @@ setting() {
   [ "$status" -eq 3 ]
 }
 
+@test "what is stored or typed sends a terminal no escape sequences" {
+  evil=$'a\e[31mb\a\xe2\x80\xaec\td'
+  frostline study create study.yaml --id escapes >/dev/null
+  frostline study label escapes "evil=$evil" >/dev/null
+  frostline study note escapes "$evil" >/dev/null
+  for words in 'label escapes' 'show escapes' 'list --wide' \
+    'list --columns labels,notes' $'show x\e[31m'; do
+    run frostline study $words
+    echo "$words: $output" | cat -v
+    fails grep -q $'[\e\a]\|\xe2\x80\xae' <<<"$output"
+  done
+  run frostline trial show escapes $'\e[31m0'
+  [ "$status" -eq 2 ]
+  fails grep -q $'\e' <<<"$output"
+  frostline study list --format csv --columns id,notes >escapes.csv
+  python3 -c '
+import csv, sys
+rows = {r["id"]: r for r in csv.DictReader(open("escapes.csv", newline=""))}
+assert rows["escapes"]["notes"] == sys.argv[1], rows' "$evil"
+  frostline study label escapes --json | python3 -c '
+import json, sys
+labels = json.load(sys.stdin)["settings"]["labels"]
+assert labels["evil"] == sys.argv[1], labels' "$evil"
+}
+
 @test "a note comes as a word or from standard input" {
   frostline study clone films noted
   frostline study note noted "for the paper"

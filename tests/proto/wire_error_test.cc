@@ -83,6 +83,12 @@ TEST(CleanTextTest, BreaksNoLineAndMovesNoCursor) {
   EXPECT_EQ(CleanText("a\nb\x1b[2Jc\x7f\xc2\x9bz", 100), "a b [2Jc  z");
 }
 
+TEST(CleanTextTest, TurnsNoText) {
+  EXPECT_EQ(CleanText("a\u202Eb\u2066c\u200Fd\u061Ce\u2028f", 100),
+            "a b c d e f");
+  EXPECT_EQ(CleanText("שלום عليكم", 100), "שלום عليكم");
+}
+
 TEST(CleanTextTest, ReplacesWhatIsNoUtf8) {
   // A lone continuation, an overlong slash, a surrogate, a cut sequence.
   EXPECT_EQ(CleanText("\x80", 9), "?");

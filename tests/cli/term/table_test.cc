@@ -92,6 +92,13 @@ TEST(Table, GivesProgramsExactCells) {
   EXPECT_EQ(table.Render(), "BEST TRIAL      L1\n17          frozen\n");
 }
 
+TEST(Table, KeepsEveryLetterForPrograms) {
+  Table table({{"NOTE"}});
+  table.AddRow({"a\tb\x1b[1m\nc\r \u202E"});
+  EXPECT_EQ(table.Csv(), "note\r\n\"a\tb\x1b[1m\nc\r \u202E\"\r\n");
+  EXPECT_EQ(table.Render(), "NOTE\na b [1m c\n");
+}
+
 TEST(Table, ShowsSomeColumnsOnDemand) {
   Table table({{"ID"}, {"NOTE", Align::kLeft, 0, true}});
   table.AddRow({"imdb", "mine"});
