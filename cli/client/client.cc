@@ -108,8 +108,17 @@ absl::Status Client::Explain(const grpc::Status& status) const {
                      proto::CleanText(status.error_message(), 200), ")"),
         "name the coordinator with --connect HOST:PORT");
   }
-  if (!HasErrorId(error, ErrorId::kCoordinatorAway)) return error;
-  return CoordinatorAway(address_, status.error_message());
+  if (HasErrorId(error, ErrorId::kCoordinatorAway)) {
+    return CoordinatorAway(address_, status.error_message());
+  }
+  const bool is_ours = absl::IsDeadlineExceeded(error) &&
+                       !HasErrorId(error, ErrorId::kDeadlinePassed);
+  if (!is_ours) return error;
+  const std::chrono::duration<double> limit = deadline_;
+  return MakeError(
+      ErrorId::kDeadlinePassed,
+      absl::StrCat(address_, " has not answered in ", limit.count(), " s"),
+      "it may be busy: see `frostline status`, and ask again");
 }
 
 }  // namespace frostline::cli

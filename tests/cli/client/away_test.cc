@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/client/away.h"
 
+#include <chrono>
+
 #include "base/error.h"
+#include "cli/client/client.h"
 #include "gmock/gmock.h"
+#include "tests/support/status_matchers.h"
 
 namespace frostline::cli {
 namespace {
@@ -43,6 +47,15 @@ TEST(CoordinatorAway, ItsFixStartsOneAtThisAddress) {
   EXPECT_THAT(FixOf("127.0.0.1:7070"),
               HasSubstr("`frostline serve --data frost`"));
   EXPECT_THAT(FixOf("gpu-head.lan:7443"), Not(HasSubstr("serve")));
+}
+
+TEST(Client, ItsOwnLimitHasAnIdToo) {
+  ASSERT_OK_AND_ASSIGN(const auto client, Client::Open("127.0.0.1:1"));
+  client->LimitCalls(std::chrono::milliseconds(1500));
+  const absl::Status status = client->Explain(
+      {grpc::StatusCode::DEADLINE_EXCEEDED, "Deadline Exceeded"});
+  EXPECT_TRUE(HasErrorId(status, ErrorId::kDeadlinePassed));
+  EXPECT_EQ(status.message(), "127.0.0.1:1 has not answered in 1.5 s");
 }
 
 }  // namespace
