@@ -97,8 +97,10 @@ void AddStudyLabel(CLI::App& noun, Invocation& invocation) {
       noun, "note", "Write a study's note, in Markdown, or show it", invocation,
       [args](Session& session) { return Note(session, *args); });
   note->add_option("ID", args->id, "The study")->required();
-  note->add_option("TEXT", args->note,
-                   "The note; - is standard input, '' takes it away");
+  // The parser would take '' for an optional that is not there.
+  note->add_option_function<std::string>(
+      "TEXT", [args](const std::string& text) { args->note = text; },
+      "The note; - is standard input, '' takes it away");
   AddOneFormats(note, args->output);
 }
 
