@@ -11,25 +11,17 @@ same is done to the fixes that errors name.
 import json
 import pathlib
 import re
-import shlex
 import subprocess
 import sys
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+from doc_commands import (PLACEHOLDER, ROOT, commands_in, examples, fixes_in,
+                          pages, sources, words_of)
+
 BIN = pathlib.Path(sys.argv.pop(1)).resolve()
 BECOMES = {"serve": "frostline-coordinator", "worker": "frostline-worker"}
 sys.path.insert(0, str(ROOT / "scripts"))
-import pages  # noqa: E402
-
-FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```", re.M | re.S)
-INLINE = re.compile(r'`(frostline [^`"]+)`')
-INDENTED = re.compile(r"^(?: {4,}[^\n]*\n)+", re.M)
-# What ends a command in a shell.
-ENDS = re.compile(r"^(\||\|\||&|&&|;|>|>>|<|2>|#.*|\))$")
-# Notation of a reference: [--flag X], A|B, "…".
-USAGE = re.compile(r"(^| )\[|\]( |$)|[{}|]|(^| )(…|\.\.\.)")
-PLACEHOLDER = re.compile(r"\b[A-Z][A-Z_]*\b|<\w+>")
+import pages as man_pages  # noqa: E402
 
 
 def said(program, *words):
@@ -105,64 +97,6 @@ class Tree:
         return ""
 
 
-def cut(line):
-    """The words of one command, without what a shell takes for itself."""
-    lexer = shlex.shlex(line, posix=True, punctuation_chars="|&;<>()")
-    lexer.whitespace_split = True
-    lexer.commenters = "#"
-    words = []
-    for word in lexer:
-        if ENDS.match(word):
-            break
-        words.append(word)
-    return words
-
-
-def commands_in(text):
-    """(line, is whole) of each command a page shows."""
-    blocks = [block for _, _, block in FENCE.findall(text)]
-    for block in blocks + INDENTED.findall(text):
-        for line in re.sub(r"\\\n\s*", "", block).splitlines():
-            line = re.sub(r"^[\w=./:-]*(?<==)\S+ ", "", line.strip())
-            line = re.sub(r"^(\$ |sudo |exec |time )+", "", line)
-            if re.match("frostline [a-z-]", line):
-                yield line, True
-    for line in INLINE.findall(FENCE.sub("", text)):
-        yield line.replace("\n", " "), False
-
-
-def fixes_in(source):
-    """Commands between backticks of a source's texts. A text that is made of
-    pieces has X where a value stands."""
-    code = re.sub(r"^\s*//.*$", "", source, flags=re.M)
-    code = re.sub(r'"\s*\n\s*"', "", code)
-    code = re.sub(r'",\s*[^";{}]+?,\s*"', "X", code)
-    return INLINE.findall(re.sub(r'"[^"`]*$', '"', code))
-
-
-def words_of(line):
-    """The words, and whether they are a usage with its notation."""
-    is_usage = USAGE.search(re.sub(r"'[^']*'|\"[^\"]*\"|\| .*", "", line))
-    if is_usage:
-        line = re.sub(r"(^| )\[", " ", re.sub(r"\](?= |$)", " ", line))
-        line = re.sub(r"\.\.\.|…| \\?\| ", " ", line)
-    try:
-        return cut(line)[1:], bool(is_usage)
-    except ValueError:  # a quotation that ends on another line
-        return line.split("'")[0].split('"')[0].split()[1:], True
-
-
-def examples():
-    """path -> its lines, of the file that is built into the program."""
-    table, below = {}, None
-    for line in (ROOT / "cli/help/examples.txt").read_text().splitlines():
-        if line.startswith(" "):
-            below.append(line.strip())
-        elif line and not line.startswith("#"):
-            below = table.setdefault(line, [])
-    return table
-
-
 def pages_below(page, path=()):
     yield " ".join(path) or "frostline", path, page
     for command in page["commands"]:
@@ -187,9 +121,8 @@ class Commands(unittest.TestCase):
                 yield f"{name}: {line}\n    {wrong}"
 
     def test_every_command_in_the_docs_is_one(self):
-        pages = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
         count, wrong = 0, []
-        for page in pages:
+        for page in pages():
             lines = list(commands_in(page.read_text()))
             count += len(lines)
             wrong += self.mistakes_in(page.relative_to(ROOT), lines)
@@ -197,11 +130,8 @@ class Commands(unittest.TestCase):
         self.assertEqual([], wrong, "\n" + "\n".join(wrong))
 
     def test_every_command_in_an_error_s_fix_is_one(self):
-        sources = [path for room in ("base", "cli", "server", "storage",
-                                     "study", "tls", "worker", "proto")
-                   for path in sorted((ROOT / room).rglob("*.cc"))]
         count, wrong = 0, []
-        for source in sources:
+        for source in sources():
             lines = [(line, False) for line in fixes_in(source.read_text())]
             count += len(lines)
             wrong += self.mistakes_in(source.relative_to(ROOT), lines)
@@ -255,13 +185,13 @@ class Commands(unittest.TestCase):
         return {line.split("\t")[0] for line in lines}
 
     def test_man_pages_have_every_flag(self):
-        page = pages.man_page(self.tree.root, [])
+        page = man_pages.man_page(self.tree.root, [])
         for name, path, below in pages_below(self.tree.root):
             for flag in below["flags"]:
-                self.assertIn(pages.roff(flag["name"].split(", ")[-1]), page,
-                              name)
+                name_of_flag = flag["name"].split(", ")[-1]
+                self.assertIn(man_pages.roff(name_of_flag), page, name)
             for line in examples()[name]:
-                self.assertIn(pages.roff("  " + line), page)
+                self.assertIn(man_pages.roff("  " + line), page)
 
 
 if __name__ == "__main__":
