@@ -120,7 +120,7 @@ absl::Status WatchStudies(Client& client, const StudiesWatchOptions& options,
     const SteadyTime now = clock.Steady();
     if (status.ok()) {
       last_sign_of_life = now;
-      is_away = false;
+      if (std::exchange(is_away, false)) handlers.on_back();
       if (!options.follows) return status;
     } else if (!IsPassing(status) ||
                now - last_sign_of_life > options.patience) {

@@ -39,6 +39,8 @@ struct StudiesWatchHandlers {
   std::function<void(const v1::StudyEvent&)> on_event;
   // It is tried again after a pause; comes once for each time it is away.
   std::function<void(const absl::Status&)> on_break;
+  // Where it was away and is back.
+  std::function<void()> on_back = [] {};
 };
 
 // Blocks. Events of one study come in their order; it answers OK when it does

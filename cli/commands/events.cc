@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "cli/client/studies_watcher.h"
+#include "cli/commands/connection_news.h"
 #include "cli/live/event_lines.h"
 #include "proto/wire_error.h"
 
@@ -89,15 +90,13 @@ absl::StatusOr<ExitCode> Events(Session& session, const EventsArgs& args) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   // Of one study events have their own order already.
   EventPrinter printer(args.json, args.once && options.studies.size() != 1);
+  ConnectionNews news(std::cerr);
   RETURN_IF_ERROR(
       WatchStudies(*client, options,
                    {.on_study = [&](const auto& study) { printer.Know(study); },
                     .on_event = [&](const auto& event) { printer.Take(event); },
-                    .on_break =
-                        [](const absl::Status& status) {
-                          std::cerr << "connection lost (" << status.message()
-                                    << "); trying again" << std::endl;
-                        }}));
+                    .on_break = [&](const auto& status) { news.Lost(status); },
+                    .on_back = [&] { news.Back(); }}));
   printer.PrintWaiting();
   return kExitOk;
 }

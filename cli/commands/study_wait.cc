@@ -11,6 +11,7 @@
 #include "base/ids.h"
 #include "base/status_macros.h"
 #include "cli/client/watcher.h"
+#include "cli/commands/connection_news.h"
 #include "cli/commands/output_flags.h"
 #include "cli/commands/study_verbs.h"
 #include "cli/commands/wait_goal.h"
@@ -82,15 +83,13 @@ absl::StatusOr<Duration> TimeoutOf(const WaitArgs& args) {
 
 absl::Status Follow(Client& client, Duration timeout, Waiter& waiter) {
   absl::Status broken;
+  ConnectionNews news(std::cerr);
   const auto on_event = [&](const v1::StudyEvent& event) {
+    news.Back();
     if (event.has_study()) broken = waiter.Take(event.study());
     return broken.ok() && !waiter.is_over();
   };
-  const auto on_break = [](const absl::Status& status) {
-    if (status.ok()) return;
-    std::cerr << "connection lost (" << status.message() << "); trying again"
-              << std::endl;
-  };
+  const auto on_break = [&](const absl::Status& status) { news.Lost(status); };
   RETURN_IF_ERROR(Watch(client,
                         {.study = waiter.study().name(),
                          .after_revision = waiter.study().revision(),

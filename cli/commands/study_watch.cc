@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "cli/client/watcher.h"
 #include "cli/commands/command.h"
+#include "cli/commands/connection_news.h"
 #include "cli/commands/events.h"
 #include "cli/commands/watch_printer.h"
 #include "cli/live/event_lines.h"
@@ -115,7 +116,9 @@ absl::StatusOr<ExitCode> WatchAsJson(Client& client, v1::Study study,
   v1::StudyEvent first;
   first.set_revision(study.revision());
   *first.mutable_study() = study;
+  ConnectionNews news(std::cerr);
   const auto print = [&](const v1::StudyEvent& event) {
+    news.Back();
     if (event.has_study()) study = event.study();
     if (!event.has_alive()) std::cout << EventJson(event) << std::endl;
     return !(until_done && IsEnded(study.state()));
@@ -123,11 +126,8 @@ absl::StatusOr<ExitCode> WatchAsJson(Client& client, v1::Study study,
   if (print(first) && !IsEnded(study.state())) {
     RETURN_IF_ERROR(Watch(
         client, {.study = study.name(), .after_revision = study.revision()},
-        {.on_event = print, .on_break = [](const absl::Status& status) {
-           if (status.ok()) return;
-           std::cerr << "connection lost (" << status.message()
-                     << "); trying again" << std::endl;
-         }}));
+        {.on_event = print,
+         .on_break = [&](const auto& status) { news.Lost(status); }}));
   }
   if (!IsEnded(study.state())) return kExitOk;
   return study.counts().succeeded() > 0 ? kExitOk : kExitNoResult;

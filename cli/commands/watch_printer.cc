@@ -56,6 +56,7 @@ absl::Status WatchPrinter::FetchDurations() {
 
 bool WatchPrinter::OnEvent(const v1::StudyEvent& event) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  news_.Back();
   if (event.has_trial()) {
     TakeTrial(event.trial());
   } else if (event.has_study()) {
@@ -81,9 +82,7 @@ void WatchPrinter::TakeTrial(const v1::Trial& trial) {
 void WatchPrinter::OnBreak(const absl::Status& status) {
   const std::lock_guard<std::mutex> lock(mutex_);
   area_.Clear();
-  if (status.ok()) return;  // an orderly end, e.g. of a proxy's patience
-  std::cerr << "connection lost (" << status.message() << "); trying again"
-            << std::endl;
+  news_.Lost(status);
 }
 
 void WatchPrinter::OnRunning(std::vector<v1::Trial> running,

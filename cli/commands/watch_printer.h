@@ -5,6 +5,7 @@
 #define FROSTLINE_CLI_COMMANDS_WATCH_PRINTER_H_
 
 #include <cstdint>
+#include <iostream>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -14,6 +15,7 @@
 
 #include "base/clock.h"
 #include "cli/commands/command.h"
+#include "cli/commands/connection_news.h"
 #include "cli/live/live_area.h"
 
 namespace frostline::cli {
@@ -64,6 +66,7 @@ class WatchPrinter {
   const bool is_terminal_;
   const bool until_done_;
   std::mutex mutex_;
+  ConnectionNews news_{std::cerr};
   bool has_ended_ = false;
   v1::Study study_;
   std::optional<v1::Trial> best_;

@@ -110,6 +110,40 @@ print("studies/later" in names, "studies/ended" in names)'
   [ "$status" -eq 2 ]
 }
 
+@test "a connection that is lost is told once, and once that it is back" {
+  port=$(python3 -c 'import socket; s = socket.socket()
+s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+  export FROSTLINE_CONNECT=127.0.0.1:$port
+  serve() {
+    frostline serve --data own --listen "$FROSTLINE_CONNECT" \
+      --ready-file own.ready >>own.log 2>&1 3>&- &
+    coordinator=$!
+    wait_for 30 test -s own.ready
+  }
+  serve
+  frostline study create "$TOY" --id toy >/dev/null
+  frostline study watch toy >people.out 2>people.err 3>&- &
+  frostline study watch --all >all.out 2>all.err 3>&- &
+  frostline study wait toy >wait.out 2>wait.err 3>&- &
+  wait_for 10 grep -q ACTIVE people.out
+  sleep 2  # all three follow
+  kill "$coordinator"
+  wait_for 20 grep -q 'connection lost' people.err
+  wait_for 20 grep -q 'connection lost' all.err
+  wait_for 20 grep -q 'connection lost' wait.err
+  sleep 2  # and are refused several times
+  serve
+  wait_for 60 grep -q 'connected again' all.err
+  frostline study stop toy >/dev/null
+  wait_for 60 grep -q 'connected again' people.err
+  wait_for 60 grep -q 'connected again' wait.err
+  kill "$coordinator" $(jobs -p) || true
+  for told in people.err all.err wait.err; do
+    [ "$(grep -c 'connection lost' "$told")" -le 2 ]  # the end loses it too
+    [ "$(grep -c 'connected again' "$told")" -eq 1 ]
+  done
+}
+
 @test "history fits its width and has every trial" {
   for width in 40 80 200; do
     run frostline study history ended --width "$width"

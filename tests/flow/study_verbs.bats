@@ -70,6 +70,7 @@ setting() {
 @test "what is stored or typed sends a terminal no escape sequences" {
   evil=$'a\e[31mb\a\xe2\x80\xaec\td'
   frostline study create study.yaml --id escapes >/dev/null
+  frostline study pause escapes >/dev/null  # no worker of other tests takes it
   frostline study label escapes "evil=$evil" >/dev/null
   frostline study note escapes "$evil" >/dev/null
   for words in 'label escapes' 'show escapes' 'list --wide' \
