@@ -64,6 +64,11 @@ TEST(Table, GivesProgramsExactCells) {
   EXPECT_EQ(table.Render(), "BEST TRIAL      L1\n17          frozen\n");
 }
 
+TEST(Table, QuotesNamesInCsvAndKeepsEscapesOutOfThem) {
+  const Table table({{"m", Align::kLeft, 0, false, "a,\"b\"\x1b[31m"}});
+  EXPECT_EQ(table.Csv(), "\"a,\"\"b\"\" [31m\"\r\n");
+}
+
 TEST(Table, ShowsSomeColumnsOnDemand) {
   Table table({{"ID"}, {"NOTE", Align::kLeft, 0, true}});
   table.AddRow({"imdb", "mine"});
