@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "cli/client/address.h"
+#include "cli/client/notes.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
@@ -83,8 +84,8 @@ bool Client::AwaitStart(Duration longest) {
     return true;
   }
   if (longest <= kQuietWait) return false;
-  std::cerr << "waiting for a coordinator at " << address_ << " …\n"
-            << std::flush;
+  Notes() << "waiting for a coordinator at " << address_ << " …\n"
+          << std::flush;
   return channel_->WaitForConnected(begin + longest);
 }
 

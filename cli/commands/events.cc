@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "cli/client/notes.h"
 #include "cli/client/studies_watcher.h"
 #include "cli/live/event_lines.h"
 #include "proto/wire_error.h"
@@ -95,8 +96,8 @@ absl::StatusOr<ExitCode> Events(Session& session, const EventsArgs& args) {
                     .on_event = [&](const auto& event) { printer.Take(event); },
                     .on_break =
                         [](const absl::Status& status) {
-                          std::cerr << "connection lost (" << status.message()
-                                    << "); trying again" << std::endl;
+                          Notes() << "connection lost (" << status.message()
+                                  << "); trying again" << std::endl;
                         }}));
   printer.PrintWaiting();
   return kExitOk;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/status_macros.h"
+#include "cli/client/notes.h"
 #include "cli/client/watcher.h"
 #include "cli/commands/output_flags.h"
 #include "cli/commands/study_verbs.h"
@@ -87,8 +88,8 @@ absl::Status Follow(Client& client, Duration timeout, Waiter& waiter) {
   };
   const auto on_break = [](const absl::Status& status) {
     if (status.ok()) return;
-    std::cerr << "connection lost (" << status.message() << "); trying again"
-              << std::endl;
+    Notes() << "connection lost (" << status.message() << "); trying again"
+            << std::endl;
   };
   RETURN_IF_ERROR(Watch(client,
                         {.study = waiter.study().name(),
@@ -110,9 +111,9 @@ absl::StatusOr<ExitCode> Wait(Session& session, const WaitArgs& args) {
   if (!waiter.is_over()) {
     const absl::Status followed = Follow(*client, timeout, waiter);
     if (absl::IsDeadlineExceeded(followed)) {
-      std::cerr << "study " << LastPart(name) << " is "
-                << ProgressText(waiter.study()) << " after " << args.timeout
-                << "\n";
+      Notes() << "study " << LastPart(name) << " is "
+              << ProgressText(waiter.study()) << " after " << args.timeout
+              << "\n";
     }
     RETURN_IF_ERROR(followed);
   }
@@ -123,7 +124,7 @@ absl::StatusOr<ExitCode> Wait(Session& session, const WaitArgs& args) {
                             ProgressText(waiter.study()), "\n");
       }));
   if (waiter.Code() != kExitOk) {
-    std::cerr << "it has ended without what was waited for\n";
+    Notes() << "it has ended without what was waited for\n";
   }
   return waiter.Code();
 }

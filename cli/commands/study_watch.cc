@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "cli/client/notes.h"
 #include "cli/client/watcher.h"
 #include "cli/commands/command.h"
 #include "cli/commands/events.h"
@@ -125,8 +126,8 @@ absl::StatusOr<ExitCode> WatchAsJson(Client& client, v1::Study study,
         client, {.study = study.name(), .after_revision = study.revision()},
         {.on_event = print, .on_break = [](const absl::Status& status) {
            if (status.ok()) return;
-           std::cerr << "connection lost (" << status.message()
-                     << "); trying again" << std::endl;
+           Notes() << "connection lost (" << status.message()
+                   << "); trying again" << std::endl;
          }}));
   }
   if (!IsEnded(study.state())) return kExitOk;

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "cli/client/notes.h"
 #include "cli/live/running_lines.h"
 #include "cli/live/time_left.h"
 #include "cli/view/format.h"
@@ -80,8 +81,8 @@ void WatchPrinter::OnBreak(const absl::Status& status) {
   const std::lock_guard<std::mutex> lock(mutex_);
   area_.Clear();
   if (status.ok()) return;  // an orderly end, e.g. of a proxy's patience
-  std::cerr << "connection lost (" << status.message() << "); trying again"
-            << std::endl;
+  Notes() << "connection lost (" << status.message() << "); trying again"
+          << std::endl;
 }
 
 void WatchPrinter::OnRunning(std::vector<v1::Trial> running,
@@ -118,12 +119,12 @@ void WatchPrinter::SayWhyNothingRuns() {
   const auto why = client_.Call(&v1::StudyService::Stub::ExplainStudy, request);
   if (!why.ok() || why->reasons().empty()) return;
   const v1::ExplainStudyReply::Reason& first = why->reasons(0);
-  std::cerr << "nothing runs yet: "
-            << proto::CleanText(first.sentence(), proto::kMaxCauseBytes);
+  Notes() << "nothing runs yet: "
+          << proto::CleanText(first.sentence(), proto::kMaxCauseBytes);
   if (!first.fix().empty()) {
-    std::cerr << "; " << proto::CleanText(first.fix(), proto::kMaxCauseBytes);
+    Notes() << "; " << proto::CleanText(first.fix(), proto::kMaxCauseBytes);
   }
-  std::cerr << std::endl;
+  Notes() << std::endl;
 }
 
 // One line cannot say which of several objectives' best trials is wanted.
