@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/plain/utf8.h"
+#include "base/status_macros.h"
 #include "cli/help/help_format.h"
 #include "cli/help/unknown_flag.h"
 #include "proto/wire_error.h"
@@ -73,6 +75,34 @@ const CLI::App& Deepest(const CLI::App& app) {
   return chosen.empty() ? app : Deepest(*chosen.front());
 }
 
+// A path is whatever the file system takes.
+bool IsPath(const CLI::Option& option) {
+  const std::string words =
+      absl::StrCat(option.get_name(true), " ", option.get_type_name());
+  for (const char* const kind : {"FILE", "PATH", "DIR", "FOLDER", "MODEL"}) {
+    if (absl::StrContains(words, kind)) return true;
+  }
+  return option.check_name("--output") || option.check_name("--out");
+}
+
+// Any other word may go into a message, whose texts are UTF-8.
+absl::Status CheckTexts(const CLI::App& app) {
+  for (const CLI::Option* const option : app.get_options()) {
+    if (IsPath(*option)) continue;
+    for (const std::string& word : option->results()) {
+      if (IsValidUtf8(word)) continue;
+      const std::string name = option->get_name();
+      return MakeError(ErrorId::kRequestInvalid,
+                       absl::StrCat(name, " is no UTF-8 text"),
+                       absl::StrCat("give ", name, " in UTF-8"), name);
+    }
+  }
+  for (const CLI::App* const chosen : app.get_subcommands()) {
+    RETURN_IF_ERROR(CheckTexts(*chosen));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void AddGlobalOptions(CLI::App& app, Invocation& invocation) {
@@ -126,6 +156,7 @@ absl::StatusOr<std::string> ParseCommandLine(
     return MakeError(ErrorId::kRequestInvalid, CauseOf(app, error),
                      absl::StrCat("see `", HelpCommand(Deepest(app)), "`"));
   }
+  RETURN_IF_ERROR(CheckTexts(app));
   return "";
 }
 

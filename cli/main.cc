@@ -107,10 +107,12 @@ bool NeedsConfiguration(const CLI::App& app) {
 }
 
 // What the files say, and what they say wrong, for a session.
-void Configure(const absl::StatusOr<Configuration>& loaded, Session& session) {
+void Configure(const absl::StatusOr<Configuration>& loaded, bool json,
+               Session& session) {
   session.configured = loaded.status();
   if (!loaded.ok()) return;
   session.configuration = *loaded;
+  if (json) return;
   for (const std::string& warning : loaded->warnings) {
     std::cerr << "warning: " << warning << "\n";
   }
@@ -144,13 +146,14 @@ ExitCode Main(const std::vector<std::string>& arguments) {
   session.terminal = DetectTerminal(invocation.no_color);
   if (invocation.no_pager) session.terminal.pages = false;
   const bool json = AsksForJson(arguments);
+  if (json) LeaveNotesOut();
   if (!parsed.ok()) return FailAs(json, parsed.status(), session.terminal);
   if (!parsed->empty()) {
     std::cout << *parsed;
     return IsWritten() ? kExitOk : kExitFailure;
   }
   session.no_color = invocation.no_color;
-  Configure(configuration, session);
+  Configure(configuration, json, session);
   if (!session.configured.ok() && NeedsConfiguration(app)) {
     return FailAs(json, session.configured, session.terminal);
   }

@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "cli/client/address.h"
 #include "cli/client/away.h"
+#include "cli/client/notes.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
@@ -92,9 +93,9 @@ bool Client::AwaitStart(Duration longest) {
     return true;
   }
   if (longest <= kQuietWait) return false;
-  std::cerr << "waiting for a coordinator at "
-            << proto::CleanText(address_, kMaxAddressBytes) << " …\n"
-            << std::flush;
+  Notes() << "waiting for a coordinator at "
+          << proto::CleanText(address_, kMaxAddressBytes) << " …\n"
+          << std::flush;
   return channel_->WaitForConnected(begin + longest);
 }
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/request_id.h"
 #include "base/status_macros.h"
+#include "cli/client/notes.h"
 #include "cli/commands/applied_study.h"
 #include "cli/commands/command.h"
 #include "cli/commands/model_copy.h"
@@ -55,7 +56,7 @@ absl::StatusOr<v1::Trial> FetchNamed(Client& client, const std::string& study,
 }
 
 void TellItGoesOn(const std::string& id) {
-  std::cerr << id << " is there and goes on; --as ID begins another\n";
+  Notes() << id << " is there and goes on; --as ID begins another\n";
 }
 
 // One of this name that applies the same study is gone on with: what was
@@ -96,8 +97,8 @@ absl::Status Begin(Client& client, const v1::Study& searched,
     TellItGoesOn(id);
     return absl::OkStatus();
   }
-  std::cerr << "study " << id << ": " << request.spec().enqueue_size()
-            << " trials, " << args.seeds << " of each\n";
+  Notes() << "study " << id << ": " << request.spec().enqueue_size()
+          << " trials, " << args.seeds << " of each\n";
   return absl::OkStatus();
 }
 

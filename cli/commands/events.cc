@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "cli/client/notes.h"
 #include "cli/client/studies_watcher.h"
 #include "cli/commands/connection_news.h"
 #include "cli/live/event_lines.h"
@@ -90,7 +91,7 @@ absl::StatusOr<ExitCode> Events(Session& session, const EventsArgs& args) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   // Of one study events have their own order already.
   EventPrinter printer(args.json, args.once && options.studies.size() != 1);
-  ConnectionNews news(std::cerr);
+  ConnectionNews news(Notes());
   RETURN_IF_ERROR(
       WatchStudies(*client, options,
                    {.on_study = [&](const auto& study) { printer.Know(study); },

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/nearest.h"
+#include "cli/client/notes.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
@@ -99,5 +100,7 @@ bool AsksForJson(const std::vector<std::string>& arguments) {
   }
   return false;
 }
+
+void LeaveNotesOut() { SilenceNotes(); }
 
 }  // namespace frostline::cli

@@ -25,6 +25,8 @@ void AddWide(CLI::App* verb, Output& output, const std::string& help);
 // Whether a command line asks for JSON, however wrong it is otherwise: then an
 // error is JSON too.
 bool AsksForJson(const std::vector<std::string>& arguments);
+// Standard error has nothing but errors from then on (client/notes.h).
+void LeaveNotesOut();
 
 }  // namespace frostline::cli
 

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/plain/utf8.h"
 #include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
@@ -48,6 +49,10 @@ absl::StatusOr<v1::Study> ChangeSettings(
 absl::StatusOr<std::string> ReadNote(const std::string& word) {
   if (word != "-") return word;
   ASSIGN_OR_RETURN(const std::string text, ReadTextFile(word, kMaxNoteBytes));
+  if (!IsValidUtf8(text)) {
+    return MakeError(ErrorId::kRequestInvalid, "the note is no UTF-8 text",
+                     "write it in UTF-8", "TEXT");
+  }
   if (text.size() <= kMaxNoteBytes) return text;
   return MakeError(
       ErrorId::kRequestInvalid,

@@ -7,6 +7,7 @@
 #include "base/ids.h"
 #include "base/request_id.h"
 #include "base/status_macros.h"
+#include "cli/client/notes.h"
 #include "cli/commands/command.h"
 #include "cli/commands/output_flags.h"
 #include "cli/commands/registry.h"
@@ -63,10 +64,10 @@ ExitCode HalfChecked(const StudyFile& study, const std::string& address) {
   std::cout << "dry run: " << study.file << " is a study file, of the study "
             << study.id << " with "
             << FormatCount(study.settings.budget().trials()) << " trials\n";
-  std::cerr << "not checked, as no coordinator answers at " << address
-            << ": the search space, sampler, pruner and objectives, what "
-               "frozen prefixes trials can share, and whether the id is "
-               "free\n";
+  Notes() << "not checked, as no coordinator answers at " << address
+          << ": the search space, sampler, pruner and objectives, what "
+             "frozen prefixes trials can share, and whether the id is "
+             "free\n";
   return kExitOk;
 }
 
@@ -81,8 +82,8 @@ void NoteUnusualMetrics(const StudyFile& study) {
   for (const v1::Objective& objective : study.spec.objectives()) {
     const std::string near = registry::NearestMetric(objective.metric());
     if (near.empty()) continue;
-    std::cerr << "note: no metric of frostline-trainer is called '"
-              << objective.metric() << "'; did you mean '" << near << "'?\n";
+    Notes() << "note: no metric of frostline-trainer is called '"
+            << objective.metric() << "'; did you mean '" << near << "'?\n";
   }
 }
 
@@ -121,7 +122,7 @@ absl::StatusOr<ExitCode> Create(Session& session, const CreateArgs& args) {
   }
   std::cout << "study " << study.id << " is " << NameOf(reply->study().state())
             << "\n";
-  std::cerr << "next: frostline study watch " << study.id << " --until-done\n";
+  Notes() << "next: frostline study watch " << study.id << " --until-done\n";
   return kExitOk;
 }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/status_macros.h"
+#include "cli/client/notes.h"
 #include "cli/client/watcher.h"
 #include "cli/commands/connection_news.h"
 #include "cli/commands/output_flags.h"
@@ -83,7 +84,7 @@ absl::StatusOr<Duration> TimeoutOf(const WaitArgs& args) {
 
 absl::Status Follow(Client& client, Duration timeout, Waiter& waiter) {
   absl::Status broken;
-  ConnectionNews news(std::cerr);
+  ConnectionNews news(Notes());
   const auto on_event = [&](const v1::StudyEvent& event) {
     news.Back();
     if (event.has_study()) broken = waiter.Take(event.study());
@@ -134,7 +135,7 @@ absl::StatusOr<ExitCode> Wait(Session& session, const WaitArgs& args) {
                             ProgressText(waiter.study()), "\n");
       }));
   if (waiter.Code() != kExitOk) {
-    std::cerr << "it has ended without what was waited for\n";
+    Notes() << "it has ended without what was waited for\n";
   }
   return waiter.Code();
 }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "cli/client/notes.h"
 #include "cli/client/watcher.h"
 #include "cli/commands/command.h"
 #include "cli/commands/connection_news.h"
@@ -116,7 +117,7 @@ absl::StatusOr<ExitCode> WatchAsJson(Client& client, v1::Study study,
   v1::StudyEvent first;
   first.set_revision(study.revision());
   *first.mutable_study() = study;
-  ConnectionNews news(std::cerr);
+  ConnectionNews news(Notes());
   const auto print = [&](const v1::StudyEvent& event) {
     news.Back();
     if (event.has_study()) study = event.study();

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/status_macros.h"
+#include "cli/client/notes.h"
 #include "cli/commands/output_flags.h"
 #include "cli/view/format.h"
 #include "cli/view/trial_table.h"
@@ -111,7 +112,7 @@ absl::StatusOr<ExitCode> ListBest(Session& session, const ListArgs& args) {
   }
   RETURN_IF_ERROR(Print(session.terminal, args.output, best, study.spec(),
                         "no trial has succeeded"));
-  if (best.truncated()) std::cerr << "there are more than fit an answer\n";
+  if (best.truncated()) Notes() << "there are more than fit an answer\n";
   return kExitOk;
 }
 

@@ -11,6 +11,7 @@
 #include "base/retry.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
+#include "cli/client/notes.h"
 #include "cli/commands/trial_log.h"
 #include "cli/view/format.h"
 #include "cli/view/log_view.h"
@@ -70,8 +71,8 @@ absl::StatusOr<Reply> Follower::Ask(Method method, const Request& request) {
                          clock_.Steady() - begin < kPatience;
     if (!goes_on) return reply;
     if (!std::exchange(has_said, true)) {
-      std::cerr << "the coordinator is away (" << reply.status().message()
-                << "); asking again\n";
+      Notes() << "the coordinator is away (" << reply.status().message()
+              << "); asking again\n";
     }
     std::this_thread::sleep_for(backoff.Next(rng_));
   }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "cli/client/notes.h"
 #include "cli/commands/idle_fix.h"
 #include "cli/live/running_lines.h"
 #include "cli/live/time_left.h"
@@ -125,7 +126,7 @@ void WatchPrinter::SayWhyNothingRuns() {
   if (!first.fix().empty()) {
     absl::StrAppend(&text, "  fix: ", IdleFix(first, client_.address()), "\n");
   }
-  std::cerr << text << std::flush;
+  Notes() << text << std::flush;
 }
 
 // One line cannot say which of several objectives' best trials is wanted.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "cli/client/notes.h"
 #include "cli/commands/command.h"
 #include "cli/commands/connection_news.h"
 #include "cli/live/live_area.h"
@@ -66,7 +67,7 @@ class WatchPrinter {
   const bool is_terminal_;
   const bool until_done_;
   std::mutex mutex_;
-  ConnectionNews news_{std::cerr};
+  ConnectionNews news_{Notes()};
   bool has_ended_ = false;
   v1::Study study_;
   std::optional<v1::Trial> best_;

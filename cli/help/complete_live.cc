@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/ids.h"
@@ -63,6 +64,13 @@ absl::Status AddWorkers(Client& client, NextWord& wanted) {
   return absl::OkStatus();
 }
 
+// Names may be written in full, as the contract has them: "studies/imdb".
+void TakePrefix(const std::string& prefix, NextWord& wanted) {
+  if (!absl::StartsWith(wanted.begun, prefix)) return;
+  wanted.before += prefix;
+  wanted.begun = wanted.begun.substr(prefix.size());
+}
+
 // "imdb/1" asks for a trial of imdb.
 void TakeStudyOfSlash(NextWord& wanted) {
   const std::size_t slash = wanted.begun.rfind('/');
@@ -83,6 +91,8 @@ absl::Status AddOfCoordinator(NextWord& wanted) {
 }  // namespace
 
 void AddLive(NextWord& wanted) {
+  if (wanted.live == Live::kStudies) TakePrefix("studies/", wanted);
+  if (wanted.live == Live::kWorkers) TakePrefix("workers/", wanted);
   TakeStudyOfSlash(wanted);
   if (wanted.live == Live::kNone) return;
   if (wanted.live == Live::kRecipes) {

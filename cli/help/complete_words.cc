@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "cli/help/complete_walk.h"
 #include "cli/help/help_format.h"
@@ -73,11 +74,29 @@ void WantPositional(const CLI::App& root, const Walk& walk, NextWord& wanted) {
     wanted.candidates.push_back({word});
   }
   WantNamed(option->get_name(true), noun, walk.positionals, wanted);
+  // Where a trial's number may stand behind its study, or after a slash.
+  const bool takes_number = walk.at->get_option_no_throw("NUMBER") != nullptr;
+  if (takes_number && wanted.live == Live::kStudies) wanted.slash_number = true;
+}
+
+// The help of `--format` is the list of what it takes, and nothing else.
+std::vector<std::string> FormatsOf(const CLI::Option& flag) {
+  if (flag.get_type_name() != "FORMAT") return {};
+  const std::vector<std::string> words =
+      absl::StrSplit(flag.get_description(), ", ");
+  const bool is_list =
+      std::all_of(words.begin(), words.end(), [](const std::string& word) {
+        return !word.empty() && !absl::StrContains(word, ' ');
+      });
+  return is_list ? words : std::vector<std::string>();
 }
 
 void WantValue(const CLI::Option& flag, NextWord& wanted) {
   const std::string type = flag.get_type_name();
   for (const std::string& word : WordsOfType(type)) {
+    wanted.candidates.push_back({word});
+  }
+  for (const std::string& word : FormatsOf(flag)) {
     wanted.candidates.push_back({word});
   }
   if (!wanted.candidates.empty()) return;

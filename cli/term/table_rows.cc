@@ -13,9 +13,12 @@
 #include "absl/strings/str_replace.h"
 #include "cli/term/csv.h"
 #include "cli/term/table.h"
+#include "proto/wire_error.h"
 
 namespace frostline::cli {
 namespace {
+
+constexpr std::size_t kMaxNameBytes = 1000;
 
 std::string NameOfColumn(const Column& column) {
   if (!column.name.empty()) return column.name;
@@ -111,7 +114,11 @@ Table Table::WithRows(const std::vector<std::size_t>& places) const {
 }
 
 std::string Table::Csv() const {
-  std::string text = CsvLine(Names());
+  std::vector<std::string> heads;
+  for (const std::string& name : Names()) {
+    heads.push_back(proto::CleanText(name, kMaxNameBytes));
+  }
+  std::string text = CsvLine(heads);
   for (const Row& row : rows_) text += CsvLine(row.exact);
   return text;
 }

@@ -3,18 +3,17 @@
 
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/time_util.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <map>
+#include <utility>
+#include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/term/csv.h"
+#include "cli/view/block_yaml.h"
 
 namespace frostline::cli {
 namespace {
@@ -23,22 +22,6 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Value;
 using google::protobuf::util::TimeUtil;
-
-constexpr const char* kOtherThanText[] = {"true", "false", "null", "yes", "no",
-                                          "on",   "off",   "y",    "n"};
-
-bool NeedsQuotes(const std::string& text) {
-  if (text.empty() || text.back() == ' ') return true;
-  const auto first = static_cast<unsigned char>(text.front());
-  if (!absl::ascii_isalpha(first) && first != '/' && first != '_') return true;
-  const std::string small = absl::AsciiStrToLower(text);
-  return std::find(std::begin(kOtherThanText), std::end(kOtherThanText),
-                   small) != std::end(kOtherThanText) ||
-         !std::all_of(text.begin(), text.end(), [](char c) {
-           return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
-                  absl::StrContains("_-./ ,()+=", absl::string_view(&c, 1));
-         });
-}
 
 // YAML 1.1 takes "1e-05" for text, "1.0e-05" for a number.
 std::string NumberText(double value) {
@@ -64,13 +47,11 @@ bool IsToldOfZero(const FieldDescriptor& field) {
 class YamlWriter {
  public:
   void Put(const Message& message);
-  std::string Text() const { return absl::StrCat(yaml_.c_str(), "\n"); }
+  std::string Take() { return yaml_.Take(); }
 
  private:
-  void PutText(const std::string& text) {
-    if (NeedsQuotes(text)) yaml_ << YAML::DoubleQuoted;
-    yaml_ << text;
-  }
+  // Times, and what stands for JSON; false for messages of other kinds.
+  bool PutKnown(const Message& message);
   void PutFields(const Message& message);
   void PutList(const Message& message, const FieldDescriptor& field);
   void PutMap(const Message& message, const FieldDescriptor& field);
@@ -82,16 +63,23 @@ class YamlWriter {
   void PutStruct(const google::protobuf::Struct& fields);
   void PutValues(const google::protobuf::ListValue& list);
 
-  YAML::Emitter yaml_;
+  BlockYaml yaml_;
 };
 
 void YamlWriter::Put(const Message& message) {
+  const bool may_be_known =
+      message.GetDescriptor()->well_known_type() !=
+      google::protobuf::Descriptor::WELLKNOWNTYPE_UNSPECIFIED;
+  if (!may_be_known || !PutKnown(message)) PutFields(message);
+}
+
+bool YamlWriter::PutKnown(const Message& message) {
   if (const auto* time =
           dynamic_cast<const google::protobuf::Timestamp*>(&message)) {
-    PutText(TimeUtil::ToString(*time));
+    yaml_.Text(TimeUtil::ToString(*time));
   } else if (const auto* duration =
                  dynamic_cast<const google::protobuf::Duration*>(&message)) {
-    PutText(TimeUtil::ToString(*duration));
+    yaml_.Text(TimeUtil::ToString(*duration));
   } else if (const auto* value = dynamic_cast<const Value*>(&message)) {
     PutAny(*value);
   } else if (const auto* fields =
@@ -101,21 +89,22 @@ void YamlWriter::Put(const Message& message) {
                  dynamic_cast<const google::protobuf::ListValue*>(&message)) {
     PutValues(*list);
   } else {
-    PutFields(message);
+    return false;
   }
+  return true;
 }
 
 void YamlWriter::PutFields(const Message& message) {
   const auto* const type = message.GetDescriptor();
   const auto* const reflection = message.GetReflection();
-  yaml_ << YAML::BeginMap;
+  yaml_.BeginMap();
   for (int i = 0; i < type->field_count(); ++i) {
     const FieldDescriptor& field = *type->field(i);
     const bool is_set = field.is_repeated()
                             ? reflection->FieldSize(message, &field) > 0
                             : reflection->HasField(message, &field);
     if (!is_set && !IsToldOfZero(field)) continue;
-    yaml_ << YAML::Key << field.name() << YAML::Value;
+    yaml_.Key(field.name());
     if (field.is_map()) {
       PutMap(message, field);
     } else if (field.is_repeated()) {
@@ -124,35 +113,37 @@ void YamlWriter::PutFields(const Message& message) {
       PutValue(message, field, -1);
     }
   }
-  yaml_ << YAML::EndMap;
+  yaml_.EndMap();
 }
 
 void YamlWriter::PutList(const Message& message, const FieldDescriptor& field) {
   const int size = message.GetReflection()->FieldSize(message, &field);
-  yaml_ << YAML::BeginSeq;
-  for (int i = 0; i < size; ++i) PutValue(message, field, i);
-  yaml_ << YAML::EndSeq;
+  yaml_.BeginList();
+  for (int i = 0; i < size; ++i) {
+    yaml_.Item();
+    PutValue(message, field, i);
+  }
+  yaml_.EndList();
 }
 
 void YamlWriter::PutMap(const Message& message, const FieldDescriptor& field) {
   const FieldDescriptor& key = *field.message_type()->map_key();
   const FieldDescriptor& value = *field.message_type()->map_value();
   const auto* const reflection = message.GetReflection();
-  std::map<std::string, const Message*> pairs;
+  std::vector<std::pair<std::string, const Message*>> pairs;
   for (int i = 0; i < reflection->FieldSize(message, &field); ++i) {
     const Message& pair = reflection->GetRepeatedMessage(message, &field, i);
     // The contract has no maps but those of text.
     if (key.cpp_type() != FieldDescriptor::CPPTYPE_STRING) continue;
-    pairs[pair.GetReflection()->GetString(pair, &key)] = &pair;
+    pairs.emplace_back(pair.GetReflection()->GetString(pair, &key), &pair);
   }
-  yaml_ << YAML::BeginMap;
+  std::sort(pairs.begin(), pairs.end());
+  yaml_.BeginMap();
   for (const auto& [name, pair] : pairs) {
-    yaml_ << YAML::Key;
-    PutText(name);
-    yaml_ << YAML::Value;
+    yaml_.Key(name);
     PutValue(*pair, value, -1);
   }
-  yaml_ << YAML::EndMap;
+  yaml_.EndMap();
 }
 
 void YamlWriter::PutValue(const Message& message, const FieldDescriptor& field,
@@ -160,47 +151,55 @@ void YamlWriter::PutValue(const Message& message, const FieldDescriptor& field,
   const auto& from = *message.GetReflection();
   const bool one = index < 0;
   const auto* const f = &field;
+  std::string scratch;
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_MESSAGE:
       Put(one ? from.GetMessage(message, f)
               : from.GetRepeatedMessage(message, f, index));
       break;
     case FieldDescriptor::CPPTYPE_STRING: {
-      const std::string text = one ? from.GetString(message, f)
-                                   : from.GetRepeatedString(message, f, index);
-      PutText(field.type() == FieldDescriptor::TYPE_BYTES
-                  ? absl::Base64Escape(text)
-                  : text);
+      const std::string& text =
+          one ? from.GetStringReference(message, f, &scratch)
+              : from.GetRepeatedStringReference(message, f, index, &scratch);
+      if (field.type() == FieldDescriptor::TYPE_BYTES) {
+        yaml_.Text(absl::Base64Escape(text));
+      } else {
+        yaml_.Text(text);
+      }
       break;
     }
     case FieldDescriptor::CPPTYPE_DOUBLE:
-      yaml_ << NumberText(one ? from.GetDouble(message, f)
-                              : from.GetRepeatedDouble(message, f, index));
+      yaml_.Plain(NumberText(one ? from.GetDouble(message, f)
+                                 : from.GetRepeatedDouble(message, f, index)));
       break;
     case FieldDescriptor::CPPTYPE_FLOAT:
-      yaml_ << NumberText(
+      yaml_.Plain(NumberText(
           static_cast<double>(one ? from.GetFloat(message, f)
-                                  : from.GetRepeatedFloat(message, f, index)));
+                                  : from.GetRepeatedFloat(message, f, index))));
       break;
     case FieldDescriptor::CPPTYPE_INT64:
-      yaml_ << absl::StrCat(one ? from.GetInt64(message, f)
-                                : from.GetRepeatedInt64(message, f, index));
+      yaml_.Plain(absl::StrCat(one ? from.GetInt64(message, f)
+                                   : from.GetRepeatedInt64(message, f, index)));
       break;
     case FieldDescriptor::CPPTYPE_UINT64:
-      yaml_ << absl::StrCat(one ? from.GetUInt64(message, f)
-                                : from.GetRepeatedUInt64(message, f, index));
+      yaml_.Plain(
+          absl::StrCat(one ? from.GetUInt64(message, f)
+                           : from.GetRepeatedUInt64(message, f, index)));
       break;
     case FieldDescriptor::CPPTYPE_INT32:
-      yaml_ << absl::StrCat(one ? from.GetInt32(message, f)
-                                : from.GetRepeatedInt32(message, f, index));
+      yaml_.Plain(absl::StrCat(one ? from.GetInt32(message, f)
+                                   : from.GetRepeatedInt32(message, f, index)));
       break;
     case FieldDescriptor::CPPTYPE_UINT32:
-      yaml_ << absl::StrCat(one ? from.GetUInt32(message, f)
-                                : from.GetRepeatedUInt32(message, f, index));
+      yaml_.Plain(
+          absl::StrCat(one ? from.GetUInt32(message, f)
+                           : from.GetRepeatedUInt32(message, f, index)));
       break;
     case FieldDescriptor::CPPTYPE_BOOL:
-      yaml_ << (one ? from.GetBool(message, f)
-                    : from.GetRepeatedBool(message, f, index));
+      yaml_.Plain((one ? from.GetBool(message, f)
+                       : from.GetRepeatedBool(message, f, index))
+                      ? "true"
+                      : "false");
       break;
     case FieldDescriptor::CPPTYPE_ENUM:
       PutEnum(field, one ? from.GetEnumValue(message, f)
@@ -211,19 +210,19 @@ void YamlWriter::PutValue(const Message& message, const FieldDescriptor& field,
 
 void YamlWriter::PutEnum(const FieldDescriptor& field, int number) {
   const auto* const value = field.enum_type()->FindValueByNumber(number);
-  yaml_ << (value == nullptr ? absl::StrCat(number) : value->name());
+  yaml_.Plain(value == nullptr ? absl::StrCat(number) : value->name());
 }
 
 void YamlWriter::PutAny(const Value& value) {
   switch (value.kind_case()) {
     case Value::kNumberValue:
-      yaml_ << NumberText(value.number_value());
+      yaml_.Plain(NumberText(value.number_value()));
       break;
     case Value::kStringValue:
-      PutText(value.string_value());
+      yaml_.Text(value.string_value());
       break;
     case Value::kBoolValue:
-      yaml_ << value.bool_value();
+      yaml_.Plain(value.bool_value() ? "true" : "false");
       break;
     case Value::kStructValue:
       PutStruct(value.struct_value());
@@ -232,27 +231,31 @@ void YamlWriter::PutAny(const Value& value) {
       PutValues(value.list_value());
       break;
     default:
-      yaml_ << YAML::Null;
+      yaml_.Plain("~");
   }
 }
 
 void YamlWriter::PutStruct(const google::protobuf::Struct& fields) {
-  const std::map<std::string, Value> sorted(fields.fields().begin(),
-                                            fields.fields().end());
-  yaml_ << YAML::BeginMap;
-  for (const auto& [name, value] : sorted) {
-    yaml_ << YAML::Key;
-    PutText(name);
-    yaml_ << YAML::Value;
-    PutAny(value);
+  std::vector<std::pair<std::string, const Value*>> sorted;
+  for (const auto& [name, value] : fields.fields()) {
+    sorted.emplace_back(name, &value);
   }
-  yaml_ << YAML::EndMap;
+  std::sort(sorted.begin(), sorted.end());
+  yaml_.BeginMap();
+  for (const auto& [name, value] : sorted) {
+    yaml_.Key(name);
+    PutAny(*value);
+  }
+  yaml_.EndMap();
 }
 
 void YamlWriter::PutValues(const google::protobuf::ListValue& list) {
-  yaml_ << YAML::BeginSeq;
-  for (const Value& value : list.values()) PutAny(value);
-  yaml_ << YAML::EndSeq;
+  yaml_.BeginList();
+  for (const Value& value : list.values()) {
+    yaml_.Item();
+    PutAny(value);
+  }
+  yaml_.EndList();
 }
 
 }  // namespace
@@ -260,7 +263,7 @@ void YamlWriter::PutValues(const google::protobuf::ListValue& list) {
 std::string ToYaml(const Message& message) {
   YamlWriter writer;
   writer.Put(message);
-  return writer.Text();
+  return writer.Take();
 }
 
 }  // namespace frostline::cli

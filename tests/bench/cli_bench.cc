@@ -13,6 +13,7 @@
 #include "cli/view/format.h"
 #include "cli/view/json_text.h"
 #include "cli/view/trial_table.h"
+#include "cli/view/yaml_text.h"
 #include "frostline/v1/study_service.pb.h"
 #include "tests/bench/bench_main.h"
 
@@ -79,6 +80,7 @@ void MeasureTrials(const Bench& bench) {
                  Milliseconds(bench, [&work] { Keep(work()); }));
   };
   measure("json", [&] { return cli::ToJson(reply); });
+  measure("yaml", [&] { return cli::ToYaml(reply); });
   measure("json_protobuf", [&] { return cli::ProtobufJson(reply, true); });
   measure("table",
           [&] { return cli::TrialTable(trials, spec, false).Render(120); });

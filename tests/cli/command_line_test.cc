@@ -82,6 +82,18 @@ TEST(CommandLine, NamesTheFirstWordTooMany) {
   EXPECT_THAT(ran.output, HasSubstr("'b' is a word too many"));
 }
 
+TEST(CommandLine, RefusesWordsThatAreNoUtf8) {
+  const Ran note = Frostline("trial note h 0 \"$(printf '\\377')\" --json");
+  EXPECT_EQ(note.code, 2);
+  EXPECT_THAT(note.output, testing::StartsWith("{"));
+  EXPECT_THAT(note.output,
+              AllOf(HasSubstr("FL-1016"), HasSubstr("TEXT is no UTF-8 text"),
+                    Not(HasSubstr("libprotobuf"))));
+  const Ran flag = Frostline("study update a --notes \"$(printf '\\377')\"");
+  EXPECT_EQ(flag.code, 2);
+  EXPECT_THAT(flag.output, HasSubstr("fix: give --notes in UTF-8"));
+}
+
 TEST(CommandLine, RefusesWrongUseWithCode2) {
   for (const char* const arguments : {"",
                                       "study",

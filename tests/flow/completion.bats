@@ -64,6 +64,17 @@ offers() {
   [[ $output == apple/0* ]]
 }
 
+@test "names may be written in full" {
+  offers study show studies/ap
+  [ "$output" = "studies/apple studies/apricot" ]
+  offers trial show apple/
+  [[ $output == apple/0* ]]
+  offers trial show studies/apple/
+  [[ $output == studies/apple/0* ]]
+  offers trial list apple --format t
+  [ "$output" = "table" ]
+}
+
 @test "workers are completed, and contexts without a coordinator" {
   offers worker drain g
   [ "$output" = "gpu03" ]

@@ -144,6 +144,16 @@ assert json.load(open("err"))["error"]["exit_code"] == 3'
   says "there is no column 'nobody'"
 }
 
+@test "with JSON standard error has JSON or nothing" {
+  frostline study wait empty --timeout 1s --json >out 2>err || true
+  python3 -c 'import json; json.load(open("err"))'
+  frostline --connect 127.0.0.1:9 study list --format json >out 2>err || true
+  python3 -c '
+import json
+assert json.load(open("err"))["error"]["exit_code"] == 7'
+  [ ! -s out ]
+}
+
 @test "empty lists say so to people, and are whole to programs" {
   run frostline trial list empty
   [ "$status" -eq 0 ]

@@ -40,6 +40,7 @@ class CompleteWords : public testing::Test {
     CLI::App* const log = trial->add_subcommand("log", "Its log");
     log->add_option("STUDY", text_)->required();
     log->add_option("NUMBER", number_)->required();
+    log->add_option("--format", text_, "table, json")->type_name("FORMAT");
     CLI::App* const apart = trial->add_subcommand("compare", "Which is better");
     apart->add_option("TRIAL", texts_);
     app_.add_subcommand("explain", "What a word means");
@@ -64,6 +65,17 @@ class CompleteWords : public testing::Test {
   int number_ = 0;
   bool flag_ = false;
 };
+
+TEST_F(CompleteWords, AFormatIsOneOfThoseThatItsHelpNames) {
+  EXPECT_THAT(Offered({"trial", "log", "imdb", "--format", ""}),
+              ElementsAre("table", "json"));
+  EXPECT_FALSE(After({"trial", "log", "imdb", "--format", "t"}).files);
+}
+
+TEST_F(CompleteWords, ATrialMayBeOneWordWhereANumberMayFollow) {
+  EXPECT_TRUE(After({"trial", "log", "imdb/1"}).slash_number);
+  EXPECT_FALSE(After({"study", "show", "imdb/1"}).slash_number);
+}
 
 TEST_F(CompleteWords, CommandsStandWhereNoneWasChosen) {
   EXPECT_THAT(Offered({""}), ElementsAre("study", "trial", "explain"));

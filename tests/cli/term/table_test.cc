@@ -99,6 +99,11 @@ TEST(Table, KeepsEveryLetterForPrograms) {
   EXPECT_EQ(table.Render(), "NOTE\na b [1m c\n");
 }
 
+TEST(Table, QuotesNamesInCsvAndKeepsEscapesOutOfThem) {
+  const Table table({{"m", Align::kLeft, 0, false, "a,\"b\"\x1b[31m"}});
+  EXPECT_EQ(table.Csv(), "\"a,\"\"b\"\" [31m\"\r\n");
+}
+
 TEST(Table, ShowsSomeColumnsOnDemand) {
   Table table({{"ID"}, {"NOTE", Align::kLeft, 0, true}});
   table.AddRow({"imdb", "mine"});
