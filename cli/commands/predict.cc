@@ -23,6 +23,7 @@
 #include "cli/process/captured.h"
 #include "cli/process/child_process.h"
 #include "cli/process/work_folder.h"
+#include "cli/term/output_file.h"
 #include "cli/view/format.h"
 #include "cli/view/outcomes_view.h"
 #include "cli/view/predicted_examples.h"
@@ -181,10 +182,24 @@ void ShowMeasured(const PredictArgs& args, const Answers& answers,
   std::cout << "\n" << RenderExamples(groups, predicted.table(), texts, width);
 }
 
+// A model puts the whole file into its place, so that a pipe would be gone.
+absl::Status CheckOutput(const std::string& output) {
+  const bool is_file =
+      output.empty() || (!IsStandardOutput(output) && !IsStream(output));
+  return is_file ? absl::OkStatus()
+                 : MakeError(ErrorId::kRequestInvalid,
+                             absl::StrCat(output, " is no file"),
+                             "name one, as -o answers.tsv, or leave -o out and "
+                             "give --no-labels: then answers are printed",
+                             "--output");
+}
+
 absl::StatusOr<ExitCode> Predict(Session& session, const PredictArgs& args) {
+  RETURN_IF_ERROR(CheckOutput(args.output));
   ASSIGN_OR_RETURN(const WorkFolder folder, WorkFolder::Make("", false));
-  const std::string path =
-      args.output.empty() ? folder.path() + "/predictions.tsv" : args.output;
+  const std::string path = args.output.empty()
+                               ? folder.path() + "/predictions.tsv"
+                               : WithoutLinks(args.output);
   ASSIGN_OR_RETURN(const Answers answers, RunTrainer(args, path));
   if (args.json) {
     std::cout << ToJson(answers, args.output);

@@ -15,7 +15,7 @@
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/contract/catalogue.h"
-#include "cli/term/text_file.h"
+#include "cli/term/output_file.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
@@ -26,6 +26,7 @@ constexpr std::size_t kMaxWord = 100;
 struct SchemaArgs {
   std::string what;
   std::string file;
+  bool force = false;
 };
 
 absl::StatusOr<std::string> SchemaOf(const std::string& what) {
@@ -48,11 +49,14 @@ absl::StatusOr<std::string> SchemaOf(const std::string& what) {
 
 absl::StatusOr<ExitCode> Schema(const SchemaArgs& args) {
   ASSIGN_OR_RETURN(const std::string schema, SchemaOf(args.what));
-  if (args.file.empty()) {
+  if (IsStandardOutput(args.file)) {
     std::cout << schema;
     return kExitOk;
   }
-  RETURN_IF_ERROR(WriteTextFile(args.file, schema));
+  RETURN_IF_ERROR(CheckMayReplace(args.file, args.force));
+  ASSIGN_OR_RETURN(const auto file, OutputFile::Open(args.file));
+  RETURN_IF_ERROR(file->Append(schema));
+  RETURN_IF_ERROR(file->Commit());
   std::cerr << "written: " << args.file << "\n";
   return kExitOk;
 }
@@ -68,6 +72,7 @@ void AddSchemaCommand(CLI::App& app, Invocation& invocation) {
                    "study (a study file), trial, or a message of the contract")
       ->required();
   verb->add_option("-o,--out", args->file, "Write it there")->type_name("FILE");
+  verb->add_flag("--force", args->force, "Replace a file that is there");
   verb->footer(
       "Editors that know YAML check and complete a study file that begins "
       "with\n  # yaml-language-server: $schema=study.schema.json");

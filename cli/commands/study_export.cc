@@ -5,17 +5,16 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <iostream>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/plain/file.h"
 #include "base/status_macros.h"
 #include "cli/commands/study_verbs.h"
+#include "cli/term/output_file.h"
 #include "cli/view/format.h"
 
 namespace frostline::cli {
@@ -74,43 +73,33 @@ absl::StatusOr<FileFormat> FormatOf(const ExportArgs& args) {
       "--output");
 }
 
-absl::Status Unwritable(const std::string& file, const std::string& cause) {
-  return MakeError(ErrorId::kRequestInvalid,
-                   absl::StrCat(file, " cannot be written: ", cause),
-                   "name a file in a folder that is there and may be written",
-                   "--output");
-}
-
 absl::Status ToStandardOutput(Client& client,
                               const v1::ExportTrialsRequest& request) {
   return StreamTrials(client, request, [](const std::string& piece) {
     std::cout << piece << std::flush;
     return std::cout ? absl::OkStatus()
-                     : Unwritable("standard output", "it is closed");
+                     : MakeError(ErrorId::kRequestInvalid,
+                                 "standard output cannot be written",
+                                 "name a file with -o FILE", "--output");
   });
 }
 
 absl::Status ToFile(Client& client, const v1::ExportTrialsRequest& request,
                     const std::string& path) {
   // Made with the first piece, so that a refused call leaves no trace.
-  std::optional<AtomicFile> file;
+  std::unique_ptr<OutputFile> file;
   std::int64_t bytes = 0;
-  const auto take = [&](const std::string& piece) {
-    if (!file.has_value()) {
-      Expected<AtomicFile> made = AtomicFile::Create(path);
-      if (!made.ok()) return Unwritable(path, made.fault().cause);
-      file.emplace(std::move(made).value());
+  const auto take = [&](const std::string& piece) -> absl::Status {
+    if (file == nullptr) {
+      ASSIGN_OR_RETURN(file, OutputFile::Open(path));
     }
-    const Expected<Done> put = file->Append(piece.data(), piece.size());
-    if (!put.ok()) return Unwritable(path, put.fault().cause);
     bytes += static_cast<std::int64_t>(piece.size());
-    return absl::OkStatus();
+    return file->Append(piece);
   };
   RETURN_IF_ERROR(StreamTrials(client, request, take));
   // Of a study without trials the file is empty.
   RETURN_IF_ERROR(take(""));
-  const Expected<Done> done = file->Commit();
-  if (!done.ok()) return Unwritable(path, done.fault().cause);
+  RETURN_IF_ERROR(file->Commit());
   std::cerr << "wrote " << path << ", " << FormatBytes(bytes) << "\n";
   return absl::OkStatus();
 }
@@ -118,20 +107,15 @@ absl::Status ToFile(Client& client, const v1::ExportTrialsRequest& request,
 absl::StatusOr<ExitCode> Export(Session& session, const ExportArgs& args) {
   v1::ExportTrialsRequest request;
   ASSIGN_OR_RETURN(*request.mutable_name(), StudyNameFrom(args.id));
-  std::error_code error;
-  if (!args.file.empty() && !args.force &&
-      std::filesystem::exists(args.file, error)) {
-    return MakeError(
-        ErrorId::kRequestInvalid, absl::StrCat(args.file, " is there already"),
-        "name another file, or add --force to replace it", "--output");
-  }
+  RETURN_IF_ERROR(CheckMayReplace(args.file, args.force));
   ASSIGN_OR_RETURN(const FileFormat format, FormatOf(args));
   request.set_format(format);
   request.set_with_measurements(args.with_measurements);
   request.set_filter(args.filter);
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  RETURN_IF_ERROR(args.file.empty() ? ToStandardOutput(*client, request)
-                                    : ToFile(*client, request, args.file));
+  RETURN_IF_ERROR(IsStandardOutput(args.file)
+                      ? ToStandardOutput(*client, request)
+                      : ToFile(*client, request, args.file));
   return kExitOk;
 }
 
@@ -162,7 +146,7 @@ void AddStudyExport(CLI::App& noun, Invocation& invocation) {
       invocation, [args](Session& session) { return Export(session, *args); });
   verb->add_option("ID", args->id, "The study")->required();
   verb->add_option("-o,--output", args->file,
-                   "Into this file; else to standard output");
+                   "Into this file; else, or with -, to standard output");
   verb->add_option("--format", args->format,
                    "Else as the file's name ends, else jsonl")
       ->transform(CLI::IsMember(FormatNamesOfFiles(), CLI::ignore_case));

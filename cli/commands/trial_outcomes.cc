@@ -16,6 +16,7 @@
 #include "base/status_macros.h"
 #include "cli/commands/output_flags.h"
 #include "cli/commands/trial_words.h"
+#include "cli/term/output_file.h"
 #include "cli/view/outcomes_view.h"
 
 namespace frostline::cli {
@@ -127,6 +128,7 @@ absl::StatusOr<ExitCode> FetchPredictions(Session& session,
                    PredictionsRequest(args));
   request.set_max_bytes(kPiece);
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  const bool to_output = IsStandardOutput(args.file);
   std::ofstream file;
   std::int64_t size = 0;
   do {
@@ -134,15 +136,15 @@ absl::StatusOr<ExitCode> FetchPredictions(Session& session,
         const v1::ReadPredictionsReply reply,
         client->Call(&v1::StudyService::Stub::ReadPredictions, request));
     // Not before there is something to write.
-    if (!args.file.empty() && !file.is_open()) {
+    if (!to_output && !file.is_open()) {
       file.open(args.file, std::ios::binary | std::ios::trunc);
     }
-    std::ostream& out = args.file.empty() ? std::cout : file;
+    std::ostream& out = to_output ? std::cout : file;
     out << reply.piece() << std::flush;
     if (!out) {
       return MakeError(ErrorId::kRequestInvalid,
-                       args.file.empty() ? "standard output cannot be written"
-                                         : args.file + " cannot be written",
+                       to_output ? "standard output cannot be written"
+                                 : args.file + " cannot be written",
                        "give a file in a folder of yours", "--output");
     }
     if (reply.piece().empty()) break;
@@ -191,7 +193,7 @@ void AddTrialOutcomes(CLI::App& noun, Invocation& invocation) {
          "texts",
          FetchPredictions)
       ->add_option("-o,--output", args->file,
-                   "Into this file; else to standard output");
+                   "Into this file; else, or with -, to standard output");
 }
 
 }  // namespace frostline::cli

@@ -117,6 +117,12 @@ for line in open("lines"):
   run frostline schema study -o study.schema.json
   [ "$status" -eq 0 ]
   python3 -m json.tool study.schema.json >/dev/null
+  run frostline schema study -o study.schema.json
+  [ "$status" -eq 2 ]
+  says "is there already" "--force"
+  frostline schema study -o study.schema.json --force
+  frostline schema study -o - | cmp - study.schema.json
+  [ ! -e ./- ]
   run frostline schema studdy
   [ "$status" -eq 2 ]
   says "did you mean 'study'?"

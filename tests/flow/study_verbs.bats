@@ -155,6 +155,14 @@ assert labels["evil"] == sys.argv[1], labels' "$evil"
   [ "$status" -eq 2 ]
   says "films.jsonl is there already" "--force"
   [ "$(cksum films.jsonl)" = "$before" ]
+  ln -s linked.jsonl link.jsonl
+  frostline study export films --with-measurements -o link.jsonl
+  [ -L link.jsonl ]
+  cmp films.jsonl linked.jsonl
+  frostline study export films --with-measurements -o - | cmp - films.jsonl
+  [ ! -e ./- ]
+  frostline study export films -o /dev/null
+  [ -c /dev/null ]
   run frostline study export films -o nowhere/films.jsonl
   [ "$status" -eq 2 ]
   run frostline study export nobody -o nobody.jsonl

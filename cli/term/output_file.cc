@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/term/output_file.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+
+namespace frostline::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// As many as Linux follows.
+constexpr int kMostLinks = 40;
+
+absl::Status Unwritable(const std::string& path, const std::string& why) {
+  return MakeError(
+      ErrorId::kRequestInvalid, absl::StrCat(path, " cannot be written: ", why),
+      "name a file in a folder that is there and may be written", "--output");
+}
+
+absl::Status StatusOf(const std::string& path, const Expected<Done>& done) {
+  return done.ok() ? absl::OkStatus() : Unwritable(path, done.fault().cause);
+}
+
+}  // namespace
+
+bool IsStandardOutput(const std::string& path) {
+  return path.empty() || path == "-" || path == "/dev/stdout";
+}
+
+std::string WithoutLinks(const std::string& path) {
+  fs::path at(path);
+  std::error_code error;
+  for (int i = 0; i < kMostLinks; ++i) {
+    if (!fs::is_symlink(fs::symlink_status(at, error))) break;
+    const fs::path target = fs::read_symlink(at, error);
+    if (error) break;
+    at = at.parent_path() / target;
+  }
+  return at.string();
+}
+
+bool IsStream(const std::string& path) {
+  std::error_code error;
+  const fs::file_status found = fs::status(path, error);
+  return fs::exists(found) && !fs::is_regular_file(found) &&
+         !fs::is_directory(found);
+}
+
+absl::Status CheckMayReplace(const std::string& path, bool force) {
+  std::error_code error;
+  if (force || IsStandardOutput(path) || IsStream(path) ||
+      !fs::exists(path, error)) {
+    return absl::OkStatus();
+  }
+  return MakeError(
+      ErrorId::kRequestInvalid, absl::StrCat(path, " is there already"),
+      "name another file, or add --force to replace it", "--output");
+}
+
+absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Open(
+    const std::string& path) {
+  std::unique_ptr<OutputFile> output(new OutputFile(path));
+  if (IsStream(path)) {
+    output->stream_.open(path, std::ios::binary);
+    if (!output->stream_) return Unwritable(path, "it takes nothing");
+    return output;
+  }
+  Expected<AtomicFile> made = AtomicFile::Create(WithoutLinks(path));
+  if (!made.ok()) return Unwritable(path, made.fault().cause);
+  output->file_.emplace(std::move(made).value());
+  return output;
+}
+
+absl::Status OutputFile::Append(const std::string& piece) {
+  if (file_.has_value()) {
+    return StatusOf(path_, file_->Append(piece.data(), piece.size()));
+  }
+  stream_ << piece << std::flush;
+  return stream_ ? absl::OkStatus() : Unwritable(path_, "it takes no more");
+}
+
+absl::Status OutputFile::Commit() {
+  return file_.has_value() ? StatusOf(path_, file_->Commit())
+                           : absl::OkStatus();
+}
+
+}  // namespace frostline::cli
