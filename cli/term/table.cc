@@ -30,7 +30,9 @@ void Table::AddRow(std::vector<std::string> cells) {
 void Table::AddCells(std::vector<Cell> cells) {
   cells.resize(columns_.size());
   Row row;
-  for (Cell& cell : cells) {
+  row.exact.reserve(cells.size());
+  row.shown.reserve(cells.size());
+  for (const Cell& cell : cells) {
     const std::string& exact = cell.exact.empty() ? cell.shown : cell.exact;
     row.exact.push_back(proto::CleanText(exact, kMaxExactBytes));
     row.shown.push_back(proto::CleanText(cell.shown, kMaxCellBytes));
