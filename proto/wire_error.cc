@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/wire_error.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -85,6 +86,12 @@ absl::Status WithoutDetails(grpc::StatusCode code, const std::string& cause) {
 }  // namespace
 
 std::string CleanText(const std::string& text, std::size_t max_bytes) {
+  // Nearly all texts are such, and a table has many.
+  const bool is_plain = text.size() <= max_bytes &&
+                        std::all_of(text.begin(), text.end(), [](char c) {
+                          return c >= ' ' && c <= '~';
+                        });
+  if (is_plain) return text;
   std::string clean;
   for (std::size_t i = 0; i < text.size() && clean.size() <= max_bytes;) {
     const CodePoint point = DecodeAt(text, i);

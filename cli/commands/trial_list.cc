@@ -14,6 +14,7 @@
 #include "cli/client/notes.h"
 #include "cli/commands/output_flags.h"
 #include "cli/view/format.h"
+#include "cli/view/space_names.h"
 #include "cli/view/trial_table.h"
 #include "cli/view/trial_view.h"
 
@@ -57,12 +58,14 @@ std::string FilterOf(const ListArgs& args) {
 }
 
 absl::StatusOr<v1::ListTrialsReply> FetchTrials(Client& client,
-                                                const std::string& study,
+                                                const v1::Study& study,
                                                 const ListArgs& args) {
   v1::ListTrialsRequest request;
-  request.set_parent(study);
+  request.set_parent(study.name());
   request.set_filter(FilterOf(args));
-  if (NeedsRates(args.output)) request.set_view(v1::TRIAL_VIEW_FULL);
+  if (NeedsRates(args.output) && !ModuleNames(study.spec()).empty()) {
+    request.set_view(v1::TRIAL_VIEW_FULL);
+  }
   // What is sorted here is cut behind that.
   const bool all = args.limit == 0 || !args.output.sort.empty();
   if (all)
@@ -87,8 +90,7 @@ absl::Status Print(const Terminal& terminal, const Output& output,
   return PrintList(
       terminal, output, reply,
       [&reply, &spec](bool wide) {
-        return TrialTable({reply.trials().begin(), reply.trials().end()}, spec,
-                          wide);
+        return TrialTable(reply.trials(), spec, wide);
       },
       none);
 }
@@ -122,7 +124,7 @@ absl::StatusOr<ExitCode> List(Session& session, ListArgs args) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
   ASSIGN_OR_RETURN(const v1::ListTrialsReply trials,
-                   FetchTrials(*client, name, args));
+                   FetchTrials(*client, study, args));
   if (!args.output.sort.empty()) args.output.limit = args.limit;
   RETURN_IF_ERROR(Print(session.terminal, args.output, trials, study.spec(),
                         "no such trials"));

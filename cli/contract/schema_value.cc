@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/contract/schema_value.h"
 
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -8,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "base/plain/json_text.h"
 #include "cli/contract/comments.h"
+#include "cli/contract/number_bounds.h"
 #include "cli/study_file/yaml_scalar.h"
 #include "cli/study_file/yaml_sugar.h"
 
@@ -98,8 +103,29 @@ std::string TextSchema(const FieldDescriptor& field, SchemaForm form) {
   return schema.Json();
 }
 
+std::string JsonNumber(double number) {
+  const bool is_whole = std::trunc(number) == number;
+  return is_whole ? absl::StrCat(static_cast<std::int64_t>(number))
+                  : absl::StrCat(number);
+}
+
+// What a file may not say; an answer may hold what an older coordinator took.
+void PutBounds(const FieldDescriptor& field, NumberBounds bounds,
+               SchemaForm form, SchemaObject* schema) {
+  if (form == SchemaForm::kStudyFile) {
+    const NumberBounds known = BoundsOf(field);
+    if (known.least.has_value()) bounds.least = known.least;
+    if (known.most.has_value()) bounds.most = known.most;
+  }
+  if (bounds.least) schema->Put("minimum", JsonNumber(*bounds.least));
+  if (bounds.most) schema->Put("maximum", JsonNumber(*bounds.most));
+}
+
 std::string NumberSchema(const FieldDescriptor& field, SchemaForm form) {
-  const std::string number = SchemaObject().PutText("type", "number").Json();
+  SchemaObject bounded;
+  bounded.PutText("type", "number");
+  PutBounds(field, {}, form, &bounded);
+  const std::string number = bounded.Json();
   if (form == SchemaForm::kJson) {
     return AnyOf(
         {number, SchemaObject()
@@ -124,10 +150,13 @@ std::string WholeSchema(const FieldDescriptor& field, SchemaForm form) {
   } else {
     schema.PutText("type", "integer");
   }
-  if (type == FieldDescriptor::CPPTYPE_UINT64) schema.Put("minimum", "0");
+  NumberBounds bounds;
+  if (type == FieldDescriptor::CPPTYPE_UINT64) bounds.least = 0.0;
   if (type == FieldDescriptor::CPPTYPE_INT32) {
-    schema.Put("minimum", "-2147483648").Put("maximum", "2147483647");
+    bounds = {.least = std::numeric_limits<std::int32_t>::min(),
+              .most = std::numeric_limits<std::int32_t>::max()};
   }
+  PutBounds(field, bounds, form, &schema);
   return schema.Json();
 }
 

@@ -31,6 +31,8 @@ void Table::AddRow(std::vector<std::string> cells) {
 void Table::AddCells(std::vector<Cell> cells) {
   cells.resize(columns_.size());
   Row row;
+  row.exact.reserve(cells.size());
+  row.shown.reserve(cells.size());
   for (Cell& cell : cells) {
     row.shown.push_back(proto::CleanText(cell.shown, kMaxCellBytes));
     // Letter for letter: CSV is for programs, as JSON is.

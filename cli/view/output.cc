@@ -190,10 +190,15 @@ absl::Status PrintList(const Terminal& terminal, const Output& output,
   } else if (narrow) {
     text = all.Render(terminal.width);
   } else {
-    const Table chosen = all.WithRows(rows);
-    const Table shown =
-        output.format == Format::kTable ? table(false).WithRows(rows) : chosen;
-    ASSIGN_OR_RETURN(text, TableText(terminal, output, shown, chosen));
+    // A copy of many rows takes its time, and is made where rows are chosen.
+    std::optional<Table> some;
+    if (chooses) some = all.WithRows(rows);
+    const Table& chosen = some.has_value() ? *some : all;
+    std::optional<Table> small;
+    if (output.format == Format::kTable) small = table(false).WithRows(rows);
+    ASSIGN_OR_RETURN(
+        text, TableText(terminal, output, small.has_value() ? *small : chosen,
+                        chosen));
   }
   if (rows.empty() && is_table && output.format != Format::kCsv) {
     std::cerr << none << "\n";

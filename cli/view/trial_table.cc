@@ -5,7 +5,9 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -37,8 +39,8 @@ std::string ShortName(const std::string& parameter) {
 // Adds those that `names` lacks, in the order of first appearance: conditional
 // parameters are not in all trials.
 std::vector<std::string> WithNamesIn(std::vector<std::string> names,
-                                     const std::vector<v1::Trial>& trials,
-                                     const auto& items, const auto& name) {
+                                     const Trials& trials, const auto& items,
+                                     const auto& name) {
   std::set<std::string> seen(names.begin(), names.end());
   for (const v1::Trial& trial : trials) {
     for (const auto& item : items(trial)) {
@@ -73,8 +75,8 @@ void AddObjectives(const v1::StudySpec& spec, TrialColumns& columns) {
 }
 
 // `all`: also those that no trial here has.
-void AddParameters(const std::vector<v1::Trial>& trials,
-                   const v1::StudySpec& spec, bool all, TrialColumns& columns) {
+void AddParameters(const Trials& trials, const v1::StudySpec& spec, bool all,
+                   TrialColumns& columns) {
   const auto name = [](const v1::ParameterValue& one) { return one.name(); };
   const auto items = [](const v1::Trial& trial) -> const auto& {
     return trial.parameters();
@@ -140,7 +142,7 @@ void AddUsage(TrialColumns& columns) {
   });
 }
 
-void AddMetrics(const std::vector<v1::Trial>& trials, const v1::StudySpec& spec,
+void AddMetrics(const Trials& trials, const v1::StudySpec& spec,
                 TrialColumns& columns) {
   std::set<std::string> names;
   for (const v1::Trial& trial : trials) {
@@ -162,7 +164,7 @@ void AddMetrics(const std::vector<v1::Trial>& trials, const v1::StudySpec& spec,
   }
 }
 
-void AddRates(const std::vector<v1::Trial>& trials, const v1::StudySpec& spec,
+void AddRates(const Trials& trials, const v1::StudySpec& spec,
               TrialColumns& columns) {
   const auto name = [](const v1::ModuleRate& one) { return one.module(); };
   const auto items = [](const v1::Trial& trial) -> const auto& {
@@ -198,8 +200,8 @@ void AddWords(TrialColumns& columns) {
   add("device", [](const v1::Trial& trial) { return trial.usage().device(); });
 }
 
-TrialColumns UsualColumns(const std::vector<v1::Trial>& trials,
-                          const v1::StudySpec& spec, bool all) {
+TrialColumns UsualColumns(const Trials& trials, const v1::StudySpec& spec,
+                          bool all) {
   TrialColumns columns;
   columns.push_back({{"TRIAL", Align::kRight}, [](const v1::Trial& trial) {
                        return Cell{absl::StrCat(trial.number())};
@@ -246,8 +248,7 @@ Cell CountCell(std::int64_t count) {
   return {FormatCount(count), absl::StrCat(count)};
 }
 
-Table TrialTable(const std::vector<v1::Trial>& trials,
-                 const v1::StudySpec& spec, bool all) {
+Table TrialTable(const Trials& trials, const v1::StudySpec& spec, bool all) {
   TrialColumns columns = UsualColumns(trials, spec, all);
   AddParameters(trials, spec, all, columns);
   if (all) {

@@ -55,7 +55,8 @@ std::string ObjectiveText(const v1::Trial& trial, const v1::StudySpec& spec) {
 
 std::string RenderTrialTable(const std::vector<v1::Trial>& trials,
                              const v1::StudySpec& spec, int width) {
-  return TrialTable(trials, spec, /*all=*/false).Render(width);
+  return TrialTable({trials.begin(), trials.end()}, spec, /*all=*/false)
+      .Render(width);
 }
 
 std::string FrontHeading(std::size_t trials, int width) {

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "study/setting_limits.h"
+
 namespace frostline::server {
 
 inline constexpr std::size_t kMaxRequestBytes = std::size_t{1} << 20;
@@ -37,7 +39,7 @@ inline constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 20;
 inline constexpr std::int64_t kMaxSlots = 1'024;  // of a worker
 inline constexpr std::size_t kMaxLabels = 64;
 inline constexpr std::size_t kMaxLabelBytes = 256;  // each key, each value
-inline constexpr int kMaxPriority = 1'000;          // and its negative
+inline constexpr int kMaxPriority = kMostPriority;
 inline constexpr std::size_t kMaxReasonBytes = 4 * 1024;
 inline constexpr std::size_t kMaxLogTailBytes = 64 * 1024;
 inline constexpr std::size_t kMaxExamplesBytes = 512 * 1024;  // of one set

@@ -16,11 +16,12 @@
 #include "server/wire/rules.h"
 #include "study/model_shape.h"
 #include "study/objective.h"
+#include "study/setting_limits.h"
 #include "study/space.h"
 
 namespace frostline::server {
 
-inline constexpr std::int64_t kMaxTrialsPerStudy = 1'000'000;
+inline constexpr std::int64_t kMaxTrialsPerStudy = kMostBudgetTrials;
 inline constexpr std::size_t kMaxSpecBytes = std::size_t{256} * 1024;
 
 struct CheckedStudy {

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <limits>
 #include <string>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cli/view/format.h"
@@ -71,8 +70,7 @@ void MeasureStart(const Bench& bench) {
 
 void MeasureTrials(const Bench& bench) {
   const v1::ListTrialsReply reply = ManyTrials();
-  const std::vector<v1::Trial> trials(reply.trials().begin(),
-                                      reply.trials().end());
+  const cli::Trials& trials = reply.trials();
   v1::StudySpec spec;
   spec.add_objectives()->set_metric("accuracy");
   const auto measure = [&bench](const char* what, const auto& work) {

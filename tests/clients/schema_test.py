@@ -31,8 +31,13 @@ WRONG = (
     "constraints: {loss: frozen}", "pruner: {name: asha, options: 3}",
 )
 # The coordinator refuses these alone.
-NOT_SERVED = ("enqueue: [{baseline: true}]",)
+NOT_SERVED = (
+    "enqueue: [{baseline: true}]", "priority: 5000", "priority: -1001", "max_parallel: -1",
+    "training: {epochs: -1}", "lease: {max_trial_faults: -1}",
+    "model: {id: a, layers: 100000}", "data: {id: a, train_rows: -5}",
+)
 RIGHT = (
+    "priority: -1000", "max_parallel: 0", "training: {epochs: 0}",
     "seeds: PAIRED", "seeds: SEED_MODE_FIXED", "lease: {ttl: 1h30m}",
     "lease: {ttl: 90}", "freeze: LR0", "model: 3", "labels: {team: 7, a: on}",
     "minimize: [loss, {train_seconds: {lo: 0}}]", "warm_start: [studies/old]",
@@ -113,6 +118,10 @@ class SchemaTest(unittest.TestCase):
             self.assertFalse(self.reader_takes(SMALL + line), line)
         for line in NOT_SERVED:
             self.assertNotEqual(self.mistakes(SMALL + line), [], line)
+        for budget in (-3, 0, 2000000):
+            self.assertNotEqual(
+                self.mistakes(SMALL.replace("budget: 9", f"budget: {budget}")),
+                [], budget)
         for gone in SMALL.splitlines():
             self.assertNotEqual(self.mistakes(SMALL.replace(gone, "")), [])
 

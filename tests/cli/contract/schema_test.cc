@@ -42,6 +42,20 @@ TEST(Schema, OfAStudyFileHasTheKeysThatAreServedAndTheShortForms) {
   EXPECT_THAT(Below(root, {"$defs", "ModuleSpace", "anyOf"}), NotNull());
 }
 
+TEST(Schema, OfAStudyFileTellsTheBoundsThatCreateHolds) {
+  const std::string text = StudyFileSchema();
+  const auto schema = Json::Parse(text);
+  ASSERT_TRUE(schema.ok());
+  const JsonValue* const priority =
+      Below(&schema.value().root(), {"properties", "priority"});
+  ASSERT_THAT(Below(priority, {"minimum"}), NotNull());
+  EXPECT_EQ(Below(priority, {"minimum"})->number, -1000);
+  EXPECT_EQ(Below(priority, {"maximum"})->number, 1000);
+  // Of an answer nothing is refused.
+  EXPECT_THAT(MessageSchema(*v1::StudySettings::descriptor()),
+              testing::Not(HasSubstr("\"maximum\": 1000\n")));
+}
+
 TEST(Schema, DescribesFieldsWithTheCommentsOfTheContract) {
   const std::string text = StudyFileSchema();
   const auto schema = Json::Parse(text);
