@@ -155,12 +155,14 @@ class World:
 
     def keep(self, script):
         """Until this world ends; commands find a coordinator that it begins."""
-        self.processes.append(Begun(self, self.words(script)))
-        self.processes[-1].hear()
-        if script.startswith("frostline serve"):
-            self.processes[-1].hear("listening on ", script.count("--listen"))
-            addresses = re.findall(r"^listening on (\S+)",
-                                   self.processes[-1].said(), re.M)
+        begun = Begun(self, self.words(script))
+        self.processes.append(begun)
+        serves = script.startswith("frostline serve")
+        begun.hear("listening on " if serves else "", script.count("--listen"))
+        if begun.process.poll():
+            raise RuntimeError(f"{script}\n{begun.said()}")
+        if serves:
+            addresses = re.findall(r"^listening on (\S+)", begun.said(), re.M)
             self.knows(addresses[0], addresses[-1])
 
     def serve(self):
