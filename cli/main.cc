@@ -25,6 +25,7 @@
 #include "cli/hidden_words.h"
 #include "cli/process/child_process.h"
 #include "cli/slurm/slurm_command.h"
+#include "cli/whole_numbers.h"
 #include "tls/idle_connections.h"
 
 namespace frostline::cli {
@@ -138,6 +139,7 @@ ExitCode Main(const std::vector<std::string>& arguments) {
   Invocation invocation;
   AddCommands(app, invocation);
   AddGlobalOptions(app, invocation);
+  TakeDecimalAlone(app);
   const auto configuration = LoadConfiguration(PlacesOfUser());
   if (configuration.ok()) PassOn(*configuration);  // before flags are read
   if (const auto code = AnswerScript(app, arguments)) return *code;

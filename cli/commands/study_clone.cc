@@ -29,7 +29,7 @@ struct CloneArgs {
   std::string as;
   std::vector<std::string> changes;
   std::optional<std::int64_t> trials;
-  std::optional<std::int64_t> seed;
+  std::optional<std::uint64_t> seed;
   bool with_trials = false;
   Output output = {};
 };
@@ -51,7 +51,7 @@ absl::StatusOr<v1::CreateStudyRequest> CloneRequest(const v1::Study& study,
     request.mutable_settings()->mutable_budget()->set_trials(*args.trials);
   }
   if (args.seed) {
-    request.mutable_spec()->set_seed(static_cast<std::uint64_t>(*args.seed));
+    request.mutable_spec()->set_seed(*args.seed);
   }
   return request;
 }

@@ -28,7 +28,7 @@ struct CreateArgs {
   bool dry_run = false;
   Output output;
   std::optional<std::int64_t> trials;
-  std::optional<std::int64_t> seed;
+  std::optional<std::uint64_t> seed;
 };
 
 absl::StatusOr<StudyFile> ReadStudy(const CreateArgs& args) {
@@ -43,7 +43,7 @@ absl::StatusOr<StudyFile> ReadStudy(const CreateArgs& args) {
                      "give --id ID, or write id: in the file", "id");
   }
   if (args.trials) study.settings.mutable_budget()->set_trials(*args.trials);
-  if (args.seed) study.spec.set_seed(static_cast<std::uint64_t>(*args.seed));
+  if (args.seed) study.spec.set_seed(*args.seed);
   return study;
 }
 

@@ -140,6 +140,26 @@ TEST(CommandLine, RefusesWrongUseWithCode2) {
   }
 }
 
+TEST(CommandLine, TakesWholeNumbersInDecimalAlone) {
+  for (const char* const arguments :
+       {"study create x --seed -1", "study create x --seed 010",
+        "study create x --seed 99999999999999999999",
+        "study create x --trials 010", "study create x --trials 0x10",
+        "study update x --priority 1e3", "study update x --priority -01",
+        "trial list x --limit 010", "audit --limit 010", "doctor --port 0100",
+        "init x --trials 07", "trial retry x 1 --seed +1"}) {
+    const Ran ran = Frostline(arguments);
+    EXPECT_EQ(ran.code, 2) << arguments;
+    EXPECT_THAT(ran.output, AllOf(HasSubstr("FL-1016"), HasSubstr("fix: ")));
+  }
+  EXPECT_THAT(Frostline("study create x --seed 010").output,
+              HasSubstr("write it without"));
+  // The largest seed is read; that there is no file comes after it.
+  EXPECT_THAT(
+      Frostline("study create /no/x --seed 18446744073709551615").output,
+      HasSubstr("/no/x"));
+}
+
 TEST(CommandLine, SaysWhoDoesNotAnswerWithCode7) {
   const Ran ran = Frostline("--connect 127.0.0.1:1 study list");
   EXPECT_EQ(ran.code, 7);

@@ -141,7 +141,8 @@ FLOORS = {
         "slurm": ("commands", "view", "context", "client", "process", "term"),
         "command_line": ("commands", "help"),
         "hidden_words": ("command_line", "commands", "help"),
-        "main": ("hidden_words", "doctor", "slurm", "command_line", "commands",
+        "whole_numbers": (),
+        "main": ("whole_numbers", "hidden_words", "doctor", "slurm", "command_line", "commands",
                  "process"),
     },
 }

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: whole_numbers.h
+#ifndef FROSTLINE_CLI_WHOLE_NUMBERS_H_
+#define FROSTLINE_CLI_WHOLE_NUMBERS_H_
+
+#include <CLI/CLI.hpp>
+
+namespace frostline::cli {
+
+// Lets every option that holds a whole number, of `app` and of all commands
+// below it, take it in decimal alone. CLI11 reads 010 as eight and -1 as
+// 18446744073709551615. Call it once all options are added.
+void TakeDecimalAlone(CLI::App& app);
+
+}  // namespace frostline::cli
+
+#endif  // FROSTLINE_CLI_WHOLE_NUMBERS_H_
