@@ -73,8 +73,8 @@ SamplerChoice ChooseSampler(const Space& space,
   // The figures are in docs/measured/search.md; they are of another size.
   return {
       "levels-gp",
-      "every parameter has levels, and on such spaces it came nearer to the "
-      "best point, in 50 trials and in 100"};
+      "every parameter has levels, where it came nearer to the best point, in "
+      "50 trials and in 100"};
 }
 
 std::string ResolveSampler(const std::string& name, const Options& options,

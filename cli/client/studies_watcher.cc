@@ -103,8 +103,8 @@ absl::Status StudiesWatch::CatchUp(const v1::Study& study, std::int64_t* seen) {
 }
 
 bool IsPassing(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
-         absl::IsResourceExhausted(status);
+  return absl::IsUnavailable(status) || absl::IsCancelled(status) ||
+         absl::IsDeadlineExceeded(status) || absl::IsResourceExhausted(status);
 }
 
 }  // namespace

@@ -49,9 +49,11 @@ absl::Status ReadStream(Client& client, const WatchOptions& options,
   return client.Explain(status);
 }
 
+// A coordinator that is about to end cancels what it has just accepted.
 bool IsPassing(const absl::Status& status) {
   return status.ok() || absl::IsUnavailable(status) ||
-         absl::IsDeadlineExceeded(status) || absl::IsResourceExhausted(status);
+         absl::IsCancelled(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsResourceExhausted(status);
 }
 
 // Where to go on when the coordinator's history starts later, or ends earlier

@@ -137,7 +137,7 @@ for one in json.load(sys.stdin)["settings"]:
   [[ $output == *":2:1: a project file may not say token_file"* ]]
   write "$PROJECT" 'connect: evil:1\n'
   export FROSTLINE_TOKEN_FILE=$HOME/token
-  [ "$(origin_of token_file)" = "registry default" ]
+  [ "$(origin_of token_file)" = " default" ]
   [ "$(origin_of token_file --connect lab:1)" = \
     "$HOME/token \$FROSTLINE_TOKEN_FILE" ]
 }

@@ -168,7 +168,7 @@ assert labels["evil"] == sys.argv[1], labels' "$evil"
   run frostline study export nobody -o nobody.jsonl
   [ "$status" -eq 3 ]
   run frostline study export films --filter 'state ~ x' -o nobody.jsonl
-  [ "$status" -eq 100 ]
+  [ "$status" -eq 2 ]
   [ ! -e nobody.jsonl ]
   run frostline study export films --format csv --filter 'state = FAILED'
   [ "${#lines[@]}" -eq 1 ]
@@ -260,13 +260,13 @@ print([t["note"] for t in json.load(sys.stdin)["trials"] if t["note"]])'
 @test "notes go with trials, and a study's notes are compared" {
   frostline trial note films 1 "bad luck"
   frostline study export films --force -o noted.jsonl
-  frostline study clone films noted --set enqueue=[]
-  frostline study import noted noted.jsonl
-  [ "$(notes_of noted)" = "['bad luck']" ]
+  frostline study clone films kept --set enqueue=[]
+  frostline study import kept noted.jsonl
+  [ "$(notes_of kept)" = "['bad luck']" ]
   # Imported again it does not undo what was written since.
-  frostline trial note noted 1 "good luck"
-  frostline study import noted noted.jsonl
-  [ "$(notes_of noted)" = "['good luck']" ]
+  frostline trial note kept 1 "good luck"
+  frostline study import kept noted.jsonl
+  [ "$(notes_of kept)" = "['good luck']" ]
   frostline study clone films copied --with-trials --set enqueue=[]
   [ "$(notes_of copied)" = "['bad luck']" ]
   frostline trial note films 1 ''

@@ -86,11 +86,14 @@ class WatcherTest : public testing::Test {
 const grpc::Status kAway(grpc::StatusCode::UNAVAILABLE, "restarting");
 
 TEST_F(WatcherTest, GoesOnFromTheLastRevisionItSaw) {
-  studies_.scripts = {{{6, 7}, kAway}, {{}, kAway}, {{8, 9}, kAway}};
+  // One that is about to end cancels what it has accepted.
+  const grpc::Status ends(grpc::StatusCode::CANCELLED, "");
+  studies_.scripts = {
+      {{6, 7}, kAway}, {{}, kAway}, {{}, ends}, {{8, 9}, kAway}};
   EXPECT_OK(WatchUntil(9));
   EXPECT_THAT(seen_, ElementsAre(6, 7, 8, 9));
-  EXPECT_THAT(studies_.asked_after, ElementsAre(5, 7, 7));
-  EXPECT_EQ(breaks_, 2);
+  EXPECT_THAT(studies_.asked_after, ElementsAre(5, 7, 7, 7));
+  EXPECT_EQ(breaks_, 3);
 }
 
 TEST_F(WatcherTest, EndsWithAnErrorThatDoesNotPass) {
