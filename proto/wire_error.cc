@@ -66,12 +66,13 @@ absl::Status WithoutDetails(grpc::StatusCode code, const std::string& cause) {
     return MakeError(
         ErrorId::kTlsRefused, cause,
         "give --tls-ca the CA of this coordinator, and its host as "
-        "the certificate has it (`frostline tls init --host`)");
+        "the certificate has it (`frostline tls init --host HOST`)");
   }
   if (code == grpc::StatusCode::UNAVAILABLE) {
-    return MakeError(ErrorId::kCoordinatorAway, cause,
-                     "start it with `frostline serve`, or check the address "
-                     "and the network");
+    return MakeError(
+        ErrorId::kCoordinatorAway, cause,
+        "start it with `frostline serve --data frost`, or check the address "
+        "and the network");
   }
   if (code == grpc::StatusCode::UNIMPLEMENTED) {
     return MakeError(

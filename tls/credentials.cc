@@ -47,11 +47,11 @@ absl::Status CheckTime(const std::string& path, const std::string& pem,
         "set the clock, or give another certificate", field);
   }
   if (now < facts->expires) return absl::OkStatus();
-  return MakeError(
-      ErrorId::kTlsFile,
-      absl::StrCat(path, " expired at ", Shown(facts->expires)),
-      "make another with `frostline tls issue`, or have its issuer renew it",
-      field);
+  return MakeError(ErrorId::kTlsFile,
+                   absl::StrCat(path, " expired at ", Shown(facts->expires)),
+                   "make another with `frostline tls issue --host HOST`, or "
+                   "have its issuer renew it",
+                   field);
 }
 
 absl::Status CheckOwn(const TlsFiles& files, WallMicros now) {

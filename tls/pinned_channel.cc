@@ -68,12 +68,13 @@ absl::Status Judge(int error, const std::string& host) {
                      "set the clock");
     case X509_V_ERR_CERT_HAS_EXPIRED:
       return Refused(absl::StrCat("the certificate of ", host, " has expired"),
-                     "have it renewed there with `frostline tls issue`, or set "
+                     "have it renewed there with `frostline tls issue --host "
+                     "HOST`, or set "
                      "this machine's clock");
     case X509_V_ERR_INVALID_PURPOSE:
       return Refused(
           absl::StrCat("the certificate of ", host, " is no coordinator's"),
-          "serve with the certificate of `frostline tls init`");
+          "serve with the certificate of `frostline tls init --host HOST`");
     default:
       return Wrong(absl::StrCat("the certificate of ", host,
                                 " is not signed by the CA of the fingerprint: ",
@@ -138,7 +139,7 @@ absl::Status CheckPinnedChain(const std::string& chain_pem, const Pin& pin,
       ErrorId::kFingerprintWrong,
       absl::StrCat("the coordinator's certificate has not the host ", pin.host),
       "join by a name that it has, or issue it anew with all names: "
-      "`frostline tls issue --host`");
+      "`frostline tls issue --host HOST`");
 }
 
 class PinnedChannel::Verdict {

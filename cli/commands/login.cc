@@ -32,7 +32,9 @@ absl::Status CheckFlags(const Session& session) {
       !session.flags.access.tls.key.empty()) {
     return MakeError(ErrorId::kRequestInvalid,
                      "a context keeps a token, not a certificate",
-                     "make a token: `frostline token create`", "--tls-cert");
+                     "make a token: `frostline token create --role researcher "
+                     "--subject NAME`",
+                     "--tls-cert");
   }
   if (session.flags.connect.empty() && session.flags.context.empty()) {
     return absl::OkStatus();
@@ -84,9 +86,11 @@ absl::StatusOr<SecretString> TokenOf(const Session& session) {
 absl::Status CheckToken(const SecretString& token) {
   for (const char c : token.Reveal()) {
     if (c <= ' ' || c >= '\x7F') {
-      return MakeError(
-          ErrorId::kRequestInvalid, "what was given is no token in one line",
-          "give what `frostline token create` printed", "--token-file");
+      return MakeError(ErrorId::kRequestInvalid,
+                       "what was given is no token in one line",
+                       "give what `frostline token create --role researcher "
+                       "--subject NAME` printed",
+                       "--token-file");
     }
   }
   return absl::OkStatus();

@@ -35,11 +35,12 @@ absl::StatusOr<std::string> RegistryFolder(const std::string& named) {
     const auto full = std::filesystem::absolute(registry->folder, ignored);
     return ignored ? registry->folder : full.string();
   }
-  return MakeError(ErrorId::kRequestInvalid,
-                   "workers on this machine need a registry, and none is here",
-                   "name it with --registry DIR; `frostline registry add` "
-                   "makes one",
-                   "--registry");
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      "workers on this machine need a registry, and none is here",
+      "name it with --registry DIR; `frostline registry add model DIR` "
+      "makes one",
+      "--registry");
 }
 
 // Beside the database unless somebody named a place; "" writes none.

@@ -115,7 +115,7 @@ absl::StatusOr<ExitCode> List(Session& session, const ListArgs& args) {
   RETURN_IF_ERROR(PrintList(
       session.terminal, args.output, StockOf(registry),
       [&registry](bool) { return RegistryTable(registry); },
-      args.folder + " is empty; `frostline registry add` fills it"));
+      args.folder + " is empty; `frostline registry add model DIR` fills it"));
   return kExitOk;
 }
 

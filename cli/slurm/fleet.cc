@@ -52,7 +52,8 @@ absl::Status NoFleet(const FleetOf& fleet) {
   return MakeError(ErrorId::kSlurmRefused,
                    absl::StrCat("no task of ", JobNameOf(fleet),
                                 " waits or runs on this cluster"),
-                   "`frostline slurm up` submits them; what ended says why in "
+                   "`frostline slurm up STUDY --registry DIR` submits them; "
+                   "what ended says why in "
                    "its log");
 }
 

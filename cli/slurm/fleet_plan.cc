@@ -115,8 +115,9 @@ absl::StatusOr<FleetPlan> PlanFleet(Client& client, const Slurm& slurm,
     return MakeError(ErrorId::kStudyNotActive,
                      absl::StrCat(args.fleet.study,
                                   " has ended: ", NameOf(studies[0].state())),
-                     "name a study that is active, or raise its budget with "
-                     "`frostline study update`");
+                     absl::StrCat("name a study that is active, or raise its "
+                                  "budget with `frostline study update ",
+                                  args.fleet.study, " --budget N`"));
   }
   plan.array.name = JobNameOf(args.fleet);
   RETURN_IF_ERROR(RefuseSecondFleet(slurm, plan.array.name));

@@ -97,7 +97,7 @@ void EndInvitations(Session& session, const std::set<std::string>& workers) {
   if (!ended.ok()) {
     std::cerr << "invitations that nobody used are still good: "
               << ended.status().message()
-              << "; `frostline token revoke` ends them\n";
+              << "; `frostline token revoke ID` ends each\n";
   } else if (*ended == 1) {
     std::cerr << "1 invitation that nobody used is ended\n";
   } else if (*ended > 1) {

@@ -15,9 +15,9 @@ namespace {
 
 constexpr char kBearer[] = "bearer ";  // in any case, as RFC 6750 has it
 constexpr char kCredentialsFix[] =
-    "have an admin make a token with `frostline token create`, put it in a "
-    "file that only you may read, and give --token-file FILE; or show a "
-    "certificate";
+    "have an admin make a token with `frostline token create --role "
+    "researcher --subject NAME`, put it in a file that only you may read, and "
+    "give --token-file FILE; or show a certificate";
 
 absl::Status Missing(const std::string& cause) {
   return MakeError(ErrorId::kCredentialsMissing, cause, kCredentialsFix);
@@ -80,7 +80,8 @@ absl::Status CheckHolds(const CallerIdentity& caller) {
   return MakeError(
       is_token ? ErrorId::kTokenInvalid : ErrorId::kCertificateRevoked,
       absl::StrCat("what ", caller.subject, " called with was revoked"),
-      is_token ? "have an admin make a token with `frostline token create`"
+      is_token ? "have an admin make a token with `frostline token "
+                 "create --role researcher --subject NAME`"
                : "join again with `frostline worker invite`");
 }
 

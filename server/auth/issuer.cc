@@ -15,11 +15,12 @@ constexpr char kField[] = "--tls-ca-key";
 }  // namespace
 
 absl::Status CannotIssue(const std::string& field) {
-  return MakeError(ErrorId::kJoinUnavailable,
-                   "this coordinator does not have the key of its CA",
-                   "start it with --tls DIR, where `frostline tls init` made "
-                   "ca.key; or issue by hand with `frostline tls issue`",
-                   field);
+  return MakeError(
+      ErrorId::kJoinUnavailable,
+      "this coordinator does not have the key of its CA",
+      "start it with --tls DIR, where `frostline tls init --host HOST` made "
+      "ca.key; or issue by hand with `frostline tls issue --host HOST`",
+      field);
 }
 
 absl::StatusOr<std::unique_ptr<Issuer>> Issuer::Open(

@@ -53,7 +53,8 @@ absl::StatusOr<CallerIdentity> OwnerOf(const TokenRow* row,
         ErrorId::kTokenExpired, absl::StrCat("token ", row->id, " has expired"),
         row->single_use != 0
             ? "have an admin make another with `frostline worker invite`"
-            : "have an admin make another with `frostline token create`");
+            : "have an admin make another with `frostline token create "
+              "--role researcher --subject NAME`");
   }
   CallerIdentity owner{.subject = row->subject,
                        .role = *role,

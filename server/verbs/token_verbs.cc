@@ -135,7 +135,7 @@ absl::StatusOr<v1::CreateTokenReply> TokenVerbs::CreateToken(
                      absl::StrCat("this request id made token ", row.id,
                                   ", whose secret is shown once"),
                      "draw a new request id, or give the token another secret "
-                     "with `frostline token rotate`",
+                     "with `frostline token rotate ID`",
                      "request_id");
   }
   const SecretString secret = NewTokenSecret(row.id);
@@ -167,7 +167,9 @@ absl::StatusOr<v1::RotateTokenReply> TokenVerbs::RotateToken(
   if (row.revoked != 0) {
     return MakeError(ErrorId::kTokenInvalid,
                      absl::StrCat("token ", row.id, " was revoked"),
-                     "make another with `frostline token create`", "id");
+                     "make another with `frostline token create --role "
+                     "researcher --subject NAME`",
+                     "id");
   }
   const SecretString secret = NewTokenSecret(row.id);
   // Repeated: the secret before the last stays the old one.

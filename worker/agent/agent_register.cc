@@ -89,9 +89,10 @@ absl::StatusOr<v1::RegisterReply> Agent::RegisterFirst() {
     wakeup_.WaitFor(backoff.Next(rng));
   }
   if (!last.ok()) return last;
-  return MakeError(ErrorId::kCoordinatorAway,
-                   options_.connect + " did not take what is in the spool",
-                   "start it with `frostline serve`, or check --connect");
+  return MakeError(
+      ErrorId::kCoordinatorAway,
+      options_.connect + " did not take what is in the spool",
+      "start it with `frostline serve --data frost`, or check --connect");
 }
 
 void Agent::RegisterAgain(SteadyTime refused_call) {

@@ -30,14 +30,16 @@ absl::Status NoEntry(const Registry& registry, const Entries& entries,
   Names ids;
   for (const auto& [known, entry] : entries) ids.push_back(known);
   const std::string near = Nearest(id, ids);
+  const std::string add = absl::StrCat(
+      "`frostline registry add ",
+      std::string(what) == "model" ? "model DIR`" : "dataset FILE`");
   return MakeError(
       ErrorId::kTrainerMismatch,
       absl::StrCat(registry.folder, " has no ", what, " '", id, "'"),
       !near.empty() ? absl::StrCat("did you mean '", near, "'?")
-      : ids.empty() ? std::string("add it with `frostline registry add`")
+      : ids.empty() ? absl::StrCat("add it with ", add)
                     : absl::StrCat("it has ", absl::StrJoin(ids, ", "),
-                                   "; add another with `frostline registry "
-                                   "add`"),
+                                   "; add another with ", add),
       field);
 }
 
