@@ -118,7 +118,11 @@ void TrialRun::TakeReport(const ReportMessage& report,
                           TrainerProcess& trainer) {
   if (report.progress.has_value()) held_.NoteProgress(*report.progress);
   if (TellsPhaseAlone(report)) return;
-  if (report.step <= last_step_) {
+  // A step that was told alone, as with the precision of a trial that goes on
+  // at an evaluation, may still be measured.
+  const bool completes =
+      report.step == last_step_ && !has_measured_ && !report.metrics.empty();
+  if (report.step <= last_step_ && !completes) {
     return Reject(MakeError(ErrorId::kTrainerProtocol,
                             absl::StrCat("step ", report.step,
                                          " comes after step ", last_step_),
@@ -126,6 +130,7 @@ void TrialRun::TakeReport(const ReportMessage& report,
                   trainer);
   }
   last_step_ = report.step;
+  has_measured_ = !report.metrics.empty();
   held_.NoteStep(report.step, report.total_steps);
   watch_.NoteStep(context_.clock.Steady());
   context_.note_precisions(report.precisions);

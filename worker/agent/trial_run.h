@@ -117,6 +117,7 @@ class TrialRun {
   std::size_t pending_bytes_ = 0;  // of its measurements
   std::int64_t reports_ = 0;
   std::int64_t last_step_ = -1;
+  bool has_measured_ = false;  // at it
   std::string folder_;
   v1::Checkpoint checkpoint_;
 };

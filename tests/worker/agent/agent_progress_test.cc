@@ -82,6 +82,19 @@ finish("succeeded", 0.5)
   EXPECT_EQ(outcome.kind(), v1::Outcome::SUCCEEDED) << outcome.cause();
 }
 
+// A trial that goes on at an evaluation tells its precision there, then what
+// it measures.
+TEST(Progress, AStepToldAloneMayStillBeMeasured) {
+  Rig rig(R"(say(type="report", step=66, precision="fp32", precisions=["fp32"])
+report(66, 0.25)
+report(67, 0.5)
+finish("succeeded", 0.5)
+)");
+  Begin(rig);
+  const v1::Outcome outcome = OutcomeOf(rig);
+  EXPECT_EQ(outcome.kind(), v1::Outcome::SUCCEEDED) << outcome.cause();
+}
+
 TEST(Progress, AStepThatComesAgainWithMetricsIsAMistakeAsBefore) {
   Rig rig(R"(report(3, 0.25)
 say(type="report", step=3, phase="training", metrics={"score": 0.5})
