@@ -35,10 +35,10 @@ absl::StatusOr<v1::JoinReply> AskOnce(const tls::JoinLine& line,
   if (reply.ok()) return reply;
   RETURN_IF_ERROR(pinned.refusal());
   if (!HasErrorId(reply.status(), ErrorId::kTlsRefused)) return reply;
-  return MakeError(
-      ErrorId::kTlsRefused, std::string(reply.status().message()),
-      "name an address at which the coordinator serves TLS: "
-      "`frostline serve --data frost --tls DIR --listen tls:HOST:PORT`");
+  return MakeError(ErrorId::kTlsRefused, std::string(reply.status().message()),
+                   "name an address at which the coordinator serves TLS: "
+                   "`frostline serve --data frost --listen 0.0.0.0:7443 --tls "
+                   "DIR`");
 }
 
 absl::StatusOr<v1::JoinReply> AskUntilAnswered(const tls::JoinLine& line,
