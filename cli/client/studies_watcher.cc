@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "cli/client/watcher.h"
 
 namespace frostline::cli {
 namespace {
@@ -100,11 +101,6 @@ absl::Status StudiesWatch::CatchUp(const v1::Study& study, std::int64_t* seen) {
   // An orderly end, e.g. of a proxy's patience: there is more.
   return status.ok() ? absl::UnavailableError("the stream ended")
                      : client_.Explain(status);
-}
-
-bool IsPassing(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsCancelled(status) ||
-         absl::IsDeadlineExceeded(status) || absl::IsResourceExhausted(status);
 }
 
 }  // namespace

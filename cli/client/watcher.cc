@@ -49,13 +49,6 @@ absl::Status ReadStream(Client& client, const WatchOptions& options,
   return client.Explain(status);
 }
 
-// A coordinator that is about to end cancels what it has just accepted.
-bool IsPassing(const absl::Status& status) {
-  return status.ok() || absl::IsUnavailable(status) ||
-         absl::IsCancelled(status) || absl::IsDeadlineExceeded(status) ||
-         absl::IsResourceExhausted(status);
-}
-
 // Where to go on when the coordinator's history starts later, or ends earlier
 // (a restored backup), than where we are.
 absl::StatusOr<std::int64_t> NewestRevision(Client& client,
@@ -67,16 +60,21 @@ absl::StatusOr<std::int64_t> NewestRevision(Client& client,
   return now.revision();
 }
 
-absl::Status TimeIsOver(const WatchOptions& options) {
-  const std::chrono::duration<double> seconds = options.timeout;
-  return MakeError(
-      ErrorId::kDeadlinePassed, absl::StrCat(seconds.count(), " s have passed"),
-      absl::StrCat("wait longer, or ask what holds it up: "
-                   "frostline study why ",
-                   options.study.substr(options.study.rfind('/') + 1)));
+absl::Status TimeIsOver(Duration timeout) {
+  const std::chrono::duration<double> seconds = timeout;
+  return MakeError(ErrorId::kDeadlinePassed,
+                   absl::StrCat(seconds.count(), " s have passed"),
+                   "wait longer");
 }
 
 }  // namespace
+
+// A coordinator that is about to end cancels what it has just accepted.
+bool IsPassing(const absl::Status& status) {
+  return status.ok() || absl::IsUnavailable(status) ||
+         absl::IsCancelled(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsResourceExhausted(status);
+}
 
 absl::Status Watch(Client& client, const WatchOptions& options,
                    const WatchHandlers& handlers) {
@@ -90,14 +88,14 @@ absl::Status Watch(Client& client, const WatchOptions& options,
   while (true) {
     const Duration left = is_timed ? end - clock.Steady() : Duration::zero();
     if (is_timed && left <= Duration::zero()) {
-      return TimeIsOver(options);
+      return TimeIsOver(options.timeout);
     }
     const absl::Status status =
         ReadStream(client, options, handlers, left, &progress);
     if (progress.done) return absl::OkStatus();
     if (is_timed &&
         (absl::IsDeadlineExceeded(status) || clock.Steady() >= end)) {
-      return TimeIsOver(options);
+      return TimeIsOver(options.timeout);
     }
     if (progress.moved) {
       last_sign_of_life = clock.Steady();

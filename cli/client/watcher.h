@@ -36,6 +36,9 @@ struct WatchHandlers {
   std::function<void(const absl::Status&)> on_break;
 };
 
+// Whether a stream that ended so is worth another try.
+bool IsPassing(const absl::Status& status);
+
 // Blocks. It answers OK when on_event ended it, else why it cannot go on.
 absl::Status Watch(Client& client, const WatchOptions& options,
                    const WatchHandlers& handlers);

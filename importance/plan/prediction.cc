@@ -40,20 +40,24 @@ double HeavyTailed(Rng& rng) {
   return rng.Normal() / std::sqrt(square / 4.0) / std::sqrt(2.0);
 }
 
-double SoberMean(const WorthDraws& draws, std::size_t point,
-                 const Optimism& optimism) {
-  return MeanOf(draws, point) - optimism.lift * DeviationOf(draws, point);
-}
-
-// Draw by draw it is one part for all points.
-std::vector<double> DrawParts(const Reach& reach, std::size_t draws) {
+// Calls `worth` with the point's sober mean, how far its draw is off that, and
+// which part of what is beyond the usual is real: draw by draw one part for all
+// points.
+template <typename Worth>
+std::vector<double> ByDraw(const WorthDraws& draws, std::size_t point,
+                           const Optimism& optimism, const Worth& worth) {
+  const double mean = MeanOf(draws, point);
+  const double sober = mean - optimism.lift * DeviationOf(draws, point);
+  const Reach& reach = optimism.reach;
   Rng rng(kPartSeed);
-  std::vector<double> parts;
-  for (std::size_t k = 0; k < draws; ++k) {
-    parts.push_back(std::clamp(reach.part + reach.part_error * rng.Normal(),
-                               0.0, kMostPart));
+  std::vector<double> worths;
+  worths.reserve(draws.size());
+  for (const std::vector<double>& draw : draws) {
+    const double part = std::clamp(reach.part + reach.part_error * rng.Normal(),
+                                   0.0, kMostPart);
+    worths.push_back(worth(sober, optimism.widen * (draw[point] - mean), part));
   }
-  return parts;
+  return worths;
 }
 
 std::vector<std::size_t> BestPredicted(
@@ -103,30 +107,18 @@ Optimism FindOptimism(const StudyBelief& belief,
 
 std::vector<double> WithoutOptimism(const WorthDraws& draws, std::size_t point,
                                     const Optimism& optimism) {
-  const double mean = MeanOf(draws, point);
-  const double sober = SoberMean(draws, point, optimism);
-  const std::vector<double> parts = DrawParts(optimism.reach, draws.size());
-  std::vector<double> worths;
-  worths.reserve(draws.size());
-  for (std::size_t k = 0; k < draws.size(); ++k) {
-    worths.push_back(Reached(optimism.reach, sober, parts[k]) +
-                     optimism.widen * (draws[k][point] - mean));
-  }
-  return worths;
+  return ByDraw(draws, point, optimism,
+                [&](double sober, double off, double part) {
+                  return Reached(optimism.reach, sober, part) + off;
+                });
 }
 
 std::vector<double> InContest(const WorthDraws& draws, std::size_t point,
                               const Optimism& optimism) {
-  const double mean = MeanOf(draws, point);
-  const double sober = SoberMean(draws, point, optimism);
-  const std::vector<double> parts = DrawParts(optimism.reach, draws.size());
-  std::vector<double> worths;
-  worths.reserve(draws.size());
-  for (std::size_t k = 0; k < draws.size(); ++k) {
-    const double worth = sober + optimism.widen * (draws[k][point] - mean);
-    worths.push_back(Reached(optimism.reach, worth, parts[k]));
-  }
-  return worths;
+  return ByDraw(draws, point, optimism,
+                [&](double sober, double off, double part) {
+                  return Reached(optimism.reach, sober + off, part);
+                });
 }
 
 WorthDraws DrawBesideBest(const StudyBelief& belief, const PlanChoice& choice) {

@@ -3,6 +3,7 @@
 // What a person has becomes entries, or nothing changes.
 #include "worker/registry/add.h"
 
+#include "base/status_macros.h"
 #include "tests/worker/registry/registry_fixture.h"
 #include "worker/trainer/data/load.h"
 
@@ -232,21 +233,27 @@ TEST_F(RegistryTest, AModelIsPlacedWithTheSumOfItsWeights) {
   EXPECT_FALSE(Exists("registry/models/other"));
 }
 
-TEST_F(RegistryTest, WhatIsAddedTogetherIsKeptTogether) {
-  NewDataSet set;
-  set.path = Write("a.csv", kReviews);
-  const std::string model = WriteModel("m");
+class AdditionTest : public RegistryTest {
+ protected:
+  absl::Status AddBoth(Addition& addition) const {
+    NewDataSet set;
+    set.path = Write("a.csv", kReviews);
+    RETURN_IF_ERROR(addition.Add(set).status());
+    const std::string model = Exists("m") ? folder_.File("m") : WriteModel("m");
+    return addition.Add(NewModel{model, ""}).status();
+  }
+};
+
+TEST_F(AdditionTest, WhatIsAddedTogetherIsKeptTogether) {
   {
     ASSERT_OK_AND_ASSIGN(Addition addition, Addition::To(registry()));
-    ASSERT_OK(addition.Add(set).status());
-    ASSERT_OK(addition.Add(NewModel{model, ""}).status());
+    ASSERT_OK(AddBoth(addition));
     EXPECT_THAT(addition.registry().data_sets, SizeIs(1));
   }
   EXPECT_FALSE(Exists("registry"));
   {
     ASSERT_OK_AND_ASSIGN(Addition addition, Addition::To(registry()));
-    ASSERT_OK(addition.Add(set).status());
-    ASSERT_OK(addition.Add(NewModel{model, ""}).status());
+    ASSERT_OK(AddBoth(addition));
     ASSERT_OK(addition.Keep());
   }
   ASSERT_OK_AND_ASSIGN(const Registry both, ReadRegistry(registry()));
@@ -255,13 +262,9 @@ TEST_F(RegistryTest, WhatIsAddedTogetherIsKeptTogether) {
 }
 
 // models.yaml cannot be written where a folder has its name.
-TEST_F(RegistryTest, AnEntryThatCannotBeWrittenTakesTheOtherBack) {
-  NewDataSet set;
-  set.path = Write("a.csv", kReviews);
-  const std::string model = WriteModel("m");
+TEST_F(AdditionTest, AnEntryThatCannotBeWrittenTakesTheOtherBack) {
   ASSERT_OK_AND_ASSIGN(Addition addition, Addition::To(registry()));
-  ASSERT_OK(addition.Add(set).status());
-  ASSERT_OK(addition.Add(NewModel{model, ""}).status());
+  ASSERT_OK(AddBoth(addition));
   std::filesystem::create_directory(registry() + "/models.yaml");
   EXPECT_FALSE(addition.Keep().ok());
   EXPECT_FALSE(Exists("registry/datasets.yaml"));
