@@ -123,7 +123,8 @@ absl::StatusOr<ExitCode> Wait(Session& session, const WaitArgs& args) {
   RETURN_IF_ERROR(waiter.Take(study));
   if (!waiter.is_over()) {
     const absl::Status followed = Follow(*client, timeout, waiter);
-    if (HasErrorId(followed, ErrorId::kDeadlinePassed)) {
+    const bool is_timed = timeout > Duration::zero();
+    if (is_timed && HasErrorId(followed, ErrorId::kDeadlinePassed)) {
       return TimeIsOver(waiter.study(), timeout);
     }
     RETURN_IF_ERROR(followed);
