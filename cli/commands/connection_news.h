@@ -20,11 +20,13 @@ class ConnectionNews {
   // An orderly end, e.g. of a proxy's patience, is OK and no news.
   void Lost(const absl::Status& status) {
     if (status.ok() || std::exchange(is_lost_, true)) return;
-    out_ << "connection lost (" << status.message() << "); trying again"
-         << std::endl;
+    out_ << "connection lost (" << status.message() << "); trying again" << '\n'
+         << std::flush;
   }
   void Back() {
-    if (std::exchange(is_lost_, false)) out_ << "connected again" << std::endl;
+    if (std::exchange(is_lost_, false)) {
+      out_ << "connected again\n" << std::flush;
+    }
   }
 
  private:
