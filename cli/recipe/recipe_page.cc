@@ -18,6 +18,7 @@
 #include "cli/report/trial_figures.h"
 #include "cli/report/trial_scores.h"
 #include "cli/term/csv.h"
+#include "cli/view/comparison_summary.h"
 #include "cli/view/comparison_view.h"
 #include "cli/view/format.h"
 #include "cli/view/importance_svg.h"
@@ -191,7 +192,7 @@ void SayAcross(const RecipeRecord& record, ReportSection& section) {
                                           "', ", across.comparison.metric());
     if (differs) {
       section.paragraphs.push_back(
-          absl::StrCat(what, ": ", across.comparison.verdict()));
+          absl::StrCat(what, ": ", SummaryOf(across.comparison)));
     } else {
       alike.push_back(what);
     }
@@ -241,7 +242,7 @@ std::vector<ReportSection> AcrossSections(const RecipeRecord& record) {
     ReportSection& section = sections.back();
     section.paragraphs.push_back(absl::StrCat("'", across.run, "', by ",
                                               across.comparison.metric(), ": ",
-                                              across.comparison.verdict()));
+                                              SummaryOf(across.comparison)));
     absl::StrAppend(&section.verbatim,
                     RenderTrialComparison(across.comparison, kLineWidth), "\n");
   }
@@ -270,7 +271,7 @@ std::vector<std::string> FindingsOf(const StageRecord& stage,
     if (!sentence.empty()) sentences.push_back(sentence);
   };
   const StudyRecord& study = stage.study;
-  if (stage.comparison) say(stage.comparison->verdict());
+  if (stage.comparison) say(SummaryOf(*stage.comparison));
   if (study.plan) say(study.plan->verdict());
   const auto best = ByScore(study);
   if (!best.empty() && !HasRuns(stage)) {
