@@ -25,7 +25,7 @@ constexpr std::pair<std::uint64_t, const char*> kRemote[] = {
     {0x7461636f, "OCFS2"},
     {0x01161970, "GFS2"},
     {0xaad7aaea, "PanFS"},
-    {0x786f4256, "VirtualBox shared folder"},
+    {0x786f4256, "a VirtualBox shared folder"},
 };
 
 }  // namespace
