@@ -107,14 +107,23 @@ bool NeedsConfiguration(const CLI::App& app) {
                    chosen.front()->get_name()) == without.end();
 }
 
-// What the files say, and what they say wrong, for a session.
-void Configure(const absl::StatusOr<Configuration>& loaded, bool json,
-               Session& session) {
-  session.configured = loaded.status();
-  if (!loaded.ok()) return;
-  session.configuration = *loaded;
+// What the files say, and what they say wrong, for a session whose flags are
+// read. Who is told where to go needs no file that cannot be read.
+void Configure(const Configuration& loaded, bool json, Session& session) {
+  session.configuration = loaded;
+  session.configured = loaded.wrong;
+  std::vector<std::string> warnings = loaded.warnings;
+  if (!loaded.unread.ok()) {
+    const bool is_told =
+        !session.flags.connect.empty() || !session.environment.connect.empty();
+    if (is_told) {
+      warnings.emplace_back(loaded.unread.message());
+    } else {
+      session.configured.Update(loaded.unread);
+    }
+  }
   if (json) return;
-  for (const std::string& warning : loaded->warnings) {
+  for (const std::string& warning : warnings) {
     std::cerr << "warning: " << warning << "\n";
   }
 }
@@ -140,8 +149,8 @@ ExitCode Main(const std::vector<std::string>& arguments) {
   AddCommands(app, invocation);
   AddGlobalOptions(app, invocation);
   TakeDecimalAlone(app);
-  const auto configuration = LoadConfiguration(PlacesOfUser());
-  if (configuration.ok()) PassOn(*configuration);  // before flags are read
+  const Configuration configuration = LoadWhatHolds(PlacesOfUser());
+  PassOn(configuration);  // before flags are read
   if (const auto code = AnswerScript(app, arguments)) return *code;
   const auto parsed = ParseCommandLine(app, arguments);
   Session session;
@@ -155,13 +164,13 @@ ExitCode Main(const std::vector<std::string>& arguments) {
     return IsWritten() ? kExitOk : kExitFailure;
   }
   session.no_color = invocation.no_color;
+  session.flags = invocation.flags;
+  session.environment = WishOfEnvironment();
   Configure(configuration, json, session);
   if (!session.configured.ok() && NeedsConfiguration(app)) {
     return FailAs(json, session.configured, session.terminal);
   }
   ApplyConfiguration(app, session);
-  session.flags = invocation.flags;
-  session.environment = WishOfEnvironment();
   session.contexts = ContextStore::OfUser();
   const auto code = invocation.action(session);
   if (!IsWritten()) return kExitFailure;

@@ -20,6 +20,7 @@
 
 #include "absl/status/status.h"
 #include "base/clock.h"
+#include "base/known_holes.h"
 #include "server/audit/audit_log.h"
 #include "server/auth/credentials.h"
 #include "server/auth/issuer.h"
@@ -45,6 +46,8 @@ struct CoordinatorOptions {
   const Issuer* issuer = nullptr;    // null: workers cannot join
   std::string audit_folder = {};     // empty: the audit stays in the store
   std::string backup_folder = {};    // created at the first backup
+  LibraryVersions libraries = {};    // that it stands on, for who asks
+  std::int32_t schema_version = 0;   // of its store; 0: it has none
   NotifyOptions notify = {};         // who is told that a study has ended
   spans::SpanSink* spans = nullptr;  // null: nobody wants any; outlives it
   std::function<void(const absl::Status&)> on_fatal = nullptr;

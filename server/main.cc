@@ -31,9 +31,11 @@
 #include "server/options.h"
 #include "server/overview/host_facts.h"
 #include "server/rpc/library_logs.h"
+#include "server/rpc/library_versions.h"
 #include "server/rpc/server.h"
 #include "spans/exporter.h"
 #include "storage/factory.h"
+#include "storage/makings.h"
 #include "tls/certificate.h"
 #include "tls/credentials.h"
 #include "tls/private_file.h"
@@ -76,7 +78,10 @@ CoordinatorOptions CoordinatorOptionsOf(const ServeOptions& options) {
   result.heartbeat_interval = options.heartbeat_interval;
   result.restart_grace = options.restart_grace;
   result.backup_folder = options.data_folder + "/backups";
+  result.libraries = RpcLibraries();
+  result.libraries["SQLite"] = storage::SqliteVersion();
   if (!options.ephemeral) {
+    result.schema_version = storage::SchemaVersion();
     result.audit_folder = absl::StrCat(options.data_folder, "/", kAuditFolder);
   }
   // Nobody knows what is on disk after a failed commit; a restart reads it.

@@ -43,9 +43,20 @@ std::string Cause(const std::string& address, const std::string& said) {
                       proto::CleanText(said, kMostSaid), ")");
 }
 
+// One that speaks TLS alone breaks off what comes in plaintext.
+bool IsBrokenOff(const std::string& said) {
+  return absl::StrContains(said, "Connection reset") ||
+         absl::StrContains(said, "Socket closed");
+}
+
 // One cannot be started from here on another machine.
-std::string Fix(const std::string& address) {
+std::string Fix(const std::string& address, const std::string& said) {
   const char* const other = "name another with --connect HOST:PORT";
+  if (IsBrokenOff(said)) {
+    return absl::StrCat("if it speaks TLS alone, give its CA: --tls-ca FILE; "
+                        "else see that it runs, or ",
+                        other);
+  }
   if (!tls::IsLocalAddress(address)) {
     return absl::StrCat("see that it runs there, or ", other);
   }
@@ -60,7 +71,7 @@ std::string Fix(const std::string& address) {
 absl::Status CoordinatorAway(const std::string& address,
                              const std::string& said) {
   return MakeError(ErrorId::kCoordinatorAway, Cause(address, said),
-                   Fix(address));
+                   Fix(address, said));
 }
 
 }  // namespace frostline::cli

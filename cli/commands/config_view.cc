@@ -3,8 +3,11 @@
 
 #include <google/protobuf/struct.pb.h>
 
+#include <iostream>
+
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "cli/commands/error_text.h"
 #include "cli/commands/output_flags.h"
 #include "cli/term/table.h"
 #include "cli/view/output.h"
@@ -62,7 +65,10 @@ google::protobuf::Struct MessageOf(const std::vector<Setting>& settings) {
 }
 
 absl::StatusOr<ExitCode> View(const Session& session, const Output& output) {
-  RETURN_IF_ERROR(session.configured);
+  // Whoever looks for the mistake sees it beside what holds.
+  if (!session.configured.ok()) {
+    std::cerr << ErrorText(session.configured) << "\n";
+  }
   ASSIGN_OR_RETURN(const auto settings, SettingsOf(session));
   const auto text = [&] {
     Table table({{"KEY"}, {"VALUE"}, {"ORIGIN"}});

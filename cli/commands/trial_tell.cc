@@ -10,12 +10,14 @@
 #include "base/ids.h"
 #include "base/request_id.h"
 #include "base/status_macros.h"
+#include "cli/client/notes.h"
 #include "cli/commands/imported_lines.h"
 #include "cli/commands/label_words.h"
 #include "cli/commands/set_field.h"
 #include "cli/commands/trial_verbs.h"
 #include "cli/study_file/yaml_scalar.h"
 #include "cli/view/format.h"
+#include "cli/view/objective_range.h"
 
 namespace frostline::cli {
 namespace {
@@ -58,6 +60,17 @@ absl::Status SetMetrics(const std::vector<std::string>& words,
   return absl::OkStatus();
 }
 
+// What was told is kept all the same, so that not knowing the study's ranges
+// is no failure.
+void NoteRanges(Client& client, const v1::ImportTrialsRequest& told) {
+  v1::GetStudyRequest request;
+  request.set_name(told.name());
+  const auto study = client.Call(&v1::StudyService::Stub::GetStudy, request);
+  if (!study.ok()) return;
+  const std::string text = OutOfRangeText(study->spec(), told.trials(0));
+  if (!text.empty()) Notes() << "note: " << text << "\n";
+}
+
 absl::StatusOr<ExitCode> Tell(Session& session, const TellArgs& args) {
   v1::ImportTrialsRequest request;
   ASSIGN_OR_RETURN(*request.mutable_name(), StudyNameFrom(args.study));
@@ -75,7 +88,9 @@ absl::StatusOr<ExitCode> Tell(Session& session, const TellArgs& args) {
       const v1::ImportTrialsReply reply,
       client->Call(&v1::StudyService::Stub::ImportTrials, request));
   std::cout << request.name() << "/trials/" << reply.first_number() << " is "
-            << NameOf(trial.state()) << "\n";
+            << NameOf(trial.state()) << "\n"
+            << std::flush;
+  NoteRanges(*client, request);
   return kExitOk;
 }
 

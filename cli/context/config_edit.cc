@@ -49,6 +49,15 @@ absl::Status NotOurs(const std::string& cause, const std::string& fix) {
   return MakeError(ErrorId::kTlsFile, cause, fix);
 }
 
+absl::Status Unreadable(const std::string& path, int error) {
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat("settings cannot be read: ", path, ": ",
+                   std::strerror(error)),
+      "make the file readable for yourself, say where to go with --connect "
+      "HOST:PORT, or name another folder of settings: XDG_CONFIG_HOME=DIR");
+}
+
 bool IsBare(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' ||
          c == '/' || c == '_' || c == '-' || c == ':';
@@ -103,9 +112,8 @@ absl::StatusOr<std::optional<std::string>> ReadOwnFile(const std::string& path,
   }
   struct stat facts{};
   if (file.fd() < 0 || fstat(file.fd(), &facts) != 0) {
-    return NotOurs(errno == ELOOP
-                       ? path + " is a link"
-                       : absl::StrCat(path, ": ", std::strerror(errno)),
+    if (errno != ELOOP) return Unreadable(path, errno);
+    return NotOurs(path + " is a link",
                    "put a file of yours there, or remove it");
   }
   if (!S_ISREG(facts.st_mode)) {
@@ -125,8 +133,7 @@ absl::StatusOr<std::optional<std::string>> ReadOwnFile(const std::string& path,
     text.append(block.data(), static_cast<std::size_t>(got));
   }
   if (got < 0) {
-    return NotOurs(absl::StrCat(path, ": ", std::strerror(errno)),
-                   "make the file readable for yourself");
+    return Unreadable(path, errno);
   }
   return std::optional<std::string>(text);
 }

@@ -42,8 +42,9 @@ absl::StatusOr<ConfigValues> ParseConfig(const std::string& text,
 std::string FindProjectFile(const std::string& folder, const std::string& home);
 
 // Reads a file that is its user's own. Answers nothing when it is not there;
-// TLS_FILE when it is another user's, no file, or anybody may write it; a
-// group may, for `group_may_write`, as files in a checkout often are.
+// REQUEST_INVALID when it cannot be opened or read; TLS_FILE when it is another
+// user's, no file, or anybody may write it; a group may, for `group_may_write`,
+// as files in a checkout often are.
 absl::StatusOr<std::optional<std::string>> ReadOwnFile(const std::string& path,
                                                        bool group_may_write);
 

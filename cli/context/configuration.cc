@@ -46,6 +46,20 @@ bool AnybodyMayReplace(const std::string& file) {
          (mode & perms::sticky_bit) == perms::none;
 }
 
+absl::Status LoadUser(const ConfigPlaces& places, Configuration* made) {
+  if (places.user_file.empty()) return absl::OkStatus();
+  const auto text = ReadOwnFile(places.user_file, false);
+  if (HasErrorId(text.status(), ErrorId::kRequestInvalid)) {
+    made->unread = text.status();
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(text.status());
+  if (!text->has_value()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(made->user, ParseConfig(**text, places.user_file,
+                                           ConfigScope::kUser, places.home));
+  return absl::OkStatus();
+}
+
 absl::Status LoadProject(const ConfigPlaces& places, Configuration* made) {
   const std::string file = FindProjectFile(places.working_folder, places.home);
   if (file.empty()) return absl::OkStatus();
@@ -100,6 +114,12 @@ const ConfigValue* Configuration::Find(const std::string& key) const {
 }
 
 absl::StatusOr<Configuration> LoadConfiguration(const ConfigPlaces& places) {
+  Configuration made = LoadWhatHolds(places);
+  RETURN_IF_ERROR(made.wrong);
+  return made;
+}
+
+Configuration LoadWhatHolds(const ConfigPlaces& places) {
   Configuration made;
   made.user_file = places.user_file;
   for (const ConfigKey& key : ConfigKeys()) {
@@ -107,14 +127,8 @@ absl::StatusOr<Configuration> LoadConfiguration(const ConfigPlaces& places) {
     const std::string value = places.variable(key.variable);
     if (!value.empty()) made.variables[key.variable] = value;
   }
-  if (!places.user_file.empty()) {
-    ASSIGN_OR_RETURN(const auto text, ReadOwnFile(places.user_file, false));
-    if (text.has_value()) {
-      ASSIGN_OR_RETURN(made.user, ParseConfig(*text, places.user_file,
-                                              ConfigScope::kUser, places.home));
-    }
-  }
-  RETURN_IF_ERROR(LoadProject(places, &made));
+  made.wrong = LoadUser(places, &made);
+  made.wrong.Update(LoadProject(places, &made));
   return made;
 }
 

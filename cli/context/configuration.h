@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/context/config_file.h"
 #include "cli/context/target.h"
@@ -40,6 +41,10 @@ struct Configuration {
   // Those of the table that are set, as they were before PassOn().
   std::map<std::string, std::string> variables;
   std::vector<std::string> warnings;
+  // Why the user's file could not be opened or read; then it says nothing.
+  absl::Status unread;
+  // The first mistake in a file, of which nothing holds then.
+  absl::Status wrong;
 
   // What the files say of a key: the project's before the user's, or null.
   const ConfigValue* Find(const std::string& key) const;
@@ -48,6 +53,9 @@ struct Configuration {
 // A project file that is not its user's own is no error but a warning, and is
 // not read; a user's file that is not is TLS_FILE. See ParseConfig().
 absl::StatusOr<Configuration> LoadConfiguration(const ConfigPlaces& places);
+
+// The same, where one file may be `wrong` and the other holds all the same.
+Configuration LoadWhatHolds(const ConfigPlaces& places);
 
 // Sets variables that are not set, where a file says what they would. Call it
 // before any other thread runs.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/error.h"
+#include "base/remote_file_system.h"
 #include "cli/doctor/check.h"
 #include "cli/term/terminal.h"
 #include "cli/view/format.h"
@@ -20,35 +21,6 @@ constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 // no study (serve --disk-reserve).
 constexpr std::int64_t kLeastFree = 256 * kMiB;
 constexpr std::int64_t kLittleFree = 1'024 * kMiB;
-
-// Those that the coordinator refuses for its database, because their locks
-// cannot be relied on: storage/sqlite/files.cc has the same.
-constexpr std::pair<std::uint64_t, const char*> kRemote[] = {
-    {0x6969, "NFS"},
-    {0x517b, "SMB"},
-    {0xfe534d42, "SMB"},
-    {0xff534d42, "SMB"},
-    {0x0bd00bd0, "Lustre"},
-    {0x47504653, "GPFS"},
-    {0x19830326, "BeeGFS"},
-    {0x00c36400, "Ceph"},
-    {0x65735546, "FUSE"},
-    {0x5346414f, "AFS"},
-    {0x6b414653, "AFS"},
-    {0x73757245, "Coda"},
-    {0x01021997, "9P"},
-    {0x7461636f, "OCFS2"},
-    {0x01161970, "GFS2"},
-    {0xaad7aaea, "PanFS"},
-    {0x786f4256, "a VirtualBox shared folder"},
-};
-
-const char* RemoteFileSystem(std::uint64_t magic) {
-  for (const auto& [number, name] : kRemote) {
-    if (number == magic) return name;
-  }
-  return nullptr;
-}
 
 // The role of a folder, and where it is.
 std::vector<std::pair<std::string, std::string>> FoldersOf(const Asked& asked) {

@@ -5,13 +5,13 @@
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
-#include <map>
+#include <string>
+#include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/known_holes.h"
 #include "cli/doctor/check.h"
-#include "cli/doctor/known_holes.h"
 
 namespace frostline::cli::doctor {
 namespace {
@@ -32,8 +32,8 @@ std::string VersionIn(const Facts& facts, const std::string& program) {
   return is_known ? WordBehind(*found->second, program) : "";
 }
 
-std::map<std::string, std::string> LibrariesOf(const Patient& patient) {
-  std::map<std::string, std::string> found = {
+LibraryVersions LibrariesOf(const Patient& patient) {
+  LibraryVersions found = {
       {"gRPC", grpc::Version()},
       {"Protobuf",
        google::protobuf::internal::VersionString(GOOGLE_PROTOBUF_VERSION)}};
@@ -41,8 +41,9 @@ std::map<std::string, std::string> LibrariesOf(const Patient& patient) {
   if (trainer != patient.facts.versions.end() && trainer->second.ok()) {
     found["LibTorch"] = WordBehind(*trainer->second, "LibTorch");
   }
-  const std::string store = patient.facts.coordinator.info.store();
-  found["SQLite"] = WordBehind(absl::AsciiStrToLower(store), "sqlite");
+  const auto& coordinators = patient.facts.coordinator.info.libraries();
+  const auto store = coordinators.find("SQLite");
+  if (store != coordinators.end()) found["SQLite"] = store->second;
   std::erase_if(found, [](const auto& one) { return one.second.empty(); });
   return found;
 }
@@ -62,10 +63,10 @@ struct FoundHoles {
   std::string in_full;
 };
 
-FoundHoles HolesIn(const std::map<std::string, std::string>& libraries) {
+FoundHoles HolesIn(const LibraryVersions& libraries) {
   FoundHoles found;
   for (const auto& [library, version] : libraries) {
-    for (const Hole& hole : HolesOf(library, version, KnownHoles())) {
+    for (const KnownHole& hole : HolesOf(library, version, KnownHoles())) {
       const bool is_open = hole.answer.empty();
       (is_open ? found.open : found.ids)
           .push_back(absl::StrCat(library, " ", hole.id));

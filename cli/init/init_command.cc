@@ -15,6 +15,7 @@
 #include "cli/commands/registry.h"
 #include "cli/demo/demo_registry.h"
 #include "cli/study_file/starter_study.h"
+#include "cli/term/output_file.h"
 #include "cli/view/format.h"
 #include "cli/view/registry_view.h"
 #include "worker/registry/lengths.h"
@@ -81,6 +82,10 @@ absl::StatusOr<StarterFacts> FactsFor(const InitArgs& args,
   return facts;
 }
 
+bool WritesToStandardOutput(const InitArgs& args) {
+  return !args.file.empty() && IsStandardOutput(args.file);
+}
+
 // A file that somebody has changed is theirs. False where it was there as it is
 // to be.
 absl::StatusOr<bool> WriteStudy(const std::string& path,
@@ -145,17 +150,18 @@ absl::StatusOr<std::string> ModelFor(const InitArgs& args) {
 
 // The data first: it is what a newcomer has, and gets wrong.
 absl::StatusOr<StarterFacts> AddBoth(const InitArgs& args,
-                                     registry::Addition& addition) {
+                                     registry::Addition& addition,
+                                     std::ostream& told) {
   ASSIGN_OR_RETURN(const registry::AddedDataSet data,
                    addition.Add(Taken(args.flags)));
   RETURN_IF_ERROR(CheckRows(args, data.facts));
   ASSIGN_OR_RETURN(const std::string path, ModelFor(args));
   ASSIGN_OR_RETURN(const registry::AddedModel model,
                    addition.Add(registry::NewModel{path, ""}));
-  std::cout << "model " << DescribeModel(model.facts) << "\n"
-            << "data set " << DescribeData(data.facts)
-            << "  columns: " << DescribeColumns(data) << "\n"
-            << std::flush;
+  told << "model " << DescribeModel(model.facts) << "\n"
+       << "data set " << DescribeData(data.facts)
+       << "  columns: " << DescribeColumns(data) << "\n"
+       << std::flush;
   return FactsFor(args, addition.registry(), model.facts, data.facts);
 }
 
@@ -163,17 +169,25 @@ absl::StatusOr<ExitCode> Init(Session& session, const InitArgs& args) {
   if (!args.id.empty()) RETURN_IF_ERROR(CheckNewName(args.id, "--study"));
   ASSIGN_OR_RETURN(registry::Addition addition,
                    registry::Addition::To(args.folder));
-  ASSIGN_OR_RETURN(const StarterFacts facts, AddBoth(args, addition));
+  // A study that goes to standard output is all that goes there.
+  const bool is_piped = WritesToStandardOutput(args);
+  std::ostream& told = is_piped ? std::cerr : std::cout;
+  ASSIGN_OR_RETURN(const StarterFacts facts, AddBoth(args, addition, told));
   const StarterStudy study = WriteStarterStudy(facts);
   const std::string file = args.file.empty() ? facts.id + ".yaml" : args.file;
   ASSIGN_OR_RETURN(const StudyFile parsed, ParseStudyFile(study.text, file));
   RETURN_IF_ERROR(CheckStudyFit(parsed, addition.registry()));
-  RETURN_IF_ERROR(KeepAll(file, study.text, addition));
-  std::cout << "study file " << file << ": " << facts.trials
-            << " trials, each on " << FormatCount(study.train_rows) << " of "
-            << FormatCount(facts.rows) << " rows, texts to " << study.max_length
-            << " tokens, by " << study.metric << "\n"
-            << std::flush;
+  RETURN_IF_ERROR(is_piped ? addition.Keep()
+                           : KeepAll(file, study.text, addition));
+  told << "study file " << file << ": " << facts.trials << " trials, each on "
+       << FormatCount(study.train_rows) << " of " << FormatCount(facts.rows)
+       << " rows, texts to " << study.max_length << " tokens, by "
+       << study.metric << "\n"
+       << std::flush;
+  if (is_piped) {
+    std::cout << study.text;
+    return kExitOk;
+  }
   PrintNext(session, args, file, facts.id);
   return kExitOk;
 }
@@ -204,7 +218,7 @@ void AddInitCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("N")
       ->check(CLI::Range(1, kMostTrials))
       ->capture_default_str();
-  verb->add_option("-o,--out", args->file, "The study file; ID.yaml")
+  verb->add_option("-o,--out", args->file, "The study file; ID.yaml; - is standard output")
       ->type_name("FILE");
   AddRegistryOption(*verb, args->folder);
 }

@@ -6,38 +6,32 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
-#include "cli/recipe/published_judge.h"
 #include "cli/recipe/rate_correlation.h"
+#include "cli/recipe/recipe_across.h"
+#include "cli/recipe/recipe_findings.h"
 #include "cli/recipe/recipe_stage.h"
 #include "cli/recipe/run_figures.h"
 #include "cli/recipe/run_table.h"
 #include "cli/report/record_tables.h"
 #include "cli/report/trial_figures.h"
-#include "cli/report/trial_scores.h"
 #include "cli/term/csv.h"
 #include "cli/view/comparison_view.h"
 #include "cli/view/format.h"
 #include "cli/view/importance_svg.h"
 #include "cli/view/importance_text.h"
-#include "cli/view/trial_view.h"
 #include "cli/view/usage_view.h"
 
 namespace frostline::cli {
 namespace {
 
 constexpr int kLineWidth = 100;  // of what is shown as on a terminal
-constexpr double kKept = 0.9;    // of the whole score, as Elsa asks
 constexpr char kPublishedCsv[] = "-published";
 
 std::string EntryOf(const StageRecord& stage) {
   const std::string entry = LabelOf(stage.study, kRecipeEntryLabel);
   return entry.empty() ? LastPart(stage.study.study.name()) : entry;
 }
-
-bool HasRuns(const StageRecord& stage) { return !RunsOf(stage.study).empty(); }
 
 const PublishedStage* PublishedOf(const std::optional<Recipe>& recipe,
                                   const StageRecord& stage) {
@@ -78,23 +72,6 @@ ReportTable PublishedTable(const PublishedStage& published,
     table.csv += CsvLine(full);
   }
   return table;
-}
-
-// "5 frozen keeps .97 of the score …", where places count from the run that
-// the others are compared with.
-std::string KeptSentence(const StudyRecord& record) {
-  const auto scores = RelativeScores(record);
-  const std::string to = LabelOf(record, kRecipeCompareLabel);
-  if (scores.size() < 2 || scores[0].run != to) return "";
-  const auto kept = FurthestThatKeeps(scores, kKept);
-  if (!kept) {
-    return absl::StrCat("No run keeps 90 % of the ", MetricOfRuns(record),
-                        " of '", to, "'.");
-  }
-  return absl::StrFormat(
-      "'%s' is the furthest that keeps 90 %% of the %s of '%s' in the mean: "
-      "%.1f %%.",
-      kept->run, MetricOfRuns(record), to, 100.0 * kept->share);
 }
 
 void RunsSection(const StageRecord& stage, const PublishedStage* published,
@@ -161,7 +138,7 @@ ReportSection SectionOf(const StageRecord& stage,
   for (const std::string& sentence : stage.study.missing) {
     section.paragraphs.push_back(sentence);
   }
-  if (HasRuns(stage)) {
+  if (!RunsOf(stage.study).empty()) {
     RunsSection(stage, published, section);
   } else {
     SearchSection(stage, section);
@@ -179,29 +156,6 @@ ReportSection QuestionSection(const Recipe& recipe) {
   return section;
 }
 
-// Where entries differ, how; of the others that they do not.
-void SayAcross(const RecipeRecord& record, ReportSection& section) {
-  std::vector<std::string> alike;
-  for (const AcrossRecord& across : record.across) {
-    const auto& tests = across.comparison.tests();
-    const bool differs =
-        std::any_of(tests.begin(), tests.end(),
-                    [](const v1::PairedTest& test) { return test.differs(); });
-    const std::string what = absl::StrCat(across.stage, ", '", across.run,
-                                          "', ", across.comparison.metric());
-    if (differs) {
-      section.paragraphs.push_back(
-          absl::StrCat(what, ": ", across.comparison.verdict()));
-    } else {
-      alike.push_back(what);
-    }
-  }
-  if (alike.empty()) return;
-  section.paragraphs.push_back(absl::StrCat(
-      "No entry can be told from the one that it was set against: ",
-      absl::StrJoin(alike, "; "), "."));
-}
-
 // What each stage came to, first of all.
 ReportSection VerdictSection(const RecipeRecord& record,
                              const std::optional<Recipe>& recipe) {
@@ -212,7 +166,9 @@ ReportSection VerdictSection(const RecipeRecord& record,
     section.paragraphs.push_back(
         absl::StrCat(EntryOf(stage), ": ", findings[0]));
   }
-  SayAcross(record, section);
+  for (std::string& sentence : AcrossSentences(record)) {
+    section.paragraphs.push_back(std::move(sentence));
+  }
   return section;
 }
 
@@ -229,29 +185,6 @@ void AddScaleLine(const RecipeRecord& record, const Recipe& recipe,
   }
 }
 
-// Of one stage's entries all tests that were made, one under the other.
-std::vector<ReportSection> AcrossSections(const RecipeRecord& record) {
-  std::vector<ReportSection> sections;
-  for (const AcrossRecord& across : record.across) {
-    const std::string heading =
-        absl::StrCat(across.stage, ": entries side by side");
-    if (sections.empty() || sections.back().heading != heading) {
-      sections.push_back({.heading = heading});
-    }
-    ReportSection& section = sections.back();
-    section.paragraphs.push_back(absl::StrCat("'", across.run, "', by ",
-                                              across.comparison.metric(), ": ",
-                                              across.comparison.verdict()));
-    absl::StrAppend(&section.verbatim,
-                    RenderTrialComparison(across.comparison, kLineWidth), "\n");
-  }
-  if (!record.missing.empty()) {
-    sections.push_back(
-        {.heading = "What could not be tested", .paragraphs = record.missing});
-  }
-  return sections;
-}
-
 ReportSection TrialsSection(const RecipeRecord& record) {
   ReportSection section = {.heading = "All trials"};
   for (const StageRecord& stage : record.stages) {
@@ -262,34 +195,6 @@ ReportSection TrialsSection(const RecipeRecord& record) {
 }
 
 }  // namespace
-
-std::vector<std::string> FindingsOf(const StageRecord& stage,
-                                    const PublishedStage* published) {
-  std::vector<std::string> sentences;
-  const auto say = [&sentences](const std::string& sentence) {
-    if (!sentence.empty()) sentences.push_back(sentence);
-  };
-  const StudyRecord& study = stage.study;
-  if (stage.comparison) say(stage.comparison->verdict());
-  if (study.plan) say(study.plan->verdict());
-  const auto best = ByScore(study);
-  if (!best.empty() && !HasRuns(stage)) {
-    say(absl::StrCat("Best trial: ", best[0]->number(), ", ",
-                     ObjectiveText(*best[0], study.study.spec()),
-                     ", as it was seen in one run."));
-  }
-  say(KeptSentence(study));
-  if (study.importance) say(study.importance->verdict());
-  if (published != nullptr) {
-    for (const std::string& sentence :
-         JudgePublished(*published, LabelOf(study, kRecipeCompareLabel),
-                        MetricOfRuns(study))) {
-      say(sentence);
-    }
-  }
-  for (const std::string& warning : study.study.warnings()) say(warning);
-  return sentences;
-}
 
 absl::StatusOr<ReportPage> ComposeRecipeReport(const RecipeRecord& record) {
   std::optional<Recipe> recipe;

@@ -16,10 +16,6 @@ namespace frostline::cli {
 // ParseRecipe.
 absl::StatusOr<ReportPage> ComposeRecipeReport(const RecipeRecord& record);
 
-// What a stage came to in a sentence or a few, as the page says it.
-std::vector<std::string> FindingsOf(const StageRecord& stage,
-                                    const PublishedStage* published);
-
 }  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_RECIPE_RECIPE_PAGE_H_

@@ -53,6 +53,14 @@ void AddEachOnce(const std::vector<MissingNeed>& more,
   }
 }
 
+// One that is wished for, whose number of layers nobody can tell: without it no
+// study can be written.
+bool IsUnknownModel(const Recipe& recipe, const RecipeWish& wish,
+                    const RecipeStock& stock) {
+  return !wish.model.empty() && stock.models.count(wish.model) == 0 &&
+         recipe.models.count(wish.model) == 0;
+}
+
 double HighestRate(const v1::ModuleSpace& module) {
   double highest = std::max(module.fixed(), module.log_uniform().hi());
   for (const double rate : module.levels().rates()) {
@@ -146,6 +154,10 @@ absl::StatusOr<RecipeSurvey> SurveyRecipe(const Recipe& recipe,
                                           const RecipeWish& wish,
                                           const RecipeStock& stock) {
   RecipeSurvey survey;
+  if (IsUnknownModel(recipe, wish, stock)) {
+    survey.missing.push_back({wish.model, true, recipe.stages.front().name});
+    return survey;
+  }
   bool took_earlier = false;
   const StageWorld world = {
       recipe, scale, wish,

@@ -113,8 +113,11 @@ std::unique_ptr<Message> WithItems(const Message& list,
 }
 
 std::string NameOfItem(const Message& item) {
-  const std::string name = TextOf(item, "name");
-  return name.empty() ? TextOf(item, "id") : name;
+  for (const char* const field : {"name", "id", "sha256"}) {
+    const std::string name = TextOf(item, field);
+    if (!name.empty()) return name;
+  }
+  return "";
 }
 
 }  // namespace frostline::cli

@@ -25,7 +25,7 @@ std::unique_ptr<google::protobuf::Message> WithItems(
     const google::protobuf::Message& list,
     const std::vector<std::size_t>& places);
 
-// Its `name`, else its `id`; "" where it has neither.
+// Its `name`, else its `id`, else its `sha256`; "" where it has none.
 std::string NameOfItem(const google::protobuf::Message& item);
 
 }  // namespace frostline::cli

@@ -10,6 +10,7 @@
 #include "cli/term/utf8.h"
 #include "cli/view/format.h"
 #include "cli/view/frontier_view.h"
+#include "cli/view/objective_range.h"
 #include "cli/view/space_view.h"
 #include "cli/view/trial_view.h"
 #include "cli/view/usage_view.h"
@@ -36,12 +37,7 @@ std::string ObjectivesText(const v1::StudySpec& spec) {
 std::string RangesText(const v1::StudySpec& spec) {
   std::vector<std::string> parts;
   for (const v1::Objective& o : spec.objectives()) {
-    MetricRange range = PresumedRange(o.metric());
-    if (o.has_range()) {
-      range = MetricRange();
-      if (o.range().has_lo()) range.lo = o.range().lo();
-      if (o.range().has_hi()) range.hi = o.range().hi();
-    }
+    const MetricRange range = ClaimedRange(o);
     if (!o.has_range() && !range.IsBounded()) continue;
     parts.push_back(
         absl::StrCat(o.metric(), " ", DescribeRange(range),

@@ -40,6 +40,17 @@ double HeavyTailed(Rng& rng) {
   return rng.Normal() / std::sqrt(square / 4.0) / std::sqrt(2.0);
 }
 
+std::vector<double> PartsByDraw(const Optimism& optimism, std::size_t draws) {
+  const Reach& reach = optimism.reach;
+  Rng rng(kPartSeed);
+  std::vector<double> parts(draws);
+  for (double& part : parts) {
+    part = std::clamp(reach.part + reach.part_error * rng.Normal(), 0.0,
+                      kMostPart);
+  }
+  return parts;
+}
+
 // Calls `worth` with the point's sober mean, how far its draw is off that, and
 // which part of what is beyond the usual is real: draw by draw one part for all
 // points.
@@ -48,14 +59,12 @@ std::vector<double> ByDraw(const WorthDraws& draws, std::size_t point,
                            const Optimism& optimism, const Worth& worth) {
   const double mean = MeanOf(draws, point);
   const double sober = mean - optimism.lift * DeviationOf(draws, point);
-  const Reach& reach = optimism.reach;
-  Rng rng(kPartSeed);
+  const std::vector<double> parts = PartsByDraw(optimism, draws.size());
   std::vector<double> worths;
   worths.reserve(draws.size());
-  for (const std::vector<double>& draw : draws) {
-    const double part = std::clamp(reach.part + reach.part_error * rng.Normal(),
-                                   0.0, kMostPart);
-    worths.push_back(worth(sober, optimism.widen * (draw[point] - mean), part));
+  for (std::size_t k = 0; k < draws.size(); ++k) {
+    worths.push_back(
+        worth(sober, optimism.widen * (draws[k][point] - mean), parts[k]));
   }
   return worths;
 }
@@ -119,6 +128,17 @@ std::vector<double> InContest(const WorthDraws& draws, std::size_t point,
                 [&](double sober, double off, double part) {
                   return Reached(optimism.reach, sober + off, part);
                 });
+}
+
+void FlattenBeside(std::size_t point, const Optimism& optimism,
+                   WorthDraws& draws) {
+  const double lifted = optimism.lift * DeviationOf(draws, point);
+  const std::vector<double> parts = PartsByDraw(optimism, draws.size());
+  for (std::size_t k = 0; k < draws.size(); ++k) {
+    for (double& worth : draws[k]) {
+      worth = Reached(optimism.reach, worth - lifted, parts[k]);
+    }
+  }
 }
 
 WorthDraws DrawBesideBest(const StudyBelief& belief, const PlanChoice& choice) {

@@ -39,6 +39,11 @@ std::vector<double> WithoutOptimism(const WorthDraws& draws, std::size_t point,
 std::vector<double> InContest(const WorthDraws& draws, std::size_t point,
                               const Optimism& optimism);
 
+// Likewise of a pair whose difference is told: both are lower by what is taken
+// off `point`, and nearer where what is beyond the usual is believed in part.
+void FlattenBeside(std::size_t point, const Optimism& optimism,
+                   WorthDraws& draws);
+
 // All who predict these worths share them.
 WorthDraws DrawBesideBest(const StudyBelief& belief, const PlanChoice& choice);
 

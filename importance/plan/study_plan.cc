@@ -26,12 +26,17 @@ constexpr int kDraws = 601;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // The plan was picked as it is: what is taken off points that are picked is
-// taken off the side of its choice, so that luck alone is no advice.
-void SoberChoice(const Optimism& optimism, bool is_frozen, WorthDraws& draws) {
+// taken off the side of its choice, so that luck alone is no advice. Luck is at
+// most all of a gain: without it the other side is as good, not better.
+void SoberChoice(const Optimism& optimism, std::size_t chosen,
+                 WorthDraws& draws) {
   WorthDraws gains;
-  for (const auto& draw : draws) gains.push_back({draw[1] - draw[0]});
-  const double off = optimism.lift * DeviationOf(gains, 0);
-  for (std::vector<double>& draw : draws) draw[is_frozen ? 0 : 1] -= off;
+  for (const auto& draw : draws) {
+    gains.push_back({draw[chosen] - draw[1 - chosen]});
+  }
+  const double off = std::min(optimism.lift * DeviationOf(gains, 0),
+                              std::max(MeanOf(gains, 0), 0.0));
+  for (std::vector<double>& draw : draws) draw[chosen] -= off;
 }
 
 // Probability, cost and interval are of the same draws of the same two points,
@@ -39,7 +44,9 @@ void SoberChoice(const Optimism& optimism, bool is_frozen, WorthDraws& draws) {
 void Advise(const StudyBelief& belief, const TrainedAndFrozen& pair,
             const Optimism& optimism, double tolerance, PlannedModule& one) {
   WorthDraws draws = belief.Draw({pair.frozen, pair.trained}, kDraws);
-  SoberChoice(optimism, one.freeze, draws);
+  const std::size_t chosen = one.freeze ? 0 : 1;
+  SoberChoice(optimism, chosen, draws);
+  FlattenBeside(chosen, optimism, draws);
   const std::vector<double> costs = LossesOf(belief, draws, 1, 0);
   one.cost_of_freezing = QuantilesOf(costs);
   one.freeze_probability = ShareWithin(costs, tolerance);

@@ -191,6 +191,12 @@ void AdminVerbs::GetInfo(CallContext caller, v1::GetInfoRequest,
     info.set_version(FROSTLINE_VERSION);
     *info.mutable_start_time() = proto::TimestampToProto(started_);
     info.set_store(store_.Describe());
+    info.set_schema_version(options_.schema_version);
+    info.mutable_libraries()->insert(options_.libraries.begin(),
+                                     options_.libraries.end());
+    for (std::string& hole : OpenHolesOf(options_.libraries, KnownHoles())) {
+      info.add_known_holes(std::move(hole));
+    }
     info.set_studies(seen.studies);
     info.set_open_leases(seen.open_leases);
     info.set_waiting_workers(seen.waiting_workers);

@@ -4,10 +4,12 @@
 #ifndef FROSTLINE_SERVER_VERBS_ADMIN_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_ADMIN_VERBS_H_
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "base/known_holes.h"
 #include "frostline/v1/admin_service.pb.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/verbs/calls.h"
@@ -17,6 +19,8 @@ namespace frostline::server {
 struct AdminOptions {
   std::string backup_folder;  // created at the first backup
   Duration longest_wait{};
+  LibraryVersions libraries;
+  std::int32_t schema_version = 0;
 };
 
 class AdminVerbs {

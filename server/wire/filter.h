@@ -20,38 +20,20 @@
 #ifndef FROSTLINE_SERVER_WIRE_FILTER_H_
 #define FROSTLINE_SERVER_WIRE_FILTER_H_
 
-#include <cstddef>
-#include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "frostline/v1/admin_service.pb.h"
 #include "frostline/v1/study.pb.h"
 #include "frostline/v1/worker.pb.h"
+#include "server/wire/filter_term.h"
 #include "server/wire/spec_check.h"
 #include "storage/rows.h"
-#include "study/space.h"
 
 namespace frostline::server {
 
-// What the names of a study's trials may be; it outlives the filter's parsing.
-struct TrialNames {
-  const Space* space = nullptr;  // null: no names of parameters are known
-  std::vector<std::string> metrics;
-};
 TrialNames NamesOf(const CheckedStudy& study);
-
-struct FilterTerm {
-  std::string field;  // "values[0]", "labels.team"
-  std::string op;
-  std::string value;
-  double number = 0.0;  // of a field that is a number
-  // Of parameters.NAME: where a point has it, and what its number means there.
-  std::optional<std::size_t> place = {};
-  Domain domain = {};
-};
 
 // Parse() answers FILTER_INVALID for what it cannot read, what names no field
 // of T, or what can never hold.

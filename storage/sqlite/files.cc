@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/remote_file_system.h"
 #include "base/status_macros.h"
 #include "storage/sqlite/sqlite_error.h"
 
@@ -21,33 +22,6 @@ namespace {
 
 constexpr mode_t kFolderMode = 0700;
 constexpr mode_t kFileMode = 0600;
-
-struct Refused {
-  unsigned long magic;
-  const char* name;
-};
-
-// The numbers are the kernel's (linux/magic.h and the sources of those
-// outside).
-constexpr Refused kRefused[] = {
-    {0x6969, "NFS"},
-    {0x517b, "SMB"},
-    {0xfe534d42, "SMB2"},
-    {0xff534d42, "CIFS"},
-    {0x0bd00bd0, "Lustre"},
-    {0x47504653, "GPFS"},
-    {0x19830326, "BeeGFS"},
-    {0x00c36400, "Ceph"},
-    {0x65735546, "FUSE"},
-    {0x5346414f, "AFS"},
-    {0x6b414653, "AFS"},
-    {0x73757245, "Coda"},
-    {0x01021997, "9P"},
-    {0x7461636f, "OCFS2"},
-    {0x01161970, "GFS2"},
-    {0xaad7aaea, "PanFS"},
-    {0x786f4256, "VirtualBox shared folder"},
-};
 
 absl::Status Sync(const std::string& path, int flags) {
   const Descriptor file(open(path.c_str(), flags | O_CLOEXEC));
@@ -123,13 +97,11 @@ absl::Status RenameFile(const std::string& from, const std::string& to) {
 
 absl::Status CheckFileSystemKind(unsigned long magic,
                                  const std::string& folder) {
-  for (const Refused& refused : kRefused) {
-    if (refused.magic != (magic & 0xffffffffu)) continue;
-    return MakeError(ErrorId::kStoreFileSystem,
-                     absl::StrCat(folder, " is on ", refused.name),
-                     "put the data folder on a local disk");
-  }
-  return absl::OkStatus();
+  const char* const remote = RemoteFileSystem(magic);
+  if (remote == nullptr) return absl::OkStatus();
+  return MakeError(ErrorId::kStoreFileSystem,
+                   absl::StrCat(folder, " is on ", remote),
+                   "put the data folder on a local disk");
 }
 
 absl::Status CheckFileSystem(const std::string& folder) {

@@ -58,7 +58,7 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(
   RETURN_IF_ERROR(SyncFolder(folder));
   Log(LogLevel::kInfo, "store_opened", {{"database", data->DatabasePath()}});
   Log(LogLevel::kDebug, "sqlite",
-      {{"version", sqlite3_libversion()},
+      {{"version", LinkedSqliteVersion()},
        {"wal_reset_flaw", HasWalResetFlaw(sqlite3_libversion_number())
                               ? "present, no occasion"
                               : "absent"}});
@@ -160,7 +160,7 @@ DiskRoom SqliteStore::RoomLeft() const {
 }
 
 std::string SqliteStore::Describe() const {
-  return absl::StrCat("sqlite ", sqlite3_libversion(), " ",
+  return absl::StrCat("sqlite ", LinkedSqliteVersion(), " ",
                       folder_->DatabasePath());
 }
 

@@ -4,7 +4,12 @@
 #ifndef FROSTLINE_STORAGE_SQLITE_SQLITE_VERSION_H_
 #define FROSTLINE_STORAGE_SQLITE_SQLITE_VERSION_H_
 
+#include <string>
+
 namespace frostline::storage {
+
+// Of the library that was found at the start, "3.40.1".
+std::string LinkedSqliteVersion();
 
 // Says whether `version` (3040001 is 3.40.1) can lose commits when one
 // connection writes while another moves the log. Ours does both on one

@@ -114,6 +114,8 @@ TEST_F(CertificateTest, ListsAllPages) {
   ASSERT_EQ(Frostline("cert list --connect $AT --json"), 0) << output_;
   EXPECT_THAT(out_, AllOf(HasSubstr("\"certificates\": ["),
                           HasSubstr(std::string(64, '9'))));
+  ASSERT_EQ(Frostline("cert list --connect $AT --format name"), 0) << output_;
+  EXPECT_THAT(out_, HasSubstr(std::string(64, '9') + "\n"));
 }
 
 TEST_F(CertificateTest, RevokesOneByItsDigits) {

@@ -143,6 +143,16 @@ TEST_F(RegistryCommandsTest, InitWritesAStudyFileThatFits) {
   EXPECT_EQ(Text("my.yaml"), "mine");
 }
 
+TEST_F(RegistryCommandsTest, InitGivesAPipeNothingButTheStudy) {
+  ASSERT_EQ(Frostline("init --data my.csv --text review --label stars --model "
+                      "tiny -o - 2>said.txt | cat >piped.yaml && cat said.txt"),
+            0)
+      << output_;
+  EXPECT_FALSE(Exists("-"));
+  EXPECT_THAT(output_, HasSubstr("study file -: 24 trials"));
+  EXPECT_THAT(Text("piped.yaml"), HasSubstr("model: {id: tiny, layers: 3}"));
+}
+
 TEST_F(RegistryCommandsTest, WhatInitCannotUseChangesNothing) {
   struct {
     const char* name;

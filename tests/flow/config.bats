@@ -60,6 +60,30 @@ for one in json.load(sys.stdin)["settings"]:
   [[ $output == *"critical"*"registri"* ]]
 }
 
+@test "settings that cannot be read hinder nobody who says where to go" {
+  XDG_CONFIG_HOME=/$(printf 'x%.0s' {1..300})
+  run frostline status --connect 127.0.0.1:1
+  echo "$output"
+  [ "$status" -eq 7 ]
+  says "warning: settings cannot be read" "127.0.0.1:1"
+  run frostline status
+  echo "$output"
+  [ "$status" -eq 2 ]
+  says "FL-1016" "settings cannot be read" "--connect HOST:PORT"
+}
+
+@test "view shows what holds beside a mistake" {
+  write "$MINE" 'format: wide\n'
+  write "$PROJECT" '# ours\nregistri: x\n'
+  run frostline config view --format table
+  echo "$output"
+  [ "$status" -eq 0 ]
+  says "$PROJECT:2:1: there is no key 'registri'" "$MINE:1"
+  run frostline config set registry shelf --project
+  [ "$status" -eq 2 ]
+  says "$PROJECT:2:1"
+}
+
 @test "a folder that cannot be looked into has no files" {
   XDG_CONFIG_HOME=/$(printf 'x%.0s' {1..300}) run frostline config path
   echo "$output"

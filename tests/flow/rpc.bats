@@ -35,6 +35,18 @@ assert rpc["spec"] == show.get("study", show)["spec"]'
   says '"name": "studies/toy"'
 }
 
+@test "a coordinator says what it stands on" {
+  frostline rpc GetInfo '{}' >info.json
+  python3 -c 'import json, sqlite3, sys
+info = json.load(open("info.json"))
+store = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
+(version,) = store.execute("PRAGMA user_version").fetchone()
+assert info["schema_version"] == version > 0
+assert set(info["libraries"]) == {"gRPC", "Protobuf", "SQLite"}
+assert info["libraries"]["SQLite"] in info["store"]
+assert info["known_holes"] == []' "$BATS_FILE_TMPDIR/frost/frostline.sqlite"
+}
+
 @test "a request changes what it says, and has its id made up" {
   run frostline rpc PauseStudy '{"name": "studies/toy"}'
   [ "$status" -eq 0 ]

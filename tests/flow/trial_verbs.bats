@@ -149,6 +149,10 @@ trial() {
   run frostline trial tell open --set head=0 --metric accuracy=much
   [ "$status" -eq 2 ]
   [ "$(trials_of open)" -eq 2 ]
+  run frostline trial tell open --set head=0 --set kind=small \
+    --metric accuracy=1.91
+  [ "$status" -eq 0 ]
+  says "note: accuracy 1.91 is not in 0 … 1, presumed from its name"
 }
 
 @test "labels and notes of trials change alone" {

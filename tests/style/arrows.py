@@ -76,6 +76,7 @@ FLOORS = {
         "memory": ("",),
         "sqlite": ("",),
         "factory": ("sqlite", "memory", ""),
+        "makings": ("sqlite",),
     },
     "server": {
         "metrics": (),

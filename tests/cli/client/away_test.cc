@@ -49,6 +49,12 @@ TEST(CoordinatorAway, ItsFixStartsOneAtThisAddress) {
   EXPECT_THAT(FixOf("gpu-head.lan:7443"), Not(HasSubstr("serve")));
 }
 
+TEST(CoordinatorAway, OneThatBreaksOffMaySpeakTlsAlone) {
+  const absl::Status status = CoordinatorAway("127.0.0.1:7443", "Socket closed");
+  EXPECT_EQ(status.message(), "127.0.0.1:7443 has broken off the connection");
+  EXPECT_THAT(DetailOf(status)->fix, HasSubstr("--tls-ca FILE"));
+}
+
 TEST(Client, ItsOwnLimitHasAnIdToo) {
   ASSERT_OK_AND_ASSIGN(const auto client, Client::Open("127.0.0.1:1"));
   client->LimitCalls(std::chrono::milliseconds(1500));

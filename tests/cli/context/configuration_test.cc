@@ -129,6 +129,24 @@ TEST_F(ConfigurationTest, AUserFileThatOthersWriteIsRefused) {
   EXPECT_THAT(LoadConfiguration(places_), FailsWith(ErrorId::kTlsFile));
 }
 
+TEST_F(ConfigurationTest, AUserFileThatCannotBeReadIsNoMistake) {
+  places_.user_file = folder_.File(std::string(300, 'x'));  // too long a name
+  const std::string project =
+      Write("home/work/.frostline.yaml", "format: csv\n");
+  const Configuration made = Load();
+  EXPECT_THAT(made.unread, FailsWith(ErrorId::kRequestInvalid));
+  EXPECT_EQ(made.project_file, project);
+}
+
+TEST_F(ConfigurationTest, WhatIsRightHoldsBesideWhatIsWrong) {
+  Write("user.yaml", "format: csv\n");
+  Write("home/work/.frostline.yaml", "registri: x\n");
+  const Configuration made = LoadWhatHolds(places_);
+  EXPECT_THAT(made.wrong, FailsWith(ErrorId::kRequestInvalid));
+  ASSERT_NE(made.Find("format"), nullptr);
+  EXPECT_EQ(made.Find("format")->text, "csv");
+}
+
 TEST_F(ConfigurationTest, TheSearchEndsAtHomeAndAtARepository) {
   Write(".frostline.yaml", "format: csv\n");  // above home
   EXPECT_EQ(Load().project_file, "");

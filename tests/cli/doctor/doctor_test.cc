@@ -7,7 +7,6 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "cli/doctor/known_holes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
@@ -52,6 +51,7 @@ class DoctorTest : public ::testing::Test {
     facts_.coordinator.address = "lab:7443";
     facts_.coordinator.info.set_version("0.1.7");
     facts_.coordinator.info.set_store("sqlite 3.40.1 at frost");
+    (*facts_.coordinator.info.mutable_libraries())["SQLite"] = "3.40.1";
     facts_.coordinator.ahead_seconds = 0.2;
   }
   void Put(const std::string& file, const std::string& text) const {
@@ -143,7 +143,7 @@ TEST_F(DoctorTest, OneSlotIsOne) {
 TEST_F(DoctorTest, TellsHolesOfTheCoordinatorsLibraries) {
   EXPECT_THAT(Ask("libraries").detail, HasSubstr("SQLite the WAL-reset race"));
   EXPECT_EQ(Ask("libraries").status, CheckStatus::kOk);  // it has no occasion
-  facts_.coordinator.info.set_store("sqlite 3.51.3");
+  (*facts_.coordinator.info.mutable_libraries())["SQLite"] = "3.51.3";
   EXPECT_THAT(Ask("libraries").detail, Not(HasSubstr("WAL-reset")));
   facts_.coordinator.info.add_known_holes("a new one");
   EXPECT_EQ(Ask("libraries").status, CheckStatus::kWarn);
@@ -268,23 +268,6 @@ TEST_F(DoctorTest, TheMessageHasFourTextsOfEach) {
   EXPECT_EQ(first.at("name").string_value(), "versions");
   EXPECT_EQ(first.at("status").string_value(), "ok");
   EXPECT_EQ(first.count("detail") + first.count("fix"), 2U);
-}
-
-TEST(KnownHoles, AreBoundedByVersions) {
-  const auto has = [](const std::string& library, const std::string& version) {
-    return !HolesOf(library, version, KnownHoles()).empty();
-  };
-  EXPECT_TRUE(has("SQLite", "3.40.1"));
-  EXPECT_FALSE(has("SQLite", "3.44.6"));
-  EXPECT_TRUE(has("SQLite", "3.45.0"));
-  EXPECT_FALSE(has("SQLite", "3.50.7"));
-  EXPECT_TRUE(has("SQLite", "3.51.2"));
-  EXPECT_FALSE(has("SQLite", "3.51.3"));
-  EXPECT_TRUE(has("gRPC", "1.51.1"));
-  EXPECT_FALSE(has("gRPC", "1.59.2"));
-  EXPECT_FALSE(has("Protobuf", "3.21.12"));
-  EXPECT_TRUE(IsBefore("1.9", "1.51.1"));
-  EXPECT_FALSE(IsBefore("2.6.0+cpu", "2.6"));
 }
 
 TEST(ThisMachine, IsRead) {

@@ -166,6 +166,18 @@ TEST(RecipeSurvey, SaysWhatIsMissingAndHowToRegisterIt) {
   EXPECT_THAT(text, HasSubstr("frostline registry add dataset ewt.conllu"));
 }
 
+TEST(RecipeSurvey, SaysOfAModelThatNobodyKnowsThatItIsMissing) {
+  const auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
+  const auto survey =
+      SurveyRecipe(*recipe, recipe->scales[0],
+                   {"tiny", "", "nothing", "", {}}, StockWith({"ewt"}));
+  ASSERT_OK(survey);
+  EXPECT_TRUE(survey->studies.empty());
+  ASSERT_EQ(survey->missing.size(), 1u);
+  EXPECT_THAT(DescribeMissing(*recipe, survey->missing),
+              HasSubstr("frostline registry add model FOLDER --id nothing"));
+}
+
 TEST(RecipeSurvey, WarnsOfRatesFromWhereLayersForget) {
   const auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
   const auto survey = SurveyRecipe(

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/doctor/known_holes.h"
+#include "base/known_holes.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <utility>
 
-namespace frostline::cli::doctor {
+namespace frostline {
 namespace {
 
 // At most nine digits of each, so that none overflows.
@@ -29,11 +30,11 @@ std::vector<int> NumbersOf(const std::string& version) {
 
 }  // namespace
 
-const std::vector<Hole>& KnownHoles() {
+const std::vector<KnownHole>& KnownHoles() {
   constexpr char kOneWriter[] =
       "the coordinator writes and moves the log on one connection";
   constexpr char kDoor[] = "the coordinator's front door counts connections";
-  static const auto* const holes = new std::vector<Hole>{
+  static const auto* const holes = new std::vector<KnownHole>{
       {"gRPC", "0", "1.53.2", "CVE-2023-4785",
        "a server that ran out of descriptors serves nobody any more", kDoor},
       {"gRPC", "0", "1.53.2", "CVE-2023-33953",
@@ -67,11 +68,11 @@ bool IsBefore(const std::string& version, const std::string& other) {
   return left < right;
 }
 
-std::vector<Hole> HolesOf(const std::string& library,
-                          const std::string& version,
-                          const std::vector<Hole>& known) {
-  std::vector<Hole> found;
-  for (const Hole& hole : known) {
+std::vector<KnownHole> HolesOf(const std::string& library,
+                               const std::string& version,
+                               const std::vector<KnownHole>& known) {
+  std::vector<KnownHole> found;
+  for (const KnownHole& hole : known) {
     if (hole.library == library && !IsBefore(version, hole.from) &&
         IsBefore(version, hole.before)) {
       found.push_back(hole);
@@ -80,4 +81,18 @@ std::vector<Hole> HolesOf(const std::string& library,
   return found;
 }
 
-}  // namespace frostline::cli::doctor
+std::vector<std::string> OpenHolesOf(const LibraryVersions& libraries,
+                                     const std::vector<KnownHole>& known) {
+  std::vector<std::string> sentences;
+  for (const auto& [library, version] : libraries) {
+    for (const KnownHole& hole : HolesOf(library, version, known)) {
+      if (!hole.answer.empty()) continue;
+      std::string sentence = library;
+      sentence += " " + version + " has " + hole.id + " (" + hole.what + ")";
+      sentences.push_back(std::move(sentence));
+    }
+  }
+  return sentences;
+}
+
+}  // namespace frostline

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/recipe/recipe_findings.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cli/recipe/published_judge.h"
+#include "cli/recipe/recipe_stage.h"
+#include "cli/recipe/run_figures.h"
+#include "cli/recipe/run_table.h"
+#include "cli/report/trial_scores.h"
+#include "cli/view/comparison_summary.h"
+#include "cli/view/trial_view.h"
+
+namespace frostline::cli {
+namespace {
+
+constexpr double kKept = 0.9;  // of the whole score, as Elsa asks
+
+// "5 frozen keeps .97 of the score …", where places count from the run that
+// the others are compared with.
+std::string KeptSentence(const StudyRecord& record) {
+  const auto scores = RelativeScores(record);
+  const std::string to = LabelOf(record, kRecipeCompareLabel);
+  if (scores.size() < 2 || scores[0].run != to) return "";
+  const auto kept = FurthestThatKeeps(scores, kKept);
+  if (!kept) {
+    return absl::StrCat("No run keeps 90 % of the ", MetricOfRuns(record),
+                        " of '", to, "'.");
+  }
+  return absl::StrFormat(
+      "'%s' is the furthest that keeps 90 %% of the %s of '%s' in the mean: "
+      "%.1f %%.",
+      kept->run, MetricOfRuns(record), to, 100.0 * kept->share);
+}
+
+}  // namespace
+
+std::vector<std::string> FindingsOf(const StageRecord& stage,
+                                    const PublishedStage* published) {
+  std::vector<std::string> sentences;
+  const auto say = [&sentences](const std::string& sentence) {
+    if (!sentence.empty()) sentences.push_back(sentence);
+  };
+  const StudyRecord& study = stage.study;
+  if (stage.comparison) say(SummaryOf(*stage.comparison));
+  if (study.plan) say(study.plan->verdict());
+  const auto best = ByScore(study);
+  if (!best.empty() && RunsOf(study).empty()) {
+    say(absl::StrCat("Best trial: ", best[0]->number(), ", ",
+                     ObjectiveText(*best[0], study.study.spec()),
+                     ", as it was seen in one run."));
+  }
+  say(KeptSentence(study));
+  if (study.importance) say(study.importance->verdict());
+  if (published != nullptr) {
+    for (const std::string& sentence :
+         JudgePublished(*published, LabelOf(study, kRecipeCompareLabel),
+                        MetricOfRuns(study))) {
+      say(sentence);
+    }
+  }
+  for (const std::string& warning : study.study.warnings()) say(warning);
+  return sentences;
+}
+
+}  // namespace frostline::cli
