@@ -9,7 +9,16 @@
 namespace frostline::cli {
 namespace {
 
-constexpr int kGridLines = 4;
+constexpr double kGridLines = 4.0;
+
+double RoundStep(double span) {
+  const double rough = span / kGridLines;
+  const double power = std::pow(10.0, std::floor(std::log10(rough)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= rough) return factor * power;
+  }
+  return 10.0 * power;
+}
 
 }  // namespace
 
@@ -23,6 +32,15 @@ double PlotAxis::ShareOf(double value) const {
   return hi_ > lo_ ? (value - lo_) / (hi_ - lo_) : 0.5;
 }
 
+double PlotAxis::RoundEnds() {
+  if (!(hi_ > lo_)) return 0.0;
+  const double step = RoundStep(hi_ - lo_);
+  constexpr double kRounding = 1e-9;  // an end that is a multiple stays
+  lo_ = step * std::floor(lo_ / step + kRounding);
+  hi_ = step * std::ceil(hi_ / step - kRounding);
+  return step;
+}
+
 Plot::Plot(Svg& svg, double x, double y, double width, double height,
            const PlotAxis& across, const PlotAxis& up)
     : svg_(svg),
@@ -31,7 +49,8 @@ Plot::Plot(Svg& svg, double x, double y, double width, double height,
       width_(width),
       height_(height),
       across_(across),
-      up_(up) {}
+      up_(up),
+      step_up_(up_.RoundEnds()) {}
 
 double Plot::X(double value) const {
   return x_ + width_ * across_.ShareOf(value);
@@ -43,10 +62,10 @@ double Plot::Y(double value) const {
 
 void Plot::DrawFrame(const std::string& across_name,
                      const std::string& up_name) {
-  const int lines = up_.hi() > up_.lo() ? kGridLines : 0;
-  for (int i = 0; i <= lines; ++i) {
-    const double value =
-        up_.lo() + (up_.hi() - up_.lo()) * i / std::max(1, lines);
+  const long lines =
+      step_up_ > 0.0 ? std::lround((up_.hi() - up_.lo()) / step_up_) : 0;
+  for (long i = 0; i <= lines; ++i) {
+    const double value = up_.lo() + step_up_ * static_cast<double>(i);
     svg_.Line(x_, Y(value), x_ + width_, Y(value), "grid");
     svg_.Text(x_ - 6, Y(value) + 4, FormatNumber(value), "small end");
   }

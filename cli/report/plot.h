@@ -27,14 +27,18 @@ class PlotAxis {
   double hi() const { return hi_; }
   // 0 … 1; half where all values are one.
   double ShareOf(double value) const;
+  // Both ends become multiples of a round step, 1, 2 or 5 times a power of ten,
+  // of which the axis then has two to six. Answers the step, 0 where all values
+  // are one.
+  double RoundEnds();
 
  private:
   double lo_ = std::numeric_limits<double>::infinity();
   double hi_ = -std::numeric_limits<double>::infinity();
 };
 
-// A frame with numbers at its ends, at (x, y) of a picture. The axes are
-// complete before it is made.
+// A frame with round numbers up, and with the ends across, at (x, y) of a
+// picture. The axes are complete before it is made.
 class Plot {
  public:
   Plot(Svg& svg, double x, double y, double width, double height,
@@ -48,6 +52,7 @@ class Plot {
   Svg& svg_;
   double x_, y_, width_, height_;
   PlotAxis across_, up_;
+  double step_up_;
 };
 
 }  // namespace frostline::cli

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cli/report/trial_figures.h"
@@ -14,9 +16,12 @@ namespace frostline::cli {
 namespace {
 
 constexpr std::size_t kMostRows = 60;
+constexpr std::size_t kFewestRows = 12;
+constexpr std::size_t kMostCells = 1'200;  // so that a picture has < 300 kB
 constexpr double kLeft = 60.0;
 constexpr double kRight = 80.0;
 constexpr double kTop = 130.0;
+constexpr double kNarrow = 20.0;  // below it a column's name goes upwards
 constexpr double kRow = 16.0;
 constexpr double kMostWidth = 700.0;  // of all columns
 constexpr double kWidestCell = 60.0;
@@ -49,20 +54,56 @@ void DrawCell(Svg& svg, const v1::ModuleRate& rate, const Rates& rates,
   }
   svg.Rect(x, y, width - 2, height, "light",
            absl::StrCat(rate.module(), ": frozen"));
-  for (double at = 0.0; at + height <= width - 2; at += height / 2) {
-    svg.Line(x + at, y + height, x + at + height, y, "grid");
+  const double across = std::min(height, width - 2);
+  for (double at = 0.0; at + across <= width - 2; at += height / 2) {
+    svg.Line(x + at, y + height, x + at + across, y, "grid");
   }
 }
 
-void DrawNames(Svg& svg, const v1::Trial& trial, double width) {
-  for (int m = 0; m < trial.rates_size(); ++m) {
+void DrawNames(Svg& svg, const std::vector<std::string>& modules,
+               double width) {
+  for (std::size_t m = 0; m < modules.size(); ++m) {
+    const double x = kLeft + (static_cast<double>(m) + 0.5) * width;
+    if (width < kNarrow) {
+      svg.TextUp(x + 3, kTop - 6, FitToWidth(modules[m], 16), "small");
+      continue;
+    }
     // Names stand on three levels, so that narrow columns keep them apart.
-    const double y = kTop - 12 - 16.0 * (m % 3);
-    svg.Text(kLeft + (m + 0.5) * width, y,
-             FitToWidth(trial.rates(m).module(), 16), "small middle");
-    svg.Line(kLeft + (m + 0.5) * width, y + 3, kLeft + (m + 0.5) * width,
-             kTop - 4, "grid");
+    const double y = kTop - 12 - 16.0 * static_cast<double>(m % 3);
+    svg.Text(x, y, FitToWidth(modules[m], 16), "small middle");
+    svg.Line(x, y + 3, x, kTop - 4, "grid");
   }
+}
+
+// What one rate is the same for in all trials tells nothing of them.
+std::vector<std::string> ModulesThatDiffer(
+    const std::vector<const v1::Trial*>& trials) {
+  std::vector<std::string> modules;
+  for (const v1::ModuleRate& first : trials[0]->rates()) {
+    const bool differs =
+        std::any_of(trials.begin(), trials.end(), [&first](const v1::Trial* t) {
+          const v1::ModuleRate* const rate = RateOf(*t, first.module());
+          return rate == nullptr || rate->rate() != first.rate();
+        });
+    if (differs) modules.push_back(first.module());
+  }
+  return modules;
+}
+
+// "From 1e-05 (light) to 0.001 (dark), by logarithm; hatched: frozen".
+std::string Legend(const Rates& rates, bool leaves_out) {
+  std::string text = "All modules are frozen (hatched)";
+  if (rates.hi > rates.lo) {
+    text = absl::StrCat("From ", FormatRate(rates.lo), " (light) to ",
+                        FormatRate(rates.hi),
+                        " (dark), by logarithm; hatched: frozen");
+  } else if (rates.hi > 0.0) {
+    text = absl::StrCat("Dark: at ", FormatRate(rates.hi), "; hatched: frozen");
+  }
+  if (leaves_out) {
+    absl::StrAppend(&text, "; without modules of one rate in all trials");
+  }
+  return text;
 }
 
 }  // namespace
@@ -71,36 +112,42 @@ std::string RateMapSvg(const StudyRecord& record) {
   std::vector<const v1::Trial*> trials = ByScore(record);
   std::erase_if(trials, [](const v1::Trial* t) { return t->rates().empty(); });
   if (trials.empty()) return "";
+  const std::vector<std::string> modules = ModulesThatDiffer(trials);
+  if (modules.empty()) return "";
   const std::size_t all = trials.size();
-  if (trials.size() > kMostRows) trials.resize(kMostRows);
+  const std::size_t rows =
+      std::clamp(kMostCells / modules.size(), kFewestRows, kMostRows);
+  if (trials.size() > rows) trials.resize(rows);
   Rates rates;
   for (const v1::Trial* trial : trials) {
-    for (const v1::ModuleRate& rate : trial->rates()) rates.Add(rate.rate());
+    for (const std::string& module : modules) {
+      const v1::ModuleRate* const rate = RateOf(*trial, module);
+      if (rate != nullptr) rates.Add(rate->rate());
+    }
   }
-  const int modules = trials[0]->rates_size();
-  const double width = std::min(kWidestCell, kMostWidth / modules);
+  const double count = static_cast<double>(modules.size());
+  const double width = std::min(kWidestCell, kMostWidth / count);
   const std::string title =
       absl::StrCat("Rates of ", all > trials.size() ? "the best " : "",
                    trials.size(), " trials, the best on top");
-  Svg svg(std::max(480.0, kLeft + modules * width + kRight),
+  Svg svg(std::max(480.0, kLeft + count * width + kRight),
           kTop + kRow * static_cast<double>(trials.size()) + 36, title);
   svg.Text(16, 26, title, "title");
-  svg.Text(16, 44,
-           rates.hi > 0.0
-               ? absl::StrCat("From ", FormatRate(rates.lo), " (light) to ",
-                              FormatRate(rates.hi),
-                              " (dark), by logarithm; hatched: frozen")
-               : "All modules are frozen (hatched)",
-           "small");
-  DrawNames(svg, *trials[0], width);
+  const bool leaves_out =
+      modules.size() < static_cast<std::size_t>(trials[0]->rates_size());
+  svg.Text(16, 44, Legend(rates, leaves_out), "small");
+  DrawNames(svg, modules, width);
   double y = kTop;
   for (const v1::Trial* trial : trials) {
     svg.Text(kLeft - 8, y + 11, absl::StrCat(trial->number()), "small end");
-    for (int m = 0; m < std::min(modules, trial->rates_size()); ++m) {
-      DrawCell(svg, trial->rates(m), rates, kLeft + m * width, y, width);
+    for (std::size_t m = 0; m < modules.size(); ++m) {
+      const v1::ModuleRate* const rate = RateOf(*trial, modules[m]);
+      if (rate == nullptr) continue;
+      DrawCell(svg, *rate, rates, kLeft + static_cast<double>(m) * width, y,
+               width);
     }
-    svg.Text(kLeft + modules * width + 6, y + 11,
-             FormatNumber(trial->values(0)), "small");
+    svg.Text(kLeft + count * width + 6, y + 11, FormatNumber(trial->values(0)),
+             "small");
     y += kRow;
   }
   svg.Text(16, y + 22,

@@ -14,6 +14,9 @@
 namespace frostline::cli {
 namespace {
 
+// A page has room for so many columns of rates; the CSV has all of them.
+constexpr std::size_t kMostModulesShown = 24;
+
 using Cells = std::vector<std::string>;
 
 // Modules in the order of the trial that has most of them.
@@ -30,16 +33,6 @@ std::vector<std::string> ModulesOf(const StudyRecord& record) {
     modules.push_back(rate.module());
   }
   return modules;
-}
-
-// Empty where the trial has no such module.
-const v1::ModuleRate* RateOf(const v1::Trial& trial,
-                             const std::string& module) {
-  const auto found = std::find_if(trial.rates().begin(), trial.rates().end(),
-                                  [&module](const v1::ModuleRate& rate) {
-                                    return rate.module() == module;
-                                  });
-  return found == trial.rates().end() ? nullptr : &*found;
 }
 
 Cells TrialCells(const v1::Trial& trial, int objectives,
@@ -66,6 +59,16 @@ Cells TrialCells(const v1::Trial& trial, int objectives,
                                     : FormatRate(rate->rate()));
   }
   return cells;
+}
+
+// "41 of 80".
+std::string FrozenText(const v1::Trial& trial) {
+  const auto frozen =
+      std::count_if(trial.rates().begin(), trial.rates().end(),
+                    [](const auto& rate) { return rate.rate() == 0.0; });
+  return trial.rates().empty()
+             ? ""
+             : absl::StrCat(frozen, " of ", trial.rates_size());
 }
 
 }  // namespace
@@ -127,10 +130,19 @@ ReportTable TrialsTable(const StudyRecord& record) {
   }
   table.columns.insert(table.columns.end(),
                        {"trained parameters", "seconds", "seed"});
-  table.columns.insert(table.columns.end(), modules.begin(), modules.end());
-  table.csv = CsvLine(table.columns);
+  std::vector<std::string> all_columns = table.columns;
+  all_columns.insert(all_columns.end(), modules.begin(), modules.end());
+  table.csv = CsvLine(all_columns);
+  const bool shows_rates = modules.size() <= kMostModulesShown;
+  if (shows_rates) {
+    table.columns = all_columns;
+  } else {
+    table.columns.push_back("modules frozen");
+  }
   for (const v1::Trial& trial : record.trials.trials()) {
-    table.rows.push_back(TrialCells(trial, objectives, modules, false));
+    const auto& shown = shows_rates ? modules : std::vector<std::string>();
+    table.rows.push_back(TrialCells(trial, objectives, shown, false));
+    if (!shows_rates) table.rows.back().push_back(FrozenText(trial));
     table.csv += CsvLine(TrialCells(trial, objectives, modules, true));
   }
   return table;

@@ -61,4 +61,13 @@ double SecondsOfTrial(const v1::Trial& trial) {
   return trial.usage().total_seconds();
 }
 
+const v1::ModuleRate* RateOf(const v1::Trial& trial,
+                             const std::string& module) {
+  const auto found = std::find_if(trial.rates().begin(), trial.rates().end(),
+                                  [&module](const v1::ModuleRate& rate) {
+                                    return rate.module() == module;
+                                  });
+  return found == trial.rates().end() ? nullptr : &*found;
+}
+
 }  // namespace frostline::cli

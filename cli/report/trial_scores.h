@@ -4,6 +4,7 @@
 #ifndef FROSTLINE_CLI_REPORT_TRIAL_SCORES_H_
 #define FROSTLINE_CLI_REPORT_TRIAL_SCORES_H_
 
+#include <string>
 #include <vector>
 
 #include "cli/report/study_record.h"
@@ -25,6 +26,10 @@ std::vector<const v1::Trial*> FrontBy(
 
 double TrainedParametersOf(const v1::Trial& trial);
 double SecondsOfTrial(const v1::Trial& trial);
+
+// Null where the trial has no such module.
+const v1::ModuleRate* RateOf(const v1::Trial& trial,
+                             const std::string& module);
 
 }  // namespace frostline::cli
 

@@ -73,6 +73,13 @@ void Svg::Text(double x, double y, const std::string& text,
                   "\" y=\"", Number(y), "\">", XmlText(text), "</text>\n");
 }
 
+void Svg::TextUp(double x, double y, const std::string& text,
+                 const std::string& classes) {
+  absl::StrAppend(&body_, "<text class=\"", classes,
+                  "\" transform=\"translate(", Number(x), " ", Number(y),
+                  ") rotate(-90)\">", XmlText(text), "</text>\n");
+}
+
 void Svg::Rect(double x, double y, double width, double height,
                const std::string& classes, const std::string& hint) {
   if (std::isnan(x + y + width + height)) return;

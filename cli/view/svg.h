@@ -26,6 +26,9 @@ class Svg {
 
   void Text(double x, double y, const std::string& text,
             const std::string& classes);
+  // Upwards, from its place on.
+  void TextUp(double x, double y, const std::string& text,
+              const std::string& classes);
   // `hint` is shown to who points at it.
   void Rect(double x, double y, double width, double height,
             const std::string& classes, const std::string& hint = "");

@@ -53,6 +53,35 @@ TEST(RateMapSvg, HatchesWhatIsFrozenAndShadesWhatTrains) {
   EXPECT_LT(svg.find(">0.9<"), svg.find(">0.8<"));
 }
 
+TEST(RateMapSvg, LeavesOutWhatIsOneRateInAllTrials) {
+  StudyRecord record = SmallRecord();
+  for (v1::Trial& trial : *record.trials.mutable_trials()) {
+    v1::ModuleRate* const rate = trial.add_rates();
+    rate->set_module("head");
+    rate->set_rate(1e-3);
+  }
+  const std::string svg = RateMapSvg(record);
+  EXPECT_THAT(svg, Not(HasSubstr("head")));
+  EXPECT_THAT(svg, HasSubstr("without modules of one rate in all trials"));
+}
+
+TEST(RateMapSvg, StaysSmallAndLegibleWithManyModules) {
+  StudyRecord record;
+  record.study.mutable_spec()->add_objectives()->set_metric("accuracy");
+  for (int t = 0; t < 150; ++t) {
+    std::vector<double> rates;
+    for (int m = 0; m < 72; ++m) rates.push_back((t + m) % 3 == 0 ? 1e-3 : 0.0);
+    *record.trials.add_trials() = TrialOf(t, 0.01 * t, 100, 9.0, rates);
+  }
+  const std::string svg = RateMapSvg(record);
+  EXPECT_LT(svg.size(), 300'000u);
+  EXPECT_THAT(svg, HasSubstr("Rates of the best 16 trials"));
+  EXPECT_THAT(svg, HasSubstr("Dark: at 0.001; hatched: frozen"));
+  EXPECT_EQ(CountOf(svg, "rotate(-90)"), 72);
+  // Even the narrowest cell has its hatch.
+  EXPECT_EQ(CountOf(svg, ": frozen</title>"), CountOf(svg, "<line"));
+}
+
 TEST(CurvesSvg, DrawsTheObjectiveOfTheBestTrialsAlone) {
   StudyRecord record = SmallRecord();
   EXPECT_EQ(CountOf(CurvesSvg(record), "<path class=\"line\""), 1);
@@ -76,6 +105,23 @@ TEST(PlotAxis, OneValueStandsInTheMiddle) {
   axis.Show(std::numeric_limits<double>::quiet_NaN());
   axis.Show(7.0);
   EXPECT_EQ(axis.ShareOf(4.0), 0.25);
+}
+
+TEST(PlotAxis, EndsAtRoundNumbers) {
+  const auto rounded = [](double lo, double hi) {
+    PlotAxis axis;
+    axis.Show(lo);
+    axis.Show(hi);
+    const double step = axis.RoundEnds();
+    return std::vector<double>{axis.lo(), axis.hi(), step};
+  };
+  const auto is = [](const std::vector<double>& expected) {
+    return testing::Pointwise(testing::DoubleNear(1e-12), expected);
+  };
+  EXPECT_THAT(rounded(0.3496, 1.272), is({0.0, 1.5, 0.5}));
+  EXPECT_THAT(rounded(0.9558, 0.9586), is({0.955, 0.959, 0.001}));
+  EXPECT_THAT(rounded(0.2, 1.0), is({0.2, 1.0, 0.2}));
+  EXPECT_THAT(rounded(2.0, 2.0), is({2.0, 2.0, 0.0}));
 }
 
 }  // namespace
