@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/recipe/recipe_findings.h"
 
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/recipe/published_judge.h"
@@ -15,6 +17,17 @@ namespace frostline::cli {
 namespace {
 
 constexpr double kKept = 0.9;  // of the whole score, as Elsa asks
+constexpr double kOneSided95 = 1.645;
+
+// " ± 27.6 %, which is not sure": the seeds of both runs make a ratio
+// uncertain.
+std::string HowSure(const RelativeScore& kept, const RelativeScore& whole) {
+  const double error = std::hypot(kept.error, kept.share * whole.error);
+  if (std::isnan(error)) return "";
+  const bool is_sure = kept.share - kOneSided95 * error >= kKept;
+  return absl::StrFormat(" ± %.1f %%%s", 100.0 * error,
+                         is_sure ? "" : ", which is not sure");
+}
 
 // "5 frozen keeps .97 of the score …", where places count from the run that
 // the others are compared with.
@@ -23,14 +36,15 @@ std::string KeptSentence(const StudyRecord& record) {
   const std::string to = LabelOf(record, kRecipeCompareLabel);
   if (scores.size() < 2 || scores[0].run != to) return "";
   const auto kept = FurthestThatKeeps(scores, kKept);
-  if (!kept) {
+  if (!kept || kept->run == to) {
     return absl::StrCat("No run keeps 90 % of the ", MetricOfRuns(record),
                         " of '", to, "'.");
   }
   return absl::StrFormat(
       "'%s' is the furthest that keeps 90 %% of the %s of '%s' in the mean: "
-      "%.1f %%.",
-      kept->run, MetricOfRuns(record), to, 100.0 * kept->share);
+      "%.1f %%%s.",
+      kept->run, MetricOfRuns(record), to, 100.0 * kept->share,
+      HowSure(*kept, scores[0]));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "cli/recipe/published_judge.h"
 #include "cli/recipe/rate_correlation.h"
+#include "cli/recipe/recipe_findings.h"
 #include "cli/recipe/recipe_page.h"
 #include "cli/recipe/recipe_record.h"
 #include "cli/recipe/run_figures.h"
@@ -76,6 +77,24 @@ TEST(RunFigures, TellWhatShareOfTheScoreIsLeft) {
   EXPECT_EQ(FurthestThatKeeps(scores, 0.85)->run, "first 1");
   EXPECT_EQ(FurthestThatKeeps(scores, 0.95)->run, "all trained");
   EXPECT_THAT(RelativeScoreSvg(RunsRecord()), HasSubstr("first 1"));
+}
+
+// Of "first 1" with these scores, whose whole model has .90 and .94.
+std::string KeptBy(double one, double other) {
+  StudyRecord record = RunsRecord();
+  (*record.trials.mutable_trials(2)->mutable_metrics())["accuracy"] = one;
+  (*record.trials.mutable_trials(3)->mutable_metrics())["accuracy"] = other;
+  return FindingsOf({record, {}}, nullptr)[0];
+}
+
+TEST(Findings, SayWhetherSeedsLeaveItSureThatMostIsKept) {
+  EXPECT_EQ(KeptBy(0.86, 0.90),
+            "'first 1' is the furthest that keeps 90 % of the accuracy of 'all "
+            "trained' in the mean: 95.7 % ± 3.0 %.");
+  EXPECT_THAT(KeptBy(0.84, 0.88), HasSubstr("93.5 % ± 3.0 %, which is not "
+                                            "sure."));
+  EXPECT_EQ(KeptBy(0.80, 0.84),
+            "No run keeps 90 % of the accuracy of 'all trained'.");
 }
 
 TEST(PublishedJudge, KnowsWhatSoManyExamplesCanShow) {
