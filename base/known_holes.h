@@ -3,8 +3,7 @@
 // File: known_holes.h
 //
 // Published mistakes of libraries, by version, and what of Frostline takes the
-// occasion. A release knows those that were known when it was made, so that a
-// newer command line knows more of a coordinator than that itself.
+// occasion. A release knows those that were known when it was made.
 #ifndef FROSTLINE_BASE_KNOWN_HOLES_H_
 #define FROSTLINE_BASE_KNOWN_HOLES_H_
 

@@ -112,7 +112,7 @@ bool NeedsConfiguration(const CLI::App& app) {
 void Configure(const Configuration& loaded, bool json, Session& session) {
   session.configuration = loaded;
   session.configured = loaded.wrong;
-  std::vector<std::string> warnings = loaded.warnings;
+  std::vector<std::string>& warnings = session.configuration.warnings;
   if (!loaded.unread.ok()) {
     const bool is_told =
         !session.flags.connect.empty() || !session.environment.connect.empty();
@@ -149,7 +149,7 @@ ExitCode Main(const std::vector<std::string>& arguments) {
   AddCommands(app, invocation);
   AddGlobalOptions(app, invocation);
   TakeDecimalAlone(app);
-  const Configuration configuration = LoadWhatHolds(PlacesOfUser());
+  const Configuration configuration = LoadConfiguration(PlacesOfUser());
   PassOn(configuration);  // before flags are read
   if (const auto code = AnswerScript(app, arguments)) return *code;
   const auto parsed = ParseCommandLine(app, arguments);

@@ -14,6 +14,7 @@
 #ifndef FROSTLINE_SERVER_COORDINATOR_H_
 #define FROSTLINE_SERVER_COORDINATOR_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>

@@ -14,6 +14,8 @@ namespace {
 constexpr char kUsual[] = "127.0.0.1:7070";
 constexpr std::size_t kMostSaid = 200;
 
+constexpr char kBrokenOff[] = " has broken off the connection";
+
 struct Known {
   const char* words;   // of gRPC or the system
   const char* before;  // the address
@@ -26,8 +28,8 @@ constexpr Known kKnown[] = {
     {"DNS resolution failed", "", ": there is no machine of this name"},
     {"No route to host", "no way leads to ", ""},
     {"Network is unreachable", "no way leads to ", ""},
-    {"Connection reset", "", " has broken off the connection"},
-    {"Socket closed", "", " has broken off the connection"},
+    {"Connection reset", "", kBrokenOff},
+    {"Socket closed", "", kBrokenOff},
     {"timed out", "", " has not answered in time"},
     {"Timeout", "", " has not answered in time"},
     {"Deadline", "", " has not answered in time"},
@@ -44,24 +46,23 @@ std::string Cause(const std::string& address, const std::string& said) {
 }
 
 // One that speaks TLS alone breaks off what comes in plaintext.
-bool IsBrokenOff(const std::string& said) {
-  return absl::StrContains(said, "Connection reset") ||
-         absl::StrContains(said, "Socket closed");
+bool MaySpeakTls(const std::string& address, const std::string& cause) {
+  return absl::EndsWith(cause, kBrokenOff) &&
+         !absl::StartsWith(address, "unix:");
 }
 
 // One cannot be started from here on another machine.
-std::string Fix(const std::string& address, const std::string& said) {
+std::string Fix(const std::string& address, const std::string& cause) {
   const char* const other = "name another with --connect HOST:PORT";
-  if (IsBrokenOff(said)) {
-    return absl::StrCat("if it speaks TLS alone, give its CA: --tls-ca FILE; "
-                        "else see that it runs, or ",
-                        other);
-  }
+  const char* const by_tls =
+      MaySpeakTls(address, cause)
+          ? "if it speaks TLS alone, give its CA, --tls-ca FILE; else "
+          : "";
   if (!tls::IsLocalAddress(address)) {
-    return absl::StrCat("see that it runs there, or ", other);
+    return absl::StrCat(by_tls, "see that it runs there, or ", other);
   }
   const bool is_usual = address == kUsual || address == "localhost:7070";
-  return absl::StrCat("start one with `frostline serve --data frost",
+  return absl::StrCat(by_tls, "start one with `frostline serve --data frost",
                       is_usual ? "" : " --listen ", is_usual ? "" : address,
                       "`, or ", other);
 }
@@ -70,8 +71,8 @@ std::string Fix(const std::string& address, const std::string& said) {
 
 absl::Status CoordinatorAway(const std::string& address,
                              const std::string& said) {
-  return MakeError(ErrorId::kCoordinatorAway, Cause(address, said),
-                   Fix(address, said));
+  const std::string cause = Cause(address, said);
+  return MakeError(ErrorId::kCoordinatorAway, cause, Fix(address, cause));
 }
 
 }  // namespace frostline::cli

@@ -64,10 +64,15 @@ google::protobuf::Struct MessageOf(const std::vector<Setting>& settings) {
   return message;
 }
 
+bool IsJson(Format format) {
+  return format == Format::kJson || format == Format::kJsonLines;
+}
+
 absl::StatusOr<ExitCode> View(const Session& session, const Output& output) {
   // Whoever looks for the mistake sees it beside what holds.
   if (!session.configured.ok()) {
-    std::cerr << ErrorText(session.configured) << "\n";
+    std::cerr << (IsJson(output.format) ? ErrorJson(session.configured)
+                                        : ErrorText(session.configured) + "\n");
   }
   ASSIGN_OR_RETURN(const auto settings, SettingsOf(session));
   const auto text = [&] {

@@ -90,7 +90,9 @@ absl::StatusOr<ExitCode> Tell(Session& session, const TellArgs& args) {
   std::cout << request.name() << "/trials/" << reply.first_number() << " is "
             << NameOf(trial.state()) << "\n"
             << std::flush;
-  NoteRanges(*client, request);
+  if (trial.state() == v1::TRIAL_STATE_SUCCEEDED) {
+    NoteRanges(*client, request);
+  }
   return kExitOk;
 }
 

@@ -50,12 +50,10 @@ absl::Status NotOurs(const std::string& cause, const std::string& fix) {
 }
 
 absl::Status Unreadable(const std::string& path, int error) {
-  return MakeError(
-      ErrorId::kRequestInvalid,
-      absl::StrCat("settings cannot be read: ", path, ": ",
-                   std::strerror(error)),
-      "make the file readable for yourself, say where to go with --connect "
-      "HOST:PORT, or name another folder of settings: XDG_CONFIG_HOME=DIR");
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat("settings cannot be read: ", path, ": ",
+                                std::strerror(error)),
+                   "make the file readable for yourself");
 }
 
 bool IsBare(char c) {

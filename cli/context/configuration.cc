@@ -50,7 +50,10 @@ absl::Status LoadUser(const ConfigPlaces& places, Configuration* made) {
   if (places.user_file.empty()) return absl::OkStatus();
   const auto text = ReadOwnFile(places.user_file, false);
   if (HasErrorId(text.status(), ErrorId::kRequestInvalid)) {
-    made->unread = text.status();
+    made->unread = MakeError(
+        ErrorId::kRequestInvalid, std::string(text.status().message()),
+        "make the file readable for yourself, say where to go with --connect "
+        "HOST:PORT, or name another folder of settings: XDG_CONFIG_HOME=DIR");
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(text.status());
@@ -113,13 +116,7 @@ const ConfigValue* Configuration::Find(const std::string& key) const {
   return nullptr;
 }
 
-absl::StatusOr<Configuration> LoadConfiguration(const ConfigPlaces& places) {
-  Configuration made = LoadWhatHolds(places);
-  RETURN_IF_ERROR(made.wrong);
-  return made;
-}
-
-Configuration LoadWhatHolds(const ConfigPlaces& places) {
+Configuration LoadConfiguration(const ConfigPlaces& places) {
   Configuration made;
   made.user_file = places.user_file;
   for (const ConfigKey& key : ConfigKeys()) {

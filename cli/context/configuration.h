@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "cli/context/config_file.h"
 #include "cli/context/target.h"
 
@@ -51,11 +50,9 @@ struct Configuration {
 };
 
 // A project file that is not its user's own is no error but a warning, and is
-// not read; a user's file that is not is TLS_FILE. See ParseConfig().
-absl::StatusOr<Configuration> LoadConfiguration(const ConfigPlaces& places);
-
-// The same, where one file may be `wrong` and the other holds all the same.
-Configuration LoadWhatHolds(const ConfigPlaces& places);
+// not read; a user's file that is not is TLS_FILE. See ParseConfig(). One file
+// may be `wrong`, and the other holds all the same.
+Configuration LoadConfiguration(const ConfigPlaces& places);
 
 // Sets variables that are not set, where a file says what they would. Call it
 // before any other thread runs.

@@ -218,7 +218,8 @@ void AddInitCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("N")
       ->check(CLI::Range(1, kMostTrials))
       ->capture_default_str();
-  verb->add_option("-o,--out", args->file, "The study file; ID.yaml; - is standard output")
+  verb->add_option("-o,--out", args->file,
+                   "The study file; ID.yaml; - is standard output")
       ->type_name("FILE");
   AddRegistryOption(*verb, args->folder);
 }

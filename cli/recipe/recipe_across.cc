@@ -23,13 +23,12 @@ std::vector<std::string> AcrossSentences(const RecipeRecord& record) {
     const bool differs =
         std::any_of(tests.begin(), tests.end(),
                     [](const v1::PairedTest& test) { return test.differs(); });
-    const std::string what = absl::StrCat(across.stage, ", '", across.run,
-                                          "', ", across.comparison.metric());
+    const std::string what = absl::StrCat(across.stage, ", '", across.run, "'");
     if (differs) {
       sentences.push_back(
           absl::StrCat(what, ": ", SummaryOf(across.comparison)));
     } else {
-      alike.push_back(what);
+      alike.push_back(absl::StrCat(what, ", ", across.comparison.metric()));
     }
   }
   if (alike.empty()) return sentences;
@@ -48,9 +47,8 @@ std::vector<ReportSection> AcrossSections(const RecipeRecord& record) {
       sections.push_back({.heading = heading});
     }
     ReportSection& section = sections.back();
-    section.paragraphs.push_back(absl::StrCat("'", across.run, "', by ",
-                                              across.comparison.metric(), ": ",
-                                              SummaryOf(across.comparison)));
+    section.paragraphs.push_back(
+        absl::StrCat("'", across.run, "': ", SummaryOf(across.comparison)));
     absl::StrAppend(&section.verbatim,
                     RenderTrialComparison(across.comparison, kLineWidth), "\n");
   }

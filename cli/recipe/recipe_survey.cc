@@ -58,7 +58,7 @@ void AddEachOnce(const std::vector<MissingNeed>& more,
 bool IsUnknownModel(const Recipe& recipe, const RecipeWish& wish,
                     const RecipeStock& stock) {
   return !wish.model.empty() && stock.models.count(wish.model) == 0 &&
-         recipe.models.count(wish.model) == 0;
+         recipe.models.count(wish.model) == 0 && wish.set.count("layers") == 0;
 }
 
 double HighestRate(const v1::ModuleSpace& module) {

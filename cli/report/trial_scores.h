@@ -28,8 +28,7 @@ double TrainedParametersOf(const v1::Trial& trial);
 double SecondsOfTrial(const v1::Trial& trial);
 
 // Null where the trial has no such module.
-const v1::ModuleRate* RateOf(const v1::Trial& trial,
-                             const std::string& module);
+const v1::ModuleRate* RateOf(const v1::Trial& trial, const std::string& module);
 
 }  // namespace frostline::cli
 

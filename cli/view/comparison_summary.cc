@@ -74,9 +74,14 @@ std::string VisibleText(const v1::TrialComparison& comparison,
 std::string MarginText(const v1::TrialComparison& comparison,
                        const Tests& alike) {
   if (!(comparison.margin() > 0.0)) return "";
+  Tests tested = alike;
+  std::erase_if(tested, [](const v1::PairedTest* test) {
+    return std::isnan(test->worse_p());
+  });
+  if (tested.empty()) return "";
   const std::string margin = Amount(comparison, comparison.margin(), false);
   Tests kept;
-  std::copy_if(alike.begin(), alike.end(), std::back_inserter(kept),
+  std::copy_if(tested.begin(), tested.end(), std::back_inserter(kept),
                [](const v1::PairedTest* test) { return test->not_worse(); });
   if (kept.empty()) {
     return absl::StrCat("; that one of these is not worse by ", margin,

@@ -8,7 +8,7 @@
 
 namespace frostline::server {
 
-// Of gRPC and Protobuf, as they were found when the program was started.
+// Of gRPC as it was found at the start, and of Protobuf as it was built with.
 LibraryVersions RpcLibraries();
 
 }  // namespace frostline::server

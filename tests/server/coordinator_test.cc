@@ -59,6 +59,20 @@ TEST_F(CoordinatorTest, RunsAStudyOfExactlyItsBudgetToTheEnd) {
   EXPECT_EQ(none->none_reason(), v1::STUDY_ENDED);
 }
 
+TEST_F(CoordinatorTest, SaysWhatItStandsOn) {
+  CoordinatorOptions options;
+  options.libraries = {{"gRPC", "1.51.1"}};
+  options.schema_version = 3;
+  driver_.reset();  // one at a time has the store
+  Driver driver(*store_, clock_, std::move(options));
+  const auto info = driver.Call<v1::ServerInfo>(v1::GetInfoRequest());
+  ASSERT_OK(info);
+  EXPECT_EQ(info->libraries().at("gRPC"), "1.51.1");
+  EXPECT_EQ(info->schema_version(), 3);
+  // Every hole that this version has is one whose occasion is taken.
+  EXPECT_EQ(info->known_holes_size(), 0);
+}
+
 TEST_F(CoordinatorTest, AnAcquireWaitsUntilThereIsAStudy) {
   ASSERT_OK(driver_->Register("w", "boot-1"));
   auto waiting = driver_->StartAcquire(Driver::AcquireOf("w", "boot-1"));

@@ -50,9 +50,14 @@ TEST(CoordinatorAway, ItsFixStartsOneAtThisAddress) {
 }
 
 TEST(CoordinatorAway, OneThatBreaksOffMaySpeakTlsAlone) {
-  const absl::Status status = CoordinatorAway("127.0.0.1:7443", "Socket closed");
+  const absl::Status status =
+      CoordinatorAway("127.0.0.1:7443", "Socket closed");
   EXPECT_EQ(status.message(), "127.0.0.1:7443 has broken off the connection");
   EXPECT_THAT(DetailOf(status)->fix, HasSubstr("--tls-ca FILE"));
+  EXPECT_THAT(DetailOf(status)->fix, HasSubstr("frostline serve"));
+  EXPECT_THAT(FixOf("127.0.0.1:7443"), Not(HasSubstr("--tls-ca")));
+  EXPECT_THAT(DetailOf(CoordinatorAway("unix:/tmp/s", "Socket closed"))->fix,
+              Not(HasSubstr("--tls-ca")));
 }
 
 TEST(Client, ItsOwnLimitHasAnIdToo) {

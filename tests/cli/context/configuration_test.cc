@@ -40,12 +40,12 @@ class ConfigurationTest : public ::testing::Test {
     return folder_.File(name);
   }
   Configuration Load() const {
-    auto loaded = LoadConfiguration(places_);
-    EXPECT_OK(loaded);
-    return loaded.value_or(Configuration());
+    Configuration loaded = LoadConfiguration(places_);
+    EXPECT_OK(loaded.wrong);
+    return loaded;
   }
   std::string CauseOf() const {
-    return std::string(LoadConfiguration(places_).status().message());
+    return std::string(LoadConfiguration(places_).wrong.message());
   }
   Target Choose(const Wish& environment) const {
     const auto target = ChooseTarget({}, environment, store_, WishesOf(Load()));
@@ -81,16 +81,18 @@ TEST_F(ConfigurationTest, APathIsMeantFromItsFile) {
 
 TEST_F(ConfigurationTest, AMistakeIsPlacedAndExplained) {
   const std::string file = Write("user.yaml", "format: csv\n  \nconect: a:1\n");
-  EXPECT_THAT(LoadConfiguration(places_), FailsWith(ErrorId::kRequestInvalid));
+  EXPECT_THAT(LoadConfiguration(places_).wrong,
+              FailsWith(ErrorId::kRequestInvalid));
   EXPECT_THAT(CauseOf(), HasSubstr(file + ":3:1: there is no key 'conect'"));
-  EXPECT_THAT(DetailOf(LoadConfiguration(places_).status())->fix,
+  EXPECT_THAT(DetailOf(LoadConfiguration(places_).wrong)->fix,
               HasSubstr("'connect'"));
   for (const char* const wrong :
        {"format: xml\n", "connect: nowhere\n", "context: A B\n", "format:\n",
         "format: [csv]\n", "- format\n", "color: pink\n", "format: csv\n\tx: 1",
         "connect: a:1\ncontext: lab\n", "token_file: t\n"}) {
     Write("user.yaml", wrong);
-    EXPECT_THAT(LoadConfiguration(places_), FailsWith(ErrorId::kRequestInvalid))
+    EXPECT_THAT(LoadConfiguration(places_).wrong,
+                FailsWith(ErrorId::kRequestInvalid))
         << wrong;
   }
 }
@@ -126,7 +128,7 @@ TEST_F(ConfigurationTest, ALinkToElsewhereIsIgnored) {
 
 TEST_F(ConfigurationTest, AUserFileThatOthersWriteIsRefused) {
   Write("user.yaml", "format: csv\n", 0666);
-  EXPECT_THAT(LoadConfiguration(places_), FailsWith(ErrorId::kTlsFile));
+  EXPECT_THAT(LoadConfiguration(places_).wrong, FailsWith(ErrorId::kTlsFile));
 }
 
 TEST_F(ConfigurationTest, AUserFileThatCannotBeReadIsNoMistake) {
@@ -141,7 +143,7 @@ TEST_F(ConfigurationTest, AUserFileThatCannotBeReadIsNoMistake) {
 TEST_F(ConfigurationTest, WhatIsRightHoldsBesideWhatIsWrong) {
   Write("user.yaml", "format: csv\n");
   Write("home/work/.frostline.yaml", "registri: x\n");
-  const Configuration made = LoadWhatHolds(places_);
+  const Configuration made = LoadConfiguration(places_);
   EXPECT_THAT(made.wrong, FailsWith(ErrorId::kRequestInvalid));
   ASSERT_NE(made.Find("format"), nullptr);
   EXPECT_EQ(made.Find("format")->text, "csv");

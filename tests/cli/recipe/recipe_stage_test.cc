@@ -169,8 +169,8 @@ TEST(RecipeSurvey, SaysWhatIsMissingAndHowToRegisterIt) {
 TEST(RecipeSurvey, SaysOfAModelThatNobodyKnowsThatItIsMissing) {
   const auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
   const auto survey =
-      SurveyRecipe(*recipe, recipe->scales[0],
-                   {"tiny", "", "nothing", "", {}}, StockWith({"ewt"}));
+      SurveyRecipe(*recipe, recipe->scales[0], {"tiny", "", "nothing", "", {}},
+                   StockWith({"ewt"}));
   ASSERT_OK(survey);
   EXPECT_TRUE(survey->studies.empty());
   ASSERT_EQ(survey->missing.size(), 1u);

@@ -354,6 +354,47 @@ TEST(StudyPlan, TooFewTrialsGiveNoAdviceToFreeze) {
   EXPECT_LE(wrong, 1);  // of 20; each is worth half of the range
 }
 
+// What the plan does is picked because it looked best. Without its luck it is
+// as good as the other way, not worse: a plan that freezes what it says to cost
+// something contradicts itself.
+TEST(StudyPlan, LuckAloneDoesNotTurnAGainIntoACost) {
+  const Space space = Modules(5, 6);
+  int contradictions = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const StudyPlan plan =
+        PlanOf(space, kNumber,
+               UniformTrials(
+                   space, 40,
+                   [](const Point&, Rng& rng) { return rng.Normal(); }, seed));
+    for (const PlannedModule& module : plan.modules) {
+      const double cost = module.cost_of_freezing.value;
+      contradictions += module.freeze && cost > 1e-6 ? 1 : 0;
+    }
+  }
+  EXPECT_LE(contradictions, 5);  // of 50
+}
+
+TEST(StudyPlan, ToleratingLittleFreezesNothingThatMattersOfTooFewTrials) {
+  const Space space = Modules(5, 6);
+  int wrong = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    PlanOptions options;
+    options.tolerance = 0.5;
+    const auto plan = MakePlan(
+        space, kNumber,
+        UniformTrials(
+            space, 16,
+            [](const Point& p, Rng& rng) { return p[1] + p[3] + rng.Normal(); },
+            seed),
+        options);
+    ASSERT_OK(plan);
+    for (const char* const name : {"layer.1", "layer.3"}) {
+      wrong += ModuleOf(*plan, name).advice == Advice::kFreeze ? 1 : 0;
+    }
+  }
+  EXPECT_LE(wrong, 1);  // of 20; each is worth 5
+}
+
 TEST(StudyPlan, OnePointOverAndOverIsThePlanAndTeachesNothingElse) {
   const Space space = Modules(3, 4);
   History history;
