@@ -23,6 +23,13 @@ namespace {
 constexpr Duration kPollInterval = std::chrono::milliseconds(250);
 constexpr Duration kHintAfter = std::chrono::seconds(20);
 
+// Studies of one stage share the workers, and may wait for each other.
+bool AnythingRuns(Client& client) {
+  const auto info =
+      client.Call(&v1::AdminService::Stub::GetInfo, v1::GetInfoRequest());
+  return info.ok() && info->open_leases() > 0;
+}
+
 }  // namespace
 
 absl::Status CheckSurvey(const RecipeSurvey& survey,
@@ -105,7 +112,8 @@ absl::StatusOr<v1::Study> RecipeRunner::Await(v1::Study study) {
       revision = study.revision();
       last_change = clock.Steady();
     }
-    if (!hinted && clock.Steady() - last_change > kHintAfter) {
+    if (!hinted && clock.Steady() - last_change > kHintAfter &&
+        !AnythingRuns(client_)) {
       hinted = true;
       std::cerr << "nothing runs; `frostline study watch "
                 << LastPart(study.name()) << "` says why\n";
