@@ -20,6 +20,12 @@ double RoundStep(double span) {
   return 10.0 * power;
 }
 
+// Parameters as "22,571,921", not 2.257e+07.
+std::string EndText(double value) {
+  const bool is_count = std::abs(value) >= 1e4 && value == std::round(value);
+  return is_count ? FormatCount(std::llround(value)) : FormatNumber(value);
+}
+
 }  // namespace
 
 void PlotAxis::Show(double value) {
@@ -70,9 +76,9 @@ void Plot::DrawFrame(const std::string& across_name,
     svg_.Text(x_ - 6, Y(value) + 4, FormatNumber(value), "small end");
   }
   svg_.Text(x_, y_ - 10, up_name, "name");
-  svg_.Text(x_, y_ + height_ + 18, FormatNumber(across_.lo()), "small");
+  svg_.Text(x_, y_ + height_ + 18, EndText(across_.lo()), "small");
   if (across_.hi() > across_.lo()) {
-    svg_.Text(x_ + width_, y_ + height_ + 18, FormatNumber(across_.hi()),
+    svg_.Text(x_ + width_, y_ + height_ + 18, EndText(across_.hi()),
               "small end");
   }
   svg_.Text(x_ + width_ / 2, y_ + height_ + 18, across_name, "small middle");

@@ -21,7 +21,8 @@ constexpr std::size_t kMostCells = 1'200;  // so that a picture has < 300 kB
 constexpr double kLeft = 60.0;
 constexpr double kRight = 80.0;
 constexpr double kTop = 130.0;
-constexpr double kNarrow = 20.0;  // below it a column's name goes upwards
+constexpr double kTopOfNarrow = 160.0;  // below names that go upwards
+constexpr double kNarrow = 20.0;        // below it a column's name goes upwards
 constexpr double kRow = 16.0;
 constexpr double kMostWidth = 700.0;  // of all columns
 constexpr double kWidestCell = 60.0;
@@ -60,18 +61,18 @@ void DrawCell(Svg& svg, const v1::ModuleRate& rate, const Rates& rates,
   }
 }
 
-void DrawNames(Svg& svg, const std::vector<std::string>& modules,
-               double width) {
+void DrawNames(Svg& svg, const std::vector<std::string>& modules, double width,
+               double top) {
   for (std::size_t m = 0; m < modules.size(); ++m) {
     const double x = kLeft + (static_cast<double>(m) + 0.5) * width;
     if (width < kNarrow) {
-      svg.TextUp(x + 3, kTop - 6, FitToWidth(modules[m], 16), "small");
+      svg.TextUp(x + 3, top - 6, FitToWidth(modules[m], 16), "small");
       continue;
     }
     // Names stand on three levels, so that narrow columns keep them apart.
-    const double y = kTop - 12 - 16.0 * static_cast<double>(m % 3);
+    const double y = top - 12 - 16.0 * static_cast<double>(m % 3);
     svg.Text(x, y, FitToWidth(modules[m], 16), "small middle");
-    svg.Line(x, y + 3, x, kTop - 4, "grid");
+    svg.Line(x, y + 3, x, top - 4, "grid");
   }
 }
 
@@ -127,17 +128,18 @@ std::string RateMapSvg(const StudyRecord& record) {
   }
   const double count = static_cast<double>(modules.size());
   const double width = std::min(kWidestCell, kMostWidth / count);
+  const double top = width < kNarrow ? kTopOfNarrow : kTop;
   const std::string title =
       absl::StrCat("Rates of ", all > trials.size() ? "the best " : "",
                    trials.size(), " trials, the best on top");
   Svg svg(std::max(480.0, kLeft + count * width + kRight),
-          kTop + kRow * static_cast<double>(trials.size()) + 36, title);
+          top + kRow * static_cast<double>(trials.size()) + 36, title);
   svg.Text(16, 26, title, "title");
   const bool leaves_out =
       modules.size() < static_cast<std::size_t>(trials[0]->rates_size());
   svg.Text(16, 44, Legend(rates, leaves_out), "small");
-  DrawNames(svg, modules, width);
-  double y = kTop;
+  DrawNames(svg, modules, width, top);
+  double y = top;
   for (const v1::Trial* trial : trials) {
     svg.Text(kLeft - 8, y + 11, absl::StrCat(trial->number()), "small end");
     for (std::size_t m = 0; m < modules.size(); ++m) {

@@ -40,13 +40,14 @@ Groups GroupsOf(const v1::TrialComparison& comparison) {
   return groups;
 }
 
-// Of a metric that ends at 1 in points, else as it is.
+// Of a metric that ends at 1 in points, else as it is. Adding 0 makes -0 0.
 std::string Amount(const v1::TrialComparison& comparison, double amount,
                    bool with_sign) {
   const bool in_points = PresumedRange(comparison.metric()).hi == 1.0;
-  const std::string number = in_points
-                                 ? absl::StrFormat("%+.1f", 100.0 * amount)
-                                 : absl::StrFormat("%+.4g", amount);
+  const std::string number =
+      in_points
+          ? absl::StrFormat("%+.1f", std::round(1000.0 * amount) / 10.0 + 0.0)
+          : absl::StrFormat("%+.4g", amount);
   return absl::StrCat(with_sign ? number : number.substr(1),
                       in_points ? " points" : "");
 }

@@ -37,12 +37,12 @@ class ComparisonSummary : public ::testing::Test {
 TEST_F(ComparisonSummary, GroupsWhatCameToTheSame) {
   Add("head only", -0.248, true);
   Add("ALF-1", -0.012, false).set_smallest_difference(0.094);
-  Add("best found", 0.01, false);
+  Add("best found", -0.0001, false);
   Add("second found", 0.12, true);
   EXPECT_EQ(SummaryOf(comparison_),
             "by test.accuracy against all: better is second found (+12.0 "
             "points); worse is head only (-24.8 points); cannot be told apart: "
-            "ALF-1 (-1.2 points), best found (+1.0 points), where 9.4 points "
+            "ALF-1 (-1.2 points), best found (+0.0 points), where 9.4 points "
             "would have been seen; that one of these is not worse by 1.0 "
             "points or more is not shown");
 }
