@@ -23,6 +23,7 @@
 #include "base/plain/audit_chain.h"
 #include "base/plain/file.h"
 #include "base/status_macros.h"
+#include "proto/library_versions.h"
 #include "proto/wire_error.h"
 #include "server/auth/gate.h"
 #include "server/auth/issuer.h"
@@ -31,7 +32,6 @@
 #include "server/options.h"
 #include "server/overview/host_facts.h"
 #include "server/rpc/library_logs.h"
-#include "server/rpc/library_versions.h"
 #include "server/rpc/server.h"
 #include "spans/exporter.h"
 #include "storage/factory.h"
@@ -78,7 +78,7 @@ CoordinatorOptions CoordinatorOptionsOf(const ServeOptions& options) {
   result.heartbeat_interval = options.heartbeat_interval;
   result.restart_grace = options.restart_grace;
   result.backup_folder = options.data_folder + "/backups";
-  result.libraries = RpcLibraries();
+  result.libraries = proto::RpcLibraries();
   result.libraries["SQLite"] = storage::SqliteVersion();
   if (!options.ephemeral) {
     result.schema_version = storage::SchemaVersion();

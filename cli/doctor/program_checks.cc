@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The programs beside this one, and the libraries they stand on.
-#include <google/protobuf/stubs/common.h>
-#include <grpcpp/grpcpp.h>
-
 #include <chrono>
 #include <string>
 #include <vector>
@@ -12,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "base/known_holes.h"
 #include "cli/doctor/check.h"
+#include "proto/library_versions.h"
 
 namespace frostline::cli::doctor {
 namespace {
@@ -33,10 +31,7 @@ std::string VersionIn(const Facts& facts, const std::string& program) {
 }
 
 LibraryVersions LibrariesOf(const Patient& patient) {
-  LibraryVersions found = {
-      {"gRPC", grpc::Version()},
-      {"Protobuf",
-       google::protobuf::internal::VersionString(GOOGLE_PROTOBUF_VERSION)}};
+  LibraryVersions found = proto::RpcLibraries();
   const auto trainer = patient.facts.versions.find(kTrainer);
   if (trainer != patient.facts.versions.end() && trainer->second.ok()) {
     found["LibTorch"] = WordBehind(*trainer->second, "LibTorch");

@@ -9,12 +9,6 @@
 #include "cli/view/comparison_view.h"
 
 namespace frostline::cli {
-namespace {
-
-constexpr int kLineWidth = 100;  // of what is shown as on a terminal
-
-}  // namespace
-
 std::vector<std::string> AcrossSentences(const RecipeRecord& record) {
   std::vector<std::string> sentences;
   std::vector<std::string> alike;
@@ -50,7 +44,8 @@ std::vector<ReportSection> AcrossSections(const RecipeRecord& record) {
     section.paragraphs.push_back(
         absl::StrCat("'", across.run, "': ", SummaryOf(across.comparison)));
     absl::StrAppend(&section.verbatim,
-                    RenderTrialComparison(across.comparison, kLineWidth), "\n");
+                    RenderTrialComparison(across.comparison, kVerbatimWidth),
+                    "\n");
   }
   if (!record.missing.empty()) {
     sections.push_back(

@@ -25,7 +25,6 @@
 namespace frostline::cli {
 namespace {
 
-constexpr int kLineWidth = 100;  // of what is shown as on a terminal
 constexpr char kPublishedCsv[] = "-published";
 
 std::string EntryOf(const StageRecord& stage) {
@@ -82,7 +81,7 @@ void RunsSection(const StageRecord& stage, const PublishedStage* published,
     section.tables.push_back(PublishedTable(*published, entry + kPublishedCsv));
   }
   if (stage.comparison) {
-    section.verbatim = RenderTrialComparison(*stage.comparison, kLineWidth);
+    section.verbatim = RenderTrialComparison(*stage.comparison, kVerbatimWidth);
   }
   AddFigure(entry + "-share", "The score that is left, by place.",
             RelativeScoreSvg(stage.study), section);

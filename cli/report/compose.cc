@@ -20,8 +20,6 @@
 namespace frostline::cli {
 namespace {
 
-constexpr int kLineWidth = 100;  // of what is shown as on a terminal
-
 void AddFigure(const char* name, const std::string& caption, std::string svg,
                ReportSection& section) {
   if (svg.empty()) return;
@@ -97,7 +95,7 @@ ReportSection PlanSection(const StudyRecord& record) {
   if (record.plan) section.tables.push_back(PlanTable(*record.plan));
   if (record.verification) {
     section.verbatim =
-        RenderVerificationInShort(*record.verification, kLineWidth);
+        RenderVerificationInShort(*record.verification, kVerbatimWidth);
   }
   return section;
 }

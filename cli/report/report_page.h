@@ -25,12 +25,14 @@ struct ReportFigure {
   std::string svg;
 };
 
+inline constexpr int kVerbatimWidth = 100;
+
 struct ReportSection {
   std::string heading = {};
   std::vector<std::string> paragraphs = {};
   std::vector<ReportFigure> figures = {};
   std::vector<ReportTable> tables = {};
-  std::string verbatim = {};  // lines of a terminal
+  std::string verbatim = {};  // lines of a terminal, of kVerbatimWidth
 };
 
 struct ReportPage {

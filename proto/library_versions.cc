@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/rpc/library_versions.h"
+#include "proto/library_versions.h"
 
 #include <google/protobuf/stubs/common.h>
 #include <grpcpp/grpcpp.h>
 
-namespace frostline::server {
+namespace frostline::proto {
 
 LibraryVersions RpcLibraries() {
   return {{"gRPC", grpc::Version()},
@@ -12,4 +12,4 @@ LibraryVersions RpcLibraries() {
            google::protobuf::internal::VersionString(GOOGLE_PROTOBUF_VERSION)}};
 }
 
-}  // namespace frostline::server
+}  // namespace frostline::proto

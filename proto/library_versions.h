@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: library_versions.h
-#ifndef FROSTLINE_SERVER_RPC_LIBRARY_VERSIONS_H_
-#define FROSTLINE_SERVER_RPC_LIBRARY_VERSIONS_H_
+#ifndef FROSTLINE_PROTO_LIBRARY_VERSIONS_H_
+#define FROSTLINE_PROTO_LIBRARY_VERSIONS_H_
 
 #include "base/known_holes.h"
 
-namespace frostline::server {
+namespace frostline::proto {
 
 // Of gRPC as it was found at the start, and of Protobuf as it was built with.
 LibraryVersions RpcLibraries();
 
-}  // namespace frostline::server
+}  // namespace frostline::proto
 
-#endif  // FROSTLINE_SERVER_RPC_LIBRARY_VERSIONS_H_
+#endif  // FROSTLINE_PROTO_LIBRARY_VERSIONS_H_
