@@ -61,12 +61,14 @@ std::string NumbersOf(const RankedPoint& point, const char* between) {
 }
 
 Table AsTable(const std::vector<RankedPoint>& points) {
-  Table table({{"SCORE", Align::kRight},
+  Table table({{"EXPECTED", Align::kRight},
+               {"SCORE", Align::kRight},
                {"RUNS", Align::kRight},
                {"TRIALS", Align::kLeft, 1},
                {.title = "RATES", .wraps = true}});
   for (const RankedPoint& point : points) {
-    table.AddCells({NumberCell(point.mean),
+    table.AddCells({NumberCell(point.expected),
+                    NumberCell(point.mean),
                     {absl::StrCat(point.trials.size())},
                     {NumbersOf(point, ", ")},
                     {RatesInShort(point.trials[0].rates())}});
@@ -91,7 +93,8 @@ std::string ValuesOf(const RankedPoint& point) {
 std::string AsYaml(const std::vector<RankedPoint>& points) {
   std::string text = "enqueue:\n";
   for (const RankedPoint& point : points) {
-    absl::StrAppend(&text, "  # ", FormatNumber(point.mean), ", trials ",
+    absl::StrAppend(&text, "  # expected ", FormatNumber(point.expected),
+                    ", mean ", FormatNumber(point.mean), ", trials ",
                     NumbersOf(point, ", "), "\n  - values: ", ValuesOf(point),
                     "\n");
   }
@@ -101,7 +104,8 @@ std::string AsYaml(const std::vector<RankedPoint>& points) {
 std::string AsJson(const std::vector<RankedPoint>& points) {
   std::vector<std::string> all;
   for (const RankedPoint& point : points) {
-    all.push_back(absl::StrCat("{\"mean\": ", JsonNumber(point.mean),
+    all.push_back(absl::StrCat("{\"expected\": ", JsonNumber(point.expected),
+                               ", \"mean\": ", JsonNumber(point.mean),
                                ", \"trials\": [", NumbersOf(point, ", "),
                                "], \"values\": ", ValuesOf(point), "}"));
   }
@@ -130,7 +134,7 @@ absl::StatusOr<ExitCode> Best(Session& session, const BestArgs& args) {
 void AddStudyBest(CLI::App& noun, Invocation& invocation) {
   const auto args = std::make_shared<BestArgs>();
   CLI::App* const verb = AddVerb(
-      noun, "best", "The points that did best, by the mean of their runs",
+      noun, "best", "The best points, by what one more run of each would give",
       invocation, [args](Session& session) { return Best(session, *args); });
   verb->add_option("ID", args->id, "The study")->required();
   verb->add_option("--top", args->top, "How many")

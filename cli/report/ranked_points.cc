@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "frostline/v1/study_service.grpc.pb.h"
+#include "statistics/paired/judged_points.h"
 
 namespace frostline::cli {
 namespace {
@@ -27,6 +28,20 @@ double MeanOf(const std::vector<v1::Trial>& trials) {
   return sum / static_cast<double>(trials.size());
 }
 
+void Judge(std::vector<RankedPoint>& points) {
+  std::vector<statistics::PointRun> runs;
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    points[p].mean = MeanOf(points[p].trials);
+    for (const v1::Trial& trial : points[p].trials) {
+      runs.push_back({p, trial.seed(), trial.values(0)});
+    }
+  }
+  const auto judged = statistics::JudgePoints(points.size(), runs);
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    points[p].expected = judged[p];
+  }
+}
+
 }  // namespace
 
 std::vector<RankedPoint> RankPoints(const v1::Study& study,
@@ -46,14 +61,15 @@ std::vector<RankedPoint> RankPoints(const v1::Study& study,
     }
     points[place].trials.push_back(trial);
   }
-  for (RankedPoint& point : points) point.mean = MeanOf(point.trials);
+  Judge(points);
   const bool smaller_is_better =
       study.spec().objectives_size() > 0 &&
       study.spec().objectives(0).direction() == v1::DIRECTION_MINIMIZE;
   std::stable_sort(
       points.begin(), points.end(),
       [smaller_is_better](const RankedPoint& a, const RankedPoint& b) {
-        return smaller_is_better ? a.mean < b.mean : a.mean > b.mean;
+        return smaller_is_better ? a.expected < b.expected
+                                 : a.expected > b.expected;
       });
   return points;
 }

@@ -2,9 +2,10 @@
 //
 // File: ranked_points.h
 //
-// The points of a study, ranked by the mean of their results over all their
-// trials, of equals the one that was tried first: one lucky run does not go
-// before a point that did well three times.
+// The points of a study, ranked by what one more run of each is expected to
+// give (statistics/paired/judged_points.h), of equals the one that was tried
+// first: one lucky run does not go before a point that did well three times,
+// nor a point that was spared an unlucky seed before those that were not.
 #ifndef FROSTLINE_CLI_REPORT_RANKED_POINTS_H_
 #define FROSTLINE_CLI_REPORT_RANKED_POINTS_H_
 
@@ -19,7 +20,8 @@
 namespace frostline::cli {
 
 struct RankedPoint {
-  double mean = 0.0;              // of the first objective
+  double expected = 0.0;          // of one more run, of the first objective
+  double mean = 0.0;              // of its runs
   std::vector<v1::Trial> trials;  // those that succeeded, the earlier first
 
   // The parameters of each of its trials.

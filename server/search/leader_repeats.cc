@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "statistics/paired/judged_points.h"
+
 namespace frostline::server {
 namespace {
 
@@ -12,9 +14,9 @@ namespace {
 struct Candidate {
   const Point* point = nullptr;
   int runs = 0;
-  int results = 0;
   bool diverged = false;
-  std::vector<double> losses;  // by objective: the sum, then the judged mean
+  std::vector<const Observation*> results;
+  std::vector<double> losses;  // by objective, as judged
 };
 
 struct HashOf {
@@ -34,10 +36,7 @@ void Add(const Observation& trial, const std::vector<Objective>& objectives,
       trial.values.size() != objectives.size()) {
     return;
   }
-  ++candidate.results;
-  for (std::size_t k = 0; k < objectives.size(); ++k) {
-    candidate.losses[k] += AsLoss(objectives[k], trial.values[k]);
-  }
+  candidate.results.push_back(&trial);
 }
 
 // Those numbered below `number`, by number: after a restart the history has
@@ -65,29 +64,29 @@ std::vector<Candidate> CandidatesOf(const std::vector<Objective>& objectives,
     const auto [place, is_new] =
         places.try_emplace(&trial->point, candidates.size());
     if (is_new) {
-      candidates.push_back({.point = &trial->point,
-                            .losses = std::vector<double>(objectives.size())});
+      candidates.push_back(
+          {.point = &trial->point, .results = {}, .losses = {}});
     }
     Add(*trial, objectives, candidates[place->second]);
   }
   std::erase_if(candidates, [](const Candidate& candidate) {
-    return candidate.results == 0 || candidate.diverged;
+    return candidate.results.empty() || candidate.diverged;
   });
   return candidates;
 }
 
-// Sums become means, drawn towards the mean of all by one result's weight.
-void JudgeMeans(std::vector<Candidate>& candidates) {
-  const std::size_t objectives = candidates.front().losses.size();
-  for (std::size_t k = 0; k < objectives; ++k) {
-    double mean = 0.0;
-    for (const Candidate& candidate : candidates) {
-      mean += candidate.losses[k] / candidate.results /
-              static_cast<double>(candidates.size());
+void Judge(const std::vector<Objective>& objectives,
+           std::vector<Candidate>& candidates) {
+  for (std::size_t k = 0; k < objectives.size(); ++k) {
+    std::vector<statistics::PointRun> runs;
+    for (std::size_t c = 0; c < candidates.size(); ++c) {
+      for (const Observation* const run : candidates[c].results) {
+        runs.push_back({c, run->seed, AsLoss(objectives[k], run->values[k])});
+      }
     }
-    for (Candidate& candidate : candidates) {
-      candidate.losses[k] =
-          (candidate.losses[k] + mean) / (candidate.results + 1.0);
+    const auto judged = statistics::JudgePoints(candidates.size(), runs);
+    for (std::size_t c = 0; c < candidates.size(); ++c) {
+      candidates[c].losses.push_back(judged[c]);
     }
   }
 }
@@ -127,7 +126,7 @@ std::optional<Point> LeaderToRepeat(const RepeatRule& rule,
   if (rule.times == 0) return std::nullopt;
   std::vector<Candidate> leaders = CandidatesOf(objectives, history, number);
   if (leaders.empty()) return std::nullopt;
-  JudgeMeans(leaders);
+  Judge(objectives, leaders);
   if (objectives.size() > 1) {
     leaders = FrontOf(leaders);
   } else {

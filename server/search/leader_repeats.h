@@ -26,9 +26,9 @@ std::int32_t RunsBefore(const History& history, const Point& point,
 // while every leader has its runs or no trial has succeeded. With several
 // objectives a point leads while no other dominates it.
 //
-// A point is judged by the mean of its results, drawn towards the mean of all
-// points by the weight of one result: seen once, it has to be much better than
-// one seen often. One that could not be trained at some seed leads nothing.
+// A point is judged by statistics/paired/judged_points.h: seen once, it has to
+// be much better than one seen often, and a seed that was bad for all is held
+// against none. One that could not be trained at some seed leads nothing.
 // What failed or runs counts as a run, so that no point is run for ever.
 std::optional<Point> LeaderToRepeat(const RepeatRule& rule,
                                     const std::vector<Objective>& objectives,

@@ -141,6 +141,25 @@ TEST(RankedPoints, AreRankedByTheMeanOfTheirTrials) {
   EXPECT_EQ(points[0].values()[0].value().number_value(), 2e-5);
 }
 
+// The second seed is bad for all: a point that was spared it does not lead.
+TEST(RankedPoints, AreJudgedAtEqualSeeds) {
+  const double accuracies[] = {0.80, 0.70, 0.81, 0.71, 0.79};
+  std::vector<v1::Trial> trials;
+  for (int i = 0; i < 5; ++i) {
+    trials.push_back(TrialOf(i, accuracies[i], 1, 1.0, {1e-5, 1e-3}));
+    trials.back().set_seed(i % 2 == 0 ? 1 : 2);
+    v1::ParameterValue* const value = trials.back().add_parameters();
+    value->set_name("rate");
+    value->mutable_value()->set_number_value(1e-5 * (i / 2));
+  }
+  const auto points = RankPoints(RunsRecord().study, trials);
+  ASSERT_EQ(points.size(), 3u);
+  EXPECT_EQ(points[0].trials[0].number(), 2);
+  EXPECT_EQ(points[1].trials[0].number(), 0);
+  EXPECT_NEAR(points[1].mean, 0.75, 1e-12);
+  EXPECT_LT(points[2].expected, points[1].expected);
+}
+
 TEST(RecipeRecord, GivesTheSamePageAgain) {
   const RecipeRecord record = {
       "first-layers-tiny", "r.yaml", SmallRecipe(), {{RunsRecord(), {}}}};

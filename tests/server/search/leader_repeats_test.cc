@@ -16,15 +16,17 @@ constexpr RepeatRule kThreeOfTwo = {.times = 3, .leaders = 2, .after = 0};
 // Trials 0, 1, 2, … of one parameter.
 class Trials {
  public:
-  Trials& Succeeded(double x, double value) {
-    return Put(x, TrialState::kSucceeded, {value});
+  Trials& Succeeded(double x, double value, std::uint64_t seed = 0) {
+    return Put(x, TrialState::kSucceeded, {value}, seed);
   }
-  Trials& Put(double x, TrialState state, std::vector<double> values = {}) {
+  Trials& Put(double x, TrialState state, std::vector<double> values = {},
+              std::uint64_t seed = 0) {
     Observation trial;
     trial.number = static_cast<std::int64_t>(history.size());
     trial.state = state;
     trial.point = {x};
     trial.values = std::move(values);
+    trial.seed = seed;
     history.Put(std::move(trial));
     return *this;
   }
@@ -52,6 +54,18 @@ TEST(LeaderRepeats, APointThatLedByLuckGivesItsPlaceUp) {
   trials.Succeeded(1, .5).Succeeded(2, .95).Succeeded(3, .8).Succeeded(4, .79);
   trials.Succeeded(2, .4).Succeeded(3, .8).Succeeded(3, .8);
   EXPECT_THAT(trials.Next(), Optional(ElementsAre(4)));
+}
+
+// All would fall with the second seed; what ran with it does not make way for
+// what did not.
+TEST(LeaderRepeats, ASeedThatIsBadForAllIsHeldAgainstNone) {
+  Trials trials;
+  trials.Succeeded(1, .5, 1).Succeeded(2, .8, 1).Succeeded(3, .81, 1);
+  trials.Succeeded(4, .795, 1);
+  trials.Succeeded(3, .71, 2).Succeeded(2, .7, 2);
+  EXPECT_THAT(trials.Next(), Optional(ElementsAre(3)));
+  trials.Succeeded(3, .76, 3);
+  EXPECT_THAT(trials.Next(), Optional(ElementsAre(2)));
 }
 
 TEST(LeaderRepeats, APointSeenOnceMustBeMuchBetterThanOneSeenOften) {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: seed_luck.h
+//
+// What a training seed gave to all points that ran with it, where some points
+// ran with several seeds and others with one.
+//
+//   value(r) = score(point of r) + luck(seed of r) + rest(r)
+//   luck     minimises sum of rest^2 + w * sum of luck^2
+//   w        = variance of rest / variance of luck
+//
+// It is the best linear prediction of an additive model (Henderson, 1975).
+// Variances are those of block_noise.h, of the points that ran with the two
+// seeds that most points repeated; they are taken for equal by the weight of
+// one degree of freedom.
+//
+//   A: .80, .70 and B: .80, .70 with the seeds 1 and 2; C: .79 with seed 1
+//   the lucks are .043 and -.043: C would have had .747 in the mean of both
+#ifndef FROSTLINE_STATISTICS_PAIRED_SEED_LUCK_H_
+#define FROSTLINE_STATISTICS_PAIRED_SEED_LUCK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace frostline::statistics {
+
+struct PointRun {
+  std::size_t point = 0;
+  std::uint64_t seed = 0;  // 0: unknown, and shared with no other run
+  double value = 0.0;
+};
+
+// All is 0 unless two points ran with two seeds in common: else nothing tells
+// luck from rest, as where every run has a seed of its own.
+struct SeedLuck {
+  std::vector<double> of_run;  // what its seed gave to each run
+  double variance = 0.0;       // of the luck of one seed
+  std::size_t seeds = 0;       // that several points ran with
+};
+
+// The order of `runs` decides the last digits alone. REQUIRES: points are below
+// `points`, values are finite.
+SeedLuck FindSeedLuck(std::size_t points, const std::vector<PointRun>& runs);
+
+}  // namespace frostline::statistics
+
+#endif  // FROSTLINE_STATISTICS_PAIRED_SEED_LUCK_H_

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "statistics/paired/judged_points.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace frostline::statistics {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::IsNan;
+
+// Two points ran with both seeds, of which the second is bad for both; a third
+// was spared it.
+TEST(JudgedPoints, ASeedThatIsBadForAllIsHeldAgainstNone) {
+  const auto judged = JudgePoints(
+      3, {{0, 1, .80}, {0, 2, .70}, {1, 1, .81}, {1, 2, .71}, {2, 1, .79}});
+  EXPECT_GT(judged[0], judged[2]);
+  EXPECT_GT(judged[1], judged[0]);
+}
+
+// Where a point falls and another does not, it was not the seed.
+TEST(JudgedPoints, APointThatFallsAloneIsNotExcused) {
+  const auto judged = JudgePoints(3, {{0, 1, .95},
+                                      {0, 2, .40},
+                                      {1, 1, .80},
+                                      {1, 2, .80},
+                                      {1, 3, .80},
+                                      {2, 1, .79}});
+  EXPECT_GT(judged[1], judged[2]);
+  EXPECT_GT(judged[2], judged[0]);
+}
+
+TEST(JudgedPoints, AreTheMeansDrawnToAllWhereSeedsAreEqualForAll) {
+  EXPECT_THAT(JudgePoints(2, {{0, 1, .8}, {0, 2, .7}, {1, 1, .7}, {1, 2, .6}}),
+              ElementsAre(DoubleNear((2 * .75 + .7) / 3, 1e-12),
+                          DoubleNear((2 * .65 + .7) / 3, 1e-12)));
+}
+
+// A retry with a seed of its own does not hide what the others tell.
+TEST(JudgedPoints, AnOddSeedOfOneIsNoHindrance) {
+  std::vector<PointRun> runs = {
+      {0, 1, .80}, {0, 2, .70}, {1, 1, .81}, {1, 2, .71}, {2, 1, .795}};
+  runs.push_back({3, 1, .60});
+  runs.push_back({3, 77, .55});
+  const auto judged = JudgePoints(4, runs);
+  EXPECT_GT(judged[0], judged[2]);
+  const SeedLuck luck = FindSeedLuck(4, runs);
+  EXPECT_EQ(luck.seeds, 2u);
+  EXPECT_NEAR(luck.of_run[0], .045, .01);
+}
+
+// As with `seeds: per_trial`: nothing says what is luck.
+TEST(JudgedPoints, SeedsOfOneRunEachChangeNothing) {
+  const auto own = JudgePoints(2, {{0, 1, .8}, {0, 2, .6}, {1, 3, .75}});
+  const auto unknown = JudgePoints(2, {{0, 0, .8}, {0, 0, .6}, {1, 0, .75}});
+  for (std::size_t p = 0; p < 2; ++p) EXPECT_NEAR(own[p], unknown[p], 1e-12);
+}
+
+TEST(JudgedPoints, OneThatNeverRanIsNotKnown) {
+  EXPECT_THAT(JudgePoints(2, {{1, 7, .5}}), ElementsAre(IsNan(), .5));
+  EXPECT_THAT(JudgePoints(1, {}), ElementsAre(IsNan()));
+}
+
+// A level and a unit of the metric are nothing to the order of points.
+TEST(JudgedPoints, MoveWithTheValues) {
+  const std::vector<PointRun> runs = {{0, 1, .8},  {0, 2, .7},  {1, 1, .7},
+                                      {1, 2, .65}, {2, 1, .77}, {3, 4, .7}};
+  std::vector<PointRun> moved = runs;
+  for (PointRun& run : moved) run.value = 40 - 100 * run.value;
+  const auto judged = JudgePoints(4, runs), other = JudgePoints(4, moved);
+  for (std::size_t p = 0; p < 4; ++p) {
+    EXPECT_NEAR(other[p], 40 - 100 * judged[p], 1e-9);
+  }
+}
+
+// As at the end of a search: the leaders ran with three seeds, all others with
+// the first, which was the best by far.
+TEST(JudgedPoints, APointThatRanOnceGainsNothingByIt) {
+  constexpr std::size_t kPoints = 60, kOften = 6, kSeeds = 3;
+  std::vector<PointRun> runs;
+  for (std::size_t p = 0; p < kPoints; ++p) {
+    for (std::size_t s = 0; s < (p < kOften ? kSeeds : 1); ++s) {
+      // Luck .05 a seed and a rest that is no pattern.
+      const double rest = std::sin(static_cast<double>(7 * p + 3 * s));
+      runs.push_back(
+          {p, s + 1, .7 - .05 * static_cast<double>(s) + .001 * rest});
+    }
+  }
+  const auto judged = JudgePoints(kPoints, runs);
+  const double often = *std::min_element(judged.begin(), judged.begin() + 6);
+  const double once = *std::max_element(judged.begin() + 6, judged.end());
+  EXPECT_NEAR(often, once, .002);
+}
+
+TEST(JudgedPoints, ManySeedsAreSolvedExactly) {
+  std::vector<PointRun> runs;
+  for (std::size_t p = 0; p < 2000; ++p) {
+    runs.push_back({p, 1, 1e-4 * static_cast<double>(p)});
+    runs.push_back({p, 2 + p, 1e-4 * static_cast<double>(p)});
+  }
+  const auto judged = JudgePoints(2000, runs);
+  EXPECT_NEAR(judged[1999] - judged[0], 2.0 / 3.0 * .1999, 1e-9);
+}
+
+}  // namespace
+}  // namespace frostline::statistics
