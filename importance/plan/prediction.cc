@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/rng.h"
+#include "importance/plan/shared_luck.h"
 #include "importance/plan/study_plan.h"
 #include "importance/plan/worth_draws.h"
 
@@ -83,6 +84,12 @@ std::vector<std::size_t> BestPredicted(
   return order;
 }
 
+// A score with the luck of `runs` new seeds.
+double WithLuck(const StudyBelief& belief, double score, double runs,
+                Rng& rng) {
+  return belief.Clamp(score + DrawLuck(belief.luck(), runs, rng));
+}
+
 }  // namespace
 
 Optimism FindOptimism(const StudyBelief& belief,
@@ -155,7 +162,8 @@ Interval PredictMean(const StudyBelief& belief,
   std::vector<double> scores;
   scores.reserve(worths.size());
   for (const double worth : worths) {
-    scores.push_back(belief.ScoreOf(worth + noise * rng.Normal()));
+    const double score = belief.ScoreOf(worth + noise * rng.Normal());
+    scores.push_back(WithLuck(belief, score, kSeedsOfMean, rng));
   }
   return QuantilesOf(std::move(scores));
 }
@@ -170,6 +178,7 @@ Interval PredictRun(const StudyBelief& belief,
   for (const double worth : worths) {
     for (int run = 0; run < kRunsOfDraw; ++run) {
       double score = belief.ScoreOf(worth + noise * HeavyTailed(rng));
+      score = WithLuck(belief, score, 1.0, rng);
       if (evaluation_rows > 0 && belief.IsShare()) {
         const double rows = static_cast<double>(evaluation_rows);
         const double error = std::sqrt(score * (1.0 - score) / rows);

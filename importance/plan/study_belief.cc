@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "importance/measure/dataset.h"
+#include "importance/plan/shared_luck.h"
 #include "importance/report/warnings.h"
 
 namespace frostline::importance {
@@ -57,6 +58,11 @@ double StudyBelief::ScoreOf(double worth) const {
 double StudyBelief::SeenScore(std::size_t trial) const {
   // AsLoss is its own inverse.
   return AsLoss(objective_, selection_.losses[trial]);
+}
+
+double StudyBelief::EvenScore(std::size_t trial) const {
+  return Clamp(
+      AsLoss(objective_, selection_.losses[trial] - luck_.of_run[trial]));
 }
 
 bool StudyBelief::IsShare() const {
@@ -137,8 +143,12 @@ void StudyBelief::FindRange() {
 }
 
 void StudyBelief::FindSaturation(const std::stop_token& stop) {
-  const StudyRows study =
-      MakeStudyRows(*space_, selection_.points, selection_.losses, {});
+  std::vector<double> losses;
+  losses.reserve(trials());
+  for (std::size_t row = 0; row < trials(); ++row) {
+    losses.push_back(AsLoss(objective_, EvenScore(row)));
+  }
+  const StudyRows study = MakeStudyRows(*space_, selection_.points, losses, {});
   saturation_ = surrogate::FindSaturation(
       study.rows, {.bound = std::min(AsLoss(objective_, range_.lo),
                                      AsLoss(objective_, range_.hi)),
@@ -169,13 +179,14 @@ absl::StatusOr<StudyBelief> Believe(const Space& space,
   ASSIGN_OR_RETURN(belief.selection_,
                    SelectTrials(space, objectives, history, options));
   belief.objective_ = *belief.selection_.target;
+  belief.luck_ = FindSharedLuck(belief.selection_);
   belief.FindRange();
   belief.FindSaturation(options.stop);
   RETURN_IF_ERROR(CheckStop(options.stop));
   std::vector<double> worths;
   worths.reserve(belief.trials());
   for (std::size_t row = 0; row < belief.trials(); ++row) {
-    worths.push_back(belief.WorthOf(belief.SeenScore(row)));
+    worths.push_back(belief.WorthOf(belief.EvenScore(row)));
   }
   std::vector<const Point*> points = belief.selection_.points;
   std::vector<double> doubt;

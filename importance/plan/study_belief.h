@@ -3,9 +3,9 @@
 // File: study_belief.h
 //
 // A study's target is believed by its trials as rows of a surrogate, on the
-// scale of its saturation (surrogate/saturation.h). Worths are higher where
-// better; their quantiles are those of scores, which stay in the metric's
-// range.
+// scale of its saturation (surrogate/saturation.h), each as with seeds that are
+// neither lucky nor not (shared_luck.h). Worths are higher where better; their
+// quantiles are those of scores, which stay in the metric's range.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_STUDY_BELIEF_H_
 #define FROSTLINE_IMPORTANCE_PLAN_STUDY_BELIEF_H_
 
@@ -19,6 +19,7 @@
 #include "importance/measure/evaluate_options.h"
 #include "importance/measure/selection.h"
 #include "importance/report/report.h"
+#include "statistics/paired/seed_luck.h"
 #include "study/history.h"
 #include "study/objective.h"
 #include "study/space.h"
@@ -51,6 +52,10 @@ class StudyBelief {
   double WorthOf(double score) const;
   double ScoreOf(double worth) const;
   double SeenScore(std::size_t trial) const;
+  // The same without what its seed gave to all trials that had it.
+  double EvenScore(std::size_t trial) const;
+  const statistics::SeedLuck& luck() const { return luck_; }
+  double Clamp(double score) const { return range_.Clamp(score); }
   // Says whether the score is a share, 0 … 1.
   bool IsShare() const;
   // Has the best value; of equals it is the first.
@@ -82,6 +87,7 @@ class StudyBelief {
   std::unique_ptr<surrogate::Surrogate> surrogate_;
   std::unique_ptr<surrogate::AxisWalk> walk_;
   std::vector<ReportWarning> warnings_;
+  statistics::SeedLuck luck_;
 };
 
 // Its errors are Evaluate's, CANCELLED among them.

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/plan/shared_luck.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "study/point.h"
+
+namespace frostline::importance {
+namespace {
+
+struct HashOf {
+  std::size_t operator()(const Point* point) const { return HashPoint(*point); }
+};
+struct AreSame {
+  bool operator()(const Point* a, const Point* b) const {
+    return SamePoint(*a, *b);
+  }
+};
+
+}  // namespace
+
+statistics::SeedLuck FindSharedLuck(const Selection& selection) {
+  std::unordered_map<const Point*, std::size_t, HashOf, AreSame> places;
+  std::vector<statistics::PointRun> runs;
+  runs.reserve(selection.trials.size());
+  for (std::size_t row = 0; row < selection.trials.size(); ++row) {
+    const auto [place, is_new] =
+        places.try_emplace(selection.points[row], places.size());
+    runs.push_back(
+        {place->second, selection.trials[row]->seed, selection.losses[row]});
+  }
+  return statistics::FindSeedLuck(places.size(), runs);
+}
+
+double DrawLuck(const statistics::SeedLuck& luck, double runs, Rng& rng) {
+  if (luck.variance == 0.0) return 0.0;
+  const double freedom = static_cast<double>(luck.seeds);
+  double squares = 0.0;
+  for (std::size_t s = 0; s < luck.seeds; ++s) {
+    const double z = rng.Normal();
+    squares += z * z;
+  }
+  const double deviation =
+      std::sqrt(luck.variance * (1.0 / runs + 1.0 / freedom));
+  return deviation * rng.Normal() / std::sqrt(squares / freedom);
+}
+
+}  // namespace frostline::importance

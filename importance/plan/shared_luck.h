@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: shared_luck.h
+//
+// What training seeds gave to the trials of a study that shares them
+// (statistics/paired/seed_luck.h), and what that leaves open of new seeds. A
+// search whose points all ran with a lucky seed promises too much of each.
+#ifndef FROSTLINE_IMPORTANCE_PLAN_SHARED_LUCK_H_
+#define FROSTLINE_IMPORTANCE_PLAN_SHARED_LUCK_H_
+
+#include "base/rng.h"
+#include "importance/measure/selection.h"
+#include "statistics/paired/seed_luck.h"
+
+namespace frostline::importance {
+
+// Is of losses, by the selection's trials; all 0 where no seeds are shared, or
+// too few points ran with several.
+statistics::SeedLuck FindSharedLuck(const Selection& selection);
+
+// Draws what the mean of `runs` runs with new seeds gets beside the mean of the
+// seeds that were seen:
+//
+//   variance = variance of luck * (1 / runs + 1 / seeds)
+//
+// Student's, with the seeds as degrees of freedom: few tell little of how far
+// others may lie. Takes nothing from `rng` where the variance is 0.
+double DrawLuck(const statistics::SeedLuck& luck, double runs, Rng& rng);
+
+}  // namespace frostline::importance
+
+#endif  // FROSTLINE_IMPORTANCE_PLAN_SHARED_LUCK_H_
