@@ -9,6 +9,7 @@
 #include "importance/evaluator.h"
 #include "importance/forest/forest_evaluator.h"
 #include "importance/measure/selection.h"
+#include "importance/measure/shared_luck.h"
 #include "importance/mixture/fanova_evaluator.h"
 #include "importance/ped/ped_evaluator.h"
 #include "importance/report/warnings.h"
@@ -104,13 +105,17 @@ absl::StatusOr<Report> Evaluate(const Space& space,
       RETURN_IF_ERROR(CheckBestBy(options));
       which.top_quantile = 1.0;
     }
-    ASSIGN_OR_RETURN(const Selection selection,
+    ASSIGN_OR_RETURN(Selection selection,
                      SelectTrials(space, objectives, history, which));
+    auto out_of_range = FindOutOfRange(selection);
+    const double noise_variance = NoiseVariance(selection);
+    TakeOff(FindSharedLuck(selection), selection);
     RETURN_IF_ERROR(CheckStop(options.stop));
     ASSIGN_OR_RETURN(Report report, kind.evaluate(space, selection, options));
     RETURN_IF_ERROR(CheckStop(options.stop));
-    if (auto warning = FindOutOfRange(selection)) {
-      report.warnings.insert(report.warnings.begin(), *std::move(warning));
+    report.noise_variance = noise_variance;
+    if (out_of_range.has_value()) {
+      report.warnings.insert(report.warnings.begin(), *std::move(out_of_range));
     }
     if (auto warning = FindDiverged(selection, report.diverged_inform)) {
       report.warnings.push_back(*std::move(warning));

@@ -123,7 +123,6 @@ absl::StatusOr<Report> EvaluateCube(const Space& space,
   report.trials_used = static_cast<std::int64_t>(data.rows());
   report.trials_left_out = selection.left_out;
   report.out_of_bag_r2 = OutOfBagR2(data, forest);
-  report.noise_variance = NoiseVariance(selection);
   report.warnings = FindWarnings(
       space,
       MakeDataset(MeasureSpace(space), selection.points, selection.losses));

@@ -8,6 +8,7 @@
 
 #include "base/status_macros.h"
 #include "importance/measure/dataset.h"
+#include "importance/measure/shared_luck.h"
 #include "importance/measure/statistics.h"
 
 namespace frostline::importance {
@@ -65,6 +66,7 @@ absl::StatusOr<FittedLevels> FitLevels(const Space& space,
   RETURN_IF_ERROR(CheckTopQuantile(options.top_quantile));
   ASSIGN_OR_RETURN(Selection selection,
                    SelectTrials(space, objectives, history, options));
+  TakeOff(FindSharedLuck(selection), selection);
   FittedLevels fitted(space, std::move(selection), options.stop);
   RETURN_IF_ERROR(CheckStop(options.stop));
   return fitted;

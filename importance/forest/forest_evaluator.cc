@@ -178,7 +178,6 @@ absl::StatusOr<Report> EvaluateForest(const Space& space,
   report.out_of_bag_r2 = OutOfBagR2(data, forest, options.threads);
   report.carried_by = {{"forest", 1.0}};
   report.noise_share = kNaN;
-  report.noise_variance = NoiseVariance(selection);
   report.warnings = FindWarnings(space, data);
   if (!draws) {
     report.warnings.push_back(WarnOfNoIntervals(data.rows(), data.axes.size()));

@@ -126,7 +126,6 @@ absl::StatusOr<Report> Evaluated(const Space& space, const Selection& selection,
   report.carried_by = CarriedBy(model, mixture, part.weight);
   report.out_of_bag_r2 = with_others ? part.r2 : mixture.r2;
   report.diverged_inform = part.weight > 0.0;
-  report.noise_variance = NoiseVariance(selection);
   const double noise = NoiseShare(model, mixture, data.targets);
   report.noise_share = noise + part.weight * (part.noise_share - noise);
   report.warnings = FindWarnings(space, data);

@@ -188,7 +188,6 @@ absl::StatusOr<Report> EvaluatePedAnova(const Space& space,
   report.trials_left_out =
       selection.left_out +
       static_cast<std::int64_t>(trials.size() - all.region.size());
-  report.noise_variance = NoiseVariance(selection);
   report.warnings = WarnOfFewGood(all.good.size());
   if (!how.conditional) {
     for (ReportWarning& warning : WarnOfLeftOut(PartialAxes(all.axes))) {

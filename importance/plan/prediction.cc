@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/rng.h"
-#include "importance/plan/shared_luck.h"
+#include "importance/measure/shared_luck.h"
 #include "importance/plan/study_plan.h"
 #include "importance/plan/worth_draws.h"
 

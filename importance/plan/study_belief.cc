@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "importance/measure/dataset.h"
-#include "importance/plan/shared_luck.h"
+#include "importance/measure/shared_luck.h"
 #include "importance/report/warnings.h"
 
 namespace frostline::importance {

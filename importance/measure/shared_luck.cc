@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/plan/shared_luck.h"
+#include "importance/measure/shared_luck.h"
 
 #include <cmath>
 #include <cstddef>
@@ -34,6 +34,12 @@ statistics::SeedLuck FindSharedLuck(const Selection& selection) {
         {place->second, selection.trials[row]->seed, selection.losses[row]});
   }
   return statistics::FindSeedLuck(places.size(), runs);
+}
+
+void TakeOff(const statistics::SeedLuck& luck, Selection& selection) {
+  for (std::size_t row = 0; row < selection.losses.size(); ++row) {
+    selection.losses[row] -= luck.of_run[row];
+  }
 }
 
 double DrawLuck(const statistics::SeedLuck& luck, double runs, Rng& rng) {
