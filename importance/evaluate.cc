@@ -107,10 +107,10 @@ absl::StatusOr<Report> Evaluate(const Space& space,
     }
     ASSIGN_OR_RETURN(Selection selection,
                      SelectTrials(space, objectives, history, which));
+    RETURN_IF_ERROR(CheckStop(options.stop));
     auto out_of_range = FindOutOfRange(selection);
     const double noise_variance = NoiseVariance(selection);
     TakeOff(FindSharedLuck(selection), selection);
-    RETURN_IF_ERROR(CheckStop(options.stop));
     ASSIGN_OR_RETURN(Report report, kind.evaluate(space, selection, options));
     RETURN_IF_ERROR(CheckStop(options.stop));
     report.noise_variance = noise_variance;
