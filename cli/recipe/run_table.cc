@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -156,6 +157,11 @@ Spread SpreadOf(const std::vector<double>& values) {
   const double count = static_cast<double>(values.size());
   spread.mean = sum / count;
   if (values.size() < 2) return spread;
+  spread.deviation = 0.0;
+  // The mean of equal values may be off them by rounding.
+  if (std::ranges::count(values, values[0]) == std::ssize(values)) {
+    return spread;
+  }
   double squares = 0.0;
   for (const double value : values) {
     squares += (value - spread.mean) * (value - spread.mean);

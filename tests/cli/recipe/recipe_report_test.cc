@@ -141,6 +141,12 @@ TEST(RankedPoints, AreRankedByTheMeanOfTheirTrials) {
   EXPECT_EQ(points[0].values()[0].value().number_value(), 2e-5);
 }
 
+// Their mean is off them in the last digit.
+TEST(RunTable, EqualValuesHaveNoDeviation) {
+  EXPECT_EQ(SpreadOf({0.8, 0.8, 0.8}).deviation, 0.0);
+  EXPECT_NEAR(SpreadOf({0.8, 0.9}).deviation, std::sqrt(0.005), 1e-12);
+}
+
 // The second seed is bad for all: a point that was spared it does not lead.
 TEST(RankedPoints, AreJudgedAtEqualSeeds) {
   const double accuracies[] = {0.80, 0.70, 0.81, 0.71, 0.79};
