@@ -103,6 +103,7 @@ std::string AsYaml(const std::vector<RankedPoint>& points) {
 
 std::string AsJson(const std::vector<RankedPoint>& points) {
   std::vector<std::string> all;
+  all.reserve(points.size());
   for (const RankedPoint& point : points) {
     all.push_back(absl::StrCat("{\"expected\": ", JsonNumber(point.expected),
                                ", \"mean\": ", JsonNumber(point.mean),

@@ -71,6 +71,7 @@ void KeepBlock(std::vector<BySeed>& repeated) {
     for (const auto& [seed, run] : runs) ++points_of[seed];
   }
   std::vector<std::pair<std::size_t, std::uint64_t>> seeds;
+  seeds.reserve(points_of.size());
   for (const auto& [seed, points] : points_of) seeds.emplace_back(points, seed);
   std::stable_sort(
       seeds.begin(), seeds.end(),
