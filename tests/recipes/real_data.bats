@@ -42,8 +42,8 @@ runs() {
     "$@" --local "real-$name" -o "$name.json"
   echo "$output"
   [ "$status" -eq 0 ]
-  says "report: real-$name/report.html"
-  grep -q '<h2>Verdict</h2>' "real-$name/report.html"
+  frostline report "$name.json" -o "$name.html"
+  grep -q '<h2>Verdict</h2>' "$name.html"
   python3 - "$name.json" "$metric" <<'PY'
 import json
 import sys
