@@ -3,35 +3,19 @@
 
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <unordered_map>
 #include <vector>
 
-#include "study/point.h"
+#include "study/point_places.h"
 
 namespace frostline::importance {
-namespace {
-
-struct HashOf {
-  std::size_t operator()(const Point* point) const { return HashPoint(*point); }
-};
-struct AreSame {
-  bool operator()(const Point* a, const Point* b) const {
-    return SamePoint(*a, *b);
-  }
-};
-
-}  // namespace
 
 statistics::SeedLuck FindSharedLuck(const Selection& selection) {
-  std::unordered_map<const Point*, std::size_t, HashOf, AreSame> places;
+  PointPlaces places;
   std::vector<statistics::PointRun> runs;
   runs.reserve(selection.trials.size());
   for (std::size_t row = 0; row < selection.trials.size(); ++row) {
-    const auto [place, is_new] =
-        places.try_emplace(selection.points[row], places.size());
-    runs.push_back(
-        {place->second, selection.trials[row]->seed, selection.losses[row]});
+    runs.push_back({places.PlaceOf(*selection.points[row]),
+                    selection.trials[row]->seed, selection.losses[row]});
   }
   return statistics::FindSeedLuck(places.size(), runs);
 }

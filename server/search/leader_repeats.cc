@@ -2,10 +2,10 @@
 #include "server/search/leader_repeats.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <vector>
 
 #include "statistics/paired/judged_points.h"
+#include "study/point_places.h"
 
 namespace frostline::server {
 namespace {
@@ -17,15 +17,6 @@ struct Candidate {
   bool diverged = false;
   std::vector<const Observation*> results;
   std::vector<double> losses;  // by objective, as judged
-};
-
-struct HashOf {
-  std::size_t operator()(const Point* point) const { return HashPoint(*point); }
-};
-struct AreSame {
-  bool operator()(const Point* a, const Point* b) const {
-    return SamePoint(*a, *b);
-  }
 };
 
 void Add(const Observation& trial, const std::vector<Objective>& objectives,
@@ -59,15 +50,14 @@ std::vector<Candidate> CandidatesOf(const std::vector<Objective>& objectives,
                                     const History& history,
                                     std::int64_t number) {
   std::vector<Candidate> candidates;
-  std::unordered_map<const Point*, std::size_t, HashOf, AreSame> places;
+  PointPlaces places;
   for (const Observation* const trial : TrialsBelow(history, number)) {
-    const auto [place, is_new] =
-        places.try_emplace(&trial->point, candidates.size());
-    if (is_new) {
+    const std::size_t place = places.PlaceOf(trial->point);
+    if (place == candidates.size()) {
       candidates.push_back(
           {.point = &trial->point, .results = {}, .losses = {}});
     }
-    Add(*trial, objectives, candidates[place->second]);
+    Add(*trial, objectives, candidates[place]);
   }
   std::erase_if(candidates, [](const Candidate& candidate) {
     return candidate.results.empty() || candidate.diverged;

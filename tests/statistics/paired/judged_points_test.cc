@@ -97,7 +97,8 @@ TEST(JudgedPoints, APointThatRanOnceGainsNothingByIt) {
   EXPECT_NEAR(often, once, .002);
 }
 
-TEST(JudgedPoints, ManySeedsAreSolvedExactly) {
+// Two thousand points have a seed in common, and no second one.
+TEST(JudgedPoints, OneSeedInCommonTellsNoLuck) {
   std::vector<PointRun> runs;
   for (std::size_t p = 0; p < 2000; ++p) {
     runs.push_back({p, 1, 1e-4 * static_cast<double>(p)});
