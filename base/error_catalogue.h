@@ -67,7 +67,7 @@
   X(MethodNotBuilt,      4005, Unimplemented,      "METHOD_NOT_BUILT",      "this version does not serve this part of the contract yet") \
   X(CoordinatorDraining, 4006, Unavailable,        "COORDINATOR_DRAINING",  "the coordinator is shutting down")        \
   X(Overloaded,          4007, ResourceExhausted,  "OVERLOADED",            "too many requests are waiting")           \
-  X(DeadlinePassed,      4008, DeadlineExceeded,   "DEADLINE_PASSED",       "the coordinator's own deadline for a call has passed") \
+  X(DeadlinePassed,      4008, DeadlineExceeded,   "DEADLINE_PASSED",       "the time that was given for this has passed") \
   X(CredentialsMissing,  4009, Unauthenticated,    "CREDENTIALS_MISSING",   "the call shows neither a token nor a certificate") \
   X(TokenInvalid,        4010, Unauthenticated,    "TOKEN_INVALID",         "the token is unknown, or was revoked") \
   X(TokenExpired,        4011, Unauthenticated,    "TOKEN_EXPIRED",         "the token has expired") \
