@@ -39,8 +39,12 @@ std::string Material(const Told& told, const PairJudged& pair) {
                        : absl::StrCat(told.examples, " and ", seeds);
 }
 
-std::string MarginText(const Told& told, const PairJudged& pair) {
+// Who is better is not worse, and of who is worse only that it is so by less
+// than the margin says something new.
+std::string MarginText(const Told& told, const PairJudged& pair, bool better) {
   if (!(told.margin > 0.0) || std::isnan(pair.worse_p)) return "";
+  const bool is_news = pair.equivalent || (pair.not_worse && !better);
+  if (pair.differs && !is_news) return "";
   const std::string margin = AmountText(told, told.margin);
   if (pair.equivalent) {
     return absl::StrCat("; the two are less than ", margin, " apart, ",
@@ -65,13 +69,14 @@ std::string FindingSentence(const Told& told, const PairJudged& pair) {
                         "their examples are not known");
   }
   const std::string p = PText(pair.adjusted_p, told.in_family);
+  const bool better = (pair.difference > 0.0) == told.more_is_better;
+  const std::string margin = MarginText(told, pair, better);
   if (pair.differs) {
-    const bool better = (pair.difference > 0.0) == told.more_is_better;
     return absl::StrCat(
         told.second, better ? " is better than " : " is worse than ",
         told.first, " by ", AmountText(told, std::abs(pair.difference)),
         told.in_points ? absl::StrCat(" of ", told.metric) : "",
-        IntervalText(told, pair), ", ", p, MarginText(told, pair));
+        IntervalText(told, pair), ", ", p, margin);
   }
   if (std::isnan(pair.smallest)) {
     return absl::StrCat(two, " come to the same on all of ",
@@ -82,7 +87,7 @@ std::string FindingSentence(const Told& told, const PairJudged& pair) {
                       AmountText(told, pair.difference),
                       IntervalText(told, pair), ", ", p, "; ",
                       Material(told, pair), " cannot show less than ",
-                      AmountText(told, pair.smallest), MarginText(told, pair));
+                      AmountText(told, pair.smallest), margin);
 }
 
 }  // namespace frostline::statistics

@@ -7,8 +7,10 @@
 namespace frostline::statistics {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Told About(const std::string& metric) {
   return {.metric = metric,
@@ -44,8 +46,28 @@ TEST(Finding, OfCostsLessIsBetter) {
   told.margin = 0.1;
   const std::string said = FindingSentence(told, judged.pairs[0]);
   EXPECT_THAT(said, HasSubstr("b is better than a by 0.2933 rmse"));
-  EXPECT_THAT(said,
-              HasSubstr("; b is not worse by 0.1 rmse or more, p < 0.001"));
+  EXPECT_TRUE(judged.pairs[0].not_worse);
+  EXPECT_THAT(said, Not(HasSubstr("not worse")));
+}
+
+TEST(Finding, WhoIsWorseIsNotSaidToBeMaybeNotWorse) {
+  const Judged judged =
+      Compare({Bits("a", {{0, 60}}), Bits("b", {{2, 50}})}, {.margin = 0.01});
+  Told told = About("accuracy");
+  told.margin = 0.01;
+  const std::string said = FindingSentence(told, judged.pairs[0]);
+  EXPECT_THAT(said, HasSubstr("b is worse than a by "));
+  EXPECT_THAT(said, Not(HasSubstr("not worse")));
+}
+
+TEST(Finding, OfWhoIsWorseItSaysThatItIsSoByLessThanTheMargin) {
+  const Judged judged =
+      Compare({Bits("a", {{0, 60}}), Bits("b", {{2, 50}})}, {.margin = 0.3});
+  Told told = About("accuracy");
+  told.margin = 0.3;
+  EXPECT_THAT(FindingSentence(told, judged.pairs[0]),
+              AllOf(HasSubstr("b is worse than a by "),
+                    HasSubstr("less than 30.0 points apart, p < 0.001")));
 }
 
 TEST(Finding, AMarginThatIsNotShownIsNotDenied) {
