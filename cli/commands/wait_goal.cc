@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/study_file/yaml_scalar.h"
 #include "cli/view/format.h"
+#include "cli/view/study_view.h"
 
 namespace frostline::cli {
 namespace {
@@ -76,9 +77,7 @@ bool IsMet(const WaitGoal& goal, const v1::Study& study,
     case WaitGoal::Kind::kRunning:
       return counts.running() > 0;
     case WaitGoal::Kind::kTrials:
-      return counts.succeeded() + counts.pruned() + counts.infeasible() +
-                 counts.failed() + counts.cancelled() >=
-             goal.trials;
+      return EndedTrials(counts) >= goal.trials;
     case WaitGoal::Kind::kBest:
       return std::ranges::any_of(best, [&goal](double value) {
         return goal.at_least ? value >= goal.bound : value <= goal.bound;

@@ -64,6 +64,19 @@ offers() {
   [[ $output == apple/0* ]]
 }
 
+@test "trials are counted however they ended" {
+  frostline study clone pear ends >/dev/null
+  frostline study pause ends >/dev/null
+  rates=(--set embeddings=0 --set head=0)
+  for layer in 0 1 2 3 4 5; do rates+=(--set "layer.$layer=0"); done
+  for state in SUCCEEDED PRUNED INFEASIBLE FAILED; do
+    frostline trial tell ends "${rates[@]}" --metric accuracy=0.5 \
+      --state "$state" >/dev/null
+  done
+  offers trial show ends ''
+  [ "$output" = "0 1 2 3" ]
+}
+
 @test "names may be written in full" {
   offers study show studies/ap
   [ "$output" = "studies/apple studies/apricot" ]

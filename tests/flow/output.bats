@@ -101,6 +101,16 @@ assert len(lines) == 3'
   says "sate" "metrics.accuracy > 0.9" "frostline help filter"
 }
 
+@test "a state and a filter both hold" {
+  run frostline trial list toy --state SUCCEEDED \
+    --filter 'metrics.accuracy > 0.9' --format name
+  [ "$output" = "studies/toy/trials/1" ]
+  run frostline trial list toy --state FAILED \
+    --filter 'metrics.accuracy > 0.9' --format name
+  [ "$status" -eq 0 ]
+  [ "$output" = "" ]
+}
+
 @test "CSV of trials has exact scores and the rates of modules" {
   frostline trial list toy --format csv >trials.csv
   python3 -c '

@@ -67,6 +67,21 @@ setting() {
   [ "$status" -eq 3 ]
 }
 
+@test "the best points are distinct when they freeze other modules" {
+  frostline study clone films ranked >/dev/null
+  frostline study pause ranked >/dev/null
+  for told in 1e-4=0.95 1e-3=0.9 0=0.8; do
+    frostline trial tell ranked --set "head=${told%=*}" --set kind=small \
+      --metric "accuracy=${told#*=}" >/dev/null
+  done
+  run frostline study best ranked --format csv
+  [ "$(cut -d, -f4 <<<"$output" | tr -d '\r' | xargs)" = "trials 1 2 3" ]
+  run frostline study best ranked --distinct --format csv
+  [ "$(cut -d, -f4 <<<"$output" | tr -d '\r' | xargs)" = "trials 1 3" ]
+  run frostline study best ranked --top 1 --distinct --format yaml
+  says "enqueue:" "mean 0.95, trials 1" '"head": 1e-04'
+}
+
 @test "what is stored or typed sends a terminal no escape sequences" {
   evil=$'a\e[31mb\a\xe2\x80\xaec\td'
   frostline study create study.yaml --id escapes >/dev/null
