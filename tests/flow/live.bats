@@ -199,3 +199,21 @@ print(max(map(len, lines)))' "$output"
   kill -HUP $(cat "/proc/$shell/task/$shell/children")
   wait_for 10 shows 'code=129'
 }
+
+@test "top has a row of each trial that runs, with its study's best" {
+  rates=(--set embeddings=0 --set head=0)
+  for layer in 0 1 2 3 4 5; do rates+=(--set "layer.$layer=0"); done
+  frostline trial tell waits "${rates[@]}" --metric accuracy=0.8125 >/dev/null
+  frostline worker --exec 'sleep 1000' --id gpu03 >worker.log 2>&1 3>&- &
+  worker=$!
+  wait_for 20 runs_one
+  run python3 -c 'import json
+for row in json.load(open("top.json"))["rows"]:
+    print(row["worker"], row["study"], row["trial"], row["best"])'
+  kill "$worker"
+  [ "$output" = "gpu03 waits studies/waits/trials/1 accuracy 0.8125" ]
+}
+
+runs_one() {
+  frostline top --once --format json >top.json && grep -q waits top.json
+}

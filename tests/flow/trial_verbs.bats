@@ -180,7 +180,8 @@ trial() {
   [ "${lines[0]%$'\r'}" = "step,films/0 accuracy,films/1 accuracy" ]
   [ "${lines[2]%$'\r'}" = "2,0.5,0.5" ]
   run frostline trial curves films/0
-  says "STEP" "films/0 loss"
+  says "STEP  films/0 accuracy  films/0 loss" \
+    "   2               0.5           0.5"
   frostline trial curves films 0 --format json |
     python3 -c 'import json, sys
 curve = json.load(sys.stdin)["curves"][0]
