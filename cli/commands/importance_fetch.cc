@@ -16,11 +16,16 @@ namespace {
 
 using Stub = v1::ImportanceService::Stub;
 
-// A stopped study takes no more trials; its copy does.
+// A stopped study takes no more trials; its copy does. Of one that has enough,
+// the question lets too few count, and a larger budget would not mend that.
 std::string WayToMoreTrials(const v1::Study& study) {
   const std::string id = LastPart(study.name());
-  const std::int64_t lacking =
-      std::max<std::int64_t>(1, kImportanceTrials - study.counts().succeeded());
+  const std::int64_t lacking = kImportanceTrials - study.counts().succeeded();
+  if (lacking <= 0) {
+    return absl::StrCat("let more of its ", study.counts().succeeded(),
+                        " trials count: a larger --top, a wider --filter, a "
+                        "later or no --at-step");
+  }
   const std::int64_t budget = study.counts().budget_used() + lacking;
   if (study.state() == v1::STUDY_STATE_COMPLETED) {
     return absl::StrCat("raise its budget: frostline study update ", id,

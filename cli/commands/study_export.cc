@@ -31,9 +31,7 @@ struct KnownFormat {
 };
 constexpr std::array kFormats = {
     KnownFormat{"jsonl", v1::ExportTrialsRequest::JSON_LINES, ".jsonl"},
-    KnownFormat{"csv", v1::ExportTrialsRequest::CSV, ".csv"},
-    KnownFormat{"optuna-journal", v1::ExportTrialsRequest::OPTUNA_JOURNAL,
-                ".journal"}};
+    KnownFormat{"csv", v1::ExportTrialsRequest::CSV, ".csv"}};
 
 struct ExportArgs {
   std::string id;

@@ -81,7 +81,7 @@ ReportTable PlanTable(const v1::FreezePlan& plan) {
   for (const v1::PlannedModule& module : plan.modules()) {
     table.rows.push_back(
         {module.module(), FormatRate(module.freeze() ? 0.0 : module.rate()),
-         AdviceText(module.advice()), WithInterval(module.cost_of_freezing()),
+         AdviceText(module), WithInterval(module.cost_of_freezing()),
          module.reason()});
   }
   return table;

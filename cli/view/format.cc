@@ -147,7 +147,8 @@ std::string LastPart(const std::string& name) {
 }
 
 double SecondsOf(const v1::Trial& trial) {
-  if (!trial.has_start_time()) return -1.0;
+  const bool waits = trial.state() == v1::TRIAL_STATE_QUEUED;  // perhaps again
+  if (!trial.has_start_time() || waits) return -1.0;
   const double end = trial.has_end_time()
                          ? ToSeconds(trial.end_time())
                          : static_cast<double>(SystemClock().Wall()) * 1e-6;

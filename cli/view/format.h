@@ -52,7 +52,7 @@ bool IsEnded(v1::TrialState state);
 // "imdb" of "studies/imdb", "17" of "studies/imdb/trials/17".
 std::string LastPart(const std::string& name);
 
-// Counts up to now while it runs; -1 means before the start.
+// Counts up to now while it runs; -1 means that it waits.
 double SecondsOf(const v1::Trial& trial);
 
 // Writes "state:       ACTIVE" and a newline, or "" for an empty value. Without

@@ -156,7 +156,7 @@ std::string PlanCsv(const v1::FreezePlan& plan) {
     Cells cells = {module.module(), YesNo(module.freeze()),
                    CsvNumber(module.rate())};
     AddInterval(module.cost_of_freezing(), cells);
-    cells.insert(cells.end(), {module.reason(), AdviceText(module.advice()),
+    cells.insert(cells.end(), {module.reason(), AdviceText(module),
                                CsvNumber(module.freeze_probability())});
     text += CsvLine(cells);
   }

@@ -16,7 +16,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr double kSureOfDirection = 0.9;
+constexpr double kSureEnough = 0.9;
 constexpr std::size_t kMaxSentence = 1000;
 constexpr std::size_t kKeyColumns = 16;
 // Below so many columns the keys are not set beside their texts.
@@ -124,12 +124,13 @@ std::string BarWithin(double sure, double share, int columns) {
 }
 
 std::string DirectionText(const v1::ParameterImportance& importance) {
-  if (!(importance.direction_probability() >= kSureOfDirection)) return "";
+  if (!(importance.direction_probability() >= kSureEnough)) return "";
   return importance.direction() > 0.0 ? "higher is better" : "lower is better";
 }
 
-std::string AdviceText(v1::PlanAdvice advice) {
-  switch (advice) {
+std::string AdviceText(const v1::PlannedModule& module) {
+  const bool is_safe = module.freeze_probability() >= kSureEnough;
+  switch (module.advice()) {
     case v1::PLAN_ADVICE_FREEZE:
       return "freeze";
     case v1::PLAN_ADVICE_TRAIN:
@@ -137,7 +138,7 @@ std::string AdviceText(v1::PlanAdvice advice) {
     case v1::PLAN_ADVICE_FIXED:
       return "fixed";
     default:
-      return "not known";
+      return is_safe && !module.freeze() ? "either" : "not known";
   }
 }
 

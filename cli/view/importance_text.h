@@ -44,7 +44,8 @@ std::string DirectionText(const v1::ParameterImportance& importance);
 std::string Sentence(const std::string& key, const std::string& text,
                      int width);
 
-std::string AdviceText(v1::PlanAdvice advice);
+// "either": freezing it is safe enough by itself, and the plan trains it.
+std::string AdviceText(const v1::PlannedModule& module);
 
 // Both write "" for no text. The first ends with a blank line.
 std::string Verdict(const std::string& sentence, int width);

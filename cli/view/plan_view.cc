@@ -72,7 +72,7 @@ std::string ModulesTable(const v1::FreezePlan& plan, int width) {
                {"FREEZING SAFE", Align::kRight},
                {"COST OF FREEZING, 80 %"}});
   for (const v1::PlannedModule& module : plan.modules()) {
-    table.AddRow({module.module(), AdviceText(module.advice()),
+    table.AddRow({module.module(), AdviceText(module),
                   FormatRate(module.freeze() ? 0.0 : module.rate()),
                   Probability(module.freeze_probability()),
                   WithInterval(module.cost_of_freezing())});

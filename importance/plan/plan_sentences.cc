@@ -23,8 +23,16 @@ std::string FixedReason(const ModuleBinding& binding) {
              : absl::StrFormat("the study trains it at %g", binding.fixed_rate);
 }
 
+// Rounded as a percentage is, so that 0.615 is 62 % beside it.
 std::string SayChance(double probability) {
-  return absl::StrFormat("%.2f", std::min(probability, 0.99));
+  const double percent = std::nearbyint(100.0 * probability);
+  return absl::StrFormat("%.2f", std::clamp(percent, 1.0, 99.0) / 100.0);
+}
+
+// Freezing it is safe enough by itself, and the plan trains it.
+bool IsEither(const PlannedModule& planned) {
+  return planned.advice == Advice::kNotKnown && !planned.freeze &&
+         planned.freeze_probability >= kSureEnough;
 }
 
 // Of the variance of trials, how much the others predict.
@@ -53,11 +61,9 @@ std::string SayUnknown(const PlannedModule& planned,
   const std::string now = planned.freeze
                               ? std::string("frozen")
                               : absl::StrFormat("trained at %g", planned.rate);
-  if (cost.hi80 <= 0.0) {
+  if (IsEither(planned)) {
     return absl::StrCat(
-        "not known: freezing it would do, but not beside what "
-        "is frozen already; ",
-        now);
+        "freezing it would do, but not beside what is frozen already; ", now);
   }
   return absl::StrCat("not known: freezing it costs between ",
                       RoundTogether(cost.lo80, half).value, " and ",
@@ -129,16 +135,20 @@ std::string ReasonFor(const ModuleBinding& binding,
 
 std::string PlanVerdict(const StudyBelief& belief, const StudyPlan& plan,
                         bool copies) {
-  std::vector<std::string> freeze, train;
+  std::vector<std::string> freeze, train, either;
   std::size_t open = 0;
   for (const PlannedModule& one : plan.modules) {
     if (one.advice == Advice::kFreeze) freeze.push_back(one.module);
     if (one.advice == Advice::kTrain) train.push_back(one.module);
-    open += one.advice == Advice::kNotKnown ? 1 : 0;
+    if (IsEither(one)) either.push_back(one.module);
+    open += one.advice == Advice::kNotKnown && !IsEither(one) ? 1 : 0;
   }
   std::vector<std::string> parts;
   if (!freeze.empty()) parts.push_back("freeze " + SayModules(freeze));
   if (!train.empty()) parts.push_back("train " + SayModules(train));
+  if (!either.empty()) {
+    parts.push_back("freeze or train " + SayModules(either));
+  }
   if (open > 0) {
     parts.push_back(absl::StrCat("what ", open, parts.empty() ? "" : " other",
                                  open == 1 ? " module does" : " modules do",

@@ -64,6 +64,7 @@ class RealWorkerTest : public KillTest {
   static v1::CreateStudyRequest DemoStudy(std::int64_t trials) {
     v1::CreateStudyRequest request = bench::LoadStudy("demo", trials, 0);
     v1::StudySpec& spec = *request.mutable_spec();
+    spec.mutable_model()->set_id("demo-mlp");
     spec.mutable_model()->set_layers(6);
     spec.mutable_model()->set_no_pooler(true);
     for (const char* select : {"embeddings", "layer.*", "head"}) {

@@ -39,6 +39,15 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
   says "layer.0"
 }
 
+@test "where too few of its trials are to count, it says what lets more" {
+  for narrow in "--top 1%" "--filter 'accuracy > 0.99'"; do
+    run eval frostline importance example "$narrow"
+    [ "$status" -ne 0 ]
+    says "at least 8 are needed" "let more of its 200 trials count"
+    [[ $output != *"--budget"* ]]
+  done
+}
+
 @test "its report has pictures" {
   frostline report example -o example.html
   grep -q '<svg' example.html

@@ -45,6 +45,7 @@ class Trainer {
   void Stop(const Trial& trial, const FineTuning& training);
   void Finish(const char* state, const FineTuning& training, double seconds);
   void Fail(const std::string& cause);
+  void HandBack(const std::string& cause);
 
   LineInput input_{STDIN_FILENO};
   Task task_ = MakeTask();
@@ -71,6 +72,8 @@ int Trainer::Run() {
 
 void Trainer::RunTrial(const json& message) {
   Trial trial;
+  const std::string stranger = ForeignModel(message);
+  if (!stranger.empty()) return HandBack(stranger);
   const std::string mistake = ReadTrial(message, &trial);
   if (!mistake.empty()) return Fail(mistake);
   stop_reason_.clear();
@@ -165,6 +168,14 @@ void Trainer::Finish(const char* state, const FineTuning& training,
 
 void Trainer::Fail(const std::string& cause) {
   Say({{"type", "finish"}, {"state", "failed"}, {"cause", cause}});
+}
+
+// The trial is no worse for it: another worker can have what is missing here.
+void Trainer::HandBack(const std::string& cause) {
+  Say({{"type", "finish"},
+       {"state", "failed"},
+       {"class", "infrastructure"},
+       {"cause", cause}});
 }
 
 }  // namespace

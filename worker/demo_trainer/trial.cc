@@ -10,6 +10,7 @@ namespace {
 using nlohmann::json;
 
 constexpr double kMostEpochs = 10'000;
+constexpr char kModel[] = "demo-mlp";
 
 json ObjectAt(const json& object, const char* key) {
   const auto found = object.find(key);
@@ -39,6 +40,15 @@ std::string ReadRates(const json& rates, std::vector<double>* result) {
 }
 
 }  // namespace
+
+std::string ForeignModel(const json& message) {
+  const std::string model = TextAt(ObjectAt(message, "model"), "id");
+  if (model.empty() || model == kModel) return "";
+  return std::string("frostline-demo-trainer has the model ") + kModel +
+         " alone, and the study trains " + model +
+         ": end this worker, and start one with the registry that has it, "
+         "frostline worker --registry DIR";
+}
 
 std::string ReadTrial(const json& message, Trial* trial) {
   const json training = ObjectAt(message, "training");

@@ -21,6 +21,9 @@ struct Trial {
   std::string resume_path;  // empty: from the start
 };
 
+// Why a trial is none for this program, or "": it is of another model.
+std::string ForeignModel(const nlohmann::json& message);
+
 // Freezes modules without a rate and passes over unknown ones. Returns what is
 // wrong, if anything.
 std::string ReadTrial(const nlohmann::json& message, Trial* trial);

@@ -249,6 +249,9 @@ v1::FreezePlan ExamplePlan() {
     modules { module: 'layer.1' rate: 0.001 advice: PLAN_ADVICE_NOT_KNOWN
       freeze_probability: 0.5
       cost_of_freezing { value: 0.01 lo80: -0.03 hi80: 0.05 } }
+    modules { module: 'layer.2' rate: 0.001 advice: PLAN_ADVICE_NOT_KNOWN
+      freeze_probability: 0.94
+      cost_of_freezing { value: 0 lo80: -0.01 hi80: 0.002 } }
     modules { module: 'head' rate: 0.001 advice: PLAN_ADVICE_FIXED
       freeze_probability: nan
       cost_of_freezing { value: nan lo80: nan hi80: nan lo95: nan hi95: nan } }
@@ -269,6 +272,7 @@ TEST(PlanView, SaysWhatIsSureAndHowToVerifyIt) {
   EXPECT_THAT(text, HasSubstr("embeddings  freeze     frozen         > 99 %"));
   EXPECT_THAT(text, HasSubstr("layer.0     train       0.001            4 %"));
   EXPECT_THAT(text, HasSubstr("layer.1     not known"));
+  EXPECT_THAT(text, HasSubstr("layer.2     either      0.001           94 %"));
   EXPECT_THAT(text, HasSubstr("head        fixed       0.001              -"));
   EXPECT_THAT(text,
               HasSubstr("0.910 (0.900 – 0.920) over seeds; one run 0.88"));
@@ -283,7 +287,7 @@ TEST(PlanView, InShortItIsItsVerdictAndItsRates) {
   const std::string text = RenderFreezePlanInShort(ExamplePlan(), 0);
   EXPECT_THAT(text, StartsWith("embeddings can be frozen, of layer.1"));
   EXPECT_THAT(text, HasSubstr("0.945, trial 17; one run of the plan: 0.880"));
-  EXPECT_THAT(text, HasSubstr("0.001 layer.0-1, head; frozen embeddings\n"));
+  EXPECT_THAT(text, HasSubstr("0.001 layer.0-2, head; frozen embeddings\n"));
   v1::FreezePlan copy = ExamplePlan();
   copy.set_differs_in(0);
   EXPECT_THAT(RenderFreezePlanInShort(copy, 0),

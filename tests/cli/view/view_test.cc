@@ -312,6 +312,15 @@ TEST(Format, WritesJsonWithAllFieldsUnderTheirProtoNames) {
   EXPECT_THAT(ToJson(study), HasSubstr("\"best_trials\": []"));
 }
 
+TEST(TrialView, OfATrialThatWaitsAgainNoTimePasses) {
+  v1::Trial trial = ExampleTrial();
+  trial.clear_end_time();
+  trial.set_state(v1::TRIAL_STATE_QUEUED);
+  EXPECT_EQ(SecondsOf(trial), -1.0);
+  trial.set_state(v1::TRIAL_STATE_RUNNING);
+  EXPECT_GT(SecondsOf(trial), 0.0);
+}
+
 TEST(TrialView, PutsTheParametersInColumns) {
   EXPECT_EQ(RenderTrialTable({ExampleTrial()}, AccuracySpec(), 0),
             "TRIAL  STATE      accuracy  TIME  WORKER     L3\n"

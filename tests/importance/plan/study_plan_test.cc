@@ -78,6 +78,11 @@ TEST(StudyPlan, WithoutToleranceNothingIsFrozenThatMayCostSomething) {
   EXPECT_THAT(free.reason, testing::HasSubstr("not known: freezing it costs"));
 }
 
+// What the plan trains though freezing it would do as well, by itself.
+bool IsEither(const PlannedModule& module) {
+  return module.reason.starts_with("freezing it would do, but not beside");
+}
+
 // Probability and interval are of one comparison: neither denies the other.
 void ExpectToAgree(const PlannedModule& module, double tolerance) {
   if (std::isnan(module.freeze_probability)) return;
@@ -90,6 +95,7 @@ void ExpectToAgree(const PlannedModule& module, double tolerance) {
   EXPECT_EQ(module.advice == Advice::kFreeze, module.freeze && safe >= 0.9);
   EXPECT_EQ(module.advice == Advice::kTrain,
             !module.freeze && cost.lo80 > tolerance);
+  EXPECT_EQ(IsEither(module), !module.freeze && safe >= 0.9) << module.reason;
 }
 
 TEST(StudyPlan, WhatFreezingCostsAndHowSureThatIsNeverContradict) {
@@ -107,6 +113,22 @@ TEST(StudyPlan, WhatFreezingCostsAndHowSureThatIsNeverContradict) {
        PlanOf(DemoSpace(), kScore, DemoHistory()).modules) {
     ExpectToAgree(module, 0.0);
   }
+}
+
+TEST(StudyPlan, WhatWouldDoFrozenButNotBesideOthersIsNoneThatIsNotKnown) {
+  const Space space = Modules(5, 6);
+  int told = 0;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const StudyPlan plan = PlanOf(
+        space, kScore, UniformTrials(space, 40, TwoMatterNoisily, seed), 0.05);
+    const bool has_one =
+        std::any_of(plan.modules.begin(), plan.modules.end(), IsEither);
+    EXPECT_EQ(plan.verdict.find("freeze or train") != std::string::npos,
+              has_one)
+        << plan.verdict;
+    told += has_one ? 1 : 0;
+  }
+  EXPECT_GT(told, 0);
 }
 
 TEST(StudyPlan, LossesAreMinimised) {

@@ -14,6 +14,7 @@
 namespace frostline::demo_trainer {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 class DemoTrainer : public ::testing::Test {
@@ -125,6 +126,19 @@ TEST_F(DemoTrainer, BadSettingsFailTheTrialNotTheTrainer) {
   EXPECT_EQ(Run(torn, folder_.File("torn"), 0).finish->state,
             agent::FinishMessage::State::kFailed);
   EXPECT_EQ(Run(TrialWith(0.01, 1), "", 0).finish->state,
+            agent::FinishMessage::State::kSucceeded);
+}
+
+TEST_F(DemoTrainer, NeverPassesItsToyOffAsAnotherModel) {
+  v1::Lease lease = TrialWith(0.01, 1);
+  lease.mutable_spec()->mutable_model()->set_id("minilm");
+  const Answer refused = Run(lease, "", 0);
+  EXPECT_EQ(refused.finish->state, agent::FinishMessage::State::kFailed);
+  EXPECT_EQ(refused.finish->failure, v1::FAILURE_CLASS_INFRASTRUCTURE);
+  EXPECT_THAT(refused.finish->cause, HasSubstr("the study trains minilm"));
+  EXPECT_THAT(refused.curve, SizeIs(0));
+  lease.mutable_spec()->mutable_model()->set_id("demo-mlp");
+  EXPECT_EQ(Run(lease, "", 0).finish->state,
             agent::FinishMessage::State::kSucceeded);
 }
 
