@@ -121,14 +121,16 @@ std::string ByPrefix(const v1::Frontier& frontier, int width) {
   Table table({{"FROZEN"},
                {"PREDICTED, 80 %"},
                {"WITHIN", Align::kRight},
-               {"PARAMETERS", Align::kRight},
-               {"SECONDS", Align::kRight},
-               {"TRIALS", Align::kRight}});
+               {"PARAMETERS", Align::kRight, 1},
+               {"SECONDS", Align::kRight, 2},
+               {"TRIALS", Align::kRight, 3},
+               {.title = "MODULES", .wraps = true}});
   for (const v1::FrontierSet& set : frontier.by_prefix()) {
     table.AddRow({FrozenPrefix(frontier, set), WithInterval(set.predicted()),
                   Probability(set.within_tolerance_probability()),
                   CountOrDash(set.trained_parameters()),
-                  SecondsOrDash(set.seconds()), absl::StrCat(set.trials())});
+                  SecondsOrDash(set.seconds()), absl::StrCat(set.trials()),
+                  ModuleList(TrainedIn(set))});
   }
   return table.Render(width);
 }
@@ -181,8 +183,10 @@ std::string RenderFrontier(const v1::Frontier& frontier, int width) {
                    Verdict(frontier.verdict(), width),
                    ByModules(frontier, width), Legend(frontier));
   if (frontier.by_prefix_size() > 0) {
-    absl::StrAppend(&text, "\nby what is frozen from below\n\n",
-                    ByPrefix(frontier, width));
+    absl::StrAppend(
+        &text,
+        "\nby what is frozen from below; above it the best set is trained\n\n",
+        ByPrefix(frontier, width));
   }
   std::string warnings;
   for (const v1::Warning& warning : frontier.warnings()) {

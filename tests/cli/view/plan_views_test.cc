@@ -52,7 +52,8 @@ v1::Frontier ExampleFrontier() {
       trained_parameters: nan seconds: nan
       predicted { value: 0.93 lo80: 0.9 hi80: 0.96 lo95: 0.89 hi95: 0.97 }
       within_tolerance_probability: 0.97 }
-    by_prefix { prefix_frozen: 5 trained_parameters: 3943680 seconds: 3.5
+    by_prefix { prefix_frozen: 5 trained: 'layer.4' trained: 'layer.5'
+      trained_parameters: 3943680 seconds: 3.5
       predicted { value: 0.92 lo80: 0.9 hi80: 0.94 lo95: 0.89 hi95: 0.95 }
       within_tolerance_probability: 0.93 }
     by_prefix { prefix_frozen: 1 trained_parameters: nan seconds: nan
@@ -77,6 +78,9 @@ TEST(FrontierView, MarksTheLeastThatIsEnough) {
   EXPECT_THAT(text, HasSubstr("within 0.01 of the best"));
   EXPECT_THAT(text, HasSubstr("below layer.4"));
   EXPECT_LE(WidestLine(text), 80);
+  // What is frozen from below is not all that is frozen.
+  EXPECT_THAT(RenderFrontier(ExampleFrontier(), 0),
+              ::testing::ContainsRegex("below layer.4 .* layer.4-5\n"));
   v1::Frontier none = ExampleFrontier();
   none.set_chosen(-1);
   EXPECT_THAT(RenderFrontier(none, 80), Not(HasSubstr("*")));
