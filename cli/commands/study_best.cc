@@ -61,15 +61,15 @@ std::string NumbersOf(const RankedPoint& point, const char* between) {
 }
 
 Table AsTable(const std::vector<RankedPoint>& points) {
-  Table table({{"EXPECTED", Align::kRight},
-               {"SCORE", Align::kRight},
+  Table table({{"SCORE", Align::kRight},
                {"RUNS", Align::kRight},
+               {"JUDGED", Align::kRight},
                {"TRIALS", Align::kLeft, 1},
                {.title = "RATES", .wraps = true}});
   for (const RankedPoint& point : points) {
-    table.AddCells({NumberCell(point.expected),
-                    NumberCell(point.mean),
+    table.AddCells({NumberCell(point.mean),
                     {absl::StrCat(point.trials.size())},
+                    NumberCell(point.judged),
                     {NumbersOf(point, ", ")},
                     {RatesInShort(point.trials[0].rates())}});
   }
@@ -93,8 +93,8 @@ std::string ValuesOf(const RankedPoint& point) {
 std::string AsYaml(const std::vector<RankedPoint>& points) {
   std::string text = "enqueue:\n";
   for (const RankedPoint& point : points) {
-    absl::StrAppend(&text, "  # expected ", FormatNumber(point.expected),
-                    ", mean ", FormatNumber(point.mean), ", trials ",
+    absl::StrAppend(&text, "  # judged ", FormatNumber(point.judged), ", mean ",
+                    FormatNumber(point.mean), ", trials ",
                     NumbersOf(point, ", "), "\n  - values: ", ValuesOf(point),
                     "\n");
   }
@@ -105,7 +105,7 @@ std::string AsJson(const std::vector<RankedPoint>& points) {
   std::vector<std::string> all;
   all.reserve(points.size());
   for (const RankedPoint& point : points) {
-    all.push_back(absl::StrCat("{\"expected\": ", JsonNumber(point.expected),
+    all.push_back(absl::StrCat("{\"judged\": ", JsonNumber(point.judged),
                                ", \"mean\": ", JsonNumber(point.mean),
                                ", \"trials\": [", NumbersOf(point, ", "),
                                "], \"values\": ", ValuesOf(point), "}"));
@@ -135,8 +135,8 @@ absl::StatusOr<ExitCode> Best(Session& session, const BestArgs& args) {
 void AddStudyBest(CLI::App& noun, Invocation& invocation) {
   const auto args = std::make_shared<BestArgs>();
   CLI::App* const verb = AddVerb(
-      noun, "best", "The best points, by what one more run of each would give",
-      invocation, [args](Session& session) { return Best(session, *args); });
+      noun, "best", "The best points, all runs of each together", invocation,
+      [args](Session& session) { return Best(session, *args); });
   verb->add_option("ID", args->id, "The study")->required();
   verb->add_option("--top", args->top, "How many")
       ->check(CLI::Range(1, 1000))

@@ -38,7 +38,7 @@ void Judge(std::vector<RankedPoint>& points) {
   }
   const auto judged = statistics::JudgePoints(points.size(), runs);
   for (std::size_t p = 0; p < points.size(); ++p) {
-    points[p].expected = judged[p];
+    points[p].judged = judged[p];
   }
 }
 
@@ -68,8 +68,7 @@ std::vector<RankedPoint> RankPoints(const v1::Study& study,
   std::stable_sort(
       points.begin(), points.end(),
       [smaller_is_better](const RankedPoint& a, const RankedPoint& b) {
-        return smaller_is_better ? a.expected < b.expected
-                                 : a.expected > b.expected;
+        return smaller_is_better ? a.judged < b.judged : a.judged > b.judged;
       });
   return points;
 }

@@ -2,10 +2,10 @@
 //
 // File: ranked_points.h
 //
-// The points of a study, ranked by what one more run of each is expected to
-// give (statistics/paired/judged_points.h), of equals the one that was tried
-// first: one lucky run does not go before a point that did well three times,
-// nor a point that was spared an unlucky seed before those that were not.
+// The points of a study, ranked by all runs of each together
+// (statistics/paired/judged_points.h), of equals the one that was tried first:
+// one lucky run does not go before a point that did well three times, nor a
+// point that was spared an unlucky seed before those that were not.
 #ifndef FROSTLINE_CLI_REPORT_RANKED_POINTS_H_
 #define FROSTLINE_CLI_REPORT_RANKED_POINTS_H_
 
@@ -20,7 +20,7 @@
 namespace frostline::cli {
 
 struct RankedPoint {
-  double expected = 0.0;          // of one more run, of the first objective
+  double judged = 0.0;            // what they are ranked by
   double mean = 0.0;              // of its runs
   std::vector<v1::Trial> trials;  // those that succeeded, the earlier first
 

@@ -79,7 +79,7 @@ setting() {
   run frostline study best ranked --distinct --format csv
   [ "$(cut -d, -f4 <<<"$output" | tr -d '\r' | xargs)" = "trials 1 3" ]
   run frostline study best ranked --top 1 --distinct --format yaml
-  says "enqueue:" "mean 0.95, trials 1" '"head": 1e-04'
+  says "enqueue:" "judged" "mean 0.95, trials 1" '"head": 1e-04'
 }
 
 @test "what is stored or typed sends a terminal no escape sequences" {

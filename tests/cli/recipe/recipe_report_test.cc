@@ -163,7 +163,7 @@ TEST(RankedPoints, AreJudgedAtEqualSeeds) {
   EXPECT_EQ(points[0].trials[0].number(), 2);
   EXPECT_EQ(points[1].trials[0].number(), 0);
   EXPECT_NEAR(points[1].mean, 0.75, 1e-12);
-  EXPECT_LT(points[2].expected, points[1].expected);
+  EXPECT_LT(points[2].judged, points[1].judged);
 }
 
 TEST(RecipeRecord, GivesTheSamePageAgain) {
