@@ -54,7 +54,9 @@ void TakeDecimalAlone(CLI::App& app) {
     const std::string type = option->get_type_name();
     if (!IsWhole(type)) continue;
     const bool has_sign = !absl::StrContains(type, "UINT");
-    option->check(CLI::Validator(
+    // A transformation goes before the checks that are there: of what is no
+    // number a range would say that it is not within.
+    option->transform(CLI::Validator(
         [has_sign](const std::string& word) {
           return WrongWithWhole(word, has_sign);
         },

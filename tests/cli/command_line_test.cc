@@ -154,6 +154,11 @@ TEST(CommandLine, TakesWholeNumbersInDecimalAlone) {
   }
   EXPECT_THAT(Frostline("study create x --seed 010").output,
               HasSubstr("write it without"));
+  for (const char* const arguments :
+       {"trial list x --limit abc", "trial list x --limit 1e3",
+        "study best x --top 3.5"}) {
+    EXPECT_THAT(Frostline(arguments).output, HasSubstr("is no whole number"));
+  }
   // The largest seed is read; that there is no file comes after it.
   EXPECT_THAT(
       Frostline("study create /no/x --seed 18446744073709551615").output,
