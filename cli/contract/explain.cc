@@ -138,7 +138,8 @@ std::string Parts(const FieldPlace& place, int width) {
     const std::string words = is_study && type == place.messages.back()
                                   ? "in answers, not in files"
                                   : CommentOf(*type);
-    if (place.field != nullptr || is_study) {
+    const bool has_words = is_study || !words.empty();
+    if (has_words && (place.field != nullptr || is_study)) {
       absl::StrAppend(
           &text, "\n",
           Indented(absl::StrCat(ShortNameOf(*type), ": ", words), 0, width));

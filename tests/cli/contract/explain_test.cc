@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 std::string Explained(const std::string& path) {
@@ -27,7 +28,8 @@ TEST(Explain, SaysTypeCommentAndFieldsOfAField) {
               AllOf(StartsWith("StudySettings.budget  <Budget>\n"),
                     HasSubstr("  trials  <whole number>\n"),
                     HasSubstr("Exactly this many trials end in a terminal"),
-                    HasSubstr("A value alone stands for {trials: value}.")));
+                    HasSubstr("A value alone stands for {trials: value}."),
+                    Not(HasSubstr("\nBudget: \n"))));
 }
 
 TEST(Explain, TakesStepsThatWereLeftOut) {
