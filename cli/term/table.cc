@@ -98,6 +98,15 @@ std::vector<std::size_t> Table::Shown(const std::vector<int>& widths,
     limit = max_width - 2;
     shown.erase(least);
   }
+  // Of what has to stay a text may be cut; a number that is cut is another one.
+  while (max_width > 0 && total > limit && shown.size() > 1) {
+    const int without = total - Need(shown.back(), widths) - 2;
+    const bool is_text = columns_[shown.back()].align == Align::kLeft;
+    if (is_text && without + 2 < limit) break;
+    total = without;
+    limit = max_width - 2;
+    shown.pop_back();
+  }
   return shown;
 }
 

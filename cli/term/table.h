@@ -19,7 +19,7 @@ enum class Align { kLeft, kRight };
 
 // Where the terminal is narrow those that are empty in all rows are left out
 // first, then those of the highest `spare`, the last of them before the others;
-// those of 0 stay.
+// those of 0 stay, as far as their numbers fit whole.
 struct Column {
   std::string title;
   Align align = Align::kLeft;
@@ -64,7 +64,7 @@ class Table {
   Table WithRows(const std::vector<std::size_t>& places) const;
 
   // Fits lines to `max_width` columns (0: never): by leaving out columns, which
-  // "…" behind the titles says, then by cutting.
+  // "…" behind the titles says, then by cutting texts.
   std::string Render(int max_width = 0) const;
   // Has all columns, and no remarks.
   std::string Csv() const;

@@ -50,6 +50,15 @@ TEST(Table, LeavesOutWhatMattersLeast) {
             "imdb\n");
 }
 
+// "2…" could be 2, 20 or 200.
+TEST(Table, CutsNoNumber) {
+  Table table({{"ID"}, {"DONE", Align::kRight}, {"OUTSIDE", Align::kRight}});
+  table.AddRow({"demo", "40", "200"});
+  EXPECT_EQ(table.Render(19), "ID    DONE  OUTSIDE\ndemo    40      200\n");
+  EXPECT_EQ(table.Render(18), "ID    DONE …\ndemo    40\n");
+  EXPECT_EQ(table.Render(11), "ID …\ndemo\n");
+}
+
 TEST(Table, LeavesOutWhatIsEmptyBeforeAllElse) {
   Table table({{"ID"}, {"WORKER"}, {"SCORE", Align::kLeft, 1}});
   table.AddRow({"imdb", "", "0.93"});
