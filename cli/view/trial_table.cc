@@ -102,8 +102,9 @@ void AddWide(TrialColumns& columns) {
   const auto add = [&columns](Column column, auto cell) {
     columns.push_back({std::move(column), cell});
   };
-  add({"ATTEMPT", Align::kRight, 4},
-      [](const v1::Trial& trial) { return CountCell(trial.attempt()); });
+  add({"ATTEMPT", Align::kRight, 4}, [](const v1::Trial& trial) {
+    return trial.attempt() == 0 ? Cell() : CountCell(trial.attempt());
+  });
   add({"ORIGIN", Align::kLeft, 4}, [](const v1::Trial& trial) {
     return Cell{std::string(absl::StripPrefix(
         v1::TrialOrigin_Name(trial.origin()), "TRIAL_ORIGIN_"))};
@@ -116,30 +117,31 @@ void AddWide(TrialColumns& columns) {
   });
 }
 
+// What nobody measured is empty, not 0.
 void AddUsage(TrialColumns& columns) {
-  const auto add = [&columns](const char* name, auto cell) {
-    columns.push_back({OnDemand(name, Align::kRight), cell});
+  const auto add = [&columns](const char* name, auto value, auto cell) {
+    columns.push_back(
+        {OnDemand(name, Align::kRight), [value, cell](const v1::Trial& trial) {
+           const auto amount = std::invoke(value, trial.usage());
+           return amount == 0 ? Cell() : cell(amount);
+         }});
   };
-  add("train_seconds", [](const v1::Trial& trial) {
-    return SecondsCell(trial.usage().train_seconds());
-  });
-  add("total_seconds", [](const v1::Trial& trial) {
-    return SecondsCell(trial.usage().total_seconds());
-  });
-  add("trained_parameters", [](const v1::Trial& trial) {
-    return CountCell(trial.usage().trained_parameters());
-  });
-  add("flops_spent", [](const v1::Trial& trial) {
-    return Cell{FormatFlops(trial.usage().flops_spent()),
-                CsvNumber(trial.usage().flops_spent())};
-  });
-  add("peak_memory_bytes", [](const v1::Trial& trial) {
-    const std::int64_t bytes = trial.usage().peak_memory_bytes();
-    return Cell{FormatBytes(bytes), absl::StrCat(bytes)};
-  });
-  add("energy_joules", [](const v1::Trial& trial) {
-    return NumberCell(trial.usage().energy_joules());
-  });
+  add("train_seconds", &v1::Usage::train_seconds, SecondsCell);
+  add("total_seconds", &v1::Usage::total_seconds, SecondsCell);
+  columns.push_back({OnDemand("trained_parameters", Align::kRight),
+                     [](const v1::Trial& trial) {  // none is an amount, too
+                       return trial.has_usage()
+                                  ? CountCell(
+                                        trial.usage().trained_parameters())
+                                  : Cell();
+                     }});
+  add("flops_spent", &v1::Usage::flops_spent,
+      [](double flops) { return Cell{FormatFlops(flops), CsvNumber(flops)}; });
+  add("peak_memory_bytes", &v1::Usage::peak_memory_bytes,
+      [](std::int64_t bytes) {
+        return Cell{FormatBytes(bytes), absl::StrCat(bytes)};
+      });
+  add("energy_joules", &v1::Usage::energy_joules, NumberCell);
 }
 
 void AddMetrics(const Trials& trials, const v1::StudySpec& spec,

@@ -59,5 +59,22 @@ TEST(TrialTable, HasTheColumnsOfItsStudyWithoutTrials) {
   EXPECT_THAT(names, Not(Contains("f1")));
 }
 
+// An imported trial, of which nobody measured anything here.
+TEST(TrialTable, LeavesEmptyWhatNobodyMeasured) {
+  Trials trials;
+  trials.Add()->set_attempt(2);
+  trials[0].mutable_usage()->set_total_seconds(1.5);
+  trials.Add();
+  const Table table = TrialTable(trials, {}, true);
+  std::vector<std::size_t> columns;
+  for (const char* const name : {"attempt", "total_seconds", "flops_spent",
+                                 "energy_joules", "trained_parameters"}) {
+    columns.push_back(table.Find(name).value());
+  }
+  EXPECT_EQ(table.WithColumns(columns).Csv(),
+            "attempt,total_seconds,flops_spent,energy_joules,"
+            "trained_parameters\r\n2,1.5,,,0\r\n,,,,\r\n");
+}
+
 }  // namespace
 }  // namespace frostline::cli
