@@ -22,7 +22,7 @@
   X(ModuleUnknown,       1008, InvalidArgument,    "MODULE_UNKNOWN",        "a selector matches no module of the model") \
   X(ObjectiveInvalid,    1009, InvalidArgument,    "OBJECTIVE_INVALID",     "an objective has no metric, no direction or a duplicate") \
   X(SamplerInvalid,      1010, InvalidArgument,    "SAMPLER_INVALID",       "the sampler or its options do not exist or do not fit the space") \
-  X(BudgetInvalid,       1011, InvalidArgument,    "BUDGET_INVALID",        "the budget is zero, negative or too large") \
+  X(BudgetInvalid,       1011, InvalidArgument,    "BUDGET_INVALID",        "the budget is out of range, or used up") \
   X(NameInvalid,         1012, InvalidArgument,    "NAME_INVALID",          "a resource name or id is malformed")      \
   X(FieldTooLarge,       1013, InvalidArgument,    "FIELD_TOO_LARGE",       "a field is over its size limit")          \
   X(ValueOutOfSpace,     1014, InvalidArgument,    "VALUE_OUT_OF_SPACE",    "a parameter value is not in the search space") \
@@ -35,8 +35,8 @@
   X(StudyNotFound,       2001, NotFound,           "STUDY_NOT_FOUND",       "no study has this name")                  \
   X(StudyAlreadyExists,  2002, AlreadyExists,      "STUDY_ALREADY_EXISTS",  "another study has this name")             \
   X(StudyNotActive,      2003, FailedPrecondition, "STUDY_NOT_ACTIVE",      "the study's state does not allow this")   \
-  X(TrialNotFound,       2004, NotFound,           "TRIAL_NOT_FOUND",       "the study has no trial of this number")   \
-  X(TrialTerminal,       2005, FailedPrecondition, "TRIAL_TERMINAL",        "the trial has already ended")             \
+  X(TrialNotFound,       2004, NotFound,           "TRIAL_NOT_FOUND",       "the study has no such trial")   \
+  X(TrialTerminal,       2005, FailedPrecondition, "TRIAL_TERMINAL",        "it is too late: the trial has ended")             \
   X(EtagMismatch,        2006, Aborted,            "ETAG_MISMATCH",         "the study has changed since it was read") \
   X(RequestIdReused,     2007, AlreadyExists,      "REQUEST_ID_REUSED",     "this request id was used for another request") \
   X(TrialNotTerminal,    2008, FailedPrecondition, "TRIAL_NOT_TERMINAL",    "the trial has not ended yet")             \
@@ -90,7 +90,7 @@
   X(TrainerStart,        5001, FailedPrecondition, "TRAINER_START",         "the trainer program could not be started") \
   X(TrainerProtocol,     5002, InvalidArgument,    "TRAINER_PROTOCOL",      "the trainer wrote a line that is no message") \
   X(TrainerExited,       5003, Aborted,            "TRAINER_EXITED",        "the trainer ended before its trial did")  \
-  X(TrainerFile,         5010, FailedPrecondition, "TRAINER_FILE",          "a file of the worker's registry cannot be read") \
+  X(TrainerFile,         5010, FailedPrecondition, "TRAINER_FILE",          "a file of a model or of data cannot be read") \
   X(TrainerSyntax,       5011, InvalidArgument,    "TRAINER_SYNTAX",        "a file of the worker's registry is malformed") \
   X(TrainerLimit,        5012, ResourceExhausted,  "TRAINER_LIMIT",         "a file or a text is over a limit of the trainer") \
   X(TrainerUnsupported,  5013, Unimplemented,      "TRAINER_UNSUPPORTED",   "the trainer does not do this exactly, so it does not do it") \

@@ -26,7 +26,8 @@ std::string FixFor(const std::string& words) {
   const auto speaks_of = [&said](const char* word) {
     return absl::StrContains(said, word);
   };
-  if (speaks_of("contact") || speaks_of("connect")) {
+  if (speaks_of("contact") || speaks_of("connect") ||
+      speaks_of("configuration source")) {
     return "see whether the controller answers: `scontrol ping`";
   }
   if (speaks_of("temporarily unable")) {

@@ -35,6 +35,7 @@ TRAINED = """
 frostline study wait imdb
 frostline study wait sst2
 frostline study wait demo
+frostline study clone demo example --with-trials
 frostline recipe run elsa --scale tiny
 frostline study update imdb --budget 200
 """

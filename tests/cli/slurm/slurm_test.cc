@@ -105,6 +105,8 @@ TEST_F(SlurmTest, AnswersARefusalInSlurmsWordsWithAFixOfOurs) {
               HasSubstr("SBATCH_ACCOUNT"));
   EXPECT_THAT(fix_for("Unable to contact slurm controller (connect failure)"),
               HasSubstr("scontrol ping"));
+  EXPECT_THAT(fix_for("fatal: Could not establish a configuration source"),
+              HasSubstr("scontrol ping"));
   EXPECT_THAT(fix_for("Requested node configuration is not available"),
               HasSubstr("--gres"));
   EXPECT_THAT(fix_for("The moon is full"), HasSubstr("site's rule"));
