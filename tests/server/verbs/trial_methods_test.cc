@@ -196,6 +196,11 @@ TEST_F(TrialMethodsTest, ImportedTrialsTeachButDoNotCount) {
   EXPECT_EQ(Study().counts().succeeded(), 1);
   EXPECT_EQ(Study().counts().budget_used(), 0);
   EXPECT_EQ(Study().best_trials(0), "studies/a/trials/0");
+  v1::GetTrialLogRequest log;
+  log.set_name("studies/a/trials/0");
+  log.set_attempt(1);
+  EXPECT_THAT(driver_->Call<v1::GetTrialLogReply>(log).status().message(),
+              ::testing::HasSubstr("ended without having run here"));
   // The same call again imports nothing more.
   ASSERT_OK(driver_->Call<v1::ImportTrialsReply>(request));
   EXPECT_EQ(Study().counts().succeeded(), 1);
