@@ -72,6 +72,7 @@ class RunningLooks {
     v1::ListTrialsRequest request;
     request.set_parent(study_);
     request.set_filter("state = RUNNING");
+    printer_.OnLook();
     const auto running =
         client_.CallForAll(&v1::StudyService::Stub::ListTrials, request);
     const auto workers = FetchWorkers(client_);

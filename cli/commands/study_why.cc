@@ -8,6 +8,7 @@
 #include "cli/commands/output_flags.h"
 #include "cli/commands/study_verbs.h"
 #include "cli/commands/trial_words.h"
+#include "cli/view/counted.h"
 #include "cli/view/format.h"
 #include "proto/wire_error.h"
 
@@ -30,9 +31,10 @@ std::string ReasonsText(const v1::ExplainStudyReply& why,
     absl::StrAppend(&text, "  fix: ", IdleFix(reason, address), "\n");
   }
   if (text.empty()) text = "nothing holds it up\n";
-  return absl::StrCat(text, "workers: ", why.live_workers(), " live, ",
-                      why.matching_workers(), " of them fit it, with ",
-                      why.free_slots(), " free slots\n");
+  return absl::StrCat(
+      text, "workers: ", why.live_workers(), " live, ", why.matching_workers(),
+      why.matching_workers() == 1 ? " of them fits" : " of them fit",
+      " it, with ", Counted(why.free_slots(), "free slot"), "\n");
 }
 
 absl::StatusOr<ExitCode> Why(Session& session, const WhyArgs& args) {

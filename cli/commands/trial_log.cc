@@ -14,10 +14,18 @@ namespace {
 // an earlier version answers with its next heartbeat.
 constexpr int kLogWaitSeconds = 25;
 
+absl::Status ExplainNoLog(Client& client, const std::string& name) {
+  v1::GetTrialRequest request;
+  request.set_name(name);
+  ASSIGN_OR_RETURN(const v1::Trial trial,
+                   client.Call(&v1::StudyService::Stub::GetTrial, request));
+  std::cerr << DescribeNoLog(trial);
+  return absl::OkStatus();
+}
+
+// REQUIRES: it is of an attempt.
 void Explain(const std::string& name, const v1::GetTrialLogReply& log) {
-  if (log.attempt() == 0) {
-    std::cerr << name << " has not begun\n";
-  } else if (log.state() != v1::ATTEMPT_STATE_RUNNING) {
+  if (log.state() != v1::ATTEMPT_STATE_RUNNING) {
     std::cerr << DescribeLogPlace(name, log);
   } else if (!log.live()) {
     std::cerr << "its worker did not answer within " << kLogWaitSeconds
@@ -41,6 +49,8 @@ absl::StatusOr<ExitCode> ShowLog(Session& session, const TrialLogArgs& args) {
                    client->Call(&v1::StudyService::Stub::GetTrialLog, request));
   if (args.json) {
     std::cout << LogToJson(request.name(), log, /*is_line=*/false);
+  } else if (log.attempt() == 0) {
+    RETURN_IF_ERROR(ExplainNoLog(*client, request.name()));
   } else {
     std::cout << log.tail() << std::flush;
     Explain(request.name(), log);

@@ -161,6 +161,7 @@ absl::StatusOr<ExitCode> FollowLog(Session& session, const TrialLogArgs& args) {
                    FetchStudy(*client, StudyNameOfTrial(name)));
   Follower follower(*client, name, args);
   ASSIGN_OR_RETURN(const v1::Trial trial, follower.Run());
+  if (trial.attempt() == 0) std::cerr << DescribeNoLog(trial);
   std::cerr << DescribeOutcome(trial, about.spec());
   return kExitOk;
 }

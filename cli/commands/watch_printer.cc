@@ -63,16 +63,14 @@ bool WatchPrinter::OnEvent(const v1::StudyEvent& event) {
   } else if (event.has_study()) {
     TakeStudy(event.study());
   }
+  // Trials come first, then the study, whose counts have them all.
+  is_study_behind_ = event.has_trial();
   ShowArea();
   return !IsDone();
 }
 
 void WatchPrinter::TakeTrial(const v1::Trial& trial) {
-  if (trial.state() == v1::TRIAL_STATE_RUNNING) {
-    running_[trial.number()] = trial;
-  } else {
-    running_.erase(trial.number());
-  }
+  running_.TakeEvent(trial);
   if (!IsNews(trial)) return;
   AddDuration(trial, &durations_);
   if (!IsWorthALine(trial)) return;
@@ -83,17 +81,19 @@ void WatchPrinter::TakeTrial(const v1::Trial& trial) {
 void WatchPrinter::OnBreak(const absl::Status& status) {
   const std::lock_guard<std::mutex> lock(mutex_);
   area_.Clear();
+  is_study_behind_ = false;  // it may come no more
   news_.Lost(status);
 }
 
-void WatchPrinter::OnRunning(std::vector<v1::Trial> running,
+void WatchPrinter::OnLook() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  running_.BeginLook();
+}
+
+void WatchPrinter::OnRunning(const std::vector<v1::Trial>& running,
                              std::int64_t slots) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  running_.clear();
-  for (v1::Trial& trial : running) {
-    const std::int64_t number = trial.number();
-    running_[number] = std::move(trial);
-  }
+  running_.EndLook(running);
   slots_ = slots;
   ShowArea();
 }
@@ -171,9 +171,9 @@ absl::Status WatchPrinter::UpdateBest() {
   return absl::OkStatus();
 }
 
-std::string WatchPrinter::StatusText() const {
+std::string WatchPrinter::StatusText(const v1::Study& counted) const {
   std::string text =
-      absl::StrCat(NameOf(study_.state()), "  ", ProgressText(study_));
+      absl::StrCat(NameOf(study_.state()), "  ", ProgressText(counted));
   if (best_.has_value() && HasFront()) {
     absl::StrAppend(&text, ", Pareto set of ", study_.best_trials_size());
   } else if (best_.has_value()) {
@@ -189,20 +189,19 @@ std::string WatchPrinter::StatusText() const {
 }
 
 std::string WatchPrinter::StudyLine() const {
-  return absl::StrCat(LastPart(study_.name()), "  ", StatusText());
+  return absl::StrCat(LastPart(study_.name()), "  ", StatusText(study_));
 }
 
-// Leaves half of the screen to the lines that stay.
+// Leaves half of the screen to the lines that stay. What stands on one screen
+// is of one moment, so nothing is shown between a trial and its study.
 void WatchPrinter::ShowArea() {
-  std::vector<v1::Trial> running;
-  running.reserve(running_.size());
-  for (const auto& [number, trial] : running_) running.push_back(trial);
+  if (is_study_behind_) return;
   std::vector<std::string> lines;
-  if (!running.empty()) {
-    lines = RunningLines(std::move(running), durations_, clock_.Wall(),
+  if (running_.are_all_known() && !running_.All().empty()) {
+    lines = RunningLines(running_.All(), durations_, clock_.Wall(),
                          LiveArea::Size().height / 2);
   }
-  lines.push_back(StatusText());
+  lines.push_back(StatusText(running_.Counted(study_)));
   area_.Show(std::move(lines));
 }
 

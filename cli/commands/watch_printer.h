@@ -18,6 +18,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/connection_news.h"
 #include "cli/live/live_area.h"
+#include "cli/live/running_trials.h"
 
 namespace frostline::cli {
 
@@ -39,8 +40,10 @@ class WatchPrinter {
   // False ends the watch.
   bool OnEvent(const v1::StudyEvent& event);
   void OnBreak(const absl::Status& status);
-  // What runs now, and how many slots live workers have in all.
-  void OnRunning(std::vector<v1::Trial> running, std::int64_t slots);
+  // Call it before it is asked what runs; OnRunning() has the answer, and how
+  // many slots live workers have in all.
+  void OnLook();
+  void OnRunning(const std::vector<v1::Trial>& running, std::int64_t slots);
   // Off a terminal: one line of where the study is.
   void PrintSummary();
   ExitCode End();
@@ -56,7 +59,8 @@ class WatchPrinter {
   void TakeStudy(const v1::Study& study);
   absl::Status FetchDurations();
   absl::Status UpdateBest();
-  std::string StatusText() const;
+  // `counted` is the study, with the counts to show.
+  std::string StatusText(const v1::Study& counted) const;
   std::string StudyLine() const;
   void ShowArea();
 
@@ -72,7 +76,8 @@ class WatchPrinter {
   v1::Study study_;
   std::optional<v1::Trial> best_;
   std::map<std::int64_t, std::pair<v1::TrialState, std::int64_t>> last_seen_;
-  std::map<std::int64_t, v1::Trial> running_;
+  RunningTrials running_;
+  bool is_study_behind_ = false;  // a trial has come that it does not count yet
   std::vector<double> durations_;
   std::int64_t slots_ = 0;
 };

@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "cli/doctor/check.h"
+#include "cli/view/counted.h"
 
 namespace frostline::cli::doctor {
 namespace {
@@ -60,8 +61,9 @@ Finding CheckCoordinator(const Patient& patient) {
     return {
         CheckStatus::kOk,
         absl::StrCat("frostline ", facts.info.version(), " answers at ",
-                     facts.target, ", with ", facts.info.studies(),
-                     " studies and ", facts.info.live_workers(), " workers")};
+                     facts.target, ", with ",
+                     Counted(facts.info.studies(), "study", "studies"), " and ",
+                     Counted(facts.info.live_workers(), "worker"))};
   }
   const bool is_nobody =
       HasErrorId(facts.reached, ErrorId::kCoordinatorAway) && !facts.is_named;

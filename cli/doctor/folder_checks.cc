@@ -2,6 +2,7 @@
 //
 // Folders: room, file system, rights, and what is in a registry.
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +11,7 @@
 #include "base/remote_file_system.h"
 #include "cli/doctor/check.h"
 #include "cli/term/terminal.h"
+#include "cli/view/counted.h"
 #include "cli/view/format.h"
 #include "worker/registry/check.h"
 
@@ -131,8 +133,9 @@ Finding CheckRegistry(const Patient& patient) {
             absl::StrCat("model ", id, ": ", looked.status().message()), again};
   }
   return {CheckStatus::kOk,
-          absl::StrCat(found->models.size(), " models and ",
-                       found->data_sets.size(), " data sets in ", folder,
+          absl::StrCat(Counted(std::ssize(found->models), "model"), " and ",
+                       Counted(std::ssize(found->data_sets), "data set"),
+                       " in ", folder,
                        "; their sums and rows are not read, which `frostline "
                        "registry check` does")};
 }

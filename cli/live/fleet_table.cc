@@ -101,7 +101,6 @@ void CountStudies(const std::vector<v1::Study>& studies, FleetCounts* counts) {
     ++counts->studies;
     counts->active += study.state() == v1::STUDY_STATE_ACTIVE;
     const v1::TrialCounts& trials = study.counts();
-    counts->running += trials.running();
     counts->queued += trials.queued();
     counts->ended += EndedTrials(trials);
     counts->outside += OutsideBudget(trials);
@@ -123,6 +122,8 @@ FleetTable TableOf(const FleetAnswers& answers) {
   }
   FleetTable table;
   CountStudies(answers.studies, &table.counts);
+  // Not what studies said before: the head is to count what the rows show.
+  table.counts.running = static_cast<std::int64_t>(answers.running.size());
   std::map<std::string, v1::Worker> workers;
   // A worker that the list has no longer still holds its trials.
   for (const auto& [name, held] : busy) workers[name];

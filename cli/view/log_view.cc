@@ -58,6 +58,15 @@ std::string DescribeLogPlace(const std::string& trial,
                       Clean(place.path()), ", ", WhetherKept(place), "\n");
 }
 
+std::string DescribeNoLog(const v1::Trial& trial) {
+  if (!IsEnded(trial.state())) return trial.name() + " has not begun\n";
+  if (trial.origin() == v1::TRIAL_ORIGIN_IMPORTED) {
+    return trial.name() + " was imported, so it did not run here\n";
+  }
+  return absl::StrCat(trial.name(), " is ", NameOf(trial.state()),
+                      " without having run\n");
+}
+
 std::string LogToJson(const std::string& trial, const v1::GetTrialLogReply& log,
                       bool is_line) {
   const v1::LogPlace& place = log.place();

@@ -17,6 +17,10 @@ namespace frostline::cli {
 std::string DescribeLogPlace(const std::string& trial,
                              const v1::GetTrialLogReply& log);
 
+// Says of a trial that has had no attempt, as a line, why it has no log: it has
+// not begun, or ended without having run here.
+std::string DescribeNoLog(const v1::Trial& trial);
+
 // Makes one JSON object, of the answer's fields in the form of protobuf's JSON,
 // but the lines are text; `is_line` leaves out the line breaks between fields.
 std::string LogToJson(const std::string& trial, const v1::GetTrialLogReply& log,

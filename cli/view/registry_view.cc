@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/view/counted.h"
 #include "cli/view/format.h"
 #include "proto/wire_error.h"
 
@@ -19,10 +20,6 @@ constexpr std::size_t kMaxTextBytes = 1000;
 constexpr std::size_t kSumShown = 8;  // hexadecimal digits
 
 using Items = google::protobuf::RepeatedPtrField<v1::StockItem>;
-
-std::string Counted(std::int64_t count, const std::string& what) {
-  return absl::StrCat(FormatCount(count), " ", what, count == 1 ? "" : "s");
-}
 
 std::string SplitLine(const registry::SplitFacts& split) {
   std::string line =

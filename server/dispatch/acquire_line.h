@@ -98,6 +98,8 @@ class AcquireLine {
     return due_.begin()->first;
   }
   std::size_t size() const { return waiting_.size(); }
+  // How many workers wait, each once, however many of its slots ask.
+  std::size_t workers() const { return of_worker_.size(); }
   // Says whether somebody has come since the last call.
   bool TakeSomebodyCame() { return std::exchange(somebody_came_, false); }
   // How many places and stocks NextFor() has looked at.

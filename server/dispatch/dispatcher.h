@@ -90,6 +90,9 @@ class Dispatcher {
     return line_.NextDue();
   }
   std::size_t waiting() const FROSTLINE_ON_LOOP { return line_.size(); }
+  std::size_t waiting_workers() const FROSTLINE_ON_LOOP {
+    return line_.workers();
+  }
   // Counts of what was looked at, to guard what a turn costs: supplies, and
   // places in the line.
   std::int64_t looks() const FROSTLINE_ON_LOOP {

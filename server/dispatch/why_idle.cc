@@ -7,6 +7,11 @@
 namespace frostline::server {
 namespace {
 
+// "1 worker", "2 workers".
+std::string Counted(std::int64_t count, const std::string& one) {
+  return absl::StrCat(count, " ", one, count == 1 ? "" : "s");
+}
+
 std::optional<IdleReason> WhyNobodyTakes(const StudySupply& study,
                                          const FleetSupply& fleet) {
   if (fleet.live == 0) {
@@ -18,8 +23,9 @@ std::optional<IdleReason> WhyNobodyTakes(const StudySupply& study,
   if (fleet.out_of_service > 0) {
     return IdleReason{
         v1::QUARANTINED, "WORKERS_OUT_OF_SERVICE",
-        absl::StrCat(fleet.out_of_service,
-                     " workers are drained or quarantined"),
+        absl::StrCat(Counted(fleet.out_of_service, "worker"),
+                     fleet.out_of_service == 1 ? " is" : " are",
+                     " drained or quarantined"),
         "see their failures, then take them back with drain --undo"};
   }
   if (fleet.matching == 0 && fleet.kept > 0) {
@@ -110,7 +116,8 @@ std::vector<IdleReason> WhyIdle(const StudySupply& study,
   const bool nothing_queued = study.queued == 0;
   if (nothing_queued && study.proposing > 0 && study.running == 0) {
     say({v1::SAMPLER_BUSY, "SAMPLER_BUSY",
-         absl::StrCat(study.name, " is proposing ", study.proposing, " trials"),
+         absl::StrCat(study.name, " is proposing ",
+                      Counted(study.proposing, "trial")),
          ""});
   }
   if (nothing_queued && study.proposing == 0 && !study.budget_left) {
@@ -134,7 +141,7 @@ std::optional<IdleReason> WhyNotInService(const WorkerStanding& worker) {
   if (worker.state == storage::WorkerState::kQuarantined) {
     return IdleReason{
         v1::QUARANTINED, "QUARANTINED",
-        absl::StrCat(worker.failures_in_a_row, " failures in a row",
+        absl::StrCat(Counted(worker.failures_in_a_row, "failure"), " in a row",
                      worker.cause.empty() ? "" : "; the last: ", worker.cause,
                      "; mend the cause, then frostline worker drain ID --undo, "
                      "or start it again; it is tried again after a pause"),

@@ -183,7 +183,7 @@ void AdminVerbs::GetInfo(CallContext caller, v1::GetInfoRequest,
     change.AssertOnLoop();
     return Seen{static_cast<std::int64_t>(ledger_.studies().size()),
                 static_cast<std::int64_t>(ledger_.running().leases().size()),
-                static_cast<std::int64_t>(dispatcher_.waiting()),
+                static_cast<std::int64_t>(dispatcher_.waiting_workers()),
                 CountLive(ledger_, clock_.Wall())};
   };
   const auto render = [this](const Seen& seen) {

@@ -29,9 +29,9 @@ void Say(v1::ExplainStudyReply& reply, const char* code,
 void ExplainTrial(const storage::TrialRow& row, const std::string& progress,
                   v1::ExplainStudyReply& reply) {
   const std::string trial = absl::StrCat("trial ", row.number, " ");
-  const std::string faults =
-      absl::StrCat(row.trial_faults, " faults of the trial, ",
-                   row.infrastructure_faults, " of the infrastructure");
+  const std::string faults = absl::StrCat(
+      row.trial_faults, row.trial_faults == 1 ? " fault" : " faults",
+      " of the trial, ", row.infrastructure_faults, " of the infrastructure");
   switch (row.state) {
     case TrialState::kQueued:
       Say(reply, "QUEUED",

@@ -17,17 +17,23 @@
 namespace frostline::server {
 namespace {
 
-absl::Status NoSuchAttempt(const v1::GetTrialLogRequest& request,
-                           std::int64_t newest) {
+absl::Status NoAttempts(const std::string& name, TrialState state) {
+  const bool is_over = IsTerminal(state);
   return MakeError(ErrorId::kTrialNotFound,
-                   newest == 0
-                       ? absl::StrCat(request.name(), " has not begun yet")
-                       : absl::StrCat(request.name(), " has no attempt ",
-                                      request.attempt(), ", only ", newest,
-                                      newest == 1 ? "" : " of them, from 1"),
-                   newest == 0 ? "ask again when it runs"
-                               : "ask for one it had, or for 0, the newest",
+                   absl::StrCat(name, is_over ? " ended without having run here"
+                                              : " has not begun yet"),
+                   is_over ? "there is no log of it" : "ask again when it runs",
                    "attempt");
+}
+
+absl::Status NoSuchAttempt(const v1::GetTrialLogRequest& request,
+                           const storage::TrialRow& row) {
+  if (row.attempt == 0) return NoAttempts(request.name(), row.state);
+  return MakeError(ErrorId::kTrialNotFound,
+                   absl::StrCat(request.name(), " has no attempt ",
+                                request.attempt(), ", only ", row.attempt,
+                                row.attempt == 1 ? "" : " of them, from 1"),
+                   "ask for one it had, or for 0, the newest", "attempt");
 }
 
 }  // namespace
@@ -55,7 +61,7 @@ absl::StatusOr<LogVerb::Parked> LogVerb::Find(
                    ledger_.FindTrial(request.name(), rows));
   const storage::TrialRow& row = named.trial.row;
   if (request.attempt() > row.attempt) {
-    return NoSuchAttempt(request, row.attempt);
+    return NoSuchAttempt(request, row);
   }
   Parked parked;
   parked.trial = {row.study, row.number};

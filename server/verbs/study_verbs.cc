@@ -29,6 +29,27 @@ absl::Status CheckEtag(const StudyBook& book, const std::string& etag) {
                    "read the study again, then repeat the change", "etag");
 }
 
+// Stopped is final: what says how a study runs would be a promise that nobody
+// keeps. What is written about it may always change.
+absl::Status CheckStillMatters(const StudyBook& book,
+                               const google::protobuf::FieldMask& mask) {
+  if (book.row().state != storage::StudyState::kStopped) {
+    return absl::OkStatus();
+  }
+  for (const std::string& path : mask.paths()) {
+    if (path == "labels" || path == "notes") continue;
+    return MakeError(
+        ErrorId::kStudyNotActive,
+        absl::StrCat(StudyNameOf(book.row().id),
+                     " has ended: ", book.row().state_reason, "; its ", path,
+                     " stays as it is"),
+        "clone it for a study that runs on (frostline study clone); of this "
+        "one only labels and notes change",
+        "update_mask");
+  }
+  return absl::OkStatus();
+}
+
 // The first trial decides it, and two would not be of one study.
 absl::Status CheckMask(const google::protobuf::FieldMask& mask) {
   for (const std::string& path : mask.paths()) {
@@ -249,6 +270,7 @@ absl::StatusOr<v1::Study> StudyVerbs::UpdateStudy(
                      "list paths such as budget or labels", "update_mask");
   }
   RETURN_IF_ERROR(CheckMask(request.update_mask()));
+  RETURN_IF_ERROR(CheckStillMatters(*book, request.update_mask()));
   v1::StudySettings settings = book->checked().settings;
   FieldMaskUtil::MergeOptions replace;
   replace.set_replace_message_fields(true);

@@ -51,6 +51,24 @@ for one in json.load(open("doctor.json"))["checks"]:
   [[ $output != *doctor* ]]
 }
 
+waits_one() { frostline status | grep -q '1 live, 1 waiting'; }
+
+@test "one study and one worker are said in the singular" {
+  source=$(cd "$(dirname "$BATS_TEST_FILENAME")/../.." && pwd)
+  frostline study create "$source/recipes/demo/study.yaml" --id one >/dev/null
+  frostline study pause one
+  frostline worker --exec 'sleep 60' --id alone >alone.log 2>&1 3>&- &
+  worker=$!
+  wait_for 20 waits_one
+  frostline doctor --only coordinator >said
+  frostline study why one >>said
+  kill "$worker"
+  frostline study delete one --yes
+  run cat said
+  says "with 1 study and 1 worker" \
+    "workers: 1 live, 1 of them fits it, with 1 free slot"
+}
+
 @test "the port of the coordinator is its own, another's is taken" {
   run frostline doctor --only ports --port "${FROSTLINE_CONNECT##*:}"
   [[ $output == *"is the coordinator's"* ]]

@@ -217,3 +217,53 @@ for row in json.load(open("top.json"))["rows"]:
 runs_one() {
   frostline top --once --format json >top.json && grep -q waits top.json
 }
+
+# begin_busy STUDY: on two slots, with trials of half a second.
+begin_busy() {
+  cat >slow.py <<'PY'
+import json, sys, time
+for line in sys.stdin:
+    trial = json.loads(line)
+    if trial["type"] == "trial":
+        time.sleep(0.5)
+        print(json.dumps({"type": "finish", "state": "succeeded",
+                          "metrics": {"accuracy": 0.5}}), flush=True)
+PY
+  frostline study list --filter 'state = ACTIVE' --format name |
+    while read -r study; do frostline study pause "${study#studies/}"; done
+  sed 's/^budget: .*/budget: 3000/' "$BATS_FILE_TMPDIR/study.yaml" >busy.yaml
+  frostline study create busy.yaml --id "$1" >/dev/null
+  frostline study update "$1" --max-parallel 2
+  frostline worker --exec 'python3 slow.py' --id two --slots 2 \
+    >worker.log 2>&1 3>&- &
+  worker=$!
+}
+
+@test "a watch counts as running the trials that it shows" {
+  begin_busy busy
+  start_screen 100
+  types 'frostline study watch busy' Enter
+  wait_for 20 shows '2 running'
+  run timeout 60 python3 - screen <<'PY'
+import re, subprocess, sys, time
+told, end = [], time.time() + 8
+while time.time() < end:
+    lines = subprocess.run(
+        ["tmux", "-S", sys.argv[1], "capture-pane", "-p"],
+        capture_output=True, text=True).stdout.rstrip().split("\n")
+    said = re.match(r"ACTIVE .* (\d+) running", lines.pop())
+    if not said:
+        continue
+    shown = 0
+    while lines and lines.pop().startswith("  trial "):
+        shown += 1
+    told.append((int(said[1]), shown))
+wrong = [pair for pair in told if pair[0] != pair[1]]
+print(len(told), "screens,", len(wrong), "of them wrong:", wrong[:5])
+sys.exit(not told or wrong != [])
+PY
+  kill "$worker"
+  frostline study stop busy
+  echo "$output"
+  [ "$status" -eq 0 ]
+}

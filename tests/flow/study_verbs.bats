@@ -365,6 +365,25 @@ print([t["note"] for t in json.load(sys.stdin)["trials"] if t["note"]])'
   [ "$(setting tuned "s['priority']")" = 3 ]
 }
 
+@test "a stopped study keeps its settings but for labels and notes" {
+  frostline study clone films halted
+  frostline study stop halted
+  for change in '--budget 9' '--time 1h' '--priority 3' '--max-parallel 2' \
+    '--pruner none' '--require gpu=a100' '--notify none' \
+    '--notes no --budget 9'; do
+    run frostline study update halted $change
+    echo "$change: $output"
+    [ "$status" -eq 5 ]
+    says "FL-2003" "has ended: stopped" "stays as it is" "clone"
+  done
+  [ "$(setting halted "s['budget']['trials'], s['priority'], s['notes']")" = \
+    "('4', 0, '')" ]
+  frostline study update halted --label seen=yes --notes "too early"
+  frostline study label halted kind=old
+  [ "$(setting halted "s['notes'], sorted(s['labels'])")" = \
+    "('too early', ['kind', 'seen', 'team'])" ]
+}
+
 @test "a study is deleted only by who agrees" {
   frostline study clone films doomed
   run frostline study delete doomed </dev/null

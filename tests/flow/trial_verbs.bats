@@ -87,6 +87,18 @@ trial() {
   [ "$(trials_of queue)" -eq 4 ]
 }
 
+@test "a trial that has no log says why" {
+  frostline study clone films unrun --trials 6
+  frostline study pause unrun
+  frostline trial enqueue unrun --set kind=large
+  run frostline trial log unrun 0
+  [ "$output" = "studies/unrun/trials/0 has not begun" ]
+  frostline study stop unrun
+  run frostline trial log unrun 0
+  [ "$status" -eq 0 ]
+  [ "$output" = "studies/unrun/trials/0 is CANCELLED without having run" ]
+}
+
 @test "a bad point is placed, and none is enqueued" {
   frostline study clone films exact --trials 6
   printf '{"kind": "small"}\n{"kind": "huge"}\n' >bad.jsonl
@@ -130,6 +142,14 @@ trial() {
   says "studies/open/trials/0 is SUCCEEDED"
   [ "$(trial open 0 "t['values'], t['labels'], t['origin']")" = \
     "([0.91], {'by': 'hand'}, 'TRIAL_ORIGIN_IMPORTED')" ]
+  run frostline trial log open 0
+  [ "$status" -eq 0 ]
+  [ "$output" = "studies/open/trials/0 was imported, so it did not run here" ]
+  run timeout 20 frostline trial log open 0 --follow
+  says "did not run here" "is SUCCEEDED: accuracy 0.91"
+  run frostline trial log open 0 --attempt 1
+  [ "$status" -eq 3 ]
+  says "ended without having run here" "there is no log of it"
   frostline trial tell open --set head=0 --set kind=small --state failed
   run frostline trial tell open --set head=0 --set kind=small
   [ "$status" -ne 0 ]

@@ -91,6 +91,18 @@ TEST_F(CoordinatorTest, AnAcquireIsAnsweredWhenItsWaitIsOver) {
   EXPECT_EQ(waiting.get()->none_reason(), v1::NO_STUDY);
 }
 
+TEST_F(CoordinatorTest, AWorkerWhoseSlotsWaitIsCountedOnce) {
+  std::vector<std::future<absl::StatusOr<v1::AcquireReply>>> waiting;
+  for (const char* id : {"w", "w", "v"}) {  // two slots of w ask, each alone
+    ASSERT_OK(driver_->Register(id, "boot-1"));
+    waiting.push_back(driver_->StartAcquire(Driver::AcquireOf(id, "boot-1")));
+  }
+  EXPECT_EQ(driver_->Waiting(), 2);
+  ASSERT_OK(driver_->Call<v1::CreateStudyReply>(ExampleStudy("a", 3)));
+  for (auto& answer : waiting) EXPECT_EQ(answer.get()->leases_size(), 1);
+  EXPECT_EQ(driver_->Waiting(), 0);
+}
+
 TEST_F(CoordinatorTest, AWorkerThatHungUpIsLeasedNothing) {
   ASSERT_OK(driver_->Register("w", "boot-1"));
   auto gone = std::make_shared<std::atomic<bool>>(false);

@@ -112,7 +112,7 @@ class Driver {
       v1::AcquireRequest request, CancelFlag cancelled = nullptr) {
     const std::int64_t waiting = Waiting();
     auto answer = Start<v1::AcquireReply>(request, std::move(cancelled));
-    // Until it waits, or is answered; one that takes another's place is not
+    // Until it waits, or is answered; one more of the same worker is not
     // counted, and is soon there.
     for (int i = 0; i < 100 && Waiting() <= waiting; ++i) {
       const auto left = answer.wait_for(std::chrono::milliseconds(1));

@@ -15,6 +15,7 @@
 namespace frostline::cli::doctor {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
@@ -157,6 +158,16 @@ TEST_F(DoctorTest, JudgesClocksByFiveSeconds) {
   EXPECT_THAT(Ask("clock").detail, HasSubstr("5.1 s behind"));
   facts_.coordinator.ahead_seconds.reset();
   EXPECT_EQ(Ask("clock").status, CheckStatus::kSkipped);
+}
+
+TEST_F(DoctorTest, OneStudyAndOneWorkerAreSaidInTheSingular) {
+  facts_.coordinator.info.set_studies(1);
+  facts_.coordinator.info.set_live_workers(1);
+  EXPECT_THAT(Ask("coordinator").detail, EndsWith("with 1 study and 1 worker"));
+  facts_.coordinator.info.set_studies(0);
+  facts_.coordinator.info.set_live_workers(2);
+  EXPECT_THAT(Ask("coordinator").detail,
+              EndsWith("with 0 studies and 2 workers"));
 }
 
 TEST_F(DoctorTest, ACoordinatorThatNobodyNamesMayBeAway) {

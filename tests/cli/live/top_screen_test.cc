@@ -63,6 +63,14 @@ TEST(FleetTable, ShowsTrialsOfAWorkerThatTheListHasNoLonger) {
   EXPECT_EQ(table.rows[0].worker, "gpu01");
 }
 
+TEST(FleetTable, CountsAsRunningWhatItsRowsShow) {
+  FleetAnswers answers = SmallFleet();
+  // When the study was asked two ran, and one of them has ended since.
+  answers.studies[0].mutable_counts()->set_running(2);
+  EXPECT_EQ(TableOf(answers).counts.running, 1);
+  EXPECT_THAT(Screen(answers, {}), HasSubstr("trials: 1 running"));
+}
+
 TEST(FleetJson, SaysNullForWhatIsNotKnown) {
   FleetAnswers answers = SmallFleet();
   answers.running[0].clear_progress();

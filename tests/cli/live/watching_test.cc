@@ -4,6 +4,7 @@
 #include "cli/live/event_lines.h"
 #include "cli/live/live_area.h"
 #include "cli/live/running_lines.h"
+#include "cli/live/running_trials.h"
 #include "cli/live/time_left.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -23,6 +24,14 @@ v1::Trial SilentTrial() {
   v1::Trial trial = SmallTrial(17);
   trial.clear_progress();
   return trial;
+}
+
+std::vector<std::int64_t> NumbersOf(const RunningTrials& trials) {
+  std::vector<std::int64_t> numbers;
+  for (const v1::Trial& trial : trials.All()) {
+    numbers.push_back(trial.number());
+  }
+  return numbers;
 }
 
 TEST(TimeLeft, BelievesTheTrainerAndCountsTheTimeSince) {
@@ -88,6 +97,45 @@ TEST(RunningLines, CountNoTrialThatRanElsewhere) {
   ended.set_origin(v1::TRIAL_ORIGIN_IMPORTED);
   AddDuration(ended, &durations);
   EXPECT_THAT(durations, ElementsAre(60.0));
+}
+
+TEST(RunningTrials, AreThoseOfTheLastLookAndOfEventsSince) {
+  RunningTrials trials;
+  trials.BeginLook();
+  trials.EndLook({SmallTrial(1), SmallTrial(2)});
+  v1::Trial ended = SmallTrial(1);
+  ended.set_state(v1::TRIAL_STATE_SUCCEEDED);
+  trials.TakeEvent(ended);
+  trials.TakeEvent(SmallTrial(3));
+  EXPECT_THAT(NumbersOf(trials), ElementsAre(2, 3));
+  trials.BeginLook();
+  trials.EndLook({SmallTrial(4)});
+  EXPECT_THAT(NumbersOf(trials), ElementsAre(4));
+}
+
+TEST(RunningTrials, BelieveAnEventBeforeALookThatBeganEarlier) {
+  RunningTrials trials;
+  trials.TakeEvent(SmallTrial(1));
+  trials.BeginLook();
+  v1::Trial ended = SmallTrial(1);
+  ended.set_state(v1::TRIAL_STATE_PRUNED);
+  trials.TakeEvent(ended);
+  trials.TakeEvent(SmallTrial(2));
+  trials.EndLook({SmallTrial(1)});
+  EXPECT_THAT(NumbersOf(trials), ElementsAre(2));
+}
+
+TEST(RunningTrials, AreCountedOnceTheyAreAllKnown) {
+  RunningTrials trials;
+  v1::Study study = SmallStudy();
+  study.mutable_counts()->set_running(2);
+  trials.TakeEvent(SmallTrial(1));
+  EXPECT_FALSE(trials.are_all_known());
+  EXPECT_EQ(trials.Counted(study).counts().running(), 2);
+  trials.EndLook({SmallTrial(1), SmallTrial(2), SmallTrial(3)});
+  EXPECT_TRUE(trials.are_all_known());
+  EXPECT_EQ(trials.Counted(study).counts().running(), 3);
+  EXPECT_EQ(trials.Counted(study).counts().succeeded(), 3);
 }
 
 TEST(LiveArea, RedrawsOverTheLinesThatItHasShown) {

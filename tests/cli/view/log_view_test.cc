@@ -39,6 +39,20 @@ TEST(LogView, SaysWhereTheWholeLogLiesAndWhetherItIsKept) {
               EndsWith("only its worker, w on node7\n"));
 }
 
+TEST(LogView, SaysWhyATrialWithoutAnAttemptHasNoLog) {
+  v1::Trial trial;
+  trial.set_name(kTrial);
+  trial.set_state(v1::TRIAL_STATE_QUEUED);
+  EXPECT_EQ(DescribeNoLog(trial), "studies/a/trials/3 has not begun\n");
+  trial.set_state(v1::TRIAL_STATE_CANCELLED);
+  EXPECT_EQ(DescribeNoLog(trial),
+            "studies/a/trials/3 is CANCELLED without having run\n");
+  trial.set_state(v1::TRIAL_STATE_SUCCEEDED);
+  trial.set_origin(v1::TRIAL_ORIGIN_IMPORTED);
+  EXPECT_EQ(DescribeNoLog(trial),
+            "studies/a/trials/3 was imported, so it did not run here\n");
+}
+
 TEST(LogView, IsOneObjectOfWhichTheLinesAreText) {
   const v1::GetTrialLogReply log = EndedLog();
   EXPECT_EQ(LogToJson(kTrial, log, true),

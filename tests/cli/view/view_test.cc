@@ -9,6 +9,7 @@
 #include "cli/term/terminal.h"
 #include "cli/term/utf8.h"
 #include "cli/view/access_view.h"
+#include "cli/view/counted.h"
 #include "cli/view/format.h"
 #include "cli/view/model_view.h"
 #include "cli/view/prefix_view.h"
@@ -34,6 +35,13 @@ int WidestLine(const std::string& text) {
     widest = std::max(widest, DisplayWidth(line));
   }
   return widest;
+}
+
+TEST(Counted, OneIsNoPlural) {
+  EXPECT_EQ(Counted(1, "worker"), "1 worker");
+  EXPECT_EQ(Counted(0, "worker"), "0 workers");
+  EXPECT_EQ(Counted(2000, "study", "studies"), "2,000 studies");
+  EXPECT_EQ(Counted(1, "study", "studies"), "1 study");
 }
 
 v1::StudySpec AccuracySpec() {

@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -66,6 +67,20 @@ TEST(WhyIdle, WorkersWithoutTheDataAreSaidToLackIt) {
   EXPECT_THAT(reasons[0].sentence, HasSubstr("needs the data set b"));
   fleet.matching = fleet.free_slots = 1;
   EXPECT_THAT(Codes(Study(), fleet), IsEmpty());
+}
+
+TEST(WhyIdle, OneIsSaidInTheSingular) {
+  const auto sentence = [](const StudySupply& study, const FleetSupply& fleet) {
+    return WhyIdle(study, fleet, {}).front().sentence;
+  };
+  EXPECT_EQ(sentence(Study(), {.live = 2, .out_of_service = 1}),
+            "1 worker is drained or quarantined");
+  EXPECT_EQ(sentence(Study(), {.live = 2, .out_of_service = 2}),
+            "2 workers are drained or quarantined");
+  StudySupply study = Study();
+  study.running = 0;
+  study.proposing = 1;
+  EXPECT_THAT(sentence(study, Fleet()), EndsWith("is proposing 1 trial"));
 }
 
 TEST(WhyIdle, AStudyThatLearnsBeforeItBeginsMoreSaysSo) {

@@ -155,6 +155,35 @@ TEST_F(TrialMethodsTest, AStoppedStudyStaysStopped) {
               FailsWith(ErrorId::kStudyNotActive));
 }
 
+TEST_F(TrialMethodsTest, OfAStoppedStudyOnlyLabelsAndNotesMayChange) {
+  ASSERT_OK(driver_->Call<v1::Study>(On<v1::StopStudyRequest>("studies/a")));
+  const v1::StudySettings before = Study().settings();
+  const auto change = [this](const std::vector<std::string>& paths) {
+    auto request = On<v1::UpdateStudyRequest>("studies/a");
+    v1::StudySettings& settings = *request.mutable_settings();
+    settings.mutable_budget()->set_trials(9);
+    settings.set_priority(3);
+    settings.set_max_parallel(1);
+    settings.set_notes("stopped too early");
+    (*settings.mutable_labels())["seen"] = "yes";
+    for (const std::string& path : paths) {
+      request.mutable_update_mask()->add_paths(path);
+    }
+    return driver_->Call<v1::Study>(request);
+  };
+  for (const char* path :
+       {"budget", "budget.trials", "budget.time", "priority", "max_parallel",
+        "pruner", "required_worker_labels", "notify"}) {
+    EXPECT_THAT(change({path}), FailsWith(ErrorId::kStudyNotActive)) << path;
+    EXPECT_THAT(change({"notes", path}), FailsWith(ErrorId::kStudyNotActive));
+  }
+  EXPECT_EQ(Study().settings().SerializeAsString(), before.SerializeAsString());
+  ASSERT_OK(change({"labels", "notes"}));
+  EXPECT_EQ(Study().settings().notes(), "stopped too early");
+  EXPECT_EQ(Study().settings().labels().at("seen"), "yes");
+  EXPECT_EQ(Study().state(), v1::STUDY_STATE_STOPPED);
+}
+
 TEST_F(TrialMethodsTest, ImportedTrialsTeachButDoNotCount) {
   auto request = On<v1::ImportTrialsRequest>("studies/a");
   v1::ImportedTrial* const trial = request.add_trials();
@@ -167,6 +196,11 @@ TEST_F(TrialMethodsTest, ImportedTrialsTeachButDoNotCount) {
   EXPECT_EQ(Study().counts().succeeded(), 1);
   EXPECT_EQ(Study().counts().budget_used(), 0);
   EXPECT_EQ(Study().best_trials(0), "studies/a/trials/0");
+  v1::GetTrialLogRequest log;
+  log.set_name("studies/a/trials/0");
+  log.set_attempt(1);
+  EXPECT_THAT(driver_->Call<v1::GetTrialLogReply>(log).status().message(),
+              ::testing::HasSubstr("ended without having run here"));
   // The same call again imports nothing more.
   ASSERT_OK(driver_->Call<v1::ImportTrialsReply>(request));
   EXPECT_EQ(Study().counts().succeeded(), 1);
