@@ -38,7 +38,7 @@ auto Busily(Client& client, const PlanAsked& plan, Method method,
 absl::Status Show(const PlanArgs& args,
                   const google::protobuf::Message& message,
                   const std::string& text, const std::string& csv) {
-  const std::string format = args.Format();
+  const std::string format = args.output.Format();
   return args.output.Write(IsForMessages(format) ? InFormat(format, message)
                            : format == "csv"     ? csv
                                                  : text);
@@ -70,7 +70,8 @@ absl::Status ShowFrontier(Client& client, const PlanArgs& args,
   ASSIGN_OR_RETURN(const v1::Frontier answer,
                    Busily(client, plan, &Stub::GetFrontier,
                           About<v1::GetFrontierRequest>(plan)));
-  if (args.Format() == "svg") return args.output.Write(FrontierSvg(answer));
+  if (args.output.Format() == "svg")
+    return args.output.Write(FrontierSvg(answer));
   return Show(args, answer, RenderFrontier(answer, width), FrontierCsv(answer));
 }
 

@@ -99,6 +99,47 @@ setup() {
   [[ $output == *"cannot be written"* ]]
 }
 
+# ends_as FORMAT WORDS…: so do the files of that name, and of no other format.
+ends_as() {
+  frostline "${@:2}" --format "$1" >said
+  frostline "${@:2}" -o "answer.$1"
+  cmp said "answer.$1"
+}
+
+@test "a file's name tells the format, and --format goes before it" {
+  for format in svg csv json jsonl yaml; do
+    ends_as "$format" importance films
+    [ "$format" = svg ] || ends_as "$format" plan films
+    [ "$format" = svg ] || ends_as "$format" compare films films
+  done
+  ends_as svg plan films --frontier
+  frostline importance films -o answer.txt
+  frostline importance films --format table | cmp - answer.txt
+  frostline importance films --format csv -o answer.svg
+  frostline importance films --format csv | cmp - answer.svg
+  frostline importance films --json -o answer.csv
+  frostline importance films --json | cmp - answer.csv
+  run frostline compare films films -o both.svg
+  echo "$output"
+  [ "$status" -eq 2 ]
+  [[ $output == *"both.svg ends as svg does"*" .json, .jsonl, .yaml, .csv"* ]]
+  [ ! -e both.svg ]
+}
+
+@test "a file's name goes before a format that was set once" {
+  export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR
+  mkdir "$XDG_CONFIG_HOME/frostline"
+  echo 'format: json' >"$XDG_CONFIG_HOME/frostline/config.yaml"
+  chmod 600 "$XDG_CONFIG_HOME/frostline/config.yaml"
+  # A format that was set is for terminals alone.
+  python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' \
+    frostline importance films -o set.csv </dev/null
+  frostline importance films --format csv | cmp - set.csv
+  python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' \
+    frostline importance films -o set </dev/null
+  frostline importance films --format json | cmp - set
+}
+
 @test "the plan is trained beside its baselines, with the same seeds" {
   run timeout 120 frostline apply films --seeds 2
   echo "$output"
