@@ -173,6 +173,19 @@ assert len({frozenset(s) for s in seeds.values()}) == 1, seeds'
   echo "$output"
   [ "$status" -eq 0 ]
   [[ $output == *"trial 0"* ]]
+  # The best is no rival of itself.
+  best=$(frostline plan films --json | python3 -c '
+import json, sys; print(json.load(sys.stdin)["best_seen_trial"])')
+  run timeout 120 frostline apply films --trial "${best##*/}" --seeds 2 \
+    --as films-best
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"trial ${best##*/} scored"*"LESS TRIAL ${best##*/}"* ]]
+  [[ $output =~ "trial ${best##*/} "+[0-9] ]]
+  [[ $output != *"the plan"* && $output != *"best trial"* ]]
+  run frostline plan films-best --verify
+  echo "$output"
+  [[ $output == *"of trial ${best##*/}, which was applied"* ]]
   run frostline apply films --trial 999 --as films-999
   [ "$status" -eq 3 ]
 }
