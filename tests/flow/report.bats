@@ -62,6 +62,29 @@ setup() {
   [ "$output" -eq 0 ]
 }
 
+@test "a plan that was run is told from another" {
+  timeout 60 frostline plan films --verify --seeds 1 --wait
+  run frostline report films
+  echo "$output"
+  # Equally good points are there: what was run may have made one of them the
+  # plan.
+  frostline plan films --json >plan.json
+  frostline trial show films 24 --json >run.json
+  if python3 -c 'import json, sys
+plan = json.load(open("plan.json"))["as_trial"]["values"]
+run = json.load(open("run.json"))["parameters"]
+sys.exit(plan != {one["name"]: one["value"] for one in run})'; then
+    says $'## Verdict\n\nthe plan scored'
+    [[ $output != *"the plan as it"* ]]
+  else
+    says $'## Verdict\n\nOf the plan as it was'
+  fi
+  # The plan that gives up .4 for freezing is not the one that was run.
+  run frostline report films --tolerance 0.4
+  echo "$output"
+  says "Of the plan as it was, " "Of the plan as it is now: "
+}
+
 @test "the record gives the same bytes, without a coordinator" {
   frostline report films -o films.json
   frostline report films -o now.html
