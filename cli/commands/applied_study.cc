@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
@@ -14,7 +15,8 @@
 namespace frostline::cli {
 namespace {
 
-constexpr char kPlan[] = "plan";  // as GetPlanRivals calls it
+constexpr char kPlan[] = "plan";             // as GetPlanRivals calls it
+constexpr char kBestTrial[] = "best trial";  // likewise
 constexpr char kNoInterval[] = "nan nan nan nan nan";
 
 absl::Status CheckExport(const v1::StudySpec& spec) {
@@ -66,18 +68,31 @@ v1::EnqueuedTrial Renamed(v1::EnqueuedTrial plan, const v1::Trial& named,
   return plan;
 }
 
+// A plan that is the best trial's point is no second rival there, and has its
+// name where it is no longer the plan.
+v1::EnqueuedTrial AsBestTrial(v1::EnqueuedTrial plan) {
+  (*plan.mutable_labels())["rival"] = kBestTrial;
+  return plan;
+}
+
+bool HasBestTrial(const v1::GetPlanRivalsReply& rivals) {
+  return absl::c_any_of(rivals.trials(), [](const v1::EnqueuedTrial& trial) {
+    return LabelOf(trial, "rival") == kBestTrial;
+  });
+}
+
 // With `named` in the plan's place. A rival at its point is left out: it would
 // be run against itself.
 std::vector<v1::EnqueuedTrial> TrialsWith(
     const v1::Trial& named, const v1::GetPlanRivalsReply& rivals) {
   const v1::EnqueuedTrial* const same = RivalAt(rivals, named);
+  const bool has_best = HasBestTrial(rivals);
   std::vector<v1::EnqueuedTrial> trials;
   for (const v1::EnqueuedTrial& trial : rivals.trials()) {
-    if (LabelOf(trial, "rival") == kPlan) {
-      trials.push_back(Renamed(trial, named, same));
-    } else if (!IsAtPointOf(trial, named)) {
-      trials.push_back(trial);
-    }
+    const bool is_plan = LabelOf(trial, "rival") == kPlan;
+    if (is_plan) trials.push_back(Renamed(trial, named, same));
+    if (IsAtPointOf(trial, named) || (is_plan && has_best)) continue;
+    trials.push_back(is_plan ? AsBestTrial(trial) : trial);
   }
   for (v1::EnqueuedTrial& trial : trials) {
     (*trial.mutable_labels())["of"] = absl::StrCat(trials.size());

@@ -96,6 +96,28 @@ TEST_F(ApplyRequestTest, ANamedTrialIsNotRunAgainstItself) {
   }
 }
 
+TEST_F(ApplyRequestTest, APlanThatIsTheBestTrialStaysARivalOfAnother) {
+  (*rivals_.mutable_trials(1)->mutable_labels())["rival"] = "head only";
+  v1::Trial named;
+  named.set_number(17);
+  v1::ParameterValue& value = *named.add_parameters();
+  value.set_name("layer.0");
+  value.mutable_value()->set_number_value(0);
+  ASSERT_OK_AND_ASSIGN(const v1::CreateStudyRequest request,
+                       ApplyRequest(searched_, rivals_, {"a", false, &named}));
+  std::vector<std::string> names;
+  for (const v1::EnqueuedTrial& trial : request.spec().enqueue()) {
+    names.push_back(trial.labels().at("rival"));
+  }
+  EXPECT_THAT(names, testing::ElementsAre("trial 17", "best trial", "head only",
+                                          "trial 17", "best trial"));
+  EXPECT_EQ(request.spec().enqueue(1).labels().at("predicted"),
+            "0.9 0.8 1 0.7 1");
+  EXPECT_EQ(request.spec().enqueue(1).values().at("layer.0").number_value(),
+            1e-4);
+  EXPECT_EQ(request.settings().budget().trials(), 5);
+}
+
 TEST_F(ApplyRequestTest, ExportsWhereTransformersKnowsTheHead) {
   ASSERT_OK_AND_ASSIGN(const v1::CreateStudyRequest request,
                        ApplyRequest(searched_, rivals_, {"a", true}));
