@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/applied_study.h"
 
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "cli/report/points.h"
 #include "cli/view/format.h"
 #include "cli/view/model_view.h"
 
 namespace frostline::cli {
 namespace {
 
-constexpr char kPlan[] = "plan";  // as GetPlanRivals calls it
+constexpr char kPlan[] = "plan";             // as GetPlanRivals calls it
+constexpr char kBestTrial[] = "best trial";  // likewise
 constexpr char kNoInterval[] = "nan nan nan nan nan";
 
 absl::Status CheckExport(const v1::StudySpec& spec) {
@@ -31,9 +37,24 @@ void KeepPrecision(const v1::Study& searched, v1::StudySpec& spec) {
   spec.mutable_training()->set_precision(decided);
 }
 
-// Its labels say what it is of; of a trial that somebody names nothing was
-// predicted.
-v1::EnqueuedTrial Renamed(v1::EnqueuedTrial plan, const v1::Trial& named) {
+std::string LabelOf(const v1::EnqueuedTrial& trial, const std::string& key) {
+  const auto found = trial.labels().find(key);
+  return found == trial.labels().end() ? "" : found->second;
+}
+
+// Null where no rival is at the point of `named`.
+const v1::EnqueuedTrial* RivalAt(const v1::GetPlanRivalsReply& rivals,
+                                 const v1::Trial& named) {
+  for (const v1::EnqueuedTrial& trial : rivals.trials()) {
+    if (IsAtPointOf(trial, named)) return &trial;
+  }
+  return nullptr;
+}
+
+// Its labels say what it is of; predicted is what was of `same`, a rival at
+// its point.
+v1::EnqueuedTrial Renamed(v1::EnqueuedTrial plan, const v1::Trial& named,
+                          const v1::EnqueuedTrial* same) {
   plan.clear_strategy();
   plan.clear_values();
   for (const v1::ParameterValue& value : named.parameters()) {
@@ -41,9 +62,42 @@ v1::EnqueuedTrial Renamed(v1::EnqueuedTrial plan, const v1::Trial& named) {
   }
   auto& labels = *plan.mutable_labels();
   labels["rival"] = absl::StrCat("trial ", named.number());
-  labels["predicted"] = kNoInterval;
-  labels["one_run"] = kNoInterval;
+  for (const char* const key : {"predicted", "one_run"}) {
+    labels[key] = same != nullptr ? LabelOf(*same, key) : kNoInterval;
+  }
   return plan;
+}
+
+// A plan that is the best trial's point is no second rival there, and has its
+// name where it is no longer the plan.
+v1::EnqueuedTrial AsBestTrial(v1::EnqueuedTrial plan) {
+  (*plan.mutable_labels())["rival"] = kBestTrial;
+  return plan;
+}
+
+bool HasBestTrial(const v1::GetPlanRivalsReply& rivals) {
+  return absl::c_any_of(rivals.trials(), [](const v1::EnqueuedTrial& trial) {
+    return LabelOf(trial, "rival") == kBestTrial;
+  });
+}
+
+// With `named` in the plan's place. A rival at its point is left out: it would
+// be run against itself.
+std::vector<v1::EnqueuedTrial> TrialsWith(
+    const v1::Trial& named, const v1::GetPlanRivalsReply& rivals) {
+  const v1::EnqueuedTrial* const same = RivalAt(rivals, named);
+  const bool has_best = HasBestTrial(rivals);
+  std::vector<v1::EnqueuedTrial> trials;
+  for (const v1::EnqueuedTrial& trial : rivals.trials()) {
+    const bool is_plan = LabelOf(trial, "rival") == kPlan;
+    if (is_plan) trials.push_back(Renamed(trial, named, same));
+    if (IsAtPointOf(trial, named) || (is_plan && has_best)) continue;
+    trials.push_back(is_plan ? AsBestTrial(trial) : trial);
+  }
+  for (v1::EnqueuedTrial& trial : trials) {
+    (*trial.mutable_labels())["of"] = absl::StrCat(trials.size());
+  }
+  return trials;
 }
 
 }  // namespace
@@ -64,13 +118,12 @@ absl::StatusOr<v1::CreateStudyRequest> ApplyRequest(
     (*spec.mutable_training()->mutable_extra()->mutable_fields())["export"]
         .set_string_value("best");
   }
-  for (const v1::EnqueuedTrial& trial : rivals.trials()) {
-    const auto rival = trial.labels().find("rival");
-    const bool is_plan =
-        rival != trial.labels().end() && rival->second == kPlan;
-    *spec.add_enqueue() = is_plan && applied.named != nullptr
-                              ? Renamed(trial, *applied.named)
-                              : trial;
+  if (applied.named == nullptr) {
+    *spec.mutable_enqueue() = rivals.trials();
+  } else {
+    for (v1::EnqueuedTrial& trial : TrialsWith(*applied.named, rivals)) {
+      *spec.add_enqueue() = std::move(trial);
+    }
   }
   v1::StudySettings& settings = *request.mutable_settings();
   settings = searched.settings();

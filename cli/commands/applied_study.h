@@ -23,7 +23,8 @@ inline constexpr char kAppliesLabel[] = "applies";  // to the searched study
 struct AppliedSpec {
   std::string id;
   bool exports = false;  // the best trial leaves its model
-  // Takes the plan's place; null: the plan.
+  // Takes the plan's place, and that of a rival at its point, of which it has
+  // the prediction; null: the plan.
   const v1::Trial* named = nullptr;
 };
 

@@ -21,6 +21,7 @@ absl::StatusOr<ExitCode> Compare(Session& session, const CompareArgs& args) {
   ASSIGN_OR_RETURN(*request.mutable_first(), StudyNameFrom(args.first));
   ASSIGN_OR_RETURN(*request.mutable_second(), StudyNameFrom(args.second));
   ASSIGN_OR_RETURN(*request.mutable_options(), args.question.Options());
+  RETURN_IF_ERROR(args.output.Check());
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   absl::StatusOr<v1::StudyComparison> comparison;
   {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/configured.h"
 
+#include "cli/term/output_file.h"
+
 namespace frostline::cli {
 namespace {
 
@@ -13,6 +15,12 @@ void SetFormat(CLI::App& verb, const std::string& format) {
   CLI::Option* const option = verb.get_option_no_throw("--format");
   if (option == nullptr || IsGiven(verb, "--format") ||
       IsGiven(verb, "--json") || IsGiven(verb, "--wide")) {
+    return;
+  }
+  // What somebody types says more than what they once set: `-o all.csv`.
+  CLI::Option* const output = verb.get_option_no_throw("--output");
+  if (output != nullptr && output->count() > 0 &&
+      !FormatOfEnding(output->as<std::string>()).empty()) {
     return;
   }
   // CLI11 throws where the verb has no such format; it ends here.

@@ -4,13 +4,16 @@
 #include <iostream>
 #include <limits>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "cli/term/output_file.h"
 #include "cli/term/text_file.h"
 #include "cli/view/format.h"
 #include "cli/view/json_text.h"
@@ -56,14 +59,37 @@ absl::StatusOr<v1::ImportanceOptions> QuestionFlags::Options() const {
   return options;
 }
 
-void OutputFlags::AddTo(CLI::App& verb,
-                        const std::vector<std::string>& formats) {
+void OutputFlags::AddTo(CLI::App& verb, const std::vector<std::string>& known) {
+  formats = known;
   CLI::Option* const which =
-      verb.add_option("--format", format, "How to write it")
-          ->check(CLI::IsMember(formats))
-          ->capture_default_str();
+      verb.add_option("--format", format,
+                      "How to write it [as FILE's name ends, else table]")
+          ->check(CLI::IsMember(formats));
   verb.add_flag("--json", json, "The same as --format json")->excludes(which);
-  verb.add_option("-o,--output", file, "Write to this file");
+  verb.add_option("-o,--output", file, "Write to this file")->type_name("FILE");
+}
+
+std::string OutputFlags::Format() const {
+  if (json) return "json";
+  if (!format.empty()) return format;
+  const std::string told = FormatOfEnding(file);
+  return told.empty() ? "table" : told;
+}
+
+absl::Status OutputFlags::Check() const {
+  const std::string wanted = Format();
+  if (absl::c_linear_search(formats, wanted)) return absl::OkStatus();
+  std::vector<std::string> endings;
+  for (const std::string& one : formats) {
+    if (one != "table") endings.push_back("." + one);
+  }
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat(file, " ends as ", wanted,
+                   " does, which cannot be written here"),
+      absl::StrCat("end its name in one of ", absl::StrJoin(endings, ", "),
+                   ", or say --format"),
+      "--output");
 }
 
 absl::Status OutputFlags::Write(const std::string& text) const {

@@ -29,12 +29,17 @@ struct QuestionFlags {
 };
 
 struct OutputFlags {
-  std::string format = "table";
+  std::string format;  // empty: as the file's name ends
   bool json = false;
   std::string file;
+  std::vector<std::string> formats;  // that the verb has
 
-  void AddTo(CLI::App& verb, const std::vector<std::string>& formats);
-  std::string Format() const { return json ? "json" : format; }
+  void AddTo(CLI::App& verb, const std::vector<std::string>& known);
+  // "table" where neither a flag nor the file's name says another.
+  std::string Format() const;
+  // Answers REQUEST_INVALID where the name ends in a format that the verb does
+  // not have.
+  absl::Status Check() const;
   // Writes to the file, or standard output; failing that is REQUEST_INVALID.
   absl::Status Write(const std::string& text) const;
 };

@@ -21,7 +21,7 @@ absl::Status CheckArgs(const PlanArgs& args) {
                      absl::StrCat("tolerance is ", args.tolerance),
                      "give a part of the score, 0 or more");
   }
-  if (args.Format() == "svg" && !args.frontier) {
+  if (args.output.Format() == "svg" && !args.frontier) {
     return MakeError(ErrorId::kRequestInvalid, "there is no picture of that",
                      "use --frontier, or another format");
   }

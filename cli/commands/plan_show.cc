@@ -11,11 +11,14 @@
 #include "cli/view/importance_csv.h"
 #include "cli/view/plan_view.h"
 #include "cli/view/verification_view.h"
+#include "proto/wire_error.h"
 
 namespace frostline::cli {
 namespace {
 
 using Stub = v1::ImportanceService::Stub;
+
+constexpr std::size_t kMaxName = 40;  // of a rival
 
 // A call about the plan that is asked for.
 template <typename Request>
@@ -38,7 +41,7 @@ auto Busily(Client& client, const PlanAsked& plan, Method method,
 absl::Status Show(const PlanArgs& args,
                   const google::protobuf::Message& message,
                   const std::string& text, const std::string& csv) {
-  const std::string format = args.Format();
+  const std::string format = args.output.Format();
   return args.output.Write(IsForMessages(format) ? InFormat(format, message)
                            : format == "csv"     ? csv
                                                  : text);
@@ -50,6 +53,16 @@ absl::Status Enqueue(Client& client, const PlanAsked& plan,
                    EnqueuePlanned(client, plan.study, trials));
   std::cerr << EnqueuedText(reply) << "\n";
   return absl::OkStatus();
+}
+
+// `apply --trial` runs a trial in the plan's place.
+std::string WhatWasVerified(const v1::PlanVerification& found) {
+  const std::string name = found.rivals().empty() ? "" : found.rivals(0).name();
+  if (name.empty() || name == "plan") {
+    return "of the plan as it was; --anew verifies it as it is now";
+  }
+  return absl::StrCat("of ", proto::CleanText(name, kMaxName),
+                      ", which was applied; --anew verifies the plan");
 }
 
 }  // namespace
@@ -70,7 +83,8 @@ absl::Status ShowFrontier(Client& client, const PlanArgs& args,
   ASSIGN_OR_RETURN(const v1::Frontier answer,
                    Busily(client, plan, &Stub::GetFrontier,
                           About<v1::GetFrontierRequest>(plan)));
-  if (args.Format() == "svg") return args.output.Write(FrontierSvg(answer));
+  if (args.output.Format() == "svg")
+    return args.output.Write(FrontierSvg(answer));
   return Show(args, answer, RenderFrontier(answer, width), FrontierCsv(answer));
 }
 
@@ -105,7 +119,7 @@ absl::Status ShowVerification(Session& session, Client& client,
                        "see whether somebody has deleted the study");
     }
   } else {
-    std::cerr << "of the plan as it was; --anew verifies it as it is now\n";
+    std::cerr << WhatWasVerified(*found) << "\n";
   }
   if (signals != nullptr) {
     StatusLine line(session.terminal);

@@ -6,7 +6,6 @@
 
 #include <string>
 
-#include "absl/strings/match.h"
 #include "cli/commands/command.h"
 #include "cli/commands/importance_flags.h"
 #include "cli/commands/plan_trials.h"
@@ -25,13 +24,6 @@ struct PlanArgs {
   bool anew = false;
   bool enqueue = false;
   OutputFlags output;
-
-  // A name that ends in .svg asks for a picture.
-  std::string Format() const {
-    const bool picture =
-        output.Format() == "table" && absl::EndsWith(output.file, ".svg");
-    return picture ? "svg" : output.Format();
-  }
 };
 
 // They show it in the form and at the place that `args` name; `width` is a

@@ -11,7 +11,6 @@
 #include "cli/recipe/run_table.h"
 #include "cli/report/trial_scores.h"
 #include "cli/view/comparison_summary.h"
-#include "cli/view/trial_view.h"
 
 namespace frostline::cli {
 namespace {
@@ -58,12 +57,7 @@ std::vector<std::string> FindingsOf(const StageRecord& stage,
   const StudyRecord& study = stage.study;
   if (stage.comparison) say(SummaryOf(*stage.comparison));
   if (study.plan) say(study.plan->verdict());
-  const auto best = ByScore(study);
-  if (!best.empty() && RunsOf(study).empty()) {
-    say(absl::StrCat("Best trial: ", best[0]->number(), ", ",
-                     ObjectiveText(*best[0], study.study.spec()),
-                     ", as it was seen in one run."));
-  }
+  if (RunsOf(study).empty()) say(BestTrialSentence(study));
   say(KeptSentence(study));
   if (study.importance) say(study.importance->verdict());
   if (published != nullptr) {

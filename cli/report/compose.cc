@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/report/compose.h"
 
+#include <functional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/report/plan_runs.h"
 #include "cli/report/record_tables.h"
 #include "cli/report/trial_figures.h"
 #include "cli/report/trial_scores.h"
@@ -13,7 +15,6 @@
 #include "cli/view/importance_svg.h"
 #include "cli/view/importance_text.h"
 #include "cli/view/study_view.h"
-#include "cli/view/trial_view.h"
 #include "cli/view/usage_view.h"
 #include "cli/view/verification_view.h"
 
@@ -60,25 +61,34 @@ std::vector<std::string> LinesBelowTitle(const StudyRecord& record) {
   return lines;
 }
 
-ReportSection VerdictSection(const StudyRecord& record) {
-  ReportSection section = {.heading = "Verdict"};
-  const auto say = [&section](const std::string& sentence) {
-    if (!sentence.empty()) section.paragraphs.push_back(sentence);
-  };
-  if (record.verification) say(record.verification->verdict());
+// What was run may be an earlier plan: then each is called what it is.
+void SayPlans(const StudyRecord& record,
+              const std::function<void(const std::string&)>& say) {
+  const std::string earlier = EarlierPlanWords(record);
+  const bool changed = !earlier.empty();
+  if (record.verification) {
+    say(changed
+            ? absl::StrCat("Of ", earlier, ": ", record.verification->verdict())
+            : record.verification->verdict());
+  }
   if (record.plan) {
-    say(record.plan->verdict());
+    say(changed
+            ? absl::StrCat("Of the plan as it is now: ", record.plan->verdict())
+            : record.plan->verdict());
     say(absl::StrCat(
         "Predicted ", FirstObjective(record).metric(),
         " of that plan: ", WithInterval(record.plan->predicted_score()),
         " over seeds; one run ", NumberInterval(record.plan->one_run()), "."));
   }
-  const auto best = ByScore(record);
-  if (!best.empty()) {
-    say(absl::StrCat("Best trial: ", best[0]->number(), ", ",
-                     ObjectiveText(*best[0], record.study.spec()),
-                     ", as it was seen in one run."));
-  }
+}
+
+ReportSection VerdictSection(const StudyRecord& record) {
+  ReportSection section = {.heading = "Verdict"};
+  const auto say = [&section](const std::string& sentence) {
+    if (!sentence.empty()) section.paragraphs.push_back(sentence);
+  };
+  SayPlans(record, say);
+  say(BestTrialSentence(record));
   if (record.importance) say(record.importance->verdict());
   for (const std::string& warning : record.study.warnings()) say(warning);
   if (record.plan) {
@@ -94,8 +104,12 @@ ReportSection PlanSection(const StudyRecord& record) {
   ReportSection section = {.heading = "What to train, and how fast"};
   if (record.plan) section.tables.push_back(PlanTable(*record.plan));
   if (record.verification) {
-    section.verbatim =
-        RenderVerificationInShort(*record.verification, kVerbatimWidth);
+    v1::PlanVerification told = *record.verification;
+    if (const std::string earlier = EarlierPlanWords(record);
+        !earlier.empty()) {
+      told.set_verdict(absl::StrCat("of ", earlier, ": ", told.verdict()));
+    }
+    section.verbatim = RenderVerificationInShort(told, kVerbatimWidth);
   }
   return section;
 }

@@ -3,6 +3,11 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+#include "cli/report/points.h"
+#include "cli/view/format.h"
+#include "cli/view/trial_view.h"
+
 namespace frostline::cli {
 
 const v1::Objective& FirstObjective(const StudyRecord& record) {
@@ -28,6 +33,26 @@ std::vector<const v1::Trial*> ByScore(const StudyRecord& record) {
                      return IsBetter(objective, a->values(0), b->values(0));
                    });
   return trials;
+}
+
+std::string BestTrialSentence(const StudyRecord& record) {
+  const auto trials = ByScore(record);
+  if (trials.empty()) return "";
+  const v1::Trial& best = *trials[0];
+  double sum = 0.0;
+  int runs = 0;
+  for (const v1::Trial* const trial : trials) {
+    if (!AreAtOnePoint(*trial, best)) continue;
+    sum += trial->values(0);
+    ++runs;
+  }
+  const std::string seen =
+      absl::StrCat("Best trial: ", best.number(), ", ",
+                   ObjectiveText(best, record.study.spec()));
+  if (runs == 1) return absl::StrCat(seen, ", as it was seen in one run.");
+  return absl::StrCat(seen, " in one run; its point was run ", runs,
+                      " times, with a mean ", FirstObjective(record).metric(),
+                      " of ", FormatNumber(sum / runs), ".");
 }
 
 std::vector<const v1::Trial*> FrontBy(

@@ -19,6 +19,10 @@ bool IsBetter(const v1::Objective& objective, double a, double b);
 // the record.
 std::vector<const v1::Trial*> ByScore(const StudyRecord& record);
 
+// "Best trial: 14, accuracy 0.709, …": that this was seen in one run, and where
+// its point was run again the mean of all of them. "" where no trial succeeded.
+std::string BestTrialSentence(const StudyRecord& record);
+
 // Of `trials` those that no other beats both in score and in cost.
 std::vector<const v1::Trial*> FrontBy(
     const std::vector<const v1::Trial*>& trials, const v1::Objective& objective,

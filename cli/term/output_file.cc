@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/term/output_file.h"
 
+#include <array>
 #include <filesystem>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 
@@ -14,6 +16,14 @@ namespace fs = std::filesystem;
 
 // As many as Linux follows.
 constexpr int kMostLinks = 40;
+
+struct Ending {
+  const char* name;
+  const char* format;
+};
+constexpr std::array kEndings = {
+    Ending{".csv", "csv"}, Ending{".json", "json"}, Ending{".jsonl", "jsonl"},
+    Ending{".svg", "svg"}, Ending{".yaml", "yaml"}, Ending{".yml", "yaml"}};
 
 absl::Status Unwritable(const std::string& path, const std::string& why) {
   return MakeError(
@@ -48,6 +58,13 @@ bool IsStream(const std::string& path) {
   const fs::file_status found = fs::status(path, error);
   return fs::exists(found) && !fs::is_regular_file(found) &&
          !fs::is_directory(found);
+}
+
+std::string FormatOfEnding(const std::string& path) {
+  for (const Ending& ending : kEndings) {
+    if (absl::EndsWithIgnoreCase(path, ending.name)) return ending.format;
+  }
+  return "";
 }
 
 absl::Status CheckMayReplace(const std::string& path, bool force) {

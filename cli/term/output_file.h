@@ -27,6 +27,10 @@ std::string WithoutLinks(const std::string& path);
 // Whether it is there, and is neither a file nor a folder: a pipe, a device.
 bool IsStream(const std::string& path);
 
+// Which format a file's name ends in, in capitals or not: "svg" of "a.svg",
+// "yaml" of "a.yml"; "" where it tells none.
+std::string FormatOfEnding(const std::string& path);
+
 // Answers REQUEST_INVALID where a file would be replaced without `force`. A
 // stream is not replaced.
 absl::Status CheckMayReplace(const std::string& path, bool force);

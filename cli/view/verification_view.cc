@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -13,9 +14,12 @@
 #include "cli/view/format.h"
 #include "cli/view/frontier_view.h"
 #include "cli/view/importance_text.h"
+#include "proto/wire_error.h"
 
 namespace frostline::cli {
 namespace {
+
+constexpr std::size_t kMaxName = 40;
 
 std::string Signed(double value) {
   return std::isnan(value) ? "-" : absl::StrFormat("%+.3f", value);
@@ -50,12 +54,19 @@ std::string VerdictOf(const v1::PlanVerification& verification) {
   return absl::StrCat(verification.verdict(), open ? ", so far" : "");
 }
 
+// What the others are held against: "LESS PLAN".
+std::string LessFirst(const v1::PlanVerification& verification) {
+  if (verification.rivals().empty()) return "LESS PLAN";
+  return absl::StrCat("LESS ", absl::AsciiStrToUpper(proto::CleanText(
+                                   verification.rivals(0).name(), kMaxName)));
+}
+
 std::string RivalsTable(const v1::PlanVerification& verification, int width) {
   Table table({{"RIVAL"},
                {"PREDICTED, 80 %"},
                {"SEEN", Align::kRight},
                {"RUNS", Align::kRight},
-               {"LESS PLAN", Align::kRight},
+               {LessFirst(verification), Align::kRight},
                {"SEEDS ", Align::kRight},
                {"ROWS ", Align::kRight},
                {"p", Align::kRight, 1}});

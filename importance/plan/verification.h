@@ -44,14 +44,15 @@ struct Verification {
   std::int64_t rows = 0;        // 0: unknown
 };
 
-// The first rival is the plan. Intervals of fewer than two runs are NaN, and
-// noise without a degree of freedom. `chance` is of the bootstrap, which
-// metrics that are no means over rows take. After a stop it is of no use.
+// The first rival is the plan, or what was applied in its place. Intervals of
+// fewer than two runs are NaN, and noise without a degree of freedom. `chance`
+// is of the bootstrap, which metrics that are no means over rows take. After a
+// stop it is of no use.
 Verification JudgeRuns(const std::vector<RivalRuns>& rivals,
                        std::uint64_t chance, const std::stop_token& stop);
 
-// Says whether the plan scored as predicted, and whether a rival beats it by
-// more than noise.
+// Says whether the plan, or what stands in its place, scored as predicted, and
+// whether a rival beats it by more than noise.
 std::string VerificationSentence(const Objective& objective,
                                  const std::vector<RivalRuns>& rivals,
                                  const Verification& judged);

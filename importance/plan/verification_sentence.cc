@@ -65,18 +65,23 @@ std::string AgainstRivals(const Objective& objective,
                       worse);
 }
 
+std::string WhatWasRun(const std::vector<RivalRuns>& rivals) {
+  const bool is_plan = rivals.empty() || rivals[0].seen.name == "plan";
+  return is_plan ? "the plan" : rivals[0].seen.name;
+}
+
 }  // namespace
 
 std::string VerificationSentence(const Objective& objective,
                                  const std::vector<RivalRuns>& rivals,
                                  const Verification& judged) {
   if (rivals.empty() || std::isnan(judged.rivals[0].seen.value)) {
-    return "no run of the plan has a result";
+    return absl::StrCat("no run of ", WhatWasRun(rivals), " has a result");
   }
   const double seen = judged.rivals[0].seen.value;
   const std::size_t runs = RunsOf(rivals[0]);
   std::string text = absl::StrCat(
-      "the plan scored ", Number(seen), " (",
+      WhatWasRun(rivals), " scored ", Number(seen), " (",
       runs == 1 ? "one run" : absl::StrCat("mean of ", runs, " runs"), ")",
       AsPredicted(rivals[0], seen));
   if (rivals.size() > 1) {

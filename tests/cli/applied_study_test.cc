@@ -70,6 +70,54 @@ TEST_F(ApplyRequestTest, ANamedTrialTakesThePlansPlaceUnpredicted) {
   EXPECT_EQ(request.spec().enqueue(1).labels().at("rival"), "best trial");
 }
 
+TEST_F(ApplyRequestTest, ANamedTrialIsNotRunAgainstItself) {
+  // It is the best trial, and the plan another.
+  for (const int i : {0, 2}) {
+    (*rivals_.mutable_trials(i)->mutable_values())["layer.0"].set_number_value(
+        0);
+  }
+  auto& best = *rivals_.mutable_trials(1)->mutable_labels();
+  best["predicted"] = "0.8 0.7 0.9 0.6 1";
+  best["one_run"] = "0.8 0.6 1 0.5 1";
+  v1::Trial named;
+  named.set_number(17);
+  v1::ParameterValue& value = *named.add_parameters();
+  value.set_name("layer.0");
+  value.mutable_value()->set_number_value(1e-4);
+  ASSERT_OK_AND_ASSIGN(const v1::CreateStudyRequest request,
+                       ApplyRequest(searched_, rivals_, {"a", false, &named}));
+  ASSERT_EQ(request.spec().enqueue_size(), 2);
+  EXPECT_EQ(request.settings().budget().trials(), 2);
+  for (const v1::EnqueuedTrial& trial : request.spec().enqueue()) {
+    EXPECT_EQ(trial.labels().at("rival"), "trial 17");
+    EXPECT_EQ(trial.labels().at("predicted"), "0.8 0.7 0.9 0.6 1");
+    EXPECT_EQ(trial.labels().at("one_run"), "0.8 0.6 1 0.5 1");
+    EXPECT_EQ(trial.labels().at("of"), "2");
+  }
+}
+
+TEST_F(ApplyRequestTest, APlanThatIsTheBestTrialStaysARivalOfAnother) {
+  (*rivals_.mutable_trials(1)->mutable_labels())["rival"] = "head only";
+  v1::Trial named;
+  named.set_number(17);
+  v1::ParameterValue& value = *named.add_parameters();
+  value.set_name("layer.0");
+  value.mutable_value()->set_number_value(0);
+  ASSERT_OK_AND_ASSIGN(const v1::CreateStudyRequest request,
+                       ApplyRequest(searched_, rivals_, {"a", false, &named}));
+  std::vector<std::string> names;
+  for (const v1::EnqueuedTrial& trial : request.spec().enqueue()) {
+    names.push_back(trial.labels().at("rival"));
+  }
+  EXPECT_THAT(names, testing::ElementsAre("trial 17", "best trial", "head only",
+                                          "trial 17", "best trial"));
+  EXPECT_EQ(request.spec().enqueue(1).labels().at("predicted"),
+            "0.9 0.8 1 0.7 1");
+  EXPECT_EQ(request.spec().enqueue(1).values().at("layer.0").number_value(),
+            1e-4);
+  EXPECT_EQ(request.settings().budget().trials(), 5);
+}
+
 TEST_F(ApplyRequestTest, ExportsWhereTransformersKnowsTheHead) {
   ASSERT_OK_AND_ASSIGN(const v1::CreateStudyRequest request,
                        ApplyRequest(searched_, rivals_, {"a", true}));

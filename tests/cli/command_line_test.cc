@@ -135,6 +135,7 @@ TEST(CommandLine, RefusesWrongUseWithCode2) {
                                       "plan x --wait",
                                       "plan x --anew",
                                       "compare x",
+                                      "compare x y -o both.svg",
                                       "compare x BIG"}) {
     EXPECT_EQ(Frostline(arguments).code, 2) << arguments;
   }

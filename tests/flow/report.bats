@@ -62,6 +62,29 @@ setup() {
   [ "$output" -eq 0 ]
 }
 
+@test "a plan that was run is told from another" {
+  timeout 60 frostline plan films --verify --seeds 1 --wait
+  run frostline report films
+  echo "$output"
+  # Equally good points are there: what was run may have made one of them the
+  # plan.
+  frostline plan films --json >plan.json
+  frostline trial show films 24 --json >run.json
+  if python3 -c 'import json, sys
+plan = json.load(open("plan.json"))["as_trial"]["values"]
+run = json.load(open("run.json"))["parameters"]
+sys.exit(plan != {one["name"]: one["value"] for one in run})'; then
+    says $'## Verdict\n\nthe plan scored'
+    [[ $output != *"the plan as it"* ]]
+  else
+    says $'## Verdict\n\nOf the plan as it was'
+  fi
+  # The plan that gives up .4 for freezing is not the one that was run.
+  run frostline report films --tolerance 0.4
+  echo "$output"
+  says "Of the plan as it was, " "Of the plan as it is now: "
+}
+
 @test "the record gives the same bytes, without a coordinator" {
   frostline report films -o films.json
   frostline report films -o now.html
@@ -99,6 +122,47 @@ setup() {
   [[ $output == *"cannot be written"* ]]
 }
 
+# ends_as FORMAT WORDS…: so do the files of that name, and of no other format.
+ends_as() {
+  frostline "${@:2}" --format "$1" >said
+  frostline "${@:2}" -o "answer.$1"
+  cmp said "answer.$1"
+}
+
+@test "a file's name tells the format, and --format goes before it" {
+  for format in svg csv json jsonl yaml; do
+    ends_as "$format" importance films
+    [ "$format" = svg ] || ends_as "$format" plan films
+    [ "$format" = svg ] || ends_as "$format" compare films films
+  done
+  ends_as svg plan films --frontier
+  frostline importance films -o answer.txt
+  frostline importance films --format table | cmp - answer.txt
+  frostline importance films --format csv -o answer.svg
+  frostline importance films --format csv | cmp - answer.svg
+  frostline importance films --json -o answer.csv
+  frostline importance films --json | cmp - answer.csv
+  run frostline compare films films -o both.svg
+  echo "$output"
+  [ "$status" -eq 2 ]
+  [[ $output == *"both.svg ends as svg does"*" .json, .jsonl, .yaml, .csv"* ]]
+  [ ! -e both.svg ]
+}
+
+@test "a file's name goes before a format that was set once" {
+  export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR
+  mkdir "$XDG_CONFIG_HOME/frostline"
+  echo 'format: json' >"$XDG_CONFIG_HOME/frostline/config.yaml"
+  chmod 600 "$XDG_CONFIG_HOME/frostline/config.yaml"
+  # A format that was set is for terminals alone.
+  python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' \
+    frostline importance films -o set.csv </dev/null
+  frostline importance films --format csv | cmp - set.csv
+  python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' \
+    frostline importance films -o set </dev/null
+  frostline importance films --format json | cmp - set
+}
+
 @test "the plan is trained beside its baselines, with the same seeds" {
   run timeout 120 frostline apply films --seeds 2
   echo "$output"
@@ -132,6 +196,19 @@ assert len({frozenset(s) for s in seeds.values()}) == 1, seeds'
   echo "$output"
   [ "$status" -eq 0 ]
   [[ $output == *"trial 0"* ]]
+  # The best is no rival of itself.
+  best=$(frostline plan films --json | python3 -c '
+import json, sys; print(json.load(sys.stdin)["best_seen_trial"])')
+  run timeout 120 frostline apply films --trial "${best##*/}" --seeds 2 \
+    --as films-best
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"trial ${best##*/} scored"*"LESS TRIAL ${best##*/}"* ]]
+  [[ $output =~ "trial ${best##*/} "+[0-9] ]]
+  [[ $output != *"the plan"* && $output != *"best trial"* ]]
+  run frostline plan films-best --verify
+  echo "$output"
+  [[ $output == *"of trial ${best##*/}, which was applied"* ]]
   run frostline apply films --trial 999 --as films-999
   [ "$status" -eq 3 ]
 }

@@ -130,6 +130,7 @@ TEST(RankedPoints, AreRankedByTheMeanOfTheirTrials) {
                                 record.trials.trials().end());
   // One lucky run of a point does not go before two good ones of another.
   for (std::size_t i = 0; i < trials.size(); ++i) {
+    trials[i].clear_parameters();
     v1::ParameterValue* const value = trials[i].add_parameters();
     value->set_name("rate");
     value->mutable_value()->set_number_value(i % 2 == 0 ? 1e-5 : 2e-5);

@@ -28,6 +28,62 @@ TEST(Report, SaysTheVerdictFirst) {
               testing::Contains("No importance: too few trials."));
 }
 
+// The plan is that of trial 1; what was run, as trials 4 and 5, is another.
+StudyRecord RunAndChanged(const std::vector<double>& run) {
+  StudyRecord record = SmallRecord();
+  auto& values = *record.plan->mutable_as_trial()->mutable_values();
+  values["layer.0"].set_number_value(0.0);
+  values["layer.1"].set_number_value(1e-3);
+  v1::PlanVerification& seen = record.verification.emplace();
+  seen.set_verdict("the plan scored 0.85 (mean of 2 runs)");
+  v1::VerifiedRival& first = *seen.add_rivals();
+  first.set_name("plan");
+  for (const std::int64_t number : {4, 5}) {
+    const v1::Trial& trial = *record.trials.add_trials() =
+        TrialOf(number, 0.85, 60, 5.0, run);
+    first.add_runs()->set_trial(trial.name());
+  }
+  return record;
+}
+
+TEST(Report, TellsThePlanThatWasRunFromThePlanAsItIs) {
+  const StudyRecord of_a_trial = RunAndChanged({0.0, 1e-4});
+  const ReportPage page = ComposeReport(of_a_trial);
+  EXPECT_THAT(page.sections[0].paragraphs,
+              testing::IsSupersetOf(
+                  {"Of the plan as it was, the point of trial 2: the plan "
+                   "scored 0.85 (mean of 2 runs)",
+                   "Of the plan as it is now: freeze layer.0, train layer.1"}));
+  EXPECT_THAT(page.sections[1].verbatim,
+              HasSubstr("of the plan as it was, the point of trial 2:"));
+  EXPECT_THAT(HtmlOf(of_a_trial), HasSubstr("Of the plan as it is now"));
+  EXPECT_THAT(ComposeReport(RunAndChanged({1e-4, 0.0})).sections[0].paragraphs,
+              testing::Contains(HasSubstr(
+                  "Of the plan as it was, run as trials 4, 5: the plan")));
+}
+
+TEST(Report, APlanThatIsAsItWasRunIsJustThePlan) {
+  const ReportPage page = ComposeReport(RunAndChanged({0.0, 1e-3}));
+  EXPECT_EQ(page.sections[0].paragraphs[0],
+            "the plan scored 0.85 (mean of 2 runs)");
+  EXPECT_EQ(page.sections[0].paragraphs[1], "freeze layer.0, train layer.1");
+  // Nor is a trial that was applied in its place an earlier plan.
+  StudyRecord applied = RunAndChanged({0.0, 1e-4});
+  applied.verification->mutable_rivals(0)->set_name("trial 2");
+  EXPECT_EQ(ComposeReport(applied).sections[0].paragraphs[1],
+            "freeze layer.0, train layer.1");
+}
+
+TEST(Report, TheBestTrialsLuckStandsBesideTheMeanOfItsPoint) {
+  EXPECT_THAT(ComposeReport(SmallRecord()).sections[0].paragraphs,
+              testing::Contains("Best trial: 1, accuracy 0.9, as it was seen "
+                                "in one run."));
+  EXPECT_THAT(ComposeReport(RunAndChanged({0.0, 1e-3})).sections[0].paragraphs,
+              testing::Contains("Best trial: 1, accuracy 0.9 in one run; its "
+                                "point was run 3 times, with a mean accuracy "
+                                "of 0.8667."));
+}
+
 TEST(Report, ARecordThatWasKeptGivesTheSameBytes) {
   const StudyRecord record = SmallRecord();
   ASSERT_OK_AND_ASSIGN(const StudyRecord kept, ReadRecord(ToText(record)));

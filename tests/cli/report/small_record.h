@@ -31,6 +31,9 @@ inline v1::Trial TrialOf(std::int64_t number, double score,
     v1::ModuleRate* const rate = trial.add_rates();
     rate->set_module(absl::StrCat("layer.", m));
     rate->set_rate(rates[m]);
+    v1::ParameterValue* const value = trial.add_parameters();
+    value->set_name(rate->module());
+    value->mutable_value()->set_number_value(rates[m]);
   }
   return trial;
 }

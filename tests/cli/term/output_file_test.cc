@@ -65,6 +65,17 @@ TEST(OutputFile, WritesIntoWhatIsNoFile) {
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
+TEST(OutputFile, ANameTellsTheFormat) {
+  EXPECT_EQ(FormatOfEnding("a/b.svg"), "svg");
+  EXPECT_EQ(FormatOfEnding("B.CSV"), "csv");
+  EXPECT_EQ(FormatOfEnding("b.json"), "json");
+  EXPECT_EQ(FormatOfEnding("b.jsonl"), "jsonl");
+  EXPECT_EQ(FormatOfEnding("b.yml"), "yaml");
+  for (const char* const none : {"", "-", "b", "b.txt", "svg", "b.svg/c"}) {
+    EXPECT_EQ(FormatOfEnding(none), "") << none;
+  }
+}
+
 TEST(OutputFile, ReplacesFilesByForceAlone) {
   const TempFolder folder;
   const std::string path = folder.File("a");

@@ -169,6 +169,10 @@ TEST(VerificationView, SetsSeenBesidePredicted) {
               HasSubstr("±0.030*  0.012\n"));
   EXPECT_THAT(text, HasSubstr("19 times in 20; * exceeded"));
   EXPECT_LE(WidestLine(text), 80);
+  v1::PlanVerification applied = ExampleVerification();
+  applied.mutable_rivals(0)->set_name("trial 14");
+  EXPECT_THAT(RenderVerification(applied, 80), HasSubstr("LESS TRIAL 14"));
+  EXPECT_THAT(text, HasSubstr("LESS PLAN"));
   v1::PlanVerification open = ExampleVerification();
   open.set_ended(2);
   EXPECT_THAT(RenderVerification(open, 80), HasSubstr("scored 0.912, so far"));

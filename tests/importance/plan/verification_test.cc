@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 const Objective kAccuracy = {"accuracy", Direction::kMaximize};
 constexpr Interval kPredicted = {0.9, 0.88, 0.92, 0.87, 0.93};
@@ -132,8 +133,20 @@ TEST(Verification, SaysWhetherAPromiseWasKept) {
   const Objective loss = {"loss", Direction::kMinimize};
   EXPECT_THAT(VerificationSentence(loss, broken, Judge(broken)),
               Not(HasSubstr("better than it")));
+  EXPECT_THAT(VerificationSentence(kAccuracy, kept, Judge(kept)),
+              StartsWith("the plan scored"));
   EXPECT_EQ(VerificationSentence(kAccuracy, {}, {}),
             "no run of the plan has a result");
+}
+
+TEST(Verification, NamesWhatWasAppliedInThePlansPlace) {
+  const std::vector<RivalRuns> applied = {Rival("trial 14", {0.9, 0.91}),
+                                          Rival("head only", {0.9, 0.91})};
+  EXPECT_THAT(VerificationSentence(kAccuracy, applied, Judge(applied)),
+              StartsWith("trial 14 scored 0.905 (mean of 2 runs)"));
+  const std::vector<RivalRuns> failed = {Rival("trial 14", {std::nan("")})};
+  EXPECT_EQ(VerificationSentence(kAccuracy, failed, Judge(failed)),
+            "no run of trial 14 has a result");
 }
 
 }  // namespace
