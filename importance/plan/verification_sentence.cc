@@ -53,8 +53,9 @@ std::string AgainstRivals(const Objective& objective,
     if (!IsBeyondNoise(rival)) continue;
     const double gain = GainOf(objective, rival);
     std::string& list = gain > 0.0 ? better : worse;
-    absl::StrAppend(&list, list.empty() ? "" : ", ", rivals[r].seen.name,
-                    " by ", Number(std::abs(gain)));
+    // "head only" is a name.
+    absl::StrAppend(&list, list.empty() ? "\"" : ", \"", rivals[r].seen.name,
+                    "\" by ", Number(std::abs(gain)));
   }
   if (!better.empty()) return absl::StrCat("; better than it: ", better);
   if (std::isnan(judged.seed_deviation)) {

@@ -129,7 +129,7 @@ TEST(Verification, SaysWhetherAPromiseWasKept) {
   const std::string said =
       VerificationSentence(kAccuracy, broken, Judge(broken));
   EXPECT_THAT(said, HasSubstr("lower than predicted"));
-  EXPECT_THAT(said, HasSubstr("better than it: best by 0.100"));
+  EXPECT_THAT(said, HasSubstr("better than it: \"best\" by 0.100"));
   const Objective loss = {"loss", Direction::kMinimize};
   EXPECT_THAT(VerificationSentence(loss, broken, Judge(broken)),
               Not(HasSubstr("better than it")));
