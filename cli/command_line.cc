@@ -103,6 +103,20 @@ absl::Status CheckTexts(const CLI::App& app) {
   return absl::OkStatus();
 }
 
+// As of a script whose variable is not set: it would go to another coordinator
+// than it was meant for.
+absl::Status CheckGlobalFlags(const CLI::App& app) {
+  for (const CLI::Option* const option : app.get_options()) {
+    if (option->count() == 0 || !option->results().front().empty()) continue;
+    const std::string name = option->get_name();
+    return MakeError(ErrorId::kRequestInvalid, absl::StrCat(name, " is empty"),
+                     absl::StrCat("leave ", name, " out, or give it a ",
+                                  option->get_type_name()),
+                     name);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void AddGlobalOptions(CLI::App& app, Invocation& invocation) {
@@ -157,6 +171,7 @@ absl::StatusOr<std::string> ParseCommandLine(
                      absl::StrCat("see `", HelpCommand(Deepest(app)), "`"));
   }
   RETURN_IF_ERROR(CheckTexts(app));
+  RETURN_IF_ERROR(CheckGlobalFlags(app));
   return "";
 }
 

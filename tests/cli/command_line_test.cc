@@ -166,6 +166,17 @@ TEST(CommandLine, TakesWholeNumbersInDecimalAlone) {
       HasSubstr("/no/x"));
 }
 
+// As `--connect "$HEAD"` of a script that never set HEAD.
+TEST(CommandLine, AsksNoOtherCoordinatorWhereTheNamedOneIsEmpty) {
+  for (const char* const arguments :
+       {"--connect '' study list", "study delete x --yes --connect ''",
+        "status --context ''"}) {
+    const Ran ran = Frostline(arguments);
+    EXPECT_EQ(ran.code, 2) << arguments;
+    EXPECT_THAT(ran.output, AllOf(HasSubstr(" is empty"), HasSubstr("leave ")));
+  }
+}
+
 TEST(CommandLine, SaysWhoDoesNotAnswerWithCode7) {
   const Ran ran = Frostline("--connect 127.0.0.1:1 study list");
   EXPECT_EQ(ran.code, 7);
