@@ -136,4 +136,10 @@ absl::StatusOr<v1::CreateStudyRequest> ApplyRequest(
   return request;
 }
 
+std::string WhatIsTried(const v1::StudySpec& spec) {
+  const std::string first =
+      spec.enqueue().empty() ? "" : LabelOf(spec.enqueue(0), "rival");
+  return first == kPlan ? "the plan" : first;
+}
+
 }  // namespace frostline::cli

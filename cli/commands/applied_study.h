@@ -34,6 +34,9 @@ absl::StatusOr<v1::CreateStudyRequest> ApplyRequest(
     const v1::Study& searched, const v1::GetPlanRivalsReply& rivals,
     const AppliedSpec& applied);
 
+// What such a study tries in the first place: "the plan", "trial 14".
+std::string WhatIsTried(const v1::StudySpec& spec);
+
 }  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_COMMANDS_APPLIED_STUDY_H_

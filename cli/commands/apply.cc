@@ -59,16 +59,24 @@ void TellItGoesOn(const std::string& id) {
   Notes() << id << " is there and goes on; --as ID begins another\n";
 }
 
-// One of this name that applies the same study is gone on with: what was
-// begun and interrupted is not begun twice.
+// One of this name that tries the same of the same study is gone on with: what
+// was begun and interrupted is not begun twice.
 absl::Status GoOn(Client& client, const std::string& name,
-                  const std::string& searched, const absl::Status& refused) {
+                  const std::string& searched, const std::string& tried,
+                  const absl::Status& refused) {
   if (!HasErrorId(refused, ErrorId::kStudyAlreadyExists)) return refused;
   ASSIGN_OR_RETURN(const v1::Study there, FetchStudy(client, name));
   const auto applies = there.settings().labels().find(kAppliesLabel);
   const bool is_ours = applies != there.settings().labels().end() &&
                        applies->second == LastPart(searched);
   if (!is_ours) return refused;
+  if (WhatIsTried(there.spec()) != tried) {
+    return MakeError(
+        ErrorId::kStudyAlreadyExists,
+        absl::StrCat(LastPart(name), " tries ", WhatIsTried(there.spec()),
+                     ", and not ", tried),
+        "name another study with --as ID", "--as");
+  }
   TellItGoesOn(LastPart(name));
   return absl::OkStatus();
 }
@@ -89,7 +97,8 @@ absl::Status Begin(Client& client, const v1::Study& searched,
   const auto created =
       client.Call(&v1::StudyService::Stub::CreateStudy, request);
   if (!created.ok()) {
-    return GoOn(client, "studies/" + id, searched.name(), created.status());
+    return GoOn(client, "studies/" + id, searched.name(),
+                WhatIsTried(request.spec()), created.status());
   }
   // The same request again is answered with what it made before.
   const v1::TrialCounts& counts = created->study().counts();

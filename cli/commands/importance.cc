@@ -145,7 +145,7 @@ absl::StatusOr<std::string> Rendered(const ImportanceArgs& args,
   if (args.plot && (format != "table" || args.parts() > 0)) {
     return MakeError(ErrorId::kRequestInvalid,
                      "--plot is a picture of its own, for a terminal",
-                     "give it alone, or use --format svg");
+                     "leave out --plot, or all else");
   }
   if (args.plot) return PlotOf(asked);
   if (format == "table") return TextOf(args, asked);

@@ -23,8 +23,8 @@ std::string WayToMoreTrials(const v1::Study& study) {
   const std::int64_t lacking = kImportanceTrials - study.counts().succeeded();
   if (lacking <= 0) {
     return absl::StrCat("let more of its ", study.counts().succeeded(),
-                        " trials count: a larger --top, a wider --filter, a "
-                        "later or no --at-step");
+                        " trials count: a larger --top, a wider --filter, an "
+                        "--at-step or a --target that more of them have");
   }
   const std::int64_t budget = study.counts().budget_used() + lacking;
   if (study.state() == v1::STUDY_STATE_COMPLETED) {

@@ -85,8 +85,8 @@ absl::Status OutputFlags::Check() const {
   }
   return MakeError(
       ErrorId::kRequestInvalid,
-      absl::StrCat(file, " ends as ", wanted,
-                   " does, which cannot be written here"),
+      absl::StrCat(file, " ends as ", wanted, " does, and of this there is no ",
+                   wanted),
       absl::StrCat("end its name in one of ", absl::StrJoin(endings, ", "),
                    ", or say --format"),
       "--output");

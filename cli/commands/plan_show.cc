@@ -83,8 +83,9 @@ absl::Status ShowFrontier(Client& client, const PlanArgs& args,
   ASSIGN_OR_RETURN(const v1::Frontier answer,
                    Busily(client, plan, &Stub::GetFrontier,
                           About<v1::GetFrontierRequest>(plan)));
-  if (args.output.Format() == "svg")
+  if (args.output.Format() == "svg") {
     return args.output.Write(FrontierSvg(answer));
+  }
   return Show(args, answer, RenderFrontier(answer, width), FrontierCsv(answer));
 }
 

@@ -192,8 +192,8 @@ std::string WatchPrinter::StudyLine() const {
   return absl::StrCat(LastPart(study_.name()), "  ", StatusText(study_));
 }
 
-// Leaves half of the screen to the lines that stay. What stands on one screen
-// is of one moment, so nothing is shown between a trial and its study.
+// Leaves half of the screen to the lines that stay. Rows and the count
+// of what runs agree, so nothing is shown between a trial and its study.
 void WatchPrinter::ShowArea() {
   if (is_study_behind_) return;
   std::vector<std::string> lines;

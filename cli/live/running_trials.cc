@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/live/running_trials.h"
 
-#include <utility>
-
 namespace frostline::cli {
 
 void RunningTrials::TakeEvent(const v1::Trial& trial) {

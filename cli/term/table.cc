@@ -6,9 +6,11 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "cli/term/utf8.h"
 #include "proto/wire_error.h"
 
@@ -61,6 +63,14 @@ bool Table::IsEmpty(std::size_t column) const {
          });
 }
 
+bool Table::IsOfNumbers(std::size_t column) const {
+  constexpr absl::string_view kBegins = "0123456789-+<>";
+  return std::all_of(rows_.begin(), rows_.end(), [&](const Row& row) {
+    const std::string& cell = row.shown[column];
+    return cell.empty() || absl::StrContains(kBegins, cell.front());
+  });
+}
+
 int Table::Need(std::size_t column, const std::vector<int>& widths) const {
   return columns_[column].wraps ? std::min(widths[column], kFewestWrapped)
                                 : widths[column];
@@ -101,8 +111,7 @@ std::vector<std::size_t> Table::Shown(const std::vector<int>& widths,
   // Of what has to stay a text may be cut; a number that is cut is another one.
   while (max_width > 0 && total > limit && shown.size() > 1) {
     const int without = total - Need(shown.back(), widths) - 2;
-    const bool is_text = columns_[shown.back()].align == Align::kLeft;
-    if (is_text && without + 2 < limit) break;
+    if (!IsOfNumbers(shown.back()) && without + 2 < limit) break;
     total = without;
     limit = max_width - 2;
     shown.pop_back();

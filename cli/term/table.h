@@ -78,6 +78,8 @@ class Table {
 
   std::vector<int> Widths() const;
   bool IsEmpty(std::size_t column) const;
+  // Numbers, intervals, times: what may not be cut.
+  bool IsOfNumbers(std::size_t column) const;
   // Of a column that wraps the least that is worth it.
   int Need(std::size_t column, const std::vector<int>& widths) const;
   // Returns the places of the columns that are shown.

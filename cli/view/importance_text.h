@@ -44,7 +44,7 @@ std::string DirectionText(const v1::ParameterImportance& importance);
 std::string Sentence(const std::string& key, const std::string& text,
                      int width);
 
-// "either": freezing it is safe enough by itself, and the plan trains it.
+// "either": by itself it could be frozen, and the plan trains it.
 std::string AdviceText(const v1::PlannedModule& module);
 
 // Both write "" for no text. The first ends with a blank line.

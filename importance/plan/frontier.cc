@@ -126,8 +126,7 @@ std::string VerdictOf(const Contest& contest, const Frontier& frontier) {
           ? absl::StrCat("none of the ", all, " modules")
           : absl::StrCat(set.trained.size(), " of ", all, " modules (",
                          SayModules(set.trained), ")");
-  const std::string chance =
-      absl::StrFormat("%.2f", std::min(set.within_tolerance_probability, 0.99));
+  const std::string chance = SayChance(set.within_tolerance_probability);
   const std::string within = absl::StrFormat(
       "within %.2g of the best with probability ", frontier.tolerance);
   if (is_chosen) {

@@ -23,12 +23,6 @@ std::string FixedReason(const ModuleBinding& binding) {
              : absl::StrFormat("the study trains it at %g", binding.fixed_rate);
 }
 
-// Rounded as a percentage is, so that 0.615 is 62 % beside it.
-std::string SayChance(double probability) {
-  const double percent = std::nearbyint(100.0 * probability);
-  return absl::StrFormat("%.2f", std::clamp(percent, 1.0, 99.0) / 100.0);
-}
-
 // Freezing it is safe enough by itself, and the plan trains it.
 bool IsEither(const PlannedModule& planned) {
   return planned.advice == Advice::kNotKnown && !planned.freeze &&
@@ -62,8 +56,8 @@ std::string SayUnknown(const PlannedModule& planned,
                               ? std::string("frozen")
                               : absl::StrFormat("trained at %g", planned.rate);
   if (IsEither(planned)) {
-    return absl::StrCat(
-        "freezing it would do, but not beside what is frozen already; ", now);
+    return absl::StrCat("by itself it could be frozen, too; ", now,
+                        " as the plan stands");
   }
   return absl::StrCat("not known: freezing it costs between ",
                       RoundTogether(cost.lo80, half).value, " and ",
@@ -72,6 +66,11 @@ std::string SayUnknown(const PlannedModule& planned,
 }
 
 }  // namespace
+
+std::string SayChance(double probability) {
+  const double percent = std::nearbyint(100.0 * probability);
+  return absl::StrFormat("%.2f", std::clamp(percent, 1.0, 99.0) / 100.0);
+}
 
 RoundedPair RoundTogether(double value, double error) {
   const double size = std::max(std::abs(error), 1e-300);
@@ -147,7 +146,10 @@ std::string PlanVerdict(const StudyBelief& belief, const StudyPlan& plan,
   if (!freeze.empty()) parts.push_back("freeze " + SayModules(freeze));
   if (!train.empty()) parts.push_back("train " + SayModules(train));
   if (!either.empty()) {
-    parts.push_back("freeze or train " + SayModules(either));
+    parts.push_back(either.size() == 1
+                        ? absl::StrCat(either[0], " could be frozen, too")
+                        : absl::StrCat("one more of ", SayModules(either),
+                                       " could be frozen"));
   }
   if (open > 0) {
     parts.push_back(absl::StrCat("what ", open, parts.empty() ? "" : " other",

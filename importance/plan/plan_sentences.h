@@ -25,6 +25,9 @@ struct RoundedPair {
 RoundedPair RoundTogether(double value, double error);
 // Says "0.918 (0.897 to 0.931)": the interval of 80 %.
 std::string SayInterval(const Interval& interval);
+// Says "0.96", rounded as a percentage is, so that 0.955 is 96 % beside it, and
+// never that something is sure.
+std::string SayChance(double probability);
 // Says "layer.0, layer.1 and 3 more".
 std::string SayModules(const std::vector<std::string>& modules);
 

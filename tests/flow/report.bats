@@ -186,6 +186,9 @@ assert len({frozenset(s) for s in seeds.values()}) == 1, seeds'
   [ "$status" -eq 0 ]
   [[ $output == *"films-apply is there and goes on"* ]]
   [ "$(frostline trial list films-apply --json | grep -c '"number"')" -eq "$before" ]
+  run frostline apply films --trial 0 --seeds 2
+  [ "$status" -eq 5 ]
+  says "films-apply tries the plan, and not trial 0" "--as ID"
   run frostline apply films --as films
   echo "$output"
   [ "$status" -eq 5 ]

@@ -45,7 +45,7 @@ class Trainer {
   void Stop(const Trial& trial, const FineTuning& training);
   void Finish(const char* state, const FineTuning& training, double seconds);
   void Fail(const std::string& cause);
-  void HandBack(const std::string& cause);
+  void FailHere(const std::string& cause);
 
   LineInput input_{STDIN_FILENO};
   Task task_ = MakeTask();
@@ -73,7 +73,7 @@ int Trainer::Run() {
 void Trainer::RunTrial(const json& message) {
   Trial trial;
   const std::string stranger = ForeignModel(message);
-  if (!stranger.empty()) return HandBack(stranger);
+  if (!stranger.empty()) return FailHere(stranger);
   const std::string mistake = ReadTrial(message, &trial);
   if (!mistake.empty()) return Fail(mistake);
   stop_reason_.clear();
@@ -170,8 +170,8 @@ void Trainer::Fail(const std::string& cause) {
   Say({{"type", "finish"}, {"state", "failed"}, {"cause", cause}});
 }
 
-// The trial is no worse for it: another worker can have what is missing here.
-void Trainer::HandBack(const std::string& cause) {
+// It is this worker's fault, and another may have what is missing here.
+void Trainer::FailHere(const std::string& cause) {
   Say({{"type", "finish"},
        {"state", "failed"},
        {"class", "infrastructure"},

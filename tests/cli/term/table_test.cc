@@ -57,6 +57,9 @@ TEST(Table, CutsNoNumber) {
   EXPECT_EQ(table.Render(19), "ID    DONE  OUTSIDE\ndemo    40      200\n");
   EXPECT_EQ(table.Render(18), "ID    DONE …\ndemo    40\n");
   EXPECT_EQ(table.Render(11), "ID …\ndemo\n");
+  Table wide({{"MODULE"}, {"COST, 80 %"}});
+  wide.AddRow({"layer.0", "-0.002 (-0.041 – 0.067)"});
+  EXPECT_EQ(wide.Render(30), "MODULE …\nlayer.0\n");
 }
 
 TEST(Table, LeavesOutWhatIsEmptyBeforeAllElse) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "importance/plan/plan_questions.h"
+#include "importance/plan/plan_sentences.h"
 #include "importance/plan/prediction.h"
 #include "importance/plan/study_belief.h"
 #include "sampler/factory.h"
@@ -80,7 +81,7 @@ TEST(StudyPlan, WithoutToleranceNothingIsFrozenThatMayCostSomething) {
 
 // What the plan trains though freezing it would do as well, by itself.
 bool IsEither(const PlannedModule& module) {
-  return module.reason.starts_with("freezing it would do, but not beside");
+  return module.reason.starts_with("by itself it could be frozen, too; ");
 }
 
 // Probability and interval are of one comparison: neither denies the other.
@@ -115,7 +116,7 @@ TEST(StudyPlan, WhatFreezingCostsAndHowSureThatIsNeverContradict) {
   }
 }
 
-TEST(StudyPlan, WhatWouldDoFrozenButNotBesideOthersIsNoneThatIsNotKnown) {
+TEST(StudyPlan, WhatCouldBeFrozenTooIsNoneThatIsNotKnown) {
   const Space space = Modules(5, 6);
   int told = 0;
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
@@ -123,12 +124,20 @@ TEST(StudyPlan, WhatWouldDoFrozenButNotBesideOthersIsNoneThatIsNotKnown) {
         space, kScore, UniformTrials(space, 40, TwoMatterNoisily, seed), 0.05);
     const bool has_one =
         std::any_of(plan.modules.begin(), plan.modules.end(), IsEither);
-    EXPECT_EQ(plan.verdict.find("freeze or train") != std::string::npos,
+    EXPECT_EQ(plan.verdict.find("could be frozen") != std::string::npos,
               has_one)
         << plan.verdict;
     told += has_one ? 1 : 0;
   }
   EXPECT_GT(told, 0);
+}
+
+// As `Probability` of the command line rounds them, in the line below.
+TEST(StudyPlan, ChancesAreRoundedAsPercentagesAre) {
+  EXPECT_EQ(SayChance(0.615), "0.62");
+  EXPECT_EQ(SayChance(0.955), "0.96");
+  EXPECT_EQ(SayChance(1.0), "0.99");
+  EXPECT_EQ(SayChance(0.0), "0.01");
 }
 
 TEST(StudyPlan, LossesAreMinimised) {
