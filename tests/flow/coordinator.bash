@@ -27,3 +27,10 @@ run_trials() {
   timeout "$1" frostline worker --exec 'python3 trainer.py' --id one \
     --idle-timeout 3s >worker.log 2>&1 3>&-
 }
+
+# Ends the worker $worker at once, and waits for it: it writes in its folder, which
+# is removed behind the test, and would wait for a trainer that does not listen.
+end_worker() {
+  kill -KILL "$worker"
+  wait "$worker" || true
+}

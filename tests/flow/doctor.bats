@@ -62,7 +62,7 @@ waits_one() { frostline status | grep -q '1 live, 1 waiting'; }
   wait_for 20 waits_one
   frostline doctor --only coordinator >said
   frostline study why one >>said
-  kill "$worker"
+  end_worker
   frostline study delete one --yes
   run cat said
   says "with 1 study and 1 worker" \

@@ -210,7 +210,7 @@ print(max(map(len, lines)))' "$output"
   run python3 -c 'import json
 for row in json.load(open("top.json"))["rows"]:
     print(row["worker"], row["study"], row["trial"], row["best"])'
-  kill "$worker"
+  end_worker
   [ "$output" = "gpu03 waits studies/waits/trials/1 accuracy 0.8125" ]
 }
 
@@ -262,7 +262,7 @@ wrong = [pair for pair in told if pair[0] != pair[1]]
 print(len(told), "screens,", len(wrong), "of them wrong:", wrong[:5])
 sys.exit(len(told) < 10 or wrong != [])
 PY
-  kill "$worker"
+  end_worker
   frostline study stop busy
   echo "$output"
   [ "$status" -eq 0 ]

@@ -430,7 +430,7 @@ print([t["note"] for t in json.load(sys.stdin)["trials"] if t["note"]])'
   [ "$status" -eq 5 ]
   frostline study show slow >shown.log
   frostline study delete slow --force --yes
-  kill "$worker"
+  end_worker
   run frostline study show slow
   [ "$status" -eq 3 ]
 }
