@@ -3,8 +3,8 @@
 // File: judged_points.h
 //
 // In which order points stand, where some ran once and others with several
-// seeds. It is no forecast: how far one good run has to be drawn back depends on
-// noise that is not known where all ran once.
+// seeds. It is no forecast: how far one good run has to be drawn back depends
+// on noise that is not known where all ran once.
 //
 //   score(p)  = mean over its runs of (value - luck of the run's seed)
 //   judged(p) = (runs of p * score(p) + mean of all scores) / (runs of p + 1)
