@@ -38,7 +38,7 @@ absl::Status WatchPrinter::Begin(const v1::Study& study) {
   RETURN_IF_ERROR(UpdateBest());
   RETURN_IF_ERROR(FetchDurations());
   if (has_ended_) return absl::OkStatus();  // End() has the line
-  std::cout << StudyLine() << std::endl;
+  std::cout << StudyLine() << '\n' << std::flush;
   if (study.counts().running() == 0) SayWhyNothingRuns();
   return absl::OkStatus();
 }
@@ -75,7 +75,7 @@ void WatchPrinter::TakeTrial(const v1::Trial& trial) {
   AddDuration(trial, &durations_);
   if (!IsWorthALine(trial)) return;
   area_.Clear();
-  std::cout << TrialLine(trial, study_.spec()) << std::endl;
+  std::cout << TrialLine(trial, study_.spec()) << '\n' << std::flush;
 }
 
 void WatchPrinter::OnBreak(const absl::Status& status) {
@@ -100,13 +100,13 @@ void WatchPrinter::OnRunning(const std::vector<v1::Trial>& running,
 
 void WatchPrinter::PrintSummary() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::cout << StudyLine() << std::endl;
+  std::cout << StudyLine() << '\n' << std::flush;
 }
 
 ExitCode WatchPrinter::End() {
   const std::lock_guard<std::mutex> lock(mutex_);
   area_.Clear();
-  std::cout << StudyLine() << std::endl;
+  std::cout << StudyLine() << '\n' << std::flush;
   if (!has_ended_) return kExitOk;
   ShowFront();
   return study_.counts().succeeded() > 0 ? kExitOk : kExitNoResult;
@@ -160,7 +160,8 @@ void WatchPrinter::TakeStudy(const v1::Study& study) {
   if (!changed || IsDone()) return;
   area_.Clear();
   std::cout << "study  " << NameOf(study.state()) << "  "
-            << study.state_reason() << std::endl;
+            << study.state_reason() << '\n'
+            << std::flush;
 }
 
 absl::Status WatchPrinter::UpdateBest() {

@@ -139,6 +139,7 @@ std::string Table::Render(int max_width) const {
   const std::vector<int> widths = Widths();
   const std::vector<std::size_t> shown = Shown(widths, max_width);
   std::vector<std::string> titles;
+  titles.reserve(columns_.size());
   for (const Column& column : columns_) titles.push_back(column.title);
   std::string head = Line(titles, widths, shown);
   std::size_t told = 0;  // of what is empty nothing is left out

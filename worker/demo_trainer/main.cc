@@ -25,7 +25,9 @@ using nlohmann::json;
 
 constexpr char kSoftware[] = "frostline-demo-trainer " FROSTLINE_VERSION;
 
-void Say(const json& message) { std::cout << message.dump() << std::endl; }
+void Say(const json& message) {
+  std::cout << message.dump() << '\n' << std::flush;
+}
 
 double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
@@ -60,7 +62,7 @@ int Trainer::Run() {
     if (!line.has_value()) return 0;
     const json message = json::parse(*line, nullptr, false);
     if (!message.is_object()) {
-      std::cerr << "no message: " << *line << std::endl;
+      std::cerr << "no message: " << *line << '\n' << std::flush;
       return 1;
     }
     const std::string type = message.value("type", "");
