@@ -45,8 +45,9 @@ std::string LabelOf(const v1::EnqueuedTrial& trial, const std::string& key) {
 // Null where no rival is at the point of `named`.
 const v1::EnqueuedTrial* RivalAt(const v1::GetPlanRivalsReply& rivals,
                                  const v1::Trial& named) {
+  const std::string point = PointKeyOf(named);
   for (const v1::EnqueuedTrial& trial : rivals.trials()) {
-    if (IsAtPointOf(trial, named)) return &trial;
+    if (PointKeyOf(trial) == point) return &trial;
   }
   return nullptr;
 }
@@ -86,12 +87,13 @@ bool HasBestTrial(const v1::GetPlanRivalsReply& rivals) {
 std::vector<v1::EnqueuedTrial> TrialsWith(
     const v1::Trial& named, const v1::GetPlanRivalsReply& rivals) {
   const v1::EnqueuedTrial* const same = RivalAt(rivals, named);
+  const std::string point = PointKeyOf(named);
   const bool has_best = HasBestTrial(rivals);
   std::vector<v1::EnqueuedTrial> trials;
   for (const v1::EnqueuedTrial& trial : rivals.trials()) {
     const bool is_plan = LabelOf(trial, "rival") == kPlan;
     if (is_plan) trials.push_back(Renamed(trial, named, same));
-    if (IsAtPointOf(trial, named) || (is_plan && has_best)) continue;
+    if (PointKeyOf(trial) == point || (is_plan && has_best)) continue;
     trials.push_back(is_plan ? AsBestTrial(trial) : trial);
   }
   for (v1::EnqueuedTrial& trial : trials) {

@@ -198,8 +198,9 @@ std::string WatchPrinter::StudyLine() const {
 void WatchPrinter::ShowArea() {
   if (is_study_behind_) return;
   std::vector<std::string> lines;
-  if (running_.are_all_known() && !running_.All().empty()) {
-    lines = RunningLines(running_.All(), durations_, clock_.Wall(),
+  std::vector<v1::Trial> running = running_.All();
+  if (running_.are_all_known() && !running.empty()) {
+    lines = RunningLines(std::move(running), durations_, clock_.Wall(),
                          LiveArea::Size().height / 2);
   }
   lines.push_back(StatusText(running_.Counted(study_)));

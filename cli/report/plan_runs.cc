@@ -37,9 +37,10 @@ const v1::Trial* FindTrial(const StudyRecord& record,
 const v1::Trial& FirstAtPointOf(const StudyRecord& record,
                                 const v1::Trial& run) {
   const auto& trials = record.trials.trials();
+  const std::string point = PointKeyOf(run);
   const auto found = std::find_if(
       trials.begin(), trials.end(),
-      [&run](const v1::Trial& trial) { return AreAtOnePoint(trial, run); });
+      [&point](const v1::Trial& trial) { return PointKeyOf(trial) == point; });
   return found == trials.end() ? run : *found;
 }
 
@@ -50,7 +51,10 @@ std::string EarlierPlanWords(const StudyRecord& record) {
   const auto runs = NumbersOfRuns(*record.verification);
   const v1::Trial* const run =
       runs.empty() ? nullptr : FindTrial(record, runs[0]);
-  if (run == nullptr || IsAtPointOf(record.plan->as_trial(), *run)) return "";
+  if (run == nullptr ||
+      PointKeyOf(record.plan->as_trial()) == PointKeyOf(*run)) {
+    return "";
+  }
   const v1::Trial& first = FirstAtPointOf(record, *run);
   const bool is_new = first.number() == run->number();
   return absl::StrCat(

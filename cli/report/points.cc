@@ -2,37 +2,38 @@
 #include "cli/report/points.h"
 
 #include <map>
-#include <string>
+
+#include "absl/strings/str_cat.h"
 
 namespace frostline::cli {
 namespace {
 
 using Values = std::map<std::string, std::string>;
 
-Values ValuesOf(const v1::Trial& trial) {
-  Values values;
-  for (const v1::ParameterValue& value : trial.parameters()) {
-    values[value.name()] = value.value().SerializeAsString();
+std::string KeyOf(const Values& values) {
+  std::string key;
+  for (const auto& [name, value] : values) {
+    absl::StrAppend(&key, name, "=", value, "\n");
   }
-  return values;
-}
-
-Values ValuesOf(const v1::EnqueuedTrial& enqueued) {
-  Values values;
-  for (const auto& [name, value] : enqueued.values()) {
-    values[name] = value.SerializeAsString();
-  }
-  return values;
+  return key;
 }
 
 }  // namespace
 
-bool AreAtOnePoint(const v1::Trial& a, const v1::Trial& b) {
-  return ValuesOf(a) == ValuesOf(b);
+std::string PointKeyOf(const v1::Trial& trial) {
+  Values values;
+  for (const v1::ParameterValue& value : trial.parameters()) {
+    values[value.name()] = value.value().SerializeAsString();
+  }
+  return KeyOf(values);
 }
 
-bool IsAtPointOf(const v1::EnqueuedTrial& enqueued, const v1::Trial& trial) {
-  return ValuesOf(enqueued) == ValuesOf(trial);
+std::string PointKeyOf(const v1::EnqueuedTrial& enqueued) {
+  Values values;
+  for (const auto& [name, value] : enqueued.values()) {
+    values[name] = value.SerializeAsString();
+  }
+  return KeyOf(values);
 }
 
 }  // namespace frostline::cli

@@ -6,15 +6,16 @@
 #ifndef FROSTLINE_CLI_REPORT_POINTS_H_
 #define FROSTLINE_CLI_REPORT_POINTS_H_
 
+#include <string>
+
 #include "frostline/v1/study.pb.h"
 #include "frostline/v1/trial.pb.h"
 
 namespace frostline::cli {
 
-bool AreAtOnePoint(const v1::Trial& a, const v1::Trial& b);
-
-// Whether the trial was, or is to be, of what is enqueued without a strategy.
-bool IsAtPointOf(const v1::EnqueuedTrial& enqueued, const v1::Trial& trial);
+// Of equal points equal, and of no others. What is enqueued has no strategy.
+std::string PointKeyOf(const v1::Trial& trial);
+std::string PointKeyOf(const v1::EnqueuedTrial& enqueued);
 
 }  // namespace frostline::cli
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "cli/report/points.h"
 #include "frostline/v1/study_service.grpc.pb.h"
 #include "statistics/paired/judged_points.h"
 
@@ -12,15 +12,6 @@ namespace frostline::cli {
 namespace {
 
 using Studies = v1::StudyService::Stub;
-
-std::string KeyOf(const v1::Trial& trial) {
-  std::string key;
-  for (const v1::ParameterValue& value : trial.parameters()) {
-    absl::StrAppend(&key, value.name(), "=", value.value().SerializeAsString(),
-                    "\n");
-  }
-  return key;
-}
 
 double MeanOf(const std::vector<v1::Trial>& trials) {
   double sum = 0.0;
@@ -52,7 +43,7 @@ std::vector<RankedPoint> RankPoints(const v1::Study& study,
     if (trial.state() != v1::TRIAL_STATE_SUCCEEDED || trial.values().empty()) {
       continue;
     }
-    const std::string key = KeyOf(trial);
+    const std::string key = PointKeyOf(trial);
     const auto found = std::find(keys.begin(), keys.end(), key);
     const auto place = static_cast<std::size_t>(found - keys.begin());
     if (found == keys.end()) {

@@ -39,10 +39,11 @@ std::string BestTrialSentence(const StudyRecord& record) {
   const auto trials = ByScore(record);
   if (trials.empty()) return "";
   const v1::Trial& best = *trials[0];
+  const std::string point = PointKeyOf(best);
   double sum = 0.0;
   int runs = 0;
   for (const v1::Trial* const trial : trials) {
-    if (!AreAtOnePoint(*trial, best)) continue;
+    if (PointKeyOf(*trial) != point) continue;
     sum += trial->values(0);
     ++runs;
   }
