@@ -22,7 +22,7 @@ bool IsHex(std::string_view text) {
   });
 }
 
-bool IsId(std::string_view text) {
+bool IsTraceId(std::string_view text) {
   return IsHex(text) && text.find_first_not_of('0') != std::string_view::npos;
 }
 
@@ -44,7 +44,7 @@ TraceContext ParseTraceparent(std::string_view text) {
   const bool has_form = text[2] == '-' && text[kSpanAt - 1] == '-' &&
                         text[kFlagsAt - 1] == '-' && IsHex(version) &&
                         version != "ff" && IsHex(flags);
-  if (!has_form || !IsId(trace) || !IsId(span)) return {};
+  if (!has_form || !IsTraceId(trace) || !IsTraceId(span)) return {};
   return {.trace_id = std::string(trace),
           .span_id = std::string(span),
           .is_sampled = IsOdd(flags[1])};

@@ -19,7 +19,7 @@ namespace frostline::cli {
 namespace {
 
 constexpr char kConnectVariable[] = "FROSTLINE_CONNECT";
-constexpr std::size_t kMaxWord = 100;
+constexpr std::size_t kMaxCommandWord = 100;
 // Of `frostline worker`; all else that follows it is the worker's own.
 constexpr const char* kWorkerVerbs[] = {"list", "drain", "invite", "revoke"};
 
@@ -41,10 +41,11 @@ absl::Status FindUnknownCommand(const CLI::App& app,
     if (at->get_subcommands(nullptr).empty()) break;
     const CLI::App* const next = FindCommand(*at, word);
     if (next == nullptr) {
-      return MakeError(ErrorId::kRequestInvalid,
-                       absl::StrCat("there is no command '",
-                                    proto::CleanText(word, kMaxWord), "'"),
-                       Suggest(word, names));
+      return MakeError(
+          ErrorId::kRequestInvalid,
+          absl::StrCat("there is no command '",
+                       proto::CleanText(word, kMaxCommandWord), "'"),
+          Suggest(word, names));
     }
     at = next;
   }
@@ -65,7 +66,7 @@ std::string CauseOf(const CLI::App& app, const CLI::Error& error) {
   const auto* const extras = dynamic_cast<const CLI::ExtrasError*>(&error);
   const std::vector<std::string> words = app.remaining(true);
   if (extras == nullptr || words.empty()) return error.what();
-  return absl::StrCat("'", proto::CleanText(words.front(), kMaxWord),
+  return absl::StrCat("'", proto::CleanText(words.front(), kMaxCommandWord),
                       "' is a word too many");
 }
 

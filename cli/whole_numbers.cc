@@ -15,7 +15,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr std::size_t kMaxWord = 100;
+constexpr std::size_t kMaxNumberWord = 100;
 
 bool IsDigit(char c) {
   return absl::ascii_isdigit(static_cast<unsigned char>(c));
@@ -24,7 +24,7 @@ bool IsDigit(char c) {
 std::string WrongWithWhole(const std::string& word, bool has_sign) {
   std::string_view digits = word;
   if (has_sign && digits.starts_with('-')) digits.remove_prefix(1);
-  const std::string shown = proto::CleanText(word, kMaxWord);
+  const std::string shown = proto::CleanText(word, kMaxNumberWord);
   if (digits.empty() || !std::all_of(digits.begin(), digits.end(), IsDigit)) {
     return absl::StrCat("'", shown, "' is no whole number",
                         has_sign ? "" : " from 0");

@@ -13,6 +13,11 @@ target_include_directories(frostline_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(frostline_options INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual
   -Wundef)
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ takes every source of a batch but the batch itself for a header, in
+  # which a class must not hold a type of an anonymous namespace.
+  target_compile_options(frostline_options INTERFACE -Wno-subobject-linkage)
+endif()
 if(FROSTLINE_SANITIZE)
   target_compile_options(frostline_options INTERFACE
     -fsanitize=${FROSTLINE_SANITIZE} -fno-omit-frame-pointer

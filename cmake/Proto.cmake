@@ -20,6 +20,8 @@ function(frostline_proto NAME)
     list(APPEND SRCS ${GEN})
   endforeach()
   add_library(frostline_${NAME} STATIC ${SRCS})
+  # What protoc writes has the same private names in every file.
+  set_target_properties(frostline_${NAME} PROPERTIES UNITY_BUILD OFF)
   target_include_directories(frostline_${NAME} SYSTEM PUBLIC ${OUT})
   target_link_libraries(frostline_${NAME}
     PUBLIC protobuf::libprotobuf gRPC::grpc++)

@@ -40,8 +40,8 @@ std::size_t CountEdits(const std::string& a, const std::string& b) {
   return row.back();
 }
 
-std::string Suggest(const std::string& name,
-                    const std::vector<std::string>& known) {
+std::string SuggestOption(const std::string& name,
+                          const std::vector<std::string>& known) {
   const std::string nearest = NearestName(name, known);
   return absl::StrCat(
       nearest.empty() ? "" : absl::StrCat("did you mean ", nearest, "? "),
@@ -73,7 +73,7 @@ absl::Status UnknownName(ErrorId error, const std::string& what,
                          const std::vector<std::string>& known,
                          const std::string& field) {
   return MakeError(error, absl::StrCat("there is no ", what, " \"", name, "\""),
-                   Suggest(name, known), field);
+                   SuggestOption(name, known), field);
 }
 
 OptionReader::OptionReader(ErrorId error, std::string owner, std::string field,

@@ -10,14 +10,19 @@ PRESET=$1
 shift
 
 case $PRESET in
-  dev | demo | synthetic) FOLDER=build ;;
+  dev | edit | demo | synthetic) FOLDER=build ;;
   *) FOLDER=build-$PRESET ;;
 esac
 # `demo` and `synthetic` are `dev` with less in it, in the same folder: what is
 # configured for everything is not narrowed again.
 if [ "$FOLDER" = build ] &&
   grep -qs '^FROSTLINE_TESTS:.*=ON' "$FOLDER/CMakeCache.txt"; then
-  PRESET=dev
+  [ "$PRESET" = edit ] || PRESET=dev
+fi
+# Nor is a folder in which somebody edits compiled in batches again.
+if [ "$PRESET" = dev ] &&
+  grep -qs '^CMAKE_UNITY_BUILD:.*=OFF' "$FOLDER/CMakeCache.txt"; then
+  PRESET=edit
 fi
 
 # With paths taken from here, ccache has for a second clone what the first one

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # scripts/check.sh [--no-tidy] [--slow]: everything that looks at the code
 # without running it. Runs all parts, names those that failed, exit 1 if one
-# did. --slow also links every program as a whole, in search of types that are
-# not what another file takes them for.
+# did. --slow also compiles every source by itself, not only the changed ones, and
+# links every program as a whole, in search of types that are not what another
+# file takes them for.
 set -uo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$ROOT"
@@ -35,9 +36,21 @@ contract() {
       --output-on-failure --quiet
 }
 
+# The build compiles in batches: so a source that needs what another one of its
+# batch includes is found.
+alone() {
+  local changed=(--compile)
+  if [ $SLOW = no ]; then
+    mapfile -t changed < <("$ROOT/scripts/changed_sources.sh" | head -n 100)
+  fi
+  "$ROOT/scripts/build.sh" dev --configure &&
+    python3 -B "$ROOT/scripts/sources_alone.py" build "${changed[@]}"
+}
+
 part "format (mend with ./dev fix)" "$ROOT/scripts/format.sh" --dry-run
 part "style" python3 -B "$ROOT/tests/style/style.py"
 part "contract" contract
+part "alone" alone
 part "threads" python3 -B "$ROOT/scripts/thread_safety.py" build
 [ $SLOW = no ] || part "odr" "$ROOT/scripts/build.sh" odr programs
 [ $TIDY = no ] || part "tidy" "$ROOT/scripts/tidy.sh"

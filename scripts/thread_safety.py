@@ -19,6 +19,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "style"))
 
+from sources_alone import sources_of  # noqa: E402
 from tree import read_tree  # noqa: E402
 
 CLANG = "clang++-19"
@@ -118,8 +119,8 @@ def main(arguments):
                   f"a use without {lacking}", file=sys.stderr)
             return 1
     text = pathlib.Path(arguments[0], "compile_commands.json").read_text()
-    entries = {os.path.relpath(entry["file"], ROOT): entry
-               for entry in json.loads(text)}
+    entries = {os.path.relpath(source, ROOT): entry
+               for entry in json.loads(text) for source in sources_of(entry)}
     ours = our_files(read_tree(ROOT))
     on_loop = loop_sources(ours)
     unseen = sorted(on_loop - set(entries))
@@ -128,14 +129,15 @@ def main(arguments):
               f"{' '.join(unseen) or 'nothing is marked'}", file=sys.stderr)
         return 1
     sources = sorted((set(guarded_sources(ours)) | on_loop) & set(entries))
-    broken = []
+    units = {entries[path]["file"]: entries[path] for path in sources}
+    broken = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = pool.map(look, (entries[path] for path in sources))
-        for path, (code, said) in zip(sources, results):
+        for code, said in pool.map(look, units.values()):
             if code != 0:
-                broken.append(path)
+                broken += 1
                 print(said, end="")
-    print(f"threads: {len(sources)} sources, {len(broken)} with findings")
+    print(f"threads: {len(sources)} sources in {len(units)} units, "
+          f"{broken} with findings")
     return 1 if broken or not sources else 0
 
 

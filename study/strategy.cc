@@ -10,8 +10,8 @@
 namespace frostline {
 namespace {
 
-absl::Status Check(const Strategy& strategy, const ModelShape& shape,
-                   const std::string& field) {
+absl::Status CheckStrategy(const Strategy& strategy, const ModelShape& shape,
+                           const std::string& field) {
   if (shape.num_layers == 0) {
     return MakeError(ErrorId::kStudyFieldMissing,
                      "a strategy needs to know the model's layers",
@@ -79,7 +79,7 @@ double RateOfEmbeddings(const Strategy& strategy, int num_layers) {
 absl::StatusOr<std::vector<ModuleRate>> ApplyStrategy(
     const Strategy& strategy, const ModelShape& shape,
     const std::string& field) {
-  RETURN_IF_ERROR(Check(strategy, shape, field));
+  RETURN_IF_ERROR(CheckStrategy(strategy, shape, field));
   std::vector<ModuleRate> rates;
   for (const std::string& module : TopModules(shape)) {
     const int layer = LayerOf(module);

@@ -15,8 +15,8 @@ bool SameRate(double a, double b) {
   return a == b || std::abs(a - b) <= 1e-9 * std::max(a, b);
 }
 
-std::optional<double> RateOf(const std::vector<ModuleRate>& rates,
-                             const std::string& module) {
+std::optional<double> TranslatedRateOf(const std::vector<ModuleRate>& rates,
+                                       const std::string& module) {
   for (const ModuleRate& rate : rates) {
     if (rate.module == module) return rate.rate;
   }
@@ -81,7 +81,7 @@ std::optional<Point> TranslatePoint(const Space& from, const Point& point,
     std::optional<double> value;
     if (bound == modules.end()) {
       value = ValueByName(from, point, parameter);
-    } else if (const auto rate = RateOf(rates, bound->module)) {
+    } else if (const auto rate = TranslatedRateOf(rates, bound->module)) {
       value = ValueOfRate(parameter.domain, *rate);
     }
     if (!value.has_value()) return std::nullopt;
@@ -89,7 +89,7 @@ std::optional<Point> TranslatePoint(const Space& from, const Point& point,
   }
   // Tied modules and fixed rates: each must come out as it was.
   for (const ModuleRate& rate : to.Rates(said)) {
-    const auto before = RateOf(rates, rate.module);
+    const auto before = TranslatedRateOf(rates, rate.module);
     if (before.has_value() && !SameRate(*before, rate.rate)) {
       return std::nullopt;
     }

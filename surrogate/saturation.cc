@@ -11,7 +11,7 @@
 namespace frostline::surrogate {
 namespace {
 
-constexpr std::size_t kPilotRows = 60;
+constexpr std::size_t kSaturationPilotRows = 60;
 constexpr int kPilotSteps = 5;
 // How far the end may lie below the best value, in deviations of the values;
 // so far as the first, the scale is as good as straight.
@@ -38,7 +38,7 @@ double LogDensity(Rows rows, const Saturation& saturation, VectorXd& start,
 Rows PilotOf(const Rows& rows, const std::stop_token& stop) {
   Rows pilot;
   pilot.axes = rows.axes;
-  for (const std::size_t row : SpreadRows(rows, kPilotRows, stop)) {
+  for (const std::size_t row : SpreadRows(rows, kSaturationPilotRows, stop)) {
     pilot.cells.push_back(rows.cells[row]);
     pilot.values.push_back(rows.values[row]);
     if (!rows.doubt.empty()) pilot.doubt.push_back(rows.doubt[row]);

@@ -20,7 +20,7 @@ namespace frostline::tls {
 namespace {
 
 constexpr char kScheme[] = "spiffe://";
-constexpr WallMicros kSecond = 1'000'000;
+constexpr WallMicros kCertificateSecond = 1'000'000;
 
 absl::Status NoCertificate(const std::string& cause, const std::string& fix) {
   return MakeError(ErrorId::kTlsFile, cause, fix);
@@ -37,7 +37,7 @@ absl::StatusOr<Certificate> Parse(const std::string& pem) {
 WallMicros MicrosOf(const ASN1_TIME* time) {
   std::tm parts{};
   if (ASN1_TIME_to_tm(time, &parts) != 1) return 0;
-  return static_cast<WallMicros>(timegm(&parts)) * kSecond;
+  return static_cast<WallMicros>(timegm(&parts)) * kCertificateSecond;
 }
 
 std::string TextOf(const ASN1_STRING* text) {

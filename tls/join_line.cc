@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kTokenIdDigits = 16;
 constexpr std::size_t kSecretDigits = 64;
 constexpr std::size_t kFingerprintDigits = 64;
-constexpr std::size_t kLongestHost = 253;
+constexpr std::size_t kLongestJoinHost = 253;
 constexpr int kLastPort = 65'535;
 
 absl::Status Broken(const std::string& cause) {
@@ -37,7 +37,7 @@ bool IsHex(const std::string& text, std::size_t digits) {
          });
 }
 
-absl::Status ReadToken(const std::string& text, JoinLine* line) {
+absl::Status ReadJoinToken(const std::string& text, JoinLine* line) {
   const std::vector<std::string> parts = absl::StrSplit(text, '_');
   if (parts.size() != 3 || parts[0] != "frost" ||
       !IsHex(parts[1], kTokenIdDigits) || !IsHex(parts[2], kSecretDigits)) {
@@ -49,7 +49,7 @@ absl::Status ReadToken(const std::string& text, JoinLine* line) {
 }
 
 bool IsName(const std::string& host) {
-  return !host.empty() && host.size() <= kLongestHost &&
+  return !host.empty() && host.size() <= kLongestJoinHost &&
          std::all_of(host.begin(), host.end(), [](char c) {
            return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
                   c == '.' || c == '-' || c == '_';
@@ -92,7 +92,7 @@ absl::StatusOr<JoinLine> ParseJoinLine(const std::string& given) {
     return Broken("is no line of the form TOKEN@HOST:PORT#FINGERPRINT");
   }
   JoinLine line;
-  RETURN_IF_ERROR(ReadToken(text.substr(0, at), &line));
+  RETURN_IF_ERROR(ReadJoinToken(text.substr(0, at), &line));
   RETURN_IF_ERROR(ReadAddress(text.substr(at + 1, hash - at - 1), &line));
   line.ca_sha256 = absl::AsciiStrToLower(text.substr(hash + 1));
   if (IsHex(line.ca_sha256, kFingerprintDigits)) return line;

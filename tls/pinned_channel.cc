@@ -23,7 +23,7 @@ namespace {
 
 namespace verified = grpc::experimental;
 
-constexpr WallMicros kSecond = 1'000'000;
+constexpr WallMicros kPinnedSecond = 1'000'000;
 constexpr std::size_t kMostCertificates = 16;
 
 absl::Status Wrong(const std::string& cause) {
@@ -98,7 +98,8 @@ absl::Status CheckSignatures(const std::vector<Certificate>& chain,
   X509_VERIFY_PARAM* const asked = X509_STORE_CTX_get0_param(context.get());
   X509_VERIFY_PARAM_set_flags(asked, X509_V_FLAG_PARTIAL_CHAIN);
   X509_VERIFY_PARAM_set_purpose(asked, X509_PURPOSE_SSL_SERVER);
-  X509_VERIFY_PARAM_set_time(asked, static_cast<std::time_t>(now / kSecond));
+  X509_VERIFY_PARAM_set_time(asked,
+                             static_cast<std::time_t>(now / kPinnedSecond));
   if (X509_verify_cert(context.get()) == 1) return absl::OkStatus();
   return Judge(X509_STORE_CTX_get_error(context.get()), host);
 }

@@ -8,7 +8,7 @@
 namespace frostline {
 namespace {
 
-constexpr std::size_t kDigits = 64;
+constexpr std::size_t kChainDigits = 64;
 constexpr std::size_t kSequenceDigits = 12;
 constexpr std::string_view kBeforeChain = ",\"chain_sha256\":\"";
 constexpr std::string_view kAfterChain = "\"}";
@@ -18,7 +18,7 @@ char ValueOf(char digit) {
 }
 
 std::string BytesOf(std::string_view digits) {
-  std::string bytes(kDigits / 2, '\0');
+  std::string bytes(kChainDigits / 2, '\0');
   if (!IsSha256(digits)) return bytes;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     bytes[i] = static_cast<char>((ValueOf(digits[2 * i]) << 4) |
@@ -37,7 +37,7 @@ std::string AuditFileName(std::int64_t first_sequence) {
   return "audit-" + number + ".jsonl";
 }
 
-std::string FirstChain() { return std::string(kDigits, '0'); }
+std::string FirstChain() { return std::string(kChainDigits, '0'); }
 
 std::string NextChain(const std::string& previous, std::string_view text) {
   Sha256Sum sum;
@@ -56,13 +56,13 @@ std::string ChainedLine(std::string_view text, const std::string& chain) {
 
 std::optional<ChainedText> ReadChainedLine(std::string_view line) {
   constexpr std::size_t kTail =
-      kBeforeChain.size() + kDigits + kAfterChain.size();
+      kBeforeChain.size() + kChainDigits + kAfterChain.size();
   if (line.size() <= kTail) return std::nullopt;
   const std::string_view tail = line.substr(line.size() - kTail);
-  const std::string_view chain = tail.substr(kBeforeChain.size(), kDigits);
-  const bool good = tail.substr(0, kBeforeChain.size()) == kBeforeChain &&
-                    IsSha256(chain) &&
-                    tail.substr(kBeforeChain.size() + kDigits) == kAfterChain;
+  const std::string_view chain = tail.substr(kBeforeChain.size(), kChainDigits);
+  const bool good =
+      tail.substr(0, kBeforeChain.size()) == kBeforeChain && IsSha256(chain) &&
+      tail.substr(kBeforeChain.size() + kChainDigits) == kAfterChain;
   if (!good) return std::nullopt;
   return ChainedText{line.substr(0, line.size() - kTail), chain};
 }

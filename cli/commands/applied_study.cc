@@ -37,7 +37,8 @@ void KeepPrecision(const v1::Study& searched, v1::StudySpec& spec) {
   spec.mutable_training()->set_precision(decided);
 }
 
-std::string LabelOf(const v1::EnqueuedTrial& trial, const std::string& key) {
+std::string AppliedLabelOf(const v1::EnqueuedTrial& trial,
+                           const std::string& key) {
   const auto found = trial.labels().find(key);
   return found == trial.labels().end() ? "" : found->second;
 }
@@ -64,7 +65,7 @@ v1::EnqueuedTrial Renamed(v1::EnqueuedTrial plan, const v1::Trial& named,
   auto& labels = *plan.mutable_labels();
   labels["rival"] = absl::StrCat("trial ", named.number());
   for (const char* const key : {"predicted", "one_run"}) {
-    labels[key] = same != nullptr ? LabelOf(*same, key) : kNoInterval;
+    labels[key] = same != nullptr ? AppliedLabelOf(*same, key) : kNoInterval;
   }
   return plan;
 }
@@ -78,7 +79,7 @@ v1::EnqueuedTrial AsBestTrial(v1::EnqueuedTrial plan) {
 
 bool HasBestTrial(const v1::GetPlanRivalsReply& rivals) {
   return absl::c_any_of(rivals.trials(), [](const v1::EnqueuedTrial& trial) {
-    return LabelOf(trial, "rival") == kBestTrial;
+    return AppliedLabelOf(trial, "rival") == kBestTrial;
   });
 }
 
@@ -91,7 +92,7 @@ std::vector<v1::EnqueuedTrial> TrialsWith(
   const bool has_best = HasBestTrial(rivals);
   std::vector<v1::EnqueuedTrial> trials;
   for (const v1::EnqueuedTrial& trial : rivals.trials()) {
-    const bool is_plan = LabelOf(trial, "rival") == kPlan;
+    const bool is_plan = AppliedLabelOf(trial, "rival") == kPlan;
     if (is_plan) trials.push_back(Renamed(trial, named, same));
     if (PointKeyOf(trial) == point || (is_plan && has_best)) continue;
     trials.push_back(is_plan ? AsBestTrial(trial) : trial);
@@ -140,7 +141,7 @@ absl::StatusOr<v1::CreateStudyRequest> ApplyRequest(
 
 std::string WhatIsTried(const v1::StudySpec& spec) {
   const std::string first =
-      spec.enqueue().empty() ? "" : LabelOf(spec.enqueue(0), "rival");
+      spec.enqueue().empty() ? "" : AppliedLabelOf(spec.enqueue(0), "rival");
   return first == kPlan ? "the plan" : first;
 }
 

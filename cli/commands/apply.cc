@@ -25,7 +25,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr int kMostSeeds = 32;
+constexpr int kMostApplySeeds = 32;
 
 struct ApplyArgs {
   std::string study;
@@ -123,7 +123,7 @@ absl::StatusOr<v1::PlanVerification> Await(Session& session, Client& client,
       });
 }
 
-absl::StatusOr<ExitCode> Apply(Session& session, const ApplyArgs& args) {
+absl::StatusOr<ExitCode> ApplyPlan(Session& session, const ApplyArgs& args) {
   ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.study));
   const std::string id = args.id.empty() ? LastPart(name) + "-apply" : args.id;
   RETURN_IF_ERROR(CheckNewName(id, "--as"));
@@ -152,7 +152,8 @@ void AddApplyCommand(CLI::App& app, Invocation& invocation) {
   CLI::App* const verb = AddVerb(
       app, "apply",
       "Train a study's plan beside its baselines, and keep the best model",
-      invocation, [args](Session& session) { return Apply(session, *args); });
+      invocation,
+      [args](Session& session) { return ApplyPlan(session, *args); });
   verb->add_option("STUDY", args->study, "The study that was searched")
       ->required();
   verb->add_option("--trial", args->trial,
@@ -162,7 +163,7 @@ void AddApplyCommand(CLI::App& app, Invocation& invocation) {
                    "How much of the score the plan may give up")
       ->check(AtLeastZero());
   verb->add_option("--seeds", args->seeds, "Runs of each, the same for all")
-      ->check(CLI::Range(1, kMostSeeds))
+      ->check(CLI::Range(1, kMostApplySeeds))
       ->capture_default_str();
   verb->add_option("--as", args->id, "The new study's id [STUDY-apply]")
       ->type_name("ID");

@@ -19,7 +19,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr int kPageSize = 1000;
+constexpr int kAuditPageSize = 1000;
 constexpr int kMostEntries = 1'000'000;
 
 struct AuditArgs {
@@ -31,7 +31,7 @@ struct AuditArgs {
   Output output;
 };
 
-absl::StatusOr<std::string> FilterOf(const AuditArgs& args) {
+absl::StatusOr<std::string> AuditFilterOf(const AuditArgs& args) {
   std::vector<std::string> terms;
   const auto add = [&terms](const char* field, const std::string& value) {
     if (!value.empty()) {
@@ -58,14 +58,14 @@ CLI::Validator WithoutQuotes() {
       "");
 }
 
-absl::StatusOr<std::vector<v1::AuditEntry>> Fetch(Client& client,
-                                                  const AuditArgs& args) {
+absl::StatusOr<std::vector<v1::AuditEntry>> FetchAudit(Client& client,
+                                                       const AuditArgs& args) {
   v1::ListAuditEntriesRequest request;
-  ASSIGN_OR_RETURN(*request.mutable_filter(), FilterOf(args));
+  ASSIGN_OR_RETURN(*request.mutable_filter(), AuditFilterOf(args));
   std::vector<v1::AuditEntry> entries;
   do {
     const int missing = args.limit - static_cast<int>(entries.size());
-    request.set_page_size(std::min(missing, kPageSize));
+    request.set_page_size(std::min(missing, kAuditPageSize));
     ASSIGN_OR_RETURN(
         const v1::ListAuditEntriesReply page,
         client.Call(&v1::AdminService::Stub::ListAuditEntries, request));
@@ -76,9 +76,9 @@ absl::StatusOr<std::vector<v1::AuditEntry>> Fetch(Client& client,
   return entries;
 }
 
-absl::StatusOr<ExitCode> List(Session& session, const AuditArgs& args) {
+absl::StatusOr<ExitCode> ListAudit(Session& session, const AuditArgs& args) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  ASSIGN_OR_RETURN(auto entries, Fetch(*client, args));
+  ASSIGN_OR_RETURN(auto entries, FetchAudit(*client, args));
   // Where the prompt comes next, what happened last is what one looks for.
   std::reverse(entries.begin(), entries.end());
   // JSON has been lines from the start, with the keys of the audit's own file.
@@ -124,7 +124,7 @@ void AddAuditCommands(CLI::App& app, Invocation& invocation) {
   noun->callback([noun, args, &invocation] {
     if (!noun->get_subcommands().empty()) return;
     invocation.action = [args](Session& session) {
-      return List(session, *args);
+      return ListAudit(session, *args);
     };
   });
   noun->add_option("--study", args->study, "Of one study and its trials")

@@ -24,7 +24,8 @@ absl::StatusOr<v1::ListCertificatesReply> FetchCertificates(Client& client) {
                            v1::ListCertificatesRequest());
 }
 
-absl::StatusOr<ExitCode> List(Session& session, const Output& output) {
+absl::StatusOr<ExitCode> ListCertificates(Session& session,
+                                          const Output& output) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const auto all, FetchCertificates(*client));
   RETURN_IF_ERROR(PrintList(
@@ -62,8 +63,9 @@ absl::StatusOr<std::string> CompleteSum(Client& client,
                    " and more of one that `frostline cert list` shows"));
 }
 
-absl::StatusOr<ExitCode> Revoke(Session& session, const std::string& digits,
-                                const std::string& subject) {
+absl::StatusOr<ExitCode> RevokeCertificate(Session& session,
+                                           const std::string& digits,
+                                           const std::string& subject) {
   if (digits.empty() == subject.empty()) {
     return MakeError(ErrorId::kRequestInvalid,
                      "one certificate is revoked, or all of a subject",
@@ -95,16 +97,17 @@ void AddCertificateCommands(CLI::App& app, Invocation& invocation) {
       "cert", "Certificates that the coordinator issued or has seen");
   noun->require_subcommand(1)->fallthrough();
   const auto output = std::make_shared<Output>();
-  AddListFormats(
-      AddVerb(*noun, "list", "List certificates", invocation,
-              [output](Session& session) { return List(session, *output); }),
-      *output);
+  AddListFormats(AddVerb(*noun, "list", "List certificates", invocation,
+                         [output](Session& session) {
+                           return ListCertificates(session, *output);
+                         }),
+                 *output);
   const auto digits = std::make_shared<std::string>();
   const auto subject = std::make_shared<std::string>();
   CLI::App* const revoke = AddVerb(
       *noun, "revoke", "End a certificate, or all of a subject, at once",
       invocation, [digits, subject](Session& session) {
-        return Revoke(session, *digits, *subject);
+        return RevokeCertificate(session, *digits, *subject);
       });
   revoke->add_option("SHA256", *digits, "Its digits, or the first of them");
   revoke->add_option("--subject", *subject, "All of workers/gpu03, ana")

@@ -9,14 +9,15 @@
 namespace frostline::cli {
 namespace {
 
-struct CompareArgs {
+struct StudyCompareArgs {
   std::string first;
   std::string second;
   QuestionFlags question;
   OutputFlags output;
 };
 
-absl::StatusOr<ExitCode> Compare(Session& session, const CompareArgs& args) {
+absl::StatusOr<ExitCode> CompareStudies(Session& session,
+                                        const StudyCompareArgs& args) {
   v1::CompareStudiesRequest request;
   ASSIGN_OR_RETURN(*request.mutable_first(), StudyNameFrom(args.first));
   ASSIGN_OR_RETURN(*request.mutable_second(), StudyNameFrom(args.second));
@@ -42,10 +43,11 @@ absl::StatusOr<ExitCode> Compare(Session& session, const CompareArgs& args) {
 }  // namespace
 
 void AddCompareCommand(CLI::App& app, Invocation& invocation) {
-  const auto args = std::make_shared<CompareArgs>();
+  const auto args = std::make_shared<StudyCompareArgs>();
   CLI::App* const verb = AddVerb(
       app, "compare", "Whether the same modules mattered in two studies",
-      invocation, [args](Session& session) { return Compare(session, *args); });
+      invocation,
+      [args](Session& session) { return CompareStudies(session, *args); });
   verb->add_option("FIRST", args->first, "A study")->required();
   verb->add_option("SECOND", args->second, "Another one")->required();
   args->question.AddTo(*verb);

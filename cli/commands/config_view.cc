@@ -16,7 +16,8 @@ namespace frostline::cli {
 namespace {
 
 // A variable as the environment has it, or a file, or what is usual.
-Setting SettingOf(const ConfigKey& key, const Configuration& configuration) {
+Setting ConfigSettingOf(const ConfigKey& key,
+                        const Configuration& configuration) {
   const auto variable = configuration.variables.find(key.variable);
   const ConfigValue* const value = configuration.Find(key.name);
   Setting made{key.name, key.unless_said, "default"};
@@ -31,7 +32,7 @@ Setting SettingOf(const ConfigKey& key, const Configuration& configuration) {
   return made;
 }
 
-std::string OriginOf(const Target& target) {
+std::string SettingOriginOf(const Target& target) {
   if (target.why == kNobodyNames) return "default";
   const bool is_variable = target.why.starts_with("FROSTLINE_");
   const std::string why = absl::StrCat(is_variable ? "$" : "", target.why);
@@ -47,12 +48,12 @@ Setting CredentialOf(const ConfigKey& key, const std::string& used,
                      const Target& target) {
   if (used.empty()) return {key.name, "", "default"};
   if (used == flag) return {key.name, used, key.flag};
-  const Setting said = SettingOf(key, session.configuration);
+  const Setting said = ConfigSettingOf(key, session.configuration);
   if (said.value == used) return {key.name, used, said.origin};
-  return {key.name, used, OriginOf(target)};
+  return {key.name, used, SettingOriginOf(target)};
 }
 
-google::protobuf::Struct MessageOf(const std::vector<Setting>& settings) {
+google::protobuf::Struct ConfigMessageOf(const std::vector<Setting>& settings) {
   google::protobuf::Struct message;
   auto& list = *(*message.mutable_fields())["settings"].mutable_list_value();
   for (const Setting& setting : settings) {
@@ -83,7 +84,7 @@ absl::StatusOr<ExitCode> View(const Session& session, const Output& output) {
     return table.Render(session.terminal.width);
   };
   RETURN_IF_ERROR(
-      PrintOne(session.terminal, output, MessageOf(settings), text));
+      PrintOne(session.terminal, output, ConfigMessageOf(settings), text));
   return kExitOk;
 }
 
@@ -102,13 +103,13 @@ absl::StatusOr<std::vector<Setting>> SettingsOf(const Session& session) {
                                 const std::string& flag) {
       return CredentialOf(key, path, flag, session, target);
     };
-    Setting setting = SettingOf(key, session.configuration);
+    Setting setting = ConfigSettingOf(key, session.configuration);
     if (key.name == "connect") {
-      setting = {key.name, target.connect, OriginOf(target)};
+      setting = {key.name, target.connect, SettingOriginOf(target)};
     } else if (key.name == "context") {
       const bool is_of_one = !target.context.empty();
       setting = {key.name, target.context,
-                 is_of_one ? OriginOf(target) : "default"};
+                 is_of_one ? SettingOriginOf(target) : "default"};
     } else if (key.name == "token_file") {
       setting = credential(used.token, flags.token);
     } else if (key.name == "tls_ca") {

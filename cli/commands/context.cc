@@ -28,7 +28,7 @@ std::string TokenIdOf(const Context& context) {
 }
 
 // What is known of a context; `refused` says why it cannot be used.
-struct Shown {
+struct ShownContext {
   std::string name;
   std::string connect;
   std::string folder;
@@ -38,9 +38,9 @@ struct Shown {
   bool current = false;
 };
 
-Shown Look(const ContextStore& contexts, const std::string& name,
-           const std::string& current) {
-  Shown shown;
+ShownContext Look(const ContextStore& contexts, const std::string& name,
+                  const std::string& current) {
+  ShownContext shown;
   shown.name = name;
   shown.folder = contexts.FolderOf(name);
   shown.current = name == current;
@@ -62,7 +62,7 @@ Shown Look(const ContextStore& contexts, const std::string& name,
   return shown;
 }
 
-google::protobuf::Struct FieldsOf(const Shown& shown) {
+google::protobuf::Struct FieldsOf(const ShownContext& shown) {
   google::protobuf::Struct fields;
   const auto set = [&fields](const char* key, const std::string& text) {
     (*fields.mutable_fields())[key].set_string_value(text);
@@ -77,7 +77,8 @@ google::protobuf::Struct FieldsOf(const Shown& shown) {
   return fields;
 }
 
-absl::StatusOr<ExitCode> List(const Session& session, const Output& output) {
+absl::StatusOr<ExitCode> ListContexts(const Session& session,
+                                      const Output& output) {
   ASSIGN_OR_RETURN(const auto names, session.contexts.Names());
   // Of a damaged one the list is the way out.
   const std::string current = session.contexts.Current().value_or("");
@@ -90,7 +91,7 @@ absl::StatusOr<ExitCode> List(const Session& session, const Output& output) {
   google::protobuf::Struct all;
   auto& list = *(*all.mutable_fields())["contexts"].mutable_list_value();
   for (const std::string& name : names) {
-    const Shown shown = Look(session.contexts, name, current);
+    const ShownContext shown = Look(session.contexts, name, current);
     *list.add_values()->mutable_struct_value() = FieldsOf(shown);
     table.AddRow({shown.name, shown.current ? "yes" : "", shown.connect,
                   shown.ca_sha256.empty() ? "no" : "yes", shown.token_id,
@@ -114,11 +115,12 @@ absl::StatusOr<std::string> NameOrCurrent(const Session& session,
                    "name one; `frostline context list` shows them");
 }
 
-absl::StatusOr<ExitCode> Show(const Session& session, const std::string& name,
-                              const Output& output) {
+absl::StatusOr<ExitCode> ShowContext(const Session& session,
+                                     const std::string& name,
+                                     const Output& output) {
   ASSIGN_OR_RETURN(const std::string wanted, NameOrCurrent(session, name));
   RETURN_IF_ERROR(session.contexts.Read(wanted).status());
-  const Shown shown =
+  const ShownContext shown =
       Look(session.contexts, wanted, session.contexts.Current().value_or(""));
   RETURN_IF_ERROR(PrintOne(session.terminal, output, FieldsOf(shown), [&shown] {
     return absl::StrCat(
@@ -171,7 +173,9 @@ void AddContextCommands(CLI::App& app, Invocation& invocation) {
   const auto output = std::make_shared<Output>();
   AddListFormats(
       AddVerb(*noun, "list", "List contexts, without their tokens", invocation,
-              [output](Session& session) { return List(session, *output); }),
+              [output](Session& session) {
+                return ListContexts(session, *output);
+              }),
       *output);
   AddVerb(*noun, "use", "Make a context the current one", invocation,
           [name](Session& session) { return Use(session, *name); })
@@ -180,7 +184,7 @@ void AddContextCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* const show =
       AddVerb(*noun, "show", "Show a context, without its token", invocation,
               [name, output](Session& session) {
-                return Show(session, *name, *output);
+                return ShowContext(session, *name, *output);
               });
   show->add_option("NAME", *name, "The context; the current one");
   AddOneFormats(show, *output);

@@ -23,7 +23,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr std::size_t kMaxWord = 100;
+constexpr std::size_t kMaxEventWord = 100;
 
 struct EventsArgs {
   std::vector<std::string> studies;
@@ -42,7 +42,7 @@ absl::StatusOr<std::optional<std::int64_t>> RevisionOf(const EventsArgs& args) {
   if (!absl::SimpleAtoi(args.since, &revision) || revision < 0) {
     return MakeError(
         ErrorId::kRequestInvalid,
-        absl::StrCat("--since: '", proto::CleanText(args.since, kMaxWord),
+        absl::StrCat("--since: '", proto::CleanText(args.since, kMaxEventWord),
                      "' is no revision"),
         "give a study's revision, a number from 0, or all", "--since");
   }

@@ -17,7 +17,7 @@ namespace frostline::cli {
 namespace {
 
 // Longer lines are hard to read, on a wide terminal too.
-constexpr int kWidest = 100;
+constexpr int kWidestExplanation = 100;
 constexpr int kOffTerminal = 80;
 
 struct ExplainArgs {
@@ -25,10 +25,11 @@ struct ExplainArgs {
   bool recursive = false;
 };
 
-absl::StatusOr<ExitCode> Explain(const Session& session,
-                                 const ExplainArgs& args) {
+absl::StatusOr<ExitCode> ExplainWord(const Session& session,
+                                     const ExplainArgs& args) {
   const int terminal = session.terminal.width;
-  const int width = terminal == 0 ? kOffTerminal : std::min(terminal, kWidest);
+  const int width =
+      terminal == 0 ? kOffTerminal : std::min(terminal, kWidestExplanation);
   if (args.path == "exit-codes") {
     return MakeError(ErrorId::kRequestInvalid,
                      "exit codes are no part of the contract",
@@ -49,7 +50,7 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation) {
   const auto args = std::make_shared<ExplainArgs>();
   CLI::App* const verb = AddVerb(
       app, "explain", "What a field, or an error's id, means", invocation,
-      [args](Session& session) { return Explain(session, *args); });
+      [args](Session& session) { return ExplainWord(session, *args); });
   verb->add_option(
           "PATH", args->path,
           "space.modules, study.space.levels, StudySettings.budget, FL-2001")

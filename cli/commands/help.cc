@@ -19,7 +19,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr std::size_t kMaxWord = 100;
+constexpr std::size_t kMaxHelpWord = 100;
 
 Flag FlagOf(const CLI::Option& option) {
   Flag flag;
@@ -55,7 +55,7 @@ std::string FooterOf(const CLI::App& app) {
   return absl::StrCat(text, app.get_footer());
 }
 
-CommandPage PageOf(const CLI::App& app) {
+CommandPage HelpPageOf(const CLI::App& app) {
   CommandPage page;
   page.name = app.get_name();
   page.summary = app.get_description();
@@ -65,13 +65,13 @@ CommandPage PageOf(const CLI::App& app) {
         .push_back(FlagOf(*option));
   }
   for (const CLI::App* const command : app.get_subcommands(nullptr)) {
-    page.commands.push_back(PageOf(*command));
+    page.commands.push_back(HelpPageOf(*command));
   }
   return page;
 }
 
 absl::StatusOr<ExitCode> HelpJson(const CLI::App& app) {
-  CommandPage page = PageOf(app);
+  CommandPage page = HelpPageOf(app);
   page.version = FROSTLINE_VERSION;
   std::cout << CommandJson(page);
   return kExitOk;
@@ -103,7 +103,7 @@ absl::StatusOr<ExitCode> Help(const CLI::App& app,
   for (const std::string& word : words) {
     const CLI::App* const next = FindCommand(*command, word);
     if (next == nullptr) {
-      return NoHelpOn(*command, proto::CleanText(word, kMaxWord));
+      return NoHelpOn(*command, proto::CleanText(word, kMaxHelpWord));
     }
     command = next;
   }

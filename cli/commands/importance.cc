@@ -19,7 +19,7 @@
 namespace frostline::cli {
 namespace {
 
-using Stub = v1::ImportanceService::Stub;
+using ReportStub = v1::ImportanceService::Stub;
 
 struct ImportanceArgs {
   std::string study;
@@ -43,10 +43,10 @@ bool WantsTable(const ImportanceArgs& args) {
   return args.pairs && args.parameters.size() == 2;
 }
 
-absl::StatusOr<std::string> TextOf(const ImportanceArgs& args,
-                                   const Asked& asked) {
+absl::StatusOr<std::string> ImportanceTextOf(const ImportanceArgs& args,
+                                             const Asked& asked) {
   ASSIGN_OR_RETURN(const v1::ImportanceReport report,
-                   Fetch(asked, &Stub::GetReport));
+                   Fetch(asked, &ReportStub::GetReport));
   ASSIGN_OR_RETURN(const auto frontier, FetchFrontier(asked, report));
   std::string text = RenderImportance(
       report,
@@ -65,12 +65,12 @@ absl::StatusOr<std::string> TextOf(const ImportanceArgs& args,
   if (!args.subsets.empty()) text += RenderSubsets(report, asked.width);
   if (args.marginals) {
     ASSIGN_OR_RETURN(const v1::GetMarginalsReply curves,
-                     Fetch(asked, &Stub::GetMarginals));
+                     Fetch(asked, &ReportStub::GetMarginals));
     absl::StrAppend(&text, "\n", RenderMarginals(curves, rates, asked.width));
   }
   if (args.stability) {
     ASSIGN_OR_RETURN(const v1::GetStabilityReply reply,
-                     Fetch(asked, &Stub::GetStability));
+                     Fetch(asked, &ReportStub::GetStability));
     text += RenderStability(reply, asked.width);
   }
   return text;
@@ -91,7 +91,7 @@ absl::StatusOr<std::map<std::string, bool>> FrozenModules(const Asked& asked) {
 
 absl::StatusOr<std::string> PlotOf(const Asked& asked) {
   ASSIGN_OR_RETURN(const v1::ImportanceReport report,
-                   Fetch(asked, &Stub::GetReport));
+                   Fetch(asked, &ReportStub::GetReport));
   ASSIGN_OR_RETURN(const auto is_frozen, FrozenModules(asked));
   return absl::StrCat(
       Verdict(report.verdict(), asked.width),
@@ -118,8 +118,8 @@ absl::StatusOr<std::string> PartOf(const ImportanceArgs& args,
                      PairMarginalSvg);
   }
   if (args.marginals) {
-    return Formatted(Fetch(asked, &Stub::GetMarginals), format, MarginalsCsv,
-                     MarginalsSvg);
+    return Formatted(Fetch(asked, &ReportStub::GetMarginals), format,
+                     MarginalsCsv, MarginalsSvg);
   }
   if (format == "svg" && args.parts() > 0) {
     return MakeError(ErrorId::kRequestInvalid, "there is no picture of that",
@@ -130,13 +130,14 @@ absl::StatusOr<std::string> PartOf(const ImportanceArgs& args,
                                          nullptr);
   }
   if (args.stability) {
-    return Formatted<v1::GetStabilityReply>(Fetch(asked, &Stub::GetStability),
-                                            format, StabilityCsv, nullptr);
+    return Formatted<v1::GetStabilityReply>(
+        Fetch(asked, &ReportStub::GetStability), format, StabilityCsv, nullptr);
   }
   const auto csv = args.groups            ? GroupsCsv
                    : args.subsets.empty() ? ImportanceCsv
                                           : SubsetsCsv;
-  return Formatted(Fetch(asked, &Stub::GetReport), format, csv, ImportanceSvg);
+  return Formatted(Fetch(asked, &ReportStub::GetReport), format, csv,
+                   ImportanceSvg);
 }
 
 absl::StatusOr<std::string> Rendered(const ImportanceArgs& args,
@@ -148,7 +149,7 @@ absl::StatusOr<std::string> Rendered(const ImportanceArgs& args,
                      "leave out --plot, or all else");
   }
   if (args.plot) return PlotOf(asked);
-  if (format == "table") return TextOf(args, asked);
+  if (format == "table") return ImportanceTextOf(args, asked);
   if (args.parts() <= 1) return PartOf(args, asked, format);
   return MakeError(ErrorId::kRequestInvalid,
                    absl::StrCat(format, " holds one thing at a time"),

@@ -14,7 +14,7 @@
 namespace frostline::cli {
 namespace {
 
-using Stub = v1::ImportanceService::Stub;
+using ImportanceStub = v1::ImportanceService::Stub;
 
 // A stopped study takes no more trials; its copy does. Of one that has enough,
 // the question lets too few count, and a larger budget would not mend that.
@@ -43,7 +43,7 @@ absl::StatusOr<v1::PairMarginal> FetchTable(const Asked& asked) {
   request.set_first(asked.options.parameters(0));
   request.set_second(asked.options.parameters(1));
   *request.mutable_options() = asked.options;
-  return asked.client->Call(&Stub::GetPairMarginal, request);
+  return asked.client->Call(&ImportanceStub::GetPairMarginal, request);
 }
 
 absl::StatusOr<std::optional<v1::Frontier>> FetchFrontier(
@@ -65,7 +65,7 @@ absl::StatusOr<std::optional<v1::Frontier>> FetchFrontier(
   *request.mutable_options() = asked.options;
   request.mutable_options()->clear_subsets();
   absl::StatusOr<v1::Frontier> frontier =
-      asked.client->Call(&Stub::GetFrontier, request);
+      asked.client->Call(&ImportanceStub::GetFrontier, request);
   // The report can be made where the frontier cannot.
   if (HasErrorId(frontier.status(), ErrorId::kRequestInvalid) ||
       HasErrorId(frontier.status(), ErrorId::kTrialsTooFew)) {
@@ -88,7 +88,8 @@ absl::StatusOr<v1::ListPairsReply> FetchPairs(const Asked& asked) {
   v1::ListPairsRequest request;
   request.set_study(asked.study);
   *request.mutable_options() = asked.options;
-  return asked.client->CallForAll(&Stub::ListPairs, std::move(request));
+  return asked.client->CallForAll(&ImportanceStub::ListPairs,
+                                  std::move(request));
 }
 
 }  // namespace frostline::cli

@@ -20,7 +20,7 @@ namespace {
 
 // Fields that a later version adds are no mistake.
 template <typename Message>
-bool Parse(const std::string& line, Message* message) {
+bool ParseImportedLine(const std::string& line, Message* message) {
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;
   return google::protobuf::util::JsonStringToMessage(line, message, options)
@@ -40,12 +40,12 @@ class LineReader {
 
   absl::Status Take(const std::string& text, std::size_t line) {
     google::protobuf::Struct keys;
-    if (!Parse(text, &keys)) {
+    if (!ParseImportedLine(text, &keys)) {
       return Bad(line, "the line is no JSON object");
     }
     if (IsMeasurements(keys)) return TakeMeasurements(text, line);
     v1::Trial trial;
-    if (!Parse(text, &trial)) {
+    if (!ParseImportedLine(text, &trial)) {
       return Bad(line, "a value of this trial is of another type");
     }
     if (trial.state() == v1::TRIAL_STATE_UNSPECIFIED) {
@@ -75,14 +75,14 @@ class LineReader {
     v1::ListMeasurementsReply part;
     v1::GetTrialRequest of;
     google::protobuf::Struct keys;
-    (void)Parse(text, &keys);
+    (void)ParseImportedLine(text, &keys);
     of.set_name(keys.fields().contains("trial")
                     ? keys.fields().at("trial").string_value()
                     : "");
     if (last_.empty() || of.name() != last_) {
       return Bad(line, "these measurements do not stand behind their trial");
     }
-    if (!Parse(text, &part)) {
+    if (!ParseImportedLine(text, &part)) {
       return Bad(line, "a measurement's value is of another type");
     }
     if (last_is_taken_) {

@@ -11,10 +11,10 @@ namespace frostline::cli {
 namespace {
 
 // As the coordinator counts them: labels and note together.
-constexpr std::size_t kMostBytes = std::size_t{64} << 10;
+constexpr std::size_t kMostNoteBytes = std::size_t{64} << 10;
 
-std::string RequestIdOf(const v1::Study& study, const std::string& trial,
-                        const std::string& note) {
+std::string NoteRequestIdOf(const v1::Study& study, const std::string& trial,
+                            const std::string& note) {
   Sha256Sum sum;
   sum.AddField(trial);
   // A study of the same name that was made anew is another one.
@@ -30,7 +30,7 @@ absl::Status CheckNote(const v1::Trial& trial, const std::string& file,
   v1::Trial kept;
   *kept.mutable_labels() = trial.labels();
   kept.set_note(trial.note());
-  if (kept.ByteSizeLong() <= kMostBytes) return absl::OkStatus();
+  if (kept.ByteSizeLong() <= kMostNoteBytes) return absl::OkStatus();
   return BadLine(file, line, "the trial's labels and its note are over 64 KiB",
                  "shorten the note");
 }
@@ -46,7 +46,8 @@ absl::Status WriteNotes(Client& client, const v1::Study& study,
                                  batch.first_number + place));
     request.set_note(note->second);
     request.mutable_update_mask()->add_paths("note");
-    request.set_request_id(RequestIdOf(study, request.name(), note->second));
+    request.set_request_id(
+        NoteRequestIdOf(study, request.name(), note->second));
     RETURN_IF_ERROR(
         client.Call(&v1::StudyService::Stub::UpdateTrial, request).status());
   }

@@ -16,7 +16,7 @@ namespace frostline::cli {
 namespace {
 
 constexpr std::size_t kMostNamed = 8;
-constexpr std::size_t kMaxName = 100;
+constexpr std::size_t kMaxImportedName = 100;
 
 // Parameters that are absent from some trials of the study.
 std::set<std::string> Conditional(const v1::SearchSpace& space) {
@@ -37,7 +37,7 @@ std::string Named(const std::vector<std::string>& names) {
   std::string text =
       absl::StrJoin(names.begin(), names.begin() + shown, ", ",
                     [](std::string* out, const std::string& name) {
-                      out->append(proto::CleanText(name, kMaxName));
+                      out->append(proto::CleanText(name, kMaxImportedName));
                     });
   if (names.size() > kMostNamed) {
     absl::StrAppend(&text, " and ", names.size() - kMostNamed, " more");
@@ -48,10 +48,11 @@ std::string Named(const std::vector<std::string>& names) {
 absl::Status BadParameter(const std::string& file, std::size_t line,
                           const std::string& name, const std::string& what,
                           const std::string& fix) {
-  return MakeError(ErrorId::kValueOutOfSpace,
-                   absl::StrCat(file, ":", line, ": parameter ",
-                                proto::CleanText(name, kMaxName), " ", what),
-                   fix, absl::StrCat("parameters.", name));
+  return MakeError(
+      ErrorId::kValueOutOfSpace,
+      absl::StrCat(file, ":", line, ": parameter ",
+                   proto::CleanText(name, kMaxImportedName), " ", what),
+      fix, absl::StrCat("parameters.", name));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ bool IsLeftOut(const std::string& column) {
 }
 
 // As the export writes values: choices in JSON, rates of 0 as "frozen".
-google::protobuf::Value ValueOf(const std::string& cell) {
+google::protobuf::Value ImportedValueOf(const std::string& cell) {
   google::protobuf::Value value;
   if (cell == "frozen") {
     value.set_number_value(0.0);
@@ -121,7 +121,7 @@ class TableReader {
       }
       return true;
     }
-    (*trial.mutable_parameters())[column] = ValueOf(cell);
+    (*trial.mutable_parameters())[column] = ImportedValueOf(cell);
     return true;
   }
 

@@ -36,7 +36,7 @@ struct NamedTrial {
 };
 
 // Takes "imdb", "imdb/17", "studies/imdb" and "studies/imdb/trials/17".
-absl::StatusOr<NamedTrial> Parse(const std::string& argument) {
+absl::StatusOr<NamedTrial> ParseModelWords(const std::string& argument) {
   const std::string text = absl::StrReplaceAll(
       absl::StripPrefix(argument, "studies/"), {{"/trials/", "/"}});
   const std::size_t slash = text.find('/');
@@ -133,8 +133,8 @@ absl::StatusOr<ExitCode> SayWhere(const v1::Study& study,
   return kExitConflict;
 }
 
-absl::StatusOr<ExitCode> Export(Session& session, const ModelArgs& args) {
-  ASSIGN_OR_RETURN(const NamedTrial named, Parse(args.trial));
+absl::StatusOr<ExitCode> ExportModel(Session& session, const ModelArgs& args) {
+  ASSIGN_OR_RETURN(const NamedTrial named, ParseModelWords(args.trial));
   RETURN_IF_ERROR(CheckTarget(args.folder));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, named.study));
@@ -166,7 +166,8 @@ absl::StatusOr<ExitCode> Export(Session& session, const ModelArgs& args) {
 absl::StatusOr<ExitCode> ExportBestModel(Session& session,
                                          const std::string& study,
                                          const std::string& folder) {
-  return Export(session, {.trial = study, .folder = folder, .json = false});
+  return ExportModel(session,
+                     {.trial = study, .folder = folder, .json = false});
 }
 
 void AddModelCommands(CLI::App& app, Invocation& invocation) {
@@ -176,7 +177,7 @@ void AddModelCommands(CLI::App& app, Invocation& invocation) {
   const auto args = std::make_shared<ModelArgs>();
   CLI::App* const verb = AddVerb(
       *noun, "export", "Copy a trained model, or say where it is", invocation,
-      [args](Session& session) { return Export(session, *args); });
+      [args](Session& session) { return ExportModel(session, *args); });
   verb->add_option("STUDY[/N]", args->trial, "A study's best trial, or one")
       ->required();
   verb->add_option("DIR", args->folder, "A folder that is not there yet")

@@ -50,7 +50,7 @@ bool IsPlainName(const std::string& name) {
          });
 }
 
-absl::StatusOr<std::vector<ListedFile>> Listed(const std::string& sums) {
+absl::StatusOr<std::vector<ListedFile>> ListedModels(const std::string& sums) {
   std::vector<ListedFile> files;
   for (const absl::string_view line :
        absl::StrSplit(sums, '\n', absl::SkipEmpty())) {
@@ -109,7 +109,7 @@ absl::StatusOr<ModelCopy> Fill(const v1::TrainedModel& model,
   const Expected<std::string> sums =
       ReadWholeFile(absl::StrCat(model.folder(), "/", kSums), kMostSumsBytes);
   if (!sums.ok()) return StatusOf(sums.fault());
-  ASSIGN_OR_RETURN(std::vector<ListedFile> files, Listed(sums.value()));
+  ASSIGN_OR_RETURN(std::vector<ListedFile> files, ListedModels(sums.value()));
   files.push_back({kSums, model.sums_sha256()});
   for (const ListedFile& file : files) {
     const fs::path to = fs::path(folder) / file.name;

@@ -15,9 +15,9 @@
 namespace frostline::cli {
 namespace {
 
-constexpr std::size_t kMaxWord = 100;
+constexpr std::size_t kMaxFormatWord = 100;
 
-std::optional<Format> FormatOf(const std::string& word) {
+std::optional<Format> OutputFormatOf(const std::string& word) {
   const auto& names = FormatNames();
   const auto found = std::find(names.begin(), names.end(), word);
   if (found == names.end()) return std::nullopt;
@@ -31,7 +31,7 @@ CLI::Validator OneOf(const std::vector<std::string>& names) {
             std::find(names.begin(), names.end(), word) != names.end();
         return is_one ? std::string()
                       : absl::StrCat("there is no format '",
-                                     proto::CleanText(word, kMaxWord),
+                                     proto::CleanText(word, kMaxFormatWord),
                                      "': ", Suggest(word, names));
       },
       "");
@@ -43,7 +43,7 @@ void AddFormats(CLI::App* verb, Output& output,
       verb->add_option_function<std::string>(
               "--format",
               [&output](const std::string& word) {
-                output.format = FormatOf(word).value_or(Format::kTable);
+                output.format = OutputFormatOf(word).value_or(Format::kTable);
               },
               absl::StrJoin(names, ", "))
           ->type_name("FORMAT")

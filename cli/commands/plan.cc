@@ -12,7 +12,7 @@ namespace frostline::cli {
 namespace {
 
 constexpr int kMostAsked = 64;  // as the contract says
-constexpr int kMostSeeds = 32;
+constexpr int kMostPlanSeeds = 32;
 
 // What can be judged without the coordinator and not by CLI11.
 absl::Status CheckArgs(const PlanArgs& args) {
@@ -63,7 +63,7 @@ void AddPlanFlags(CLI::App& verb, PlanArgs& args) {
           ->excludes(frontier)
           ->excludes(ask);
   verb.add_option("--seeds", args.seeds, "Each rival's runs")
-      ->check(CLI::Range(1, kMostSeeds))
+      ->check(CLI::Range(1, kMostPlanSeeds))
       ->needs(verify)
       ->capture_default_str();
   verb.add_flag("--wait", args.wait, "Until all of them have ended")

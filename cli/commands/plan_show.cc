@@ -16,9 +16,9 @@
 namespace frostline::cli {
 namespace {
 
-using Stub = v1::ImportanceService::Stub;
+using PlanStub = v1::ImportanceService::Stub;
 
-constexpr std::size_t kMaxName = 40;  // of a rival
+constexpr std::size_t kMaxPlanName = 40;  // of a rival
 
 // A call about the plan that is asked for.
 template <typename Request>
@@ -38,17 +38,17 @@ auto Busily(Client& client, const PlanAsked& plan, Method method,
   return client.Call(method, request);
 }
 
-absl::Status Show(const PlanArgs& args,
-                  const google::protobuf::Message& message,
-                  const std::string& text, const std::string& csv) {
+absl::Status ShowAnswer(const PlanArgs& args,
+                        const google::protobuf::Message& message,
+                        const std::string& text, const std::string& csv) {
   const std::string format = args.output.Format();
   return args.output.Write(IsForMessages(format) ? InFormat(format, message)
                            : format == "csv"     ? csv
                                                  : text);
 }
 
-absl::Status Enqueue(Client& client, const PlanAsked& plan,
-                     const std::vector<v1::EnqueuedTrial>& trials) {
+absl::Status EnqueuePlan(Client& client, const PlanAsked& plan,
+                         const std::vector<v1::EnqueuedTrial>& trials) {
   ASSIGN_OR_RETURN(const v1::EnqueueTrialsReply reply,
                    EnqueuePlanned(client, plan.study, trials));
   std::cerr << EnqueuedText(reply) << "\n";
@@ -61,7 +61,7 @@ std::string WhatWasVerified(const v1::PlanVerification& found) {
   if (name.empty() || name == "plan") {
     return "of the plan as it was; --anew verifies it as it is now";
   }
-  return absl::StrCat("of ", proto::CleanText(name, kMaxName),
+  return absl::StrCat("of ", proto::CleanText(name, kMaxPlanName),
                       ", which was applied; --anew verifies the plan");
 }
 
@@ -69,24 +69,25 @@ std::string WhatWasVerified(const v1::PlanVerification& found) {
 
 absl::Status ShowPlan(Client& client, const PlanArgs& args,
                       const PlanAsked& plan, int width) {
-  ASSIGN_OR_RETURN(
-      const v1::FreezePlan answer,
-      Busily(client, plan, &Stub::GetPlan, About<v1::GetPlanRequest>(plan)));
-  RETURN_IF_ERROR(
-      Show(args, answer, RenderFreezePlan(answer, width), PlanCsv(answer)));
+  ASSIGN_OR_RETURN(const v1::FreezePlan answer,
+                   Busily(client, plan, &PlanStub::GetPlan,
+                          About<v1::GetPlanRequest>(plan)));
+  RETURN_IF_ERROR(ShowAnswer(args, answer, RenderFreezePlan(answer, width),
+                             PlanCsv(answer)));
   if (!args.enqueue) return absl::OkStatus();
-  return Enqueue(client, plan, {answer.as_trial()});
+  return EnqueuePlan(client, plan, {answer.as_trial()});
 }
 
 absl::Status ShowFrontier(Client& client, const PlanArgs& args,
                           const PlanAsked& plan, int width) {
   ASSIGN_OR_RETURN(const v1::Frontier answer,
-                   Busily(client, plan, &Stub::GetFrontier,
+                   Busily(client, plan, &PlanStub::GetFrontier,
                           About<v1::GetFrontierRequest>(plan)));
   if (args.output.Format() == "svg") {
     return args.output.Write(FrontierSvg(answer));
   }
-  return Show(args, answer, RenderFrontier(answer, width), FrontierCsv(answer));
+  return ShowAnswer(args, answer, RenderFrontier(answer, width),
+                    FrontierCsv(answer));
 }
 
 absl::Status ShowAsked(Client& client, const PlanArgs& args,
@@ -94,15 +95,15 @@ absl::Status ShowAsked(Client& client, const PlanArgs& args,
   auto request = About<v1::AskPlanRequest>(plan);
   request.set_trials(args.ask);
   ASSIGN_OR_RETURN(const v1::AskPlanReply answer,
-                   Busily(client, plan, &Stub::AskPlan, request));
+                   Busily(client, plan, &PlanStub::AskPlan, request));
   RETURN_IF_ERROR(
-      Show(args, answer, RenderAsked(answer, width), AskedCsv(answer)));
+      ShowAnswer(args, answer, RenderAsked(answer, width), AskedCsv(answer)));
   if (!args.enqueue) return absl::OkStatus();
   std::vector<v1::EnqueuedTrial> trials;
   for (const v1::AskedTrial& asked : answer.trials()) {
     trials.push_back(asked.as_trial());
   }
-  return Enqueue(client, plan, trials);
+  return EnqueuePlan(client, plan, trials);
 }
 
 absl::Status ShowVerification(Session& session, Client& client,
@@ -133,8 +134,8 @@ absl::Status ShowVerification(Session& session, Client& client,
                                    return absl::OkStatus();
                                  }));
   }
-  return Show(args, *found, RenderVerification(*found, width),
-              VerificationCsv(*found));
+  return ShowAnswer(args, *found, RenderVerification(*found, width),
+                    VerificationCsv(*found));
 }
 
 }  // namespace frostline::cli

@@ -10,10 +10,10 @@
 namespace frostline::cli {
 namespace {
 
-constexpr Duration kPollInterval = std::chrono::milliseconds(500);
+constexpr Duration kPlanPollInterval = std::chrono::milliseconds(500);
 
-absl::StatusOr<v1::PlanVerification> Fetch(Client& client,
-                                           const std::string& study) {
+absl::StatusOr<v1::PlanVerification> FetchPlanTrials(Client& client,
+                                                     const std::string& study) {
   v1::GetPlanVerificationRequest request;
   request.set_study(study);
   return client.Call(&v1::ImportanceService::Stub::GetPlanVerification,
@@ -67,7 +67,7 @@ absl::StatusOr<v1::EnqueueTrialsReply> EnqueueRivals(Client& client,
 
 absl::StatusOr<std::optional<v1::PlanVerification>> FetchVerification(
     Client& client, const std::string& study) {
-  absl::StatusOr<v1::PlanVerification> found = Fetch(client, study);
+  absl::StatusOr<v1::PlanVerification> found = FetchPlanTrials(client, study);
   if (HasErrorId(found.status(), ErrorId::kTrialNotFound)) {
     return std::optional<v1::PlanVerification>();
   }
@@ -79,10 +79,11 @@ absl::StatusOr<v1::PlanVerification> AwaitVerification(
     Client& client, const std::string& study, StopSignals& signals,
     const std::function<absl::Status(const v1::PlanVerification&)>& look) {
   while (true) {
-    ASSIGN_OR_RETURN(v1::PlanVerification verification, Fetch(client, study));
+    ASSIGN_OR_RETURN(v1::PlanVerification verification,
+                     FetchPlanTrials(client, study));
     if (verification.ended() >= verification.total()) return verification;
     RETURN_IF_ERROR(look(verification));
-    RETURN_IF_ERROR(signals.Pause(kPollInterval));
+    RETURN_IF_ERROR(signals.Pause(kPlanPollInterval));
   }
 }
 

@@ -32,7 +32,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr Duration kLongest = std::chrono::hours(24 * 30);
+constexpr Duration kLongestPrediction = std::chrono::hours(24 * 30);
 
 struct PredictArgs {
   std::string model;
@@ -141,7 +141,7 @@ absl::StatusOr<Answers> RunTrainer(const PredictArgs& args,
                                                  HintsOf(args.columns)));
   ASSIGN_OR_RETURN(const std::vector<std::string> words,
                    TrainerWords(args, rows, output));
-  const absl::StatusOr<Captured> ran = RunCaptured(words, kLongest);
+  const absl::StatusOr<Captured> ran = RunCaptured(words, kLongestPrediction);
   if (!ran.ok()) {
     return MakeError(ErrorId::kTrainerStart,
                      std::string(ran.status().message()),
@@ -151,7 +151,7 @@ absl::StatusOr<Answers> RunTrainer(const PredictArgs& args,
   return AnswersIn(ran->out);
 }
 
-std::string ToJson(const Answers& answers, const std::string& output) {
+std::string PredictionJson(const Answers& answers, const std::string& output) {
   std::string metrics;
   for (const auto& [name, value] : answers.metrics) {
     absl::StrAppend(&metrics, metrics.empty() ? "" : ", ", JsonString(name),
@@ -202,7 +202,7 @@ absl::StatusOr<ExitCode> Predict(Session& session, const PredictArgs& args) {
                                : WithoutLinks(args.output);
   ASSIGN_OR_RETURN(const Answers answers, RunTrainer(args, path));
   if (args.json) {
-    std::cout << ToJson(answers, args.output);
+    std::cout << PredictionJson(answers, args.output);
     return kExitOk;
   }
   if (!answers.metrics.empty()) {

@@ -20,7 +20,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr char kUsual[] = "frostline-runs/prefix";
+constexpr char kUsualCacheFolder[] = "frostline-runs/prefix";
 
 struct CacheArgs {
   std::string folder;
@@ -30,14 +30,14 @@ struct CacheArgs {
 std::string FolderOf(const CacheArgs& args) {
   if (!args.folder.empty()) return args.folder;
   const char* const told = std::getenv("FROSTLINE_PREFIX_DIR");
-  return told == nullptr ? kUsual : told;
+  return told == nullptr ? kUsualCacheFolder : told;
 }
 
 std::int64_t Whole(double number) {
   return static_cast<std::int64_t>(std::llround(number));
 }
 
-std::string JsonOf(const std::vector<registry::KeptPrefix>& kept) {
+std::string PrefixCacheJsonOf(const std::vector<registry::KeptPrefix>& kept) {
   std::string text;
   for (const registry::KeptPrefix& each : kept) {
     absl::StrAppend(
@@ -49,7 +49,7 @@ std::string JsonOf(const std::vector<registry::KeptPrefix>& kept) {
   return absl::StrCat("{\"kept\": [", text, text.empty() ? "]}\n" : "\n]}\n");
 }
 
-Table TableOf(const std::vector<registry::KeptPrefix>& kept) {
+Table CacheTableOf(const std::vector<registry::KeptPrefix>& kept) {
   Table table({{"KEPT"},
                {"SIZE", Align::kRight},
                {"ROWS TAKEN", Align::kRight},
@@ -64,13 +64,14 @@ Table TableOf(const std::vector<registry::KeptPrefix>& kept) {
   return table;
 }
 
-absl::StatusOr<ExitCode> List(const Session& session, const CacheArgs& args) {
+absl::StatusOr<ExitCode> ListPrefixCaches(const Session& session,
+                                          const CacheArgs& args) {
   const std::string folder = FolderOf(args);
   const auto kept = registry::ListPrefixes(folder).value_or(
       std::vector<registry::KeptPrefix>());
   RETURN_IF_ERROR(PrintListJson(
-      session.terminal, args.output, JsonOf(kept),
-      [&kept](bool) { return TableOf(kept); },
+      session.terminal, args.output, PrefixCacheJsonOf(kept),
+      [&kept](bool) { return CacheTableOf(kept); },
       absl::StrCat("nothing is kept in ", folder,
                    "; --dir says where a worker keeps it")));
   if (args.output.format != Format::kTable || kept.empty()) return kExitOk;
@@ -105,7 +106,7 @@ void AddCacheCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* const list =
       AddVerb(*noun, "list", "List what is kept, what goes first on top",
               invocation, [args](Session& session) -> absl::StatusOr<ExitCode> {
-                return List(session, *args);
+                return ListPrefixCaches(session, *args);
               });
   CLI::App* const clear = AddVerb(
       *noun, "clear", "Remove all that no trainer uses", invocation,

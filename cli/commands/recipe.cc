@@ -22,7 +22,7 @@ struct LookArgs {
   Output output;
 };
 
-absl::StatusOr<ExitCode> List(Session& session, const Output& output) {
+absl::StatusOr<ExitCode> ListRecipes(Session& session, const Output& output) {
   std::vector<Recipe> recipes;
   for (const KnownRecipe& known : KnownRecipes()) {
     ASSIGN_OR_RETURN(recipes.emplace_back(), OpenRecipe(known.name));
@@ -33,8 +33,8 @@ absl::StatusOr<ExitCode> List(Session& session, const Output& output) {
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> Show(Session& session, const LookArgs& args,
-                              bool checks) {
+absl::StatusOr<ExitCode> ShowRecipe(Session& session, const LookArgs& args,
+                                    bool checks) {
   ASSIGN_OR_RETURN(const OpenedRecipe opened, OpenWished(args.recipe));
   ASSIGN_OR_RETURN(const RecipeStock stock,
                    FindStock(session, args.recipe.registry));
@@ -65,7 +65,7 @@ void AddLook(CLI::App& noun, Invocation& invocation, const char* name,
   const auto args = std::make_shared<LookArgs>();
   CLI::App* const verb =
       AddVerb(noun, name, help, invocation, [args, checks](Session& session) {
-        return Show(session, *args, checks);
+        return ShowRecipe(session, *args, checks);
       });
   AddRecipeArgs(*verb, args->recipe);
   AddOneFormats(verb, args->output);
@@ -78,9 +78,9 @@ void AddRecipeCommands(CLI::App& app, Invocation& invocation) {
       app.add_subcommand("recipe", "Published experiments, as one command");
   noun->require_subcommand(1)->fallthrough();
   const auto output = std::make_shared<Output>();
-  CLI::App* const list =
-      AddVerb(*noun, "list", "The recipes, and what they ask", invocation,
-              [output](Session& session) { return List(session, *output); });
+  CLI::App* const list = AddVerb(
+      *noun, "list", "The recipes, and what they ask", invocation,
+      [output](Session& session) { return ListRecipes(session, *output); });
   AddListFormats(list, *output);
   AddLook(*noun, invocation, "show",
           "What a recipe asks, its stages and what it needs", false);

@@ -107,7 +107,7 @@ absl::StatusOr<ExitCode> RunLocally(const OpenedRecipe& opened,
   return code;
 }
 
-absl::StatusOr<ExitCode> Run(Session& session, const RunArgs& args) {
+absl::StatusOr<ExitCode> RunRecipe(Session& session, const RunArgs& args) {
   StopSignals signals;  // before a client has threads
   RETURN_IF_ERROR(CheckReportFile(args.output));
   ASSIGN_OR_RETURN(const OpenedRecipe opened, OpenWished(args.recipe));
@@ -140,9 +140,10 @@ absl::StatusOr<ExitCode> Run(Session& session, const RunArgs& args) {
 
 void AddRecipeRun(CLI::App& noun, Invocation& invocation) {
   const auto args = std::make_shared<RunArgs>();
-  CLI::App* const verb = AddVerb(
-      noun, "run", "Run a recipe's studies; typed again, it goes on",
-      invocation, [args](Session& session) { return Run(session, *args); });
+  CLI::App* const verb =
+      AddVerb(noun, "run", "Run a recipe's studies; typed again, it goes on",
+              invocation,
+              [args](Session& session) { return RunRecipe(session, *args); });
   AddRecipeArgs(*verb, args->recipe);
   verb->add_option("--local", args->folder,
                    "With a coordinator and workers on this machine, whose "

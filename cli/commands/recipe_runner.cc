@@ -20,7 +20,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr Duration kPollInterval = std::chrono::milliseconds(250);
+constexpr Duration kRecipePollInterval = std::chrono::milliseconds(250);
 constexpr Duration kHintAfter = std::chrono::seconds(20);
 
 // Studies of one stage share the workers, and may wait for each other.
@@ -105,7 +105,7 @@ absl::StatusOr<v1::Study> RecipeRunner::Await(v1::Study study) {
   bool hinted = false;
   while (!IsEnded(study.state())) {
     line.Show(absl::StrCat(LastPart(study.name()), ": ", ProgressText(study)));
-    RETURN_IF_ERROR(signals_.Pause(kPollInterval));
+    RETURN_IF_ERROR(signals_.Pause(kRecipePollInterval));
     if (fleet_ != nullptr) RETURN_IF_ERROR(fleet_->Check());
     ASSIGN_OR_RETURN(study, FetchStudy(client_, study.name()));
     if (study.revision() != revision || study.counts().running() > 0) {

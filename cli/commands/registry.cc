@@ -25,7 +25,7 @@ struct AddDataArgs {
   DataFlags flags;
 };
 
-struct ListArgs {
+struct RegistryListArgs {
   std::string folder;
   bool fleet = false;
   Output output;
@@ -54,7 +54,7 @@ absl::StatusOr<ExitCode> AddOneDataSet(const AddDataArgs& args) {
 }
 
 // Every entry is looked at, so that one call tells all that is wrong.
-absl::StatusOr<ExitCode> Check(const std::string& folder) {
+absl::StatusOr<ExitCode> CheckEntries(const std::string& folder) {
   ASSIGN_OR_RETURN(const registry::Registry registry,
                    registry::ReadRegistry(folder));
   int wrong = 0;
@@ -108,7 +108,8 @@ absl::StatusOr<ExitCode> ListFleet(Session& session, const Output& output) {
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> List(Session& session, const ListArgs& args) {
+absl::StatusOr<ExitCode> ListRegistry(Session& session,
+                                      const RegistryListArgs& args) {
   if (args.fleet) return ListFleet(session, args.output);
   ASSIGN_OR_RETURN(const registry::Registry registry,
                    registry::ReadRegistry(args.folder));
@@ -157,12 +158,12 @@ void AddRegistryCommands(CLI::App& app, Invocation& invocation) {
   const auto folder = std::make_shared<std::string>();
   CLI::App* const check = AddVerb(
       *noun, "check", "Find what is wrong with a registry before a trial does",
-      invocation, [folder](Session&) { return Check(*folder); });
+      invocation, [folder](Session&) { return CheckEntries(*folder); });
   AddRegistryOption(*check, *folder);
-  const auto args = std::make_shared<ListArgs>();
-  CLI::App* const list =
-      AddVerb(*noun, "list", "List what is in a registry", invocation,
-              [args](Session& session) { return List(session, *args); });
+  const auto args = std::make_shared<RegistryListArgs>();
+  CLI::App* const list = AddVerb(
+      *noun, "list", "List what is in a registry", invocation,
+      [args](Session& session) { return ListRegistry(session, *args); });
   AddRegistryOption(*list, args->folder);
   list->add_flag("--fleet", args->fleet,
                  "What the coordinator's workers have, and who has what");

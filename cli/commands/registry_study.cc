@@ -15,11 +15,11 @@ namespace frostline::cli {
 namespace {
 
 constexpr char kVariable[] = "FROSTLINE_REGISTRY";
-constexpr char kUsual[] = "registry";
+constexpr char kUsualRegistry[] = "registry";
 
 std::string UsualFolder() {
   const char* const named = std::getenv(kVariable);
-  return named == nullptr || *named == '\0' ? kUsual : named;
+  return named == nullptr || *named == '\0' ? kUsualRegistry : named;
 }
 
 // What a study of tasks needs for one of them.
@@ -73,7 +73,7 @@ absl::StatusOr<std::optional<registry::Registry>> FindRegistry(
 }
 
 void AddRegistryOption(CLI::App& verb, std::string& folder) {
-  folder = kUsual;
+  folder = kUsualRegistry;
   verb.add_option("--registry", folder,
                   "Folder of models.yaml and datasets.yaml")
       ->type_name("DIR")

@@ -72,7 +72,7 @@ absl::StatusOr<std::string> RecordText(Session& session,
   return ToText(record);
 }
 
-absl::StatusOr<ReportPage> PageOf(const std::string& text) {
+absl::StatusOr<ReportPage> ReportPageOf(const std::string& text) {
   if (IsRecipeRecord(text)) {
     ASSIGN_OR_RETURN(const RecipeRecord record, ReadRecipeRecord(text));
     return ComposeRecipeReport(record);
@@ -93,7 +93,7 @@ absl::StatusOr<ExitCode> Report(Session& session, const ReportArgs& args) {
     RETURN_IF_ERROR(WriteTextFile(args.output, text));
     return kExitOk;
   }
-  ASSIGN_OR_RETURN(const ReportPage page, PageOf(text));
+  ASSIGN_OR_RETURN(const ReportPage page, ReportPageOf(text));
   RETURN_IF_ERROR(WriteReport(page, args.output, args.figures));
   return kExitOk;
 }

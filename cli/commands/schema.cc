@@ -21,7 +21,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr std::size_t kMaxWord = 100;
+constexpr std::size_t kMaxSchemaWord = 100;
 
 struct SchemaArgs {
   std::string what;
@@ -40,8 +40,8 @@ absl::StatusOr<std::string> SchemaOf(const std::string& what) {
   const std::string near = Nearest(what, names);
   return MakeError(
       ErrorId::kRequestInvalid,
-      absl::StrCat("nothing is called '", proto::CleanText(what, kMaxWord),
-                   "'"),
+      absl::StrCat("nothing is called '",
+                   proto::CleanText(what, kMaxSchemaWord), "'"),
       near.empty() ? "write study, trial, or a message such as ListTrialsReply"
                    : absl::StrCat("did you mean '", near, "'?"),
       "WHAT");

@@ -19,7 +19,7 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-constexpr char kFlag[] = "--set";
+constexpr char kSetFlag[] = "--set";
 
 struct Assignment {
   std::string path;
@@ -29,14 +29,14 @@ struct Assignment {
 absl::StatusOr<Assignment> Split(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
-    return MakeError(ErrorId::kRequestInvalid,
-                     absl::StrCat("'", text, "' gives no value"),
-                     "write NAME=VALUE, e.g. --set training.epochs=3", kFlag);
+    return MakeError(
+        ErrorId::kRequestInvalid, absl::StrCat("'", text, "' gives no value"),
+        "write NAME=VALUE, e.g. --set training.epochs=3", kSetFlag);
   }
   Assignment assignment;
   assignment.path = text.substr(0, equals);
   ASSIGN_OR_RETURN(assignment.value,
-                   ParseValue(text.substr(equals + 1), kFlag));
+                   ParseValue(text.substr(equals + 1), kSetFlag));
   return assignment;
 }
 
@@ -44,7 +44,7 @@ absl::Status NoField(const std::string& part, const std::string& path,
                      const std::vector<std::string>& names) {
   return MakeError(ErrorId::kStudyFieldUnknown,
                    absl::StrCat("there is no '", part, "' in ", path),
-                   Suggest(part, names), kFlag);
+                   Suggest(part, names), kSetFlag);
 }
 
 // "modules[0]" of a repeated field is its first message.
@@ -77,7 +77,7 @@ absl::StatusOr<Message*> Element(const std::string& part,
                                       reflection->FieldSize(*message, field),
                                       " ", name, ", counted from [0]")
                        : "end the path here",
-                   kFlag);
+                   kSetFlag);
 }
 
 bool IsMapOrStruct(const FieldDescriptor& field) {
@@ -105,7 +105,7 @@ absl::Status Put(const std::string& path, const YamlPtr& value,
     }
     FieldPlaces places;
     const YamlEntry entry{key, value->mark, value};
-    return YamlToProto(kFlag, &places)
+    return YamlToProto(kSetFlag, &places)
         .Fill(MapNode({{head, value->mark, MapNode({entry}, value->mark)}},
                       value->mark),
               "", message);
@@ -119,7 +119,7 @@ absl::Status Put(const std::string& path, const YamlPtr& value,
   if (choice != nullptr) reflection->ClearOneof(message, choice);
   reflection->ClearField(message, field);
   FieldPlaces places;
-  return YamlToProto(kFlag, &places)
+  return YamlToProto(kSetFlag, &places)
       .Fill(MapNode({{head, value->mark, value}}, value->mark), "", message);
 }
 
@@ -154,7 +154,7 @@ absl::Status SetPointValues(const std::vector<std::string>& assignments,
     if (!values.insert({set.path, value}).second) {
       return MakeError(ErrorId::kRequestInvalid,
                        absl::StrCat("'", set.path, "' is set twice"),
-                       "give each parameter one value", kFlag);
+                       "give each parameter one value", kSetFlag);
     }
   }
   return absl::OkStatus();

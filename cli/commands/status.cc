@@ -15,10 +15,10 @@
 namespace frostline::cli {
 namespace {
 
-constexpr Duration kLongestWait = std::chrono::hours(1);
+constexpr Duration kLongestStatusWait = std::chrono::hours(1);
 constexpr Duration kAskAgain = std::chrono::milliseconds(200);
 
-struct StatusArgs {
+struct ServiceStatusArgs {
   std::string wait = "0s";
   Output output;
 };
@@ -58,10 +58,11 @@ absl::StatusOr<v1::ServerInfo> AskInfo(Client& client, Duration longest) {
   }
 }
 
-absl::StatusOr<ExitCode> ShowStatus(Session& session, const StatusArgs& args) {
+absl::StatusOr<ExitCode> ShowStatus(Session& session,
+                                    const ServiceStatusArgs& args) {
   ASSIGN_OR_RETURN(
       const Duration wait,
-      ReadTime("--wait", args.wait, Duration::zero(), kLongestWait));
+      ReadTime("--wait", args.wait, Duration::zero(), kLongestStatusWait));
   // Not Connect(): it would wait, and here that is for the caller to say.
   ASSIGN_OR_RETURN(Client* const client, OpenClient(session));
   ASSIGN_OR_RETURN(const v1::ServerInfo info, AskInfo(*client, wait));
@@ -75,7 +76,7 @@ absl::StatusOr<ExitCode> ShowStatus(Session& session, const StatusArgs& args) {
 }  // namespace
 
 void AddStatusCommand(CLI::App& app, Invocation& invocation) {
-  const auto args = std::make_shared<StatusArgs>();
+  const auto args = std::make_shared<ServiceStatusArgs>();
   CLI::App* const verb =
       AddVerb(app, "status", "Whether a coordinator answers, and what it has",
               invocation,

@@ -22,7 +22,7 @@ struct StudyArgs {
   Output output;
 };
 
-absl::StatusOr<ExitCode> List(Session& session, const StudyArgs& args) {
+absl::StatusOr<ExitCode> ListStudies(Session& session, const StudyArgs& args) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::ListStudiesRequest request;
   request.set_filter(args.filter);
@@ -57,7 +57,7 @@ absl::StatusOr<std::string> Description(const Session& session, Client& client,
                   session.terminal.width));
 }
 
-absl::StatusOr<ExitCode> Show(Session& session, const StudyArgs& args) {
+absl::StatusOr<ExitCode> ShowStudy(Session& session, const StudyArgs& args) {
   ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
@@ -70,8 +70,9 @@ absl::StatusOr<ExitCode> Show(Session& session, const StudyArgs& args) {
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> Print(const Session& session, const Output& output,
-                               const absl::StatusOr<v1::Study>& study) {
+absl::StatusOr<ExitCode> PrintStudies(const Session& session,
+                                      const Output& output,
+                                      const absl::StatusOr<v1::Study>& study) {
   RETURN_IF_ERROR(study.status());
   RETURN_IF_ERROR(PrintOne(session.terminal, output, *study, [&study] {
     return absl::StrCat("study ", LastPart(study->name()), " is ",
@@ -88,7 +89,7 @@ absl::StatusOr<ExitCode> Turn(Session& session, const StudyArgs& args,
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   request.set_name(name);
   request.set_request_id(NewRequestId(SystemClock()));
-  return Print(session, args.output, client->Call(method, request));
+  return PrintStudies(session, args.output, client->Call(method, request));
 }
 
 void AddCommon(CLI::App* verb, const std::shared_ptr<StudyArgs>& args) {
@@ -145,7 +146,7 @@ void AddStudyCommands(CLI::App& app, Invocation& invocation) {
   const auto args = std::make_shared<StudyArgs>();
   CLI::App* const list =
       AddVerb(*noun, "list", "List all studies", invocation,
-              [args](Session& session) { return List(session, *args); });
+              [args](Session& session) { return ListStudies(session, *args); });
   list->add_option("--filter", args->filter,
                    "Only those: 'state = ACTIVE AND labels.team = \"nlp\"'; "
                    "`frostline help filter`")
@@ -154,7 +155,7 @@ void AddStudyCommands(CLI::App& app, Invocation& invocation) {
   AddWide(list, args->output, "Whose they are, and their labels");
   AddCommon(
       AddVerb(*noun, "show", "Show one study and its best trial", invocation,
-              [args](Session& session) { return Show(session, *args); }),
+              [args](Session& session) { return ShowStudy(session, *args); }),
       args);
   AddStudyWatch(*noun, invocation);
   AddStudyHistory(*noun, invocation);

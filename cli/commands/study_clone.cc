@@ -22,7 +22,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr std::int64_t kMostTrials = 1'000'000;
+constexpr std::int64_t kMostClonedTrials = 1'000'000;
 
 struct CloneArgs {
   std::string id;
@@ -66,8 +66,8 @@ absl::Status CheckFree(Client& client, const std::string& id) {
                    "give the clone another name", "NEW");
 }
 
-absl::StatusOr<ImportedLines> FetchTrials(Client& client,
-                                          const v1::Study& study) {
+absl::StatusOr<ImportedLines> FetchClonedTrials(Client& client,
+                                                const v1::Study& study) {
   v1::ExportTrialsRequest request;
   request.set_name(study.name());
   request.set_with_measurements(true);
@@ -111,7 +111,7 @@ absl::StatusOr<ExitCode> Clone(Session& session, const CloneArgs& args) {
   RETURN_IF_ERROR(CheckFree(*client, args.as));
   ImportedLines trials;
   if (args.with_trials) {
-    ASSIGN_OR_RETURN(trials, FetchTrials(*client, study));
+    ASSIGN_OR_RETURN(trials, FetchClonedTrials(*client, study));
   }
   ASSIGN_OR_RETURN(const v1::CreateStudyReply reply,
                    client->Call(&v1::StudyService::Stub::CreateStudy, request));
@@ -145,7 +145,7 @@ void AddStudyClone(CLI::App& noun, Invocation& invocation) {
       ->expected(1)
       ->take_all();
   verb->add_option("--trials", args->trials, "Another budget")
-      ->check(CLI::Range(std::int64_t{1}, kMostTrials));
+      ->check(CLI::Range(std::int64_t{1}, kMostClonedTrials));
   verb->add_option("--seed", args->seed,
                    "Another seed; 0: one that the coordinator chooses")
       ->check(AtLeastZero());

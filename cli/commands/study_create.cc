@@ -19,9 +19,9 @@
 namespace frostline::cli {
 namespace {
 
-constexpr std::int64_t kMostTrials = 1'000'000;
+constexpr std::int64_t kMostPlannedTrials = 1'000'000;
 
-struct CreateArgs {
+struct StudyCreateArgs {
   std::string file;
   std::string id;
   std::string registry;
@@ -31,7 +31,7 @@ struct CreateArgs {
   std::optional<std::uint64_t> seed;
 };
 
-absl::StatusOr<StudyFile> ReadStudy(const CreateArgs& args) {
+absl::StatusOr<StudyFile> ReadStudy(const StudyCreateArgs& args) {
   ASSIGN_OR_RETURN(StudyFile study, ReadStudyFile(args.file));
   if (!args.id.empty()) {
     RETURN_IF_ERROR(CheckNewName(args.id, "--id"));
@@ -87,7 +87,8 @@ void NoteUnusualMetrics(const StudyFile& study) {
   }
 }
 
-absl::StatusOr<ExitCode> Create(Session& session, const CreateArgs& args) {
+absl::StatusOr<ExitCode> CreateStudy(Session& session,
+                                     const StudyCreateArgs& args) {
   ASSIGN_OR_RETURN(const StudyFile study, ReadStudy(args));
   RETURN_IF_ERROR(CheckStudyFit(study, args.registry));
   NoteUnusualMetrics(study);
@@ -129,17 +130,17 @@ absl::StatusOr<ExitCode> Create(Session& session, const CreateArgs& args) {
 }  // namespace
 
 void AddStudyCreate(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<CreateArgs>();
+  const auto args = std::make_shared<StudyCreateArgs>();
   CLI::App* const verb =
       AddVerb(noun, "create", "Create a study from a study file", invocation,
-              [args](Session& session) { return Create(session, *args); });
+              [args](Session& session) { return CreateStudy(session, *args); });
   verb->add_option("FILE", args->file, "The study file; - is standard input")
       ->required();
   verb->add_option("--id", args->id, "Instead of the file's id");
   verb->add_flag("--dry-run", args->dry_run,
                  "Check everything and show the space; create nothing");
   verb->add_option("--trials", args->trials, "Instead of the file's budget")
-      ->check(CLI::Range(std::int64_t{1}, kMostTrials));
+      ->check(CLI::Range(std::int64_t{1}, kMostPlannedTrials));
   verb->add_option("--seed", args->seed, "Instead of the file's seed")
       ->check(AtLeastZero());
   verb->add_option("--registry", args->registry,

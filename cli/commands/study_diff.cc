@@ -54,7 +54,7 @@ absl::StatusOr<Side> ReadSide(Session& session, const std::string& word) {
 
 // A file leaves open what the coordinator then chooses, and that is there in
 // the study which the file is compared with.
-absl::Status Complete(Session& session, const Side& other, Side& side) {
+absl::Status CompleteSpec(Session& session, const Side& other, Side& side) {
   v1::CreateStudyRequest request;
   request.set_request_id(NewRequestId(SystemClock()));
   // Not the file's own id: of a study that is there only that would be said.
@@ -96,8 +96,8 @@ absl::StatusOr<ExitCode> Diff(Session& session, const DiffArgs& args) {
   ASSIGN_OR_RETURN(Side from, ReadSide(session, args.from));
   ASSIGN_OR_RETURN(Side to, ReadSide(session, args.to));
   if (from.file.has_value() != to.file.has_value()) {
-    RETURN_IF_ERROR(from.file.has_value() ? Complete(session, to, from)
-                                          : Complete(session, from, to));
+    RETURN_IF_ERROR(from.file.has_value() ? CompleteSpec(session, to, from)
+                                          : CompleteSpec(session, from, to));
   }
   const std::vector<FieldChange> changes = Changes(from.study, to.study);
   std::cout << (args.json ? FieldChangesToJson(changes)

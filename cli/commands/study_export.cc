@@ -43,7 +43,7 @@ struct ExportArgs {
 };
 
 // Null: the ending is none of a format.
-const KnownFormat* FormatOfEnding(const std::string& file) {
+const KnownFormat* ExportFormatOfEnding(const std::string& file) {
   for (const KnownFormat& known : kFormats) {
     if (absl::EndsWithIgnoreCase(file, known.ending)) return &known;
   }
@@ -56,8 +56,8 @@ std::vector<std::string> FormatNamesOfFiles() {
   return names;
 }
 
-absl::StatusOr<FileFormat> FormatOf(const ExportArgs& args) {
-  const KnownFormat* const ends = FormatOfEnding(args.file);
+absl::StatusOr<FileFormat> ExportFormatOf(const ExportArgs& args) {
+  const KnownFormat* const ends = ExportFormatOfEnding(args.file);
   if (args.format.empty()) return (ends ? ends : kFormats.data())->format;
   const auto* const said = std::find_if(
       kFormats.begin(), kFormats.end(),
@@ -102,11 +102,11 @@ absl::Status ToFile(Client& client, const v1::ExportTrialsRequest& request,
   return absl::OkStatus();
 }
 
-absl::StatusOr<ExitCode> Export(Session& session, const ExportArgs& args) {
+absl::StatusOr<ExitCode> ExportStudy(Session& session, const ExportArgs& args) {
   v1::ExportTrialsRequest request;
   ASSIGN_OR_RETURN(*request.mutable_name(), StudyNameFrom(args.id));
   RETURN_IF_ERROR(CheckMayReplace(args.file, args.force));
-  ASSIGN_OR_RETURN(const FileFormat format, FormatOf(args));
+  ASSIGN_OR_RETURN(const FileFormat format, ExportFormatOf(args));
   request.set_format(format);
   request.set_with_measurements(args.with_measurements);
   request.set_filter(args.filter);
@@ -139,9 +139,10 @@ absl::Status StreamTrials(
 
 void AddStudyExport(CLI::App& noun, Invocation& invocation) {
   const auto args = std::make_shared<ExportArgs>();
-  CLI::App* const verb = AddVerb(
-      noun, "export", "Write all trials as JSON lines or as a table",
-      invocation, [args](Session& session) { return Export(session, *args); });
+  CLI::App* const verb =
+      AddVerb(noun, "export", "Write all trials as JSON lines or as a table",
+              invocation,
+              [args](Session& session) { return ExportStudy(session, *args); });
   verb->add_option("ID", args->id, "The study")->required();
   verb->add_option("-o,--output", args->file,
                    "Into this file; else, or with -, to standard output");

@@ -24,7 +24,7 @@ struct HistoryArgs {
 };
 
 constexpr int kNarrowest = 20;
-constexpr int kWidest = 1000;
+constexpr int kWidestHistory = 1000;
 constexpr int kLowest = 3;
 constexpr int kHighest = 200;
 
@@ -42,13 +42,13 @@ absl::StatusOr<int> IndexOf(const v1::StudySpec& spec,
 }
 
 // Trials by their number; those without a value have no point.
-struct History {
+struct ShownHistory {
   Curve values;
   Curve best;
 };
 
-History HistoryOf(const v1::ListTrialsReply& trials, int objective,
-                  bool higher_is_better) {
+ShownHistory HistoryOf(const v1::ListTrialsReply& trials, int objective,
+                       bool higher_is_better) {
   std::vector<std::pair<double, double>> points;
   for (const v1::Trial& trial : trials.trials()) {
     if (trial.values_size() <= objective) continue;
@@ -56,7 +56,7 @@ History HistoryOf(const v1::ListTrialsReply& trials, int objective,
                         trial.values(objective));
   }
   std::sort(points.begin(), points.end());
-  History history;
+  ShownHistory history;
   std::optional<double> best;
   for (const auto& [number, value] : points) {
     const bool is_better = value == value &&  // not NaN
@@ -83,7 +83,7 @@ absl::StatusOr<ExitCode> ShowHistory(Session& session,
       client->CallForAll(&v1::StudyService::Stub::ListTrials, request));
   const v1::Objective& wanted = study.spec().objectives(objective);
   const bool higher = wanted.direction() == v1::DIRECTION_MAXIMIZE;
-  const History history = HistoryOf(trials, objective, higher);
+  const ShownHistory history = HistoryOf(trials, objective, higher);
   int width = args.width;
   if (width == 0) width = session.terminal.width;
   if (width == 0) width = kPlotColumns;
@@ -109,7 +109,7 @@ void AddStudyHistory(CLI::App& noun, Invocation& invocation) {
       ->type_name("METRIC");
   verb->add_option("--width", args->width,
                    "Columns; else the terminal's, or 80")
-      ->check(CLI::Range(kNarrowest, kWidest));
+      ->check(CLI::Range(kNarrowest, kWidestHistory));
   verb->add_option("--height", args->height, "Lines of the plot")
       ->check(CLI::Range(kLowest, kHighest))
       ->capture_default_str();

@@ -16,7 +16,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+constexpr std::size_t kMostStudyImportBytes = std::size_t{1} << 30;
 
 struct ImportArgs {
   std::string id;
@@ -24,12 +24,12 @@ struct ImportArgs {
 };
 
 absl::StatusOr<std::string> ReadTrials(const std::string& path) {
-  ASSIGN_OR_RETURN(std::string text, ReadTextFile(path, kMostBytes));
-  if (text.size() > kMostBytes) {
-    return MakeError(
-        ErrorId::kRequestInvalid,
-        absl::StrCat(path, " has more than ", FormatBytes(kMostBytes)),
-        "split it, and import one part after the other", "FILE");
+  ASSIGN_OR_RETURN(std::string text, ReadTextFile(path, kMostStudyImportBytes));
+  if (text.size() > kMostStudyImportBytes) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat(path, " has more than ",
+                                  FormatBytes(kMostStudyImportBytes)),
+                     "split it, and import one part after the other", "FILE");
   }
   // Spreadsheets begin a file with these three bytes.
   constexpr char kMark[] = "\xEF\xBB\xBF";
@@ -37,7 +37,7 @@ absl::StatusOr<std::string> ReadTrials(const std::string& path) {
   return text;
 }
 
-absl::StatusOr<ExitCode> Import(Session& session, const ImportArgs& args) {
+absl::StatusOr<ExitCode> ImportStudy(Session& session, const ImportArgs& args) {
   ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
   ASSIGN_OR_RETURN(const std::string text, ReadTrials(args.file));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
@@ -64,9 +64,10 @@ absl::StatusOr<ExitCode> Import(Session& session, const ImportArgs& args) {
 
 void AddStudyImport(CLI::App& noun, Invocation& invocation) {
   const auto args = std::make_shared<ImportArgs>();
-  CLI::App* const verb = AddVerb(
-      noun, "import", "Add trials that ended elsewhere, outside the budget",
-      invocation, [args](Session& session) { return Import(session, *args); });
+  CLI::App* const verb =
+      AddVerb(noun, "import",
+              "Add trials that ended elsewhere, outside the budget", invocation,
+              [args](Session& session) { return ImportStudy(session, *args); });
   verb->add_option("ID", args->id, "The study they are added to")->required();
   verb->add_option("FILE", args->file,
                    "JSON lines or CSV, as study export writes them; - is "

@@ -16,23 +16,24 @@ namespace frostline::cli {
 namespace {
 
 // More than a study or a trial may have.
-constexpr std::size_t kMaxLabelsBytes = 64 << 10;
+constexpr std::size_t kMaxStudyLabelsBytes = 64 << 10;
 
-struct LabelArgs {
+struct StudyLabelArgs {
   std::string id;
   std::vector<std::string> changes;
   std::optional<std::string> note;  // nothing: it is shown
   Output output = {};
 };
 
-std::string LabelsText(const v1::Study& study) {
+std::string StudyLabelsText(const v1::Study& study) {
   const std::string labels = proto::CleanText(
-      FormatLabels(study.settings().labels()), kMaxLabelsBytes);
+      FormatLabels(study.settings().labels()), kMaxStudyLabelsBytes);
   return "study " + LastPart(study.name()) + " " +
          (labels.empty() ? "has no labels" : "is labelled " + labels) + "\n";
 }
 
-absl::StatusOr<ExitCode> Label(Session& session, const LabelArgs& args) {
+absl::StatusOr<ExitCode> LabelStudy(Session& session,
+                                    const StudyLabelArgs& args) {
   ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
   LabelMap tried;
   RETURN_IF_ERROR(ChangeLabels(args.changes, "KEY=VALUE", tried));
@@ -47,7 +48,7 @@ absl::StatusOr<ExitCode> Label(Session& session, const LabelArgs& args) {
                            : ChangeSettings(*client, name, change);
   RETURN_IF_ERROR(study.status());
   RETURN_IF_ERROR(PrintOne(session.terminal, args.output, *study,
-                           [&study] { return LabelsText(*study); }));
+                           [&study] { return StudyLabelsText(*study); }));
   return kExitOk;
 }
 
@@ -56,7 +57,7 @@ std::string NoteSaid(const v1::Study& study, bool is_new) {
                   is_new);
 }
 
-absl::StatusOr<ExitCode> ShowNote(Session& session, const LabelArgs& args,
+absl::StatusOr<ExitCode> ShowNote(Session& session, const StudyLabelArgs& args,
                                   const std::string& name) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
@@ -65,7 +66,8 @@ absl::StatusOr<ExitCode> ShowNote(Session& session, const LabelArgs& args,
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> Note(Session& session, const LabelArgs& args) {
+absl::StatusOr<ExitCode> NoteStudy(Session& session,
+                                   const StudyLabelArgs& args) {
   ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
   if (!args.note.has_value()) return ShowNote(session, args, name);
   ASSIGN_OR_RETURN(const std::string note, ReadNote(*args.note));
@@ -85,17 +87,18 @@ absl::StatusOr<ExitCode> Note(Session& session, const LabelArgs& args) {
 }  // namespace
 
 void AddStudyLabel(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<LabelArgs>();
-  CLI::App* const label = AddVerb(
-      noun, "label", "Set labels of a study, take some away, or show them",
-      invocation, [args](Session& session) { return Label(session, *args); });
+  const auto args = std::make_shared<StudyLabelArgs>();
+  CLI::App* const label =
+      AddVerb(noun, "label",
+              "Set labels of a study, take some away, or show them", invocation,
+              [args](Session& session) { return LabelStudy(session, *args); });
   label->add_option("ID", args->id, "The study")->required();
   label->add_option("KEY=VALUE", args->changes,
                     "Set this label; KEY- takes it away");
   AddOneFormats(label, args->output);
   CLI::App* const note = AddVerb(
       noun, "note", "Write a study's note, in Markdown, or show it", invocation,
-      [args](Session& session) { return Note(session, *args); });
+      [args](Session& session) { return NoteStudy(session, *args); });
   note->add_option("ID", args->id, "The study")->required();
   // The parser would take '' for an optional that is not there.
   note->add_option_function<std::string>(

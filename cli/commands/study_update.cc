@@ -20,8 +20,8 @@
 namespace frostline::cli {
 namespace {
 
-constexpr std::int64_t kMostTrials = 1'000'000;
-constexpr int kMostPriority = 1'000;
+constexpr std::int64_t kMostBudget = 1'000'000;
+constexpr int kMostStudyPriority = 1'000;
 constexpr char kNone[] = "none";
 
 struct UpdateArgs {
@@ -39,8 +39,8 @@ struct UpdateArgs {
   Output output = {};
 };
 
-absl::StatusOr<google::protobuf::Duration> TimeOf(const std::string& text,
-                                                  const std::string& flag) {
+absl::StatusOr<google::protobuf::Duration> UpdateTimeOf(
+    const std::string& text, const std::string& flag) {
   const auto time = ReadDuration(text);
   if (time.has_value() && time->seconds() >= 0 && time->nanos() >= 0) {
     return *time;
@@ -53,12 +53,13 @@ absl::StatusOr<google::protobuf::Duration> TimeOf(const std::string& text,
 absl::Status SetTimes(const UpdateArgs& args, v1::Budget& budget,
                       google::protobuf::FieldMask& mask) {
   if (args.time) {
-    ASSIGN_OR_RETURN(*budget.mutable_time(), TimeOf(*args.time, "--time"));
+    ASSIGN_OR_RETURN(*budget.mutable_time(),
+                     UpdateTimeOf(*args.time, "--time"));
     mask.add_paths("budget.time");
   }
   if (args.training_time) {
     ASSIGN_OR_RETURN(const google::protobuf::Duration time,
-                     TimeOf(*args.training_time, "--training-time"));
+                     UpdateTimeOf(*args.training_time, "--training-time"));
     budget.set_training_seconds(static_cast<double>(time.seconds()) +
                                 static_cast<double>(time.nanos()) * 1e-9);
     mask.add_paths("budget.training_seconds");
@@ -90,7 +91,8 @@ absl::Status SetLists(const UpdateArgs& args, v1::StudySettings& settings,
 }
 
 // Alters what was asked for and names it in the mask.
-absl::Status Apply(const UpdateArgs& args, v1::UpdateStudyRequest& request) {
+absl::Status ApplyChanges(const UpdateArgs& args,
+                          v1::UpdateStudyRequest& request) {
   v1::StudySettings& settings = *request.mutable_settings();
   google::protobuf::FieldMask& mask = *request.mutable_update_mask();
   if (args.budget) {
@@ -118,11 +120,11 @@ absl::Status Apply(const UpdateArgs& args, v1::UpdateStudyRequest& request) {
   return SetLists(args, settings, mask);
 }
 
-absl::StatusOr<ExitCode> Update(Session& session, const UpdateArgs& args) {
+absl::StatusOr<ExitCode> UpdateStudy(Session& session, const UpdateArgs& args) {
   ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
   // What cannot be read is refused before anybody is asked.
   v1::UpdateStudyRequest tried;
-  RETURN_IF_ERROR(Apply(args, tried));
+  RETURN_IF_ERROR(ApplyChanges(args, tried));
   if (tried.update_mask().paths().empty()) {
     return MakeError(ErrorId::kRequestInvalid, "nothing is to be changed",
                      "say what: --budget, --time, --training-time, "
@@ -133,7 +135,7 @@ absl::StatusOr<ExitCode> Update(Session& session, const UpdateArgs& args) {
   ASSIGN_OR_RETURN(
       const v1::Study study,
       ChangeSettings(*client, name, [&args](v1::UpdateStudyRequest& request) {
-        return Apply(args, request);
+        return ApplyChanges(args, request);
       }));
   RETURN_IF_ERROR(PrintOne(session.terminal, args.output, study, [&study] {
     return absl::StrCat("study ", LastPart(study.name()), " is ",
@@ -163,13 +165,14 @@ void AddLists(CLI::App* verb, UpdateArgs& args) {
 
 void AddStudyUpdate(CLI::App& noun, Invocation& invocation) {
   const auto args = std::make_shared<UpdateArgs>();
-  CLI::App* const verb = AddVerb(
-      noun, "update", "Change settings of a study; its spec never changes",
-      invocation, [args](Session& session) { return Update(session, *args); });
+  CLI::App* const verb =
+      AddVerb(noun, "update",
+              "Change settings of a study; its spec never changes", invocation,
+              [args](Session& session) { return UpdateStudy(session, *args); });
   verb->add_option("ID", args->id, "The study")->required();
   verb->add_option("--budget", args->budget,
                    "So many trials in all; more let a complete study go on")
-      ->check(CLI::Range(std::int64_t{1}, kMostTrials));
+      ->check(CLI::Range(std::int64_t{1}, kMostBudget));
   verb->add_option("--time", args->time,
                    "Propose no more after this much time, e.g. 12h; 0: no "
                    "limit");
@@ -177,7 +180,7 @@ void AddStudyUpdate(CLI::App& noun, Invocation& invocation) {
                    "The same of training, over all trials; 0: no limit");
   verb->add_option("--priority", args->priority,
                    "Higher goes first among studies that compete for workers")
-      ->check(CLI::Range(-kMostPriority, kMostPriority));
+      ->check(CLI::Range(-kMostStudyPriority, kMostStudyPriority));
   verb->add_option("--max-parallel", args->max_parallel,
                    "At most so many trials at a time; 0: as many as the "
                    "sampler can use")

@@ -82,7 +82,7 @@ absl::StatusOr<Duration> TimeoutOf(const WaitArgs& args) {
       std::chrono::nanoseconds(time->nanos()));
 }
 
-absl::Status Follow(Client& client, Duration timeout, Waiter& waiter) {
+absl::Status FollowStudy(Client& client, Duration timeout, Waiter& waiter) {
   absl::Status broken;
   ConnectionNews news(Notes());
   const auto on_event = [&](const v1::StudyEvent& event) {
@@ -122,7 +122,7 @@ absl::StatusOr<ExitCode> Wait(Session& session, const WaitArgs& args) {
   Waiter waiter(*client, goal);
   RETURN_IF_ERROR(waiter.Take(study));
   if (!waiter.is_over()) {
-    const absl::Status followed = Follow(*client, timeout, waiter);
+    const absl::Status followed = FollowStudy(*client, timeout, waiter);
     const bool is_timed = timeout > Duration::zero();
     if (is_timed && HasErrorId(followed, ErrorId::kDeadlinePassed)) {
       return TimeIsOver(waiter.study(), timeout);

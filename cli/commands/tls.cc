@@ -97,7 +97,7 @@ absl::Status CheckHasNoCa(const std::string& folder) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<ExitCode> Init(const TlsArgs& args) {
+absl::StatusOr<ExitCode> InitTls(const TlsArgs& args) {
   RETURN_IF_ERROR(CheckHasNoCa(args.folder));
   const WallMicros now = SystemClock().Wall();
   ASSIGN_OR_RETURN(const tls::KeyPair authority,
@@ -173,7 +173,7 @@ void AddTlsCommands(CLI::App& app, Invocation& invocation) {
   const auto args = std::make_shared<TlsArgs>();
   CLI::App* const init =
       AddVerb(*noun, "init", "Make a CA and the coordinator's certificate",
-              invocation, [args](Session&) { return Init(*args); });
+              invocation, [args](Session&) { return InitTls(*args); });
   init->add_option("--host", args->hosts,
                    "As nodes reach it: a DNS name or an address; repeat it")
       ->required();

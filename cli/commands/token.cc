@@ -30,7 +30,7 @@ const std::map<std::string, v1::Role>& Roles() {
   return *roles;
 }
 
-struct CreateArgs {
+struct TokenCreateArgs {
   std::string role;
   std::string subject;
   std::string note;
@@ -58,7 +58,7 @@ absl::StatusOr<ExitCode> HandOut(const v1::Token& token,
   return kExitOk;
 }
 
-absl::Status AddStudyLabels(const CreateArgs& args,
+absl::Status AddStudyLabels(const TokenCreateArgs& args,
                             v1::CreateTokenRequest* request) {
   const bool fits = request->role() == v1::ROLE_RESEARCHER ||
                     request->role() == v1::ROLE_VIEWER;
@@ -82,7 +82,8 @@ absl::Status AddStudyLabels(const CreateArgs& args,
   return absl::OkStatus();
 }
 
-absl::StatusOr<ExitCode> Create(Session& session, const CreateArgs& args) {
+absl::StatusOr<ExitCode> CreateToken(Session& session,
+                                     const TokenCreateArgs& args) {
   const auto role = Roles().find(args.role);
   if (role == Roles().end()) {
     return MakeError(ErrorId::kRequestInvalid,
@@ -113,7 +114,7 @@ absl::StatusOr<ExitCode> Rotate(Session& session, const std::string& id,
   return HandOut(made.token(), made.secret(), out);
 }
 
-absl::StatusOr<ExitCode> Revoke(Session& session, const std::string& id) {
+absl::StatusOr<ExitCode> RevokeToken(Session& session, const std::string& id) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::RevokeTokenRequest request;
   request.set_request_id(NewRequestId(SystemClock()));
@@ -124,7 +125,7 @@ absl::StatusOr<ExitCode> Revoke(Session& session, const std::string& id) {
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> List(Session& session, const Output& output) {
+absl::StatusOr<ExitCode> ListTokens(Session& session, const Output& output) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::ListTokensReply all, FetchTokens(*client));
   RETURN_IF_ERROR(PrintList(
@@ -154,10 +155,10 @@ void AddTokenCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* const noun =
       app.add_subcommand("token", "Who may call the coordinator, and as what");
   noun->require_subcommand(1)->fallthrough();
-  const auto args = std::make_shared<CreateArgs>();
+  const auto args = std::make_shared<TokenCreateArgs>();
   CLI::App* const create =
       AddVerb(*noun, "create", "Make a token, and show it once", invocation,
-              [args](Session& session) { return Create(session, *args); });
+              [args](Session& session) { return CreateToken(session, *args); });
   create->add_option("--role", args->role, "admin, researcher, worker, viewer")
       ->required();
   create->add_option("--subject", args->subject,
@@ -183,12 +184,13 @@ void AddTokenCommands(CLI::App& app, Invocation& invocation) {
   rotate->add_option("--out", *out, "A file for it, of mode 0600");
   CLI::App* const revoke =
       AddVerb(*noun, "revoke", "End a token at once", invocation,
-              [id](Session& session) { return Revoke(session, *id); });
+              [id](Session& session) { return RevokeToken(session, *id); });
   revoke->add_option("ID", *id, "The token's id")->required();
   const auto output = std::make_shared<Output>();
   AddListFormats(
-      AddVerb(*noun, "list", "List tokens, without their secrets", invocation,
-              [output](Session& session) { return List(session, *output); }),
+      AddVerb(
+          *noun, "list", "List tokens, without their secrets", invocation,
+          [output](Session& session) { return ListTokens(session, *output); }),
       *output);
 }
 

@@ -47,7 +47,7 @@ ExitCode CodeOfEnd(const Key& key) {
 }
 
 // Answers CodeOfEnd() where a signal, or an end of input, ended it.
-absl::StatusOr<ExitCode> Follow(AskingThread& asking, FleetAnswers answers) {
+absl::StatusOr<ExitCode> FollowTop(AskingThread& asking, FleetAnswers answers) {
   ASSIGN_OR_RETURN(const auto screen, FullScreen::Open());
   TopState state;
   std::string trouble;
@@ -89,7 +89,7 @@ absl::StatusOr<ExitCode> Top(Session& session, const TopArgs& args) {
     return PrintOnce(answers, args, session.terminal);
   }
   AskingThread asking(asker, every);
-  const auto code = Follow(asking, std::move(answers));
+  const auto code = FollowTop(asking, std::move(answers));
   // Whoever quits does not wait for a coordinator that does not answer.
   if (code.ok() && asking.IsAsking()) _exit(*code);
   return code;

@@ -19,7 +19,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr std::int64_t kMostTrials = 1'000'000'000;
+constexpr std::int64_t kMostShownTrials = 1'000'000'000;
 
 struct TrialArgs {
   TrialWords trial;
@@ -29,7 +29,7 @@ struct TrialArgs {
   Output output;
 };
 
-absl::StatusOr<ExitCode> Show(Session& session, const TrialArgs& args) {
+absl::StatusOr<ExitCode> ShowTrial(Session& session, const TrialArgs& args) {
   v1::GetTrialRequest request;
   ASSIGN_OR_RETURN(*request.mutable_name(), TrialNameFrom(args.trial));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
@@ -89,7 +89,7 @@ void AddLog(CLI::App& noun, Invocation& invocation) {
       args->trial,
       [args](Session& session) { return ShowLog(session, *args); });
   log->add_option("--attempt", args->attempt, "Not of the newest attempt")
-      ->check(CLI::Range(std::int64_t{1}, kMostTrials));
+      ->check(CLI::Range(std::int64_t{1}, kMostShownTrials));
   log->add_flag("-f,--follow", args->follow,
                 "Print new lines as they come, until the trial has ended");
   log->add_flag("--json", args->json,
@@ -105,9 +105,10 @@ void AddTrialCommands(CLI::App& app, Invocation& invocation) {
   noun->require_subcommand(1)->fallthrough();
   const auto args = std::make_shared<TrialArgs>();
   AddTrialList(*noun, invocation);
-  AddOneFormats(AddTrialVerb(*noun, invocation, args, "show",
-                             "Show one trial: rates, metrics, attempts", Show),
-                args->output);
+  AddOneFormats(
+      AddTrialVerb(*noun, invocation, args, "show",
+                   "Show one trial: rates, metrics, attempts", ShowTrial),
+      args->output);
   AddTrialCompare(*noun, invocation);
   AddTrialOutcomes(*noun, invocation);
   AddTrialCurves(*noun, invocation);

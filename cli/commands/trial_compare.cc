@@ -21,7 +21,7 @@
 namespace frostline::cli {
 namespace {
 
-struct CompareArgs {
+struct TrialCompareArgs {
   std::vector<std::string> contenders;
   std::string metric;
   std::string set;
@@ -32,7 +32,8 @@ struct CompareArgs {
   Output output;
 };
 
-absl::StatusOr<ExitCode> Compare(Session& session, const CompareArgs& args) {
+absl::StatusOr<ExitCode> CompareTrials(Session& session,
+                                       const TrialCompareArgs& args) {
   v1::CompareTrialsRequest request;
   for (const std::string& argument : args.contenders) {
     ASSIGN_OR_RETURN(*request.add_contenders(), ContenderFrom(argument));
@@ -84,12 +85,13 @@ absl::StatusOr<v1::Contender> ContenderFrom(const std::string& argument) {
 }
 
 void AddTrialCompare(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<CompareArgs>();
+  const auto args = std::make_shared<TrialCompareArgs>();
   CLI::App* const verb = AddVerb(
       noun, "compare",
       "Which trials are better, by paired tests on what they said of each "
       "example",
-      invocation, [args](Session& session) { return Compare(session, *args); });
+      invocation,
+      [args](Session& session) { return CompareTrials(session, *args); });
   verb->add_option("TRIAL", args->contenders,
                    "STUDY/N, or STUDY/N,M,… for runs of one setting with "
                    "different seeds; the first is what others are compared "

@@ -27,7 +27,8 @@ struct CurvesArgs {
   bool plots = false;
 };
 
-absl::StatusOr<MeasuredCurve> Fetch(Client& client, const TrialName& trial) {
+absl::StatusOr<MeasuredCurve> FetchCurves(Client& client,
+                                          const TrialName& trial) {
   v1::ListMeasurementsRequest request;
   request.set_name(TrialNameOf(trial.study_id, trial.number));
   MeasuredCurve curve{.trial = trial, .measured = {}};
@@ -38,8 +39,8 @@ absl::StatusOr<MeasuredCurve> Fetch(Client& client, const TrialName& trial) {
 }
 
 // With a metric that none has measured nothing would be shown.
-absl::StatusOr<std::set<std::string>> Wanted(const MeasuredCurves& curves,
-                                             const std::string& wanted) {
+absl::StatusOr<std::set<std::string>> WantedCurve(const MeasuredCurves& curves,
+                                                  const std::string& wanted) {
   std::set<std::string> metrics = MetricsIn(curves);
   if (wanted.empty() || metrics.empty()) return metrics;
   if (metrics.contains(wanted)) return std::set<std::string>{wanted};
@@ -49,17 +50,17 @@ absl::StatusOr<std::set<std::string>> Wanted(const MeasuredCurves& curves,
                    "--metric");
 }
 
-absl::StatusOr<ExitCode> Show(Session& session, const CurvesArgs& args) {
+absl::StatusOr<ExitCode> ShowCurves(Session& session, const CurvesArgs& args) {
   ASSIGN_OR_RETURN(const std::vector<TrialName> trials,
                    TrialNamesFrom(args.words));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   MeasuredCurves curves;
   for (const TrialName& trial : trials) {
-    ASSIGN_OR_RETURN(MeasuredCurve curve, Fetch(*client, trial));
+    ASSIGN_OR_RETURN(MeasuredCurve curve, FetchCurves(*client, trial));
     curves.push_back(std::move(curve));
   }
   ASSIGN_OR_RETURN(const std::set<std::string> metrics,
-                   Wanted(curves, args.metric));
+                   WantedCurve(curves, args.metric));
   const int width = session.terminal.width;
   if (args.format == "json") {
     std::cout << CurvesJson(std::move(curves), metrics);
@@ -79,9 +80,10 @@ absl::StatusOr<ExitCode> Show(Session& session, const CurvesArgs& args) {
 
 void AddTrialCurves(CLI::App& noun, Invocation& invocation) {
   const auto args = std::make_shared<CurvesArgs>();
-  CLI::App* const verb = AddVerb(
-      noun, "curves", "What trials measured at each step, side by side",
-      invocation, [args](Session& session) { return Show(session, *args); });
+  CLI::App* const verb =
+      AddVerb(noun, "curves", "What trials measured at each step, side by side",
+              invocation,
+              [args](Session& session) { return ShowCurves(session, *args); });
   verb->add_option("TRIAL", args->words,
                    "STUDY and numbers, or STUDY/NUMBER of several studies")
       ->required();

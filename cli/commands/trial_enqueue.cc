@@ -23,8 +23,8 @@
 namespace frostline::cli {
 namespace {
 
-constexpr int kMostPriority = 1'000;
-constexpr int kMostTrials = 1'000;
+constexpr int kMostTrialPriority = 1'000;
+constexpr int kMostEnqueued = 1'000;
 
 struct EnqueueArgs {
   std::string study;
@@ -59,8 +59,8 @@ absl::StatusOr<EnqueuePoints> PointsOf(const EnqueueArgs& args) {
 }
 
 // "trials[3].values.layer.0" is of the fourth point, which has a place.
-absl::Status Placed(const absl::Status& status, const EnqueuePoints& points,
-                    const std::string& file) {
+absl::Status PlacedPoint(const absl::Status& status,
+                         const EnqueuePoints& points, const std::string& file) {
   const auto detail = DetailOf(status);
   constexpr char kStart[] = "trials[";
   if (!detail.has_value() || points.places.empty() ||
@@ -74,14 +74,15 @@ absl::Status Placed(const absl::Status& status, const EnqueuePoints& points,
                  std::string(status.message()), detail->fix, detail->field);
 }
 
-absl::StatusOr<ExitCode> Enqueue(Session& session, const EnqueueArgs& args) {
+absl::StatusOr<ExitCode> EnqueueTrial(Session& session,
+                                      const EnqueueArgs& args) {
   v1::EnqueueTrialsRequest request;
   ASSIGN_OR_RETURN(*request.mutable_name(), StudyNameFrom(args.study));
   ASSIGN_OR_RETURN(const EnqueuePoints points, PointsOf(args));
-  if (points.trials.size() > kMostTrials) {
+  if (points.trials.size() > kMostEnqueued) {
     return MakeError(ErrorId::kRequestInvalid,
                      absl::StrCat(points.trials.size(), " points at a time"),
-                     absl::StrCat("enqueue at most ", kMostTrials), "FILE");
+                     absl::StrCat("enqueue at most ", kMostEnqueued), "FILE");
   }
   request.set_request_id(NewRequestId(SystemClock()));
   request.mutable_trials()->Assign(points.trials.begin(), points.trials.end());
@@ -90,7 +91,7 @@ absl::StatusOr<ExitCode> Enqueue(Session& session, const EnqueueArgs& args) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   const absl::StatusOr<v1::EnqueueTrialsReply> reply =
       client->Call(&v1::StudyService::Stub::EnqueueTrials, request);
-  if (!reply.ok()) return Placed(reply.status(), points, args.file);
+  if (!reply.ok()) return PlacedPoint(reply.status(), points, args.file);
   RETURN_IF_ERROR(PrintOne(session.terminal, args.output, *reply,
                            [&reply] { return EnqueuedText(*reply) + "\n"; }));
   return kExitOk;
@@ -102,7 +103,8 @@ void AddTrialEnqueue(CLI::App& noun, Invocation& invocation) {
   const auto args = std::make_shared<EnqueueArgs>();
   CLI::App* const verb = AddVerb(
       noun, "enqueue", "Run these points next, before the sampler's",
-      invocation, [args](Session& session) { return Enqueue(session, *args); });
+      invocation,
+      [args](Session& session) { return EnqueueTrial(session, *args); });
   verb->add_option("STUDY", args->study, "The study")->required();
   CLI::Option* const file = verb->add_option(
       "FILE", args->file,
@@ -123,7 +125,7 @@ void AddTrialEnqueue(CLI::App& noun, Invocation& invocation) {
       ->excludes(file);
   verb->add_option("--priority", args->priority,
                    "Higher goes first among those that wait")
-      ->check(CLI::Range(-kMostPriority, kMostPriority));
+      ->check(CLI::Range(-kMostTrialPriority, kMostTrialPriority));
   verb->add_flag("--raise-budget", args->raise_budget,
                  "Let the budget grow by what it lacks for them");
   AddOneFormats(verb, args->output);

@@ -17,12 +17,12 @@
 namespace frostline::cli {
 namespace {
 
-constexpr int kMostTrials = 1'000;
+constexpr int kMostImported = 1'000;
 // A request has 1 MiB at most, with some room for its other fields.
-constexpr std::size_t kMostBytes = 900 * 1024;
+constexpr std::size_t kMostTrialImportBytes = 900 * 1024;
 // A spec has 256 KiB at most.
 constexpr std::size_t kMostPointBytes = 64 * 1024;
-constexpr std::int64_t kMostBudget = 1'000'000;
+constexpr std::int64_t kMostImportedTrials = 1'000'000;
 
 // Maps in the order of their keys, so that the same content has one sum.
 std::string Serialized(const google::protobuf::Message& message) {
@@ -36,8 +36,8 @@ std::string Serialized(const google::protobuf::Message& message) {
   return bytes;
 }
 
-std::string RequestIdOf(const v1::Study& study, std::size_t place,
-                        const v1::ImportTrialsRequest& request) {
+std::string ImportRequestIdOf(const v1::Study& study, std::size_t place,
+                              const v1::ImportTrialsRequest& request) {
   Sha256Sum sum;
   sum.AddField(study.name());
   // A study of the same name that was made anew is another one.
@@ -48,9 +48,9 @@ std::string RequestIdOf(const v1::Study& study, std::size_t place,
 }
 
 // "trials[3].parameters.x" after `start` is of the trial `first` + 3.
-absl::Status Placed(const absl::Status& status, const std::string& start,
-                    std::size_t first, const ImportedLines& read,
-                    const std::string& file) {
+absl::Status PlacedTrial(const absl::Status& status, const std::string& start,
+                         std::size_t first, const ImportedLines& read,
+                         const std::string& file) {
   const auto detail = DetailOf(status);
   const std::size_t found =
       detail.has_value() ? detail->field.find(start) : std::string::npos;
@@ -73,7 +73,7 @@ absl::Status CheckPoints(Client& client, const v1::Study& study,
   request.set_study_id(NewRequestId(SystemClock()));
   request.set_validate_only(true);
   *request.mutable_settings() = study.settings();
-  request.mutable_settings()->mutable_budget()->set_trials(kMostBudget);
+  request.mutable_settings()->mutable_budget()->set_trials(kMostImportedTrials);
   *request.mutable_spec() = study.spec();
   v1::StudySpec& spec = *request.mutable_spec();
   spec.clear_warm_start();
@@ -83,7 +83,7 @@ absl::Status CheckPoints(Client& client, const v1::Study& study,
     std::size_t bytes = 0;
     std::size_t end = first;
     for (; end < read.trials.size() && bytes < kMostPointBytes &&
-           spec.enqueue_size() < kMostTrials;
+           spec.enqueue_size() < kMostImported;
          ++end) {
       *spec.add_enqueue()->mutable_values() = read.trials[end].parameters();
       bytes += spec.enqueue(spec.enqueue_size() - 1).ByteSizeLong();
@@ -95,7 +95,7 @@ absl::Status CheckPoints(Client& client, const v1::Study& study,
     // Whatever else it finds is no fault of the trials.
     if (detail.has_value() &&
         detail->field.find("enqueue[") != std::string::npos) {
-      return Placed(judged, "enqueue[", first, read, file);
+      return PlacedTrial(judged, "enqueue[", first, read, file);
     }
     first = end;
   }
@@ -111,15 +111,16 @@ absl::StatusOr<std::vector<v1::ImportTrialsRequest>> ImportBatches(
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < read.trials.size(); ++i) {
     const std::size_t size = read.trials[i].ByteSizeLong();
-    if (size > kMostBytes) {
+    if (size > kMostTrialImportBytes) {
       return MakeError(
           ErrorId::kRequestInvalid,
           absl::StrCat(file, ":", read.lines[i], ": the trial has ", size,
                        " bytes with its measurements"),
           "leave measurements of this trial out", "FILE");
     }
-    const bool is_full = batches.empty() || bytes + size > kMostBytes ||
-                         batches.back().trials_size() == kMostTrials;
+    const bool is_full = batches.empty() ||
+                         bytes + size > kMostTrialImportBytes ||
+                         batches.back().trials_size() == kMostImported;
     if (is_full) {
       batches.emplace_back().set_name(study.name());
       bytes = 0;
@@ -128,7 +129,7 @@ absl::StatusOr<std::vector<v1::ImportTrialsRequest>> ImportBatches(
     bytes += size;
   }
   for (std::size_t i = 0; i < batches.size(); ++i) {
-    batches[i].set_request_id(RequestIdOf(study, i, batches[i]));
+    batches[i].set_request_id(ImportRequestIdOf(study, i, batches[i]));
   }
   return batches;
 }
@@ -153,7 +154,7 @@ absl::StatusOr<ImportDone> ImportAll(Client& client, const v1::Study& study,
     const absl::StatusOr<v1::ImportTrialsReply> reply =
         client.Call(&v1::StudyService::Stub::ImportTrials, batch);
     if (!reply.ok())
-      return Placed(reply.status(), "trials[", first, read, file);
+      return PlacedTrial(reply.status(), "trials[", first, read, file);
     (reply->first_number() < known ? done.already : done.imported) +=
         reply->count();
     const auto count = static_cast<std::size_t>(batch.trials_size());

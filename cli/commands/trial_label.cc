@@ -19,22 +19,23 @@ namespace frostline::cli {
 namespace {
 
 // More than a study or a trial may have.
-constexpr std::size_t kMaxLabelsBytes = 64 << 10;
+constexpr std::size_t kMaxTrialLabelsBytes = 64 << 10;
 
-struct LabelArgs {
+struct TrialLabelArgs {
   TrialWords trial;
   std::vector<std::string> more;
   Output output = {};
 };
 
-absl::StatusOr<v1::Trial> Fetch(Client& client, const std::string& name) {
+absl::StatusOr<v1::Trial> FetchTrialLabels(Client& client,
+                                           const std::string& name) {
   v1::GetTrialRequest request;
   request.set_name(name);
   return client.Call(&v1::StudyService::Stub::GetTrial, request);
 }
 
-absl::StatusOr<v1::Trial> Update(Client& client, const std::string& path,
-                                 v1::UpdateTrialRequest request) {
+absl::StatusOr<v1::Trial> UpdateTrial(Client& client, const std::string& path,
+                                      v1::UpdateTrialRequest request) {
   request.set_request_id(NewRequestId(SystemClock()));
   request.mutable_update_mask()->add_paths(path);
   absl::StatusOr<v1::Trial> updated =
@@ -43,14 +44,15 @@ absl::StatusOr<v1::Trial> Update(Client& client, const std::string& path,
   return updated;
 }
 
-std::string LabelsText(const v1::Trial& trial) {
+std::string TrialLabelsText(const v1::Trial& trial) {
   const std::string labels =
-      proto::CleanText(FormatLabels(trial.labels()), kMaxLabelsBytes);
+      proto::CleanText(FormatLabels(trial.labels()), kMaxTrialLabelsBytes);
   return trial.name() +
          (labels.empty() ? " has no labels" : " is labelled " + labels) + "\n";
 }
 
-absl::StatusOr<ExitCode> Label(Session& session, const LabelArgs& args) {
+absl::StatusOr<ExitCode> LabelTrial(Session& session,
+                                    const TrialLabelArgs& args) {
   std::vector<std::string> changes = args.more;
   v1::UpdateTrialRequest request;
   ASSIGN_OR_RETURN(*request.mutable_name(),
@@ -58,19 +60,20 @@ absl::StatusOr<ExitCode> Label(Session& session, const LabelArgs& args) {
   LabelMap tried;
   RETURN_IF_ERROR(ChangeLabels(changes, "KEY=VALUE", tried));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  ASSIGN_OR_RETURN(v1::Trial trial, Fetch(*client, request.name()));
+  ASSIGN_OR_RETURN(v1::Trial trial, FetchTrialLabels(*client, request.name()));
   if (!changes.empty()) {
     *request.mutable_labels() = trial.labels();
     RETURN_IF_ERROR(
         ChangeLabels(changes, "KEY=VALUE", *request.mutable_labels()));
-    ASSIGN_OR_RETURN(trial, Update(*client, "labels", std::move(request)));
+    ASSIGN_OR_RETURN(trial, UpdateTrial(*client, "labels", std::move(request)));
   }
   RETURN_IF_ERROR(PrintOne(session.terminal, args.output, trial,
-                           [&trial] { return LabelsText(trial); }));
+                           [&trial] { return TrialLabelsText(trial); }));
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> Note(Session& session, const LabelArgs& args) {
+absl::StatusOr<ExitCode> NoteTrial(Session& session,
+                                   const TrialLabelArgs& args) {
   std::vector<std::string> words = args.more;
   v1::UpdateTrialRequest request;
   ASSIGN_OR_RETURN(*request.mutable_name(), TrialNameFrom(args.trial, &words));
@@ -83,9 +86,9 @@ absl::StatusOr<ExitCode> Note(Session& session, const LabelArgs& args) {
     ASSIGN_OR_RETURN(*request.mutable_note(), ReadNote(words[0]));
   }
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  const absl::StatusOr<v1::Trial> trial = is_new
-                                              ? Update(*client, "note", request)
-                                              : Fetch(*client, request.name());
+  const absl::StatusOr<v1::Trial> trial =
+      is_new ? UpdateTrial(*client, "note", request)
+             : FetchTrialLabels(*client, request.name());
   RETURN_IF_ERROR(trial.status());
   RETURN_IF_ERROR(PrintOne(session.terminal, args.output, *trial, [&] {
     return NoteText(trial->name(), trial->note(), is_new);
@@ -96,17 +99,17 @@ absl::StatusOr<ExitCode> Note(Session& session, const LabelArgs& args) {
 }  // namespace
 
 void AddTrialLabel(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<LabelArgs>();
+  const auto args = std::make_shared<TrialLabelArgs>();
   CLI::App* const label = AddStudyTrial(
       noun, "label", "Set labels of a trial, take some away, or show them",
       invocation, args->trial,
-      [args](Session& session) { return Label(session, *args); });
+      [args](Session& session) { return LabelTrial(session, *args); });
   label->add_option("KEY=VALUE", args->more,
                     "Set this label; KEY- takes it away");
   AddOneFormats(label, args->output);
   CLI::App* const note = AddStudyTrial(
       noun, "note", "Write a trial's note, or show it", invocation, args->trial,
-      [args](Session& session) { return Note(session, *args); });
+      [args](Session& session) { return NoteTrial(session, *args); });
   note->add_option("TEXT", args->more,
                    "The note; - is standard input, '' takes it away");
   AddOneFormats(note, args->output);

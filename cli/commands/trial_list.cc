@@ -21,10 +21,10 @@
 namespace frostline::cli {
 namespace {
 
-constexpr int kPageSize = 1000;
-constexpr std::int64_t kMostTrials = 1'000'000'000;
+constexpr int kTrialPageSize = 1000;
+constexpr std::int64_t kMostListedTrials = 1'000'000'000;
 
-struct ListArgs {
+struct TrialListArgs {
   std::string study;
   std::string state;
   std::string filter;
@@ -51,18 +51,17 @@ bool NeedsRates(const Output& output) {
   return std::any_of(output.columns.begin(), output.columns.end(), is_rate);
 }
 
-std::string FilterOf(const ListArgs& args) {
+std::string TrialFilterOf(const TrialListArgs& args) {
   if (args.state.empty()) return args.filter;
   return absl::StrCat("state = ", args.state,
                       args.filter.empty() ? "" : " AND ", args.filter);
 }
 
-absl::StatusOr<v1::ListTrialsReply> FetchTrials(Client& client,
-                                                const v1::Study& study,
-                                                const ListArgs& args) {
+absl::StatusOr<v1::ListTrialsReply> FetchListedTrials(
+    Client& client, const v1::Study& study, const TrialListArgs& args) {
   v1::ListTrialsRequest request;
   request.set_parent(study.name());
-  request.set_filter(FilterOf(args));
+  request.set_filter(TrialFilterOf(args));
   if (NeedsRates(args.output) && !ModuleNames(study.spec()).empty()) {
     request.set_view(v1::TRIAL_VIEW_FULL);
   }
@@ -72,8 +71,8 @@ absl::StatusOr<v1::ListTrialsReply> FetchTrials(Client& client,
     return client.CallForAll(&v1::StudyService::Stub::ListTrials, request);
   v1::ListTrialsReply some;
   do {
-    request.set_page_size(static_cast<std::int32_t>(
-        std::min<std::int64_t>(args.limit - some.trials_size(), kPageSize)));
+    request.set_page_size(static_cast<std::int32_t>(std::min<std::int64_t>(
+        args.limit - some.trials_size(), kTrialPageSize)));
     ASSIGN_OR_RETURN(const v1::ListTrialsReply page,
                      client.Call(&v1::StudyService::Stub::ListTrials, request));
     some.MergeFrom(page);
@@ -84,9 +83,9 @@ absl::StatusOr<v1::ListTrialsReply> FetchTrials(Client& client,
 }
 
 template <typename Reply>
-absl::Status Print(const Terminal& terminal, const Output& output,
-                   const Reply& reply, const v1::StudySpec& spec,
-                   const std::string& none) {
+absl::Status PrintTrials(const Terminal& terminal, const Output& output,
+                         const Reply& reply, const v1::StudySpec& spec,
+                         const std::string& none) {
   return PrintList(
       terminal, output, reply,
       [&reply, &spec](bool wide) {
@@ -96,7 +95,7 @@ absl::Status Print(const Terminal& terminal, const Output& output,
 }
 
 // The best trial or the Pareto set, with --limit as many of the best.
-absl::StatusOr<ExitCode> ListBest(Session& session, const ListArgs& args) {
+absl::StatusOr<ExitCode> ListBest(Session& session, const TrialListArgs& args) {
   ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.study));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
@@ -112,32 +111,32 @@ absl::StatusOr<ExitCode> ListBest(Session& session, const ListArgs& args) {
     std::cout << FrontHeading(static_cast<std::size_t>(best.trials_size()),
                               session.terminal.width);
   }
-  RETURN_IF_ERROR(Print(session.terminal, args.output, best, study.spec(),
-                        "no trial has succeeded"));
+  RETURN_IF_ERROR(PrintTrials(session.terminal, args.output, best, study.spec(),
+                              "no trial has succeeded"));
   if (best.truncated()) Notes() << "there are more than fit an answer\n";
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> List(Session& session, ListArgs args) {
+absl::StatusOr<ExitCode> ListTrials(Session& session, TrialListArgs args) {
   if (args.best) return ListBest(session, args);
   ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.study));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
   ASSIGN_OR_RETURN(const v1::ListTrialsReply trials,
-                   FetchTrials(*client, study, args));
+                   FetchListedTrials(*client, study, args));
   if (!args.output.sort.empty()) args.output.limit = args.limit;
-  RETURN_IF_ERROR(Print(session.terminal, args.output, trials, study.spec(),
-                        "no such trials"));
+  RETURN_IF_ERROR(PrintTrials(session.terminal, args.output, trials,
+                              study.spec(), "no such trials"));
   return kExitOk;
 }
 
 }  // namespace
 
 void AddTrialList(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<ListArgs>();
+  const auto args = std::make_shared<TrialListArgs>();
   CLI::App* const list =
       AddVerb(noun, "list", "List the trials of a study", invocation,
-              [args](Session& session) { return List(session, *args); });
+              [args](Session& session) { return ListTrials(session, *args); });
   list->add_option("STUDY", args->study, "The study")->required();
   CLI::Option* const state =
       list->add_option("--state", args->state, "Only trials of this state")
@@ -152,7 +151,7 @@ void AddTrialList(CLI::App& noun, Invocation& invocation) {
       ->excludes(state)
       ->excludes(filter);
   list->add_option("--limit", args->limit, "At most so many, once sorted")
-      ->check(CLI::Range(std::int64_t{1}, kMostTrials));
+      ->check(CLI::Range(std::int64_t{1}, kMostListedTrials));
   AddListFormats(list, args->output);
 }
 

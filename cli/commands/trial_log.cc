@@ -24,7 +24,7 @@ absl::Status ExplainNoLog(Client& client, const std::string& name) {
 }
 
 // REQUIRES: it is of an attempt.
-void Explain(const std::string& name, const v1::GetTrialLogReply& log) {
+void ExplainLog(const std::string& name, const v1::GetTrialLogReply& log) {
   if (log.state() != v1::ATTEMPT_STATE_RUNNING) {
     std::cerr << DescribeLogPlace(name, log);
   } else if (!log.live()) {
@@ -53,7 +53,7 @@ absl::StatusOr<ExitCode> ShowLog(Session& session, const TrialLogArgs& args) {
     RETURN_IF_ERROR(ExplainNoLog(*client, request.name()));
   } else {
     std::cout << log.tail() << std::flush;
-    Explain(request.name(), log);
+    ExplainLog(request.name(), log);
   }
   return kExitOk;
 }

@@ -22,12 +22,12 @@ namespace {
 constexpr int kWaitSeconds = 20;
 constexpr Duration kPatience = std::chrono::minutes(10);
 constexpr Duration kFirstPause = std::chrono::milliseconds(200);
-constexpr Duration kLongestPause = std::chrono::seconds(10);
+constexpr Duration kLongestLogPause = std::chrono::seconds(10);
 // Between two looks at a trial of which there is nothing new.
 constexpr Duration kPause = std::chrono::milliseconds(500);
 constexpr std::size_t kMostTail = std::size_t{64} << 10;
 
-bool IsPassing(const absl::Status& status) {
+bool IsPassingLog(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
          absl::IsResourceExhausted(status);
 }
@@ -62,12 +62,12 @@ class Follower {
 
 template <typename Reply, typename Method, typename Request>
 absl::StatusOr<Reply> Follower::Ask(Method method, const Request& request) {
-  Backoff backoff(kFirstPause, kLongestPause);
+  Backoff backoff(kFirstPause, kLongestLogPause);
   const SteadyTime begin = clock_.Steady();
   bool has_said = false;
   while (true) {
     absl::StatusOr<Reply> reply = client_.Call(method, request);
-    const bool goes_on = !reply.ok() && IsPassing(reply.status()) &&
+    const bool goes_on = !reply.ok() && IsPassingLog(reply.status()) &&
                          clock_.Steady() - begin < kPatience;
     if (!goes_on) return reply;
     if (!std::exchange(has_said, true)) {

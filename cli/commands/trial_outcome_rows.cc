@@ -116,8 +116,8 @@ std::string JsonLine(const OutcomeRows& rows, std::size_t i) {
   return line + "\n";
 }
 
-void Print(const OutcomeRows& rows, std::size_t count,
-           const std::string& format, int width) {
+void PrintOutcomes(const OutcomeRows& rows, std::size_t count,
+                   const std::string& format, int width) {
   if (format == "jsonl") {
     for (std::size_t i = 0; i < count; ++i) std::cout << JsonLine(rows, i);
     return;
@@ -136,7 +136,8 @@ void Print(const OutcomeRows& rows, std::size_t count,
   std::cout << table.Render(width);
 }
 
-absl::StatusOr<ExitCode> Show(Session& session, const RowsArgs& args) {
+absl::StatusOr<ExitCode> ShowOutcomeRows(Session& session,
+                                         const RowsArgs& args) {
   v1::GetExampleOutcomesRequest request;
   ASSIGN_OR_RETURN(*request.mutable_name(), TrialNameFrom(args.trial));
   request.set_set(args.set);
@@ -145,8 +146,9 @@ absl::StatusOr<ExitCode> Show(Session& session, const RowsArgs& args) {
   ASSIGN_OR_RETURN(
       const v1::ExampleOutcomes outcomes,
       client->Call(&v1::StudyService::Stub::GetExampleOutcomes, request));
-  Print(OutcomeRows(outcomes), static_cast<std::size_t>(outcomes.count()),
-        args.format, session.terminal.width);
+  PrintOutcomes(OutcomeRows(outcomes),
+                static_cast<std::size_t>(outcomes.count()), args.format,
+                session.terminal.width);
   return kExitOk;
 }
 
@@ -157,7 +159,7 @@ void AddTrialOutcomeRows(CLI::App& noun, Invocation& invocation) {
   CLI::App* const verb = AddStudyTrial(
       noun, "outcomes", "What a trial said of each example, a row each",
       invocation, args->trial,
-      [args](Session& session) { return Show(session, *args); });
+      [args](Session& session) { return ShowOutcomeRows(session, *args); });
   verb->add_option("--set", args->set,
                    "test, or the id of a data set; else the validation set");
   verb->add_option("--task", args->task, "Of a study of several tasks");

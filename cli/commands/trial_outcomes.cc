@@ -35,8 +35,8 @@ struct OutcomesArgs {
   Output output;
 };
 
-absl::StatusOr<v1::ExampleOutcomes> Fetch(Client& client,
-                                          const OutcomesArgs& args) {
+absl::StatusOr<v1::ExampleOutcomes> FetchOutcomes(Client& client,
+                                                  const OutcomesArgs& args) {
   v1::GetExampleOutcomesRequest request;
   ASSIGN_OR_RETURN(*request.mutable_name(), TrialNameFrom(args.trial));
   request.set_set(args.set);
@@ -47,7 +47,8 @@ absl::StatusOr<v1::ExampleOutcomes> Fetch(Client& client,
 absl::StatusOr<ExitCode> ShowConfusion(Session& session,
                                        const OutcomesArgs& args) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  ASSIGN_OR_RETURN(const v1::ExampleOutcomes outcomes, Fetch(*client, args));
+  ASSIGN_OR_RETURN(const v1::ExampleOutcomes outcomes,
+                   FetchOutcomes(*client, args));
   RETURN_IF_ERROR(PrintOneJson(
       session.terminal, args.output, ConfusionToJson(outcomes),
       [&] { return RenderConfusion(outcomes, session.terminal.width); }));
@@ -64,7 +65,7 @@ absl::StatusOr<v1::ReadPredictionsRequest> PredictionsRequest(
 }
 
 // A word of a sentence stands in brackets.
-std::string Shown(const v1::ExampleText& text, bool is_word) {
+std::string ShownOutcomes(const v1::ExampleText& text, bool is_word) {
   if (!is_word) return absl::StrReplaceAll(text.text(), {{"\t", " | "}});
   std::size_t begin = 0;
   for (int i = 0; i < text.word() && begin != std::string::npos; ++i) {
@@ -100,7 +101,7 @@ absl::StatusOr<std::map<std::int64_t, std::string>> FetchTexts(
         client.Call(&v1::StudyService::Stub::ReadPredictions, request));
     if (reply.examples().empty()) break;  // the file has none of them
     for (const v1::ExampleText& text : reply.examples()) {
-      texts[text.example()] = Shown(text, are_words);
+      texts[text.example()] = ShownOutcomes(text, are_words);
       wanted.erase(text.example());
     }
   }
@@ -110,7 +111,8 @@ absl::StatusOr<std::map<std::int64_t, std::string>> FetchTexts(
 absl::StatusOr<ExitCode> ShowExamples(Session& session,
                                       const OutcomesArgs& args) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  ASSIGN_OR_RETURN(const v1::ExampleOutcomes outcomes, Fetch(*client, args));
+  ASSIGN_OR_RETURN(const v1::ExampleOutcomes outcomes,
+                   FetchOutcomes(*client, args));
   const ExampleTable table = Unpack(outcomes);
   const std::vector<ExampleGroup> groups = PickExamples(table, args.most);
   std::map<std::int64_t, std::string> texts;

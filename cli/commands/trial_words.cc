@@ -14,7 +14,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr std::int64_t kMostTrials = 1'000'000'000;
+constexpr std::int64_t kMostTrialWords = 1'000'000'000;
 
 absl::Status NoTrial(const std::string& words) {
   return MakeError(ErrorId::kRequestInvalid,
@@ -38,7 +38,7 @@ absl::StatusOr<TrialName> TrialFrom(const std::string& study,
       !digits.empty() &&
       absl::ascii_isdigit(static_cast<unsigned char>(digits.front()));
   if (!starts_well || !absl::SimpleAtoi(digits, &trial.number) ||
-      trial.number > kMostTrials) {
+      trial.number > kMostTrialWords) {
     return NoTrial(absl::StrCat(study, "/", digits));
   }
   return trial;

@@ -13,7 +13,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr char kFlag[] = "--for";
+constexpr char kUntilFlag[] = "--for";
 constexpr char kTrials[] = "trials=";
 constexpr char kBest[] = "best";
 
@@ -24,7 +24,7 @@ absl::Status NoGoal(const std::string& text) {
                                : "write ended, running, trials=N or 'best>=X'";
   return MakeError(ErrorId::kRequestInvalid,
                    absl::StrCat("'", text, "' is nothing to wait for"), hint,
-                   kFlag);
+                   kUntilFlag);
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ absl::Status CheckGoal(const WaitGoal& goal, const v1::StudySpec& spec) {
                    spec.objectives(0).metric()),
       absl::StrCat("wait for 'best",
                    maximizes ? ">=" : "<=", FormatNumber(goal.bound), "'"),
-      kFlag);
+      kUntilFlag);
 }
 
 bool IsMet(const WaitGoal& goal, const v1::Study& study,

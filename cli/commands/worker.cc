@@ -15,7 +15,7 @@
 namespace frostline::cli {
 namespace {
 
-absl::StatusOr<ExitCode> List(Session& session, const Output& output) {
+absl::StatusOr<ExitCode> ListWorkers(Session& session, const Output& output) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::ListWorkersReply all, FetchWorkers(*client));
   const std::vector<v1::Worker> workers(all.workers().begin(),
@@ -68,7 +68,7 @@ void AddWorkerCommands(CLI::App& app, Invocation& invocation) {
   const auto output = std::make_shared<Output>();
   CLI::App* const list = AddVerb(
       *noun, "list", "List the workers the coordinator knows", invocation,
-      [output](Session& session) { return List(session, *output); });
+      [output](Session& session) { return ListWorkers(session, *output); });
   AddListFormats(list, *output);
   AddWide(list, *output,
           "Which models and data sets each has, and its machine");

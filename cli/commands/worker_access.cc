@@ -19,7 +19,7 @@ namespace frostline::cli {
 namespace {
 
 constexpr Duration kShortest = std::chrono::minutes(1);
-constexpr Duration kLongest = std::chrono::hours(24);
+constexpr Duration kLongestInvitation = std::chrono::hours(24);
 constexpr Duration kLongestOfOne = std::chrono::hours(24 * 90);
 constexpr char kAnyFolder[] = "DIR";
 
@@ -31,7 +31,8 @@ struct InviteArgs {
   bool json = false;
 };
 
-std::string LineOf(const InviteArgs& args, const v1::CreateTokenReply& made) {
+std::string InvitationLineOf(const InviteArgs& args,
+                             const v1::CreateTokenReply& made) {
   const std::string at = absl::StrCat(made.secret(), "@", made.join_address(),
                                       "#", made.ca_sha256());
   // The brackets of an IPv6 address are a pattern to a shell.
@@ -44,7 +45,7 @@ std::string LineOf(const InviteArgs& args, const v1::CreateTokenReply& made) {
   return line;
 }
 
-std::string JsonOf(const std::string& line, const v1::Token& token) {
+std::string WorkerJsonOf(const std::string& line, const v1::Token& token) {
   google::protobuf::Struct fields;
   const auto set = [&fields](const char* key, const std::string& text) {
     (*fields.mutable_fields())[key].set_string_value(text);
@@ -62,12 +63,14 @@ absl::Status CheckSlots(const std::string& slots) {
   return ReadWhole("--slots", slots, 1, kMostSlots).status();
 }
 
-absl::StatusOr<ExitCode> Invite(Session& session, const InviteArgs& args) {
+absl::StatusOr<ExitCode> InviteWorker(Session& session,
+                                      const InviteArgs& args) {
   if (!args.id.empty()) RETURN_IF_ERROR(CheckNewName(args.id, "--id"));
   RETURN_IF_ERROR(CheckSlots(args.slots));
-  ASSIGN_OR_RETURN(const Duration lifetime,
-                   ReadTime("--expires", args.expires, kShortest,
-                            args.id.empty() ? kLongest : kLongestOfOne));
+  ASSIGN_OR_RETURN(
+      const Duration lifetime,
+      ReadTime("--expires", args.expires, kShortest,
+               args.id.empty() ? kLongestInvitation : kLongestOfOne));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::CreateTokenRequest request;
   request.set_request_id(NewRequestId(SystemClock()));
@@ -85,8 +88,8 @@ absl::StatusOr<ExitCode> Invite(Session& session, const InviteArgs& args) {
                      "start it with `frostline serve --listen "
                      "0.0.0.0:7443 --tls DIR`");
   }
-  const std::string line = LineOf(args, made);
-  std::cout << (args.json ? JsonOf(line, made.token()) : line + "\n");
+  const std::string line = InvitationLineOf(args, made);
+  std::cout << (args.json ? WorkerJsonOf(line, made.token()) : line + "\n");
   std::cerr << "paste it on the node"
             << (args.registry == kAnyFolder
                     ? ", with its folder of models and data for DIR"
@@ -135,7 +138,8 @@ void AddWorkerAccess(CLI::App& noun, Invocation& invocation) {
   const auto args = std::make_shared<InviteArgs>();
   CLI::App* const invite = AddVerb(
       noun, "invite", "Print a line that starts a worker on another node",
-      invocation, [args](Session& session) { return Invite(session, *args); });
+      invocation,
+      [args](Session& session) { return InviteWorker(session, *args); });
   invite->add_option("--id", args->id, "The worker's id; the node's name")
       ->type_name("ID");
   invite->add_option("--slots", args->slots, "Trials at a time, or gpu")

@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
 constexpr mode_t kOthersWrite = S_IWGRP | S_IWOTH;
 
-std::string Variable(const char* name) {
+std::string StoreVariable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
@@ -60,11 +60,11 @@ absl::StatusOr<bool> CheckFile(const std::string& name,
 
 ContextStore ContextStore::OfUser() {
   // A relative path is none, by the specification of these folders.
-  const std::string settings = Variable("XDG_CONFIG_HOME");
+  const std::string settings = StoreVariable("XDG_CONFIG_HOME");
   if (absl::StartsWith(settings, "/")) {
     return ContextStore(settings + "/frostline");
   }
-  const std::string home = Variable("HOME");
+  const std::string home = StoreVariable("HOME");
   return ContextStore(absl::StartsWith(home, "/") ? home + "/.config/frostline"
                                                   : "");
 }

@@ -10,7 +10,7 @@
 namespace frostline::cli {
 namespace {
 
-std::string Variable(const char* name) {
+std::string TargetVariable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
@@ -83,12 +83,12 @@ absl::StatusOr<Target> NamedTarget(const Wish& flags, const Wish& environment,
 
 Wish WishOfEnvironment() {
   Wish wish;
-  wish.connect = Variable("FROSTLINE_CONNECT");
-  wish.context = Variable("FROSTLINE_CONTEXT");
-  wish.access.token = Variable("FROSTLINE_TOKEN_FILE");
-  wish.access.tls.ca = Variable("FROSTLINE_TLS_CA");
-  wish.access.tls.certificate = Variable("FROSTLINE_TLS_CERT");
-  wish.access.tls.key = Variable("FROSTLINE_TLS_KEY");
+  wish.connect = TargetVariable("FROSTLINE_CONNECT");
+  wish.context = TargetVariable("FROSTLINE_CONTEXT");
+  wish.access.token = TargetVariable("FROSTLINE_TOKEN_FILE");
+  wish.access.tls.ca = TargetVariable("FROSTLINE_TLS_CA");
+  wish.access.tls.certificate = TargetVariable("FROSTLINE_TLS_CERT");
+  wish.access.tls.key = TargetVariable("FROSTLINE_TLS_KEY");
   return wish;
 }
 

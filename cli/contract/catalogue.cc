@@ -27,7 +27,7 @@ using google::protobuf::EnumDescriptor;
 using google::protobuf::FileDescriptor;
 using google::protobuf::MethodDescriptor;
 
-constexpr std::size_t kMaxWord = 100;
+constexpr std::size_t kMaxCatalogueWord = 100;
 
 std::vector<const FileDescriptor*> ServiceFiles() {
   return {v1::CreateStudyRequest::descriptor()->file(),
@@ -68,7 +68,7 @@ absl::Status NoMethod(const std::string& word) {
   const std::string near = Nearest(word, names);
   return MakeError(ErrorId::kRequestInvalid,
                    absl::StrCat("the contract has no method '",
-                                proto::CleanText(word, kMaxWord), "'"),
+                                proto::CleanText(word, kMaxCatalogueWord), "'"),
                    near.empty()
                        ? "`frostline rpc --list` shows the methods there are"
                        : absl::StrCat("did you mean '", near, "'?"));

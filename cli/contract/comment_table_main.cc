@@ -26,7 +26,7 @@ using google::protobuf::Descriptor;
 using google::protobuf::EnumDescriptor;
 using google::protobuf::FileDescriptor;
 // Sorted as the reader's search wants it.
-using Table = std::map<std::string, std::string>;
+using CommentTable = std::map<std::string, std::string>;
 
 // Lines of the file are joined: who shows them breaks them for the terminal.
 std::string Paragraphs(const std::string& comment) {
@@ -40,7 +40,7 @@ std::string Paragraphs(const std::string& comment) {
 }
 
 template <typename Declared>
-void Note(const Declared& declared, Table* table) {
+void Note(const Declared& declared, CommentTable* table) {
   google::protobuf::SourceLocation place;
   if (!declared.GetSourceLocation(&place)) return;
   const std::string text = Paragraphs(
@@ -48,12 +48,12 @@ void Note(const Declared& declared, Table* table) {
   if (!text.empty()) (*table)[declared.full_name()] = text;
 }
 
-void NoteEnum(const EnumDescriptor& type, Table* table) {
+void NoteEnum(const EnumDescriptor& type, CommentTable* table) {
   Note(type, table);
   for (int i = 0; i < type.value_count(); ++i) Note(*type.value(i), table);
 }
 
-void NoteMessage(const Descriptor& type, Table* table) {
+void NoteMessage(const Descriptor& type, CommentTable* table) {
   if (type.options().map_entry()) return;
   Note(type, table);
   for (int i = 0; i < type.field_count(); ++i) Note(*type.field(i), table);
@@ -65,7 +65,7 @@ void NoteMessage(const Descriptor& type, Table* table) {
   }
 }
 
-void NoteFile(const FileDescriptor& file, Table* table) {
+void NoteFile(const FileDescriptor& file, CommentTable* table) {
   for (int i = 0; i < file.message_type_count(); ++i) {
     NoteMessage(*file.message_type(i), table);
   }
@@ -81,7 +81,7 @@ void NoteFile(const FileDescriptor& file, Table* table) {
   }
 }
 
-void Write(const Table& table, std::ostream& out) {
+void Write(const CommentTable& table, std::ostream& out) {
   out << "// Made by contract-comments from the comments of the contract.\n"
          "#include \"cli/contract/comments.h\"\n\n"
          "namespace frostline::cli {\n\n"
@@ -102,7 +102,7 @@ int Main(const std::string& set_file, const std::string& table_file) {
     return 1;
   }
   google::protobuf::DescriptorPool pool;
-  Table table;
+  CommentTable table;
   // Files stand behind those that they import.
   for (const auto& file : set.file()) {
     const FileDescriptor* const built = pool.BuildFile(file);

@@ -19,7 +19,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr std::size_t kMaxWord = 100;
+constexpr std::size_t kMaxErrorWord = 100;
 
 const ErrorKind* KindNamed(const std::string& id) {
   for (const ErrorKind& kind : AllErrorKinds()) {
@@ -77,7 +77,7 @@ absl::StatusOr<std::string> ExplainError(const std::string& id, int width) {
     const std::string near = Nearest(name, names);
     return MakeError(ErrorId::kRequestInvalid,
                      absl::StrCat("no error is called '",
-                                  proto::CleanText(id, kMaxWord), "'"),
+                                  proto::CleanText(id, kMaxErrorWord), "'"),
                      near.empty()
                          ? "write the id in brackets of an error: FL-2001"
                          : absl::StrCat("did you mean '", near, "'?"));

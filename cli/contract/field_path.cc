@@ -26,7 +26,7 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
-constexpr std::size_t kMaxWord = 100;
+constexpr std::size_t kMaxPathWord = 100;
 constexpr std::size_t kMostOthers = 5;
 
 // "study" stands for three messages, as its file has two at one level.
@@ -87,7 +87,7 @@ absl::StatusOr<FieldPlace> FindRoot(const std::string& word) {
   const std::string near = Nearest(word, NamesOfRoots());
   return MakeError(ErrorId::kRequestInvalid,
                    absl::StrCat("nothing is called '",
-                                proto::CleanText(word, kMaxWord), "'"),
+                                proto::CleanText(word, kMaxPathWord), "'"),
                    near.empty()
                        ? "begin with study, trial, a key of a study file, a "
                          "message such as StudySettings, or an error's "
@@ -160,7 +160,7 @@ absl::StatusOr<FieldPlace> Step(const FieldPlace& from,
   if (found.field != nullptr) return found;
   return MakeError(ErrorId::kRequestInvalid,
                    absl::StrCat(from.path, " has no field '",
-                                proto::CleanText(word, kMaxWord), "'"),
+                                proto::CleanText(word, kMaxPathWord), "'"),
                    names.empty()
                        ? absl::StrCat("`frostline explain ", from.path,
                                       "` is as far as it goes")

@@ -83,11 +83,11 @@ absl::StatusOr<v1::Study> CreateDemoStudy(Client& client,
   return reply->study();
 }
 
-absl::StatusOr<ExitCode> Run(const DemoOptions& options,
-                             const Terminal& terminal,
-                             const std::vector<std::string>& trainer,
-                             SteadyTime begin, LocalFleet& fleet,
-                             StopSignals& signals, WaysOn& ways) {
+absl::StatusOr<ExitCode> RunDemoStages(const DemoOptions& options,
+                                       const Terminal& terminal,
+                                       const std::vector<std::string>& trainer,
+                                       SteadyTime begin, LocalFleet& fleet,
+                                       StopSignals& signals, WaysOn& ways) {
   DemoTimes times = {begin, std::nullopt, begin};
   RETURN_IF_ERROR(fleet.StartCoordinator(signals));
   ASSIGN_OR_RETURN(const auto client, Client::Open(fleet.address()));
@@ -143,7 +143,7 @@ absl::StatusOr<ExitCode> RunDemo(const DemoOptions& options,
   LocalFleet fleet(folder.path());
   WaysOn ways = {.folder = folder.path()};
   const auto code =
-      Run(options, terminal, trainer, begin, fleet, signals, ways);
+      RunDemoStages(options, terminal, trainer, begin, fleet, signals, ways);
   if (signals.caught()) {
     signals.Release();
     std::cerr << "stopping; Ctrl-C again to stop at once" << std::endl;

@@ -19,7 +19,7 @@
 namespace frostline::cli {
 namespace {
 
-absl::StatusOr<v1::Study> Create(Client& client) {
+absl::StatusOr<v1::Study> CreateExample(Client& client) {
   ASSIGN_OR_RETURN(const StudyFile file,
                    ParseStudyFile(kExampleRecipe, "recipes/demo/example.yaml"));
   v1::CreateStudyRequest request;
@@ -32,7 +32,7 @@ absl::StatusOr<v1::Study> Create(Client& client) {
   return reply.study();
 }
 
-absl::Status Import(Client& client, const std::string& study) {
+absl::Status ImportExample(Client& client, const std::string& study) {
   v1::ImportTrialsRequest request;
   request.set_request_id(NewRequestId(SystemClock()));
   request.set_name(study);
@@ -75,11 +75,12 @@ absl::Status LeaveExample(Client& client) {
   const std::string name = StudyNameOf("example");
   absl::StatusOr<v1::Study> study = FetchStudy(client, name);
   if (HasErrorId(study.status(), ErrorId::kStudyNotFound)) {
-    study = Create(client);
+    study = CreateExample(client);
   }
   RETURN_IF_ERROR(study.status());
   // Who was stopped between two steps goes on with the next.
-  if (study->counts().succeeded() == 0) RETURN_IF_ERROR(Import(client, name));
+  if (study->counts().succeeded() == 0)
+    RETURN_IF_ERROR(ImportExample(client, name));
   if (!IsEnded(study->state())) RETURN_IF_ERROR(Finish(client, name));
   std::cout << "study example: 200 recorded trials of MiniLM on reviews\n";
   return absl::OkStatus();

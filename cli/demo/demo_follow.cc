@@ -17,7 +17,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr Duration kPollInterval = std::chrono::milliseconds(250);
+constexpr Duration kDemoPollInterval = std::chrono::milliseconds(250);
 constexpr Duration kStallBound = std::chrono::minutes(5);
 constexpr int kProgressLines = 3;  // off a terminal
 
@@ -70,7 +70,7 @@ absl::StatusOr<v1::Study> FollowDemo(Client& client, v1::Study study,
   std::int64_t revision = -1;
   std::optional<v1::Trial> best;
   while (!IsEnded(study.state())) {
-    RETURN_IF_ERROR(signals.Pause(kPollInterval));
+    RETURN_IF_ERROR(signals.Pause(kDemoPollInterval));
     RETURN_IF_ERROR(fleet.Check());
     ASSIGN_OR_RETURN(study, FetchStudy(client, study.name()));
     if (study.revision() == revision) {

@@ -30,7 +30,7 @@ Finding NobodyToAsk() {
 }
 
 // Versions of one line understand each other: "0.1" of "0.1.3".
-std::string LineOf(const std::string& version) {
+std::string CheckLineOf(const std::string& version) {
   const std::vector<std::string> parts = absl::StrSplit(version, '.');
   return parts.size() < 2 ? version : absl::StrCat(parts[0], ".", parts[1]);
 }
@@ -81,7 +81,8 @@ Finding CheckProtocol(const Patient& patient) {
   const std::string& ours = patient.asked.version;
   const std::string detail = absl::StrCat("frostline.v1; this is ", ours,
                                           ", the coordinator ", theirs);
-  if (LineOf(theirs) == LineOf(ours)) return {CheckStatus::kOk, detail};
+  if (CheckLineOf(theirs) == CheckLineOf(ours))
+    return {CheckStatus::kOk, detail};
   return {CheckStatus::kWarn, detail,
           "install the same release on both: docs/how-to/install.md"};
 }

@@ -14,12 +14,12 @@
 namespace frostline::cli::doctor {
 namespace {
 
-struct Check {
+struct CheckMachine {
   const char* name;
   Finding (*run)(const Patient&);
 };
 
-constexpr Check kChecks[] = {
+constexpr CheckMachine kChecks[] = {
     {"versions", CheckVersions},
     {"libraries", CheckLibraries},
     {"configuration", CheckConfiguration},
@@ -102,14 +102,14 @@ std::string NameOf(CheckStatus status) {
 
 std::vector<std::string> CheckNames() {
   std::vector<std::string> names;
-  for (const Check& check : kChecks) names.emplace_back(check.name);
+  for (const CheckMachine& check : kChecks) names.emplace_back(check.name);
   return names;
 }
 
 std::vector<NamedFinding> Examine(const Patient& patient,
                                   const std::vector<std::string>& only) {
   std::vector<NamedFinding> findings;
-  for (const Check& check : kChecks) {
+  for (const CheckMachine& check : kChecks) {
     const bool is_asked = only.empty() || std::find(only.begin(), only.end(),
                                                     check.name) != only.end();
     if (!is_asked) continue;

@@ -18,11 +18,11 @@
 namespace frostline::cli::doctor {
 namespace {
 
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+constexpr std::int64_t kFolderMiB = std::int64_t{1} << 20;
 // Below the first the coordinator leases nothing, below the second it creates
 // no study (serve --disk-reserve).
-constexpr std::int64_t kLeastFree = 256 * kMiB;
-constexpr std::int64_t kLittleFree = 1'024 * kMiB;
+constexpr std::int64_t kLeastFree = 256 * kFolderMiB;
+constexpr std::int64_t kLittleFree = 1'024 * kFolderMiB;
 
 // The role of a folder, and where it is.
 std::vector<std::pair<std::string, std::string>> FoldersOf(const Asked& asked) {

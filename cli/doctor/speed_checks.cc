@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kSlowShare = 0.5;  // of what the processor should reach
 
-std::string TextOf(const JsonValue& root, const char* name) {
+std::string SpeedTextOf(const JsonValue& root, const char* name) {
   const JsonValue* const value = root.Find(name);
   return value == nullptr ? "" : std::string(value->text);
 }
@@ -30,16 +30,16 @@ Finding JudgeSpeed(const JsonValue& root) {
   const JsonValue* const ok = root.Find("ok");
   if (ok == nullptr || !ok->truth) {
     return {CheckStatus::kCritical,
-            "LibTorch multiplies wrongly here: " + TextOf(root, "error"),
+            "LibTorch multiplies wrongly here: " + SpeedTextOf(root, "error"),
             "run `frostline-trainer --self-check`; where it fails again, "
             "install the packages anew"};
   }
   const double fast = NumberOf(root, "fp32_gflops");
   const double hoped = NumberOf(root, "expected_gflops");
   const std::string detail = absl::StrCat(
-      "LibTorch ", TextOf(root, "torch"), " on ", TextOf(root, "device"), ", ",
-      TextOf(root, "blas"), ", ", TextOf(root, "simd"), ": ", fast,
-      " GFLOP/s in fp32",
+      "LibTorch ", SpeedTextOf(root, "torch"), " on ",
+      SpeedTextOf(root, "device"), ", ", SpeedTextOf(root, "blas"), ", ",
+      SpeedTextOf(root, "simd"), ": ", fast, " GFLOP/s in fp32",
       hoped > 0 ? absl::StrCat(" of about ", hoped) : std::string());
   if (fast < kSlowShare * hoped) return {CheckStatus::kWarn, detail, kAgain};
   return {CheckStatus::kOk, detail};

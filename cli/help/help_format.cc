@@ -29,7 +29,7 @@ std::vector<const CLI::Option*> FlagsOf(const CLI::App& app) {
 
 // Of text whose characters are one column wide: UTF-8 begins each with a byte
 // that is no 10xxxxxx.
-std::size_t ColumnsOf(const std::string& text) {
+std::size_t HelpColumnsOf(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char byte) {
         return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
@@ -76,7 +76,7 @@ class HelpFormat : public CLI::Formatter {
                      make_option_opts(option));
     const std::string words = make_option_desc(option);
     if (words.empty()) return absl::StrCat(line, "\n");
-    const std::size_t width = ColumnsOf(line);
+    const std::size_t width = HelpColumnsOf(line);
     absl::StrAppend(
         &line, width < kColumn ? "" : "\n",
         std::string(width < kColumn ? kColumn - width : kColumn, ' '));

@@ -13,7 +13,7 @@ namespace frostline::cli {
 namespace {
 
 // "--limit" of "--limit=3", "-o" of "-ofile".
-std::string NameOf(const std::string& word) {
+std::string FlagNameOf(const std::string& word) {
   return absl::StartsWith(word, "--") ? word.substr(0, word.find('='))
                                       : word.substr(0, 2);
 }
@@ -57,7 +57,7 @@ std::string Typed(const CLI::App& command) {
 
 // How many words behind `word` are the flag's values.
 std::size_t ValuesOf(const CLI::Option& flag, const std::string& word) {
-  const bool attached = word.size() > NameOf(word).size();
+  const bool attached = word.size() > FlagNameOf(word).size();
   if (attached || flag.get_items_expected_max() == 0) return 0;
   return static_cast<std::size_t>(std::max(1, flag.get_items_expected_min()));
 }
@@ -75,9 +75,9 @@ absl::Status FindUnknownFlag(const CLI::App& root,
       if (below != nullptr) at = below;
       continue;
     }
-    const CLI::Option* const flag = FlagOf(*at, NameOf(word));
+    const CLI::Option* const flag = FlagOf(*at, FlagNameOf(word));
     if (flag == nullptr) {
-      return UnknownFlag(NameOf(word), FlagNames(*at), Typed(*at));
+      return UnknownFlag(FlagNameOf(word), FlagNames(*at), Typed(*at));
     }
     i += ValuesOf(*flag, word);
   }

@@ -24,7 +24,7 @@ namespace frostline::cli {
 namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
-constexpr int kMostTrials = 1'000'000;
+constexpr int kMostInitTrials = 1'000'000;
 constexpr std::int64_t kLeastRows = 10;
 
 struct InitArgs {
@@ -165,7 +165,7 @@ absl::StatusOr<StarterFacts> AddBoth(const InitArgs& args,
   return FactsFor(args, addition.registry(), model.facts, data.facts);
 }
 
-absl::StatusOr<ExitCode> Init(Session& session, const InitArgs& args) {
+absl::StatusOr<ExitCode> InitStudy(Session& session, const InitArgs& args) {
   if (!args.id.empty()) RETURN_IF_ERROR(CheckNewName(args.id, "--study"));
   ASSIGN_OR_RETURN(registry::Addition addition,
                    registry::Addition::To(args.folder));
@@ -198,7 +198,8 @@ void AddInitCommand(CLI::App& app, Invocation& invocation) {
   const auto args = std::make_shared<InitArgs>();
   CLI::App* const verb = AddVerb(
       app, "init", "From data of your own to a registry and a study file",
-      invocation, [args](Session& session) { return Init(session, *args); });
+      invocation,
+      [args](Session& session) { return InitStudy(session, *args); });
   verb->add_option("--data", args->flags.set.path,
                    "A file of rows (CSV, TSV, JSON lines, CoNLL-U), or a "
                    "folder with train.*, validation.*, test.*")
@@ -216,7 +217,7 @@ void AddInitCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("ID");
   verb->add_option("--trials", args->trials, "The study's budget")
       ->type_name("N")
-      ->check(CLI::Range(1, kMostTrials))
+      ->check(CLI::Range(1, kMostInitTrials))
       ->capture_default_str();
   verb->add_option("-o,--out", args->file,
                    "The study file; ID.yaml; - is standard output")

@@ -14,7 +14,7 @@
 namespace frostline::cli {
 namespace {
 
-std::string StudyOf(const v1::Trial& trial) {
+std::string FleetStudyOf(const v1::Trial& trial) {
   return trial.name().substr(0, trial.name().find("/trials/"));
 }
 
@@ -24,7 +24,7 @@ std::map<std::string, std::string> BestTexts(const FleetAnswers& answers) {
   for (const v1::Study& study : answers.studies) studies[study.name()] = &study;
   std::map<std::string, std::string> texts;
   for (const v1::Trial& trial : answers.best) {
-    const auto study = studies.find(StudyOf(trial));
+    const auto study = studies.find(FleetStudyOf(trial));
     if (study == studies.end()) continue;
     texts[study->first] = ObjectiveText(trial, study->second->spec());
   }
@@ -38,7 +38,7 @@ FleetRow RowOf(const v1::Trial& trial, WallMicros now) {
   row.slot = progress.slot();
   row.state = NameOf(trial.state());
   row.trial = trial.name();
-  row.study = LastPart(StudyOf(trial));
+  row.study = LastPart(FleetStudyOf(trial));
   row.number = trial.number();
   row.phase = progress.phase();
   row.epoch = progress.epoch();
@@ -117,7 +117,7 @@ FleetTable TableOf(const FleetAnswers& answers) {
     auto& [rows, names_its_slot] = busy[LastPart(trial.worker())];
     rows.push_back(RowOf(trial, answers.time));
     names_its_slot.push_back(trial.has_progress());
-    const auto text = best.find(StudyOf(trial));
+    const auto text = best.find(FleetStudyOf(trial));
     if (text != best.end()) rows.back().best = text->second;
   }
   FleetTable table;

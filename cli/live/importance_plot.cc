@@ -60,8 +60,8 @@ std::string Padded(const std::string& text, int width) {
 
 // Of the parameter's modules; where they differ, or none is known, there is no
 // mark.
-const char* MarkOf(const v1::ParameterImportance& row,
-                   const std::map<std::string, bool>& is_frozen) {
+const char* PlotMarkOf(const v1::ParameterImportance& row,
+                       const std::map<std::string, bool>& is_frozen) {
   int frozen = 0;
   int trained = 0;
   for (const std::string& module : row.modules()) {
@@ -95,7 +95,7 @@ std::string PlotImportance(const v1::ImportanceReport& report,
     absl::StrAppend(
         &text,
         Padded(proto::CleanText(row.parameter(), kMaxName), name_columns),
-        MarkOf(row, is_frozen),
+        PlotMarkOf(row, is_frozen),
         std::string(
             kShareColumns - std::min<std::size_t>(share.size(), kShareColumns),
             ' '),

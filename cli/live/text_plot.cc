@@ -13,11 +13,11 @@
 namespace frostline::cli {
 namespace {
 
-constexpr int kFewestColumns = 20;
+constexpr int kFewestPlotColumns = 20;
 constexpr int kFewestRows = 3;
 constexpr int kFrameColumns = 2;  // a blank and the axis
 constexpr std::size_t kMostLetters = 26;
-constexpr std::size_t kMaxName = 100;
+constexpr std::size_t kMaxPlotName = 100;
 
 bool IsFinite(const std::pair<double, double>& point) {
   return std::isfinite(point.first) && std::isfinite(point.second);
@@ -43,7 +43,7 @@ struct Ranges {
 
 PlotArea AreaFor(const Ranges& ranges, int width, int height) {
   const int rows = std::max(height, kFewestRows);
-  return {std::max(width, kFewestColumns) - kFrameColumns -
+  return {std::max(width, kFewestPlotColumns) - kFrameColumns -
               LabelColumns(ranges.up, rows),
           rows};
 }
@@ -80,8 +80,8 @@ std::string Nothing(int left_out) {
 }
 
 std::string LineOf(const std::string& text, int width) {
-  return FitToWidth(proto::CleanText(text, kMaxName),
-                    std::max(width, kFewestColumns)) +
+  return FitToWidth(proto::CleanText(text, kMaxPlotName),
+                    std::max(width, kFewestPlotColumns)) +
          "\n";
 }
 

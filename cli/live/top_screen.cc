@@ -78,7 +78,7 @@ void AddLines(const std::string& text, std::vector<std::string>* lines) {
   }
 }
 
-std::string Clock(WallMicros time) {
+std::string ClockText(WallMicros time) {
   const std::string text = FormatWall(time);  // 2026-11-21T06:07:34.123456Z
   return text.size() < 19 ? text : text.substr(11, 8) + "Z";
 }
@@ -87,7 +87,7 @@ std::string HeadText(const FleetAnswers& answers, const FleetCounts& counts,
                      const TopState& state, int width) {
   const std::string title = absl::StrCat(
       "frostline ", answers.info.version(), " at ", answers.coordinator, ", ",
-      Clock(answers.time), state.is_paused ? ", PAUSED" : "");
+      ClockText(answers.time), state.is_paused ? ", PAUSED" : "");
   const std::string studies = absl::StrCat(
       counts.active, " of ", counts.studies,
       " studies active; trials: ", counts.running, " running, ", counts.queued,

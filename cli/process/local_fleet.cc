@@ -17,7 +17,7 @@ namespace {
 
 constexpr Duration kStartBound = std::chrono::seconds(20);
 constexpr Duration kStopGrace = std::chrono::seconds(10);
-constexpr Duration kPollInterval = std::chrono::milliseconds(20);
+constexpr Duration kFleetPollInterval = std::chrono::milliseconds(20);
 constexpr int kLogLines = 10;
 constexpr std::size_t kFirstOutput = 16 * 1024;
 
@@ -86,7 +86,7 @@ absl::Status LocalFleet::StartCoordinator(StopSignals& signals) {
   const SystemClock clock;
   const SteadyTime end = clock.Steady() + kStartBound;
   while (clock.Steady() < end) {
-    RETURN_IF_ERROR(signals.Pause(kPollInterval));
+    RETURN_IF_ERROR(signals.Pause(kFleetPollInterval));
     RETURN_IF_ERROR(Check());
     ASSIGN_OR_RETURN(const std::string output, ReadTextFile(log, kFirstOutput));
     address_ = ListenAddressIn(output);

@@ -24,9 +24,9 @@ const double* Find(const std::map<std::string, double>& metrics,
   return nullptr;
 }
 
-std::string Sentence(const std::string& run, double value,
-                     const std::string& to, double of_to,
-                     std::int64_t examples) {
+std::string JudgeSentence(const std::string& run, double value,
+                          const std::string& to, double of_to,
+                          std::int64_t examples) {
   const double difference = value - of_to;
   const double least = LeastVisibleDifference(value, of_to, examples);
   const char* const verdict =
@@ -71,7 +71,8 @@ std::vector<std::string> JudgePublished(const PublishedStage& published,
             LeastVisibleDifference(*value, *of_to, published.examples))) {
       continue;
     }
-    sentences.push_back(Sentence(run, *value, to, *of_to, published.examples));
+    sentences.push_back(
+        JudgeSentence(run, *value, to, *of_to, published.examples));
   }
   return sentences;
 }

@@ -23,8 +23,8 @@ namespace {
 using Studies = v1::StudyService::Stub;
 
 constexpr int kPointsOfACurve = 200;
-constexpr int kMostContenders = 16;
-constexpr int kMostTrials = 128;  // of one comparison
+constexpr int kMostFetchedContenders = 16;
+constexpr int kMostFetchedTrials = 128;  // of one comparison
 
 // The best trials have theirs; runs that are not among them need one each.
 absl::Status FetchRunCurves(Client& client, StudyRecord& record) {
@@ -49,7 +49,7 @@ void AddContender(const RunTrials& run, v1::CompareTrialsRequest& request) {
   }
 }
 
-v1::CompareTrialsRequest AskedOf(const StudyRecord& record) {
+v1::CompareTrialsRequest FetchedOf(const StudyRecord& record) {
   v1::CompareTrialsRequest request;
   const std::string to = LabelOf(record, kRecipeCompareLabel);
   const std::vector<RunTrials> runs = RunsOf(record);
@@ -58,8 +58,8 @@ v1::CompareTrialsRequest AskedOf(const StudyRecord& record) {
     for (const RunTrials& run : runs) {
       const int more = static_cast<int>(run.succeeded.size());
       if ((run.name == to) != first || more == 0) continue;
-      if (request.contenders_size() == kMostContenders ||
-          trials + more > kMostTrials) {
+      if (request.contenders_size() == kMostFetchedContenders ||
+          trials + more > kMostFetchedTrials) {
         continue;
       }
       trials += more;
@@ -78,7 +78,7 @@ absl::Status Compare(Client& client, StageRecord& stage) {
   if (LabelOf(stage.study, kRecipeCompareLabel).empty()) {
     return absl::OkStatus();
   }
-  const v1::CompareTrialsRequest request = AskedOf(stage.study);
+  const v1::CompareTrialsRequest request = FetchedOf(stage.study);
   if (request.contenders_size() < 2) {
     stage.study.missing.push_back(
         "Nothing is compared: fewer than two runs have a result.");

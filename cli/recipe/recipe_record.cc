@@ -15,15 +15,15 @@ namespace {
 using google::protobuf::Struct;
 using google::protobuf::Value;
 
-const RecordKind& Kind() {
+const RecordKind& RecipeKind() {
   static const auto* const kKind =
       new RecordKind{"frostline_recipe_report", 1, "a recipe's run",
                      "frostline report RUN -o FILE.json"};
   return *kKind;
 }
 
-absl::Status NoRecord(const std::string& why) {
-  return cli::NoRecord(Kind(), why);
+absl::Status NoRecipeRecord(const std::string& why) {
+  return cli::NoRecord(RecipeKind(), why);
 }
 
 std::string TextOf(const Struct& all, const std::string& key) {
@@ -33,14 +33,14 @@ std::string TextOf(const Struct& all, const std::string& key) {
 
 absl::StatusOr<v1::TrialComparison> ReadComparison(const Value& value) {
   v1::TrialComparison comparison;
-  RETURN_IF_ERROR(ReadRecordPart(Kind(), value, comparison));
+  RETURN_IF_ERROR(ReadRecordPart(RecipeKind(), value, comparison));
   return comparison;
 }
 
-absl::StatusOr<StageRecord> ReadStage(const Value& value) {
+absl::StatusOr<StageRecord> ReadRecordedStage(const Value& value) {
   const auto& fields = value.struct_value().fields();
   const auto study = fields.find("study");
-  if (study == fields.end()) return NoRecord("a stage has no study");
+  if (study == fields.end()) return NoRecipeRecord("a stage has no study");
   StageRecord stage;
   ASSIGN_OR_RETURN(stage.study, ReadRecord(RecordJson(study->second)));
   const auto comparison = fields.find("comparison");
@@ -49,13 +49,14 @@ absl::StatusOr<StageRecord> ReadStage(const Value& value) {
   return stage;
 }
 
-absl::Status ReadAcross(const Struct& all, RecipeRecord& record) {
+absl::Status ReadRecordedAcross(const Struct& all, RecipeRecord& record) {
   const auto across = all.fields().find("across");
   if (across != all.fields().end()) {
     for (const Value& value : across->second.list_value().values()) {
       const Struct& one = value.struct_value();
       const auto comparison = one.fields().find("comparison");
-      if (comparison == one.fields().end()) return NoRecord("nothing across");
+      if (comparison == one.fields().end())
+        return NoRecipeRecord("nothing across");
       AcrossRecord& read = record.across.emplace_back();
       read.stage = TextOf(one, "stage");
       read.run = TextOf(one, "run");
@@ -74,7 +75,7 @@ absl::Status ReadAcross(const Struct& all, RecipeRecord& record) {
 
 std::string ToText(const RecipeRecord& record) {
   std::string text = absl::StrCat(
-      "{\"", Kind().version_key, "\": ", Kind().version,
+      "{\"", RecipeKind().version_key, "\": ", RecipeKind().version,
       ",\n\"run\": ", JsonString(record.run),
       ",\n\"recipe_file\": ", JsonString(record.recipe_file),
       ",\n\"recipe\": ", JsonString(record.recipe_text), ",\n\"stages\": [");
@@ -108,22 +109,23 @@ std::string ToText(const RecipeRecord& record) {
 }
 
 bool IsRecipeRecord(const std::string& text) {
-  return absl::StartsWith(text, absl::StrCat("{\"", Kind().version_key, "\""));
+  return absl::StartsWith(text,
+                          absl::StrCat("{\"", RecipeKind().version_key, "\""));
 }
 
 absl::StatusOr<RecipeRecord> ReadRecipeRecord(const std::string& text) {
-  ASSIGN_OR_RETURN(const Struct all, ReadRecordStruct(Kind(), text));
+  ASSIGN_OR_RETURN(const Struct all, ReadRecordStruct(RecipeKind(), text));
   RecipeRecord record;
   record.run = TextOf(all, "run");
   record.recipe_file = TextOf(all, "recipe_file");
   record.recipe_text = TextOf(all, "recipe");
   const auto stages = all.fields().find("stages");
-  if (stages == all.fields().end()) return NoRecord("it has no stages");
+  if (stages == all.fields().end()) return NoRecipeRecord("it has no stages");
   for (const Value& value : stages->second.list_value().values()) {
-    ASSIGN_OR_RETURN(StageRecord stage, ReadStage(value));
+    ASSIGN_OR_RETURN(StageRecord stage, ReadRecordedStage(value));
     record.stages.push_back(std::move(stage));
   }
-  RETURN_IF_ERROR(ReadAcross(all, record));
+  RETURN_IF_ERROR(ReadRecordedAcross(all, record));
   return record;
 }
 

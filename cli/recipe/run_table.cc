@@ -36,7 +36,7 @@ std::string Millions(double value) {
   return value < 1e6 ? FormatCount(static_cast<std::int64_t>(value))
                      : absl::StrFormat("%.3g M", value / 1e6);
 }
-std::string Percent(double value) {
+std::string RunPercent(double value) {
   return std::isnan(value) ? "" : absl::StrFormat("%.1f %%", 100.0 * value);
 }
 std::string Whole(double value) { return absl::StrCat(value); }
@@ -54,8 +54,8 @@ double TrainSecondsOf(const v1::Trial& trial) {
 
 // Under the metric's own name, or without the set: what was published of a test
 // set may be called accuracy.
-double PublishedOf(const PublishedStage& published, const std::string& run,
-                   const std::string& metric) {
+double PublishedCellsOf(const PublishedStage& published, const std::string& run,
+                        const std::string& metric) {
   const auto found = published.runs.find(run);
   if (found == published.runs.end()) return kNotKnown;
   for (const std::string& name :
@@ -81,7 +81,7 @@ RunColumn Saved(const StudyRecord& record, const std::vector<RunTrials>& runs) {
   for (const RunTrials& run : runs) {
     if (run.name == to) whole = MeanCost(run, TrainSecondsOf);
   }
-  return Make("time saved", Percent, runs, [whole](const RunTrials& run) {
+  return Make("time saved", RunPercent, runs, [whole](const RunTrials& run) {
     return whole > 0.0 ? 1.0 - MeanCost(run, TrainSecondsOf) / whole
                        : kNotKnown;
   });
@@ -103,9 +103,9 @@ std::vector<std::string> TaskMetrics(const StudyRecord& record,
   return metrics;
 }
 
-std::vector<RunColumn> ColumnsOf(const StudyRecord& record,
-                                 const std::vector<RunTrials>& runs,
-                                 const PublishedStage* published) {
+std::vector<RunColumn> RunColumnsOf(const StudyRecord& record,
+                                    const std::vector<RunTrials>& runs,
+                                    const PublishedStage* published) {
   const std::string metric = MetricOfRuns(record);
   std::vector<RunColumn> columns;
   columns.push_back(Make("seeds", Whole, runs, [](const RunTrials& run) {
@@ -129,7 +129,8 @@ std::vector<RunColumn> ColumnsOf(const StudyRecord& record,
   if (published != nullptr) {
     columns.push_back(Make(absl::StrCat("published ", metric), Short, runs,
                            [published, &metric](const RunTrials& run) {
-                             return PublishedOf(*published, run.name, metric);
+                             return PublishedCellsOf(*published, run.name,
+                                                     metric);
                            }));
   }
   columns.push_back(Make("trained", Millions, runs, [](const RunTrials& run) {
@@ -220,7 +221,7 @@ Spread MetricOf(const RunTrials& run, const std::string& metric) {
 ReportTable RunTable(const StudyRecord& record, const std::string& name,
                      const PublishedStage* published) {
   const std::vector<RunTrials> runs = RunsOf(record);
-  const std::vector<RunColumn> columns = ColumnsOf(record, runs, published);
+  const std::vector<RunColumn> columns = RunColumnsOf(record, runs, published);
   ReportTable table = {name, {"run"}, {}, ""};
   for (const RunColumn& column : columns) table.columns.push_back(column.name);
   table.csv = CsvLine(table.columns);

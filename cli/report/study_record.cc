@@ -13,14 +13,14 @@ namespace {
 using google::protobuf::Struct;
 using google::protobuf::Value;
 
-const RecordKind& Kind() {
+const RecordKind& StudyKind() {
   static const auto* const kKind = new RecordKind{
       "frostline_report", 1, "a study", "frostline report STUDY -o FILE.json"};
   return *kKind;
 }
 
-absl::Status NoRecord(const std::string& why) {
-  return cli::NoRecord(Kind(), why);
+absl::Status NoStudyRecord(const std::string& why) {
+  return cli::NoRecord(StudyKind(), why);
 }
 
 template <typename Part>
@@ -34,7 +34,7 @@ absl::Status ReadPart(const Struct& all, const char* key,
                       std::optional<Part>& part) {
   const auto found = all.fields().find(key);
   if (found == all.fields().end()) return absl::OkStatus();
-  return ReadRecordPart(Kind(), found->second, part.emplace());
+  return ReadRecordPart(StudyKind(), found->second, part.emplace());
 }
 
 absl::Status ReadCurves(const Struct& all, StudyRecord& record) {
@@ -42,8 +42,9 @@ absl::Status ReadCurves(const Struct& all, StudyRecord& record) {
   if (found == all.fields().end()) return absl::OkStatus();
   for (const auto& [number, curve] : found->second.struct_value().fields()) {
     std::int64_t trial = 0;
-    if (!absl::SimpleAtoi(number, &trial)) return NoRecord("a curve of none");
-    RETURN_IF_ERROR(ReadRecordPart(Kind(), curve, record.curves[trial]));
+    if (!absl::SimpleAtoi(number, &trial))
+      return NoStudyRecord("a curve of none");
+    RETURN_IF_ERROR(ReadRecordPart(StudyKind(), curve, record.curves[trial]));
   }
   return absl::OkStatus();
 }
@@ -52,7 +53,7 @@ absl::Status ReadCurves(const Struct& all, StudyRecord& record) {
 
 std::string ToText(const StudyRecord& record) {
   std::string text =
-      absl::StrCat("{\"", Kind().version_key, "\": ", Kind().version,
+      absl::StrCat("{\"", StudyKind().version_key, "\": ", StudyKind().version,
                    ",\n\"study\": ", RecordJson(record.study),
                    ",\n\"trials\": ", RecordJson(record.trials));
   std::string curves;
@@ -74,13 +75,13 @@ std::string ToText(const StudyRecord& record) {
 }
 
 absl::StatusOr<StudyRecord> ReadRecord(const std::string& text) {
-  ASSIGN_OR_RETURN(const Struct all, ReadRecordStruct(Kind(), text));
+  ASSIGN_OR_RETURN(const Struct all, ReadRecordStruct(StudyKind(), text));
   StudyRecord record;
   std::optional<v1::Study> study;
   std::optional<v1::ListTrialsReply> trials;
   RETURN_IF_ERROR(ReadPart(all, "study", study));
   RETURN_IF_ERROR(ReadPart(all, "trials", trials));
-  if (!study || !trials) return NoRecord("it has no study, or no trials");
+  if (!study || !trials) return NoStudyRecord("it has no study, or no trials");
   record.study = *std::move(study);
   record.trials = *std::move(trials);
   RETURN_IF_ERROR(ReadCurves(all, record));

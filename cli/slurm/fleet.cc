@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPageSize = 500;
+constexpr int kFleetPageSize = 500;
 constexpr std::size_t kStudyInId = 40;  // an id has 64, and tasks a number
 constexpr std::size_t kDigits = 6;
 
@@ -72,7 +72,7 @@ absl::StatusOr<std::vector<v1::Study>> FetchStudiesOf(Client& client,
   }
   std::vector<v1::Study> studies;
   v1::ListStudiesRequest request;
-  request.set_page_size(kPageSize);
+  request.set_page_size(kFleetPageSize);
   do {
     ASSIGN_OR_RETURN(
         const v1::ListStudiesReply page,

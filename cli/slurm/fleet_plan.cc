@@ -27,7 +27,7 @@ std::string Absolute(const std::string& path) {
 }
 
 // Of "gpu:a100:4" a worker with --slots gpu has 4.
-absl::StatusOr<int> SlotsOf(const UpArgs& args) {
+absl::StatusOr<int> NodeSlotsOf(const UpArgs& args) {
   constexpr int kMostSlots = 1024;
   if (args.slots != "gpu") {
     ASSIGN_OR_RETURN(const std::int64_t slots,
@@ -121,7 +121,7 @@ absl::StatusOr<FleetPlan> PlanFleet(Client& client, const Slurm& slurm,
   }
   plan.array.name = JobNameOf(args.fleet);
   RETURN_IF_ERROR(RefuseSecondFleet(slurm, plan.array.name));
-  ASSIGN_OR_RETURN(const int slots, SlotsOf(args));
+  ASSIGN_OR_RETURN(const int slots, NodeSlotsOf(args));
   plan.demand = DemandOf(studies);
   plan.id = args.id.empty() ? NewFleetId(args.fleet) : args.id;
   ArraySpec& array = plan.array;

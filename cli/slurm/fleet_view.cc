@@ -16,7 +16,7 @@
 namespace frostline::cli {
 namespace {
 
-std::string LabelOf(const v1::Worker& worker, const char* key) {
+std::string FleetLabelOf(const v1::Worker& worker, const char* key) {
   const auto label = worker.labels().find(key);
   return label == worker.labels().end() ? "" : label->second;
 }
@@ -30,8 +30,9 @@ class Matched {
         by_task;
     for (const v1::Worker& worker : facts.workers) {
       if (worker.state() == v1::WORKER_STATE_GONE) continue;
-      by_task[{LabelOf(worker, "slurm_cluster"), LabelOf(worker, "slurm_job"),
-               LabelOf(worker, "slurm_task")}] = &worker;
+      by_task[{FleetLabelOf(worker, "slurm_cluster"),
+               FleetLabelOf(worker, "slurm_job"),
+               FleetLabelOf(worker, "slurm_task")}] = &worker;
     }
     std::set<const v1::Worker*> taken;
     for (const ArrayTask& task : facts.tasks) {
@@ -56,17 +57,17 @@ class Matched {
   std::vector<const v1::Worker*> others_;
 };
 
-std::string OriginOf(const v1::Worker& worker) {
-  const std::string job = LabelOf(worker, "slurm_job");
+std::string FleetOriginOf(const v1::Worker& worker) {
+  const std::string job = FleetLabelOf(worker, "slurm_job");
   if (job.empty()) return "no Slurm";
   return absl::StrCat("array ", job, " of cluster ",
-                      LabelOf(worker, "slurm_cluster"));
+                      FleetLabelOf(worker, "slurm_cluster"));
 }
 
 // "3 of array 17 of cluster west, 1 of no Slurm".
 std::string OriginsOf(const std::vector<const v1::Worker*>& workers) {
   std::map<std::string, int> counts;
-  for (const v1::Worker* worker : workers) ++counts[OriginOf(*worker)];
+  for (const v1::Worker* worker : workers) ++counts[FleetOriginOf(*worker)];
   return absl::StrJoin(counts, ", ", [](std::string* out, const auto& entry) {
     absl::StrAppend(out, entry.second, " of ", entry.first);
   });
@@ -81,8 +82,8 @@ int SlotsOfFleet(const FleetFacts& facts) {
   }
   int slots = 1;
   for (const v1::Worker& worker : facts.workers) {
-    if (LabelOf(worker, "slurm_cluster") == facts.cluster &&
-        arrays.contains(LabelOf(worker, "slurm_job"))) {
+    if (FleetLabelOf(worker, "slurm_cluster") == facts.cluster &&
+        arrays.contains(FleetLabelOf(worker, "slurm_job"))) {
       slots = std::max(slots, worker.slots());
     }
   }
@@ -147,8 +148,8 @@ std::string FleetJson(const FleetFacts& facts) {
     auto& row = *others->add_values()->mutable_struct_value()->mutable_fields();
     row["worker"].set_string_value(worker->name());
     row["state"].set_string_value(NameOf(worker->state()));
-    row["cluster"].set_string_value(LabelOf(*worker, "slurm_cluster"));
-    row["array"].set_string_value(LabelOf(*worker, "slurm_job"));
+    row["cluster"].set_string_value(FleetLabelOf(*worker, "slurm_cluster"));
+    row["array"].set_string_value(FleetLabelOf(*worker, "slurm_job"));
   }
   return ToJson(fields);
 }

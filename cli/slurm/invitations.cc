@@ -17,7 +17,7 @@ namespace {
 
 // A task may wait in the queue for weeks before its worker joins: as long as a
 // coordinator lets an invitation live.
-constexpr std::int64_t kLongestWait = 90LL * 24 * 3600;
+constexpr std::int64_t kLongestInvitationWait = 90LL * 24 * 3600;
 
 absl::StatusOr<v1::CreateTokenReply> InviteOne(Client& client,
                                                const std::string& worker) {
@@ -27,7 +27,7 @@ absl::StatusOr<v1::CreateTokenReply> InviteOne(Client& client,
   request.set_single_use(true);
   request.set_note("slurm up");
   request.set_subject(WorkerNameOf(worker));
-  request.mutable_lifetime()->set_seconds(kLongestWait);
+  request.mutable_lifetime()->set_seconds(kLongestInvitationWait);
   ASSIGN_OR_RETURN(v1::CreateTokenReply made,
                    client.Call(&v1::AdminService::Stub::CreateToken, request));
   if (!made.join_address().empty() && !made.ca_sha256().empty()) return made;

@@ -15,7 +15,7 @@ namespace {
 
 // Slurm's own programs give up after MessageTimeout, mostly 10 s, and try
 // again.
-constexpr Duration kLongest = std::chrono::minutes(2);
+constexpr Duration kLongestSlurmCall = std::chrono::minutes(2);
 constexpr std::size_t kMaxWords = 1000;
 // sbatch then tries again for two minutes without another word.
 constexpr char kTriesAgain[] = ", sleeping and retrying";
@@ -95,11 +95,11 @@ absl::Status SlurmRefused(const std::string& program,
 }
 
 absl::StatusOr<std::string> AskSlurm(const std::vector<std::string>& words) {
-  return Answer(words[0], RunCaptured(words, kLongest, kTriesAgain));
+  return Answer(words[0], RunCaptured(words, kLongestSlurmCall, kTriesAgain));
 }
 
 absl::Status TellSlurm(const std::vector<std::string>& words) {
-  const auto ran = RunCaptured(words, kLongest);
+  const auto ran = RunCaptured(words, kLongestSlurmCall);
   const bool is_done =
       ran.ok() && (ran->code == 0 || SpeaksOfEndedTasksAlone(ran->err));
   return is_done ? absl::OkStatus() : Answer(words[0], ran).status();

@@ -26,13 +26,13 @@
 namespace frostline::cli {
 namespace {
 
-constexpr int kMostTasks = 10'000;
+constexpr int kMostScaledTasks = 10'000;
 constexpr Duration kShortestPause = std::chrono::seconds(1);
-constexpr Duration kLongestPause = std::chrono::hours(1);
+constexpr Duration kLongestScalePause = std::chrono::hours(1);
 
 struct ScaleArgs {
   FleetOf fleet;
-  int max = kMostTasks;
+  int max = kMostScaledTasks;
   bool follow = false;
   std::string every = "30s";
   bool json = false;
@@ -47,8 +47,8 @@ struct Scaled {
   std::set<std::string> invited;  // workers
 };
 
-absl::StatusOr<int> SlotsOf(Client& client, const Slurm& slurm,
-                            const std::vector<ArrayTask>& tasks) {
+absl::StatusOr<int> TaskSlotsOf(Client& client, const Slurm& slurm,
+                                const std::vector<ArrayTask>& tasks) {
   FleetFacts facts;
   facts.tasks = tasks;
   ASSIGN_OR_RETURN(facts.cluster, slurm.ClusterName());
@@ -58,8 +58,8 @@ absl::StatusOr<int> SlotsOf(Client& client, const Slurm& slurm,
 }
 
 // A throttle of 0 is none at all for Slurm, so nobody is let in by a hold.
-absl::Status Apply(const Slurm& slurm, std::int64_t array, bool is_held,
-                   int wish) {
+absl::Status ApplyScale(const Slurm& slurm, std::int64_t array, bool is_held,
+                        int wish) {
   if (wish == 0) return is_held ? absl::OkStatus() : slurm.Hold(array);
   RETURN_IF_ERROR(slurm.Throttle(array, wish));
   return is_held ? slurm.Release(array) : absl::OkStatus();
@@ -72,7 +72,7 @@ absl::StatusOr<Scaled> ScaleOnce(Client& client, const Slurm& slurm,
   ASSIGN_OR_RETURN(const std::vector<ArrayTask> tasks,
                    slurm.Look(JobNameOf(args.fleet)));
   if (tasks.empty()) return NoFleet(args.fleet);
-  ASSIGN_OR_RETURN(const int slots, SlotsOf(client, slurm, tasks));
+  ASSIGN_OR_RETURN(const int slots, TaskSlotsOf(client, slurm, tasks));
   Scaled scaled;
   std::set<std::int64_t> waiting;
   std::set<std::int64_t> held;
@@ -90,12 +90,13 @@ absl::StatusOr<Scaled> ScaleOnce(Client& client, const Slurm& slurm,
   // What runs cannot be throttled; Slurm refuses an array without a task that
   // waits.
   for (const std::int64_t array : waiting) {
-    RETURN_IF_ERROR(Apply(slurm, array, held.contains(array), scaled.wish));
+    RETURN_IF_ERROR(
+        ApplyScale(slurm, array, held.contains(array), scaled.wish));
   }
   return scaled;
 }
 
-void Show(const Scaled& scaled, const ScaleArgs& args) {
+void ShowScale(const Scaled& scaled, const ScaleArgs& args) {
   if (!args.json) {
     std::cout << JobNameOf(args.fleet) << ": "
               << DescribeWish(scaled.demand, scaled.wish, scaled.most) << "; "
@@ -118,15 +119,15 @@ void Show(const Scaled& scaled, const ScaleArgs& args) {
 // A coordinator that is away for a while, or a controller that is busy, changes
 // nothing: the array goes on as it was set. Tasks that somebody cancelled leave
 // invitations behind, which end with the last of them.
-absl::StatusOr<ExitCode> Follow(Session& session, Client& client,
-                                const Slurm& slurm, const ScaleArgs& args,
-                                Duration every) {
+absl::StatusOr<ExitCode> FollowScale(Session& session, Client& client,
+                                     const Slurm& slurm, const ScaleArgs& args,
+                                     Duration every) {
   StopSignals signals;
   std::set<std::string> invited;
   while (true) {
     auto scaled = ScaleOnce(client, slurm, args);
     if (scaled.ok()) {
-      Show(*scaled, args);
+      ShowScale(*scaled, args);
       invited.merge(scaled->invited);
     } else {
       ASSIGN_OR_RETURN(const auto tasks, slurm.Look(JobNameOf(args.fleet)));
@@ -144,12 +145,12 @@ absl::StatusOr<ExitCode> Scale(Session& session, ScaleArgs args) {
   RETURN_IF_ERROR(CheckFleetOf(&args.fleet));
   ASSIGN_OR_RETURN(
       const Duration every,
-      ReadTime("--every", args.every, kShortestPause, kLongestPause));
+      ReadTime("--every", args.every, kShortestPause, kLongestScalePause));
   ASSIGN_OR_RETURN(const Slurm slurm, Slurm::Find());
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const Scaled scaled, ScaleOnce(*client, slurm, args));
-  if (args.follow) return Follow(session, *client, slurm, args, every);
-  Show(scaled, args);
+  if (args.follow) return FollowScale(session, *client, slurm, args, every);
+  ShowScale(scaled, args);
   return kExitOk;
 }
 
@@ -162,7 +163,7 @@ void AddSlurmScale(CLI::App& noun, Invocation& invocation) {
       invocation, [args](Session& session) { return Scale(session, *args); });
   AddFleetOf(scale, &args->fleet);
   scale->add_option("--max", args->max, "Never more; 0: nothing more begins")
-      ->check(CLI::Range(0, kMostTasks));
+      ->check(CLI::Range(0, kMostScaledTasks));
   scale->add_flag("--follow", args->follow,
                   "Again and again, until it is gone");
   scale->add_option("--every", args->every, "The time between two looks")

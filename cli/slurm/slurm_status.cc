@@ -17,12 +17,12 @@
 namespace frostline::cli {
 namespace {
 
-struct StatusArgs {
+struct SlurmStatusArgs {
   FleetOf fleet;
   Output output;
 };
 
-absl::StatusOr<ExitCode> Status(Session& session, StatusArgs args) {
+absl::StatusOr<ExitCode> Status(Session& session, SlurmStatusArgs args) {
   RETURN_IF_ERROR(CheckFleetOf(&args.fleet));
   ASSIGN_OR_RETURN(const Slurm slurm, Slurm::Find());
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
@@ -41,7 +41,7 @@ absl::StatusOr<ExitCode> Status(Session& session, StatusArgs args) {
 }  // namespace
 
 void AddSlurmStatus(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<StatusArgs>();
+  const auto args = std::make_shared<SlurmStatusArgs>();
   CLI::App* const status = AddVerb(
       noun, "status", "The fleet's jobs beside the coordinator's workers",
       invocation, [args](Session& session) { return Status(session, *args); });

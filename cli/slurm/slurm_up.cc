@@ -19,7 +19,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr int kMostTasks = 10'000;
+constexpr int kMostStartedTasks = 10'000;
 
 std::string CommandLine(const ArraySpec& array) {
   return absl::StrJoin(SubmitWords(array), " ",
@@ -28,8 +28,8 @@ std::string CommandLine(const ArraySpec& array) {
                        });
 }
 
-std::string JsonOf(const FleetPlan& plan, std::int64_t array,
-                   const UpArgs& args) {
+std::string SlurmUpJsonOf(const FleetPlan& plan, std::int64_t array,
+                          const UpArgs& args) {
   google::protobuf::Struct fields;
   auto& map = *fields.mutable_fields();
   map["fleet"].set_string_value(plan.id);
@@ -53,7 +53,7 @@ absl::StatusOr<ExitCode> Up(Session& session, UpArgs args) {
   const std::string wish =
       DescribeWish(plan.demand, plan.array.at_a_time, args.max);
   if (args.dry_run) {
-    std::cout << (args.json ? JsonOf(plan, 0, args)
+    std::cout << (args.json ? SlurmUpJsonOf(plan, 0, args)
                             : CommandLine(plan.array) + "\n");
     if (!args.json) std::cerr << "nothing was submitted; " << wish << "\n";
     return kExitOk;
@@ -61,7 +61,7 @@ absl::StatusOr<ExitCode> Up(Session& session, UpArgs args) {
   ASSIGN_OR_RETURN(const std::int64_t array,
                    SubmitFleet(*client, slurm, args, &plan));
   if (args.json) {
-    std::cout << JsonOf(plan, array, args);
+    std::cout << SlurmUpJsonOf(plan, array, args);
     return kExitOk;
   }
   std::cout << plan.array.name << ": array " << array << " of "
@@ -81,7 +81,7 @@ void AddOptions(CLI::App* up, UpArgs* args) {
   };
   AddFleetOf(up, &args->fleet);
   up->add_option("--max", args->max, "So many workers, never more at a time")
-      ->check(CLI::Range(1, kMostTasks))
+      ->check(CLI::Range(1, kMostStartedTasks))
       ->capture_default_str();
   text("--partition", &args->partition, "Else the cluster's default", "P");
   text("--gres", &args->gres, "What a worker gets; none: no GPU", "GRES")

@@ -21,7 +21,7 @@ constexpr std::int64_t kStep = 8;  // of lengths
 constexpr double kLopsided = 0.8;
 constexpr std::int64_t kDeep = 12;  // layers; such models want lower rates
 
-std::string MetricOf(const StarterFacts& facts) {
+std::string StarterMetricOf(const StarterFacts& facts) {
   if (facts.task == "regression") return "rmse";
   if (facts.task == "tagging") return "f1";
   return facts.largest_class > kLopsided ? "f1_macro" : "accuracy";
@@ -66,7 +66,7 @@ std::string DataText(const StarterFacts& facts, std::int64_t train_rows) {
 
 StarterStudy WriteStarterStudy(const StarterFacts& facts) {
   StarterStudy study;
-  study.metric = MetricOf(facts);
+  study.metric = StarterMetricOf(facts);
   study.max_length = LengthFor(facts);
   study.train_rows = RowsFor(facts, study.max_length);
   const bool deep = facts.layers >= kDeep;

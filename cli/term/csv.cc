@@ -11,7 +11,7 @@
 namespace frostline::cli {
 namespace {
 
-std::string Cell(const std::string& text) {
+std::string CsvCell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
 }
@@ -21,7 +21,7 @@ std::string Cell(const std::string& text) {
 std::string CsvLine(const std::vector<std::string>& cells) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    absl::StrAppend(&line, i > 0 ? "," : "", Cell(cells[i]));
+    absl::StrAppend(&line, i > 0 ? "," : "", CsvCell(cells[i]));
   }
   return line + "\r\n";
 }

@@ -25,14 +25,15 @@ constexpr std::array kEndings = {
     Ending{".csv", "csv"}, Ending{".json", "json"}, Ending{".jsonl", "jsonl"},
     Ending{".svg", "svg"}, Ending{".yaml", "yaml"}, Ending{".yml", "yaml"}};
 
-absl::Status Unwritable(const std::string& path, const std::string& why) {
+absl::Status UnwritableFile(const std::string& path, const std::string& why) {
   return MakeError(
       ErrorId::kRequestInvalid, absl::StrCat(path, " cannot be written: ", why),
       "name a file in a folder that is there and may be written", "--output");
 }
 
 absl::Status StatusOf(const std::string& path, const Expected<Done>& done) {
-  return done.ok() ? absl::OkStatus() : Unwritable(path, done.fault().cause);
+  return done.ok() ? absl::OkStatus()
+                   : UnwritableFile(path, done.fault().cause);
 }
 
 }  // namespace
@@ -83,11 +84,11 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Open(
   std::unique_ptr<OutputFile> output(new OutputFile(path));
   if (IsStream(path)) {
     output->stream_.open(path, std::ios::binary);
-    if (!output->stream_) return Unwritable(path, "it takes nothing");
+    if (!output->stream_) return UnwritableFile(path, "it takes nothing");
     return output;
   }
   Expected<AtomicFile> made = AtomicFile::Create(WithoutLinks(path));
-  if (!made.ok()) return Unwritable(path, made.fault().cause);
+  if (!made.ok()) return UnwritableFile(path, made.fault().cause);
   output->file_.emplace(std::move(made).value());
   return output;
 }
@@ -97,7 +98,7 @@ absl::Status OutputFile::Append(const std::string& piece) {
     return StatusOf(path_, file_->Append(piece.data(), piece.size()));
   }
   stream_ << piece << std::flush;
-  return stream_ ? absl::OkStatus() : Unwritable(path_, "it takes no more");
+  return stream_ ? absl::OkStatus() : UnwritableFile(path_, "it takes no more");
 }
 
 absl::Status OutputFile::Commit() {

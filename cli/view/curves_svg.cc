@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kPlotsInARow = 3;
 constexpr double kPlotWidth = 236.0;
-constexpr double kPlotHeight = 160.0;
+constexpr double kCurvePlotHeight = 160.0;
 constexpr double kHead = 56.0;
 constexpr double kLeft = 52.0;
 constexpr double kRoof = 26.0;
@@ -37,12 +37,12 @@ struct Range {
   }
 };
 
-std::string ValueText(const google::protobuf::Value& value) {
+std::string CurveValueText(const google::protobuf::Value& value) {
   return FitToWidth(FormatValue(value), 12);
 }
 
 // One scale for all plots, so that their heights compare.
-Range RangeOf(const v1::GetMarginalsReply& reply) {
+Range CurveRangeOf(const v1::GetMarginalsReply& reply) {
   Range range;
   for (const v1::Marginal& marginal : reply.marginals()) {
     for (const v1::MarginalPoint& point : marginal.points()) {
@@ -57,7 +57,7 @@ Range RangeOf(const v1::GetMarginalsReply& reply) {
 void DrawPlot(Svg& svg, const v1::Marginal& marginal, const Range& range,
               double x, double y) {
   const double width = kPlotWidth - kLeft - 16;
-  const double height = kPlotHeight - kRoof - kFloor;
+  const double height = kCurvePlotHeight - kRoof - kFloor;
   const int points = marginal.points_size();
   const auto across = [&](int i) {
     return x + kLeft + (points > 1 ? width * i / (points - 1) : width / 2);
@@ -90,10 +90,10 @@ void DrawPlot(Svg& svg, const v1::Marginal& marginal, const Range& range,
             is_best ? "best" : "dot");
   }
   if (points == 0) return;
-  svg.Text(across(0), y + kPlotHeight - 8,
-           ValueText(marginal.points(0).value()), "small");
-  svg.Text(across(points - 1), y + kPlotHeight - 8,
-           ValueText(marginal.points(points - 1).value()), "small end");
+  svg.Text(across(0), y + kCurvePlotHeight - 8,
+           CurveValueText(marginal.points(0).value()), "small");
+  svg.Text(across(points - 1), y + kCurvePlotHeight - 8,
+           CurveValueText(marginal.points(points - 1).value()), "small end");
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ void DrawPlot(Svg& svg, const v1::Marginal& marginal, const Range& range,
 std::string MarginalsSvg(const v1::GetMarginalsReply& reply) {
   const int rows = (reply.marginals_size() + kPlotsInARow - 1) / kPlotsInARow;
   const std::string title = absl::StrCat("Expected ", reply.options().target());
-  Svg svg(kPlotsInARow * kPlotWidth + 16, kHead + rows * kPlotHeight + 8,
+  Svg svg(kPlotsInARow * kPlotWidth + 16, kHead + rows * kCurvePlotHeight + 8,
           title);
   svg.Text(16, 26, FitToWidth(title, 80), "title");
   svg.Text(16, 44,
@@ -109,11 +109,11 @@ std::string MarginalsSvg(const v1::GetMarginalsReply& reply) {
                         "the best value",
                         reply.provisional() ? "; study still running" : ""),
            "small");
-  const Range range = RangeOf(reply);
+  const Range range = CurveRangeOf(reply);
   for (int i = 0; i < reply.marginals_size(); ++i) {
     const int row = i / kPlotsInARow;
     DrawPlot(svg, reply.marginals(i), range, i % kPlotsInARow * kPlotWidth,
-             kHead + row * kPlotHeight);
+             kHead + row * kCurvePlotHeight);
   }
   return svg.Finish();
 }
@@ -136,12 +136,13 @@ std::string PairMarginalSvg(const v1::PairMarginal& table) {
   Range range;
   for (const double value : table.expected()) range.Add(value);
   for (int j = 0; j < columns; ++j) {
-    svg.Text(left + (j + 0.5) * kCell, 86, ValueText(table.second_values(j)),
-             "small middle");
+    svg.Text(left + (j + 0.5) * kCell, 86,
+             CurveValueText(table.second_values(j)), "small middle");
   }
   for (int i = 0; i < rows; ++i) {
     const double y = top + i * height;
-    svg.Text(left - 10, y + 20, ValueText(table.first_values(i)), "small end");
+    svg.Text(left - 10, y + 20, CurveValueText(table.first_values(i)),
+             "small end");
     for (int j = 0; j < columns; ++j) {
       const double value = table.expected(i * columns + j);
       const double heat = range.ShareOf(value);

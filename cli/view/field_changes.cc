@@ -142,7 +142,7 @@ void Flatten(const Message& message, const std::string& path, Texts& texts) {
   }
 }
 
-std::string Shown(const std::string& text) {
+std::string ShownChange(const std::string& text) {
   return text.empty() ? "-" : proto::CleanText(text, proto::kMaxCauseBytes);
 }
 
@@ -170,8 +170,8 @@ std::vector<FieldChange> FieldChanges(const Message& from, const Message& to) {
 std::string RenderFieldChanges(const std::vector<FieldChange>& changes) {
   std::string text;
   for (const FieldChange& change : changes) {
-    absl::StrAppend(&text, change.path, ": ", Shown(change.from), " -> ",
-                    Shown(change.to), "\n");
+    absl::StrAppend(&text, change.path, ": ", ShownChange(change.from), " -> ",
+                    ShownChange(change.to), "\n");
   }
   return text;
 }

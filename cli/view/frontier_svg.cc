@@ -17,15 +17,15 @@
 namespace frostline::cli {
 namespace {
 
-constexpr double kWidth = 760.0;
-constexpr double kLeft = 250.0;  // of the scores; names end before it
-constexpr double kRight = 70.0;  // for the probabilities
-constexpr double kTop = 92.0;
-constexpr double kRow = 22.0;
+constexpr double kFrontierWidth = 760.0;
+constexpr double kFrontierLeft = 250.0;  // of the scores; names end before it
+constexpr double kFrontierRight = 70.0;  // for the probabilities
+constexpr double kFrontierTop = 92.0;
+constexpr double kFrontierRow = 22.0;
 constexpr double kGap = 34.0;  // between the two parts
-constexpr double kFoot = 56.0;
-constexpr int kNameColumns = 34;
-constexpr int kFootColumns = 112;
+constexpr double kFrontierFoot = 56.0;
+constexpr int kFrontierNameColumns = 34;
+constexpr int kFrontierFootColumns = 112;
 constexpr int kGridLines = 4;
 
 // The scores that are drawn, from left to right.
@@ -37,14 +37,17 @@ class Axis {
     hi_ = std::max(hi_, score);
   }
   double At(double score) const {
-    if (!(hi_ > lo_)) return kLeft;
-    return kLeft + (score - lo_) / (hi_ - lo_) * (kWidth - kLeft - kRight);
+    if (!(hi_ > lo_)) return kFrontierLeft;
+    return kFrontierLeft +
+           (score - lo_) / (hi_ - lo_) *
+               (kFrontierWidth - kFrontierLeft - kFrontierRight);
   }
   void Draw(Svg& svg, double bottom) const {
     for (int i = 0; i <= kGridLines; ++i) {
       const double score = lo_ + (hi_ - lo_) * i / kGridLines;
-      svg.Line(At(score), kTop - 6, At(score), bottom, "grid");
-      svg.Text(At(score), kTop - 12, FormatNumber(score), "small middle");
+      svg.Line(At(score), kFrontierTop - 6, At(score), bottom, "grid");
+      svg.Text(At(score), kFrontierTop - 12, FormatNumber(score),
+               "small middle");
     }
   }
 
@@ -73,14 +76,15 @@ double Threshold(const v1::Frontier& frontier) {
 void DrawSet(Svg& svg, const Axis& axis, const v1::FrontierSet& set,
              const std::string& name, bool is_chosen, double y) {
   const v1::Interval& score = set.predicted();
-  const double middle = y + kRow / 2;
-  svg.Text(kLeft - 10, middle + 4, FitToWidth(name, kNameColumns), "name end");
+  const double middle = y + kFrontierRow / 2;
+  svg.Text(kFrontierLeft - 10, middle + 4,
+           FitToWidth(name, kFrontierNameColumns), "name end");
   svg.Line(axis.At(score.lo95()), middle, axis.At(score.hi95()), middle,
            "line");
   svg.Line(axis.At(score.lo80()), middle, axis.At(score.hi80()), middle,
            "thick");
   svg.Dot(axis.At(score.value()), middle, is_chosen ? "best" : "dot");
-  svg.Text(kWidth - 14, middle + 4,
+  svg.Text(kFrontierWidth - 14, middle + 4,
            Probability(set.within_tolerance_probability()), "name end");
 }
 
@@ -103,7 +107,8 @@ Axis AxisOf(const v1::Frontier& frontier) {
 void DrawHead(Svg& svg, const v1::Frontier& frontier,
               const std::string& title) {
   svg.Text(16, 28, FitToWidth(title, 80), "title");
-  svg.Text(16, 46, FitToWidth(frontier.verdict(), kFootColumns), "small");
+  svg.Text(16, 46, FitToWidth(frontier.verdict(), kFrontierFootColumns),
+           "small");
   svg.Text(16, 62,
            absl::StrCat("modules trained; ", frontier.options().target(),
                         " predicted; right: probability within ",
@@ -114,22 +119,23 @@ void DrawHead(Svg& svg, const v1::Frontier& frontier,
 }  // namespace
 
 std::string FrontierSvg(const v1::Frontier& frontier) {
-  const double modules = kRow * frontier.by_modules_size();
-  const double prefixes = kRow * frontier.by_prefix_size();
+  const double modules = kFrontierRow * frontier.by_modules_size();
+  const double prefixes = kFrontierRow * frontier.by_prefix_size();
   const double gap = frontier.by_prefix_size() > 0 ? kGap : 0.0;
-  const double bottom = kTop + modules + gap + prefixes;
+  const double bottom = kFrontierTop + modules + gap + prefixes;
   const std::string title =
       absl::StrCat("The least to train in ", LastPart(frontier.study()));
-  Svg svg(kWidth, bottom + kFoot, title);
+  Svg svg(kFrontierWidth, bottom + kFrontierFoot, title);
   DrawHead(svg, frontier, title);
   const Axis axis = AxisOf(frontier);
   const double threshold = axis.At(Threshold(frontier));
   const double best = axis.At(frontier.best().value());
-  svg.Rect(std::min(threshold, best), kTop - 6, std::abs(best - threshold),
-           bottom - kTop + 6, "band", "within the tolerance of the best");
+  svg.Rect(std::min(threshold, best), kFrontierTop - 6,
+           std::abs(best - threshold), bottom - kFrontierTop + 6, "band",
+           "within the tolerance of the best");
   axis.Draw(svg, bottom);
-  double y = kTop;
-  for (int i = 0; i < frontier.by_modules_size(); ++i, y += kRow) {
+  double y = kFrontierTop;
+  for (int i = 0; i < frontier.by_modules_size(); ++i, y += kFrontierRow) {
     const v1::FrontierSet& set = frontier.by_modules(i);
     DrawSet(
         svg, axis, set,
@@ -140,7 +146,7 @@ std::string FrontierSvg(const v1::Frontier& frontier) {
   y += gap;
   for (const v1::FrontierSet& set : frontier.by_prefix()) {
     DrawSet(svg, axis, set, NameOfPrefix(frontier, set), false, y);
-    y += kRow;
+    y += kFrontierRow;
   }
   svg.Text(16, bottom + 24,
            "80 % interval thick, 95 % thin; shaded: within the tolerance of "

@@ -21,7 +21,7 @@ constexpr int kMostShort = 4;  // rows of a report's head
 constexpr char kLayer[] = "layer.";
 
 // The number of "layer.7"; -1 for any other name.
-int LayerOf(const std::string& module) {
+int FrontierLayerOf(const std::string& module) {
   int layer = -1;
   const bool whole =
       absl::StartsWith(module, kLayer) &&
@@ -54,7 +54,7 @@ int LayersIn(const v1::Frontier& frontier) {
   return layers;
 }
 
-std::string CaptionOf(const v1::Frontier& frontier) {
+std::string FrontierCaptionOf(const v1::Frontier& frontier) {
   return absl::StrCat("the least to train in ", LastPart(frontier.study()),
                       ": ", frontier.options().target(), " within ",
                       FormatNumber(frontier.tolerance()), " of the best");
@@ -153,15 +153,16 @@ void AddCsvRow(const std::string& kind, const v1::FrontierSet& set,
 std::string ModuleList(const std::vector<std::string>& modules) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < modules.size(); ++i) {
-    const int first = LayerOf(modules[i]);
+    const int first = FrontierLayerOf(modules[i]);
     std::size_t last = i;
     while (first >= 0 && last + 1 < modules.size() &&
-           LayerOf(modules[last + 1]) == LayerOf(modules[last]) + 1) {
+           FrontierLayerOf(modules[last + 1]) ==
+               FrontierLayerOf(modules[last]) + 1) {
       ++last;
     }
-    parts.push_back(
-        last == i ? modules[i]
-                  : absl::StrCat(modules[i], "-", LayerOf(modules[last])));
+    parts.push_back(last == i ? modules[i]
+                              : absl::StrCat(modules[i], "-",
+                                             FrontierLayerOf(modules[last])));
     i = last;
   }
   return parts.empty() ? "nothing" : absl::StrJoin(parts, ", ");
@@ -178,10 +179,10 @@ std::string FrozenPrefix(const v1::Frontier& frontier,
 }
 
 std::string RenderFrontier(const v1::Frontier& frontier, int width) {
-  std::string text =
-      absl::StrCat(Caption(CaptionOf(frontier), frontier.provisional(), width),
-                   Verdict(frontier.verdict(), width),
-                   ByModules(frontier, width), Legend(frontier));
+  std::string text = absl::StrCat(
+      Caption(FrontierCaptionOf(frontier), frontier.provisional(), width),
+      Verdict(frontier.verdict(), width), ByModules(frontier, width),
+      Legend(frontier));
   if (frontier.by_prefix_size() > 0) {
     absl::StrAppend(
         &text,

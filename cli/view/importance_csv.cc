@@ -32,7 +32,7 @@ void AddIntervalNames(const std::string& name, Cells& cells) {
 std::string YesNo(bool value) { return value ? "true" : "false"; }
 
 // Numbers as they are; choices as people know them.
-std::string ValueCell(const google::protobuf::Value& value) {
+std::string ShareCell(const google::protobuf::Value& value) {
   if (value.kind_case() == google::protobuf::Value::kNumberValue) {
     return CsvNumber(value.number_value());
   }
@@ -109,7 +109,7 @@ std::string MarginalsCsv(const v1::GetMarginalsReply& reply) {
   std::string text = CsvLine(titles);
   for (const v1::Marginal& marginal : reply.marginals()) {
     for (const v1::MarginalPoint& point : marginal.points()) {
-      Cells cells = {marginal.parameter(), ValueCell(point.value())};
+      Cells cells = {marginal.parameter(), ShareCell(point.value())};
       AddInterval(point.expected(), cells);
       cells.push_back(absl::StrCat(point.trials()));
       text += CsvLine(cells);
@@ -124,8 +124,8 @@ std::string PairMarginalCsv(const v1::PairMarginal& table) {
   const int columns = table.second_values_size();
   for (int i = 0; i < table.expected_size(); ++i) {
     text +=
-        CsvLine({ValueCell(table.first_values(i / columns)),
-                 ValueCell(table.second_values(i % columns)),
+        CsvLine({ShareCell(table.first_values(i / columns)),
+                 ShareCell(table.second_values(i % columns)),
                  CsvNumber(table.expected(i)), absl::StrCat(table.trials(i))});
   }
   return text;

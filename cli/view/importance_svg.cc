@@ -14,9 +14,9 @@
 namespace frostline::cli {
 namespace {
 
-constexpr double kWidth = 720.0;
-constexpr double kLeft = 170.0;  // of the bars; names end before it
-constexpr double kRight = 80.0;  // for their numbers
+constexpr double kBarsWidth = 720.0;
+constexpr double kBarsLeft = 170.0;  // of the bars; names end before it
+constexpr double kRight = 80.0;      // for their numbers
 constexpr double kTop = 100.0;
 constexpr double kRow = 24.0;
 constexpr double kFoot = 58.0;
@@ -33,10 +33,10 @@ double AxisEnd(const v1::ImportanceReport& report) {
 }
 
 void DrawAxis(Svg& svg, double end, double bottom) {
-  const double columns = kWidth - kLeft - kRight;
+  const double columns = kBarsWidth - kBarsLeft - kRight;
   const double step = end > 0.5 ? 0.2 : end > 0.2 ? 0.1 : 0.05;
   for (int i = 0; i * step <= end + 1e-9; ++i) {
-    const double x = kLeft + i * step / end * columns;
+    const double x = kBarsLeft + i * step / end * columns;
     svg.Line(x, kTop - 6, x, bottom, "grid");
     svg.Text(x, kTop - 12, absl::StrFormat("%.0f %%", i * step * 100),
              "small middle");
@@ -45,14 +45,14 @@ void DrawAxis(Svg& svg, double end, double bottom) {
 
 void DrawRow(Svg& svg, const v1::ParameterImportance& row, double end,
              double y) {
-  const double scale = (kWidth - kLeft - kRight) / end;
+  const double scale = (kBarsWidth - kBarsLeft - kRight) / end;
   const auto at = [scale](double share) {
-    return kLeft + std::fmax(0.0, share) * scale;
+    return kBarsLeft + std::fmax(0.0, share) * scale;
   };
   const v1::Interval& main = row.main();
   const double middle = y + kRow / 2;
-  svg.Text(kLeft - 10, middle + 4, FitToWidth(row.parameter(), kNameColumns),
-           "name end");
+  svg.Text(kBarsLeft - 10, middle + 4,
+           FitToWidth(row.parameter(), kNameColumns), "name end");
   // Solid only as far as it is sure.
   const double sure = row.distinguishable() && main.lo80() > 0.0
                           ? std::fmin(main.lo80(), main.value())
@@ -60,13 +60,14 @@ void DrawRow(Svg& svg, const v1::ParameterImportance& row, double end,
   const std::string hint =
       absl::StrCat(row.parameter(), ": ", Percent(main.value()), " (",
                    PercentInterval(main), ")");
-  svg.Rect(kLeft, y + 4, at(main.value()) - kLeft, kRow - 8, "faint", hint);
-  svg.Rect(kLeft, y + 4, at(sure) - kLeft, kRow - 8, "bar", hint);
+  svg.Rect(kBarsLeft, y + 4, at(main.value()) - kBarsLeft, kRow - 8, "faint",
+           hint);
+  svg.Rect(kBarsLeft, y + 4, at(sure) - kBarsLeft, kRow - 8, "bar", hint);
   if (main.hi95() > main.lo95()) {
     svg.Line(at(main.lo95()), middle, at(main.hi95()), middle, "line");
     svg.Line(at(main.lo80()), middle, at(main.hi80()), middle, "thick");
   }
-  svg.Text(kWidth - 14, middle + 4, Percent(main.value()), "name end");
+  svg.Text(kBarsWidth - 14, middle + 4, Percent(main.value()), "name end");
 }
 
 std::string HowSure(const v1::ImportanceReport& report) {
@@ -88,7 +89,7 @@ std::string ImportanceSvg(const v1::ImportanceReport& report) {
   const std::string title =
       absl::StrCat("What mattered for ", report.options().target(), " in ",
                    LastPart(report.study()));
-  Svg svg(kWidth, bottom + kFoot, title);
+  Svg svg(kBarsWidth, bottom + kFoot, title);
   svg.Text(16, 28, FitToWidth(title, 80), "title");
   svg.Text(16, 46, FitToWidth(report.verdict(), kFootColumns), "small");
   svg.Text(16, 62, FitToWidth(HowSure(report), kFootColumns), "small");

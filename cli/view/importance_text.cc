@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kSureEnough = 0.9;
 constexpr std::size_t kMaxSentence = 1000;
-constexpr std::size_t kKeyColumns = 16;
+constexpr std::size_t kNoteColumns = 16;
 // Below so many columns the keys are not set beside their texts.
 constexpr int kNarrowColumns = 60;
 constexpr std::size_t kNarrowIndent = 2;
@@ -161,7 +161,7 @@ std::string Sentence(const std::string& key, const std::string& text,
   if (text.empty()) return "";
   const int columns = TextColumns(width);
   const std::size_t indent =
-      columns < kNarrowColumns ? kNarrowIndent : kKeyColumns;
+      columns < kNarrowColumns ? kNarrowIndent : kNoteColumns;
   std::string start = proto::CleanText(key, kMaxSentence) + ":";
   std::string sentence;
   if (start.size() >= indent) sentence = std::exchange(start, "") + "\n";

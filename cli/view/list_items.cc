@@ -62,7 +62,7 @@ std::vector<Item> AllItems(const Message& list) {
   return items;
 }
 
-std::string TextOf(const Message& item, const std::string& name) {
+std::string ItemTextOf(const Message& item, const std::string& name) {
   if (const auto* const value = dynamic_cast<const Value*>(&item)) {
     const auto& fields = value->struct_value().fields();
     const auto found = fields.find(name);
@@ -114,7 +114,7 @@ std::unique_ptr<Message> WithItems(const Message& list,
 
 std::string NameOfItem(const Message& item) {
   for (const char* const field : {"name", "id", "sha256"}) {
-    const std::string name = TextOf(item, field);
+    const std::string name = ItemTextOf(item, field);
     if (!name.empty()) return name;
   }
   return "";

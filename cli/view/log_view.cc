@@ -15,7 +15,7 @@
 namespace frostline::cli {
 namespace {
 
-std::string Quoted(const std::string& text) {
+std::string QuotedLogText(const std::string& text) {
   google::protobuf::Value value;
   value.set_string_value(text);
   std::string json;
@@ -24,7 +24,7 @@ std::string Quoted(const std::string& text) {
 }
 
 std::string Number(std::int64_t number) {
-  return Quoted(absl::StrCat(number));  // as protobuf's JSON has 64 bits
+  return QuotedLogText(absl::StrCat(number));  // as protobuf's JSON has 64 bits
 }
 
 std::string Clean(const std::string& text) {
@@ -73,16 +73,16 @@ std::string LogToJson(const std::string& trial, const v1::GetTrialLogReply& log,
   std::string kept = "null";
   if (place.has_kept()) kept = place.kept() ? "true" : "false";
   const std::vector<std::pair<std::string, std::string>> members = {
-      {"trial", Quoted(trial)},
+      {"trial", QuotedLogText(trial)},
       {"attempt", Number(log.attempt())},
-      {"state", Quoted(v1::AttemptState_Name(log.state()))},
-      {"worker", Quoted(log.worker())},
+      {"state", QuotedLogText(v1::AttemptState_Name(log.state()))},
+      {"worker", QuotedLogText(log.worker())},
       {"live", log.live() ? "true" : "false"},
-      {"host", Quoted(place.host())},
-      {"path", Quoted(place.path())},
+      {"host", QuotedLogText(place.host())},
+      {"path", QuotedLogText(place.path())},
       {"kept", kept},
       {"end", Number(place.end())},
-      {"log", Quoted(log.tail())}};
+      {"log", QuotedLogText(log.tail())}};
   const std::string indent = is_line ? "" : "\n ";
   std::string json = "{";
   for (const auto& [name, value] : members) {

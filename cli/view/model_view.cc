@@ -12,7 +12,7 @@
 namespace frostline::cli {
 namespace {
 
-std::string Clean(const std::string& text) {
+std::string CleanModelText(const std::string& text) {
   return proto::CleanText(text, proto::kMaxCauseBytes);
 }
 
@@ -39,11 +39,11 @@ std::string RenderModelCopy(const v1::Trial& trial, const std::string& folder,
 std::string RenderModelElsewhere(const v1::Trial& trial,
                                  const std::string& folder, int width) {
   const v1::TrainedModel& model = trial.usage().model();
-  const std::string host = Clean(model.host());
-  const std::string from = Clean(model.folder());
-  const std::string target = ShellWord(Clean(folder));
+  const std::string host = CleanModelText(model.host());
+  const std::string from = CleanModelText(model.folder());
+  const std::string target = ShellWord(CleanModelText(folder));
   return absl::StrCat(
-      KeyLine("trial", Clean(trial.name())), KeyLine("host", host),
+      KeyLine("trial", CleanModelText(trial.name())), KeyLine("host", host),
       KeyLine("folder", from), KeyLine("bytes", FormatCount(model.bytes())),
       "\n",
       WrapText("The model is on another machine, where it stays while its "

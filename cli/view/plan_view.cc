@@ -27,7 +27,7 @@ std::string PredictedText(const v1::FreezePlan& plan) {
   return text;
 }
 
-std::string BestText(const v1::FreezePlan& plan) {
+std::string BestPlanText(const v1::FreezePlan& plan) {
   std::string text =
       absl::StrCat(FormatNumber(plan.best_seen_value()), ", trial ",
                    LastPart(plan.best_seen_trial()), "; its luck taken off ",
@@ -93,7 +93,7 @@ std::string RenderFreezePlan(const v1::FreezePlan& plan, int width) {
               plan.provisional(), width),
       Verdict(plan.verdict(), width), ModulesTable(plan, width), "\n");
   absl::StrAppend(&text, Sentence("predicted", PredictedText(plan), width),
-                  Sentence("best seen", BestText(plan), width),
+                  Sentence("best seen", BestPlanText(plan), width),
                   Sentence("nearest", NearestText(plan), width),
                   Sentence("saves", SavingText(plan), width));
   std::set<std::string> said;  // no warning twice

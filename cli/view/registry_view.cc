@@ -90,7 +90,7 @@ std::string IdsOf(const Items& items) {
   return ids.empty() ? "none" : absl::StrJoin(ids, ", ");
 }
 
-bool IsHere(const v1::Worker& worker) {
+bool IsListedHere(const v1::Worker& worker) {
   return worker.state() != v1::WORKER_STATE_GONE;
 }
 
@@ -141,7 +141,7 @@ Table FleetStockTable(const std::vector<v1::Worker>& workers) {
   Holders data_sets;
   std::size_t count = 0;
   for (const v1::Worker& worker : workers) {
-    if (!IsHere(worker)) continue;
+    if (!IsListedHere(worker)) continue;
     ++count;
     Collect(worker, worker.stock().models(), models);
     Collect(worker, worker.stock().data_sets(), data_sets);
@@ -156,7 +156,7 @@ Table FleetStockTable(const std::vector<v1::Worker>& workers) {
 std::string SilentWorkers(const std::vector<v1::Worker>& workers) {
   std::vector<std::string> silent;
   for (const v1::Worker& worker : workers) {
-    if (IsHere(worker) && !worker.has_stock()) {
+    if (IsListedHere(worker) && !worker.has_stock()) {
       silent.push_back(LastPart(worker.name()));
     }
   }

@@ -56,7 +56,7 @@ std::string TextOf(const v1::NumberSpace& number) {
 }
 
 // "layer.0-5" of "layer.*", where the model's layers are known.
-std::string NameOf(const std::string& selector, int layers) {
+std::string ModuleNameOf(const std::string& selector, int layers) {
   if (selector != "layer.*" || layers < 2) return selector;
   return absl::StrCat("layer.0-", layers - 1);
 }
@@ -67,7 +67,7 @@ void AddModules(const v1::StudySpec& spec, Kinds& kinds) {
                                : module.has_log_uniform()
                                    ? TextOf(module.log_uniform())
                                    : Always(module.fixed());
-    Add(NameOf(module.select(), spec.model().layers()), values, kinds);
+    Add(ModuleNameOf(module.select(), spec.model().layers()), values, kinds);
   }
   for (const v1::Tie& tie : spec.space().ties()) {
     Add(absl::StrCat(tie.name(), " (", absl::StrJoin(tie.modules(), " "),

@@ -21,7 +21,7 @@
 namespace frostline::cli {
 namespace {
 
-constexpr std::size_t kMaxTextBytes = 1000;
+constexpr std::size_t kMaxStudyTextBytes = 1000;
 
 std::string ObjectivesText(const v1::StudySpec& spec) {
   return absl::StrJoin(
@@ -225,7 +225,7 @@ std::string RenderStudy(const v1::Study& study,
   text += KeyLine("revision", absl::StrCat(study.revision()));
   text += UsageLines(study.usage());
   for (const std::string& warning : study.warnings()) {
-    text += KeyLine("warning", proto::CleanText(warning, kMaxTextBytes));
+    text += KeyLine("warning", proto::CleanText(warning, kMaxStudyTextBytes));
   }
   text = WrapKeyLines(text, width);
   if (!best.has_value()) return text;
@@ -252,12 +252,12 @@ std::string RenderPlan(const v1::CreateStudyReply& reply, int width) {
   const std::string purpose = PurposeText(reply.study().spec(), true);
   if (!purpose.empty()) text += WrapText("purpose: " + purpose, width);
   for (const std::string& warning : reply.study().warnings()) {
-    text +=
-        WrapText("warning: " + proto::CleanText(warning, kMaxTextBytes), width);
+    text += WrapText(
+        "warning: " + proto::CleanText(warning, kMaxStudyTextBytes), width);
   }
   for (const std::string& advice : reply.advice()) {
-    text +=
-        WrapText("advice: " + proto::CleanText(advice, kMaxTextBytes), width);
+    text += WrapText("advice: " + proto::CleanText(advice, kMaxStudyTextBytes),
+                     width);
   }
   return text;
 }
@@ -275,8 +275,9 @@ std::string RenderPlanInShort(const v1::CreateStudyReply& reply) {
   }
   std::string text;
   for (const auto& [kind, modules] : kinds) {
-    absl::StrAppend(&text, proto::CleanText(ModuleList(modules), kMaxTextBytes),
-                    ": ", proto::CleanText(kind, kMaxTextBytes), "\n");
+    absl::StrAppend(&text,
+                    proto::CleanText(ModuleList(modules), kMaxStudyTextBytes),
+                    ": ", proto::CleanText(kind, kMaxStudyTextBytes), "\n");
   }
   absl::StrAppend(&text, "space: ", SizeText(reply.space_size()), "; budget: ",
                   FormatCount(reply.study().settings().budget().trials()),

@@ -36,7 +36,7 @@ constexpr char kStyle[] =
     ".dark{fill:#1f2328}\n"
     "</style>\n";
 
-std::string Number(double value) { return absl::StrFormat("%.1f", value); }
+std::string SvgNumber(double value) { return absl::StrFormat("%.1f", value); }
 
 // White to blue, by lightness, so that it can be read in grey too.
 std::string HeatColour(double heat) {
@@ -69,49 +69,50 @@ Svg::Svg(double width, double height, const std::string& title)
 
 void Svg::Text(double x, double y, const std::string& text,
                const std::string& classes) {
-  absl::StrAppend(&body_, "<text class=\"", classes, "\" x=\"", Number(x),
-                  "\" y=\"", Number(y), "\">", XmlText(text), "</text>\n");
+  absl::StrAppend(&body_, "<text class=\"", classes, "\" x=\"", SvgNumber(x),
+                  "\" y=\"", SvgNumber(y), "\">", XmlText(text), "</text>\n");
 }
 
 void Svg::TextUp(double x, double y, const std::string& text,
                  const std::string& classes) {
   absl::StrAppend(&body_, "<text class=\"", classes,
-                  "\" transform=\"translate(", Number(x), " ", Number(y),
+                  "\" transform=\"translate(", SvgNumber(x), " ", SvgNumber(y),
                   ") rotate(-90)\">", XmlText(text), "</text>\n");
 }
 
 void Svg::Rect(double x, double y, double width, double height,
                const std::string& classes, const std::string& hint) {
   if (std::isnan(x + y + width + height)) return;
-  absl::StrAppend(
-      &body_, "<rect class=\"", classes, "\" x=\"", Number(x), "\" y=\"",
-      Number(y), "\" width=\"", Number(std::max(0.0, width)), "\" height=\"",
-      Number(std::max(0.0, height)), "\">", Hint(hint), "</rect>\n");
+  absl::StrAppend(&body_, "<rect class=\"", classes, "\" x=\"", SvgNumber(x),
+                  "\" y=\"", SvgNumber(y), "\" width=\"",
+                  SvgNumber(std::max(0.0, width)), "\" height=\"",
+                  SvgNumber(std::max(0.0, height)), "\">", Hint(hint),
+                  "</rect>\n");
 }
 
 void Svg::Cell(double x, double y, double width, double height, double heat,
                const std::string& hint) {
   if (std::isnan(heat)) return;
-  absl::StrAppend(&body_, "<rect x=\"", Number(x), "\" y=\"", Number(y),
-                  "\" width=\"", Number(width), "\" height=\"", Number(height),
-                  "\" fill=\"", HeatColour(heat), "\">", Hint(hint),
-                  "</rect>\n");
+  absl::StrAppend(&body_, "<rect x=\"", SvgNumber(x), "\" y=\"", SvgNumber(y),
+                  "\" width=\"", SvgNumber(width), "\" height=\"",
+                  SvgNumber(height), "\" fill=\"", HeatColour(heat), "\">",
+                  Hint(hint), "</rect>\n");
 }
 
 void Svg::Line(double x1, double y1, double x2, double y2,
                const std::string& classes) {
   if (std::isnan(x1 + y1 + x2 + y2)) return;
-  absl::StrAppend(&body_, "<line class=\"", classes, "\" x1=\"", Number(x1),
-                  "\" y1=\"", Number(y1), "\" x2=\"", Number(x2), "\" y2=\"",
-                  Number(y2), "\"/>\n");
+  absl::StrAppend(&body_, "<line class=\"", classes, "\" x1=\"", SvgNumber(x1),
+                  "\" y1=\"", SvgNumber(y1), "\" x2=\"", SvgNumber(x2),
+                  "\" y2=\"", SvgNumber(y2), "\"/>\n");
 }
 
 void Svg::Path(const Points& points, const std::string& classes, bool closed) {
   std::string steps;
   for (const auto& [x, y] : points) {
     if (std::isnan(x + y)) continue;
-    absl::StrAppend(&steps, steps.empty() ? "M" : "L", Number(x), " ",
-                    Number(y));
+    absl::StrAppend(&steps, steps.empty() ? "M" : "L", SvgNumber(x), " ",
+                    SvgNumber(y));
   }
   if (steps.empty()) return;
   absl::StrAppend(&body_, "<path class=\"", classes, "\" d=\"", steps,
@@ -120,18 +121,19 @@ void Svg::Path(const Points& points, const std::string& classes, bool closed) {
 
 void Svg::Dot(double x, double y, const std::string& classes) {
   if (std::isnan(x + y)) return;
-  absl::StrAppend(&body_, "<circle class=\"", classes, "\" cx=\"", Number(x),
-                  "\" cy=\"", Number(y), "\" r=\"3\"/>\n");
+  absl::StrAppend(&body_, "<circle class=\"", classes, "\" cx=\"", SvgNumber(x),
+                  "\" cy=\"", SvgNumber(y), "\" r=\"3\"/>\n");
 }
 
 std::string Svg::Finish() const {
   const std::string title = XmlText(title_);
   return absl::StrCat(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"",
-      Number(width_), "\" height=\"", Number(height_), "\" viewBox=\"0 0 ",
-      Number(width_), " ", Number(height_), "\" aria-label=\"", title, "\">\n",
-      kStyle, "<rect class=\"card\" x=\"0.5\" y=\"0.5\" width=\"",
-      Number(width_ - 1), "\" height=\"", Number(height_ - 1),
+      SvgNumber(width_), "\" height=\"", SvgNumber(height_),
+      "\" viewBox=\"0 0 ", SvgNumber(width_), " ", SvgNumber(height_),
+      "\" aria-label=\"", title, "\">\n", kStyle,
+      "<rect class=\"card\" x=\"0.5\" y=\"0.5\" width=\"",
+      SvgNumber(width_ - 1), "\" height=\"", SvgNumber(height_ - 1),
       "\" rx=\"6\"/>\n", body_, "</svg>\n");
 }
 

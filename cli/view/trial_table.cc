@@ -30,7 +30,7 @@ struct TrialColumn {
 using TrialColumns = std::vector<TrialColumn>;
 
 // A row of a list has no room for "embeddings" and "layer.11".
-std::string ShortName(const std::string& parameter) {
+std::string ShortTitle(const std::string& parameter) {
   if (parameter == "embeddings") return "emb";
   if (absl::StartsWith(parameter, "layer.")) return "L" + parameter.substr(6);
   return parameter;
@@ -85,7 +85,7 @@ void AddParameters(const Trials& trials, const v1::StudySpec& spec, bool all,
   if (all) known = ParameterNames(spec);
   for (const std::string& wanted :
        WithNamesIn(std::move(known), trials, items, name)) {
-    columns.push_back({{proto::CleanText(ShortName(wanted), kMaxTitleBytes),
+    columns.push_back({{proto::CleanText(ShortTitle(wanted), kMaxTitleBytes),
                         Align::kRight, 1, false, wanted},
                        [wanted](const v1::Trial& trial) {
                          for (const v1::ParameterValue& one :
@@ -98,7 +98,7 @@ void AddParameters(const Trials& trials, const v1::StudySpec& spec, bool all,
   }
 }
 
-void AddWide(TrialColumns& columns) {
+void AddWideColumns(TrialColumns& columns) {
   const auto add = [&columns](Column column, auto cell) {
     columns.push_back({std::move(column), cell});
   };
@@ -254,7 +254,7 @@ Table TrialTable(const Trials& trials, const v1::StudySpec& spec, bool all) {
   TrialColumns columns = UsualColumns(trials, spec, all);
   AddParameters(trials, spec, all, columns);
   if (all) {
-    AddWide(columns);
+    AddWideColumns(columns);
     AddUsage(columns);
     AddMetrics(trials, spec, columns);
     AddRates(trials, spec, columns);

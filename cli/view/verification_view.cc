@@ -19,13 +19,13 @@
 namespace frostline::cli {
 namespace {
 
-constexpr std::size_t kMaxName = 40;
+constexpr std::size_t kMaxVerifiedName = 40;
 
-std::string Signed(double value) {
+std::string VerifiedSigned(double value) {
   return std::isnan(value) ? "-" : absl::StrFormat("%+.3f", value);
 }
 
-std::string PText(double p) {
+std::string VerifiedPText(double p) {
   if (std::isnan(p)) return "-";
   return p < 0.001 ? "< 0.001" : absl::StrFormat("%.3f", p);
 }
@@ -57,8 +57,9 @@ std::string VerdictOf(const v1::PlanVerification& verification) {
 // What the others are held against: "LESS PLAN".
 std::string LessFirst(const v1::PlanVerification& verification) {
   if (verification.rivals().empty()) return "LESS PLAN";
-  return absl::StrCat("LESS ", absl::AsciiStrToUpper(proto::CleanText(
-                                   verification.rivals(0).name(), kMaxName)));
+  return absl::StrCat("LESS ",
+                      absl::AsciiStrToUpper(proto::CleanText(
+                          verification.rivals(0).name(), kMaxVerifiedName)));
 }
 
 std::string RivalsTable(const v1::PlanVerification& verification, int width) {
@@ -73,10 +74,10 @@ std::string RivalsTable(const v1::PlanVerification& verification, int width) {
   for (const v1::VerifiedRival& rival : verification.rivals()) {
     table.AddRow({rival.name(), WithInterval(rival.predicted()),
                   SeenText(rival), absl::StrCat(ResultsOf(rival)),
-                  Signed(rival.difference().value()),
+                  VerifiedSigned(rival.difference().value()),
                   NoiseText(rival.seed_noise(), rival.exceeds_seeds()),
                   NoiseText(rival.row_noise(), rival.exceeds_rows()),
-                  PText(rival.adjusted_p())});
+                  VerifiedPText(rival.adjusted_p())});
   }
   return table.Render(width);
 }

@@ -24,7 +24,7 @@ using google::protobuf::Value;
 using google::protobuf::util::TimeUtil;
 
 // YAML 1.1 takes "1e-05" for text, "1.0e-05" for a number.
-std::string NumberText(double value) {
+std::string YamlNumberText(double value) {
   if (std::isnan(value)) return ".nan";
   if (std::isinf(value)) return value > 0 ? ".inf" : "-.inf";
   std::string text = CsvNumber(value);
@@ -169,11 +169,12 @@ void YamlWriter::PutValue(const Message& message, const FieldDescriptor& field,
       break;
     }
     case FieldDescriptor::CPPTYPE_DOUBLE:
-      yaml_.Plain(NumberText(one ? from.GetDouble(message, f)
-                                 : from.GetRepeatedDouble(message, f, index)));
+      yaml_.Plain(
+          YamlNumberText(one ? from.GetDouble(message, f)
+                             : from.GetRepeatedDouble(message, f, index)));
       break;
     case FieldDescriptor::CPPTYPE_FLOAT:
-      yaml_.Plain(NumberText(
+      yaml_.Plain(YamlNumberText(
           static_cast<double>(one ? from.GetFloat(message, f)
                                   : from.GetRepeatedFloat(message, f, index))));
       break;
@@ -216,7 +217,7 @@ void YamlWriter::PutEnum(const FieldDescriptor& field, int number) {
 void YamlWriter::PutAny(const Value& value) {
   switch (value.kind_case()) {
     case Value::kNumberValue:
-      yaml_.Plain(NumberText(value.number_value()));
+      yaml_.Plain(YamlNumberText(value.number_value()));
       break;
     case Value::kStringValue:
       yaml_.Text(value.string_value());

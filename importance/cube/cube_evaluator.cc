@@ -19,17 +19,18 @@ namespace frostline::importance {
 namespace {
 
 constexpr int kTreesPerDraw = 8;
-constexpr int kShuffles = 16;
+constexpr int kCubeShuffles = 16;
 
 // Streams of one seed, far apart; the forest itself has those from 0.
-constexpr std::uint64_t kDrawStream = std::uint64_t{1} << 32;
-constexpr std::uint64_t kShuffleStream = std::uint64_t{2} << 32;
+constexpr std::uint64_t kCubeDrawStream = std::uint64_t{1} << 32;
+constexpr std::uint64_t kCubeShuffleStream = std::uint64_t{2} << 32;
 // Of one draw or shuffle: its own, then its trees.
-constexpr std::uint64_t kStreamsEach = 1 + kTreesPerDraw;
+constexpr std::uint64_t kCubeStreamsEach = 1 + kTreesPerDraw;
 
-using SharesOf = std::vector<double> (*)(const CubeData& data,
-                                         const CubeForest& forest, int threads,
-                                         const std::stop_token& stop);
+using ShareFinder = std::vector<double> (*)(const CubeData& data,
+                                            const CubeForest& forest,
+                                            int threads,
+                                            const std::stop_token& stop);
 
 std::vector<double> CubeSharesOf(const CubeData& data, const CubeForest& forest,
                                  int threads, const std::stop_token& stop) {
@@ -44,14 +45,14 @@ std::vector<double> ImpuritySharesOf(const CubeData& data,
 
 // The largest share that each parameter had when the targets were dealt out
 // anew.
-std::vector<double> ChanceShares(const CubeData& data, SharesOf shares_of,
+std::vector<double> ChanceShares(const CubeData& data, ShareFinder shares_of,
                                  std::uint64_t seed, int threads,
                                  const std::stop_token& stop) {
-  std::vector<std::vector<double>> shares(kShuffles);
+  std::vector<std::vector<double>> shares(kCubeShuffles);
   ParallelFor(
       threads, shares.size(),
       [&](std::size_t s) {
-        const std::uint64_t stream = kShuffleStream + s * kStreamsEach;
+        const std::uint64_t stream = kCubeShuffleStream + s * kCubeStreamsEach;
         Rng rng(seed, stream);
         std::vector<double> targets = data.targets;
         Shuffle(targets, rng);
@@ -73,16 +74,16 @@ std::vector<double> ChanceShares(const CubeData& data, SharesOf shares_of,
 }
 
 // What each parameter has on trials drawn anew.
-std::vector<std::vector<double>> DrawShares(const CubeData& data,
-                                            SharesOf shares_of,
-                                            const EvaluateOptions& options) {
+std::vector<std::vector<double>> DrawCubeShares(
+    const CubeData& data, ShareFinder shares_of,
+    const EvaluateOptions& options) {
   const CubeWeights all(data.rows(), 1);
   std::vector<std::vector<double>> draws(
       static_cast<std::size_t>(options.bootstraps));
   ParallelFor(
       options.threads, draws.size(),
       [&](std::size_t b) {
-        const std::uint64_t stream = kDrawStream + b * kStreamsEach;
+        const std::uint64_t stream = kCubeDrawStream + b * kCubeStreamsEach;
         Rng rng(options.seed, stream);
         draws[b] =
             shares_of(data,
@@ -98,19 +99,19 @@ std::vector<std::vector<double>> DrawShares(const CubeData& data,
 absl::StatusOr<Report> EvaluateCube(const Space& space,
                                     const Selection& selection,
                                     const EvaluateOptions& options,
-                                    SharesOf shares_of) {
+                                    ShareFinder shares_of) {
   const std::size_t rows = selection.points.size();
   const std::size_t axes = space.parameters().size();
   RETURN_IF_ERROR(CheckTreeWork(rows, axes, options.trees));
   const bool draws = CanGrowForIntervals(
-      rows, axes, (options.bootstraps + kShuffles) * kTreesPerDraw);
+      rows, axes, (options.bootstraps + kCubeShuffles) * kTreesPerDraw);
   const CubeData data = MakeCubeData(space, selection);
   const CubeForest forest = GrowCubeForest(
       data, data.targets, CubeWeights(data.rows(), 1), options.trees,
       options.seed, 0, options.threads, options.stop);
   PlainShares shares;
   shares.shares = shares_of(data, forest, options.threads, options.stop);
-  if (draws) shares.replicates = DrawShares(data, shares_of, options);
+  if (draws) shares.replicates = DrawCubeShares(data, shares_of, options);
   if (draws && options.chance) {
     shares.chance = ChanceShares(data, shares_of, options.seed, options.threads,
                                  options.stop);

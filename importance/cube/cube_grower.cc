@@ -8,7 +8,7 @@
 namespace frostline::importance {
 namespace {
 
-constexpr int kMaxDepth = 64;
+constexpr int kMaxCubeDepth = 64;
 // As scikit-learn has them.
 constexpr float kNearest = 1e-7f;
 constexpr double kPure = std::numeric_limits<double>::epsilon();
@@ -144,7 +144,7 @@ ColumnTree CubeGrower::Grow() {
   while (!stack.empty()) {
     const Pending work = stack.back();
     stack.pop_back();
-    if (IsPure(work.rows, tree_[work.node]) || work.depth >= kMaxDepth ||
+    if (IsPure(work.rows, tree_[work.node]) || work.depth >= kMaxCubeDepth ||
         stop_.stop_requested()) {
       continue;
     }

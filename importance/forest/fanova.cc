@@ -31,9 +31,9 @@ std::vector<double> MainSharesOf(const TreeMarginals& marginals,
 }
 
 // Over the trees that have shares, always in the same order; 0 without any.
-std::vector<double> MeanOf(const std::vector<Shares>& trees,
-                           std::vector<double> Shares::* field,
-                           std::size_t size) {
+std::vector<double> FanovaMeanOf(const std::vector<Shares>& trees,
+                                 std::vector<double> Shares::* field,
+                                 std::size_t size) {
   std::vector<double> sums(size, 0.0);
   double counted = 0.0;
   for (const Shares& tree : trees) {
@@ -68,10 +68,10 @@ Shares ForestShares(const std::vector<Tree>& trees,
       stop);
   Shares shares;
   const std::size_t paired = pair_axes.size();
-  shares.main = MeanOf(of_tree, &Shares::main, axes.size());
-  shares.total = MeanOf(of_tree, &Shares::total, axes.size());
-  shares.pairs = MeanOf(of_tree, &Shares::pairs,
-                        paired == 0 ? 0 : paired * (paired - 1) / 2);
+  shares.main = FanovaMeanOf(of_tree, &Shares::main, axes.size());
+  shares.total = FanovaMeanOf(of_tree, &Shares::total, axes.size());
+  shares.pairs = FanovaMeanOf(of_tree, &Shares::pairs,
+                              paired == 0 ? 0 : paired * (paired - 1) / 2);
   const double explained =
       std::accumulate(shares.main.begin(), shares.main.end(), 0.0) +
       std::accumulate(shares.pairs.begin(), shares.pairs.end(), 0.0);
@@ -91,7 +91,7 @@ std::vector<double> ForestMainShares(const std::vector<Tree>& trees,
         of_tree[t].main = MainSharesOf(marginals, axes.size());
       },
       stop);
-  return MeanOf(of_tree, &Shares::main, axes.size());
+  return FanovaMeanOf(of_tree, &Shares::main, axes.size());
 }
 
 std::vector<SubsetShare> ForestSubsetShares(
@@ -118,7 +118,7 @@ std::vector<SubsetShare> ForestSubsetShares(
       },
       stop);
   const std::vector<double> mean =
-      MeanOf(of_tree, &Shares::main, 2 * subsets.size());
+      FanovaMeanOf(of_tree, &Shares::main, 2 * subsets.size());
   std::vector<SubsetShare> shares;
   shares.reserve(subsets.size());
   for (std::size_t s = 0; s < subsets.size(); ++s) {

@@ -10,8 +10,8 @@
 namespace frostline::importance {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kBlock = 256;  // rows that one thread takes at a time
+constexpr double kNoTree = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kTreeBlock = 256;  // rows that one thread takes at a time
 
 }  // namespace
 
@@ -44,11 +44,11 @@ Forest FitForest(const Dataset& data, const std::vector<double>& targets,
 
 double OutOfBagR2(const Dataset& data, const Forest& forest, int threads) {
   // NaN: every tree has seen the row.
-  std::vector<double> predictions(data.rows(), kNaN);
-  const std::size_t blocks = (data.rows() + kBlock - 1) / kBlock;
+  std::vector<double> predictions(data.rows(), kNoTree);
+  const std::size_t blocks = (data.rows() + kTreeBlock - 1) / kTreeBlock;
   ParallelFor(threads, blocks, [&](std::size_t block) {
-    const std::size_t end = std::min(data.rows(), (block + 1) * kBlock);
-    for (std::size_t row = block * kBlock; row < end; ++row) {
+    const std::size_t end = std::min(data.rows(), (block + 1) * kTreeBlock);
+    for (std::size_t row = block * kTreeBlock; row < end; ++row) {
       double prediction = 0.0, trees = 0.0;
       for (std::size_t t = 0; t < forest.trees.size(); ++t) {
         if (forest.drawn[t][row] > 0) continue;
@@ -69,7 +69,7 @@ double OutOfBagR2(const Dataset& data, const Forest& forest, int threads) {
     errors += error * error;
   }
   const double spread = rows > 0.0 ? squares - sum * sum / rows : 0.0;
-  return spread > 0.0 ? 1.0 - errors / spread : kNaN;
+  return spread > 0.0 ? 1.0 - errors / spread : kNoTree;
 }
 
 }  // namespace frostline::importance

@@ -17,7 +17,7 @@
 namespace frostline::importance {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoForest = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // One number of every replicate.
@@ -31,7 +31,7 @@ std::vector<double> Collect(const std::vector<Shares>& replicates,
 }
 
 // A tree's leaves are at most its trials, and every two of them are looked at.
-double WorkOfOne(const Dataset& data, int trees, int bootstraps) {
+double ForestWorkOfOne(const Dataset& data, int trees, int bootstraps) {
   const auto rows = static_cast<double>(data.rows());
   return rows * rows * (trees + static_cast<double>(bootstraps) * kTreesPerBag);
 }
@@ -50,9 +50,9 @@ std::vector<std::size_t> ChoosePairAxes(const Dataset& data,
   return axes;
 }
 
-std::vector<PairImportance> RankPairs(const Shares& shares,
-                                      const std::vector<Shares>& replicates,
-                                      const std::vector<std::size_t>& axes) {
+std::vector<PairImportance> RankForestPairs(
+    const Shares& shares, const std::vector<Shares>& replicates,
+    const std::vector<std::size_t>& axes) {
   std::vector<PairImportance> pairs;
   for (std::size_t a = 0; a < axes.size(); ++a) {
     for (std::size_t b = a + 1; b < axes.size(); ++b) {
@@ -72,7 +72,7 @@ std::vector<PairImportance> RankPairs(const Shares& shares,
 }
 
 // Sets of one and two are what the report says of them elsewhere.
-std::vector<SubsetImportance> DescribeSubsets(
+std::vector<SubsetImportance> DescribeForestSubsets(
     const NamedSubsets& subsets, const Shares& shares,
     const std::vector<Shares>& replicates, const Report& report) {
   std::vector<SubsetImportance> described;
@@ -142,8 +142,8 @@ absl::StatusOr<Report> EvaluateForest(const Space& space,
   const bool draws = CanGrowForIntervals(data.rows(), data.axes.size(),
                                          TreesForIntervals(options.bootstraps));
   const int bootstraps = draws ? options.bootstraps : 0;
-  RETURN_IF_ERROR(CheckSubsetWork(options.subsets,
-                                  WorkOfOne(data, options.trees, bootstraps)));
+  RETURN_IF_ERROR(CheckSubsetWork(
+      options.subsets, ForestWorkOfOne(data, options.trees, bootstraps)));
   const Forest forest =
       FitForest(data, data.targets, RowWeights(data.rows(), 1), options.trees,
                 options.seed, 0, options.threads, options.stop);
@@ -168,8 +168,9 @@ absl::StatusOr<Report> EvaluateForest(const Space& space,
   report.trials_left_out = selection.left_out;
   report.parameters = DescribeParameters(data, forest, shares, replicates,
                                          chance, options.threads);
-  report.pairs = RankPairs(shares, replicates, pair_axes);
-  report.subsets = DescribeSubsets(options.subsets, shares, replicates, report);
+  report.pairs = RankForestPairs(shares, replicates, pair_axes);
+  report.subsets =
+      DescribeForestSubsets(options.subsets, shares, replicates, report);
   report.unexplained = ShareInterval(
       shares.unexplained,
       Collect(replicates, [](const Shares& s) { return s.unexplained; }));
@@ -177,7 +178,7 @@ absl::StatusOr<Report> EvaluateForest(const Space& space,
   for (const Shares& one : replicates) report.main_draws.push_back(one.main);
   report.out_of_bag_r2 = OutOfBagR2(data, forest, options.threads);
   report.carried_by = {{"forest", 1.0}};
-  report.noise_share = kNaN;
+  report.noise_share = kNoForest;
   report.warnings = FindWarnings(space, data);
   if (!draws) {
     report.warnings.push_back(WarnOfNoIntervals(data.rows(), data.axes.size()));

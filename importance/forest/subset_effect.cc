@@ -99,8 +99,8 @@ class SharedWalk {
   std::vector<bool> splits_other_;
 };
 
-double MeanOf(const Tree& tree, const TreeCells& cells, std::size_t node,
-              TreeBox& box) {
+double SubsetMeanOf(const Tree& tree, const TreeCells& cells, std::size_t node,
+                    TreeBox& box) {
   const TreeNode& here = tree.nodes[node];
   if (here.axis < 0) return here.value;
   const auto axis = static_cast<std::size_t>(here.axis);
@@ -112,7 +112,7 @@ double MeanOf(const Tree& tree, const TreeCells& cells, std::size_t node,
     if (part > 0.0) {
       const int child = left ? here.left : here.right;
       mean += part / whole *
-              MeanOf(tree, cells, static_cast<std::size_t>(child), box);
+              SubsetMeanOf(tree, cells, static_cast<std::size_t>(child), box);
     }
     box.Leave();
   }
@@ -128,7 +128,7 @@ SubsetShare SubsetVarianceOf(const Tree& tree,
   if (subset.empty()) return variance;
   const TreeCells cells = MakeCells(tree, axes);
   TreeBox box(tree, cells);
-  const double mean = MeanOf(tree, cells, 0, box);
+  const double mean = SubsetMeanOf(tree, cells, 0, box);
   std::vector<bool> is_known(axes.size(), false);
   for (const std::size_t axis : subset) is_known[axis] = true;
   variance.together = SharedWalk(tree, cells, mean, is_known).Variance();

@@ -9,9 +9,9 @@ namespace {
 
 // A set of axes, a bit for each; of more axes than bits several share one.
 using Axes = std::uint64_t;
-constexpr int kBits = 64;
+constexpr int kEffectBits = 64;
 
-Axes BitOf(int axis) { return Axes{1} << axis % kBits; }
+Axes BitOf(int axis) { return Axes{1} << axis % kEffectBits; }
 
 class PairWalk {
  public:
@@ -19,7 +19,7 @@ class PairWalk {
       : tree_(tree),
         mean_(mean),
         box_(tree, cells),
-        has_own_bits_(cells.axes.size() <= kBits),
+        has_own_bits_(cells.axes.size() <= kEffectBits),
         below_(tree.nodes.size()),
         totals_(cells.axes.size(), 0.0) {
     Fill(0);

@@ -10,7 +10,7 @@ namespace {
 constexpr double kParts = 48.0;  // of a range
 constexpr double kMostCounted =
     96.0;  // longer lists of values are put together
-constexpr double kAbsent = -2.0;
+constexpr double kAbsentCell = -2.0;
 constexpr double kFrozen = -1.0;
 
 void AddPart(FineAxis& fine, double code, double mass) {
@@ -19,10 +19,10 @@ void AddPart(FineAxis& fine, double code, double mass) {
   fine.masses.push_back(mass);
 }
 
-void CutOrdered(const MeasuredAxis& axis, FineAxis& fine) {
-  const double absent = axis.MassUpTo(kAbsent);
+void CutFineOrdered(const MeasuredAxis& axis, FineAxis& fine) {
+  const double absent = axis.MassUpTo(kAbsentCell);
   const double below = axis.MassUpTo(kFrozen);
-  AddPart(fine, kAbsent, absent);
+  AddPart(fine, kAbsentCell, absent);
   AddPart(fine, kFrozen, below - absent);
   if (!axis.is_finite()) {
     for (double part = 0.0; part < kParts; ++part) {
@@ -64,7 +64,7 @@ EffectAndFineAxis MakeFineAxis(const MeasuredAxis& axis,
   FineAxis& fine = both.fine;
   fine.is_ordered = axis.is_ordered();
   if (fine.is_ordered) {
-    CutOrdered(axis, fine);
+    CutFineOrdered(axis, fine);
   } else {
     const std::vector<double>& masses = axis.choice_masses();
     for (std::size_t choice = 0; choice < masses.size(); ++choice) {

@@ -9,7 +9,7 @@
 namespace frostline::importance {
 namespace {
 
-constexpr std::size_t kTreesPerBag = 4;
+constexpr std::size_t kChangedTreesPerBag = 4;
 
 }  // namespace
 
@@ -66,10 +66,11 @@ void MixtureModel::FindChange(std::uint64_t seed, const std::stop_token& stop) {
   }
   FindRest(seed, stop);
   const std::span<const Tree> trees(mixture_.trees);
-  for (std::size_t t = 0; t + kTreesPerBag <= trees.size(); t += kTreesPerBag) {
+  for (std::size_t t = 0; t + kChangedTreesPerBag <= trees.size();
+       t += kChangedTreesPerBag) {
     if (stop.stop_requested()) return;
     const TreeEffects bag =
-        FindTreeEffects(axes_, trees.subspan(t, kTreesPerBag), {});
+        FindTreeEffects(axes_, trees.subspan(t, kChangedTreesPerBag), {});
     std::vector<double> main;
     main.reserve(axes_.size());
     for (std::size_t i = 0; i < axes_.size(); ++i) {

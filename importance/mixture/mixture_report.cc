@@ -13,23 +13,24 @@
 namespace frostline::importance {
 namespace {
 
-constexpr int kDraws = 1000;
-constexpr double kAbsentCode = -2.0;   // code of an ordered axis
-constexpr double kChanceOfAny = 0.05;  // for a parameter to look real
+constexpr int kMixtureDraws = 1000;
+constexpr double kAbsentMixtureCode = -2.0;   // code of an ordered axis
+constexpr double kMixtureChanceOfAny = 0.05;  // for a parameter to look real
 
 // Of an ordered axis the curve where the parameter is there.
 std::vector<double> OrderedPart(const FineAxis& axis,
                                 const std::vector<double>& curve) {
   std::vector<double> losses;
   for (std::size_t k = 0; k < curve.size() && axis.is_ordered; ++k) {
-    if (axis.codes[k] != kAbsentCode) losses.push_back(curve[k]);
+    if (axis.codes[k] != kAbsentMixtureCode) losses.push_back(curve[k]);
   }
   return losses;
 }
 
 // The curve at the codes of the fine axis, of both.
-std::vector<double> CurveOf(const MixtureModel& mixture,
-                            const SurrogatePart& part, std::size_t axis) {
+std::vector<double> MixtureCurveOf(const MixtureModel& mixture,
+                                   const SurrogatePart& part,
+                                   std::size_t axis) {
   std::vector<double> curve = mixture.Curve(axis);
   if (part.weight == 0.0) return curve;
   const std::vector<std::uint16_t>& cells = mixture.axes()[axis].effect_cell;
@@ -39,10 +40,10 @@ std::vector<double> CurveOf(const MixtureModel& mixture,
   return curve;
 }
 
-std::vector<ParameterImportance> DescribeParameters(const LevelEffects& model,
-                                                    const MixtureModel& mixture,
-                                                    const SurrogatePart& part,
-                                                    const DrawnShares& drawn) {
+std::vector<ParameterImportance> DescribeMixture(const LevelEffects& model,
+                                                 const MixtureModel& mixture,
+                                                 const SurrogatePart& part,
+                                                 const DrawnShares& drawn) {
   const std::size_t count = model.axes().size();
   const std::vector<int> ranks = RankByFalling(drawn.shares.main);
   std::vector<std::vector<double>> draws;
@@ -59,14 +60,15 @@ std::vector<ParameterImportance> DescribeParameters(const LevelEffects& model,
     one.total =
         drawn.IntervalOf([i](const MixtureShares& s) { return s.total[i]; });
     one.direction = ClearDirectionOf(
-        OrderedPart(mixture.axes()[i], CurveOf(mixture, part, i)));
+        OrderedPart(mixture.axes()[i], MixtureCurveOf(mixture, part, i)));
     if (!part.rising_probability.empty()) {
       const double rising = part.rising_probability[i];
       one.direction_probability = one.direction >= 0.0 ? rising : 1.0 - rising;
     }
     one.top3_probability = top3[i];
   }
-  const double chance = std::log(kChanceOfAny / static_cast<double>(count));
+  const double chance =
+      std::log(kMixtureChanceOfAny / static_cast<double>(count));
   for (std::size_t t = 0; t < model.terms().size(); ++t) {
     if (model.terms()[t].size() != 1) continue;
     parameters[model.terms()[t][0]].distinguishable =
@@ -83,12 +85,12 @@ absl::StatusOr<Report> MakeMixtureReport(const LevelEffects& model,
                                          const MixtureReportOptions& options) {
   DrawnShares drawn{mixture.Shares(), {}};
   if (options.intervals) {
-    drawn.draws = mixture.Draw(kDraws, options.seed, options.stop);
+    drawn.draws = mixture.Draw(kMixtureDraws, options.seed, options.stop);
   }
   RETURN_IF_ERROR(CheckStop(options.stop));
   drawn = Blend(std::move(drawn), part.drawn, part.weight);
   Report report;
-  report.parameters = DescribeParameters(model, mixture, part, drawn);
+  report.parameters = DescribeMixture(model, mixture, part, drawn);
   if (options.pairs || !mixture.subsets().empty()) {
     report.pairs = RankPairs(model, mixture, part, drawn);
   }

@@ -17,7 +17,7 @@
 namespace frostline::importance {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoPart = std::numeric_limits<double>::quiet_NaN();
 constexpr int kEffectDraws = 200;
 constexpr int kEffectDrawsWithoutIntervals = 60;
 // Before any trial is seen the process is believed so far, by so many trials.
@@ -26,8 +26,8 @@ constexpr double kUsualTrials = 12.0;
 // What is missed by more than so many deviations counts as so much.
 constexpr double kFarOff = 3.0;
 
-surrogate::Rows RowsOf(const Space& space, const LevelEffects& model,
-                       const std::vector<double>& targets) {
+surrogate::Rows BelievedRowsOf(const Space& space, const LevelEffects& model,
+                               const std::vector<double>& targets) {
   surrogate::Rows rows;
   rows.values = targets;
   rows.cells.resize(targets.size());
@@ -37,8 +37,8 @@ surrogate::Rows RowsOf(const Space& space, const LevelEffects& model,
   return rows;
 }
 
-std::vector<surrogate::Cells> CellsOf(const std::vector<FinePoint>& points,
-                                      const std::vector<FineAxis>& axes) {
+std::vector<surrogate::Cells> BelievedCellsOf(
+    const std::vector<FinePoint>& points, const std::vector<FineAxis>& axes) {
   std::vector<surrogate::Cells> cells(points.size());
   for (std::size_t row = 0; row < points.size(); ++row) {
     cells[row].reserve(axes.size());
@@ -112,7 +112,7 @@ double WeightOf(const Missed& missed) {
 // Curves of the ordered cells, as drawn: how often they fall, which is better.
 double RisingProbability(const EffectAxis& axis,
                          const surrogate::EffectDraws& draws, std::size_t a) {
-  if (!axis.is_ordered || axis.cells() - axis.first_ordered < 2) return kNaN;
+  if (!axis.is_ordered || axis.cells() - axis.first_ordered < 2) return kNoPart;
   double rising = 0.0;
   for (const auto& curves : draws.curves) {
     const auto begin =
@@ -129,7 +129,7 @@ double SubstitutesProbability(const surrogate::EffectDraws& draws,
                               std::size_t pair) {
   double substitutes = 0.0;
   for (const auto& both : draws.both) {
-    if (both[pair] == 0.0) return kNaN;
+    if (both[pair] == 0.0) return kNoPart;
     substitutes += both[pair] > 0.0 ? 1.0 : 0.0;
   }
   return substitutes / static_cast<double>(draws.both.size());
@@ -150,7 +150,7 @@ SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
   if (axes > kMaxSurrogateAxes || !(model.ridge().target_variance() > 0.0)) {
     return part;
   }
-  surrogate::Rows rows = RowsOf(space, model, targets);
+  surrogate::Rows rows = BelievedRowsOf(space, model, targets);
   // Of one point alone nothing can be learnt but its noise.
   if (std::equal(rows.cells.begin() + 1, rows.cells.end(),
                  rows.cells.begin())) {
@@ -160,7 +160,7 @@ SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
       surrogate::FindSaturation(rows, {.stop = options.stop});
   if (options.stop.stop_requested()) return part;
   for (double& value : rows.values) value = saturation.Forward(value);
-  surrogate::AddHopeless(CellsOf(hopeless, shares.axes()), rows);
+  surrogate::AddHopeless(BelievedCellsOf(hopeless, shares.axes()), rows);
   const surrogate::Surrogate process(
       std::move(rows), {.seed = options.seed, .stop = options.stop});
   if (options.stop.stop_requested()) return part;

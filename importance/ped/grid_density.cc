@@ -12,7 +12,7 @@ namespace {
 // How much the kernel for the unseen weighs beside one trial.
 constexpr double kPriorWeight = 1.0;
 
-double SumOf(const std::vector<double>& values) {
+double DensitySumOf(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
@@ -53,7 +53,7 @@ void AddPrior(double weight, std::vector<double>& density) {
 }  // namespace
 
 double ScottWidth(const std::vector<double>& counts) {
-  const double n = SumOf(counts);
+  const double n = DensitySumOf(counts);
   double mean = 0.0, squares = 0.0;
   for (std::size_t g = 0; g < counts.size(); ++g) {
     mean += counts[g] * static_cast<double>(g) / n;
@@ -73,7 +73,7 @@ double ScottWidth(const std::vector<double>& counts) {
 
 std::vector<double> DensityOnGrid(const std::vector<double>& counts) {
   const double width = ScottWidth(counts);
-  const double n = SumOf(counts) + kPriorWeight;
+  const double n = DensitySumOf(counts) + kPriorWeight;
   std::vector<double> density(counts.size(), 0.0);
   AddPrior(kPriorWeight / n, density);
   // All kernels are one, moved: what it has beyond each distance, and between
@@ -101,7 +101,7 @@ std::vector<double> DensityOnGrid(const std::vector<double>& counts) {
 }
 
 std::vector<double> DensityOfChoices(const std::vector<double>& counts) {
-  const double n = SumOf(counts);
+  const double n = DensitySumOf(counts);
   const auto choices = static_cast<double>(counts.size());
   const double kernels = 1.0 + static_cast<double>(std::count_if(
                                    counts.begin(), counts.end(),

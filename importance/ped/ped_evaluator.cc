@@ -18,12 +18,12 @@
 namespace frostline::importance {
 namespace {
 
-constexpr int kShuffles = 16;
-constexpr std::size_t kFewGood = 5;
+constexpr int kPedShuffles = 16;
+constexpr std::size_t kPedFewGood = 5;
 
 // Streams of one seed, far apart.
-constexpr std::uint64_t kDrawStream = std::uint64_t{1} << 32;
-constexpr std::uint64_t kShuffleStream = std::uint64_t{2} << 32;
+constexpr std::uint64_t kPedDrawStream = std::uint64_t{1} << 32;
+constexpr std::uint64_t kPedShuffleStream = std::uint64_t{2} << 32;
 
 absl::Status CheckQuantiles(const EvaluateOptions& options) {
   const double target = options.ped_anova.target_quantile;
@@ -81,9 +81,9 @@ std::vector<double> ChanceImportances(const std::vector<PedAxis>& axes,
                                       const EvaluateOptions& options) {
   const CountedTrials all = region;
   std::vector<CountedTrials> draws;
-  draws.reserve(kShuffles);
-  for (std::uint64_t s = 0; s < kShuffles; ++s) {
-    Rng rng(options.seed, kShuffleStream + s);
+  draws.reserve(kPedShuffles);
+  for (std::uint64_t s = 0; s < kPedShuffles; ++s) {
+    Rng rng(options.seed, kPedShuffleStream + s);
     for (std::size_t i = 0; i < good; ++i) {
       const auto other =
           i + static_cast<std::size_t>(rng.Below(region.size() - i));
@@ -104,22 +104,22 @@ std::vector<double> ChanceImportances(const std::vector<PedAxis>& axes,
 }
 
 std::vector<ReportWarning> WarnOfFewGood(std::size_t good) {
-  if (good >= kFewGood) return {};
+  if (good >= kPedFewGood) return {};
   return {
       {"FEW_GOOD_TRIALS",
        absl::StrCat("Only ", good, " trials count as good; with fewer than ",
-                    kFewGood, " the answer is mostly chance."),
+                    kPedFewGood, " the answer is mostly chance."),
        {}}};
 }
 
 // The axes of all trials, and which of them are compared.
-struct Comparison {
+struct Gaps {
   std::vector<PedAxis> axes;
   CountedTrials region;
   CountedTrials good;
 };
 
-PlainShares FindShares(const Comparison& all, const std::vector<double>& losses,
+PlainShares FindShares(const Gaps& all, const std::vector<double>& losses,
                        const EvaluateOptions& options) {
   const PedAnovaOptions& how = options.ped_anova;
   const std::vector<double> found =
@@ -130,7 +130,7 @@ PlainShares FindShares(const Comparison& all, const std::vector<double>& losses,
   ParallelFor(
       options.threads, shares.replicates.size(),
       [&](std::size_t b) {
-        Rng rng(options.seed, kDrawStream + b);
+        Rng rng(options.seed, kPedDrawStream + b);
         const CountedTrials drawn = DrawTrials(losses.size(), rng);
         shares.replicates[b] = Normalized(PedImportances(
             all.axes, BestTrials(losses, options.top_quantile, how, drawn),
@@ -144,7 +144,7 @@ PlainShares FindShares(const Comparison& all, const std::vector<double>& losses,
   return shares;
 }
 
-void AddDirections(const Comparison& all, Report& report) {
+void AddDirections(const Gaps& all, Report& report) {
   for (std::size_t i = 0; i < all.axes.size(); ++i) {
     const std::vector<double> preference =
         all.axes[i].Preference(all.region, all.good);
@@ -174,7 +174,7 @@ absl::StatusOr<Report> EvaluatePedAnova(const Space& space,
   CountedTrials trials;
   trials.reserve(losses.size());
   for (std::uint32_t t = 0; t < losses.size(); ++t) trials.emplace_back(t, 1);
-  Comparison all;
+  Gaps all;
   all.region = BestTrials(losses, options.top_quantile, how, trials);
   all.good = BestTrials(losses, how.target_quantile, how, trials);
   RETURN_IF_ERROR(CheckSets(all.region, all.good));

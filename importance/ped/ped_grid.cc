@@ -22,7 +22,7 @@ std::size_t AtMost(double places) {
       std::clamp(places, 1.0, static_cast<double>(kMostPlaces)));
 }
 
-Range RangeOf(const FloatRange& domain) {
+Range PedRangeOf(const FloatRange& domain) {
   Range range{domain.lo, domain.hi, domain.log, kMostPlaces};
   if (domain.step > 0.0) {
     const double values = CountValues(domain);
@@ -32,7 +32,7 @@ Range RangeOf(const FloatRange& domain) {
   return range;
 }
 
-Range RangeOf(const IntRange& domain) {
+Range PedRangeOf(const IntRange& domain) {
   Range range{static_cast<double>(domain.lo), static_cast<double>(domain.hi),
               domain.log, kMostPlaces};
   if (domain.log) {
@@ -52,9 +52,9 @@ PedGrid::PedGrid(const Domain& domain, bool compares_places)
     : compares_places_(compares_places) {
   Range range;
   if (const auto* number = std::get_if<FloatRange>(&domain)) {
-    range = RangeOf(*number);
+    range = PedRangeOf(*number);
   } else if (const auto* integer = std::get_if<IntRange>(&domain)) {
-    range = RangeOf(*integer);
+    range = PedRangeOf(*integer);
   } else if (const auto* rate = std::get_if<LogUniform>(&domain)) {
     range = {rate->lo, rate->hi, true, kMostPlaces};
   } else {

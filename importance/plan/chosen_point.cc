@@ -11,7 +11,7 @@
 namespace frostline::importance {
 namespace {
 
-constexpr int kDraws = 400;
+constexpr int kChoiceDraws = 400;
 constexpr std::size_t kMostEnds = 3;
 constexpr std::size_t kMostTried = 8;
 constexpr int kFewSweeps = 2;
@@ -61,7 +61,7 @@ PlanChoice ChoosePoint(const PlanSearch& search) {
     AddWay(choices, points[0], end, points);
     AddWay(choices, choices.tried()[0], end, points);
   }
-  const WorthDraws draws = belief.Draw(points, kDraws);
+  const WorthDraws draws = belief.Draw(points, kChoiceDraws);
   std::size_t best = 0;
   for (std::size_t p = 1; p < points.size(); ++p) {
     if (MeanOf(draws, p) > MeanOf(draws, best) &&
@@ -126,7 +126,7 @@ PlanChoice FreezeMore(const PlanSearch& search, const PlanChoice& choice,
   }
   const std::size_t steps = points.size();
   points.insert(points.end(), anew.begin(), anew.end());
-  const WorthDraws draws = belief.Draw(points, kDraws);
+  const WorthDraws draws = belief.Draw(points, kChoiceDraws);
   const auto is_free = [&](std::size_t p) {
     return ChanceOfLoss(belief, draws, 0, p, tolerance) >= kSureEnough;
   };

@@ -21,7 +21,7 @@
 namespace frostline::importance {
 namespace {
 
-constexpr int kDraws = 600;
+constexpr int kFrontierDraws = 600;
 
 // All points that may be the best there is, and draws at them.
 struct Contest {
@@ -42,7 +42,7 @@ double NoiseOfOneRun(const StudyBelief& belief, double worth) {
 
 void HoldContest(Contest& contest) {
   const StudyBelief& belief = contest.belief;
-  const WorthDraws drawn = belief.Draw(contest.points, kDraws);
+  const WorthDraws drawn = belief.Draw(contest.points, kFrontierDraws);
   contest.draws = drawn;
   for (std::size_t p = 0; p < contest.points.size(); ++p) {
     contest.predicted.push_back(PredictMean(

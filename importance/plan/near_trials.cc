@@ -8,7 +8,7 @@
 namespace frostline::importance {
 namespace {
 
-constexpr std::size_t kNearest = 5;
+constexpr std::size_t kNearestTrials = 5;
 
 struct Nearness {
   double distance;
@@ -17,7 +17,7 @@ struct Nearness {
 };
 
 // So that also a difference in what does not matter is one.
-constexpr double kLeastWeight = 1e-3;
+constexpr double kLeastNearWeight = 1e-3;
 
 // By parameter: how much worths change along it, of all parameters' sum.
 std::vector<double> WeightsOf(const PlanChoices& choices,
@@ -35,7 +35,7 @@ std::vector<double> WeightsOf(const PlanChoices& choices,
     whole += *most - *least;
   }
   for (double& weight : weights) {
-    weight = kLeastWeight + (whole > 0.0 ? weight / whole : 0.0);
+    weight = kLeastNearWeight + (whole > 0.0 ? weight / whole : 0.0);
   }
   return weights;
 }
@@ -58,7 +58,7 @@ std::vector<std::int64_t> Supporting(const PlanChoices& choices,
     return std::tie(a.distance, a.loss, a.number) <
            std::tie(b.distance, b.loss, b.number);
   });
-  order.resize(std::min(kNearest, order.size()));
+  order.resize(std::min(kNearestTrials, order.size()));
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
     return std::tie(a.loss, a.number) < std::tie(b.loss, b.number);
   });

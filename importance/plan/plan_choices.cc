@@ -10,7 +10,7 @@
 namespace frostline::importance {
 namespace {
 
-constexpr std::size_t kMostTried = 100;
+constexpr std::size_t kMostChoicesTried = 100;
 
 }  // namespace
 
@@ -28,7 +28,7 @@ void PlanChoices::FindTried() {
                    [&losses](std::size_t a, std::size_t b) {
                      return losses[a] < losses[b];
                    });
-  order.resize(std::min(order.size(), kMostTried));
+  order.resize(std::min(order.size(), kMostChoicesTried));
   std::set<PlanChoice> known;
   std::vector<std::pair<double, PlanChoice>> worths;
   for (const std::size_t row : order) {

@@ -13,7 +13,7 @@
 namespace frostline::importance {
 namespace {
 
-constexpr int kDraws = 600;
+constexpr int kPredictionDraws = 600;
 constexpr double kBestShare = 0.25;  // of the trials, by what was predicted
 constexpr std::size_t kFewestBest = 6;
 // Trials that believe in no optimism, beside those that were seen.
@@ -24,7 +24,7 @@ constexpr double kMostLift = 1.6;
 // are learnt from the same trials.
 constexpr double kUsualLift = 0.65;
 constexpr double kMostWiden = 2.0;
-constexpr double kLeastKnown = 0.1;
+constexpr double kLeastPredicted = 0.1;
 constexpr std::uint64_t kMeanSeed = 40;
 constexpr std::uint64_t kRunSeed = 41;
 constexpr std::uint64_t kPartSeed = 42;
@@ -108,7 +108,7 @@ Optimism FindOptimism(const StudyBelief& belief,
     const double off = std::clamp(
         (left[row].mean - seen[row]) / std::sqrt(variance), -3.0, 3.0);
     // As a part of what is not known of the function, its noise left out.
-    const double known = std::max(1.0 - noise / variance, kLeastKnown);
+    const double known = std::max(1.0 - noise / variance, kLeastPredicted);
     lift += off / std::sqrt(known);
     square += off * off;
   }
@@ -149,7 +149,8 @@ void FlattenBeside(std::size_t point, const Optimism& optimism,
 }
 
 WorthDraws DrawBesideBest(const StudyBelief& belief, const PlanChoice& choice) {
-  return belief.Draw({choice, belief.ChoiceOf(belief.BestTrial())}, kDraws);
+  return belief.Draw({choice, belief.ChoiceOf(belief.BestTrial())},
+                     kPredictionDraws);
 }
 
 Interval PredictMean(const StudyBelief& belief,

@@ -14,7 +14,7 @@ namespace {
 constexpr double kUsualPart = 0.7;
 constexpr double kUsualPartError = 0.3;
 
-double MeanOf(const std::vector<double>& values) {
+double ReachMeanOf(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) /
          static_cast<double>(values.size());
 }
@@ -25,9 +25,9 @@ double MeanOf(const std::vector<double>& values) {
 Reach FindReach(const std::vector<double>& predicted,
                 const std::vector<double>& seen) {
   Reach reach;
-  reach.usual = MeanOf(predicted);
+  reach.usual = ReachMeanOf(predicted);
   reach.furthest = *std::max_element(predicted.begin(), predicted.end());
-  const double middle = MeanOf(seen);
+  const double middle = ReachMeanOf(seen);
   double across = 0.0;
   double both = 0.0;
   double up = 0.0;

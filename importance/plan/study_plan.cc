@@ -22,8 +22,8 @@ namespace {
 
 // One more than a round number: quantiles are draws then, and the 80 % interval
 // ends at the tolerance where the probability is kSureEnough.
-constexpr int kDraws = 601;
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr int kStudyDraws = 601;
+constexpr double kUnknownWorth = std::numeric_limits<double>::quiet_NaN();
 
 // The plan was picked as it is: what is taken off points that are picked is
 // taken off the side of its choice, so that luck alone is no advice. Luck is at
@@ -43,7 +43,7 @@ void SoberChoice(const Optimism& optimism, std::size_t chosen,
 // so that none of them can say what another denies.
 void Advise(const StudyBelief& belief, const TrainedAndFrozen& pair,
             const Optimism& optimism, double tolerance, PlannedModule& one) {
-  WorthDraws draws = belief.Draw({pair.frozen, pair.trained}, kDraws);
+  WorthDraws draws = belief.Draw({pair.frozen, pair.trained}, kStudyDraws);
   const std::size_t chosen = one.freeze ? 0 : 1;
   SoberChoice(optimism, chosen, draws);
   FlattenBeside(chosen, optimism, draws);
@@ -69,8 +69,9 @@ PlannedModule Bare(const PlanChoices& choices, const ModuleRate& rate,
   one.freeze = rate.rate == 0.0;
   one.advice = is_searched && !choices.IsKnown(module) ? Advice::kNotKnown
                                                        : Advice::kFixed;
-  one.freeze_probability = kUnknown;
-  one.cost_of_freezing = {kUnknown, kUnknown, kUnknown, kUnknown, kUnknown};
+  one.freeze_probability = kUnknownWorth;
+  one.cost_of_freezing = {kUnknownWorth, kUnknownWorth, kUnknownWorth,
+                          kUnknownWorth, kUnknownWorth};
   return one;
 }
 
@@ -96,8 +97,8 @@ std::vector<PlannedModule> DescribeModules(const PlanBasis& basis,
   return modules;
 }
 
-void Predict(const PlanBasis& basis, const PlanChoice& choice,
-             const PlanOptions& options, StudyPlan& plan) {
+void PredictPoint(const PlanBasis& basis, const PlanChoice& choice,
+                  const PlanOptions& options, StudyPlan& plan) {
   const StudyBelief& belief = basis.belief();
   const Optimism& optimism = basis.optimism();
   const std::size_t best = belief.BestTrial();
@@ -125,7 +126,7 @@ absl::StatusOr<StudyPlan> MakePlan(const PlanBasis& basis,
   plan.modules = DescribeModules(basis, choice, plan.point, options.tolerance,
                                  options.evaluate.stop);
   RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
-  Predict(basis, choice, options, plan);
+  PredictPoint(basis, choice, options, plan);
   const NearTrials near = FindNearTrials(basis.choices(), choice);
   plan.nearest_trial = near.nearest;
   plan.differs_in = near.differs_in;

@@ -11,10 +11,10 @@ namespace frostline::importance {
 namespace {
 
 // Of a worth: equal points are equally good, whatever rounding did.
-constexpr double kRounding = 1e-6;
+constexpr double kWorthRounding = 1e-6;
 
 bool IsSame(double a, double b) {
-  return std::abs(a - b) <= kRounding * (std::abs(a) + std::abs(b));
+  return std::abs(a - b) <= kWorthRounding * (std::abs(a) + std::abs(b));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 namespace frostline::importance {
 namespace {
 
-constexpr double kChanceOfAny = 0.05;  // of a shift that is none
+constexpr double kCompareChanceOfAny = 0.05;  // of a shift that is none
 
 struct SharedParameters {
   std::vector<std::string> names;
@@ -66,8 +66,8 @@ std::vector<double> InParts(const std::vector<double>& shares,
   return parts;
 }
 
-StudyShares SharesOf(const Report& report,
-                     const std::vector<std::size_t>& which) {
+StudyShares ComparedShares(const Report& report,
+                           const std::vector<std::size_t>& which) {
   std::vector<double> main;
   main.reserve(report.parameters.size());
   for (const ParameterImportance& one : report.parameters) {
@@ -91,7 +91,7 @@ std::vector<double> DrawsOf(const StudyShares& shares, std::size_t parameter) {
   return draws;
 }
 
-double VarianceOf(const std::vector<double>& values) {
+double ShareVarianceOf(const std::vector<double>& values) {
   double mean = 0.0, squares = 0.0;
   const auto n = static_cast<double>(values.size());
   for (const double value : values) mean += value / n;
@@ -104,7 +104,7 @@ bool IsClearOfChance(double difference, double variance, std::size_t tests) {
   if (!(variance > 0.0)) return false;
   const double z = std::abs(difference) / std::sqrt(variance);
   return std::erfc(z / std::numbers::sqrt2) <
-         kChanceOfAny / static_cast<double>(tests);
+         kCompareChanceOfAny / static_cast<double>(tests);
 }
 
 ParameterShift ShiftOf(const StudyShares& first, const StudyShares& second,
@@ -118,7 +118,7 @@ ParameterShift ShiftOf(const StudyShares& first, const StudyShares& second,
   shift.distinguishable =
       !in_first.empty() && !in_second.empty() &&
       IsClearOfChance(shift.first.value - shift.second.value,
-                      VarianceOf(in_first) + VarianceOf(in_second),
+                      ShareVarianceOf(in_first) + ShareVarianceOf(in_second),
                       first.values.size());
   return shift;
 }
@@ -151,8 +151,8 @@ absl::StatusOr<Comparison> CompareReports(const ComparedReport& first,
                      " parameters by name, a ranking needs at least 2"),
         "compare studies that search the same modules");
   }
-  const StudyShares in_first = SharesOf(first.report, shared.first);
-  const StudyShares in_second = SharesOf(second.report, shared.second);
+  const StudyShares in_first = ComparedShares(first.report, shared.first);
+  const StudyShares in_second = ComparedShares(second.report, shared.second);
   for (std::size_t i = 0; i < shared.names.size(); ++i) {
     comparison.shifts.push_back(
         ShiftOf(in_first, in_second, i, shared.names[i]));

@@ -36,7 +36,8 @@ std::set<std::size_t> Leaders(const std::vector<double>& shares,
 }
 
 // How often the first so many of the report are the first so many of a draw.
-double ChanceOf(const std::set<std::size_t>& leaders, const Report& report) {
+double VerdictChanceOf(const std::set<std::size_t>& leaders,
+                       const Report& report) {
   double same = 0.0;
   for (const std::vector<double>& draw : report.main_draws) {
     same += Leaders(draw, leaders.size()) == leaders;
@@ -57,7 +58,7 @@ std::vector<int> SureLeaders(const Report& report) {
         leaders.begin(), leaders.end(),
         [&](std::size_t i) { return report.parameters[i].distinguishable; });
     if (!told) return {};
-    if (ChanceOf(leaders, report) < kSureOfOrder) continue;
+    if (VerdictChanceOf(leaders, report) < kSureOfOrder) continue;
     std::vector<int> named(leaders.begin(), leaders.end());
     std::sort(named.begin(), named.end(), [&report](int a, int b) {
       const auto rank = [&report](int i) {

@@ -10,7 +10,7 @@
 namespace frostline::importance {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 double RestOf(const std::vector<double>& shares) {
   const double rest = 1.0 - std::accumulate(shares.begin(), shares.end(), 0.0);
@@ -32,8 +32,8 @@ Report MakePlainReport(const PlainShares& shares) {
     ParameterImportance one;
     one.parameter = static_cast<int>(i);
     one.main = ShareInterval(shares.shares[i], draws);
-    one.total = {kNaN, kNaN, kNaN, kNaN, kNaN};
-    one.direction = kNaN;
+    one.total = {kNoNumber, kNoNumber, kNoNumber, kNoNumber, kNoNumber};
+    one.direction = kNoNumber;
     one.rank = ranks[i];
     one.top3_probability = top3[i];
     one.distinguishable = one.main.lo95 > shares.chance[i];
@@ -44,8 +44,8 @@ Report MakePlainReport(const PlainShares& shares) {
   for (const auto& draw : shares.replicates) rests.push_back(RestOf(draw));
   report.unexplained = ShareInterval(RestOf(shares.shares), rests);
   report.main_draws = shares.replicates;
-  report.out_of_bag_r2 = kNaN;
-  report.noise_share = kNaN;
+  report.out_of_bag_r2 = kNoNumber;
+  report.noise_share = kNoNumber;
   return report;
 }
 

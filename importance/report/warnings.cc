@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::size_t kFewTrials = 30;
 constexpr std::size_t kFewPerParameter = 5;
-constexpr int kNamed = 5;  // parameters a sentence names
+constexpr int kNamedInWarnings = 5;  // parameters a sentence names
 // ln of the chance at which uniform trials would be called adaptive.
 const double kLogUnlikely = std::log(1e-4);
 
 std::string NamesOf(const Space& space, const std::vector<int>& parameters) {
   std::vector<std::string> names;
   for (const int i : parameters) {
-    if (names.size() == kNamed) break;
+    if (names.size() == kNamedInWarnings) break;
     names.push_back(space.parameters()[static_cast<std::size_t>(i)].name);
   }
   const std::size_t more = parameters.size() - names.size();

@@ -15,7 +15,7 @@ bool IsMet(const Condition& condition, double parent) {
          condition.values.end();
 }
 
-NumericRange RangeOf(const Domain& domain) {
+NumericRange TreeRangeOf(const Domain& domain) {
   const double last = CountValues(domain) - 1.0;
   return NumericRangeOf(domain).value_or(
       NumericRange{.lo = 0.0, .hi = last, .step = 1.0});
@@ -31,7 +31,7 @@ FiniteTree::FiniteTree(const Space& space)
   for (int i = 0; i < space_.size(); ++i) {
     const Parameter& parameter =
         space_.parameters()[static_cast<std::size_t>(i)];
-    ranges_.push_back(RangeOf(parameter.domain));
+    ranges_.push_back(TreeRangeOf(parameter.domain));
     branches_.push_back(
         static_cast<std::int32_t>(CountValues(parameter.domain)));
     if (!parameter.condition.has_value()) continue;

@@ -35,7 +35,7 @@ bool FreezesByValue(const Domain& domain) {
   return d != nullptr && d->freeze;
 }
 
-bool IsRate(const Domain& domain) {
+bool IsRateAxis(const Domain& domain) {
   return std::holds_alternative<Levels>(domain) ||
          std::holds_alternative<LogUniform>(domain);
 }
@@ -61,7 +61,7 @@ LevelAxis MakeAxis(const Parameter& parameter) {
   }
   // Frozen is next to the smallest rate, if to any. What is absent for another
   // reason is nearest to the middle.
-  const double anchor = IsRate(domain) ? 0.0 : kAxisLength / 2.0;
+  const double anchor = IsRateAxis(domain) ? 0.0 : kAxisLength / 2.0;
   if (axis.has_kind) axis.places.push_back(anchor);
   return axis;
 }

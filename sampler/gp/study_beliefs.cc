@@ -35,7 +35,7 @@ LedgerList MeasuredIfBroken(const LedgerList& valued, std::size_t which) {
 }
 
 // By how much, in all; what a pruned trial has not measured adds nothing.
-double ViolationOf(const LedgerTrial& trial) {
+double BelievedViolationOf(const LedgerTrial& trial) {
   double violation = 0.0;
   for (const double one : trial.constraints) {
     if (one > 0.0) violation += one;
@@ -133,7 +133,7 @@ void StudyBeliefs::OrderTried(const TrialParts& parts,
   if (!aim.goal.has_best) {
     means.clear();
     for (std::size_t i = 0; i < parts.valued.size(); ++i) {
-      means.emplace_back(ViolationOf(*parts.valued[i]), own + i);
+      means.emplace_back(BelievedViolationOf(*parts.valued[i]), own + i);
     }
   }
   if (means.empty()) {

@@ -8,7 +8,7 @@
 namespace frostline::sampler {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoBest = std::numeric_limits<double>::infinity();
 constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 bool IsFeasible(const Observation& trial) {
@@ -22,17 +22,17 @@ std::vector<double> ConstraintsOf(const Observation& trial) {
   const bool pruned = trial.state == TrialState::kPruned;
   std::vector<double> constraints = trial.constraints;
   for (double& one : constraints) {
-    if (std::isnan(one)) one = kInfinity;
-    if (pruned && one == -kInfinity) one = kNotMeasured;
+    if (std::isnan(one)) one = kNoBest;
+    if (pruned && one == -kNoBest) one = kNotMeasured;
   }
   return constraints;
 }
 
 // What a pruned trial reported last; infinite when that is no number.
 double LastReport(const Observation& trial, const Objective& objective) {
-  if (trial.intermediate.empty()) return kInfinity;
+  if (trial.intermediate.empty()) return kNoBest;
   const double loss = AsLoss(objective, trial.intermediate.back().value);
-  return std::isfinite(loss) ? loss : kInfinity;
+  return std::isfinite(loss) ? loss : kNoBest;
 }
 
 }  // namespace

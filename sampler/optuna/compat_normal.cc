@@ -12,7 +12,7 @@ namespace {
 const double kLogSqrtOfTwoPi = std::log(std::sqrt(2.0 * std::numbers::pi));
 
 // Φ in three pieces, each accurate where it is used.
-double NormalCdf(double x) {
+double CompatNormalCdf(double x) {
   const double z = x / std::numbers::sqrt2;
   constexpr double kEdge = 1.0 / std::numbers::sqrt2;
   if (z < -kEdge) return 0.5 * std::erfc(-z);
@@ -21,7 +21,7 @@ double NormalCdf(double x) {
 }
 
 // ln Φ far left by its asymptotic series (Abramowitz and Stegun, 26.2.12).
-double LogCdfFarLeft(double x) {
+double CompatLogCdfFarLeft(double x) {
   const double lead =
       -0.5 * (x * x) - std::log(-x) - 0.5 * std::log(2.0 * std::numbers::pi);
   const double inverse_square = 1.0 / (x * x);
@@ -38,9 +38,9 @@ double LogCdfFarLeft(double x) {
 }
 
 double LogCdf(double x) {
-  if (x > 6.0) return -NormalCdf(-x);
-  if (x > -20.0) return std::log(NormalCdf(x));
-  return LogCdfFarLeft(x);
+  if (x > 6.0) return -CompatNormalCdf(-x);
+  if (x > -20.0) return std::log(CompatNormalCdf(x));
+  return CompatLogCdfFarLeft(x);
 }
 
 // REQUIRES: b <= 0.
@@ -50,7 +50,7 @@ double LogMassLeft(double a, double b) {
 }
 
 // numpy.logaddexp.
-double LogSum(double x, double y) {
+double CompatLogSum(double x, double y) {
   if (x == y) return x + std::numbers::ln2;
   const double gap = x - y;
   return gap > 0.0 ? x + std::log1p(std::exp(-gap))
@@ -107,10 +107,11 @@ std::vector<double> CompatPpf(const std::vector<CompatQuantile>& quantiles) {
   for (const CompatQuantile& one : quantiles) {
     const double log_mass = CompatLogMass(one.a, one.b);
     if (one.a < 0.0) {
-      left.push_back(LogSum(LogCdf(one.a), std::log(one.share) + log_mass));
+      left.push_back(
+          CompatLogSum(LogCdf(one.a), std::log(one.share) + log_mass));
     } else {
       right.push_back(
-          LogSum(LogCdf(-one.b), std::log1p(-one.share) + log_mass));
+          CompatLogSum(LogCdf(-one.b), std::log1p(-one.share) + log_mass));
     }
   }
   left = InverseLogCdf(left);

@@ -12,14 +12,14 @@ namespace {
 
 constexpr double kNearlyNothing = 1e-12;
 
-bool IsFeasible(const Observation& trial, std::size_t objectives) {
+bool IsFeasibleInVolume(const Observation& trial, std::size_t objectives) {
   return trial.values.size() == objectives &&
          std::all_of(trial.constraints.begin(), trial.constraints.end(),
                      [](double constraint) { return constraint <= 0.0; });
 }
 
 // A little beyond the worst value of every objective.
-std::vector<double> ReferenceOf(const LossVectors& losses) {
+std::vector<double> VolumeReferenceOf(const LossVectors& losses) {
   std::vector<double> reference(losses[0].size(),
                                 -std::numeric_limits<double>::infinity());
   for (const std::vector<double>& point : losses) {
@@ -37,7 +37,7 @@ std::vector<double> ReferenceOf(const LossVectors& losses) {
 // What each point of the front adds to the others, 0 for points behind it.
 // Nothing where volumes are infinite.
 std::vector<double> Additions(const LossVectors& losses) {
-  const std::vector<double> reference = ReferenceOf(losses);
+  const std::vector<double> reference = VolumeReferenceOf(losses);
   const std::vector<int> ranks = NonDominationRanks(losses);
   LossVectors front;
   for (std::size_t i = 0; i < losses.size(); ++i) {
@@ -67,7 +67,7 @@ std::vector<double> CompatVolumeWeights(
   LossVectors losses;
   for (std::size_t t = 0; t < trials.size(); ++t) {
     const Observation& trial = history.trials()[trials[t]];
-    if (!IsFeasible(trial, objectives.size())) continue;
+    if (!IsFeasibleInVolume(trial, objectives.size())) continue;
     feasible.push_back(t);
     weights[t] = 1.0;
     losses.emplace_back();

@@ -6,7 +6,7 @@
 namespace frostline::sampler {
 namespace {
 
-bool IsFeasible(const Observation& trial) {
+bool IsFeasibleResult(const Observation& trial) {
   return std::none_of(trial.constraints.begin(), trial.constraints.end(),
                       [](double violation) { return violation > 0.0; });
 }
@@ -18,7 +18,7 @@ bool BestSucceeded::Offer(const History& history, std::size_t index) {
   const Observation& trial = history.trials()[index];
   const bool is_best = best_.has_value() && best_->index == index;
   if (trial.state != TrialState::kSucceeded || trial.values.empty() ||
-      !IsFeasible(trial)) {
+      !IsFeasibleResult(trial)) {
     return !is_best;
   }
   const double loss = AsLoss(objective_, trial.values[0]);

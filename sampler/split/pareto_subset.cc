@@ -10,11 +10,11 @@
 namespace frostline::sampler {
 namespace {
 
-using Indices = std::vector<std::size_t>;
+using SubsetIndices = std::vector<std::size_t>;
 
 // One index for each distinct point, in lexicographic order.
-Indices DistinctOf(const LossVectors& points) {
-  Indices order(points.size());
+SubsetIndices DistinctOf(const LossVectors& points) {
+  SubsetIndices order(points.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(
       order.begin(), order.end(),
@@ -29,10 +29,11 @@ Indices DistinctOf(const LossVectors& points) {
 
 // A front's points lie side by side, so each adds a rectangle up to its chosen
 // neighbours. `order` is consumed.
-Indices SelectOfTwo(const LossVectors& points, Indices order,
-                    const std::vector<double>& reference, std::size_t count) {
+SubsetIndices SelectOfTwo(const LossVectors& points, SubsetIndices order,
+                          const std::vector<double>& reference,
+                          std::size_t count) {
   LossVectors corners(order.size(), reference);
-  Indices chosen;
+  SubsetIndices chosen;
   while (chosen.size() < count) {
     std::size_t best = 0;
     double most = -std::numeric_limits<double>::infinity();
@@ -59,15 +60,17 @@ Indices SelectOfTwo(const LossVectors& points, Indices order,
 
 // What a point adds only falls as others are chosen, so who added less than the
 // best of now when last looked at need not be looked at again.
-Indices SelectLazily(const LossVectors& points, const Indices& order,
-                     const std::vector<double>& reference, std::size_t count) {
+SubsetIndices SelectLazily(const LossVectors& points,
+                           const SubsetIndices& order,
+                           const std::vector<double>& reference,
+                           std::size_t count) {
   std::vector<double> at_most;
   for (const std::size_t i : order) {
     at_most.push_back(BoxVolume(points[i], reference));
   }
-  Indices places(order.size());
+  SubsetIndices places(order.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
-  Indices chosen;
+  SubsetIndices chosen;
   LossVectors taken;
   while (chosen.size() < count) {
     std::sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
@@ -96,10 +99,10 @@ Indices SelectLazily(const LossVectors& points, const Indices& order,
 std::vector<std::size_t> SelectByHypervolume(
     const LossVectors& points, const std::vector<double>& reference,
     std::size_t count) {
-  Indices all(points.size());
+  SubsetIndices all(points.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   if (count >= points.size()) return all;
-  Indices distinct = DistinctOf(points);
+  SubsetIndices distinct = DistinctOf(points);
   if (distinct.size() < count) {
     std::vector<bool> is_twin(points.size(), true);
     for (const std::size_t i : distinct) is_twin[i] = false;

@@ -11,7 +11,7 @@
 namespace frostline::sampler {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInfiniteVolume = std::numeric_limits<double>::infinity();
 
 double Area(const LossVectors& points, const std::vector<double>& reference) {
   ParetoStair stair(reference);
@@ -105,13 +105,13 @@ double AddedVolume(const std::vector<double>& point, LossVectors others,
 double Hypervolume(LossVectors points, const std::vector<double>& reference) {
   const auto is_infinite = [](double value) { return std::isinf(value); };
   if (std::any_of(reference.begin(), reference.end(), is_infinite)) {
-    return kInfinity;
+    return kInfiniteVolume;
   }
   std::erase_if(points, [&](const std::vector<double>& point) {
     return BoxVolume(point, reference) == 0.0;
   });
   for (const std::vector<double>& point : points) {
-    if (std::isinf(BoxVolume(point, reference))) return kInfinity;
+    if (std::isinf(BoxVolume(point, reference))) return kInfiniteVolume;
   }
   return FiniteVolume(std::move(points), reference);
 }

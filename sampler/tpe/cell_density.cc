@@ -73,7 +73,7 @@ double CellDensity::Mix(double log_together, double log_separate) const {
                 LogOf(a) + log_separate);
 }
 
-double CellDensity::LogRatio(const Cells& x) {
+double CellDensity::LogRatio(const CellRow& x) {
   products_ = weights_;
   log_scale_ = 0.0;
   log_separate_ = 0.0;
@@ -95,7 +95,7 @@ double CellDensity::LogRatio(const Cells& x) {
   return Mix(LogOf(sum) + log_scale_, log_separate_);
 }
 
-void CellDensity::LogRatiosOfMoves(const Cells& x, std::size_t axis,
+void CellDensity::LogRatiosOfMoves(const CellRow& x, std::size_t axis,
                                    std::vector<double>& out) {
   const std::size_t cells = axes_[axis].cells();
   // What every center would contribute if the axis did not count.

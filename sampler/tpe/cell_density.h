@@ -24,8 +24,8 @@
 
 namespace frostline::sampler {
 
-// There is one per parameter, kNoCell where it is absent.
-using Cells = std::vector<Cell>;
+// One cell for each parameter, kNoCell where it is absent.
+using CellRow = std::vector<Cell>;
 
 class CellDensity {
  public:
@@ -51,10 +51,10 @@ class CellDensity {
   Cell At(std::size_t axis, std::size_t kernel) const;
 
   // Returns ln q(x).
-  double LogRatio(const Cells& x);
+  double LogRatio(const CellRow& x);
   // Returns ln q of x for every cell of `axis`. REQUIRES: the last call of
   // LogRatio was for `x`; axis is exact.
-  void LogRatiosOfMoves(const Cells& x, std::size_t axis,
+  void LogRatiosOfMoves(const CellRow& x, std::size_t axis,
                         std::vector<double>& out);
 
   // Draws by weight; size() is the prior.

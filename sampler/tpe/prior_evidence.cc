@@ -74,7 +74,7 @@ double PriorEvidence::Weight(const History& history, const CellTable& table) {
         trial.values.size() != objectives_.size()) {
       continue;
     }
-    const Cells cells(table.cells(i).begin(), table.cells(i).end());
+    const CellRow cells(table.cells(i).begin(), table.cells(i).end());
     merits.push_back(model_->rest.LogRatio(cells) -
                      model_->good.LogRatio(cells));
     for (std::size_t m = 0; m < objectives_.size(); ++m) {

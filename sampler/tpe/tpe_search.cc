@@ -34,7 +34,7 @@ TpeSearch::TpeSearch(const Space& space, const std::vector<CellAxis>& axes,
 TpeSearch::Candidate TpeSearch::Draw(const CellDensity& good, Rng& rng) const {
   const bool separately = good.DrawSeparately(rng);
   std::size_t kernel = good.DrawKernel(rng);
-  Candidate drawn{Point(axes_.size(), kAbsent), Cells(axes_.size(), kNoCell),
+  Candidate drawn{Point(axes_.size(), kAbsent), CellRow(axes_.size(), kNoCell),
                   0.0};
   for (std::size_t a = 0; a < axes_.size(); ++a) {
     if (!space_.IsActive(static_cast<int>(a), drawn.point)) continue;

@@ -49,7 +49,7 @@ class TpeSearch {
  private:
   struct Candidate {
     Point point;
-    Cells cells;
+    CellRow cells;
     double score = 0.0;
   };
 

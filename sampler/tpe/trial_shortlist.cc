@@ -9,7 +9,7 @@
 namespace frostline::sampler {
 namespace {
 
-bool IsBetter(const RankedTrial& a, const RankedTrial& b) {
+bool IsBetterTrial(const RankedTrial& a, const RankedTrial& b) {
   return std::tie(a.group, a.first, a.second, a.number) <
          std::tie(b.group, b.first, b.second, b.number);
 }
@@ -28,8 +28,9 @@ void TrialShortlist::AddToSample(std::int64_t number, std::uint32_t index) {
 }
 
 void TrialShortlist::Rank(const RankedTrial& trial) {
-  best_.insert(std::upper_bound(best_.begin(), best_.end(), trial, IsBetter),
-               trial);
+  best_.insert(
+      std::upper_bound(best_.begin(), best_.end(), trial, IsBetterTrial),
+      trial);
   if (best_.size() > kBest) best_.pop_back();
 }
 

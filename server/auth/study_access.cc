@@ -42,7 +42,7 @@ bool MayChange(const CallerIdentity& caller, const StudyBelongs& study) {
   return !caller.study_labels.empty() && CarriesLabelsOf(caller, study.labels);
 }
 
-std::string TextOf(const CallerIdentity& caller) {
+std::string AccessTextOf(const CallerIdentity& caller) {
   return absl::StrJoin(caller.study_labels, ", ", absl::PairFormatter("="));
 }
 
@@ -112,7 +112,7 @@ absl::Status CheckStudyAccess(const CallerIdentity& caller,
       ErrorId::kStudyDenied,
       IsLimited(caller)
           ? absl::StrCat(study.name, " ", whose, " and does not carry ",
-                         TextOf(caller))
+                         AccessTextOf(caller))
           : absl::StrCat(study.name, " ", whose, ", not to ", caller.subject),
       "ask its owner, or an admin; a token with --study-label changes what "
       "carries the label");
@@ -121,11 +121,12 @@ absl::Status CheckStudyAccess(const CallerIdentity& caller,
 absl::Status CheckOwnLabels(const CallerIdentity& caller,
                             const Labels& labels) {
   if (CarriesLabelsOf(caller, labels)) return absl::OkStatus();
-  return MakeError(ErrorId::kStudyDenied,
-                   absl::StrCat("the token of ", caller.subject,
-                                " is for studies that carry ", TextOf(caller)),
-                   absl::StrCat("give the study the labels ", TextOf(caller)),
-                   "settings.labels");
+  return MakeError(
+      ErrorId::kStudyDenied,
+      absl::StrCat("the token of ", caller.subject,
+                   " is for studies that carry ", AccessTextOf(caller)),
+      absl::StrCat("give the study the labels ", AccessTextOf(caller)),
+      "settings.labels");
 }
 
 std::vector<std::string> StudiesNamedIn(const Message& request) {

@@ -10,12 +10,12 @@
 namespace frostline::server {
 namespace {
 
-bool HasHungUp(const WaitingCaller& caller) {
+bool CallerHungUp(const WaitingCaller& caller) {
   return caller.cancelled != nullptr && caller.cancelled->load();
 }
 
 bool AllHungUp(const std::vector<WaitingCaller>& callers) {
-  return std::all_of(callers.begin(), callers.end(), HasHungUp);
+  return std::all_of(callers.begin(), callers.end(), CallerHungUp);
 }
 
 std::size_t BytesOf(const KeptAnswer& answer) {

@@ -159,8 +159,8 @@ v1::TrialComparison ToProto(const ComparedRuns& read, const Judged& judged,
 }
 
 // Which studies have ended what: repeats are looked for among these.
-std::string KeyOf(const std::vector<StudyHandle>& studies,
-                  const v1::CompareTrialsRequest& request) {
+std::string CompareKeyOf(const std::vector<StudyHandle>& studies,
+                         const v1::CompareTrialsRequest& request) {
   std::string key = absl::StrCat("trials ", request.SerializeAsString());
   for (const StudyHandle& study : studies) {
     absl::StrAppend(&key, "\n", study.key, "/", study.ends_stamp);
@@ -179,7 +179,8 @@ void CompareVerb::CompareTrials(const std::vector<StudyHandle>& studies,
     by_name.emplace(StudyNameOf(study.id), study);
   }
   desk_.Serve(
-      {.key = KeyOf(studies, request)}, std::move(cancelled), std::move(reply),
+      {.key = CompareKeyOf(studies, request)}, std::move(cancelled),
+      std::move(reply),
       [](const KeptAnswer& answer) {
         return MessageIn<v1::TrialComparison>(answer);
       },

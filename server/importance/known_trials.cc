@@ -40,7 +40,7 @@ KnownTrial KnownOf(storage::TrialRow row) {
 // What a name and a number of a map take, with its node.
 constexpr std::size_t kMetricBytes = 96;
 
-std::size_t BytesOf(const KnownTrial& known) {
+std::size_t TrialBytesOf(const KnownTrial& known) {
   return sizeof(known) + known.row.labels.capacity() +
          known.row.worker.capacity() + known.row.metrics.size() * kMetricBytes +
          (known.seen.point.size() + known.seen.values.size() +
@@ -86,9 +86,9 @@ absl::Status KnownTrials::CatchUp(const StudyHandle& study,
         RETURN_IF_ERROR(importance::CheckStop(stop));
         const auto [place, is_new] = trials_.try_emplace(row.number);
         KnownTrial& known = place->second;
-        if (!is_new) bytes_ -= BytesOf(known);
+        if (!is_new) bytes_ -= TrialBytesOf(known);
         known = KnownOf(row);
-        bytes_ += BytesOf(known);
+        bytes_ += TrialBytesOf(known);
         seen_revision_ = row.revision;
         return absl::OkStatus();
       });

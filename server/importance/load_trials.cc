@@ -15,8 +15,8 @@
 namespace frostline::server {
 namespace {
 
-std::optional<double> UsageOf(const Observation& seen,
-                              const std::string& name) {
+std::optional<double> LoadedUsageOf(const Observation& seen,
+                                    const std::string& name) {
   // A usage of zeros says that nobody has measured.
   if (seen.cost_s > 0.0 && name == kTrainSeconds) return seen.cost_s;
   if ((seen.cost_s > 0.0 || seen.trained_parameters > 0.0) &&
@@ -33,7 +33,7 @@ std::optional<double> ValueOf(const KnownTrial& known, const std::string& name,
   if (step == 0) {
     const auto found = known.row.metrics.find(name);
     value = found != known.row.metrics.end() ? found->second
-                                             : UsageOf(known.seen, name);
+                                             : LoadedUsageOf(known.seen, name);
   } else if (const auto& measured = known.steps.at(step)) {
     const auto found = measured->find(name);
     if (found != measured->end()) value = found->second;

@@ -36,8 +36,8 @@ absl::StatusOr<ImportanceQuestion> PlanQuestion(const StudyHandle& study,
   return MakeQuestion(request.options(), *study.checked);
 }
 
-absl::Status CheckCount(std::int64_t count, int most,
-                        const std::string& field) {
+absl::Status CheckPlanCount(std::int64_t count, int most,
+                            const std::string& field) {
   if (count >= 1 && count <= most) return absl::OkStatus();
   return MakeError(ErrorId::kRequestInvalid, absl::StrCat(field, " is ", count),
                    absl::StrCat("give 1 to ", most), field);
@@ -148,7 +148,7 @@ void PlanVerbs::AskPlan(const StudyHandle& study,
                         const v1::AskPlanRequest& request, CancelFlag cancelled,
                         Reply<v1::AskPlanReply> reply) {
   const int count = request.trials();
-  const auto counted = CheckCount(count, kMaxAskedTrials, "trials");
+  const auto counted = CheckPlanCount(count, kMaxAskedTrials, "trials");
   if (!counted.ok()) return reply(counted);
   ServePlan(
       // It avoids what waits or runs, which grants and new trials change.
@@ -176,7 +176,7 @@ void PlanVerbs::GetPlanRivals(const StudyHandle& study,
                               CancelFlag cancelled,
                               Reply<v1::GetPlanRivalsReply> reply) {
   const int seeds = request.seeds();
-  const auto counted = CheckCount(seeds, kMaxVerifySeeds, "seeds");
+  const auto counted = CheckPlanCount(seeds, kMaxVerifySeeds, "seeds");
   if (!counted.ok()) return reply(counted);
   if (request.options().at_step() > 0) {
     return reply(MakeError(ErrorId::kRequestInvalid,

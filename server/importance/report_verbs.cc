@@ -25,9 +25,9 @@ namespace {
 // begins: there are fewer pairs of 512 parameters than 2^20.
 constexpr int kOffsetBits = 20;
 
-v1::ListPairsReply PageOf(v1::ImportanceReport report, std::int64_t ends,
-                          const std::string& list, std::int64_t offset,
-                          int page_size) {
+v1::ListPairsReply ReportPageOf(v1::ImportanceReport report, std::int64_t ends,
+                                const std::string& list, std::int64_t offset,
+                                int page_size) {
   v1::ListPairsReply reply;
   reply.set_revision(report.revision());
   reply.set_provisional(report.provisional());
@@ -166,7 +166,7 @@ void ReportVerbs::ListPairs(const StudyHandle& study,
   const auto render = [list, offset, ends = EndsOf(of, *question),
                        running = study.running,
                        request](const KeptAnswer& answer) {
-    return PageOf(
+    return ReportPageOf(
         Narrowed<v1::ImportanceReport>(answer, running, request.options()),
         ends, list, offset, PageSize(request.page_size()));
   };

@@ -24,7 +24,7 @@ constexpr int kStudiesOfABrokenWorker = 2;
 constexpr Duration kFirstPause = std::chrono::minutes(5);
 constexpr Duration kLongestPause = std::chrono::hours(1);
 
-Duration PauseAfter(int pauses) {
+Duration BlamePauseAfter(int pauses) {
   return std::min(kLongestPause, kFirstPause * (1 << std::min(pauses, 4)));
 }
 
@@ -54,7 +54,7 @@ BlameVerdict Blame::NoteFailure(const std::string& worker, TrialKey trial,
   // Its other slots began before the pause.
   const bool is_kept = now < pair.kept_until && pair.tried != trial.number;
   if (pair.failures < kPairFailures || is_kept) return {};
-  pair.kept_until = now + PauseAfter(pair.pauses++);
+  pair.kept_until = now + BlamePauseAfter(pair.pauses++);
   if (IsBroken(worker)) {
     return {Blamed::kWorker,
             absl::StrCat("fails in studies where others succeed",
@@ -112,7 +112,7 @@ Blame::Pair* Blame::FindPair(const std::string& worker, storage::StudyKey key) {
 void Blame::NoteTry(const std::string& worker, TrialKey trial, SteadyTime now) {
   Pair* const pair = FindPair(worker, trial.study);
   if (pair == nullptr || pair->pauses == 0) return;
-  pair->kept_until = now + PauseAfter(pair->pauses - 1);
+  pair->kept_until = now + BlamePauseAfter(pair->pauses - 1);
   pair->tried = trial.number;
 }
 
@@ -138,7 +138,7 @@ std::optional<std::string> Blame::WhyKept(const std::string& worker,
 
 void Blame::NoteQuarantined(const std::string& worker, SteadyTime now) {
   Quarantine& quarantine = quarantines_[worker];
-  quarantine.until = now + PauseAfter(quarantine.pauses++);
+  quarantine.until = now + BlamePauseAfter(quarantine.pauses++);
 }
 
 std::vector<std::string> Blame::TakePardoned(SteadyTime now) {

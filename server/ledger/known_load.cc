@@ -21,7 +21,7 @@ std::string LabelOf(const std::string& model) {
   return label.empty() ? kOtherModel : label;
 }
 
-GpuUse UseOf(const v1::GpuLoad& gpu) {
+GpuUse LoadUseOf(const v1::GpuLoad& gpu) {
   GpuUse use;
   if (gpu.has_utilization()) {
     use.gpus = 1;
@@ -58,7 +58,7 @@ LoadPtr LoadOf(const v1::NodeLoad& load, const v1::Worker& worker,
     std::string model = found == models.end() ? kOtherModel : found->second;
     const bool has_room =
         known.gpus.size() < kMostModels || known.gpus.contains(model);
-    known.gpus[has_room ? model : kOtherModel] += UseOf(gpu);
+    known.gpus[has_room ? model : kOtherModel] += LoadUseOf(gpu);
   }
   return std::make_shared<const KnownLoad>(std::move(known));
 }

@@ -14,7 +14,8 @@ std::map<std::string, std::string> SumsOf(
 }
 
 // Ids and sums hold neither of the two separators.
-void AddTo(std::string& mark, const std::map<std::string, std::string>& sums) {
+void AddToStock(std::string& mark,
+                const std::map<std::string, std::string>& sums) {
   for (const auto& [id, sum] : sums) absl::StrAppend(&mark, id, " ", sum, "\n");
   absl::StrAppend(&mark, "\n");
 }
@@ -39,8 +40,8 @@ KnownStock::KnownStock(const v1::Worker& worker)
       models_(SumsOf(worker.stock().models())),
       data_sets_(SumsOf(worker.stock().data_sets())),
       precisions_(worker.precisions().begin(), worker.precisions().end()) {
-  AddTo(mark_, models_);
-  AddTo(mark_, data_sets_);
+  AddToStock(mark_, models_);
+  AddToStock(mark_, data_sets_);
   for (const std::string& each : precisions_) {
     absl::StrAppend(&mark_, each, "\n");
   }

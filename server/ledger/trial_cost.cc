@@ -16,7 +16,7 @@ std::int64_t Whole(double value) {
   return std::llround(std::min(value, kMost));
 }
 
-void AddTo(std::int64_t& sum, std::int64_t more) {
+void AddToCost(std::int64_t& sum, std::int64_t more) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   sum = sum > kMost - more ? kMost : sum + more;
 }
@@ -66,15 +66,15 @@ void AddCost(const storage::TrialRow& row, storage::SummaryRow& summary) {
   // `total` is of the last attempt alone, `train` of all that led to it.
   const std::int64_t total_us = std::max(cost.train_us, cost.total_us);
   if (total_us == 0 && cost.mega_flops_spent == 0) return;
-  AddTo(summary.costed, 1);
-  AddTo(summary.train_us, cost.train_us);
-  AddTo(summary.total_us, total_us);
-  AddTo(summary.mega_flops_spent, cost.mega_flops_spent);
-  AddTo(summary.mega_flops_skipped, cost.mega_flops_skipped);
-  AddTo(summary.mega_flops_shared, cost.mega_flops_shared);
-  AddTo(summary.prefix_hits, cost.prefix_hits);
-  AddTo(summary.prefix_misses, cost.prefix_misses);
-  AddTo(summary.prefix_bytes, cost.prefix_bytes);
+  AddToCost(summary.costed, 1);
+  AddToCost(summary.train_us, cost.train_us);
+  AddToCost(summary.total_us, total_us);
+  AddToCost(summary.mega_flops_spent, cost.mega_flops_spent);
+  AddToCost(summary.mega_flops_skipped, cost.mega_flops_skipped);
+  AddToCost(summary.mega_flops_shared, cost.mega_flops_shared);
+  AddToCost(summary.prefix_hits, cost.prefix_hits);
+  AddToCost(summary.prefix_misses, cost.prefix_misses);
+  AddToCost(summary.prefix_bytes, cost.prefix_bytes);
   if (total_us == 0) return;
   summary.fastest_mega_flops =
       std::max(summary.fastest_mega_flops,

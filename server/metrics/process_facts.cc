@@ -24,14 +24,14 @@ constexpr std::size_t kThreads = 20 - kFirst;
 constexpr std::size_t kStarted = 22 - kFirst;   // in ticks since boot
 constexpr std::size_t kResident = 24 - kFirst;  // in pages
 
-std::string TextOf(const char* path) {
+std::string FactTextOf(const char* path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
 }
 
 std::vector<double> StatFields() {
-  const std::string text = TextOf("/proc/self/stat");
+  const std::string text = FactTextOf("/proc/self/stat");
   const std::size_t name_ends = text.rfind(')');  // it may contain blanks
   if (name_ends == std::string::npos) return {};
   std::istringstream rest(text.substr(name_ends + 1));
@@ -44,7 +44,7 @@ std::vector<double> StatFields() {
 }
 
 std::optional<double> BootTime() {
-  std::istringstream lines(TextOf("/proc/stat"));
+  std::istringstream lines(FactTextOf("/proc/stat"));
   std::string line;
   while (std::getline(lines, line)) {
     double seconds = 0;

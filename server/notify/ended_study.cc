@@ -26,7 +26,7 @@ std::string Object(const Members& members) {
                       "}");
 }
 
-std::string NameOf(storage::StudyState state) {
+std::string EndNameOf(storage::StudyState state) {
   switch (state) {
     case storage::StudyState::kActive:
       return "ACTIVE";
@@ -42,7 +42,7 @@ std::string NameOf(storage::StudyState state) {
   return "";
 }
 
-std::string TrialsOf(const StudyBook& book) {
+std::string EndedTrialsOf(const StudyBook& book) {
   Members counts;
   for (const auto& [state, name] :
        {std::pair{TrialState::kSucceeded, "succeeded"},
@@ -80,10 +80,10 @@ std::string DescribeEnd(const StudyBook& book, WallMicros end) {
   const storage::StudyRow& row = book.row();
   const std::string described =
       Object({{"study", JsonString(row.id)},
-              {"state", JsonString(NameOf(row.state))},
+              {"state", JsonString(EndNameOf(row.state))},
               {"reason", JsonString(row.state_reason)},
               {"end_time", JsonString(FormatWall(end))},
-              {"trials", TrialsOf(book)},
+              {"trials", EndedTrialsOf(book)},
               {"best", BestOf(book)}});
   return described.substr(1);
 }

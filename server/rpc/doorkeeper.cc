@@ -50,7 +50,7 @@ std::size_t OpenDescriptors() {
       std::distance(open, std::filesystem::directory_iterator()));
 }
 
-DoorLimits Completed(DoorLimits limits) {
+DoorLimits CompletedLimits(DoorLimits limits) {
   rlimit descriptors{};
   if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return limits;
   const std::size_t most =
@@ -72,7 +72,7 @@ class Doorkeeper::Rounds {
  public:
   Rounds(const char* name, const DoorkeeperOptions& options, const Clock& clock)
       : clock_(clock),
-        policy_(Completed(options.door)),
+        policy_(CompletedLimits(options.door)),
         watch_(options.resets),
         tally_(name),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}

@@ -25,7 +25,7 @@ WallMicros Micros(double seconds) {
 }
 
 // What was known of a trial when it began.
-Observation Pending(Observation seen) {
+Observation PendingTrials(Observation seen) {
   seen.state = TrialState::kRunning;
   seen.values.clear();
   seen.constraints.clear();
@@ -126,7 +126,7 @@ History StoredHistory::Take(const std::stop_token& stop) {
   std::priority_queue<Next, std::vector<Next>, decltype(&IsLater)> coming(
       &IsLater);
   for (std::size_t i = 0; i < trials_.size(); ++i) {
-    history.Put(Pending(trials_[i].seen));
+    history.Put(PendingTrials(trials_[i].seen));
     Next next;
     next.trial = i;
     if (Find(next)) coming.push(next);

@@ -20,10 +20,10 @@ namespace {
 using storage::CertificateRow;
 using storage::TokenRow;
 
-constexpr WallMicros kUseIsWritten = 60'000'000;
-constexpr Duration kUsesLooked = std::chrono::seconds(10);
+constexpr WallMicros kCertificateUseIsWritten = 60'000'000;
+constexpr Duration kCertificateUsesLooked = std::chrono::seconds(10);
 
-v1::Certificate Describe(const CertificateRow& row) {
+v1::Certificate DescribeCertificate(const CertificateRow& row) {
   v1::Certificate shown;
   shown.set_sha256(row.id);
   shown.set_subject(row.subject);
@@ -196,16 +196,17 @@ void CertificateVerbs::ListCertificates(
   reply(PageOf<v1::ListCertificatesReply>(
       "certificates", rows, request,
       [](const CertificateRow& row, v1::ListCertificatesReply& page) {
-        *page.add_certificates() = Describe(row);
+        *page.add_certificates() = DescribeCertificate(row);
       }));
 }
 
 void CertificateVerbs::WriteDownUsed(Batch& batch, bool all) {
   const SteadyTime now = clock_.Steady();
   if ((now < next_write_ && !all) || !batch.MayWrite()) return;
-  next_write_ = now + kUsesLooked;
+  next_write_ = now + kCertificateUsesLooked;
   const auto& book = credentials_.certificates.rows();
-  for (const CertificateRow& row : book.UsedSince(all ? 1 : kUseIsWritten)) {
+  for (const CertificateRow& row :
+       book.UsedSince(all ? 1 : kCertificateUseIsWritten)) {
     (void)Put(batch, row);  // the next look tries again
   }
 }

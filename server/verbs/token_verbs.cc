@@ -22,8 +22,8 @@ constexpr WallMicros kSecond = 1'000'000;
 constexpr WallMicros kUsualLifetime = 90 * 86'400 * kSecond;
 constexpr WallMicros kUsualInvitation = 3'600 * kSecond;
 constexpr WallMicros kUsualOverlap = 86'400 * kSecond;
-constexpr WallMicros kUseIsWritten = 60 * kSecond;
-constexpr Duration kUsesLooked = std::chrono::seconds(10);
+constexpr WallMicros kTokenUseIsWritten = 60 * kSecond;
+constexpr Duration kTokenUsesLooked = std::chrono::seconds(10);
 
 WallMicros MicrosOf(const google::protobuf::Duration& duration,
                     WallMicros unless_given) {
@@ -32,7 +32,7 @@ WallMicros MicrosOf(const google::protobuf::Duration& duration,
   return given.count() == 0 ? unless_given : given.count();
 }
 
-v1::Token Describe(const TokenRow& row) {
+v1::Token DescribeToken(const TokenRow& row) {
   v1::Token token;
   token.set_id(row.id);
   token.set_role(static_cast<v1::Role>(row.role));
@@ -60,7 +60,7 @@ v1::Token Describe(const TokenRow& row) {
 }
 
 // As a row keeps them; the same for the same labels.
-std::string LabelsOf(const v1::CreateTokenRequest& request) {
+std::string TokenLabelsOf(const v1::CreateTokenRequest& request) {
   v1::Token labelled;
   *labelled.mutable_study_labels() = request.study_labels();
   return OrderedBytes(labelled);
@@ -70,7 +70,7 @@ bool IsSame(const TokenRow& row, const v1::CreateTokenRequest& request) {
   return row.request_id == request.request_id() && row.revoked == 0 &&
          row.last_used == 0 && row.role == request.role() &&
          row.subject == request.subject() && row.note == request.note() &&
-         row.study_labels == LabelsOf(request) &&
+         row.study_labels == TokenLabelsOf(request) &&
          (row.single_use != 0) == request.single_use();
 }
 
@@ -145,14 +145,14 @@ absl::StatusOr<v1::CreateTokenReply> TokenVerbs::CreateToken(
   row.request_id = request.request_id();
   row.secret_sha256 = HashOfSecret(secret);
   row.created = before.has_value() ? before->created : clock_.Wall();
-  row.study_labels = LabelsOf(request);
+  row.study_labels = TokenLabelsOf(request);
   row.single_use = request.single_use() ? 1 : 0;
   row.expires = row.created + MicrosOf(request.lifetime(),
                                        request.single_use() ? kUsualInvitation
                                                             : kUsualLifetime);
   RETURN_IF_ERROR(Put(change.batch, row));
   v1::CreateTokenReply reply;
-  *reply.mutable_token() = Describe(row);
+  *reply.mutable_token() = DescribeToken(row);
   reply.set_secret(secret.Reveal());
   if (request.single_use()) {
     reply.set_join_address(issuer_->address());
@@ -183,7 +183,7 @@ absl::StatusOr<v1::RotateTokenReply> TokenVerbs::RotateToken(
   row.secret_sha256 = HashOfSecret(secret);
   RETURN_IF_ERROR(Put(change.batch, row));
   v1::RotateTokenReply reply;
-  *reply.mutable_token() = Describe(row);
+  *reply.mutable_token() = DescribeToken(row);
   reply.set_secret(secret.Reveal());
   return reply;
 }
@@ -203,7 +203,7 @@ void TokenVerbs::ListTokens(CallContext, v1::ListTokensRequest request,
   reply(PageOf<v1::ListTokensReply>(
       "tokens", credentials_.tokens.rows().List(), request,
       [](const TokenRow& row, v1::ListTokensReply& page) {
-        *page.add_tokens() = Describe(row);
+        *page.add_tokens() = DescribeToken(row);
       }));
 }
 
@@ -230,9 +230,9 @@ void TokenVerbs::WhoAmI(CallContext caller, v1::WhoAmIRequest,
 void TokenVerbs::WriteDownUsed(Batch& batch, bool all) {
   const SteadyTime now = clock_.Steady();
   if ((now < next_write_ && !all) || !batch.MayWrite()) return;
-  next_write_ = now + kUsesLooked;
+  next_write_ = now + kTokenUsesLooked;
   for (const TokenRow& row :
-       credentials_.tokens.rows().UsedSince(all ? 1 : kUseIsWritten)) {
+       credentials_.tokens.rows().UsedSince(all ? 1 : kTokenUseIsWritten)) {
     (void)Put(batch, row);  // the next look tries again
   }
 }

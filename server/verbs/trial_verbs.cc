@@ -19,7 +19,7 @@
 namespace frostline::server {
 namespace {
 
-absl::Status CheckCount(int count) {
+absl::Status CheckTrialCount(int count) {
   if (count >= 1 && count <= kMaxTrialsAtOnce) return absl::OkStatus();
   return MakeError(ErrorId::kFieldTooLarge,
                    absl::StrCat(count, " trials in one call"),
@@ -70,7 +70,7 @@ absl::StatusOr<v1::EnqueueTrialsReply> TrialVerbs::EnqueueTrials(
       !request.raise_budget()) {
     RETURN_IF_ERROR(RequireOpen(*book));
   }
-  RETURN_IF_ERROR(CheckCount(request.trials_size()));
+  RETURN_IF_ERROR(CheckTrialCount(request.trials_size()));
   const std::int64_t left =
       book->checked().settings.budget().trials() - book->BudgetTaken();
   if (request.trials_size() > left && !request.raise_budget()) {
@@ -106,7 +106,7 @@ absl::StatusOr<v1::ImportTrialsReply> TrialVerbs::ImportTrials(
     Change& change, const v1::ImportTrialsRequest& request) {
   ASSIGN_OR_RETURN(StudyBook * book, ledger_.FindStudy(request.name()));
   RETURN_IF_ERROR(RequireOpen(*book));
-  RETURN_IF_ERROR(CheckCount(request.trials_size()));
+  RETURN_IF_ERROR(CheckTrialCount(request.trials_size()));
   std::vector<storage::TrialRow> rows;
   std::vector<std::vector<storage::MeasurementRow>> measured;
   for (int i = 0; i < request.trials_size(); ++i) {

@@ -19,7 +19,7 @@ bool IsKnown(const std::string& precision) {
   return std::find(kKnown.begin(), kKnown.end(), precision) != kKnown.end();
 }
 
-bool IsOpen(const v1::StudySpec& spec) {
+bool IsOpenPrecision(const v1::StudySpec& spec) {
   const std::string& precision = spec.training().precision();
   return precision.empty() || precision == "auto";
 }
@@ -27,12 +27,12 @@ bool IsOpen(const v1::StudySpec& spec) {
 }  // namespace
 
 std::string DecidedPrecision(const CheckedStudy& study) {
-  return IsOpen(study.spec) ? study.settings.auto_precision() : "";
+  return IsOpenPrecision(study.spec) ? study.settings.auto_precision() : "";
 }
 
 bool DecidesPrecision(const CheckedStudy& study, const std::string& precision) {
-  return IsOpen(study.spec) && study.settings.auto_precision().empty() &&
-         IsKnown(precision);
+  return IsOpenPrecision(study.spec) &&
+         study.settings.auto_precision().empty() && IsKnown(precision);
 }
 
 absl::Status CheckAutoPrecision(const v1::StudySettings& settings) {

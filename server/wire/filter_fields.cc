@@ -106,7 +106,7 @@ void CompleteName(const TrialNames& names, const storage::TrialRow& row,
 }
 
 // What kind of value parameters.NAME has; unknown where there is none so named.
-FieldKind FindParameter(const TrialNames& names, FilterTerm& term) {
+FieldKind FindFilterParameter(const TrialNames& names, FilterTerm& term) {
   if (names.space == nullptr) return FieldKind::kUnknown;
   const auto index =
       names.space->IndexOf(term.field.substr(sizeof(kParameters) - 1));
@@ -151,8 +151,9 @@ absl::Status InvalidFilter(const std::string& cause) {
 template <typename T>
 absl::Status CheckTerm(const TrialNames& names, FilterTerm& term) {
   CompleteName(names, T(), term);
-  const FieldKind kind = IsParameter(term.field) ? FindParameter(names, term)
-                                                 : KindOfField(T(), term.field);
+  const FieldKind kind = IsParameter(term.field)
+                             ? FindFilterParameter(names, term)
+                             : KindOfField(T(), term.field);
   if (kind == FieldKind::kUnknown) return NoField<T>(term.field, names);
   const bool is_equality = term.op == "=" || term.op == "!=";
   const bool is_order =

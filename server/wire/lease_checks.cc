@@ -21,7 +21,7 @@ constexpr const char* kPhases[] = {"",         "loading",    "filling",
 constexpr double kMostEpochs = 1e9;
 constexpr double kMostStepsPerSecond = 1e9;
 constexpr std::int64_t kLongestTraining = std::int64_t{100} * 366 * 86'400;
-constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kAnyLease = std::numeric_limits<std::int64_t>::max();
 
 using MetricMap = google::protobuf::Map<std::string, double>;
 
@@ -43,7 +43,8 @@ absl::Status CheckMetrics(const MetricMap& metrics, std::int64_t max,
 
 absl::Status CheckLease(const v1::LeaseRef& lease, const std::string& field) {
   RETURN_IF_ERROR(CheckTrialName(lease.trial(), field + ".trial"));
-  RETURN_IF_ERROR(CheckRange(lease.attempt(), 1, kAny, field + ".attempt"));
+  RETURN_IF_ERROR(
+      CheckRange(lease.attempt(), 1, kAnyLease, field + ".attempt"));
   return CheckToken(lease.secret(), field + ".secret");
 }
 
@@ -53,7 +54,7 @@ absl::Status CheckMeasurements(const Measurements& measurements) {
   for (int i = 0; i < measurements.size(); ++i) {
     const std::string field = absl::StrCat("measurements[", i, "]");
     RETURN_IF_ERROR(
-        CheckRange(measurements[i].step(), 0, kAny, field + ".step"));
+        CheckRange(measurements[i].step(), 0, kAnyLease, field + ".step"));
     RETURN_IF_ERROR(CheckMetrics(measurements[i].metrics(), kMaxStepMetrics,
                                  field + ".metrics"));
   }
@@ -98,7 +99,7 @@ absl::Status CheckLogPlace(const v1::LogPlace& place,
                            const std::string& field) {
   RETURN_IF_ERROR(CheckBytes(place.host(), kMaxReasonBytes, field + ".host"));
   RETURN_IF_ERROR(CheckBytes(place.path(), kMaxReasonBytes, field + ".path"));
-  return CheckRange(place.end(), 0, kAny, field + ".end");
+  return CheckRange(place.end(), 0, kAnyLease, field + ".end");
 }
 
 absl::Status CheckProgress(const v1::TrialProgress& progress,

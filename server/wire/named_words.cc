@@ -21,12 +21,12 @@
 namespace frostline::server {
 namespace {
 
-absl::Status Wrong(const std::string& field, const std::string& cause,
-                   const std::string& fix) {
+absl::Status WrongWord(const std::string& field, const std::string& cause,
+                       const std::string& fix) {
   return MakeError(ErrorId::kRequestInvalid, cause, fix, field);
 }
 
-absl::Status CheckKind(const v1::DataRef& data, const std::string& field) {
+absl::Status CheckWordKind(const v1::DataRef& data, const std::string& field) {
   static const SettingRow kTask = {
       .key = "task", .kind = SettingKind::kWord, .words = kTaskKinds};
   return CheckWord(kTask, data.task(), field);
@@ -54,7 +54,7 @@ absl::Status CheckMaps(const v1::LoraSpec& lora) {
     std::vector<std::string> all = ours;
     all.insert(all.end(), others.begin(), others.end());
     const std::string near = Nearest(name, all);
-    return Wrong(
+    return WrongWord(
         absl::StrCat("training.lora.modules[", i, "]"),
         absl::StrCat("training.lora.modules names ", Shown(name),
                      ", which is no map of a layer"),
@@ -72,11 +72,12 @@ absl::Status CheckFrozen(const v1::TaskSpec& task, const std::string& field) {
     const bool of_head = absl::StartsWith(selector, "layer.") &&
                          absl::StrContains(selector, ".head.");
     if (!of_head) continue;
-    return Wrong(absl::StrCat(field, ".freeze[", i, "]"),
-                 absl::StrCat("the task ", Shown(task.name()), " freezes ",
-                              Shown(selector),
-                              ", and a task freezes no single attention heads"),
-                 "freeze whole layers, or their attention");
+    return WrongWord(
+        absl::StrCat(field, ".freeze[", i, "]"),
+        absl::StrCat("the task ", Shown(task.name()), " freezes ",
+                     Shown(selector),
+                     ", and a task freezes no single attention heads"),
+        "freeze whole layers, or their attention");
   }
   return absl::OkStatus();
 }
@@ -86,22 +87,22 @@ absl::Status CheckFrozen(const v1::TaskSpec& task, const std::string& field) {
 absl::Status CheckNamedWords(const v1::StudySpec& spec) {
   const v1::Training& training = spec.training();
   if (training.warmup_share() > 0.0 && training.warmup_steps() > 0) {
-    return Wrong("training.warmup_share",
-                 "training.warmup_share and training.warmup_steps are both "
-                 "given",
-                 "give one of them");
+    return WrongWord("training.warmup_share",
+                     "training.warmup_share and training.warmup_steps are both "
+                     "given",
+                     "give one of them");
   }
   if (std::cmp_greater(training.also_evaluate_size(), kMostOtherSets)) {
-    return Wrong("training.also_evaluate",
-                 absl::StrCat("training.also_evaluate names ",
-                              training.also_evaluate_size(), " data sets"),
-                 absl::StrCat("name at most ", kMostOtherSets));
+    return WrongWord("training.also_evaluate",
+                     absl::StrCat("training.also_evaluate names ",
+                                  training.also_evaluate_size(), " data sets"),
+                     absl::StrCat("name at most ", kMostOtherSets));
   }
   RETURN_IF_ERROR(CheckMaps(training.lora()));
-  RETURN_IF_ERROR(CheckKind(spec.data(), "data.task"));
+  RETURN_IF_ERROR(CheckWordKind(spec.data(), "data.task"));
   for (int i = 0; i < spec.tasks_size(); ++i) {
     const std::string field = absl::StrCat("tasks[", i, "]");
-    RETURN_IF_ERROR(CheckKind(spec.tasks(i).data(), field + ".data.task"));
+    RETURN_IF_ERROR(CheckWordKind(spec.tasks(i).data(), field + ".data.task"));
     RETURN_IF_ERROR(CheckFrozen(spec.tasks(i), field));
   }
   return absl::OkStatus();

@@ -11,7 +11,7 @@ namespace frostline::server {
 namespace {
 
 // FNV-1a, 32 bits: the same in every process, as a study replays.
-std::uint32_t MarkOf(const std::string& device) {
+std::uint32_t ObservationMarkOf(const std::string& device) {
   if (device.empty()) return 0;
   std::uint32_t mark = 2166136261U;
   for (const char letter : device) {
@@ -25,7 +25,7 @@ std::uint32_t MarkOf(const std::string& device) {
 TrialUse UseOf(const v1::Usage& usage) {
   TrialUse use;
   use.seconds = static_cast<float>(usage.total_seconds());
-  use.device = MarkOf(usage.device());
+  use.device = ObservationMarkOf(usage.device());
   if (usage.prefix_misses() + usage.prefix_hits() > 0) {
     use.prefix_computed = static_cast<float>(usage.prefix_misses());
   }

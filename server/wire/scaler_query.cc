@@ -73,8 +73,8 @@ absl::Status TakeSlots(const std::string& text, ScalerQuery& query) {
   return CheckRange(query.slots, 1, kMaxSlots, FieldOf("slots"));
 }
 
-absl::Status TakeKey(const std::string& key, const std::string& value,
-                     ScalerQuery& query) {
+absl::Status TakeQueryKey(const std::string& key, const std::string& value,
+                          ScalerQuery& query) {
   if (key == "study") return TakeStudy(value, query);
   if (key == "labels") return TakeLabels(value, query);
   if (key == "slots") return TakeSlots(value, query);
@@ -106,7 +106,7 @@ absl::StatusOr<ScalerQuery> ParseScalerQuery(
                       "leave one of the two out");
     }
     RETURN_IF_ERROR(CheckBytes(value, kMaxValueBytes, "scalerMetadata"));
-    RETURN_IF_ERROR(TakeKey(key, value, query));
+    RETURN_IF_ERROR(TakeQueryKey(key, value, query));
   }
   return query;
 }

@@ -149,8 +149,8 @@ absl::Status AddTies(const v1::SearchSpace& proto, SpaceBuilder& builder) {
   return absl::OkStatus();
 }
 
-absl::Status AddParameters(const v1::SearchSpace& proto,
-                           SpaceBuilder& builder) {
+absl::Status ReadParameters(const v1::SearchSpace& proto,
+                            SpaceBuilder& builder) {
   for (int i = 0; i < proto.parameters_size(); ++i) {
     const v1::ParameterSpace& entry = proto.parameters(i);
     const std::string field = absl::StrCat("space.parameters[", i, "]");
@@ -186,7 +186,7 @@ absl::StatusOr<Space> SpaceFromProto(const v1::SearchSpace& proto,
     builder.SetPrefixDepth(proto.prefix_depth().lo(), proto.prefix_depth().hi(),
                            "space.prefix_depth");
   }
-  RETURN_IF_ERROR(AddParameters(proto, builder));
+  RETURN_IF_ERROR(ReadParameters(proto, builder));
   return builder.Build();
 }
 

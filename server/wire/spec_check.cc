@@ -28,7 +28,7 @@ namespace {
 constexpr std::size_t kMaxNotesBytes = 16 * 1024;
 constexpr std::size_t kMaxRequiredLabels = 16;
 
-absl::Status TooLarge(const std::string& field, std::size_t limit) {
+absl::Status SpecTooLarge(const std::string& field, std::size_t limit) {
   return MakeError(ErrorId::kFieldTooLarge,
                    absl::StrCat(field, " is over its limit of ", limit),
                    "make it smaller", field);
@@ -99,15 +99,15 @@ absl::Status CheckBudget(const v1::StudySettings& settings) {
   return absl::OkStatus();
 }
 
-absl::Status CheckLabels(
+absl::Status CheckSpecLabels(
     const google::protobuf::Map<std::string, std::string>& labels,
     std::size_t most, const std::string& field) {
-  if (labels.size() > most) return TooLarge(field, most);
+  if (labels.size() > most) return SpecTooLarge(field, most);
   for (const auto& [key, value] : labels) {
     if (key.empty() || key.size() > kMaxLabelBytes ||
         value.size() > kMaxLabelBytes) {
-      return TooLarge(absl::StrCat(field, ".", key.substr(0, 32)),
-                      kMaxLabelBytes);
+      return SpecTooLarge(absl::StrCat(field, ".", key.substr(0, 32)),
+                          kMaxLabelBytes);
     }
   }
   return absl::OkStatus();
@@ -115,11 +115,12 @@ absl::Status CheckLabels(
 
 absl::Status CheckSettings(const v1::StudySettings& settings) {
   RETURN_IF_ERROR(CheckBudget(settings));
-  RETURN_IF_ERROR(CheckLabels(settings.labels(), kMaxLabels, "labels"));
-  RETURN_IF_ERROR(CheckLabels(settings.required_worker_labels(),
-                              kMaxRequiredLabels, "required_worker_labels"));
+  RETURN_IF_ERROR(CheckSpecLabels(settings.labels(), kMaxLabels, "labels"));
+  RETURN_IF_ERROR(CheckSpecLabels(settings.required_worker_labels(),
+                                  kMaxRequiredLabels,
+                                  "required_worker_labels"));
   if (settings.notes().size() > kMaxNotesBytes) {
-    return TooLarge("notes", kMaxNotesBytes);
+    return SpecTooLarge("notes", kMaxNotesBytes);
   }
   if (settings.priority() < -kMaxPriority ||
       settings.priority() > kMaxPriority) {
@@ -136,8 +137,8 @@ absl::Status CheckSettings(const v1::StudySettings& settings) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<LeaseRules> CheckLease(const v1::LeasePolicy& policy,
-                                      const LeaseRules& defaults) {
+absl::StatusOr<LeaseRules> CheckSpecLease(const v1::LeasePolicy& policy,
+                                          const LeaseRules& defaults) {
   LeaseRules rules = defaults;
   if (policy.has_ttl()) {
     rules.ttl = proto::DurationFromProto(policy.ttl());
@@ -195,7 +196,7 @@ Point CompletePoint(const Space& space, Point point, Rng& rng) {
 // the study exists.
 absl::Status CheckEnqueued(const CheckedStudy& study) {
   if (study.spec.enqueue_size() > kMaxTrialsAtOnce) {
-    return TooLarge("enqueue", kMaxTrialsAtOnce);
+    return SpecTooLarge("enqueue", kMaxTrialsAtOnce);
   }
   if (study.spec.enqueue_size() > study.settings.budget().trials()) {
     return MakeError(ErrorId::kBudgetInvalid,
@@ -282,7 +283,7 @@ absl::Status CheckTraining(const v1::StudySpec& spec) {
   constexpr int kMaxExtraDepth = 16;  // any reader of JSON can take it
   const google::protobuf::Struct& extra = spec.training().extra();
   if (extra.ByteSizeLong() > kMaxExtraBytes) {
-    return TooLarge("training.extra", kMaxExtraBytes);
+    return SpecTooLarge("training.extra", kMaxExtraBytes);
   }
   if (DepthOf(extra) > kMaxExtraDepth) {
     return MakeError(ErrorId::kFieldTooLarge,
@@ -310,7 +311,7 @@ absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
                                         const v1::StudySettings& settings,
                                         const LeaseRules& defaults) {
   if (spec.ByteSizeLong() > kMaxSpecBytes) {
-    return TooLarge("spec", kMaxSpecBytes);
+    return SpecTooLarge("spec", kMaxSpecBytes);
   }
   RETURN_IF_ERROR(proto::CheckServed(spec));
   RETURN_IF_ERROR(CheckTraining(spec));
@@ -329,7 +330,7 @@ absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
   RETURN_IF_ERROR(CheckAutoPrecision(settings));
   RETURN_IF_ERROR(CheckSeeds(spec, settings));
   study.repeat = RepeatRuleOf(spec);
-  ASSIGN_OR_RETURN(study.lease, CheckLease(spec.lease(), defaults));
+  ASSIGN_OR_RETURN(study.lease, CheckSpecLease(spec.lease(), defaults));
   if (!spec.sampler().name().empty())
     study.sampler.name = spec.sampler().name();
   study.sampler.options = {spec.sampler().options().begin(),

@@ -22,8 +22,8 @@ constexpr std::size_t kMostNameBytes = 32;
 constexpr int kMostHidden = 65'536;
 constexpr int kMostFreeze = 64;
 
-absl::Status Wrong(const std::string& field, const std::string& cause,
-                   const std::string& fix) {
+absl::Status WrongTask(const std::string& field, const std::string& cause,
+                       const std::string& fix) {
   return MakeError(ErrorId::kRequestInvalid, cause, fix, field);
 }
 
@@ -44,19 +44,21 @@ absl::Status CheckHeadFits(const v1::HeadSpec& head, const std::string& task,
   const bool of_pairs =
       kind == "inner_product" || kind == "cosine" || kind == "features";
   if (of_pairs && head.pair() == "joint") {
-    return Wrong(field + ".pair",
-                 absl::StrCat(kind, " compares two texts, and pair is joint"),
-                 "leave pair out, or say apart");
+    return WrongTask(
+        field + ".pair",
+        absl::StrCat(kind, " compares two texts, and pair is joint"),
+        "leave pair out, or say apart");
   }
   if (tags && (of_pairs || head.pair() == "apart" || !head.pooling().empty())) {
-    return Wrong(field,
-                 "this head answers for a whole text, and the task is tagging",
-                 "say kind: linear or mlp, without pair and pooling");
+    return WrongTask(
+        field, "this head answers for a whole text, and the task is tagging",
+        "say kind: linear or mlp, without pair and pooling");
   }
   if (kind == "cosine" && !task.empty() && task != "regression") {
-    return Wrong(field + ".kind",
-                 absl::StrCat("cosine gives a number, and the task is ", task),
-                 "say task: regression in its data, or inner_product");
+    return WrongTask(
+        field + ".kind",
+        absl::StrCat("cosine gives a number, and the task is ", task),
+        "say task: regression in its data, or inner_product");
   }
   return absl::OkStatus();
 }
@@ -71,19 +73,19 @@ absl::Status CheckHead(const v1::HeadSpec& head, const std::string& task,
       CheckWord(SettingOf("head.pooling"), head.pooling(), field + ".pooling"));
   if (head.scale() != 0.0 &&
       (kind != "cosine" || !std::isfinite(head.scale()) || head.scale() < 0)) {
-    return Wrong(field + ".scale", "scale is of cosine, and over 0",
-                 "leave it out, or say kind: cosine and a number over 0");
+    return WrongTask(field + ".scale", "scale is of cosine, and over 0",
+                     "leave it out, or say kind: cosine and a number over 0");
   }
   const bool mlp = kind == "mlp";
   if (head.hidden() != 0 &&
       (!mlp || head.hidden() < 0 || head.hidden() > kMostHidden)) {
-    return Wrong(field + ".hidden", "hidden is of mlp, 1 to 65536",
-                 "leave it out, or say kind: mlp and a width");
+    return WrongTask(field + ".hidden", "hidden is of mlp, 1 to 65536",
+                     "leave it out, or say kind: mlp and a width");
   }
   if (head.has_dropout() &&
       (!mlp || !(head.dropout() >= 0.0 && head.dropout() < 1.0))) {
-    return Wrong(field + ".dropout", "dropout is of mlp, 0 to below 1",
-                 "leave it out, or say kind: mlp and a share");
+    return WrongTask(field + ".dropout", "dropout is of mlp, 0 to below 1",
+                     "leave it out, or say kind: mlp and a share");
   }
   return CheckHeadFits(head, task, field);
 }
@@ -96,12 +98,12 @@ absl::Status CheckLoss(const v1::TaskSpec& task, const std::string& field) {
   const std::string& kind = task.data().task();
   const bool numbers = kind == "regression" || task.head().kind() == "cosine";
   if (task.loss() == "cross_entropy" && numbers) {
-    return Wrong(field,
-                 "cross_entropy is of classes, and this task has numbers",
-                 "say squared_error, or leave it out");
+    return WrongTask(field,
+                     "cross_entropy is of classes, and this task has numbers",
+                     "say squared_error, or leave it out");
   }
   if (task.loss() == "squared_error" && !kind.empty() && !numbers) {
-    return Wrong(
+    return WrongTask(
         field,
         absl::StrCat("squared_error is of numbers, and the task is ", kind),
         "say cross_entropy, or leave it out");
@@ -113,8 +115,8 @@ absl::Status CheckWeights(const v1::TaskSpec& task, const std::string& field) {
   for (const auto& [name, value] : {std::pair(".share", task.share()),
                                     {".loss_weight", task.loss_weight()}}) {
     if (std::isfinite(value) && value >= 0.0) continue;
-    return Wrong(field + name, absl::StrCat(field, name, " is ", value),
-                 "give a finite number over 0");
+    return WrongTask(field + name, absl::StrCat(field, name, " is ", value),
+                     "give a finite number over 0");
   }
   return absl::OkStatus();
 }
@@ -122,23 +124,23 @@ absl::Status CheckWeights(const v1::TaskSpec& task, const std::string& field) {
 absl::Status CheckTask(const v1::TaskSpec& task, const ModelShape& shape,
                        const std::string& field) {
   if (!IsTaskName(task.name())) {
-    return Wrong(
+    return WrongTask(
         field + ".name",
         absl::StrCat("'", task.name().substr(0, 40), "' is no name of a task"),
         "take 1 to 32 of a-z, 0-9, _ and -, first a letter; mean and "
         "test are taken");
   }
   if (task.data().id().empty()) {
-    return Wrong(field + ".data.id",
-                 absl::StrCat("the task ", task.name(), " has no data set"),
-                 "name one: data: {id: …}");
+    return WrongTask(field + ".data.id",
+                     absl::StrCat("the task ", task.name(), " has no data set"),
+                     "name one: data: {id: …}");
   }
   RETURN_IF_ERROR(CheckHead(task.head(), task.data().task(), field + ".head"));
   RETURN_IF_ERROR(CheckLoss(task, field + ".loss"));
   RETURN_IF_ERROR(CheckWeights(task, field));
   if (task.freeze_size() > kMostFreeze) {
-    return Wrong(field + ".freeze", "it names too many modules",
-                 absl::StrCat("name at most ", kMostFreeze, " selectors"));
+    return WrongTask(field + ".freeze", "it names too many modules",
+                     absl::StrCat("name at most ", kMostFreeze, " selectors"));
   }
   for (int i = 0; i < task.freeze_size(); ++i) {
     RETURN_IF_ERROR(SelectModules(shape, task.freeze(i),
@@ -153,16 +155,17 @@ absl::Status CheckShares(const v1::StudySpec& spec) {
       spec.tasks(), [](const v1::TaskSpec& task) { return task.share() > 0; });
   if (given == 0) return absl::OkStatus();
   if (spec.training().task_mixing() == "joined") {
-    return Wrong("tasks[0].share",
-                 "joined sets are drawn from as one, and a task has a share",
-                 "leave shares out, or say task_mixing: random");
+    return WrongTask(
+        "tasks[0].share",
+        "joined sets are drawn from as one, and a task has a share",
+        "leave shares out, or say task_mixing: random");
   }
   for (int i = 0; i < spec.tasks_size(); ++i) {
     if (spec.tasks(i).share() > 0) continue;
-    return Wrong(absl::StrCat("tasks[", i, "].share"),
-                 absl::StrCat("the task ", spec.tasks(i).name(),
-                              " has no share, and others have one"),
-                 "give all tasks one over 0, or none");
+    return WrongTask(absl::StrCat("tasks[", i, "].share"),
+                     absl::StrCat("the task ", spec.tasks(i).name(),
+                                  " has no share, and others have one"),
+                     "give all tasks one over 0, or none");
   }
   return absl::OkStatus();
 }
@@ -193,7 +196,8 @@ absl::Status CheckMetric(const std::string& metric, const ModelShape& shape,
                    field);
 }
 
-absl::Status CheckMetrics(const v1::StudySpec& spec, const ModelShape& shape) {
+absl::Status CheckTaskMetrics(const v1::StudySpec& spec,
+                              const ModelShape& shape) {
   for (int i = 0; i < spec.objectives_size(); ++i) {
     RETURN_IF_ERROR(CheckMetric(spec.objectives(i).metric(), shape,
                                 absl::StrCat("objectives[", i, "].metric")));
@@ -214,16 +218,16 @@ absl::Status CheckMixing(const v1::StudySpec& spec) {
   const bool operates = !surgery.empty() && surgery != "none";
   if (spec.tasks_size() == 0) {
     if (!operates && training.task_mixing().empty()) return absl::OkStatus();
-    return Wrong(
+    return WrongTask(
         operates ? "training.gradient_surgery" : "training.task_mixing",
         "the study has no tasks to mix",
         "list them under tasks, or leave it out");
   }
   if (operates && training.task_mixing() != "joined" &&
       training.accumulation() < 2) {
-    return Wrong("training.gradient_surgery",
-                 "each step has one batch, of one task: no gradients meet",
-                 "say task_mixing: joined, or accumulation: 2 or more");
+    return WrongTask("training.gradient_surgery",
+                     "each step has one batch, of one task: no gradients meet",
+                     "say task_mixing: joined, or accumulation: 2 or more");
   }
   return absl::OkStatus();
 }
@@ -243,29 +247,30 @@ absl::Status CheckTasks(const v1::StudySpec& spec, const ModelShape& shape) {
                      "training.head");
   }
   if (spec.tasks_size() > kMostTasks) {
-    return Wrong("tasks",
-                 absl::StrCat("there are ", spec.tasks_size(), " tasks"),
-                 absl::StrCat("list at most ", kMostTasks));
+    return WrongTask("tasks",
+                     absl::StrCat("there are ", spec.tasks_size(), " tasks"),
+                     absl::StrCat("list at most ", kMostTasks));
   }
   for (const auto& [given, field] :
        {std::pair(spec.has_data(), "data"),
         {spec.training().has_head(), "training.head"},
         {spec.training().also_evaluate_size() > 0, "training.also_evaluate"}}) {
     if (!given) continue;
-    return Wrong(field, absl::StrCat(field, " is of a study without tasks"),
-                 "give data and head within each of tasks");
+    return WrongTask(field, absl::StrCat(field, " is of a study without tasks"),
+                     "give data and head within each of tasks");
   }
   std::set<std::string> seen;
   for (int i = 0; i < spec.tasks_size(); ++i) {
     const std::string field = absl::StrCat("tasks[", i, "]");
     RETURN_IF_ERROR(CheckTask(spec.tasks(i), shape, field));
     if (seen.insert(spec.tasks(i).name()).second) continue;
-    return Wrong(field + ".name",
-                 absl::StrCat("two tasks are called ", spec.tasks(i).name()),
-                 "give each a name of its own");
+    return WrongTask(
+        field + ".name",
+        absl::StrCat("two tasks are called ", spec.tasks(i).name()),
+        "give each a name of its own");
   }
   RETURN_IF_ERROR(CheckShares(spec));
-  return CheckMetrics(spec, shape);
+  return CheckTaskMetrics(spec, shape);
 }
 
 void ResolveFreeze(const ModelShape& shape, v1::TaskSpec& task) {

@@ -24,11 +24,12 @@ absl::Status CheckNumber(const SettingRow& row, double number,
   return CheckSetting(row, value, field);
 }
 
-bool IsWhole(double number) { return std::trunc(number) == number; }
+bool IsWholeSetting(double number) { return std::trunc(number) == number; }
 
 // `field` is the domain's.
-absl::Status CheckKind(const SettingRow& row, const v1::ParameterSpace& asked,
-                       const std::string& field) {
+absl::Status CheckSettingKind(const SettingRow& row,
+                              const v1::ParameterSpace& asked,
+                              const std::string& field) {
   if (row.kind == SettingKind::kWord) {
     return MakeError(
         ErrorId::kRequestInvalid,
@@ -38,10 +39,10 @@ absl::Status CheckKind(const SettingRow& row, const v1::ParameterSpace& asked,
   }
   if (row.kind == SettingKind::kNumber) return absl::OkStatus();
   const v1::FloatRange& range = asked.float_();
-  const bool whole =
-      !asked.has_log_uniform() &&
-      (!asked.has_float_() ||
-       (range.step() >= 1.0 && IsWhole(range.step()) && IsWhole(range.lo())));
+  const bool whole = !asked.has_log_uniform() &&
+                     (!asked.has_float_() ||
+                      (range.step() >= 1.0 && IsWholeSetting(range.step()) &&
+                       IsWholeSetting(range.lo())));
   if (whole) return absl::OkStatus();
   return MakeError(ErrorId::kRequestInvalid,
                    absl::StrCat("the parameter ", asked.name(),
@@ -67,8 +68,9 @@ absl::Status CheckChoices(const SettingRow& row,
   return absl::OkStatus();
 }
 
-absl::Status CheckDomain(const SettingRow& row, const v1::ParameterSpace& asked,
-                         const std::string& field) {
+absl::Status CheckSettingDomain(const SettingRow& row,
+                                const v1::ParameterSpace& asked,
+                                const std::string& field) {
   switch (asked.domain_case()) {
     case v1::ParameterSpace::kChoices:
       return CheckChoices(row, asked.choices(), field);
@@ -77,7 +79,7 @@ absl::Status CheckDomain(const SettingRow& row, const v1::ParameterSpace& asked,
     default:
       break;
   }
-  RETURN_IF_ERROR(CheckKind(row, asked, field));
+  RETURN_IF_ERROR(CheckSettingKind(row, asked, field));
   for (int i = 0; i < asked.levels().rates_size(); ++i) {
     RETURN_IF_ERROR(CheckNumber(row, asked.levels().rates(i),
                                 absl::StrCat(field, ".levels.rates[", i, "]")));
@@ -125,9 +127,10 @@ absl::Status CheckUntypedSettings(const v1::StudySpec& spec) {
     const v1::ParameterSpace& asked = spec.space().parameters(i);
     const SettingRow* const row = FindSearchedSetting(asked.name());
     if (row == nullptr) continue;
-    RETURN_IF_ERROR(WithWayOut(
-        CheckDomain(*row, asked, absl::StrCat("space.parameters[", i, "]")),
-        "the parameter"));
+    RETURN_IF_ERROR(
+        WithWayOut(CheckSettingDomain(
+                       *row, asked, absl::StrCat("space.parameters[", i, "]")),
+                   "the parameter"));
   }
   return absl::OkStatus();
 }

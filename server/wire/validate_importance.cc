@@ -14,15 +14,16 @@
 namespace frostline::server {
 namespace {
 
-constexpr std::size_t kMaxNameBytes = 256;  // of a metric, or of a parameter
+constexpr std::size_t kMaxStudyNameBytes =
+    256;  // of a metric, or of a parameter
 
 absl::Status CheckOptions(const v1::ImportanceOptions& options) {
   RETURN_IF_ERROR(
-      CheckBytes(options.evaluator(), kMaxNameBytes, "options.evaluator"));
+      CheckBytes(options.evaluator(), kMaxStudyNameBytes, "options.evaluator"));
   RETURN_IF_ERROR(
-      CheckBytes(options.target(), kMaxNameBytes, "options.target"));
+      CheckBytes(options.target(), kMaxStudyNameBytes, "options.target"));
   RETURN_IF_ERROR(
-      CheckBytes(options.best_by(), kMaxNameBytes, "options.best_by"));
+      CheckBytes(options.best_by(), kMaxStudyNameBytes, "options.best_by"));
   RETURN_IF_ERROR(CheckRange(options.at_step(), 0,
                              std::numeric_limits<std::int64_t>::max(),
                              "options.at_step"));
@@ -57,8 +58,8 @@ absl::Status Validate(const v1::GetMarginalsRequest& request) {
 
 absl::Status Validate(const v1::GetPairMarginalRequest& request) {
   RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
-  RETURN_IF_ERROR(CheckBytes(request.first(), kMaxNameBytes, "first"));
-  RETURN_IF_ERROR(CheckBytes(request.second(), kMaxNameBytes, "second"));
+  RETURN_IF_ERROR(CheckBytes(request.first(), kMaxStudyNameBytes, "first"));
+  RETURN_IF_ERROR(CheckBytes(request.second(), kMaxStudyNameBytes, "second"));
   return CheckOptions(request.options());
 }
 
@@ -93,9 +94,9 @@ absl::Status Validate(const v1::CompareTrialsRequest& request) {
       RETURN_IF_ERROR(CheckTrialName(trial, "contenders.trials"));
     }
     RETURN_IF_ERROR(
-        CheckBytes(contender.name(), kMaxNameBytes, "contenders.name"));
+        CheckBytes(contender.name(), kMaxStudyNameBytes, "contenders.name"));
   }
-  RETURN_IF_ERROR(CheckBytes(request.metric(), kMaxNameBytes, "metric"));
+  RETURN_IF_ERROR(CheckBytes(request.metric(), kMaxStudyNameBytes, "metric"));
   RETURN_IF_ERROR(CheckBytes(request.set(), kMaxSetNameBytes, "set"));
   RETURN_IF_ERROR(CheckBytes(request.task(), kMaxSetNameBytes, "task"));
   if (std::isfinite(request.margin()) && request.margin() >= 0.0) {
@@ -129,7 +130,7 @@ absl::Status Validate(const v1::GetPlanRivalsRequest& request) {
 
 absl::Status Validate(const v1::GetPlanVerificationRequest& request) {
   RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
-  return CheckBytes(request.batch(), kMaxNameBytes, "batch");
+  return CheckBytes(request.batch(), kMaxStudyNameBytes, "batch");
 }
 
 }  // namespace frostline::server

@@ -9,13 +9,13 @@
 namespace frostline::statistics {
 namespace {
 
-constexpr int kHalvings = 100;
+constexpr int kProportionHalvings = 100;
 constexpr double kNearOne = 1.0 - 1e-12;
 
 // Where `holds` becomes true between low, where it is not, and high.
 template <typename Holds>
 double Turn(double low, double high, Holds holds) {
-  for (int i = 0; i < kHalvings; ++i) {
+  for (int i = 0; i < kProportionHalvings; ++i) {
     const double middle = low + (high - low) / 2.0;
     (holds(middle) ? high : low) = middle;
   }

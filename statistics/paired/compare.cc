@@ -15,7 +15,7 @@
 namespace frostline::statistics {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoComparison = std::numeric_limits<double>::quiet_NaN();
 
 struct Task {
   PairJudged judged;
@@ -90,7 +90,7 @@ double TwoSided(const ShiftTests& shifts) {
 double MeanDifference(const RunPairs& runs) {
   double sum = 0.0;
   for (const auto& [first, second] : runs) sum += second->value - first->value;
-  return runs.empty() ? kNan : sum / static_cast<double>(runs.size());
+  return runs.empty() ? kNoComparison : sum / static_cast<double>(runs.size());
 }
 
 // The noise of blocks of the whole family or, where not all have the same
@@ -124,8 +124,8 @@ void Judge(const Question& question, const Noise& family,
       NormalQuantile(0.5 + (1.0 - kLevel) / 2.0) * examples.deviation;
   const Noise noise = NoiseOf(task.runs, family).OfDifference();
   const bool seeds = judged.pairs > 0 && noise.known();
-  judged.seed_p = kNan;
-  judged.seed_noise = seeds ? noise.Reach(1.0 - kLevel, pairs) : kNan;
+  judged.seed_p = kNoComparison;
+  judged.seed_noise = seeds ? noise.Reach(1.0 - kLevel, pairs) : kNoComparison;
   ShiftTests shifts = examples.shifts;
   Spread spread;
   if (!std::isnan(examples.deviation)) {
@@ -142,8 +142,8 @@ void Judge(const Question& question, const Noise& family,
                        spread.freedom());
     judged.p = TwoSided(shifts);
   }
-  judged.interval = {kNan, kNan};
-  judged.worse_p = judged.apart_p = judged.smallest = kNan;
+  judged.interval = {kNoComparison, kNoComparison};
+  judged.worse_p = judged.apart_p = judged.smallest = kNoComparison;
   // Nothing has shown how far apart they might be.
   if (judged.method == Method::kNone || !(spread.variance > 0.0)) return;
   judged.interval = shifts.interval(1.0 - kLevel);

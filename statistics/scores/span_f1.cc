@@ -29,7 +29,7 @@ bool Ends(char prefix) {
   return prefix == 'E' || prefix == 'S' || prefix == 'L' || prefix == 'U';
 }
 
-double Ratio(std::uint64_t part, std::uint64_t whole) {
+double SpanRatio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0.0
                     : static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -85,9 +85,11 @@ void SpanF1::Add(std::span<const std::int32_t> truth,
   counts_.AddTimes({both.size(), wanted_spans.size(), got_spans.size()}, 1);
 }
 
-double SpanCounts::Precision() const { return Ratio(right, predicted); }
-double SpanCounts::Recall() const { return Ratio(right, truth); }
-double SpanCounts::F1() const { return Ratio(2 * right, truth + predicted); }
+double SpanCounts::Precision() const { return SpanRatio(right, predicted); }
+double SpanCounts::Recall() const { return SpanRatio(right, truth); }
+double SpanCounts::F1() const {
+  return SpanRatio(2 * right, truth + predicted);
+}
 
 void SpanCounts::AddTimes(const SpanCounts& counts, std::uint64_t times) {
   right += counts.right * times;

@@ -102,8 +102,8 @@ absl::Status CheckPlace(const std::string& path) {
                 absl::StrCat(path, " is there already"), fix);
 }
 
-absl::StatusOr<BackupReport> CopyAndCheck(const std::string& from,
-                                          const std::string& to) {
+absl::StatusOr<BackupReport> CopyAndCheckRestored(const std::string& from,
+                                                  const std::string& to) {
   std::error_code error;
   RETURN_IF_ERROR(CreateFile(to));
   fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
@@ -142,7 +142,8 @@ absl::StatusOr<BackupReport> RestoreBackup(const std::string& backup_file,
   const std::string partial = path + ".partial";
   std::error_code ignored;  // of a restore that was killed
   fs::remove(partial, ignored);
-  absl::StatusOr<BackupReport> report = CopyAndCheck(backup_file, partial);
+  absl::StatusOr<BackupReport> report =
+      CopyAndCheckRestored(backup_file, partial);
   absl::Status status = report.status();
   if (status.ok()) status = RenameFile(partial, path);
   if (!status.ok()) {

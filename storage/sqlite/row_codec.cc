@@ -24,7 +24,7 @@ void BindAll(const Columns& columns, const Row& row, ColumnWriter& writer) {
 }
 
 template <typename Columns, typename Row>
-void ReadAll(const Columns& columns, ColumnReader& reader, Row& row) {
+void ReadAllFields(const Columns& columns, ColumnReader& reader, Row& row) {
   ForEachColumn(columns, [&](const auto& column) {
     reader.Require(ReadColumn(column, reader, row));
   });
@@ -118,14 +118,14 @@ absl::StatusOr<Row> ReadRow(const Statement& statement) {
   using Columns = RowColumns<Row>;
   Row row;
   ColumnReader reader(statement);
-  ReadAll(Columns::kKey, reader, row);
+  ReadAllFields(Columns::kKey, reader, row);
   if constexpr (Columns::kKeyIsGiven) reader.Unsealed();
   if constexpr (kHasFixed<Row>) {
-    ReadAll(Columns::kFixed, reader, row);
+    ReadAllFields(Columns::kFixed, reader, row);
     reader.Seal();
     MixKey(row, reader);
   }
-  ReadAll(Columns::kChanging, reader, row);
+  ReadAllFields(Columns::kChanging, reader, row);
   reader.Seal();
   if (reader.intact()) return row;
   return StoreCorrupt(

@@ -33,7 +33,7 @@ using ::testing::HasSubstr;
 constexpr char kTrial[] = "studies/a/trials/0";
 
 // Says "tick 1", "tick 2" until the file STOP is there.
-constexpr char kTrainer[] = R"(#!/bin/sh
+constexpr char kLoggingTrainer[] = R"(#!/bin/sh
 while read -r line; do
   case "$line" in
     *'"trial"'*)
@@ -63,7 +63,7 @@ class LogFlowTest : public ::testing::Test {
  protected:
   void StartTrial(const std::string& keep = "useful") {
     ASSERT_OK(world_.CreateStudy(server::ExampleStudy("a", 1)));
-    std::string script = kTrainer;
+    std::string script = kLoggingTrainer;
     script.replace(script.find("STOP"), 4, Path("stop"));
     std::ofstream(Path("ticks.sh")) << script;
     keep_ = keep;

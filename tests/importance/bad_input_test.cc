@@ -8,12 +8,12 @@
 
 #include "importance/evaluator.h"
 #include "tests/importance/trials.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::importance {
 namespace {
 
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -73,18 +73,18 @@ class BadInput : public testing::TestWithParam<std::string> {
   }
 };
 
-double Slope(const Point& point, Rng& rng) {
+double BadSlope(const Point& point, Rng& rng) {
   return point[0] + 0.1 * rng.Normal();
 }
 
 TEST_P(BadInput, TooFewTrialsAreSaidToBeTooFew) {
   const Space space = LevelSpace(3, 7);
   for (const int trials : {0, 1, 2, kMinTrials - 1}) {
-    EXPECT_THAT(Explain(space, UniformTrials(space, trials, Slope)),
+    EXPECT_THAT(Explain(space, UniformTrials(space, trials, BadSlope)),
                 FailsWith(ErrorId::kTrialsTooFew))
         << trials;
   }
-  ExpectSoundReport(space, UniformTrials(space, kMinTrials, Slope));
+  ExpectSoundReport(space, UniformTrials(space, kMinTrials, BadSlope));
 }
 
 TEST_P(BadInput, AConstantTargetHasNothingToExplain) {
@@ -98,7 +98,7 @@ TEST_P(BadInput, AConstantTargetHasNothingToExplain) {
 
 TEST_P(BadInput, TargetsThatAreNoNumbersAreLeftOut) {
   const Space space = LevelSpace(3, 7);
-  History history = UniformTrials(space, 40, Slope);
+  History history = UniformTrials(space, 40, BadSlope);
   const Point point = {1, 2, 3};
   history.Put(Succeeded(40, point, kNaN));
   history.Put(Succeeded(41, point, kInfinity));
@@ -119,7 +119,7 @@ TEST_P(BadInput, NoFiniteTargetAtAllIsTooFewTrials) {
 
 TEST_P(BadInput, ALevelThatWasNeverTried) {
   const Space space = LevelSpace(3, 7);
-  const History all = UniformTrials(space, 80, Slope);
+  const History all = UniformTrials(space, 80, BadSlope);
   History history;
   for (const Observation& trial : all.trials()) {
     if (trial.point[0] != 4.0) history.Put(trial);
@@ -188,7 +188,7 @@ TEST_P(BadInput, HugeAndTinyTargets) {
         }));
   }
   // One trial that is off by everything there is.
-  History history = UniformTrials(space, 60, Slope);
+  History history = UniformTrials(space, 60, BadSlope);
   history.Put(Succeeded(60, {0, 0, 0}, 1.7e308));
   history.Put(Succeeded(61, {0, 0, 1}, -1.7e308));
   ExpectSoundReport(space, history);
@@ -235,7 +235,7 @@ TEST_P(BadInput, ASpaceWithoutParameters) {
 
 TEST_P(BadInput, FarMoreParametersThanTrials) {
   const Space space = LevelSpace(300, 3);
-  ExpectSoundReport(space, UniformTrials(space, 12, Slope));
+  ExpectSoundReport(space, UniformTrials(space, 12, BadSlope));
 }
 
 INSTANTIATE_TEST_SUITE_P(Evaluators, BadInput,

@@ -6,12 +6,12 @@
 
 #include "importance/evaluator.h"
 #include "tests/importance/trials.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::importance {
 namespace {
 
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
 using Where = std::function<bool(const Point&)>;
 
 // What the first parameter has no hand in, but for where it diverges.

@@ -5,26 +5,25 @@
 
 #include "importance/evaluator.h"
 #include "tests/importance/trials.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::importance {
 namespace {
 
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
-
-EvaluateOptions Quick() {
+EvaluateOptions QuickOptions() {
   EvaluateOptions options;
   options.trees = 16;
   options.bootstraps = 8;
   return options;
 }
 
-double Slope(const Point& point, Rng& rng) {
+double EvaluatedSlope(const Point& point, Rng& rng) {
   return point[0] + 0.3 * point[1] + 0.1 * rng.Normal();
 }
 
 // Every number of a report, in order.
-std::vector<double> NumbersOf(const Report& report) {
+std::vector<double> ReportNumbersOf(const Report& report) {
   std::vector<double> numbers = {report.out_of_bag_r2, report.noise_variance};
   const auto add = [&numbers](const Interval& i) {
     numbers.insert(numbers.end(), {i.value, i.lo80, i.hi80, i.lo95, i.hi95});
@@ -46,20 +45,20 @@ std::vector<double> NumbersOf(const Report& report) {
 }
 
 bool SameBits(const Report& a, const Report& b) {
-  const auto x = NumbersOf(a), y = NumbersOf(b);
+  const auto x = ReportNumbersOf(a), y = ReportNumbersOf(b);
   return x.size() == y.size() &&
          std::memcmp(x.data(), y.data(), x.size() * sizeof(double)) == 0;
 }
 
 TEST(Evaluate, IsTheSameToTheBitEveryTime) {
   const Space space = LevelSpace(4, 7);
-  const History history = UniformTrials(space, 60, Slope);
+  const History history = UniformTrials(space, 60, EvaluatedSlope);
   ASSERT_OK_AND_ASSIGN(const Report one,
-                       Evaluate(space, kLoss, history, Quick()));
+                       Evaluate(space, kLoss, history, QuickOptions()));
   ASSERT_OK_AND_ASSIGN(const Report two,
-                       Evaluate(space, kLoss, history, Quick()));
+                       Evaluate(space, kLoss, history, QuickOptions()));
   EXPECT_TRUE(SameBits(one, two));
-  EvaluateOptions other = Quick();
+  EvaluateOptions other = QuickOptions();
   other.seed = 1;
   ASSERT_OK_AND_ASSIGN(const Report three,
                        Evaluate(space, kLoss, history, other));
@@ -67,15 +66,15 @@ TEST(Evaluate, IsTheSameToTheBitEveryTime) {
 }
 
 // All four at level 3 or above together: no sum of pairs says so.
-double Corner(const Point& p, Rng& rng) {
+double EvaluatedCorner(const Point& p, Rng& rng) {
   const bool falls = p[0] >= 3 && p[1] >= 3 && p[2] >= 3 && p[3] >= 3;
   return (falls ? 1.0 : 0.0) + 0.05 * rng.Normal();
 }
 
 TEST(Evaluate, IsTheSameToTheBitForAnyNumberOfThreads) {
   const Space space = LevelSpace(4, 7);
-  const History history = UniformTrials(space, 300, Corner);
-  EvaluateOptions options = Quick();
+  const History history = UniformTrials(space, 300, EvaluatedCorner);
+  EvaluateOptions options = QuickOptions();
   options.threads = 1;
   ASSERT_OK_AND_ASSIGN(const Report one,
                        Evaluate(space, kLoss, history, options));
@@ -91,7 +90,7 @@ TEST(Evaluate, TheReportSaysWhatCarriedItAndHowMuchIsNoise) {
   const History history = UniformTrials(
       space, 300, [](const Point& p, Rng& r) { return p[0] + r.Normal(); });
   ASSERT_OK_AND_ASSIGN(const Report report,
-                       Evaluate(space, kLoss, history, Quick()));
+                       Evaluate(space, kLoss, history, QuickOptions()));
   ASSERT_EQ(report.carried_by.size(), 4u);
   EXPECT_EQ(report.carried_by[0].first, "main effects");
   EXPECT_EQ(report.carried_by[2].first, "gaussian process");
@@ -109,26 +108,26 @@ TEST(Evaluate, TheReportSaysWhatCarriedItAndHowMuchIsNoise) {
 
 TEST(Evaluate, TheOrderInWhichTrialsWereSeenDoesNotMatter) {
   const Space space = LevelSpace(4, 7);
-  const History history = UniformTrials(space, 60, Slope);
+  const History history = UniformTrials(space, 60, EvaluatedSlope);
   History backwards;
   for (std::size_t i = history.size(); i-- > 0;) {
     backwards.Put(history.trials()[i]);
   }
-  EXPECT_TRUE(SameBits(*Evaluate(space, kLoss, history, Quick()),
-                       *Evaluate(space, kLoss, backwards, Quick())));
+  EXPECT_TRUE(SameBits(*Evaluate(space, kLoss, history, QuickOptions()),
+                       *Evaluate(space, kLoss, backwards, QuickOptions())));
 }
 
 TEST(Evaluate, NoUnitSizeOrDirectionOfTheTargetMatters) {
   const Space space = LevelSpace(4, 7);
-  const History history = UniformTrials(space, 60, Slope);
+  const History history = UniformTrials(space, 60, EvaluatedSlope);
   History scaled;
   for (Observation trial : history.trials()) {
     trial.values[0] = -trial.values[0] * 0x1p900;
     scaled.Put(trial);
   }
-  Report one = *Evaluate(space, kLoss, history, Quick());
+  Report one = *Evaluate(space, kLoss, history, QuickOptions());
   Report two =
-      *Evaluate(space, {{"acc", Direction::kMaximize}}, scaled, Quick());
+      *Evaluate(space, {{"acc", Direction::kMaximize}}, scaled, QuickOptions());
   one.noise_variance = two.noise_variance = 0.0;  // in units of the target
   EXPECT_TRUE(SameBits(one, two));
 }
@@ -146,7 +145,9 @@ TEST(Evaluate, NoNameOfAnyChoiceMatters) {
       trial.point[0] = renamed[static_cast<std::size_t>(trial.point[0])];
       other.Put(trial);
     }
-    return Evaluate(space, kLoss, other, Quick())->parameters[0].main.value;
+    return Evaluate(space, kLoss, other, QuickOptions())
+        ->parameters[0]
+        .main.value;
   };
   EXPECT_NEAR(share({0, 1, 2, 3}), share({2, 0, 3, 1}), 0.02);
 }
@@ -161,7 +162,7 @@ TEST(Evaluate, SharesAreSharesWhateverTheTrials) {
         },
         seed);
     ASSERT_OK_AND_ASSIGN(const Report report,
-                         Evaluate(space, kLoss, history, Quick()));
+                         Evaluate(space, kLoss, history, QuickOptions()));
     double sum = report.unexplained.value;
     for (const auto& one : report.parameters) {
       sum += one.main.value;
@@ -180,7 +181,7 @@ TEST(Evaluate, SharesAreSharesWhateverTheTrials) {
 
 TEST(Evaluate, OnlyFiniteResultsOfTheSpaceAreUsed) {
   const Space space = LevelSpace(2, 7);
-  History history = UniformTrials(space, 20, Slope);
+  History history = UniformTrials(space, 20, EvaluatedSlope);
   Observation odd = Succeeded(20, {9, 0}, 1.0);  // no such level
   history.Put(odd);
   odd = Succeeded(21, {1, 0}, std::numeric_limits<double>::infinity());
@@ -192,29 +193,31 @@ TEST(Evaluate, OnlyFiniteResultsOfTheSpaceAreUsed) {
   odd.state = TrialState::kRunning;
   history.Put(odd);
   ASSERT_OK_AND_ASSIGN(const Report report,
-                       Evaluate(space, kLoss, history, Quick()));
+                       Evaluate(space, kLoss, history, QuickOptions()));
   EXPECT_EQ(report.trials_used, 20);
   EXPECT_EQ(report.trials_left_out, 3);
 }
 
 TEST(Evaluate, TooFewOrConstantTrialsAreSaidToBeSo) {
   const Space space = LevelSpace(2, 7);
-  EXPECT_THAT(Evaluate(space, kLoss, UniformTrials(space, 7, Slope), Quick()),
+  EXPECT_THAT(Evaluate(space, kLoss, UniformTrials(space, 7, EvaluatedSlope),
+                       QuickOptions()),
               FailsWith(ErrorId::kTrialsTooFew));
-  EXPECT_OK(Evaluate(space, kLoss, UniformTrials(space, 8, Slope), Quick()));
-  EXPECT_THAT(Evaluate(space, kLoss, History(), Quick()),
+  EXPECT_OK(Evaluate(space, kLoss, UniformTrials(space, 8, EvaluatedSlope),
+                     QuickOptions()));
+  EXPECT_THAT(Evaluate(space, kLoss, History(), QuickOptions()),
               FailsWith(ErrorId::kTrialsTooFew));
   const auto constant = [](const Point&, Rng&) { return 0.25; };
-  EXPECT_THAT(
-      Evaluate(space, kLoss, UniformTrials(space, 50, constant), Quick()),
-      FailsWith(ErrorId::kTargetConstant));
+  EXPECT_THAT(Evaluate(space, kLoss, UniformTrials(space, 50, constant),
+                       QuickOptions()),
+              FailsWith(ErrorId::kTargetConstant));
 }
 
 TEST(Evaluate, OptionsOutOfRangeAreRefusedByName) {
   const Space space = LevelSpace(2, 7);
-  const History history = UniformTrials(space, 20, Slope);
+  const History history = UniformTrials(space, 20, EvaluatedSlope);
   const auto evaluate = [&](auto change) {
-    EvaluateOptions options = Quick();
+    EvaluateOptions options = QuickOptions();
     change(options);
     return Evaluate(space, kLoss, history, options);
   };
@@ -244,7 +247,7 @@ TEST(Evaluate, TheTargetAndTheQuantileChooseWhatIsExplained) {
   }
   const std::vector<Objective> both = {{"loss", Direction::kMinimize},
                                        {"acc", Direction::kMaximize}};
-  EvaluateOptions options = Quick();
+  EvaluateOptions options = QuickOptions();
   EXPECT_EQ(Evaluate(space, both, history, options)->parameters[0].rank, 1);
   options.target = "acc";
   ASSERT_OK_AND_ASSIGN(Report report, Evaluate(space, both, history, options));
@@ -268,13 +271,13 @@ TEST(Evaluate, RepeatedPointsTellTheNoise) {
                           i % 2 * 100.0 + (i % 4 < 2 ? 1.0 : -1.0)));
   }
   ASSERT_OK_AND_ASSIGN(const Report report,
-                       Evaluate(space, kLoss, history, Quick()));
+                       Evaluate(space, kLoss, history, QuickOptions()));
   EXPECT_NEAR(report.noise_variance, 40.0 / 38.0, 1e-12);
   const Space wide({{"x", FloatRange{0, 1, 0, false}, {}}}, {}, {});
   const History unique =
       UniformTrials(wide, 20, [](const Point& p, Rng&) { return p[0]; });
-  EXPECT_TRUE(
-      std::isnan(Evaluate(wide, kLoss, unique, Quick())->noise_variance));
+  EXPECT_TRUE(std::isnan(
+      Evaluate(wide, kLoss, unique, QuickOptions())->noise_variance));
 }
 
 TEST(Evaluate, ConditionalAndFixedParametersAreDecomposedToo) {
@@ -289,7 +292,7 @@ TEST(Evaluate, ConditionalAndFixedParametersAreDecomposedToo) {
     return IsAbsent(p[1]) ? 0.0 : 1.0 + p[1];
   });
   ASSERT_OK_AND_ASSIGN(const Report report,
-                       Evaluate(space, kLoss, history, Quick()));
+                       Evaluate(space, kLoss, history, QuickOptions()));
   EXPECT_TRUE(std::isnan(report.parameters[0].direction));
   EXPECT_GT(report.parameters[0].total.value + report.parameters[1].total.value,
             0.9);
@@ -304,7 +307,7 @@ TEST(Evaluate, AGroupHasWhatItsParametersExplainAmongThemselves) {
            (p[1] - 2.0) * (p[4] - 2.0) / std::sqrt(2.0);
   });
   ASSERT_OK_AND_ASSIGN(const Report report,
-                       Evaluate(space, kLoss, history, Quick()));
+                       Evaluate(space, kLoss, history, QuickOptions()));
   ASSERT_EQ(report.groups.size(), 3u);
   EXPECT_EQ(report.groups[0].group, "lower");
   // Variances 8, 2 and 2; the last is of two groups.
@@ -318,7 +321,7 @@ TEST(Evaluate, PointsThatAreAllTheSameOneExplainNothing) {
   History history;
   for (int i = 0; i < 20; ++i) history.Put(Succeeded(i, {1, 1}, i % 3));
   ASSERT_OK_AND_ASSIGN(const Report report,
-                       Evaluate(space, kLoss, history, Quick()));
+                       Evaluate(space, kLoss, history, QuickOptions()));
   EXPECT_EQ(report.parameters[0].main.value, 0.0);
   EXPECT_EQ(report.unexplained.value, 1.0);
   EXPECT_FALSE(std::isnan(report.parameters[0].main.hi95));
@@ -329,7 +332,7 @@ TEST(Evaluate, PairsComeStrongestFirstAndCanBeLeftOut) {
   const History history = UniformTrials(space, 150, [](const Point& p, Rng&) {
     return (p[0] - 2.0) * (p[2] - 2.0);
   });
-  EvaluateOptions options = Quick();
+  EvaluateOptions options = QuickOptions();
   ASSERT_OK_AND_ASSIGN(Report report, Evaluate(space, kLoss, history, options));
   ASSERT_EQ(report.pairs.size(), 3u);
   EXPECT_EQ(report.pairs[0].first, 0);
@@ -352,7 +355,7 @@ TEST(Evaluate, RefusesAQuantileByAnotherObjectiveWhereItHasNone) {
     trial.values.push_back(i % 3);
     history.Put(std::move(trial));
   }
-  EvaluateOptions options = Quick();
+  EvaluateOptions options = QuickOptions();
   options.evaluator = "ped-anova";
   EXPECT_OK(Evaluate(space, both, history, options).status());
   options.best_by = "seconds";

@@ -12,6 +12,7 @@
 #include "importance/ranking/stability.h"
 #include "tests/importance/allocations.h"
 #include "tests/importance/trials.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 
@@ -23,8 +24,6 @@ constexpr int kParameters = 500;
 // Several copies of all values, and far fewer allocations than there are.
 constexpr std::int64_t kMostBytes = 8LL * 8 * kTrials * kParameters;
 constexpr std::int64_t kMostCalls = 1LL * kTrials * kParameters / 2;
-
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
 
 // Every third parameter is the rate of a layer by levels, every third one that
 // may be frozen, the others are numbers.

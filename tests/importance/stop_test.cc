@@ -16,6 +16,7 @@
 #include "tests/importance/allocations.h"
 #include "tests/importance/plan/plan_trials.h"
 #include "tests/importance/trials.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 
@@ -23,7 +24,6 @@ namespace frostline::importance {
 namespace {
 
 constexpr int kPlaces = 12;
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
 
 // A cliff, so that there is something for every part of an evaluator to do.
 History CliffTrials(const Space& space, int trials) {

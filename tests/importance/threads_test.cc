@@ -12,12 +12,11 @@
 #include "importance/forest/forest.h"
 #include "importance/measure/parallel.h"
 #include "tests/importance/trials.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::importance {
 namespace {
-
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
 
 TEST(ParallelFor, VisitsEveryIndexOnceWhateverTheThreads) {
   for (const int threads : {-1, 0, 1, 2, 8, 10'000}) {

@@ -8,27 +8,26 @@
 #include "importance/forest/fanova.h"
 #include "importance/forest/forest.h"
 #include "tests/importance/trials.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 
 namespace frostline::importance {
 namespace {
 
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
-
 // Terms that are centred over each of their levels, so that each one's
 // variance is its share: over 0 … 4, both tables have variance 2.
-double Linear(double level) { return level - 2.0; }
-double Bend(double level) {
+double LinearTruth(double level) { return level - 2.0; }
+double BendTruth(double level) {
   return std::sqrt(2.0 / 2.8) * ((level - 2.0) * (level - 2.0) - 2.0);
 }
 
-double Additive(const Point& p) {
-  return 3.0 * Linear(p[0]) + 2.0 * Bend(p[1]) + Linear(p[2]);
+double AdditiveTruth(const Point& p) {
+  return 3.0 * LinearTruth(p[0]) + 2.0 * BendTruth(p[1]) + LinearTruth(p[2]);
 }
 double WithInteractions(const Point& p) {
-  return 2.0 * Linear(p[0]) + Linear(p[0]) * Bend(p[1]) +
-         0.5 * Linear(p[0]) * Linear(p[1]) * Bend(p[2]);
+  return 2.0 * LinearTruth(p[0]) + LinearTruth(p[0]) * BendTruth(p[1]) +
+         0.5 * LinearTruth(p[0]) * LinearTruth(p[1]) * BendTruth(p[2]);
 }
 
 // On every point of the space a full tree is the function itself, and its
@@ -54,7 +53,7 @@ Shares ExactShares(const Space& space, double (*target)(const Point&)) {
 }
 
 TEST(Truths, AnAdditiveFunctionHasMainEffectsAlone) {
-  const Shares shares = ExactShares(LevelSpace(3, 5), Additive);
+  const Shares shares = ExactShares(LevelSpace(3, 5), AdditiveTruth);
   EXPECT_NEAR(shares.main[0], 9.0 / 14.0, 1e-9);
   EXPECT_NEAR(shares.main[1], 4.0 / 14.0, 1e-9);
   EXPECT_NEAR(shares.main[2], 1.0 / 14.0, 1e-9);
@@ -81,7 +80,7 @@ TEST(Truths, InteractionsOfTwoAndThreeAreToldApart) {
 TEST(Truths, FromUniformTrialsTheSharesComeOutAndTheRankingIsRight) {
   const Space space = LevelSpace(3, 5);
   const History history = UniformTrials(
-      space, 300, [](const Point& p, Rng&) { return Additive(p); });
+      space, 300, [](const Point& p, Rng&) { return AdditiveTruth(p); });
   EvaluateOptions options;
   options.bootstraps = 16;
   ASSERT_OK_AND_ASSIGN(const Report report,

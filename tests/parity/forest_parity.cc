@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kTolerance = 1e-10;
+constexpr double kForestTolerance = 1e-10;
 
 const json& ResultOf(const json& file, const std::string& version) {
   const json& result = file.at("results").at(version);
@@ -49,18 +49,18 @@ void CheckForest(const json& input, const json& recorded,
   for (std::size_t t = 0; t < trees.size(); ++t) {
     const importance::CubeTree cube(trees[t], columns);
     result.Near("variance", recorded.at("tree_total_variance")[t],
-                cube.variance(), kTolerance);
+                cube.variance(), kForestTolerance);
     for (std::size_t g = 0; g < groups.size(); ++g) {
       result.Near("marginal of " + params[g],
                   recorded.at("tree_marginal_variance").at(params[g])[t],
-                  cube.MarginalVariance(groups[g]), kTolerance);
+                  cube.MarginalVariance(groups[g]), kForestTolerance);
     }
     const json& pair = recorded.at("tree_pair_marginal_variance_first_two");
     if (pair.is_null()) continue;
     importance::ColumnGroup both = groups[0];
     both.insert(both.end(), groups[1].begin(), groups[1].end());
     result.Near("marginal of two", pair[t], cube.MarginalVariance(both),
-                kTolerance);
+                kForestTolerance);
   }
   const std::vector<double> shares =
       importance::CubeShares(trees, columns, groups);
@@ -69,10 +69,10 @@ void CheckForest(const json& input, const json& recorded,
   for (std::size_t g = 0; g < groups.size(); ++g) {
     result.Near("share of " + params[g],
                 recorded.at("importance_mean").at(params[g]), shares[g],
-                kTolerance);
+                kForestTolerance);
     if (!recorded.contains("mdi")) continue;
     result.Near("mdi of " + params[g], recorded["mdi"].at(params[g]),
-                impurity[g], kTolerance);
+                impurity[g], kForestTolerance);
   }
 }
 
@@ -83,7 +83,7 @@ void CheckFanova(const std::string& path, ParityResult& result) {
   }
 }
 
-const bool kRegistered =
+const bool kForestRegistered =
     RegisterParity("fanova", R"(fanova_[0-9].*\.json)", CheckFanova);
 
 }  // namespace

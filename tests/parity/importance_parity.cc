@@ -13,9 +13,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kTolerance = 1e-10;
+constexpr double kImportanceTolerance = 1e-10;
 
-importance::Tree TreeOf(const json& recorded) {
+importance::Tree ReportedTreeOf(const json& recorded) {
   importance::Tree tree;
   for (std::size_t i = 0; i < recorded.at("feature").size(); ++i) {
     importance::TreeNode node;
@@ -29,7 +29,7 @@ importance::Tree TreeOf(const json& recorded) {
   return tree;
 }
 
-void CheckFanova(const std::string& path, ParityResult& result) {
+void CheckReportedFanova(const std::string& path, ParityResult& result) {
   const json file = ReadJson(path);
   const json& input = file.at("input");
   Levels levels;
@@ -41,36 +41,37 @@ void CheckFanova(const std::string& path, ParityResult& result) {
     all.push_back(i);
   }
   std::vector<importance::Tree> trees;
-  for (const json& tree : input.at("trees")) trees.push_back(TreeOf(tree));
+  for (const json& tree : input.at("trees"))
+    trees.push_back(ReportedTreeOf(tree));
   const json& recorded = file.at("results").at("5.0.0");
   for (std::size_t t = 0; t < trees.size(); ++t) {
     const importance::TreeMarginals marginals(trees[t], axes);
     const double variance = marginals.variance();
     result.Near("variance", recorded.at("tree_total_variance")[t], variance,
-                kTolerance);
+                kImportanceTolerance);
     for (const std::size_t i : all) {
       result.Near("main", recorded.at("tree_main_fraction")[t][i],
-                  marginals.MainVariance(i) / variance, kTolerance);
+                  marginals.MainVariance(i) / variance, kImportanceTolerance);
     }
     const std::vector<double> pairs = marginals.PairVariances(all);
     for (std::size_t p = 0; p < pairs.size(); ++p) {
       result.Near("pair", recorded.at("tree_pair_fraction_01_02_12")[t][p],
-                  pairs[p] / variance, kTolerance);
+                  pairs[p] / variance, kImportanceTolerance);
     }
   }
   const importance::Shares shares = importance::ForestShares(trees, axes, all);
   for (const std::size_t i : all) {
     result.Near("mean main", recorded.at("main_mean")[i], shares.main[i],
-                kTolerance);
+                kImportanceTolerance);
   }
   for (std::size_t p = 0; p < shares.pairs.size(); ++p) {
     result.Near("mean pair", recorded.at("pair_mean")[p], shares.pairs[p],
-                kTolerance);
+                kImportanceTolerance);
   }
 }
 
-const bool kRegistered =
-    RegisterParity("fanova_native", R"(fanova_native_.*\.json)", CheckFanova);
+const bool kImportanceRegistered = RegisterParity(
+    "fanova_native", R"(fanova_native_.*\.json)", CheckReportedFanova);
 
 }  // namespace
 }  // namespace frostline::test

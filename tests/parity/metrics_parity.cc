@@ -65,7 +65,7 @@ void CheckNumbers(const std::string& path, ParityResult& result) {
   }
 }
 
-const bool kRegistered =
+const bool kMetricsRegistered =
     RegisterParity("metrics", R"((.*/)?metrics/classification\.json)",
                    CheckClasses) &&
     RegisterParity("metrics", R"((.*/)?metrics/regression\.json)",

@@ -59,7 +59,7 @@ at::Tensor PoolerOutput(const trainer::Model& model, const at::Tensor& hidden) {
   return at::tanh(at::linear(hidden.select(1, 0), weight, bias));
 }
 
-void Check(const std::string& path, ParityResult& result) {
+void CheckMiniLm(const std::string& path, ParityResult& result) {
   const std::string folder = trainer::RealMiniLm();
   if (folder.empty()) {
     result.Skip(
@@ -94,8 +94,8 @@ void Check(const std::string& path, ParityResult& result) {
               kForward);
 }
 
-const bool kRegistered =
-    RegisterParity("sentence_model", R"((.*/)?minilm/sentences\.json)", Check);
+const bool kMiniLmRegistered = RegisterParity(
+    "sentence_model", R"((.*/)?minilm/sentences\.json)", CheckMiniLm);
 
 }  // namespace
 }  // namespace frostline::test

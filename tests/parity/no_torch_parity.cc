@@ -12,7 +12,7 @@ void Skip(const std::string&, ParityResult& result) {
   result.Skip("built without LibTorch");
 }
 
-const bool kRegistered =
+const bool kNoTorchRegistered =
     RegisterParity("model", R"((.*/)?models/[^/]+/expected\.json)", Skip) &&
     RegisterParity("trajectory", R"((.*/)?trajectories/[^/]+\.json)", Skip) &&
     RegisterParity("sentence_model", R"((.*/)?minilm/sentences\.json)", Skip);

@@ -109,7 +109,7 @@ void CheckRanks(const std::string& path, ParityResult& result) {
   }
 }
 
-const bool kRegistered =
+const bool kParetoRegistered =
     RegisterParity("hypervolume", R"(hypervolume_.*\.json)",
                    CheckHypervolume) &&
     RegisterParity("pareto_rank", R"(pareto_rank_.*\.json)", CheckRanks);

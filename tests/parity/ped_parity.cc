@@ -13,16 +13,16 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kTolerance = 1e-10;
+constexpr double kPedTolerance = 1e-10;
 
-const json& ResultOf(const json& file, const std::string& version) {
+const json& PedResultOf(const json& file, const std::string& version) {
   const json& result = file.at("results").at(version);
   return result.contains("same_as")
              ? file.at("results").at(result["same_as"].get<std::string>())
              : result;
 }
 
-Domain DomainOf(const json& recorded) {
+Domain PedDomainOf(const json& recorded) {
   const std::string type = recorded.at("type");
   if (type == "categorical") {
     Categorical choices;
@@ -52,7 +52,7 @@ Recorded StudyOf(const json& input) {
   Recorded study;
   std::vector<Parameter> parameters;
   for (const auto& [name, domain] : input.at("distributions").items()) {
-    parameters.push_back({name, DomainOf(domain), {}});
+    parameters.push_back({name, PedDomainOf(domain), {}});
   }
   study.space = Space(parameters, {}, std::nullopt);
   for (const json& direction : input.at("directions")) {
@@ -76,7 +76,7 @@ Recorded StudyOf(const json& input) {
 }
 
 // The losses of one objective, or of the target values[0], which is one.
-std::vector<double> LossesOf(const Recorded& study, bool first_value) {
+std::vector<double> PedLossesOf(const Recorded& study, bool first_value) {
   std::vector<double> losses;
   for (const std::vector<double>& values : study.values) {
     losses.push_back(first_value ? values[0]
@@ -121,7 +121,7 @@ void CheckPedRun(const Recorded& study, const std::string& name,
   }
   const bool several = study.objectives.size() > 1;
   const bool pareto = several && name == "default";
-  const std::vector<double> losses = LossesOf(study, several);
+  const std::vector<double> losses = PedLossesOf(study, several);
   importance::CountedTrials all;
   std::vector<const Point*> points;
   for (std::uint32_t t = 0; t < losses.size(); ++t) {
@@ -145,10 +145,10 @@ void CheckPedRun(const Recorded& study, const std::string& name,
       continue;
     }
     result.Near(name + " " + parameter, recorded["raw"][parameter],
-                importances[i], kTolerance);
+                importances[i], kPedTolerance);
     result.Near(name + " normalized " + parameter,
                 recorded["normalized"][parameter], importances[i] / sum,
-                kTolerance);
+                kPedTolerance);
   }
 }
 
@@ -158,13 +158,13 @@ void CheckPedAnova(const std::string& path, ParityResult& result) {
   for (const auto& [version, unused] : file.at("results").items()) {
     importance::PedAnovaOptions options;
     options.conditional = version[0] != '4';
-    for (const auto& [name, run] : ResultOf(file, version).items()) {
+    for (const auto& [name, run] : PedResultOf(file, version).items()) {
       CheckPedRun(study, name, run, file.at("input"), options, result);
     }
   }
 }
 
-const bool kRegistered =
+const bool kPedRegistered =
     RegisterParity("ped_anova", R"(ped_anova_.*\.json)", CheckPedAnova);
 
 }  // namespace

@@ -20,20 +20,20 @@ using nlohmann::json;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-double NumberOf(const json& value) {
+double ReplayNumberOf(const json& value) {
   if (value.is_null()) return kAbsent;
   if (!value.is_string()) return value.get<double>();
   const std::string word = value.get<std::string>();
   return word == "nan" ? std::nan("") : word == "-inf" ? -kInfinity : kInfinity;
 }
 
-std::vector<double> NumbersOf(const json& values) {
+std::vector<double> ReplayNumbersOf(const json& values) {
   std::vector<double> numbers;
-  for (const json& value : values) numbers.push_back(NumberOf(value));
+  for (const json& value : values) numbers.push_back(ReplayNumberOf(value));
   return numbers;
 }
 
-Domain DomainOf(const json& recorded) {
+Domain ReplayDomainOf(const json& recorded) {
   if (recorded.at("type") == "rate") {
     return LogUniform{recorded.at("low"), recorded.at("high"), true};
   }
@@ -70,11 +70,12 @@ Space SpaceOf(const json& file) {
   std::map<std::string, int> index_of;
   std::vector<Parameter> parameters;
   for (const std::string& name : order) {
-    Parameter parameter{name, DomainOf(file.at("space").at(name)), {}};
+    Parameter parameter{name, ReplayDomainOf(file.at("space").at(name)), {}};
     if (file.contains("conditions") && file.at("conditions").contains(name)) {
       const json& recorded = file.at("conditions").at(name);
-      parameter.condition = Condition{index_of.at(recorded.at("parent")),
-                                      NumbersOf(recorded.at("values")), 0, 0};
+      parameter.condition =
+          Condition{index_of.at(recorded.at("parent")),
+                    ReplayNumbersOf(recorded.at("values")), 0, 0};
     }
     index_of[name] = static_cast<int>(parameters.size());
     parameters.push_back(std::move(parameter));
@@ -111,11 +112,11 @@ TrialState StateOf(const std::string& recorded) {
 }
 
 // One run, with the streams that go on from trial to trial.
-class Replay {
+class ReplayedStudy {
  public:
-  Replay(const sampler::SamplerInput& input,
-         const sampler::CompatOptions& options, std::uint32_t seed,
-         ParityResult& result)
+  ReplayedStudy(const sampler::SamplerInput& input,
+                const sampler::CompatOptions& options, std::uint32_t seed,
+                ParityResult& result)
       : input_(input),
         tpe_(options, input.space, input.objectives),
         streams_(seed),
@@ -164,21 +165,23 @@ class Replay {
 };
 
 // [{params, value, state, intermediate}, …]: one trial ends before the next.
-void ReplayTrials(const json& trials, const Space& space, Replay& replay) {
+void ReplayTrials(const json& trials, const Space& space,
+                  ReplayedStudy& replay) {
   for (std::size_t n = 0; n < trials.size(); ++n) {
     Point point;
     for (const Parameter& parameter : space.parameters()) {
-      point.push_back(NumberOf(trials[n].at("params").at(parameter.name)));
+      point.push_back(
+          ReplayNumberOf(trials[n].at("params").at(parameter.name)));
     }
     const auto number = static_cast<std::int64_t>(n);
     replay.Ask(number, point);
     Observation trial = replay.Known(number);
     trial.state = StateOf(trials[n].at("state"));
     if (!trials[n].at("value").is_null()) {
-      trial.values = {NumberOf(trials[n].at("value"))};
+      trial.values = {ReplayNumberOf(trials[n].at("value"))};
     }
     for (const auto& [step, value] : trials[n].at("intermediate").items()) {
-      trial.intermediate.push_back({std::stoll(step), NumberOf(value)});
+      trial.intermediate.push_back({std::stoll(step), ReplayNumberOf(value)});
     }
     replay.Put(std::move(trial));
   }
@@ -186,21 +189,21 @@ void ReplayTrials(const json& trials, const Space& space, Replay& replay) {
 
 // [["ask", number, values], ["report", number, step, value],
 //  ["tell", number, state, values, constraints], …]: several run at once.
-void ReplayEvents(const json& events, Replay& replay) {
+void ReplayEvents(const json& events, ReplayedStudy& replay) {
   for (const json& event : events) {
     const std::string what = event.at(0);
     const std::int64_t number = event.at(1);
     if (what == "ask") {
-      replay.Ask(number, NumbersOf(event.at(2)));
+      replay.Ask(number, ReplayNumbersOf(event.at(2)));
       continue;
     }
     Observation trial = replay.Known(number);
     if (what == "report") {
-      trial.intermediate.push_back({event.at(2), NumberOf(event.at(3))});
+      trial.intermediate.push_back({event.at(2), ReplayNumberOf(event.at(3))});
     } else {
       trial.state = StateOf(event.at(2));
-      trial.values = NumbersOf(event.at(3));
-      trial.constraints = NumbersOf(event.at(4));
+      trial.values = ReplayNumbersOf(event.at(3));
+      trial.constraints = ReplayNumbersOf(event.at(4));
     }
     replay.Put(std::move(trial));
   }
@@ -218,7 +221,7 @@ void CheckReplay(const std::string& path, ParityResult& result) {
     if (!options.ok()) {
       return result.Fail(std::string(options.status().message()));
     }
-    Replay replay(input, *options, file.at("seed"), result);
+    ReplayedStudy replay(input, *options, file.at("seed"), result);
     if (run.at(0).is_object()) {
       ReplayTrials(run, input.space, replay);
     } else {
@@ -227,7 +230,7 @@ void CheckReplay(const std::string& path, ParityResult& result) {
   }
 }
 
-const bool kRegistered =
+const bool kReplayRegistered =
     RegisterParity("tpe_replay", R"(tpe_replay_.*\.json)", CheckReplay);
 
 }  // namespace

@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kVersion = "5.0.0";
+constexpr const char* kSamplerVersion = "5.0.0";
 
 // What a version of Optuna computed; two of them may share one entry.
 const json& RecordedBy(const json& file, const std::string& version) {
@@ -32,7 +32,7 @@ const json& RecordedBy(const json& file, const std::string& version) {
 }
 
 // Non-finite numbers are recorded as words.
-double NumberOf(const json& value) {
+double SamplerNumberOf(const json& value) {
   if (!value.is_string()) return value.get<double>();
   const std::string word = value.get<std::string>();
   if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
@@ -40,9 +40,9 @@ double NumberOf(const json& value) {
   return word == "-inf" ? -infinity : infinity;
 }
 
-std::vector<double> NumbersOf(const json& values) {
+std::vector<double> SamplerNumbersOf(const json& values) {
   std::vector<double> numbers;
-  for (const json& value : values) numbers.push_back(NumberOf(value));
+  for (const json& value : values) numbers.push_back(SamplerNumberOf(value));
   return numbers;
 }
 
@@ -84,8 +84,8 @@ void CompareCompatMixture(const json& input, const json& recorded,
   sampler::Columns observed, points;
   for (const auto& [name, component] : recorded.at("components").items()) {
     domains.push_back(DomainOf(input.at("distributions").at(name)));
-    observed.push_back(NumbersOf(input.at("observations").at(name)));
-    points.push_back(NumbersOf(input.at("points").at(name)));
+    observed.push_back(SamplerNumbersOf(input.at("observations").at(name)));
+    points.push_back(SamplerNumbersOf(input.at("points").at(name)));
     const auto range = sampler::NumericRangeOf(domains.back());
     if (!range.has_value()) continue;
     const auto expected = KernelsOf(component);
@@ -103,11 +103,11 @@ void CompareCompatMixture(const json& input, const json& recorded,
       pointers, observed, sampler::CompatWeights(observed[0].size()), width);
   const std::vector<double> densities = mixture.LogDensity(points);
   for (std::size_t k = 0; k < mixture.weights().size(); ++k) {
-    result.Near(what + " weight", NumberOf(recorded.at("weights")[k]),
+    result.Near(what + " weight", SamplerNumberOf(recorded.at("weights")[k]),
                 mixture.weights()[k], 1e-15);
   }
   for (std::size_t i = 0; i < densities.size(); ++i) {
-    result.Near(what + " log_pdf", NumberOf(recorded.at("log_pdf")[i]),
+    result.Near(what + " log_pdf", SamplerNumberOf(recorded.at("log_pdf")[i]),
                 densities[i], 1e-10);
   }
 }
@@ -145,14 +145,14 @@ Observation TrialOf(const json& recorded) {
   trial.number = recorded.at("number");
   trial.state = kStates.at(recorded.at("state"));
   if (!recorded.at("values").is_null())
-    trial.values = NumbersOf(recorded.at("values"));
+    trial.values = SamplerNumbersOf(recorded.at("values"));
   for (const json& value : recorded.at("intermediate_values")) {
-    trial.intermediate.push_back({value[0], NumberOf(value[1])});
+    trial.intermediate.push_back({value[0], SamplerNumberOf(value[1])});
   }
   std::sort(trial.intermediate.begin(), trial.intermediate.end(),
             [](const auto& a, const auto& b) { return a.step < b.step; });
   if (!recorded.at("constraints").is_null()) {
-    trial.constraints = NumbersOf(recorded.at("constraints"));
+    trial.constraints = SamplerNumbersOf(recorded.at("constraints"));
   }
   return trial;
 }
@@ -204,33 +204,34 @@ void CheckSplit(const std::string& path, ParityResult& result) {
 
 void CheckTruncatedNormal(const std::string& path, ParityResult& result) {
   const json file = ReadJson(path);
-  const json& recorded = file.at("results").at(kVersion);
+  const json& recorded = file.at("results").at(kSamplerVersion);
   for (const json& one : recorded.at("cases")) {
-    const double a = NumberOf(one.at("a")), b = NumberOf(one.at("b"));
+    const double a = SamplerNumberOf(one.at("a")),
+                 b = SamplerNumberOf(one.at("b"));
     // The recorder subtracts nearly equal numbers where an interval is narrow.
     const double tolerance = b - a < 1e-3 ? 1e-15 * 1e3 / (b - a) : 1e-12;
-    result.Near("log_mass", NumberOf(one.at("log_mass")),
+    result.Near("log_mass", SamplerNumberOf(one.at("log_mass")),
                 sampler::LogNormalMass(a, b), tolerance);
     for (std::size_t i = 0; i < one.at("x").size(); ++i) {
       result.Near(
-          "logpdf", NumberOf(one.at("logpdf")[i]),
-          sampler::TruncatedNormalLogPdf(NumberOf(one.at("x")[i]), a, b),
+          "logpdf", SamplerNumberOf(one.at("logpdf")[i]),
+          sampler::TruncatedNormalLogPdf(SamplerNumberOf(one.at("x")[i]), a, b),
           tolerance);
     }
     for (std::size_t i = 0; i < one.at("q").size(); ++i) {
-      const double q = NumberOf(one.at("q")[i]);
+      const double q = SamplerNumberOf(one.at("q")[i]);
       // Near 1 a rounding of q is a sizeable part of 1 - q, for the recorder.
       if (q < 1.0 && q > 1.0 - 1e-12) continue;
       const double tail = q == 1.0 ? 1.0 : 1.0 - q;
-      result.Near("ppf", NumberOf(one.at("ppf_scipy")[i]),
+      result.Near("ppf", SamplerNumberOf(one.at("ppf_scipy")[i]),
                   sampler::TruncatedNormalPpf(q, a, b),
                   std::max(1e-12, 1e-17 / tail));
     }
   }
   const json& cdf = recorded.at("log_ndtr");
   for (std::size_t i = 0; i < cdf.at("x").size(); ++i) {
-    result.Near("log_ndtr", NumberOf(cdf.at("scipy")[i]),
-                sampler::LogNormalCdf(NumberOf(cdf.at("x")[i])), 1e-12);
+    result.Near("log_ndtr", SamplerNumberOf(cdf.at("scipy")[i]),
+                sampler::LogNormalCdf(SamplerNumberOf(cdf.at("x")[i])), 1e-12);
   }
 }
 
@@ -279,12 +280,12 @@ void Apply(const json& event, History& history) {
                   : state == "PRUNED" ? TrialState::kPruned
                                       : TrialState::kFailed;
     if (!event.at("value").is_null()) {
-      trial.values = {NumberOf(event.at("value"))};
+      trial.values = {SamplerNumberOf(event.at("value"))};
     }
   } else if (what == "report") {
     // Recorded in any order of steps; a history has them rising.
     trial.intermediate.push_back(
-        {event.at("step"), NumberOf(event.at("value"))});
+        {event.at("step"), SamplerNumberOf(event.at("value"))});
     std::sort(trial.intermediate.begin(), trial.intermediate.end(),
               [](const auto& a, const auto& b) { return a.step < b.step; });
   }
@@ -341,7 +342,8 @@ void CheckPruner(const std::string& path, ParityResult& result) {
   const bool maximize = options.value("direction", "minimize") == "maximize";
   const Objective objective = {
       "value", maximize ? Direction::kMaximize : Direction::kMinimize};
-  for (const auto& [name, run] : file.at("results").at(kVersion).items()) {
+  for (const auto& [name, run] :
+       file.at("results").at(kSamplerVersion).items()) {
     spec.study = run.at("study_name");
     Replay(run.at("events"), spec, objective, result);
     if (spec.name == "hyperband") {
@@ -350,7 +352,7 @@ void CheckPruner(const std::string& path, ParityResult& result) {
   }
 }
 
-const bool kRegistered =
+const bool kSamplerRegistered =
     RegisterParity("tpe_density", R"(tpe_density_.*\.json)", CheckDensity) &&
     RegisterParity("tpe_split", R"(tpe_split_.*\.json)", CheckSplit) &&
     RegisterParity("truncnorm", R"(truncnorm.*\.json)", CheckTruncatedNormal) &&

@@ -63,7 +63,7 @@ void CheckTruths(const std::string& path, ParityResult& result) {
   }
 }
 
-const bool kRegistered =
+const bool kSearchRegistered =
     RegisterParity("objectives", R"(objectives_checks.*\.json)",
                    CheckObjectives) &&
     RegisterParity("convergence", R"(convergence.*\.json)", CheckConvergence) &&

@@ -49,7 +49,7 @@ void Check(const std::string& path, ParityResult& result) {
   }
 }
 
-const bool kRegistered = RegisterParity(
+const bool kTextRegistered = RegisterParity(
     "tokenizer", R"((.*/)?tokenizers/[^/]+/[^/]+\.jsonl)", Check);
 
 }  // namespace

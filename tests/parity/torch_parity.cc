@@ -25,7 +25,7 @@ ParityCheck CheckOf(Compute compute) {
   };
 }
 
-const bool kRegistered =
+const bool kTorchRegistered =
     RegisterParity("model", R"((.*/)?models/[^/]+/expected\.json)",
                    CheckOf(ModelFigures)) &&
     RegisterParity("trajectory", R"((.*/)?trajectories/[^/]+\.json)",

@@ -3,12 +3,12 @@
 
 #include "sampler/draw/random.h"
 #include "sampler/factory.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::sampler {
 namespace {
 
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
 const std::vector<Objective> kTwo = {{"accuracy", Direction::kMaximize},
                                      {"seconds", Direction::kMinimize}};
 

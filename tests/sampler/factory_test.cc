@@ -2,12 +2,11 @@
 #include "sampler/factory.h"
 
 #include "sampler/options.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::sampler {
 namespace {
-
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
 
 Space OneParameter(const Domain& domain) {
   return Space({{"p", domain, std::nullopt}}, {}, std::nullopt);

@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/objectives.h"
+
 namespace frostline::sampler {
 namespace {
 
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
-
-Space Modules(int modules) {
+Space ParallelModules(int modules) {
   std::vector<Parameter> parameters;
   for (int i = 0; i < modules; ++i) {
     parameters.push_back(
@@ -20,7 +20,7 @@ Space Modules(int modules) {
 std::int64_t Of(const std::string& sampler, const TrialCounts& trials,
                 std::map<std::string, std::string> options = {}) {
   return UsefulParallelism({.name = sampler, .options = std::move(options)},
-                           Modules(13), kLoss, trials);
+                           ParallelModules(13), kLoss, trials);
 }
 
 TEST(UsefulParallelism, BeginsWithWhatIsDrawnBlindAnyway) {
@@ -41,9 +41,10 @@ TEST(UsefulParallelism, IsNeverMoreThanIsLeft) {
   EXPECT_EQ(Of("levels-gp", {.results = 195, .ended = 195, .budget = 200}), 5);
   EXPECT_EQ(Of("random", {.results = 10, .ended = 10, .budget = 200}), 190);
   EXPECT_EQ(Of("random", {.results = 9, .ended = 9, .budget = 8}), 0);
-  EXPECT_EQ(UsefulParallelism({.name = "brute", .options = {}}, Modules(3),
-                              kLoss, {.results = 7, .ended = 7, .budget = 99}),
-            20);
+  EXPECT_EQ(
+      UsefulParallelism({.name = "brute", .options = {}}, ParallelModules(3),
+                        kLoss, {.results = 7, .ended = 7, .budget = 99}),
+      20);
 }
 
 TEST(UsefulParallelism, WhatNeverLooksAtResultsTakesAll) {
@@ -53,17 +54,17 @@ TEST(UsefulParallelism, WhatNeverLooksAtResultsTakesAll) {
   EXPECT_EQ(
       UsefulParallelism(
           {.name = "levels-gp", .options = {}, .purpose = Purpose::kUnderstand},
-          Modules(13), kLoss, {.budget = 100}),
+          ParallelModules(13), kLoss, {.budget = 100}),
       100);
   EXPECT_EQ(UsefulParallelism(
                 {.name = "tpe", .options = {}, .purpose = Purpose::kBoth},
-                Modules(13), kLoss, {.budget = 100}),
+                ParallelModules(13), kLoss, {.budget = 100}),
             10);
 }
 
 TEST(UsefulParallelism, GoesByWhatProposesWhereLevelsGpHandsOver) {
-  EXPECT_EQ(UsefulParallelism({.name = "levels-gp", .options = {}}, Modules(65),
-                              kLoss, {.budget = 100}),
+  EXPECT_EQ(UsefulParallelism({.name = "levels-gp", .options = {}},
+                              ParallelModules(65), kLoss, {.budget = 100}),
             10);
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kMiB = 1 << 20;
+constexpr std::int64_t kDiskMiB = 1 << 20;
 
 class FullDiskTest : public SqliteFixture {
  protected:
@@ -49,7 +49,7 @@ class FullDiskTest : public SqliteFixture {
   // Puts outcomes until one is refused; how many were not.
   int FillUp(StudyKey study) {
     for (int stored = 0;; ++stored) {
-      const absl::Status status = PutOutcome(study, kMiB);
+      const absl::Status status = PutOutcome(study, kDiskMiB);
       if (status.ok() && stored < 1000) continue;
       EXPECT_THAT(status, FailsWith(ErrorId::kStoreFull));
       return stored;
@@ -100,10 +100,10 @@ TEST_F(FullDiskTest, TheWholeTransactionFailsWithTheOperationThatFoundNoRoom) {
       RunInChild([this] {
         Open();
         const StudyKey study = Fill(1);
-        LimitFiles(8 * kMiB);
+        LimitFiles(8 * kDiskMiB);
         OutcomeRow large =
             test::FullOutcome(study, 0);  // more than fits in memory
-        large.data = std::string(40 * kMiB, 'x');
+        large.data = std::string(40 * kDiskMiB, 'x');
         ASSERT_OK_AND_ASSIGN(auto transaction, test::Begin(*store_));
         EXPECT_OK(transaction->Operation([&] {
           return transaction->PutWorker(test::FullWorker("before"));
@@ -132,9 +132,9 @@ TEST_F(FullDiskTest, TheBallastLetsResultsInAndComesBack) {
     MountOrExit(Folder(), "mode=700,size=96m");
     Open();
     const StudyKey study = Fill(0);
-    ASSERT_EQ(fs::file_size(File("frostline.ballast")), 8u * kMiB);
+    ASSERT_EQ(fs::file_size(File("frostline.ballast")), 8u * kDiskMiB);
     const int hog = open(File("hog").c_str(), O_CREAT | O_RDWR, 0600);
-    ASSERT_EQ(posix_fallocate(hog, 0, 64 * kMiB), 0);
+    ASSERT_EQ(posix_fallocate(hog, 0, 64 * kDiskMiB), 0);
     int stored = FillUp(study);
     EXPECT_EQ(fs::file_size(File("frostline.ballast")), 0u);
     const int more = FillUp(study);
@@ -144,8 +144,9 @@ TEST_F(FullDiskTest, TheBallastLetsResultsInAndComesBack) {
 
     fs::remove(File("hog"));
     close(hog);
-    for (int i = 0; i < 10; ++i, ++stored) EXPECT_OK(PutOutcome(study, kMiB));
-    EXPECT_EQ(fs::file_size(File("frostline.ballast")), 8u * kMiB);
+    for (int i = 0; i < 10; ++i, ++stored)
+      EXPECT_OK(PutOutcome(study, kDiskMiB));
+    EXPECT_EQ(fs::file_size(File("frostline.ballast")), 8u * kDiskMiB);
     Reopen();
     EXPECT_EQ(CountTrials(study), static_cast<std::size_t>(stored));
     Close();
@@ -188,14 +189,14 @@ TEST_F(FullDiskTest, NothingIsLostAtAnyPointOfFilling) {
 }
 
 TEST_F(FullDiskTest, ABallastTakesItsRoomAndGivesItBack) {
-  Ballast ballast(folder_.File("ballast"), kMiB);
+  Ballast ballast(folder_.File("ballast"), kDiskMiB);
   EXPECT_FALSE(ballast.Release());  // there is none yet
   EXPECT_TRUE(ballast.Refill());
-  EXPECT_EQ(fs::file_size(folder_.File("ballast")), 1u * kMiB);
+  EXPECT_EQ(fs::file_size(folder_.File("ballast")), 1u * kDiskMiB);
   EXPECT_TRUE(ballast.Refill());
   EXPECT_TRUE(ballast.Release());
   EXPECT_EQ(fs::file_size(folder_.File("ballast")), 0u);
-  EXPECT_FALSE(Ballast(folder_.File("ballast"), kMiB << 40).Refill());
+  EXPECT_FALSE(Ballast(folder_.File("ballast"), kDiskMiB << 40).Refill());
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace frostline {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNanMetric = std::numeric_limits<double>::quiet_NaN();
 constexpr MetricRange kShare{0.0, 1.0};
 constexpr MetricRange kCorrelation{-1.0, 1.0};
 constexpr MetricRange kPositive{0.0, kInfinity};
@@ -60,7 +60,7 @@ TEST(MetricRange, HoldsItsEndsAndWhatRoundingMakesOfThem) {
   EXPECT_TRUE(kShare.Holds(1.0000001));
   EXPECT_FALSE(kShare.Holds(1.001));
   EXPECT_FALSE(kShare.Holds(-0.001));
-  EXPECT_FALSE(kShare.Holds(kNan));
+  EXPECT_FALSE(kShare.Holds(kNanMetric));
   EXPECT_TRUE(kPositive.Holds(1e300));
   EXPECT_FALSE(kPositive.Holds(-1.0));
   EXPECT_EQ(kShare.Clamp(1.0000001), 1.0);
@@ -100,7 +100,7 @@ TEST(EffectiveRange, OneFiniteValueOutsideDropsIt) {
 
 TEST(EffectiveRange, ValuesThatAreNotFiniteBreakNothing) {
   const RangeInForce range =
-      EffectiveRange(Accuracy(), {kNan, kInfinity, -kInfinity, .9});
+      EffectiveRange(Accuracy(), {kNanMetric, kInfinity, -kInfinity, .9});
   EXPECT_EQ(range.range, kShare);
   EXPECT_FALSE(range.broken_by.has_value());
 }
@@ -117,8 +117,9 @@ TEST(Objective, AStatedRangeRisesAndItsEndsAreNumbers) {
   EXPECT_OK(CheckObjectives({Reward({0.0, kInfinity})}));
   EXPECT_OK(CheckObjectives({Reward({})}));
   for (const MetricRange bad :
-       {MetricRange{1.0, 0.0}, MetricRange{1.0, 1.0}, MetricRange{kNan, 1.0},
-        MetricRange{0.0, kNan}, MetricRange{kInfinity, kInfinity}}) {
+       {MetricRange{1.0, 0.0}, MetricRange{1.0, 1.0},
+        MetricRange{kNanMetric, 1.0}, MetricRange{0.0, kNanMetric},
+        MetricRange{kInfinity, kInfinity}}) {
     const absl::Status refused = CheckObjectives({Accuracy(), Reward(bad)});
     EXPECT_THAT(refused, FailsWith(ErrorId::kRangeInvalid));
     EXPECT_EQ(DetailOf(refused)->field, "objectives[1].range");

@@ -7,10 +7,10 @@ namespace frostline {
 namespace {
 
 using ::testing::ElementsAre;
-const ModelShape kShape{.num_layers = 3, .heads_per_layer = 2};
+const ModelShape kModelShape{.num_layers = 3, .heads_per_layer = 2};
 
 TEST(ModelShape, ListsModulesInDepthOrder) {
-  EXPECT_THAT(TopModules(kShape),
+  EXPECT_THAT(TopModules(kModelShape),
               ElementsAre("embeddings", "layer.0", "layer.1", "layer.2",
                           "pooler", "head"));
   EXPECT_THAT(TopModules({.num_layers = 1, .has_pooler = false}),
@@ -19,7 +19,7 @@ TEST(ModelShape, ListsModulesInDepthOrder) {
 
 TEST(ModelShape, SelectorsNameModules) {
   const auto select = [](const char* text) {
-    return *SelectModules(kShape, text, "f");
+    return *SelectModules(kModelShape, text, "f");
   };
   EXPECT_THAT(select("layer.*"), ElementsAre("layer.0", "layer.1", "layer.2"));
   EXPECT_THAT(select("layer.1-2"), ElementsAre("layer.1", "layer.2"));
@@ -31,7 +31,7 @@ TEST(ModelShape, SelectorsNameModules) {
 TEST(ModelShape, WhatNamesNothingIsRefused) {
   for (const char* bad : {"", "layer", "layer.3", "layer.2-1", "layer.0-3",
                           "layer.0.head.2", "layer.x", "Layer.0", "heads"}) {
-    EXPECT_THAT(SelectModules(kShape, bad, "f"),
+    EXPECT_THAT(SelectModules(kModelShape, bad, "f"),
                 FailsWith(ErrorId::kModuleUnknown))
         << bad;
   }

@@ -7,11 +7,11 @@ namespace frostline {
 namespace {
 
 using ::testing::ElementsAre;
-const ModelShape kShape{.num_layers = 4};
+const ModelShape kStrategyShape{.num_layers = 4};
 
 std::vector<double> Rates(const Strategy& strategy) {
   std::vector<double> rates;
-  const auto applied = ApplyStrategy(strategy, kShape, "f");
+  const auto applied = ApplyStrategy(strategy, kStrategyShape, "f");
   for (const ModuleRate& rate : *applied) rates.push_back(rate.rate);
   return rates;  // embeddings, 4 layers, pooler, head
 }
@@ -42,7 +42,7 @@ TEST(Strategy, WhatDoesNotFitTheModelIsRefused) {
         Strategy{.kind = StrategyKind::kFirstK, .rate = 1, .k = 5},
         Strategy{.kind = StrategyKind::kLastK, .rate = 1, .k = -1},
         Strategy{.kind = StrategyKind::kDecay, .rate = 1, .factor = 0}}) {
-    EXPECT_FALSE(ApplyStrategy(bad, kShape, "f").ok());
+    EXPECT_FALSE(ApplyStrategy(bad, kStrategyShape, "f").ok());
   }
 }
 

@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::size_t kAxes = 4, kLevels = 5;
 
-double Bent(const Cells& cells) {
+double BentGrowing(const Cells& cells) {
   return cells[0] * 0.5 + (cells[1] == 2 ? 1.0 : 0.0) * cells[2] -
          0.2 * cells[3];
 }
 
 Rows Sample(std::size_t count) {
-  Rows rows = UniformRows(kAxes, kLevels, count, 0.1, 5, Bent);
+  Rows rows = UniformRows(kAxes, kLevels, count, 0.1, 5, BentGrowing);
   for (double& value : rows.values) value = (value - 1.0) / 1.2;
   return rows;
 }

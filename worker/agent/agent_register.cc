@@ -16,8 +16,8 @@
 namespace frostline::agent {
 namespace {
 
-constexpr Duration kFirstPause = std::chrono::milliseconds(200);
-constexpr Duration kLongestPause = std::chrono::seconds(5);
+constexpr Duration kFirstRegisterPause = std::chrono::milliseconds(200);
+constexpr Duration kLongestRegisterPause = std::chrono::seconds(5);
 // Deliveries that may fail before the agent registers all the same.
 constexpr int kMostUndelivered = 20;
 // A second agent of the same id would answer each registration with its own.
@@ -67,7 +67,7 @@ absl::StatusOr<v1::RegisterReply> Agent::RegisterFirst() {
     left_logs_.clear();
     is_registered_ = true;
   }
-  Backoff backoff(kFirstPause, kLongestPause);
+  Backoff backoff(kFirstRegisterPause, kLongestRegisterPause);
   Rng rng(std::hash<std::string>()(boot_id_));
   const SteadyTime start = clock_.Steady();
   absl::Status last;

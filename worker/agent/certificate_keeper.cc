@@ -13,8 +13,8 @@
 namespace frostline::agent {
 namespace {
 
-constexpr Duration kLongestPause = std::chrono::minutes(1);
-constexpr Duration kShortestPause = std::chrono::milliseconds(100);
+constexpr Duration kLongestRenewalPause = std::chrono::minutes(1);
+constexpr Duration kShortestRenewalPause = std::chrono::milliseconds(100);
 constexpr int kTriesPerRest = 10;  // of the life that is left
 
 }  // namespace
@@ -29,9 +29,10 @@ Duration UntilNextLook(const IdentityFacts& facts, WallMicros now) {
       now < due ? due - now : (facts.expires - now) / kTriesPerRest;
   // A life of centuries has too many nanoseconds for a Duration.
   if (pause > std::chrono::microseconds(std::chrono::minutes(1)).count()) {
-    return kLongestPause;
+    return kLongestRenewalPause;
   }
-  return std::max(kShortestPause, Duration(std::chrono::microseconds(pause)));
+  return std::max(kShortestRenewalPause,
+                  Duration(std::chrono::microseconds(pause)));
 }
 
 CertificateKeeper::CertificateKeeper(Identity identity, RpcClient& client,
@@ -57,7 +58,7 @@ Duration CertificateKeeper::LookOnce() {
   if (!facts.ok()) {
     Log(LogLevel::kError, "identity_unreadable",
         {{"cause", std::string(facts.status().message())}});
-    return kLongestPause;
+    return kLongestRenewalPause;
   }
   const WallMicros now = clock_.Wall();
   if (now < RenewalDue(*facts)) return UntilNextLook(*facts, now);
@@ -67,10 +68,10 @@ Duration CertificateKeeper::LookOnce() {
          {"fix",
           "have a line made by `frostline worker invite`, and start the worker "
           "with it"}});
-    return kLongestPause;
+    return kLongestRenewalPause;
   }
   const absl::Status renewed = Renew();
-  if (renewed.ok()) return kShortestPause;  // look at the new one
+  if (renewed.ok()) return kShortestRenewalPause;  // look at the new one
   Log(LogLevel::kWarning, "certificate_not_renewed",
       {{"expires", FormatWall(facts->expires)},
        {"cause", std::string(renewed.message())},

@@ -14,9 +14,9 @@
 namespace frostline::agent {
 namespace {
 
-constexpr Duration kFirstPause = std::chrono::milliseconds(500);
-constexpr Duration kLongestPause = std::chrono::seconds(30);
-constexpr Duration kLongSleep = std::chrono::hours(1);
+constexpr Duration kFirstDeliveryPause = std::chrono::milliseconds(500);
+constexpr Duration kLongestDeliveryPause = std::chrono::seconds(30);
+constexpr Duration kCourierSleep = std::chrono::hours(1);
 constexpr std::size_t kMaxCause = 4000;
 
 v1::Directive LostDirective(const v1::LeaseRef& lease,
@@ -94,7 +94,7 @@ bool Courier::idle() const {
 }
 
 void Courier::Loop() {
-  Backoff backoff(kFirstPause, kLongestPause);
+  Backoff backoff(kFirstDeliveryPause, kLongestDeliveryPause);
   // Time alone seeds it: agents must differ, and nothing here is replayed.
   Rng rng(static_cast<std::uint64_t>(SystemClock().Steady().count()));
   const SystemClock clock;
@@ -102,7 +102,7 @@ void Courier::Loop() {
     pause_is_over_ = false;
     if (DeliverAll()) {
       backoff.Reset();
-      wakeup_.WaitFor(kLongSleep);
+      wakeup_.WaitFor(kCourierSleep);
       continue;
     }
     // New reports do not shorten the pause; a sign of life does.
@@ -127,7 +127,7 @@ bool Courier::DeliverAll() {
     }
     // Others may talk for ever, and it is to be tried again.
     const bool is_over =
-        !failed.empty() && clock.Steady() - first_failure > kFirstPause;
+        !failed.empty() && clock.Steady() - first_failure > kFirstDeliveryPause;
     if (is_over) break;
   }
   return failed.empty();

@@ -16,7 +16,7 @@ namespace {
 using RealTime = std::chrono::steady_clock;  // CondVar waits by it
 
 // A driver that is merely slow has answered by then.
-constexpr Duration kEndPatience = std::chrono::seconds(2);
+constexpr Duration kGpuWatchEndPatience = std::chrono::seconds(2);
 
 // One that is late is no reason to say nothing.
 constexpr int kLooksUntilStale = 10;
@@ -55,7 +55,7 @@ GpuWatch::~GpuWatch() {
     const MutexLock lock(&state_->mutex);
     state_->is_unwanted = true;
     state_->changed.SignalAll();
-    const auto until = RealTime::now() + kEndPatience;
+    const auto until = RealTime::now() + kGpuWatchEndPatience;
     while (!state_->has_ended &&
            state_->changed.WaitUntil(&state_->mutex, until)) {
     }

@@ -7,8 +7,8 @@ namespace frostline::agent {
 namespace {
 
 // What the coordinator takes at once, and no more than a trial says at once.
-constexpr int kMostMeasurements = 1000;
-constexpr std::size_t kMostBytes = std::size_t{256} << 10;
+constexpr int kMostMeasurementsSent = 1000;
+constexpr std::size_t kMostRecordBytes = std::size_t{256} << 10;
 constexpr std::size_t kMostHeldBytes = std::size_t{512} << 10;
 
 // Adds what `record` says to `last`, where both are reports.
@@ -17,7 +17,7 @@ bool Append(const SpoolRecord& record, SpoolRecord& last) {
   auto* const report = std::get_if<v1::ReportRequest>(&last);
   if (more == nullptr || report == nullptr) return false;
   if (report->measurements_size() + more->measurements_size() >
-      kMostMeasurements) {
+      kMostMeasurementsSent) {
     return false;
   }
   report->mutable_measurements()->MergeFrom(more->measurements());
@@ -58,7 +58,7 @@ void HeldRecords::Add(const SpoolRecord& whole, std::size_t sent) {
   const std::size_t bytes = BytesOf(record);
   bytes_ += bytes;
   const bool joins = held_.size() > sent &&
-                     held_.back().bytes + bytes <= kMostBytes &&
+                     held_.back().bytes + bytes <= kMostRecordBytes &&
                      Append(record, held_.back().record);
   if (joins) {
     held_.back().bytes += bytes;

@@ -6,8 +6,8 @@
 namespace frostline::agent {
 namespace {
 
-constexpr Duration kLongSleep = std::chrono::hours(1);
-constexpr Duration kShortestPause = std::chrono::milliseconds(200);
+constexpr Duration kJanitorSleep = std::chrono::hours(1);
+constexpr Duration kShortestCleaningPause = std::chrono::milliseconds(200);
 // Of its time it spends at most a tenth on looking through folders.
 constexpr int kPauseFactor = 10;
 
@@ -29,12 +29,12 @@ void Janitor::Loop() {
     folders_.Clean(rules_);
     const Duration took = clock.Steady() - start;
     const SteadyTime until =
-        clock.Steady() + std::max(kShortestPause, took * kPauseFactor);
+        clock.Steady() + std::max(kShortestCleaningPause, took * kPauseFactor);
     bool rang = false;
     while (!stopped_ && clock.Steady() < until) {
       rang = wakeup_.WaitFor(until - clock.Steady()) || rang;
     }
-    if (!stopped_ && !rang) wakeup_.WaitFor(kLongSleep);
+    if (!stopped_ && !rang) wakeup_.WaitFor(kJanitorSleep);
   }
 }
 

@@ -20,8 +20,8 @@
 namespace frostline::agent {
 namespace {
 
-constexpr Duration kFirstPause = std::chrono::milliseconds(200);
-constexpr Duration kLongestPause = std::chrono::seconds(5);
+constexpr Duration kFirstJoinPause = std::chrono::milliseconds(200);
+constexpr Duration kLongestJoinPause = std::chrono::seconds(5);
 
 // Each try has a connection of its own, so that what it was refused for is
 // known.
@@ -45,7 +45,7 @@ absl::StatusOr<v1::JoinReply> AskUntilAnswered(const tls::JoinLine& line,
                                                const v1::JoinRequest& request,
                                                const Clock& clock,
                                                const JoinPause& pause) {
-  Backoff backoff(kFirstPause, kLongestPause);
+  Backoff backoff(kFirstJoinPause, kLongestJoinPause);
   Rng rng(std::hash<std::string>()(request.request_id()));
   while (true) {
     auto reply = AskOnce(line, request, clock.Wall());

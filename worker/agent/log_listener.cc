@@ -15,7 +15,7 @@ namespace {
 
 constexpr Duration kWait = std::chrono::seconds(25);
 // Until somebody rings.
-constexpr Duration kLongSleep = std::chrono::hours(1);
+constexpr Duration kListenerSleep = std::chrono::hours(1);
 // An empty answer before its time: the coordinator goes, or has another call.
 constexpr Duration kEarly = std::chrono::seconds(1);
 constexpr Duration kLongBackoff = std::chrono::seconds(5);
@@ -57,7 +57,7 @@ void LogListener::Loop() {
   while (true) {
     has_predictions = has_predictions || HasPredictions(run_folder_);
     const bool listens = keeper_.HoldsAny() || has_predictions;
-    const Duration pause = listens ? ListenOnce() : kLongSleep;
+    const Duration pause = listens ? ListenOnce() : kListenerSleep;
     if (pause > Duration::zero()) wakeup_.WaitFor(pause);
     const MutexLock lock(&mutex_);
     if (stopped_) return;

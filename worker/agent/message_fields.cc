@@ -21,8 +21,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxNameBytes = 256;
-constexpr std::size_t kMaxShownBytes = 160;
-constexpr std::size_t kMaxTextBytes = 4096;
+constexpr std::size_t kMaxShownFieldBytes = 160;
+constexpr std::size_t kMaxFieldTextBytes = 4096;
 constexpr std::array<const char*, 5> kPhases = {
     "loading", "filling", "training", "evaluating", "saving"};
 constexpr double kMostEpochs = 1e9;
@@ -36,7 +36,7 @@ absl::Status ReadMessage(const json& text, const char* key,
       PrintJsonText(text), message, options);
   if (!read.ok()) {
     return BadField(
-        key, proto::CleanText(std::string(read.message()), kMaxTextBytes));
+        key, proto::CleanText(std::string(read.message()), kMaxFieldTextBytes));
   }
   const absl::Status served = proto::CheckServed(*message);
   if (!served.ok()) return BadField(key, ": " + std::string(served.message()));
@@ -122,7 +122,7 @@ absl::StatusOr<Metrics> MetricsAt(const json& object, std::size_t most) {
   }
   for (const auto& [name, value] : found->items()) {
     const std::string field =
-        absl::StrCat("metrics.", proto::CleanText(name, kMaxShownBytes));
+        absl::StrCat("metrics.", proto::CleanText(name, kMaxShownFieldBytes));
     if (name.empty() || name.size() > kMaxNameBytes) {
       return BadField(field, "has a name of 0 or more than 256 bytes");
     }

@@ -17,7 +17,7 @@
 namespace frostline::agent {
 namespace {
 
-constexpr std::size_t kMostRecordBytes = std::size_t{64} << 10;
+constexpr std::size_t kMostModelRecordBytes = std::size_t{64} << 10;
 constexpr char kExport[] = "export";
 constexpr char kBest[] = "best";
 
@@ -41,7 +41,7 @@ bool Take(const std::vector<std::string>& words, ModelRecord& record) {
 }
 
 // At least as good in all, and better in one.
-bool Dominates(const std::vector<double>& a, const std::vector<double>& b) {
+bool IsNoWorse(const std::vector<double>& a, const std::vector<double>& b) {
   bool is_better = false;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (a[i] > b[i]) return false;
@@ -88,7 +88,7 @@ bool Beats(const ModelRecord& better, const ModelRecord& other) {
   if (better.violation != other.violation) {
     return better.violation < other.violation;
   }
-  if (Dominates(better.losses, other.losses)) return true;
+  if (IsNoWorse(better.losses, other.losses)) return true;
   const bool is_twin =
       better.losses.size() == 1 && better.losses == other.losses;
   if (!is_twin || !better.IsSettled()) return false;
@@ -100,7 +100,7 @@ std::string RecordPathOf(const std::string& attempt_folder) {
 }
 
 std::optional<ModelRecord> ReadRecord(const std::string& path) {
-  const Expected<std::string> text = ReadWholeFile(path, kMostRecordBytes);
+  const Expected<std::string> text = ReadWholeFile(path, kMostModelRecordBytes);
   if (!text.ok()) return std::nullopt;
   ModelRecord record;
   for (const absl::string_view line :

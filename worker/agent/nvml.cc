@@ -19,7 +19,7 @@ constexpr unsigned kMostGpus = 64;  // the contract's bound
 constexpr unsigned kMostPercent = 100;
 constexpr unsigned kMostMilliwatts = 100'000'000;
 constexpr unsigned kHottest = 1000;
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;
+constexpr std::uint64_t kMostGpuBytes = std::uint64_t{1} << 50;
 constexpr int kSuccess = 0;
 constexpr int kSensorOfTheGpu = 0;
 
@@ -82,7 +82,7 @@ v1::GpuLoad Nvml::Calls::LoadOf(Device device) const {
     gpu.set_utilization(used.gpu / static_cast<double>(kMostPercent));
   }
   Memory bytes;
-  if (memory(device, &bytes) == kSuccess && bytes.total <= kMostBytes &&
+  if (memory(device, &bytes) == kSuccess && bytes.total <= kMostGpuBytes &&
       bytes.used <= bytes.total) {
     gpu.set_memory_used_bytes(static_cast<std::int64_t>(bytes.used));
     gpu.set_memory_total_bytes(static_cast<std::int64_t>(bytes.total));

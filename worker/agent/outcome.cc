@@ -21,7 +21,7 @@ constexpr int kNotFound = 127;
 // A shell says so of a child that SIGKILL ended.
 constexpr int kShellSigkill = 128 + SIGKILL;
 
-v1::Outcome::Kind KindOf(FinishMessage::State state) {
+v1::Outcome::Kind EndKindOf(FinishMessage::State state) {
   switch (state) {
     case FinishMessage::State::kSucceeded:
       return v1::Outcome::SUCCEEDED;
@@ -93,7 +93,7 @@ v1::Outcome DetailsOf(const FinishMessage& finish) {
 
 v1::Outcome OutcomeOf(const FinishMessage& finish, const v1::TrialSpec& spec) {
   v1::Outcome outcome = DetailsOf(finish);
-  outcome.set_kind(KindOf(finish.state));
+  outcome.set_kind(EndKindOf(finish.state));
   if (finish.state == FinishMessage::State::kSucceeded) {
     JudgeObjectives(spec, &outcome);
   }

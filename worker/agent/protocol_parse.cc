@@ -21,10 +21,10 @@ using nlohmann::json;
 
 constexpr std::size_t kMaxReportMetrics = 64;
 constexpr std::size_t kMaxFinishMetrics = 256;
-constexpr std::size_t kMaxTextBytes = 4096;
+constexpr std::size_t kMaxMessageTextBytes = 4096;
 constexpr int kMaxEvaluations = 64;
 constexpr std::size_t kMaxEvaluationBytes = 640 * 1024;
-constexpr std::size_t kMaxShownBytes = 160;
+constexpr std::size_t kMaxShownLineBytes = 160;
 constexpr char kUnfit[] = "unfit";
 constexpr std::array<const char*, 4> kPrecisions = {"fp32", "tf32", "bf16",
                                                     "fp16"};
@@ -141,7 +141,7 @@ absl::StatusOr<TrainerMessage> ParseFinish(const json& object) {
       finish.state == FinishMessage::State::kFailed && failure == kUnfit;
   ASSIGN_OR_RETURN(finish.precisions, PrecisionsAt(object));
   ASSIGN_OR_RETURN(const std::string cause, TextAt(object, "cause"));
-  finish.cause = proto::CleanText(cause, kMaxTextBytes);
+  finish.cause = proto::CleanText(cause, kMaxMessageTextBytes);
   v1::Usage usage;
   ASSIGN_OR_RETURN(const bool has_usage, MessageAt(object, "usage", &usage));
   if (has_usage) finish.usage = std::move(usage);
@@ -204,7 +204,7 @@ absl::StatusOr<TrainerMessage> ParseTrainerLine(const std::string& line) {
   return MakeError(
       ErrorId::kTrainerProtocol,
       absl::StrCat(std::string(message.status().message()), " in the line ",
-                   proto::CleanText(line, kMaxShownBytes)),
+                   proto::CleanText(line, kMaxShownLineBytes)),
       detail->fix, detail->field);
 }
 

@@ -21,7 +21,7 @@ namespace {
 constexpr Duration kLastDelivery = std::chrono::seconds(5);
 // Attempts that a hook may fail before the trial begins anew.
 constexpr std::int64_t kFetchAttempts = 3;
-constexpr Duration kLongSleep = std::chrono::hours(1);
+constexpr Duration kSlotSleep = std::chrono::hours(1);
 
 }  // namespace
 
@@ -151,7 +151,7 @@ void Slot::AwaitDelivery(const Outbox& outbox) {
     const bool leaving = context_.stop.level() >= StopLevel::kRelease;
     const Duration waited = context_.clock.Steady() - start;
     if (leaving && waited >= kLastDelivery) return;  // stays in the spool
-    wakeup_.WaitFor(leaving ? kLastDelivery - waited : kLongSleep);
+    wakeup_.WaitFor(leaving ? kLastDelivery - waited : kSlotSleep);
   }
 }
 

@@ -15,12 +15,12 @@
 namespace frostline::agent {
 namespace {
 
-constexpr Duration kLongestWait = std::chrono::seconds(30);
+constexpr Duration kLongestAcquireWait = std::chrono::seconds(30);
 constexpr Duration kShortestWait = std::chrono::seconds(1);
 // At the end, for what a call that was given up may have been granted.
 constexpr Duration kLastQuestion = std::chrono::seconds(2);
-constexpr Duration kFirstPause = std::chrono::milliseconds(200);
-constexpr Duration kLongestPause = std::chrono::seconds(10);
+constexpr Duration kFirstAcquirePause = std::chrono::milliseconds(200);
+constexpr Duration kLongestAcquirePause = std::chrono::seconds(10);
 constexpr Duration kFirstStartPause = std::chrono::seconds(1);
 constexpr Duration kLongestStartPause = std::chrono::seconds(60);
 
@@ -31,7 +31,7 @@ Slot::Slot(SlotContext& context, int number, SlotEnvironment environment)
       number_(number),
       rng_(std::hash<std::string>()(context.boot_id),
            static_cast<std::uint64_t>(number)),
-      pause_(kFirstPause, kLongestPause),
+      pause_(kFirstAcquirePause, kLongestAcquirePause),
       start_pause_(kFirstStartPause, kLongestStartPause),
       trainer_(context, number, std::move(environment), wakeup_, log_) {
   context_.stop.Notify(&wakeup_);
@@ -93,7 +93,7 @@ void Slot::TakeBack(v1::AcquireRequest request) {
   // The same id gets the same answer; a wait would be parked again.
   *request.mutable_wait() = proto::DurationToProto(Duration::zero());
   const SteadyTime until = context_.clock.Steady() + kLastQuestion;
-  Backoff backoff(kFirstPause, kFirstPause);
+  Backoff backoff(kFirstAcquirePause, kFirstAcquirePause);
   while (true) {
     const auto reply = context_.client.AcquireNow(request);
     if (reply.ok()) {
@@ -168,8 +168,10 @@ void Slot::ConsiderError(const absl::Status& status, SteadyTime sent,
 }
 
 Duration Slot::LongestWait() const {
-  if (context_.options.idle_timeout == Duration::zero()) return kLongestWait;
-  return std::clamp(context_.options.idle_timeout, kShortestWait, kLongestWait);
+  if (context_.options.idle_timeout == Duration::zero())
+    return kLongestAcquireWait;
+  return std::clamp(context_.options.idle_timeout, kShortestWait,
+                    kLongestAcquireWait);
 }
 
 bool Slot::EndIfIdle() {

@@ -15,7 +15,7 @@ namespace frostline::agent {
 namespace {
 
 constexpr Duration kExitGrace = std::chrono::seconds(2);
-constexpr Duration kKillGrace = std::chrono::seconds(2);
+constexpr Duration kTrainerKillGrace = std::chrono::seconds(2);
 constexpr Duration kLateLook = std::chrono::seconds(1);
 
 }  // namespace
@@ -145,7 +145,7 @@ void SlotTrainer::AskToExit() {
 void SlotTrainer::End() {
   if (process_ == nullptr) return;
   AskToExit();
-  process_->Terminate(kKillGrace);
+  process_->Terminate(kTrainerKillGrace);
   process_.reset();
 }
 

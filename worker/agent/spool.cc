@@ -20,7 +20,7 @@
 namespace frostline::agent {
 namespace {
 
-std::string FolderOf(const std::string& path) {
+std::string SpoolFolderOf(const std::string& path) {
   return std::filesystem::path(path).parent_path().string();
 }
 
@@ -43,7 +43,7 @@ absl::StatusOr<std::unique_ptr<SpoolFile>> SpoolFile::Create(
   if (fd < 0) return FileError("create", path);
   std::unique_ptr<SpoolFile> file(new SpoolFile(path, fd));
   RETURN_IF_ERROR(file->Write(kSpoolHead + EncodeLease(lease)));
-  RETURN_IF_ERROR(SyncFolder(FolderOf(path)));
+  RETURN_IF_ERROR(SyncFolder(SpoolFolderOf(path)));
   file->SkipToEnd();
   return file;
 }

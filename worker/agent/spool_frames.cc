@@ -13,8 +13,8 @@ namespace {
 constexpr std::int64_t kBlockBytes = 4096;
 constexpr auto kPrefix = static_cast<std::int64_t>(kPrefixBytes);
 
-std::optional<FoundRecord> ReadRecord(int fd, std::int64_t at,
-                                      std::int64_t end) {
+std::optional<FoundRecord> ReadFrame(int fd, std::int64_t at,
+                                     std::int64_t end) {
   const auto body = ReadBody(fd, at, end);
   auto record = body.has_value() ? DecodeRecord(*body) : std::nullopt;
   if (!record.has_value()) return std::nullopt;
@@ -28,7 +28,7 @@ std::optional<FoundRecord> ReadBehind(int fd, std::int64_t at,
   std::string prefix(kPrefixBytes, '\0');
   if (!ReadAt(fd, at, &prefix)) return std::nullopt;
   const std::int64_t next = at + kPrefix + BodyBytes(prefix);
-  return next < end ? ReadRecord(fd, next, end) : std::nullopt;
+  return next < end ? ReadFrame(fd, next, end) : std::nullopt;
 }
 
 // Looks at every byte from `at` on for the begin of a record.
@@ -43,7 +43,7 @@ std::optional<FoundRecord> Search(int fd, std::int64_t at, std::int64_t end) {
       const std::int64_t length = BodyBytes(block.substr(place, kPrefixBytes));
       const bool fits = length > 0 && length <= end - start - i - kPrefix;
       if (!fits || !IsRecordKind(block[place + kPrefixBytes])) continue;
-      auto found = ReadRecord(fd, start + i, end);
+      auto found = ReadFrame(fd, start + i, end);
       if (found.has_value()) return found;
     }
   }
@@ -77,7 +77,7 @@ std::optional<std::string> ReadBody(int fd, std::int64_t at, std::int64_t end) {
 
 std::optional<FoundRecord> FindRecord(int fd, std::int64_t at,
                                       std::int64_t end) {
-  auto found = ReadRecord(fd, at, end);
+  auto found = ReadFrame(fd, at, end);
   if (!found.has_value()) found = ReadBehind(fd, at, end);
   if (!found.has_value()) found = Search(fd, at, end);
   return found;

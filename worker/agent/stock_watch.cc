@@ -13,7 +13,7 @@ namespace {
 using RealTime = std::chrono::steady_clock;  // CondVar waits by it
 
 // A disk that is merely slow has answered by then.
-constexpr Duration kEndPatience = std::chrono::seconds(2);
+constexpr Duration kStockWatchEndPatience = std::chrono::seconds(2);
 
 }  // namespace
 
@@ -46,7 +46,7 @@ StockWatch::~StockWatch() {
     state_->is_unwanted = true;
     state_->looked = nullptr;
     state_->changed.SignalAll();
-    const auto until = RealTime::now() + kEndPatience;
+    const auto until = RealTime::now() + kStockWatchEndPatience;
     while (!state_->has_ended &&
            state_->changed.WaitUntil(&state_->mutex, until)) {
     }

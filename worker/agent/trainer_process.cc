@@ -28,7 +28,7 @@ constexpr Duration kLookInterval = std::chrono::milliseconds(100);
 // Between closing its output and its end a trainer may still tidy up.
 constexpr Duration kMuteGrace = std::chrono::seconds(5);
 constexpr Duration kReapInterval = std::chrono::milliseconds(2);
-constexpr Duration kEndPatience = std::chrono::seconds(5);
+constexpr Duration kTrainerEndPatience = std::chrono::seconds(5);
 constexpr Duration kLastPatience = std::chrono::seconds(1);
 
 }  // namespace
@@ -83,7 +83,7 @@ void TrainerProcess::KillIfMute() {
 
 void TrainerProcess::ExpectEnd() {
   if (end_due_ == SteadyTime{}) {
-    end_due_ = SystemClock().Steady() + kEndPatience;
+    end_due_ = SystemClock().Steady() + kTrainerEndPatience;
   }
 }
 

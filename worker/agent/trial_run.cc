@@ -15,8 +15,8 @@
 namespace frostline::agent {
 namespace {
 
-constexpr Duration kLongestWait = std::chrono::seconds(60);
-constexpr int kMostMeasurements = 1'000;
+constexpr Duration kLongestTrainerWait = std::chrono::seconds(60);
+constexpr int kMostMeasurementsHeld = 1'000;
 // Of the 1 MiB of a request.
 constexpr std::size_t kMostReportBytes = std::size_t{256} << 10;
 
@@ -54,7 +54,7 @@ bool TrialRun::Run(TrainerProcess& trainer, bool used,
   trainer.Send(TrialLine(lease_, folder, checkpoint_path, takes));
   FROSTLINE_FAILPOINT(kAgentStarted);
   while (!over_) {
-    Duration patience = kLongestWait;
+    Duration patience = kLongestTrainerWait;
     if (order_ != Order::kNone) {
       patience = order_deadline_ - context_.clock.Steady();
     }
@@ -146,7 +146,7 @@ void TrialRun::TakeReport(const ReportMessage& report,
     (*measurement->mutable_metrics())[name] = value;
   }
   pending_bytes_ += measurement->ByteSizeLong();
-  if (pending_.measurements_size() == kMostMeasurements ||
+  if (pending_.measurements_size() == kMostMeasurementsHeld ||
       pending_bytes_ > kMostReportBytes) {
     SendReports();
   }

@@ -17,7 +17,7 @@ namespace frostline::agent {
 namespace {
 
 // Between SIGTERM and SIGKILL.
-constexpr Duration kKillGrace = std::chrono::seconds(5);
+constexpr Duration kTrialKillGrace = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -47,7 +47,7 @@ void TrialRun::FollowOrders(TrainerProcess& trainer) {
   const bool late =
       order_ != Order::kNone && context_.clock.Steady() >= order_deadline_;
   if (level != StopLevel::kNow && !late) return;
-  trainer.Terminate(level == StopLevel::kNow ? Duration() : kKillGrace);
+  trainer.Terminate(level == StopLevel::kNow ? Duration() : kTrialKillGrace);
   if (trainer.unkillable()) return FinishUnkillable(trainer);
   ConcludeOrder({});
 }

@@ -22,7 +22,7 @@ constexpr double kShiftedGain = 3.0;
 constexpr double kLayerShift = 1.0;
 constexpr double kHeadShift = 0.3;
 constexpr std::size_t kShiftedModule = 4;  // layer.3
-constexpr std::size_t kHead = kModules - 1;
+constexpr std::size_t kTaskHead = kModules - 1;
 
 std::vector<Example> Label(const Network& teacher, std::size_t size,
                            double wrong, Rng& rng) {
@@ -58,7 +58,7 @@ void Balance(Network* teacher, Rng& rng) {
       share[example.label] += 1.0 / static_cast<double>(kBalanceSize);
     }
     for (std::size_t c = 0; c < kClasses; ++c) {
-      teacher->module(kHead).bias[c] -=
+      teacher->module(kTaskHead).bias[c] -=
           kBalanceRate * (share[c] - 1.0 / static_cast<double>(kClasses));
     }
   }
@@ -89,7 +89,7 @@ Task MakeTask() {
   Network target = source;
   Mix(other.module(kShiftedModule), kLayerShift,
       &target.module(kShiftedModule));
-  Mix(other.module(kHead), kHeadShift, &target.module(kHead));
+  Mix(other.module(kTaskHead), kHeadShift, &target.module(kTaskHead));
   Balance(&source, rng);
   Balance(&target, rng);
   Network pretrained = Pretrain(source, rng);

@@ -23,7 +23,7 @@ using trainer::ModelEntry;
 constexpr char kWeights[] = "model.safetensors";
 constexpr char kIndex[] = "model.safetensors.index.json";
 
-absl::StatusOr<std::string> SumOf(const std::string& path) {
+absl::StatusOr<std::string> ModelSumOf(const std::string& path) {
   Expected<trainer::InputFile> file = trainer::InputFile::Open(path);
   if (!file.ok()) return ErrorOf(file.fault());
   Expected<std::string> sum = file.value().Sha256();
@@ -43,7 +43,7 @@ absl::Status TakeShards(const std::string& folder, ModelEntry& entry) {
        v = v->next) {
     std::string& sum = entry.shards[std::string(v->text)];
     if (!sum.empty()) continue;
-    ASSIGN_OR_RETURN(sum, SumOf(folder + "/" + std::string(v->text)));
+    ASSIGN_OR_RETURN(sum, ModelSumOf(folder + "/" + std::string(v->text)));
   }
   return absl::OkStatus();
 }
@@ -61,8 +61,8 @@ absl::Status NoModel(const std::string& path) {
                    "(save_pretrained), or that of a Hugging Face snapshot");
 }
 
-absl::StatusOr<ModelEntry> Describe(const std::string& path,
-                                    const std::string& id) {
+absl::StatusOr<ModelEntry> DescribeModel(const std::string& path,
+                                         const std::string& id) {
   std::error_code ignored;
   if (!fs::exists(path + "/config.json", ignored)) return NoModel(path);
   ModelEntry entry;
@@ -73,7 +73,7 @@ absl::StatusOr<ModelEntry> Describe(const std::string& path,
     const auto weights = trainer::WeightFiles::Open(path);
     if (!weights.ok()) return ErrorOf(weights.fault());
   }
-  ASSIGN_OR_RETURN(entry.sha256, SumOf(path + "/" + entry.weights));
+  ASSIGN_OR_RETURN(entry.sha256, ModelSumOf(path + "/" + entry.weights));
   if (entry.weights == kIndex) RETURN_IF_ERROR(TakeShards(path, entry));
   return entry;
 }
@@ -102,7 +102,7 @@ absl::StatusOr<AddedModel> Addition::Add(const NewModel& model) {
                      "give one of 1 to 64 of a-z 0-9 . _ -, first a letter or "
                      "digit: --id ID");
   }
-  ASSIGN_OR_RETURN(ModelEntry entry, Describe(model.path, id));
+  ASSIGN_OR_RETURN(ModelEntry entry, DescribeModel(model.path, id));
   AddedModel added;
   const auto known = registry_.models.find(id);
   added.was_there = known != registry_.models.end();

@@ -51,7 +51,7 @@ std::int64_t Sampled(std::int64_t rows, const BoundaryUse& use) {
   return use.train_share > 0 ? ShareOf(rows, use.train_share) : rows;
 }
 
-trainer::TaskKind KindOf(const DatasetEntry& set, const StudyNeeds& study) {
+trainer::TaskKind NeedKindOf(const DatasetEntry& set, const StudyNeeds& study) {
   trainer::DataRequest request;
   if (!study.task.empty()) {
     request.task = trainer::ParseTaskName(study.task);
@@ -67,7 +67,7 @@ absl::StatusOr<std::int64_t> CountTexts(const Registry& registry,
   const std::string train = trainer::SplitName(use.study.train_split, "train");
   const std::string validation =
       trainer::SplitName(use.study.validation_split, "validation");
-  const trainer::TaskKind kind = KindOf(set, use.study);
+  const trainer::TaskKind kind = NeedKindOf(set, use.study);
   const auto count =
       [&](const DatasetEntry& of,
           const std::string& split) -> absl::StatusOr<std::int64_t> {
@@ -119,7 +119,7 @@ absl::StatusOr<BoundaryNeeds> BoundaryNeedsOf(const Registry& registry,
   needs.hidden = model.hidden;
   needs.layers = model.layers;
   const trainer::TaskKind kind =
-      KindOf(registry.data_sets.at(use.study.data), use.study);
+      NeedKindOf(registry.data_sets.at(use.study.data), use.study);
   needs.top_is_one_token =
       !use.reads_all && kind != trainer::TaskKind::kTagging;
   const std::int64_t longest =

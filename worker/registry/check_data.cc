@@ -18,7 +18,7 @@ using trainer::DatasetEntry;
 using trainer::SplitEntry;
 using trainer::TaskKind;
 
-constexpr char kTrain[] = "train";
+constexpr char kTrainSplit[] = "train";
 
 // What a scan of one split found.
 struct Sight {
@@ -82,7 +82,7 @@ absl::StatusOr<Sight> ScanSplit(trainer::VerifiedFiles& files,
 absl::Status CheckContents(const DatasetEntry& set,
                            const trainer::TaskName& task, const Sight& train) {
   const bool has_classes = task.kind != TaskKind::kRegression;
-  const std::string& path = set.splits.at(kTrain).path;
+  const std::string& path = set.splits.at(kTrainSplit).path;
   if (train.facts.empty_texts == train.facts.rows) {
     return MakeError(ErrorId::kTrainerMismatch,
                      absl::StrCat(path, ": every text is empty"),
@@ -134,7 +134,7 @@ std::string NameOf(const trainer::TaskName& task) {
 }
 
 trainer::TaskName TaskOfSet(const DatasetEntry& set) {
-  return trainer::TaskOf({}, set, kTrain);
+  return trainer::TaskOf({}, set, kTrainSplit);
 }
 
 absl::StatusOr<DataFacts> CheckDataSet(const Registry& registry,
@@ -143,21 +143,21 @@ absl::StatusOr<DataFacts> CheckDataSet(const Registry& registry,
   Expected<trainer::DataRoot> root = trainer::DataRoot::Open(registry.folder);
   if (!root.ok()) return ErrorOf(root.fault());
   trainer::VerifiedFiles files(std::move(root).value());
-  if (!set->splits.contains(kTrain)) {
-    return ErrorOf(trainer::NoSplit(*set, kTrain));
+  if (!set->splits.contains(kTrainSplit)) {
+    return ErrorOf(trainer::NoSplit(*set, kTrainSplit));
   }
   DataFacts facts;
   facts.id = id;
   facts.task = TaskOfSet(*set);
   Expected<trainer::LabelSet> labels = trainer::LabelSet::FromList(set->labels);
   if (!labels.ok()) return ErrorOf(labels.fault());
-  ASSIGN_OR_RETURN(Sight train, ScanSplit(files, set->splits.at(kTrain),
+  ASSIGN_OR_RETURN(Sight train, ScanSplit(files, set->splits.at(kTrainSplit),
                                           facts.task, labels.value()));
   RETURN_IF_ERROR(CheckContents(*set, facts.task, train));
-  train.facts.name = kTrain;
+  train.facts.name = kTrainSplit;
   facts.splits.push_back(train.facts);
   for (const auto& [name, split] : set->splits) {
-    if (name == kTrain) continue;
+    if (name == kTrainSplit) continue;
     ASSIGN_OR_RETURN(Sight sight,
                      ScanSplit(files, split, facts.task, train.labels));
     sight.facts.name = name;

@@ -20,14 +20,14 @@ namespace {
 using trainer::ColumnMap;
 using trainer::TaskKind;
 using trainer::TaskName;
-using Names = std::vector<std::string>;
+using GuessedNames = std::vector<std::string>;
 
 constexpr std::size_t kNamesShown = 12;
 constexpr std::size_t kMostPlainClasses = 20;
 constexpr double kTextLength = 20.0;  // bytes, where no name tells
 
-const Names& UsualNames(const std::string& role) {
-  static const auto* const kNames = new std::map<std::string, Names>{
+const GuessedNames& UsualNames(const std::string& role) {
+  static const auto* const kNames = new std::map<std::string, GuessedNames>{
       {"text", {"text",    "sentence",    "review",    "content", "comment",
                 "message", "body",        "document",  "tweet",   "sentence1",
                 "premise", "question1",   "text1",     "text_a",  "question",
@@ -65,7 +65,7 @@ absl::Status CheckColumn(const std::string& path, const TableLook& look,
                       number <= static_cast<double>(look.columns.size()) &&
                       std::trunc(number) == number;
   if (counts) return absl::OkStatus();
-  Names names;
+  GuessedNames names;
   for (const ColumnLook& known : look.columns) names.push_back(known.name);
   const std::string near = Nearest(column, names);
   return MakeError(ErrorId::kTrainerMismatch,
@@ -76,7 +76,7 @@ absl::Status CheckColumn(const std::string& path, const TableLook& look,
                        : absl::StrCat("did you mean --", role, " ", near, "?"));
 }
 
-const ColumnLook* ByName(const TableLook& look, const Names& usual,
+const ColumnLook* ByName(const TableLook& look, const GuessedNames& usual,
                          const ColumnMap& taken) {
   for (const std::string& name : usual) {
     for (const ColumnLook& column : look.columns) {

@@ -22,7 +22,7 @@ using trainer::TaskKind;
 constexpr std::size_t kRows = 1'000;
 constexpr std::size_t kLongest = 8'192;  // tokens that are worth counting
 
-absl::StatusOr<std::int64_t> Quantile(std::vector<std::size_t> lengths) {
+absl::StatusOr<std::int64_t> LengthQuantile(std::vector<std::size_t> lengths) {
   std::sort(lengths.begin(), lengths.end());
   const std::size_t rank = (lengths.size() - 1) * 95 / 100;
   return static_cast<std::int64_t>(lengths[rank]);
@@ -77,7 +77,7 @@ absl::StatusOr<std::int64_t> LongTextTokens(const Registry& registry,
   const bool stopped =
       !scanned.ok() && scanned.fault().kind == FaultKind::kStopped;
   if (!scanned.ok() && !stopped) return ErrorOf(scanned.fault());
-  return Quantile(std::move(lengths));
+  return LengthQuantile(std::move(lengths));
 }
 
 }  // namespace frostline::registry

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ErrorId IdOf(FaultKind kind) {
+ErrorId EntryIdOf(FaultKind kind) {
   switch (kind) {
     case FaultKind::kUnreadable:
       return ErrorId::kTrainerFile;
@@ -61,7 +61,7 @@ absl::StatusOr<Entries> ReadEntries(
 }  // namespace
 
 absl::Status ErrorOf(const Fault& fault, const std::string& field) {
-  return MakeError(IdOf(fault.kind), fault.cause, fault.fix, field);
+  return MakeError(EntryIdOf(fault.kind), fault.cause, fault.fix, field);
 }
 
 absl::StatusOr<Registry> ReadRegistry(const std::string& folder) {

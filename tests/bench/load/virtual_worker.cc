@@ -16,7 +16,7 @@ namespace {
 constexpr Duration kFirstBackoff = std::chrono::milliseconds(50);
 constexpr Duration kLongestBackoff = std::chrono::seconds(1);
 constexpr Duration kNothingPause = std::chrono::milliseconds(200);
-constexpr char kMetric[] = "accuracy";
+constexpr char kReportedMetric[] = "accuracy";
 
 }  // namespace
 
@@ -166,7 +166,7 @@ void VirtualWorker::Report() {
         MadeUpMetric(held_->ref.trial(), held_->ref.attempt(), step);
     v1::Measurement* const measured = request.add_measurements();
     measured->set_step(step);
-    (*measured->mutable_metrics())[kMetric] = value;
+    (*measured->mutable_metrics())[kReportedMetric] = value;
     if (fleet_.options.keep_history) {
       exchange->event.steps.emplace_back(step, value);
     }
@@ -200,7 +200,7 @@ void VirtualWorker::Finish(v1::Outcome::Kind kind) {
   if (kind == v1::Outcome::SUCCEEDED) {
     const double value =
         MadeUpMetric(held_->ref.trial(), held_->ref.attempt(), -1);
-    (*request.mutable_outcome()->mutable_metrics())[kMetric] = value;
+    (*request.mutable_outcome()->mutable_metrics())[kReportedMetric] = value;
     exchange->event.value = value;
   } else if (kind == v1::Outcome::FAILED) {
     request.mutable_outcome()->set_failure(v1::FAILURE_CLASS_INFRASTRUCTURE);

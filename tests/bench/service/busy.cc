@@ -14,7 +14,7 @@
 namespace frostline::bench {
 namespace {
 
-constexpr int kStudies = 300;
+constexpr int kBusyStudies = 300;
 constexpr int kListing = 16;
 constexpr auto kPause = std::chrono::milliseconds(2);
 
@@ -84,7 +84,7 @@ class BeatingWorker {
 void MeasureBusy(ServiceBench& bench) {
   const auto coordinator = bench.StartCoordinator();
   AdminClient admin(coordinator->address());
-  for (int i = 0; i < kStudies; ++i) {
+  for (int i = 0; i < kBusyStudies; ++i) {
     CreateStudy(admin, absl::StrCat("listed-", i), 2);
   }
   BeatingWorker worker(admin, bench.clock());

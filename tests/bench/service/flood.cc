@@ -19,7 +19,7 @@
 namespace frostline::bench {
 namespace {
 
-constexpr int kWorkers = 100;
+constexpr int kFloodedWorkers = 100;
 constexpr int kShare = 200;  // calls a second of one identity
 constexpr double kWanted = 2'000;
 constexpr int kCallers = 8;
@@ -105,21 +105,22 @@ class Greedy {
   std::vector<std::thread> threads_;
 };
 
-double CyclesPerSecond(const ServiceBench& bench, const std::string& address) {
+double FloodedCyclesPerSecond(const ServiceBench& bench,
+                              const std::string& address) {
   static int studies = 0;
   AdminClient admin(address);
   LoadOptions options;
   options.connect = address;
   options.study =
       CreateStudy(admin, absl::StrCat("flood-", ++studies), kEndless);
-  options.workers = kWorkers;
+  options.workers = kFloodedWorkers;
   options.warm_up = std::chrono::milliseconds(500);
   options.time = std::chrono::seconds(3);
   const auto run = bench.Run(options);
   return ServiceBench::PerSecond(run->figures().cycles(), *run);
 }
 
-double MedianOf(std::vector<double> values) {
+double FloodMedianOf(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return Percentile(values, 0.5);
 }
@@ -134,14 +135,14 @@ void MeasureFlood(ServiceBench& bench) {
   std::vector<double> alone, elsewhere, flooded;
   double asked = 0, refused = 0, told_when = 0, took = 0;
   for (int i = 0; i < (bench.quick() ? 3 : 7); ++i) {
-    alone.push_back(CyclesPerSecond(bench, coordinator.address()));
+    alone.push_back(FloodedCyclesPerSecond(bench, coordinator.address()));
     {
       const Greedy greedy(other.address(), others, bench.clock());
-      elsewhere.push_back(CyclesPerSecond(bench, coordinator.address()));
+      elsewhere.push_back(FloodedCyclesPerSecond(bench, coordinator.address()));
     }
     const SteadyTime from = bench.clock().Steady();
     Greedy greedy(coordinator.address(), token, bench.clock());
-    flooded.push_back(CyclesPerSecond(bench, coordinator.address()));
+    flooded.push_back(FloodedCyclesPerSecond(bench, coordinator.address()));
     greedy.Stop();
     took +=
         std::chrono::duration<double>(bench.clock().Steady() - from).count();
@@ -149,13 +150,13 @@ void MeasureFlood(ServiceBench& bench) {
     refused += greedy.refused();
     told_when += greedy.told_when();
   }
-  bench.Figure("flood.cycles_per_s.alone", MedianOf(alone));
-  bench.Figure("flood.cycles_per_s.elsewhere", MedianOf(elsewhere));
-  bench.Figure("flood.cycles_per_s.flooded", MedianOf(flooded));
+  bench.Figure("flood.cycles_per_s.alone", FloodMedianOf(alone));
+  bench.Figure("flood.cycles_per_s.elsewhere", FloodMedianOf(elsewhere));
+  bench.Figure("flood.cycles_per_s.flooded", FloodMedianOf(flooded));
   bench.Figure("flood.goodput_ratio.to_alone",
-               MedianOf(flooded) / MedianOf(alone));
+               FloodMedianOf(flooded) / FloodMedianOf(alone));
   bench.Figure("flood.goodput_ratio.to_elsewhere",
-               MedianOf(flooded) / MedianOf(elsewhere));
+               FloodMedianOf(flooded) / FloodMedianOf(elsewhere));
   bench.Figure("flood.asked_per_s", asked / took);
   bench.Figure("flood.refused_share", refused / asked);
   bench.Figure("flood.told_when_share",

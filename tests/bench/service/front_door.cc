@@ -158,8 +158,8 @@ double MedianOf(std::vector<double> values) {
 }
 
 // Cycles as fast as they go, and the wait of a fleet that asks at its leisure.
-void Measure(const ServiceBench& bench, AdminClient& admin,
-             const std::string& address, Outcomes* outcomes) {
+void MeasureDoor(const ServiceBench& bench, AdminClient& admin,
+                 const std::string& address, Outcomes* outcomes) {
   static int studies = 0;
   const auto fast =
       bench.Run(Fleet(admin, address, absl::StrCat("storm-", ++studies)));
@@ -200,13 +200,13 @@ void MeasureFrontDoor(ServiceBench& bench) {
   const ClosedDoor closed;
   Outcomes alone, elsewhere, stormed;
   for (int i = 0; i < (bench.quick() ? 3 : 7); ++i) {
-    Measure(bench, admin, address, &alone);
+    MeasureDoor(bench, admin, address, &alone);
     {
       const Storm storm(closed.port(), bench.clock());
-      Measure(bench, admin, address, &elsewhere);
+      MeasureDoor(bench, admin, address, &elsewhere);
     }
     const Storm storm(PortOf(address), bench.clock());
-    Measure(bench, admin, address, &stormed);
+    MeasureDoor(bench, admin, address, &stormed);
   }
   Say(bench, "alone", alone);
   Say(bench, "storm_elsewhere", elsewhere);

@@ -22,8 +22,9 @@ void Import(AdminClient& admin, const std::string& study, int batches) {
   }
 }
 
-double CyclesPerSecond(const ServiceBench& bench, const std::string& address,
-                       const std::string& study) {
+double HistoryCyclesPerSecond(const ServiceBench& bench,
+                              const std::string& address,
+                              const std::string& study) {
   LoadOptions options;
   options.connect = address;
   options.study = study;
@@ -76,7 +77,7 @@ void MeasureHistory(ServiceBench& bench) {
   for (const int thousands : {1, 10, 100}) {
     const int more = thousands - static_cast<int>(there / kBatch);
     Import(admin, study, std::max(0, more));
-    last = CyclesPerSecond(bench, address, study);
+    last = HistoryCyclesPerSecond(bench, address, study);
     if (thousands == 1) first = last;
     bench.Figure(absl::StrCat("cycles_per_s.trials", thousands, "k"), last);
     const auto info = admin.GetStudy(study);

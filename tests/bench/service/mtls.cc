@@ -15,12 +15,13 @@ namespace {
 
 constexpr int kRounds = 3;
 constexpr int kReconnecting = 10'000;
-constexpr int kParked = 2'000;
-constexpr Duration kLongest = std::chrono::minutes(4);
+constexpr int kMtlsParked = 2'000;
+constexpr Duration kMtlsLongest = std::chrono::minutes(4);
 
-double CyclesPerSecond(ServiceBench& bench, AdminClient& admin,
-                       const std::string& address, const std::string& id,
-                       std::shared_ptr<grpc::ChannelCredentials> credentials) {
+double MtlsCyclesPerSecond(
+    ServiceBench& bench, AdminClient& admin, const std::string& address,
+    const std::string& id,
+    std::shared_ptr<grpc::ChannelCredentials> credentials) {
   LoadOptions options;
   options.connect = address;
   options.study = CreateStudy(admin, id, kEndless);
@@ -42,9 +43,9 @@ void MeasureCyclesBeside(ServiceBench& bench) {
   for (int round = 0; round < kRounds; ++round) {
     const std::string id = absl::StrCat("round-", round);
     in_plain.push_back(
-        CyclesPerSecond(bench, plain_admin, plain->address(), id, nullptr));
-    with_tls.push_back(CyclesPerSecond(bench, tls_admin, tls.address(), id,
-                                       tls.credentials()));
+        MtlsCyclesPerSecond(bench, plain_admin, plain->address(), id, nullptr));
+    with_tls.push_back(MtlsCyclesPerSecond(bench, tls_admin, tls.address(), id,
+                                           tls.credentials()));
     ratios.push_back(with_tls.back() / in_plain.back());
   }
   for (auto* figures : {&in_plain, &with_tls, &ratios}) {
@@ -64,13 +65,13 @@ std::int64_t WaitingAt(AdminClient& admin) {
 double AwaitAll(ServiceBench& bench, AdminClient& admin, int workers) {
   const SteadyTime from = bench.clock().Steady();
   while (WaitingAt(admin) < workers) {
-    if (bench.clock().Steady() - from > kLongest) return -1.0;
+    if (bench.clock().Steady() - from > kMtlsLongest) return -1.0;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   return std::chrono::duration<double>(bench.clock().Steady() - from).count();
 }
 
-LoadOptions Waiting(TlsCoordinator& tls, int workers, int per_channel) {
+LoadOptions MtlsWaiting(TlsCoordinator& tls, int workers, int per_channel) {
   LoadOptions options;
   options.connect = tls.address();
   options.study = "";
@@ -86,7 +87,7 @@ void MeasureMemory(ServiceBench& bench, int workers, int per_channel,
   AdminClient admin(tls.address(), tls.credentials());
   Demand(admin.GetInfo().status(), "a first call with TLS");
   const double before = tls.program().program().ResidentKib();
-  LoadRun run(Waiting(tls, workers, per_channel), bench.clock());
+  LoadRun run(MtlsWaiting(tls, workers, per_channel), bench.clock());
   run.Start();
   AwaitAll(bench, admin, workers);
   const auto parked =
@@ -99,7 +100,7 @@ void MeasureMemory(ServiceBench& bench, int workers, int per_channel,
 void MeasureReconnect(ServiceBench& bench, int workers) {
   TlsCoordinator tls(bench.NewFolder(), bench.clock());
   AdminClient admin(tls.address(), tls.credentials());
-  LoadRun run(Waiting(tls, workers, 1), bench.clock());
+  LoadRun run(MtlsWaiting(tls, workers, 1), bench.clock());
   run.Start();
   bench.Figure(absl::StrCat("connect_s.w", workers, ".mtls"),
                AwaitAll(bench, admin, workers));
@@ -120,13 +121,13 @@ void MeasureReconnect(ServiceBench& bench, int workers) {
 
 void MeasureMtls(ServiceBench& bench) {
   MeasureCyclesBeside(bench);
-  MeasureMemory(bench, kParked, 1, "kib_per_parked_worker.mtls");
-  MeasureMemory(bench, kParked, 50, "kib_per_parked_worker.mtls.shared");
+  MeasureMemory(bench, kMtlsParked, 1, "kib_per_parked_worker.mtls");
+  MeasureMemory(bench, kMtlsParked, 50, "kib_per_parked_worker.mtls.shared");
   if (RaiseOpenFiles() < kReconnecting + 256) {
     std::cout << "too few open files allowed (ulimit -n) for " << kReconnecting
               << " connections" << std::endl;
   } else {
-    MeasureReconnect(bench, bench.quick() ? kParked : kReconnecting);
+    MeasureReconnect(bench, bench.quick() ? kMtlsParked : kReconnecting);
   }
 }
 

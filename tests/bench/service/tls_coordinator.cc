@@ -22,7 +22,7 @@ T Must(absl::StatusOr<T> result) {
   std::exit(1);
 }
 
-void Write(const std::string& path, const tls::KeyPair& pair) {
+void WriteFile(const std::string& path, const tls::KeyPair& pair) {
   std::ofstream(path + ".crt") << pair.certificate_pem;
   const absl::Status written =
       tls::WritePrivateFile(path + ".key", pair.key_pem, "");
@@ -35,17 +35,17 @@ TlsCoordinator::TlsCoordinator(const std::string& folder, const Clock& clock) {
   std::filesystem::create_directories(folder);
   const WallMicros now = clock.Wall();
   const tls::KeyPair ca = Must(tls::MakeAuthority("bench", now));
-  Write(folder + "/ca", ca);
-  Write(folder + "/coordinator",
-        Must(tls::Issue(
-            ca, {.name = "coordinator", .hosts = {"127.0.0.1"}, .uri = ""},
-            now)));
-  Write(folder + "/client",
-        Must(tls::Issue(ca,
-                        {.name = "bench",
-                         .hosts = {},
-                         .uri = tls::FormatOwnerName({"admin", "bench"})},
-                        now)));
+  WriteFile(folder + "/ca", ca);
+  WriteFile(folder + "/coordinator",
+            Must(tls::Issue(
+                ca, {.name = "coordinator", .hosts = {"127.0.0.1"}, .uri = ""},
+                now)));
+  WriteFile(folder + "/client",
+            Must(tls::Issue(ca,
+                            {.name = "bench",
+                             .hosts = {},
+                             .uri = tls::FormatOwnerName({"admin", "bench"})},
+                            now)));
   // One identity plays the whole fleet.
   program_ = std::make_unique<CoordinatorProgram>(CoordinatorSpec{
       .data = folder + "/data",

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kMedianCounts = 4.0;  // as so many runs of the cell
 
-double VarianceOf(const std::vector<double>& values) {
+double NoiseVarianceOf(const std::vector<double>& values) {
   double mean = 0.0;
   for (const double v : values) mean += v / static_cast<double>(values.size());
   double sum = 0.0;
@@ -50,10 +50,11 @@ TableNoise NoiseOf(const RecordedTable& table) {
       without_seed.push_back(run.value - effects[run.seed]);
     }
     if (values.size() < 2) continue;
-    const double variance = VarianceOf(values);
+    const double variance = NoiseVarianceOf(values);
     deviations.push_back(std::sqrt(variance));
     all += variance;
-    of_means += VarianceOf(without_seed) / static_cast<double>(values.size());
+    of_means +=
+        NoiseVarianceOf(without_seed) / static_cast<double>(values.size());
   }
   if (deviations.empty()) return noise;
   const auto count = static_cast<double>(deviations.size());

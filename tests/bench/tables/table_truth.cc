@@ -13,7 +13,7 @@
 namespace frostline::bench {
 namespace {
 
-constexpr int kDraws = 100;
+constexpr int kTruthDraws = 100;
 
 double LevelsOf(const RecordedTable& table, std::size_t axis) {
   return CountValues(table.space.parameters()[axis].domain);
@@ -55,7 +55,7 @@ std::vector<double> ErrorsOfMain(const RecordedTable& table,
                                  const TableTruth& truth) {
   const std::size_t axes = table.space.parameters().size();
   std::vector<std::vector<double>> shares(axes);
-  for (int draw = 0; draw < kDraws; ++draw) {
+  for (int draw = 0; draw < kTruthDraws; ++draw) {
     Rng rng(14, static_cast<std::uint64_t>(draw));
     Means means = MeansOf(table);
     for (double& mean : means) {

@@ -17,9 +17,9 @@ using google::protobuf::Struct;
 using google::protobuf::Value;
 
 // Values of every kind, of texts that look like something else.
-class Filler {
+class YamlFiller {
  public:
-  explicit Filler(unsigned seed) : random_(seed) {}
+  explicit YamlFiller(unsigned seed) : random_(seed) {}
 
   void Fill(Value* value, int depth) {
     switch (Pick(depth > 0 ? 6 : 4)) {
@@ -120,7 +120,7 @@ void ExpectSame(const YAML::Node& node, const Value& value) {
 TEST(BlockYaml, IsReadBackAsWhatItWas) {
   for (unsigned seed = 0; seed < 2000; ++seed) {
     Struct fields;
-    Filler(seed).Fill(&fields, 4);
+    YamlFiller(seed).Fill(&fields, 4);
     const std::string yaml = ToYaml(fields);
     ExpectSame(YAML::Load(yaml), fields);
     ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed << "\n"

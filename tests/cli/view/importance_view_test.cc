@@ -24,17 +24,17 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr char kEvil[] = "<script>&\x1b[31m\"',\n";
+constexpr char kEvilReportName[] = "<script>&\x1b[31m\"',\n";
 
 template <typename Message>
-Message Parse(const std::string& text) {
+Message ParseReport(const std::string& text) {
   Message message;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &message));
   return message;
 }
 
 v1::ImportanceReport ExampleReport() {
-  return Parse<v1::ImportanceReport>(R"(
+  return ParseReport<v1::ImportanceReport>(R"(
     study: 'studies/imdb' trials_used: 200 provisional: true
     verdict: 'layer.11.attention matters most, the order of the others is open'
     options { evaluator: 'fanova' target: 'accuracy' seed: 7 }
@@ -64,7 +64,7 @@ v1::ImportanceReport ExampleReport() {
     stability { sentence: 'ranking settled after 140 trials' })");
 }
 
-int WidestLine(const std::string& text) {
+int WidestReportLine(const std::string& text) {
   int widest = 0;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     widest = std::max(widest, DisplayWidth(std::string(line)));
@@ -131,7 +131,7 @@ TEST(ImportanceView, SaysNothingTwice) {
 
 TEST(ImportanceView, FitsATerminalAndKeepsTheReportsOrder) {
   const std::string text = RenderImportance(ExampleReport(), "HEAD\n", 80);
-  EXPECT_LE(WidestLine(text), 80);
+  EXPECT_LE(WidestReportLine(text), 80);
   EXPECT_LT(text.find("matters most"), text.find("HEAD"));
   EXPECT_LT(text.find("HEAD"), text.find("embeddings"));
   EXPECT_LT(text.find("embeddings"), text.find("30.0 – 50.0"));
@@ -148,7 +148,7 @@ TEST(ImportanceView, SaysHowManyPairsThereAre) {
   EXPECT_THAT(text, HasSubstr("layer.11.attention x head"));
   EXPECT_THAT(text, HasSubstr("substitutes, 96 %"));
   EXPECT_THAT(text, Not(HasSubstr("60 %")));  // too little to say it
-  EXPECT_LE(WidestLine(text), 80);
+  EXPECT_LE(WidestReportLine(text), 80);
   EXPECT_THAT(RenderPairs({}, 80), HasSubstr("no pairs"));
   EXPECT_THAT(RenderGroups(ExampleReport(), 80), HasSubstr("lower"));
   EXPECT_THAT(RenderGroups({}, 80), HasSubstr("no groups"));
@@ -158,7 +158,7 @@ TEST(ImportanceView, ShowsNamedSets) {
   const std::string text = RenderSubsets(ExampleReport(), 80);
   EXPECT_THAT(text, HasSubstr("  66.0 %  50.0 – 70.0 %   5.0 %   1.0 – 10.0 %  "
                               "head, layer.11.attention"));
-  EXPECT_LE(WidestLine(text), 80);
+  EXPECT_LE(WidestReportLine(text), 80);
   EXPECT_EQ(SubsetsCsv(ExampleReport()),
             "subset,together,together_lo80,together_hi80,together_lo95,"
             "together_hi95,beyond,beyond_lo80,beyond_hi80,beyond_lo95,"
@@ -172,25 +172,25 @@ TEST(ImportanceView, BreaksLongSentences) {
   std::string sentence;
   for (int i = 0; i < 40; ++i) sentence += "trial after trial ";
   report.add_warnings()->set_sentence(sentence);
-  EXPECT_LE(WidestLine(RenderImportance(report, "", 0)), 80);
+  EXPECT_LE(WidestReportLine(RenderImportance(report, "", 0)), 80);
 }
 
 TEST(ImportanceView, LetsNoControlCharacterThrough) {
   v1::ImportanceReport report = ExampleReport();
-  report.set_study(kEvil);
-  report.mutable_options()->set_target(kEvil);
-  report.mutable_options()->set_filter(kEvil);
-  report.mutable_parameters(0)->set_parameter(kEvil);
-  report.mutable_pairs(0)->set_first(kEvil);
-  report.mutable_subsets(0)->set_parameters(0, kEvil);
-  report.add_warnings()->set_sentence(kEvil);
+  report.set_study(kEvilReportName);
+  report.mutable_options()->set_target(kEvilReportName);
+  report.mutable_options()->set_filter(kEvilReportName);
+  report.mutable_parameters(0)->set_parameter(kEvilReportName);
+  report.mutable_pairs(0)->set_first(kEvilReportName);
+  report.mutable_subsets(0)->set_parameters(0, kEvilReportName);
+  report.add_warnings()->set_sentence(kEvilReportName);
   const std::string text = RenderImportance(report, "", 0) +
                            RenderPairs(report, 0) + RenderSubsets(report, 0);
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
 v1::GetMarginalsReply ExampleCurves() {
-  return Parse<v1::GetMarginalsReply>(R"(
+  return ParseReport<v1::GetMarginalsReply>(R"(
     options { target: 'accuracy' }
     marginals { parameter: 'layer.0' best { number_value: 1e-05 }
       points { value { number_value: 0 } trials: 4
@@ -212,7 +212,7 @@ TEST(ImportanceView, ShowsACurveAsATable) {
 }
 
 TEST(ImportanceView, MarksCellsThatNobodyHasTried) {
-  const auto table = Parse<v1::PairMarginal>(R"(
+  const auto table = ParseReport<v1::PairMarginal>(R"(
     first: 'a' second: 'b' options { target: 'f1' }
     first_values { string_value: 'x' } second_values { number_value: 1 }
     second_values { number_value: 2 }
@@ -224,7 +224,7 @@ TEST(ImportanceView, MarksCellsThatNobodyHasTried) {
 }
 
 TEST(ImportanceView, ShowsTheRankingOverTime) {
-  const auto reply = Parse<v1::GetStabilityReply>(R"(
+  const auto reply = ParseReport<v1::GetStabilityReply>(R"(
     verdict { sentence: 'not settled: about 40 more trials'
       half_tau { value: 0.6 lo80: 0.4 hi80: 0.8 } }
     points { trials: 50 tau_to_final: 0.3
@@ -237,7 +237,7 @@ TEST(ImportanceView, ShowsTheRankingOverTime) {
 }
 
 v1::FreezePlan ExamplePlan() {
-  return Parse<v1::FreezePlan>(R"(
+  return ParseReport<v1::FreezePlan>(R"(
     study: 'studies/imdb' options { target: 'accuracy' }
     verdict: 'embeddings can be frozen, of layer.1 nothing is known'
     modules { module: 'embeddings' freeze: true reason: 'costs, "nothing"'
@@ -280,7 +280,7 @@ TEST(PlanView, SaysWhatIsSureAndHowToVerifyIt) {
   EXPECT_THAT(text, HasSubstr("differs from trial 4 in 3 modules"));
   EXPECT_THAT(text, HasSubstr("23,837,184 trained parameters, 40.0 % of the"));
   EXPECT_THAT(text, HasSubstr("frostline plan imdb --verify\n"));
-  EXPECT_LE(WidestLine(text), 80);
+  EXPECT_LE(WidestReportLine(text), 80);
 }
 
 TEST(PlanView, InShortItIsItsVerdictAndItsRates) {
@@ -292,7 +292,7 @@ TEST(PlanView, InShortItIsItsVerdictAndItsRates) {
   copy.set_differs_in(0);
   EXPECT_THAT(RenderFreezePlanInShort(copy, 0),
               HasSubstr("those of trial 4\n"));
-  EXPECT_LE(WidestLine(text), 80);
+  EXPECT_LE(WidestReportLine(text), 80);
 }
 
 TEST(PlanView, OfABestTrialThatIsThePlanSaysSo) {
@@ -312,7 +312,7 @@ TEST(PlanView, SavesNothingThatIsNotKnown) {
 }
 
 TEST(PlanView, SetsTwoStudiesSideBySide) {
-  const auto comparison = Parse<v1::StudyComparison>(R"(
+  const auto comparison = ParseReport<v1::StudyComparison>(R"(
     first: 'studies/imdb' second: 'studies/sst2' options { target: 'accuracy' }
     rank_agreement { value: 0.5 lo80: 0.2 hi80: 0.7 } sentence: 'they agree'
     shifts { parameter: 'layer.0' distinguishable: true
@@ -323,7 +323,7 @@ TEST(PlanView, SetsTwoStudiesSideBySide) {
   EXPECT_THAT(text, HasSubstr("tau 0.50 (80 %: 0.20 – 0.70)"));
   EXPECT_THAT(text, HasSubstr("differs"));
   EXPECT_THAT(text, HasSubstr("only first:     pooler"));
-  EXPECT_LE(WidestLine(text), 80);
+  EXPECT_LE(WidestReportLine(text), 80);
   EXPECT_THAT(ComparisonCsv(comparison), HasSubstr("\r\nlayer.0,0.2,0.1,0.3"));
 }
 
@@ -347,13 +347,13 @@ TEST(Csv, HasAHeaderAndEmptyCellsForWhatThereIsNot) {
 
 TEST(SvgView, EscapesEveryText) {
   v1::ImportanceReport report = ExampleReport();
-  report.set_study(kEvil);
-  report.mutable_options()->set_target(kEvil);
-  report.mutable_parameters(0)->set_parameter(kEvil);
-  report.add_warnings()->set_sentence(kEvil);
+  report.set_study(kEvilReportName);
+  report.mutable_options()->set_target(kEvilReportName);
+  report.mutable_parameters(0)->set_parameter(kEvilReportName);
+  report.add_warnings()->set_sentence(kEvilReportName);
   v1::GetMarginalsReply curves = ExampleCurves();
-  curves.mutable_options()->set_target(kEvil);
-  curves.mutable_marginals(0)->set_parameter(kEvil);
+  curves.mutable_options()->set_target(kEvilReportName);
+  curves.mutable_marginals(0)->set_parameter(kEvilReportName);
   for (const std::string& svg : {ImportanceSvg(report), MarginalsSvg(curves)}) {
     EXPECT_THAT(svg, StartsWith("<svg xmlns="));
     EXPECT_THAT(svg, HasSubstr("&lt;script&gt;&amp;"));

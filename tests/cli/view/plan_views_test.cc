@@ -19,16 +19,16 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr char kEvil[] = "<script>&\x1b[31m\"',\n";
+constexpr char kEvilPlanName[] = "<script>&\x1b[31m\"',\n";
 
 template <typename Message>
-Message Parse(const std::string& text) {
+Message ParsePlan(const std::string& text) {
   Message message;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &message));
   return message;
 }
 
-int WidestLine(const std::string& text) {
+int WidestPlanLine(const std::string& text) {
   int widest = 0;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     widest = std::max(widest, DisplayWidth(std::string(line)));
@@ -37,7 +37,7 @@ int WidestLine(const std::string& text) {
 }
 
 v1::Frontier ExampleFrontier() {
-  return Parse<v1::Frontier>(R"(
+  return ParsePlan<v1::Frontier>(R"(
     study: 'studies/imdb' tolerance: 0.01 chosen: 1 verdict: 'two are enough'
     options { target: 'accuracy' target_direction: DIRECTION_MAXIMIZE }
     best { value: 0.93 lo80: 0.92 hi80: 0.94 lo95: 0.91 hi95: 0.95 }
@@ -77,7 +77,7 @@ TEST(FrontierView, MarksTheLeastThatIsEnough) {
   EXPECT_THAT(text, HasSubstr("< 1 %"));
   EXPECT_THAT(text, HasSubstr("within 0.01 of the best"));
   EXPECT_THAT(text, HasSubstr("below layer.4"));
-  EXPECT_LE(WidestLine(text), 80);
+  EXPECT_LE(WidestPlanLine(text), 80);
   // What is frozen from below is not all that is frozen.
   EXPECT_THAT(RenderFrontier(ExampleFrontier(), 0),
               ::testing::ContainsRegex("below layer.4 .* layer.4-5\n"));
@@ -92,7 +92,7 @@ TEST(FrontierView, KeepsItsModulesWholeOnANarrowTerminal) {
     frontier.mutable_by_modules(2)->add_trained(module);
   }
   const std::string text = RenderFrontier(frontier, 80);
-  EXPECT_LE(WidestLine(text), 80);
+  EXPECT_LE(WidestPlanLine(text), 80);
   EXPECT_THAT(text, HasSubstr("MODULES …\n"));
   EXPECT_THAT(text, HasSubstr("embeddings, layer.4-5,"));
   EXPECT_THAT(text, HasSubstr(" head.sts\n"));
@@ -134,9 +134,9 @@ TEST(FrontierView, DrawsEverySetAndEscapesAllText) {
   EXPECT_THAT(svg, HasSubstr("class=\"best\""));
   EXPECT_THAT(svg, HasSubstr("2: layer.4-5"));
   EXPECT_THAT(svg, HasSubstr("frozen below layer.4"));
-  frontier.set_study(kEvil);
-  frontier.set_verdict(kEvil);
-  frontier.mutable_by_modules(1)->set_trained(0, kEvil);
+  frontier.set_study(kEvilPlanName);
+  frontier.set_verdict(kEvilPlanName);
+  frontier.mutable_by_modules(1)->set_trained(0, kEvilPlanName);
   svg = FrontierSvg(frontier);
   EXPECT_THAT(svg, Not(HasSubstr("<script")));
   EXPECT_THAT(svg, Not(HasSubstr("\x1b")));
@@ -145,7 +145,7 @@ TEST(FrontierView, DrawsEverySetAndEscapesAllText) {
 }
 
 v1::PlanVerification ExampleVerification() {
-  return Parse<v1::PlanVerification>(R"(
+  return ParsePlan<v1::PlanVerification>(R"(
     study: 'studies/imdb' batch: 'r128' target: 'accuracy' ended: 6 total: 6
     verdict: 'the plan scored 0.912' seed_deviation: 0.008 evaluation_rows: 200
     rivals { name: 'plan' predicted { value: 0.905 lo80: 0.89 hi80: 0.92 }
@@ -168,7 +168,7 @@ TEST(VerificationView, SetsSeenBesidePredicted) {
   EXPECT_THAT(RenderVerification(ExampleVerification(), 100),
               HasSubstr("±0.030*  0.012\n"));
   EXPECT_THAT(text, HasSubstr("19 times in 20; * exceeded"));
-  EXPECT_LE(WidestLine(text), 80);
+  EXPECT_LE(WidestPlanLine(text), 80);
   v1::PlanVerification applied = ExampleVerification();
   applied.mutable_rivals(0)->set_name("trial 14");
   EXPECT_THAT(RenderVerification(applied, 80), HasSubstr("LESS TRIAL 14"));
@@ -185,7 +185,7 @@ TEST(VerificationView, CsvHasARowForEachRun) {
 }
 
 TEST(AskedView, SaysWhatEachWouldTellAndItsRates) {
-  const auto reply = Parse<v1::AskPlanReply>(R"(
+  const auto reply = ParsePlan<v1::AskPlanReply>(R"(
     options { target: 'accuracy' }
     trials { expected_reduction: 0.12 reason: 'tells whether layer.2 is worth it'
       rates { module: 'embeddings' } rates { module: 'layer.0' rate: 1e-4 }

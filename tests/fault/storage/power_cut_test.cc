@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kCuts = 1500;
 constexpr int kCutsPerDisk = 25;  // rows gather meanwhile
-constexpr int kSteps = 30;
+constexpr int kPowerCutSteps = 30;
 constexpr std::uint64_t kCallsOfARun = 300;
 
 class PowerCutTest : public PowerCutFixture {
@@ -26,7 +26,7 @@ class PowerCutTest : public PowerCutFixture {
     disk().Follow(plan);
     absl::Status status;
     if (store_ == nullptr) status = Open();
-    if (status.ok()) Run(kSteps).IgnoreError();  // the cut, most often
+    if (status.ok()) Run(kPowerCutSteps).IgnoreError();  // the cut, most often
     Cut(rng);
     status = Open();
     if (!status.ok()) {

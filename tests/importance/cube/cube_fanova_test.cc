@@ -8,12 +8,11 @@
 #include "importance/forest/fanova.h"
 #include "importance/forest/marginal.h"
 #include "tests/importance/trials.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::importance {
 namespace {
-
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
 
 // Splits column 1 at 0.5, its left half column 2 at 1.5.
 const TreeArrays kWorked = {.feature = {1, 2, -1, -1, -1},

@@ -4,14 +4,14 @@
 #include <cmath>
 
 #include "tests/importance/trials.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 
 namespace frostline::importance {
 namespace {
 
-const std::vector<Objective> kScore = {{"score", Direction::kMaximize}};
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
+const std::vector<Objective> kPlainScore = {{"score", Direction::kMaximize}};
 
 // Over the levels 0 … 6, mean 0.
 double Bump(double level) {
@@ -37,7 +37,7 @@ TEST(MarginalCurves, IntervalsHoldTheTruthAsOftenAsTheySay) {
         },
         seed);
     ASSERT_OK_AND_ASSIGN(const std::vector<MarginalCurve> curves,
-                         MarginalCurves(space, kScore, history, {}));
+                         MarginalCurves(space, kPlainScore, history, {}));
     for (std::size_t i = 0; i < 4; ++i) {
       for (const CurvePoint& at : curves[i].points) {
         const double truth = 10.0 + (i == 0   ? Bump(at.value)
@@ -60,7 +60,7 @@ TEST(MarginalCurves, BestIsHighWhereScoresAreAndLowWhereLossesAre) {
   const Space space = LevelSpace(2, 7);
   const History history = UniformTrials(
       space, 200, [](const Point& p, Rng&) { return 100.0 * Bump(p[0]); });
-  const MarginalCurve up = CurveOf(space, kScore, history, 0);
+  const MarginalCurve up = CurveOf(space, kPlainScore, history, 0);
   const MarginalCurve down = CurveOf(space, kLoss, history, 0);
   EXPECT_EQ(up.best, 4.0);
   EXPECT_EQ(down.best, 0.0);
@@ -198,7 +198,7 @@ TEST(PairTable, HasBothMainEffectsAndTheInteraction) {
         return truth(p[0], p[2]) + 0.1 * rng.Normal();
       });
   ASSERT_OK_AND_ASSIGN(const MarginalTable table,
-                       PairTable(space, kScore, history, {}, 2, 0));
+                       PairTable(space, kPlainScore, history, {}, 2, 0));
   ASSERT_EQ(table.expected.size(), 16u);
   std::int64_t trials = 0;
   for (std::size_t b = 0; b < 4; ++b) {

@@ -9,12 +9,12 @@
 namespace frostline::importance {
 namespace {
 
-TreeNode Leaf(double value) {
+TreeNode ForestLeaf(double value) {
   TreeNode node;
   node.value = value;
   return node;
 }
-TreeNode Split(int axis, double threshold, int left, int right) {
+TreeNode ForestSplit(int axis, double threshold, int left, int right) {
   TreeNode node;
   node.axis = axis;
   node.threshold = threshold;
@@ -27,8 +27,8 @@ TreeNode Split(int axis, double threshold, int left, int right) {
 // quarters; leaves 0.1, 0.2 and 0.5. Mean 0.3125.
 TEST(TreeMarginals, AgreeWithATreeWorkedOutByHand) {
   Tree tree;
-  tree.nodes = {Split(1, 0.5, 1, 2), Split(2, 0.75, 3, 4), Leaf(0.5), Leaf(0.1),
-                Leaf(0.2)};
+  tree.nodes = {ForestSplit(1, 0.5, 1, 2), ForestSplit(2, 0.75, 3, 4),
+                ForestLeaf(0.5), ForestLeaf(0.1), ForestLeaf(0.2)};
   const MeasuredAxis line(FloatRange{0, 1, 0, false}, 1.0);
   const std::vector<MeasuredAxis> axes = {line, line, line};
   const TreeMarginals marginals(tree, axes);
@@ -57,7 +57,7 @@ void Grow(Tree& tree, std::size_t node, int depth, Rng& rng) {
   const auto axis = static_cast<int>(rng.Below(4));
   const auto left = static_cast<int>(tree.nodes.size());
   tree.nodes[node] =
-      Split(axis, std::floor(rng.Uniform() * 4.0) - 0.5, left, left + 1);
+      ForestSplit(axis, std::floor(rng.Uniform() * 4.0) - 0.5, left, left + 1);
   if (axis == 3) {
     for (int c = 0; c < 4; ++c) {
       tree.nodes[node].goes_left.push_back(rng.Uniform() < 0.5);
@@ -152,7 +152,7 @@ TEST(TreeMarginals, AgreeWithBruteForceOnRandomTrees) {
 
 TEST(TreeMarginals, OneLeafHasNothingToExplain) {
   Tree tree;
-  tree.nodes = {Leaf(3.0)};
+  tree.nodes = {ForestLeaf(3.0)};
   const std::vector<MeasuredAxis> axes = {
       MeasuredAxis(Levels{{0, 1}}, 1.0), MeasuredAxis(Categorical{{"1"}}, 1.0)};
   const TreeMarginals marginals(tree, axes);

@@ -44,8 +44,8 @@ double MassAt(const MeasuredAxis& axis, std::size_t cell) {
          (cell == 0 ? 0.0 : axis.MassUpTo(cuts[cell - 1]));
 }
 
-void Grow(const std::vector<MeasuredAxis>& axes, Tree& tree, std::size_t node,
-          int depth, Rng& rng) {
+void GrowSubsets(const std::vector<MeasuredAxis>& axes, Tree& tree,
+                 std::size_t node, int depth, Rng& rng) {
   if (depth == 0 || rng.Uniform() < 0.1) {
     tree.nodes[node].value = rng.Normal();
     return;
@@ -65,14 +65,16 @@ void Grow(const std::vector<MeasuredAxis>& axes, Tree& tree, std::size_t node,
   }
   tree.nodes[node] = split;
   tree.nodes.resize(tree.nodes.size() + 2);
-  Grow(axes, tree, static_cast<std::size_t>(split.left), depth - 1, rng);
-  Grow(axes, tree, static_cast<std::size_t>(split.right), depth - 1, rng);
+  GrowSubsets(axes, tree, static_cast<std::size_t>(split.left), depth - 1, rng);
+  GrowSubsets(axes, tree, static_cast<std::size_t>(split.right), depth - 1,
+              rng);
 }
 
 // Every cell of the space, one after the other.
-class Grid {
+class SubsetGrid {
  public:
-  Grid(const Tree& tree, const std::vector<MeasuredAxis>& axes) : axes_(axes) {
+  SubsetGrid(const Tree& tree, const std::vector<MeasuredAxis>& axes)
+      : axes_(axes) {
     std::vector<std::size_t> at(axes.size(), 0);
     for (bool is_more = true; is_more; is_more = Next(at)) {
       double mass = 1.0;
@@ -149,14 +151,14 @@ class RandomTrees : public testing::TestWithParam<std::uint64_t> {
   RandomTrees() {
     Rng rng(GetParam());
     tree_.nodes.resize(1);
-    Grow(axes_, tree_, 0, 7, rng);
+    GrowSubsets(axes_, tree_, 0, 7, rng);
   }
   const std::vector<MeasuredAxis> axes_ = MixedAxes();
   Tree tree_;
 };
 
 TEST_P(RandomTrees, EverySubsetAgreesWithListingTheWholeSpace) {
-  const Grid grid(tree_, axes_);
+  const SubsetGrid grid(tree_, axes_);
   for (unsigned set = 0; set < 32; ++set) {
     double beyond = 0.0;
     for (unsigned part = 1; part <= set; ++part) {

@@ -9,12 +9,11 @@
 
 #include "importance/evaluator.h"
 #include "tests/importance/trials.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::importance {
 namespace {
-
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
 
 bool AreSame(const Interval& a, const Interval& b) {
   return a.value == b.value && a.lo80 == b.lo80 && a.hi80 == b.hi80 &&
@@ -31,16 +30,17 @@ EvaluateOptions Asking(const std::string& evaluator, NamedSubsets subsets) {
 }
 
 // Centred over 0 … 4, both of variance 2.
-double Linear(double level) { return level - 2.0; }
-double Bend(double level) {
+double LinearSubsets(double level) { return level - 2.0; }
+double BendSubsets(double level) {
   return std::sqrt(2.0 / 2.8) * ((level - 2.0) * (level - 2.0) - 2.0);
 }
 
 // Variances: 8 and 4 alone, 4 of two, 4 of three; 20 in all.
 double UpToThree(const Point& p) {
-  return 2.0 * Linear(p[0]) + std::sqrt(2.0) * Bend(p[2]) +
-         Linear(p[0]) * Bend(p[1]) +
-         std::sqrt(0.5) * Linear(p[0]) * Linear(p[1]) * Bend(p[2]);
+  return 2.0 * LinearSubsets(p[0]) + std::sqrt(2.0) * BendSubsets(p[2]) +
+         LinearSubsets(p[0]) * BendSubsets(p[1]) +
+         std::sqrt(0.5) * LinearSubsets(p[0]) * LinearSubsets(p[1]) *
+             BendSubsets(p[2]);
 }
 
 TEST(NamedSubsets, EffectsOfTwoAndThreeComeOutAsTheyAre) {

@@ -8,6 +8,7 @@
 #include "importance/evaluator.h"
 #include "importance/plan/study_plan.h"
 #include "tests/importance/plan/plan_trials.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::importance {
@@ -15,7 +16,6 @@ namespace {
 
 constexpr double kLuck = 0.03;
 constexpr double kRest = 0.004;
-const std::vector<Objective> kScore = {{"accuracy", Direction::kMaximize}};
 
 double Truth(const Point& p) { return TwoMatter(p) - 0.15; }
 
@@ -52,7 +52,7 @@ History PairedSearch(const Space& space, std::uint64_t number,
 }
 
 Selection Select(const Space& space, const History& history) {
-  return SelectTrials(space, kScore, history, {}).value();
+  return SelectTrials(space, kAccuracy, history, {}).value();
 }
 
 // Over many seeds the plan's point gives what it promised. With the luck of the
@@ -64,7 +64,7 @@ TEST(SharedLuck, APlanPromisesWhatOtherSeedsGiveToo) {
   for (int study = 0; study < kStudies; ++study) {
     const History history =
         PairedSearch(space, static_cast<std::uint64_t>(study) + 1);
-    const auto plan = MakePlan(space, kScore, history, {});
+    const auto plan = MakePlan(space, kAccuracy, history, {});
     ASSERT_OK(plan);
     const double truth = Truth(plan->point);
     held += plan->predicted_score.lo95 <= truth &&
@@ -79,9 +79,9 @@ double ErrorOfEffects(const Space& space, std::uint64_t number) {
   EvaluateOptions options;
   options.evaluator = "fanova";
   const auto with =
-      Evaluate(space, kScore, PairedSearch(space, number), options);
+      Evaluate(space, kAccuracy, PairedSearch(space, number), options);
   const auto without =
-      Evaluate(space, kScore, PairedSearch(space, number, 0.0), options);
+      Evaluate(space, kAccuracy, PairedSearch(space, number, 0.0), options);
   EXPECT_OK(with);
   EXPECT_OK(without);
   double error = 0.0;

@@ -46,8 +46,8 @@ Means MeansGiven(const std::vector<FineAxis>& axes,
 }
 
 // A data set as level effects and trees see it.
-struct Case {
-  Case(const Space& space, const History& history) {
+struct SubsetCase {
+  SubsetCase(const Space& space, const History& history) {
     std::vector<const Point*> points;
     std::vector<double> losses;
     for (const Observation& trial : history.trials()) {
@@ -110,11 +110,11 @@ SubsetShare ByEnumeration(
 // Level effects and trees added up are one function.
 TEST(MixtureSubsets, AreThoseOfWhatTheMixturePredicts) {
   const Space space = LevelSpace(4, 5);
-  const Case made(space,
-                  UniformTrials(space, 500, [](const Point& p, Rng& rng) {
-                    return p[0] + (p[1] - 2.0) * (p[2] > 2 ? p[0] : -1.0) +
-                           0.1 * rng.Normal();
-                  }));
+  const SubsetCase made(
+      space, UniformTrials(space, 500, [](const Point& p, Rng& rng) {
+        return p[0] + (p[1] - 2.0) * (p[2] > 2 ? p[0] : -1.0) +
+               0.1 * rng.Normal();
+      }));
   const LevelEffects model(made.effect_axes, made.data.targets);
   Mixture mixture;
   mixture.trees = made.Grow(8);
@@ -146,10 +146,10 @@ class SubsetRestTest : public testing::Test {
                         Condition{.parent = 1, .values = {1.0}}},
                        {"other", Levels{{0, 1e-5, 1e-4}}, {}}},
                       {}, std::nullopt);
-    const Case made(space,
-                    UniformTrials(space, 200, [](const Point&, Rng& rng) {
-                      return rng.Normal();
-                    }));
+    const SubsetCase made(space,
+                          UniformTrials(space, 200, [](const Point&, Rng& rng) {
+                            return rng.Normal();
+                          }));
     axes_ = made.axes;
     trees_ = made.Grow(3);
   }

@@ -45,7 +45,7 @@ Case CaseOf(const Space& space, const History& history) {
   return made;
 }
 
-Space MixedSpace() {
+Space MixtureSpace() {
   return Space({{"rate", Levels{{0, 1e-5, 1e-4, 1e-3}}, {}},
                 {"kind", Categorical{{"\"a\"", "\"b\"", "\"c\""}}, {}},
                 {"depth", IntRange{1, 4, 1, false},
@@ -53,7 +53,7 @@ Space MixedSpace() {
                {}, std::nullopt);
 }
 
-double Mixed(const Point& p, Rng& rng) {
+double MixtureOf(const Point& p, Rng& rng) {
   const double depth = IsAbsent(p[2]) ? 0.0 : p[2];
   return (p[0] > 1 ? depth : 1.0) + (p[1] == 2 ? p[0] : 0.0) +
          0.1 * rng.Normal();
@@ -77,8 +77,8 @@ void ForEachPoint(const std::vector<FineAxis>& axes, const Visit& visit) {
 }
 
 TEST(TreeEffects, AreThoseOfTheMeanOfTheTreesByEnumeration) {
-  const Space space = MixedSpace();
-  const Case made = CaseOf(space, UniformTrials(space, 80, Mixed));
+  const Space space = MixtureSpace();
+  const Case made = CaseOf(space, UniformTrials(space, 80, MixtureOf));
   const auto& axes = made.axes;
   const Forest forest = FitForest(made.data, made.data.targets,
                                   RowWeights(made.data.rows(), 1), 5, 1, 0);
@@ -108,13 +108,13 @@ TEST(TreeEffects, AreThoseOfTheMeanOfTheTreesByEnumeration) {
   }
 }
 
-TreeNode Leaf(double value) {
+TreeNode MixtureLeaf(double value) {
   TreeNode node;
   node.value = value;
   return node;
 }
 
-TreeNode Split(int axis, double threshold, int left) {
+TreeNode MixtureSplit(int axis, double threshold, int left) {
   TreeNode node;
   node.axis = axis;
   node.threshold = threshold;
@@ -131,8 +131,8 @@ TEST(SplitPairs, GainsAreTheVarianceThatSplitsTakeAway) {
                return p[0] < 1 ? 0.0 : (p[2] < 2 ? 1.0 : 3.0);
              }));
   Tree tree;
-  tree.nodes = {Split(0, 0.0, 1), Leaf(0.0), Split(2, 1.0, 3), Leaf(1.0),
-                Leaf(3.0)};
+  tree.nodes = {MixtureSplit(0, 0.0, 1), MixtureLeaf(0.0),
+                MixtureSplit(2, 1.0, 3), MixtureLeaf(1.0), MixtureLeaf(3.0)};
   const std::vector<double> gains =
       FindSplitGains(made.axes, std::vector<Tree>{tree, tree});
   // A quarter is 0, the rest 2 on the mean; of it one half is 1, the other 3.
@@ -227,7 +227,7 @@ TEST(Mixture, MainEffectsPairsAndWhatIsLeftAreTheWhole) {
               0.03);
 }
 
-double Corner(const Point& p, Rng& rng) {
+double MixtureCorner(const Point& p, Rng& rng) {
   const bool falls = p[0] > 1 && p[1] > 1 && p[2] > 1 && p[3] > 1;
   return (falls ? 2.0 : 0.0) + 0.1 * p[0] + 0.01 * rng.Normal();
 }
@@ -236,7 +236,7 @@ double Corner(const Point& p, Rng& rng) {
 // visiting every point.
 TEST(Mixture, SharesAreThoseOfWhatItPredicts) {
   const Space space = LevelSpace(4, 5);
-  const Case made = CaseOf(space, UniformTrials(space, 600, Corner));
+  const Case made = CaseOf(space, UniformTrials(space, 600, MixtureCorner));
   const LevelEffects model(made.effect_axes, made.data.targets);
   Mixture mixture = FitMixture(made.data, model, {64, 1, 1});
   ASSERT_FALSE(mixture.trees.empty());
@@ -279,7 +279,7 @@ TEST(Mixture, SharesAreThoseOfWhatItPredicts) {
 // Var f less Var E[f | all but x_i], by visiting every point.
 TEST(Mixture, TotalsAreThoseOfWhatItPredicts) {
   const Space space = LevelSpace(4, 5);
-  const Case made = CaseOf(space, UniformTrials(space, 600, Corner));
+  const Case made = CaseOf(space, UniformTrials(space, 600, MixtureCorner));
   const LevelEffects model(made.effect_axes, made.data.targets);
   Mixture mixture = FitMixture(made.data, model, {64, 1, 1});
   ASSERT_FALSE(mixture.trees.empty());
@@ -312,7 +312,7 @@ TEST(Mixture, WhatTheForestExplainsIsNoNoise) {
   const std::vector<Objective> loss = {{"loss", Direction::kMinimize}};
   ASSERT_OK_AND_ASSIGN(
       const Report report,
-      Evaluate(space, loss, UniformTrials(space, 300, Corner), options));
+      Evaluate(space, loss, UniformTrials(space, 300, MixtureCorner), options));
   EXPECT_NEAR(report.noise_share, 1.0 - report.out_of_bag_r2, 0.02);
   EXPECT_LT(report.noise_share, 0.02);
 }

@@ -8,6 +8,7 @@
 #include "importance/ped/grid_density.h"
 #include "importance/ped/ped_grid.h"
 #include "tests/importance/trials.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::importance {
@@ -15,8 +16,6 @@ namespace {
 
 using testing::Each;
 using testing::ElementsAre;
-
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
 
 // How many of `values` lie at each place of a domain's grid.
 std::vector<int> CountOn(const Domain& domain,

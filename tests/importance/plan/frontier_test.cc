@@ -8,13 +8,12 @@
 #include "importance/plan/plan_questions.h"
 #include "study/space_builder.h"
 #include "tests/importance/plan/plan_trials.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 
 namespace frostline::importance {
 namespace {
-
-const std::vector<Objective> kScore = {{"accuracy", Direction::kMaximize}};
 
 double Noisily(const Point& p, Rng& rng) {
   return std::min(Substitutes(p) + 0.01 * rng.Normal(), 1.0);
@@ -24,7 +23,7 @@ Frontier FrontierOf(const Space& space, const History& history,
                     double tolerance) {
   PlanOptions options;
   options.tolerance = tolerance;
-  const auto frontier = MakeFrontier(space, kScore, history, options);
+  const auto frontier = MakeFrontier(space, kAccuracy, history, options);
   EXPECT_OK(frontier);
   return *frontier;
 }
@@ -170,7 +169,7 @@ TEST(Frontier, ItsIntervalsHoldAndItsChoiceIsRight) {
 
 std::vector<AskedTrial> Ask(const Space& space, const History& history,
                             int count) {
-  const auto asked = AskTrials(space, kScore, history, {}, count);
+  const auto asked = AskTrials(space, kAccuracy, history, {}, count);
   EXPECT_OK(asked);
   return *asked;
 }
@@ -250,7 +249,8 @@ TEST(AskTrials, CountOnWhatOpenTrialsWillTell) {
 
 TEST(AskTrials, RefuseCountsThatMakeNoSense) {
   for (const int count : {0, -1, 101}) {
-    const auto asked = AskTrials(DemoSpace(), kScore, DemoHistory(), {}, count);
+    const auto asked =
+        AskTrials(DemoSpace(), kAccuracy, DemoHistory(), {}, count);
     ASSERT_TRUE(HasErrorId(asked.status(), ErrorId::kRequestInvalid));
     EXPECT_EQ(DetailOf(asked.status())->field, "count");
   }
@@ -261,12 +261,12 @@ TEST(PlanBasis, ServesPlanFrontierAndRivalsAsEachWouldServeItself) {
   const History history = UniformTrials(space, 60, Noisily);
   const PlanOptions options{.evaluate = {}, .tolerance = 0.06};
   ASSERT_OK_AND_ASSIGN(const auto basis,
-                       MakePlanBasis(space, kScore, history, options));
+                       MakePlanBasis(space, kAccuracy, history, options));
   ASSERT_OK_AND_ASSIGN(const StudyPlan plan, MakePlan(*basis, options));
   ASSERT_OK_AND_ASSIGN(const Frontier frontier, MakeFrontier(*basis, options));
   ASSERT_OK_AND_ASSIGN(const auto rivals, PlanRivals(*basis, options));
   ASSERT_OK_AND_ASSIGN(const StudyPlan alone,
-                       MakePlan(space, kScore, history, options));
+                       MakePlan(space, kAccuracy, history, options));
   EXPECT_EQ(plan.verdict, alone.verdict);
   EXPECT_EQ(plan.predicted_score.lo95, alone.predicted_score.lo95);
   EXPECT_EQ(frontier.verdict, FrontierOf(space, history, 0.06).verdict);
@@ -279,7 +279,7 @@ TEST(PlanBasis, ServesPlanFrontierAndRivalsAsEachWouldServeItself) {
 TEST(PlanRivals, ArePlanBestTrialAllTrainedAndHeadOnly) {
   const Space space = DemoSpace();
   ASSERT_OK_AND_ASSIGN(const std::vector<Rival> rivals,
-                       PlanRivals(space, kScore, DemoHistory(), {}));
+                       PlanRivals(space, kAccuracy, DemoHistory(), {}));
   ASSERT_GE(rivals.size(), 3u);
   EXPECT_EQ(rivals[0].name, "plan");
   const auto named = [&rivals](const std::string& name) {

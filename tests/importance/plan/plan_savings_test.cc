@@ -21,7 +21,7 @@ Space Searched() {
 
 constexpr double kWeights[] = {700.0, 701.0, 1200.0};
 
-std::vector<Observation> Trials(int count, double seconds_noise) {
+std::vector<Observation> SavedTrials(int count, double seconds_noise) {
   std::vector<Observation> trials;
   Rng rng(3);
   for (int i = 0; i < count; ++i) {
@@ -47,26 +47,26 @@ PlanSavings SavingsOf(const std::vector<Observation>& trials,
 }
 
 TEST(PlanSavings, WeightsComeOutExactlyAndSecondsAbout) {
-  const PlanSavings savings = SavingsOf(Trials(60, 1.0), {0, 3, 0});
+  const PlanSavings savings = SavingsOf(SavedTrials(60, 1.0), {0, 3, 0});
   EXPECT_NEAR(savings.trained_parameters, 1900.0, 1e-6);
   EXPECT_NEAR(savings.seconds_share, 0.5, 0.05);
 }
 
 TEST(PlanSavings, APlanThatTrainsEverythingSavesNothing) {
-  const PlanSavings savings = SavingsOf(Trials(60, 1.0), {1, 3, 2});
+  const PlanSavings savings = SavingsOf(SavedTrials(60, 1.0), {1, 3, 2});
   EXPECT_EQ(savings.trained_parameters, 0.0);
   EXPECT_EQ(savings.seconds_share, 0.0);
 }
 
 TEST(PlanSavings, WhatNoTrialFrozeIsNotKnown) {
-  std::vector<Observation> never = Trials(60, 1.0);
+  std::vector<Observation> never = SavedTrials(60, 1.0);
   for (Observation& trial : never) trial.point[1] = 2.0;
   EXPECT_TRUE(std::isnan(SavingsOf(never, {0, 0, 1}).trained_parameters));
   EXPECT_TRUE(std::isnan(SavingsOf(never, {0, 0, 1}).seconds_share));
 }
 
 TEST(PlanSavings, ModulesFrozenTogetherAreNotToldApart) {
-  std::vector<Observation> together = Trials(60, 1.0);
+  std::vector<Observation> together = SavedTrials(60, 1.0);
   for (Observation& trial : together) {
     if ((trial.point[0] == 0.0) == (trial.point[1] == 0.0)) continue;
     trial.point[1] = trial.point[0];
@@ -77,8 +77,9 @@ TEST(PlanSavings, ModulesFrozenTogetherAreNotToldApart) {
 }
 
 TEST(PlanSavings, NoiseThatHidesTheSecondsIsSaid) {
-  EXPECT_TRUE(std::isnan(SavingsOf(Trials(12, 40.0), {0, 3, 0}).seconds_share));
-  std::vector<Observation> silent = Trials(30, 1.0);
+  EXPECT_TRUE(
+      std::isnan(SavingsOf(SavedTrials(12, 40.0), {0, 3, 0}).seconds_share));
+  std::vector<Observation> silent = SavedTrials(30, 1.0);
   for (Observation& trial : silent) {
     trial.cost_s = 0.0;
     trial.trained_parameters = 0.0;

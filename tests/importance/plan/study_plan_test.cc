@@ -11,15 +11,14 @@
 #include "sampler/factory.h"
 #include "study/space_builder.h"
 #include "tests/importance/plan/plan_trials.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 
 namespace frostline::importance {
 namespace {
 
-const std::vector<Objective> kScore = {{"accuracy", Direction::kMaximize}};
 const std::vector<Objective> kNumber = {{"score", Direction::kMaximize}};
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
 
 StudyPlan PlanOf(const Space& space, const std::vector<Objective>& goal,
                  const History& history, double tolerance = 0.0) {
@@ -36,7 +35,7 @@ const PlannedModule& ModuleOf(const StudyPlan& plan, const std::string& name) {
       [&name](const PlannedModule& m) { return m.module == name; });
 }
 
-std::vector<std::string> CodesOf(const StudyPlan& plan) {
+std::vector<std::string> PlanCodesOf(const StudyPlan& plan) {
   std::vector<std::string> codes;
   for (const ReportWarning& warning : plan.warnings) {
     codes.push_back(warning.code);
@@ -50,8 +49,8 @@ bool Holds80(const Interval& interval, double value) {
 
 TEST(StudyPlan, FreezesWhatTheToleranceCoversAndTrainsTheRestAtItsBest) {
   const Space space = Modules(5, 6);
-  const StudyPlan plan =
-      PlanOf(space, kScore, UniformTrials(space, 200, TwoMatterNoisily), 0.02);
+  const StudyPlan plan = PlanOf(
+      space, kAccuracy, UniformTrials(space, 200, TwoMatterNoisily), 0.02);
   EXPECT_TRUE(SamePoint(plan.point, {0, 4, 0, 4, 0}));
   ASSERT_EQ(plan.modules.size(), 5u);
   EXPECT_EQ(plan.modules[0].module, "layer.0");  // in depth order
@@ -70,7 +69,7 @@ TEST(StudyPlan, FreezesWhatTheToleranceCoversAndTrainsTheRestAtItsBest) {
 TEST(StudyPlan, WithoutToleranceNothingIsFrozenThatMayCostSomething) {
   const Space space = Modules(5, 6);
   const StudyPlan plan =
-      PlanOf(space, kScore, UniformTrials(space, 100, TwoMatterNoisily));
+      PlanOf(space, kAccuracy, UniformTrials(space, 100, TwoMatterNoisily));
   EXPECT_EQ(ModuleOf(plan, "layer.3").advice, Advice::kTrain);
   const PlannedModule& free = ModuleOf(plan, "layer.2");
   EXPECT_EQ(free.advice, Advice::kNotKnown);
@@ -105,13 +104,13 @@ TEST(StudyPlan, WhatFreezingCostsAndHowSureThatIsNeverContradict) {
     const History history = UniformTrials(space, 40, TwoMatterNoisily, seed);
     for (const double tolerance : {0.0, 0.01, 0.05}) {
       for (const PlannedModule& module :
-           PlanOf(space, kScore, history, tolerance).modules) {
+           PlanOf(space, kAccuracy, history, tolerance).modules) {
         ExpectToAgree(module, tolerance);
       }
     }
   }
   for (const PlannedModule& module :
-       PlanOf(DemoSpace(), kScore, DemoHistory()).modules) {
+       PlanOf(DemoSpace(), kAccuracy, DemoHistory()).modules) {
     ExpectToAgree(module, 0.0);
   }
 }
@@ -120,8 +119,9 @@ TEST(StudyPlan, WhatCouldBeFrozenTooIsNoneThatIsNotKnown) {
   const Space space = Modules(5, 6);
   int told = 0;
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
-    const StudyPlan plan = PlanOf(
-        space, kScore, UniformTrials(space, 40, TwoMatterNoisily, seed), 0.05);
+    const StudyPlan plan =
+        PlanOf(space, kAccuracy,
+               UniformTrials(space, 40, TwoMatterNoisily, seed), 0.05);
     const bool has_one =
         std::any_of(plan.modules.begin(), plan.modules.end(), IsEither);
     EXPECT_EQ(plan.verdict.find("could be frozen") != std::string::npos,
@@ -186,7 +186,7 @@ TEST(StudyPlan, ModulesThatOnlyHelpTogetherAreChosenTogether) {
 TEST(StudyPlan, ToleranceBuysMoreFrozenModulesAndNoMoreThanItSays) {
   const Space space = Modules(5, 6);
   const History history = UniformTrials(space, 200, TwoMatterNoisily);
-  const StudyPlan plan = PlanOf(space, kScore, history, 0.06);
+  const StudyPlan plan = PlanOf(space, kAccuracy, history, 0.06);
   EXPECT_TRUE(ModuleOf(plan, "layer.1").freeze);   // costs 0.04
   EXPECT_FALSE(ModuleOf(plan, "layer.3").freeze);  // costs 0.08
   EXPECT_EQ(ModuleOf(plan, "layer.1").advice, Advice::kFreeze);
@@ -217,7 +217,7 @@ History TpeTrials(const Space& space, int trials, std::uint64_t seed) {
   sampler::SamplerSpec spec;
   spec.name = "tpe";
   spec.seed = seed;
-  const auto sampler = sampler::MakeSampler(spec, space, kScore);
+  const auto sampler = sampler::MakeSampler(spec, space, kAccuracy);
   History history;
   for (int number = 0; number < trials; ++number) {
     Rng rng(seed, static_cast<std::uint64_t>(number));
@@ -235,7 +235,7 @@ TEST(StudyPlan, WhoFollowsItIsNoWorseOffAndSeesWhatItPromised) {
   double held = 0.0, no_worse = 0.0;
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
     const History history = TpeTrials(space, 40, seed);
-    const StudyPlan plan = PlanOf(space, kScore, history);
+    const StudyPlan plan = PlanOf(space, kAccuracy, history);
     const double truth = Substitutes(plan.point);
     const double best = Substitutes(history.Find(plan.best_seen_trial)->point);
     held += Holds80(plan.predicted_score, truth) ? 1.0 / kRuns : 0.0;
@@ -248,7 +248,7 @@ TEST(StudyPlan, WhoFollowsItIsNoWorseOffAndSeesWhatItPromised) {
 }
 
 TEST(StudyPlan, OfTheDemoPromisesNothingImpossible) {
-  const StudyPlan plan = PlanOf(DemoSpace(), kScore, DemoHistory());
+  const StudyPlan plan = PlanOf(DemoSpace(), kAccuracy, DemoHistory());
   EXPECT_LE(plan.predicted_score.hi95, 1.0);
   EXPECT_LT(plan.predicted_score.value, 0.94);
   EXPECT_EQ(plan.best_seen_value, 0.93);
@@ -265,7 +265,7 @@ TEST(StudyPlan, OfTheDemoHoldsWhatWasRun) {
   const Space space = DemoSpace();
   const History history = DemoHistory();
   ASSERT_OK_AND_ASSIGN(const StudyBelief belief,
-                       Believe(space, kScore, history, {}));
+                       Believe(space, kAccuracy, history, {}));
   const std::vector<PlanChoice> ran = {{0, 3, 3, 0, 3, 0, 0},
                                        {2, 3, 3, 0, 3, 0, 0},
                                        {0, 3, 3, 3, 3, 0, 0},
@@ -291,7 +291,7 @@ TEST(PlanRivals, HeadOnlyTrainsTheHeadsOfAllTasks) {
   };
   ASSERT_OK_AND_ASSIGN(
       const std::vector<Rival> rivals,
-      PlanRivals(space, kScore, UniformTrials(space, 60, heads_matter), {}));
+      PlanRivals(space, kAccuracy, UniformTrials(space, 60, heads_matter), {}));
   const auto head_only = std::find_if(
       rivals.begin(), rivals.end(),
       [](const Rival& rival) { return rival.name == "head only"; });
@@ -305,15 +305,15 @@ TEST(StudyPlan, RowsToEvaluateOnMakeOneRunLessSure) {
   const Space space = DemoSpace();
   PlanOptions options;
   ASSERT_OK_AND_ASSIGN(const StudyPlan without,
-                       MakePlan(space, kScore, DemoHistory(), options));
+                       MakePlan(space, kAccuracy, DemoHistory(), options));
   options.evaluation_rows = 50;
   ASSERT_OK_AND_ASSIGN(const StudyPlan with,
-                       MakePlan(space, kScore, DemoHistory(), options));
+                       MakePlan(space, kAccuracy, DemoHistory(), options));
   EXPECT_GT(with.one_run.hi80 - with.one_run.lo80,
             without.one_run.hi80 - without.one_run.lo80);
   EXPECT_EQ(with.predicted_score.lo80, without.predicted_score.lo80);
   options.evaluation_rows = -1;
-  const auto refused = MakePlan(space, kScore, DemoHistory(), options);
+  const auto refused = MakePlan(space, kAccuracy, DemoHistory(), options);
   ASSERT_TRUE(HasErrorId(refused.status(), ErrorId::kRequestInvalid));
   EXPECT_EQ(DetailOf(refused.status())->field, "options.evaluation_rows");
 }
@@ -321,10 +321,10 @@ TEST(StudyPlan, RowsToEvaluateOnMakeOneRunLessSure) {
 TEST(StudyPlan, AMetricThatLeavesItsRangeIsSaidAndBoundToNone) {
   const Space space = Modules(3, 4);
   const StudyPlan plan = PlanOf(
-      space, kScore, UniformTrials(space, 40, [](const Point& p, Rng& rng) {
+      space, kAccuracy, UniformTrials(space, 40, [](const Point& p, Rng& rng) {
         return 80.0 + 5.0 * p[0] + rng.Normal();  // in per cent
       }));
-  EXPECT_THAT(CodesOf(plan), testing::Contains("METRIC_OUT_OF_RANGE"));
+  EXPECT_THAT(PlanCodesOf(plan), testing::Contains("METRIC_OUT_OF_RANGE"));
   EXPECT_NEAR(plan.predicted_score.value, 95.0, 1.5);
 }
 
@@ -344,13 +344,13 @@ TEST(StudyPlan, TrialsThatDivergedInformIt) {
     bare.Put(trial);
   }
   ASSERT_OK_AND_ASSIGN(const StudyBelief belief,
-                       Believe(space, kScore, bare, {}));
+                       Believe(space, kAccuracy, bare, {}));
   EXPECT_GT(belief.rows().rows.size(), belief.trials());
   EXPECT_LT(belief.surrogate().At(belief.rows().CellsOf({3, 3})).mean,
             belief.surrogate().At(belief.rows().CellsOf({3, 2})).mean);
-  const StudyPlan plan = PlanOf(space, kScore, bare);
+  const StudyPlan plan = PlanOf(space, kAccuracy, bare);
   EXPECT_LT(plan.point[1], 3.0);
-  EXPECT_THAT(CodesOf(plan), testing::Contains("TRIALS_DIVERGED"));
+  EXPECT_THAT(PlanCodesOf(plan), testing::Contains("TRIALS_DIVERGED"));
 }
 
 TEST(StudyPlan, WhereNothingIsExplainedItPromisesNothing) {
@@ -358,7 +358,7 @@ TEST(StudyPlan, WhereNothingIsExplainedItPromisesNothing) {
   const History history = UniformTrials(
       space, 60, [](const Point&, Rng& rng) { return rng.Normal(); }, 3);
   const StudyPlan plan = PlanOf(space, kNumber, history);
-  EXPECT_THAT(CodesOf(plan), testing::Contains("NOTHING_EXPLAINED"));
+  EXPECT_THAT(PlanCodesOf(plan), testing::Contains("NOTHING_EXPLAINED"));
   const Observation& best = *history.Find(plan.best_seen_trial);
   EXPECT_GT(best.values[0], 1.5);
   EXPECT_LT(plan.predicted_score.value, 1.0);
@@ -380,7 +380,7 @@ int TimesWronglyFrozen(double tolerance) {
             [](const Point& p, Rng& rng) { return p[1] + p[3] + rng.Normal(); },
             seed),
         tolerance);
-    EXPECT_THAT(CodesOf(plan), testing::Contains("FEW_TRIALS"));
+    EXPECT_THAT(PlanCodesOf(plan), testing::Contains("FEW_TRIALS"));
     for (const char* const name : {"layer.1", "layer.3"}) {
       wrong += ModuleOf(plan, name).advice == Advice::kFreeze ? 1 : 0;
     }
@@ -429,7 +429,7 @@ TEST(StudyPlan, OnePointOverAndOverIsThePlanAndTeachesNothingElse) {
   for (int number = 0; number < 500; ++number) {
     history.Put(Succeeded(number, {1, 2, 3}, 0.8 + 0.01 * rng.Normal()));
   }
-  const StudyPlan plan = PlanOf(space, kScore, history);
+  const StudyPlan plan = PlanOf(space, kAccuracy, history);
   EXPECT_TRUE(SamePoint(plan.point, {1, 2, 3}));
   EXPECT_NEAR(plan.predicted_score.value, 0.8, 0.01);
   EXPECT_EQ(plan.at_least_best_probability, 1.0);
@@ -442,11 +442,11 @@ TEST(StudyPlan, TooLittleToPlanWithIsRefused) {
   const Space wide = Modules(26, 4);
   const auto three =
       UniformTrials(wide, 3, [](const Point& p, Rng&) { return p[0]; });
-  EXPECT_TRUE(HasErrorId(MakePlan(wide, kScore, three, {}).status(),
+  EXPECT_TRUE(HasErrorId(MakePlan(wide, kAccuracy, three, {}).status(),
                          ErrorId::kTrialsTooFew));
   const auto constant =
       UniformTrials(wide, 30, [](const Point&, Rng&) { return 0.9; });
-  EXPECT_TRUE(HasErrorId(MakePlan(wide, kScore, constant, {}).status(),
+  EXPECT_TRUE(HasErrorId(MakePlan(wide, kAccuracy, constant, {}).status(),
                          ErrorId::kTargetConstant));
 }
 
@@ -537,7 +537,7 @@ TEST(StudyPlan, SaysWhichTrialsSupportItAndWhatItSaves) {
     trial.cost_s = 5.0 + trial.trained_parameters / 1000.0;
     history.Put(trial);
   }
-  const StudyPlan plan = PlanOf(space, kScore, history, 0.02);
+  const StudyPlan plan = PlanOf(space, kAccuracy, history, 0.02);
   EXPECT_NEAR(plan.trained_parameters_saved, 3000.0, 1e-6);
   EXPECT_NEAR(plan.seconds_saved_share, 0.3, 1e-6);
   ASSERT_EQ(plan.supporting_trials.size(), 5u);
@@ -559,14 +559,14 @@ TEST(StudyPlan, BadRequestsAreRefusedByName) {
   for (const double tolerance : {-1.0, std::nan(""), HUGE_VAL}) {
     PlanOptions options;
     options.tolerance = tolerance;
-    const auto plan = MakePlan(space, kScore, history, options);
+    const auto plan = MakePlan(space, kAccuracy, history, options);
     ASSERT_TRUE(HasErrorId(plan.status(), ErrorId::kRequestInvalid));
     EXPECT_EQ(DetailOf(plan.status())->field, "options.tolerance");
   }
   EXPECT_TRUE(
-      HasErrorId(MakePlan(LevelSpace(2, 4), kScore, history, {}).status(),
+      HasErrorId(MakePlan(LevelSpace(2, 4), kAccuracy, history, {}).status(),
                  ErrorId::kRequestInvalid));
-  EXPECT_TRUE(HasErrorId(MakePlan(space, kScore, History(), {}).status(),
+  EXPECT_TRUE(HasErrorId(MakePlan(space, kAccuracy, History(), {}).status(),
                          ErrorId::kTrialsTooFew));
 }
 

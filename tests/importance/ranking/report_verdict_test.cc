@@ -12,8 +12,8 @@ using ::testing::HasSubstr;
 
 // Of layer.0, layer.1 and layer.2, in this order; `told` can be told from
 // chance.
-Report ReportOf(const std::vector<double>& shares, int told,
-                std::vector<std::vector<double>> draws) {
+Report VerdictReportOf(const std::vector<double>& shares, int told,
+                       std::vector<std::vector<double>> draws) {
   Report report;
   report.trials_used = 36;
   for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -29,14 +29,14 @@ Report ReportOf(const std::vector<double>& shares, int told,
 }
 
 TEST(ReportVerdict, TrialsThatTellNothingCannotRank) {
-  const Report report = ReportOf({0.3, 0.2, 0.1}, 0, {{0.3, 0.2, 0.1}});
+  const Report report = VerdictReportOf({0.3, 0.2, 0.1}, 0, {{0.3, 0.2, 0.1}});
   EXPECT_EQ(
       ReportVerdict(LevelSpace(3, 4), report, nullptr),
       "36 trials cannot rank the parameters: none can be told from chance");
 }
 
 TEST(ReportVerdict, NobodyIsFirstWhoIsNotFirstNineTimesInTen) {
-  const Report report = ReportOf(
+  const Report report = VerdictReportOf(
       {0.3, 0.2, 0.1}, 2,
       {{0.3, 0.2, 0.1}, {0.1, 0.2, 0.3}, {0.1, 0.3, 0.2}, {0.3, 0.1, 0.2}});
   EXPECT_THAT(ReportVerdict(LevelSpace(3, 4), report, nullptr),
@@ -45,13 +45,13 @@ TEST(ReportVerdict, NobodyIsFirstWhoIsNotFirstNineTimesInTen) {
 
 TEST(ReportVerdict, TwoMayBeFirstTogether) {
   const Report report =
-      ReportOf({0.3, 0.2, 0.1}, 2, {{0.3, 0.2, 0.1}, {0.2, 0.3, 0.1}});
+      VerdictReportOf({0.3, 0.2, 0.1}, 2, {{0.3, 0.2, 0.1}, {0.2, 0.3, 0.1}});
   EXPECT_EQ(ReportVerdict(LevelSpace(3, 4), report, nullptr),
             "layer.0 and layer.1 matter most, the order of the others is open");
 }
 
 TEST(ReportVerdict, SaysThatItHasSettledOnlyWhereItHas) {
-  const Report report = ReportOf({0.5, 0.2, 0.1}, 3, {{0.5, 0.2, 0.1}});
+  const Report report = VerdictReportOf({0.5, 0.2, 0.1}, 3, {{0.5, 0.2, 0.1}});
   StabilityVerdict stability;
   stability.state = StabilityState::kSettled;
   EXPECT_EQ(ReportVerdict(LevelSpace(3, 4), report, &stability),
@@ -62,8 +62,8 @@ TEST(ReportVerdict, SaysThatItHasSettledOnlyWhereItHas) {
 }
 
 TEST(ReportVerdict, WithoutIntervalsNothingIsSure) {
-  EXPECT_THAT(ReportVerdict(LevelSpace(3, 4), ReportOf({0.5, 0.2, 0.1}, 3, {}),
-                            nullptr),
+  EXPECT_THAT(ReportVerdict(LevelSpace(3, 4),
+                            VerdictReportOf({0.5, 0.2, 0.1}, 3, {}), nullptr),
               HasSubstr("has not been computed"));
 }
 

@@ -9,13 +9,12 @@
 #include "importance/ranking/stability_verdict.h"
 #include "tests/importance/allocations.h"
 #include "tests/importance/trials.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 
 namespace frostline::importance {
 namespace {
-
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
 
 EvaluateOptions Quick() {
   EvaluateOptions options;

@@ -11,7 +11,8 @@ const std::vector<Objective> kCost = {{"cost", Direction::kMinimize}};
 
 double Noise(const Point& point, Rng& rng) { return point[0] + rng.Normal(); }
 
-std::vector<std::string> CodesOf(const Space& space, const History& history) {
+std::vector<std::string> WarningCodesOf(const Space& space,
+                                        const History& history) {
   EvaluateOptions options;
   options.bootstraps = 0;
   options.trees = 2;
@@ -24,7 +25,7 @@ std::vector<std::string> CodesOf(const Space& space, const History& history) {
   return codes;
 }
 
-Space Mixed() {
+Space MixedHistory() {
   Condition when;
   when.parent = 0;
   when.min = 2.0;
@@ -39,15 +40,17 @@ Space Mixed() {
 
 TEST(Warnings, UniformTrialsOfAnyKindGetNone) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    EXPECT_THAT(CodesOf(Mixed(), UniformTrials(Mixed(), 400, Noise, seed)),
+    EXPECT_THAT(WarningCodesOf(MixedHistory(),
+                               UniformTrials(MixedHistory(), 400, Noise, seed)),
                 testing::IsEmpty())
         << seed;
   }
 }
 
 TEST(Warnings, FewTrialsAreSaidToBeFew) {
-  EXPECT_THAT(CodesOf(Mixed(), UniformTrials(Mixed(), 20, Noise)),
-              testing::Contains("FEW_TRIALS"));
+  EXPECT_THAT(
+      WarningCodesOf(MixedHistory(), UniformTrials(MixedHistory(), 20, Noise)),
+      testing::Contains("FEW_TRIALS"));
 }
 
 TEST(Warnings, TrialsThatCrowdAreSaidToBeAdaptive) {
@@ -142,7 +145,7 @@ History TrialsOf(const std::string& name, const Space& space, int trials) {
 TEST(Warnings, TrialsOfASearchAreSaidToBeAdaptive) {
   const Space space = LevelSpace(7, 7);
   for (const std::string sampler : {"tpe", "levels-gp"}) {
-    EXPECT_THAT(CodesOf(space, TrialsOf(sampler, space, 100)),
+    EXPECT_THAT(WarningCodesOf(space, TrialsOf(sampler, space, 100)),
                 testing::Contains("ADAPTIVE_SAMPLING"))
         << sampler;
   }
@@ -150,13 +153,14 @@ TEST(Warnings, TrialsOfASearchAreSaidToBeAdaptive) {
 
 TEST(Warnings, TrialsSpreadByASequenceAreNot) {
   const Space space = LevelSpace(7, 7);
-  EXPECT_THAT(CodesOf(space, TrialsOf("qmc", space, 100)), testing::IsEmpty());
+  EXPECT_THAT(WarningCodesOf(space, TrialsOf("qmc", space, 100)),
+              testing::IsEmpty());
 }
 
 TEST(Warnings, TrialsThatCouldNotBeTrainedAreCounted) {
   const Space space = LevelSpace(2, 4);
   History history = UniformTrials(space, 60, Noise);
-  EXPECT_THAT(CodesOf(space, history), testing::IsEmpty());
+  EXPECT_THAT(WarningCodesOf(space, history), testing::IsEmpty());
   for (int n = 60; n < 63; ++n) {
     Observation diverged;
     diverged.number = n;
@@ -183,7 +187,8 @@ TEST(Warnings, ALevelNoTrialHasIsNamed) {
   for (const Observation& trial : all.trials()) {
     if (trial.point[1] != 3.0) some.Put(trial);
   }
-  EXPECT_THAT(CodesOf(space, some), testing::Contains("LEVEL_NEVER_TRIED"));
+  EXPECT_THAT(WarningCodesOf(space, some),
+              testing::Contains("LEVEL_NEVER_TRIED"));
 }
 
 }  // namespace

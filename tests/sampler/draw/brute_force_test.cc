@@ -9,12 +9,11 @@
 #include "sampler/draw/grid_points.h"
 #include "sampler/factory.h"
 #include "tests/sampler/odd_spaces.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::sampler {
 namespace {
-
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
 
 absl::StatusOr<std::unique_ptr<Sampler>> Brute(const Space& space) {
   return MakeSampler({.name = "brute", .options = {}}, space, kLoss);
@@ -34,7 +33,7 @@ Space Branching() {
                {}, {});
 }
 
-Space Layers(int count) {
+Space LayersOfForce(int count) {
   std::vector<Parameter> all;
   for (int i = 0; i < count; ++i) {
     all.push_back({"layer." + std::to_string(i),
@@ -44,7 +43,8 @@ Space Layers(int count) {
   return Space(all, {}, {});
 }
 
-Observation Seen(std::int64_t number, const Point& point, TrialState state) {
+Observation SeenForce(std::int64_t number, const Point& point,
+                      TrialState state) {
   Observation trial;
   trial.number = number;
   trial.point = point;
@@ -52,8 +52,8 @@ Observation Seen(std::int64_t number, const Point& point, TrialState state) {
   return trial;
 }
 
-Point Draw(Sampler& sampler, std::int64_t number, const History& history = {},
-           std::uint64_t seed = 7) {
+Point DrawAll(Sampler& sampler, std::int64_t number,
+              const History& history = {}, std::uint64_t seed = 7) {
   Rng rng(seed, static_cast<std::uint64_t>(number));
   auto point = sampler.Propose(history, number, rng);
   EXPECT_OK(point);
@@ -77,7 +77,7 @@ std::set<std::vector<double>> Cover(Sampler& sampler, History history,
     std::vector<double> key = *point;
     for (double& value : key) value = IsAbsent(value) ? -9e9 : value;
     EXPECT_TRUE(points.insert(key).second);
-    history.Put(Seen(number, *point, kStates[number % 5]));
+    history.Put(SeenForce(number, *point, kStates[number % 5]));
   }
 }
 
@@ -91,7 +91,7 @@ TEST(BruteForce, EveryPointIsEquallyLikelyToBeTheFirst) {
   std::map<double, int> tally;
   constexpr int kDraws = 4000;
   for (int i = 0; i < kDraws; ++i) {
-    const Point point = Draw(*brute, 0, {}, static_cast<std::uint64_t>(i));
+    const Point point = DrawAll(*brute, 0, {}, static_cast<std::uint64_t>(i));
     ++tally[point[0] == 0.0 ? 0.0 : point[1]];
   }
   for (const auto& [point, count] : tally) {
@@ -101,22 +101,23 @@ TEST(BruteForce, EveryPointIsEquallyLikelyToBeTheFirst) {
 
 TEST(BruteForce, WhatIsInTheHistoryIsNotProposedAgainInWhateverState) {
   History history;
-  history.Put(Seen(5, {1.0, 2.0}, TrialState::kCancelled));
-  history.Put(Seen(2, {0.0, kAbsent}, TrialState::kQueued));
-  history.Put(Seen(3, {1.0, 9.0}, TrialState::kSucceeded));  // not of the space
-  history.Put(Seen(4, {1.0, 2.0}, TrialState::kFailed));     // again
+  history.Put(SeenForce(5, {1.0, 2.0}, TrialState::kCancelled));
+  history.Put(SeenForce(2, {0.0, kAbsent}, TrialState::kQueued));
+  history.Put(
+      SeenForce(3, {1.0, 9.0}, TrialState::kSucceeded));  // not of the space
+  history.Put(SeenForce(4, {1.0, 2.0}, TrialState::kFailed));  // again
   ASSERT_OK_AND_ASSIGN(auto brute, Brute(Branching()));
   EXPECT_EQ(Cover(*brute, history, 6).size(), 2u);
 }
 
 TEST(BruteForce, ARestartInTheMiddleGoesOn) {
-  ASSERT_OK_AND_ASSIGN(auto before, Brute(Layers(2)));
+  ASSERT_OK_AND_ASSIGN(auto before, Brute(LayersOfForce(2)));
   History history;
   for (std::int64_t number = 0; number < 20; ++number) {
-    history.Put(
-        Seen(number, Draw(*before, number, history), TrialState::kRunning));
+    history.Put(SeenForce(number, DrawAll(*before, number, history),
+                          TrialState::kRunning));
   }
-  ASSERT_OK_AND_ASSIGN(auto after, Brute(Layers(2)));
+  ASSERT_OK_AND_ASSIGN(auto after, Brute(LayersOfForce(2)));
   EXPECT_EQ(Cover(*after, history, 20).size(), 29u);
 }
 
@@ -124,8 +125,8 @@ TEST(BruteForce, ATrialDoesNotStandInItsOwnWay) {
   const Space one({{"a", Levels{{1e-5}}, {}}}, {}, {});
   ASSERT_OK_AND_ASSIGN(auto brute, Brute(one));
   History history;
-  history.Put(Seen(0, {0.0}, TrialState::kRunning));
-  EXPECT_EQ(Draw(*brute, 0, history), Point{0.0});
+  history.Put(SeenForce(0, {0.0}, TrialState::kRunning));
+  EXPECT_EQ(DrawAll(*brute, 0, history), Point{0.0});
   Rng rng(1);
   EXPECT_THAT(brute->Propose(history, 1, rng),
               FailsWith(ErrorId::kSpaceExhausted));
@@ -134,9 +135,9 @@ TEST(BruteForce, ATrialDoesNotStandInItsOwnWay) {
 TEST(BruteForce, APointThatIsTakenBackIsProposedAfterAll) {
   ASSERT_OK_AND_ASSIGN(auto brute, Brute(Branching()));
   History history;
-  history.Put(Seen(0, {0.0, kAbsent}, TrialState::kRunning));
+  history.Put(SeenForce(0, {0.0, kAbsent}, TrialState::kRunning));
   EXPECT_EQ(Cover(*brute, history, 1).size(), 3u);
-  history.Put(Seen(0, {1.0, 1.0}, TrialState::kRunning));
+  history.Put(SeenForce(0, {1.0, 1.0}, TrialState::kRunning));
   EXPECT_TRUE(Cover(*brute, history, 1).contains({0.0, -9e9}));
 }
 
@@ -144,10 +145,10 @@ TEST(BruteForce, APointThatTwoTrialsHaveIsTakenUntilBothGiveItUp) {
   ASSERT_OK_AND_ASSIGN(auto brute, Brute(Branching()));
   History history;
   for (const std::int64_t number : {0, 1}) {
-    history.Put(Seen(number, {0.0, kAbsent}, TrialState::kRunning));
+    history.Put(SeenForce(number, {0.0, kAbsent}, TrialState::kRunning));
   }
   EXPECT_EQ(Cover(*brute, history, 2).size(), 3u);
-  history.Put(Seen(0, {1.0, 1.0}, TrialState::kRunning));
+  history.Put(SeenForce(0, {1.0, 1.0}, TrialState::kRunning));
   EXPECT_EQ(Cover(*brute, history, 2).size(), 2u);
 }
 
@@ -167,17 +168,17 @@ TEST(FiniteTree, CountsWhatHangsOnWhatByMultiplying) {
 }
 
 TEST(BruteForce, WorksWhereTheSpaceIsFarTooLargeToList) {
-  ASSERT_OK_AND_ASSIGN(auto brute, Brute(Layers(26)));
+  ASSERT_OK_AND_ASSIGN(auto brute, Brute(LayersOfForce(26)));
   History history;
   for (std::int64_t number = 0; number < 500; ++number) {
-    const Point point = Draw(*brute, number, history);
+    const Point point = DrawAll(*brute, number, history);
     for (const Observation& trial : history.trials()) {
       ASSERT_FALSE(SamePoint(point, trial.point));
     }
-    history.Put(Seen(number, point, TrialState::kSucceeded));
+    history.Put(SeenForce(number, point, TrialState::kSucceeded));
   }
-  ASSERT_OK_AND_ASSIGN(auto largest, Brute(Layers(kMaxParameters)));
-  EXPECT_OK(Layers(kMaxParameters).Check(Draw(*largest, 0)));
+  ASSERT_OK_AND_ASSIGN(auto largest, Brute(LayersOfForce(kMaxParameters)));
+  EXPECT_OK(LayersOfForce(kMaxParameters).Check(DrawAll(*largest, 0)));
 }
 
 TEST(BruteForce, FindsTheLastPoints) {
@@ -190,7 +191,7 @@ TEST(BruteForce, FindsTheLastPoints) {
   Point point = points.First();
   for (std::int64_t number = 0; number < 1000; ++number) {
     if (number % 400 != 3) {
-      history.Put(Seen(number, point, TrialState::kSucceeded));
+      history.Put(SeenForce(number, point, TrialState::kSucceeded));
     }
     points.Advance(point);
   }
@@ -201,9 +202,9 @@ TEST(BruteForce, FindsTheLastPoints) {
 TEST(BruteForce, SteppedValuesAreRecognisedInSpiteOfRounding) {
   const Space space({{"x", FloatRange{0.0, 0.3, 0.1, false}, {}}}, {}, {});
   History history;
-  history.Put(Seen(0, {0.3}, TrialState::kSucceeded));
-  history.Put(Seen(1, {0.1 + 0.1}, TrialState::kSucceeded));
-  history.Put(Seen(2, {std::nextafter(0.1, 1.0)}, TrialState::kSucceeded));
+  history.Put(SeenForce(0, {0.3}, TrialState::kSucceeded));
+  history.Put(SeenForce(1, {0.1 + 0.1}, TrialState::kSucceeded));
+  history.Put(SeenForce(2, {std::nextafter(0.1, 1.0)}, TrialState::kSucceeded));
   ASSERT_OK_AND_ASSIGN(auto brute, Brute(space));
   EXPECT_EQ(Cover(*brute, history, 3), (std::set<std::vector<double>>{{0.0}}));
 }

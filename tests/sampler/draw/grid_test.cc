@@ -5,15 +5,14 @@
 
 #include "sampler/factory.h"
 #include "tests/sampler/odd_spaces.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::sampler {
 namespace {
 
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
-
 // Two levels; under the second one three more. Four points, not six.
-Space Branching() {
+Space BranchingGrid() {
   Condition when;
   when.parent = 0;
   when.values = {1.0};
@@ -30,7 +29,8 @@ Space Product(int parameters) {
   return Space(all, {}, std::nullopt);
 }
 
-Observation Seen(std::int64_t number, const Point& point, TrialState state) {
+Observation SeenGrid(std::int64_t number, const Point& point,
+                     TrialState state) {
   Observation trial;
   trial.number = number;
   trial.point = point;
@@ -39,8 +39,8 @@ Observation Seen(std::int64_t number, const Point& point, TrialState state) {
 }
 
 // Proposes until the space is exhausted; the distinct points, in order.
-std::vector<Point> Cover(Sampler& sampler, History history,
-                         std::int64_t first) {
+std::vector<Point> CoverGrid(Sampler& sampler, History history,
+                             std::int64_t first) {
   std::vector<Point> points;
   for (std::int64_t number = first;; ++number) {
     Rng rng(7, static_cast<std::uint64_t>(number));
@@ -54,17 +54,17 @@ std::vector<Point> Cover(Sampler& sampler, History history,
     }
     points.push_back(*point);
     history.Put(
-        Seen(number, *point,
-             number % 2 == 0 ? TrialState::kRunning : TrialState::kFailed));
+        SeenGrid(number, *point,
+                 number % 2 == 0 ? TrialState::kRunning : TrialState::kFailed));
   }
 }
 
 TEST(Grid, EveryCanonicalPointIsProposedOnce) {
   for (const char* order : {"listed", "shuffled"}) {
-    const Space space = Branching();
+    const Space space = BranchingGrid();
     ASSERT_OK_AND_ASSIGN(
         auto grid, MakeGridSampler({{{"order", order}}, space, kLoss, {}}));
-    const auto points = Cover(*grid, History(), 0);
+    const auto points = CoverGrid(*grid, History(), 0);
     EXPECT_EQ(points.size(), 4u) << order;
     for (const Point& point : points) EXPECT_OK(space.Check(point));
   }
@@ -73,8 +73,8 @@ TEST(Grid, EveryCanonicalPointIsProposedOnce) {
 TEST(Grid, ListedIsLexicographic) {
   ASSERT_OK_AND_ASSIGN(
       auto grid,
-      MakeGridSampler({{{"order", "listed"}}, Branching(), kLoss, {}}));
-  const auto points = Cover(*grid, History(), 0);
+      MakeGridSampler({{{"order", "listed"}}, BranchingGrid(), kLoss, {}}));
+  const auto points = CoverGrid(*grid, History(), 0);
   ASSERT_EQ(points.size(), 4u);
   EXPECT_TRUE(SamePoint(points[0], {0.0, kAbsent}));
   EXPECT_TRUE(SamePoint(points[1], {1.0, 1.0}));
@@ -83,23 +83,24 @@ TEST(Grid, ListedIsLexicographic) {
 
 TEST(Grid, PointsInTheHistoryAreNotProposedAgainInWhateverState) {
   History history;
-  history.Put(Seen(5, {1.0, 2.0}, TrialState::kCancelled));
-  history.Put(Seen(2, {0.0, kAbsent}, TrialState::kQueued));
-  history.Put(Seen(3, {1.0, 9.0}, TrialState::kSucceeded));  // not of the grid
+  history.Put(SeenGrid(5, {1.0, 2.0}, TrialState::kCancelled));
+  history.Put(SeenGrid(2, {0.0, kAbsent}, TrialState::kQueued));
+  history.Put(
+      SeenGrid(3, {1.0, 9.0}, TrialState::kSucceeded));  // not of the grid
   ASSERT_OK_AND_ASSIGN(auto grid,
-                       MakeGridSampler({{}, Branching(), kLoss, {}}));
-  EXPECT_EQ(Cover(*grid, history, 6).size(), 2u);
+                       MakeGridSampler({{}, BranchingGrid(), kLoss, {}}));
+  EXPECT_EQ(CoverGrid(*grid, history, 6).size(), 2u);
 }
 
 TEST(Grid, APointThatIsTakenBackIsProposedAfterAll) {
   History history;
   ASSERT_OK_AND_ASSIGN(
       auto grid,
-      MakeGridSampler({{{"order", "listed"}}, Branching(), kLoss, {}}));
-  history.Put(Seen(0, {0.0, kAbsent}, TrialState::kRunning));
+      MakeGridSampler({{{"order", "listed"}}, BranchingGrid(), kLoss, {}}));
+  history.Put(SeenGrid(0, {0.0, kAbsent}, TrialState::kRunning));
   Rng rng(1);
   ASSERT_OK(grid->Propose(history, 1, rng));
-  history.Put(Seen(0, {1.0, 1.0}, TrialState::kRunning));
+  history.Put(SeenGrid(0, {1.0, 1.0}, TrialState::kRunning));
   ASSERT_OK_AND_ASSIGN(const Point point, grid->Propose(history, 1, rng));
   EXPECT_TRUE(SamePoint(point, {0.0, kAbsent}));
 }
@@ -107,11 +108,11 @@ TEST(Grid, APointThatIsTakenBackIsProposedAfterAll) {
 TEST(Grid, SteppedValuesAreRecognisedInSpiteOfRounding) {
   const Space space({{"x", FloatRange{0.0, 0.3, 0.1, false}, {}}}, {}, {});
   History history;
-  history.Put(Seen(0, {0.3}, TrialState::kSucceeded));
-  history.Put(Seen(1, {0.1 + 0.1}, TrialState::kSucceeded));
-  history.Put(Seen(2, {std::nextafter(0.1, 1.0)}, TrialState::kSucceeded));
+  history.Put(SeenGrid(0, {0.3}, TrialState::kSucceeded));
+  history.Put(SeenGrid(1, {0.1 + 0.1}, TrialState::kSucceeded));
+  history.Put(SeenGrid(2, {std::nextafter(0.1, 1.0)}, TrialState::kSucceeded));
   ASSERT_OK_AND_ASSIGN(auto grid, MakeGridSampler({{}, space, kLoss, {}}));
-  const auto points = Cover(*grid, history, 3);
+  const auto points = CoverGrid(*grid, history, 3);
   ASSERT_EQ(points.size(), 1u);
   EXPECT_EQ(points[0][0], 0.0);
 }
@@ -141,8 +142,8 @@ TEST(Grid, CoversOddSpacesWhateverTheHistory) {
     History history = OddHistory(space, 1, 20, rng);
     ASSERT_OK_AND_ASSIGN(auto grid, MakeGridSampler({{}, space, kLoss, {}}));
     ASSERT_OK_AND_ASSIGN(auto fresh, MakeGridSampler({{}, space, kLoss, {}}));
-    const std::size_t all = Cover(*fresh, History(), 0).size();
-    const std::size_t rest = Cover(*grid, history, 20).size();
+    const std::size_t all = CoverGrid(*fresh, History(), 0).size();
+    const std::size_t rest = CoverGrid(*grid, history, 20).size();
     EXPECT_LE(rest, all) << seed;
     EXPECT_GE(rest + history.size(), all) << seed;
   }

@@ -4,12 +4,11 @@
 #include <cmath>
 #include <map>
 
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::sampler {
 namespace {
-
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
 
 std::unique_ptr<Sampler> Qmc(const Space& space, std::uint64_t seed = 5,
                              const Options& options = {}) {
@@ -30,8 +29,8 @@ Point At(Sampler& sampler, std::int64_t number, const History& history = {}) {
   return *std::move(point);
 }
 
-Observation Seen(std::int64_t number, const Point& point,
-                 TrialState state = TrialState::kRunning) {
+Observation SeenSobol(std::int64_t number, const Point& point,
+                      TrialState state = TrialState::kRunning) {
   Observation trial;
   trial.number = number;
   trial.point = point;
@@ -39,7 +38,7 @@ Observation Seen(std::int64_t number, const Point& point,
   return trial;
 }
 
-Space Layers(int count) {
+Space LayersOfSobol(int count) {
   std::vector<Parameter> all;
   for (int i = 0; i < count; ++i) {
     all.push_back({"layer." + std::to_string(i),
@@ -59,7 +58,7 @@ std::map<double, int> Tally(Sampler& sampler, std::size_t parameter,
 }
 
 TEST(Qmc, EveryLevelComesEquallyOftenInEveryBlock) {
-  const auto qmc = Qmc(Layers(14));
+  const auto qmc = Qmc(LayersOfSobol(14));
   for (std::size_t d = 0; d < 14; ++d) {
     const auto tally = Tally(*qmc, d, 64, 64);
     ASSERT_EQ(tally.size(), 7u);
@@ -101,14 +100,14 @@ TEST(Qmc, RatesThatAreNotFrozenAreEvenInTheLogarithm) {
 }
 
 TEST(Qmc, TheSeedOfTheStudyDecidesAndNothingElse) {
-  const Space space = Layers(14);
+  const Space space = LayersOfSobol(14);
   const auto one = Qmc(space, 1), same = Qmc(space, 1), other = Qmc(space, 2);
   EXPECT_TRUE(SamePoint(At(*one, 12), At(*same, 12)));
   EXPECT_FALSE(SamePoint(At(*one, 12), At(*other, 12)));
 }
 
 TEST(Qmc, WithoutScramblingItStartsInTheLowestCorner) {
-  const auto qmc = Qmc(Layers(3), 1, {{"scramble", "false"}});
+  const auto qmc = Qmc(LayersOfSobol(3), 1, {{"scramble", "false"}});
   EXPECT_THAT(At(*qmc, 0), testing::Each(0.0));
   EXPECT_THAT(At(*qmc, 1), testing::Each(3.0));
 }
@@ -131,46 +130,46 @@ TEST(Qmc, AnInactiveParameterKeepsItsDimension) {
 }
 
 TEST(Qmc, EnqueuedTrialsLeaveNoHole) {
-  const auto fresh = Qmc(Layers(6)), qmc = Qmc(Layers(6));
+  const auto fresh = Qmc(LayersOfSobol(6)), qmc = Qmc(LayersOfSobol(6));
   History history;
-  history.Put(Seen(0, Point(6, 6.0)));
-  history.Put(Seen(1, Point(6, 0.0)));
+  history.Put(SeenSobol(0, Point(6, 6.0)));
+  history.Put(SeenSobol(1, Point(6, 0.0)));
   std::int64_t due = 0;
   for (std::int64_t number = 2; number < 40; ++number) {
     if (number == 20) {
-      history.Put(Seen(number, Point(6, 3.0)));
+      history.Put(SeenSobol(number, Point(6, 3.0)));
       continue;
     }
     const Point point = At(*qmc, number, history);
     EXPECT_TRUE(SamePoint(point, At(*fresh, due++))) << number;
-    history.Put(Seen(number, point));
+    history.Put(SeenSobol(number, point));
   }
 }
 
 TEST(Qmc, TrialsThatFailOrRunAgainKeepTheirPlace) {
-  const auto fresh = Qmc(Layers(6)), qmc = Qmc(Layers(6));
+  const auto fresh = Qmc(LayersOfSobol(6)), qmc = Qmc(LayersOfSobol(6));
   History history;
   for (std::int64_t number = 0; number < 8; ++number) {
-    history.Put(Seen(number, At(*qmc, number, history)));
+    history.Put(SeenSobol(number, At(*qmc, number, history)));
   }
   EXPECT_TRUE(SamePoint(At(*qmc, 3, history), At(*fresh, 3)));
-  history.Put(Seen(3, At(*fresh, 3), TrialState::kFailed));
+  history.Put(SeenSobol(3, At(*fresh, 3), TrialState::kFailed));
   EXPECT_TRUE(SamePoint(At(*qmc, 8, history), At(*fresh, 8)));
 }
 
 TEST(Qmc, APointThatIsLearntLaterMovesThoseAfterIt) {
-  const auto fresh = Qmc(Layers(6)), qmc = Qmc(Layers(6));
+  const auto fresh = Qmc(LayersOfSobol(6)), qmc = Qmc(LayersOfSobol(6));
   History history;
-  history.Put(Seen(4, At(*fresh, 4)));
+  history.Put(SeenSobol(4, At(*fresh, 4)));
   EXPECT_TRUE(SamePoint(At(*qmc, 5, history), At(*fresh, 5)));
-  history.Put(Seen(2, Point(6, 1.0)));
+  history.Put(SeenSobol(2, Point(6, 1.0)));
   // Of trial 4 point 3 was due, so it is not of the sequence either.
   EXPECT_TRUE(SamePoint(At(*qmc, 5, history), At(*fresh, 3)));
 }
 
 TEST(Qmc, TakesTheLargestSpace) {
-  const auto qmc = Qmc(Layers(kMaxParameters));
-  EXPECT_OK(Layers(kMaxParameters).Check(At(*qmc, 123'456)));
+  const auto qmc = Qmc(LayersOfSobol(kMaxParameters));
+  EXPECT_OK(LayersOfSobol(kMaxParameters).Check(At(*qmc, 123'456)));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "sampler/optuna/compat_normal.h"
 #include "sampler/optuna/compat_volume.h"
 #include "tests/sampler/odd_spaces.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::sampler {
@@ -20,9 +21,8 @@ namespace {
 using testing::DoubleNear;
 using testing::ElementsAre;
 
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
-const std::vector<Objective> kTwo = {{"loss", Direction::kMinimize},
-                                     {"cost", Direction::kMinimize}};
+const std::vector<Objective> kTwoCompat = {{"loss", Direction::kMinimize},
+                                           {"cost", Direction::kMinimize}};
 
 CompatOptions Read(const Options& options,
                    const std::vector<Objective>& objectives) {
@@ -38,8 +38,9 @@ TEST(CompatOptions, DefaultsAreThoseOfTheVersion) {
   const CompatOptions v5 = Read({{"compat", "v5"}}, kLoss);
   EXPECT_TRUE(v5.multivariate);
   EXPECT_TRUE(v5.constant_liar);
-  EXPECT_FALSE(Read({{"compat", "v5"}}, kTwo).multivariate);
-  EXPECT_TRUE(Read({{"compat", "v5"}, {"group", "true"}}, kTwo).multivariate);
+  EXPECT_FALSE(Read({{"compat", "v5"}}, kTwoCompat).multivariate);
+  EXPECT_TRUE(
+      Read({{"compat", "v5"}, {"group", "true"}}, kTwoCompat).multivariate);
 }
 
 TEST(CompatOptions, MistakesAreRefused) {
@@ -170,8 +171,8 @@ TEST(CompatTrials, Version4HasNoMoreThan25GoodTrials) {
   for (int i = 0; i < 300; ++i) {
     trials.Put(TrialState::kSucceeded, {1.0 * i, 1.0 * i});
   }
-  EXPECT_EQ(trials.Look(OptunaVersion::kV4, kTwo).first.size(), 25u);
-  EXPECT_EQ(trials.Look(OptunaVersion::kV5, kTwo).first.size(), 30u);
+  EXPECT_EQ(trials.Look(OptunaVersion::kV4, kTwoCompat).first.size(), 25u);
+  EXPECT_EQ(trials.Look(OptunaVersion::kV5, kTwoCompat).first.size(), 30u);
 }
 
 const std::vector<Parameter> kTree = {
@@ -248,7 +249,7 @@ TEST(CompatVolumeWeights, GoodTrialsWeighWhatTheyAdd) {
   put({2.0, 1.0}, 0.0);  // adds (3.3 - 2) * (3 - 1)
   put({3.0, 3.0}, 0.0);  // dominated; with it the reference is (3.3, 3.3)
   put({0.0, 0.0}, 1.0);  // breaks its constraint
-  EXPECT_THAT(CompatVolumeWeights(history, {0, 1, 2, 3}, kTwo),
+  EXPECT_THAT(CompatVolumeWeights(history, {0, 1, 2, 3}, kTwoCompat),
               ElementsAre(DoubleNear(0.3 / 2.6, 1e-12), 1.0, 1e-12, 1e-12));
 }
 

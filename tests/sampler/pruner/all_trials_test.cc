@@ -146,7 +146,7 @@ void EndSomehow(History& history, std::int64_t number, Rng& rng) {
 }
 
 // A beginning, reports, an end, another attempt, or something told again.
-void Happen(History& history, Rng& rng) {
+void HappenToAll(History& history, Rng& rng) {
   const auto number = static_cast<std::int64_t>(rng.Below(kNumbers));
   const Observation* const trial = history.Find(number);
   if (trial == nullptr) return history.Put(Begun(number));
@@ -206,7 +206,7 @@ TEST(PercentilePruner, DecidesAsIfItLookedAtAllTrials) {
     const auto pruner = Made("percentile", rule.ToOptions(), objectives);
     History history;
     for (int event = 0; event < 500; ++event) {
-      Happen(history, rng);
+      HappenToAll(history, rng);
       if (rng.Below(3) == 0) continue;  // nobody looks
       const auto number = static_cast<std::int64_t>(rng.Below(kNumbers));
       const bool prune = pruner->Judge(history, number).prune;
@@ -226,7 +226,7 @@ TEST(BestSucceeded, IsTheFirstOfTheBestOfAllTrials) {
     BestSucceeded best(objective);
     History history;
     for (int event = 0; event < 150; ++event) {
-      Happen(history, rng);
+      HappenToAll(history, rng);
       if (rng.Below(3) == 0) continue;
       ASSERT_EQ(best.In(history), BestOfAll(objective, history))
           << "seed " << seed << " event " << event;
@@ -240,7 +240,7 @@ TEST(BestSoFar, IsThatOfTheCurveAsItIs) {
     BestSoFar best(kLoss[0]);
     History history;
     for (int event = 0; event < 150; ++event) {
-      Happen(history, rng);
+      HappenToAll(history, rng);
       const Observation* const trial =
           history.Find(static_cast<std::int64_t>(rng.Below(kNumbers)));
       if (trial == nullptr || IsTerminal(trial->state)) continue;

@@ -16,13 +16,13 @@
 
 #include "sampler/options.h"
 #include "sampler/pruner/pruner.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::sampler {
 
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
-inline const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
 inline const std::vector<Objective> kAccuracy = {{"acc", Direction::kMaximize}};
 
 // The whole trial in one change: values at steps 0, 1, 2, …

@@ -7,8 +7,8 @@
 namespace frostline::sampler {
 namespace {
 
-bool Judge(const Options& options, const History& history,
-           const std::vector<Objective>& objectives = kLoss) {
+bool JudgeWilcoxon(const Options& options, const History& history,
+                   const std::vector<Objective>& objectives = kLoss) {
   return Made("wilcoxon", options, objectives)->Judge(history, 9).prune;
 }
 
@@ -43,36 +43,36 @@ History OneGoodTrial() {
 TEST(WilcoxonPruner, StopsWhatIsWorseOnEnoughOfTheSameSteps) {
   History history = OneGoodTrial();
   Put(history, 9, TrialState::kRunning, {2, 2.1, 2.2});
-  EXPECT_FALSE(Judge({}, history));  // p is 1/8
+  EXPECT_FALSE(JudgeWilcoxon({}, history));  // p is 1/8
   Put(history, 9, TrialState::kRunning, {2, 2.1, 2.2, 2.3});
-  EXPECT_TRUE(Judge({}, history));  // p is 1/16
-  EXPECT_TRUE(Judge({{"startup_steps", "4"}}, history));
-  EXPECT_FALSE(Judge({{"startup_steps", "5"}}, history));
-  EXPECT_FALSE(Judge({{"p_threshold", "0.05"}}, history));
+  EXPECT_TRUE(JudgeWilcoxon({}, history));  // p is 1/16
+  EXPECT_TRUE(JudgeWilcoxon({{"startup_steps", "4"}}, history));
+  EXPECT_FALSE(JudgeWilcoxon({{"startup_steps", "5"}}, history));
+  EXPECT_FALSE(JudgeWilcoxon({{"p_threshold", "0.05"}}, history));
 }
 
 TEST(WilcoxonPruner, KnowsTheDirection) {
   History history = OneGoodTrial();  // of accuracies 9 is best
   Put(history, 9, TrialState::kRunning, {2, 2.1, 2.2, 2.3});
-  EXPECT_TRUE(Judge({}, history, kAccuracy));
+  EXPECT_TRUE(JudgeWilcoxon({}, history, kAccuracy));
   Put(history, 9, TrialState::kRunning, {9.2, 9.1, 9.3, 9.4});
-  EXPECT_FALSE(Judge({}, history, kAccuracy));
+  EXPECT_FALSE(JudgeWilcoxon({}, history, kAccuracy));
 }
 
 TEST(WilcoxonPruner, SparesATrialWhoseMeanIsAsGood) {
   History history;
   Put(history, 0, TrialState::kSucceeded, {1, 1, 1, 1, 99}, {1.0});
   Put(history, 9, TrialState::kRunning, {2, 2.1, 2.2, 2.3});
-  EXPECT_FALSE(Judge({}, history));
+  EXPECT_FALSE(JudgeWilcoxon({}, history));
 }
 
 TEST(WilcoxonPruner, WhatIsNotFiniteProvesNothing) {
   History history = OneGoodTrial();
   Put(history, 9, TrialState::kRunning, {2, 2.1, kInfinity, 2.3, 2.4});
-  EXPECT_FALSE(Judge({}, history));
+  EXPECT_FALSE(JudgeWilcoxon({}, history));
   Put(history, 0, TrialState::kSucceeded, {1, 1, kNaN, 1, 1, 1}, {1.0});
   Put(history, 9, TrialState::kRunning, {2, 2.1, 2.2, 2.3, 2.4});
-  EXPECT_FALSE(Judge({}, history));
+  EXPECT_FALSE(JudgeWilcoxon({}, history));
 }
 
 TEST(WilcoxonPruner, TheBestIsTheBestOfThoseWithinTheConstraints) {
@@ -81,7 +81,7 @@ TEST(WilcoxonPruner, TheBestIsTheBestOfThoseWithinTheConstraints) {
   broken.constraints = {0.5};
   history.Put(broken);
   Put(history, 9, TrialState::kRunning, {2, 2.1, 2.2, 2.3});
-  EXPECT_FALSE(Judge({}, history));  // the other one has 9 everywhere
+  EXPECT_FALSE(JudgeWilcoxon({}, history));  // the other one has 9 everywhere
 }
 
 }  // namespace

@@ -11,12 +11,11 @@
 #include "sampler/factory.h"
 #include "sampler/purpose/trial_role.h"
 #include "tests/sampler/gp/support.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::sampler {
 namespace {
-
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
 
 // A study whose trials run until they are told to end.
 class RunningStudy {

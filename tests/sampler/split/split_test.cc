@@ -4,12 +4,12 @@
 #include <limits>
 
 #include "gmock/gmock.h"
+#include "tests/support/objectives.h"
 
 namespace frostline::sampler {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
 
 Observation Trial(TrialState state, std::vector<double> values,
                   std::vector<IntermediateValue> intermediate = {},

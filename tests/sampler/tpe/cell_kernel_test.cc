@@ -100,7 +100,8 @@ class Density : public testing::Test {
     CellDensity density(
         axes_, {&kernels_.Get(0, 0.2, 2.0), &kernels_.Get(1, 0.1, 2.0)},
         {.prior_weight = 0.5, .separate_share = separate_share});
-    for (const Cells& cells : {Cells{2, 6}, Cells{3, 1}, Cells{0, kNoCell}}) {
+    for (const CellRow& cells :
+         {CellRow{2, 6}, CellRow{3, 1}, CellRow{0, kNoCell}}) {
       density.Add(cells, 1.0 + cells[0]);
     }
     density.Finish();
@@ -133,14 +134,14 @@ TEST_F(Density, IsHighWhereTrialsLieTogether) {
 
 TEST_F(Density, MovesAreWhatTheyAreFromScratch) {
   CellDensity density = Make(0.4);
-  const Cells x = {1, 4};
+  const CellRow x = {1, 4};
   std::vector<double> moves;
   for (std::size_t axis = 0; axis < 2; ++axis) {
     density.LogRatio(x);
     density.LogRatiosOfMoves(x, axis, moves);
     ASSERT_EQ(moves.size(), axes_[axis].cells());
     for (Cell v = 0; v < moves.size(); ++v) {
-      Cells moved = x;
+      CellRow moved = x;
       moved[axis] = v;
       EXPECT_NEAR(moves[v], Make(0.4).LogRatio(moved), 1e-9);
     }
@@ -161,10 +162,11 @@ TEST(CellDensity, IsFiniteInManyDimensions) {
   KernelCache kernels(axes);
   CellDensity density(axes, std::vector(400, &kernels.Get(0, 0.06, 1.0)),
                       {.prior_weight = 0.5, .separate_share = 0.5});
-  density.Add(Cells(400, 1), 1.0);
+  density.Add(CellRow(400, 1), 1.0);
   density.Finish();
-  EXPECT_TRUE(std::isfinite(density.LogRatio(Cells(400, 6))));
-  EXPECT_GT(density.LogRatio(Cells(400, 1)), density.LogRatio(Cells(400, 6)));
+  EXPECT_TRUE(std::isfinite(density.LogRatio(CellRow(400, 6))));
+  EXPECT_GT(density.LogRatio(CellRow(400, 1)),
+            density.LogRatio(CellRow(400, 6)));
 }
 
 }  // namespace

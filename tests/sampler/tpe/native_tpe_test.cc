@@ -160,9 +160,8 @@ TEST(NativeTpe, DoesNotWorkMoreForALongHistory) {
 
 TEST(NativeTpe, RefusesADedupThatIsNone) {
   for (const char* dedup : {"", "replicate", "replicate:0", "replicate:2x"}) {
-    EXPECT_THAT(
-        ReadTpeOptions({{{"dedup", dedup}}, SevenLevels(1), OneLoss(), {}}),
-        FailsAt(ErrorId::kSamplerInvalid, "sampler.options.dedup"));
+    EXPECT_THAT(ReadTpeOptions({{{"dedup", dedup}}, SevenLevels(1), kLoss, {}}),
+                FailsAt(ErrorId::kSamplerInvalid, "sampler.options.dedup"));
   }
 }
 

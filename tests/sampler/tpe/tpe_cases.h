@@ -17,14 +17,10 @@
 #include <vector>
 
 #include "sampler/tpe/native_tpe.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::sampler {
-
-inline const std::vector<Objective>& OneLoss() {
-  static const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
-  return kLoss;
-}
 
 // Modules with the levels frozen, 2e-10 … 2e-5.
 inline Space SevenLevels(int modules) {
@@ -67,7 +63,7 @@ inline Observation Succeeded(std::int64_t number, const Point& point,
 inline std::unique_ptr<NativeTpe> MakeTpe(
     const Space& space, const Options& options = {},
     std::vector<PriorStudy> priors = {},
-    const std::vector<Objective>& objectives = OneLoss()) {
+    const std::vector<Objective>& objectives = kLoss) {
   const SamplerInput input{.options = options,
                            .space = space,
                            .objectives = objectives,

@@ -6,12 +6,11 @@
 #include <limits>
 
 #include "sampler/factory.h"
+#include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::sampler {
 namespace {
-
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
 
 Space SevenLevels(int modules) {
   std::vector<Parameter> parameters;

@@ -19,7 +19,7 @@
 namespace frostline::server {
 namespace {
 
-constexpr WallMicros kEver = std::numeric_limits<WallMicros>::max();
+constexpr WallMicros kEverReading = std::numeric_limits<WallMicros>::max();
 constexpr int kPages = 4;
 
 // A study "old" of a few pages of trials, to read it or learn from it.
@@ -91,7 +91,7 @@ TEST_F(StoppedReading, OfAHistoryAsksForNoOtherPage) {
 
 TEST_F(StoppedReading, OfPriorStudiesAsksForNoOtherPage) {
   const auto create = [&](const std::stop_token& stop) {
-    return LoadPriorStudies(young_, kEver, store_, stop).status();
+    return LoadPriorStudies(young_, kEverReading, store_, stop).status();
   };
   ASSERT_OK(create({}));
   EXPECT_EQ(store_.TakeReads(), kPages);
@@ -103,7 +103,7 @@ TEST_F(StoppedReading, OfPriorStudiesAsksForNoOtherPage) {
 TEST_F(StoppedReading, OfPriorStudiesOfALoadedOneSaysSo) {
   const auto open = [&](const std::stop_token& stop) {
     storage::StudyRow row = opening_.row;
-    row.created = kEver;
+    row.created = kEverReading;
     const auto priors = PriorStudiesLeft(row, young_, store_, stop);
     if (priors.ok()) {
       EXPECT_EQ(priors->size(), 1u);

@@ -23,18 +23,18 @@ v1::StudySpec TwoTasks() {
   return spec;
 }
 
-absl::Status Check(const std::function<void(v1::StudySpec&)>& spoil) {
+absl::Status CheckSpecOf(const std::function<void(v1::StudySpec&)>& spoil) {
   v1::StudySpec spec = TwoTasks();
   spoil(spec);
   return CheckTasks(spec, {.num_layers = 3, .tasks = NamesOfTasks(spec)});
 }
 
 void At(const char* field, const std::function<void(v1::StudySpec&)>& spoil) {
-  EXPECT_THAT(Check(spoil), FailsAt(ErrorId::kRequestInvalid, field));
+  EXPECT_THAT(CheckSpecOf(spoil), FailsAt(ErrorId::kRequestInvalid, field));
 }
 
 TEST(TaskChecks, TasksThatGoTogetherPass) {
-  EXPECT_OK(Check([](v1::StudySpec& spec) {
+  EXPECT_OK(CheckSpecOf([](v1::StudySpec& spec) {
     spec.mutable_tasks(0)->mutable_head()->set_kind("mlp");
     spec.mutable_tasks(0)->set_share(1);
     spec.mutable_tasks(1)->set_share(2);
@@ -74,12 +74,12 @@ TEST(TaskChecks, WhatDoesNotFitNamesItsField) {
 
 TEST(TaskChecks, AnObjectiveOfNoTaskAndAModuleThatIsNotThereAreNamed) {
   for (const char* metric : {"cola.accuracy", "accuracy"}) {
-    EXPECT_THAT(Check([&](v1::StudySpec& spec) {
+    EXPECT_THAT(CheckSpecOf([&](v1::StudySpec& spec) {
                   spec.mutable_objectives(0)->set_metric(metric);
                 }),
                 FailsAt(ErrorId::kObjectiveInvalid, "objectives[0].metric"));
   }
-  EXPECT_THAT(Check([](v1::StudySpec& spec) {
+  EXPECT_THAT(CheckSpecOf([](v1::StudySpec& spec) {
                 spec.mutable_tasks(1)->add_freeze("layer.7");
               }),
               FailsAt(ErrorId::kModuleUnknown, "tasks[1].freeze[0]"));

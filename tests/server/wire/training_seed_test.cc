@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMostInInt32 = (1ull << 31) - 1;
 
-v1::StudySpec SpecWith(v1::SeedMode seeds) {
+v1::StudySpec SpecWithSeed(v1::SeedMode seeds) {
   v1::StudySpec spec = ExampleSpec();
   spec.set_seeds(seeds);
   return spec;
@@ -36,14 +36,14 @@ TEST(TrainingSeed, EveryTrialHasOneOfItsOwnThatAnyProgramCanHold) {
 }
 
 TEST(TrainingSeed, PairedRunsOfAnyPointsShareTheirSeed) {
-  const v1::StudySpec spec = SpecWith(v1::SEED_MODE_PAIRED);
+  const v1::StudySpec spec = SpecWithSeed(v1::SEED_MODE_PAIRED);
   EXPECT_EQ(TrainingSeed(spec, 4, 0), TrainingSeed(spec, 17, 0));
   EXPECT_EQ(TrainingSeed(spec, 4, 2), TrainingSeed(spec, 17, 2));
   EXPECT_NE(TrainingSeed(spec, 4, 0), TrainingSeed(spec, 4, 1));
 }
 
 TEST(TrainingSeed, PairedRunsTakeTheSeedsOfTheListFirst) {
-  v1::StudySpec spec = SpecWith(v1::SEED_MODE_PAIRED);
+  v1::StudySpec spec = SpecWithSeed(v1::SEED_MODE_PAIRED);
   const std::uint64_t third = TrainingSeed(spec, 4, 2);
   spec.add_training_seeds(41);
   spec.add_training_seeds(7);
@@ -54,12 +54,12 @@ TEST(TrainingSeed, PairedRunsTakeTheSeedsOfTheListFirst) {
 
 TEST(TrainingSeed, IsSharedUnlessEachTrialHasItsOwn) {
   EXPECT_FALSE(SharesSeeds(ExampleSpec()));
-  EXPECT_TRUE(SharesSeeds(SpecWith(v1::SEED_MODE_PAIRED)));
-  EXPECT_TRUE(SharesSeeds(SpecWith(v1::SEED_MODE_FIXED)));
+  EXPECT_TRUE(SharesSeeds(SpecWithSeed(v1::SEED_MODE_PAIRED)));
+  EXPECT_TRUE(SharesSeeds(SpecWithSeed(v1::SEED_MODE_FIXED)));
 }
 
 TEST(TrainingSeed, AFixedSeedIsTheStudysOwnOrTheOneGiven) {
-  v1::StudySpec spec = SpecWith(v1::SEED_MODE_FIXED);
+  v1::StudySpec spec = SpecWithSeed(v1::SEED_MODE_FIXED);
   EXPECT_EQ(TrainingSeed(spec, 4, 0), TrainingSeed(spec, 17, 5));
   spec.mutable_training()->set_seed(1);
   EXPECT_EQ(TrainingSeed(spec, 4, 0), 1u);
@@ -107,14 +107,14 @@ TEST(TrainingSeed, RepeatsEndTheBudgetUnlessTheStudySaysWhen) {
   EXPECT_OK(CheckSeeds(spec, settings));
 }
 
-struct Mistake {
+struct SeedMistake {
   const char* name;
   ErrorId id;
   const char* field;
   std::function<void(v1::StudySpec&)> spoil;
 };
 
-const Mistake kMistakes[] = {
+const SeedMistake kSeedMistakes[] = {
     {"unknown_mode", ErrorId::kRequestInvalid, "seeds",
      [](auto& spec) { spec.set_seeds(static_cast<v1::SeedMode>(9)); }},
     {"fixed_and_paired", ErrorId::kRequestInvalid, "seeds",
@@ -168,7 +168,7 @@ const Mistake kMistakes[] = {
      [](auto& spec) { spec.mutable_repeat()->set_times(11); }},
 };
 
-class BadSeeds : public ::testing::TestWithParam<Mistake> {};
+class BadSeeds : public ::testing::TestWithParam<SeedMistake> {};
 
 TEST_P(BadSeeds, AreRefusedWithTheirFieldAndFix) {
   v1::StudySettings settings;
@@ -182,7 +182,7 @@ TEST_P(BadSeeds, AreRefusedWithTheirFieldAndFix) {
   EXPECT_NE(DetailOf(refused)->fix, "");
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BadSeeds, ::testing::ValuesIn(kMistakes),
+INSTANTIATE_TEST_SUITE_P(All, BadSeeds, ::testing::ValuesIn(kSeedMistakes),
                          [](const auto& test) {
                            return std::string(test.param.name);
                          });

@@ -12,7 +12,7 @@
 namespace frostline::agent {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(30);
+constexpr auto kRigPatience = std::chrono::seconds(30);
 constexpr auto kLook = std::chrono::milliseconds(5);
 
 constexpr char kProgram[] = R"(
@@ -47,7 +47,7 @@ std::string Indented(const std::string& body) {
 
 template <typename Condition>
 bool AwaitTrue(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + kPatience;
+  const auto end = std::chrono::steady_clock::now() + kRigPatience;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(kLook);

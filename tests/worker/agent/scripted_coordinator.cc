@@ -14,7 +14,7 @@
 namespace frostline::agent {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(30);
+constexpr auto kScriptPatience = std::chrono::seconds(30);
 constexpr auto kHeartbeat = std::chrono::milliseconds(50);
 constexpr auto kTtl = std::chrono::milliseconds(500);
 
@@ -97,7 +97,7 @@ void ScriptedCoordinator::Offer(const v1::Lease& lease) {
 
 void ScriptedCoordinator::GrantUnanswered(int number) {
   std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait_for(lock, kPatience, [this] { return !parked_.empty(); });
+  changed_.wait_for(lock, kScriptPatience, [this] { return !parked_.empty(); });
   unanswered_ = parked_;
   granted_[parked_] = LeaseOf(number);
 }
@@ -161,7 +161,8 @@ Heard ScriptedCoordinator::heard() const {
 bool ScriptedCoordinator::Await(
     const std::function<bool(const Heard&)>& condition) {
   std::unique_lock<std::mutex> lock(mutex_);
-  return changed_.wait_for(lock, kPatience, [&] { return condition(heard_); });
+  return changed_.wait_for(lock, kScriptPatience,
+                           [&] { return condition(heard_); });
 }
 
 void ScriptedCoordinator::IssueBy(Issuer issuer) {

@@ -22,7 +22,7 @@ v1::Lease LeaseOf(int trial, std::int64_t attempt) {
   return lease;
 }
 
-v1::LeaseRef RefOf(int trial, std::int64_t attempt) {
+v1::LeaseRef FolderRefOf(int trial, std::int64_t attempt) {
   v1::LeaseRef ref;
   ref.set_trial("studies/a/trials/" + std::to_string(trial));
   ref.set_attempt(attempt);
@@ -41,7 +41,7 @@ class TrialFoldersTest : public ::testing::Test {
     const auto path = folders_.Make(LeaseOf(trial, 1));
     ASSERT_OK(path);
     Write(*path + "/epoch-1", std::string(bytes, 'x'));
-    folders_.MarkEnded(RefOf(trial, 1), failed, checkpoint);
+    folders_.MarkEnded(FolderRefOf(trial, 1), failed, checkpoint);
   }
   bool Has(int trial) const {
     return std::filesystem::exists(
@@ -59,10 +59,10 @@ class TrialFoldersTest : public ::testing::Test {
 };
 
 TEST_F(TrialFoldersTest, TheLogOfAnAttemptThatWasCutOffIsFound) {
-  EXPECT_FALSE(folders_.LeftLogOf(RefOf(17, 1)).has_place());
+  EXPECT_FALSE(folders_.LeftLogOf(FolderRefOf(17, 1)).has_place());
   ASSERT_OK_AND_ASSIGN(const auto path, folders_.Make(LeaseOf(17, 1)));
   Write(path + ".log", std::string(100'000, 'x') + "\nlast \x1b words\n");
-  const v1::LeftLog log = folders_.LeftLogOf(RefOf(17, 1));
+  const v1::LeftLog log = folders_.LeftLogOf(FolderRefOf(17, 1));
   EXPECT_EQ(log.lease().attempt(), 1);
   EXPECT_THAT(log.tail(), EndsWith("x\nlast   words\n"));
   EXPECT_LE(log.tail().size(), 65'536U);
@@ -122,12 +122,12 @@ TEST_F(TrialFoldersTest, ANewerAttemptKeepsItsFiles) {
   ASSERT_OK_AND_ASSIGN(const auto first, folders_.Make(LeaseOf(7, 1)));
   ASSERT_OK_AND_ASSIGN(const auto second, folders_.Make(LeaseOf(7, 2)));
   Write(TrialFolders::LogPath(first), "log");
-  folders_.RemoveAttempts(RefOf(7, 1));
+  folders_.RemoveAttempts(FolderRefOf(7, 1));
   EXPECT_FALSE(std::filesystem::exists(first));
   EXPECT_FALSE(std::filesystem::exists(TrialFolders::LogPath(first)));
   EXPECT_TRUE(std::filesystem::exists(second));
-  folders_.MarkEnded(RefOf(7, 2), false, false);
-  folders_.RemoveAttempts(RefOf(7, 2));
+  folders_.MarkEnded(FolderRefOf(7, 2), false, false);
+  folders_.RemoveAttempts(FolderRefOf(7, 2));
   EXPECT_FALSE(Has(7));
 }
 

@@ -39,7 +39,7 @@ LabelRules Rules(RequestFields& fields) {
   return rules;
 }
 
-std::optional<TaskName> Task(RequestFields& fields) {
+std::optional<TaskName> TaskOf(RequestFields& fields) {
   const std::string name = fields.Text("task");
   if (name.empty()) return std::nullopt;
   const std::optional<TaskName> task = ParseTaskName(name);
@@ -68,7 +68,7 @@ Expected<DataRequest> ReadDataRequest(const JsonValue& data) {
   request.train_share = fields.Share("train_share");
   request.validation_share = fields.Share("validation_share");
   request.split_seed = fields.Bits("split_seed");
-  request.task = Task(fields);
+  request.task = TaskOf(fields);
   request.sha256 = fields.Text("sha256");
   request.form.lowercase = fields.Flag("lowercase");
   request.form.strip_accents = fields.Flag("strip_accents");

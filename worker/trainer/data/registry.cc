@@ -25,7 +25,8 @@ void CheckSum(YamlFields& fields, const YamlMark& mark,
               "copy the sum that `sha256sum FILE` prints");
 }
 
-void CheckId(YamlFields& fields, const YamlMark& mark, std::string_view id) {
+void CheckEntryId(YamlFields& fields, const YamlMark& mark,
+                  std::string_view id) {
   if (IsRegistryId(id)) return;
   fields.Fail(mark, Shown(id) + " is no id",
               "use 1 to 64 of a-z 0-9 . _ -, first a letter or digit");
@@ -94,7 +95,7 @@ Expected<DatasetEntry> TakeDataset(const YamlEntry& named,
   const std::string& id = named.key;
   const YamlNode& node = *named.value;
   YamlFields fields(node, file, Shown(id));
-  CheckId(fields, named.key_mark, id);
+  CheckEntryId(fields, named.key_mark, id);
   fields.KnowOnly({"task", "labels", "format", "delimiter", "header", "names",
                    "columns", "lowercase", "strip_accents", "label_map",
                    "drop_labels", "splits"});
@@ -121,7 +122,7 @@ Expected<DatasetEntry> TakeDataset(const YamlEntry& named,
     std::string where = id;
     where.append(".").append(name);
     YamlFields split_fields(*block, file, where);
-    CheckId(split_fields, mark, name);
+    CheckEntryId(split_fields, mark, name);
     Expected<Done> taken = TakeSplit(split_fields, shared, entry.splits[name]);
     if (!taken.ok()) return taken.fault();
   }
@@ -136,7 +137,7 @@ Expected<ModelEntry> TakeModel(const YamlEntry& named,
   const std::string& id = named.key;
   const YamlNode& node = *named.value;
   YamlFields fields(node, file, Shown(id));
-  CheckId(fields, named.key_mark, id);
+  CheckEntryId(fields, named.key_mark, id);
   // First: a key that is misspelt is also one that is lacking.
   fields.KnowOnly({"path", "sha256", "weights", "shards"});
   ModelEntry entry;

@@ -10,15 +10,15 @@
 namespace frostline::trainer {
 namespace {
 
-using Rows = std::vector<std::uint32_t>;
+using RowList = std::vector<std::uint32_t>;
 
 // The rows of each class in chance order; all in one where there are none.
-std::vector<Rows> Strata(const Dataset& data,
-                         std::span<const std::uint32_t> rows,
-                         std::uint64_t seed, std::uint64_t stream) {
+std::vector<RowList> Strata(const Dataset& data,
+                            std::span<const std::uint32_t> rows,
+                            std::uint64_t seed, std::uint64_t stream) {
   const bool classes =
       data.task() == TaskKind::kClassification && data.labelled();
-  std::vector<Rows> strata(classes ? data.labels().size() : 1);
+  std::vector<RowList> strata(classes ? data.labels().size() : 1);
   for (const std::uint32_t row : ShuffledRows(rows, seed, stream)) {
     const auto label = static_cast<std::size_t>(data[row].label);
     strata[classes ? label : 0].push_back(row);
@@ -28,8 +28,8 @@ std::vector<Rows> Strata(const Dataset& data,
 
 // How many each class gives to `total`: its share rounded down, then one more
 // to the greatest remainders. A class keeps at least one row.
-std::vector<std::size_t> Quotas(const std::vector<Rows>& strata, double share,
-                                std::size_t total) {
+std::vector<std::size_t> Quotas(const std::vector<RowList>& strata,
+                                double share, std::size_t total) {
   std::vector<std::size_t> quotas(strata.size());
   std::vector<double> remainders(strata.size());
   std::size_t given = 0;
@@ -67,8 +67,8 @@ Expected<HeldOut> HoldOut(const Dataset& data, double share,
                  "give a share such as 0.1"};
   }
   const auto total = static_cast<std::size_t>(std::llround(exact));
-  const Rows all = data.AllRows();
-  const std::vector<Rows> strata = Strata(data, all, seed, kHoldOutStream);
+  const RowList all = data.AllRows();
+  const std::vector<RowList> strata = Strata(data, all, seed, kHoldOutStream);
   const std::vector<std::size_t> quotas = Quotas(strata, share, total);
   HeldOut out;
   for (std::size_t c = 0; c < strata.size(); ++c) {
@@ -95,12 +95,12 @@ std::vector<std::uint32_t> BalancedSubset(const Dataset& data,
                                           std::uint64_t seed) {
   // Round robin over the classes: a class that has run dry is passed over, and
   // a smaller sample is the beginning of a greater one.
-  const std::vector<Rows> strata = Strata(data, rows, seed, kSubsetStream);
-  Rows sample;
+  const std::vector<RowList> strata = Strata(data, rows, seed, kSubsetStream);
+  RowList sample;
   count = std::min(count, rows.size());
   sample.reserve(count);
   for (std::size_t turn = 0; sample.size() < count; ++turn) {
-    for (const Rows& stratum : strata) {
+    for (const RowList& stratum : strata) {
       if (turn < stratum.size() && sample.size() < count) {
         sample.push_back(stratum[turn]);
       }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kZen4Family = 25;  // and Zen 3, which has no AVX-512
 
-std::string Trimmed(std::string_view text) {
+std::string TrimmedField(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return "";
   return std::string(
@@ -46,8 +46,10 @@ CpuInfo ParseCpuInfo(std::string_view text) {
   for (std::string line; std::getline(lines, line);) {
     const std::size_t colon = line.find(':');
     if (colon == std::string::npos) continue;
-    const std::string key = Trimmed(std::string_view(line).substr(0, colon));
-    const std::string value = Trimmed(std::string_view(line).substr(colon + 1));
+    const std::string key =
+        TrimmedField(std::string_view(line).substr(0, colon));
+    const std::string value =
+        TrimmedField(std::string_view(line).substr(colon + 1));
     if (key == "processor") ++processors;
     if (key == "vendor_id") info.vendor = value;
     if (key == "cpu family") info.family = std::atoi(value.c_str());

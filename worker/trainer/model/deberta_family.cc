@@ -30,7 +30,7 @@ bool AttendsBothWays(const JsonValue* kinds) {
   return found == std::set<std::string_view>{"c2p", "p2c"};
 }
 
-void RefuseTheRest(ConfigMembers& members, const ModelConfig& config) {
+void RefuseOtherDeberta(ConfigMembers& members, const ModelConfig& config) {
   const auto must = [&](bool holds, const char* what) {
     if (!holds) members.Fail(FaultKind::kUnsupported, what);
   };
@@ -79,7 +79,7 @@ void DebertaRules::Read(ConfigMembers& members, ModelConfig& config) const {
   config.buckets = CountIfAny("position_buckets", 0, members);
   config.farthest =
       CountIfAny("max_relative_positions", config.positions, members);
-  RefuseTheRest(members, config);
+  RefuseOtherDeberta(members, config);
 }
 
 void DebertaRules::ListEmbeddings(const ModelConfig& config,

@@ -44,7 +44,7 @@ void ReadAdapters(ConfigMembers& members, SavedAdapters adapters,
   }
 }
 
-void Check(ConfigMembers& members, const ModelConfig& config) {
+void CheckConfig(ConfigMembers& members, const ModelConfig& config) {
   if (members.Flag("is_decoder", false)) {
     members.Fail(FaultKind::kUnsupported, "it is a decoder");
   }
@@ -81,7 +81,7 @@ Expected<ModelConfig> ReadModelConfig(std::string_view json,
     config.labels = NamesOfClasses(*labels);
   }
   ReadAdapters(members, adapters, config);
-  Check(members, config);
+  CheckConfig(members, config);
   if (members.fault()) return *members.fault();
   return config;
 }

@@ -48,7 +48,7 @@ double ReadTheta(ConfigMembers& members, const char* kind, const char* before,
   return theta;
 }
 
-void RefuseTheRest(ConfigMembers& members) {
+void RefuseOtherModernBert(ConfigMembers& members) {
   for (const char* name :
        {"attention_bias", "mlp_bias", "norm_bias", "classifier_bias"}) {
     if (members.Flag(name, false)) {
@@ -86,7 +86,7 @@ void ModernBertRules::Read(ConfigMembers& members, ModelConfig& config) const {
       ReadTheta(members, "full_attention", "global_rope_theta", 160'000.0);
   config.local_theta =
       ReadTheta(members, "sliding_attention", "local_rope_theta", 10'000.0);
-  RefuseTheRest(members);
+  RefuseOtherModernBert(members);
 }
 
 void ModernBertRules::ListEmbeddings(const ModelConfig& config,

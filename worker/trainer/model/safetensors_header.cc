@@ -91,8 +91,8 @@ Expected<Done> ReadOffsets(const JsonValue* offsets, std::uint64_t data_bytes,
   return Done{};
 }
 
-Expected<StoredTensor> ReadTensor(const JsonValue& member,
-                                  std::uint64_t data_bytes) {
+Expected<StoredTensor> ReadTensorEntry(const JsonValue& member,
+                                       std::uint64_t data_bytes) {
   StoredTensor tensor;
   tensor.name = member.key;
   if (tensor.name.empty()) return Wrong(tensor.name, "has no name");
@@ -181,7 +181,7 @@ Expected<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json,
       return Wrong(FaultKind::kTooLarge,
                    "more than " + std::to_string(kMaxTensors) + " tensors");
     }
-    Expected<StoredTensor> tensor = ReadTensor(*at, data_bytes);
+    Expected<StoredTensor> tensor = ReadTensorEntry(*at, data_bytes);
     if (!tensor.ok()) return tensor.fault();
     header.tensors.push_back(std::move(tensor).value());
   }

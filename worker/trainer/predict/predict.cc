@@ -24,7 +24,7 @@ struct Material {
   std::shared_ptr<const TokenStore> tokens;
 };
 
-TaskKind KindOf(Task task) {
+TaskKind PredictKindOf(Task task) {
   if (task == Task::kTokens) return TaskKind::kTagging;
   return task == Task::kRegression ? TaskKind::kRegression
                                    : TaskKind::kClassification;
@@ -34,7 +34,7 @@ Expected<DataPart> ReadRows(const PredictRequest& request,
                             const ExportedModel& exported) {
   Expected<InputFile> file = InputFile::Open(request.file);
   if (!file.ok()) return file.fault();
-  const TaskKind task = KindOf(exported.model.head().spec().task);
+  const TaskKind task = PredictKindOf(exported.model.head().spec().task);
   DatasetReader reader(task);
   reader.WithForm({.lowercase = exported.texts.lowercase,
                    .strip_accents = exported.texts.strip_accents});

@@ -20,7 +20,7 @@ constexpr std::uint64_t kSegmentBytes = 64U << 20U;
 constexpr std::string_view kEnding = ".rows";
 constexpr int kTries = 100;
 
-std::string NameOf(int number) {
+std::string GroupNameOf(int number) {
   std::string digits = std::to_string(number);
   digits.insert(0, 6 - std::min<std::size_t>(6, digits.size()), '0');
   return digits + std::string(kEnding);
@@ -147,7 +147,7 @@ void GroupFiller::Clean() {
 Expected<Done> GroupFiller::Add(const RowKey& key, std::span<const float> row) {
   if (!writer_) {
     Expected<SegmentWriter> writer = SegmentWriter::Create(
-        group_->folder() + "/" + NameOf(++last_), group_->key());
+        group_->folder() + "/" + GroupNameOf(++last_), group_->key());
     if (!writer.ok()) return writer.fault();
     writer_.emplace(std::move(writer).value());
   }

@@ -12,7 +12,7 @@ namespace {
 // Of a group that is new: small sets need no more.
 constexpr std::int64_t kFirstRows = 4096;
 
-std::uint64_t BytesOf(std::int64_t rows, std::int64_t hidden) {
+std::uint64_t ResidentBytesOf(std::int64_t rows, std::int64_t hidden) {
   return static_cast<std::uint64_t>(rows * hidden) * sizeof(float);
 }
 
@@ -78,9 +78,9 @@ void ResidentRows::Grow(Group& group, const std::string& name,
   if (wanted <= now) return;
   std::int64_t rows = std::max({wanted, 2 * now, kFirstRows});
   // Where there is no room to double there may be for what is wanted.
-  if (!MakeRoom(name, BytesOf(rows, hidden))) {
+  if (!MakeRoom(name, ResidentBytesOf(rows, hidden))) {
     rows = wanted;
-    if (!MakeRoom(name, BytesOf(rows, hidden))) return;
+    if (!MakeRoom(name, ResidentBytesOf(rows, hidden))) return;
   }
   at::Tensor larger =
       at::zeros({rows, hidden}, at::TensorOptions(at::kFloat).device(device_));

@@ -13,7 +13,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr std::string_view kMagic = "FLPREFIX";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kSegmentVersion = 1;
 constexpr std::size_t kHeaderBytes = 80;
 constexpr std::size_t kIndexBytes = 32;  // of a row
 constexpr std::size_t kFooterBytes = 24;
@@ -34,7 +34,7 @@ Number Get(const char* at) {
 
 std::string HeaderOf(const std::string& group) {
   std::string header(kMagic);
-  Put(header, kVersion);
+  Put(header, kSegmentVersion);
   Put(header, std::uint32_t{0});
   return header + group;
 }

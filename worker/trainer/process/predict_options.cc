@@ -9,15 +9,16 @@
 namespace frostline::trainer {
 namespace {
 
-Fault Bad(const std::string& option, const std::string& what,
-          const std::string& fix) {
+Fault BadPrediction(const std::string& option, const std::string& what,
+                    const std::string& fix) {
   return {FaultKind::kMisuse, option + " " + what, fix};
 }
 
 Expected<bool> TakeFormat(const std::string& value, FileFormat& format) {
   const auto kind = ParseFormatName(value);
   if (!kind) {
-    return Bad("--format", "is " + value, "say tsv, csv, jsonl or conllu");
+    return BadPrediction("--format", "is " + value,
+                         "say tsv, csv, jsonl or conllu");
   }
   format.kind = *kind;
   return true;
@@ -27,7 +28,7 @@ Expected<bool> TakeFormat(const std::string& value, FileFormat& format) {
 Expected<bool> TakeColumn(const std::string& value, ColumnMap& columns) {
   const std::size_t at = value.find('=');
   if (at == 0 || at == std::string::npos || at + 1 == value.size()) {
-    return Bad("--column", "is " + value, "say e.g. text=review");
+    return BadPrediction("--column", "is " + value, "say e.g. text=review");
   }
   columns[value.substr(0, at)] = value.substr(at + 1);
   return true;
@@ -36,7 +37,7 @@ Expected<bool> TakeColumn(const std::string& value, ColumnMap& columns) {
 Expected<bool> TakeFlag(const std::string& option, const std::string& value,
                         bool& flag) {
   if (value != "yes" && value != "no") {
-    return Bad(option, "is " + value, "say yes or no");
+    return BadPrediction(option, "is " + value, "say yes or no");
   }
   flag = value == "yes";
   return true;
@@ -49,8 +50,8 @@ Expected<bool> TakeLength(const std::string& value, std::int64_t& length) {
       length <= kMaxPositions) {
     return true;
   }
-  return Bad("--max-length", "is no number of tokens: " + value,
-             "say e.g. 128");
+  return BadPrediction("--max-length", "is no number of tokens: " + value,
+                       "say e.g. 128");
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ Expected<bool> TakePredictOption(const std::string& option,
     return TakeLength(value, request.max_length);
   } else if (option == "--delimiter") {
     if (value.size() != 1) {
-      return Bad(option, "is " + value, "say one character");
+      return BadPrediction(option, "is " + value, "say one character");
     }
     request.format.delimiter = value[0];
   } else {
@@ -89,11 +90,12 @@ Expected<bool> TakePredictOption(const std::string& option,
 
 Expected<Done> CheckPredictRequest(const PredictRequest& request) {
   if (request.model.empty()) {
-    return Bad("--predict", "is missing", "name the model's folder");
+    return BadPrediction("--predict", "is missing", "name the model's folder");
   }
-  if (request.file.empty()) return Bad("--rows", "is missing", "name a file");
+  if (request.file.empty())
+    return BadPrediction("--rows", "is missing", "name a file");
   if (request.output.empty()) {
-    return Bad("--output", "is missing", "name the file to write");
+    return BadPrediction("--output", "is missing", "name the file to write");
   }
   return Done{};
 }

@@ -10,7 +10,7 @@
 namespace frostline::trainer {
 namespace {
 
-Fault Broken(FaultKind kind, const std::string& cause) {
+Fault BrokenBpe(FaultKind kind, const std::string& cause) {
   return {kind, cause, "take the vocabulary that belongs to the model"};
 }
 
@@ -44,8 +44,8 @@ Expected<Tokenizer> ReadBpeFiles(std::string_view vocab_json,
     return good;
   });
   if (!good) {
-    return Broken(FaultKind::kSyntax,
-                  "a line of merges.txt is no pair, or there are too many");
+    return BrokenBpe(FaultKind::kSyntax,
+                     "a line of merges.txt is no pair, or there are too many");
   }
   Expected<ByteBpe> model =
       ByteBpe::Make(std::move(vocabulary).value(), merges);

@@ -15,7 +15,7 @@ bool Later(const Workspace::Merge& a, const Workspace::Merge& b) {
   return a.rank != b.rank ? a.rank > b.rank : a.at > b.at;
 }
 
-Fault Inconsistent(std::string cause) {
+Fault InconsistentBpe(std::string cause) {
   return {FaultKind::kInconsistent, std::move(cause),
           "take merges and vocabulary from the same model"};
 }
@@ -43,8 +43,8 @@ Expected<ByteBpe> ByteBpe::Make(Vocabulary vocabulary,
     AppendUtf8(LetterOf(static_cast<unsigned char>(byte)), letter);
     model.byte_ids_[byte] = vocabulary.Find(letter);
     if (model.byte_ids_[byte] < 0) {
-      return Inconsistent("the vocabulary has no token for byte " +
-                          std::to_string(byte));
+      return InconsistentBpe("the vocabulary has no token for byte " +
+                             std::to_string(byte));
     }
   }
   std::vector<MergeTable::Merge> found;
@@ -56,14 +56,14 @@ Expected<ByteBpe> ByteBpe::Make(Vocabulary vocabulary,
     const std::int32_t both =
         vocabulary.Find(std::string(left) + std::string(right));
     if (a < 0 || b < 0 || both < 0) {
-      return Inconsistent("merge " + std::to_string(rank) +
-                          " names what is no token");
+      return InconsistentBpe("merge " + std::to_string(rank) +
+                             " names what is no token");
     }
     found.push_back({a, b, rank, both});
   }
   std::optional<MergeTable> table = MergeTable::Make(
       std::move(found), static_cast<std::size_t>(vocabulary.size()));
-  if (!table) return Inconsistent("a merge stands twice");
+  if (!table) return InconsistentBpe("a merge stands twice");
   model.merges_ = *std::move(table);
   model.vocabulary_ = std::move(vocabulary);
   return model;

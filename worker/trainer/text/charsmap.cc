@@ -18,7 +18,7 @@ std::uint32_t OffsetOf(std::uint32_t unit) {
   return (unit >> 10) << ((unit & 0x200) >> 6);
 }
 
-Fault Broken(const char* what) {
+Fault BrokenCharsmap(const char* what) {
   return {FaultKind::kSyntax,
           std::string("the precompiled_charsmap of the normalizer ") + what,
           "export tokenizer.json again from the original model"};
@@ -28,18 +28,18 @@ Fault Broken(const char* what) {
 
 Expected<Charsmap> Charsmap::Parse(std::string_view base64) {
   const std::optional<std::string> blob = DecodeBase64(base64);
-  if (!blob) return Broken("is not base64");
+  if (!blob) return BrokenCharsmap("is not base64");
   std::uint32_t bytes = 0;
-  if (blob->size() < sizeof bytes) return Broken("is too short");
+  if (blob->size() < sizeof bytes) return BrokenCharsmap("is too short");
   std::memcpy(&bytes, blob->data(), sizeof bytes);  // little endian, as we are
   if (bytes == 0 || bytes % 4 != 0 || bytes > blob->size() - sizeof bytes) {
-    return Broken("has an array of a wrong length");
+    return BrokenCharsmap("has an array of a wrong length");
   }
   Charsmap map;
   map.units_.resize(bytes / 4);
   std::memcpy(map.units_.data(), blob->data() + sizeof bytes, bytes);
   map.replacements_ = blob->substr(sizeof bytes + bytes);
-  if (!IsValidUtf8(map.replacements_)) return Broken("is not UTF-8");
+  if (!IsValidUtf8(map.replacements_)) return BrokenCharsmap("is not UTF-8");
   for (std::size_t i = 1; i < map.ruled_.size(); ++i) {
     const std::uint64_t at = std::uint64_t{OffsetOf(map.units_[0])} ^ i;
     if (at >= map.units_.size() || LabelOf(map.units_[at]) != i) continue;

@@ -40,8 +40,8 @@ void AppendReplacement(std::string_view from, std::string_view to,
   }
 }
 
-void Apply(const std::vector<Change>& changes, std::uint32_t base,
-           std::uint32_t count, NormalizedText& out) {
+void ApplyCharsmap(const std::vector<Change>& changes, std::uint32_t base,
+                   std::uint32_t count, NormalizedText& out) {
   std::int64_t next = 0;
   const std::int64_t last = std::int64_t{count} - 1;
   const auto span = [&](std::int64_t i) -> Span {
@@ -101,7 +101,8 @@ void Charsmap::Run(std::string_view raw, std::uint32_t base,
   }
   if (!changed) return out.Assign(raw, base);
   out.Clear(base);
-  Apply(changes, base, static_cast<std::uint32_t>(CountCodePoints(raw)), out);
+  ApplyCharsmap(changes, base, static_cast<std::uint32_t>(CountCodePoints(raw)),
+                out);
 }
 
 }  // namespace frostline::trainer

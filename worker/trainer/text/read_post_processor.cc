@@ -10,7 +10,7 @@
 namespace frostline::trainer {
 namespace {
 
-using Kind = TemplateItem::Kind;
+using ProcessorKind = TemplateItem::Kind;
 
 // ["</s>", 2]: a token and its id.
 std::int32_t IdOfPair(JsonFields& fields, std::string_view name) {
@@ -23,8 +23,8 @@ std::int32_t IdOfPair(JsonFields& fields, std::string_view name) {
   return -1;
 }
 
-bool AppendSpecial(JsonFields& fields, const JsonValue& special,
-                   std::vector<TemplateItem>& items) {
+bool AppendSpecialPiece(JsonFields& fields, const JsonValue& special,
+                        std::vector<TemplateItem>& items) {
   JsonFields one(special, "SpecialToken");
   const std::int32_t type = one.Index("type_id", 0);
   const JsonValue* known = fields.Find("special_tokens");
@@ -35,7 +35,7 @@ bool AppendSpecial(JsonFields& fields, const JsonValue& special,
   for (const JsonValue* v = ids->first; v != nullptr; v = v->next) {
     const auto id = v->Index();
     if (!id) return false;
-    items.push_back({Kind::kSpecial, *id, type});
+    items.push_back({ProcessorKind::kSpecial, *id, type});
   }
   return true;
 }
@@ -46,7 +46,8 @@ bool AppendSequence(const JsonValue& sequence,
   const std::string_view id = one.Text("id", "");
   const std::int32_t type = one.Index("type_id", 0);
   if (id != "A" && id != "B") return false;
-  items.push_back({id == "A" ? Kind::kFirst : Kind::kSecond, -1, type});
+  items.push_back(
+      {id == "A" ? ProcessorKind::kFirst : ProcessorKind::kSecond, -1, type});
   return !one.fault();
 }
 
@@ -55,8 +56,8 @@ bool IsWhole(const std::vector<TemplateItem>& items, bool pair) {
   int first = 0;
   int second = 0;
   for (const TemplateItem& item : items) {
-    first += item.kind == Kind::kFirst ? 1 : 0;
-    second += item.kind == Kind::kSecond ? 1 : 0;
+    first += item.kind == ProcessorKind::kFirst ? 1 : 0;
+    second += item.kind == ProcessorKind::kSecond ? 1 : 0;
     if (item.type_id > 1) return false;
   }
   return first == 1 && second == (pair ? 1 : 0) && items.size() <= 16;
@@ -70,7 +71,7 @@ void ReadItems(JsonFields& fields, std::string_view name, bool pair,
   for (const JsonValue* v = list->first; good && v != nullptr; v = v->next) {
     const JsonValue* special = v->Find("SpecialToken");
     const JsonValue* sequence = v->Find("Sequence");
-    good = special != nullptr    ? AppendSpecial(fields, *special, items)
+    good = special != nullptr    ? AppendSpecialPiece(fields, *special, items)
            : sequence != nullptr ? AppendSequence(*sequence, items)
                                  : false;
   }

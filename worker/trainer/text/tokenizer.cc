@@ -8,7 +8,7 @@
 namespace frostline::trainer {
 namespace {
 
-Fault Inconsistent(const std::string& cause) {
+Fault InconsistentTokenizer(const std::string& cause) {
   return {FaultKind::kInconsistent, cause,
           "take the tokenizer.json that belongs to the model"};
 }
@@ -22,9 +22,9 @@ std::optional<Fault> CheckIds(std::vector<AddedToken> added,
   for (const AddedToken& token : added) {
     const std::int32_t known = model.IdOf(token.content).value_or(size);
     if (token.id != known) {
-      return Inconsistent("the added token " + token.content + " has id " +
-                          std::to_string(token.id) + ", not " +
-                          std::to_string(known));
+      return InconsistentTokenizer("the added token " + token.content +
+                                   " has id " + std::to_string(token.id) +
+                                   ", not " + std::to_string(known));
     }
     size = std::max(size, token.id + 1);
   }
@@ -42,7 +42,7 @@ Expected<Tokenizer> Tokenizer::Make(TokenizerParts parts) {
   for (const Template* form = &parts.form;
        const TemplateItem& item : form->pair) {
     if (item.id >= made.size_) {
-      return Inconsistent("a special token of the template has no id");
+      return InconsistentTokenizer("a special token of the template has no id");
     }
   }
   std::vector<AddedToken> raw;

@@ -15,7 +15,7 @@
 namespace frostline::trainer {
 namespace {
 
-Fault Broken(FaultKind kind, const std::string& cause) {
+Fault BrokenVocab(FaultKind kind, const std::string& cause) {
   return {kind, cause, "take the vocabulary that belongs to the model"};
 }
 
@@ -35,10 +35,10 @@ Expected<Tokenizer> ReadVocabTxt(std::string_view bytes,
                                  const BertNormalizerOptions& options,
                                  const BertTokens& tokens) {
   if (bytes.size() > kMaxTokenizerBytes) {
-    return Broken(FaultKind::kTooLarge, "vocab.txt has more than 32 MiB");
+    return BrokenVocab(FaultKind::kTooLarge, "vocab.txt has more than 32 MiB");
   }
   if (!IsValidUtf8(bytes)) {
-    return Broken(FaultKind::kSyntax, "vocab.txt is not UTF-8");
+    return BrokenVocab(FaultKind::kSyntax, "vocab.txt is not UTF-8");
   }
   std::vector<std::string> lines;
   ForEachLine(bytes, [&lines](std::string_view line) {
@@ -55,8 +55,8 @@ Expected<Tokenizer> ReadVocabTxt(std::string_view bytes,
   const auto cls = owned->IdOf(tokens.cls);
   const auto sep = owned->IdOf(tokens.sep);
   if (!cls || !sep) {
-    return Broken(FaultKind::kInconsistent,
-                  "vocab.txt lacks " + tokens.cls + " or " + tokens.sep);
+    return BrokenVocab(FaultKind::kInconsistent,
+                       "vocab.txt lacks " + tokens.cls + " or " + tokens.sep);
   }
   TokenizerParts parts;
   parts.normalizer = std::make_unique<BertNormalizer>(options);
@@ -84,15 +84,15 @@ std::vector<AddedToken> AddedOf(const SubwordModel& model,
 
 Expected<Vocabulary> ReadVocabulary(const JsonValue& object) {
   if (object.count > kMaxEntries) {
-    return Broken(FaultKind::kTooLarge, "more than a million tokens");
+    return BrokenVocab(FaultKind::kTooLarge, "more than a million tokens");
   }
   std::vector<std::pair<std::string_view, std::int32_t>> pairs;
   pairs.reserve(object.count);
   for (const JsonValue* v = object.first; v != nullptr; v = v->next) {
     const std::optional<std::int32_t> id = v->Index();
     if (!id) {
-      return Broken(FaultKind::kSyntax,
-                    "a token's id is no whole number from 0 on");
+      return BrokenVocab(FaultKind::kSyntax,
+                         "a token's id is no whole number from 0 on");
     }
     pairs.emplace_back(v->key, *id);
   }

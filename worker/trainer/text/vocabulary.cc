@@ -9,7 +9,7 @@
 namespace frostline::trainer {
 namespace {
 
-Fault Inconsistent(const std::string& cause) {
+Fault InconsistentVocabulary(const std::string& cause) {
   return {FaultKind::kInconsistent, cause,
           "take the vocabulary that belongs to the model's weights"};
 }
@@ -23,7 +23,7 @@ std::string Quoted(std::string_view token) {
 }  // namespace
 
 Expected<Vocabulary> Vocabulary::FromList(std::vector<std::string> tokens) {
-  if (tokens.empty()) return Inconsistent("the vocabulary is empty");
+  if (tokens.empty()) return InconsistentVocabulary("the vocabulary is empty");
   if (tokens.size() > kMaxEntries) {
     return Fault{FaultKind::kTooLarge, "more than a million tokens",
                  "take the vocabulary of a model of ours"};
@@ -44,8 +44,8 @@ Expected<Vocabulary> Vocabulary::FromList(std::vector<std::string> tokens) {
       entries.begin(), entries.end(),
       [](const auto& a, const auto& b) { return a.first == b.first; });
   if (twice != entries.end()) {
-    return Inconsistent("the token " + Quoted(twice->first) +
-                        " stands twice in the vocabulary");
+    return InconsistentVocabulary("the token " + Quoted(twice->first) +
+                                  " stands twice in the vocabulary");
   }
   Vocabulary vocabulary;
   vocabulary.trie_ = DoubleArray::Build(std::move(entries));
@@ -60,12 +60,13 @@ Expected<Vocabulary> Vocabulary::FromPairs(
   for (const auto& [token, id] : pairs) {
     const auto at = static_cast<std::size_t>(id);
     if (id < 0 || at >= tokens.size()) {
-      return Inconsistent("the id of " + Quoted(token) +
-                          " leaves a gap: " + std::to_string(id) + " of " +
-                          std::to_string(tokens.size()));
+      return InconsistentVocabulary("the id of " + Quoted(token) +
+                                    " leaves a gap: " + std::to_string(id) +
+                                    " of " + std::to_string(tokens.size()));
     }
     if (given[at]) {
-      return Inconsistent("the id " + std::to_string(id) + " is given twice");
+      return InconsistentVocabulary("the id " + std::to_string(id) +
+                                    " is given twice");
     }
     given[at] = true;
     tokens[at] = token;

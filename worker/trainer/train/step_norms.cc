@@ -8,10 +8,10 @@
 namespace frostline::trainer {
 namespace {
 
-using Named = std::vector<std::pair<std::string, at::Tensor>>;
+using NamedGradients = std::vector<std::pair<std::string, at::Tensor>>;
 
 // The norm over all tensors of a module, from those of each.
-std::map<std::string, double> ByModule(const Named& norms) {
+std::map<std::string, double> ByModule(const NamedGradients& norms) {
   std::map<std::string, double> modules;
   for (const auto& [module, norm] : norms) {
     const auto value = norm.item<double>();
@@ -34,7 +34,7 @@ void NormProbe::NoteGradients() {
 }
 
 StepNorms NormProbe::Measure() const {
-  Named updates;
+  NamedGradients updates;
   for (const auto& [weight, before] : before_) {
     updates.emplace_back(
         ModuleOf(weight->spec),

@@ -13,7 +13,7 @@ namespace frostline::trainer {
 namespace {
 
 constexpr char kPrefix[] = "virtual_audit.";
-constexpr double kLifeSeconds = 60.0;
+constexpr double kAuditLifeSeconds = 60.0;
 
 // Hands stops in, and signs of life out; the second run's metrics and steps are
 // not the trial's.
@@ -28,7 +28,7 @@ class AuditListener : public TrialListener {
   void Report(std::int64_t step, std::int64_t total_steps,
               const Metrics& /*metrics*/) override {
     const double now = environment_.seconds();
-    if (now - shown_ < kLifeSeconds) return;
+    if (now - shown_ < kAuditLifeSeconds) return;
     shown_ = now;
     Log("step " + std::to_string(step) + " of " + std::to_string(total_steps));
   }

@@ -56,8 +56,8 @@ void ReadObjectives(RequestFields& fields, TrialMessage& out) {
   }
 }
 
-void ReadModel(const JsonValue& message, RequestFields& fields,
-               TrialMessage& out) {
+void ReadModelPart(const JsonValue& message, RequestFields& fields,
+                   TrialMessage& out) {
   RequestFields model("model", {message.Find("model")});
   out.model.id = model.Text("id");
   out.model.layers = model.Whole("layers", 0, 1 << 20, 0);
@@ -127,7 +127,7 @@ Expected<TrialMessage> ReadTrialMessage(const JsonValue& message) {
   ReadRates(fields, out);
   ReadSearched(fields, out);
   ReadObjectives(fields, out);
-  ReadModel(message, fields, out);
+  ReadModelPart(message, fields, out);
   ReadResume(message, fields, out);
   if (fields.fault()) return *fields.fault();
   Expected<TrainingSettings> training = ReadTrainingSettings(message);

@@ -10,7 +10,7 @@ namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
-using Rows = std::vector<std::uint32_t>;
+using SplitRows = std::vector<std::uint32_t>;
 
 // So many rows of each label, mixed.
 Dataset Labelled(const std::vector<int>& counts) {
@@ -26,7 +26,7 @@ Dataset Labelled(const std::vector<int>& counts) {
       .value();
 }
 
-std::vector<int> CountsOf(const Dataset& data, const Rows& rows) {
+std::vector<int> CountsOf(const Dataset& data, const SplitRows& rows) {
   std::vector<int> counts(data.labels().size());
   for (const std::uint32_t row : rows) {
     ++counts[static_cast<std::size_t>(data[row].label)];
@@ -45,7 +45,7 @@ TEST(HoldOut, EveryRowIsOnOneSide) {
   const Dataset data = Labelled({37, 11, 3});
   HeldOut held = HoldOut(data, 0.25, 5).value();
   EXPECT_TRUE(std::is_sorted(held.validation.begin(), held.validation.end()));
-  Rows all = held.training;
+  SplitRows all = held.training;
   all.insert(all.end(), held.validation.begin(), held.validation.end());
   std::sort(all.begin(), all.end());
   EXPECT_EQ(all, data.AllRows());
@@ -83,7 +83,7 @@ TEST(HoldOut, RefusesWhatLeavesASideEmpty) {
 
 TEST(BalancedSubset, TakesEquallyManyOfEachClass) {
   const Dataset data = Labelled({900, 80, 20});
-  const Rows rows = BalancedSubset(data, data.AllRows(), 60, 1);
+  const SplitRows rows = BalancedSubset(data, data.AllRows(), 60, 1);
   EXPECT_THAT(CountsOf(data, rows), ElementsAre(20, 20, 20));
   EXPECT_TRUE(std::is_sorted(rows.begin(), rows.end()));
 }
@@ -96,8 +96,8 @@ TEST(BalancedSubset, WhereAClassHasTooFewOthersGiveMore) {
 
 TEST(BalancedSubset, ASmallerOneIsPartOfAGreaterOne) {
   const Dataset data = Labelled({300, 100});
-  const Rows small = BalancedSubset(data, data.AllRows(), 31, 9);
-  const Rows great = BalancedSubset(data, data.AllRows(), 150, 9);
+  const SplitRows small = BalancedSubset(data, data.AllRows(), 31, 9);
+  const SplitRows great = BalancedSubset(data, data.AllRows(), 150, 9);
   EXPECT_EQ(small.size(), 31U);
   EXPECT_TRUE(
       std::includes(great.begin(), great.end(), small.begin(), small.end()));
@@ -105,9 +105,9 @@ TEST(BalancedSubset, ASmallerOneIsPartOfAGreaterOne) {
 
 TEST(BalancedSubset, TakesNoOtherRowsThanGiven) {
   const Dataset data = Labelled({10, 10});
-  const Rows given = {1, 3, 4, 8, 9};
+  const SplitRows given = {1, 3, 4, 8, 9};
   EXPECT_EQ(BalancedSubset(data, given, 100, 1), given);
-  const Rows two = BalancedSubset(data, given, 2, 1);
+  const SplitRows two = BalancedSubset(data, given, 2, 1);
   EXPECT_TRUE(
       std::includes(given.begin(), given.end(), two.begin(), two.end()));
 }

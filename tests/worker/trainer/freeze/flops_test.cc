@@ -9,8 +9,8 @@
 namespace frostline::trainer {
 namespace {
 
-const HeadSpec kTwoClasses = {.task = Task::kSequence, .outputs = 2};
-const HeadSpec kTags = {.task = Task::kTokens, .outputs = 2};
+const HeadSpec kFlopClasses = {.task = Task::kSequence, .outputs = 2};
+const HeadSpec kFlopTags = {.task = Task::kTokens, .outputs = 2};
 constexpr std::int64_t kTexts = 8;
 constexpr std::int64_t kTokens = 128;
 
@@ -30,7 +30,7 @@ ModelConfig Base() {
 // Layers below k frozen, the embeddings if asked; every other module trains.
 StepFlops Frozen(std::int64_t k, bool embeddings,
                  FreezeMode mode = FreezeMode::kHard,
-                 const HeadSpec& head = kTags) {
+                 const HeadSpec& head = kFlopTags) {
   ModuleRates rates = {
       {"embeddings", embeddings ? 0.0 : 1.0}, {"pooler", 1.0}, {"head", 1.0}};
   for (std::int64_t i = 0; i < 12; ++i) {
@@ -56,8 +56,8 @@ StepFlops Full(const ModelConfig& config) {
   for (std::int64_t i = 0; i < 12; ++i) {
     rates["layer." + std::to_string(i)] = 1.0;
   }
-  const FreezePlan plan = MakeFreezePlan(config, kTags, rates, {}).value();
-  return CountFlops(config, kTags, plan, kTexts, kTokens);
+  const FreezePlan plan = MakeFreezePlan(config, kFlopTags, rates, {}).value();
+  return CountFlops(config, kFlopTags, plan, kTexts, kTokens);
 }
 
 ModelConfig ModernBert() {
@@ -114,7 +114,7 @@ StepFlops Partly(const ModelConfig& config, const HeadSpec& head,
 // Layer 1 is frozen between layers that train: keys and queries of tokens have
 // a gradient, those of distances none.
 TEST(CountFlops, FrozenDistancesHaveNoGradient) {
-  const ModuleFlops layer = Partly(Deberta(), kTags, {1}, 0.0).modules[2];
+  const ModuleFlops layer = Partly(Deberta(), kFlopTags, {1}, 0.0).modules[2];
   const double rows = 8.0 * 128.0;
   const double square = 2.0 * rows * 768.0 * 768.0;
   const double sight = 2.0 * rows * 128.0 * 768.0;
@@ -125,7 +125,7 @@ TEST(CountFlops, FrozenDistancesHaveNoGradient) {
 // The lowest layer that trains: of its distances the maps' weights, of the
 // products with them what came through those.
 TEST(CountFlops, DistancesOfAFrozenTableGoNoFurtherThanTheirMaps) {
-  const ModuleFlops layer = Partly(Deberta(), kTags, {}, 0.0).modules[1];
+  const ModuleFlops layer = Partly(Deberta(), kFlopTags, {}, 0.0).modules[1];
   const double rows = 8.0 * 128.0;
   const double square = 2.0 * rows * 768.0 * 768.0;
   const double sight = 2.0 * rows * 128.0 * 768.0;
@@ -139,9 +139,10 @@ TEST(CountFlops, DistancesOfAFrozenTableGoNoFurtherThanTheirMaps) {
 // those read, also in the lowest layer that trains. Layer 0 has none before
 // query, key and value.
 TEST(CountFlops, ANormBeforeAMapNeedsTheGradientOfItsInput) {
-  const ModuleFlops lowest = Partly(ModernBert(), kTags, {0}, 0.0).modules[2];
+  const ModuleFlops lowest =
+      Partly(ModernBert(), kFlopTags, {0}, 0.0).modules[2];
   EXPECT_DOUBLE_EQ(lowest.backward, 2.0 * lowest.forward);
-  const ModuleFlops first = Partly(ModernBert(), kTags, {}, 0.0).modules[1];
+  const ModuleFlops first = Partly(ModernBert(), kFlopTags, {}, 0.0).modules[1];
   const double qkv = 2.0 * 8.0 * 128.0 * 768.0 * 3.0 * 768.0;
   EXPECT_DOUBLE_EQ(first.backward, 2.0 * first.forward - qkv);
 }
@@ -161,7 +162,7 @@ TEST(CountFlops, NarrowTablesHaveAMap) {
 
 TEST(CountFlops, WithBiasesAloneTheMapOfNarrowTablesHasNoWeightsGradient) {
   const ModuleFlops map =
-      Partly(Electra(), kTags, {}, 1.0, Tuned::kBiases).modules[0];
+      Partly(Electra(), kFlopTags, {}, 1.0, Tuned::kBiases).modules[0];
   EXPECT_DOUBLE_EQ(map.backward, map.forward);
   EXPECT_DOUBLE_EQ(map.skipped, map.forward);
 }
@@ -179,7 +180,7 @@ TEST(CountFlops, TheSecondMapOfAHeadHasAnInputsGradient) {
   EXPECT_DOUBLE_EQ(own.forward, kRow * (768.0 + 2.0));
   EXPECT_DOUBLE_EQ(own.backward, kRow * (768.0 + 2.0 * 2.0));
   const ModuleFlops dense =
-      Partly(Electra(), kTwoClasses, all, 0.0).modules.back();
+      Partly(Electra(), kFlopClasses, all, 0.0).modules.back();
   EXPECT_DOUBLE_EQ(dense.backward, kRow * (768.0 + 2.0 * 2.0));
 }
 
@@ -201,7 +202,7 @@ TEST(CountPrefix, OfDistancesTheMapsAreThoseOfABatch) {
   for (std::size_t i = 0; i < 4; ++i) forward += step.modules[i].forward;
   const double maps = 3.0 * 2.0 * 2.0 * 512.0 * 768.0 * 768.0;
   const auto of = [](const ModelConfig& config, std::int64_t batches) {
-    return CountPrefix(config, kTags, 4, kTexts, batches, kTokens);
+    return CountPrefix(config, kFlopTags, 4, kTexts, batches, kTokens);
   };
   EXPECT_DOUBLE_EQ(of(Deberta(), 1), forward);
   EXPECT_DOUBLE_EQ(of(Deberta(), 3), forward + 2.0 * maps);
@@ -246,7 +247,7 @@ TEST(CountFlops, Lr0SkipsNothing) {
 TEST(CountFlops, TheTopLayerOfATextIsASixth) {
   const FreezeMode hard = FreezeMode::kHard;
   const StepFlops tags = Frozen(0, false);
-  const StepFlops text = Frozen(0, false, hard, kTwoClasses);
+  const StepFlops text = Frozen(0, false, hard, kFlopClasses);
   EXPECT_EQ(text.modules[11].spent(), tags.modules[11].spent());
   const double square = 2.0 * 8 * 768 * 768;  // H x H for a token of each text
   const double sight = 2.0 * 8 * 128 * 768;
@@ -266,8 +267,8 @@ TEST(CountFlops, TheMeanOfAllTokensNeedsAllOfThem) {
 }
 
 // Query and value adapted in layers from `k` on.
-StepFlops Adapted(std::int64_t k, const std::set<LoraPart>& parts,
-                  FreezeMode mode = FreezeMode::kHard) {
+StepFlops AdaptedFlops(std::int64_t k, const std::set<LoraPart>& parts,
+                       FreezeMode mode = FreezeMode::kHard) {
   ModelConfig config = Base();
   config.lora = {.rank = 8, .alpha = 8.0, .dropout = 0.0, .parts = parts};
   ModuleRates rates = {{"embeddings", 0.0}, {"pooler", 1.0}, {"head", 1.0}};
@@ -275,9 +276,9 @@ StepFlops Adapted(std::int64_t k, const std::set<LoraPart>& parts,
     rates["layer." + std::to_string(i)] = i < k ? 0.0 : 1.0;
   }
   const FreezePlan plan =
-      MakeFreezePlan(config, kTwoClasses, rates, {mode, PrefixDropout::kHf})
+      MakeFreezePlan(config, kFlopClasses, rates, {mode, PrefixDropout::kHf})
           .value();
-  return CountFlops(config, kTwoClasses, plan, kTexts, kTokens);
+  return CountFlops(config, kFlopClasses, plan, kTexts, kTokens);
 }
 
 constexpr double kSquare = 2.0 * 8 * 128 * 768 * 768;  // H x H
@@ -286,7 +287,7 @@ constexpr double kThin = 2.0 * 8 * 128 * 8 * 768;      // A, or B
 
 TEST(CountFlops, AdaptersCostTwoThinMapsEach) {
   using enum LoraPart;
-  const ModuleFlops layer = Adapted(0, {kQuery, kValue}).modules[5];
+  const ModuleFlops layer = AdaptedFlops(0, {kQuery, kValue}).modules[5];
   EXPECT_DOUBLE_EQ(layer.forward, 12 * kSquare + 2 * kSight + 4 * kThin);
   // No weight of the layer has a gradient, every input has.
   EXPECT_DOUBLE_EQ(layer.backward, 12 * kSquare + 4 * kSight + 8 * kThin);
@@ -297,11 +298,11 @@ TEST(CountFlops, AdaptersCostTwoThinMapsEach) {
 // values are adapted, for that of the scores.
 TEST(CountFlops, TheLowestAdaptedLayerGoesNoFurtherDownThanItMust) {
   using enum LoraPart;
-  const ModuleFlops both = Adapted(3, {kQuery, kValue}).modules[4];
+  const ModuleFlops both = AdaptedFlops(3, {kQuery, kValue}).modules[4];
   EXPECT_DOUBLE_EQ(both.backward, 9 * kSquare + 3 * kSight + 6 * kThin);
-  const ModuleFlops value = Adapted(3, {kValue}).modules[4];
+  const ModuleFlops value = AdaptedFlops(3, {kValue}).modules[4];
   EXPECT_DOUBLE_EQ(value.backward, 9 * kSquare + kSight + 3 * kThin);
-  const ModuleFlops down = Adapted(3, {kFeedForwardOut}).modules[4];
+  const ModuleFlops down = AdaptedFlops(3, {kFeedForwardOut}).modules[4];
   const double wide = 2.0 * 8 * 128 * 8 * 3072;
   EXPECT_DOUBLE_EQ(down.backward, 2 * kThin + wide);
 }
@@ -315,10 +316,10 @@ StepFlops Instead(std::int64_t k, const BottleneckSpec& bottleneck,
     rates["layer." + std::to_string(i)] = i < k ? 0.0 : 1.0;
   }
   const FreezePlan plan =
-      MakeFreezePlan(config, kTwoClasses, rates,
+      MakeFreezePlan(config, kFlopClasses, rates,
                      {FreezeMode::kHard, PrefixDropout::kHf, tuned})
           .value();
-  return CountFlops(config, kTwoClasses, plan, kTexts, kTokens);
+  return CountFlops(config, kFlopClasses, plan, kTexts, kTokens);
 }
 
 // Two thin maps behind attention, two behind the feed forward. In the lowest
@@ -345,23 +346,25 @@ TEST(CountFlops, BiasesAloneCostTheInputsGradients) {
 // Down to what layer 3 is given: an input's gradient for each map, both of
 // attention's products, and of no weight.
 TEST(CountInputFlops, APassGoesBackToWhatABlockIsGiven) {
-  const StepFlops pass = CountInputFlops(Base(), kTags, 1 + 3, kTexts, kTokens);
+  const StepFlops pass =
+      CountInputFlops(Base(), kFlopTags, 1 + 3, kTexts, kTokens);
   EXPECT_EQ(pass.modules[3].spent(), 0.0);
   EXPECT_DOUBLE_EQ(pass.modules[4].forward, 12 * kSquare + 2 * kSight);
   EXPECT_DOUBLE_EQ(pass.modules[4].backward, 12 * kSquare + 4 * kSight);
   EXPECT_EQ(pass.modules[4].module, "layer.3");
   EXPECT_DOUBLE_EQ(pass.modules.back().backward, pass.modules.back().forward);
   EXPECT_EQ(pass.skipped(), 0.0);
-  const StepFlops top = CountInputFlops(Base(), kTags, 13, kTexts, kTokens);
+  const StepFlops top = CountInputFlops(Base(), kFlopTags, 13, kTexts, kTokens);
   EXPECT_DOUBLE_EQ(top.spent(), pass.modules.back().spent());
 }
 
 TEST(CountFlops, AFrozenAdapterCostsNoBackward) {
   using enum LoraPart;
-  const StepFlops step = Adapted(3, {kQuery});
+  const StepFlops step = AdaptedFlops(3, {kQuery});
   EXPECT_EQ(step.modules[3].backward, 0.0);
   EXPECT_GT(step.modules[3].forward, 12 * kSquare);
-  EXPECT_GT(Adapted(3, {kQuery}, FreezeMode::kLr0).modules[3].backward, 0.0);
+  EXPECT_GT(AdaptedFlops(3, {kQuery}, FreezeMode::kLr0).modules[3].backward,
+            0.0);
 }
 
 }  // namespace

@@ -18,8 +18,8 @@
 namespace frostline::trainer {
 namespace {
 
-constexpr double kForward = 1e-5;
-constexpr double kBackward = 1e-4;
+constexpr double kKernelForward = 1e-5;
+constexpr double kKernelBackward = 1e-4;
 constexpr Kernels kOneProduct = {.one_product = true};
 
 class KernelsOf : public testing::TestWithParam<const char*> {
@@ -55,7 +55,7 @@ class KernelsOf : public testing::TestWithParam<const char*> {
 TEST_P(KernelsOf, OneProductOfFrozenMapsGivesTheSame) {
   const at::Tensor plain = Logits(batch_);
   model_.Prepare(kOneProduct, std::nullopt);
-  EXPECT_LE(Furthest(Logits(batch_), plain), kForward);
+  EXPECT_LE(Furthest(Logits(batch_), plain), kKernelForward);
 }
 
 TEST_P(KernelsOf, OneProductOfTrainingMapsHasTheSameGradients) {
@@ -71,7 +71,7 @@ TEST_P(KernelsOf, OneProductOfTrainingMapsHasTheSameGradients) {
   Loss(batch_).backward();
   for (std::size_t i = 0; i < plain.size(); ++i) {
     const at::Tensor& gradient = model_.weights()[i].value.grad();
-    EXPECT_LE(Furthest(gradient, plain[i]), kBackward)
+    EXPECT_LE(Furthest(gradient, plain[i]), kKernelBackward)
         << model_.weights()[i].spec.name;
   }
 }
@@ -87,7 +87,7 @@ TEST_P(KernelsOf, OneProductInBf16IsCloseAndFp32IsNotTouched) {
   const at::Tensor rounded = half();
   model_.Prepare(kOneProduct, at::kBFloat16);
   EXPECT_LE(Furthest(half(), rounded), 2e-2);
-  EXPECT_LE(Furthest(Logits(batch_), exact), kForward);
+  EXPECT_LE(Furthest(Logits(batch_), exact), kKernelForward);
 }
 
 std::int64_t Products(const OperatorLog& log) {
@@ -115,9 +115,9 @@ TEST_P(KernelsOf, PaddingChangesNothingThatAnyoneReads) {
   const at::Tensor plain = Logits(batch_);
   at::Tensor logits = Logits(padded);
   if (logits.dim() == 3) logits = logits.narrow(1, 0, batch_.ids.size(1));
-  EXPECT_LE(Furthest(logits, plain), kForward);
+  EXPECT_LE(Furthest(logits, plain), kKernelForward);
   EXPECT_NEAR(Loss(padded).item<double>(), Loss(batch_).item<double>(),
-              kForward);
+              kKernelForward);
 }
 
 // A wide text: nothing that is held is as large as all scores.

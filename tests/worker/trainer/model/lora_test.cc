@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 using enum LoraPart;
 
-ModelConfig Bert() {
+ModelConfig LoraBert() {
   ModelConfig config;
   config.vocabulary = 140;
   config.hidden = 32;
@@ -27,7 +27,7 @@ ModelConfig Bert() {
 }
 
 std::vector<ParameterSpec> Listed(const LoraSpec& lora) {
-  ModelConfig config = Bert();
+  ModelConfig config = LoraBert();
   config.lora = lora;
   return ParametersOf(config, HeadSpec{.task = Task::kSequence, .outputs = 2});
 }

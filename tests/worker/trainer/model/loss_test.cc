@@ -9,7 +9,7 @@
 namespace frostline::trainer {
 namespace {
 
-constexpr double kWithin = 1e-6;
+constexpr double kLossWithin = 1e-6;
 
 TEST(LossOf, ClassesIsTheMeanOverLabelsThatCount) {
   const HeadSpec head = {.task = Task::kTokens, .outputs = 2};
@@ -20,7 +20,7 @@ TEST(LossOf, ClassesIsTheMeanOverLabelsThatCount) {
       at::tensor({1L, std::int64_t{kIgnoredLabel}}).view({1, 2});
   EXPECT_EQ(CountLabels(labels), 1);
   EXPECT_NEAR(LossOf(head, logits, labels, 0.0).item<double>(), -std::log(0.75),
-              kWithin);
+              kLossWithin);
 }
 
 TEST(LossOf, SmoothingSpreadsAShareOverAllClasses) {
@@ -31,7 +31,7 @@ TEST(LossOf, SmoothingSpreadsAShareOverAllClasses) {
   const double expected =
       -0.9 * std::log(0.75) - 0.05 * (std::log(0.75) + std::log(0.25));
   EXPECT_NEAR(LossOf(head, logits, labels, 0.1).item<double>(), expected,
-              kWithin);
+              kLossWithin);
 }
 
 // As torch.nn.CrossEntropyLoss(weight=…): the mean is weighted too.
@@ -43,7 +43,7 @@ TEST(LossOf, ClassesMayWeighDifferently) {
   const double first = std::log(1.0 + std::exp(-2.0));
   const double second = std::log(1.0 + std::exp(-1.0));
   EXPECT_NEAR(LossOf(head, logits, labels, 0.0, weights).item<double>(),
-              (first + 3.0 * second) / 4.0, kWithin);
+              (first + 3.0 * second) / 4.0, kLossWithin);
   EXPECT_EQ(WeighLabels(labels, weights), 4.0);
   EXPECT_EQ(WeighLabels(labels, {}), 2.0);
 }
@@ -52,7 +52,8 @@ TEST(LossOf, NumbersIsTheMeanOfSquares) {
   const HeadSpec head = {.task = Task::kRegression, .outputs = 1};
   const at::Tensor logits = at::tensor({1.0F, 4.0F}).view({2, 1});
   const at::Tensor labels = at::tensor({2.0F, 1.0F});
-  EXPECT_NEAR(LossOf(head, logits, labels, 0.0).item<double>(), 5.0, kWithin);
+  EXPECT_NEAR(LossOf(head, logits, labels, 0.0).item<double>(), 5.0,
+              kLossWithin);
   EXPECT_EQ(CountLabels(labels), 2);
 }
 

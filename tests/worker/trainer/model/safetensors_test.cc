@@ -19,7 +19,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // The kind of fault that a header meets before so many bytes of data.
-FaultKind FaultOf(const std::string& header, std::uint64_t data_bytes) {
+FaultKind FileFaultOf(const std::string& header, std::uint64_t data_bytes) {
   const Expected<SafetensorsHeader> parsed =
       ParseSafetensorsHeader(header, data_bytes);
   EXPECT_FALSE(parsed.ok()) << header;
@@ -56,9 +56,9 @@ TEST(SafetensorsHeaderParse, KnowsEveryTypeOfOurs) {
 
 // 2^32 x 2^32 x 4 bytes is 0 in 64 bits: the product must be checked.
 TEST(SafetensorsHeaderParse, RefusesAShapeWhoseSizeOverflows) {
-  EXPECT_EQ(FaultOf(One("F32", "4294967296,4294967296", "0,0"), 0),
+  EXPECT_EQ(FileFaultOf(One("F32", "4294967296,4294967296", "0,0"), 0),
             FaultKind::kInconsistent);
-  EXPECT_EQ(FaultOf(One("F32", "4611686018427387904,4", "0,0"), 0),
+  EXPECT_EQ(FileFaultOf(One("F32", "4611686018427387904,4", "0,0"), 0),
             FaultKind::kInconsistent);
 }
 
@@ -66,7 +66,8 @@ TEST(SafetensorsHeaderParse, RefusesOffsetsThatDoNotFit) {
   for (const char* offsets :
        {"0,7", "0,9", "8,0", "0,16", "-8,0", "0,8.0", "0,1e1", "0", "0,8,8",
         "0,18446744073709551616"}) {
-    EXPECT_EQ(FaultOf(One("F32", "2", offsets), 8), FaultKind::kInconsistent)
+    EXPECT_EQ(FileFaultOf(One("F32", "2", offsets), 8),
+              FaultKind::kInconsistent)
         << offsets;
   }
 }
@@ -77,41 +78,41 @@ TEST(SafetensorsHeaderParse, RefusesHolesOverlapsAndRests) {
            Entry("U8", "4", second) + "}";
   };
   EXPECT_TRUE(ParseSafetensorsHeader(two("0,4", "4,8"), 8).ok());
-  EXPECT_EQ(FaultOf(two("0,4", "5,9"), 9), FaultKind::kInconsistent);
-  EXPECT_EQ(FaultOf(two("0,4", "3,7"), 7), FaultKind::kInconsistent);
-  EXPECT_EQ(FaultOf(two("0,4", "0,4"), 4), FaultKind::kInconsistent);
-  EXPECT_EQ(FaultOf(two("0,4", "4,8"), 9), FaultKind::kInconsistent);
-  EXPECT_EQ(FaultOf(two("1,5", "5,9"), 9), FaultKind::kInconsistent);
+  EXPECT_EQ(FileFaultOf(two("0,4", "5,9"), 9), FaultKind::kInconsistent);
+  EXPECT_EQ(FileFaultOf(two("0,4", "3,7"), 7), FaultKind::kInconsistent);
+  EXPECT_EQ(FileFaultOf(two("0,4", "0,4"), 4), FaultKind::kInconsistent);
+  EXPECT_EQ(FileFaultOf(two("0,4", "4,8"), 9), FaultKind::kInconsistent);
+  EXPECT_EQ(FileFaultOf(two("1,5", "5,9"), 9), FaultKind::kInconsistent);
 }
 
 TEST(SafetensorsHeaderParse, RefusesOtherTypesByName) {
   for (const char* dtype : {"F64", "F8_E4M3", "I16", "f32", ""}) {
-    EXPECT_EQ(FaultOf(One(dtype, "1", "0,8"), 8), FaultKind::kUnsupported);
+    EXPECT_EQ(FileFaultOf(One(dtype, "1", "0,8"), 8), FaultKind::kUnsupported);
   }
 }
 
 TEST(SafetensorsHeaderParse, RefusesWhatIsNotStrictJson) {
   for (const char* header : {"", " {}", "[]", "{", "{}x", "{\"\xff\":1}"}) {
-    EXPECT_EQ(FaultOf(header, 0), FaultKind::kSyntax) << header;
+    EXPECT_EQ(FileFaultOf(header, 0), FaultKind::kSyntax) << header;
   }
   for (const char* header :
        {R"({"a":1})", R"({"a":{"dtype":"F32"}})", R"({"a":1,"a":1})",
         R"({"__metadata__":[]})", R"({"__metadata__":{"a":1}})",
         R"({"":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})",
         R"({"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0],"x":0}})"}) {
-    EXPECT_EQ(FaultOf(header, 0), FaultKind::kInconsistent) << header;
+    EXPECT_EQ(FileFaultOf(header, 0), FaultKind::kInconsistent) << header;
   }
 }
 
 TEST(SafetensorsHeaderParse, RefusesTooManyDimensionsAndTensors) {
-  EXPECT_EQ(FaultOf(One("U8", "1,1,1,1,1,1,1,1,1", "0,1"), 1),
+  EXPECT_EQ(FileFaultOf(One("U8", "1,1,1,1,1,1,1,1,1", "0,1"), 1),
             FaultKind::kTooLarge);
   std::string many = "{";
   for (std::size_t i = 0; i <= kMaxTensors; ++i) {
     if (i > 0) many += ',';
     many += "\"" + std::to_string(i) + "\":" + Entry("U8", "0", "0,0");
   }
-  EXPECT_EQ(FaultOf(many + "}", 0), FaultKind::kTooLarge);
+  EXPECT_EQ(FileFaultOf(many + "}", 0), FaultKind::kTooLarge);
 }
 
 class SafetensorsFile : public testing::Test {

@@ -22,7 +22,7 @@ std::vector<std::string> Letters() {
 }
 
 // Ids 0..255 are the bytes; then come the merged tokens, in order.
-ByteBpe Model(const Pairs& merges) {
+ByteBpe BpeModel(const Pairs& merges) {
   std::vector<std::string> tokens = Letters();
   for (const auto& [left, right] : merges) {
     tokens.push_back(std::string(left) + std::string(right));
@@ -41,22 +41,22 @@ TEST(ByteBpe, LettersAreThoseOfGpt2) {
 
 TEST(ByteBpe, TheEarliestMergeGoesFirst) {
   // "bc" was learned before "ab": abc is a + bc.
-  const ByteBpe model = Model({{"b", "c"}, {"a", "b"}});
+  const ByteBpe model = BpeModel({{"b", "c"}, {"a", "b"}});
   EXPECT_THAT(IdsOf(model, "abc"), ElementsAre('a', 256));
   EXPECT_THAT(IdsOf(model, "abd"), ElementsAre(257, 'd'));
 }
 
 TEST(ByteBpe, OfEqualMergesTheLeftmostGoesFirst) {
-  EXPECT_THAT(IdsOf(Model({{"a", "a"}}), "aaa"), ElementsAre(256, 'a'));
+  EXPECT_THAT(IdsOf(BpeModel({{"a", "a"}}), "aaa"), ElementsAre(256, 'a'));
 }
 
 TEST(ByteBpe, MergesOfMergesAreFound) {
-  const ByteBpe model = Model({{"a", "b"}, {"ab", "ab"}, {"abab", "c"}});
+  const ByteBpe model = BpeModel({{"a", "b"}, {"ab", "ab"}, {"abab", "c"}});
   EXPECT_THAT(IdsOf(model, "ababc"), ElementsAre(258));
 }
 
 TEST(ByteBpe, AnyByteIsAToken) {
-  EXPECT_THAT(IdsOf(Model({}), "\xC3\xA9"), ElementsAre(0xC3, 0xA9));
+  EXPECT_THAT(IdsOf(BpeModel({}), "\xC3\xA9"), ElementsAre(0xC3, 0xA9));
 }
 
 // The slow way, by the definition.
@@ -86,7 +86,7 @@ TEST(ByteBpe, AgreesWithTheDefinition) {
                         {"b", "b"}, {"cc", "ba"}, {"a", "a"},  {"aa", "bb"},
                         {"c", "a"}, {"ca", "ba"}, {"aa", "aa"}};
   const std::vector<std::string> letters = Letters();
-  const ByteBpe model = Model(merges);
+  const ByteBpe model = BpeModel(merges);
   std::mt19937 random(1);
   for (int round = 0; round < 2000; ++round) {
     std::string word;

@@ -22,7 +22,7 @@ std::string RealMap() {
                          ->text);
 }
 
-std::string Normalized(const Charsmap& map, std::string_view text) {
+std::string CharsmapNormalized(const Charsmap& map, std::string_view text) {
   NormalizedText out;
   map.Run(text, 0, out);
   return std::string(out.bytes());
@@ -45,19 +45,21 @@ TEST(Base64, RefusesOthers) {
 
 TEST(Charsmap, FoldsCompatibilityCharacters) {
   const Charsmap map = Charsmap::Parse(RealMap()).value();
-  EXPECT_EQ(Normalized(map, "plain"), "plain");
-  EXPECT_EQ(Normalized(map, "\ufb01ne\u00bd"), "fine1\u20442");
-  EXPECT_EQ(Normalized(map, "a\tb\u3000c"), "a b c");
+  EXPECT_EQ(CharsmapNormalized(map, "plain"), "plain");
+  EXPECT_EQ(CharsmapNormalized(map, "\ufb01ne\u00bd"), "fine1\u20442");
+  EXPECT_EQ(CharsmapNormalized(map, "a\tb\u3000c"), "a b c");
 }
 
 TEST(Charsmap, LooksUpShortClustersWhole) {
   const Charsmap map = Charsmap::Parse(RealMap()).value();
-  EXPECT_EQ(Normalized(map, "e\u0301"), "\u00e9");
-  EXPECT_EQ(Normalized(map, "\u00b2\u0301"), "2");  // the accent is lost
-  EXPECT_EQ(Normalized(map, "e\u0301\u0302\u0303"), "e\u0301\u0302\u0303");
-  EXPECT_EQ(Normalized(map, "a\r\nb"), "a b");
+  EXPECT_EQ(CharsmapNormalized(map, "e\u0301"), "\u00e9");
+  EXPECT_EQ(CharsmapNormalized(map, "\u00b2\u0301"),
+            "2");  // the accent is lost
+  EXPECT_EQ(CharsmapNormalized(map, "e\u0301\u0302\u0303"),
+            "e\u0301\u0302\u0303");
+  EXPECT_EQ(CharsmapNormalized(map, "a\r\nb"), "a b");
   // What breaks takes no accent: a cluster each, so the accent stays.
-  EXPECT_EQ(Normalized(map, "\u200b\u0301"), " \u0301");
+  EXPECT_EQ(CharsmapNormalized(map, "\u200b\u0301"), " \u0301");
 }
 
 TEST(Charsmap, SpansFollowTheText) {

@@ -8,24 +8,26 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Unigram Model(std::vector<std::string> tokens, std::vector<double> scores) {
+Unigram UnigramModel(std::vector<std::string> tokens,
+                     std::vector<double> scores) {
   return Unigram::Make(VocabularyOf(std::move(tokens)), std::move(scores), 0)
       .value();
 }
 
 TEST(Unigram, TakesTheBestSumNotTheLongestToken) {
-  const Unigram model =
-      Model({"<unk>", "ab", "c", "a", "bc"}, {0, -1.0, -5.0, -1.0, -1.5});
+  const Unigram model = UnigramModel({"<unk>", "ab", "c", "a", "bc"},
+                                     {0, -1.0, -5.0, -1.0, -1.5});
   EXPECT_THAT(IdsOf(model, "abc"), ElementsAre(3, 4));  // -2.5 against -6
 }
 
 TEST(Unigram, OfEqualsTheFirstThatWasFoundStays) {
-  const Unigram model = Model({"<unk>", "a", "b", "ab"}, {0, -1.0, -1.0, -2.0});
+  const Unigram model =
+      UnigramModel({"<unk>", "a", "b", "ab"}, {0, -1.0, -1.0, -2.0});
   EXPECT_THAT(IdsOf(model, "ab"), ElementsAre(3));
 }
 
 TEST(Unigram, NeighbouringUnknownsAreOneToken) {
-  const Unigram model = Model({"<unk>", "a"}, {0, -1.0});
+  const Unigram model = UnigramModel({"<unk>", "a"}, {0, -1.0});
   Workspace workspace;
   std::vector<Piece> pieces;
   model.Tokenize("xya\u00e9", workspace, pieces);
@@ -38,7 +40,7 @@ TEST(Unigram, NeighbouringUnknownsAreOneToken) {
 
 TEST(Unigram, UnknownCostsTenMoreThanTheWorstToken) {
   // x alone: -10 - 10 = -20 for <unk> and -1 for b, against -10 for "xb".
-  const Unigram model = Model({"<unk>", "b", "xb"}, {0, -1.0, -10.0});
+  const Unigram model = UnigramModel({"<unk>", "b", "xb"}, {0, -1.0, -10.0});
   EXPECT_THAT(IdsOf(model, "xb"), ElementsAre(2));
   EXPECT_THAT(IdsOf(model, "x"), ElementsAre(0));
 }

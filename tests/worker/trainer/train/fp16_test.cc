@@ -47,7 +47,7 @@ StepOptions InFp16() {
   return options;
 }
 
-Stepper Make(Model& model, const StepOptions& options) {
+Stepper MakeFp16(Model& model, const StepOptions& options) {
   ModuleRates rates;
   for (const std::string& each :
        ModuleNames(model.config(), model.head().spec())) {
@@ -110,7 +110,7 @@ class Fp16 : public testing::Test {
 };
 
 TEST_F(Fp16, AnInfiniteGradientSkipsOneStepAndHalvesTheScale) {
-  Stepper stepper = Make(model_, InFp16());
+  Stepper stepper = MakeFp16(model_, InFp16());
   Take(stepper);
   Take(stepper);
   const std::vector<at::Tensor> before = StateOf(stepper);
@@ -136,13 +136,13 @@ TEST_F(Fp16, GradientsAreWhatFp32HasWhateverTheScale) {
   StepOptions exact = InFp16();
   exact.precision = Precision::kFp32;
   Model other = Load("models/distilbert-sst2").model;
-  Stepper in_fp32 = Make(other, exact);
+  Stepper in_fp32 = MakeFp16(other, exact);
   const double norm = Take(in_fp32).grad_norm;
   for (const int exponent : {0, 8, 15}) {
     StepOptions options = InFp16();
     options.loss_scale.exponent = exponent;
     Model model = Load("models/distilbert-sst2").model;
-    Stepper stepper = Make(model, options);
+    Stepper stepper = MakeFp16(model, options);
     EXPECT_NEAR(Take(stepper).grad_norm, norm, 5e-3 * norm) << exponent;
   }
 }
@@ -150,7 +150,7 @@ TEST_F(Fp16, GradientsAreWhatFp32HasWhateverTheScale) {
 TEST_F(Fp16, AGradientThatNoScaleHelpsEndsTheTrial) {
   StepOptions options = InFp16();
   options.loss_scale.exponent = 1;
-  Stepper stepper = Make(model_, options);
+  Stepper stepper = MakeFp16(model_, options);
   const Spoilt spoilt(model_);
   EXPECT_TRUE(Take(stepper).finite);
   const StepResult result = Take(stepper);
@@ -160,7 +160,7 @@ TEST_F(Fp16, AGradientThatNoScaleHelpsEndsTheTrial) {
 
 // What the loss is, its scale has no part in.
 TEST_F(Fp16, ALossThatIsNoNumberEndsTheTrialAtOnce) {
-  Stepper stepper = Make(model_, InFp16());
+  Stepper stepper = MakeFp16(model_, InFp16());
   {
     const at::NoGradGuard no_graph;
     model_.weights().back().value.fill_(std::nan(""));
@@ -174,7 +174,7 @@ TEST_F(Fp16, GoingOnFromACheckpointGivesTheSameBitsAndTheScale) {
   const std::string path = folder.File("step-3.safetensors");
   StepOptions options = InFp16();
   options.loss_scale.double_after = 4;
-  Stepper straight = Make(model_, options);
+  Stepper straight = MakeFp16(model_, options);
   const auto first_three = [&](Stepper& stepper) {
     Take(stepper);
     Take(stepper);
@@ -184,7 +184,7 @@ TEST_F(Fp16, GoingOnFromACheckpointGivesTheSameBitsAndTheScale) {
   first_three(straight);
   ASSERT_TRUE(SaveCheckpoint(path, straight, {}).ok());
   Model other = Load("models/distilbert-sst2").model;
-  Stepper resumed = Make(other, options);
+  Stepper resumed = MakeFp16(other, options);
   ASSERT_TRUE(LoadCheckpoint(path, resumed).ok());
   for (int step = 3; step < 9; ++step) {
     EXPECT_EQ(Take(resumed).factor, Take(straight).factor);
@@ -198,9 +198,9 @@ TEST_F(Fp16, ACheckpointOfAnotherPrecisionIsNotTaken) {
   const std::string path = folder.File("step-1.safetensors");
   StepOptions exact = InFp16();
   exact.precision = Precision::kFp32;
-  Stepper in_fp32 = Make(model_, exact);
+  Stepper in_fp32 = MakeFp16(model_, exact);
   ASSERT_TRUE(SaveCheckpoint(path, in_fp32, {}).ok());
-  Stepper in_fp16 = Make(model_, InFp16());
+  Stepper in_fp16 = MakeFp16(model_, InFp16());
   EXPECT_FALSE(LoadCheckpoint(path, in_fp16).ok());
   ASSERT_TRUE(SaveCheckpoint(path, in_fp16, {}).ok());
   EXPECT_FALSE(LoadCheckpoint(path, in_fp32).ok());
@@ -220,7 +220,7 @@ TEST_P(RecordedFp16, TwentyStepsGoAsWithGradScaler) {
   StepOptions options = InFp16();
   options.loss_scale = {*recorded["exponent"].Index(),
                         *recorded["double_after"].Index()};
-  Stepper stepper = Make(model, options);
+  Stepper stepper = MakeFp16(model, options);
   const double slack = SlackOfRounding();
   const JsonValue* step = run->Find("steps")->first;
   for (int i = 0; step != nullptr; ++i, step = step->next) {

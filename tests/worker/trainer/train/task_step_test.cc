@@ -17,9 +17,9 @@
 namespace frostline::trainer {
 namespace {
 
-const ModuleRates kAll = {{"embeddings", 1.0}, {"layer.0", 1.0},
-                          {"layer.1", 1.0},    {"layer.2", 1.0},
-                          {"pooler", 1.0},     {"head", 1.0}};
+const ModuleRates kAllTasks = {{"embeddings", 1.0}, {"layer.0", 1.0},
+                               {"layer.1", 1.0},    {"layer.2", 1.0},
+                               {"pooler", 1.0},     {"head", 1.0}};
 
 // Two heads with the same weights, which ask opposite labels of one text; one
 // of them has another text besides.
@@ -84,7 +84,8 @@ class TwoTasks : public testing::Test {
   at::Tensor Moved(std::vector<Batch> parts, StepResult* told = nullptr) const {
     Model model = Fresh();
     const Model before = Fresh();
-    const auto plan = MakeFreezePlan(model.config(), model.heads(), kAll, {});
+    const auto plan =
+        MakeFreezePlan(model.config(), model.heads(), kAllTasks, {});
     Stepper stepper = Stepper::Make(model, plan.value(), options_).value();
     const Expected<StepResult> result = stepper.Step(parts);
     EXPECT_TRUE(result.ok()) << result.fault().cause;
@@ -145,7 +146,8 @@ TEST_F(TwoTasks, ABatchMovesOnlyWhatItsTaskTrains) {
   options_.tasks[1].frozen = {"embeddings", "layer.0", "layer.1.ffn"};
   Model model = Fresh();
   const Model before = Fresh();
-  const auto plan = MakeFreezePlan(model.config(), model.heads(), kAll, {});
+  const auto plan =
+      MakeFreezePlan(model.config(), model.heads(), kAllTasks, {});
   Stepper stepper = Stepper::Make(model, plan.value(), options_).value();
   ASSERT_TRUE(stepper.Step(std::vector<Batch>{other_}).ok());
   for (std::size_t i = 0; i < model.weights().size(); ++i) {

@@ -15,7 +15,7 @@
 namespace frostline::trainer {
 namespace {
 
-constexpr double kWithin = 1e-4;
+constexpr double kTrajectoryWithin = 1e-4;
 constexpr double kFactorWithin = 1e-12;
 
 class Trajectory : public testing::TestWithParam<const char*> {
@@ -86,14 +86,14 @@ void CompareWeights(const Weight& now, const Weight& before,
   const at::Tensor value = now.value.detach().to(at::kDouble).reshape(-1);
   const at::Tensor moved = value - before.value.to(at::kDouble).reshape(-1);
   EXPECT_NEAR(value.sum().item<double>(), recorded.Find("sum")->number,
-              kWithin);
+              kTrajectoryWithin);
   EXPECT_NEAR(value.abs().sum().item<double>(),
-              recorded.Find("abs_sum")->number, kWithin);
+              recorded.Find("abs_sum")->number, kTrajectoryWithin);
   EXPECT_NEAR(moved.abs().sum().item<double>(),
-              recorded.Find("delta_abs_sum")->number, kWithin);
+              recorded.Find("delta_abs_sum")->number, kTrajectoryWithin);
   std::int64_t i = 0;
   for (const double first : Numbers(*recorded.Find("first4"))) {
-    EXPECT_NEAR(value[i++].item<double>(), first, kWithin);
+    EXPECT_NEAR(value[i++].item<double>(), first, kTrajectoryWithin);
   }
 }
 
@@ -105,16 +105,18 @@ TEST_P(Trajectory, LossesNormsAndWeightsAreThoseOfTransformers) {
     const Expected<StepResult> result = stepper.Step({&batch, 1});
     ASSERT_TRUE(result.ok()) << result.fault().cause;
     SCOPED_TRACE("step " + std::to_string(stepper.steps()));
-    EXPECT_NEAR(result.value().loss, step->Find("loss")->number, kWithin);
+    EXPECT_NEAR(result.value().loss, step->Find("loss")->number,
+                kTrajectoryWithin);
     EXPECT_NEAR(result.value().grad_norm, step->Find("grad_norm")->number,
-                kWithin);
+                kTrajectoryWithin);
     EXPECT_NEAR(result.value().factor, step->Find("lr_factor")->number,
                 kFactorWithin);
     step = step->next;
   }
   std::int32_t index = 0;
   for (const double loss : Numbers(recorded_["final_eval_loss"])) {
-    EXPECT_NEAR(stepper.Predict(BatchAt(index++)).value().loss, loss, kWithin);
+    EXPECT_NEAR(stepper.Predict(BatchAt(index++)).value().loss, loss,
+                kTrajectoryWithin);
   }
   const std::vector<std::string> listed = Texts(recorded_["undetermined"]);
   const std::set<std::string> undetermined(listed.begin(), listed.end());

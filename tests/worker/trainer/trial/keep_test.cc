@@ -57,7 +57,7 @@ std::string Weights(const TrialWorld& world) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-Metrics Scored(TrialEnd end) {
+Metrics ScoredKept(TrialEnd end) {
   end.metrics.erase("train_seconds");
   return end.metrics;
 }
@@ -139,7 +139,7 @@ TEST(Keep, GoesOnAfterAnyStopToTheSameBits) {
   const TrialEnd straight = RunUntil(world, whole, [](const TrialEnd& end) {
     return end.metrics.at("kept_step") < 18;
   });
-  const Metrics expected = Scored(straight);
+  const Metrics expected = ScoredKept(straight);
   const std::string weights = Weights(world);
   int carried = 0;
   for (int asked = 2; asked < 70; ++asked) {
@@ -156,7 +156,7 @@ TEST(Keep, GoesOnAfterAnyStopToTheSameBits) {
     Witness second;
     const TrialEnd end = world.Run(rest, second);
     ASSERT_THAT(second.log, HasSubstr("goes on from step"));
-    ASSERT_EQ(Scored(end), expected) << "stopped after " << asked;
+    ASSERT_EQ(ScoredKept(end), expected) << "stopped after " << asked;
     ASSERT_EQ(end.evaluations[0].bytes, straight.evaluations[0].bytes);
     ASSERT_EQ(Weights(world), weights);
   }

@@ -19,7 +19,7 @@ std::string Training(const std::string& smart) {
          smart + "},";
 }
 
-Metrics Scored(TrialEnd end) {
+Metrics ScoredSmart(TrialEnd end) {
   EXPECT_EQ(end.state, TrialState::kSucceeded) << end.cause;
   end.metrics.erase("train_seconds");
   return end.metrics;
@@ -32,12 +32,12 @@ TEST(SmartTrial, BothWaysToEnterAreTheSameBitsWithAStoredPrefix) {
     TrialMessage trial = world.Trial(
         Training("\"enter\": \"" + std::string(enter) + "\""), kPrefix);
     trial.training.freeze.prefix_dropout = PrefixDropout::kOff;
-    const Metrics alone = Scored(world.Run(trial));
+    const Metrics alone = ScoredSmart(world.Run(trial));
     world.prefixes =
         PrefixStore::Open(world.folder() + "/prefix", 1U << 30U).value();
-    EXPECT_EQ(alone, Scored(world.Run(trial)));
+    EXPECT_EQ(alone, ScoredSmart(world.Run(trial)));
     const TrialEnd found = world.Run(trial);
-    EXPECT_EQ(alone, Scored(found));
+    EXPECT_EQ(alone, ScoredSmart(found));
     EXPECT_EQ(found.usage->prefix.misses, 0);
   }
 }
@@ -46,10 +46,9 @@ TEST(SmartTrial, TheMeanOfWeightsGoesOnAfterAnyStop) {
   TrialWorld world;
   const TrialMessage whole =
       world.Trial(Training(R"("bregman": 1, "momentum": 0.5)"), kPrefix);
-  const Metrics expected = Scored(world.Run(whole));
-  EXPECT_NE(
-      expected,
-      Scored(world.Run(world.Trial(Training(R"("bregman": 0)"), kPrefix))));
+  const Metrics expected = ScoredSmart(world.Run(whole));
+  EXPECT_NE(expected, ScoredSmart(world.Run(
+                          world.Trial(Training(R"("bregman": 0)"), kPrefix))));
   int stops = 0;
   for (int asked = 2; asked < 24; asked += 3) {
     Witness first;
@@ -61,7 +60,7 @@ TEST(SmartTrial, TheMeanOfWeightsGoesOnAfterAnyStop) {
     rest.resume_path = world.folder() + "/" + first.checkpoint;
     rest.resume_step = first.checkpoint_step;
     Witness second;
-    EXPECT_EQ(Scored(world.Run(rest, second)), expected) << asked;
+    EXPECT_EQ(ScoredSmart(world.Run(rest, second)), expected) << asked;
     EXPECT_THAT(second.log, HasSubstr("goes on from step"));
   }
   EXPECT_GT(stops, 1);

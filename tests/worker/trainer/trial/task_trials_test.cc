@@ -25,10 +25,10 @@ constexpr char kTasks[] =
        {"name": "alike", "data": {"id": "scores"}, "loss_weight": 0.2,
         "head": {"kind": "cosine", "scale": 5}})";
 
-Expected<TrialMessage> Read(const TrialWorld& world,
-                            const std::string& training,
-                            const std::string& tasks = kTasks,
-                            const std::string& rates = "") {
+Expected<TrialMessage> ReadTasks(const TrialWorld& world,
+                                 const std::string& training,
+                                 const std::string& tasks = kTasks,
+                                 const std::string& rates = "") {
   std::string line = world.Message(training, rates);
   const std::string data = R"("data": {"id": "words"})";
   line.replace(line.find(data), data.size(), "\"tasks\": [" + tasks + "]");
@@ -40,12 +40,12 @@ Expected<TrialMessage> Read(const TrialWorld& world,
 TrialMessage Trial(const TrialWorld& world, const std::string& training,
                    const std::string& tasks = kTasks,
                    const std::string& rates = "") {
-  Expected<TrialMessage> trial = Read(world, training, tasks, rates);
+  Expected<TrialMessage> trial = ReadTasks(world, training, tasks, rates);
   EXPECT_TRUE(trial.ok()) << trial.fault().cause;
   return std::move(trial).value();
 }
 
-Metrics Scored(TrialEnd end) {
+Metrics ScoredTasks(TrialEnd end) {
   end.metrics.erase("train_seconds");
   return end.metrics;
 }
@@ -83,7 +83,8 @@ TEST(TaskTrials, GoOnAfterAnyStopAsIfNothingHadBeen) {
       rest.resume_path = world.folder() + "/" + first.checkpoint;
       rest.resume_step = first.checkpoint_step;
       Witness second;
-      EXPECT_EQ(Scored(world.Run(rest, second)), Scored(end)) << mixing;
+      EXPECT_EQ(ScoredTasks(world.Run(rest, second)), ScoredTasks(end))
+          << mixing;
       EXPECT_THAT(second.log, HasSubstr("goes on from step"));
     }
     EXPECT_GT(stops, 1);
@@ -139,7 +140,7 @@ TEST(TaskTrials, WhatDoesNotGoTogetherIsNamed) {
   const std::string a = R"({"name": "a", "data": {"id": "words"})";
   const auto cause = [&](const std::string& training,
                          const std::string& tasks) {
-    const Expected<TrialMessage> trial = Read(world, training, tasks);
+    const Expected<TrialMessage> trial = ReadTasks(world, training, tasks);
     return trial.ok() ? std::string() : trial.fault().cause;
   };
   EXPECT_THAT(cause("", a + "}, " + a + "}"), HasSubstr("two tasks"));
