@@ -14,15 +14,11 @@ case $PRESET in
   *) FOLDER=build-$PRESET ;;
 esac
 # `demo` and `synthetic` are `dev` with less in it, in the same folder: what is
-# configured for everything is not narrowed again.
+# configured for everything is not narrowed again. Nor is a folder of `edit`, in
+# which each source is compiled by itself, compiled in batches again.
 if [ "$FOLDER" = build ] &&
   grep -qs '^FROSTLINE_TESTS:.*=ON' "$FOLDER/CMakeCache.txt"; then
   [ "$PRESET" = edit ] || PRESET=dev
-fi
-# Nor is a folder in which somebody edits compiled in batches again.
-if [ "$PRESET" = dev ] &&
-  grep -qs '^CMAKE_UNITY_BUILD:.*=OFF' "$FOLDER/CMakeCache.txt"; then
-  PRESET=edit
 fi
 
 # With paths taken from here, ccache has for a second clone what the first one
