@@ -32,9 +32,9 @@ trainer::Tokenizer TokenizerOf(const fs::path& recording) {
     if (!made.ok()) throw std::runtime_error(made.fault().cause);
     return std::move(made).value();
   }
-  const fs::path json = folder / "tokenizer.json";
+  const fs::path whole = folder / "tokenizer.json";
   return trainer::TokenizerOfFile(
-      (fs::exists(json) ? json : folder / "vocab.txt").string());
+      (fs::exists(whole) ? whole : folder / "vocab.txt").string());
 }
 
 void Check(const std::string& path, ParityResult& result) {

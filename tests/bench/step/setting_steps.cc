@@ -18,7 +18,7 @@ namespace {
 
 using namespace frostline::trainer;
 
-enum Asked : std::int32_t { kStep, kFlops };
+enum SettingQuestion : std::int32_t { kSettingStep, kSettingFlops };
 
 ModelConfig ConfigFor(const Shape& shape, const StepKind& kind) {
   ModelConfig config = ConfigOf(shape);
@@ -58,7 +58,7 @@ OtherProcess::Answer Begin(const Shape& shape, const StepKind& kind) {
   auto side = std::make_shared<SettingSteps>(shape, kind);
   side->Step();  // the first one pays for memory
   return [side](const Question& question) -> std::vector<double> {
-    if (question.what == kFlops) return {side->Flops()};
+    if (question.what == kSettingFlops) return {side->Flops()};
     return {SecondsOfStep(*side)};
   };
 }
@@ -126,14 +126,14 @@ void RunSettings(const Bench& bench, const Shape& shape) {
     std::vector<double> seconds;
     std::vector<double> plain_seconds;
     for (int i = 0; i < (bench.quick() ? 5 : 15); ++i) {
-      seconds.push_back(with.Ask({kStep, 0, 0}).at(0));
-      plain_seconds.push_back(plain.Ask({kStep, 0, 0}).at(0));
+      seconds.push_back(with.Ask({kSettingStep, 0, 0}).at(0));
+      plain_seconds.push_back(plain.Ask({kSettingStep, 0, 0}).at(0));
     }
     bench.Figure("step_ratio." + setting.name,
                  Median(seconds) / Median(plain_seconds));
-    bench.Figure(
-        "flops_ratio." + setting.name,
-        with.Ask({kFlops, 0, 0}).at(0) / plain.Ask({kFlops, 0, 0}).at(0));
+    bench.Figure("flops_ratio." + setting.name,
+                 with.Ask({kSettingFlops, 0, 0}).at(0) /
+                     plain.Ask({kSettingFlops, 0, 0}).at(0));
   }
 }
 

@@ -10,12 +10,12 @@
 namespace frostline::sampler {
 namespace {
 
-constexpr int kDraws = 20'000;
+constexpr int kRandomDraws = 20'000;
 
 std::vector<double> Draw(const Domain& domain) {
   Rng rng(1);
   std::vector<double> values;
-  for (int i = 0; i < kDraws; ++i) {
+  for (int i = 0; i < kRandomDraws; ++i) {
     values.push_back(DrawValue(domain, kFrozenShare, rng));
   }
   return values;
@@ -25,8 +25,8 @@ std::vector<double> Draw(const Domain& domain) {
 void ExpectShare(const std::vector<double>& values, double share, auto holds) {
   const auto count =
       static_cast<double>(std::count_if(values.begin(), values.end(), holds));
-  EXPECT_NEAR(count, share * kDraws,
-              5.0 * std::sqrt(kDraws * share * (1.0 - share)));
+  EXPECT_NEAR(count, share * kRandomDraws,
+              5.0 * std::sqrt(kRandomDraws * share * (1.0 - share)));
 }
 
 TEST(DrawValue, EveryLevelChoiceAndStepIsEquallyLikely) {
