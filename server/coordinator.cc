@@ -286,6 +286,8 @@ void Coordinator::Rooms::Drain() {
 
 void Coordinator::Rooms::Turn(Batch& batch) {
   GrowPools();
+  // Their group is on disk; an idle loop turns every 50 ms.
+  if (credentials_.TakeSomeRevoked()) calls_.EndRevoked();
   upkeep_.Turn(batch);
   if (draining_) {
     dispatcher_.Drain(batch);

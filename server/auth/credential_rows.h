@@ -106,6 +106,12 @@ class CredentialRows {
     return rows;
   }
 
+  // Says whether one was revoked since it was last asked.
+  bool TakeSomeRevoked() {
+    const MutexLock lock(&mutex_);
+    return std::exchange(some_revoked_, false);
+  }
+
  private:
   struct Entry {
     Row row;
@@ -120,12 +126,15 @@ class CredentialRows {
   }
   void Take(Row row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     Entry& entry = entries_[row.id];
-    if (row.revoked != 0) entry.revoked->store(true);
+    if (row.revoked != 0 && !entry.revoked->exchange(true)) {
+      some_revoked_ = true;
+    }
     entry.row = std::move(row);
   }
 
   std::map<std::string, Row> pending_ ABSL_GUARDED_BY(kLoopThread);
   mutable Mutex mutex_;
+  bool some_revoked_ ABSL_GUARDED_BY(mutex_) = false;
   std::map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);
 };
 

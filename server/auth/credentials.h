@@ -25,6 +25,11 @@ struct Credentials {
     tokens.rows().Committed();
     certificates.rows().Committed();
   }
+  // Says whether some were revoked since it was last asked.
+  bool TakeSomeRevoked() {
+    const bool of_tokens = tokens.rows().TakeSomeRevoked();
+    return certificates.rows().TakeSomeRevoked() || of_tokens;
+  }
   void Undo() FROSTLINE_ON_LOOP {
     tokens.rows().Undo();
     certificates.rows().Undo();

@@ -57,7 +57,7 @@ absl::StatusOr<CallerIdentity> Gate::Identify(const Shown& shown) const {
         SecretString(text.substr(sizeof(kBearer) - 1)), clock_.Wall());
   }
   if (!shown.certificate_pem.empty()) return OwnerOf(shown.certificate_pem);
-  if (shown.is_local && !require_tokens_) return CallerIdentity();
+  if (shown.is_local && !require_tokens_) return LocalAdmin();
   return Missing(shown.is_local
                      ? "this coordinator asks for a token on loopback too"
                      : "the call shows neither a token nor a certificate");

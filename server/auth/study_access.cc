@@ -106,14 +106,22 @@ absl::Status CheckStudyAccess(const CallerIdentity& caller,
   if (changes ? MayChange(caller, study) : MaySee(caller, study)) {
     return absl::OkStatus();
   }
-  const std::string whose =
-      study.owner.empty() ? "has no owner" : "belongs to " + study.owner;
+  std::string cause = study.name;
+  // Of a study that is out of its sight, a caller is not told whose it is.
+  if (MaySee(caller, study)) {
+    absl::StrAppend(&cause,
+                    study.owner.empty() ? " has no owner" : " belongs to ",
+                    study.owner);
+    if (!IsLimited(caller)) {
+      absl::StrAppend(&cause, ", not to ", caller.subject);
+    }
+  }
+  if (IsLimited(caller)) {
+    absl::StrAppend(&cause, cause == study.name ? "" : " and",
+                    " does not carry ", AccessTextOf(caller));
+  }
   return MakeError(
-      ErrorId::kStudyDenied,
-      IsLimited(caller)
-          ? absl::StrCat(study.name, " ", whose, " and does not carry ",
-                         AccessTextOf(caller))
-          : absl::StrCat(study.name, " ", whose, ", not to ", caller.subject),
+      ErrorId::kStudyDenied, cause,
       "ask its owner, or an admin; a token with --study-label changes what "
       "carries the label");
 }

@@ -40,6 +40,8 @@ std::string LabelKey(const std::string& label, const std::string& value);
 
 // A worker that waits for trials.
 struct ParkedAcquire {
+  explicit ParkedAcquire(CallContext who) : caller(std::move(who)) {}
+
   v1::AcquireRequest request;
   std::string worker;  // id
   v1::Worker info;     // its labels, as last registered

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
@@ -41,10 +42,11 @@ enum class Urgency { kLease, kChange, kRead };
 
 enum class CallerProof { kLoopback, kToken, kCertificate };
 
-// It says whom the edge takes a caller for. This process is an admin.
+// It says whom the edge takes a caller for. One that nobody has filled in is
+// nobody, who may do nothing.
 struct CallerIdentity {
-  std::string subject = "local";  // "ana", "workers/gpu03"
-  CallerRole role = CallerRole::kAdmin;
+  std::string subject;  // "ana", "workers/gpu03"
+  CallerRole role = CallerRole::kAnyone;
   CallerProof proof = CallerProof::kLoopback;
   std::string token_id;
   std::string certificate_sha256;  // in hexadecimal digits
@@ -58,7 +60,17 @@ struct CallerIdentity {
   bool is_revoked() const { return revoked != nullptr && *revoked; }
 };
 
+// This process, and whoever calls over loopback without credentials, is an
+// admin.
+inline CallerIdentity LocalAdmin() {
+  return {.subject = "local", .role = CallerRole::kAdmin};
+}
+
+// A context is made of an identity, or copied whole: a part of a call that is
+// answered later acts for the same caller.
 struct CallContext {
+  explicit CallContext(CallerIdentity who) : identity(std::move(who)) {}
+
   CallerIdentity identity;
   std::string peer;  // empty: this process
   std::string request_id;

@@ -119,13 +119,6 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   std::optional<grpc::Alarm> alarm_;
 };
 
-CallerIdentity Nobody() {
-  CallerIdentity nobody;
-  nobody.subject.clear();
-  nobody.role = CallerRole::kAnyone;
-  return nobody;
-}
-
 // Only of calls that would have changed something. Of the request nothing was
 // looked at.
 void NoteRefused(const Guarded& guarded, const UnaryVerb& verb,
@@ -134,8 +127,7 @@ void NoteRefused(const Guarded& guarded, const UnaryVerb& verb,
   if (guarded.audit == nullptr) return;
   if (!MayChange(*verb.request->GetDescriptor(), guarded.method)) return;
   const auto known = guarded.gate.Identify(ShownBy(context));
-  CallContext caller;
-  caller.identity = known.ok() ? *known : Nobody();
+  CallContext caller(known.ok() ? *known : CallerIdentity());
   caller.peer = context.peer();
   NoteRequest(*verb.request, guarded.method, &caller);
   guarded.audit->NoteRefused(caller, why);
@@ -166,8 +158,7 @@ CallContext ContextOf(const grpc::CallbackServerContext& context,
                       CallerIdentity identity, const std::string& method,
                       const google::protobuf::Message& request,
                       CancelFlag cancelled) {
-  CallContext caller;
-  caller.identity = std::move(identity);
+  CallContext caller(std::move(identity));
   caller.peer = context.peer();
   caller.cancelled = std::move(cancelled);
   NoteRequest(request, method, &caller);

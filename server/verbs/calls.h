@@ -30,6 +30,7 @@
 #include "server/loop/commit_loop.h"
 #include "server/loop/task_pool.h"
 #include "server/verbs/verb_table.h"
+#include "server/verbs/waiting_calls.h"
 
 namespace frostline::server {
 
@@ -74,8 +75,12 @@ class Calls {
            Again again = Again::kIfUndone);
   // `body(change, reply)` takes the reply, leaving null, and answers it later;
   // or it returns an error, which is answered.
+  // What the caller proved itself with may be revoked meanwhile: then it is
+  // told so at once, and what the body answers later is dropped.
   template <typename T, typename Body>
   void Wait(CallContext caller, Reply<T> reply, Body body);
+  // Some credentials were revoked.
+  void EndRevoked() { waiting_.EndRevoked(); }
   // Asks the store on a lookup thread what a request id was answered, then
   // calls `then(stored, reply)`.
   template <typename T, typename Then>
@@ -128,6 +133,7 @@ class Calls {
   void NoteOutcome(const CallContext& caller, const absl::Status& outcome,
                    bool wrote) FROSTLINE_ON_LOOP;
 
+  WaitingCalls waiting_;
   CommitLoop& loop_;
   TaskPool& lookups_;
   TaskPool& readers_;

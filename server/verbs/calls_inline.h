@@ -77,7 +77,8 @@ void Calls::Run(std::shared_ptr<Acting<T, Body>> acting) {
 
 template <typename T, typename Body>
 void Calls::Wait(CallContext caller, Reply<T> reply, Body body) {
-  auto shared = std::make_shared<Reply<T>>(std::move(reply));
+  auto shared = std::make_shared<Reply<T>>(
+      waiting_.Guard(caller.identity, std::move(reply)));
   // Answers that the body keeps the reply, or why not.
   Act<bool>(
       std::move(caller),

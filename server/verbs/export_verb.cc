@@ -23,13 +23,10 @@ void ExportVerb::AddTo(VerbTable& table) {
     auto progress = std::make_shared<Progress>();
     progress->request = std::move(request);
     progress->cancelled = caller.cancelled;
-    return [this, progress](Reply<Chunks> reply) {
+    return [this, caller, progress](Reply<Chunks> reply) {
       if (progress->over && progress->pending.empty()) return reply(Chunks());
-      CallContext asked;
-      asked.cancelled = progress->cancelled;
-      asked.urgency = Urgency::kRead;
       calls_.Read<std::string>(
-          std::move(asked), {progress->request.name()},
+          caller, {progress->request.name()},
           [reply = std::move(reply)](absl::StatusOr<std::string> data) mutable {
             if (!data.ok()) return reply(data.status());
             if (data->empty()) return reply(Chunks());

@@ -101,12 +101,11 @@ absl::Status LeaseVerbs::ParkOrRepeat(Change& change, const CallContext& caller,
         });
     return absl::OkStatus();
   }
-  ParkedAcquire parked;
+  ParkedAcquire parked(caller);
   parked.worker = *ParseWorkerName(request.worker());
   parked.deadline =
       clock_.Steady() +
       std::min(proto::DurationFromProto(request.wait()), longest_wait_);
-  parked.caller = caller;
   parked.reply = std::exchange(reply, nullptr);
   parked.request = request;
   dispatcher_.Park(change.batch, std::move(parked));

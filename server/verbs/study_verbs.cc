@@ -160,6 +160,8 @@ absl::StatusOr<v1::Study> StudyVerbs::StopStudy(
 }
 
 struct StudyVerbs::Listing {
+  explicit Listing(CallContext who) : caller(std::move(who)) {}
+
   CallContext caller;
   StudyFilter filter;
   std::string filter_text;
@@ -180,8 +182,7 @@ void StudyVerbs::ListStudies(CallContext caller, v1::ListStudiesRequest request,
                              Reply<v1::ListStudiesReply> reply) {
   absl::StatusOr<StudyFilter> filter = StudyFilter::Parse(request.filter());
   if (!filter.ok()) return reply(filter.status());
-  auto listing = std::make_shared<Listing>();
-  listing->caller = std::move(caller);
+  auto listing = std::make_shared<Listing>(std::move(caller));
   listing->filter = *std::move(filter);
   listing->filter_text = request.filter();
   listing->list = request.show_deleted() ? "all studies" : "studies";

@@ -8,6 +8,7 @@
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "proto/wire_time.h"
+#include "server/auth/study_access.h"
 #include "server/verbs/describe.h"
 #include "server/wire/filter.h"
 #include "server/wire/limits.h"
@@ -183,9 +184,25 @@ void WorkerVerbs::ListWorkers(CallContext caller,
       std::move(caller), std::move(reply),
       [this](Change& change) {
         change.AssertOnLoop();
-        return SnapshotOfAll(ledger_);
+        std::vector<WorkerSnapshot> fleet = SnapshotOfAll(ledger_);
+        if (IsLimited(change.caller.identity)) {
+          for (WorkerSnapshot& one : fleet) Hide(change.caller.identity, one);
+        }
+        return fleet;
       },
       render);
+}
+
+void WorkerVerbs::Hide(const CallerIdentity& caller,
+                       WorkerSnapshot& worker) const {
+  std::erase_if(worker.trials, [&](const std::string& trial) FROSTLINE_ON_LOOP {
+    const std::string name = trial.substr(0, trial.find("/trials/"));
+    const absl::StatusOr<StudyBook*> book = ledger_.FindStudy(name);
+    return !book.ok() ||
+           !MaySee(caller, {name, (*book)->row().owner,
+                            (*book)->checked().settings.labels()});
+  });
+  worker.cause.clear();  // nobody knows of whose trial
 }
 
 }  // namespace frostline::server

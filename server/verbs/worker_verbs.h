@@ -19,6 +19,9 @@ class WorkerVerbs {
   void AddTo(VerbTable& table);
 
  private:
+  // Leaves nothing of studies that are out of the caller's sight.
+  void Hide(const CallerIdentity& caller,
+            WorkerSnapshot& worker) const FROSTLINE_ON_LOOP;
   absl::StatusOr<v1::RegisterReply> Register(
       Change& change, const v1::RegisterRequest& request) FROSTLINE_ON_LOOP;
   absl::StatusOr<v1::Worker> DrainWorker(

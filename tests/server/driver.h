@@ -48,7 +48,7 @@ class Driver {
                                             CancelFlag cancelled = nullptr) {
     auto promise = std::make_shared<std::promise<absl::StatusOr<Answer>>>();
     const UnaryVerb& verb = VerbOf(coordinator_->verbs().unary, request);
-    CallContext caller;
+    CallContext caller(LocalAdmin());
     caller.cancelled = std::move(cancelled);
     verb.run(std::move(caller), std::make_unique<Request>(request),
              [promise](absl::StatusOr<MessagePtr> answer) {
@@ -77,7 +77,7 @@ class Driver {
   template <typename Request>
   NextMessages Begin(const Request& request) {
     return VerbOf(coordinator_->verbs().streams, request)
-        .begin(CallContext(), std::make_unique<Request>(request));
+        .begin(CallContext(LocalAdmin()), std::make_unique<Request>(request));
   }
 
   // What an export came to, and in how many parts.

@@ -25,7 +25,7 @@ class AuditFilesTest : public ::testing::Test {
     storage::AuditRow row;
     row.first = last_ + 1;
     for (int i = 0; i < count; ++i) {
-      CallContext caller;
+      CallContext caller(LocalAdmin());
       caller.method = "StudyService.StopStudy";
       v1::AuditEntry entry = EntryOf(caller, absl::OkStatus(), 1);
       entry.set_sequence(++last_);
@@ -90,7 +90,7 @@ TEST_F(AuditFilesTest, AFullFileGetsTheNumberOfItsFirstEntry) {
 }
 
 TEST_F(AuditFilesTest, AnEntryComesBackAsItWas) {
-  CallContext caller;
+  CallContext caller(LocalAdmin());
   caller.identity.subject = "ana";
   caller.method = "StudyService.StopStudy";
   caller.resource = "studies/\"x\"\n";

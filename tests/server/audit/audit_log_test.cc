@@ -41,7 +41,7 @@ class AuditLogTest : public ::testing::Test {
   void Create(const std::string& id) {
     auto request =
         std::make_unique<v1::CreateStudyRequest>(ExampleStudy(id, 1));
-    CallContext caller;
+    CallContext caller(LocalAdmin());
     NoteRequest(*request, "frostline.v1.StudyService.CreateStudy", &caller);
     std::promise<absl::Status> done;
     driver_->coordinator()

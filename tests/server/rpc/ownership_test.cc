@@ -7,7 +7,9 @@
 #include <thread>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "base/plain/audit_chain.h"
 #include "gmock/gmock.h"
 #include "tests/server/example_study.h"
@@ -16,10 +18,12 @@
 namespace frostline::server {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 class OwnershipTest : public AuthFixture {
  protected:
@@ -64,6 +68,57 @@ class OwnershipTest : public AuthFixture {
       names.push_back(study.name());
     }
     return names;
+  }
+  // The worker begins to run the next trial of this study.
+  absl::Status Begin(const std::string& study) {
+    v1::RegisterRequest known;
+    known.set_request_id(RandomHexId());
+    known.set_worker_id("gpu03");
+    known.mutable_worker()->set_boot_id("boot");
+    known.mutable_worker()->set_slots(4);
+    RETURN_IF_ERROR(
+        Call<v1::RegisterReply>(local_, "WorkerService/Register", known)
+            .status());
+    v1::AcquireRequest acquire;
+    acquire.set_request_id(RandomHexId());
+    acquire.set_worker("workers/gpu03");
+    acquire.set_boot_id("boot");
+    acquire.set_max_leases(1);
+    acquire.set_study(StudyNameOf(study));
+    acquire.mutable_wait()->set_seconds(5);
+    return Call<v1::AcquireReply>(local_, "WorkerService/Acquire", acquire)
+        .status();
+  }
+  std::vector<std::string> TrialsOnWorkers(const Caller& caller) {
+    const auto page = Call<v1::ListWorkersReply>(
+        caller, "WorkerService/ListWorkers", v1::ListWorkersRequest());
+    EXPECT_OK(page);
+    std::vector<std::string> trials;
+    for (const v1::Worker& worker : page->workers()) {
+      trials.insert(trials.end(), worker.trials().begin(),
+                    worker.trials().end());
+    }
+    return trials;
+  }
+  // What the call says that names this study, or a trial of it, wherever its
+  // request has a name; nothing where it has none.
+  std::vector<absl::Status> Ask(const Caller& caller, const std::string& method,
+                                const google::protobuf::Message& request,
+                                const std::string& study) {
+    std::vector<absl::Status> said;
+    for (const std::string& name : {study, study + "/trials/0"}) {
+      const std::unique_ptr<google::protobuf::Message> about(request.New());
+      for (const char* const field_name :
+           {"name", "parent", "study", "first", "second"}) {
+        const auto* const field =
+            about->GetDescriptor()->FindFieldByName(field_name);
+        if (field == nullptr || field->is_repeated()) continue;
+        about->GetReflection()->SetString(about.get(), field, name);
+      }
+      if (about->ByteSizeLong() == 0) return said;
+      said.push_back(Send(caller, method, about->SerializeAsString()).status());
+    }
+    return said;
   }
   std::vector<std::string> Audit(const std::string& filter) {
     v1::ListAuditEntriesRequest request;
@@ -143,6 +198,80 @@ TEST_F(OwnershipTest, AStudyNamedWithinARequestIsLookedAtToo) {
   EXPECT_THAT(
       Call<v1::TrialComparison>(nlp, "ImportanceService/CompareTrials", trials),
       FailsWith(ErrorId::kStudyDenied));
+}
+
+TEST_F(OwnershipTest, NoReadAndNoStreamTellsOfAHiddenStudy) {
+  const std::vector<Caller> limited = {With(v1::ROLE_RESEARCHER, "ana", "nlp"),
+                                       With(v1::ROLE_VIEWER, "vic", "nlp")};
+  ASSERT_OK(Make(local_, "theirs", "vision"));
+  ASSERT_OK(Begin("theirs"));
+  int asked = 0;
+  int streams = 0;
+  const auto look = [&](const std::string& method, const VerbRow& row) {
+    if (row.role != CallerRole::kViewer) return false;
+    const std::string path =
+        absl::StrReplaceAll(absl::StripPrefix(method, "frostline.v1."),
+                            {{"externalscaler.", ""}, {".", "/"}});
+    bool is_refused = false;
+    for (const Caller& caller : limited) {
+      SCOPED_TRACE(path);
+      const auto said = Ask(caller, path, *row.request, "studies/theirs");
+      is_refused = !said.empty();
+      if (said.empty()) continue;
+      EXPECT_THAT(said, Contains(FailsWith(ErrorId::kStudyDenied)));
+      EXPECT_THAT(said, Not(Contains(absl::OkStatus())));
+    }
+    return is_refused;
+  };
+  for (const auto& [method, verb] : coordinator_->verbs().unary) {
+    asked += look(method, verb) ? 1 : 0;
+  }
+  for (const auto& [method, verb] : coordinator_->verbs().streams) {
+    streams += look(method, verb) ? 1 : 0;
+  }
+  EXPECT_GE(asked, 15);
+  EXPECT_GE(streams, 2);  // ExportTrials, WatchStudy
+}
+
+TEST_F(OwnershipTest, AWorkersTrialsOfHiddenStudiesAreNotTold) {
+  ASSERT_OK(Make(local_, "theirs", "vision"));
+  ASSERT_OK(Make(local_, "shared", "nlp"));
+  ASSERT_OK(Begin("theirs"));
+  ASSERT_OK(Begin("shared"));
+  EXPECT_THAT(TrialsOnWorkers(local_),
+              UnorderedElementsAre("studies/shared/trials/0",
+                                   "studies/theirs/trials/0"));
+  EXPECT_THAT(TrialsOnWorkers(With(v1::ROLE_VIEWER, "vic", "nlp")),
+              ElementsAre("studies/shared/trials/0"));
+}
+
+TEST_F(OwnershipTest, WhoseAHiddenStudyIsIsNotTold) {
+  ASSERT_OK(Make(With(v1::ROLE_RESEARCHER, "bob"), "theirs", "vision"));
+  const absl::Status denied =
+      Get(With(v1::ROLE_VIEWER, "vic", "nlp"), "theirs").status();
+  EXPECT_THAT(denied, FailsWith(ErrorId::kStudyDenied));
+  EXPECT_THAT(std::string(denied.message()), Not(HasSubstr("bob")));
+}
+
+TEST_F(OwnershipTest, APageTokenOfOneStudyIsNoneOfAnother) {
+  ASSERT_OK(Make(local_, "one"));
+  ASSERT_OK(Make(local_, "other"));
+  ASSERT_OK(Begin("one"));
+  ASSERT_OK(Begin("one"));
+  v1::ListTrialsRequest request;
+  request.set_parent("studies/one");
+  request.set_page_size(1);
+  const auto page =
+      Call<v1::ListTrialsReply>(local_, "StudyService/ListTrials", request);
+  ASSERT_OK(page);
+  ASSERT_NE(page->next_page_token(), "");
+  request.set_page_token(page->next_page_token());
+  EXPECT_OK(
+      Call<v1::ListTrialsReply>(local_, "StudyService/ListTrials", request));
+  request.set_parent("studies/other");
+  EXPECT_THAT(
+      Call<v1::ListTrialsReply>(local_, "StudyService/ListTrials", request),
+      FailsWith(ErrorId::kPageTokenInvalid));
 }
 
 TEST_F(OwnershipTest, TheAuditHasWhatWasChangedAndWhatWasRefused) {
