@@ -127,8 +127,10 @@ at::Tensor MergeHeads(const at::Tensor& x) {
 }
 
 at::Tensor AdditiveMask(const at::Tensor& mask) {
-  // Also where it is rounded this is no infinity: a softmax over nothing but
-  // those is no number. A processor adds it in fp32.
+  // Half of the lowest number is no infinity, also where it is rounded, or
+  // multiplied by log2(e) by a kernel that takes powers of two. A token that
+  // sees nothing then looks at all alike, in every kernel; of infinities alone
+  // a softmax is no number, or 0. A processor adds it in fp32.
   const c10::DeviceType device = mask.device().type();
   const bool in_fp16 = !mask.is_cpu() &&
                        at::autocast::is_autocast_enabled(device) &&
@@ -136,7 +138,8 @@ at::Tensor AdditiveMask(const at::Tensor& mask) {
   const double lowest =
       in_fp16 ? double{std::numeric_limits<at::Half>::lowest()}
               : double{std::numeric_limits<at::BFloat16>::lowest()};
-  const at::Tensor added = ((1 - mask).to(at::kFloat) * lowest).unsqueeze(1);
+  const at::Tensor added =
+      ((1 - mask).to(at::kFloat) * (lowest / 2)).unsqueeze(1);
   return mask.dim() == 2 ? added.unsqueeze(2) : added;  // [B, 1, 1 or N, N]
 }
 

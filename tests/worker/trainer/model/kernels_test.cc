@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <numbers>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "tests/worker/trainer/fixtures.h"
 #include "tests/worker/trainer/operator_log.h"
 #include "worker/trainer/device/autocast.h"
+#include "worker/trainer/model/layers.h"
 #include "worker/trainer/model/loss.h"
 
 namespace frostline::trainer {
@@ -144,6 +146,16 @@ INSTANTIATE_TEST_SUITE_P(Recorded, KernelsOf,
                            for (char& c : name) c = c == '-' ? '_' : c;
                            return name;
                          });
+
+// The fastest kernels of a GPU take powers of two. A token that sees nothing
+// would be no number there, or nothing at all, and here the mean of all others.
+TEST(AdditiveMask, IsNoInfinityBehindLowScoresInPowersOfTwo) {
+  const at::Tensor added = AdditiveMask(at::zeros({1, 3}, at::kLong));
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+    const at::Tensor scores = added.to(type).to(at::kFloat) - 1e4;
+    EXPECT_TRUE((scores * std::numbers::log2e).isfinite().all().item<bool>());
+  }
+}
 
 TEST(PadTo, LeavesTextsThatWouldOutgrowTheModel) {
   ModelConfig config;
