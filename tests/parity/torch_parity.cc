@@ -13,12 +13,12 @@ namespace frostline::test {
 namespace {
 
 using Compute = Figures (*)(const std::filesystem::path&,
-                            const trainer::Device&);
+                            const trainer::Device&, const trainer::Kernels&);
 
 ParityCheck CheckOf(Compute compute) {
   return [compute](const std::string& path, ParityResult& result) {
     const trainer::Device processor = OrThrow(trainer::Device::Open("cpu"));
-    for (const Figure& each : compute(path, processor)) {
+    for (const Figure& each : compute(path, processor, {})) {
       result.Near(each.what, each.expected, each.actual,
                   Limits().Of(each.kind));
     }

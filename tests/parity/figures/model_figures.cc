@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -43,6 +45,22 @@ class OneBatch {
         Loss(model_, logits, there_).item<double>(), figures);
   }
 
+  void AddPadded(const JsonValue& expected, std::int64_t tokens,
+                 Figures& figures) const {
+    const trainer::Batch wide = trainer::PadTo(tokens, there_, model_.config());
+    const at::Tensor logits = model_.Forward(wide, {});
+    at::Tensor seen = Here(logits);
+    at::Tensor recorded = io_.at(name_ + ".logits");
+    if (seen.dim() == 3) {                                // of tokens
+      const at::Tensor there = batch_.mask.unsqueeze(2);  // [B, N, 1]
+      seen = seen.narrow(1, 0, there.size(1)) * there;
+      recorded = recorded * there;
+    }
+    Add("logits when padded", 0.0, trainer::Furthest(seen, recorded), figures);
+    Add("loss when padded", NumberAt(expected, "loss"),
+        Loss(model_, logits, wide).item<double>(), figures);
+  }
+
   void AddStates(const JsonValue& expected, Figures& figures) const {
     std::vector<at::Tensor> states;
     const at::Tensor last = model_.encoder().Suffix(
@@ -79,12 +97,10 @@ class OneBatch {
   trainer::Batch there_;  // on the device
 };
 
-void AddGradients(trainer::Model& model, const JsonValue& expected,
+// Of a model whose weights all train.
+void AddGradients(const trainer::Model& model, const JsonValue& expected,
                   const trainer::Batch& batch, const fs::path& folder,
                   Figures& figures) {
-  for (trainer::Weight& each : model.weights()) {
-    each.value.set_requires_grad(true);
-  }
   Loss(model, model.Forward(batch, {}), batch).backward();
   const JsonValue* summary = expected.Find("grads_b0");
   trainer::Tensors full;
@@ -115,7 +131,8 @@ void AddGradients(trainer::Model& model, const JsonValue& expected,
 
 }  // namespace
 
-Figures ModelFigures(const fs::path& expected, const trainer::Device& device) {
+Figures ModelFigures(const fs::path& expected, const trainer::Device& device,
+                     const trainer::Kernels& kernels) {
   const fs::path folder = expected.parent_path();
   const RecordedJson recorded(expected);
   const trainer::Tensors io = RecordedTensors(folder / "io.safetensors");
@@ -126,15 +143,22 @@ Figures ModelFigures(const fs::path& expected, const trainer::Device& device) {
   Figures figures = {{FigureKind::kExact, "tensors without a place", 0.0,
                       static_cast<double>(astray)}};
   trainer::Model model = loaded.model.To(device.torch());
+  model.Prepare(kernels, std::nullopt);
   int index = 0;
   for (const JsonValue* each : Elements(At(recorded.root(), "batches"))) {
     const at::NoGradGuard no_graph;
     const OneBatch batch(model, io, "b" + std::to_string(index++), device);
     batch.AddForward(*each, figures);
+    if (kernels.pad_to > 1) batch.AddPadded(*each, kernels.pad_to, figures);
     batch.AddStates(*each, figures);
   }
-  AddGradients(model, recorded.root(),
-               trainer::MoveTo(trainer::BatchOf(io, "b0"), device.torch()),
+  for (trainer::Weight& each : model.weights()) {
+    each.value.set_requires_grad(true);
+  }
+  model.Prepare(kernels, std::nullopt);
+  const trainer::Batch first = trainer::PadTo(
+      kernels.pad_to, trainer::BatchOf(io, "b0"), model.config());
+  AddGradients(model, recorded.root(), trainer::MoveTo(first, device.torch()),
                folder, figures);
   return figures;
 }

@@ -2,6 +2,8 @@
 //
 // Recordings name rates by our modules ("rates", with "mode"), or, the older
 // ones, by theirs ("lr", with "frozen").
+#include <ATen/ops/constant_pad_nd.h>
+
 #include <map>
 #include <set>
 #include <string>
@@ -78,7 +80,8 @@ trainer::StepOptions OptionsOf(const JsonValue& recorded) {
   return options;
 }
 
-// Where the adversary begins is recorded by the number of texts.
+// Where the adversary begins is recorded by the number of texts; it moves no
+// padding.
 trainer::SmartOptions SmartOf(const JsonValue& recorded, const fs::path& root) {
   const JsonValue* smart = recorded.Find("smart");
   if (smart == nullptr) return {};
@@ -92,7 +95,9 @@ trainer::SmartOptions SmartOf(const JsonValue& recorded, const fs::path& root) {
   options.at_boundary = TextAt(*smart, "enter") == "boundary";
   options.begin = [noise = RecordedTensors(root / TextAt(*smart, "noise"))](
                       const at::Tensor& x, const trainer::Batch&) {
-    return noise.at("rows" + std::to_string(x.size(0))).to(x.device());
+    const at::Tensor& rows = noise.at("rows" + std::to_string(x.size(0)));
+    return at::constant_pad_nd(rows, {0, 0, 0, x.size(1) - rows.size(1)})
+        .to(x.device());
   };
   return options;
 }
@@ -166,7 +171,8 @@ void AddWeights(const trainer::Stepper& stepper, const trainer::Model& start,
 }  // namespace
 
 Figures TrajectoryFigures(const fs::path& trajectory,
-                          const trainer::Device& device) {
+                          const trainer::Device& device,
+                          const trainer::Kernels& kernels) {
   const fs::path root = trajectory.parent_path().parent_path();
   const RecordedJson file(trajectory);
   const JsonValue& recorded = file.root();
@@ -179,6 +185,7 @@ Figures TrajectoryFigures(const fs::path& trajectory,
                               RatesOf(recorded), SemanticsOf(recorded)));
   trainer::StepOptions options = OptionsOf(recorded);
   options.smart = SmartOf(recorded, root);
+  options.kernels = kernels;
   trainer::Stepper stepper =
       OrThrow(trainer::Stepper::Make(model, plan, options));
   Figures figures;

@@ -11,6 +11,7 @@
 #include "tests/parity/figures/figures.h"
 #include "tests/worker/trainer/device/verdicts.h"
 #include "worker/trainer/device/device.h"
+#include "worker/trainer/model/kernels.h"
 
 namespace frostline::trainer {
 
@@ -22,10 +23,15 @@ void CheckCheckpoint(const Device& device, const test::Limits& limits,
 void CheckFrozenHeads(const Device& device, const test::Limits& limits,
                       Verdicts& verdicts);
 
+// The adversary draws, where a recording brings its beginning.
+void CheckSmart(const Device& device, const Kernels& kernels,
+                const test::Limits& limits, Verdicts& verdicts);
+
 // Prints milliseconds a step of a model of BERT's shape with random weights,
-// in fp32 and bf16, all of it training and two thirds of it frozen. `size`:
-// "small" (6 layers of 384, 16 texts of 64 tokens), "base" (12 of 768, 32 of
-// 128).
+// in fp32 and bf16: all of it training, then the embeddings and two thirds of
+// the layers at rate 0, frozen, and frozen with what they gave in the device's
+// memory. `size`: "small" (6 layers of 384, 16 texts of 64 tokens), "base" (12
+// of 768, 32 of 128).
 void TimeSteps(const std::string& size, Device device, Verdicts& verdicts);
 
 }  // namespace frostline::trainer

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fixture_runner [--device auto|cpu|cuda|cuda:N] [--time small|base]
-//                [--source DIR]
+// fixture_runner [--device auto|cpu|cuda|cuda:N] [--like cpu|gpu]
+//                [--time small|base] [--source DIR]
 //
 // Everything recorded in tests/parity/data of the source folder DIR, computed
-// on a device; needs LibTorch and nothing else. The last line is "N passed, N
-// failed, N skipped". Exit 0 when none failed, 1 when one did, 2 for usage.
+// on a device; needs LibTorch and nothing else. With --like gpu a processor is
+// given its work as a GPU is (kernels.h). The last line is "N passed, N failed,
+// N skipped". Exit 0 when none failed, 1 when one did, 2 for usage.
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -23,12 +25,20 @@
 namespace frostline::trainer {
 namespace {
 
-// Here the limit of bf16 is 3e-2: transformers itself, under autocast,
-// is 2.0e-2 off on this model's first batch and 2.8e-2 on its second.
-constexpr char kCoarseInBf16[] = "distilbert-sst2";
+// Limits of bf16 of models that round more than others.
+const std::map<std::string, double> kCoarseInBf16 = {
+    // Its head looks at what is left of a text, a quarter, when what all texts
+    // share is taken off. Rounding alone moves it by up to 4.7e-2, by the order
+    // of sums (docs/reference/gpu.md).
+    {"bert-pairopposed", 5e-2},
+    // Transformers itself, under autocast, is 2.0e-2 off on the first batch and
+    // 2.8e-2 on the second.
+    {"distilbert-sst2", 3e-2},
+};
 
 struct Arguments {
   std::string device = "auto";
+  std::string like;  // empty: as the device likes it
   std::string time;  // empty: not timed
 };
 
@@ -38,6 +48,8 @@ bool Read(const std::vector<std::string>& words, Arguments& arguments) {
     const std::string& value = words[i + 1];
     if (words[i] == "--device") {
       arguments.device = value;
+    } else if (words[i] == "--like" && (value == "cpu" || value == "gpu")) {
+      arguments.like = value;
     } else if (words[i] == "--time" && (value == "small" || value == "base")) {
       arguments.time = value;
     } else if (words[i] == "--source") {
@@ -66,8 +78,8 @@ std::vector<std::string> Recorded(const std::string& folder,
 }
 
 test::Figures ModelAndBf16(const std::filesystem::path& expected,
-                           const Device& device) {
-  test::Figures figures = test::ModelFigures(expected, device);
+                           const Device& device, const Kernels& kernels) {
+  test::Figures figures = test::ModelFigures(expected, device, kernels);
   figures.push_back(test::Bf16Figure(expected, device));
   return figures;
 }
@@ -82,13 +94,13 @@ std::string Told(const test::Figure& figure) {
 
 // One verdict for each kind of figure that the recording holds.
 void Check(const std::string& name, const std::string& file,
-           test::Figures (*compute)(const std::filesystem::path&,
-                                    const Device&),
-           const Device& device, const test::Limits& limits,
-           Verdicts& verdicts) {
+           test::Figures (*compute)(const std::filesystem::path&, const Device&,
+                                    const Kernels&),
+           const Device& device, const Kernels& kernels,
+           const test::Limits& limits, Verdicts& verdicts) {
   test::Figures figures;
   try {
-    figures = compute(FixturePath(file), device);
+    figures = compute(FixturePath(file), device, kernels);
   } catch (const std::exception& error) {
     return verdicts.True(name, false, error.what());
   }
@@ -100,7 +112,7 @@ void Check(const std::string& name, const std::string& file,
   }
 }
 
-void RunAll(Device device, Verdicts& verdicts) {
+void RunAll(Device device, const Kernels& kernels, Verdicts& verdicts) {
   // A GPU adds in another order.
   const test::Limits limits =
       device.is_cpu() ? test::Limits()
@@ -110,18 +122,23 @@ void RunAll(Device device, Verdicts& verdicts) {
   CheckEnergy(device, verdicts);
   CheckCheckpoint(device, limits, verdicts);
   CheckFrozenHeads(device, limits, verdicts);
+  CheckSmart(device, kernels, limits, verdicts);
   const std::vector<std::string> models = Recorded("models", "");
   const std::vector<std::string> runs = Recorded("trajectories", ".json");
   for (const std::string& each : models) {
     const std::string name = "models/" + each;
     test::Limits its = limits;
-    if (each == kCoarseInBf16) its.bf16 = 3e-2;
-    Check(name, name + "/expected.json", ModelAndBf16, device, its, verdicts);
+    if (const auto coarse = kCoarseInBf16.find(each);
+        coarse != kCoarseInBf16.end()) {
+      its.bf16 = coarse->second;
+    }
+    Check(name, name + "/expected.json", ModelAndBf16, device, kernels, its,
+          verdicts);
   }
   for (const std::string& each : runs) {
     const std::string name = "trajectories/" + each;
-    Check(name, name + ".json", test::TrajectoryFigures, device, limits,
-          verdicts);
+    Check(name, name + ".json", test::TrajectoryFigures, device, kernels,
+          limits, verdicts);
   }
   verdicts.True("there are recordings", !models.empty() && !runs.empty());
 }
@@ -139,7 +156,11 @@ int Run(const Arguments& arguments) {
   if (!arguments.time.empty()) {
     TimeSteps(arguments.time, device.value(), verdicts);
   }
-  RunAll(device.value(), verdicts);
+  const at::Device like =
+      arguments.like.empty()
+          ? device.value().torch()
+          : at::Device(arguments.like == "gpu" ? at::kCUDA : at::kCPU);
+  RunAll(device.value(), KernelsFor(like), verdicts);
   std::cout << verdicts.Totals() << std::endl;
   return verdicts.failed() == 0 ? 0 : 1;
 }
@@ -151,7 +172,7 @@ int main(int argc, char** argv) {
   frostline::trainer::Arguments arguments;
   if (!frostline::trainer::Read({argv + 1, argv + argc}, arguments)) {
     std::cerr << "usage: fixture_runner [--device auto|cpu|cuda|cuda:N] "
-                 "[--time small|base] [--source DIR]\n";
+                 "[--like cpu|gpu] [--time small|base] [--source DIR]\n";
     return 2;
   }
   return frostline::trainer::Run(arguments);
