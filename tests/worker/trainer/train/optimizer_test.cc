@@ -16,7 +16,7 @@ namespace {
 constexpr double kWithin = 1e-6;
 
 // A weight of 1 with a rate of 0.1 and a decay of 0.5.
-TrainedTensor Weight(bool decays) {
+TrainedTensor WeightThat(bool decays) {
   TrainedTensor weight;
   weight.value = at::tensor({1.0F});
   weight.value.set_requires_grad(true);
@@ -40,18 +40,18 @@ double StepWith(Optimizer& optimizer, float gradient, double factor = 1.0) {
 }
 
 TEST(AdamW, DecaysTheWeightApartFromItsGradient) {
-  Optimizer optimizer = Make(OptimizerKind::kAdamW, Weight(true));
+  Optimizer optimizer = Make(OptimizerKind::kAdamW, WeightThat(true));
   // The first corrected step is the sign of the gradient.
   EXPECT_NEAR(StepWith(optimizer, 4.0F), 1.0 - 0.1 * 0.5 - 0.1, kWithin);
 }
 
 TEST(AdamW, LeavesBiasesAndNormsWithoutDecay) {
-  Optimizer optimizer = Make(OptimizerKind::kAdamW, Weight(false));
+  Optimizer optimizer = Make(OptimizerKind::kAdamW, WeightThat(false));
   EXPECT_NEAR(StepWith(optimizer, 4.0F), 1.0 - 0.1, kWithin);
 }
 
 TEST(AdamW, CorrectsTheMomentsOfTheSecondStep) {
-  Optimizer optimizer = Make(OptimizerKind::kAdamW, Weight(false));
+  Optimizer optimizer = Make(OptimizerKind::kAdamW, WeightThat(false));
   StepWith(optimizer, 1.0F);
   // m = 0.9 x 0.1 - 0.2, v = 0.999 x 0.001 + 0.004
   const double first = (0.09 - 0.2) / (1.0 - 0.81);
@@ -61,19 +61,19 @@ TEST(AdamW, CorrectsTheMomentsOfTheSecondStep) {
 }
 
 TEST(AdamW, AFactorOfZeroMovesNothingButTheMoments) {
-  Optimizer optimizer = Make(OptimizerKind::kAdamW, Weight(true));
+  Optimizer optimizer = Make(OptimizerKind::kAdamW, WeightThat(true));
   EXPECT_EQ(StepWith(optimizer, 4.0F, 0.0), 1.0);
   EXPECT_NEAR(optimizer.tensors()[0].first[0].item<double>(), 0.4, kWithin);
 }
 
 TEST(Adam, AddsTheDecayToTheGradient) {
-  Optimizer optimizer = Make(OptimizerKind::kAdam, Weight(true));
+  Optimizer optimizer = Make(OptimizerKind::kAdam, WeightThat(true));
   // -0.5 + 0.5 x 1 is no gradient at all.
   EXPECT_EQ(StepWith(optimizer, -0.5F), 1.0);
 }
 
 TEST(Sgd, GoesDownTheGradient) {
-  Optimizer optimizer = Make(OptimizerKind::kSgd, Weight(true));
+  Optimizer optimizer = Make(OptimizerKind::kSgd, WeightThat(true));
   EXPECT_NEAR(StepWith(optimizer, 2.0F), 1.0 - 0.1 * (2.0 + 0.5), kWithin);
 }
 
@@ -84,7 +84,7 @@ TEST(Sgd, GathersMomentum) {
   options.weight_decay = 0.5;
   options.momentum = 0.9;
   for (const bool sliced : {false, true}) {
-    TrainedTensor weight = Weight(true);
+    TrainedTensor weight = WeightThat(true);
     if (sliced) weight.slice_rates = at::tensor({0.1F});
     Optimizer optimizer(options, {weight});
     EXPECT_NEAR(StepWith(optimizer, 2.0F), 1.0 - 0.1 * 2.5, kWithin);
@@ -94,7 +94,7 @@ TEST(Sgd, GathersMomentum) {
 }
 
 TEST(Optimizer, MovesEachSliceAtItsOwnRate) {
-  TrainedTensor weight = Weight(false);
+  TrainedTensor weight = WeightThat(false);
   weight.value = at::tensor({1.0F, 1.0F});
   weight.value.set_requires_grad(true);
   weight.slice_rates = at::tensor({0.0F, 0.2F});
@@ -109,8 +109,8 @@ TEST(Optimizer, MovesEachSliceAtItsOwnRate) {
 class SlicesOf : public testing::TestWithParam<OptimizerKind> {};
 
 TEST_P(SlicesOf, OneRateMoveAsTheWholeTensor) {
-  Optimizer whole = Make(GetParam(), Weight(true));
-  TrainedTensor sliced = Weight(true);
+  Optimizer whole = Make(GetParam(), WeightThat(true));
+  TrainedTensor sliced = WeightThat(true);
   sliced.slice_rates = at::tensor({0.1F});
   Optimizer slices = Make(GetParam(), sliced);
   for (const float gradient : {0.5F, -3.0F, 0.25F}) {
@@ -152,7 +152,7 @@ TEST(CheckGradients, FindsWhatIsNoNumber) {
 // SGD shows it best: Adam would hardly notice.
 TEST(Sgd, GoesDownAClippedGradientByLess) {
   for (const bool sliced : {false, true}) {
-    TrainedTensor weight = Weight(false);
+    TrainedTensor weight = WeightThat(false);
     if (sliced) weight.slice_rates = at::tensor({0.1F});
     Optimizer optimizer = Make(OptimizerKind::kSgd, weight);
     weight.value.mutable_grad() = at::tensor({8.0F});
