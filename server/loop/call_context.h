@@ -63,7 +63,10 @@ struct CallerIdentity {
 // This process, and whoever calls over loopback without credentials, is an
 // admin.
 inline CallerIdentity LocalAdmin() {
-  return {.subject = "local", .role = CallerRole::kAdmin};
+  CallerIdentity local;
+  local.subject = "local";
+  local.role = CallerRole::kAdmin;
+  return local;
 }
 
 // A context is made of an identity, or copied whole: a part of a call that is

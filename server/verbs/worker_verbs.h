@@ -8,6 +8,7 @@
 #include "server/auth/gate.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/verbs/calls.h"
+#include "server/verbs/describe.h"
 
 namespace frostline::server {
 

@@ -169,7 +169,9 @@ void TrialRun::TakeCheckpoint(const CheckpointMessage& message) {
 void TrialRun::TakeFinish(const FinishMessage& finish) {
   using State = FinishMessage::State;
   FROSTLINE_FAILPOINT(kAgentFinishTaken);
-  trainer_is_ready_ = true;
+  // What memory ran out under may be left half made: the next trial gets a new
+  // process.
+  trainer_is_ready_ = finish.failure != v1::FAILURE_CLASS_OUT_OF_MEMORY;
   const bool has_result = finish.state == State::kSucceeded ||
                           finish.state == State::kInfeasible ||
                           finish.state == State::kPruned;

@@ -48,7 +48,8 @@ class TrialRun {
            const std::string& checkpoint_path);
   void FailToStart(const absl::Status& status);
 
-  bool trainer_is_ready() const { return trainer_is_ready_; }  // it said finish
+  // It said finish, and may train another trial.
+  bool trainer_is_ready() const { return trainer_is_ready_; }
   // The agent should pause before it tries another one.
   bool could_not_start() const { return could_not_start_; }
   // It is set unless the attempt was released or lost.

@@ -46,6 +46,25 @@ TEST(Agent, TrainsTrialAfterTrialOnOneTrainer) {
   EXPECT_FALSE(std::filesystem::exists(rig.File("runs/trials/s/1")));
 }
 
+TEST(Agent, WhatRanOutOfMemoryTrainsNoOtherTrial) {
+  Rig rig(
+      "note('ran' + t['trial'][-1], os.getpid())\n"
+      "if t['trial'].endswith('/1'):\n"
+      "    say(type='finish', state='failed', **{'class': 'out_of_memory'},\n"
+      "        cause='FL-5016: full')\n"
+      "else: finish('succeeded')");
+  rig.coordinator().Offer(1);
+  rig.coordinator().Offer(2);
+  rig.Start();
+  ASSERT_TRUE(rig.coordinator().Await(
+      [](const Heard& heard) { return heard.finishes.size() == 2; }));
+  const Heard heard = rig.coordinator().heard();
+  EXPECT_EQ(heard.finishes[0].outcome().failure(),
+            v1::FAILURE_CLASS_OUT_OF_MEMORY);
+  EXPECT_EQ(heard.finishes[1].outcome().kind(), v1::Outcome::SUCCEEDED);
+  EXPECT_NE(rig.AwaitFile("ran1"), rig.AwaitFile("ran2"));
+}
+
 TEST(Agent, EveryMeasurementArrivesOnceAndInOrder) {
   Rig rig("for i in range(500): report(i, i)\nfinish('succeeded')");
   rig.coordinator().Offer(1);
@@ -187,6 +206,7 @@ TEST(Agent, DrainingReleasesAndTheAgentLives) {
 
 TEST(Agent, ACrashFailsTheTrialWithItsLogAndTheNextGetsANewTrainer) {
   Rig rig(
+      "note('ran' + t['trial'][-1], os.getpid())\n"
       "if t['trial'].endswith('/1'):\n"
       "  print('the end is near', file=sys.stderr, flush=True)\n"
       "  os.abort()\n"

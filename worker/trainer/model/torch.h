@@ -58,11 +58,17 @@ inline Fault TorchFault(const std::exception& error) {
   const auto says = [&](const char* words) {
     return text.find(words) != std::string::npos;
   };
-  // cuBLAS, cuDNN and several allocators have words of their own.
+  // cuBLAS, cuDNN and several allocators have words of their own. oneDNN makes
+  // a primitive after it has found that it can compute what is asked; then only
+  // memory can be missing.
+  const bool of_onednn =
+      says("could not create a memory") || says("could not execute") ||
+      (says("could not create a primitive") && !says("primitive descriptor"));
   const bool memory =
       dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
       dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
-      says("out of memory") || says("allocate memory") || says("_ALLOC_FAILED");
+      says("out of memory") || says("allocate memory") ||
+      says("_ALLOC_FAILED") || of_onednn;
   return {memory ? FaultKind::kOutOfMemory : FaultKind::kInternal,
           "LibTorch: " + text.substr(0, text.find('\n')),
           memory ? "train with smaller batches or shorter texts"

@@ -103,6 +103,10 @@ TEST(OutOfMemory, IsToldFromOtherFaults) {
   EXPECT_TRUE(IsOutOfMemory(
       std::runtime_error("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling "
                          "`cublasCreate(handle)`")));
+  EXPECT_TRUE(
+      IsOutOfMemory(std::runtime_error("could not create a primitive")));
+  EXPECT_FALSE(IsOutOfMemory(std::runtime_error(
+      "could not create a primitive descriptor for a matmul primitive")));
   EXPECT_FALSE(IsOutOfMemory(
       std::runtime_error("CUDA error: device-side assert triggered")));
 }

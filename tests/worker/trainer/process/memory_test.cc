@@ -73,6 +73,28 @@ TEST_F(Memory, ABatchThatDoesNotFitFailsItsTrialAlone) {
   EXPECT_THAT(trainer.Train(world_.Trial()).finish, Succeeds());
 }
 
+// A library below LibTorch may be the one that asks in vain, in words of its
+// own.
+TEST_F(Memory, WhereverItRunsOutItIsSaidSo) {
+  if (kWatched) GTEST_SKIP();
+  nlohmann::json trial = world_.Trial("m", "big");
+  trial["training"]["batch_size"] = 2'000;
+  trial["training"]["epochs"] = 1;
+  int ran_out = 0;
+  for (const std::uint64_t more : {0, 8, 16, 24, 32, 48, 64, 96}) {
+    TrainerStart start = start_;
+    start.address_space = start_.address_space - kRoom + (more << 20);
+    TrainerUnderTest trainer(world_.registry(), start);
+    const nlohmann::json finish = trainer.Train(trial).finish;
+    SCOPED_TRACE(more);
+    if (finish.is_null()) continue;  // a library has ended the process
+    if (finish["state"] == "succeeded") continue;
+    ExpectOutOfMemory(finish);
+    ++ran_out;
+  }
+  EXPECT_GT(ran_out, 0);
+}
+
 // Before LibTorch computes anything: rows and tokens need memory, too.
 TEST_F(Memory, ADataSetThatDoesNotFitFailsItsTrialAlone) {
   if (kWatched) GTEST_SKIP();
