@@ -5,7 +5,9 @@
 
 #include <filesystem>
 #include <memory>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
@@ -17,6 +19,32 @@
 
 namespace frostline::storage {
 namespace {
+
+namespace fs = std::filesystem;
+
+// No backup may be called so: its name would begin with a dot.
+constexpr char kPartial[] = ".partial";
+
+bool IsPartialCopy(const std::string& name) {
+  std::string_view copy = name;
+  for (const std::string_view companion : {"-journal", "-wal", "-shm"}) {
+    if (copy.ends_with(companion)) copy.remove_suffix(companion.size());
+  }
+  return copy.starts_with('.') && copy.ends_with(kPartial);
+}
+
+// What backups left that were killed, whatever they were called. The store
+// makes one at a time, so that none of them is being made.
+void RemovePartialCopies(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> left;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const fs::path& path = entry->path();
+    if (IsPartialCopy(path.filename().string())) left.push_back(path);
+  }
+  for (const fs::path& path : left) fs::remove(path, error);
+}
 
 absl::Status CopyPages(sqlite3* from, sqlite3* to) {
   sqlite3_backup* const backup = sqlite3_backup_init(to, "main", from, "main");
@@ -54,22 +82,21 @@ absl::StatusOr<BackupReport> CopyAndCheck(Database& source,
 
 absl::StatusOr<BackupReport> BackUp(Database& source, const std::string& path) {
   std::error_code error;
-  if (std::filesystem::exists(path, error)) {
+  if (fs::exists(path, error)) {
     return MakeError(ErrorId::kStoreUnwritable,
                      absl::StrCat(path, " exists already"),
                      "give the backup a name of its own");
   }
-  // No backup may be called so: its name would begin with a dot.
-  const std::filesystem::path place(path);
+  const fs::path place(path);
   const std::string partial =
       place.parent_path() /
-      absl::StrCat(".", place.filename().string(), ".partial");
-  std::filesystem::remove(partial, error);  // of a backup that was killed
+      absl::StrCat(".", place.filename().string(), kPartial);
+  RemovePartialCopies(place.has_parent_path() ? place.parent_path() : ".");
   absl::StatusOr<BackupReport> report = CopyAndCheck(source, partial);
   absl::Status status = report.status();
   if (status.ok()) status = RenameFile(partial, path);
   if (!status.ok()) {
-    std::filesystem::remove(partial, error);
+    fs::remove(partial, error);
     return status;
   }
   FROSTLINE_FAILPOINT(kBackupDone);

@@ -15,7 +15,8 @@
 namespace frostline::storage {
 
 // Does what TrialStore::Backup() promises; the copy is durable when OK. After
-// STORE_UNWRITABLE, STORE_FULL or STORE_CORRUPT no copy is left.
+// STORE_UNWRITABLE, STORE_FULL or STORE_CORRUPT no copy is left. What killed
+// backups left in its folder is removed. One at a time.
 absl::StatusOr<BackupReport> BackUp(Database& source, const std::string& path);
 
 }  // namespace frostline::storage

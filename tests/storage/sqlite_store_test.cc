@@ -225,6 +225,26 @@ TEST_F(SqliteStoreTest, NoBackupIsTakenForTheHalfOfAnother) {
   EXPECT_OK(CheckWhole(folder_.File("a")));
 }
 
+// Each has a name of its own, made from the time.
+TEST_F(SqliteStoreTest, ABackupRemovesWhatKilledOnesLeft) {
+  Open();
+  Fill(10);
+  const std::string left[] = {
+      ".frostline-1.sqlite.partial", ".frostline-2.sqlite.partial",
+      ".frostline-2.sqlite.partial-journal", ".frostline-2.sqlite.partial-wal"};
+  const std::string kept[] = {"frostline-0.partial", ".partial-notes",
+                              ".hidden"};
+  for (const auto& name : left) std::ofstream(folder_.File(name)) << "half";
+  for (const auto& name : kept) std::ofstream(folder_.File(name)) << "whole";
+  ASSERT_OK(store_->Backup(folder_.File("copy")));
+  for (const auto& name : left) {
+    EXPECT_FALSE(fs::exists(folder_.File(name))) << name;
+  }
+  for (const auto& name : kept) {
+    EXPECT_TRUE(fs::exists(folder_.File(name))) << name;
+  }
+}
+
 TEST_F(SqliteStoreTest, OfTwoBackupsOfOneNameAtATimeOneIsMade) {
   Open();
   Fill(2000);
