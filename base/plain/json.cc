@@ -17,7 +17,7 @@ const JsonValue* JsonValue::Find(std::string_view name) const {
 }
 
 std::optional<std::int32_t> JsonValue::Index() const {
-  if (!is(JsonKind::kNumber) || number < 0 || number >= 2147483648.0) {
+  if (!is(JsonKind::kNumber) || !(number >= 0 && number < 2147483648.0)) {
     return std::nullopt;
   }
   const auto whole = static_cast<std::int32_t>(number);
@@ -25,9 +25,10 @@ std::optional<std::int32_t> JsonValue::Index() const {
   return whole;
 }
 
-Expected<Json> Json::Parse(std::string_view bytes, std::size_t max_values) {
+Expected<Json> Json::Parse(std::string_view bytes, std::size_t max_values,
+                           JsonNumbers numbers) {
   Json json;
-  JsonParser parser(bytes, max_values, json);
+  JsonParser parser(bytes, max_values, numbers, json);
   if (std::optional<Fault> fault = parser.Run()) return *std::move(fault);
   return json;
 }

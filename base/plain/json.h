@@ -37,13 +37,20 @@ enum class JsonKind : std::uint8_t {
   kObject,
 };
 
+// Python's json, and others, write numbers that RFC 8259 does not have.
+enum class JsonNumbers : std::uint8_t {
+  kFinite,
+  // Also NaN, Infinity and -Infinity; one too large for a double is infinite.
+  kAny,
+};
+
 // Members and elements hang on `first`, in the file's order, each linked to the
 // next.
 struct JsonValue {
   JsonKind kind = JsonKind::kNull;
   bool truth = false;
   std::uint32_t count = 0;  // of members or elements
-  double number = 0.0;      // finite
+  double number = 0.0;      // finite, unless kAny was asked for
   std::string_view key;     // of a member
   std::string_view text;    // of a string, escapes resolved; of a number
   const JsonValue* first = nullptr;
@@ -61,7 +68,8 @@ class Json {
  public:
   // `bytes` must outlive the result.
   static Expected<Json> Parse(std::string_view bytes,
-                              std::size_t max_values = kMaxJsonValues);
+                              std::size_t max_values = kMaxJsonValues,
+                              JsonNumbers numbers = JsonNumbers::kFinite);
 
   const JsonValue& root() const { return values_.front(); }
 

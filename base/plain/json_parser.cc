@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <string>
 #include <system_error>
+#include <utility>
 
 #include "base/plain/utf8.h"
 
@@ -102,7 +106,25 @@ bool JsonParser::Literal(std::string_view word) {
   return true;
 }
 
+bool JsonParser::NoJsonNumber(JsonValue& value) {
+  using Limits = std::numeric_limits<double>;
+  constexpr std::pair<std::string_view, double> kWords[] = {
+      {"NaN", Limits::quiet_NaN()},
+      {"Infinity", Limits::infinity()},
+      {"-Infinity", -Limits::infinity()}};
+  if (numbers_ == JsonNumbers::kFinite) return false;
+  for (const auto& [word, number] : kWords) {
+    if (bytes_.substr(at_, word.size()) != word) continue;
+    value.text = word;
+    value.number = number;
+    at_ += word.size();
+    return true;
+  }
+  return false;
+}
+
 bool JsonParser::Number(JsonValue& value) {
+  if (NoJsonNumber(value)) return true;
   const auto digit = [this](std::size_t i) {
     return i < bytes_.size() && bytes_[i] >= '0' && bytes_[i] <= '9';
   };
@@ -114,10 +136,13 @@ bool JsonParser::Number(JsonValue& value) {
   }
   const auto [end, error] =
       std::from_chars(begin, bytes_.data() + bytes_.size(), value.number);
-  if (error != std::errc() || !std::isfinite(value.number)) {
-    return Syntax("a number that cannot be represented");
-  }
   const auto length = static_cast<std::size_t>(end - begin);
+  if (error != std::errc() || !std::isfinite(value.number)) {
+    if (numbers_ == JsonNumbers::kFinite) {
+      return Syntax("a number that cannot be represented");
+    }
+    value.number = std::strtod(std::string(begin, length).c_str(), nullptr);
+  }
   const std::size_t point = bytes_.substr(at_, length).find('.');
   if (point != std::string_view::npos && !digit(at_ + point + 1)) {
     return Syntax("a point without digits after it");

@@ -19,8 +19,12 @@ namespace frostline {
 
 class JsonParser {
  public:
-  JsonParser(std::string_view bytes, std::size_t max_values, Json& json)
-      : bytes_(bytes), max_values_(max_values), json_(json) {}
+  JsonParser(std::string_view bytes, std::size_t max_values,
+             JsonNumbers numbers, Json& json)
+      : bytes_(bytes),
+        max_values_(max_values),
+        numbers_(numbers),
+        json_(json) {}
 
   // Answers nothing when the whole input was one value.
   std::optional<Fault> Run();
@@ -32,6 +36,8 @@ class JsonParser {
   bool UniqueKeys(const JsonValue& object);
   bool Literal(std::string_view word);
   bool Number(JsonValue& value);
+  // Takes one of those that JSON does not have; false leaves all as it was.
+  bool NoJsonNumber(JsonValue& value);
   bool String(std::string_view& text);
   bool Escaped(std::size_t begin, std::string_view& text);
   bool Escape(std::string& text);
@@ -47,6 +53,7 @@ class JsonParser {
 
   std::string_view bytes_;
   std::size_t max_values_;
+  JsonNumbers numbers_;
   Json& json_;
   std::size_t at_ = 0;
   std::vector<std::string_view> keys_;  // scratch of UniqueKeys

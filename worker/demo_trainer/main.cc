@@ -55,12 +55,21 @@ class Trainer {
   bool exiting_ = false;
 };
 
+// Python's json writes NaN, which is in no JSON: that trial fails alone.
+bool IsMeantAsTrial(const std::string& line) {
+  return line.starts_with('{') && line.find("\"trial\"") != std::string::npos;
+}
+
 int Trainer::Run() {
   Say({{"type", "hello"}, {"protocol", 1}, {"software", kSoftware}});
   while (!exiting_) {
     const auto line = input_.Next(-1);
     if (!line.has_value()) return 0;
     const json message = json::parse(*line, nullptr, false);
+    if (!message.is_object() && IsMeantAsTrial(*line)) {
+      Fail("the trial is no JSON: a number in it may be NaN or infinite");
+      continue;
+    }
     if (!message.is_object()) {
       std::cerr << "no message: " << *line << '\n' << std::flush;
       return 1;

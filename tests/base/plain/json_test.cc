@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/plain/json.h"
 
+#include <cmath>
+#include <limits>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -51,13 +53,40 @@ TEST(JsonParse, RefusesBadUtf8AndBareControlCharacters) {
 
 TEST(JsonParse, RefusesWhatIsNearlyJson) {
   for (const char* text :
-       {"",     " ",         "{",        "[",         "[1",    "[1,",
-        "[1,]", "{\"a\"}",   "{\"a\":}", "{,}",       "{1:2}", "tru",
-        "nul",  "nan",       "inf",      "-inf",      "01",    "-01",
-        "+1",   ".5",        "1.",       "1.e3",      "1e",    "1e999",
-        "\"",   "\"\\\"",    "\"\\x\"",  "\"\\u12\"", "1 2",   "[1]]",
-        "'a'",  "{\"a\":1,}"}) {
+       {"",          " ",        "{",         "[",    "[1",        "[1,",
+        "[1,]",      "{\"a\"}",  "{\"a\":}",  "{,}",  "{1:2}",     "tru",
+        "nul",       "nan",      "inf",       "-inf", "01",        "-01",
+        "NaN",       "Infinity", "-Infinity", "+1",   ".5",        "1.",
+        "1.e3",      "1e",       "1e999",     "\"",   "\"\\\"",    "\"\\x\"",
+        "\"\\u12\"", "1 2",      "[1]]",      "'a'",  "{\"a\":1,}"}) {
     EXPECT_EQ(KindOfFault(text), FaultKind::kSyntax) << text;
+  }
+}
+
+TEST(JsonParse, TakesNumbersThatJsonLacksWhereItIsAsked) {
+  const auto number = [](std::string_view text) {
+    const Expected<Json> json =
+        Json::Parse(text, kMaxJsonValues, JsonNumbers::kAny);
+    EXPECT_TRUE(json.ok()) << text;
+    return json.ok() ? json.value().root().number : 7.0;
+  };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(std::isnan(number("NaN")));
+  EXPECT_EQ(number("Infinity"), kInfinity);
+  EXPECT_EQ(number(" -Infinity "), -kInfinity);
+  EXPECT_EQ(number("1e999"), kInfinity);
+  EXPECT_EQ(number("-1e999"), -kInfinity);
+  EXPECT_EQ(number("1e-999"), 0.0);
+  EXPECT_EQ(number("5e-324"), 5e-324);
+  EXPECT_EQ(number("-2.5e3"), -2500.0);
+  const Expected<Json> list = Json::Parse("[NaN, {\"a\": -Infinity}]",
+                                          kMaxJsonValues, JsonNumbers::kAny);
+  ASSERT_TRUE(list.ok());
+  EXPECT_EQ(list.value().root().first->Index(), std::nullopt);
+  for (const char* text : {"nan", "inf", "NaNs", "-NaN", "Inf", "+Infinity",
+                           "infinity", "1e", "01", "-", "N", "--1"}) {
+    EXPECT_FALSE(Json::Parse(text, kMaxJsonValues, JsonNumbers::kAny).ok())
+        << text;
   }
 }
 

@@ -129,6 +129,22 @@ TEST_F(DemoTrainer, BadSettingsFailTheTrialNotTheTrainer) {
             agent::FinishMessage::State::kSucceeded);
 }
 
+TEST_F(DemoTrainer, ARateThatIsNoNumberFailsItsTrialAlone) {
+  const std::string good =
+      agent::TrialLine(TrialWith(0.25, 4), folder_.path().string(), "");
+  for (const char* const word : {"NaN", "Infinity", "1e999"}) {
+    std::string bad = good;
+    bad.replace(bad.find("0.25"), 4, word);
+    trainer_->Send(bad);
+    const Answer next = Run(TrialWith(0.01, 4), "", 0);
+    ASSERT_TRUE(next.finish.has_value()) << word;
+    EXPECT_EQ(next.finish->state, agent::FinishMessage::State::kFailed);
+    EXPECT_THAT(next.finish->cause, HasSubstr("NaN"));
+    EXPECT_EQ(Run(TrialWith(0.01, 4), "", 0).finish->state,
+              agent::FinishMessage::State::kSucceeded);
+  }
+}
+
 TEST_F(DemoTrainer, NeverPassesItsToyOffAsAnotherModel) {
   v1::Lease lease = TrialWith(0.01, 1);
   lease.mutable_spec()->mutable_model()->set_id("minilm");

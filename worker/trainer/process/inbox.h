@@ -23,7 +23,7 @@ namespace frostline::trainer {
 class Inbox {
  public:
   // Reads `fd` until its end, or `exit`. A line that is no message ends the
-  // process with code 1: no agent wrote it.
+  // process with code 1: no agent wrote it. Numbers may be NaN and infinite.
   explicit Inbox(int fd);
   // Waits for the reader, and so for the end of `fd` or `exit`.
   ~Inbox();

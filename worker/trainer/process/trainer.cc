@@ -128,7 +128,7 @@ TrialEnd Trainer::RunTrial(const std::string& line) {
   AgentListener listener(parts_.inbox, parts_.outbox, precisions_);
   // Rows and tokens are made outside of LibTorch, and memory may end there.
   Expected<TrialEnd> end = CatchTorch([&]() -> Expected<TrialEnd> {
-    Expected<Json> json = Json::Parse(line);
+    Expected<Json> json = Json::Parse(line, kMaxJsonValues, JsonNumbers::kAny);
     if (!json.ok()) return json.fault();
     Expected<TrialMessage> trial = ReadTrialMessage(json.value().root());
     if (!trial.ok()) return trial.fault();

@@ -231,6 +231,38 @@ TEST_F(BadMessage, AFieldOfAnotherTypeIsNotTakenForAbsent) {
   ExpectItLives();
 }
 
+// JSON has no such number, Python's json writes it. The trial behind it waits
+// in the pipe already.
+TEST_F(BadMessage, ANumberThatIsNoneFailsItsTrialAlone) {
+  nlohmann::json whole = world_->Trial();
+  whole["training"].update({{"warmup_share", 0.1},
+                            {"clip_norm", 1.0},
+                            {"weight_decay", 0.01},
+                            {"label_smoothing", 0.1},
+                            {"max_steps", 3},
+                            {"seed", 4}});
+  whole["freeze"]["virtual_tau"] = 0.0;
+  const nlohmann::json fields = whole.flatten();
+  for (const auto& [at, value] : fields.items()) {
+    if (!value.is_number() || at == "/prefix_depth") continue;
+    for (const char* const word : {"NaN", "Infinity", "-Infinity", "1e999"}) {
+      SCOPED_TRACE(at + " = " + word);
+      nlohmann::json trial = whole;
+      trial[nlohmann::json::json_pointer(at)] = "@";
+      std::string line = trial.dump();
+      line.replace(line.find("\"@\""), 3, word);
+      trainer_->SendBytes(line + "\n" + world_->Trial().dump() + "\n");
+      const nlohmann::json finish = trainer_->ReadToFinish().finish;
+      ASSERT_FALSE(finish.is_null()) << trainer_->Errors();
+      EXPECT_EQ(finish["state"], "failed");
+      EXPECT_THAT(finish.value("cause", ""),
+                  AllOf(StartsWith("FL-5015: "),
+                        HasSubstr(at.substr(at.rfind('/') + 1))));
+      EXPECT_EQ(trainer_->ReadToFinish().finish["state"], "succeeded");
+    }
+  }
+}
+
 TEST_F(BadMessage, EverySeedIsASeed) {
   std::set<double> losses;
   for (const std::uint64_t seed :

@@ -200,7 +200,7 @@ TEST_P(NoMessage, EndsTheProcessWithAWord) {
 INSTANTIATE_TEST_SUITE_P(
     Lines, NoMessage,
     ::testing::Values("train, please", "[]",
-                      "{\"type\": \"trial\", \"x\": NaN}",
+                      "{\"type\": \"trial\", \"x\": NAN}",
                       "{\"type\": \"trial\", \"x\": \"\xFF\"}",
                       "{\"type\": \"trial\", \"x\": " +
                           std::string(100'000, '[') +
