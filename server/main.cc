@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "base/core_dumps.h"
+#include "base/disk_error.h"
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/log.h"
@@ -136,11 +137,14 @@ absl::Status WriteReadyFile(const std::string& path,
   if (path.empty()) return absl::OkStatus();
   const auto written = WriteFileAtomically(path, address + "\n");
   if (written.ok()) return absl::OkStatus();
-  return MakeError(ErrorId::kRequestInvalid,
-                   absl::StrCat("--ready-file ", path,
-                                " cannot be written: ", written.fault().cause),
-                   "name a file in a folder that is there and writable",
-                   "--ready-file");
+  const Fault& fault = written.fault();
+  const std::string cause =
+      absl::StrCat("--ready-file ", path, " cannot be written: ", fault.cause);
+  return DiskErrorOr(
+      fault.system_error, cause,
+      MakeError(ErrorId::kRequestInvalid, cause,
+                "name a file in a folder that is there and writable",
+                "--ready-file"));
 }
 
 // The first name in the certificate, and the port that is served with it.

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/disk_error.h"
 #include "base/error.h"
 #include "base/plain/file.h"
 #include "base/status_macros.h"
@@ -40,16 +41,16 @@ absl::Status CheckMode(const std::string& path, const std::string& field) {
       absl::StrCat("`chmod 600 ", path, "`"), field);
 }
 
-absl::Status WriteAll(int fd, const std::string& text) {
+// False leaves the reason in errno.
+bool WriteAll(int fd, const std::string& text) {
   std::size_t written = 0;
   while (written < text.size()) {
     const ssize_t n = write(fd, text.data() + written, text.size() - written);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return absl::UnknownError(std::strerror(errno));
+    if (n < 0) return false;
     written += static_cast<std::size_t>(n);
   }
-  if (fsync(fd) != 0) return absl::UnknownError(std::strerror(errno));
-  return absl::OkStatus();
+  return fsync(fd) == 0;
 }
 
 }  // namespace
@@ -74,18 +75,17 @@ absl::Status WritePrivateFile(const std::string& path, const SecretString& text,
   unlink(beside.c_str());  // one that a kill left
   const int fd =
       open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  absl::Status status = fd < 0 ? absl::UnknownError(std::strerror(errno))
-                               : WriteAll(fd, text.Reveal());
+  int error = fd < 0 || !WriteAll(fd, text.Reveal()) ? errno : 0;
   if (fd >= 0) close(fd);
-  if (status.ok() && rename(beside.c_str(), path.c_str()) != 0) {
-    status = absl::UnknownError(std::strerror(errno));
-  }
-  if (status.ok()) return status;
+  if (error == 0 && rename(beside.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return absl::OkStatus();
   unlink(beside.c_str());
-  return MakeError(
-      ErrorId::kTlsFile,
-      absl::StrCat(path, " cannot be written: ", std::string(status.message())),
-      "name a folder that is there and writable", field);
+  const std::string cause =
+      absl::StrCat(path, " cannot be written: ", std::strerror(error));
+  return DiskErrorOr(
+      error, cause,
+      MakeError(ErrorId::kTlsFile, cause,
+                "name a folder that is there and writable", field));
 }
 
 }  // namespace frostline::tls

@@ -19,7 +19,7 @@ Fault Failed(const std::string& what, const std::string& path,
   return {FaultKind::kUnreadable,
           "cannot " + what + " " + path + ": " +
               std::generic_category().message(errno),
-          fix};
+          fix, errno};
 }
 
 constexpr char kFixReading[] = "see that the file is there and readable";

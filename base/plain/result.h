@@ -33,6 +33,7 @@ struct Fault {
   FaultKind kind;
   std::string cause;
   std::string fix;
+  int system_error = 0;  // errno, where the system refused
 };
 
 // To ask for the wrong one is a bug of the caller.

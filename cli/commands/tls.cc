@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
+#include "base/disk_error.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/plain/file.h"
@@ -35,9 +36,12 @@ struct TlsArgs {
 absl::Status WritePublic(const std::string& path, const std::string& text) {
   const auto written = WriteFileAtomically(path, text);
   if (written.ok()) return absl::OkStatus();
-  return MakeError(ErrorId::kTlsFile,
-                   absl::StrCat(path, ": ", written.fault().cause),
-                   "name a folder that is there and writable", "--folder");
+  const Fault& fault = written.fault();
+  const std::string cause = absl::StrCat(path, ": ", fault.cause);
+  return DiskErrorOr(
+      fault.system_error, cause,
+      MakeError(ErrorId::kTlsFile, cause,
+                "name a folder that is there and writable", "--folder"));
 }
 
 // `chain` stands behind the certificate, in its file.

@@ -2,6 +2,8 @@
 #include "cli/commands/trial_outcomes.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -12,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/disk_error.h"
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "cli/commands/output_flags.h"
@@ -144,10 +147,14 @@ absl::StatusOr<ExitCode> FetchPredictions(Session& session,
     std::ostream& out = to_output ? std::cout : file;
     out << reply.piece() << std::flush;
     if (!out) {
-      return MakeError(ErrorId::kRequestInvalid,
-                       to_output ? "standard output cannot be written"
-                                 : args.file + " cannot be written",
-                       "give a file in a folder of yours", "--output");
+      const int error = errno;
+      const std::string cause =
+          absl::StrCat(to_output ? "standard output" : args.file,
+                       " cannot be written: ", std::strerror(error));
+      return DiskErrorOr(
+          error, cause,
+          MakeError(ErrorId::kRequestInvalid, cause,
+                    "give a file in a folder of yours", "--output"));
     }
     if (reply.piece().empty()) break;
     size = reply.size();

@@ -2,6 +2,7 @@
 #include "cli/demo/demo_registry.h"
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/disk_error.h"
 #include "base/error.h"
 #include "base/plain/sha256.h"
 #include "base/status_macros.h"
@@ -37,17 +39,21 @@ fs::path CacheFolder() {
   return fs::path(FromEnvironment("HOME")) / ".cache" / "frostline";
 }
 
-absl::Status CannotWrite(const fs::path& path, const std::string& why) {
-  return MakeError(ErrorId::kStoreUnwritable,
-                   absl::StrCat(path.string(), ": ", why),
-                   "name a folder with room for 100 MB with --dir DIR");
+absl::Status CannotWrite(const fs::path& path, const std::string& why,
+                         int error) {
+  const std::string cause = absl::StrCat(path.string(), ": ", why);
+  return DiskErrorOr(
+      error, cause,
+      MakeError(ErrorId::kStoreUnwritable, cause,
+                "name a folder with room for 100 MB with --dir DIR"));
 }
 
 absl::Status Write(const fs::path& path, std::string_view text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << text;
   file.close();
-  return file ? absl::OkStatus() : CannotWrite(path, "could not be written");
+  return file ? absl::OkStatus()
+              : CannotWrite(path, "could not be written", errno);
 }
 
 // A link costs nothing, but needs the same file system and, on most systems,
@@ -58,7 +64,8 @@ absl::Status LinkOrCopy(const fs::path& from, const fs::path& to) {
   fs::create_hard_link(fs::canonical(from, error), to, error);
   if (!error) return absl::OkStatus();
   fs::copy_file(from, to, error);
-  return error ? CannotWrite(to, error.message()) : absl::OkStatus();
+  return error ? CannotWrite(to, error.message(), error.value())
+               : absl::OkStatus();
 }
 
 std::string SumOf(std::string_view text) {
@@ -110,7 +117,7 @@ absl::Status MakeDemoRegistry(const std::string& folder,
   std::error_code error;
   for (const char* const below : {kModel, "reviews"}) {
     fs::create_directories(root / below, error);
-    if (error) return CannotWrite(root / below, error.message());
+    if (error) return CannotWrite(root / below, error.message(), error.value());
   }
   for (const char* const file : kModelFiles) {
     RETURN_IF_ERROR(LinkOrCopy(fs::path(model) / file, root / kModel / file));

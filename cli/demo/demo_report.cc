@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/demo/demo_report.h"
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
+#include "base/disk_error.h"
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
@@ -101,8 +104,13 @@ absl::Status WriteNext(const v1::FreezePlan& plan, const std::string& folder) {
   stream << NextStudyFile(kDemoRecipe, kNextStudy, plan);
   stream.close();
   if (stream) return absl::OkStatus();
-  return MakeError(ErrorId::kStoreUnwritable, file + " cannot be written",
-                   "name a folder you may write to with --dir DIR");
+  const int error = errno;
+  const std::string cause =
+      absl::StrCat(file, " cannot be written: ", std::strerror(error));
+  return DiskErrorOr(
+      error, cause,
+      MakeError(ErrorId::kStoreUnwritable, cause,
+                "name a folder you may write to with --dir DIR"));
 }
 
 }  // namespace frostline::cli

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
+#include "base/disk_error.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/plain/file.h"
@@ -100,8 +101,10 @@ absl::StatusOr<bool> WriteStudy(const std::string& path,
   }
   const Expected<Done> written = WriteFileAtomically(path, text);
   if (written.ok()) return true;
-  return MakeError(ErrorId::kStoreUnwritable, written.fault().cause,
-                   written.fault().fix);
+  const Fault& fault = written.fault();
+  return DiskErrorOr(
+      fault.system_error, fault.cause,
+      MakeError(ErrorId::kStoreUnwritable, fault.cause, fault.fix));
 }
 
 // The study file and the registry's entries, or neither.

@@ -2,11 +2,13 @@
 #include "cli/term/output_file.h"
 
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/disk_error.h"
 #include "base/error.h"
 
 namespace frostline::cli {
@@ -25,15 +27,22 @@ constexpr std::array kEndings = {
     Ending{".csv", "csv"}, Ending{".json", "json"}, Ending{".jsonl", "jsonl"},
     Ending{".svg", "svg"}, Ending{".yaml", "yaml"}, Ending{".yml", "yaml"}};
 
-absl::Status UnwritableFile(const std::string& path, const std::string& why) {
-  return MakeError(
-      ErrorId::kRequestInvalid, absl::StrCat(path, " cannot be written: ", why),
-      "name a file in a folder that is there and may be written", "--output");
+absl::Status UnwritableFile(const std::string& path, const std::string& why,
+                        int error) {
+  const std::string cause = absl::StrCat(path, " cannot be written: ", why);
+  return DiskErrorOr(
+      error, cause,
+      MakeError(ErrorId::kRequestInvalid, cause,
+                "name a file in a folder that is there and may be written",
+                "--output"));
+}
+
+absl::Status UnwritableFile(const std::string& path, const Fault& fault) {
+  return UnwritableFile(path, fault.cause, fault.system_error);
 }
 
 absl::Status StatusOf(const std::string& path, const Expected<Done>& done) {
-  return done.ok() ? absl::OkStatus()
-                   : UnwritableFile(path, done.fault().cause);
+  return done.ok() ? absl::OkStatus() : UnwritableFile(path, done.fault());
 }
 
 }  // namespace
@@ -84,11 +93,11 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Open(
   std::unique_ptr<OutputFile> output(new OutputFile(path));
   if (IsStream(path)) {
     output->stream_.open(path, std::ios::binary);
-    if (!output->stream_) return UnwritableFile(path, "it takes nothing");
+    if (!output->stream_) return UnwritableFile(path, "it takes nothing", errno);
     return output;
   }
   Expected<AtomicFile> made = AtomicFile::Create(WithoutLinks(path));
-  if (!made.ok()) return UnwritableFile(path, made.fault().cause);
+  if (!made.ok()) return UnwritableFile(path, made.fault());
   output->file_.emplace(std::move(made).value());
   return output;
 }
@@ -98,7 +107,8 @@ absl::Status OutputFile::Append(const std::string& piece) {
     return StatusOf(path_, file_->Append(piece.data(), piece.size()));
   }
   stream_ << piece << std::flush;
-  return stream_ ? absl::OkStatus() : UnwritableFile(path_, "it takes no more");
+  return stream_ ? absl::OkStatus()
+                 : UnwritableFile(path_, "it takes no more", errno);
 }
 
 absl::Status OutputFile::Commit() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/term/text_file.h"
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +9,7 @@
 #include <istream>
 
 #include "absl/strings/str_cat.h"
+#include "base/disk_error.h"
 #include "base/error.h"
 
 namespace frostline::cli {
@@ -44,12 +46,17 @@ absl::StatusOr<std::string> ReadTextFile(const std::string& path,
 }
 
 absl::Status WriteTextFile(const std::string& path, const std::string& text) {
+  errno = 0;
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << text << std::flush;
   if (file) return absl::OkStatus();
-  return MakeError(ErrorId::kRequestInvalid,
-                   absl::StrCat(path, " cannot be written"),
-                   "name a file in a folder that is there and may be written");
+  const int error = errno;
+  const std::string cause =
+      absl::StrCat(path, " cannot be written: ", std::strerror(error));
+  return DiskErrorOr(
+      error, cause,
+      MakeError(ErrorId::kRequestInvalid, cause,
+                "name a file in a folder that is there and may be written"));
 }
 
 std::string LastLines(const std::string& path, int lines) {

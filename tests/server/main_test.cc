@@ -178,6 +178,30 @@ TEST(CoordinatorMainTest, ALimitOnFileSizesIsAFullDiskAndNoDeath) {
   EXPECT_GT(refused, 2);
 }
 
+// The disk of the ready file need not be that of the data.
+TEST(CoordinatorMainTest, AReadyFileOnAFullDiskIsTheDisksError) {
+  TempFolder folder;
+  const std::string ready = folder.File("ready");
+  Process coordinator = [&] {
+    const FileLimit limit(1);
+    return Process(
+        {"--ephemeral", "--listen", "127.0.0.1:0", "--ready-file", ready});
+  }();
+  const std::string errors = coordinator.ReadErrors();
+  ExpectOneLine(errors, "error[FL-3004]: the disk is full: --ready-file ");
+  EXPECT_THAT(errors, HasSubstr("File too large"));
+  EXPECT_EQ(coordinator.Wait(), kExitFailure);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(CoordinatorMainTest, AReadyFileInNoFolderIsAMistakeOfTheCommand) {
+  TempFolder folder;
+  Process coordinator({"--ephemeral", "--listen", "127.0.0.1:0", "--ready-file",
+                       folder.File("nowhere/ready")});
+  ExpectOneLine(coordinator.ReadErrors(), "error[FL-1016]: ");
+  EXPECT_EQ(coordinator.Wait(), kExitUsage);
+}
+
 TEST(CoordinatorMainTest, EndsWhenItsDatabaseIsRemoved) {
   TempFolder folder;
   Process coordinator(

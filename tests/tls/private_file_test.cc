@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tls/private_file.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <csignal>
+#include <filesystem>
 #include <fstream>
 
 #include "gmock/gmock.h"
@@ -60,6 +63,20 @@ TEST_F(PrivateFileTest, IsWrittenForItsOwnerAlone) {
   EXPECT_THAT(
       WritePrivateFile(folder_.File("none/key"), SecretString("x"), "f"),
       FailsAt(ErrorId::kTlsFile, "f"));
+}
+
+TEST_F(PrivateFileTest, AFullDiskIsTheDisksErrorAndLeavesNothing) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit full = before;
+  full.rlim_cur = 2;
+  setrlimit(RLIMIT_FSIZE, &full);
+  const absl::Status written =
+      WritePrivateFile(path_, SecretString("secret"), "--folder");
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_THAT(written, FailsWith(ErrorId::kStoreFull));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/disk_error.h"
 #include "base/error.h"
 #include "base/plain/file.h"
 #include "base/status_macros.h"
@@ -105,8 +106,10 @@ absl::Status AppendEntry(const std::string& folder, const char* file,
   }
   const Expected<Done> written = WriteFileAtomically(path, text);
   if (written.ok()) return absl::OkStatus();
-  return MakeError(ErrorId::kStoreUnwritable, written.fault().cause,
-                   written.fault().fix);
+  const Fault& fault = written.fault();
+  return DiskErrorOr(
+      fault.system_error, fault.cause,
+      MakeError(ErrorId::kStoreUnwritable, fault.cause, fault.fix));
 }
 
 }  // namespace frostline::registry

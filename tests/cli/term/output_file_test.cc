@@ -65,6 +65,11 @@ TEST(OutputFile, WritesIntoWhatIsNoFile) {
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
+TEST(OutputFile, AFullDiskIsTheDisksError) {
+  ASSERT_OK_AND_ASSIGN(const auto file, OutputFile::Open("/dev/full"));
+  EXPECT_THAT(file->Append("text"), FailsWith(ErrorId::kStoreFull));
+}
+
 TEST(OutputFile, ANameTellsTheFormat) {
   EXPECT_EQ(FormatOfEnding("a/b.svg"), "svg");
   EXPECT_EQ(FormatOfEnding("B.CSV"), "csv");

@@ -23,6 +23,18 @@ TEST(TextFile, ReadsOneByteMoreThanAllowedAndNoMore) {
   EXPECT_EQ(endless.size(), 5u);
 }
 
+TEST(TextFile, AFullDiskIsTheDisksErrorAndAFolderTheCallers) {
+  const TempFolder folder;
+  const absl::Status full = WriteTextFile("/dev/full", "text");
+  EXPECT_THAT(full, FailsWith(ErrorId::kStoreFull));
+  EXPECT_NE(full.message().find("No space left"), std::string::npos) << full;
+  for (const std::string& path :
+       {folder.path().string(), folder.File("none/a")}) {
+    EXPECT_THAT(WriteTextFile(path, "text"),
+                FailsWith(ErrorId::kRequestInvalid));
+  }
+}
+
 TEST(TextFile, GivesTheLastLines) {
   const TempFolder folder;
   std::ofstream(folder.File("log")) << "a\nb\nc\n";
