@@ -23,6 +23,7 @@
 #include "server/verbs/enqueue.h"
 #include "server/verbs/study_verbs.h"
 #include "server/wire/convert.h"
+#include "server/wire/new_study.h"
 #include "server/wire/test_objective.h"
 #include "server/wire/training_bounds.h"
 #include "server/wire/training_seed.h"
@@ -169,6 +170,7 @@ absl::StatusOr<StudyVerbs::Prepared> StudyVerbs::Prepare(
     return CheckStudy(made.spec, request.settings(), ledger_.default_lease());
   };
   ASSIGN_OR_RETURN(CheckedStudy checked, check());
+  RETURN_IF_ERROR(CheckNewStudy(made.spec));
   // What is chosen here is written into the spec, and judged with it.
   if (WritePick(checked, made.spec)) {
     ASSIGN_OR_RETURN(checked, check());

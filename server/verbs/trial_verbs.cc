@@ -169,7 +169,7 @@ absl::StatusOr<v1::Trial> TrialVerbs::UpdateTrial(
     }
   }
   if (request.update_mask().paths().empty() ||
-      kept.ByteSizeLong() > 64 * 1024) {
+      kept.ByteSizeLong() > kMaxTrialLabelBytes) {
     return MakeError(ErrorId::kRequestInvalid,
                      "the mask is empty, or labels and note are over 64 KiB",
                      "name labels or note, and keep them small", "update_mask");

@@ -40,7 +40,7 @@ absl::Status CheckConstraints(const v1::StudySpec& spec) {
     const v1::MetricConstraint& constraint = spec.constraints(i);
     const std::string field = absl::StrCat("constraints[", i, "]");
     const std::string& metric = constraint.metric();
-    if (metric.empty() || metric.size() > kMaxLabelBytes) {
+    if (metric.empty() || metric.size() > kMaxMetricNameBytes) {
       return MakeError(ErrorId::kRequestInvalid,
                        metric.empty() ? "a constraint names no metric"
                                       : "a constraint's metric has a name of "

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/status_macros.h"
 #include "server/wire/example_outcomes.h"
 #include "server/wire/field_checks.h"
@@ -14,7 +15,6 @@
 namespace frostline::server {
 namespace {
 
-constexpr std::size_t kMaxMetricName = 256;
 constexpr const char* kPhases[] = {"",         "loading",    "filling",
                                    "training", "evaluating", "saving"};
 // Beyond any training, and what every tool can show.
@@ -34,7 +34,7 @@ absl::Status CheckMetrics(const MetricMap& metrics, std::int64_t max,
       return BadField(field, "has a metric without a name",
                       "name every metric");
     }
-    RETURN_IF_ERROR(CheckBytes(name, kMaxMetricName, field));
+    RETURN_IF_ERROR(CheckBytes(name, kMaxMetricNameBytes, field));
   }
   return absl::OkStatus();
 }
@@ -71,8 +71,7 @@ absl::Status CheckOutcome(const v1::Outcome& outcome) {
     return BadField("outcome.failure", "is no failure class",
                     "say who is to blame: the trial, memory or infrastructure");
   }
-  RETURN_IF_ERROR(
-      CheckMetrics(outcome.metrics(), kMaxFinalMetrics, "outcome.metrics"));
+  RETURN_IF_ERROR(CheckFinalMetrics(outcome.metrics(), "outcome.metrics"));
   RETURN_IF_ERROR(CheckCause(outcome.cause(), "outcome.cause"));
   RETURN_IF_ERROR(CheckLogTail(outcome.log_tail(), "outcome.log_tail"));
   return CheckExamples(outcome);
@@ -89,6 +88,20 @@ absl::Status CheckLabels(const Labels& labels, const std::string& field) {
     RETURN_IF_ERROR(CheckBytes(value, kMaxLabelBytes, field));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckFinalMetrics(const MetricMap& metrics,
+                               const std::string& field) {
+  return CheckMetrics(metrics, kMaxFinalMetrics, field);
+}
+
+absl::Status CheckTrialLabels(const Labels& labels, const std::string& field) {
+  std::size_t bytes = 0;
+  for (const auto& [key, value] : labels) bytes += key.size() + value.size();
+  if (bytes <= kMaxTrialLabelBytes) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kFieldTooLarge, absl::StrCat(field, " have ", bytes, " bytes"),
+      absl::StrCat("keep them within ", kMaxTrialLabelBytes), field);
 }
 
 absl::Status CheckLogTail(const std::string& tail, const std::string& field) {

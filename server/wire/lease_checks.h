@@ -20,7 +20,12 @@ using Labels = google::protobuf::Map<std::string, std::string>;
 absl::Status CheckLease(const v1::LeaseRef& lease, const std::string& field);
 absl::Status CheckMeasurements(const Measurements& measurements);
 absl::Status CheckOutcome(const v1::Outcome& outcome);
+absl::Status CheckFinalMetrics(
+    const google::protobuf::Map<std::string, double>& metrics,
+    const std::string& field);
 absl::Status CheckLabels(const Labels& labels, const std::string& field);
+// Of a trial; they are told to its trainer.
+absl::Status CheckTrialLabels(const Labels& labels, const std::string& field);
 
 absl::Status CheckLogTail(const std::string& tail, const std::string& field);
 absl::Status CheckLogPlace(const v1::LogPlace& place, const std::string& field);

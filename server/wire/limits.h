@@ -25,6 +25,7 @@ inline constexpr std::int64_t kMaxCurveSteps = 100'000;  // of an attempt
 inline constexpr int kMaxNotify = 16;                    // of a study
 inline constexpr int kMaxStepMetrics = 64;
 inline constexpr int kMaxFinalMetrics = 256;
+inline constexpr std::size_t kMaxMetricNameBytes = 256;
 
 inline constexpr int kMaxReportPairs = 1'000;
 inline constexpr int kMaxAskedTrials = 64;  // that would tell most
@@ -39,6 +40,7 @@ inline constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 20;
 inline constexpr std::int64_t kMaxSlots = 1'024;  // of a worker
 inline constexpr std::size_t kMaxLabels = 64;
 inline constexpr std::size_t kMaxLabelBytes = 256;  // each key, each value
+inline constexpr std::size_t kMaxTrialLabelBytes = 64 * 1024;  // with its note
 inline constexpr int kMaxPriority = kMostPriority;
 inline constexpr std::size_t kMaxReasonBytes = 4 * 1024;
 inline constexpr std::size_t kMaxLogTailBytes = 64 * 1024;

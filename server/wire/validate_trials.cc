@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
+#include <string>
 
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "server/wire/field_checks.h"
+#include "server/wire/lease_checks.h"
 #include "server/wire/limits.h"
 #include "server/wire/validate.h"
 
@@ -41,13 +44,26 @@ absl::Status Validate(const v1::EnqueueTrialsRequest& request) {
   RETURN_IF_ERROR(CheckStudyName(request.name(), "name"));
   RETURN_IF_ERROR(
       CheckCount(request.trials_size(), kMaxTrialsAtOnce, "trials"));
+  for (int i = 0; i < request.trials_size(); ++i) {
+    RETURN_IF_ERROR(CheckTrialLabels(request.trials(i).labels(),
+                                     absl::StrCat("trials[", i, "].labels")));
+  }
   return CheckPriority(request.priority());
 }
 
 absl::Status Validate(const v1::ImportTrialsRequest& request) {
   RETURN_IF_ERROR(CheckRequestId(request.request_id()));
   RETURN_IF_ERROR(CheckStudyName(request.name(), "name"));
-  return CheckCount(request.trials_size(), kMaxTrialsAtOnce, "trials");
+  RETURN_IF_ERROR(
+      CheckCount(request.trials_size(), kMaxTrialsAtOnce, "trials"));
+  for (int i = 0; i < request.trials_size(); ++i) {
+    const std::string field = absl::StrCat("trials[", i, "]");
+    RETURN_IF_ERROR(
+        CheckTrialLabels(request.trials(i).labels(), field + ".labels"));
+    RETURN_IF_ERROR(
+        CheckFinalMetrics(request.trials(i).metrics(), field + ".metrics"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Validate(const v1::UpdateTrialRequest& request) {

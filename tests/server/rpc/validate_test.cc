@@ -238,6 +238,37 @@ v1::HeartbeatRequest Heartbeat() {
   return request;
 }
 
+// Labels are told to a trainer in a line of 1 MiB; an imported metric has a
+// name that a worker could have sent.
+TEST(ValidateTest, BoundsWhatAnEnqueuedOrImportedTrialCarries) {
+  v1::EnqueueTrialsRequest enqueue;
+  v1::ImportTrialsRequest import;
+  enqueue.set_request_id(RandomHexId());
+  enqueue.set_name("studies/imdb");
+  import.set_request_id(RandomHexId());
+  import.set_name("studies/imdb");
+  enqueue.add_trials();
+  import.add_trials();
+  const std::string most(64 * 1024 - 1, 'x');
+  (*enqueue.add_trials()->mutable_labels())["k"] = most;
+  v1::ImportedTrial& imported = *import.add_trials();
+  (*imported.mutable_labels())["k"] = most;
+  (*imported.mutable_metrics())[std::string(256, 'm')] = 0.5;
+  EXPECT_OK(Validate(enqueue));
+  EXPECT_OK(Validate(import));
+
+  (*enqueue.mutable_trials(1)->mutable_labels())["l"] = "";
+  EXPECT_THAT(Validate(enqueue),
+              FailsAt(ErrorId::kFieldTooLarge, "trials[1].labels"));
+  (*imported.mutable_labels())["l"] = "";
+  EXPECT_THAT(Validate(import),
+              FailsAt(ErrorId::kFieldTooLarge, "trials[1].labels"));
+  imported.clear_labels();
+  (*imported.mutable_metrics())[std::string(257, 'm')] = 0.5;
+  EXPECT_THAT(Validate(import),
+              FailsAt(ErrorId::kFieldTooLarge, "trials[1].metrics"));
+}
+
 TEST(ValidateTest, TakesALoadOfFiniteNumbersOfFewGpus) {
   EXPECT_OK(Validate(Heartbeat()));
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
