@@ -3,8 +3,9 @@
 """api_reference.py [--check]
 
 Writes docs/reference/api.md from the comments of proto/frostline/v1: every
-service, method, message, field and value. With --check it writes nothing, and
-exits with 1 when the page is not what it would write.
+service, method, message, field and value; and from server/verbs/roles.txt, which
+a test holds against the coordinator's table of verbs. With --check it writes
+nothing, and exits with 1 when the page is not what it would write.
 """
 import pathlib
 import re
@@ -14,6 +15,10 @@ from descriptor_set import comments_of, decode, descriptor_set, one, text
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "api.md"
+ROLES = ROOT / "server" / "verbs" / "roles.txt"
+# Who is no role of the contract.
+WORDS = {"invitation": "whoever shows an invitation",
+         "certified-worker": "WORKER with a certificate"}
 PACKAGE = ".frostline.v1."
 NOT_SERVED = 51700  # in served.proto, of fields and of methods
 SCALARS = {1: "double", 2: "float", 3: "int64", 4: "uint64", 5: "int32",
@@ -72,8 +77,8 @@ HEAD = """# The API, field by field
 What every call promises is in [contract.md](contract.md), how to call from Python, Go and C++ in
 [how-to/grpc-client.md](../how-to/grpc-client.md), each error in [errors.md](errors.md).
 
-A method that *changes something* carries a `request_id`, or names the attempt that it is about. *Role* is the least that may call it,
-as [Role](#role) settles it; who has which is in [security.md](../explanation/security.md). *Errors* are those that
+A method that *changes something* carries a `request_id`, or names the attempt that it is about. *Roles* are those that may call it
+([Role](#role)); what each sees and changes of it is in [security.md](../explanation/security.md). *Errors* are those that
 are known of a method and of its request's fields; besides these any call may get REQUEST_INVALID, NAME_INVALID, FIELD_TOO_LARGE,
 METHOD_NOT_BUILT, DEADLINE_PASSED, OVERLOADED or COORDINATOR_DRAINING, one that is denied FL-4009 to FL-4013, and one that changes something those of the store (FL-3xxx).
 """
@@ -88,7 +93,8 @@ def link(name):
 
 
 class Api:
-    def __init__(self, contract, catalogue):
+    def __init__(self, contract, catalogue, roles):
+        self.roles = roles
         files = {}
         for raw in decode(contract)[1]:
             file = decode(raw)
@@ -104,19 +110,6 @@ class Api:
                     message, (4, i), said)
 
     # --- services ---
-
-    def role(self, service, method, changes):
-        if method == "WhoAmI":
-            return "any"
-        if method == "ListWorkers" or service == "ImportanceService":
-            return "VIEWER"
-        if method == "ReadPredictions":  # texts
-            return "RESEARCHER"
-        if service == "StudyService":
-            return "RESEARCHER" if changes else "VIEWER"
-        if service == "WorkerService" and method != "DrainWorker":
-            return "WORKER"
-        return "ADMIN"
 
     def known_errors(self, method, comment, request, fields):
         message, path, said = self.requests[request]
@@ -146,9 +139,10 @@ class Api:
         yield f"{link(request)} → {stream}{link(text(method, 3))}"
         if comment:
             yield comment
-        facts = ["Changes something." if changes else "Reads only.",
-                 f"Role: {self.role(service, name, changes)}."]
+        facts = ["Changes something." if changes else "Reads only."]
         later = text(decode(one(method, 4, b"")), NOT_SERVED)
+        if not later:
+            facts.append(f"Roles: {self.roles[f'{service}.{name}']}.")
         known = self.known_errors(name, comment, request, fields)
         if known and not later:
             facts.append("Errors: " + ", ".join(
@@ -249,11 +243,22 @@ def error_anchors():
             for number, reason, code in found}
 
 
+def roles_of_methods():
+    """{"AdminService.GetInfo": "VIEWER, RESEARCHER, ADMIN"}."""
+    roles = {}
+    for line in ROLES.read_text().splitlines():
+        method, *who = line.split()
+        if method != "#":
+            roles[method] = ", ".join(
+                WORDS.get(one, one.upper()) for one in who)
+    return roles
+
+
 def main(arguments):
     if arguments not in ([], ["--check"]):
         print(__doc__, file=sys.stderr)
         return 2
-    page = Api(descriptor_set(), error_anchors()).page()
+    page = Api(descriptor_set(), error_anchors(), roles_of_methods()).page()
     if not arguments:
         PAGE.write_text(page)
         return 0

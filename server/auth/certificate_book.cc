@@ -17,6 +17,11 @@ using storage::CertificateRow;
 
 constexpr char kAllOf[] = "subject:";
 
+bool CertifiesNow(const CertificateRow& row, const std::string& subject,
+                  WallMicros now) {
+  return row.subject == subject && row.revoked == 0 && now < row.expires;
+}
+
 absl::Status Revoked(const CallerIdentity& owner) {
   return MakeError(
       ErrorId::kCertificateRevoked,
@@ -75,7 +80,14 @@ absl::StatusOr<CallerIdentity> CertificateBook::Admit(CallerIdentity owner,
 bool CertificateBook::HasSubject(const std::string& subject,
                                  WallMicros now) const {
   return rows_.Any([&](const CertificateRow& row) {
-    return row.subject == subject && row.revoked == 0 && now < row.expires;
+    return CertifiesNow(row, subject, now);
+  });
+}
+
+bool CertificateBook::GetsSubject(const std::string& subject,
+                                  WallMicros now) const {
+  return rows_.AnyPending([&](const CertificateRow& row) {
+    return CertifiesNow(row, subject, now);
   });
 }
 

@@ -31,6 +31,9 @@ class CertificateBook {
   absl::StatusOr<CallerIdentity> Admit(CallerIdentity owner, WallMicros now);
   // Says whether a certificate that holds names this subject.
   bool HasSubject(const std::string& subject, WallMicros now) const;
+  // The same of what this group puts.
+  bool GetsSubject(const std::string& subject,
+                   WallMicros now) const FROSTLINE_ON_LOOP;
 
  private:
   CredentialRows<storage::CertificateRow> rows_;

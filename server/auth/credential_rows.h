@@ -89,6 +89,12 @@ class CredentialRows {
     return std::any_of(entries_.begin(), entries_.end(),
                        [&](const auto& one) { return holds(one.second.row); });
   }
+  // The same of what this group has put.
+  template <typename Holds>
+  bool AnyPending(Holds holds) const FROSTLINE_ON_LOOP {
+    return std::any_of(pending_.begin(), pending_.end(),
+                       [&](const auto& one) { return holds(one.second); });
+  }
   // They rise by id, with their last use.
   std::vector<Row> List() const {
     std::vector<Row> rows;

@@ -39,6 +39,9 @@ struct Credentials {
     return tokens.HasSubject(subject, now) ||
            certificates.HasSubject(subject, now);
   }
+  // Answers WORKER_NAME_TAKEN at `field` where "workers/gpu03" is.
+  absl::Status CheckFree(const std::string& worker, WallMicros now,
+                         const std::string& field) const FROSTLINE_ON_LOOP;
 };
 
 }  // namespace frostline::server

@@ -47,14 +47,15 @@ absl::StatusOr<CallerIdentity> Gate::OwnerOf(const std::string& pem) const {
       "spiffe://DOMAIN/frostline/ROLE/NAME");
 }
 
-absl::StatusOr<CallerIdentity> Gate::Identify(const Shown& shown) const {
+absl::StatusOr<CallerIdentity> Gate::Identify(const Shown& shown,
+                                              CallerRole row) const {
   if (!shown.authorization.empty()) {
     const std::string& text = shown.authorization.Reveal();
     if (!absl::StartsWithIgnoreCase(text, kBearer)) {
       return Missing("the call's authorization is no Bearer token");
     }
     return credentials_.tokens.Identify(
-        SecretString(text.substr(sizeof(kBearer) - 1)), clock_.Wall());
+        SecretString(text.substr(sizeof(kBearer) - 1)), clock_.Wall(), row);
   }
   if (!shown.certificate_pem.empty()) return OwnerOf(shown.certificate_pem);
   if (shown.is_local && !require_tokens_) return LocalAdmin();
@@ -87,7 +88,18 @@ absl::Status CheckHolds(const CallerIdentity& caller) {
 
 absl::Status CheckRole(const CallerIdentity& caller, CallerRole row,
                        const std::string& method) {
-  if (Allows(caller.role, row)) return absl::OkStatus();
+  if (Allows(caller, row)) return absl::OkStatus();
+  if (row == CallerRole::kInvited) {
+    return MakeError(ErrorId::kRoleDenied,
+                     "joining is for whoever shows an invitation",
+                     "have an admin make one with `frostline worker invite`");
+  }
+  if (row == CallerRole::kCertified) {
+    return MakeError(
+        ErrorId::kRoleDenied, "only a worker's certificate is renewed",
+        "call over TLS with the certificate that is to be renewed, "
+        "and without a token");
+  }
   return MakeError(
       ErrorId::kRoleDenied,
       absl::StrCat(caller.subject, " has the role ", NameOfRole(caller.role),

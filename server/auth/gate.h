@@ -44,8 +44,10 @@ class Gate {
 
   // A token goes before a certificate, and either before being local. It
   // answers CREDENTIALS_MISSING, TOKEN_INVALID, TOKEN_EXPIRED,
-  // CERTIFICATE_REVOKED or CERTIFICATE_EXPIRED.
-  absl::StatusOr<CallerIdentity> Identify(const Shown& shown) const;
+  // CERTIFICATE_REVOKED or CERTIFICATE_EXPIRED. A spent invitation is nobody's,
+  // but where `row` is for the invited: a node may have lost the answer.
+  absl::StatusOr<CallerIdentity> Identify(
+      const Shown& shown, CallerRole row = CallerRole::kAnyone) const;
   // Answers CALLER_TOO_FAST when its share is used up. Callers without
   // credentials, who are on this machine, have no bound.
   absl::Status TakeCall(const CallerIdentity& caller) const;

@@ -21,15 +21,22 @@ constexpr std::array<RoleRow, 4> kRoles = {
 
 }  // namespace
 
-bool Allows(CallerRole caller, CallerRole row) {
-  if (caller == CallerRole::kAnyone) return false;  // nobody has this role
-  if (row == CallerRole::kAnyone || row == caller) return true;
-  if (caller == CallerRole::kAdmin) return true;
-  return caller == CallerRole::kResearcher && row == CallerRole::kViewer;
+bool Allows(const CallerIdentity& caller, CallerRole row) {
+  const CallerRole role = caller.role;
+  if (role == CallerRole::kAnyone) return false;  // nobody has this role
+  if (row == CallerRole::kAnyone || row == role) return true;
+  if (row == CallerRole::kInvited) return false;
+  if (row == CallerRole::kCertified) {
+    return role == CallerRole::kWorker &&
+           caller.proof == CallerProof::kCertificate;
+  }
+  if (role == CallerRole::kAdmin) return true;
+  return role == CallerRole::kResearcher && row == CallerRole::kViewer;
 }
 
 const char* NameOfRole(CallerRole role) {
   if (role == CallerRole::kInvited) return "invited";
+  if (role == CallerRole::kCertified) return "certified";
   for (const RoleRow& row : kRoles) {
     if (row.role == role) return row.name;
   }

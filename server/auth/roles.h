@@ -2,15 +2,16 @@
 //
 // File: roles.h
 //
-//   caller \ row   anyone  viewer  worker  researcher  invited  admin
-//   invited          x                                    x
+//   caller \ row   anyone  viewer  worker  certified  researcher  invited admin
+//   invited          x                                               x
 //   viewer           x       x
-//   worker           x               x
-//   researcher       x       x               x
-//   admin            x       x       x       x           x       x
+//   worker           x               x       if it is
+//   researcher       x       x                          x
+//   admin            x       x       x                  x                    x
 //
-// A row that names no role has that of admins, so a new verb is denied to
-// everybody else until somebody says otherwise.
+// A worker is certified where a certificate is what it shows. A row that names
+// no role has that of admins, so a new verb is denied to everybody else until
+// somebody says otherwise.
 #ifndef FROSTLINE_SERVER_AUTH_ROLES_H_
 #define FROSTLINE_SERVER_AUTH_ROLES_H_
 
@@ -22,9 +23,9 @@
 
 namespace frostline::server {
 
-bool Allows(CallerRole caller, CallerRole row);
+bool Allows(const CallerIdentity& caller, CallerRole row);
 
-// "admin"; of a row also "anyone".
+// "admin"; of a row also "anyone" and "certified".
 const char* NameOfRole(CallerRole role);
 // Answers nothing for any other word, "anyone" too.
 std::optional<CallerRole> RoleNamed(const std::string& name);

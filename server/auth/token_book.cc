@@ -28,6 +28,11 @@ bool Holds(const TokenRow& row, WallMicros now) {
   return row.revoked == 0 && (row.expires == 0 || now < row.expires);
 }
 
+bool StandsFor(const TokenRow& row, const std::string& subject,
+               WallMicros now) {
+  return row.single_use == 0 && row.subject == subject && Holds(row, now);
+}
+
 bool IsSecretOf(const TokenRow& row, const std::string& hash, WallMicros now) {
   const SecretString shown(hash);
   if (shown == SecretString(row.secret_sha256)) return true;
@@ -83,21 +88,27 @@ absl::Status TokenBook::Load(const storage::TrialStore& store) {
 }
 
 absl::StatusOr<CallerIdentity> TokenBook::Identify(const SecretString& secret,
-                                                   WallMicros now) {
+                                                   WallMicros now,
+                                                   CallerRole row) {
   const std::string id = TokenIdIn(secret);
   const std::string hash = HashOfSecret(secret);
   ASSIGN_OR_RETURN(CallerIdentity owner,
-                   rows_.With(id, [&hash, now](const TokenRow* row) {
-                     return OwnerOf(row, hash, now);
+                   rows_.With(id, [&hash, now](const TokenRow* token) {
+                     return OwnerOf(token, hash, now);
                    }));
+  if (owner.is_spent && row != CallerRole::kInvited) return Unknown();
   if (owner.role != CallerRole::kInvited) owner.revoked = rows_.Use(id, now);
   return owner;
 }
 
 bool TokenBook::HasSubject(const std::string& subject, WallMicros now) const {
-  return rows_.Any([&](const TokenRow& row) {
-    return row.single_use == 0 && row.subject == subject && Holds(row, now);
-  });
+  return rows_.Any(
+      [&](const TokenRow& row) { return StandsFor(row, subject, now); });
+}
+
+bool TokenBook::GetsSubject(const std::string& subject, WallMicros now) const {
+  return rows_.AnyPending(
+      [&](const TokenRow& row) { return StandsFor(row, subject, now); });
 }
 
 }  // namespace frostline::server

@@ -26,11 +26,15 @@ class TokenBook {
   const CredentialRows<storage::TokenRow>& rows() const { return rows_; }
 
   // Answers TOKEN_INVALID or TOKEN_EXPIRED. The use is noted, but for one of an
-  // invitation, which its Join notes.
+  // invitation, which its Join notes. One that was traded is known to a row for
+  // the invited alone.
   absl::StatusOr<CallerIdentity> Identify(const SecretString& secret,
-                                          WallMicros now);
+                                          WallMicros now, CallerRole row);
   // Says whether a token that holds stands for this subject.
   bool HasSubject(const std::string& subject, WallMicros now) const;
+  // The same of what this group puts.
+  bool GetsSubject(const std::string& subject,
+                   WallMicros now) const FROSTLINE_ON_LOOP;
 
  private:
   CredentialRows<storage::TokenRow> rows_;

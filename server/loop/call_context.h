@@ -32,6 +32,7 @@ enum class CallerRole {
   kInvited,     // trades a single-use token for a certificate
   kViewer,      // reads
   kWorker,      // takes trials and reports on them
+  kCertified,   // of a row: a worker that shows a certificate
   kResearcher,  // creates and changes studies and trials
   kAdmin,       // operates the coordinator and the fleet
 };

@@ -126,7 +126,7 @@ void NoteRefused(const Guarded& guarded, const UnaryVerb& verb,
                  const absl::Status& why) {
   if (guarded.audit == nullptr) return;
   if (!MayChange(*verb.request->GetDescriptor(), guarded.method)) return;
-  const auto known = guarded.gate.Identify(ShownBy(context));
+  const auto known = guarded.gate.Identify(ShownBy(context), verb.role);
   CallContext caller(known.ok() ? *known : CallerIdentity());
   caller.peer = context.peer();
   NoteRequest(*verb.request, guarded.method, &caller);
@@ -148,7 +148,7 @@ absl::StatusOr<MessagePtr> Admit(const VerbRow& verb,
 
 absl::StatusOr<CallerIdentity> Identify(const Guarded& guarded, CallerRole role,
                                         const Shown& shown) {
-  ASSIGN_OR_RETURN(CallerIdentity caller, guarded.gate.Identify(shown));
+  ASSIGN_OR_RETURN(CallerIdentity caller, guarded.gate.Identify(shown, role));
   RETURN_IF_ERROR(guarded.gate.TakeCall(caller));
   RETURN_IF_ERROR(CheckRole(caller, role, guarded.method));
   return caller;

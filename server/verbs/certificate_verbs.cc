@@ -10,7 +10,7 @@
 #include "base/ids.h"
 #include "base/status_macros.h"
 #include "proto/wire_time.h"
-#include "server/auth/roles.h"
+#include "server/auth/gate.h"
 #include "server/verbs/listed.h"
 #include "tls/certificate.h"
 
@@ -20,6 +20,8 @@ namespace {
 using storage::CertificateRow;
 using storage::TokenRow;
 
+constexpr char kJoin[] = "WorkerService.Join";
+constexpr char kRenew[] = "WorkerService.RenewCertificate";
 constexpr WallMicros kCertificateUseIsWritten = 60'000'000;
 constexpr Duration kCertificateUsesLooked = std::chrono::seconds(10);
 
@@ -55,10 +57,9 @@ CertificateVerbs::CertificateVerbs(Calls& calls, Credentials& credentials,
 
 void CertificateVerbs::AddTo(VerbTable& table) {
   using V = CertificateVerbs;
-  calls_.AddOnce(table, "WorkerService.Join", CallerRole::kInvited, this,
-                 &V::Join);
-  calls_.AddOnce(table, "WorkerService.RenewCertificate", CallerRole::kWorker,
-                 this, &V::RenewCertificate);
+  calls_.AddOnce(table, kJoin, CallerRole::kInvited, this, &V::Join);
+  calls_.AddOnce(table, kRenew, CallerRole::kCertified, this,
+                 &V::RenewCertificate);
   calls_.AddOnce(table, "AdminService.RevokeCertificates", CallerRole::kAdmin,
                  this, &V::RevokeCertificates);
   calls_.Add(table, "AdminService.ListCertificates", CallerRole::kAdmin, this,
@@ -76,18 +77,15 @@ absl::Status CertificateVerbs::Put(Batch& batch, const CertificateRow& row) {
 absl::StatusOr<TokenRow> CertificateVerbs::CheckInvitation(
     const CallerIdentity& caller, const std::string& worker_id) {
   if (issuer_ == nullptr) return CannotIssue();
+  RETURN_IF_ERROR(CheckRole(caller, CallerRole::kInvited, kJoin));
   const auto token = credentials_.tokens.rows().Find(caller.token_id);
-  if (caller.role != CallerRole::kInvited || !token.has_value()) {
-    return MakeError(ErrorId::kRoleDenied,
-                     "joining is for whoever shows an invitation",
-                     "have an admin make one with `frostline worker invite`");
-  }
   const std::string name = WorkerNameOf(worker_id);
-  if (caller.is_spent || token->revoked != 0) {
-    return MakeError(ErrorId::kTokenUsed,
-                     absl::StrCat("invitation ", token->id, " was used before"),
-                     "`frostline cert list` shows by whom; have an admin make "
-                     "another with `frostline worker invite`");
+  if (caller.is_spent || !token.has_value() || token->revoked != 0) {
+    return MakeError(
+        ErrorId::kTokenUsed,
+        absl::StrCat("invitation ", caller.token_id, " was used before"),
+        "`frostline cert list` shows by whom; have an admin make "
+        "another with `frostline worker invite`");
   }
   if (!token->subject.empty() && token->subject != name) {
     return MakeError(ErrorId::kWorkerDenied,
@@ -95,13 +93,8 @@ absl::StatusOr<TokenRow> CertificateVerbs::CheckInvitation(
                                   ", not for ", name),
                      "join with the --id of the invitation", "worker_id");
   }
-  if (!credentials_.HaveSubject(name, clock_.Wall())) return *token;
-  return MakeError(
-      ErrorId::kWorkerNameTaken, absl::StrCat(name, " has credentials already"),
-      absl::StrCat("join with another --id, or end them first: `frostline "
-                   "worker revoke ",
-                   worker_id, "`"),
-      "worker_id");
+  RETURN_IF_ERROR(credentials_.CheckFree(name, clock_.Wall(), "worker_id"));
+  return *token;
 }
 
 absl::StatusOr<v1::JoinReply> CertificateVerbs::Issue(
@@ -145,13 +138,7 @@ absl::StatusOr<v1::JoinReply> CertificateVerbs::RenewCertificate(
     Change& change, const v1::RenewCertificateRequest& request) {
   const CallerIdentity& caller = change.caller.identity;
   if (issuer_ == nullptr) return CannotIssue();
-  if (caller.proof != CallerProof::kCertificate ||
-      caller.role != CallerRole::kWorker) {
-    return MakeError(
-        ErrorId::kRoleDenied, "only a worker's certificate is renewed",
-        "call over TLS with the certificate that is to be renewed, "
-        "and without a token");
-  }
+  RETURN_IF_ERROR(CheckRole(caller, CallerRole::kCertified, kRenew));
   ASSIGN_OR_RETURN(const std::string id, ParseWorkerName(caller.subject));
   return Issue(change.batch, id, request.certificate_request());
 }

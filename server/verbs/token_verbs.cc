@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/verbs/token_verbs.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -24,6 +25,8 @@ constexpr WallMicros kUsualInvitation = 3'600 * kSecond;
 constexpr WallMicros kUsualOverlap = 86'400 * kSecond;
 constexpr WallMicros kTokenUseIsWritten = 60 * kSecond;
 constexpr Duration kTokenUsesLooked = std::chrono::seconds(10);
+constexpr Duration kSecretKept = std::chrono::minutes(10);
+constexpr std::size_t kMostSecretsKept = 1'000;
 
 WallMicros MicrosOf(const google::protobuf::Duration& duration,
                     WallMicros unless_given) {
@@ -66,12 +69,12 @@ std::string TokenLabelsOf(const v1::CreateTokenRequest& request) {
   return OrderedBytes(labelled);
 }
 
-bool IsSame(const TokenRow& row, const v1::CreateTokenRequest& request) {
-  return row.request_id == request.request_id() && row.revoked == 0 &&
-         row.last_used == 0 && row.role == request.role() &&
-         row.subject == request.subject() && row.note == request.note() &&
-         row.study_labels == TokenLabelsOf(request) &&
-         (row.single_use != 0) == request.single_use();
+// The request id is of one kind of request alone.
+std::string SecretMarkOf(const CallerIdentity& caller,
+                         const google::protobuf::Message& request) {
+  return absl::StrCat(request.GetTypeName(), "\n", caller.subject, "\n",
+                      caller.token_id, "\n", caller.certificate_sha256, "\n",
+                      OrderedBytes(request));
 }
 
 const char* NameOfProof(CallerProof proof) {
@@ -127,16 +130,29 @@ absl::StatusOr<v1::CreateTokenReply> TokenVerbs::CreateToken(
   if (request.single_use() && issuer_ == nullptr) {
     return CannotIssue("single_use");
   }
+  const CallerIdentity& caller = change.caller.identity;
+  const auto reply_with = [this, &request](const TokenRow& made,
+                                           const SecretString& shown) {
+    v1::CreateTokenReply reply;
+    *reply.mutable_token() = DescribeToken(made);
+    reply.set_secret(shown.Reveal());
+    if (request.single_use()) {
+      reply.set_join_address(issuer_->address());
+      reply.set_ca_sha256(issuer_->ca_sha256());
+    }
+    return reply;
+  };
   TokenRow row;
   row.id = TokenIdOf(request.request_id());
   const auto before = credentials_.tokens.rows().Find(row.id);
-  if (before.has_value() && !IsSame(*before, request)) {
-    return MakeError(ErrorId::kRequestIdReused,
-                     absl::StrCat("this request id made token ", row.id,
-                                  ", whose secret is shown once"),
-                     "draw a new request id, or give the token another secret "
-                     "with `frostline token rotate ID`",
-                     "request_id");
+  if (before.has_value()) {
+    ASSIGN_OR_RETURN(const SecretString secret,
+                     DrawnBefore(caller, request, *before));
+    return reply_with(*before, secret);
+  }
+  if (request.single_use() && !request.subject().empty()) {
+    RETURN_IF_ERROR(
+        credentials_.CheckFree(request.subject(), clock_.Wall(), "subject"));
   }
   const SecretString secret = NewTokenSecret(row.id);
   row.role = request.role();
@@ -144,21 +160,54 @@ absl::StatusOr<v1::CreateTokenReply> TokenVerbs::CreateToken(
   row.note = request.note();
   row.request_id = request.request_id();
   row.secret_sha256 = HashOfSecret(secret);
-  row.created = before.has_value() ? before->created : clock_.Wall();
+  row.created = clock_.Wall();
   row.study_labels = TokenLabelsOf(request);
   row.single_use = request.single_use() ? 1 : 0;
   row.expires = row.created + MicrosOf(request.lifetime(),
                                        request.single_use() ? kUsualInvitation
                                                             : kUsualLifetime);
   RETURN_IF_ERROR(Put(change.batch, row));
-  v1::CreateTokenReply reply;
-  *reply.mutable_token() = DescribeToken(row);
-  reply.set_secret(secret.Reveal());
-  if (request.single_use()) {
-    reply.set_join_address(issuer_->address());
-    reply.set_ca_sha256(issuer_->ca_sha256());
+  Remember(change, request, secret);
+  return reply_with(row, secret);
+}
+
+void TokenVerbs::Remember(Change& change,
+                          const google::protobuf::Message& request,
+                          const SecretString& secret) {
+  const SteadyTime now = clock_.Steady();
+  while (!drawn_.empty() &&
+         (drawn_.size() >= kMostSecretsKept || drawn_.front().until <= now)) {
+    drawn_.pop_front();
   }
-  return reply;
+  drawn_.push_back({SecretMarkOf(change.caller.identity, request), secret,
+                    now + kSecretKept});
+  change.batch.Then([this, &batch = change.batch,
+                     hash = HashOfSecret(secret)](const absl::Status& stored) {
+    batch.AssertOnLoop();
+    if (stored.ok()) return;
+    std::erase_if(drawn_, [&hash](const Drawn& one) {
+      return HashOfSecret(one.secret) == hash;
+    });
+  });
+}
+
+absl::StatusOr<SecretString> TokenVerbs::DrawnBefore(
+    const CallerIdentity& caller, const google::protobuf::Message& request,
+    const TokenRow& row) {
+  const std::string mark = SecretMarkOf(caller, request);
+  const SteadyTime now = clock_.Steady();
+  for (const Drawn& drawn : drawn_) {
+    if (row.revoked == 0 && drawn.until > now && drawn.request == mark &&
+        HashOfSecret(drawn.secret) == row.secret_sha256) {
+      return drawn.secret;
+    }
+  }
+  return MakeError(ErrorId::kRequestIdReused,
+                   absl::StrCat("this request id gave token ", row.id,
+                                " a secret, which is shown once"),
+                   "draw a new request id, or give the token another secret "
+                   "with `frostline token rotate ID`",
+                   "request_id");
 }
 
 absl::StatusOr<v1::RotateTokenReply> TokenVerbs::RotateToken(
@@ -171,18 +220,29 @@ absl::StatusOr<v1::RotateTokenReply> TokenVerbs::RotateToken(
                      "researcher --subject NAME`",
                      "id");
   }
-  const SecretString secret = NewTokenSecret(row.id);
-  // Repeated: the secret before the last stays the old one.
-  if (row.request_id != request.request_id()) {
-    row.old_secret_sha256 = row.secret_sha256;
-    row.old_secret_expires =
-        clock_.Wall() + (request.has_overlap() ? MicrosOf(request.overlap(), 0)
-                                               : kUsualOverlap);
+  const CallerIdentity& caller = change.caller.identity;
+  v1::RotateTokenReply reply;
+  const std::string mark = SecretMarkOf(caller, request);
+  const bool is_repeated =
+      row.request_id == request.request_id() ||
+      std::any_of(drawn_.begin(), drawn_.end(),
+                  [&mark](const Drawn& one) { return one.request == mark; });
+  if (is_repeated) {
+    ASSIGN_OR_RETURN(const SecretString before,
+                     DrawnBefore(caller, request, row));
+    *reply.mutable_token() = DescribeToken(row);
+    reply.set_secret(before.Reveal());
+    return reply;
   }
+  const SecretString secret = NewTokenSecret(row.id);
+  row.old_secret_sha256 = row.secret_sha256;
+  row.old_secret_expires =
+      clock_.Wall() +
+      (request.has_overlap() ? MicrosOf(request.overlap(), 0) : kUsualOverlap);
   row.request_id = request.request_id();
   row.secret_sha256 = HashOfSecret(secret);
   RETURN_IF_ERROR(Put(change.batch, row));
-  v1::RotateTokenReply reply;
+  Remember(change, request, secret);
   *reply.mutable_token() = DescribeToken(row);
   reply.set_secret(secret.Reveal());
   return reply;

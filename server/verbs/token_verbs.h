@@ -2,14 +2,16 @@
 //
 // File: token_verbs.h
 //
-// A secret is in one reply and nowhere else, so replies are not remembered as
-// those of other verbs are: a repeated request draws another secret for the
-// same token, and the one before, which its caller has never seen, is void.
+// The store has no secret, so replies are not remembered as those of other
+// verbs are: for ten minutes memory has them. A request that is repeated later,
+// or after a restart, is refused: no request ever gets a second secret.
 #ifndef FROSTLINE_SERVER_VERBS_TOKEN_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_TOKEN_VERBS_H_
 
+#include <deque>
 #include <string>
 
+#include "base/secret.h"
 #include "frostline/v1/admin_service.pb.h"
 #include "server/auth/credentials.h"
 #include "server/auth/issuer.h"
@@ -40,6 +42,21 @@ class TokenVerbs {
   void WhoAmI(CallContext caller, v1::WhoAmIRequest request,
               Reply<v1::Identity> reply);
 
+  // A secret that was drawn, and for what.
+  struct Drawn {
+    std::string request;  // its bytes, and who asked
+    SecretString secret;
+    SteadyTime until;
+  };
+  // Unless the write of this group is undone.
+  void Remember(Change& change, const google::protobuf::Message& request,
+                const SecretString& secret) FROSTLINE_ON_LOOP;
+  // Answers the secret that this caller's same request was given, while it
+  // holds; else REQUEST_ID_REUSED.
+  absl::StatusOr<SecretString> DrawnBefore(
+      const CallerIdentity& caller, const google::protobuf::Message& request,
+      const storage::TokenRow& row) FROSTLINE_ON_LOOP;
+
   // Answers TOKEN_NOT_FOUND.
   absl::StatusOr<storage::TokenRow> Require(const std::string& id)
       FROSTLINE_ON_LOOP;
@@ -51,6 +68,7 @@ class TokenVerbs {
   const Issuer* const issuer_;
   const Clock& clock_;
   SteadyTime next_write_ ABSL_GUARDED_BY(kLoopThread){};
+  std::deque<Drawn> drawn_ ABSL_GUARDED_BY(kLoopThread);  // the newest last
 };
 
 }  // namespace frostline::server

@@ -47,6 +47,22 @@ class ApiReference(unittest.TestCase):
         self.assertIn("[HISTORY_GONE](errors.md#fl-",
                       method.split("### StudyService.")[0])
 
+    # server/verbs/roles.txt, which the table of verbs was written to.
+    def test_every_served_method_says_who_may_call_it(self):
+        said = dict(re.findall(r"^### (\w+\.\w+)\n(?:(?!###)[^\n]*\n)*?"
+                               r"[^\n]* Roles: (.*?)\.(?: |\n)", self.page,
+                               re.MULTILINE))
+        held = {line.split()[0] for line in
+                (ROOT / "server/verbs/roles.txt").read_text().splitlines()
+                if not line.startswith(("#", "ExternalScaler."))}
+        self.assertEqual(set(said), held)
+        self.assertEqual(said["AdminService.GetInfo"],
+                         "VIEWER, RESEARCHER, ADMIN")
+        self.assertEqual(said["WorkerService.Join"],
+                         "whoever shows an invitation")
+        self.assertEqual(said["WorkerService.RenewCertificate"],
+                         "WORKER with a certificate")
+
     def test_no_field_is_without_a_type(self):
         self.assertEqual(re.findall(r"^\| \d+ \| `[a-z0-9_]+` \|  \|", self.page,
                                     re.MULTILINE), [])

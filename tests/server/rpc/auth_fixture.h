@@ -53,6 +53,10 @@ class AuthFixture : public ::testing::Test {
         issuer_, Issuer::Open(folder_.File("ca.crt"), folder_.File("ca.key"),
                               CertificateLife()));
     issuer_->ServeAt("gpu-head.lan:7443");
+    Begin();
+  }
+
+  void Begin() {
     CoordinatorOptions options;
     options.issuer = issuer_.get();
     options.audit_folder = folder_.File("data/audit");
@@ -60,6 +64,16 @@ class AuthFixture : public ::testing::Test {
         std::make_unique<Coordinator>(std::move(options), *store_, clock_);
     ASSERT_OK(coordinator_->Start());
     Listen(/*require_tokens=*/false);
+  }
+
+  // Another coordinator on the same store.
+  void Restart() {
+    coordinator_->Drain();
+    server_->Shutdown(std::chrono::seconds(5));
+    server_.reset();
+    gate_.reset();
+    coordinator_.reset();
+    Begin();
   }
 
   void TearDown() override {

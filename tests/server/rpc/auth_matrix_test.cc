@@ -8,7 +8,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
+#include "frostline/v1/worker_service.pb.h"
 #include "tests/server/rpc/auth_fixture.h"
+#include "tls/certificate_request.h"
 
 namespace frostline::server {
 namespace {
@@ -28,7 +30,8 @@ std::set<std::string> MayCall(const std::string& service,
                          (service == "AdminService" && method != "GetInfo");
   if (of_admins) return {"admin"};
   if (method == "Listen") return {"admin", "worker"};  // no list
-  if (method == "Join") return {"admin", "invited"};
+  if (method == "Join") return {"invited"};
+  if (method == "RenewCertificate") return {"certified"};
   if (service == "ExternalScaler") return {"admin", "researcher", "viewer"};
   for (const char* reads :
        {"Get", "List", "Watch", "Export", "Explain", "Compare", "Ask"}) {
@@ -67,6 +70,7 @@ class AuthMatrixTest : public AuthFixture {
         {"worker token", Token(v1::ROLE_WORKER, "worker", "")},
         {"viewer token", Token(v1::ROLE_VIEWER, "viewer", "vic")},
         {"invitation", {WithToken(Invite().secret()), "invited"}},
+        {"spent invitation", {WithToken(SpentInvitation()), "spent"}},
         {"revoked token", {WithToken(revoked), ""}},
         {"token with a byte changed", {WithToken(changed), ""}},
         {"bad token on loopback",
@@ -79,6 +83,17 @@ class AuthMatrixTest : public AuthFixture {
          {WithCertificate("x", authority_, "spiffe://x/other/admin/root"), ""}},
         {"foreign certificate",
          {WithCertificate("f", foreign_, owner("admin", "root")), ""}}};
+  }
+
+  std::string SpentInvitation() {
+    const std::string secret = Invite().secret();
+    v1::JoinRequest request;
+    request.set_request_id(RandomHexId());
+    request.set_worker_id("spent");
+    request.set_certificate_request(tls::MakeRequest("spent")->request_pem);
+    EXPECT_OK(
+        Call<v1::JoinReply>(WithToken(secret), "WorkerService/Join", request));
+    return secret;
   }
 
   std::string RevokedToken() {
@@ -100,15 +115,21 @@ TEST_F(AuthMatrixTest, DeniesWhateverNoRuleAllows) {
         SCOPED_TRACE(name + ": " + service + "." + method);
         const absl::Status status =
             Send(known.caller, service + "/" + method).status();
-        const bool may = MayCall(service, method).contains(known.role);
+        const auto who = MayCall(service, method);
+        const bool may =
+            who.contains(known.role) ||
+            (who.contains("certified") && name == "worker certificate");
         const bool served = !absl::IsUnimplemented(status);
         if (name == "foreign certificate") {
           EXPECT_FALSE(status.ok());  // the handshake fails
           EXPECT_TRUE(absl::IsUnauthenticated(status) ||
                       absl::IsUnavailable(status))
               << status;
-        } else if (known.role.empty()) {
+        } else if (known.role.empty() ||
+                   (known.role == "spent" && method != "Join")) {
           EXPECT_TRUE(absl::IsUnauthenticated(status)) << status;
+        } else if (known.role == "spent") {
+          EXPECT_FALSE(status.ok());  // the request is empty
         } else if (served) {
           EXPECT_EQ(absl::IsPermissionDenied(status), !may) << status;
           EXPECT_FALSE(absl::IsUnauthenticated(status)) << status;
@@ -120,7 +141,7 @@ TEST_F(AuthMatrixTest, DeniesWhateverNoRuleAllows) {
       }
     }
   }
-  EXPECT_GE(asked, 14u * 50u);
+  EXPECT_GE(asked, 15u * 50u);
 }
 
 }  // namespace

@@ -106,30 +106,51 @@ TEST_F(AuthTest, BothSecretsHoldWhileATokenIsRotated) {
   EXPECT_OK(WhoIs(WithToken(third.secret())));
 }
 
-TEST_F(AuthTest, ARepeatedRequestMakesNoSecondToken) {
+TEST_F(AuthTest, ARepeatedRequestGetsTheSameSecretOrNone) {
+  v1::CreateTokenRequest request = TokenRequest(v1::ROLE_VIEWER, "ana");
+  request.mutable_lifetime()->set_seconds(3'600);
+  const auto ask = [&](const Caller& caller) {
+    return Call<v1::CreateTokenReply>(caller, "AdminService/CreateToken",
+                                      request);
+  };
+  ASSERT_OK_AND_ASSIGN(const auto lost, ask(local_));
+  ASSERT_OK_AND_ASSIGN(const auto again, ask(local_));
+  EXPECT_EQ(lost.DebugString(), again.DebugString());
+  EXPECT_OK(WhoIs(WithToken(lost.secret())));
+  EXPECT_EQ(ask(local_)->secret(), lost.secret());
+  // Another admin, who has read the request id in the audit.
+  EXPECT_THAT(ask(WithToken(Create(v1::ROLE_ADMIN, "eve").secret())),
+              FailsAt(ErrorId::kRequestIdReused, "request_id"));
+  request.mutable_lifetime()->set_seconds(7'200);
+  EXPECT_THAT(ask(local_), FailsAt(ErrorId::kRequestIdReused, "request_id"));
+  request.mutable_lifetime()->set_seconds(3'600);
+
+  const std::string id = lost.token().id();
+  const std::string request_id = RandomHexId();
+  ASSERT_OK_AND_ASSIGN(const auto first, Rotate(id, request_id));
+  ASSERT_OK_AND_ASSIGN(const auto second, Rotate(id, request_id));
+  EXPECT_EQ(first.DebugString(), second.DebugString());
+  EXPECT_OK(WhoIs(WithToken(first.secret())));
+  EXPECT_OK(WhoIs(WithToken(lost.secret())));  // the old one
+  // Their secrets are no longer the newest.
+  ASSERT_OK_AND_ASSIGN(const auto third, Rotate(id, RandomHexId()));
+  EXPECT_THAT(ask(local_), FailsWith(ErrorId::kRequestIdReused));
+  EXPECT_THAT(Rotate(id, request_id), FailsWith(ErrorId::kRequestIdReused));
+  EXPECT_OK(WhoIs(WithToken(third.secret())));
+  EXPECT_OK(WhoIs(WithToken(first.secret())));
+}
+
+// What is in memory is gone; the store has no secret.
+TEST_F(AuthTest, ASecretIsNotShownAgainAfterARestart) {
   const v1::CreateTokenRequest request = TokenRequest(v1::ROLE_VIEWER, "ana");
   const auto ask = [&] {
-    return *Call<v1::CreateTokenReply>(local_, "AdminService/CreateToken",
-                                       request);
+    return Call<v1::CreateTokenReply>(local_, "AdminService/CreateToken",
+                                      request);
   };
-  const auto lost = ask();
-  const auto again = ask();
-  EXPECT_EQ(lost.token().id(), again.token().id());
-  EXPECT_THAT(WhoIs(WithToken(lost.secret())),
-              FailsWith(ErrorId::kTokenInvalid));
-  EXPECT_OK(WhoIs(WithToken(again.secret())));
-  // It has been used, so its caller has it.
-  EXPECT_THAT(
-      Call<v1::CreateTokenReply>(local_, "AdminService/CreateToken", request),
-      FailsAt(ErrorId::kRequestIdReused, "request_id"));
-  EXPECT_OK(WhoIs(WithToken(again.secret())));
-  const std::string request_id = RandomHexId();
-  const auto first = *Rotate(again.token().id(), request_id);
-  const auto second = *Rotate(again.token().id(), request_id);
-  EXPECT_THAT(WhoIs(WithToken(first.secret())),
-              FailsWith(ErrorId::kTokenInvalid));
-  EXPECT_OK(WhoIs(WithToken(second.secret())));
-  EXPECT_OK(WhoIs(WithToken(again.secret())));  // the old one
+  ASSERT_OK_AND_ASSIGN(const auto made, ask());
+  Restart();
+  EXPECT_THAT(ask(), FailsAt(ErrorId::kRequestIdReused, "request_id"));
+  EXPECT_OK(WhoIs(WithToken(made.secret())));
 }
 
 TEST_F(AuthTest, AClientReadsItsTokenAgainWhenTheFileChanges) {

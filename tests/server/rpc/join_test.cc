@@ -110,7 +110,52 @@ TEST_F(JoinTest, ATokenIsTradedOnceAndTheSameRequestGetsTheSameAnswer) {
   ASSERT_OK_AND_ASSIGN(const v1::JoinReply again, Join(secret, request));
   EXPECT_EQ(first.certificate(), again.certificate());
   EXPECT_THAT(Join(secret, RequestOf("gpu04")), FailsWith(ErrorId::kTokenUsed));
-  EXPECT_THAT(WhoIs(WithToken(secret))->role(), v1::ROLE_UNSPECIFIED);
+}
+
+// Whoever has it after the node learns no more than with no token at all.
+TEST_F(JoinTest, AnInvitationThatIsSpentAnswersNothing) {
+  const std::string secret = Invite("workers/gpu03").secret();
+  EXPECT_EQ(WhoIs(WithToken(secret))->subject(), "workers/gpu03");
+  ASSERT_OK(Join(secret, RequestOf("gpu03")));
+  const absl::Status unknown = WhoIs(WithToken(secret + "0")).status();
+  for (const char* const method :
+       {"AdminService/WhoAmI", "AdminService/GetInfo", "StudyService/Suggest",
+        "StudyService/WatchStudy", "WorkerService/Acquire"}) {
+    const absl::Status spent = Send(WithToken(secret), method).status();
+    EXPECT_THAT(spent, FailsWith(ErrorId::kTokenInvalid)) << method;
+    EXPECT_EQ(spent.message(), unknown.message()) << method;
+  }
+}
+
+TEST_F(JoinTest, NobodyIsInvitedByANameThatHasCredentials) {
+  Joined("gpu03");
+  Create(v1::ROLE_WORKER, "workers/gpu04");
+  for (const char* const taken : {"workers/gpu03", "workers/gpu04"}) {
+    v1::CreateTokenRequest request = TokenRequest(v1::ROLE_WORKER, taken);
+    request.set_single_use(true);
+    EXPECT_THAT(
+        Call<v1::CreateTokenReply>(local_, "AdminService/CreateToken", request),
+        FailsAt(ErrorId::kWorkerNameTaken, "subject"));
+  }
+  RevokeAllOf("workers/gpu03");
+  const std::string secret = Invite("workers/gpu03").secret();
+  EXPECT_OK(Join(secret, RequestOf("gpu03")));
+}
+
+TEST_F(JoinTest, OfManyInvitationsOfOneNameAtOnceOneIsTraded) {
+  std::vector<std::pair<std::string, v1::JoinRequest>> asking;
+  for (int i = 0; i < 8; ++i) {
+    asking.emplace_back(Invite("workers/gpu03").secret(), RequestOf("gpu03"));
+  }
+  std::vector<std::future<bool>> traded;
+  for (const auto& [secret, request] : asking) {
+    traded.push_back(std::async(std::launch::async, [this, secret, request] {
+      return Join(secret, request).ok();
+    }));
+  }
+  int joined = 0;
+  for (auto& one : traded) joined += one.get() ? 1 : 0;
+  EXPECT_EQ(joined, 1);
 }
 
 TEST_F(JoinTest, OfManyWhoTradeOneTokenAtOnceOneGetsACertificate) {
