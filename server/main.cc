@@ -170,6 +170,17 @@ absl::StatusOr<ExitCode> Restore(const ServeOptions& options) {
   return kExitOk;
 }
 
+// `frostline audit verify` reads it: the newest entry that the files have, then
+// the lines that the database still has.
+absl::StatusOr<ExitCode> PrintAuditEnd(const ServeOptions& options) {
+  ASSIGN_OR_RETURN(const storage::AuditEnd end,
+                   storage::ReadAuditEnd(options.data_folder));
+  std::cout << "{\"moved\":" << end.moved << "}\n";
+  for (const storage::AuditRow& row : end.rows) std::cout << row.lines;
+  std::cout << std::flush;
+  return kExitOk;
+}
+
 absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
                                const sigset_t& stop_signals) {
   RpcOptions rpc;
@@ -272,8 +283,9 @@ ExitCode Main(int argc, const char* const* argv) {
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   SendLibraryLogsToOurs();
   RaiseFileLimit();
-  const auto code = options->restore.empty() ? Serve(*options, stop_signals)
-                                             : Restore(*options);
+  const auto code = options->audit_end          ? PrintAuditEnd(*options)
+                    : !options->restore.empty() ? Restore(*options)
+                                                : Serve(*options, stop_signals);
   return code.ok() ? *code : Fail(code.status());
 }
 

@@ -135,6 +135,10 @@ FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {
        TextFlag("--restore", "FILE",
                 "Make this backup the database in --data, then end",
                 &options->restore),
+       SwitchFlag("--audit-end",
+                  "Print what the database in --data has of the audit, as "
+                  "lines of JSON, then end",
+                  &options->audit_end),
        LogLevelFlag(&options->log_level), LogFormatFlag()}};
   for (auto flags :
        {AccessFlags(options), spans::CollectorFlags(&options->collector)}) {
@@ -153,6 +157,10 @@ absl::Status CheckTogether(const ServeOptions& options) {
   }
   if (!options.restore.empty() && options.ephemeral) {
     return BadFlag("--restore", "needs a folder to restore to",
+                   "give --data DIR instead of --ephemeral");
+  }
+  if (options.audit_end && options.ephemeral) {
+    return BadFlag("--audit-end", "needs a folder to read",
                    "give --data DIR instead of --ephemeral");
   }
   if (!options.tls_ca_key.empty() && options.tls_ca.empty()) {

@@ -41,6 +41,8 @@ struct ServeOptions {
   std::string ready_file;
   // If given, this backup becomes the database, and the program ends.
   std::string restore;
+  // Prints what the database has of the audit's end, and the program ends.
+  bool audit_end = false;
   // Who may be told that a study has ended; empty: nobody.
   std::string notify_file;
   spans::Collector collector;  // of spans

@@ -7,6 +7,7 @@
 
 #include "base/status_macros.h"
 #include "storage/memory/memory_store.h"
+#include "storage/sqlite/audit_end.h"
 #include "storage/sqlite/data_folder.h"
 #include "storage/sqlite/restore.h"
 #include "storage/sqlite/sqlite_store.h"
@@ -28,6 +29,10 @@ StoreBytes BytesIn(const std::string& data_folder) {
   };
   const std::string database = DatabaseIn(data_folder);
   return {.database = size_of(database), .log = size_of(database + "-wal")};
+}
+
+absl::StatusOr<AuditEnd> ReadAuditEnd(const std::string& data_folder) {
+  return AuditEndIn(data_folder);
 }
 
 absl::StatusOr<BackupReport> RestoreStore(const std::string& backup_file,

@@ -27,6 +27,12 @@ absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(const StoreSpec& spec);
 absl::StatusOr<BackupReport> RestoreStore(const std::string& backup_file,
                                           const std::string& data_folder);
 
+// Reads what the database of a data folder has of the audit, while a
+// coordinator runs there or none does. It answers REQUEST_INVALID where there
+// is no database, STORE_VERSION where it is not ours, STORE_CORRUPT where it is
+// damaged.
+absl::StatusOr<AuditEnd> ReadAuditEnd(const std::string& data_folder);
+
 struct StoreBytes {
   std::int64_t database = 0;
   std::int64_t log = 0;  // the write-ahead log

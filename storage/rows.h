@@ -230,6 +230,16 @@ struct AuditRow {
   std::string lines;
 };
 
+// The row that begins here has no entries: its `last` is the newest that the
+// audit's files have on disk, so that an end which was cut off shows.
+inline constexpr std::int64_t kAuditMoved = 0;
+
+// What a database has of the audit.
+struct AuditEnd {
+  std::int64_t moved = 0;  // the newest entry that the files have; 0: unknown
+  std::vector<AuditRow> rows;  // they rise
+};
+
 // The end of a study that somebody is still to be told of.
 struct NotificationRow {
   std::string id;    // of this delivery

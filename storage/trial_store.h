@@ -201,7 +201,8 @@ class TrialStore {
       const std::string& after, int limit) const = 0;
   virtual absl::StatusOr<std::vector<CertificateRow>> ListCertificates(
       const std::string& after, int limit) const = 0;
-  // They rise by their first entry, from behind `after`.
+  // They rise by their first entry, from behind `after`; kAuditMoved is the
+  // lowest.
   virtual absl::StatusOr<std::vector<AuditRow>> ListAudit(std::int64_t after,
                                                           int limit) const = 0;
   // They rise by id.

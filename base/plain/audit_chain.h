@@ -11,8 +11,9 @@
 //   {"sequence":1,…,"outcome":"OK"          text(1)
 //   {"sequence":1,…,"outcome":"OK","chain_sha256":"4be1…"}
 //
-// Whoever may write the files can write all of them anew, or cut off the end:
-// against that helps a sum that is kept elsewhere.
+// An end that was cut off is seen in the database, which has the last entries.
+// Whoever may write that, too, can write all of it anew: against that helps a
+// sum that is kept elsewhere.
 #ifndef FROSTLINE_BASE_PLAIN_AUDIT_CHAIN_H_
 #define FROSTLINE_BASE_PLAIN_AUDIT_CHAIN_H_
 

@@ -3,6 +3,7 @@
 // Who changed what: asked of the coordinator, or read in its data folder.
 #include <algorithm>
 #include <iostream>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -100,7 +101,10 @@ absl::StatusOr<ExitCode> ListAudit(Session& session, const AuditArgs& args) {
 }
 
 absl::StatusOr<ExitCode> Verify(const std::string& folder) {
-  ASSIGN_OR_RETURN(const AuditFacts facts, VerifyAudit(folder));
+  // First, so that whatever it says was written is in the files.
+  ASSIGN_OR_RETURN(const std::optional<StoredAudit> stored,
+                   FetchStoredAudit(folder));
+  ASSIGN_OR_RETURN(const AuditFacts facts, VerifyAudit(folder, stored));
   std::cout << FormatCount(facts.entries)
             << (facts.entries == 1 ? " entry" : " entries");
   if (facts.entries > 0) {
@@ -110,6 +114,18 @@ absl::StatusOr<ExitCode> Verify(const std::string& folder) {
   if (facts.unfinished) {
     std::cerr << "note: the last line has no end yet and is not counted: it is "
                  "being written, or a kill cut it off\n";
+  }
+  if (facts.waiting > 0) {
+    std::cerr << "note: " << FormatCount(facts.waiting)
+              << (facts.waiting == 1 ? " newer entry is" : " newer entries are")
+              << " in the database alone, and follow: a coordinator that runs "
+                 "brings them to the files\n";
+  }
+  if (!stored.has_value()) {
+    std::cerr
+        << "note: there is no database beside, so an end that was cut off "
+           "does not show: compare the last chain with one that you "
+           "kept\n";
   }
   return kExitOk;
 }

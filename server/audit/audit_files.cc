@@ -70,6 +70,15 @@ absl::Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
   return fdatasync(fd) == 0 ? absl::OkStatus() : Failed("sync", path);
 }
 
+absl::Status SyncAuditFolder(const std::string& folder) {
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = fd >= 0 && fsync(fd) == 0;
+  const absl::Status status =
+      synced ? absl::OkStatus() : Failed("sync", folder);
+  if (fd >= 0) close(fd);
+  return status;
+}
+
 // Lines of the row whose entries come after `last`.
 std::string LinesAfter(const storage::AuditRow& row, std::int64_t last) {
   if (row.first > last) return row.lines;
@@ -155,8 +164,10 @@ absl::Status AuditFiles::Append(const std::vector<storage::AuditRow>& rows) {
   const int fd =
       open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return Failed("open", path);
-  const absl::Status written = WriteAll(fd, lines, path);
+  absl::Status written = WriteAll(fd, lines, path);
   close(fd);
+  // Its name, too, outlives a power cut.
+  if (written.ok() && bytes_ == 0) written = SyncAuditFolder(folder_);
   if (!written.ok()) {
     last_ = -1;  // nobody knows how much of it is there
     return written;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <iterator>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_split.h"
@@ -73,6 +74,7 @@ absl::Status AuditLog::Load() {
     const MutexLock lock(&files_mutex_);
     ASSIGN_OR_RETURN(const v1::AuditEntry last, files_.Last());
     take_up(last);
+    RETURN_IF_ERROR(CheckEnd(last));
   }
   written_ = stored_;
   return absl::OkStatus();
@@ -179,11 +181,33 @@ void AuditLog::TakeMoved(Batch& batch, const absl::StatusOr<Moved>& moved) {
     return;
   }
   moved_ = moved->sequence;
-  if (moved->forget_before <= 1 || !batch.MayWrite()) return;
+  const bool is_new = has_files_ && moved_ > marked_;
+  if ((moved->forget_before <= 1 && !is_new) || !batch.MayWrite()) return;
   // Where it fails, they are forgotten with the next ones.
-  (void)batch.Write([&moved](storage::Transaction& transaction) {
-    return transaction.ForgetAuditBefore(moved->forget_before);
-  });
+  const absl::Status written =
+      batch.Write([&moved, this](storage::Transaction& transaction) {
+        RETURN_IF_ERROR(transaction.ForgetAuditBefore(moved->forget_before));
+        if (!has_files_) return absl::OkStatus();
+        return transaction.PutAudit({.first = storage::kAuditMoved,
+                                     .last = moved->sequence,
+                                     .lines = ""});
+      });
+  if (written.ok()) marked_ = moved_;
+}
+
+absl::Status AuditLog::CheckEnd(const v1::AuditEntry& last) {
+  ASSIGN_OR_RETURN(const std::vector<AuditRow> rows,
+                   store_.ListAudit(storage::kAuditMoved - 1, 1));
+  if (rows.empty() || rows.front().first != storage::kAuditMoved) {
+    return absl::OkStatus();
+  }
+  marked_ = rows.front().last;
+  if (last.sequence() >= marked_) return absl::OkStatus();
+  Log(LogLevel::kError, "audit_cut",
+      {{"last_in_files", std::to_string(last.sequence())},
+       {"last_written", std::to_string(marked_)},
+       {"fix", "frostline audit verify"}});
+  return absl::OkStatus();
 }
 
 absl::Status AuditLog::ReadBack(

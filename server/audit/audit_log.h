@@ -56,6 +56,8 @@ class AuditLog {
       absl::FunctionRef<bool(const v1::AuditEntry&)> take) const;
 
  private:
+  // Says so in the log where the files end before what they had.
+  absl::Status CheckEnd(const v1::AuditEntry& last) FROSTLINE_ON_LOOP;
   // What was noted, at the end of a group.
   void Write(Batch& batch) FROSTLINE_ON_LOOP;
   void TakeRefused() FROSTLINE_ON_LOOP;
@@ -85,6 +87,8 @@ class AuditLog {
   End written_ ABSL_GUARDED_BY(kLoopThread);
   std::vector<v1::AuditEntry> noted_ ABSL_GUARDED_BY(kLoopThread);
   std::int64_t moved_ ABSL_GUARDED_BY(kLoopThread) = 0;
+  // The newest one of which the store says that the files have it.
+  std::int64_t marked_ ABSL_GUARDED_BY(kLoopThread) = 0;
   bool is_moving_ ABSL_GUARDED_BY(kLoopThread) = false;
   SteadyTime next_move_ ABSL_GUARDED_BY(kLoopThread){};
 

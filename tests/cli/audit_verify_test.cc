@@ -18,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class AuditVerifyTest : public ::testing::Test {
@@ -128,6 +129,120 @@ TEST_F(AuditVerifyTest, DoesNotCountALineWithoutAnEnd) {
   std::ofstream(folder_.File("audit/audit-000000000004.jsonl"), std::ios::app)
       << "{";
   EXPECT_THAT(VerifyAudit(folder_.path().string()),
+              FailsWith(ErrorId::kAuditBroken));
+}
+
+// The database has the last entries, and how far the files were written.
+class AuditEndTest : public AuditVerifyTest {
+ protected:
+  // Entries from `first` on, of which the files had those up to `moved`.
+  std::optional<StoredAudit> Stored(int first, int moved) {
+    StoredAudit stored;
+    stored.moved = moved;
+    for (int n = first; n <= 9; ++n) {
+      stored.lines[n] = lines_[static_cast<std::size_t>(n) - 1];
+    }
+    return stored;
+  }
+  // The end that is left in the files.
+  void CutAfter(std::size_t entries) {
+    lines_.resize(entries);
+    fs::remove_all(folder_.File("audit"));
+    fs::create_directory(folder_.File("audit"));
+    File("audit-000000000001.jsonl", 0, std::min<std::size_t>(3, entries));
+    if (entries > 3) {
+      File("audit-000000000004.jsonl", 3, std::min<std::size_t>(6, entries));
+    }
+    if (entries > 6) File("audit.jsonl", 6, entries);
+  }
+  absl::StatusOr<AuditFacts> VerifyWith(
+      const std::optional<StoredAudit>& stored) {
+    return VerifyAudit(folder_.path().string(), stored);
+  }
+};
+
+TEST_F(AuditEndTest, IsWholeWhereTheDatabaseAgrees) {
+  for (const auto& stored : {Stored(9, 9), Stored(7, 9), Stored(1, 0),
+                             Stored(10, 9), Stored(10, 0), Stored(9, 4)}) {
+    ASSERT_OK_AND_ASSIGN(const AuditFacts facts, VerifyWith(stored));
+    EXPECT_EQ(facts.entries, 9);
+    EXPECT_EQ(facts.waiting, 0);
+  }
+}
+
+TEST_F(AuditEndTest, FindsACutTail) {
+  const auto stored = Stored(8, 9);
+  const auto one_row = Stored(9, 9);
+  const auto no_mark = Stored(9, 0);  // of an earlier version
+  for (const std::size_t left : {8, 7, 4, 3, 1}) {
+    SCOPED_TRACE(left);
+    CutAfter(left);
+    for (const auto& each : {stored, one_row, no_mark}) {
+      const bool is_known = each->moved > 0 || left < 8;
+      const auto facts = VerifyWith(each);
+      if (!is_known) {
+        ASSERT_OK(facts);
+        EXPECT_EQ(facts->waiting, 1);  // nothing is lost: it is there
+        continue;
+      }
+      EXPECT_THAT(facts, FailsWith(ErrorId::kAuditBroken));
+      EXPECT_THAT(std::string(facts.status().message()),
+                  AllOf(HasSubstr("the end was cut off"),
+                        HasSubstr(absl::StrCat("ends with entry ", left)),
+                        HasSubstr("entry 9 was written")));
+    }
+    EXPECT_OK(VerifyWith(std::nullopt));  // nobody could tell
+  }
+}
+
+TEST_F(AuditEndTest, FindsThatAllOfItIsGone) {
+  const auto stored = Stored(9, 9);
+  for (const char* const gone : {"audit/audit.jsonl", "audit"}) {
+    fs::remove_all(folder_.File(gone));
+    EXPECT_THAT(VerifyWith(stored), FailsWith(ErrorId::kAuditBroken)) << gone;
+  }
+  EXPECT_THAT(VerifyWith(std::nullopt), FailsWith(ErrorId::kRequestInvalid));
+  EXPECT_THAT(VerifyWith(StoredAudit()), FailsWith(ErrorId::kRequestInvalid));
+}
+
+// A coordinator that was killed had not brought them to the files yet.
+TEST_F(AuditEndTest, WhatWaitsInTheDatabaseIsNotMissing) {
+  const auto stored = Stored(6, 6);
+  CutAfter(6);
+  ASSERT_OK_AND_ASSIGN(const AuditFacts facts, VerifyWith(stored));
+  EXPECT_EQ(facts.entries, 6);
+  EXPECT_EQ(facts.waiting, 3);
+  auto changed = stored;
+  std::swap(changed->lines[8], changed->lines[9]);
+  EXPECT_THAT(VerifyWith(changed), FailsWith(ErrorId::kAuditBroken));
+}
+
+TEST_F(AuditEndTest, FindsAChainThatWasMadeAnew) {
+  const auto stored = Stored(9, 9);
+  std::string chain = FirstChain();
+  for (std::string& line : lines_) {
+    std::string text(ReadChainedLine(line)->text);
+    if (text.find("\"sequence\":2,") != std::string::npos) {
+      text.replace(text.find("ana"), 3, "bob");
+    }
+    chain = NextChain(chain, text);
+    line = ChainedLine(text, chain);
+  }
+  Write();
+  EXPECT_OK(VerifyWith(std::nullopt));
+  EXPECT_THAT(VerifyWith(stored), FailsWith(ErrorId::kAuditBroken));
+}
+
+TEST_F(AuditEndTest, ReadsWhatTheCoordinatorPrints) {
+  ASSERT_OK_AND_ASSIGN(const StoredAudit stored,
+                       ParseStoredAudit("{\"moved\":8}\n" + lines_[7] + "\n" +
+                                        lines_[8] + "\n"));
+  EXPECT_EQ(stored.moved, 8);
+  EXPECT_EQ(stored.lines.size(), 2u);
+  EXPECT_EQ(stored.lines.at(9), lines_[8]);
+  EXPECT_EQ(ParseStoredAudit("{\"moved\":0}\n")->lines.size(), 0u);
+  EXPECT_THAT(ParseStoredAudit(""), FailsWith(ErrorId::kStoreIo));
+  EXPECT_THAT(ParseStoredAudit("{\"moved\":8}\n{}\n"),
               FailsWith(ErrorId::kAuditBroken));
 }
 

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "server/audit/audit_entry.h"
 #include "server/auth/study_access.h"
+#include "storage/factory.h"
 #include "storage/sqlite/restore.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "tests/server/driver.h"
@@ -113,6 +114,39 @@ TEST_F(AuditLogTest, GoesOnWhereTheFilesEndAfterARestore) {
     EXPECT_EQ(line->chain, chain) << "line " << lines + 1;
   }
   EXPECT_EQ(lines, 3);
+}
+
+// `frostline audit verify` asks so, beside a coordinator and without one.
+TEST_F(AuditLogTest, TheDatabaseTellsHowFarTheFilesWereWritten) {
+  const auto moved = [this] {
+    const auto end = storage::ReadAuditEnd(data_);
+    EXPECT_OK(end);
+    return end.ok() ? end->moved : -1;
+  };
+  EXPECT_THAT(storage::ReadAuditEnd(data_),
+              FailsWith(ErrorId::kRequestInvalid));
+  Start();
+  EXPECT_EQ(moved(), 0);
+  for (const char* const id : {"a", "b", "c"}) Create(id);
+  AwaitInFiles("studies/c");
+  for (int i = 0; i < 400 && moved() != 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(moved(), 3);
+  Stop();
+  const auto end = storage::ReadAuditEnd(data_);
+  ASSERT_OK(end);
+  EXPECT_EQ(end->moved, 3);
+  ASSERT_FALSE(end->rows.empty());
+  EXPECT_EQ(end->rows.back().last, 3);
+  EXPECT_TRUE(Lines().ends_with(end->rows.back().lines));
+
+  // It goes on, and does not take the mark for an entry.
+  Start();
+  Create("d");
+  AwaitInFiles("studies/d");
+  EXPECT_THAT(Studies(),
+              ElementsAre("studies/d", "studies/c", "studies/b", "studies/a"));
 }
 
 }  // namespace
