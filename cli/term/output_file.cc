@@ -28,7 +28,7 @@ constexpr std::array kEndings = {
     Ending{".svg", "svg"}, Ending{".yaml", "yaml"}, Ending{".yml", "yaml"}};
 
 absl::Status UnwritableFile(const std::string& path, const std::string& why,
-                        int error) {
+                            int error) {
   const std::string cause = absl::StrCat(path, " cannot be written: ", why);
   return DiskErrorOr(
       error, cause,
@@ -93,7 +93,8 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Open(
   std::unique_ptr<OutputFile> output(new OutputFile(path));
   if (IsStream(path)) {
     output->stream_.open(path, std::ios::binary);
-    if (!output->stream_) return UnwritableFile(path, "it takes nothing", errno);
+    if (!output->stream_)
+      return UnwritableFile(path, "it takes nothing", errno);
     return output;
   }
   Expected<AtomicFile> made = AtomicFile::Create(WithoutLinks(path));

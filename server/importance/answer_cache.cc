@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
 
 namespace frostline::server {
 namespace {
@@ -30,6 +32,13 @@ std::size_t BytesOf(const KeptAnswer& answer) {
   return bytes;
 }
 
+absl::Status TooManyWait(std::size_t many) {
+  return MakeError(
+      ErrorId::kOverloaded,
+      absl::StrCat(many, " other questions of importance are being computed"),
+      "ask again in some seconds, or fewer at a time");
+}
+
 }  // namespace
 
 bool AnswerCache::Ask(const AskedAnswer& asked, WaitingCaller caller) {
@@ -45,11 +54,15 @@ bool AnswerCache::Ask(const AskedAnswer& asked, WaitingCaller caller) {
         counts_.joined.Add();
         return false;
       }
-      Awaited& awaited = waiting_[asked.key];
-      awaited.vintage = {asked.series, asked.ended, asked.now};
-      awaited.callers.push_back(std::move(caller));
-      counts_.computed.Add();
-      return true;
+      if (waiting_.size() < max_awaited_) {
+        Awaited& awaited = waiting_[asked.key];
+        awaited.vintage = {asked.series, asked.ended, asked.now};
+        awaited.callers.push_back(std::move(caller));
+        counts_.computed.Add();
+        return true;
+      }
+      kept = TooManyWait(max_awaited_);
+      counts_.refused.Add();
     }
   }
   if (kept.ok()) counts_.kept.Add();

@@ -65,16 +65,20 @@ struct AnswerCounts {
   Counter kept;      // the answer was there
   Counter joined;    // another caller had it computed
   Counter computed;  // for this caller
+  Counter refused;   // too many others were
 };
 
 // It is thread-safe, and holds no lock while callers are replied to.
 class AnswerCache {
  public:
-  // Keeps the last ones asked for that fit into `max_bytes`, and at least one.
-  explicit AnswerCache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+  // Keeps the last ones asked for that fit into `max_bytes`, and at least one;
+  // lets at most `max_awaited` be computed or wait for that.
+  AnswerCache(std::size_t max_bytes, std::size_t max_awaited)
+      : max_bytes_(max_bytes), max_awaited_(max_awaited) {}
 
   // Replies at once with what is kept and fresh enough; else the caller waits
-  // for such a one that is being computed. True means that nobody computes one
+  // for such a one that is being computed, or hears OVERLOADED where too many
+  // are. True means that nobody computes one
   // yet: somebody has to call Begin and Resolve.
   bool Ask(const AskedAnswer& asked, WaitingCaller caller);
   const AnswerCounts& counts() const { return counts_; }
@@ -124,6 +128,7 @@ class AnswerCache {
   void KeepLocked(Entry entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::size_t max_bytes_;
+  const std::size_t max_awaited_;
   AnswerCounts counts_;
   Mutex mutex_;
   std::list<Entry> kept_ ABSL_GUARDED_BY(mutex_);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/importance/desk.h"
 
+#include <malloc.h>
+
 #include <chrono>
 #include <utility>
 
@@ -23,7 +25,7 @@ ImportanceDesk::ImportanceDesk(const storage::TrialStore& store,
     : store_(store),
       clock_(clock),
       studies_(kMaxKnownTrialBytes),
-      answers_(kMaxAnswerBytes) {}
+      answers_(kMaxAnswerBytes, kMaxAwaitedAnswers) {}
 
 void ImportanceDesk::Start(int threads) {
   threads_.Start(threads);
@@ -72,9 +74,12 @@ void ImportanceDesk::LookOut() {
   const MutexLock lock(&mutex_);
   while (!is_ending_) {
     if (computing_ == 0) {
+      // What computations took of the process goes back to the system.
+      if (std::exchange(has_computed_, false)) malloc_trim(0);
       changed_.Wait(&mutex_);
       continue;
     }
+    has_computed_ = true;
     changed_.WaitUntil(&mutex_, std::chrono::steady_clock::now() + kLook);
     answers_.StopAbandoned();
   }

@@ -77,6 +77,7 @@ class ImportanceDesk {
   Mutex mutex_;
   CondVar changed_;
   int computing_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool has_computed_ ABSL_GUARDED_BY(mutex_) = false;  // since it was trimmed
   bool is_ending_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread lookout_;
   TaskPool threads_;

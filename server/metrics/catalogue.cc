@@ -143,8 +143,8 @@ constexpr std::array kMetrics = {
     MetricKind{"frostline_proposals_failed_total", kCounter, "",
                "Proposals that a sampler could not make"},
     MetricKind{"frostline_importance_answers_total", kCounter, "source",
-               "Reports, plans and comparisons: kept, computed, or waited for "
-               "with another caller"},
+               "Reports, plans and comparisons: kept, computed, waited for "
+               "with another caller, or refused as too many were"},
     MetricKind{"frostline_importance_seconds", kHistogram, "",
                "Time to compute one of them"},
     // --- notifications ---

@@ -94,6 +94,7 @@ void WriteSearch(const SearchCounts& search, const ImportanceDesk& importance,
   page.Set(kAnswers, answers.kept, {{"source", "kept"}});
   page.Set(kAnswers, answers.joined, {{"source", "joined"}});
   page.Set(kAnswers, answers.computed, {{"source", "computed"}});
+  page.Set(kAnswers, answers.refused, {{"source", "refused"}});
   page.Set("frostline_importance_seconds", importance.seconds());
 }
 

@@ -10,6 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "server/importance/serve.h"
+#include "server/wire/limits.h"
 #include "storage/factory.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/status_matchers.h"
@@ -101,6 +102,21 @@ TEST_F(DeskTest, OneOfManyWhoHangsUpStopsNothing) {
   *other = true;
   EXPECT_TRUE(absl::IsCancelled(stays.get().status()));
   EXPECT_TRUE(absl::IsCancelled(left.get().status()));
+}
+
+TEST_F(DeskTest, WhoComesBehindTooManyIsToldSo) {
+  const auto gone = std::make_shared<std::atomic<bool>>(false);
+  std::vector<std::future<Answer>> waiting;
+  for (std::size_t i = 0; i < kMaxAwaitedAnswers; ++i) {
+    waiting.push_back(Ask(absl::StrCat("q", i), gone, Endless()));
+  }
+  EXPECT_THAT(Ask("another", nullptr, Quick()).get(),
+              FailsWith(ErrorId::kOverloaded));
+  auto joined = Ask("q0", gone, Quick());  // it needs no computation
+  *gone = true;
+  for (auto& one : waiting) EXPECT_TRUE(absl::IsCancelled(one.get().status()));
+  EXPECT_TRUE(absl::IsCancelled(joined.get().status()));
+  EXPECT_OK(Ask("another", nullptr, Quick()).get());
 }
 
 // Who comes while it ends has it computed once more, and waits for that.
