@@ -124,7 +124,8 @@ constexpr SettingRow kRows[] = {
            "of what an adapter sees"),
     Other("lora.modules", kTexts, "query, value", kNever,
           "which maps have adapters"),
-    Word("head.kind", "linear, mlp, inner_product, cosine, features", kNever,
+    Word("head.kind",
+         "linear, mlp, inner_product, cosine, features, two_map_cosine", kNever,
          "what stands on the encoder: [below](#heads)"),
     Word("head.pair", "joint, apart", kNever,
          "two texts as one sequence, or each read on its own, as all but "
@@ -133,7 +134,7 @@ constexpr SettingRow kRows[] = {
          "what stands for a text: the first token (through the pooler where "
          "there is one), the mean or the largest of all; of `linear` the "
          "model's own unless given"),
-    Number("head.scale", 0, 1e6, 5, kNever, "of `cosine`"),
+    Number("head.scale", 0, 1e6, 5, kNever, "of `cosine`, `two_map_cosine`"),
     Whole("head.hidden", 0, 65'536, 0, kNever, "of `mlp`: width of the middle",
           "the encoder's"),
     Number("head.dropout", 0, 0.999, 0, kNever, "of `mlp`", "the model's"),
@@ -192,6 +193,12 @@ constexpr SettingRow kRows[] = {
         "of the labels in a step's loss: a number above 0 for each, in the "
         "labels' order, or `balanced`: rows / (labels x rows of the label), "
         "in tagging words. Evaluations weigh all the same"),
+    Word("extra.tasks_weigh", "by_examples, alike", kNever,
+         "`alike`: of several tasks in one step each weighs the same, however "
+         "many examples it has: [below](#several-tasks)"),
+    Word("extra.smart_pairs", "in_turn, together", kNever,
+         "of [SMART](#smart): the texts of a pair that is read apart are moved "
+         "one after the other, or both at once"),
     Word("extra.batches", "by_length, by_chance", kNever,
          "`by_length`: texts of about one length together"),
     Word(

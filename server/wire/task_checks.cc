@@ -36,13 +36,17 @@ bool IsTaskName(const std::string& name) {
          });
 }
 
+bool IsCosine(const std::string& kind) {
+  return kind == "cosine" || kind == "two_map_cosine";
+}
+
 // `task` is the kind of the data's task; empty: the worker's registry knows.
 absl::Status CheckHeadFits(const v1::HeadSpec& head, const std::string& task,
                            const std::string& field) {
   const std::string& kind = head.kind();
   const bool tags = task == "tagging";
   const bool of_pairs =
-      kind == "inner_product" || kind == "cosine" || kind == "features";
+      kind == "inner_product" || IsCosine(kind) || kind == "features";
   if (of_pairs && head.pair() == "joint") {
     return WrongTask(
         field + ".pair",
@@ -54,10 +58,10 @@ absl::Status CheckHeadFits(const v1::HeadSpec& head, const std::string& task,
         field, "this head answers for a whole text, and the task is tagging",
         "say kind: linear or mlp, without pair and pooling");
   }
-  if (kind == "cosine" && !task.empty() && task != "regression") {
+  if (IsCosine(kind) && !task.empty() && task != "regression") {
     return WrongTask(
         field + ".kind",
-        absl::StrCat("cosine gives a number, and the task is ", task),
+        absl::StrCat(kind, " gives a number, and the task is ", task),
         "say task: regression in its data, or inner_product");
   }
   return absl::OkStatus();
@@ -72,7 +76,7 @@ absl::Status CheckHead(const v1::HeadSpec& head, const std::string& task,
   RETURN_IF_ERROR(
       CheckWord(SettingOf("head.pooling"), head.pooling(), field + ".pooling"));
   if (head.scale() != 0.0 &&
-      (kind != "cosine" || !std::isfinite(head.scale()) || head.scale() < 0)) {
+      (!IsCosine(kind) || !std::isfinite(head.scale()) || head.scale() < 0)) {
     return WrongTask(field + ".scale", "scale is of cosine, and over 0",
                      "leave it out, or say kind: cosine and a number over 0");
   }
@@ -96,7 +100,7 @@ absl::Status CheckLoss(const v1::TaskSpec& task, const std::string& field) {
                                    .words = "cross_entropy, squared_error"};
   RETURN_IF_ERROR(CheckWord(kLoss, task.loss(), field));
   const std::string& kind = task.data().task();
-  const bool numbers = kind == "regression" || task.head().kind() == "cosine";
+  const bool numbers = kind == "regression" || IsCosine(task.head().kind());
   if (task.loss() == "cross_entropy" && numbers) {
     return WrongTask(field,
                      "cross_entropy is of classes, and this task has numbers",

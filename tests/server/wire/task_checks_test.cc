@@ -38,7 +38,8 @@ TEST(TaskChecks, TasksThatGoTogetherPass) {
     spec.mutable_tasks(0)->mutable_head()->set_kind("mlp");
     spec.mutable_tasks(0)->set_share(1);
     spec.mutable_tasks(1)->set_share(2);
-    spec.mutable_tasks(1)->mutable_head()->set_kind("cosine");
+    spec.mutable_tasks(1)->mutable_head()->set_kind("two_map_cosine");
+    spec.mutable_tasks(1)->mutable_head()->set_scale(2);
     spec.mutable_tasks(1)->set_loss("squared_error");
     spec.mutable_tasks(1)->add_freeze("layer.0-1");
     spec.mutable_training()->set_accumulation(2);
@@ -62,6 +63,10 @@ TEST(TaskChecks, WhatDoesNotFitNamesItsField) {
   At("tasks[0].head.kind", [](v1::StudySpec& spec) {
     spec.mutable_tasks(0)->mutable_data()->set_task("classification");
     spec.mutable_tasks(0)->mutable_head()->set_kind("cosine");
+  });
+  At("tasks[0].head.kind", [](v1::StudySpec& spec) {
+    spec.mutable_tasks(0)->mutable_data()->set_task("classification");
+    spec.mutable_tasks(0)->mutable_head()->set_kind("two_map_cosine");
   });
   At("tasks[0].head.scale", [](v1::StudySpec& spec) {
     spec.mutable_tasks(0)->mutable_head()->set_scale(2);

@@ -30,7 +30,7 @@ ModuleFlops HeadFlops(const ModelConfig& config, const HeadSpec& head,
   const bool both = head.apart() && head.kind != HeadKind::kCosine;
   const std::int64_t pairs = both ? texts / 2 : texts;
   const std::int64_t rows = head.task == Task::kTokens ? texts * tokens : pairs;
-  const bool chained = head.kind != HeadKind::kInnerProduct;
+  const bool chained = !head.has_two_maps();
   for (const ParameterSpec& spec : HeadParametersOf(config, head)) {
     if (spec.part != Part::kHead || spec.role != Role::kWeight) continue;
     AddProduct(ProductFlops(rows, spec.shape[1], spec.shape[0]), trains, below,

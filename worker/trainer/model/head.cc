@@ -67,6 +67,7 @@ ModelHead::ModelHead(ModelConfig config, HeadSpec spec,
       output_ = own("mlp.output");
       return;
     case HeadKind::kInnerProduct:
+    case HeadKind::kTwoMapCosine:
       dense_ = own("left_projection");
       right_ = own("right_projection");
       return;
@@ -160,8 +161,11 @@ at::Tensor ModelHead::Compared(const at::Tensor& left,
                                const at::Tensor& right) const {
   switch (spec_.kind) {
     case HeadKind::kCosine:
-      return spec_.scale * at::relu(at::cosine_similarity(
-                               Apply(dense_, left), Apply(dense_, right)));
+    case HeadKind::kTwoMapCosine: {
+      const Linear& other = spec_.has_two_maps() ? right_ : dense_;
+      return spec_.scale * at::relu(at::cosine_similarity(Apply(dense_, left),
+                                                          Apply(other, right)));
+    }
     case HeadKind::kInnerProduct: {
       const at::Tensor score =
           (Apply(dense_, left) * Apply(right_, right)).sum(1);  // [B/2]

@@ -58,7 +58,7 @@ class ModelHead {
   // They are handles on weights_.
   Linear pooler_;
   Linear dense_;  // pre_classifier, classifier.dense, a map of the (left) text
-  Linear right_;  // of kInnerProduct
+  Linear right_;  // where there are two maps
   Norm dense_norm_;
   Linear output_;  // classifier, classifier.out_proj
 };

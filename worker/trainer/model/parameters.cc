@@ -41,6 +41,7 @@ void ListHead(const ModelConfig& config, const HeadSpec& head,
       return list.Linear("mlp.output", head.outputs, middle);
     }
     case HeadKind::kInnerProduct:
+    case HeadKind::kTwoMapCosine:
       list.Linear("left_projection", hidden, hidden);
       return list.Linear("right_projection", hidden, hidden);
     case HeadKind::kCosine:
@@ -113,7 +114,7 @@ Expected<Done> CheckHead(const HeadSpec& head) {
                  "the head answers for whole texts, and the task is tagging",
                  "say kind: linear or mlp, without pair and pooling"};
   }
-  if (head.kind == HeadKind::kCosine && !one) {
+  if (head.is_cosine() && !one) {
     return Fault{FaultKind::kMisuse,
                  "the head is cosine, and the task is no regression",
                  "give data.task: regression, or another head"};

@@ -34,6 +34,7 @@ enum class HeadKind : std::uint8_t {
                   // two classes against 0
   kCosine,        // of one map of u and v, times `scale`, at least 0
   kFeatures,      // linear over u, v, |u - v| and u * v
+  kTwoMapCosine,  // kCosine of a map of u and another of v
 };
 
 // A whole text is its first token (through the pooler, where the family has
@@ -46,7 +47,7 @@ struct HeadSpec {
   std::int64_t outputs = 2;  // 1 for kRegression
   HeadKind kind = HeadKind::kLinear;
   Pooling pooling = Pooling::kUsual;
-  double scale = 5.0;                  // of kCosine
+  double scale = 5.0;                  // of kCosine and kTwoMapCosine
   bool reads_apart = false;            // the two texts; of kLinear and kMlp
   std::int64_t hidden = 0;             // of kMlp; 0: as the encoder's
   std::optional<double> dropout = {};  // of kMlp; else the model's
@@ -54,6 +55,12 @@ struct HeadSpec {
 
   bool compares() const {
     return kind != HeadKind::kLinear && kind != HeadKind::kMlp;
+  }
+  bool is_cosine() const {
+    return kind == HeadKind::kCosine || kind == HeadKind::kTwoMapCosine;
+  }
+  bool has_two_maps() const {
+    return kind == HeadKind::kInnerProduct || kind == HeadKind::kTwoMapCosine;
   }
   // Each of two texts is encoded alone.
   bool apart() const { return reads_apart || compares(); }

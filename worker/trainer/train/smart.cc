@@ -56,9 +56,9 @@ at::Tensor MeanOf(const HeadSpec& head, const at::Tensor& distances,
 }
 
 // The texts that are moved at once: all, or of a pair one and then the other.
-std::vector<at::Tensor> Turns(const HeadSpec& head, const at::Tensor& x) {
+std::vector<at::Tensor> MovedInTurn(int turns, const at::Tensor& x) {
   const at::Tensor all = at::ones({x.size(0), 1, 1}, x.options());
-  if (!head.apart()) return {all};
+  if (turns == 1) return {all};
   const at::Tensor left = all.clone();
   left.narrow(0, x.size(0) / 2, x.size(0) / 2).fill_(0);
   return {left, all - left};
@@ -184,7 +184,8 @@ SmartTerms Smart::TermsOf(const Model& model, const Batch& batch,
   const at::Tensor clean = terms.logits.detach();
   at::Tensor gradient = at::zeros({}, x.options().dtype(at::kFloat));
   at::Tensor smooth = gradient;
-  const std::vector<at::Tensor> turns = Turns(head, x.detach());
+  const std::vector<at::Tensor> turns =
+      MovedInTurn(options_.TurnsOf(head), x.detach());
   for (const at::Tensor& texts : turns) {
     const at::Tensor moved =
         Adversary(model, x.detach(), clean, texts, batch, own, block, gradient);

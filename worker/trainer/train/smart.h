@@ -38,10 +38,15 @@ struct SmartOptions {
   double step_size = 1e-3;
   double noise_variance = 1e-10;  // of where it begins
   bool at_boundary = false;
+  bool pairs_together = false;  // both texts of a pair are moved at once
   // Draws where it begins, [B, N, H] like x; by default by the batch's noise.
   std::function<at::Tensor(const at::Tensor& x, const Batch& batch)> begin = {};
 
   bool any() const { return weight > 0.0; }
+  // How often an example is moved.
+  int TurnsOf(const HeadSpec& head) const {
+    return head.apart() && !pairs_together ? 2 : 1;
+  }
 };
 
 // The logits, and what the two terms add to the loss of the task. `gradient` is

@@ -31,7 +31,7 @@ SmartFlops CountSmart(const SmartOptions& smart, const ModelConfig& config,
   const std::int64_t moved =
       smart.at_boundary ? std::max<std::int64_t>(1, frozen_blocks) : 1;
   const auto all = static_cast<std::int64_t>(step.modules.size());
-  const double turns = heads[task].apart() ? 2.0 : 1.0;
+  const double turns = smart.TurnsOf(heads[task]);
   const StepFlops adversary =
       CountInputFlops(config, heads, moved, texts, tokens, task);
   flops.spent += turns * static_cast<double>(smart.steps) * adversary.spent() +

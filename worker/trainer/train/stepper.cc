@@ -186,7 +186,8 @@ bool Stepper::Backward(std::span<const Batch> parts,
   const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
   for (double& share : shares) share /= all;
   if (!options_.tasks.empty()) {
-    shares = SharesOfParts(parts, weights, options_.tasks);
+    shares =
+        SharesOfParts(parts, weights, options_.tasks, options_.tasks_alike);
   }
   const bool operates = options_.surgery != Surgery::kNone;
   TaskSwitch trains(*model_, plan_, options_.tasks);

@@ -47,6 +47,7 @@ struct StepOptions {
   std::optional<Kernels> kernels;
   // By Batch::task; empty: the only one, as it is.
   std::vector<TaskOptions> tasks;
+  bool tasks_alike = false;  // as SharesOfParts has it
   Surgery surgery = Surgery::kNone;
   std::uint64_t surgery_seed = 0;
 };

@@ -15,7 +15,8 @@ double ExamplesOf(const Batch& part, double weight) {
 
 std::vector<double> SharesOfParts(std::span<const Batch> parts,
                                   const std::vector<double>& weights,
-                                  const std::vector<TaskOptions>& tasks) {
+                                  const std::vector<TaskOptions>& tasks,
+                                  bool alike) {
   double all = 0.0;
   std::map<std::size_t, double> examples;
   std::map<std::size_t, double> labels;
@@ -28,10 +29,10 @@ std::vector<double> SharesOfParts(std::span<const Batch> parts,
   std::vector<double> shares;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::size_t task = parts[i].task;
-    shares.push_back(weights[i] == 0.0
-                         ? 0.0
-                         : tasks[task].loss_weight * examples[task] / all *
-                               weights[i] / labels[task]);
+    const double of_task = alike ? 1.0 : examples[task] / all;
+    shares.push_back(weights[i] == 0.0 ? 0.0
+                                       : tasks[task].loss_weight * of_task *
+                                             weights[i] / labels[task]);
   }
   return shares;
 }

@@ -27,10 +27,12 @@ struct TaskOptions {
 };
 
 // Of each part of a step in its loss: each example weighs the same, whatever
-// its task, times the task's weight; within a task as `weights` say.
+// its task, or with `alike` each task as much as it would alone, times the
+// task's weight; within a task as `weights` say.
 std::vector<double> SharesOfParts(std::span<const Batch> parts,
                                   const std::vector<double>& weights,
-                                  const std::vector<TaskOptions>& tasks);
+                                  const std::vector<TaskOptions>& tasks,
+                                  bool alike = false);
 
 // Switches the weights' gradients to what the batches of one task train, and
 // back to the plan's behind it. The model outlives it.

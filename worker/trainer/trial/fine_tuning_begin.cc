@@ -277,6 +277,7 @@ Expected<Done> FineTuning::MakeStepper() {
   options.class_weights = WeighClasses();
   options.precision = precision_;
   options.tasks = OptionsOfTasks();
+  options.tasks_alike = settings_.tasks_alike;
   options.surgery = settings_.surgery;
   options.surgery_seed = SeedFor(trial_.seed, kSurgeryDraws);
   options.smart = settings_.smart;

@@ -19,8 +19,9 @@ Expected<HeadSpec> ReadHead(const JsonValue* given, const std::string& where) {
   HeadSpec head;
   SettingFields fields("head.", where, nullptr, given);
   using enum HeadKind;
-  head.kind = fields.OneOf(
-      "kind", std::array{kLinear, kMlp, kInnerProduct, kCosine, kFeatures});
+  head.kind =
+      fields.OneOf("kind", std::array{kLinear, kMlp, kInnerProduct, kCosine,
+                                      kFeatures, kTwoMapCosine});
   head.reads_apart = fields.OneOf("pair", std::array{false, true});
   if (!fields.Text("pair").empty() && !head.reads_apart && head.compares()) {
     fields.Fail("pair", "is joint, and the head compares two texts",
@@ -162,11 +163,11 @@ Expected<std::vector<TaskRequest>> ReadTaskRequests(
     const JsonValue& message, const TrainingSettings& training) {
   const JsonValue* list = Within(&message, "tasks");
   const bool many = list != nullptr && list->first != nullptr;
-  if (!many && (training.surgery != Surgery::kNone ||
+  if (!many && (training.surgery != Surgery::kNone || training.tasks_alike ||
                 training.mixing != TaskMixing::kRandom)) {
     return Fault{FaultKind::kMisuse,
-                 "training.task_mixing or training.gradient_surgery is given, "
-                 "and the trial has no tasks",
+                 "training.task_mixing, gradient_surgery or extra.tasks_weigh "
+                 "is given, and the trial has no tasks",
                  "list them under tasks, or leave it out"};
   }
   if (!many) return ReadOnlyTask(message, training);

@@ -132,6 +132,15 @@ void ReadExtra(SettingFields& extra, TrainingSettings& out) {
       extra.OneOf("pooling", std::array{Pooling::kFirst, Pooling::kMean});
   out.pair.scale = extra.Number("scale");
   out.export_model = ReadExport(extra);
+  out.tasks_alike = extra.OneOf("tasks_weigh", std::array{false, true});
+  if (out.tasks_alike && out.mixing != TaskMixing::kJoined &&
+      out.accumulation < 2) {
+    extra.Fail("tasks_weigh",
+               "changes nothing: each step has one batch, of one task",
+               "say task_mixing: joined, or accumulation: 2 or more");
+  }
+  out.smart.pairs_together =
+      extra.OneOf("smart_pairs", std::array{false, true});
   out.virtual_audit = extra.Number("virtual_audit");
 }
 
@@ -224,6 +233,12 @@ std::optional<Fault> TwoInPlaceOfWeights(const TrainingSettings& settings) {
 // What fits only where another setting is not.
 std::optional<Fault> Contradiction(const TrainingSettings& settings) {
   if (auto two = TwoInPlaceOfWeights(settings)) return two;
+  if (settings.smart.pairs_together && !settings.smart.any()) {
+    return Fault{FaultKind::kMisuse,
+                 "training.extra.smart_pairs is of training.smart, which is "
+                 "not there",
+                 "give training.smart, or leave it out"};
+  }
   if (settings.virtual_tau == 0.0) {
     if (settings.virtual_audit == 0.0) return std::nullopt;
     return Fault{FaultKind::kMisuse,

@@ -83,6 +83,7 @@ struct TrainingSettings {
   PairSettings pair;
   TaskMixing mixing = TaskMixing::kRandom;
   Surgery surgery = Surgery::kNone;
+  bool tasks_alike = false;  // in a step, however many examples each has
   LoraSpec lora;
   BottleneckSpec bottleneck;
   SmartOptions smart;

@@ -14,6 +14,8 @@ const HeadSpec kProduct = {
     .task = Task::kRegression, .outputs = 1, .kind = HeadKind::kInnerProduct};
 const HeadSpec kCosine = {
     .task = Task::kRegression, .outputs = 1, .kind = HeadKind::kCosine};
+const HeadSpec kTwoMapCosine = {
+    .task = Task::kRegression, .outputs = 1, .kind = HeadKind::kTwoMapCosine};
 const HeadSpec kFeatures = {
     .task = Task::kSequence, .outputs = 3, .kind = HeadKind::kFeatures};
 const HeadSpec kPairMlp = {.task = Task::kSequence,
@@ -123,6 +125,7 @@ std::vector<CountedCase> CasesOfSettings() {
   const std::vector<std::pair<std::string, HeadSpec>> pairs = {
       {"Product", kProduct},
       {"Cosine", kCosine},
+      {"TwoMapCosine", kTwoMapCosine},
       {"Features", kFeatures},
       {"PairMlp", kPairMlp}};
   for (const auto& [of, head] : pairs) {
@@ -155,6 +158,8 @@ std::vector<CountedCase> CasesOfSmart() {
       add("EmbeddingsFrozen", kTags, {}, 0.0, {}, false);
       add("Lr0", kClasses, {0}, 0.0, kLr0, false);
       add("Pair", kCosine, {0}, 0.0, {}, false);
+      smart.pairs_together = true;
+      add("PairTogether", kCosine, {0}, 0.0, {}, false);
       smart.bregman = 1.0;
       add("Bregman", kClasses, {0}, 0.0, {}, false);
       add("Stored", kClasses, {0}, 0.0, kStill, true);

@@ -92,16 +92,37 @@ TEST(Heads, AnInnerProductTellsTwoClassesApart) {
             2e-5);
 }
 
+// With one map twice it is the recorded cosine; with two it is another number.
+TEST(Heads, ACosineMayHaveAMapForEachText) {
+  const Tensors recorded =
+      ReadTensors(FixturePath("tasks/seed-11") + "/heads.safetensors");
+  const ModelConfig config = LoadFixture("models/bert-seq2").model.config();
+  Case cosine = Cases()[4];
+  cosine.spec.kind = HeadKind::kTwoMapCosine;
+  Batch batch;
+  batch.mask = recorded.at("mask");
+  const auto answer = [&](const std::vector<std::string>& maps) {
+    cosine.maps = maps;
+    return HeadWith(config, cosine, cosine.spec, recorded)
+        .Logits(recorded.at("hidden"), batch, {});
+  };
+  const at::Tensor& expected = recorded.at("expected.cosine.first");
+  EXPECT_LT(Furthest(answer({"left", "left"}), expected), 2e-5);
+  EXPECT_GT(Furthest(answer({"left", "right"}), expected), 0.1);
+}
+
 TEST(Heads, WhatDoesNotFitTheTaskIsRefused) {
   HeadSpec tags = Cases()[5].spec;
   tags.task = Task::kTokens;
   HeadSpec cosine = Cases()[4].spec;
   cosine.task = Task::kSequence;
   cosine.outputs = 2;
+  HeadSpec two_maps = cosine;
+  two_maps.kind = HeadKind::kTwoMapCosine;
   HeadSpec three = Cases()[3].spec;
   three.task = Task::kSequence;
   three.outputs = 3;
-  for (const HeadSpec& head : {tags, cosine, three}) {
+  for (const HeadSpec& head : {tags, cosine, two_maps, three}) {
     EXPECT_FALSE(CheckHead(head).ok());
   }
 }

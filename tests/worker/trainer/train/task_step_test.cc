@@ -132,6 +132,13 @@ TEST_F(TwoTasks, WithSurgeryNothingIsLeftOfTheConflict) {
   EXPECT_LT(Furthest(Moved({batch_, other_}), other + yields), 1e-6);
 }
 
+TEST_F(TwoTasks, AlikeTheGradientsOfTheirMeansAreSummed) {
+  const at::Tensor first = Moved({batch_}), second = Moved({other_});
+  options_.tasks_alike = true;
+  EXPECT_LT(Furthest(Moved({batch_}), first), 1e-6);
+  EXPECT_LT(Furthest(Moved({batch_, other_}), first + second), 1e-6);
+}
+
 TEST_F(TwoTasks, WhatAgreesIsLeftAlone) {
   other_ = batch_;
   other_.task = 1;
@@ -176,6 +183,11 @@ TEST(SharesOfParts, ExamplesOfAllTasksWeighTheSame) {
               testing::ElementsAre(testing::DoubleEq(0.75),
                                    testing::DoubleEq(2 * 0.25 * 0.75),
                                    testing::DoubleEq(2 * 0.25 * 0.25)));
+  // Or each task as it would alone: its labels' mean.
+  EXPECT_THAT(
+      SharesOfParts(parts, {6, 9, 3}, {{1.0}, {2.0}}, true),
+      testing::ElementsAre(testing::DoubleEq(1.0), testing::DoubleEq(2 * 0.75),
+                           testing::DoubleEq(2 * 0.25)));
 }
 
 }  // namespace
