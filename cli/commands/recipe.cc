@@ -36,11 +36,10 @@ absl::StatusOr<ExitCode> ListRecipes(Session& session, const Output& output) {
 absl::StatusOr<ExitCode> ShowRecipe(Session& session, const LookArgs& args,
                                     bool checks) {
   ASSIGN_OR_RETURN(const OpenedRecipe opened, OpenWished(args.recipe));
-  ASSIGN_OR_RETURN(const RecipeStock stock,
-                   FindStock(session, args.recipe.registry));
-  ASSIGN_OR_RETURN(
-      const RecipeSurvey survey,
-      SurveyRecipe(opened.recipe, opened.scale, opened.wish, stock));
+  ASSIGN_OR_RETURN(const SurveyedWish found,
+                   SurveyWished(session, args.recipe, opened,
+                                /*on_this_machine=*/true));
+  const RecipeSurvey& survey = found.survey;
   if (checks) {
     RETURN_IF_ERROR(CheckSurvey(survey, args.recipe.registry));
   }
@@ -49,15 +48,14 @@ absl::StatusOr<ExitCode> ShowRecipe(Session& session, const LookArgs& args,
         const std::string text =
             RenderRecipe(opened.recipe, survey, session.terminal.width);
         if (survey.missing.empty()) return text;
-        return absl::StrCat(text, "\nnot in ", stock.where, ":\n",
+        return absl::StrCat(text, "\nnot in ", found.stock.where, ":\n",
                             DescribeMissing(opened.recipe, survey.missing));
       }));
   if (!checks) return kExitOk;
-  const bool can_run = survey.missing.empty() && !survey.studies.empty();
-  if (!can_run)
+  if (!found.can_run())
     std::cerr << "it cannot run at scale " << opened.wish.scale
               << " as it is\n";
-  return can_run ? kExitOk : kExitInvalidFile;
+  return found.can_run() ? kExitOk : kExitInvalidFile;
 }
 
 void AddLook(CLI::App& noun, Invocation& invocation, const char* name,

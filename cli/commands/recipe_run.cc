@@ -16,6 +16,7 @@
 #include "cli/recipe/recipe_page.h"
 #include "cli/recipe/recipe_record.h"
 #include "cli/recipe/recipe_view.h"
+#include "cli/recipe/sample_registry.h"
 #include "cli/term/text_file.h"
 
 namespace frostline::cli {
@@ -28,13 +29,24 @@ struct RunArgs {
   std::string output;
 };
 
-absl::StatusOr<std::string> RegistryFolder(const std::string& named) {
-  ASSIGN_OR_RETURN(const auto registry, FindRegistry(named));
-  if (registry.has_value()) {
-    std::error_code ignored;  // without a working folder it stays as it is
-    const auto full = std::filesystem::absolute(registry->folder, ignored);
-    return ignored ? registry->folder : full.string();
+// Without a working folder it stays as it is.
+std::string FromAnywhere(const std::string& folder) {
+  std::error_code ignored;
+  const auto full = std::filesystem::absolute(folder, ignored);
+  return ignored ? folder : full.string();
+}
+
+// Samples are written into the run's own folder.
+absl::StatusOr<std::string> RegistryFolder(const std::string& named,
+                                           const WorkFolder& own,
+                                           bool of_samples) {
+  if (of_samples) {
+    std::string folder = FromAnywhere(own.path() + "/registry");
+    RETURN_IF_ERROR(MakeSampleRegistry(folder));
+    return folder;
   }
+  ASSIGN_OR_RETURN(const auto registry, FindRegistry(named));
+  if (registry.has_value()) return FromAnywhere(registry->folder);
   return MakeError(
       ErrorId::kRequestInvalid,
       "workers on this machine need a registry, and none is here",
@@ -47,6 +59,24 @@ absl::StatusOr<std::string> RegistryFolder(const std::string& named) {
 std::string OutputOf(const RunArgs& args) {
   if (!args.output.empty() || args.folder.empty()) return args.output;
   return args.folder + "/report.html";
+}
+
+// What is not there, and how to have it.
+std::string DescribeLack(const OpenedRecipe& opened,
+                         const SurveyedWish& found) {
+  std::string text =
+      absl::StrCat("recipe ", opened.recipe.name, " cannot run at scale ",
+                   opened.wish.scale, "; not in ", found.stock.where, ":\n",
+                   DescribeMissing(opened.recipe, found.survey.missing));
+  for (const SurveyedStudy& skipped : found.survey.skipped) {
+    absl::StrAppend(&text, DescribeMissing(opened.recipe, skipped.missing));
+  }
+  if (opened.wish.scale == kSampleScale) {
+    absl::StrAppend(&text,
+                    "with --local DIR and without --registry nothing "
+                    "need be registered: the program carries it\n");
+  }
+  return text;
 }
 
 absl::Status WriteRunReport(Client& client, const OpenedRecipe& opened,
@@ -70,11 +100,11 @@ absl::Status WriteRunReport(Client& client, const OpenedRecipe& opened,
 }
 
 absl::StatusOr<ExitCode> RunAt(Client& client, const OpenedRecipe& opened,
-                               const RecipeSurvey& survey,
-                               const RecipeStock& stock, const RunArgs& args,
+                               const SurveyedWish& found, const RunArgs& args,
                                const Terminal& terminal, LocalFleet* fleet,
                                StopSignals& signals) {
-  RecipeRunner runner(opened, survey, stock, client, fleet, signals, terminal);
+  RecipeRunner runner(opened, found.survey, found.stock, client, fleet, signals,
+                      terminal);
   ASSIGN_OR_RETURN(const ExitCode code, runner.Run());
   if (code != kExitOk) return code;
   RETURN_IF_ERROR(WriteRunReport(client, opened, OutputOf(args)));
@@ -83,22 +113,22 @@ absl::StatusOr<ExitCode> RunAt(Client& client, const OpenedRecipe& opened,
 
 // With a coordinator and workers of its own, which end with it.
 absl::StatusOr<ExitCode> RunLocally(const OpenedRecipe& opened,
-                                    const RecipeSurvey& survey,
-                                    const RecipeStock& stock,
+                                    const SurveyedWish& found,
                                     const RunArgs& args,
                                     const Terminal& terminal,
                                     StopSignals& signals) {
-  ASSIGN_OR_RETURN(const std::string registry,
-                   RegistryFolder(args.recipe.registry));
   ASSIGN_OR_RETURN(const WorkFolder folder,
                    WorkFolder::Make(args.folder, /*keep=*/true));
+  ASSIGN_OR_RETURN(
+      const std::string registry,
+      RegistryFolder(args.recipe.registry, folder, found.of_samples));
   ASSIGN_OR_RETURN(const auto trainer, RealTrainer(registry));
   LocalFleet fleet(folder.path());
   RETURN_IF_ERROR(fleet.StartCoordinator(signals));
   RETURN_IF_ERROR(fleet.StartWorkers(args.workers, trainer));
   ASSIGN_OR_RETURN(const auto client, Client::Open(fleet.address()));
   const auto code =
-      RunAt(*client, opened, survey, stock, args, terminal, &fleet, signals);
+      RunAt(*client, opened, found, args, terminal, &fleet, signals);
   if (signals.caught()) {
     signals.Release();
     std::cerr << "stopping; the same command goes on from here\n";
@@ -107,32 +137,30 @@ absl::StatusOr<ExitCode> RunLocally(const OpenedRecipe& opened,
   return code;
 }
 
-absl::StatusOr<ExitCode> RunRecipe(Session& session, const RunArgs& args) {
+absl::StatusOr<ExitCode> RunRecipe(Session& session, RunArgs args) {
   StopSignals signals;  // before a client has threads
   RETURN_IF_ERROR(CheckReportFile(args.output));
   ASSIGN_OR_RETURN(const OpenedRecipe opened, OpenWished(args.recipe));
-  ASSIGN_OR_RETURN(const RecipeStock stock,
-                   FindStock(session, args.recipe.registry));
-  ASSIGN_OR_RETURN(
-      const RecipeSurvey survey,
-      SurveyRecipe(opened.recipe, opened.scale, opened.wish, stock));
-  if (!survey.missing.empty() || survey.studies.empty()) {
-    std::cerr << "recipe " << opened.recipe.name << " cannot run at scale "
-              << opened.wish.scale << "; not in " << stock.where << ":\n"
-              << DescribeMissing(opened.recipe, survey.missing);
-    for (const SurveyedStudy& skipped : survey.skipped) {
-      std::cerr << DescribeMissing(opened.recipe, skipped.missing);
-    }
+  ASSIGN_OR_RETURN(const SurveyedWish found,
+                   SurveyWished(session, args.recipe, opened,
+                                /*on_this_machine=*/!args.folder.empty()));
+  if (!found.can_run()) {
+    std::cerr << DescribeLack(opened, found);
     return kExitInvalidFile;
   }
-  RETURN_IF_ERROR(CheckSurvey(survey, args.recipe.registry));
-  std::cout << RenderRecipe(opened.recipe, survey, session.terminal.width)
+  RETURN_IF_ERROR(CheckSurvey(found.survey, args.recipe.registry));
+  if (found.of_samples && args.folder.empty()) {
+    args.folder = RunIdOf(opened.recipe, opened.wish);
+    std::cerr << "no coordinator answers: it runs on this machine, in "
+              << args.folder << "/\n";
+  }
+  std::cout << RenderRecipe(opened.recipe, found.survey, session.terminal.width)
             << std::flush;
   if (!args.folder.empty()) {
-    return RunLocally(opened, survey, stock, args, session.terminal, signals);
+    return RunLocally(opened, found, args, session.terminal, signals);
   }
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  return RunAt(*client, opened, survey, stock, args, session.terminal, nullptr,
+  return RunAt(*client, opened, found, args, session.terminal, nullptr,
                signals);
 }
 

@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "cli/commands/registry.h"
 #include "cli/recipe/known_recipes.h"
+#include "cli/recipe/sample_registry.h"
 
 namespace frostline::cli {
 namespace {
@@ -21,6 +22,7 @@ absl::StatusOr<RecipeStock> StockOfFleet(Session& session) {
   if (HasErrorId(workers.status(), ErrorId::kCoordinatorAway)) {
     stock.where = absl::StrCat("any registry, or at a coordinator's workers (",
                                client->address(), " does not answer)");
+    stock.of_nobody = true;
     return stock;
   }
   RETURN_IF_ERROR(workers.status());
@@ -33,6 +35,13 @@ absl::StatusOr<RecipeStock> StockOfFleet(Session& session) {
     }
   }
   return stock;
+}
+
+absl::StatusOr<RecipeStock> FindStock(Session& session,
+                                      const std::string& folder) {
+  ASSIGN_OR_RETURN(const auto registry, FindRegistry(folder));
+  if (registry.has_value()) return RecipeStockOf(*registry);
+  return StockOfFleet(session);
 }
 
 absl::StatusOr<RecipeValues> SetValues(const std::vector<std::string>& words) {
@@ -90,11 +99,28 @@ absl::StatusOr<OpenedRecipe> OpenWished(const RecipeArgs& args) {
   return opened;
 }
 
-absl::StatusOr<RecipeStock> FindStock(Session& session,
-                                      const std::string& folder) {
-  ASSIGN_OR_RETURN(const auto registry, FindRegistry(folder));
-  if (registry.has_value()) return RecipeStockOf(*registry);
-  return StockOfFleet(session);
+absl::StatusOr<SurveyedWish> SurveyWished(Session& session,
+                                          const RecipeArgs& args,
+                                          const OpenedRecipe& opened,
+                                          bool on_this_machine) {
+  SurveyedWish found;
+  ASSIGN_OR_RETURN(found.stock, FindStock(session, args.registry));
+  ASSIGN_OR_RETURN(found.survey, SurveyRecipe(opened.recipe, opened.scale,
+                                              opened.wish, found.stock));
+  if (found.can_run() || opened.wish.scale != kSampleScale ||
+      !args.registry.empty()) {
+    return found;
+  }
+  if (!on_this_machine) {
+    ASSIGN_OR_RETURN(const RecipeStock fleet, StockOfFleet(session));
+    if (!fleet.of_nobody) return found;
+  }
+  SurveyedWish samples;
+  samples.stock = StockOfSamples();
+  samples.of_samples = true;
+  ASSIGN_OR_RETURN(samples.survey, SurveyRecipe(opened.recipe, opened.scale,
+                                                opened.wish, samples.stock));
+  return samples.can_run() ? samples : found;
 }
 
 }  // namespace frostline::cli

@@ -37,10 +37,23 @@ struct OpenedRecipe {
 // The scale is the recipe's first unless one is named.
 absl::StatusOr<OpenedRecipe> OpenWished(const RecipeArgs& args);
 
-// Of the registry that is named or usual; where there is none, of the workers
-// that the coordinator knows, if one answers.
-absl::StatusOr<RecipeStock> FindStock(Session& session,
-                                      const std::string& folder);
+struct SurveyedWish {
+  RecipeStock stock;
+  RecipeSurvey survey;
+  bool of_samples = false;  // the stock is what the program carries
+
+  bool can_run() const {
+    return survey.missing.empty() && !survey.studies.empty();
+  }
+};
+
+// Looks in the registry that is named or usual; where there is none, at the
+// workers that the coordinator knows, if one answers. Where these lack a
+// sample, and it could run on this machine, the program's own serve.
+absl::StatusOr<SurveyedWish> SurveyWished(Session& session,
+                                          const RecipeArgs& args,
+                                          const OpenedRecipe& opened,
+                                          bool on_this_machine);
 
 }  // namespace frostline::cli
 

@@ -25,6 +25,7 @@ struct RecipeStock {
   std::set<std::string> models;
   std::set<std::string> data;
   ModelFactsOf model_facts;
+  bool of_nobody = false;  // no coordinator answers, and no registry is there
 };
 
 RecipeStock RecipeStockOf(const registry::Registry& registry);

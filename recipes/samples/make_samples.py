@@ -7,15 +7,20 @@ usage: make_samples.py [--out DIR]
 All sentences are put together here, from frames and words; none is from a data
 set. A label follows from the words: good ones and bad ones, the same question or
 another, the tag that a word has in its frame. Rows are taken in the order of a
-hash of their texts, so that the files are the same everywhere. DIR also gets a
-datasets.yaml, which makes a registry of it once a models.yaml lies beside.
+hash of their texts, so that the files are the same everywhere. DIR also gets
+tiny/, a BERT of three layers whose weights are drawn from a hash of their
+names, and datasets.yaml and models.yaml: it is a registry.
 
 A sample has 60 rows to train on and 20 to validate and test on.
 """
 import argparse
+import collections
 import hashlib
 import itertools
+import json
 import pathlib
+import re
+import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -281,22 +286,123 @@ def entry(name, ending, task, files):
     return "".join(line + "\n" for line in lines)
 
 
+# The model knows the words that the samples have most of.
+TINY = {
+    "architectures": ["BertModel"],
+    "attention_probs_dropout_prob": 0.1,
+    "hidden_act": "gelu",
+    "hidden_dropout_prob": 0.1,
+    "hidden_size": 16,
+    "intermediate_size": 32,
+    "layer_norm_eps": 1e-12,
+    "max_position_embeddings": 64,
+    "model_type": "bert",
+    "num_attention_heads": 4,
+    "num_hidden_layers": 3,
+    "pad_token_id": 0,
+    "type_vocab_size": 2,
+    "vocab_size": 140,
+}
+SPECIAL = "[PAD] [UNK] [CLS] [SEP] [MASK]".split()
+SPREAD = 0.2  # of weights that are no scale and no bias
+
+
+def vocabulary(texts):
+    counts = collections.Counter(
+        word for text in texts for word in re.findall("[a-z]+", text.lower()))
+    words = sorted(counts, key=lambda word: (-counts[word], word))
+    return SPECIAL + words[:TINY["vocab_size"] - len(SPECIAL)]
+
+
+def shapes():
+    """(name, shape) of each weight, named as transformers names them."""
+    hidden, middle = TINY["hidden_size"], TINY["intermediate_size"]
+
+    def norm(name):
+        yield f"{name}.weight", [hidden]
+        yield f"{name}.bias", [hidden]
+
+    def linear(name, outputs, inputs):
+        yield f"{name}.weight", [outputs, inputs]
+        yield f"{name}.bias", [outputs]
+
+    for name, rows in (("word", "vocab_size"),
+                       ("position", "max_position_embeddings"),
+                       ("token_type", "type_vocab_size")):
+        yield f"embeddings.{name}_embeddings.weight", [TINY[rows], hidden]
+    yield from norm("embeddings.LayerNorm")
+    for number in range(TINY["num_hidden_layers"]):
+        layer = f"encoder.layer.{number}"
+        for part in ("query", "key", "value"):
+            yield from linear(f"{layer}.attention.self.{part}", hidden, hidden)
+        yield from linear(f"{layer}.attention.output.dense", hidden, hidden)
+        yield from norm(f"{layer}.attention.output.LayerNorm")
+        yield from linear(f"{layer}.intermediate.dense", middle, hidden)
+        yield from linear(f"{layer}.output.dense", hidden, middle)
+        yield from norm(f"{layer}.output.LayerNorm")
+    yield from linear("pooler.dense", hidden, hidden)
+
+
+def drawn(name, count):
+    """Uniform numbers of a deviation of SPREAD, the same on every machine."""
+    if name.endswith("bias"):
+        return [0.0] * count
+    if name.endswith("LayerNorm.weight"):
+        return [1.0] * count
+    bits = hashlib.shake_256(name.encode()).digest(4 * count)
+    return [(number / 2**31 - 1.0) * SPREAD * 3**0.5
+            for number in struct.unpack(f"<{count}I", bits)]
+
+
+def weights():
+    """A safetensors file: the length of a header, the header, numbers."""
+    header, numbers = {"__metadata__": {"format": "pt"}}, b""
+    for name, shape in shapes():
+        count = shape[0] * (shape[1] if len(shape) > 1 else 1)
+        begin = len(numbers)
+        numbers += struct.pack(f"<{count}f", *drawn(name, count))
+        header[name] = {"dtype": "F32", "shape": shape,
+                        "data_offsets": [begin, len(numbers)]}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + numbers
+
+
+def tiny_model(texts):
+    """The files of the model, by path."""
+    return {
+        "tiny/config.json": (json.dumps(TINY, indent=2) + "\n").encode(),
+        "tiny/vocab.txt": "".join(
+            word + "\n" for word in vocabulary(texts)).encode(),
+        "tiny/model.safetensors": weights(),
+    }
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=pathlib.Path,
                         default=pathlib.Path(__file__).resolve().parent)
     out = parser.parse_args().out
-    out.mkdir(parents=True, exist_ok=True)
-    registry = ("# SPDX-License-Identifier: Apache-2.0\n"
-                "# Written by make_samples.py.\n")
+    (out / "tiny").mkdir(parents=True, exist_ok=True)
+    head = ("# SPDX-License-Identifier: Apache-2.0\n"
+            "# Written by make_samples.py.\n")
+    registry = head
     files = {}
     for name, ending, task, splits in samples():
         files[f"{name}.{ending}"] = splits["train"]
         files[f"{name}-dev.{ending}"] = splits["dev"]
         registry += entry(name, ending, task, files)
+    model = tiny_model(text for path, text in files.items()
+                       if path.endswith(".tsv"))
+    digest = hashlib.sha256(model["tiny/model.safetensors"]).hexdigest()
     files["datasets.yaml"] = registry
+    files["models.yaml"] = (f"{head}tiny:\n  path: tiny\n"
+                            f"  weights: model.safetensors\n"
+                            f"  sha256: {digest}\n")
     for path, text in files.items():
         (out / path).write_bytes(text.encode())
+    for path, content in model.items():
+        (out / path).write_bytes(content)
 
 
 if __name__ == "__main__":

@@ -1,24 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every recipe runs whole on sentences of this repository and a tiny model with
-# random weights: real coordinator, worker and trainer.
+# Every recipe runs whole on the samples that the program carries, where nothing
+# is registered: real coordinator, worker and trainer.
 load ../support/wait_for.bash
 
 setup_file() {
   export HOME=$BATS_FILE_TMPDIR
-  cd "$BATS_FILE_TMPDIR"
-  cp -r "$FROSTLINE_SOURCE_DIR/recipes/samples" registry
-  cp -r "$FROSTLINE_SOURCE_DIR/tests/parity/data/models/bert-seq2" tiny
-  # The words that the sentences have most of: the model knows 140.
-  { printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' '[MASK]'
-    cat registry/*.tsv | tr 'A-Z' 'a-z' | grep -oE '[a-z]+' | sort | uniq -c |
-      sort -rn | awk 'NR <= 135 { print $2 }'
-  } >tiny/vocab.txt
-  frostline registry add model tiny --id tiny --registry registry >add.log
 }
 
 setup() {
   cd "$BATS_FILE_TMPDIR"
-  export FROSTLINE_REGISTRY=$PWD/registry
+  export FROSTLINE_CONNECT=127.0.0.1:1  # nobody answers there
 }
 
 # runs NAME STUDIES: all of its studies end, and their page has all of them.
@@ -85,12 +76,30 @@ PY
   cmp kept.html twice.html
 }
 
+@test "typed alone it runs on this machine, whatever else is registered" {
+  frostline registry add model "$FROSTLINE_SOURCE_DIR/recipes/samples/tiny" \
+    --id other --registry full >full.log
+  FROSTLINE_REGISTRY=$PWD/full run timeout 150 \
+    frostline recipe run pos-short --scale sample
+  echo "$output"
+  [ "$status" -eq 0 ]
+  says "report: pos-short-sample/report.html"
+  cmp pos-short-sample/registry/tags.conllu \
+    "$FROSTLINE_SOURCE_DIR/recipes/samples/tags.conllu"
+}
+
 @test "what is missing is said before anything runs" {
-  frostline registry add model tiny --id other --registry bare >other.log
+  frostline registry add model "$FROSTLINE_SOURCE_DIR/recipes/samples/tiny" \
+    --id other --registry bare >other.log
   run frostline recipe run pos-short --scale sample --registry bare --local no
   echo "$output"
   [ "$status" -eq 100 ]
-  says "model tiny is missing" "frostline registry add model" "data set tags"
+  says "model tiny is missing" "frostline registry add model" "data set tags" \
+    "without --registry nothing need be registered"
+  [ ! -e no ]
+  run frostline recipe run pos-short --scale sample --data mine --local no
+  [ "$status" -eq 100 ]
+  says "data set mine"
   [ ! -e no ]
 }
 

@@ -3,6 +3,7 @@
 """The samples are what their script writes, and every recipe comes to studies
 that can be: names are known, points lie in spaces, what was published has a
 run beside it."""
+import json
 import pathlib
 import re
 import subprocess
@@ -38,14 +39,37 @@ class Samples(unittest.TestCase):
         with tempfile.TemporaryDirectory() as made:
             subprocess.run([sys.executable, "-B", SAMPLES / "make_samples.py",
                             "--out", made], check=True)
-            written = sorted(pathlib.Path(made).iterdir())
+            written = sorted(path.relative_to(made)
+                             for path in pathlib.Path(made).rglob("*.*"))
             self.assertEqual(
-                [path.name for path in written],
-                sorted(path.name for path in SAMPLES.iterdir()
-                       if path.suffix in (".tsv", ".conllu", ".yaml")))
+                written,
+                sorted(path.relative_to(SAMPLES)
+                       for path in SAMPLES.rglob("*.*")
+                       if path.suffix not in (".py", ".pyc", ".md")))
             for path in written:
-                self.assertEqual(path.read_bytes(),
-                                 (SAMPLES / path.name).read_bytes(), path.name)
+                self.assertEqual((pathlib.Path(made) / path).read_bytes(),
+                                 (SAMPLES / path).read_bytes(), path)
+
+    def test_the_model_is_as_its_configuration_says(self):
+        tiny = SAMPLES / "tiny"
+        config = json.loads((tiny / "config.json").read_text("utf-8"))
+        self.assertEqual(len((tiny / "vocab.txt").read_text("utf-8").split()),
+                         config["vocab_size"])
+        stored = (tiny / "model.safetensors").read_bytes()
+        length = int.from_bytes(stored[:8], "little")
+        header = json.loads(stored[8:8 + length])
+        header.pop("__metadata__")
+        self.assertEqual(len(stored), 8 + length + max(
+            each["data_offsets"][1] for each in header.values()))
+        self.assertEqual(
+            header["embeddings.word_embeddings.weight"]["shape"],
+            [config["vocab_size"], config["hidden_size"]])
+        for name, recipe in ((name, recipe_files.read_recipe(
+                RECIPES / name / "recipe.yaml")) for name in NAMES):
+            self.assertEqual(recipe["models"]["tiny"]["layers"],
+                             config["num_hidden_layers"], name)
+            self.assertEqual(recipe["models"]["tiny"]["heads"],
+                             config["num_attention_heads"], name)
 
     def test_tables_have_their_rows_and_labels(self):
         for name, labels in (("sentiment", "01"), ("places", "01"),
