@@ -7,7 +7,7 @@
 #include <string>
 #include <variant>
 
-#include "study/model_shape.h"
+#include "study/freezing.h"
 
 namespace frostline {
 namespace {

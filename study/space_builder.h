@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "study/model_shape.h"
+#include "study/freezing.h"
 #include "study/space.h"
 #include "study/strategy.h"
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "study/model_shape.h"
+#include "study/freezing.h"
 #include "study/space.h"
 
 namespace frostline {

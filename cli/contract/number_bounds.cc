@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/plain/training_table.h"
-#include "study/model_shape.h"
+#include "study/freezing.h"
 #include "study/setting_limits.h"
 
 namespace frostline::cli {

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "study/model_shape.h"
+#include "study/freezing.h"
 
 namespace frostline::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
+#include "study/freezing.h"
 #include "study/frozen_prefix.h"
-#include "study/model_shape.h"
 
 namespace frostline::sampler {
 namespace {

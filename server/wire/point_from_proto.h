@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "google/protobuf/struct.pb.h"
-#include "study/model_shape.h"
+#include "study/freezing.h"
 #include "study/space.h"
 #include "study/strategy.h"
 

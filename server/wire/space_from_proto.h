@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "frostline/v1/study.pb.h"
-#include "study/model_shape.h"
+#include "study/freezing.h"
 #include "study/space.h"
 #include "study/strategy.h"
 

@@ -14,7 +14,7 @@
 #include "sampler/factory.h"
 #include "sampler/pruner/pruner.h"
 #include "server/wire/rules.h"
-#include "study/model_shape.h"
+#include "study/freezing.h"
 #include "study/objective.h"
 #include "study/setting_limits.h"
 #include "study/space.h"

@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "frostline/v1/study.pb.h"
-#include "study/model_shape.h"
+#include "study/freezing.h"
 
 namespace frostline::server {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "study/model_shape.h"
+#include "study/freezing.h"
 
 #include <optional>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: model_shape.h
+// File: freezing.h
 //
 // Selectors name the modules of a model, which are in depth order:
 //
@@ -10,8 +10,8 @@
 //
 // A module has one learning rate. A layer is one module or is cut finer
 // (attention and ffn; attention heads), never both.
-#ifndef FROSTLINE_STUDY_MODEL_SHAPE_H_
-#define FROSTLINE_STUDY_MODEL_SHAPE_H_
+#ifndef FROSTLINE_STUDY_FREEZING_H_
+#define FROSTLINE_STUDY_FREEZING_H_
 
 #include <string>
 #include <vector>
@@ -47,4 +47,4 @@ bool Overlap(const std::string& a, const std::string& b);
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_STUDY_MODEL_SHAPE_H_
+#endif  // FROSTLINE_STUDY_FREEZING_H_

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "study/frozen_prefix.h"
-
 #include <numeric>
 
 #include "gmock/gmock.h"
+#include "study/frozen_prefix.h"
 #include "study/space_builder.h"
 #include "tests/support/status_matchers.h"
 
