@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "sampler/input.h"
 #include "sampler/sampler.h"
-#include "study/purpose.h"
+#include "study/objective.h"
 
 namespace frostline::sampler {
 

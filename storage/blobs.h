@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "study/trial.h"
+#include "study/history.h"
 
 namespace frostline::storage {
 

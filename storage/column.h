@@ -17,7 +17,7 @@
 
 #include "base/secret.h"
 #include "storage/blobs.h"
-#include "study/trial.h"
+#include "study/history.h"
 
 namespace frostline::storage {
 

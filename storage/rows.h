@@ -15,8 +15,8 @@
 
 #include "base/clock.h"
 #include "base/secret.h"
+#include "study/history.h"
 #include "study/point.h"
-#include "study/trial.h"
 
 namespace frostline::storage {
 

@@ -2,6 +2,21 @@
 //
 // File: freezing.h
 //
+// What a study freezes of a model: the model's modules and the selectors that
+// name them, named strategies with a rate for every module, and how much of
+// the model's beginning a point or a whole space freezes.
+#ifndef FROSTLINE_STUDY_FREEZING_H_
+#define FROSTLINE_STUDY_FREEZING_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "study/point.h"
+#include "study/space.h"
+
+namespace frostline {
+
 // Selectors name the modules of a model, which are in depth order:
 //
 //   embeddings | layer.3 | layer.* | layer.0-3 | pooler | head
@@ -10,15 +25,6 @@
 //
 // A module has one learning rate. A layer is one module or is cut finer
 // (attention and ffn; attention heads), never both.
-#ifndef FROSTLINE_STUDY_FREEZING_H_
-#define FROSTLINE_STUDY_FREEZING_H_
-
-#include <string>
-#include <vector>
-
-#include "absl/status/statusor.h"
-
-namespace frostline {
 
 inline constexpr int kMaxLayers = 256;
 inline constexpr int kMaxHeads = 256;
@@ -44,6 +50,57 @@ int LayerOf(const std::string& module);
 
 // Holds for layer.3 and layer.3.ffn, or layer.3.attention and layer.3.head.7.
 bool Overlap(const std::string& a, const std::string& b);
+
+// Strategies serve modules not searched, and baselines.
+//
+//   full          every module at `rate`
+//   head_only     pooler and head at `rate`, the rest frozen
+//   first_k       the first k layers frozen, the rest train; embeddings as told
+//   last_k        only the last k layers, pooler and head train
+//   alternating   layers 0, 2, 4, … frozen; the rest train
+//   decay         layer i at rate * factor^(L-1-i), embeddings one step below
+//                 layer 0; pooler and head at `rate`
+
+enum class StrategyKind {
+  kFull,
+  kHeadOnly,
+  kFirstK,
+  kLastK,
+  kAlternating,
+  kDecay
+};
+
+struct Strategy {
+  StrategyKind kind = StrategyKind::kFull;
+  double rate = 0.0;              // of what trains
+  int k = 0;                      // first_k, last_k: 0 … L
+  bool freeze_embeddings = true;  // first_k
+  double factor = 1.0;            // decay: (0, 1]
+};
+
+// Rates are in depth order. Errors name `field`.
+absl::StatusOr<std::vector<ModuleRate>> ApplyStrategy(const Strategy& strategy,
+                                                      const ModelShape& shape,
+                                                      const std::string& field);
+
+// How much of a model's beginning a point or a space freezes. A frozen prefix
+// is what trials can share: embeddings and the layers behind them, up to the
+// first module that trains.
+//
+// Of points that are drawn evenly, a leading module with n independent levels,
+// one of them frozen, ends the prefix with the chance 1 - 1/n; so of many such
+// modules 1/n + 1/n^2 + ... = 1/(n - 1) are frozen on average: .17 of n = 7.
+
+// Returns the depth of a point's prefix: embeddings and all layers below it are
+// frozen. It is -1 when the embeddings train.
+int FrozenPrefixOf(const Space& space, const Point& point);
+
+// Returns for each number of leading modules (embeddings, layer.0, ...), from
+// none to all, the chance that just so many are frozen; all add up to 1.
+// `frozen_share` is that of a log-uniform rate with `freeze`. It is exact,
+// since rates depend on no parameter but the prefix depth.
+std::vector<double> FrozenPrefixChances(const Space& space, int layers,
+                                        double frozen_share);
 
 }  // namespace frostline
 

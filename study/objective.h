@@ -1,19 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: objective.h
+//
+// What a study is for: its objective, the range of a metric by its name, its
+// purpose, and the bounds of its settings.
 #ifndef FROSTLINE_STUDY_OBJECTIVE_H_
 #define FROSTLINE_STUDY_OBJECTIVE_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "study/metric_range.h"
 
 namespace frostline {
+
+// A prediction outside of a metric's range says that the model knows less than
+// the reader.
+
+// Both ends are included; an infinite end is open.
+struct MetricRange {
+  double lo = -std::numeric_limits<double>::infinity();
+  double hi = std::numeric_limits<double>::infinity();
+
+  bool IsBoundedBelow() const;
+  bool IsBoundedAbove() const;
+  bool IsBounded() const { return IsBoundedBelow() || IsBoundedAbove(); }
+  // Allows for the rounding of sums in single precision. An open end holds
+  // infinity; nothing holds NaN.
+  bool Holds(double value) const;
+  double Clamp(double value) const;
+
+  friend bool operator==(const MetricRange&, const MetricRange&) = default;
+};
+
+// Goes by the name: accuracy, F1, precision and recall are in 0 … 1,
+// correlations in -1 … 1, R² at most 1, errors, losses, seconds and counts 0 or
+// more; others ("auc" is often in points of 100) are unknown. What stands
+// before the last '.' or '/' (`validation/f1`) and a split (`val_loss`) are
+// skipped. EffectiveRange says when it counts.
+MetricRange PresumedRange(const std::string& metric);
+
+// Says "0 … 1", "0 or more", "at most 1", "any number".
+std::string DescribeRange(const MetricRange& range);
 
 enum class Direction { kMinimize, kMaximize };
 
@@ -61,6 +94,31 @@ RangeInForce EffectiveRange(const Objective& objective,
 // REQUIRES: trial `number` broke the range.
 std::string OutOfRangeSentence(const Objective& objective,
                                const RangeInForce& range, std::int64_t number);
+
+enum class Purpose {
+  kBest,        // every trial for the best value
+  kUnderstand,  // for what it tells about the answer
+  kBoth,        // kBest, and kUnderstand while the search rests
+};
+
+// Returns "best", as in study files.
+const char* NameOf(Purpose purpose);
+
+// Returns half a sentence for people.
+const char* MeaningOf(Purpose purpose);
+
+// Says whether a trainer measures it on the test split: "test.accuracy", of a
+// task "sts.test.pearson".
+bool IsOfTestSplit(std::string_view metric);
+
+// What is to be thought of results of a study that looks at such a metric.
+std::string TestObjectiveSentence(std::string_view metric);
+
+// Bounds of a study's settings, for the coordinator that checks them and for
+// the schema that tells them.
+
+inline constexpr std::int64_t kMostBudgetTrials = 1'000'000;
+inline constexpr int kMostPriority = 1'000;  // and its negative
 
 }  // namespace frostline
 

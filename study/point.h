@@ -3,7 +3,7 @@
 // File: point.h
 //
 // A point has a number for every parameter, in order. Its meaning goes by the
-// domain (domain.h):
+// domain (space.h):
 //   levels, categorical   the index of the level or choice
 //   log-uniform           the rate itself; 0 is frozen
 //   float, int            the value itself
@@ -13,8 +13,10 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <unordered_map>
 #include <vector>
 
 namespace frostline {
@@ -46,6 +48,32 @@ inline std::uint64_t HashPoint(const Point& point) {
   }
   return hash;
 }
+
+// Numbers the points of some trials: equal points share a place.
+//
+// Keeps pointers to the points it was asked about. It has one owner and is not
+// thread-safe.
+class PointPlaces {
+ public:
+  // Answers size(), which grows, for a point that is new.
+  std::size_t PlaceOf(const Point& point) {
+    return places_.try_emplace(&point, places_.size()).first->second;
+  }
+  std::size_t size() const { return places_.size(); }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Point* point) const {
+      return HashPoint(*point);
+    }
+  };
+  struct Same {
+    bool operator()(const Point* a, const Point* b) const {
+      return SamePoint(*a, *b);
+    }
+  };
+  std::unordered_map<const Point*, std::size_t, Hash, Same> places_;
+};
 
 }  // namespace frostline
 

@@ -22,7 +22,6 @@
 #include "absl/status/statusor.h"
 #include "study/freezing.h"
 #include "study/space.h"
-#include "study/strategy.h"
 
 namespace frostline {
 

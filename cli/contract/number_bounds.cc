@@ -6,7 +6,7 @@
 
 #include "base/plain/training_table.h"
 #include "study/freezing.h"
-#include "study/setting_limits.h"
+#include "study/objective.h"
 
 namespace frostline::cli {
 namespace {

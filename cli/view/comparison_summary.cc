@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "study/metric_range.h"
+#include "study/objective.h"
 
 namespace frostline::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "frostline/v1/study.pb.h"
 #include "frostline/v1/study_service.pb.h"
-#include "study/metric_range.h"
+#include "study/objective.h"
 
 namespace frostline::cli {
 

@@ -15,8 +15,7 @@
 #include "cli/view/trial_view.h"
 #include "cli/view/usage_view.h"
 #include "proto/wire_error.h"
-#include "study/metric_range.h"
-#include "study/purpose.h"
+#include "study/objective.h"
 
 namespace frostline::cli {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "importance/cells/level_effects_axis.h"
 #include "importance/measure/measured_axis.h"
-#include "study/domain.h"
+#include "study/space.h"
 
 namespace frostline::importance {
 

@@ -11,7 +11,7 @@
 #define FROSTLINE_IMPORTANCE_CELLS_SURROGATE_AXIS_H_
 
 #include "importance/cells/level_effects_axis.h"
-#include "study/domain.h"
+#include "study/space.h"
 #include "surrogate/axis.h"
 #include "surrogate/rows.h"
 

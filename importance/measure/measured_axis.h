@@ -9,7 +9,6 @@
 
 #include <vector>
 
-#include "study/domain.h"
 #include "study/space.h"
 
 namespace frostline::importance {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "study/point_places.h"
+#include "study/point.h"
 
 namespace frostline::importance {
 

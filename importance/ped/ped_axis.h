@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "importance/measure/evaluate_options.h"
-#include "study/domain.h"
+#include "study/space.h"
 
 namespace frostline::importance {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "study/domain.h"
+#include "study/space.h"
 
 namespace frostline::importance {
 

@@ -15,7 +15,7 @@
 #include "importance/ranking/part_counts.h"
 #include "importance/ranking/rank_agreement.h"
 #include "importance/ranking/stability_verdict.h"
-#include "study/domain.h"
+#include "study/space.h"
 
 namespace frostline::importance {
 namespace {

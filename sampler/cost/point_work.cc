@@ -8,7 +8,6 @@
 
 #include "absl/strings/numbers.h"
 #include "study/freezing.h"
-#include "study/frozen_prefix.h"
 
 namespace frostline::sampler {
 namespace {

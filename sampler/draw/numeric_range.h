@@ -10,7 +10,7 @@
 
 #include <optional>
 
-#include "study/domain.h"
+#include "study/space.h"
 
 namespace frostline::sampler {
 

@@ -16,7 +16,7 @@
 #include "sampler/optuna/compat_choices.h"
 #include "sampler/optuna/compat_kernels.h"
 #include "sampler/optuna/numpy_stream.h"
-#include "study/domain.h"
+#include "study/space.h"
 
 namespace frostline::sampler {
 

@@ -11,7 +11,7 @@
 
 #include "sampler/input.h"
 #include "sampler/sampler.h"
-#include "study/purpose.h"
+#include "study/objective.h"
 
 namespace frostline::sampler {
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "sampler/gp/trial_ledger.h"
-#include "study/purpose.h"
+#include "study/objective.h"
 
 namespace frostline::sampler {
 

@@ -16,7 +16,7 @@
 
 #include "base/rng.h"
 #include "sampler/draw/numeric_range.h"
-#include "study/domain.h"
+#include "study/space.h"
 
 namespace frostline::sampler {
 

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "absl/strings/str_cat.h"
-#include "study/frozen_prefix.h"
+#include "study/freezing.h"
 
 namespace frostline::server {
 

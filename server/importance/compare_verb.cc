@@ -13,7 +13,7 @@
 #include "server/importance/serve.h"
 #include "statistics/paired/compare.h"
 #include "statistics/paired/finding.h"
-#include "study/metric_range.h"
+#include "study/objective.h"
 
 namespace frostline::server {
 namespace {

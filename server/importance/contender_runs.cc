@@ -15,7 +15,7 @@
 #include "server/wire/example_outcomes.h"
 #include "server/wire/limits.h"
 #include "server/wire/training_seed.h"
-#include "study/metric_range.h"
+#include "study/objective.h"
 
 namespace frostline::server {
 namespace {

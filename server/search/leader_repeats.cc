@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "statistics/paired/judged_points.h"
-#include "study/point_places.h"
+#include "study/point.h"
 
 namespace frostline::server {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "server/wire/spec_check.h"
 #include "study/history.h"
-#include "study/trial.h"
 
 namespace frostline::server {
 

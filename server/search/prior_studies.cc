@@ -15,7 +15,7 @@
 #include "server/wire/constraints.h"
 #include "server/wire/stored_study.h"
 #include "storage/scan.h"
-#include "study/translate.h"
+#include "study/space.h"
 
 namespace frostline::server {
 namespace {

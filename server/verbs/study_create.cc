@@ -27,7 +27,7 @@
 #include "server/wire/test_objective.h"
 #include "server/wire/training_bounds.h"
 #include "server/wire/training_seed.h"
-#include "study/frozen_prefix.h"
+#include "study/freezing.h"
 
 namespace frostline::server {
 namespace {

@@ -11,7 +11,7 @@
 #include "server/wire/point_from_proto.h"
 #include "server/wire/task_checks.h"
 #include "server/wire/training_seed.h"
-#include "study/frozen_prefix.h"
+#include "study/freezing.h"
 
 namespace frostline::server {
 namespace {

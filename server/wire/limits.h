@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "study/setting_limits.h"
+#include "study/objective.h"
 
 namespace frostline::server {
 

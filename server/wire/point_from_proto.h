@@ -10,7 +10,6 @@
 #include "google/protobuf/struct.pb.h"
 #include "study/freezing.h"
 #include "study/space.h"
-#include "study/strategy.h"
 
 namespace frostline::server {
 

@@ -12,7 +12,6 @@
 #include "frostline/v1/study.pb.h"
 #include "study/freezing.h"
 #include "study/space.h"
-#include "study/strategy.h"
 
 namespace frostline::server {
 

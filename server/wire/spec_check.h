@@ -16,7 +16,6 @@
 #include "server/wire/rules.h"
 #include "study/freezing.h"
 #include "study/objective.h"
-#include "study/setting_limits.h"
 #include "study/space.h"
 
 namespace frostline::server {

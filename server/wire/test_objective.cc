@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "study/test_split.h"
+#include "study/objective.h"
 
 namespace frostline::server {
 namespace {

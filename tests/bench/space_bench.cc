@@ -11,7 +11,6 @@
 
 #include "absl/status/statusor.h"
 #include "base/rng.h"
-#include "study/domain.h"
 #include "study/space.h"
 #include "study/space_builder.h"
 #include "tests/bench/bench_main.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "study/freezing.h"
+
 #include <numeric>
 
 #include "gmock/gmock.h"
-#include "study/frozen_prefix.h"
 #include "study/space_builder.h"
 #include "tests/support/status_matchers.h"
 
@@ -63,6 +64,84 @@ TEST(FrozenPrefix, OfALayerThatIsCutEveryPartCounts) {
   builder.AddModules("layer.0.ffn", kTwo, "");
   EXPECT_THAT(FrozenPrefixChances(*builder.Build(), 1, 0.2),
               ElementsAre(0, 0.75, 0.25));
+}
+
+const ModelShape kModelShape{.num_layers = 3, .heads_per_layer = 2};
+
+TEST(ModelShape, ListsModulesInDepthOrder) {
+  EXPECT_THAT(TopModules(kModelShape),
+              ElementsAre("embeddings", "layer.0", "layer.1", "layer.2",
+                          "pooler", "head"));
+  EXPECT_THAT(TopModules({.num_layers = 1, .has_pooler = false}),
+              ElementsAre("embeddings", "layer.0", "head"));
+}
+
+TEST(ModelShape, SelectorsNameModules) {
+  const auto select = [](const char* text) {
+    return *SelectModules(kModelShape, text, "f");
+  };
+  EXPECT_THAT(select("layer.*"), ElementsAre("layer.0", "layer.1", "layer.2"));
+  EXPECT_THAT(select("layer.1-2"), ElementsAre("layer.1", "layer.2"));
+  EXPECT_THAT(select("layer.2.ffn"), ElementsAre("layer.2.ffn"));
+  EXPECT_THAT(select("layer.0.head.*"),
+              ElementsAre("layer.0.head.0", "layer.0.head.1"));
+}
+
+TEST(ModelShape, WhatNamesNothingIsRefused) {
+  for (const char* bad : {"", "layer", "layer.3", "layer.2-1", "layer.0-3",
+                          "layer.0.head.2", "layer.x", "Layer.0", "heads"}) {
+    EXPECT_THAT(SelectModules(kModelShape, bad, "f"),
+                FailsWith(ErrorId::kModuleUnknown))
+        << bad;
+  }
+}
+
+TEST(ModelShape, PartsOverlapWithTheirLayer) {
+  EXPECT_TRUE(Overlap("layer.3", "layer.3.ffn"));
+  EXPECT_TRUE(Overlap("layer.3.attention", "layer.3.head.7"));
+  EXPECT_FALSE(Overlap("layer.3.ffn", "layer.3.head.7"));
+  EXPECT_FALSE(Overlap("layer.1", "layer.11"));
+  EXPECT_EQ(LayerOf("layer.3.ffn"), 3);
+  EXPECT_EQ(LayerOf("head"), -1);
+}
+
+const ModelShape kStrategyShape{.num_layers = 4};
+
+std::vector<double> Rates(const Strategy& strategy) {
+  std::vector<double> rates;
+  const auto applied = ApplyStrategy(strategy, kStrategyShape, "f");
+  for (const ModuleRate& rate : *applied) rates.push_back(rate.rate);
+  return rates;  // embeddings, 4 layers, pooler, head
+}
+
+TEST(Strategy, EachGivesItsRates) {
+  EXPECT_THAT(Rates({.kind = StrategyKind::kFull, .rate = 1}),
+              ElementsAre(1, 1, 1, 1, 1, 1, 1));
+  EXPECT_THAT(Rates({.kind = StrategyKind::kHeadOnly, .rate = 1}),
+              ElementsAre(0, 0, 0, 0, 0, 1, 1));
+  EXPECT_THAT(Rates({.kind = StrategyKind::kFirstK, .rate = 1, .k = 2}),
+              ElementsAre(0, 0, 0, 1, 1, 1, 1));
+  EXPECT_THAT(Rates({.kind = StrategyKind::kFirstK,
+                     .rate = 1,
+                     .k = 2,
+                     .freeze_embeddings = false}),
+              ElementsAre(1, 0, 0, 1, 1, 1, 1));
+  EXPECT_THAT(Rates({.kind = StrategyKind::kLastK, .rate = 1, .k = 1}),
+              ElementsAre(0, 0, 0, 0, 1, 1, 1));
+  EXPECT_THAT(Rates({.kind = StrategyKind::kAlternating, .rate = 1}),
+              ElementsAre(1, 0, 1, 0, 1, 1, 1));
+  EXPECT_THAT(Rates({.kind = StrategyKind::kDecay, .rate = 1, .factor = 0.5}),
+              ElementsAre(0.0625, 0.125, 0.25, 0.5, 1, 1, 1));
+}
+
+TEST(Strategy, WhatDoesNotFitTheModelIsRefused) {
+  for (const Strategy& bad :
+       {Strategy{.kind = StrategyKind::kFull, .rate = 0},
+        Strategy{.kind = StrategyKind::kFirstK, .rate = 1, .k = 5},
+        Strategy{.kind = StrategyKind::kLastK, .rate = 1, .k = -1},
+        Strategy{.kind = StrategyKind::kDecay, .rate = 1, .factor = 0}}) {
+    EXPECT_FALSE(ApplyStrategy(bad, kStrategyShape, "f").ok());
+  }
 }
 
 }  // namespace

@@ -78,5 +78,15 @@ TEST(History, CountsCurvesThatBecameOtherOnes) {
   EXPECT_EQ(history.CurvesBefore(0), 2u);
 }
 
+TEST(Trial, FiveStatesAreTerminal) {
+  EXPECT_FALSE(IsTerminal(TrialState::kQueued));
+  EXPECT_FALSE(IsTerminal(TrialState::kRunning));
+  for (const TrialState state :
+       {TrialState::kSucceeded, TrialState::kPruned, TrialState::kInfeasible,
+        TrialState::kFailed, TrialState::kCancelled}) {
+    EXPECT_TRUE(IsTerminal(state)) << NameOf(state);
+  }
+}
+
 }  // namespace
 }  // namespace frostline

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "study/space_builder.h"
 
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "study/freezing.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline {
@@ -88,6 +93,113 @@ TEST(SpaceBuilder, APrefixDepthOutOfTheModelIsRefused) {
   SpaceBuilder builder(kShape);
   builder.SetPrefixDepth(0, 4, "prefix_depth");
   EXPECT_THAT(builder.Build(), FailsWith(ErrorId::kRangeInvalid));
+}
+
+constexpr char kField[] = "space.layerwise_decay";
+
+NumberSpec Fixed(double number) { return {std::nullopt, number}; }
+NumberSpec Some(std::vector<double> numbers) {
+  return {Levels{std::move(numbers)}};
+}
+
+absl::StatusOr<Space> Built(
+    const NumberSpec& base_rate, const NumberSpec& decay,
+    const std::function<void(SpaceBuilder&)>& more = [](SpaceBuilder&) {}) {
+  SpaceBuilder builder({.num_layers = 3});
+  builder.SetLayerwiseDecay(base_rate, decay, kField);
+  more(builder);
+  return builder.Build();
+}
+
+std::vector<double> RatesOf(const Space& space, const Point& point) {
+  std::vector<double> rates;
+  for (const ModuleRate& each : space.Rates(point)) rates.push_back(each.rate);
+  return rates;
+}
+
+// Layers counted from 1: layer i of 3 has 2e-5 * .9^(3 - i).
+TEST(LayerwiseDecay, RatesFallFromTheHeadDown) {
+  ASSERT_OK_AND_ASSIGN(const Space space,
+                       Built(Some({2e-5, 2.5e-5}), Some({0.9, 0.95, 1})));
+  ASSERT_EQ(space.size(), 2);
+  EXPECT_EQ(space.parameters()[0].name, "base_rate");
+  EXPECT_EQ(space.parameters()[1].name, "decay");
+  const std::vector<double> rates = RatesOf(space, {0, 0});
+  const std::vector<double> want = {2e-5 * 0.9 * 0.9 * 0.9,  // embeddings
+                                    2e-5 * 0.9 * 0.9,        // layer.0
+                                    2e-5 * 0.9,
+                                    2e-5,   // layer.2
+                                    2e-5,   // pooler
+                                    2e-5};  // head
+  ASSERT_EQ(rates.size(), want.size());
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    EXPECT_NEAR(rates[i], want[i], 1e-18) << i;
+  }
+  EXPECT_EQ(RatesOf(space, {1, 2}), std::vector<double>(6, 2.5e-5));
+}
+
+TEST(LayerwiseDecay, ConstantsAreWhatTheStrategyOfThatNameGives) {
+  ASSERT_OK_AND_ASSIGN(const Space space, Built(Fixed(2e-5), Fixed(0.85)));
+  SpaceBuilder builder({.num_layers = 3});
+  builder.SetDefault(
+      {.kind = StrategyKind::kDecay, .rate = 2e-5, .factor = 0.85}, "d");
+  ASSERT_OK_AND_ASSIGN(const Space strategy, builder.Build());
+  EXPECT_EQ(space.size(), 0);
+  EXPECT_EQ(RatesOf(space, {}), RatesOf(strategy, {}));
+}
+
+TEST(LayerwiseDecay, AModuleWithAnEntryKeepsIt) {
+  ASSERT_OK_AND_ASSIGN(const Space space,
+                       Built(Fixed(1.0), Some({0.5, 1}), [](SpaceBuilder& b) {
+                         b.FixModules("layer.1", 0.0, "m");
+                       }));
+  EXPECT_EQ(RatesOf(space, {0}),
+            (std::vector<double>{0.125, 0.25, 0, 1, 1, 1}));
+}
+
+// At depth 2 only the top layer is left, whatever the factor.
+TEST(LayerwiseDecay, WhatADepthFreezesHasNoRateAndTheFactorNoValue) {
+  ASSERT_OK_AND_ASSIGN(const Space space,
+                       Built(Fixed(1.0), Some({0.5, 1}), [](SpaceBuilder& b) {
+                         b.SetPrefixDepth(0, 3, "prefix_depth");
+                       }));
+  const Point shallow = {1, 0};
+  const Point deep = {2, kAbsent};
+  EXPECT_OK(space.Check(shallow));
+  EXPECT_OK(space.Check(deep));
+  EXPECT_FALSE(space.Check({2, 0}).ok());
+  EXPECT_EQ(RatesOf(space, shallow), (std::vector<double>{0, 0, 0.5, 1, 1, 1}));
+  EXPECT_EQ(RatesOf(space, deep), (std::vector<double>{0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(FrozenPrefixOf(space, deep), 2);
+}
+
+TEST(LayerwiseDecay, WithoutADepthNothingIsFrozen) {
+  ASSERT_OK_AND_ASSIGN(const Space space, Built(Fixed(1.0), Some({0.5, 1})));
+  EXPECT_EQ(FrozenPrefixChances(space, 3, 0.5),
+            (std::vector<double>{1, 0, 0, 0, 0}));
+}
+
+TEST(LayerwiseDecay, WhatMakesNoSenseIsRefused) {
+  const auto deep = [](SpaceBuilder& b) {
+    b.SetDefault({.kind = StrategyKind::kFull, .rate = 1}, "d");
+  };
+  const auto taken = [](SpaceBuilder& b) {
+    b.FixModules("layer.*", 1e-5, "m");
+    b.FixModules("embeddings", 1e-5, "m");
+  };
+  const std::string field = kField;
+  EXPECT_THAT(Built(Fixed(0), Fixed(0.9)),
+              FailsAt(ErrorId::kRangeInvalid, field + ".base_rate"));
+  EXPECT_THAT(Built(Some({0, 1e-5}), Fixed(0.9)),
+              FailsAt(ErrorId::kRangeInvalid, field + ".base_rate"));
+  EXPECT_THAT(Built(Fixed(1e-5), Some({0.9, 1.1})),
+              FailsAt(ErrorId::kRangeInvalid, field + ".decay"));
+  EXPECT_THAT(Built(Fixed(1e-5), {FloatRange{NAN, 1}}),
+              FailsAt(ErrorId::kRangeInvalid, field + ".decay"));
+  EXPECT_THAT(Built(Fixed(1e-5), Fixed(0.9), deep),
+              FailsAt(ErrorId::kModuleDuplicate, field));
+  EXPECT_THAT(Built(Fixed(1e-5), Fixed(0.9), taken),
+              FailsAt(ErrorId::kModuleDuplicate, field));
 }
 
 }  // namespace

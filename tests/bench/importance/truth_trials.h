@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "importance/evaluator.h"
-#include "study/purpose.h"
+#include "study/objective.h"
 #include "tests/bench/bench_main.h"
 #include "tests/search/truths.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "study/metric_range.h"
+#include "study/objective.h"
 
 namespace frostline::bench {
 namespace {

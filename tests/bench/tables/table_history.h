@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "study/history.h"
-#include "study/purpose.h"
+#include "study/objective.h"
 #include "tests/bench/tables/recorded_table.h"
 
 namespace frostline::bench {
