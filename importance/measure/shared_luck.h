@@ -3,7 +3,7 @@
 // File: shared_luck.h
 //
 // What training seeds gave to the trials of a study that shares them
-// (statistics/paired/seed_luck.h), and what that leaves open of new seeds. A
+// (statistics/seed_luck.h), and what that leaves open of new seeds. A
 // search whose points all ran with a lucky seed promises too much of each, and
 // the modules of its leaders, which ran with others, too, look worse than they
 // are.
@@ -12,7 +12,7 @@
 
 #include "base/rng.h"
 #include "importance/measure/selection.h"
-#include "statistics/paired/seed_luck.h"
+#include "statistics/seed_luck.h"
 
 namespace frostline::importance {
 

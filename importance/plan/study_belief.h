@@ -19,7 +19,7 @@
 #include "importance/measure/evaluate_options.h"
 #include "importance/measure/selection.h"
 #include "importance/report/report.h"
-#include "statistics/paired/seed_luck.h"
+#include "statistics/seed_luck.h"
 #include "study/history.h"
 #include "study/objective.h"
 #include "study/space.h"

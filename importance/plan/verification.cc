@@ -5,8 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "statistics/compare.h"
 #include "statistics/paired/block_noise.h"
-#include "statistics/paired/compare.h"
 
 namespace frostline::importance {
 namespace {

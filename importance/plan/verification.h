@@ -3,7 +3,7 @@
 // File: verification.h
 //
 // A plan and its rivals run with the same seeds, judged by the paired tests of
-// statistics/paired/compare.h.
+// statistics/compare.h.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_VERIFICATION_H_
 #define FROSTLINE_IMPORTANCE_PLAN_VERIFICATION_H_
 

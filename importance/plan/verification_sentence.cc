@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "importance/plan/verification.h"
-#include "statistics/paired/compare.h"
+#include "statistics/compare.h"
 
 namespace frostline::importance {
 namespace {

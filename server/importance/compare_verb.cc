@@ -11,7 +11,7 @@
 #include "server/importance/contender_runs.h"
 #include "server/importance/outcome_rows.h"
 #include "server/importance/serve.h"
-#include "statistics/paired/compare.h"
+#include "statistics/compare.h"
 #include "statistics/paired/finding.h"
 #include "study/objective.h"
 

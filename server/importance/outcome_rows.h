@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "frostline/v1/trial.pb.h"
-#include "statistics/paired/run_score.h"
+#include "statistics/run_score.h"
 #include "storage/trial_store.h"
 #include "study/history.h"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "statistics/law/paired_proportions.h"
-
 #include <algorithm>
 #include <cmath>
 
+#include "statistics/law.h"
 #include "statistics/law/distributions.h"
 
 namespace frostline::statistics {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "statistics/paired/run_score.h"
+#include "statistics/run_score.h"
 
 namespace frostline::statistics {
 

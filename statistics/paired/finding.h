@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "statistics/paired/compare.h"
+#include "statistics/compare.h"
 
 namespace frostline::statistics {
 

@@ -21,7 +21,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "statistics/paired/seed_luck.h"
+#include "statistics/seed_luck.h"
 
 namespace frostline::statistics {
 

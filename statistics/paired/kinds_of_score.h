@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "statistics/paired/run_score.h"
+#include "statistics/run_score.h"
 
 namespace frostline::statistics {
 

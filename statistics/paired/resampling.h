@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "statistics/paired/run_score.h"
+#include "statistics/run_score.h"
 
 namespace frostline::statistics {
 

@@ -11,7 +11,7 @@
 #include <functional>
 #include <vector>
 
-#include "statistics/law/paired_proportions.h"
+#include "statistics/law.h"
 
 namespace frostline::statistics {
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "statistics/law.h"
+
 #include <cmath>
 #include <limits>
 
 #include "gmock/gmock.h"
 #include "statistics/law/distributions.h"
 #include "statistics/law/holm.h"
-#include "statistics/law/paired_proportions.h"
 #include "tests/statistics/reference.h"
 
 namespace frostline::statistics {

@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "gmock/gmock.h"
-#include "statistics/paired/compare.h"
+#include "statistics/compare.h"
 #include "tests/statistics/paired/simulated.h"
 
 namespace frostline::statistics {

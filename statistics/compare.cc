@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "statistics/paired/compare.h"
+#include "statistics/compare.h"
 
 #include <algorithm>
 #include <cmath>

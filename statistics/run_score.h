@@ -6,8 +6,8 @@
 // resampled ones. What is resampled is a unit: a sentence where the outcomes
 // say where sentences end, since words of one sentence are not independent,
 // else an example.
-#ifndef FROSTLINE_STATISTICS_PAIRED_RUN_SCORE_H_
-#define FROSTLINE_STATISTICS_PAIRED_RUN_SCORE_H_
+#ifndef FROSTLINE_STATISTICS_RUN_SCORE_H_
+#define FROSTLINE_STATISTICS_RUN_SCORE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -71,4 +71,4 @@ std::shared_ptr<const RunScore> MakeRunScore(const std::string& metric,
 
 }  // namespace frostline::statistics
 
-#endif  // FROSTLINE_STATISTICS_PAIRED_RUN_SCORE_H_
+#endif  // FROSTLINE_STATISTICS_RUN_SCORE_H_

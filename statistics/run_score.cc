@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "statistics/paired/kinds_of_score.h"
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <span>
 #include <utility>
 
+#include "statistics/paired/kinds_of_score.h"
 #include "statistics/scores/classification_metrics.h"
 #include "statistics/scores/span_f1.h"
 

@@ -14,8 +14,8 @@
 //
 // All tests of one call are a family: their p-values are Holm's. The seed of
 // chance comes in by the door, so the same question has the same answer.
-#ifndef FROSTLINE_STATISTICS_PAIRED_COMPARE_H_
-#define FROSTLINE_STATISTICS_PAIRED_COMPARE_H_
+#ifndef FROSTLINE_STATISTICS_COMPARE_H_
+#define FROSTLINE_STATISTICS_COMPARE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -77,4 +77,4 @@ Judged Compare(const std::vector<Contender>& contenders,
 
 }  // namespace frostline::statistics
 
-#endif  // FROSTLINE_STATISTICS_PAIRED_COMPARE_H_
+#endif  // FROSTLINE_STATISTICS_COMPARE_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "statistics/paired/run_score.h"
+#include "statistics/run_score.h"
 
 #include "gmock/gmock.h"
 #include "tests/statistics/reference.h"

@@ -16,8 +16,8 @@
 //
 //   A: .80, .70 and B: .80, .70 with the seeds 1 and 2; C: .79 with seed 1
 //   the lucks are .043 and -.043: C would have had .747 in the mean of both
-#ifndef FROSTLINE_STATISTICS_PAIRED_SEED_LUCK_H_
-#define FROSTLINE_STATISTICS_PAIRED_SEED_LUCK_H_
+#ifndef FROSTLINE_STATISTICS_SEED_LUCK_H_
+#define FROSTLINE_STATISTICS_SEED_LUCK_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -45,4 +45,4 @@ SeedLuck FindSeedLuck(std::size_t points, const std::vector<PointRun>& runs);
 
 }  // namespace frostline::statistics
 
-#endif  // FROSTLINE_STATISTICS_PAIRED_SEED_LUCK_H_
+#endif  // FROSTLINE_STATISTICS_SEED_LUCK_H_

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "statistics/paired/judged_points.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "statistics/paired/judged_points.h"
 
 namespace frostline::statistics {
 namespace {

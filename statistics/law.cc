@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "statistics/law/distributions.h"
-
 #include <cmath>
 #include <initializer_list>
 #include <numbers>
+
+#include "statistics/law/distributions.h"
 
 namespace frostline::statistics {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: paired_proportions.h
+// File: law.h
 //
 // How far apart two accuracies on the same n examples may really be. Tango's
 // score test (Statistics in Medicine 17, 1998) sets what was seen beside what a
@@ -11,8 +11,8 @@
 //
 // It keeps its level where few examples differ, or none, where the usual
 // interval would have no width.
-#ifndef FROSTLINE_STATISTICS_LAW_PAIRED_PROPORTIONS_H_
-#define FROSTLINE_STATISTICS_LAW_PAIRED_PROPORTIONS_H_
+#ifndef FROSTLINE_STATISTICS_LAW_H_
+#define FROSTLINE_STATISTICS_LAW_H_
 
 #include <cstdint>
 
@@ -46,4 +46,4 @@ double SmallestProportion(const PairedCounts& counts, double alpha,
 
 }  // namespace frostline::statistics
 
-#endif  // FROSTLINE_STATISTICS_LAW_PAIRED_PROPORTIONS_H_
+#endif  // FROSTLINE_STATISTICS_LAW_H_

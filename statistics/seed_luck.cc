@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "statistics/paired/seed_luck.h"
+#include "statistics/seed_luck.h"
 
 #include <algorithm>
 #include <map>
