@@ -2,6 +2,48 @@
 //
 // File: law.h
 //
+// Laws of chance and the exact tests that stand on them: the normal law,
+// Student's and the fair coin's; tests of signs; Tango's score; Holm's
+// adjustment.
+#ifndef FROSTLINE_STATISTICS_LAW_H_
+#define FROSTLINE_STATISTICS_LAW_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace frostline::statistics {
+
+// The normal law, Student's and the fair coin's, exact to 1e-10 or better.
+
+// P(X <= z).
+double NormalBelow(double z);
+double NormalQuantile(double p);  // REQUIRES: 0 < p < 1
+
+// P(T <= t), by the incomplete beta function's continued fraction (Abramowitz
+// and Stegun, 26.5.8 and 26.7.1). REQUIRES: freedom > 0; infinite is normal.
+double StudentBelow(double t, double freedom);
+double StudentQuantile(double p, double freedom);  // REQUIRES: 0 < p < 1
+
+// P(at most `heads` of so many throws of a fair coin).
+double CoinAtMost(std::int64_t heads, std::int64_t throws);
+
+// Are two runs equal, given on which examples they differ? Were they, each
+// difference could as well have had the other sign. The p-value is the share of
+// all 2^n choices of signs whose sum is as far from 0 as what was seen: of
+// differences of 1 McNemar's exact test (1947), else Fisher's randomisation
+// test (1935), counted by convolution.
+//
+//   McNemarP(10, 2)           0.0386: 10 gained, 2 lost
+//   SignsP({1, -1, 2, 1})     0.5: 8 of 16 choices are as far as 3
+
+// Two-sided: twice the smaller tail, at most 1.
+double McNemarP(std::int64_t gained, std::int64_t lost);
+
+// From sums of absolute differences above 10,000 on, where they are not all 1,
+// the normal law stands in, with a correction for continuity.
+double SignsP(std::span<const std::int64_t> differences);
+
 // How far apart two accuracies on the same n examples may really be. Tango's
 // score test (Statistics in Medicine 17, 1998) sets what was seen beside what a
 // supposed difference would give, with the likeliest rate of disagreement under
@@ -11,12 +53,6 @@
 //
 // It keeps its level where few examples differ, or none, where the usual
 // interval would have no width.
-#ifndef FROSTLINE_STATISTICS_LAW_H_
-#define FROSTLINE_STATISTICS_LAW_H_
-
-#include <cstdint>
-
-namespace frostline::statistics {
 
 struct PairedCounts {
   std::int64_t examples = 0;
@@ -43,6 +79,15 @@ Range TangoInterval(const PairedCounts& counts, double z);
 // at all: as many examples, all of one sign, as make 2^(1 - k) <= alpha.
 double SmallestProportion(const PairedCounts& counts, double alpha,
                           double power);
+
+// Several tests at once, with at most 5 % for any false finding among them
+// (Holm, Scandinavian Journal of Statistics 6, 1979): of m p-values the
+// smallest counts m times, the next m - 1 times, and none less than one before.
+//
+//   HolmAdjusted({.01, .04, .03})     {.03, .06, .06}
+//
+// NaN stays NaN and counts as no test.
+std::vector<double> HolmAdjusted(const std::vector<double>& p);
 
 }  // namespace frostline::statistics
 

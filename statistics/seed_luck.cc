@@ -2,14 +2,14 @@
 #include "statistics/seed_luck.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
-#include "statistics/paired/block_noise.h"
-#include "statistics/paired/contender.h"
+#include "statistics/compare.h"
 
 namespace frostline::statistics {
 namespace {
@@ -180,6 +180,28 @@ SeedLuck FindSeedLuck(std::size_t points, const std::vector<PointRun>& runs) {
   const double weight = variances->rest / variances->luck;
   return {SpreadOver(layout, SolveForLuck(layout, values, weight)),
           variances->luck, SharedSeeds(layout)};
+}
+
+std::vector<double> JudgePoints(std::size_t points,
+                                const std::vector<PointRun>& runs) {
+  const SeedLuck luck = FindSeedLuck(points, runs);
+  std::vector<double> sums(points), counts(points);
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    sums[runs[r].point] += runs[r].value - luck.of_run[r];
+    counts[runs[r].point] += 1.0;
+  }
+  double usual = 0.0, ran = 0.0;
+  for (std::size_t p = 0; p < points; ++p) {
+    if (counts[p] == 0.0) continue;
+    usual += sums[p] / counts[p];
+    ran += 1.0;
+  }
+  std::vector<double> judged(points, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t p = 0; p < points; ++p) {
+    if (counts[p] == 0.0) continue;
+    judged[p] = (sums[p] + usual / ran) / (counts[p] + 1.0);
+  }
+  return judged;
 }
 
 }  // namespace frostline::statistics

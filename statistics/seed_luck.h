@@ -10,7 +10,7 @@
 //   w        = variance of rest / variance of luck
 //
 // It is the best linear prediction of an additive model (Henderson, 1975).
-// Variances are those of block_noise.h, of the points that ran with the two
+// Variances are those of compare.h, of the points that ran with the two
 // seeds that most points repeated; they are taken for equal by the weight of
 // one degree of freedom.
 //
@@ -42,6 +42,25 @@ struct SeedLuck {
 // The order of `runs` decides the last digits alone. REQUIRES: points are below
 // `points`, values are finite.
 SeedLuck FindSeedLuck(std::size_t points, const std::vector<PointRun>& runs);
+
+// In which order points stand, where some ran once and others with several
+// seeds. It is no forecast: how far one good run has to be drawn back depends
+// on noise that is not known where all ran once.
+//
+//   score(p)  = mean over its runs of (value - luck of the run's seed)
+//   judged(p) = (runs of p * score(p) + mean of all scores) / (runs of p + 1)
+//
+// Luck is that of seed_luck.h: a point that ran with an unlucky seed, too, does
+// not stand behind one that was spared it. Drawn to what is usual by the weight
+// of one result, one good run no more stands before three.
+//
+//   A: .80, .70 and B: .80, .70 with the seeds 1 and 2; C: .79 with seed 1
+//   their means are .75, .75 and .79; they are judged .750, .750 and .748
+//
+// Answers judged(p) of the points 0 … `points` - 1; NaN for one that never ran.
+// REQUIRES: points are below `points`, values are finite.
+std::vector<double> JudgePoints(std::size_t points,
+                                const std::vector<PointRun>& runs);
 
 }  // namespace frostline::statistics
 

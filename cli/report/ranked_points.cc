@@ -6,7 +6,7 @@
 #include "base/status_macros.h"
 #include "cli/report/points.h"
 #include "frostline/v1/study_service.grpc.pb.h"
-#include "statistics/paired/judged_points.h"
+#include "statistics/seed_luck.h"
 
 namespace frostline::cli {
 namespace {

@@ -3,7 +3,7 @@
 // File: ranked_points.h
 //
 // The points of a study, ranked by all runs of each together
-// (statistics/paired/judged_points.h), of equals the one that was tried first:
+// (statistics/seed_luck.h), of equals the one that was tried first:
 // one lucky run does not go before a point that did well three times, nor a
 // point that was spared an unlucky seed before those that were not.
 #ifndef FROSTLINE_CLI_REPORT_RANKED_POINTS_H_

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "statistics/compare.h"
-#include "statistics/paired/block_noise.h"
 
 namespace frostline::importance {
 namespace {

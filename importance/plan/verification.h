@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "importance/report/report.h"
-#include "statistics/paired/contender.h"
+#include "statistics/compare.h"
 #include "study/objective.h"
 
 namespace frostline::importance {

@@ -12,7 +12,6 @@
 #include "server/importance/outcome_rows.h"
 #include "server/importance/serve.h"
 #include "statistics/compare.h"
-#include "statistics/paired/finding.h"
 #include "study/objective.h"
 
 namespace frostline::server {

@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "frostline/v1/importance_service.pb.h"
 #include "server/importance/contender_trials.h"
-#include "statistics/paired/contender.h"
+#include "statistics/compare.h"
 #include "study/objective.h"
 
 namespace frostline::server {

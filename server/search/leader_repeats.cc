@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "statistics/paired/judged_points.h"
+#include "statistics/seed_luck.h"
 #include "study/point.h"
 
 namespace frostline::server {

@@ -26,7 +26,7 @@ std::int32_t RunsBefore(const History& history, const Point& point,
 // while every leader has its runs or no trial has succeeded. With several
 // objectives a point leads while no other dominates it.
 //
-// A point is judged by statistics/paired/judged_points.h: seen once, it has to
+// A point is judged by statistics/seed_luck.h: seen once, it has to
 // be much better than one seen often, and a seed that was bad for all is held
 // against none. One that could not be trained at some seed leads nothing.
 // What failed or runs counts as a run, so that no point is run for ever.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "statistics/law.h"
+
 #include <vector>
 
 #include "base/rng.h"
 #include "gmock/gmock.h"
-#include "statistics/law/exact_signs.h"
 #include "tests/statistics/reference.h"
 
 namespace frostline::statistics {

@@ -55,7 +55,9 @@ FLOORS = {
     "statistics": {
         "scores": (),
         "law": (),
-        "paired": ("law", "scores"),
+        "run_score": ("scores",),
+        "compare": ("run_score", "law", "scores"),
+        "seed_luck": ("compare", "run_score", "law"),
     },
     "importance": {
         "measure": (),

@@ -5,8 +5,6 @@
 #include <limits>
 
 #include "gmock/gmock.h"
-#include "statistics/law/distributions.h"
-#include "statistics/law/holm.h"
 #include "tests/statistics/reference.h"
 
 namespace frostline::statistics {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "statistics/paired/contender.h"
+#include "statistics/compare.h"
 
 namespace frostline::statistics {
 
