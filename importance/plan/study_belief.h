@@ -23,7 +23,7 @@
 #include "study/history.h"
 #include "study/objective.h"
 #include "study/space.h"
-#include "surrogate/axis_walk.h"
+#include "surrogate/questions.h"
 #include "surrogate/saturation.h"
 #include "surrogate/surrogate.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "surrogate/axis.h"
-
 #include <gtest/gtest.h>
 
+#include "surrogate/axis.h"
 #include "tests/surrogate/level_rows.h"
 
 namespace frostline::surrogate {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "surrogate/axis_walk.h"
+#include "surrogate/questions.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: axis_walk.h
+// File: questions.h
 //
 // Sums over the other axes are made once, so all cells of an axis cost as much
 // as one point, O(rows · axes): for searches.
-#ifndef FROSTLINE_SURROGATE_AXIS_WALK_H_
-#define FROSTLINE_SURROGATE_AXIS_WALK_H_
+#ifndef FROSTLINE_SURROGATE_QUESTIONS_H_
+#define FROSTLINE_SURROGATE_QUESTIONS_H_
 
 #include <cstddef>
 #include <vector>
@@ -37,4 +37,4 @@ class AxisWalk {
 
 }  // namespace frostline::surrogate
 
-#endif  // FROSTLINE_SURROGATE_AXIS_WALK_H_
+#endif  // FROSTLINE_SURROGATE_QUESTIONS_H_
