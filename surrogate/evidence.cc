@@ -2,9 +2,198 @@
 #include "surrogate/evidence.h"
 
 #include <cmath>
+#include <cstring>
 #include <utility>
+#include <vector>
 
 namespace frostline::surrogate {
+
+ScalePrior UsualScales(std::size_t axes, std::size_t pairs,
+                       const Usual& usual) {
+  ScalePrior prior;
+  prior.mean.resize(ScaleCount(axes, pairs));
+  prior.deviation.resize(ScaleCount(axes, pairs));
+  const auto set = [&prior](Index at, double mean, double deviation) {
+    prior.mean[at] = mean;
+    prior.deviation[at] = deviation;
+  };
+  const double n = static_cast<double>(axes);
+  set(kNoise, std::log(usual.noise), 1.5);
+  set(kLength, std::log(usual.length), usual.length_deviation);
+  set(kGap, 0.0, 0.8);
+  set(kTriples, std::log(0.5), 1.0);
+  for (std::size_t a = 0; a < axes; ++a) {
+    set(MainScale(a), std::log(usual.main / n), usual.main_deviation);
+    set(JointScale(a, axes), std::log(usual.joint / n), 1.2);
+  }
+  for (std::size_t p = 0; p < pairs; ++p) set(PairScale(p, axes), 0.0, 1.5);
+  return prior;
+}
+
+AxisKernels::AxisKernels(const std::vector<Axis>& axes, double length,
+                         double gap) {
+  tables_.reserve(axes.size());
+  for (const Axis& axis : axes) {
+    const auto n = static_cast<Index>(axis.cells());
+    const CellTable table = KernelOf(axis, length, gap);
+    tables_.emplace_back(Eigen::Map<const MatrixXd>(table.data(), n, n));
+  }
+}
+
+MatrixXd AxisKernels::Between(std::size_t axis, const std::vector<Cells>& a,
+                              const std::vector<Cells>& b) const {
+  const MatrixXd& table = tables_[axis];
+  // Rows of the table by rows of a: columns of the answer are columns of it.
+  MatrixXd rows(static_cast<Index>(a.size()), table.cols());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    rows.row(static_cast<Index>(i)) = table.row(a[i][axis]);
+  }
+  MatrixXd between(rows.rows(), static_cast<Index>(b.size()));
+  for (std::size_t j = 0; j < b.size(); ++j) {
+    between.col(static_cast<Index>(j)) = rows.col(b[j][axis]);
+  }
+  return between;
+}
+
+namespace {
+
+// Two numbers at a time, which every processor of today can.
+using Lanes [[gnu::vector_size(16)]] = double;
+constexpr std::size_t kLanes = 2;
+constexpr std::size_t kRows = 2 * kLanes;  // so that no sum waits for itself
+
+Lanes Load(const double* from) {
+  Lanes lanes;
+  std::memcpy(&lanes, from, sizeof(lanes));
+  return lanes;
+}
+
+// An axis' kernel between all points of a and one cell, times its two scales:
+// the few columns that points of b have in common.
+class AxisColumns {
+ public:
+  AxisColumns(const MatrixXd& table, double main, double joint)
+      : table_(table),
+        main_(main),
+        joint_(joint),
+        columns_(static_cast<std::size_t>(table.cols())) {}
+
+  // First main[i] of all rows, then joint[i], each filled up to whole kRows.
+  const double* Column(std::size_t axis, std::size_t cell,
+                       const std::vector<Cells>& a) {
+    std::vector<double>& column = columns_[cell];
+    if (!column.empty()) return column.data();
+    const std::size_t rows = PaddedRows(a.size());
+    column.resize(2 * rows, 0.0);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const double k = table_(a[i][axis], static_cast<Index>(cell));
+      column[i] = main_ * k;
+      column[rows + i] = joint_ * k;
+    }
+    return column.data();
+  }
+  static std::size_t PaddedRows(std::size_t rows) {
+    return (rows + kRows - 1) / kRows * kRows;
+  }
+
+ private:
+  const MatrixXd& table_;
+  const double main_;
+  const double joint_;
+  std::vector<std::vector<double>> columns_;  // by cell
+};
+
+struct RowSums {
+  Lanes main = {}, e1 = {}, e2 = {}, e3 = {};
+
+  // One axis more: each sum takes what the one below it was without it.
+  void Add(Lanes of_main, Lanes of_joint) {
+    e3 += of_joint * e2;
+    e2 += of_joint * e1;
+    e1 += of_joint;
+    main += of_main;
+  }
+  void Store(Index row, Index column, GramParts& parts) const {
+    for (std::size_t k = 0; k < kLanes; ++k, ++row) {
+      if (row >= parts.main.rows()) return;
+      parts.main(row, column) = main[k];
+      parts.e1(row, column) = e1[k];
+      parts.e2(row, column) = e2[k];
+      parts.e3(row, column) = e3[k];
+    }
+  }
+};
+
+// All axes of one column, a few rows at a time: what is added to never leaves
+// the processor.
+void SumAxes(const std::vector<const double*>& axes, std::size_t padded,
+             Index column, GramParts& parts) {
+  for (std::size_t row = 0; row < padded; row += kRows) {
+    RowSums first, second;
+    for (const double* const axis : axes) {
+      const double* const main = axis + row;
+      const double* const joint = main + padded;
+      first.Add(Load(main), Load(joint));
+      second.Add(Load(main + kLanes), Load(joint + kLanes));
+    }
+    first.Store(static_cast<Index>(row), column, parts);
+    second.Store(static_cast<Index>(row + kLanes), column, parts);
+  }
+}
+
+}  // namespace
+
+GramParts PartsOf(const AxisKernels& kernels, const Terms& terms,
+                  const VectorXd& scales, const std::vector<Cells>& a,
+                  const std::vector<Cells>& b) {
+  const auto n = static_cast<Index>(a.size());
+  const auto m = static_cast<Index>(b.size());
+  GramParts parts{MatrixXd(n, m), MatrixXd(n, m), MatrixXd(n, m),
+                  MatrixXd(n, m), MatrixXd::Zero(n, m)};
+  std::vector<AxisColumns> columns;
+  columns.reserve(terms.axes);
+  for (std::size_t axis = 0; axis < terms.axes; ++axis) {
+    columns.emplace_back(kernels.table(axis), std::exp(scales[MainScale(axis)]),
+                         std::exp(scales[JointScale(axis, terms.axes)]));
+  }
+  std::vector<const double*> at(terms.axes);
+  for (std::size_t j = 0; j < b.size(); ++j) {
+    for (std::size_t axis = 0; axis < terms.axes; ++axis) {
+      at[axis] = columns[axis].Column(axis, b[j][axis], a);
+    }
+    SumAxes(at, AxisColumns::PaddedRows(a.size()), static_cast<Index>(j),
+            parts);
+  }
+  for (std::size_t p = 0; p < terms.pairs.size(); ++p) {
+    const auto [first, second] = terms.pairs[p];
+    const double factor = std::expm1(scales[PairScale(p, terms.axes)]) *
+                          std::exp(scales[JointScale(first, terms.axes)] +
+                                   scales[JointScale(second, terms.axes)]);
+    parts.more += factor * kernels.Between(first, a, b)
+                               .cwiseProduct(kernels.Between(second, a, b));
+  }
+  return parts;
+}
+
+double VarianceAt(const AxisKernels& kernels, const Terms& terms,
+                  const VectorXd& scales, const Cells& at) {
+  std::vector<double> joint(terms.axes);
+  double main = 0.0, e1 = 0.0, e2 = 0.0, e3 = 0.0;
+  for (std::size_t axis = 0; axis < terms.axes; ++axis) {
+    const double k = kernels.table(axis)(at[axis], at[axis]);
+    joint[axis] = k * std::exp(scales[JointScale(axis, terms.axes)]);
+    e3 += joint[axis] * e2;
+    e2 += joint[axis] * e1;
+    e1 += joint[axis];
+    main += k * std::exp(scales[MainScale(axis)]);
+  }
+  for (std::size_t p = 0; p < terms.pairs.size(); ++p) {
+    e2 += std::expm1(scales[PairScale(p, terms.axes)]) *
+          joint[terms.pairs[p].first] * joint[terms.pairs[p].second];
+  }
+  return main + e2 + std::exp(scales[kTriples]) * e3;
+}
+
 namespace {
 
 constexpr double kStep = 1e-4;  // of differences along length and gap

@@ -10,14 +10,94 @@
 #define FROSTLINE_SURROGATE_EVIDENCE_H_
 
 #include <Eigen/Cholesky>
+#include <Eigen/Core>
 #include <cstddef>
 #include <vector>
 
-#include "surrogate/gram.h"
 #include "surrogate/rows.h"
-#include "surrogate/scales.h"
 
 namespace frostline::surrogate {
+
+// Variances of a kernel's terms are logarithms, with what is usual of them
+// before any trial (for values of mean 0 and variance 1).
+//
+//   kernel = Σ_a main_a K_a + e2(joint_a K_a) + triples · e3(joint_a K_a)
+//
+// e2 and e3 sum products over all pairs and triples of axes (Duvenaud, Nickisch
+// and Rasmussen, 2011, eq. 10). Interactions have their own scales, to be large
+// where main effects are small; pairs of which rows tell most have a factor
+// each.
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+using AxisPair = std::pair<std::size_t, std::size_t>;  // rising
+
+// Then come main scales, joint ones, and factors of pairs.
+enum SharedScale : Index { kNoise, kLength, kGap, kTriples, kSharedScales };
+
+inline Index MainScale(std::size_t axis) {
+  return kSharedScales + static_cast<Index>(axis);
+}
+inline Index JointScale(std::size_t axis, std::size_t axes) {
+  return kSharedScales + static_cast<Index>(axes + axis);
+}
+inline Index PairScale(std::size_t pair, std::size_t axes) {
+  return kSharedScales + static_cast<Index>(2 * axes + pair);
+}
+inline Index ScaleCount(std::size_t axes, std::size_t pairs) {
+  return PairScale(pairs, axes);
+}
+
+struct ScalePrior {
+  VectorXd mean;
+  VectorXd deviation;
+};
+
+ScalePrior UsualScales(std::size_t axes, std::size_t pairs,
+                       const Usual& usual = {});
+
+// A study's mean is this uncertain, in variances of values.
+inline constexpr double kMeanVariance = 10.0;
+
+class AxisKernels {
+ public:
+  AxisKernels(const std::vector<Axis>& axes, double length, double gap);
+
+  const MatrixXd& table(std::size_t axis) const { return tables_[axis]; }
+  // Is K(a_i, b_j) of one axis.
+  MatrixXd Between(std::size_t axis, const std::vector<Cells>& a,
+                   const std::vector<Cells>& b) const;
+
+ private:
+  std::vector<MatrixXd> tables_;
+};
+
+struct Terms {
+  std::size_t axes = 0;
+  std::vector<AxisPair> pairs;  // with a factor of their own
+};
+
+// Parts stand by order: main effects; e1, e2, e3 of joint scales; what pairs'
+// own factors add.
+struct GramParts {
+  MatrixXd main;
+  MatrixXd e1;
+  MatrixXd e2;
+  MatrixXd e3;
+  MatrixXd more;
+
+  // Leaves mean and noise out.
+  MatrixXd Sum(double triples) const { return main + e2 + more + triples * e3; }
+};
+
+GramParts PartsOf(const AxisKernels& kernels, const Terms& terms,
+                  const VectorXd& scales, const std::vector<Cells>& a,
+                  const std::vector<Cells>& b);
+
+double VarianceAt(const AxisKernels& kernels, const Terms& terms,
+                  const VectorXd& scales, const Cells& at);
 
 struct StandardRows {
   std::vector<Axis> axes;

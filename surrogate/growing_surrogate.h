@@ -13,12 +13,46 @@
 #include <stop_token>
 #include <vector>
 
-#include "surrogate/inverse_factor.h"
-#include "surrogate/point_kernel.h"
 #include "surrogate/rows.h"
 #include "surrogate/surrogate.h"
 
 namespace frostline::surrogate {
+
+// The inverse W = L⁻¹ of the Cholesky factor of a growing covariance, K = L Lᵀ,
+// is kept by rows, and so is L's diagonal. One more row costs O(n²) and comes
+// from those above in a fixed order, so a factor that has grown equals, bit for
+// bit, one made anew.
+//
+//   with l = W k and p = sqrt(k(x, x) - l·l):
+//   new row of L = [lᵀ, p],  new row of W = [-lᵀW / p, 1 / p]
+
+// Sums in a fixed order. REQUIRES: sizes are equal.
+double Dot(std::span<const double> a, std::span<const double> b);
+
+class InverseFactor {
+ public:
+  std::size_t size() const { return size_; }
+
+  // `variance` includes noise; one that rounding made too small is lifted.
+  void Append(std::span<const double> covariance, double variance);
+  // Keeps so many rows.
+  void Truncate(std::size_t size);
+
+  // Has the first i + 1 elements; others are 0.
+  std::span<const double> row(std::size_t i) const {
+    return {&inverse_[i * (i + 1) / 2], i + 1};
+  }
+  double pivot(std::size_t i) const { return pivots_[i]; }
+
+  // Return W v and Wᵀ v, over the first v.size() rows.
+  std::vector<double> Multiply(std::span<const double> v) const;
+  std::vector<double> MultiplyTransposed(std::span<const double> v) const;
+
+ private:
+  std::size_t size_ = 0;
+  std::vector<double> inverse_;  // W, row after row
+  std::vector<double> pivots_;   // the diagonal of L
+};
 
 class GrowingSurrogate {
  public:
@@ -57,6 +91,40 @@ class GrowingSurrogate {
   RowColumns rows_;
   InverseFactor factor_;
   std::vector<double> weights_;
+};
+
+// Looking along an axis costs n² / 2 for all its cells: with P_i what the axis
+// multiplies, k_i(cell) = k_i + P_i (K[cell][c_i] - K[now][c_i]), so W k(cell)
+// is W k and a mixture of one vector for each cell among the rows.
+//
+// Keeps a reference to the surrogate, which must not change.
+class PointWalk {
+ public:
+  // Without variance, which is 0 then, walking costs n.
+  PointWalk(const GrowingSurrogate& surrogate, bool with_variance);
+
+  // Puts axes that `at` lacks at cell 0.
+  void Place(const Cells& at);
+  Belief Here() const;
+  std::vector<Belief> Look(std::size_t axis, std::span<const int> cells);
+  // Goes to a cell of the axis last looked along.
+  void Step(int cell);
+
+ private:
+  void FindSlopes(std::size_t axis);
+  void GroupRows();
+  double PriorWith(int cell) const;
+
+  const GrowingSurrogate& surrogate_;
+  bool with_variance_;
+  Cells at_;
+  PointSums sums_;
+  std::vector<double> whitened_;  // W k
+  double mean_ = 0.0;
+  std::size_t axis_ = 0;        // last looked along; the rest is of it
+  std::vector<double> slopes_;  // P_i
+  std::vector<double> mean_groups_;
+  std::vector<double> groups_;  // [row of W][cell]
 };
 
 }  // namespace frostline::surrogate

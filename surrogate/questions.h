@@ -2,19 +2,27 @@
 //
 // File: questions.h
 //
-// Sums over the other axes are made once, so all cells of an axis cost as much
-// as one point, O(rows · axes): for searches.
+// What a surrogate is asked: how points vary together, means along one axis,
+// and where one more run would tell most.
 #ifndef FROSTLINE_SURROGATE_QUESTIONS_H_
 #define FROSTLINE_SURROGATE_QUESTIONS_H_
 
 #include <cstddef>
 #include <vector>
 
-#include "surrogate/point_kernel.h"
+#include "surrogate/rows.h"
 #include "surrogate/surrogate.h"
 
 namespace frostline::surrogate {
 
+// Returns covariances of the values at points, points x points, in squares of
+// their unit: the mean over the `draws` likeliest sets of scales.
+std::vector<double> CovarianceAt(const Surrogate& surrogate,
+                                 const std::vector<Cells>& points,
+                                 std::size_t draws);
+
+// Sums over the other axes are made once, so all cells of an axis cost as much
+// as one point, O(rows · axes): for searches.
 class AxisWalk {
  public:
   // Keeps nothing of the surrogate but its `draws` likeliest sets of scales.
@@ -34,6 +42,19 @@ class AxisWalk {
   std::vector<Cells> rows_;
   std::vector<Draw> draws_;
 };
+
+// One more run would take so much off the variance of all main effects (Cohn,
+// Ghahramani and Jordan, 1996), each weighed by the shares of its cells.
+// Unknown interactions stand in their way, so runs that tell them apart win.
+//
+// Scales are the usual ones, without values. Costs O(taken · (taken + cells) ·
+// (taken + candidates)).
+//
+// Answers in variances of the values. REQUIRES: there is a taken row; there are
+// at most kMaxCells cells.
+std::vector<double> Telling(const std::vector<Axis>& axes,
+                            const std::vector<Cells>& taken,
+                            const std::vector<Cells>& candidates);
 
 }  // namespace frostline::surrogate
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "surrogate/scale_draws.h"
-#include "surrogate/standard_rows.h"
 
 namespace frostline::surrogate {
 namespace {

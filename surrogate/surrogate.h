@@ -2,7 +2,7 @@
 //
 // File: surrogate.h
 //
-// A Gaussian process over a study's cells has an ANOVA kernel (scales.h),
+// A Gaussian process over a study's cells has an ANOVA kernel (evidence.h),
 // integrated scales (scale_draws.h) and noise of heavy tails. What was never
 // visited stays uncertain.
 //
@@ -12,7 +12,7 @@
 //
 // It is immutable; any thread may ask. It is a pure function of rows and
 // options, O(draws · rows³); above most_rows it learns from those that tell
-// most (standard_rows.h).
+// most (scale_draws.h).
 #ifndef FROSTLINE_SURROGATE_SURROGATE_H_
 #define FROSTLINE_SURROGATE_SURROGATE_H_
 
@@ -24,7 +24,6 @@
 #include <vector>
 
 #include "surrogate/rows.h"
-#include "surrogate/usual.h"
 
 namespace frostline::surrogate {
 
@@ -88,7 +87,7 @@ class Surrogate {
   // Predicts each row without itself, with noise; after a stop not all.
   std::vector<Belief> LeftOut(const std::stop_token& stop = {}) const;
 
-  struct Parts;  // for this room (surrogate_parts.h)
+  struct Parts;  // for this room (scale_draws.h)
   const Parts& parts() const { return *parts_; }
 
  private:

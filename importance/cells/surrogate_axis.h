@@ -12,7 +12,6 @@
 
 #include "importance/cells/level_effects_axis.h"
 #include "study/space.h"
-#include "surrogate/axis.h"
 #include "surrogate/rows.h"
 
 namespace frostline::importance {

@@ -13,7 +13,7 @@
 #include "importance/plan/plan_basis.h"
 #include "importance/plan/plan_request.h"
 #include "importance/plan/question_points.h"
-#include "surrogate/covariance.h"
+#include "surrogate/questions.h"
 
 namespace frostline::importance {
 namespace {

@@ -20,7 +20,7 @@
 #include "sampler/gp/search_goal.h"
 #include "sampler/gp/trial_ledger.h"
 #include "study/space.h"
-#include "surrogate/point_walk.h"
+#include "surrogate/growing_surrogate.h"
 
 namespace frostline::sampler {
 

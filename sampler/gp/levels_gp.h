@@ -3,7 +3,7 @@
 // File: levels_gp.h
 //
 // To this Gaussian process levels are ordered, frozen is its own kind, and
-// effects mostly add up (surrogate/axis.h). The next trial has the largest
+// effects mostly add up (surrogate/rows.h). The next trial has the largest
 // expected improvement over the best loss (improvement.h, level_search.h).
 //
 //   failed, infeasible   a second process learns where; its chance of success

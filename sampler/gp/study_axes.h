@@ -9,7 +9,7 @@
 
 #include "sampler/gp/level_axis.h"
 #include "study/space.h"
-#include "surrogate/axis.h"
+#include "surrogate/rows.h"
 
 namespace frostline::sampler {
 

@@ -7,7 +7,7 @@
 #include "sampler/draw/random.h"
 #include "sampler/gp/fresh_point.h"
 #include "sampler/gp/study_axes.h"
-#include "surrogate/telling.h"
+#include "surrogate/questions.h"
 
 namespace frostline::sampler {
 namespace {

@@ -8,7 +8,7 @@
 //   design   each level as often as the others, and pairs of levels as often
 //            as can be (SpreadDraw of fresh_point.h)
 //   telling  of some random points the one that takes most off the variance of
-//            main effects (surrogate/telling.h)
+//            main effects (surrogate/questions.h)
 #ifndef FROSTLINE_SAMPLER_PURPOSE_SPREAD_POINTS_H_
 #define FROSTLINE_SAMPLER_PURPOSE_SPREAD_POINTS_H_
 
@@ -18,7 +18,7 @@
 #include "sampler/gp/level_axis.h"
 #include "sampler/gp/trial_ledger.h"
 #include "study/space.h"
-#include "surrogate/axis.h"
+#include "surrogate/rows.h"
 
 namespace frostline::sampler {
 

@@ -7,8 +7,7 @@
 #include <span>
 #include <stop_token>
 
-#include "surrogate/point_walk.h"
-#include "surrogate/surrogate_parts.h"
+#include "surrogate/scale_draws.h"
 #include "tests/surrogate/level_rows.h"
 
 namespace frostline::surrogate {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "surrogate/rows.h"
+
 #include <gtest/gtest.h>
 
-#include "surrogate/axis.h"
 #include "tests/surrogate/level_rows.h"
 
 namespace frostline::surrogate {

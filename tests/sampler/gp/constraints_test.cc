@@ -15,7 +15,7 @@
 #include "sampler/gp/study_axes.h"
 #include "sampler/gp/study_beliefs.h"
 #include "sampler/gp/targets.h"
-#include "surrogate/point_walk.h"
+#include "surrogate/growing_surrogate.h"
 #include "tests/sampler/gp/support.h"
 
 namespace frostline::sampler {
