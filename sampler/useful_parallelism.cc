@@ -7,7 +7,7 @@
 #include "sampler/auto.h"
 #include "sampler/gp/levels_gp.h"
 #include "sampler/options.h"
-#include "sampler/purpose/trial_role.h"
+#include "sampler/purpose.h"
 #include "sampler/tpe/tpe_options.h"
 
 namespace frostline::sampler {

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "sampler/cost/cost_model.h"
+#include "sampler/cost.h"
 #include "sampler/gp/level_axis.h"
 #include "sampler/gp/level_choices.h"
+#include "sampler/gp/levels.h"
 #include "sampler/gp/search_goal.h"
-#include "sampler/gp/trial_ledger.h"
 #include "study/space.h"
 #include "surrogate/growing_surrogate.h"
 

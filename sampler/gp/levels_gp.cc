@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "sampler/cost/cost_model.h"
+#include "sampler/cost.h"
 #include "sampler/draw/random.h"
+#include "sampler/gp/beliefs.h"
 #include "sampler/gp/fresh_point.h"
 #include "sampler/gp/level_search.h"
+#include "sampler/gp/levels.h"
 #include "sampler/gp/loss_rows.h"
-#include "sampler/gp/study_beliefs.h"
-#include "sampler/gp/trial_ledger.h"
 #include "sampler/tpe/tpe.h"
 
 namespace frostline::sampler {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sampler/gp/learnt_model.h"
-#include "sampler/gp/trial_ledger.h"
+#include "sampler/gp/levels.h"
 #include "sampler/input.h"
 
 namespace frostline::sampler {

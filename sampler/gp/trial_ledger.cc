@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/gp/trial_ledger.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "sampler/gp/levels.h"
 
 namespace frostline::sampler {
 namespace {

@@ -15,7 +15,7 @@
 #include "sampler/optuna/compat_cells.h"
 #include "sampler/optuna/compat_choices.h"
 #include "sampler/optuna/compat_kernels.h"
-#include "sampler/optuna/numpy_stream.h"
+#include "sampler/optuna/numpy.h"
 #include "study/space.h"
 
 namespace frostline::sampler {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "sampler/optuna/numpy_stream.h"
+#include "sampler/optuna/numpy.h"
 #include "study/space.h"
 
 namespace frostline::sampler {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sampler/optuna/compat_space.h"
-#include "sampler/split/split.h"
+#include "sampler/split.h"
 #include "study/history.h"
 #include "study/objective.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/optuna/numpy_stream.h"
+#include "sampler/optuna/numpy.h"
 
 namespace frostline::sampler {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "sampler/pruner/rung_pruner.h"
+#include "sampler/pruner/rungs.h"
 
 namespace frostline::sampler {
 namespace {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/pruner/rung_pruner.h"
-
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "sampler/pruner/rungs.h"
 
 namespace frostline::sampler {
 

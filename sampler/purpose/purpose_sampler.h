@@ -3,7 +3,7 @@
 // File: purpose_sampler.h
 //
 // A trial is of a balanced beginning, chosen for what it tells, or the wrapped
-// sampler's own (trial_role.h), which sees all trials.
+// sampler's own (purpose.h), which sees all trials.
 #ifndef FROSTLINE_SAMPLER_PURPOSE_PURPOSE_SAMPLER_H_
 #define FROSTLINE_SAMPLER_PURPOSE_PURPOSE_SAMPLER_H_
 

@@ -16,7 +16,7 @@
 
 #include "base/rng.h"
 #include "sampler/gp/level_axis.h"
-#include "sampler/gp/trial_ledger.h"
+#include "sampler/gp/levels.h"
 #include "study/space.h"
 #include "surrogate/rows.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/purpose/trial_role.h"
-
 #include <cmath>
 #include <limits>
+
+#include "sampler/purpose.h"
 
 namespace frostline::sampler {
 

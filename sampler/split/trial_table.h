@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "sampler/split/split.h"
+#include "sampler/split.h"
 #include "study/history.h"
 #include "study/objective.h"
 #include "study/space.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "sampler/cost/cost_model.h"
+#include "sampler/cost.h"
 #include "sampler/input.h"
 #include "sampler/sampler.h"
 #include "sampler/split/trial_table.h"

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "sampler/input.h"
-#include "sampler/tpe/cell_table.h"
+#include "sampler/tpe/cells.h"
 #include "sampler/tpe/tpe_model.h"
 
 namespace frostline::sampler {

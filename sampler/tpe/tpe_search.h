@@ -18,7 +18,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "sampler/cost/cost_model.h"
+#include "sampler/cost.h"
 #include "sampler/tpe/tpe_model.h"
 #include "sampler/tpe/untried_points.h"
 

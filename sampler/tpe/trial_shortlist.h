@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "sampler/split/split.h"
+#include "sampler/split.h"
 
 namespace frostline::sampler {
 

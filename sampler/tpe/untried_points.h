@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "sampler/tpe/cell_table.h"
+#include "sampler/tpe/cells.h"
 #include "sampler/tpe/tpe_options.h"
 #include "study/space.h"
 

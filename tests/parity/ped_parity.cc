@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "importance/ped/ped_anova.h"
-#include "sampler/split/split.h"
+#include "sampler/split.h"
 #include "tests/parity/parity.h"
 
 namespace frostline::test {

@@ -14,7 +14,7 @@
 #include "sampler/optuna/compat_mixture.h"
 #include "sampler/pruner/brackets.h"
 #include "sampler/pruner/pruner.h"
-#include "sampler/split/split.h"
+#include "sampler/split.h"
 #include "tests/parity/parity.h"
 
 namespace frostline::test {

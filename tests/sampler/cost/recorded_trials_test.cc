@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "gmock/gmock.h"
-#include "sampler/cost/cost_model.h"
+#include "sampler/cost.h"
 
 namespace frostline::sampler {
 namespace {

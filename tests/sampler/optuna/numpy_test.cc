@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Known answers of NumPy 2.4.
+#include "sampler/optuna/numpy.h"
+
 #include <algorithm>
 #include <numeric>
 
 #include "gmock/gmock.h"
 #include "sampler/optuna/numpy_sort.h"
-#include "sampler/optuna/numpy_stream.h"
 #include "sampler/optuna/numpy_sum.h"
 
 namespace frostline::sampler {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/purpose/trial_role.h"
-
 #include <gtest/gtest.h>
+
+#include "sampler/purpose.h"
 
 namespace frostline::sampler {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/split/split.h"
+#include "sampler/split.h"
 
 #include <limits>
 

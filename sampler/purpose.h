@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: trial_role.h
+// File: purpose.h
 //
 // What a trial is for is a function of the study's seed, its number and the
 // history.
@@ -12,13 +12,13 @@
 //
 // While a search rests, such trials cost it least. The share is dealt out by
 // the golden ratio, so that any stretch of numbers has its part.
-#ifndef FROSTLINE_SAMPLER_PURPOSE_TRIAL_ROLE_H_
-#define FROSTLINE_SAMPLER_PURPOSE_TRIAL_ROLE_H_
+#ifndef FROSTLINE_SAMPLER_PURPOSE_H_
+#define FROSTLINE_SAMPLER_PURPOSE_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "sampler/gp/trial_ledger.h"
+#include "sampler/gp/levels.h"
 #include "study/objective.h"
 
 namespace frostline::sampler {
@@ -49,4 +49,4 @@ bool IsDealt(std::int64_t number, double share, double start);
 
 }  // namespace frostline::sampler
 
-#endif  // FROSTLINE_SAMPLER_PURPOSE_TRIAL_ROLE_H_
+#endif  // FROSTLINE_SAMPLER_PURPOSE_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/cost/cost_model.h"
+#include "sampler/cost.h"
 
 #include <cmath>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: cell_table.h
+// File: cells.h
 //
 // The table follows the change log; a trial that ended costs the same however
 // many there are. It takes at most ~150 bytes a trial with 26 parameters.
-#ifndef FROSTLINE_SAMPLER_TPE_CELL_TABLE_H_
-#define FROSTLINE_SAMPLER_TPE_CELL_TABLE_H_
+#ifndef FROSTLINE_SAMPLER_TPE_CELLS_H_
+#define FROSTLINE_SAMPLER_TPE_CELLS_H_
 
 #include <cstdint>
 #include <set>
@@ -84,4 +84,4 @@ class CellTable {
 
 }  // namespace frostline::sampler
 
-#endif  // FROSTLINE_SAMPLER_TPE_CELL_TABLE_H_
+#endif  // FROSTLINE_SAMPLER_TPE_CELLS_H_

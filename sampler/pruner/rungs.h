@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: rung_pruner.h
+// File: rungs.h
 //
 // Trials climb ladders in the order in which they report. A trial that was
 // refused at a rung stays refused.
-#ifndef FROSTLINE_SAMPLER_PRUNER_RUNG_PRUNER_H_
-#define FROSTLINE_SAMPLER_PRUNER_RUNG_PRUNER_H_
+#ifndef FROSTLINE_SAMPLER_PRUNER_RUNGS_H_
+#define FROSTLINE_SAMPLER_PRUNER_RUNGS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -70,4 +70,4 @@ absl::Status CheckBootstrap(const PrunerSpec& spec, std::int64_t count,
 
 }  // namespace frostline::sampler
 
-#endif  // FROSTLINE_SAMPLER_PRUNER_RUNG_PRUNER_H_
+#endif  // FROSTLINE_SAMPLER_PRUNER_RUNGS_H_

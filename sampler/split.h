@@ -15,8 +15,8 @@
 // of Ginsbourger et al., 2010).
 //
 //   of 20 finished trials the best 2 are below (CountBelow), 18 above
-#ifndef FROSTLINE_SAMPLER_SPLIT_SPLIT_H_
-#define FROSTLINE_SAMPLER_SPLIT_SPLIT_H_
+#ifndef FROSTLINE_SAMPLER_SPLIT_H_
+#define FROSTLINE_SAMPLER_SPLIT_H_
 
 #include <cstdint>
 #include <optional>
@@ -60,4 +60,4 @@ Split SplitTrials(std::vector<KeyedTrial> trials, std::size_t below);
 
 }  // namespace frostline::sampler
 
-#endif  // FROSTLINE_SAMPLER_SPLIT_SPLIT_H_
+#endif  // FROSTLINE_SAMPLER_SPLIT_H_

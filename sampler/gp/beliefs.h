@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: study_beliefs.h
+// File: beliefs.h
 //
 // One Gaussian process learns losses, earlier studies' included; where trials
 // failed, another learns the failures; of each constraint that was broken, one
 // learns by how much.
-#ifndef FROSTLINE_SAMPLER_GP_STUDY_BELIEFS_H_
-#define FROSTLINE_SAMPLER_GP_STUDY_BELIEFS_H_
+#ifndef FROSTLINE_SAMPLER_GP_BELIEFS_H_
+#define FROSTLINE_SAMPLER_GP_BELIEFS_H_
 
 #include <map>
 #include <optional>
@@ -68,4 +68,4 @@ class StudyBeliefs {
 
 }  // namespace frostline::sampler
 
-#endif  // FROSTLINE_SAMPLER_GP_STUDY_BELIEFS_H_
+#endif  // FROSTLINE_SAMPLER_GP_BELIEFS_H_

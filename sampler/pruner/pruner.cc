@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sampler/pruner/pruner.h"
+
 #include <array>
 
 #include "absl/strings/str_cat.h"
@@ -9,7 +11,6 @@
 #include "sampler/pruner/none.h"
 #include "sampler/pruner/patient.h"
 #include "sampler/pruner/percentile.h"
-#include "sampler/pruner/pruner.h"
 #include "sampler/pruner/threshold.h"
 #include "sampler/pruner/wilcoxon.h"
 

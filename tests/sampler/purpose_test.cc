@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/purpose/purpose_sampler.h"
+#include "sampler/purpose.h"
 
 #include <algorithm>
 #include <map>
@@ -9,7 +9,7 @@
 
 #include "sampler/draw/random.h"
 #include "sampler/factory.h"
-#include "sampler/purpose/trial_role.h"
+#include "sampler/purpose/purpose_sampler.h"
 #include "tests/sampler/gp/support.h"
 #include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/tpe/cell_table.h"
+#include "sampler/tpe/cells.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/optuna/numpy_sort.h"
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <numeric>
+
+#include "sampler/optuna/numpy_sort.h"
 
 namespace frostline::sampler {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/pruner/hyperband.h"
+#include "sampler/pruner/rungs.h"
 
 #include <algorithm>
 #include <optional>
@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "sampler/pruner/brackets.h"
-#include "sampler/pruner/rung_pruner.h"
+#include "sampler/pruner/hyperband.h"
 
 namespace frostline::sampler {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: numpy_stream.h
+// File: numpy.h
 //
 // numpy.random.RandomState(seed) is MT19937 (Matsumoto and Nishimura, 1998)
 // with doubles of 53 bits. It reproduces Optuna; everything else draws from
 // base/rng.h.
-#ifndef FROSTLINE_SAMPLER_OPTUNA_NUMPY_STREAM_H_
-#define FROSTLINE_SAMPLER_OPTUNA_NUMPY_STREAM_H_
+#ifndef FROSTLINE_SAMPLER_OPTUNA_NUMPY_H_
+#define FROSTLINE_SAMPLER_OPTUNA_NUMPY_H_
 
 #include <array>
 #include <cstddef>
@@ -39,4 +39,4 @@ class NumpyStream {
 
 }  // namespace frostline::sampler
 
-#endif  // FROSTLINE_SAMPLER_OPTUNA_NUMPY_STREAM_H_
+#endif  // FROSTLINE_SAMPLER_OPTUNA_NUMPY_H_

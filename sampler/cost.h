@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: cost_model.h
+// File: cost.h
 //
 // Seconds of a trial on the device that most trials had:
 //
@@ -15,8 +15,8 @@
 // same times a factor, the median of its trials. Every fifth trial is kept out,
 // and says whether the model knows: by half of those it is off by at most
 // kKnownWithin. While it does not, whoever asks treats all trials alike.
-#ifndef FROSTLINE_SAMPLER_COST_COST_MODEL_H_
-#define FROSTLINE_SAMPLER_COST_COST_MODEL_H_
+#ifndef FROSTLINE_SAMPLER_COST_H_
+#define FROSTLINE_SAMPLER_COST_H_
 
 #include <array>
 #include <cstddef>
@@ -91,4 +91,4 @@ class CostModel {
 
 }  // namespace frostline::sampler
 
-#endif  // FROSTLINE_SAMPLER_COST_COST_MODEL_H_
+#endif  // FROSTLINE_SAMPLER_COST_H_

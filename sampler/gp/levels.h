@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: trial_ledger.h
-#ifndef FROSTLINE_SAMPLER_GP_TRIAL_LEDGER_H_
-#define FROSTLINE_SAMPLER_GP_TRIAL_LEDGER_H_
+// File: levels.h
+#ifndef FROSTLINE_SAMPLER_GP_LEVELS_H_
+#define FROSTLINE_SAMPLER_GP_LEVELS_H_
 
 #include <cstdint>
 #include <optional>
@@ -74,4 +74,4 @@ class TrialLedger {
 
 }  // namespace frostline::sampler
 
-#endif  // FROSTLINE_SAMPLER_GP_TRIAL_LEDGER_H_
+#endif  // FROSTLINE_SAMPLER_GP_LEVELS_H_

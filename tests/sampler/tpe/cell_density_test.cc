@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/tpe/cell_kernel.h"
+#include "sampler/tpe/cell_density.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "sampler/tpe/cell_density.h"
+#include "sampler/tpe/cell_kernel.h"
 #include "tests/sampler/odd_spaces.h"
 
 namespace frostline::sampler {

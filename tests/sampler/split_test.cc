@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/split/pareto.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/rng.h"
 #include "gmock/gmock.h"
+#include "sampler/split/pareto.h"
 #include "study/objective.h"
 
 namespace frostline::sampler {

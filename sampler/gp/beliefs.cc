@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/gp/study_beliefs.h"
+#include "sampler/gp/beliefs.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/purpose/purpose_sampler.h"
+#include "sampler/purpose.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "sampler/auto.h"
+#include "sampler/purpose/purpose_sampler.h"
 #include "sampler/purpose/spread_points.h"
-#include "sampler/purpose/trial_role.h"
 
 namespace frostline::sampler {
 namespace {

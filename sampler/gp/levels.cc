@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/gp/level_axis.h"
-
 #include <algorithm>
 #include <cmath>
 #include <variant>
+
+#include "sampler/gp/level_axis.h"
 
 namespace frostline::sampler {
 namespace {
