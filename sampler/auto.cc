@@ -11,7 +11,6 @@
 #include "sampler/draw/random.h"
 #include "sampler/gp/levels_gp.h"
 #include "sampler/options.h"
-#include "sampler/tpe/motpe.h"
 #include "sampler/tpe/tpe.h"
 
 namespace frostline::sampler {

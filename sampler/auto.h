@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "sampler/input.h"
 #include "sampler/sampler.h"
 
 namespace frostline::sampler {

@@ -2,19 +2,14 @@
 //
 // File: cost.h
 //
-// Seconds of a trial on the device that most trials had:
+// What a point asks of a trainer, counted in passes of a layer over the texts:
+// forward through what is not part of a stored prefix, backward through what
+// lies above the lowest module that trains, and weights' gradients where one
+// trains. The top layer counts for itself, as heads of one token leave little
+// of it.
 //
-//   seconds = w0 + epochs (w1 + length^p (w2 passes + w3 forward + w4 backward
-//                 + w5 weights + w6 top))
-//           + steps (w7 + w8 weights + w9 embeddings)
-//           + w10 + w11 length^p prefix, where that boundary is computed first
-//
-// with passes of point_work.h and w >= 0, by least squares of relative errors
-// over the newest trials that succeeded. p is 0, 1/2 or 1, whichever fits best:
-// texts are often shorter than max_length. Another kind of device takes the
-// same times a factor, the median of its trials. Every fifth trial is kept out,
-// and says whether the model knows: by half of those it is off by at most
-// kKnownWithin. While it does not, whoever asks treats all trials alike.
+//   6 layers, the first 4 and the embeddings frozen, both others train:
+//   forward 1, backward 0, weights 1, and of the top layer 3
 #ifndef FROSTLINE_SAMPLER_COST_H_
 #define FROSTLINE_SAMPLER_COST_H_
 
@@ -23,15 +18,117 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
+#include <utility>
 #include <vector>
 
-#include "sampler/cost/point_work.h"
 #include "study/history.h"
+#include "study/point.h"
 #include "study/space.h"
 
 namespace frostline::sampler {
 
+// Passes are of one epoch. Where the space names no modules its learning rates
+// in order are taken for layers.
+struct PointWork {
+  double forward = 0.0;  // of layers below the top, as the next three
+  double backward = 0.0;
+  double weights = 0.0;
+  double top = 0.0;         // all passes of the top layer
+  double embeddings = 0.0;  // 1: they train
+  double prefix = 0.0;      // layers of the frozen prefix
+  double epochs = 1.0;      // as searched, else 1; as the next two
+  double batch_size = 1.0;
+  double max_length = 1.0;
+
+  double passes() const { return forward + backward + weights + top; }
+  double steps() const { return epochs / batch_size; }
+};
+
+// Finds once what of a space is searched.
+class WorkCounter {
+ public:
+  // It keeps the space by reference.
+  explicit WorkCounter(const Space& space);
+
+  PointWork CountOf(const Point& point) const;
+
+  // Boundaries are the same where depth and length are.
+  using Boundary = std::pair<int, double>;
+  // Returns nothing where no layer is part of a frozen prefix.
+  static std::optional<Boundary> BoundaryOf(const PointWork& work) {
+    if (work.prefix < 1.0) return std::nullopt;
+    return Boundary{static_cast<int>(work.prefix), work.max_length};
+  }
+
+ private:
+  // The part of each layer that trains, from below.
+  std::vector<double> TrainedShares(const Point& point) const;
+  double Searched(const std::optional<int>& parameter,
+                  const Point& point) const;
+
+  const Space& space_;
+  std::optional<int> epochs_, batch_size_, max_length_;
+  std::optional<std::size_t> embeddings_;
+  std::vector<int> layer_of_;  // by module; -1: none
+  std::vector<double> parts_;  // by layer: modules that it is cut into
+};
+
+// Least squares with weights of at least 0: what costs time never saves any.
+// One weight after the other goes to its best place, or to 0, while the others
+// stand (coordinate descent: Franc, Hlavac and Navara, CAIP 2005), which ends
+// at the only minimum there is, up to columns that are the same.
+//
+//   minimise sum over rows (w · row - 1)² + a little w², w >= 0
+//
+// Returns the weights by which each row is as near to 1 as can be.
+template <std::size_t N>
+std::array<double, N> FitToOne(std::span<const std::array<double, N>> rows) {
+  constexpr int kSweeps = 2'000;
+  constexpr double kRidge = 1e-4;  // of columns that were put to one scale
+  std::array<std::array<double, N>, N> products{};
+  std::array<double, N> sums{}, scales{}, weights{};
+  for (const std::array<double, N>& row : rows) {
+    for (std::size_t i = 0; i < N; ++i) {
+      sums[i] += row[i];
+      for (std::size_t j = 0; j < N; ++j) products[i][j] += row[i] * row[j];
+    }
+  }
+  for (std::size_t i = 0; i < N; ++i) {
+    scales[i] = products[i][i] * (1.0 + kRidge);
+  }
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    double moved = 0.0;  // what it changes the fit by, at most
+    for (std::size_t i = 0; i < N; ++i) {
+      if (!(scales[i] > 0.0)) continue;
+      double slope = sums[i] + products[i][i] * weights[i];
+      for (std::size_t j = 0; j < N; ++j) slope -= products[i][j] * weights[j];
+      const double weight = slope > 0.0 ? slope / scales[i] : 0.0;
+      const double step = weight - weights[i];
+      moved += step * step * scales[i];
+      weights[i] = weight;
+    }
+    if (moved <= 1e-18 * static_cast<double>(rows.size())) break;
+  }
+  return weights;
+}
+
+// Seconds of a trial on the device that most trials had:
+//
+//   seconds = w0 + epochs (w1 + length^p (w2 passes + w3 forward + w4 backward
+//                 + w5 weights + w6 top))
+//           + steps (w7 + w8 weights + w9 embeddings)
+//           + w10 + w11 length^p prefix, where that boundary is computed first
+//
+// with passes of cost.h and w >= 0, by least squares of relative errors
+// over the newest trials that succeeded. p is 0, 1/2 or 1, whichever fits best:
+// texts are often shorter than max_length. Another kind of device takes the
+// same times a factor, the median of its trials. Every fifth trial is kept out,
+// and says whether the model knows: by half of those it is off by at most
+// kKnownWithin. While it does not, whoever asks treats all trials alike.
+//
 // It follows the change log and keeps the space by reference.
 class CostModel {
  public:

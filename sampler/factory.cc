@@ -11,8 +11,7 @@
 #include "sampler/draw/qmc.h"
 #include "sampler/draw/random.h"
 #include "sampler/gp/levels_gp.h"
-#include "sampler/purpose/purpose_sampler.h"
-#include "sampler/tpe/motpe.h"
+#include "sampler/purpose.h"
 #include "sampler/tpe/tpe.h"
 
 namespace frostline::sampler {

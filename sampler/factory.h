@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "sampler/input.h"
 #include "sampler/sampler.h"
 #include "study/objective.h"
 

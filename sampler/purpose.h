@@ -16,10 +16,15 @@
 #define FROSTLINE_SAMPLER_PURPOSE_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "base/rng.h"
 #include "sampler/gp/levels.h"
+#include "sampler/sampler.h"
 #include "study/objective.h"
+#include "study/space.h"
+#include "surrogate/rows.h"
 
 namespace frostline::sampler {
 
@@ -46,6 +51,42 @@ bool IsResting(const std::vector<const LedgerTrial*>& trials);
 
 // REQUIRES: `start` is in [0, 1).
 bool IsDealt(std::int64_t number, double share, double start);
+
+// Values do not matter: running and failed trials count too, lest a corner that
+// always fails is asked again.
+//
+//   design   each level as often as the others, and pairs of levels as often
+//            as can be (SpreadDraw of levels.h)
+//   telling  of some random points the one that takes most off the variance of
+//            main effects (surrogate/questions.h)
+using TrialList = std::vector<const LedgerTrial*>;
+
+// It keeps references.
+class SpreadPoints {
+ public:
+  SpreadPoints(const Space& space, const std::vector<LevelAxis>& axes);
+
+  // The points are ones that no trial has, while the space has one.
+  Point Design(const TrialList& trials, Rng& rng) const;
+  Point Telling(const TrialList& trials, Rng& rng) const;
+
+ private:
+  const Space& space_;
+  const std::vector<LevelAxis>& axes_;
+  std::vector<surrogate::Axis> measured_;
+};
+
+// A trial is of a balanced beginning, chosen for what it tells, or the wrapped
+// sampler's own, which sees all trials.
+
+// Holds for samplers that learn, of one objective, over a space that can be cut
+// into cells. `compat` stays as it is, being Optuna's to the bit.
+bool CanServePurpose(const std::string& sampler, const SamplerInput& input);
+
+// REQUIRES: CanServePurpose is true.
+std::unique_ptr<Sampler> MakePurposeSampler(Purpose purpose,
+                                            const SamplerInput& input,
+                                            std::unique_ptr<Sampler> wrapped);
 
 }  // namespace frostline::sampler
 

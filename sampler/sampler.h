@@ -13,14 +13,37 @@
 
 #include <cstdint>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/rng.h"
+#include "sampler/options.h"
 #include "study/history.h"
+#include "study/objective.h"
 #include "study/point.h"
+#include "study/space.h"
 
 namespace frostline::sampler {
+
+// Its trials are finished, with points of the *new* study's space and values
+// for its objectives.
+struct PriorStudy {
+  std::string name;
+  // The trials count so much, 0 … 1; at 0 the sampler judges by similarity.
+  double weight = 0.0;
+  std::vector<Observation> trials;
+};
+
+struct SamplerInput {
+  Options options;
+  Space space;
+  std::vector<Objective> objectives;
+  std::vector<PriorStudy> prior_studies;
+  // It seeds what all trials share.
+  std::uint64_t study_seed = 0;
+};
 
 // It has one owner thread at a time. It may remember what it computed
 // (History::changes() says what is new), as long as it answers what a fresh one

@@ -8,7 +8,7 @@
 #include "sampler/gp/levels_gp.h"
 #include "sampler/options.h"
 #include "sampler/purpose.h"
-#include "sampler/tpe/tpe_options.h"
+#include "sampler/tpe/tpe_model.h"
 
 namespace frostline::sampler {
 namespace {

@@ -1,15 +1,166 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/draw/brute_force.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "sampler/draw/finite_tree.h"
-#include "sampler/draw/taken_paths.h"
 
 namespace frostline::sampler {
+namespace {
+
+bool IsMet(const Condition& condition, double parent) {
+  if (condition.values.empty()) {
+    return parent >= condition.min && parent <= condition.max;
+  }
+  return std::find(condition.values.begin(), condition.values.end(), parent) !=
+         condition.values.end();
+}
+
+NumericRange TreeRangeOf(const Domain& domain) {
+  const double last = CountValues(domain) - 1.0;
+  return NumericRangeOf(domain).value_or(
+      NumericRange{.lo = 0.0, .hi = last, .step = 1.0});
+}
+
+}  // namespace
+
+FiniteTree::FiniteTree(const Space& space)
+    : space_(space),
+      children_(static_cast<std::size_t>(space.size())),
+      own_(children_.size()),
+      counts_(children_.size(), 0.0) {
+  for (int i = 0; i < space_.size(); ++i) {
+    const Parameter& parameter =
+        space_.parameters()[static_cast<std::size_t>(i)];
+    ranges_.push_back(TreeRangeOf(parameter.domain));
+    branches_.push_back(
+        static_cast<std::int32_t>(CountValues(parameter.domain)));
+    if (!parameter.condition.has_value()) continue;
+    children_[static_cast<std::size_t>(parameter.condition->parent)].push_back(
+        i);
+  }
+  // Children come after their parents, so their counts are there before.
+  for (std::size_t i = children_.size(); i-- > 0;) {
+    if (children_[i].empty()) {
+      counts_[i] = branches_[i];
+      continue;
+    }
+    for (std::int32_t branch = 0; branch < branches_[i]; ++branch) {
+      own_[i].push_back(CountWays(i, branch));
+      counts_[i] = std::min(counts_[i] + own_[i].back(), kCountlessPoints);
+    }
+  }
+}
+
+double FiniteTree::CountWays(std::size_t parameter, std::int32_t branch) const {
+  double ways = 1.0;
+  for (const int child : children_[parameter]) {
+    const auto index = static_cast<std::size_t>(child);
+    if (IsMet(*space_.parameters()[index].condition,
+              ValueOf(parameter, branch))) {
+      ways = std::min(ways * counts_[index], kCountlessPoints);
+    }
+  }
+  return ways;
+}
+
+double FiniteTree::ValueOf(std::size_t parameter, std::int32_t branch) const {
+  const NumericRange& range = ranges_[parameter];
+  return range.FromBox(range.ToBox(range.lo + branch * range.step));
+}
+
+double FiniteTree::CountOwn(std::size_t parameter, std::int32_t branch) const {
+  return own_[parameter].empty()
+             ? 1.0
+             : own_[parameter][static_cast<std::size_t>(branch)];
+}
+
+double FiniteTree::CountPending(int last, const Point& point) const {
+  double ways = 1.0;
+  for (int i = last + 1; i < space_.size() && ways < kCountlessPoints; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    // What hangs on a parameter without a value is not active.
+    if (!space_.IsActive(i, point)) continue;
+    ways = std::min(ways * counts_[index], kCountlessPoints);
+  }
+  return ways;
+}
+
+Path FiniteTree::PathOf(const Point& point) const {
+  Path path(point.size(), kNoBranch);
+  Point snapped = point;
+  for (std::size_t i = 0; i < point.size(); ++i) {
+    if (IsAbsent(point[i])) continue;
+    const double branch =
+        std::nearbyint((point[i] - ranges_[i].lo) / ranges_[i].step);
+    path[i] = static_cast<std::int32_t>(
+        std::clamp(branch, 0.0, static_cast<double>(branches_[i] - 1)));
+    snapped[i] = ValueOf(i, path[i]);
+  }
+  // Rounding may have decided a condition.
+  return space_.Check(snapped).ok() ? path : Path();
+}
+
+namespace {
+
+bool ComesBefore(const Path* a, const Path* b) { return *a < *b; }
+
+}  // namespace
+
+void TakenPaths::Put(std::size_t i, const Path& path) {
+  if (i >= of_trial_.size()) of_trial_.resize(i + 1, nullptr);
+  Leaf* const old = of_trial_[i];
+  of_trial_[i] = nullptr;
+  if (!path.empty()) {
+    const auto [leaf, is_new] = taken_.try_emplace(path, 0);
+    ++leaf->second;
+    of_trial_[i] = &*leaf;
+    if (is_new) {
+      const Path* const key = &leaf->first;
+      sorted_.insert(
+          std::lower_bound(sorted_.begin(), sorted_.end(), key, ComesBefore),
+          key);
+    }
+  }
+  if (old != nullptr) Release(old);
+}
+
+void TakenPaths::Release(Leaf* leaf) {
+  if (--leaf->second > 0) return;
+  sorted_.erase(std::lower_bound(sorted_.begin(), sorted_.end(), &leaf->first,
+                                 ComesBefore));
+  taken_.erase(taken_.find(leaf->first));
+}
+
+Path TakenPaths::LeafOf(std::size_t i) const {
+  if (i >= of_trial_.size() || of_trial_[i] == nullptr) return {};
+  return of_trial_[i]->first;
+}
+
+TakenPaths::Range TakenPaths::Below(Range range, std::size_t layer,
+                                    std::int32_t branch) const {
+  const auto begin = std::partition_point(
+      range.begin(), range.end(),
+      [&](const Path* path) { return (*path)[layer] < branch; });
+  Range rest = range.subspan(static_cast<std::size_t>(begin - range.begin()));
+  return SplitFront(rest, layer, branch);
+}
+
+TakenPaths::Range TakenPaths::SplitFront(Range& range, std::size_t layer,
+                                         std::int32_t branch) const {
+  if (range.empty() || (*range.front())[layer] != branch) return {};
+  const auto end = std::partition_point(
+      range.begin(), range.end(),
+      [&](const Path* path) { return (*path)[layer] <= branch; });
+  const auto count = static_cast<std::size_t>(end - range.begin());
+  const Range front = range.first(count);
+  range = range.subspan(count);
+  return front;
+}
+
 namespace {
 
 class BruteForceSampler final : public Sampler {

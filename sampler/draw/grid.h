@@ -2,7 +2,7 @@
 //
 // File: grid.h
 //
-// Points come once, shuffled or in the order of grid_points.h. Every trial
+// Points come once, shuffled or in the order of grid.h. Every trial
 // counts, as in brute_force.h.
 //
 // A continuous parameter is SAMPLER_INVALID, more than kMaxGridPoints points
@@ -15,10 +15,36 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "sampler/input.h"
+#include "sampler/draw/random.h"
 #include "sampler/sampler.h"
+#include "study/space.h"
 
 namespace frostline::sampler {
+
+// Points are not kept: the last parameter changes fastest, inactive ones are
+// absent.
+class GridPoints {
+ public:
+  // REQUIRES: every domain is finite.
+  explicit GridPoints(const Space& space);
+
+  Point First() const;
+  // After the last point it answers false and goes to the first.
+  bool Advance(Point& point) const;
+
+  // Removes the rounding that stepped values may carry. REQUIRES:
+  // space.Check(point) is OK.
+  Point Snap(Point point) const;
+
+  // Counts no further than limit + 1.
+  std::int64_t Count(std::int64_t limit) const;
+
+ private:
+  void Reset(int begin, Point& point) const;
+
+  Space space_;
+  std::vector<NumericRange> ranges_;
+};
 
 inline constexpr std::int64_t kMaxGridPoints = 1'000'000;
 

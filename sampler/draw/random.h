@@ -13,14 +13,36 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "sampler/input.h"
 #include "sampler/sampler.h"
 #include "study/space.h"
 
 namespace frostline::sampler {
+
+// A NumericRange is the line on which an ordered domain is drawn uniformly.
+// Levels lie on it by their index, logarithmic domains by their logarithm;
+// stepped values are cells one step wide, so that each has its share.
+
+struct NumericRange {
+  double lo = 0.0;
+  double hi = 0.0;    // the highest on the step grid
+  double step = 0.0;  // 0: continuous
+  bool log = false;
+  // The line ends half a step beyond the values.
+  double box_lo = 0.0;
+  double box_hi = 0.0;
+
+  double ToBox(double value) const;
+  // Returns the nearest value in the domain.
+  double FromBox(double place) const;
+};
+
+// Answers nothing for categorical domains; of a log-uniform one it takes the
+// part that is not frozen.
+std::optional<NumericRange> NumericRangeOf(const Domain& domain);
 
 inline constexpr double kFrozenShare = 0.2;
 
@@ -31,6 +53,25 @@ Point DrawPoint(const Space& space, double frozen_share, Rng& rng);
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeRandomSampler(
     const SamplerInput& input);
+
+// Logarithms keep the standard normal accurate in far tails and narrow
+// intervals, where probabilities underflow or cancel.
+
+inline constexpr double kLogSqrtTwoPi = 0.91893853320467274178;
+
+double LogNormalCdf(double x);
+
+// Returns the x with ln P(X <= x) = y. REQUIRES: y <= 0.
+double InverseLogNormalCdf(double y);
+
+// REQUIRES: a <= b.
+double LogNormalMass(double a, double b);
+
+// Is -infinity outside [a, b].
+double TruncatedNormalLogPdf(double x, double a, double b);
+
+// Returns the x below which a share q of the mass lies. REQUIRES: 0 <= q <= 1.
+double TruncatedNormalPpf(double q, double a, double b);
 
 }  // namespace frostline::sampler
 

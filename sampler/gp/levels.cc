@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sampler/gp/levels.h"
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 #include <variant>
 
-#include "sampler/gp/level_axis.h"
+#include "sampler/draw/grid.h"
+#include "sampler/draw/random.h"
 
 namespace frostline::sampler {
 namespace {
@@ -105,6 +110,264 @@ std::optional<std::vector<LevelAxis>> MakeLevelAxes(const Space& space) {
     axes.push_back(MakeAxis(parameter));
   }
   return axes;
+}
+
+namespace {
+
+using surrogate::CellKind;
+
+constexpr int kMeasured = 512;  // draws that shares of cells are counted in
+
+surrogate::Axis WithoutMasses(const LevelAxis& axis) {
+  surrogate::Axis made;
+  const auto cells = static_cast<std::size_t>(axis.cells());
+  made.kinds.assign(cells,
+                    axis.ordered ? CellKind::kOrdered : CellKind::kAlone);
+  made.places.assign(cells, 0.0);
+  for (std::size_t c = 0; c < cells; ++c) {
+    made.places[c] = axis.exact ? static_cast<double>(c) : axis.places[c];
+  }
+  if (axis.has_kind) {
+    made.kinds.back() =
+        axis.frozen_value ? CellKind::kFrozen : CellKind::kAlone;
+  }
+  made.masses.assign(cells, 0.0);
+  return made;
+}
+
+}  // namespace
+
+Cells CellsOf(const std::vector<LevelAxis>& axes, const Point& point) {
+  Cells cells;
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    cells.push_back(static_cast<std::uint8_t>(axes[d].CellOf(point[d])));
+  }
+  return cells;
+}
+
+std::vector<surrogate::Axis> StudyAxes(const Space& space,
+                                       const std::vector<LevelAxis>& axes) {
+  std::vector<surrogate::Axis> made;
+  made.reserve(axes.size());
+  for (const LevelAxis& axis : axes) made.push_back(WithoutMasses(axis));
+  Rng rng(0, 0);
+  for (int draw = 0; draw < kMeasured; ++draw) {
+    const Cells cells = CellsOf(axes, DrawPoint(space, kFrozenShare, rng));
+    for (std::size_t d = 0; d < cells.size(); ++d) {
+      made[d].masses[cells[d]] += 1.0 / kMeasured;
+    }
+  }
+  return made;
+}
+
+std::vector<surrogate::Axis> SearchAxes(const Space& space,
+                                        const std::vector<LevelAxis>& axes,
+                                        std::size_t earlier) {
+  std::vector<surrogate::Axis> made = StudyAxes(space, axes);
+  for (surrogate::Axis& axis : made) axis.smooth = true;
+  if (earlier == 0) return made;
+  const std::size_t cells = earlier + 1;
+  surrogate::Axis& study = made.emplace_back();
+  study.masses.assign(cells, 1.0 / static_cast<double>(cells));
+  study.kinds.assign(cells, CellKind::kAlone);
+  study.places.assign(cells, 0.0);
+  return made;
+}
+
+namespace {
+
+constexpr double kNoBest = std::numeric_limits<double>::infinity();
+constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
+
+bool IsFeasible(const Observation& trial) {
+  return std::all_of(trial.constraints.begin(), trial.constraints.end(),
+                     [](double constraint) { return constraint <= 0.0; });
+}
+
+// What is no number is broken. A pruned trial keeps what it has not measured,
+// but that says nothing of the point.
+std::vector<double> ConstraintsOf(const Observation& trial) {
+  const bool pruned = trial.state == TrialState::kPruned;
+  std::vector<double> constraints = trial.constraints;
+  for (double& one : constraints) {
+    if (std::isnan(one)) one = kNoBest;
+    if (pruned && one == -kNoBest) one = kNotMeasured;
+  }
+  return constraints;
+}
+
+// What a pruned trial reported last; infinite when that is no number.
+double LastReport(const Observation& trial, const Objective& objective) {
+  if (trial.intermediate.empty()) return kNoBest;
+  const double loss = AsLoss(objective, trial.intermediate.back().value);
+  return std::isfinite(loss) ? loss : kNoBest;
+}
+
+}  // namespace
+
+std::optional<LedgerTrial> LedgerTrialOf(const Observation& trial,
+                                         const Space& space,
+                                         const std::vector<LevelAxis>& axes,
+                                         const Objective& objective) {
+  LedgerTrial entry;
+  entry.number = trial.number;
+  entry.feasible = IsFeasible(trial);
+  switch (trial.state) {
+    case TrialState::kQueued:
+    case TrialState::kRunning:
+      break;
+    case TrialState::kSucceeded:
+      if (trial.values.empty() || !std::isfinite(trial.values[0])) {
+        return std::nullopt;
+      }
+      entry.part = TrialPart::kValued;
+      entry.constraints = ConstraintsOf(trial);
+      entry.loss = AsLoss(objective, trial.values[0]);
+      break;
+    case TrialState::kPruned:
+      entry.part = TrialPart::kValued;
+      entry.constraints = ConstraintsOf(trial);
+      entry.pruned = true;
+      entry.loss = LastReport(trial, objective);
+      break;
+    case TrialState::kInfeasible:
+    case TrialState::kFailed:
+      entry.part = TrialPart::kFailed;
+      entry.feasible = false;
+      break;
+    case TrialState::kCancelled:
+      return std::nullopt;
+  }
+  if (!space.Check(trial.point).ok()) return std::nullopt;
+  entry.point = trial.point;
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    const int cell = axes[d].CellOf(trial.point[d]);
+    entry.cells.push_back(static_cast<std::uint8_t>(cell));
+    if (axes[d].exact) entry.point[d] = axes[d].ValueOf(cell);
+    // A module that is switched off and one that is frozen share a cell.
+    if (IsAbsent(trial.point[d])) entry.point[d] = kAbsent;
+  }
+  return entry;
+}
+
+void TrialLedger::CatchUp(const History& history) {
+  if (history.revision() < revision_) {
+    revision_ = 0;
+    trials_.clear();
+  }
+  trials_.resize(history.size());
+  for (; revision_ < history.revision(); ++revision_) {
+    const auto i = history.changes()[static_cast<std::size_t>(revision_)];
+    trials_[i] = LedgerTrialOf(history.trials()[i], space_, axes_, objective_);
+  }
+}
+
+std::vector<const LedgerTrial*> TrialLedger::List(std::int64_t own) const {
+  std::vector<const LedgerTrial*> list;
+  for (const std::optional<LedgerTrial>& trial : trials_) {
+    if (trial.has_value() && trial->number != own) list.push_back(&*trial);
+  }
+  std::sort(list.begin(), list.end(),
+            [](const LedgerTrial* a, const LedgerTrial* b) {
+              return a->number < b->number;
+            });
+  return list;
+}
+
+namespace {
+
+// Stretches of a long line that count as one.
+constexpr int kStretches = 7;
+
+// Where a draw may fall on an axis: each of its cells, or for a long line its
+// stretches, and frozen.
+struct Stretches {
+  const LevelAxis& axis;
+
+  int on_line() const { return axis.exact ? axis.line_cells : kStretches; }
+  int count() const { return on_line() + (axis.frozen_value ? 1 : 0); }
+  int StretchOf(int cell) const {
+    if (cell >= axis.line_cells) return on_line();
+    return axis.exact ? cell : cell * kStretches / kLineCells;
+  }
+  double Draw(int stretch, Rng& rng) const {
+    if (stretch >= on_line()) return 0.0;
+    if (axis.exact) return axis.ValueOf(stretch);
+    const double share = (stretch + rng.Uniform()) / kStretches;
+    return axis.DrawValueOf(
+        std::min(kLineCells - 1, static_cast<int>(share * kLineCells)), rng);
+  }
+};
+
+double DrawRare(const Stretches& stretches, std::size_t d,
+                const std::vector<const LedgerTrial*>& trials, Rng& rng) {
+  std::vector<int> uses(static_cast<std::size_t>(stretches.count()), 0);
+  for (const LedgerTrial* trial : trials) {
+    if (IsAbsent(trial->point[d])) continue;
+    ++uses[static_cast<std::size_t>(stretches.StretchOf(trial->cells[d]))];
+  }
+  const int least = *std::min_element(uses.begin(), uses.end());
+  std::vector<int> rare;
+  for (int i = 0; i < stretches.count(); ++i) {
+    if (uses[static_cast<std::size_t>(i)] == least) rare.push_back(i);
+  }
+  return stretches.Draw(rare[rng.Below(rare.size())], rng);
+}
+
+// How alike: by pairs of parameters that are the same.
+double SharedPairs(const Cells& a, const Cells& b) {
+  double same = 0.0;
+  for (std::size_t d = 0; d < a.size(); ++d) same += a[d] == b[d] ? 1.0 : 0.0;
+  return same * same;
+}
+
+}  // namespace
+
+Point BalancedDraw(const Space& space, const std::vector<LevelAxis>& axes,
+                   const std::vector<const LedgerTrial*>& trials, Rng& rng) {
+  Point point(axes.size(), kAbsent);
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    if (!space.IsActive(static_cast<int>(d), point)) continue;
+    point[d] = DrawRare(Stretches{axes[d]}, d, trials, rng);
+  }
+  return point;
+}
+
+Point SpreadDraw(const Space& space, const std::vector<LevelAxis>& axes,
+                 const std::vector<const LedgerTrial*>& trials, Rng& rng) {
+  constexpr int kSpreadDraws = 32;
+  Point best;
+  double least = std::numeric_limits<double>::infinity();
+  for (int draw = 0; draw < kSpreadDraws; ++draw) {
+    Point point = BalancedDraw(space, axes, trials, rng);
+    const Cells cells = CellsOf(axes, point);
+    double shared = 0.0;
+    for (const LedgerTrial* trial : trials) {
+      shared += SharedPairs(cells, trial->cells);
+    }
+    if (shared >= least) continue;
+    least = shared;
+    best = std::move(point);
+  }
+  return best;
+}
+
+Point FreshPoint(const Space& space, Point point, const PointSet& seen,
+                 Rng& rng) {
+  constexpr int kDraws = 64;
+  for (int draw = 0; draw < kDraws && seen.contains(point); ++draw) {
+    point = DrawPoint(space, kFrozenShare, rng);
+  }
+  if (!seen.contains(point) || !std::isfinite(space.CountPoints())) {
+    return point;
+  }
+  // Each step is one more point that was tried, so this is no long walk.
+  const GridPoints grid(space);
+  Point walk = grid.First();
+  do {
+    if (!seen.contains(walk)) return walk;
+  } while (grid.Advance(walk));
+  return point;
 }
 
 }  // namespace frostline::sampler

@@ -8,14 +8,82 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "sampler/optuna/compat_space.h"
+#include "sampler/optuna/numpy.h"
 #include "sampler/split.h"
 #include "study/history.h"
 #include "study/objective.h"
+#include "study/space.h"
 
 namespace frostline::sampler {
+
+// As someone would write it for Optuna, levels are a categorical or an integer
+// parameter, a rate that can be frozen is a choice `NAME.frozen` and, unless
+// that is 1, a rate, for Optuna has no domain with an atom.
+
+enum class OptunaVersion { kV4, kV5 };
+
+// A row goes by CompatParameter, with kAbsent where a trial has none.
+using CompatRow = std::vector<double>;
+
+struct CompatParameter {
+  std::string name;
+  Domain domain;            // never Levels, and LogUniform only without freeze
+  std::size_t source = 0;   // in the space
+  bool is_switch = false;   // 1: frozen
+  bool has_switch = false;  // the parameter before this one
+  bool is_single = false;   // one value, not drawn
+};
+
+class CompatSpace {
+ public:
+  CompatSpace(Space space, bool levels_are_integers);
+
+  const Space& space() const { return space_; }
+  const std::vector<CompatParameter>& parameters() const { return parameters_; }
+  // They are in Optuna's order for what is drawn together.
+  const std::vector<std::size_t>& by_name() const { return by_name_; }
+
+  // REQUIRES: space().Check(point) is OK.
+  CompatRow RowOf(const Point& point) const;
+
+  // Says whether a trial with these values so far asks for parameter `i`.
+  bool IsAsked(std::size_t i, const Point& point, const CompatRow& row) const;
+  void Write(std::size_t i, double value, Point& point) const;
+
+ private:
+  Space space_;
+  std::vector<CompatParameter> parameters_;
+  std::vector<std::size_t> by_name_;
+};
+
+// Draws as Optuna's RandomSampler does.
+double DrawCompatRandom(const Domain& domain, OptunaVersion version,
+                        NumpyStream& stream);
+
+// Optuna's multivariate TPE draws together one block of those that every ended
+// trial has or, with `group`, the coarsest partition of which no trial has a
+// part only, so that branches of a conditional space have blocks of their own.
+
+using CompatBlock = std::vector<std::size_t>;  // parameters, by name
+
+// `trials` are the ended ones, by number. Parameters with one value are left
+// out; no block is empty.
+std::vector<CompatBlock> CommonBlock(
+    const CompatSpace& space, const std::vector<const CompatRow*>& trials);
+std::vector<CompatBlock> GroupedBlocks(
+    const CompatSpace& space, const std::vector<const CompatRow*>& trials);
+
+// Optuna 4 weighs good trials by the volume each adds (Ozaki et al., 2022,
+// §4.3); Optuna 5 weighs them alike.
+//
+// `trials` are indices in History::trials(). The one that adds most has 1;
+// those that add nothing or break a constraint have nearly 0.
+std::vector<double> CompatVolumeWeights(
+    const History& history, const std::vector<std::uint32_t>& trials,
+    const std::vector<Objective>& objectives);
 
 // Rows are by rising number, with running trials above. They are valid until
 // the next CatchUp.

@@ -2,19 +2,23 @@
 //
 // File: numpy.h
 //
-// numpy.random.RandomState(seed) is MT19937 (Matsumoto and Nishimura, 1998)
-// with doubles of 53 bits. It reproduces Optuna; everything else draws from
-// base/rng.h.
+// NumPy's random stream, sum and sort, to the last bit: they decide which of
+// equally good candidates Optuna takes.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_NUMPY_H_
 #define FROSTLINE_SAMPLER_OPTUNA_NUMPY_H_
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace frostline::sampler {
 
+// numpy.random.RandomState(seed) is MT19937 (Matsumoto and Nishimura, 1998)
+// with doubles of 53 bits. It reproduces Optuna; everything else draws from
+// base/rng.h.
+//
 // It is not thread-safe; a copy goes on where the original stood.
 class NumpyStream {
  public:
@@ -36,6 +40,21 @@ class NumpyStream {
   std::array<std::uint32_t, kWords> words_;
   std::size_t next_ = kWords;
 };
+
+// The last bit of a sum often decides which of equally good candidates Optuna
+// proposes.
+//
+// Is numpy.sum of a contiguous array, which adds by halves, blocks of 128 in
+// eight lanes.
+double NumpySum(std::span<const double> numbers);
+
+// NumPy 2 sorts so on x86-64 with AVX2, which gives equal observations kernels
+// of different widths.
+//
+// Is numpy.argsort, which is not stable: equal numbers come as from a bitonic
+// network up to 256 of them, and as from a quicksort in vectors of four above
+// (of eight with AVX-512, where the order may differ). REQUIRES: none is NaN.
+std::vector<std::size_t> NumpyArgSort(const std::vector<double>& numbers);
 
 }  // namespace frostline::sampler
 

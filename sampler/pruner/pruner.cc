@@ -5,12 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "sampler/options.h"
-#include "sampler/pruner/asha.h"
-#include "sampler/pruner/hyperband.h"
-#include "sampler/pruner/median.h"
-#include "sampler/pruner/none.h"
-#include "sampler/pruner/patient.h"
 #include "sampler/pruner/percentile.h"
+#include "sampler/pruner/rungs.h"
 #include "sampler/pruner/threshold.h"
 #include "sampler/pruner/wilcoxon.h"
 

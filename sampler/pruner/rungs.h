@@ -2,25 +2,103 @@
 //
 // File: rungs.h
 //
-// Trials climb ladders in the order in which they report. A trial that was
-// refused at a rung stays refused.
+// Successive halving: ladders of rungs that trials climb in the order in which
+// they report, alone (asha) or several side by side (hyperband).
 #ifndef FROSTLINE_SAMPLER_PRUNER_RUNGS_H_
 #define FROSTLINE_SAMPLER_PRUNER_RUNGS_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "sampler/options.h"
-#include "sampler/pruner/ladder.h"
 #include "sampler/pruner/pruner.h"
-#include "sampler/pruner/report_log.h"
+#include "study/history.h"
 
 namespace frostline::sampler {
+
+// A ladder has the rungs of successive halving (Jamieson and Talwalkar, AISTATS
+// 2016). With r_0 = min_resource, eta = reduction and s = early_stopping_rate,
+//
+//   rung k is at step r_0 eta^(s + k); the best 1 / eta of a rung go on
+//
+//   min_resource 1, reduction 4: rungs at steps 1, 4, 16, 64, …
+
+struct LadderRules {
+  std::int64_t min_resource = 1;
+  std::int64_t reduction = 4;
+  std::int64_t early_stopping_rate = 0;
+  std::int64_t bootstrap_count = 0;
+};
+
+// Holds a trial's losses at the rungs it has completed, lowest rung first.
+using Climb = std::vector<double>;
+
+class Ladder {
+ public:
+  explicit Ladder(const LadderRules& rules) : rules_(rules) {}
+
+  // The trial completes every rung up to `step` from which it may go on; the
+  // answer says why it may not go on from one. Each costs O(trials at a rung).
+  PruneDecision Enter(std::int64_t step, double loss, Climb& climb);
+
+  // Forgets that the trial was ever there.
+  void Remove(Climb& climb);
+
+ private:
+  bool HasReached(std::int64_t step, std::size_t rung) const;
+
+  LadderRules rules_;
+  std::vector<std::vector<double>> rungs_;  // losses, the lowest first
+};
+
+// Pruners to which the order matters read a history's change log as reports and
+// ends. The log tells a late reader the same, provided that each report was a
+// change of its own.
+
+class ReportReader {
+ public:
+  virtual ~ReportReader() = default;
+
+  // trial.intermediate[index] was reported. Do not look at later values or the
+  // state: they are as of now.
+  virtual void OnReport(const Observation& trial, std::size_t index) = 0;
+  virtual void OnSuccess(const Observation& trial) = 0;
+  // Another attempt begins: what was told is void.
+  virtual void OnRestart(const Observation& trial) = 0;
+  // The history is another one: all that was told is void.
+  virtual void OnAnew() = 0;
+};
+
+class ReportLog {
+ public:
+  // Tells each thing once, in O(changes since the last call).
+  void CatchUp(const History& history, ReportReader& reader);
+
+ private:
+  struct Told {
+    std::size_t reports = 0;
+    std::uint32_t curves_before = 0;
+    bool ended = false;
+  };
+
+  // Counts the reports there were when `later` changes were still to come.
+  static std::size_t CountReports(const Observation& trial, std::size_t later);
+  static void Tell(const Observation& trial, std::size_t later, Told& told,
+                   ReportReader& reader);
+
+  std::int64_t revision_ = 0;
+  std::vector<Told> told_;  // as History::trials()
+};
+
+// Trials climb ladders in the order in which they report. A trial that was
+// refused at a rung stays refused.
 
 class RungPruner : public Pruner, private ReportReader {
  public:
@@ -67,6 +145,36 @@ std::optional<std::int64_t> ReadResource(OptionReader& reader,
 // Refuses bootstrap_count while `resource` is to be found out.
 absl::Status CheckBootstrap(const PrunerSpec& spec, std::int64_t count,
                             const std::string& resource);
+
+// Asynchronous successive halving (Li et al., MLSys 2020) stops trials here:
+// one goes on from a rung while it is among the best 1 / reduction_factor of
+// those that have come there. Rung k is at step
+//
+//   min_resource * reduction_factor ^ (min_early_stopping_rate + k)
+absl::StatusOr<std::unique_ptr<Pruner>> MakeAshaPruner(
+    const PrunerSpec& spec, const Objective& objective);
+
+// Hyperband deals trials out at random in effect, in fixed shares, always the
+// same way for one study and number.
+
+// Returns floor(log(max / min, reduction)) + 1, in floating point. REQUIRES: 1
+// <= min_resource <= max_resource, reduction >= 2.
+std::size_t CountBrackets(std::int64_t min_resource, std::int64_t max_resource,
+                          std::int64_t reduction);
+
+// Counts the trials of each bracket out of the sum of all.
+std::vector<std::int64_t> BracketShares(std::size_t brackets,
+                                        std::int64_t reduction);
+
+// REQUIRES: shares come from BracketShares.
+std::size_t BracketOf(std::string_view study, std::int64_t number,
+                      const std::vector<std::int64_t>& shares);
+
+// Hyperband (Li et al., JMLR 18, 2018) has several ladders of rungs side by
+// side, the first one stopping earliest. A trial competes within its
+// bracket.
+absl::StatusOr<std::unique_ptr<Pruner>> MakeHyperbandPruner(
+    const PrunerSpec& spec, const Objective& objective);
 
 }  // namespace frostline::sampler
 

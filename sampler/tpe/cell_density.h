@@ -15,14 +15,109 @@
 #ifndef FROSTLINE_SAMPLER_TPE_CELL_DENSITY_H_
 #define FROSTLINE_SAMPLER_TPE_CELL_DENSITY_H_
 
+#include <array>
 #include <cstddef>
+#include <map>
+#include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
-#include "sampler/tpe/cell_kernel.h"
-#include "sampler/tpe/separate_mixture.h"
+#include "sampler/tpe/cells.h"
 
 namespace frostline::sampler {
+
+// The kernels of one shape and width say how likely a cell is near a center,
+// relative to the prior, so that 1 is "no news":
+//
+//   r(x | c) = e(c, x) / Z_c,  Z_c = sum over x of prior(x) e(c, x)
+//   ordered:   e(c, x) = exp(-(place_x - place_c)^2 / (2 width^2))
+//   unordered: e(c, x) = 1 where x = c, else 3 width / (cells - 1)
+//
+// This is the ordinal kernel of Aitchison and Aitken (Biometrika 63, 1976,
+// section 5) with Gaussian weights. Frozen is `frozen_steps` steps below the
+// lowest rate.
+
+class CellKernel {
+ public:
+  // Holds, of one cell x, r(x | c) / exp(log_scale) for every center c; it is
+  // never 0.
+  struct Row {
+    std::vector<double> ratio;
+    double log_scale = 0.0;
+  };
+
+  CellKernel(const CellAxis& axis, double width, double frozen_steps);
+
+  const Row& RowOf(Cell x);
+  Cell Draw(Cell center, Rng& rng);
+  // Returns prior(x) r(x | c).
+  double Probability(Cell center, Cell x) const;
+
+ private:
+  double Likeness(std::size_t center, std::size_t x) const;
+
+  const CellAxis& axis_;
+  double width_;
+  double frozen_steps_;
+  std::vector<double> near_;  // e of two bins by bins between
+  std::vector<double> norm_;  // Z of every center
+  std::vector<std::unique_ptr<Row>> rows_;
+  std::vector<std::vector<double>> up_to_;  // by center: cumulated
+};
+
+// Keeps the kernels a sampler has used; rounded to a quarter of an octave,
+// widths are few. It keeps references to the axes.
+class KernelCache {
+ public:
+  explicit KernelCache(const std::vector<CellAxis>& axes);
+
+  // The kernel is valid as long as the cache.
+  CellKernel& Get(std::size_t axis, double width, double frozen_steps);
+
+ private:
+  const std::vector<CellAxis>& axes_;
+  std::vector<std::size_t> shape_;  // of each axis: the first of its shape
+  std::map<std::tuple<std::size_t, int, double>, std::unique_ptr<CellKernel>>
+      kernels_;
+};
+
+// A proposal spends its time on this arithmetic.
+
+// Answers minus infinity for 0.
+double LogOf(double x);
+// Returns ln(exp(a) + exp(b)).
+double LogAdd(double a, double b);
+
+struct AxisFactor {
+  const double* row = nullptr;    // by center
+  const Cell* centers = nullptr;  // by kernel
+};
+inline constexpr std::size_t kFactors = 4;
+
+// Multiplies products[k] by the factors of kernel k.
+void MultiplyBy(const AxisFactor& factor, std::vector<double>& products);
+void MultiplyBy(const std::array<AxisFactor, kFactors>& factors,
+                std::vector<double>& products);
+
+double SumOfProducts(const double* a, const double* b, std::size_t size);
+
+// This is the mixture of cell_density.h that takes parameters one by one.
+class SeparateMixture {
+ public:
+  // `columns` has the centers by axis, then trial; an absent one is in the cell
+  // behind the last. `sum` is that of `prior` and `weights`.
+  void Finish(const std::vector<CellAxis>& axes,
+              const std::vector<std::vector<Cell>>& columns,
+              const std::vector<double>& weights, double prior, double sum);
+
+  // Returns ln q_d(x).
+  double LogRatio(std::size_t axis, Cell x, CellKernel& kernel);
+
+ private:
+  std::vector<std::vector<double>> centers_;     // weight by axis and cell
+  std::vector<std::vector<double>> log_ratios_;  // NaN: not asked for yet
+};
 
 // One cell for each parameter, kNoCell where it is absent.
 using CellRow = std::vector<Cell>;

@@ -1,21 +1,102 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: native_tpe.h
+//
+// An untried point was not tried as often as `dedup` allows.
 #ifndef FROSTLINE_SAMPLER_TPE_NATIVE_TPE_H_
 #define FROSTLINE_SAMPLER_TPE_NATIVE_TPE_H_
 
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <vector>
 
+#include "base/rng.h"
 #include "sampler/cost.h"
-#include "sampler/input.h"
 #include "sampler/sampler.h"
-#include "sampler/split/trial_table.h"
-#include "sampler/tpe/prior_evidence.h"
-#include "sampler/tpe/tpe_options.h"
-#include "sampler/tpe/tpe_search.h"
+#include "sampler/split.h"
+#include "sampler/tpe/cells.h"
+#include "sampler/tpe/tpe_model.h"
+#include "study/space.h"
 
 namespace frostline::sampler {
+
+// It keeps references. `own`, the point of the trial that asks, is no duplicate
+// of itself.
+class UntriedPoints {
+ public:
+  UntriedPoints(const Space& space, const TpeOptions& options)
+      : space_(space), options_(options) {}
+
+  bool IsTried(const CellTable& table, const Point* own,
+               const Point& point) const;
+  // Draws from the prior and, where that finds none, from all points of a
+  // finite space that is not too large.
+  std::optional<Point> Find(const CellTable& table, const Point* own,
+                            Rng& rng) const;
+  // Returns any point when there is none.
+  Point Draw(const CellTable& table, const Point* own, Rng& rng) const;
+
+ private:
+  const Space& space_;
+  const TpeOptions& options_;
+};
+
+// Of candidates drawn from l the search takes the one of largest expected
+// improvement, and its neighbours. With gamma the share of good trials,
+// improvement goes up with 1 / (gamma + (1 - gamma) g/l) (Bergstra et al.,
+// 2011, eq. 4), so without costs l/g decides, and with them that divided by the
+// seconds of the trial (Snoek et al., NeurIPS 2012, section 3.2).
+//
+// Points tried as often as `dedup` allows are not chosen: the best untried
+// candidate is or, where all were tried, the best untried neighbour of the
+// best; then any.
+
+struct TpeQuestion {
+  TpeModel& model;
+  const CellTable& table;
+  const Point* own = nullptr;       // of the trial itself: no duplicate
+  const CostModel* cost = nullptr;  // nullptr: all cost the same
+  std::size_t candidates = 32;
+  int improve = 1;
+  std::stop_token stop = {};  // ends the search for candidates
+};
+
+// It keeps references.
+class TpeSearch {
+ public:
+  TpeSearch(const Space& space, const std::vector<CellAxis>& axes,
+            const TpeOptions& options);
+
+  Point Choose(const TpeQuestion& question, Rng& rng) const;
+  // Draws from the prior any point, but an untried one while there is one.
+  Point DrawUntried(const CellTable& table, const Point* own, Rng& rng) const {
+    return untried_.Draw(table, own, rng);
+  }
+
+ private:
+  struct Candidate {
+    Point point;
+    CellRow cells;
+    double score = 0.0;
+  };
+
+  Candidate Draw(const CellDensity& good, Rng& rng) const;
+  double Score(const TpeQuestion& question, double good, double rest,
+               double failed, const Point& point) const;
+  double ScoreOf(const TpeQuestion& question, const Candidate& x) const;
+  // Returns the best untried point that differs in one parameter, if it is
+  // better than `least`.
+  std::optional<Candidate> BestNeighbour(const TpeQuestion& question,
+                                         const Candidate& from, double least,
+                                         Rng& rng) const;
+
+  const Space& space_;
+  const std::vector<CellAxis>& axes_;
+  const TpeOptions& options_;
+  UntriedPoints untried_;
+  std::vector<bool> movable_;  // exact, and nothing hangs on it
+};
 
 class NativeTpe final : public Sampler {
  public:

@@ -14,4 +14,18 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeTpeSampler(
   return std::make_unique<NativeTpe>(options, input);
 }
 
+absl::StatusOr<std::unique_ptr<Sampler>> MakeMotpeSampler(
+    const SamplerInput& input) {
+  // A wrong option is a mistake under any objectives, so it is told first.
+  ASSIGN_OR_RETURN(auto sampler, MakeTpeSampler(input));
+  if (input.objectives.size() < 2) {
+    return MakeError(ErrorId::kSamplerInvalid,
+                     "sampler motpe is for several objectives, and the study "
+                     "has one",
+                     "name a second objective, or use the sampler tpe",
+                     "sampler.name");
+  }
+  return sampler;
+}
+
 }  // namespace frostline::sampler

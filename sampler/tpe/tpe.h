@@ -18,12 +18,18 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "sampler/input.h"
 #include "sampler/sampler.h"
 
 namespace frostline::sampler {
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeTpeSampler(
+    const SamplerInput& input);
+
+// With several objectives (Ozaki et al., 2020 and 2022) tpe's good tenth are
+// whole ranks of non-domination and of the last one those that add most
+// hypervolume (sampler/split.h); they weigh the same, and their number has no
+// limit. This name refuses a single objective.
+absl::StatusOr<std::unique_ptr<Sampler>> MakeMotpeSampler(
     const SamplerInput& input);
 
 }  // namespace frostline::sampler

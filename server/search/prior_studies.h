@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "sampler/input.h"
+#include "sampler/sampler.h"
 #include "server/wire/spec_check.h"
 #include "storage/trial_store.h"
 

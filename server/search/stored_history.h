@@ -3,7 +3,7 @@
 // File: stored_history.h
 //
 // A study's history as its store tells it. To pruners the order matters in
-// which trials reported and ended (sampler/pruner/report_log.h), so where there
+// which trials reported and ended (sampler/pruner/rungs.h), so where there
 // are curves they are told in that order again: ends by their revisions,
 // reports by when they came, which is their attempt's start and what the worker
 // measured since. Rows alone do not say it: they lie by number.

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sampler/split/pareto.h"
+#include "sampler/split.h"
 #include "tests/parity/parity.h"
 
 namespace frostline::test {

@@ -9,11 +9,11 @@
 #include <memory>
 #include <utility>
 
-#include "sampler/draw/truncated_normal.h"
+#include "sampler/draw/random.h"
 #include "sampler/options.h"
 #include "sampler/optuna/compat_mixture.h"
-#include "sampler/pruner/brackets.h"
 #include "sampler/pruner/pruner.h"
+#include "sampler/pruner/rungs.h"
 #include "sampler/split.h"
 #include "tests/parity/parity.h"
 

@@ -2,6 +2,7 @@
 #include "sampler/cost.h"
 
 #include <cmath>
+#include <vector>
 
 #include "base/rng.h"
 #include "gmock/gmock.h"
@@ -150,6 +151,111 @@ TEST(CostModel, IsWhatAFreshOneWouldBe) {
     EXPECT_EQ(old_one.SecondsOf(AllAbove(depth)),
               fresh.SecondsOf(AllAbove(depth)));
   }
+}
+
+using Row = std::array<double, 3>;
+
+// Divided by what w makes of them, so that w fits to 1.
+std::vector<Row> RowsOf(const Row& w, double noise) {
+  Rng rng(3);
+  std::vector<Row> rows;
+  for (int i = 0; i < 40; ++i) {
+    Row row = {1.0, rng.Uniform(), 5.0 * rng.Uniform()};
+    const double value = (w[0] * row[0] + w[1] * row[1] + w[2] * row[2]) *
+                         (1.0 + noise * rng.Normal());
+    for (double& column : row) column /= value;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+TEST(NonnegativeFit, FindsTheWeightsThatMadeTheRows) {
+  const std::vector<Row> rows = RowsOf({2.0, 3.0, 0.5}, 0.0);
+  const Row found = FitToOne<3>(rows);
+  EXPECT_NEAR(found[0], 2.0, 0.01);
+  EXPECT_NEAR(found[1], 3.0, 0.02);
+  EXPECT_NEAR(found[2], 0.5, 0.01);
+}
+
+// At the minimum no weight wants to move, but those at 0 below 0.
+TEST(NonnegativeFit, EndsWhereNoWeightWantsToMove) {
+  const std::vector<Row> rows = RowsOf({2.0, -1.0, 0.5}, 0.05);
+  const Row found = FitToOne<3>(rows);
+  EXPECT_EQ(found[1], 0.0);
+  for (std::size_t i = 0; i < 3; ++i) {
+    double slope = 0.0, squares = 0.0;
+    for (const Row& row : rows) {
+      slope += row[i] * (found[0] * row[0] + found[1] * row[1] +
+                         found[2] * row[2] - 1.0);
+      squares += row[i] * row[i];
+    }
+    slope += 1e-4 * squares * found[i];
+    EXPECT_GT(slope, -1e-6);
+    EXPECT_TRUE(found[i] == 0.0 || slope < 1e-6);
+  }
+}
+
+TEST(NonnegativeFit, HasNoWeightForWhatNeverOccurs) {
+  const std::vector<Row> rows = {{2.0, 0.0, 2.0}, {2.0, 0.0, 2.0}};
+  const Row found = FitToOne<3>(rows);
+  EXPECT_EQ(found[1], 0.0);
+  EXPECT_NEAR(found[0] + found[2], 0.5, 0.001);
+}
+
+TEST(PointWork, CountsPassesThroughLayers) {
+  const Space space = FourLayers();
+  const WorkCounter counter(space);
+  // Layers 1 and 2 and the top train: 1 is the lowest, and needs no gradient
+  // of its input.
+  const PointWork some = counter.CountOf(AllAbove(1));
+  EXPECT_EQ(some.prefix, 1.0);
+  EXPECT_EQ(some.forward, 2.0);
+  EXPECT_EQ(some.backward, 1.0);
+  EXPECT_EQ(some.weights, 2.0);
+  EXPECT_EQ(some.top, 3.0);
+  const PointWork none = counter.CountOf(AllAbove(4));
+  EXPECT_EQ(none.passes(), 0.0);
+  EXPECT_EQ(none.prefix, 4.0);
+}
+
+TEST(PointWork, AGradientThatReachesEmbeddingsPassesEveryLayer) {
+  const Space space({{"embeddings", Levels{{0, 1e-4}}, {}}},
+                    {{"embeddings", 0, 0.0, {}},
+                     {"layer.0.attention", {}, 0.0, {}},
+                     {"layer.0.ffn", {}, 1e-4, {}},
+                     {"layer.1", {}, 0.0, {}}},
+                    std::nullopt);
+  const WorkCounter counter(space);
+  const PointWork trained = counter.CountOf({1.0});
+  EXPECT_EQ(trained.embeddings, 1.0);
+  EXPECT_EQ(trained.backward, 1.0);
+  EXPECT_EQ(trained.weights, 0.5);  // half of layer 0
+  EXPECT_EQ(trained.top, 2.0);
+  EXPECT_FALSE(WorkCounter::BoundaryOf(trained).has_value());
+  EXPECT_EQ(counter.CountOf({0.0}).backward, 0.0);
+}
+
+TEST(PointWork, ReadsSearchedNumbersAndChoices) {
+  const Space space =
+      FourLayers({{"epochs", IntRange{1, 4, 1, false}, {}},
+                  {"batch_size", Categorical{{"16", "32"}}, {}},
+                  {"max_length", IntRange{16, 128, 1, true}, {}}});
+  const PointWork work =
+      WorkCounter(space).CountOf(AllAbove(2, {3.0, 1.0, 64.0}));
+  EXPECT_EQ(work.epochs, 3.0);
+  EXPECT_EQ(work.steps(), 3.0 / 32.0);
+  EXPECT_EQ(WorkCounter::BoundaryOf(work), (WorkCounter::Boundary{2, 64.0}));
+}
+
+TEST(PointWork, TakesRatesForLayersWhereNoModulesAreNamed) {
+  const Space space({{"a", Levels{{0, 1e-4}}, {}},
+                     {"b", LogUniform{1e-5, 1e-3, true}, {}},
+                     {"c", FloatRange{0.0, 1.0, 0.0, false}, {}}},
+                    {}, std::nullopt);
+  const PointWork work = WorkCounter(space).CountOf({1.0, 0.0, 0.5});
+  EXPECT_EQ(work.forward + work.weights, 2.0);
+  EXPECT_EQ(work.top, 2.0);  // forward, and the gradient for what is below
+  EXPECT_EQ(work.prefix, 0.0);
 }
 
 }  // namespace

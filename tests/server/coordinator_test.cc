@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "sampler/pruner/brackets.h"
+#include "sampler/pruner/rungs.h"
 #include "storage/factory.h"
 #include "tests/server/driver.h"
 #include "tests/support/fake_clock.h"

@@ -5,8 +5,7 @@
 #include <map>
 #include <set>
 
-#include "sampler/draw/finite_tree.h"
-#include "sampler/draw/grid_points.h"
+#include "sampler/draw/grid.h"
 #include "sampler/factory.h"
 #include "tests/sampler/odd_spaces.h"
 #include "tests/support/objectives.h"

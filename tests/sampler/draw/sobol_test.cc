@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/draw/sobol.h"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -8,6 +6,7 @@
 
 #include "base/rng.h"
 #include "gmock/gmock.h"
+#include "sampler/draw/qmc.h"
 
 namespace frostline::sampler {
 namespace {

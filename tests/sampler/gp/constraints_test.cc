@@ -11,10 +11,7 @@
 
 #include "gtest/gtest.h"
 #include "sampler/gp/beliefs.h"
-#include "sampler/gp/loss_rows.h"
-#include "sampler/gp/search_goal.h"
-#include "sampler/gp/study_axes.h"
-#include "sampler/gp/targets.h"
+#include "sampler/gp/levels.h"
 #include "surrogate/growing_surrogate.h"
 #include "tests/sampler/gp/support.h"
 

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "gmock/gmock.h"
-#include "sampler/cost/point_work.h"
+#include "sampler/cost.h"
 #include "tests/sampler/gp/support.h"
 #include "tests/support/status_matchers.h"
 

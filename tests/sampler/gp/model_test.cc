@@ -5,10 +5,8 @@
 #include <limits>
 
 #include "gtest/gtest.h"
-#include "sampler/gp/improvement.h"
-#include "sampler/gp/learnt_model.h"
-#include "sampler/gp/study_axes.h"
-#include "sampler/gp/targets.h"
+#include "sampler/gp/beliefs.h"
+#include "sampler/gp/levels.h"
 #include "tests/sampler/gp/support.h"
 
 namespace frostline::sampler {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "sampler/factory.h"
-#include "sampler/gp/level_axis.h"
+#include "sampler/gp/levels.h"
 
 namespace frostline::sampler {
 

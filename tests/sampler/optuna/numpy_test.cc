@@ -7,8 +7,6 @@
 #include <numeric>
 
 #include "gmock/gmock.h"
-#include "sampler/optuna/numpy_sort.h"
-#include "sampler/optuna/numpy_sum.h"
 
 namespace frostline::sampler {
 namespace {

@@ -8,11 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/rng.h"
-#include "sampler/pruner/best_so_far.h"
-#include "sampler/pruner/best_succeeded.h"
-#include "sampler/pruner/running_percentile.h"
-#include "sampler/pruner/signed_rank.h"
-#include "sampler/pruner/step_percentiles.h"
+#include "sampler/pruner/percentile.h"
+#include "sampler/pruner/wilcoxon.h"
 #include "tests/sampler/pruner/pruner_world.h"
 
 namespace frostline::sampler {

@@ -2,7 +2,7 @@
 //
 // Pruners that compare a trial with others at the same steps, with bounds, or
 // with itself.
-#include "sampler/pruner/running_percentile.h"
+#include "sampler/pruner/percentile.h"
 #include "tests/sampler/pruner/pruner_world.h"
 
 namespace frostline::sampler {

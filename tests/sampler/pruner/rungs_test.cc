@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Successive halving and hyperband, from rungs to pruners.
+#include "sampler/pruner/rungs.h"
+
 #include <algorithm>
 
-#include "sampler/pruner/brackets.h"
-#include "sampler/pruner/ladder.h"
-#include "sampler/pruner/report_log.h"
 #include "tests/sampler/pruner/pruner_world.h"
 
 namespace frostline::sampler {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sampler/pruner/wilcoxon.h"
+
 #include <cmath>
 
-#include "sampler/pruner/signed_rank.h"
 #include "tests/sampler/pruner/pruner_world.h"
 
 namespace frostline::sampler {

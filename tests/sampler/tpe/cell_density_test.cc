@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "sampler/tpe/cell_kernel.h"
 #include "tests/sampler/odd_spaces.h"
 
 namespace frostline::sampler {

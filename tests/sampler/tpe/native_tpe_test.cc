@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "sampler/cost/point_work.h"
+#include "sampler/cost.h"
 #include "tests/sampler/tpe/tpe_cases.h"
 
 namespace frostline::sampler {
