@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "importance/measure/evaluate_options.h"
-#include "importance/report/report.h"
+#include "importance/report.h"
 #include "study/history.h"
 #include "study/objective.h"
 #include "study/space.h"

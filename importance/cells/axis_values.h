@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "importance/cells/level_effects_axis.h"
+#include "importance/cells.h"
 #include "importance/measure/measured_axis.h"
 #include "study/space.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/cells/level_effects_axis.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+
+#include "importance/cells.h"
 
 namespace frostline::importance {
 namespace {

@@ -10,7 +10,7 @@
 #ifndef FROSTLINE_IMPORTANCE_CELLS_SURROGATE_AXIS_H_
 #define FROSTLINE_IMPORTANCE_CELLS_SURROGATE_AXIS_H_
 
-#include "importance/cells/level_effects_axis.h"
+#include "importance/cells.h"
 #include "study/space.h"
 #include "surrogate/rows.h"
 

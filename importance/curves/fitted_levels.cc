@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/curves/fitted_levels.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "base/status_macros.h"
+#include "importance/curves.h"
 #include "importance/measure/dataset.h"
+#include "importance/measure/numbers.h"
 #include "importance/measure/shared_luck.h"
-#include "importance/measure/statistics.h"
 
 namespace frostline::importance {
 namespace {

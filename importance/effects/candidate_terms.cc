@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "importance/effects/candidate_terms.h"
 
-#include "importance/measure/statistics.h"
+#include "importance/measure/numbers.h"
 
 namespace frostline::importance {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "importance/measure/numbers.h"
 #include "importance/measure/small_matrix.h"
-#include "importance/measure/statistics.h"
 #include "importance/measure/symmetric_eigen.h"
 
 namespace frostline::importance {

@@ -8,7 +8,7 @@
 //   f_t = sum over functions k of b_tk phi_k,   b_tk ~ N(0, v_t w_k)
 //
 // A term is a parameter, or a pair or triple of which the trials show
-// something; phi_k are orthonormal over its cells (level_effects_axis.h).
+// something; phi_k are orthonormal over its cells (cells.h).
 // Variances v_t and noise come from the trials (grouped_ridge.h): v_t is what
 // endless trials would show.
 //
@@ -21,7 +21,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "importance/cells/level_effects_axis.h"
+#include "importance/cells.h"
 #include "importance/effects/grouped_ridge.h"
 #include "importance/effects/level_effects_term.h"
 

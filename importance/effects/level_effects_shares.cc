@@ -7,7 +7,7 @@
 
 #include "importance/effects/effect_draws.h"
 #include "importance/effects/unseen_effects.h"
-#include "importance/measure/statistics.h"
+#include "importance/measure/numbers.h"
 
 namespace frostline::importance {
 namespace {

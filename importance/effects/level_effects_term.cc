@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "importance/measure/numbers.h"
 #include "importance/measure/small_matrix.h"
-#include "importance/measure/statistics.h"
 
 namespace frostline::importance {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "importance/cells/level_effects_axis.h"
+#include "importance/cells.h"
 
 namespace frostline::importance {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "importance/forest/forest.h"
+#include "importance/measure/numbers.h"
 #include "importance/measure/parallel.h"
-#include "importance/measure/statistics.h"
 
 namespace frostline::importance {
 namespace {

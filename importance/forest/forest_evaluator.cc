@@ -10,7 +10,7 @@
 #include "importance/forest/bootstrap.h"
 #include "importance/forest/fanova.h"
 #include "importance/forest/forest.h"
-#include "importance/measure/statistics.h"
+#include "importance/measure/numbers.h"
 #include "importance/measure/tree_work.h"
 #include "importance/report/warnings.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "importance/measure/statistics.h"
+#include "importance/measure/numbers.h"
 
 namespace frostline::importance {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/measure/statistics.h"
+#include "base/plain/statistics.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "base/plain/statistics.h"
+#include "importance/measure/numbers.h"
 
 namespace frostline::importance {
 

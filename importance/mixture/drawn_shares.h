@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "importance/measure/statistics.h"
+#include "importance/measure/numbers.h"
 #include "importance/mixture/mixture_shares.h"
-#include "importance/report/report.h"
+#include "importance/report.h"
 
 namespace frostline::importance {
 

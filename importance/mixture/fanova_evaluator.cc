@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "importance/measure/depth.h"
 #include "importance/mixture/mixture_report.h"
-#include "importance/mixture/subset_rest.h"
+#include "importance/mixture/subsets.h"
 #include "importance/report/warnings.h"
 
 namespace frostline::importance {

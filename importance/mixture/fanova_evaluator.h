@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "importance/measure/evaluate_options.h"
 #include "importance/measure/selection.h"
-#include "importance/report/report.h"
+#include "importance/report.h"
 #include "study/space.h"
 
 namespace frostline::importance {

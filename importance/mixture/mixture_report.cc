@@ -7,7 +7,7 @@
 
 #include "base/status_macros.h"
 #include "importance/measure/evaluate_options.h"
-#include "importance/measure/statistics.h"
+#include "importance/measure/numbers.h"
 #include "importance/mixture/drawn_shares.h"
 
 namespace frostline::importance {

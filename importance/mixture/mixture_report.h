@@ -12,7 +12,7 @@
 #include "importance/mixture/drawn_shares.h"
 #include "importance/mixture/mixture_shares.h"
 #include "importance/mixture/surrogate_part.h"
-#include "importance/report/report.h"
+#include "importance/report.h"
 
 namespace frostline::importance {
 

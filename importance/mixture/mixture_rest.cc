@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "importance/mixture/mixture_shares.h"
-#include "importance/mixture/subset_rest.h"
+#include "importance/mixture/subsets.h"
 
 namespace frostline::importance {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "importance/measure/statistics.h"
+#include "importance/measure/numbers.h"
 #include "importance/mixture/fine_box.h"
 
 namespace frostline::importance {

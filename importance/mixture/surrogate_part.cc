@@ -9,7 +9,7 @@
 
 #include "importance/cells/surrogate_axis.h"
 #include "importance/cells/surrogate_rows.h"
-#include "importance/measure/statistics.h"
+#include "importance/measure/numbers.h"
 #include "importance/mixture/process_shares.h"
 #include "surrogate/saturation.h"
 #include "surrogate/surrogate.h"

@@ -15,7 +15,7 @@
 
 #include "importance/plan/reach.h"
 #include "importance/plan/study_belief.h"
-#include "importance/report/report.h"
+#include "importance/report.h"
 
 namespace frostline::importance {
 

@@ -18,7 +18,7 @@
 #include "importance/cells/surrogate_rows.h"
 #include "importance/measure/evaluate_options.h"
 #include "importance/measure/selection.h"
-#include "importance/report/report.h"
+#include "importance/report.h"
 #include "statistics/seed_luck.h"
 #include "study/history.h"
 #include "study/objective.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "importance/report/report.h"
+#include "importance/report.h"
 #include "statistics/compare.h"
 #include "study/objective.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "importance/plan/study_belief.h"
-#include "importance/report/report.h"
+#include "importance/report.h"
 
 namespace frostline::importance {
 

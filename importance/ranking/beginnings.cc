@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
+#include "importance/measure/numbers.h"
 #include "importance/measure/parallel.h"
-#include "importance/measure/statistics.h"
 
 namespace frostline::importance {
 namespace {

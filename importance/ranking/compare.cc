@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "importance/measure/statistics.h"
+#include "importance/measure/numbers.h"
 #include "importance/ranking/rank_agreement.h"
 
 namespace frostline::importance {

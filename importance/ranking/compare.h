@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "importance/report/report.h"
+#include "importance/report.h"
 #include "study/space.h"
 
 namespace frostline::importance {

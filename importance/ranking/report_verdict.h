@@ -7,7 +7,7 @@
 #include <string>
 
 #include "importance/ranking/stability.h"
-#include "importance/report/report.h"
+#include "importance/report.h"
 #include "study/space.h"
 
 namespace frostline::importance {

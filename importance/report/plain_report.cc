@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "importance/measure/statistics.h"
+#include "importance/measure/numbers.h"
 
 namespace frostline::importance {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "importance/report/report.h"
+#include "importance/report.h"
 
 namespace frostline::importance {
 

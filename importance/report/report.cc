@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/report/report.h"
+#include "importance/report.h"
 
 namespace frostline::importance {
 

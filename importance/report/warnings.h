@@ -10,7 +10,7 @@
 
 #include "importance/measure/dataset.h"
 #include "importance/measure/selection.h"
-#include "importance/report/report.h"
+#include "importance/report.h"
 #include "study/space.h"
 
 namespace frostline::importance {

@@ -24,7 +24,7 @@
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "base/mutex.h"
-#include "importance/report/report.h"
+#include "importance/report.h"
 #include "server/loop/call_context.h"
 
 namespace frostline::server {

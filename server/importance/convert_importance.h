@@ -17,7 +17,7 @@
 #include "importance/plan/study_plan.h"
 #include "importance/ranking/compare.h"
 #include "importance/ranking/stability.h"
-#include "importance/report/report.h"
+#include "importance/report.h"
 #include "server/wire/study_handle.h"
 #include "study/space.h"
 

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "frostline/v1/study.pb.h"
-#include "importance/report/report.h"
+#include "importance/report.h"
 #include "storage/rows.h"
 #include "study/objective.h"
 

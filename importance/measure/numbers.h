@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: statistics.h
-#ifndef FROSTLINE_IMPORTANCE_MEASURE_STATISTICS_H_
-#define FROSTLINE_IMPORTANCE_MEASURE_STATISTICS_H_
+// File: numbers.h
+#ifndef FROSTLINE_IMPORTANCE_MEASURE_NUMBERS_H_
+#define FROSTLINE_IMPORTANCE_MEASURE_NUMBERS_H_
 
 #include <utility>
 #include <vector>
@@ -52,4 +52,4 @@ double LogChiSquaredTail(double x, double k);
 
 }  // namespace frostline::importance
 
-#endif  // FROSTLINE_IMPORTANCE_MEASURE_STATISTICS_H_
+#endif  // FROSTLINE_IMPORTANCE_MEASURE_NUMBERS_H_

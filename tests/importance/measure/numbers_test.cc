@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/measure/statistics.h"
+#include "importance/measure/numbers.h"
 
 #include <cmath>
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "importance/evaluator.h"
+
 #include <array>
 
 #include "absl/strings/str_cat.h"
@@ -6,7 +8,6 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "importance/cube/cube_evaluator.h"
-#include "importance/evaluator.h"
 #include "importance/forest/forest_evaluator.h"
 #include "importance/measure/selection.h"
 #include "importance/measure/shared_luck.h"

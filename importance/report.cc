@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/report/warnings.h"
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -10,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "importance/measure/evenness.h"
+#include "importance/report/warnings.h"
 
 namespace frostline::importance {
 namespace {

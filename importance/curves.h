@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: fitted_levels.h
+// File: curves.h
 //
 // Beliefs are losses in the model's unit; the functions below say them in the
 // target's.
-#ifndef FROSTLINE_IMPORTANCE_CURVES_FITTED_LEVELS_H_
-#define FROSTLINE_IMPORTANCE_CURVES_FITTED_LEVELS_H_
+#ifndef FROSTLINE_IMPORTANCE_CURVES_H_
+#define FROSTLINE_IMPORTANCE_CURVES_H_
 
 #include <memory>
 #include <stop_token>
@@ -68,4 +68,4 @@ absl::StatusOr<FittedLevels> FitLevels(const Space& space,
 
 }  // namespace frostline::importance
 
-#endif  // FROSTLINE_IMPORTANCE_CURVES_FITTED_LEVELS_H_
+#endif  // FROSTLINE_IMPORTANCE_CURVES_H_

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/measure/small_matrix.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
+
+#include "importance/measure/small_matrix.h"
 
 namespace frostline::importance {
 namespace {

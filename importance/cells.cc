@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "importance/cells.h"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
 
-#include "importance/cells/level_effects_axis.h"
 #include "importance/measure/small_matrix.h"
 #include "importance/measure/symmetric_eigen.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/cube/cube_fanova.h"
-
 #include <cmath>
 
+#include "importance/cube/cube_fanova.h"
 #include "importance/cube/cube_forest.h"
 #include "importance/evaluator.h"
 #include "importance/forest/fanova.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/curves/marginal_curves.h"
+#include "importance/curves.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
-#include "importance/curves/fitted_levels.h"
+#include "importance/curves/marginal_curves.h"
 
 namespace frostline::importance {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/mixture/subset_rest.h"
+#include "importance/mixture/subsets.h"
 
 #include <algorithm>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/measure/measured_axis.h"
-
 #include <cmath>
 
 #include "gmock/gmock.h"
+#include "importance/measure/measured_axis.h"
 #include "sampler/draw/random.h"
 
 namespace frostline::importance {

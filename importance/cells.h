@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: level_effects_axis.h
+// File: cells.h
 //
 // Functions over cells are orthonormal under shares of the space and orthogonal
 // to the constant, so effects of different terms are orthogonal, and the ANOVA
 // decomposition is read off.
-#ifndef FROSTLINE_IMPORTANCE_CELLS_LEVEL_EFFECTS_AXIS_H_
-#define FROSTLINE_IMPORTANCE_CELLS_LEVEL_EFFECTS_AXIS_H_
+#ifndef FROSTLINE_IMPORTANCE_CELLS_H_
+#define FROSTLINE_IMPORTANCE_CELLS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -44,10 +44,10 @@ struct EffectAxis {
 EffectAxis MakeEffectAxis(const MeasuredAxis& axis,
                           const std::vector<double>& codes);
 
-// Fills in all but the cells, from the masses (effect_basis.cc); neighbouring
+// Fills in all but the cells, from the masses (cells.cc); neighbouring
 // stretches are mostly alike if `smooth`.
 void MakeEffectBasis(EffectAxis& axis, bool smooth);
 
 }  // namespace frostline::importance
 
-#endif  // FROSTLINE_IMPORTANCE_CELLS_LEVEL_EFFECTS_AXIS_H_
+#endif  // FROSTLINE_IMPORTANCE_CELLS_H_

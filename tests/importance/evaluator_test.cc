@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "importance/evaluator.h"
+
 #include <cmath>
 #include <cstring>
 #include <limits>
 
-#include "importance/evaluator.h"
 #include "tests/importance/trials.h"
 #include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a mixture has within a set of parameters, against visiting every point.
+#include "importance/mixture/mixture_shares.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,8 +14,7 @@
 #include "gtest/gtest.h"
 #include "importance/forest/forest.h"
 #include "importance/measure/dataset.h"
-#include "importance/mixture/mixture_shares.h"
-#include "importance/mixture/subset_rest.h"
+#include "importance/mixture/subsets.h"
 #include "importance/mixture/tree_effects.h"
 #include "tests/importance/trials.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: subset_rest.h
+// File: subsets.h
 //
 // With other axes averaged out, a leaf of value v and mass m is worth v · m ·
 // product of (1 + r_s) at a point, r_s = 1[x_s in its side] / (mass of the
 // side) - 1; each term of the product is a subset's effect.
-#ifndef FROSTLINE_IMPORTANCE_MIXTURE_SUBSET_REST_H_
-#define FROSTLINE_IMPORTANCE_MIXTURE_SUBSET_REST_H_
+#ifndef FROSTLINE_IMPORTANCE_MIXTURE_SUBSETS_H_
+#define FROSTLINE_IMPORTANCE_MIXTURE_SUBSETS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -45,4 +45,4 @@ SubsetRest FindSubsetRest(const std::vector<FineAxis>& axes,
 
 }  // namespace frostline::importance
 
-#endif  // FROSTLINE_IMPORTANCE_MIXTURE_SUBSET_REST_H_
+#endif  // FROSTLINE_IMPORTANCE_MIXTURE_SUBSETS_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: report.h
-#ifndef FROSTLINE_IMPORTANCE_REPORT_REPORT_H_
-#define FROSTLINE_IMPORTANCE_REPORT_REPORT_H_
+#ifndef FROSTLINE_IMPORTANCE_REPORT_H_
+#define FROSTLINE_IMPORTANCE_REPORT_H_
 
 #include <cstdint>
 #include <limits>
@@ -87,4 +87,4 @@ struct Report {
 
 }  // namespace frostline::importance
 
-#endif  // FROSTLINE_IMPORTANCE_REPORT_REPORT_H_
+#endif  // FROSTLINE_IMPORTANCE_REPORT_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/plan/reach.h"
-
 #include "gtest/gtest.h"
+#include "importance/plan/reach.h"
 
 namespace frostline::importance {
 namespace {
