@@ -2,9 +2,7 @@
 //
 // File: cells.h
 //
-// Functions over cells are orthonormal under shares of the space and orthogonal
-// to the constant, so effects of different terms are orthogonal, and the ANOVA
-// decomposition is read off.
+// Parameters cut into cells, as level effects and as a surrogate see them.
 #ifndef FROSTLINE_IMPORTANCE_CELLS_H_
 #define FROSTLINE_IMPORTANCE_CELLS_H_
 
@@ -12,9 +10,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "importance/measure/measured_axis.h"
+#include "importance/measure/dataset.h"
+#include "study/space.h"
+#include "surrogate/rows.h"
 
 namespace frostline::importance {
+
+// Functions over cells are orthonormal under shares of the space and orthogonal
+// to the constant, so effects of different terms are orthogonal, and the ANOVA
+// decomposition is read off.
 
 // Longer lists put neighbours together or, without an order, the choices tried
 // least.
@@ -47,6 +51,62 @@ EffectAxis MakeEffectAxis(const MeasuredAxis& axis,
 // Fills in all but the cells, from the masses (cells.cc); neighbouring
 // stretches are mostly alike if `smooth`.
 void MakeEffectBasis(EffectAxis& axis, bool smooth);
+
+// Values are absent, frozen, every level, choice and small integer, the middle
+// of each stretch of a range. Several may share an effect cell.
+
+struct AxisValue {
+  double value = 0.0;  // as in a Point
+  std::size_t cell = 0;
+  std::int64_t trials = 0;  // at it, or in its stretch
+};
+
+struct CutAxis {
+  EffectAxis effect;
+  std::vector<AxisValue> values;  // at least one; absent, if any, first
+  std::vector<std::size_t> value_of_row;
+};
+
+CutAxis CutIntoValues(const Domain& domain, const MeasuredAxis& axis,
+                      const std::vector<double>& codes);
+
+// Level effects' cells become a surrogate's axis:
+//
+//   levels 0, 1e-5, 1e-4     frozen, then places 0 and 1
+//   a range                  its stretches, six steps long in all
+//   a choice, absent         alike to nothing else
+
+surrogate::Axis MakeSurrogateAxis(const Domain& domain, const EffectAxis& axis);
+
+// Adds each row's cell, too. REQUIRES: rows.cells has all rows.
+void AddSurrogateAxis(const Domain& domain, const EffectAxis& axis,
+                      surrogate::Rows& rows);
+
+// Above kMaxSurrogateAxes parameters, those are left out of which a one-way
+// analysis of variance sees least.
+
+inline constexpr std::size_t kMaxSurrogateAxes = 48;
+
+struct ParameterValues {
+  std::vector<AxisValue> values;  // absent first
+  std::vector<std::size_t> value_of_row;
+};
+
+struct StudyRows {
+  surrogate::Rows rows;
+  std::vector<std::size_t> parameters;  // by axis; rising
+  std::vector<std::size_t> left_out;
+  std::vector<ParameterValues> choices;  // by parameter, also left out
+
+  // `choice` has for each parameter an index into its values.
+  surrogate::Cells CellsOf(const std::vector<std::size_t>& choice) const;
+};
+
+// REQUIRES: there are as many values as points, at least one; points are in the
+// space; `doubt` is as long, or empty.
+StudyRows MakeStudyRows(const Space& space,
+                        const std::vector<const Point*>& points,
+                        std::vector<double> values, std::vector<double> doubt);
 
 }  // namespace frostline::importance
 

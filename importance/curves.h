@@ -7,16 +7,16 @@
 #ifndef FROSTLINE_IMPORTANCE_CURVES_H_
 #define FROSTLINE_IMPORTANCE_CURVES_H_
 
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "importance/cells/axis_values.h"
+#include "importance/cells.h"
 #include "importance/effects/effect_surface.h"
 #include "importance/effects/level_effects.h"
 #include "importance/measure/evaluate_options.h"
-#include "importance/measure/interval.h"
 #include "importance/measure/selection.h"
 #include "study/history.h"
 #include "study/objective.h"
@@ -65,6 +65,38 @@ absl::StatusOr<FittedLevels> FitLevels(const Space& space,
                                        const std::vector<Objective>& objectives,
                                        const History& history,
                                        const EvaluateOptions& options);
+
+// Errors are Evaluate's, and REQUEST_INVALID for an unknown parameter.
+
+struct CurvePoint {
+  double value = 0.0;       // of a stretch its middle
+  Interval expected;        // in the target's unit and direction
+  std::int64_t trials = 0;  // at it, or in its stretch
+};
+
+struct MarginalCurve {
+  int parameter = 0;
+  std::vector<CurvePoint> points;  // absent first
+  double best = 0.0;               // of the best expectation; never absent
+};
+
+absl::StatusOr<std::vector<MarginalCurve>> MarginalCurves(
+    const Space& space, const std::vector<Objective>& objectives,
+    const History& history, const EvaluateOptions& options);
+
+struct MarginalTable {
+  int first = 0;
+  int second = 0;
+  std::vector<double> first_values;
+  std::vector<double> second_values;
+  std::vector<double> expected;  // row-major: first x second
+  std::vector<std::int64_t> trials;
+};
+
+absl::StatusOr<MarginalTable> PairTable(
+    const Space& space, const std::vector<Objective>& objectives,
+    const History& history, const EvaluateOptions& options, int first,
+    int second);
 
 }  // namespace frostline::importance
 

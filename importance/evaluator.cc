@@ -10,10 +10,9 @@
 #include "importance/cube/cube_evaluator.h"
 #include "importance/forest/forest_evaluator.h"
 #include "importance/measure/selection.h"
-#include "importance/measure/shared_luck.h"
 #include "importance/mixture/fanova_evaluator.h"
 #include "importance/ped/ped_evaluator.h"
-#include "importance/report/warnings.h"
+#include "importance/report.h"
 
 namespace frostline::importance {
 namespace {

@@ -21,7 +21,7 @@ namespace frostline::importance {
 
 // Answers TRIALS_TOO_FEW below kMinTrials, TARGET_CONSTANT, EVALUATOR_UNKNOWN,
 // and REQUEST_INVALID for options out of range, a target that is no objective,
-// and sets without an answer (measure/named_subsets.h). After a stop
+// and sets without an answer (measure/evaluate_options.h). After a stop
 // (options.stop) it is CANCELLED.
 absl::StatusOr<Report> Evaluate(const Space& space,
                                 const std::vector<Objective>& objectives,

@@ -6,11 +6,15 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "importance/measure/interval.h"
+#include "importance/measure/dataset.h"
+#include "importance/measure/evaluate_options.h"
+#include "importance/measure/selection.h"
+#include "study/space.h"
 
 namespace frostline::importance {
 
@@ -54,7 +58,7 @@ struct SubsetImportance {
 };
 
 struct ReportWarning {
-  std::string code;  // "FEW_TRIALS", … (warnings.h)
+  std::string code;  // "FEW_TRIALS", …
   std::string sentence;
   std::vector<int> parameters;
 };
@@ -84,6 +88,38 @@ struct Report {
   double noise_share = 0.0;
   std::vector<ReportWarning> warnings;
 };
+
+struct PlainShares {
+  std::vector<double> shares;                   // by parameter
+  std::vector<std::vector<double>> replicates;  // of the shares; or none
+  std::vector<double> chance;                   // what each had by chance
+};
+
+// Makes ranks, intervals and unexplained; totals and directions are NaN.
+Report MakePlainReport(const PlainShares& shares);
+
+// Divides by the sum, unless that is 0.
+std::vector<double> Normalized(std::vector<double> values);
+
+// Warns with PARAMETER_LEFT_OUT; of none it says nothing.
+std::vector<ReportWarning> WarnOfLeftOut(const std::vector<int>& partial);
+
+// Warns with FEW_TRIALS, ADAPTIVE_SAMPLING, LEVEL_NEVER_TRIED where they apply.
+std::vector<ReportWarning> FindWarnings(const Space& space,
+                                        const Dataset& data);
+
+// Warns with METRIC_OUT_OF_RANGE, and names the first trial outside.
+std::optional<ReportWarning> FindOutOfRange(const Selection& selection);
+
+// Warns with TRIALS_DIVERGED: how many, and whether they inform the report.
+std::optional<ReportWarning> FindDiverged(const Selection& selection,
+                                          bool informs);
+
+// Warns with TEST_OBJECTIVE, in this sentence.
+ReportWarning WarnOfTestObjective(std::string sentence);
+
+// Warns with INTERVALS_LEFT_OUT: their trees take too long (parallel.h).
+ReportWarning WarnOfNoIntervals(std::size_t rows, std::size_t parameters);
 
 }  // namespace frostline::importance
 

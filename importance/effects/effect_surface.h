@@ -18,11 +18,40 @@
 #include <cstddef>
 #include <vector>
 
+#include "importance/effects/grouped_ridge.h"
 #include "importance/effects/level_effects.h"
-#include "importance/effects/ridge_posterior.h"
-#include "importance/effects/term_table.h"
 
 namespace frostline::importance {
+
+// It holds a term's columns for every combination of cells, centred as the
+// trials' are.
+using EffectCells = std::vector<std::size_t>;  // by axis
+
+class TermTable {
+ public:
+  TermTable(const std::vector<EffectAxis>& axes, EffectTerm term);
+
+  const EffectTerm& term() const { return term_; }
+  std::size_t width() const { return average_.size(); }
+  const double* Columns(const EffectCells& cells) const {
+    return &columns_[CombinationOf(cells) * width()];
+  }
+  const std::vector<double>& average() const { return average_; }  // by mass
+
+  void SetEffect(const double* coefficients);
+  double Effect(const EffectCells& cells) const {
+    return effect_[CombinationOf(cells)];
+  }
+
+ private:
+  std::size_t CombinationOf(const EffectCells& cells) const;
+
+  EffectTerm term_;
+  std::vector<std::size_t> sizes_;
+  std::vector<double> columns_;  // the last axis's cell fastest
+  std::vector<double> average_;
+  std::vector<double> effect_;  // by combination
+};
 
 struct Belief {
   double mean = 0.0;

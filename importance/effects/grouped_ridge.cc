@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
-#include "importance/measure/small_matrix.h"
+#include "importance/measure/numbers.h"
 
 namespace frostline::importance {
 namespace {
@@ -173,6 +174,190 @@ void GroupedRidge::Fit(int iterations, const std::stop_token& stop) {
   }
   Solve();
   FindResiduals();
+}
+
+// What is asked of a fitted ridge, group by group.
+
+std::vector<double> GroupedRidge::Coefficients(std::size_t group) const {
+  std::vector<double> mean;
+  for (std::size_t a = 0; a < live_.size(); ++a) {
+    if (live_[a] >= begins_[group] && live_[a] < begins_[group + 1]) {
+      mean.push_back(scaled_[a] * std::sqrt(live_variance_[a]));
+    }
+  }
+  return mean;
+}
+
+std::size_t GroupedRidge::LiveBegin(std::size_t group) const {
+  return static_cast<std::size_t>(
+      std::lower_bound(live_.begin(), live_.end(), begins_[group]) -
+      live_.begin());
+}
+
+std::vector<double> GroupedRidge::Uncertainty(std::size_t group) const {
+  const std::size_t n = live_.size();
+  const std::size_t begin = LiveBegin(group);
+  std::vector<double> variances(WidthOfGroup(group), 0.0);
+  for (std::size_t row = begin; row < n; ++row) {
+    const double* const factors = &factor_[row * n + begin];
+    for (std::size_t i = 0; i < variances.size(); ++i) {
+      variances[i] += factors[i] * factors[i];
+    }
+  }
+  for (std::size_t i = 0; i < variances.size(); ++i) {
+    variances[i] *= live_variance_[begin + i];
+  }
+  return variances;
+}
+
+double GroupedRidge::ExpectedSquares(std::size_t group,
+                                     const std::vector<double>& weights) const {
+  if (!(variances_[group] > 0.0)) return 0.0;
+  const std::vector<double> mean = Coefficients(group);
+  const std::vector<double> unsure = Uncertainty(group);
+  double squares = 0.0;
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    squares += weights[k] * (mean[k] * mean[k] + unsure[k]);
+  }
+  return squares;
+}
+
+double GroupedRidge::ResidualVariance() const {
+  return Dot(residuals_.data(), residuals_.data(), rows_) /
+         static_cast<double>(rows_);
+}
+
+std::vector<double> GroupedRidge::Covariance(std::size_t group) const {
+  const std::size_t n = live_.size();
+  const std::size_t width = WidthOfGroup(group);
+  const std::size_t begin = LiveBegin(group);
+  std::vector<double> covariance(width * width, 0.0);
+  for (std::size_t row = begin; row < n; ++row) {
+    const double* const factors = &factor_[row * n + begin];
+    for (std::size_t i = 0; i < width; ++i) {
+      for (std::size_t j = 0; j < width; ++j) {
+        covariance[i * width + j] += factors[i] * factors[j];
+      }
+    }
+  }
+  for (std::size_t i = 0; i < width; ++i) {
+    for (std::size_t j = 0; j < width; ++j) {
+      covariance[i * width + j] *=
+          std::sqrt(live_variance_[begin + i] * live_variance_[begin + j]);
+    }
+  }
+  return covariance;
+}
+
+std::vector<double> GroupedRidge::GramOf(std::size_t group) const {
+  const std::size_t width = WidthOfGroup(group);
+  const std::size_t begin = begins_[group];
+  std::vector<double> gram(width * width);
+  for (std::size_t i = 0; i < width; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      gram[i * width + j] = gram_[begin + i][begin + j];
+      gram[j * width + i] = gram[i * width + j];
+    }
+  }
+  return gram;
+}
+
+std::vector<double> GroupedRidge::ResidualProducts(std::size_t group) const {
+  std::vector<double> products;
+  for (std::size_t i = begins_[group]; i < begins_[group + 1]; ++i) {
+    products.push_back(Dot(Column(i), residuals_.data(), rows_));
+  }
+  return products;
+}
+
+namespace {
+
+// Multiplications that leaving trials out may cost; more trials are thinned.
+constexpr double kLeftOutWork = 1e8;
+
+}  // namespace
+
+std::vector<double> GroupedRidge::LeftOutResiduals() const {
+  const std::size_t n = live_.size();
+  const double work = static_cast<double>(rows_) * static_cast<double>(n * n);
+  const auto stride =
+      static_cast<std::size_t>(std::ceil(std::max(work, 1.0) / kLeftOutWork));
+  const double average = freedom_ / static_cast<double>(rows_);
+  std::vector<double> left(residuals_);
+  std::vector<double> at(n);
+  for (std::size_t row = 0; row < rows_; ++row) {
+    double leverage = average;
+    if (row % stride == 0) {
+      leverage = 1.0 / static_cast<double>(rows_);
+      for (std::size_t a = 0; a < n; ++a) {
+        at[a] = Column(live_[a])[row] * std::sqrt(live_variance_[a] / noise_);
+      }
+      for (std::size_t a = 0; a < n; ++a) {
+        const double part = Dot(&factor_[a * n], at.data(), a + 1);
+        leverage += part * part;
+      }
+    }
+    left[row] /= std::max(1.0 - leverage, 1e-9);
+  }
+  return left;
+}
+
+double GroupedRidge::R2Of(const std::vector<double>& left_out) const {
+  if (!(target_variance_ > 0.0) || rows_ < 2) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const double others = 1.0 - 1.0 / static_cast<double>(rows_);
+  double missed = 0.0;
+  for (const double error : left_out) missed += error * error;
+  const double whole = Dot(targets_.data(), targets_.data(), rows_);
+  return 1.0 - missed * others * others / whole;
+}
+
+RidgePosterior::RidgePosterior(const GroupedRidge& ridge,
+                               double least_variance) {
+  const std::size_t n = ridge.columns();
+  const bool is_noisy = ridge.noise() > 0.0;
+  const double noise = is_noisy ? ridge.noise() : 1.0;
+  for (std::size_t g = 0; g < ridge.groups(); ++g) {
+    const double variance = std::max(ridge.variance(g), least_variance);
+    for (std::size_t k = 0; k < ridge.WidthOfGroup(g); ++k) {
+      const double weight = ridge.WeightAt(ridge.BeginOfGroup(g) + k);
+      roots_.push_back(is_noisy ? std::sqrt(variance * weight) : 0.0);
+    }
+  }
+  std::vector<double> precision(n * n, 0.0);
+  std::vector<double> right(n);
+  for (std::size_t a = 0; a < n; ++a) {
+    for (std::size_t b = 0; b <= a; ++b) {
+      precision[a * n + b] = ridge.GramAt(a, b) / noise * roots_[a] * roots_[b];
+    }
+    precision[a * n + a] += 1.0;
+    right[a] = ridge.ProductAt(a) / noise * roots_[a];
+  }
+  factor_ = InverseFactor(precision, n);
+  coefficients_.assign(n, 0.0);
+  for (std::size_t a = 0; a < n; ++a) {
+    const double half = Dot(&factor_[a * n], right.data(), a + 1);
+    for (std::size_t b = 0; b <= a; ++b) {
+      coefficients_[b] += factor_[a * n + b] * half * roots_[b];
+    }
+  }
+}
+
+double RidgePosterior::Mean(const std::vector<double>& weights) const {
+  return Dot(weights.data(), coefficients_.data(), weights.size());
+}
+
+double RidgePosterior::Variance(const std::vector<double>& weights) const {
+  const std::size_t n = weights.size();
+  std::vector<double> scaled(n);
+  for (std::size_t a = 0; a < n; ++a) scaled[a] = weights[a] * roots_[a];
+  double variance = 0.0;
+  for (std::size_t a = 0; a < n; ++a) {
+    const double part = Dot(&factor_[a * n], scaled.data(), a + 1);
+    variance += part * part;
+  }
+  return variance;
 }
 
 }  // namespace frostline::importance

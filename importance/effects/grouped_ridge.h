@@ -108,6 +108,22 @@ class GroupedRidge {
   std::vector<double> scaled_;
 };
 
+// Every group has a least variance, so one estimated as 0 is not surely
+// nothing.
+class RidgePosterior {
+ public:
+  RidgePosterior(const GroupedRidge& ridge, double least_variance);
+
+  const std::vector<double>& coefficients() const { return coefficients_; }
+  double Mean(const std::vector<double>& weights) const;
+  double Variance(const std::vector<double>& weights) const;
+
+ private:
+  std::vector<double> roots_;   // of the columns' prior variances
+  std::vector<double> factor_;  // inverse Cholesky factor of the precision
+  std::vector<double> coefficients_;
+};
+
 }  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_EFFECTS_GROUPED_RIDGE_H_

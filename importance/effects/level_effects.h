@@ -23,9 +23,48 @@
 
 #include "importance/cells.h"
 #include "importance/effects/grouped_ridge.h"
-#include "importance/effects/level_effects_term.h"
 
 namespace frostline::importance {
+
+using EffectTerm = std::vector<std::size_t>;  // axes, rising
+
+std::size_t WidthOf(const std::vector<EffectAxis>& axes,
+                    const EffectTerm& term);
+
+// Returns the functions at the trials, one after the other, times the root of
+// prior variance (these add up to 1), less its mean.
+std::vector<double> CentredColumns(const std::vector<EffectAxis>& axes,
+                                   const EffectTerm& term);
+
+std::vector<double> PriorOf(const std::vector<EffectAxis>& axes,
+                            const EffectTerm& term);
+
+// Residuals say this of a term not in the model.
+struct TermEvidence {
+  double variance = 0.0;  // without bias, so also below 0
+  double deviation = 0.0;
+  double log_p = 0.0;  // ln of the chance of so much
+};
+
+// It says how the trials lie in the term's cells.
+struct TermDesign {
+  double trace = 0.0;    // of its prior variance, over the trials
+  double freedom = 0.0;  // of the evidence; 0: none can be had
+};
+TermDesign DesignOf(const std::vector<EffectAxis>& axes,
+                    const EffectTerm& term);
+
+// Residuals have mean 0 and this variance. Costs O(trials + cells · cells of an
+// axis).
+TermEvidence WeighTerm(const std::vector<EffectAxis>& axes,
+                       const EffectTerm& term, const TermDesign& design,
+                       const std::vector<double>& residuals, double variance);
+
+// Returns the pairs and triples that level effects look for: of few trials
+// none, of many triples too, of small tables. `weight` is that of main effects.
+std::vector<EffectTerm> CandidateTerms(const std::vector<EffectAxis>& axes,
+                                       const std::vector<double>& weight,
+                                       std::size_t rows);
 
 struct LeftOutTerm {  // a candidate that did not enter
   EffectTerm term;

@@ -15,15 +15,42 @@
 #ifndef FROSTLINE_IMPORTANCE_FOREST_FANOVA_H_
 #define FROSTLINE_IMPORTANCE_FOREST_FANOVA_H_
 
+#include <cstddef>
 #include <stop_token>
 #include <utility>
 #include <vector>
 
-#include "importance/forest/tree.h"
-#include "importance/measure/measured_axis.h"
-#include "importance/measure/named_subsets.h"
+#include "importance/forest/forest.h"
+#include "importance/forest/marginal.h"
+#include "importance/measure/dataset.h"
+#include "importance/measure/evaluate_options.h"
 
 namespace frostline::importance {
+
+// All axes of a set S have this only together in one tree:
+//
+//   f_S = sum over leaves of v m prod_s (1[x_s in side_s] / m_s - 1)
+//
+// with a leaf's value v and mass m, and m_s that of its side along s in S. Its
+// variance is a sum over pairs of leaves split on all of S.
+//
+// `cells` are the tree's. Costs O(leaves² · axes of the subset).
+double JointVarianceOf(const Tree& tree, const TreeCells& cells,
+                       const std::vector<std::size_t>& subset);
+
+// A set S of axes explains exactly this of one tree's variance:
+//
+//   Var E[f | x_S] = E f(x) f(x') - (E f)^2   (Sobol, 1993)
+//
+// where x' shares the axes of S alone with x: a sum over pairs of boxes that
+// meet along S, on one walk with both points. Branches not split on S are one
+// box.
+//
+// Answers in the tree's variance. `subset` has different axes, at most
+// kMaxSubset. Costs O(leaves² · axes of the subset).
+SubsetShare SubsetVarianceOf(const Tree& tree,
+                             const std::vector<MeasuredAxis>& axes,
+                             const std::vector<std::size_t>& subset);
 
 struct Shares {
   std::vector<double> main;   // by axis

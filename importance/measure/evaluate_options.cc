@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "importance/measure/evaluate_options.h"
+
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
-#include "importance/measure/named_subsets.h"
 
 namespace frostline::importance {
 namespace {

@@ -6,14 +6,49 @@
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_EVALUATE_OPTIONS_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_EVALUATE_OPTIONS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
-#include "importance/measure/named_subsets.h"
 
 namespace frostline::importance {
+
+// The ends hold the number in 80 % and 95 % of cases. All are equal where no
+// spread is known:
+//
+//   lo95 <= lo80 <= value <= hi80 <= hi95
+struct Interval {
+  double value = 0.0;
+  double lo80 = 0.0;
+  double hi80 = 0.0;
+  double lo95 = 0.0;
+  double hi95 = 0.0;
+};
+
+using NamedSubsets = std::vector<std::vector<int>>;  // in any order
+
+inline constexpr std::size_t kMaxSubset = 8;    // parameters in one
+inline constexpr std::size_t kMaxSubsets = 64;  // in one report
+
+// Variances or shares stand here, as who returns them says.
+struct SubsetShare {
+  double together = 0.0;  // Var E[f | x_S]: all effects within S
+  // All of S has this alone: `together` less effects of all subsets (Hutter et
+  // al., 2014, eq. 7).
+  double beyond = 0.0;
+};
+
+// Answers REQUEST_INVALID at options.subsets[…] for an empty set, one above
+// kMaxSubset, an unknown parameter or one named twice; at options.subsets above
+// kMaxSubsets.
+absl::Status CheckSubsets(const NamedSubsets& subsets, std::size_t parameters);
+
+// Counts about `work` steps for each parameter of a larger set than one.
+// Answers REQUEST_INVALID where all would take minutes.
+absl::Status CheckSubsetWork(const NamedSubsets& subsets, double work);
 
 struct PedAnovaOptions {
   double target_quantile = 0.1;  // so many of all trials are good

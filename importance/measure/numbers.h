@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: numbers.h
+//
+// Numbers of many draws, and small matrices by rows.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_NUMBERS_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_NUMBERS_H_
 
+#include <cstddef>
 #include <utility>
 #include <vector>
 
 #include "base/rng.h"
-#include "importance/measure/interval.h"
+#include "importance/measure/evaluate_options.h"
 
 namespace frostline::importance {
 
@@ -49,6 +52,28 @@ double StudentQuantile(double z, double freedom);
 // Returns ln P(X >= x) to a few per cent, X chi-squared of k degrees, by the
 // cube-root transformation (Wilson and Hilferty, 1931).
 double LogChiSquaredTail(double x, double k);
+
+// Matrices of a few hundred rows lie by rows.
+
+// Adds into several running sums, which keep the processor busy.
+double Dot(const double* a, const double* b, std::size_t n);
+
+// Sets products[i * b_rows + j] to row i of `a` times row j of `b`, both of
+// `length`.
+void RowProducts(const double* a, std::size_t a_rows, const double* b,
+                 std::size_t b_rows, std::size_t length, double* products);
+
+// Inverts the lower Cholesky factor; the upper half is 0. REQUIRES: `a` is
+// symmetric and positive definite.
+std::vector<double> InverseFactor(const std::vector<double>& a, std::size_t n);
+
+struct Eigen {
+  std::vector<double> values;
+  std::vector<double> vectors;  // row k belongs to values[k]
+};
+
+// Rotates by Jacobi's method, deterministically; values are in no order.
+Eigen SymmetricEigen(std::vector<double> a, std::size_t n);
 
 }  // namespace frostline::importance
 

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <exception>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/mutex.h"
 
 namespace frostline::importance {
@@ -85,6 +88,37 @@ void ParallelFor(int threads, std::size_t count,
     work.TakeUntilDone();
   }
   work.RethrowFirst();
+}
+
+namespace {
+
+// Rows times parameters times trees; a core does some two million a second.
+constexpr double kMostOfForest = 1.5e9;
+constexpr double kMostOfIntervals = 2.5e8;
+
+double SizeOf(std::size_t rows, std::size_t parameters) {
+  return static_cast<double>(rows) * static_cast<double>(parameters);
+}
+
+}  // namespace
+
+absl::Status CheckTreeWork(std::size_t rows, std::size_t parameters,
+                           int trees) {
+  const double most = std::floor(kMostOfForest / SizeOf(rows, parameters));
+  if (trees <= most) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat(trees, " trees on ", rows, " trials of ", parameters,
+                   " parameters would take many minutes"),
+      most < 1.0 ? "name a top_quantile, or take the evaluator fanova"
+                 : absl::StrCat("ask for ", most,
+                                " trees or fewer, name a top_quantile, or "
+                                "take the evaluator fanova"),
+      "options.trees");
+}
+
+bool CanGrowForIntervals(std::size_t rows, std::size_t parameters, int trees) {
+  return SizeOf(rows, parameters) * trees <= kMostOfIntervals;
 }
 
 }  // namespace frostline::importance

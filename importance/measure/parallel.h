@@ -14,6 +14,8 @@
 #include <functional>
 #include <stop_token>
 
+#include "absl/status/status.h"
+
 namespace frostline::importance {
 
 inline constexpr int kMaxThreads = 64;
@@ -28,6 +30,16 @@ int ThreadsFor(int threads);
 void ParallelFor(int threads, std::size_t count,
                  const std::function<void(std::size_t)>& body,
                  const std::stop_token& stop = {});
+
+// A tree looks at every row and parameter on each level: with ten thousand
+// trials of hundreds of parameters it takes seconds.
+
+// Answers REQUEST_INVALID at options.trees, with how many there may be, where
+// the answer's forest takes many minutes.
+absl::Status CheckTreeWork(std::size_t rows, std::size_t parameters, int trees);
+
+// Says whether all small forests together take about a minute.
+bool CanGrowForIntervals(std::size_t rows, std::size_t parameters, int trees);
 
 }  // namespace frostline::importance
 

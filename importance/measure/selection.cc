@@ -3,17 +3,130 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/status_macros.h"
-#include "importance/measure/noise_variance.h"
-#include "importance/measure/usable_trials.h"
+#include "importance/measure/parallel.h"
+#include "study/point.h"
 
 namespace frostline::importance {
+namespace {
+
+constexpr std::size_t kBlock = 512;  // trials that one thread takes at a time
+
+}  // namespace
+
+std::vector<const Observation*> EndedTrials(const History& history) {
+  std::vector<const Observation*> trials;
+  trials.reserve(history.trials().size());
+  for (const Observation& trial : history.trials()) {
+    if (IsTerminal(trial.state)) trials.push_back(&trial);
+  }
+  const auto is_before = [](const Observation* a, const Observation* b) {
+    return a->number < b->number;
+  };
+  // Most histories are in order as they are.
+  if (!std::is_sorted(trials.begin(), trials.end(), is_before)) {
+    std::sort(trials.begin(), trials.end(), is_before);
+  }
+  return trials;
+}
+
+std::vector<std::uint8_t> AreUsable(
+    const Space& space, const std::vector<Objective>& objectives,
+    const std::vector<const Observation*>& trials,
+    const EvaluateOptions& options, const MetricColumns& columns) {
+  std::vector<std::uint8_t> usable(trials.size(), 0);
+  const std::size_t blocks = (trials.size() + kBlock - 1) / kBlock;
+  ParallelFor(options.threads, blocks, [&](std::size_t block) {
+    const std::size_t end = std::min(trials.size(), (block + 1) * kBlock);
+    for (std::size_t i = block * kBlock; i < end; ++i) {
+      const Observation& trial = *trials[i];
+      const bool is_usable = trial.state == TrialState::kSucceeded &&
+                             trial.values.size() == objectives.size() &&
+                             std::isfinite(trial.values[columns.target]) &&
+                             (options.top_quantile >= 1.0 ||
+                              std::isfinite(trial.values[columns.best_by])) &&
+                             space.Check(trial.point).ok();
+      usable[i] = is_usable ? 1 : 0;
+    }
+  });
+  return usable;
+}
+
+namespace {
+
+// Leaves one of the runs that have a seed and a loss in common.
+void DropReruns(const std::vector<double>& losses,
+                const std::vector<std::uint64_t>& seeds,
+                std::vector<std::size_t>& group) {
+  if (seeds.empty()) return;
+  std::set<std::pair<std::uint64_t, double>> seen;
+  std::erase_if(group, [&](std::size_t i) {
+    return seeds[i] != 0 && !seen.emplace(seeds[i], losses[i]).second;
+  });
+}
+
+// Squared distances from the mean of some losses, and how many are free.
+void AddSpread(const std::vector<double>& losses,
+               const std::vector<std::size_t>& group, double& squares,
+               double& freedom) {
+  const auto n = static_cast<double>(group.size());
+  double mean = 0.0;
+  for (const std::size_t i : group) mean += losses[i] / n;
+  for (const std::size_t i : group) {
+    squares += (losses[i] - mean) * (losses[i] - mean);
+  }
+  freedom += n - 1.0;
+}
+
+}  // namespace
+
+RepeatNoise NoiseAtEqualPoints(const std::vector<const Point*>& points,
+                               const std::vector<double>& losses,
+                               const std::vector<std::uint64_t>& seeds) {
+  // Equal points have equal hashes and so come one after the other.
+  std::vector<std::pair<std::uint64_t, std::size_t>> order;
+  order.reserve(points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    order.emplace_back(HashPoint(*points[i]), i);
+  }
+  std::sort(order.begin(), order.end());
+  double squares = 0.0, freedom = 0.0;
+  std::vector<std::size_t> open, group, others;
+  for (std::size_t i = 0; i < order.size();) {
+    const std::uint64_t hash = order[i].first;
+    open.clear();
+    for (; i < order.size() && order[i].first == hash; ++i) {
+      open.push_back(order[i].second);
+    }
+    // More than one round only when different points have one hash.
+    while (open.size() > 1) {
+      group.clear();
+      others.clear();
+      for (const std::size_t k : open) {
+        const bool same = SamePoint(*points[k], *points[open.front()]);
+        (same ? group : others).push_back(k);
+      }
+      DropReruns(losses, seeds, group);
+      AddSpread(losses, group, squares, freedom);
+      open.swap(others);
+    }
+  }
+  return {.variance = freedom > 0.0 ? squares / freedom
+                                    : std::numeric_limits<double>::quiet_NaN(),
+          .freedom = freedom};
+}
+
 namespace {
 
 // Where `metric` is among the objectives; `other` when it is not named.
@@ -166,6 +279,36 @@ RepeatNoise NoiseOfRepeats(const Selection& selection) {
 
 double NoiseVariance(const Selection& selection) {
   return NoiseOfRepeats(selection).variance;
+}
+
+statistics::SeedLuck FindSharedLuck(const Selection& selection) {
+  PointPlaces places;
+  std::vector<statistics::PointRun> runs;
+  runs.reserve(selection.trials.size());
+  for (std::size_t row = 0; row < selection.trials.size(); ++row) {
+    runs.push_back({places.PlaceOf(*selection.points[row]),
+                    selection.trials[row]->seed, selection.losses[row]});
+  }
+  return statistics::FindSeedLuck(places.size(), runs);
+}
+
+void TakeOff(const statistics::SeedLuck& luck, Selection& selection) {
+  for (std::size_t row = 0; row < selection.losses.size(); ++row) {
+    selection.losses[row] -= luck.of_run[row];
+  }
+}
+
+double DrawLuck(const statistics::SeedLuck& luck, double runs, Rng& rng) {
+  if (luck.variance == 0.0) return 0.0;
+  const double freedom = static_cast<double>(luck.seeds);
+  double squares = 0.0;
+  for (std::size_t s = 0; s < luck.seeds; ++s) {
+    const double z = rng.Normal();
+    squares += z * z;
+  }
+  const double deviation =
+      std::sqrt(luck.variance * (1.0 / runs + 1.0 / freedom));
+  return deviation * rng.Normal() / std::sqrt(squares / freedom);
 }
 
 }  // namespace frostline::importance

@@ -4,16 +4,224 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 
 #include "base/status_macros.h"
 #include "importance/measure/depth.h"
-#include "importance/mixture/mixture_report.h"
+#include "importance/measure/evaluate_options.h"
+#include "importance/measure/numbers.h"
 #include "importance/mixture/subsets.h"
-#include "importance/report/warnings.h"
+#include "importance/mixture/surrogate_part.h"
+#include "importance/report.h"
 
 namespace frostline::importance {
+namespace {
+
+constexpr int kMixtureDraws = 1000;
+constexpr double kAbsentMixtureCode = -2.0;   // code of an ordered axis
+constexpr double kMixtureChanceOfAny = 0.05;  // for a parameter to look real
+
+// Of an ordered axis the curve where the parameter is there.
+std::vector<double> OrderedPart(const FineAxis& axis,
+                                const std::vector<double>& curve) {
+  std::vector<double> losses;
+  for (std::size_t k = 0; k < curve.size() && axis.is_ordered; ++k) {
+    if (axis.codes[k] != kAbsentMixtureCode) losses.push_back(curve[k]);
+  }
+  return losses;
+}
+
+// The curve at the codes of the fine axis, of both.
+std::vector<double> MixtureCurveOf(const MixtureModel& mixture,
+                                   const SurrogatePart& part,
+                                   std::size_t axis) {
+  std::vector<double> curve = mixture.Curve(axis);
+  if (part.weight == 0.0) return curve;
+  const std::vector<std::uint16_t>& cells = mixture.axes()[axis].effect_cell;
+  for (std::size_t k = 0; k < curve.size(); ++k) {
+    curve[k] += part.weight * (part.curves[axis][cells[k]] - curve[k]);
+  }
+  return curve;
+}
+
+std::vector<ParameterImportance> DescribeMixture(const LevelEffects& model,
+                                                 const MixtureModel& mixture,
+                                                 const SurrogatePart& part,
+                                                 const DrawnShares& drawn) {
+  const std::size_t count = model.axes().size();
+  const std::vector<int> ranks = RankByFalling(drawn.shares.main);
+  std::vector<std::vector<double>> draws;
+  draws.reserve(drawn.draws.size());
+  for (const MixtureShares& draw : drawn.draws) draws.push_back(draw.main);
+  const std::vector<double> top3 = Top3Probabilities(drawn.shares.main, draws);
+  std::vector<ParameterImportance> parameters(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    ParameterImportance& one = parameters[i];
+    one.parameter = static_cast<int>(i);
+    one.rank = ranks[i];
+    one.main =
+        drawn.IntervalOf([i](const MixtureShares& s) { return s.main[i]; });
+    one.total =
+        drawn.IntervalOf([i](const MixtureShares& s) { return s.total[i]; });
+    one.direction = ClearDirectionOf(
+        OrderedPart(mixture.axes()[i], MixtureCurveOf(mixture, part, i)));
+    if (!part.rising_probability.empty()) {
+      const double rising = part.rising_probability[i];
+      one.direction_probability = one.direction >= 0.0 ? rising : 1.0 - rising;
+    }
+    one.top3_probability = top3[i];
+  }
+  const double chance =
+      std::log(kMixtureChanceOfAny / static_cast<double>(count));
+  for (std::size_t t = 0; t < model.terms().size(); ++t) {
+    if (model.terms()[t].size() != 1) continue;
+    parameters[model.terms()[t][0]].distinguishable =
+        LogChanceOf(model, t) < chance;
+  }
+  return parameters;
+}
+
+}  // namespace
+
+absl::StatusOr<Report> MakeMixtureReport(const LevelEffects& model,
+                                         const MixtureModel& mixture,
+                                         const SurrogatePart& part,
+                                         const MixtureReportOptions& options) {
+  DrawnShares drawn{mixture.Shares(), {}};
+  if (options.intervals) {
+    drawn.draws = mixture.Draw(kMixtureDraws, options.seed, options.stop);
+  }
+  RETURN_IF_ERROR(CheckStop(options.stop));
+  drawn = Blend(std::move(drawn), part.drawn, part.weight);
+  Report report;
+  report.parameters = DescribeMixture(model, mixture, part, drawn);
+  if (options.pairs || !mixture.subsets().empty()) {
+    report.pairs = RankPairs(model, mixture, part, drawn);
+  }
+  report.subsets = DescribeSubsets(model, mixture, drawn, report.pairs);
+  if (!options.pairs) report.pairs.clear();
+  for (std::size_t g = 0; g < drawn.shares.groups.size(); ++g) {
+    report.groups.push_back({"", drawn.IntervalOf([g](const MixtureShares& s) {
+                               return s.groups[g];
+                             })});
+  }
+  report.unexplained =
+      drawn.IntervalOf([](const MixtureShares& s) { return s.unexplained; });
+  report.main_draws.reserve(drawn.draws.size());
+  for (MixtureShares& one : drawn.draws) {
+    report.main_draws.push_back(std::move(one.main));
+  }
+  return report;
+}
+
+namespace {
+
+constexpr double kLeastKnown = 0.25;  // of what a term's evidence tells
+
+// What a pair that did not enter the level effects might have all the same. The
+// more it had, the wider would be what is estimated of it: so the end is where
+// the estimate would be low by `z` deviations of its own.
+void Widen(Interval& share, const TermEvidence& evidence, double functions,
+           double unit) {
+  if (!(unit > 0.0)) return;
+  const double seen = std::max(evidence.variance, 0.0);
+  const auto end = [&](double drawn, double z) {
+    const double known =
+        std::max(1.0 - z * std::sqrt(2.0 / functions), kLeastKnown);
+    const double more = (seen + z * evidence.deviation) / known * unit;
+    return std::min(std::max(drawn, share.value + more), 1.0);
+  };
+  share.hi80 = end(share.hi80, 1.2816);
+  share.hi95 = end(share.hi95, 1.96);
+}
+
+// Residuals are smaller than noise is, by what went into the coefficients, and
+// than what is missed of trials not seen, by effects that went to other terms;
+// in parts of the variance that the shares are of.
+double UnitOfEvidence(const LevelEffects& model, const MixtureModel& mixture,
+                      double variance) {
+  const GroupedRidge& ridge = model.ridge();
+  const double seen = ridge.ResidualVariance();
+  if (!(seen > 0.0) || !(variance > 0.0)) return 0.0;
+  return std::max(ridge.noise(), mixture.MissedByLevels()) / seen / variance;
+}
+
+}  // namespace
+
+std::vector<PairImportance> RankPairs(const LevelEffects& model,
+                                      const MixtureModel& mixture,
+                                      const SurrogatePart& part,
+                                      const DrawnShares& drawn) {
+  std::map<AxisPair, TermEvidence> left_out;
+  for (const LeftOutTerm& one : model.left_out()) {
+    if (one.term.size() == 2) {
+      left_out[{one.term[0], one.term[1]}] = one.evidence;
+    }
+  }
+  const double unit = UnitOfEvidence(model, mixture, drawn.shares.variance);
+  std::vector<PairImportance> pairs;
+  pairs.reserve(mixture.pairs().size());
+  for (std::size_t p = 0; p < mixture.pairs().size(); ++p) {
+    const AxisPair& pair = mixture.pairs()[p];
+    const auto evidence = left_out.find(pair);
+    const bool is_out = evidence != left_out.end();
+    Interval share;
+    if (!is_out || drawn.shares.pairs[p] > 0.0) {
+      share =
+          drawn.IntervalOf([p](const MixtureShares& s) { return s.pairs[p]; });
+    }
+    if (is_out && !drawn.draws.empty()) {
+      const EffectTerm term = {pair.first, pair.second};
+      const auto width = static_cast<double>(WidthOf(model.axes(), term));
+      Widen(share, evidence->second, width, unit);
+    }
+    PairImportance& one = pairs.emplace_back();
+    one.first = static_cast<int>(pair.first);
+    one.second = static_cast<int>(pair.second);
+    one.share = share;
+    if (!part.substitutes_probability.empty()) {
+      one.substitutes_probability = part.substitutes_probability[p];
+    }
+  }
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const PairImportance& a, const PairImportance& b) {
+                     return a.share.value > b.share.value;
+                   });
+  return pairs;
+}
+
+// Sets of one and two are what the report says of main effects and pairs.
+std::vector<SubsetImportance> DescribeSubsets(
+    const LevelEffects& model, const MixtureModel& mixture,
+    const DrawnShares& drawn, const std::vector<PairImportance>& pairs) {
+  const double unit = UnitOfEvidence(model, mixture, drawn.shares.variance);
+  std::vector<SubsetImportance> described(mixture.subsets().size());
+  for (std::size_t s = 0; s < described.size(); ++s) {
+    const std::vector<int>& subset = mixture.subsets()[s];
+    const auto interval = [&](double SubsetShare::* field, bool own) {
+      Interval share = drawn.IntervalOf([s, field](const MixtureShares& draw) {
+        return draw.subsets[s].*field;
+      });
+      const LeftOutEvidence left_out = LeftOutWithin(model, subset, own);
+      if (left_out.functions > 0.0 && !drawn.draws.empty()) {
+        Widen(share, left_out.evidence, left_out.functions, unit);
+      }
+      return share;
+    };
+    SubsetImportance& one = described[s];
+    one.parameters = subset;
+    one.together = interval(&SubsetShare::together, false);
+    if (subset.size() != 2) {
+      one.beyond = interval(&SubsetShare::beyond, true);
+    } else if (const auto* const pair = FindPair(pairs, subset)) {
+      one.beyond = pair->share;
+    }
+  }
+  return described;
+}
+
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "importance/forest/forest.h"
-#include "importance/measure/small_matrix.h"
+#include "importance/measure/numbers.h"
 
 namespace frostline::importance {
 namespace {

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "importance/effects/level_effects.h"
-#include "importance/forest/tree.h"
+#include "importance/forest/forest.h"
 #include "importance/measure/dataset.h"
 
 namespace frostline::importance {

@@ -13,11 +13,10 @@
 
 #include "base/rng.h"
 #include "importance/effects/level_effects_shares.h"
-#include "importance/measure/named_subsets.h"
-#include "importance/mixture/asked_subsets.h"
+#include "importance/measure/evaluate_options.h"
 #include "importance/mixture/mixture.h"
+#include "importance/mixture/subsets.h"
 #include "importance/mixture/tree_effects.h"
-#include "importance/mixture/tree_prediction.h"
 
 namespace frostline::importance {
 
@@ -42,7 +41,7 @@ class MixtureModel {
 
   const std::vector<FineAxis>& axes() const { return axes_; }
   // Level effects look at these and trees split on them, among the axes with
-  // most variance (split_pairs.h). Others are unexplained, and count in totals
+  // most variance (tree_effects.h). Others are unexplained, and count in totals
   // and groups as effects of more axes.
   const std::vector<AxisPair>& pairs() const { return pairs_; }
   MixtureShares Shares() const;

@@ -14,16 +14,66 @@
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_SURROGATE_PART_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_SURROGATE_PART_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
-#include "importance/mixture/drawn_shares.h"
+#include "importance/measure/numbers.h"
 #include "importance/mixture/mixture.h"
 #include "importance/mixture/mixture_shares.h"
+#include "importance/report.h"
 #include "study/space.h"
+#include "surrogate/surrogate.h"
 
 namespace frostline::importance {
+
+struct DrawnShares {
+  MixtureShares shares;
+  std::vector<MixtureShares> draws;  // empty: no intervals
+
+  // Draws lie around what trials say, the value nearer to what is likely: ends
+  // are as drawn, and reach the value.
+  template <typename Pick>
+  Interval IntervalOf(const Pick& pick) const {
+    std::vector<double> values;
+    values.reserve(draws.size());
+    for (const MixtureShares& one : draws) values.push_back(pick(one));
+    return IntervalOfDraws(pick(shares), std::move(values));
+  }
+};
+
+// REQUIRES: there is a draw.
+MixtureShares MeanOf(const std::vector<MixtureShares>& draws);
+
+// Gives the second that `weight`, and as many draws as the first.
+DrawnShares Blend(DrawnShares first, const DrawnShares& second, double weight);
+
+class ProcessShares {
+ public:
+  // Keeps references. Pairs and subsets are the model's.
+  ProcessShares(const surrogate::EffectDraws& draws, const MixtureModel& shares,
+                const std::vector<std::vector<int>>& groups);
+
+  // Goes by pair of the model.
+  const std::vector<std::size_t>& place_of_pair() const {
+    return place_of_pair_;
+  }
+  MixtureShares SharesOf(std::size_t draw) const;
+
+ private:
+  // Take all within the set, and all of it alone.
+  double Within(std::vector<int> set, std::size_t draw) const;
+  double Beyond(const std::vector<int>& set, std::size_t draw) const;
+  // Takes likewise what three axes have together.
+  double HigherPart(std::vector<int> set, bool own) const;
+
+  const surrogate::EffectDraws& draws_;
+  const MixtureModel& shares_;
+  const std::vector<std::vector<int>>& groups_;
+  std::vector<std::size_t> place_of_pair_;
+};
 
 struct SurrogatePart {
   double weight = 0.0;  // 0: no part, and nothing else is known

@@ -2,11 +2,173 @@
 #include "importance/mixture/tree_effects.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
-#include "importance/mixture/fine_box.h"
+#include "importance/measure/numbers.h"
 
 namespace frostline::importance {
+namespace {
+
+constexpr double kParts = 48.0;  // of a range
+constexpr double kMostCounted =
+    96.0;  // longer lists of values are put together
+constexpr double kAbsentCell = -2.0;
+constexpr double kFrozen = -1.0;
+
+void AddPart(FineAxis& fine, double code, double mass) {
+  if (!(mass > 0.0)) return;
+  fine.codes.push_back(code);
+  fine.masses.push_back(mass);
+}
+
+void CutFineOrdered(const MeasuredAxis& axis, FineAxis& fine) {
+  const double absent = axis.MassUpTo(kAbsentCell);
+  const double below = axis.MassUpTo(kFrozen);
+  AddPart(fine, kAbsentCell, absent);
+  AddPart(fine, kFrozen, below - absent);
+  if (!axis.is_finite()) {
+    for (double part = 0.0; part < kParts; ++part) {
+      AddPart(fine, (part + 0.5) / kParts, (1.0 - below) / kParts);
+    }
+    return;
+  }
+  // Each part stands where the last of its values does.
+  const double values = axis.CountableCodes().back() + 1.0;
+  const double parts = std::min(values, kMostCounted);
+  double before = below;
+  for (double part = 0.0; part < parts; ++part) {
+    const double code = std::ceil((part + 1.0) * values / parts) - 1.0;
+    AddPart(fine, code, axis.MassUpTo(code) - before);
+    before = axis.MassUpTo(code);
+  }
+}
+
+}  // namespace
+
+std::uint16_t FineAxis::NearestTo(double code) const {
+  std::size_t nearest = 0;
+  for (std::size_t at = 1; at < codes.size(); ++at) {
+    if (std::abs(codes[at] - code) < std::abs(codes[nearest] - code)) {
+      nearest = at;
+    }
+  }
+  return static_cast<std::uint16_t>(nearest);
+}
+
+bool FineAxis::GoesLeft(const TreeNode& node, std::size_t at) const {
+  return is_ordered ? codes[at] <= node.threshold
+                    : node.goes_left[static_cast<std::size_t>(codes[at])];
+}
+
+EffectAndFineAxis MakeFineAxis(const MeasuredAxis& axis,
+                               const std::vector<double>& codes) {
+  EffectAndFineAxis both;
+  FineAxis& fine = both.fine;
+  fine.is_ordered = axis.is_ordered();
+  if (fine.is_ordered) {
+    CutFineOrdered(axis, fine);
+  } else {
+    const std::vector<double>& masses = axis.choice_masses();
+    for (std::size_t choice = 0; choice < masses.size(); ++choice) {
+      AddPart(fine, static_cast<double>(choice), masses[choice]);
+    }
+  }
+  // Cut once for the trials and the parts: one rule, and no part is favoured.
+  std::vector<double> all = codes;
+  all.insert(all.end(), fine.codes.begin(), fine.codes.end());
+  both.effect = MakeEffectAxis(axis, all);
+  auto& cells = both.effect.cell_of_row;
+  const auto end = cells.begin() + static_cast<std::ptrdiff_t>(codes.size());
+  fine.effect_cell.assign(end, cells.end());
+  cells.erase(end, cells.end());
+  return both;
+}
+
+namespace {
+
+class GainWalk {
+ public:
+  explicit GainWalk(const std::vector<FineAxis>& axes)
+      : box_(axes), gains_(axes.size(), 0.0) {}
+
+  // Returns the mean over the node's box, which has this mass.
+  double Add(const Tree& tree, std::size_t at, double mass) {
+    const TreeNode& node = tree.nodes[at];
+    if (node.axis < 0) return node.value;
+    double& gain = gains_[static_cast<std::size_t>(node.axis)];
+    double mean = 0.0;
+    double reached = 0.0;
+    box_.EnterChildren(node, [&](std::size_t child, double share) {
+      const double value = Add(tree, child, mass * share);
+      if (reached > 0.0) {  // the second of both
+        const double apart = value - mean / reached;
+        gain += mass * share * reached * apart * apart;
+      }
+      mean += share * value;
+      reached += share;
+    });
+    return mean;
+  }
+
+  const std::vector<double>& gains() const { return gains_; }
+
+ private:
+  FineBox box_;
+  std::vector<double> gains_;
+};
+
+}  // namespace
+
+std::vector<double> FindSplitGains(const std::vector<FineAxis>& axes,
+                                   std::span<const Tree> trees) {
+  GainWalk walk(axes);
+  for (const Tree& tree : trees) walk.Add(tree, 0, 1.0);
+  return walk.gains();
+}
+
+std::vector<AxisPair> ChoosePairs(const std::vector<double>& gains,
+                                  const std::vector<AxisPair>& always) {
+  const std::vector<int> ranks = RankByFalling(gains);
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < gains.size(); ++i) {
+    if (ranks[i] <= static_cast<int>(kMaxForestPairAxes)) chosen.push_back(i);
+  }
+  std::vector<AxisPair> pairs = always;
+  pairs.reserve(always.size() + chosen.size() * chosen.size() / 2);
+  for (std::size_t a = 0; a < chosen.size(); ++a) {
+    for (std::size_t b = a + 1; b < chosen.size(); ++b) {
+      pairs.emplace_back(chosen[a], chosen[b]);
+    }
+  }
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  return pairs;
+}
+
+double PredictAt(const std::vector<FineAxis>& axes, const Tree& tree,
+                 const FinePoint& point, std::vector<std::size_t>* way) {
+  std::size_t at = 0;
+  while (tree.nodes[at].axis >= 0) {
+    const TreeNode& node = tree.nodes[at];
+    const auto axis = static_cast<std::size_t>(node.axis);
+    if (way != nullptr &&
+        std::find(way->begin(), way->end(), axis) == way->end()) {
+      way->push_back(axis);
+    }
+    at = static_cast<std::size_t>(
+        axes[axis].GoesLeft(node, point[axis]) ? node.left : node.right);
+  }
+  return tree.nodes[at].value;
+}
+
+double PredictAt(const std::vector<FineAxis>& axes, std::span<const Tree> trees,
+                 const FinePoint& point) {
+  double sum = 0.0;
+  for (const Tree& tree : trees) sum += PredictAt(axes, tree, point);
+  return sum / static_cast<double>(trees.size());
+}
+
 namespace {
 
 using Run = std::pair<std::size_t, std::size_t>;  // [begin, end)

@@ -10,13 +10,105 @@
 #ifndef FROSTLINE_IMPORTANCE_PED_PED_ANOVA_H_
 #define FROSTLINE_IMPORTANCE_PED_PED_ANOVA_H_
 
+#include <cstdint>
+#include <utility>
 #include <vector>
 
-#include "importance/ped/ped_axis.h"
+#include "importance/measure/evaluate_options.h"
 #include "study/point.h"
 #include "study/space.h"
 
 namespace frostline::importance {
+
+// Kernel densities of counted values have a kernel for every
+// place seen, weighted by count, and one for all else.
+
+// Applies Scott's rule on a grid of step 1, with the smaller of deviation and
+// quartile range. REQUIRES: a count is above 0.
+double ScottWidth(const std::vector<double>& counts);
+
+// Adds truncated normals; they sum to one. REQUIRES: a count is above 0.
+std::vector<double> DensityOnGrid(const std::vector<double>& counts);
+
+std::vector<double> DensityOfChoices(const std::vector<double>& counts);
+
+// REQUIRES: both have the same places; `whole` is nowhere zero.
+double PearsonDivergence(const std::vector<double>& part,
+                         const std::vector<double>& whole);
+
+class PedGrid {
+ public:
+  // `compares_places` compares as Optuna 4 does, not divides; they differ in
+  // the last bit of a middle.
+  PedGrid(const Domain& domain, bool compares_places);
+
+  std::size_t size() const { return size_; }
+  // Is true of numbers, not of choices and levels.
+  bool has_neighbours() const { return has_neighbours_; }
+  // Gives a middle to the lower place. It knows neither absent nor frozen.
+  std::uint16_t PlaceOf(double value) const;
+
+ private:
+  std::size_t size_ = 1;
+  bool has_neighbours_ = false;
+  bool log_ = false;
+  bool compares_places_ = false;
+  double low_ = 0.0;
+  double half_step_ = 1.0;
+  std::vector<double> places_;
+};
+
+// Each trial comes with how often it counts, never zero times.
+using CountedTrials = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+class PedAxis {
+ public:
+  // Choices and levels are unordered; numbers lie on at most 50 places, in the
+  // logarithm where the domain is; frozen is beside the grid.
+  PedAxis(const Domain& domain, const std::vector<double>& values,
+          const PedAnovaOptions& options);
+
+  // Says whether some trial lacks the parameter.
+  bool is_partial() const { return is_partial_; }
+
+  // They vary at different places, or where one lacks it.
+  bool Varies(const CountedTrials& trials) const;
+
+  // Answers by set of good trials, not normalised. REQUIRES: no trial counts
+  // more often than in `region`.
+  std::vector<double> Importances(const CountedTrials& region,
+                                  const std::vector<CountedTrials>& good) const;
+
+  // Says by place how much more often good trials are there than the region's.
+  // It is empty for choices, for one place, and where either has no trial at a
+  // place.
+  std::vector<double> Preference(const CountedTrials& region,
+                                 const CountedTrials& good) const;
+
+ private:
+  struct Counts {
+    std::vector<double> places;
+    double live = 0.0;  // at some place
+    double frozen = 0.0;
+    double all = 0.0;  // with those that lack it
+
+    double having() const { return live + frozen; }
+  };
+
+  Counts Count(const CountedTrials& trials) const;
+  std::vector<double> DensityOf(const Counts& counts) const;
+  bool IsMute(const Counts& region) const;
+  double Divergence(const Counts& region, const std::vector<double>& whole,
+                    const Counts& good) const;
+
+  PedAnovaOptions options_;
+  std::size_t places_ = 1;
+  bool has_neighbours_ = false;
+  bool is_ordered_ = false;  // for a person: also levels
+  bool is_partial_ = false;
+  bool has_frozen_ = false;
+  std::vector<std::uint16_t> place_of_trial_;
+};
 
 // Goes up to the ceil(quantile * n)-th best, ties included. REQUIRES: there is
 // a trial; losses are finite; 0 < quantile <= 1.

@@ -13,7 +13,7 @@
 #include "base/status_macros.h"
 #include "importance/measure/parallel.h"
 #include "importance/ped/ped_anova.h"
-#include "importance/report/plain_report.h"
+#include "importance/report.h"
 
 namespace frostline::importance {
 namespace {

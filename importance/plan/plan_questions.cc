@@ -4,18 +4,142 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/rng.h"
 #include "base/status_macros.h"
-#include "importance/plan/chosen_point.h"
-#include "importance/plan/plan_basis.h"
-#include "importance/plan/plan_request.h"
-#include "importance/plan/question_points.h"
+#include "importance/measure/dataset.h"
+#include "importance/plan/plan_search.h"
+#include "importance/plan/study_belief.h"
+#include "importance/plan/study_plan.h"
 #include "surrogate/questions.h"
 
 namespace frostline::importance {
+namespace {
+
+constexpr int kRandomPoints = 64;
+constexpr std::size_t kMostNeighbours = 96;
+constexpr std::size_t kMostOpen = 256;
+constexpr std::uint64_t kSeed = 53;
+
+std::size_t PlaceOf(std::vector<PlanChoice>& points, PlanChoice point) {
+  const auto at = std::find(points.begin(), points.end(), point);
+  if (at != points.end()) {
+    return static_cast<std::size_t>(at - points.begin());
+  }
+  points.push_back(std::move(point));
+  return points.size() - 1;
+}
+
+PlanChoice RandomPoint(const PlanChoices& choices, PlanChoice point, Rng& rng) {
+  for (std::size_t i = 0; i < point.size(); ++i) {
+    if (IsAbsent(choices.values(i)[point[i]].value)) continue;
+    const std::size_t first = IsAbsent(choices.values(i)[0].value) ? 1 : 0;
+    const std::size_t count = choices.values(i).size() - first;
+    point = choices.With(std::move(point), i, first + rng.Below(count));
+  }
+  return point;
+}
+
+std::vector<PlanChoice> Neighbours(const PlanChoices& choices,
+                                   const PlanChoice& point) {
+  std::vector<PlanChoice> near;
+  for (std::size_t i = 0; i < point.size(); ++i) {
+    for (std::size_t v = 0; v < choices.values(i).size(); ++v) {
+      if (v != point[i]) near.push_back(choices.With(point, i, v));
+    }
+  }
+  return near;
+}
+
+// Levels and choices as they are, of a range the nearest value.
+std::vector<PlanChoice> NearestTo(const PlanChoices& choices,
+                                  const std::vector<const Point*>& points) {
+  const std::vector<MeasuredAxis> axes = MeasureSpace(choices.space());
+  std::vector<PlanChoice> nearest;
+  for (const Point* const point : points) {
+    if (nearest.size() == kMostOpen) break;
+    PlanChoice& choice = nearest.emplace_back(point->size(), 0);
+    for (std::size_t i = 0; i < choice.size(); ++i) {
+      const double code = axes[i].CodeOf((*point)[i]);
+      const auto distance = [&](const AxisValue& one) {
+        return std::abs(axes[i].CodeOf(one.value) - code);
+      };
+      const std::vector<AxisValue>& values = choices.values(i);
+      const auto at =
+          std::min_element(values.begin(), values.end(),
+                           [&](const AxisValue& a, const AxisValue& b) {
+                             return distance(a) < distance(b);
+                           });
+      choice[i] = static_cast<std::size_t>(at - values.begin());
+    }
+  }
+  return nearest;
+}
+
+void AddModules(const PlanSearch& search, const PlanChoice& plan,
+                QuestionPoints& asked) {
+  const auto& modules = search.choices().space().modules();
+  std::set<std::pair<std::size_t, std::size_t>> known;
+  std::size_t m = 0;
+  for (auto& pair : CompareFreezing(search, plan)) {
+    const std::string& name = modules[m++].module;
+    if (!pair.has_value()) continue;
+    const std::size_t better = PlaceOf(asked.points, std::move(pair->trained));
+    const std::size_t worse = PlaceOf(asked.points, std::move(pair->frozen));
+    // Modules that are switched together are one question.
+    if (!known.insert({better, worse}).second) continue;
+    asked.questions.push_back(
+        {better, worse,
+         absl::StrCat("tells whether ", name, " is worth training")});
+  }
+}
+
+}  // namespace
+
+QuestionPoints FindQuestions(const PlanSearch& search, const PlanChoice& plan,
+                             const std::vector<const Point*>& open) {
+  const PlanChoices& choices = search.choices();
+  const StudyBelief& belief = choices.belief();
+  QuestionPoints asked;
+  asked.points.push_back(plan);
+  AddModules(search, plan, asked);
+  PlanChoice rival = belief.ChoiceOf(belief.BestTrial());
+  std::string name = absl::StrCat(
+      "trial ", belief.selection().trials[belief.BestTrial()]->number);
+  if (rival == plan) {
+    rival = search.Best()[0];
+    name = "the point of which most is expected";
+  }
+  if (rival != plan) {
+    asked.questions.push_back(
+        {0, PlaceOf(asked.points, rival),
+         absl::StrCat("tells whether the plan is better than ", name)});
+  }
+  Rng rng(kSeed);
+  std::vector<PlanChoice> near = Neighbours(choices, plan);
+  for (PlanChoice& one : Neighbours(choices, rival)) {
+    near.push_back(std::move(one));
+  }
+  for (std::size_t k = near.size(); k > 1; --k) {
+    std::swap(near[k - 1], near[static_cast<std::size_t>(rng.Below(k))]);
+  }
+  near.resize(std::min(kMostNeighbours, near.size()));
+  for (int k = 0; k < kRandomPoints; ++k) {
+    near.push_back(RandomPoint(choices, plan, rng));
+  }
+  for (PlanChoice& one : near) {
+    if (choices.IsInSpace(one)) PlaceOf(asked.points, std::move(one));
+  }
+  for (PlanChoice& one : NearestTo(choices, open)) {
+    asked.told.push_back(PlaceOf(asked.points, std::move(one)));
+  }
+  return asked;
+}
+
 namespace {
 
 constexpr int kMostAsked = 100;
@@ -167,6 +291,87 @@ absl::StatusOr<std::vector<AskedTrial>> AskTrials(
   ASSIGN_OR_RETURN(const auto basis,
                    MakePlanBasis(space, objectives, history, options));
   return AskTrials(*basis, OpenPoints(space, history), options, count);
+}
+
+namespace {
+
+// The pooler, the head, or one of several tasks'.
+bool StandsOnTheEncoder(const std::string& module) {
+  return module == "pooler" || module == "head" || module.starts_with("head.");
+}
+
+// All modules that can be switched trained, or all but the head frozen.
+std::optional<PlanChoice> AllOf(const PlanSearch& search,
+                                const PlanChoice& plan, bool trained) {
+  const auto& modules = search.choices().space().modules();
+  const auto pairs = CompareFreezing(search, plan);
+  Demands demands(modules.size(), Demand::kAny);
+  for (std::size_t m = 0; m < modules.size(); ++m) {
+    if (!pairs[m].has_value()) continue;
+    if (trained) {
+      demands[m] = Demand::kTrained;
+    } else if (!StandsOnTheEncoder(modules[m].module)) {
+      demands[m] = Demand::kFrozen;
+    }
+  }
+  return search.BestFrom(plan, demands);
+}
+
+struct NamedPoint {
+  std::string name;
+  PlanChoice choice;
+};
+
+std::vector<NamedPoint> FindRivals(const PlanSearch& search,
+                                   const PlanChoice& plan) {
+  const StudyBelief& belief = search.choices().belief();
+  std::vector<NamedPoint> rivals = {{"plan", plan}};
+  const auto add = [&rivals](std::string name,
+                             std::optional<PlanChoice> choice) {
+    if (!choice.has_value()) return;
+    for (const NamedPoint& other : rivals) {
+      if (other.choice == *choice) return;
+    }
+    rivals.push_back({std::move(name), *std::move(choice)});
+  };
+  add("best trial", belief.ChoiceOf(belief.BestTrial()));
+  add("all trained", AllOf(search, plan, true));
+  add("head only", AllOf(search, plan, false));
+  return rivals;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Rival>> PlanRivals(const PlanBasis& basis,
+                                              const PlanOptions& options) {
+  const StudyBelief& belief = basis.belief();
+  const Optimism& optimism = basis.optimism();
+  RETURN_IF_ERROR(CheckPlanRequest(belief.space(), options));
+  const PlanChoice plan = PlanPoint(basis.search(), options.tolerance);
+  const PlanChoice best = belief.ChoiceOf(belief.BestTrial());
+  std::vector<Rival> rivals;
+  for (const NamedPoint& one : FindRivals(basis.search(), plan)) {
+    RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
+    // As MakePlan draws them, so that plan and rivals are told alike.
+    const bool is_best = one.choice == best;
+    const WorthDraws draws =
+        DrawBesideBest(belief, is_best ? plan : one.choice);
+    const std::vector<double> worths =
+        WithoutOptimism(draws, is_best && plan != best ? 1 : 0, optimism);
+    rivals.push_back(
+        {one.name, basis.choices().PointOf(one.choice),
+         PredictMean(belief, worths, optimism),
+         PredictRun(belief, worths, optimism, options.evaluation_rows)});
+  }
+  return rivals;
+}
+
+absl::StatusOr<std::vector<Rival>> PlanRivals(
+    const Space& space, const std::vector<Objective>& objectives,
+    const History& history, const PlanOptions& options) {
+  ASSIGN_OR_RETURN(const auto basis,
+                   MakePlanBasis(space, objectives, history, options));
+  return PlanRivals(*basis, options);
 }
 
 }  // namespace frostline::importance

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "importance/plan/plan_basis.h"
 #include "importance/plan/study_belief.h"
 #include "importance/plan/study_plan.h"
 #include "study/space.h"

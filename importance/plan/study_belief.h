@@ -4,18 +4,19 @@
 //
 // A study's target is believed by its trials as rows of a surrogate, on the
 // scale of its saturation (surrogate/saturation.h), each as with seeds that are
-// neither lucky nor not (shared_luck.h). Worths are higher where better; their
+// neither lucky nor not (selection.h). Worths are higher where better; their
 // quantiles are those of scores, which stay in the metric's range.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_STUDY_BELIEF_H_
 #define FROSTLINE_IMPORTANCE_PLAN_STUDY_BELIEF_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "importance/cells/surrogate_rows.h"
+#include "importance/cells.h"
 #include "importance/measure/evaluate_options.h"
 #include "importance/measure/selection.h"
 #include "importance/report.h"
@@ -95,6 +96,94 @@ absl::StatusOr<StudyBelief> Believe(const Space& space,
                                     const std::vector<Objective>& objectives,
                                     const History& history,
                                     const EvaluateOptions& options);
+
+double MeanOf(const WorthDraws& draws, std::size_t point);
+double DeviationOf(const WorthDraws& draws, std::size_t point);
+
+// Returns the chance that `point` is worth at least `other`.
+double ChanceOf(const WorthDraws& draws, std::size_t point, std::size_t other);
+
+// Goes by draw, in the objective's unit: a loss is above 0; equal worths have
+// none.
+std::vector<double> LossesOf(const StudyBelief& belief, const WorthDraws& draws,
+                             std::size_t from, std::size_t to);
+double ShareWithin(const std::vector<double>& losses, double tolerance);
+// Returns the chance that at most `tolerance` of the score is lost.
+double ChanceOfLoss(const StudyBelief& belief, const WorthDraws& draws,
+                    std::size_t from, std::size_t to, double tolerance);
+
+// Lies around the median. REQUIRES: there is a draw.
+Interval QuantilesOf(std::vector<double> draws);
+
+// How far predictions reach. Surfaces flatten near their best, on the scale
+// that saturates too: each of seven modules adds, all of them add less than
+// their sum, and a plan is where all come together. What trials showed that
+// were left out of the fit tells it, by a line through the best predicted ones:
+//
+//   seen = usual + part (predicted - usual),   part ~ N(.7, .3²) before a trial
+//
+// Beyond the furthest prediction, where no trial is, that part counts again:
+//
+//   const Reach reach = {.usual = 2.6, .furthest = 2.9, .part = 0.5};
+//   Reached(reach, 3.3, reach.part);  // 2.6 + 0.5 * 0.3 + 0.25 * 0.4 = 2.85
+
+struct Reach {
+  double usual = std::numeric_limits<double>::infinity();  // the mean of them
+  double furthest = std::numeric_limits<double>::infinity();
+  double part = 1.0;
+  double part_error = 0.0;
+};
+
+// Worths of the best predicted trials, as they were predicted without
+// themselves, and as they were. REQUIRES: both are as long, and not empty.
+Reach FindReach(const std::vector<double>& predicted,
+                const std::vector<double>& seen);
+
+// What a prediction comes to if `part` of what is beyond the usual is real.
+double Reached(const Reach& reach, double predicted, double part);
+
+// A model over-praises points picked because it likes them (the winner's
+// curse): what is usual of these is taken off, and what the best predicted
+// trials lacked; and what is predicted beyond them is believed in part
+//.
+
+struct Optimism {
+  // Predictions are so much too high, in deviations of the function.
+  double lift = 0.0;
+  double widen = 1.0;  // factor of all deviations
+  Reach reach = {};    // what flattens near the best
+};
+
+// `left_out` is the surrogate's.
+Optimism FindOptimism(const StudyBelief& belief,
+                      const std::vector<surrogate::Belief>& left_out);
+
+// Takes the optimism off worths.
+std::vector<double> WithoutOptimism(const WorthDraws& draws, std::size_t point,
+                                    const Optimism& optimism);
+
+// The same for points that are set against each other: what flattens brings
+// them nearer, draw by draw, while a score by itself is as uncertain as before.
+std::vector<double> InContest(const WorthDraws& draws, std::size_t point,
+                              const Optimism& optimism);
+
+// Likewise of a pair whose difference is told: both are lower by what is taken
+// off `point`, and nearer where what is beyond the usual is believed in part.
+void FlattenBeside(std::size_t point, const Optimism& optimism,
+                   WorthDraws& draws);
+
+// All who predict these worths share them.
+WorthDraws DrawBesideBest(const StudyBelief& belief, const PlanChoice& choice);
+
+// Averages kSeedsOfMean runs.
+Interval PredictMean(const StudyBelief& belief,
+                     const std::vector<double>& worths,
+                     const Optimism& optimism);
+// Noise has heavy tails and, where the score is a share, that of so many rows
+// (0 is unknown).
+Interval PredictRun(const StudyBelief& belief,
+                    const std::vector<double>& worths, const Optimism& optimism,
+                    std::int64_t evaluation_rows);
 
 }  // namespace frostline::importance
 

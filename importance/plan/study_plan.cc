@@ -6,16 +6,14 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/status_macros.h"
-#include "importance/plan/chosen_point.h"
-#include "importance/plan/module_costs.h"
-#include "importance/plan/near_trials.h"
-#include "importance/plan/plan_basis.h"
-#include "importance/plan/plan_request.h"
+#include "importance/measure/depth.h"
 #include "importance/plan/plan_savings.h"
+#include "importance/plan/plan_search.h"
 #include "importance/plan/plan_sentences.h"
-#include "importance/plan/prediction.h"
-#include "importance/plan/worth_draws.h"
+#include "importance/plan/study_belief.h"
 
 namespace frostline::importance {
 namespace {
@@ -148,6 +146,62 @@ absl::StatusOr<StudyPlan> MakePlan(const Space& space,
   ASSIGN_OR_RETURN(const auto basis,
                    MakePlanBasis(space, objectives, history, options));
   return MakePlan(*basis, options);
+}
+
+PlanBasis::PlanBasis(StudyBelief belief, const std::stop_token& stop)
+    : belief_(std::move(belief)),
+      search_(belief_),
+      left_out_(belief_.surrogate().LeftOut(stop)),
+      optimism_(FindOptimism(belief_, left_out_)) {}
+
+absl::StatusOr<std::unique_ptr<const PlanBasis>> MakePlanBasis(
+    const Space& space, const std::vector<Objective>& objectives,
+    const History& history, const PlanOptions& options) {
+  RETURN_IF_ERROR(CheckPlanRequest(space, options));
+  ASSIGN_OR_RETURN(StudyBelief belief,
+                   Believe(space, objectives, history, options.evaluate));
+  auto basis = std::make_unique<const PlanBasis>(std::move(belief),
+                                                 options.evaluate.stop);
+  RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
+  return basis;
+}
+
+absl::Status CheckPlanRequest(const Space& space, const PlanOptions& options) {
+  if (!std::isfinite(options.tolerance) || options.tolerance < 0.0) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat("tolerance is ", options.tolerance),
+                     "give a part of the score, 0 or more",
+                     "options.tolerance");
+  }
+  if (options.evaluation_rows < 0) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat("evaluation_rows is ", options.evaluation_rows),
+        "give a number of rows, or 0 where it is not known",
+        "options.evaluation_rows");
+  }
+  const auto& modules = space.modules();
+  if (std::any_of(modules.begin(), modules.end(), [](const ModuleBinding& m) {
+        return m.parameter.has_value();
+      })) {
+    return absl::OkStatus();
+  }
+  return MakeError(ErrorId::kRequestInvalid,
+                   "no module of this space takes its rate from a parameter",
+                   "plan for a study that searches the rates of modules",
+                   "space.modules");
+}
+
+std::vector<std::size_t> ModulesInDepthOrder(const Space& space) {
+  std::vector<Parameter> one_each;
+  for (const ModuleBinding& binding : space.modules()) {
+    one_each.push_back({binding.module, Levels{{0.0}}, std::nullopt});
+  }
+  std::vector<std::size_t> order;
+  for (const int m : DepthOrder(Space(one_each, {}, std::nullopt))) {
+    order.push_back(static_cast<std::size_t>(m));
+  }
+  return order;
 }
 
 }  // namespace frostline::importance

@@ -4,13 +4,18 @@
 #ifndef FROSTLINE_IMPORTANCE_PLAN_STUDY_PLAN_H_
 #define FROSTLINE_IMPORTANCE_PLAN_STUDY_PLAN_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "importance/measure/evaluate_options.h"
-#include "importance/measure/interval.h"
+#include "importance/plan/plan_search.h"
+#include "importance/plan/study_belief.h"
 #include "importance/report.h"
 #include "study/history.h"
 #include "study/objective.h"
@@ -80,13 +85,51 @@ struct StudyPlan {
   std::vector<ReportWarning> warnings;
 };
 
-// Its errors are Evaluate's and CheckPlanRequest's (plan_request.h).
+// Its errors are Evaluate's and CheckPlanRequest's.
 absl::StatusOr<StudyPlan> MakePlan(const Space& space,
                                    const std::vector<Objective>& objectives,
                                    const History& history,
                                    const PlanOptions& options);
 absl::StatusOr<StudyPlan> MakePlan(const PlanBasis& basis,
                                    const PlanOptions& options);
+
+// Fitting is most of the work, so all plans stand on one belief. Any thread may
+// ask it. It keeps references to space and objectives, and points into the
+// history.
+
+class PlanBasis {
+ public:
+  // After a stop nobody may believe it.
+  PlanBasis(StudyBelief belief, const std::stop_token& stop);
+  PlanBasis(const PlanBasis&) = delete;
+  PlanBasis& operator=(const PlanBasis&) = delete;
+
+  const StudyBelief& belief() const { return belief_; }
+  const PlanSearch& search() const { return search_; }
+  const PlanChoices& choices() const { return search_.choices(); }
+  // Comes from the belief's surrogate.
+  const std::vector<surrogate::Belief>& left_out() const { return left_out_; }
+  const Optimism& optimism() const { return optimism_; }
+
+ private:
+  const StudyBelief belief_;
+  const PlanSearch search_;
+  const std::vector<surrogate::Belief> left_out_;
+  const Optimism optimism_;
+};
+
+// Fits by options.evaluate, and checks all; errors are MakePlan's. Here and
+// there a stop (options.evaluate.stop) makes it CANCELLED.
+absl::StatusOr<std::unique_ptr<const PlanBasis>> MakePlanBasis(
+    const Space& space, const std::vector<Objective>& objectives,
+    const History& history, const PlanOptions& options);
+
+// Answers REQUEST_INVALID for a tolerance below 0 or not finite, evaluation
+// rows below 0, and a space where no module takes its rate from a parameter.
+absl::Status CheckPlanRequest(const Space& space, const PlanOptions& options);
+
+// Returns places in Space::modules(): embeddings first, head last, then others.
+std::vector<std::size_t> ModulesInDepthOrder(const Space& space);
 
 }  // namespace frostline::importance
 

@@ -4,16 +4,85 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <numbers>
+#include <numeric>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "importance/measure/numbers.h"
-#include "importance/ranking/rank_agreement.h"
 
 namespace frostline::importance {
+namespace {
+
+constexpr double kRounding = 1e-12;  // of shares
+
+std::vector<std::size_t> Falling(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(
+      order.begin(), order.end(),
+      [&](std::size_t a, std::size_t b) { return values[a] > values[b]; });
+  return order;
+}
+
+// Against the least of those before it: no other is exceeded by more.
+template <typename Value>
+bool IsChanged(const std::vector<std::size_t>& order, const Value& value) {
+  if (order.empty()) return false;
+  double least = value(order.front());
+  for (const std::size_t i : order) {
+    const double share = value(i);
+    const double alike = std::max(kAlikeRatio * share, kAlikeShare);
+    if (share - least > alike + kRounding) return true;
+    least = std::min(least, share);
+  }
+  return false;
+}
+
+}  // namespace
+
+double KendallTau(const std::vector<double>& a, const std::vector<double>& b) {
+  std::int64_t balance = 0, untied_a = 0, untied_b = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const int in_a = (a[i] > a[j]) - (a[i] < a[j]);
+      const int in_b = (b[i] > b[j]) - (b[i] < b[j]);
+      balance += in_a * in_b;
+      untied_a += in_a != 0;
+      untied_b += in_b != 0;
+    }
+  }
+  if (untied_a == 0 || untied_b == 0) return untied_a == untied_b ? 1.0 : 0.0;
+  return static_cast<double>(balance) /
+         std::sqrt(static_cast<double>(untied_a) *
+                   static_cast<double>(untied_b));
+}
+
+bool IsOrderChanged(const std::vector<double>& values,
+                    const std::vector<double>& other) {
+  return IsChanged(Falling(values), [&](std::size_t i) { return other[i]; });
+}
+
+double ChanceOfChange(const std::vector<double>& values,
+                      const std::vector<std::vector<double>>& draws,
+                      double narrower) {
+  if (draws.empty()) return 0.0;
+  const std::vector<std::size_t> order = Falling(values);
+  std::size_t changed = 0;
+  for (const std::vector<double>& draw : draws) {
+    changed += IsChanged(order, [&](std::size_t i) {
+      return values[i] + narrower * (draw[i] - values[i]);
+    });
+  }
+  return static_cast<double>(changed) / static_cast<double>(draws.size());
+}
+
 namespace {
 
 constexpr double kCompareChanceOfAny = 0.05;  // of a shift that is none
@@ -161,6 +230,39 @@ absl::StatusOr<Comparison> CompareReports(const ComparedReport& first,
   comparison.sentence = DescribeComparison(
       comparison, !in_first.draws.empty() && !in_second.draws.empty());
   return comparison;
+}
+
+std::string DescribeComparison(const Comparison& comparison,
+                               bool has_intervals) {
+  std::vector<std::string> in_first, in_second;
+  for (const ParameterShift& shift : comparison.shifts) {
+    if (!shift.distinguishable) continue;
+    (shift.first.value > shift.second.value ? in_first : in_second)
+        .push_back(shift.parameter);
+  }
+  const Interval& tau = comparison.rank_agreement;
+  const std::size_t all = comparison.shifts.size();
+  if (!has_intervals) {
+    return absl::StrFormat(
+        "%d shared parameters, ranked with tau %.2f; without intervals nothing "
+        "can be told apart",
+        all, tau.value);
+  }
+  std::string sentence = absl::StrFormat(
+      "%d of %d shared parameters cannot be told apart between the studies: "
+      "tau %.2f (95 %%: %.2f to %.2f)",
+      all - in_first.size() - in_second.size(), all, tau.value, tau.lo95,
+      tau.hi95);
+  const auto name_those = [&](const std::vector<std::string>& names,
+                              const std::string& where) {
+    if (names.empty()) return;
+    absl::StrAppend(&sentence, "; ", absl::StrJoin(names, ", "),
+                    names.size() == 1 ? " matters" : " matter", " more in the ",
+                    where);
+  };
+  name_those(in_first, "first");
+  name_those(in_second, "second");
+  return sentence;
 }
 
 }  // namespace frostline::importance

@@ -3,21 +3,58 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/error.h"
+#include "base/rng.h"
 #include "base/status_macros.h"
 #include "importance/measure/numbers.h"
+#include "importance/measure/parallel.h"
 #include "importance/measure/selection.h"
-#include "importance/ranking/beginnings.h"
-#include "importance/ranking/part_counts.h"
-#include "importance/ranking/rank_agreement.h"
-#include "importance/ranking/stability_verdict.h"
+#include "importance/ranking/compare.h"
 #include "study/space.h"
 
 namespace frostline::importance {
+namespace {
+
+// Rows times parameters of all parts together, a half of it for beginnings, and
+// times the trees of one that has all trials. Level effects go through some
+// million in a second.
+constexpr double kMostOfParts = 3e7;
+constexpr double kMostOfTrees = 8e7;
+
+// Of what is wanted as much as there may be.
+int Bound(double most, int wanted, int least) {
+  if (most >= wanted) return wanted;
+  return std::max(static_cast<int>(most), std::min(wanted, least));
+}
+
+}  // namespace
+
+PartCounts BoundParts(std::size_t trials, std::size_t parameters,
+                      const PartCounts& wanted) {
+  const double all =
+      static_cast<double>(trials) * static_cast<double>(parameters);
+  const double half = kMostOfParts / 2.0 / all;
+  PartCounts counts;
+  // Two halves are as much as all; beginnings are half as much on the mean, and
+  // the first and the last of them are not among the work.
+  counts.halvings = Bound(half, wanted.halvings, kLeastParts.halvings);
+  counts.points = Bound(2.0 * half + 2.0, wanted.points, kLeastParts.points);
+  counts.trees = Bound(kMostOfTrees / all, wanted.trees, kLeastParts.trees);
+  return counts;
+}
+
 namespace {
 
 constexpr std::size_t kLeastHalvings = 4;
@@ -135,6 +172,306 @@ absl::StatusOr<Stability> EvaluateStability(
   stability.verdict = JudgeRanking(evidence);
   stability.verdict.half_tau = HalfTau(halvings);
   return stability;
+}
+
+namespace {
+
+using Trials = std::vector<const Observation*>;
+// Nothing: these trials say nothing, which is no fault of the request.
+using Part = absl::StatusOr<std::optional<Report>>;
+
+Part EvaluatePart(const StudyParts& parts,
+                  std::span<const Observation* const> trials, bool chance) {
+  History history;
+  for (const Observation* const trial : trials) history.Put(*trial);
+  EvaluateOptions options = parts.options;
+  options.bootstraps = 0;
+  options.pairs = false;
+  options.chance = chance;
+  options.trees = parts.counts.trees;
+  options.threads = 1;  // parts are what is done at the same time
+  absl::StatusOr<Report> report =
+      Evaluate(parts.space, parts.objectives, history, options);
+  if (report.ok()) return std::optional<Report>(*std::move(report));
+  if (HasErrorId(report.status(), ErrorId::kTrialsTooFew) ||
+      HasErrorId(report.status(), ErrorId::kTargetConstant)) {
+    return std::optional<Report>();
+  }
+  return report.status();
+}
+
+// Evenly from kMinTrials up to, and without, all trials; each once.
+std::vector<std::size_t> BeginningSizes(std::size_t trials, int points) {
+  std::vector<std::size_t> sizes;
+  if (trials <= kMinTrials) return sizes;
+  for (int k = 0; k + 1 < points; ++k) {
+    const double share = static_cast<double>(k) / (points - 1);
+    const auto size = static_cast<std::size_t>(std::lround(
+        kMinTrials + share * static_cast<double>(trials - kMinTrials)));
+    if (size == trials) break;
+    if (sizes.empty() || size > sizes.back()) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+}  // namespace
+
+std::vector<double> MainShares(
+    const std::vector<ParameterImportance>& parameters) {
+  std::vector<double> shares;
+  shares.reserve(parameters.size());
+  for (const ParameterImportance& one : parameters) {
+    shares.push_back(one.main.value);
+  }
+  return shares;
+}
+
+absl::StatusOr<std::vector<StabilityPoint>> EvaluateBeginnings(
+    const StudyParts& parts) {
+  const std::vector<std::size_t> sizes =
+      BeginningSizes(parts.trials.size(), parts.counts.points);
+  std::vector<Part> found(sizes.size(), std::optional<Report>());
+  const std::span<const Observation* const> trials(parts.trials);
+  ParallelFor(parts.options.threads, sizes.size(), [&](std::size_t i) {
+    found[i] = EvaluatePart(parts, trials.first(sizes[i]), /*chance=*/true);
+  });
+  RETURN_IF_ERROR(CheckStop(parts.options.stop));
+  std::vector<StabilityPoint> beginnings;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    RETURN_IF_ERROR(found[i].status());
+    if (!found[i]->has_value()) continue;
+    beginnings.push_back({static_cast<std::int64_t>(sizes[i]),
+                          std::move((*found[i])->parameters)});
+  }
+  return beginnings;
+}
+
+absl::StatusOr<std::vector<Halving>> EvaluateHalvings(const StudyParts& parts) {
+  const std::size_t half = parts.trials.size() / 2;
+  std::vector<Halving> halvings;
+  if (half < kMinTrials) return halvings;
+  std::vector<Part> found(2 * static_cast<std::size_t>(parts.counts.halvings),
+                          std::optional<Report>());
+  ParallelFor(parts.options.threads, found.size(), [&](std::size_t i) {
+    Trials trials = parts.trials;
+    Rng rng(parts.options.seed, i / 2);
+    Shuffle(trials, rng);
+    const std::span<const Observation* const> shuffled(trials);
+    found[i] = EvaluatePart(
+        parts, i % 2 == 0 ? shuffled.first(half) : shuffled.subspan(half),
+        /*chance=*/false);
+  });
+  RETURN_IF_ERROR(CheckStop(parts.options.stop));
+  for (std::size_t i = 0; i < found.size(); i += 2) {
+    RETURN_IF_ERROR(found[i].status());
+    RETURN_IF_ERROR(found[i + 1].status());
+    if (!found[i]->has_value() || !found[i + 1]->has_value()) continue;
+    halvings.push_back({MainShares((*found[i])->parameters),
+                        MainShares((*found[i + 1])->parameters)});
+  }
+  return halvings;
+}
+
+std::vector<std::vector<double>> HalfSampleDraws(
+    const std::vector<double>& values, const std::vector<Halving>& halvings) {
+  std::vector<std::vector<double>> draws;
+  for (const Halving& halving : halvings) {
+    for (const double sign : {0.5, -0.5}) {
+      std::vector<double> draw = values;
+      for (std::size_t i = 0; i < draw.size(); ++i) {
+        draw[i] += sign * (halving.first[i] - halving.second[i]);
+      }
+      draws.push_back(std::move(draw));
+    }
+  }
+  return draws;
+}
+
+namespace {
+
+constexpr double kChanceOfDraws = 0.05;
+// Two of 20: one halving that disagrees is no reason to go on.
+constexpr double kChanceOfHalves = 0.1;
+constexpr double kQuiet = 0.2;       // last part of the study without a change
+constexpr double kFarthest = 100.0;  // times the trials there are
+constexpr int kBisections = 30;
+constexpr double kLeastFree = 0.1;  // of the trials, once effects are paid for
+
+bool IsLikely(const RankingEvidence& evidence, double narrower) {
+  return ChanceOfChange(evidence.values, evidence.draws, narrower) <=
+             kChanceOfDraws &&
+         ChanceOfChange(evidence.values, evidence.half_draws, narrower) <=
+             kChanceOfHalves;
+}
+
+// To two digits, and not to less than 10: more would be made up.
+std::int64_t RoundUp(double trials) {
+  double unit = 10.0;
+  while (trials / unit > 100.0) unit *= 10.0;
+  return static_cast<std::int64_t>(std::ceil(trials / unit) * unit);
+}
+
+// 0: more than anybody should foretell.
+std::int64_t MoreTrials(const RankingEvidence& evidence) {
+  double narrow = 1.0 / std::sqrt(kFarthest), wide = 1.0;
+  if (!IsLikely(evidence, narrow)) return 0;
+  if (IsLikely(evidence, wide)) narrow = wide;
+  for (int i = 0; i < kBisections && narrow < wide; ++i) {
+    const double middle = (narrow + wide) / 2.0;
+    (IsLikely(evidence, middle) ? narrow : wide) = middle;
+  }
+  const auto n = static_cast<double>(evidence.trials);
+  // Of least squares on e effects the variance goes with 1 / (n - e).
+  const double free =
+      std::max(n - 2.0 * static_cast<double>(evidence.effects), kLeastFree * n);
+  const double for_quiet =
+      static_cast<double>(evidence.unchanged_since) / (1.0 - kQuiet) - n;
+  return RoundUp(std::max({free / (narrow * narrow) - free, for_quiet, 1.0}));
+}
+
+}  // namespace
+
+StabilityVerdict JudgeRanking(const RankingEvidence& evidence) {
+  StabilityVerdict verdict;
+  const std::string seen = absl::StrCat(evidence.trials, " trials");
+  verdict.state = StabilityState::kNotSettled;
+  if (!evidence.any_distinguishable) {
+    verdict.sentence = absl::StrCat("not settled: after ", seen,
+                                    " no parameter can be told from chance");
+    return verdict;
+  }
+  const bool is_quiet = static_cast<double>(evidence.unchanged_since) <=
+                        (1.0 - kQuiet) * static_cast<double>(evidence.trials);
+  if (is_quiet && IsLikely(evidence, 1.0)) {
+    verdict.state = StabilityState::kSettled;
+    verdict.settled_after = evidence.unchanged_since > 0
+                                ? evidence.unchanged_since
+                                : evidence.trials;
+    verdict.sentence = absl::StrCat("ranking settled after ",
+                                    verdict.settled_after, " trials");
+    return verdict;
+  }
+  verdict.more_trials = MoreTrials(evidence);
+  verdict.sentence =
+      verdict.more_trials > 0
+          ? absl::StrCat("not settled: about ", verdict.more_trials,
+                         " more trials")
+          : absl::StrCat("not settled: far more than ", seen, " are needed");
+  return verdict;
+}
+
+namespace {
+
+constexpr std::size_t kMostLeaders = 3;
+
+// What the parameters are called together.
+std::string NounFor(const Space& space) {
+  std::set<int> of_modules;
+  for (const ModuleBinding& binding : space.modules()) {
+    if (binding.parameter.has_value()) of_modules.insert(*binding.parameter);
+  }
+  return of_modules.size() == space.parameters().size() ? "modules"
+                                                        : "parameters";
+}
+
+std::set<std::size_t> Leaders(const std::vector<double>& shares,
+                              std::size_t count) {
+  std::vector<std::size_t> order(shares.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&shares](std::size_t a, std::size_t b) {
+                     return shares[a] > shares[b];
+                   });
+  return {order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+// How often the first so many of the report are the first so many of a draw.
+double VerdictChanceOf(const std::set<std::size_t>& leaders,
+                       const Report& report) {
+  double same = 0.0;
+  for (const std::vector<double>& draw : report.main_draws) {
+    same += Leaders(draw, leaders.size()) == leaders;
+  }
+  return same / static_cast<double>(report.main_draws.size());
+}
+
+// The fewest that are surely ahead of all others; empty: none are.
+std::vector<int> SureLeaders(const Report& report) {
+  std::vector<double> shares;
+  for (const ParameterImportance& one : report.parameters) {
+    shares.push_back(one.main.value);
+  }
+  if (report.main_draws.empty()) return {};
+  for (std::size_t k = 1; k <= kMostLeaders && k < shares.size(); ++k) {
+    const std::set<std::size_t> leaders = Leaders(shares, k);
+    const bool told = std::all_of(
+        leaders.begin(), leaders.end(),
+        [&](std::size_t i) { return report.parameters[i].distinguishable; });
+    if (!told) return {};
+    if (VerdictChanceOf(leaders, report) < kSureOfOrder) continue;
+    std::vector<int> named(leaders.begin(), leaders.end());
+    std::sort(named.begin(), named.end(), [&report](int a, int b) {
+      const auto rank = [&report](int i) {
+        return report.parameters[static_cast<std::size_t>(i)].rank;
+      };
+      return rank(a) < rank(b);
+    });
+    return named;
+  }
+  return {};
+}
+
+std::string Names(const Space& space, const Report& report,
+                  const std::vector<int>& leaders) {
+  std::vector<std::string> names;
+  for (const int i : leaders) {
+    const auto at = static_cast<std::size_t>(
+        report.parameters[static_cast<std::size_t>(i)].parameter);
+    names.push_back(space.parameters()[at].name);
+  }
+  if (names.size() == 1) return names[0];
+  const std::string last = names.back();
+  names.pop_back();
+  return absl::StrCat(absl::StrJoin(names, ", "), " and ", last);
+}
+
+}  // namespace
+
+std::string ReportVerdict(const Space& space, const Report& report,
+                          const StabilityVerdict* stability) {
+  const std::string trials = absl::StrCat(report.trials_used, " trials");
+  const std::string noun = NounFor(space);
+  const auto told = std::count_if(
+      report.parameters.begin(), report.parameters.end(),
+      [](const ParameterImportance& one) { return one.distinguishable; });
+  if (report.parameters.size() < 2) {
+    return told > 0 ? "the one parameter matters"
+                    : absl::StrCat(trials, " cannot tell it from chance");
+  }
+  if (report.main_draws.empty()) {
+    return absl::StrCat("how sure the ranking of ", trials,
+                        " is has not been computed");
+  }
+  if (told == 0) {
+    return absl::StrCat(trials, " cannot rank the ", noun,
+                        ": none can be told from chance");
+  }
+  const std::vector<int> leaders = SureLeaders(report);
+  if (leaders.empty()) {
+    return absl::StrCat(
+        trials, " cannot rank the ", noun, ": ",
+        told == 1 ? absl::StrCat("one can be told from chance, and whether it "
+                                 "is first is open")
+                  : absl::StrCat(told, " of ", report.parameters.size(),
+                                 " can be told from chance, and which is first "
+                                 "is open"));
+  }
+  const bool settled =
+      stability != nullptr && stability->state == StabilityState::kSettled;
+  return absl::StrCat(Names(space, report, leaders),
+                      leaders.size() == 1 ? " matters most" : " matter most",
+                      settled ? ", and the ranking has settled"
+                              : ", the order of the others is open");
 }
 
 }  // namespace frostline::importance

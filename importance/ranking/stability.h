@@ -5,18 +5,38 @@
 // Settled means no change over the last fifth of the study, and that hardly
 // ever (5 % of Report.main_draws, 10 % of what halves say against each other) a
 // lower parameter has clearly more than a higher: by a fifth of its share and
-// by .01 (rank_agreement.h), so that equals do not keep it unsettled.
+// by .01 (compare.h), so that equals do not keep it unsettled.
 #ifndef FROSTLINE_IMPORTANCE_RANKING_STABILITY_H_
 #define FROSTLINE_IMPORTANCE_RANKING_STABILITY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "importance/evaluator.h"
+#include "importance/report.h"
+#include "study/space.h"
 
 namespace frostline::importance {
+
+// So many parts are evaluated that no odd one decides, fewer where each takes
+// seconds by trials times parameters: no verdict depends on the machine.
+
+struct PartCounts {
+  int points = 20;    // beginnings, and all trials
+  int halvings = 10;  // of two halves each
+  int trees = 64;     // of an evaluator that grows them
+};
+
+inline constexpr PartCounts kUsualParts;
+// Some still lie before the last fifth, and a half may disagree.
+inline constexpr PartCounts kLeastParts{5, 5, 16};
+
+// Returns `wanted`, or what is not too much work, down to kLeastParts.
+PartCounts BoundParts(std::size_t trials, std::size_t parameters,
+                      const PartCounts& wanted);
 
 enum class StabilityState { kSettled, kNotSettled, kTooFewTrials };
 
@@ -49,10 +69,63 @@ inline constexpr int kMaxStabilityPoints = 100;
 // Evaluates `points` beginnings (0 means 20), evenly spread, as if the study
 // ended there. Errors are Evaluate's, but too few trials are a verdict;
 // REQUEST_INVALID comes for `points` out of range. Costs about 20 evaluations
-// without intervals, less for large studies (part_counts.h).
+// without intervals, less for large studies.
 absl::StatusOr<Stability> EvaluateStability(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const EvaluateOptions& options, int points);
+
+struct StudyParts {  // refers to all of it
+  const Space& space;
+  const std::vector<Objective>& objectives;
+  const std::vector<const Observation*>& trials;  // by number
+  const EvaluateOptions& options;
+  PartCounts counts;
+};
+
+std::vector<double> MainShares(
+    const std::vector<ParameterImportance>& parameters);
+
+// Takes at most counts.points - 1 beginnings that can be evaluated, never the
+// whole. tau_to_final stays 0.
+absl::StatusOr<std::vector<StabilityPoint>> EvaluateBeginnings(
+    const StudyParts& parts);
+
+struct Halving {  // main shares of two random halves
+  std::vector<double> first;
+  std::vector<double> second;
+};
+
+// Takes at most counts.halvings, likewise.
+absl::StatusOr<std::vector<Halving>> EvaluateHalvings(const StudyParts& parts);
+
+// Returns draws as likely as `values`, two for each halving: half the
+// difference of halves varies as the whole, if linear in the trials (McCarthy,
+// "Pseudo-replication: half samples", 1969).
+std::vector<std::vector<double>> HalfSampleDraws(
+    const std::vector<double>& values, const std::vector<Halving>& halvings);
+
+struct RankingEvidence {
+  std::int64_t trials = 0;
+  std::vector<double> values;                   // the ranked shares
+  std::vector<std::vector<double>> draws;       // as likely as they; or none
+  std::vector<std::vector<double>> half_draws;  // the same, from halves
+  std::int64_t unchanged_since = 0;             // trials; 0: unknown
+  // Main effects take so many free values out of every half: uncertainty falls
+  // as with twice as many trials less.
+  std::int64_t effects = 0;
+  bool any_distinguishable = false;
+};
+
+// Judges by stability.h; half_tau stays 0.
+StabilityVerdict JudgeRanking(const RankingEvidence& evidence);
+
+// Says "36 trials cannot rank the modules: none can be told from chance", or,
+// where that has kSureOfOrder over main_draws, that some matter most. The
+// ranking has settled only where `stability`, which may be null, says so.
+std::string ReportVerdict(const Space& space, const Report& report,
+                          const StabilityVerdict* stability);
+
+inline constexpr double kSureOfOrder = 0.9;
 
 }  // namespace frostline::importance
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "importance/measure/depth.h"
-#include "importance/report/warnings.h"
+#include "importance/report.h"
 #include "server/wire/test_objective.h"
 
 namespace frostline::server {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "frostline/v1/importance_service.pb.h"
-#include "importance/curves/marginal_curves.h"
+#include "importance/curves.h"
 #include "importance/plan/frontier.h"
 #include "importance/plan/plan_questions.h"
 #include "importance/plan/study_plan.h"

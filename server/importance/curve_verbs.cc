@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/status_macros.h"
-#include "importance/curves/marginal_curves.h"
+#include "importance/curves.h"
 #include "importance/ranking/stability.h"
 #include "server/importance/serve.h"
 

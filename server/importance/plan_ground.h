@@ -16,7 +16,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "base/mutex.h"
-#include "importance/plan/plan_basis.h"
+#include "importance/plan/study_plan.h"
 #include "server/importance/question.h"
 #include "server/wire/study_handle.h"
 #include "study/history.h"

@@ -9,7 +9,6 @@
 #include "base/ids.h"
 #include "base/status_macros.h"
 #include "importance/plan/frontier.h"
-#include "importance/plan/plan_basis.h"
 #include "importance/plan/plan_questions.h"
 #include "importance/plan/study_plan.h"
 #include "server/importance/outcome_rows.h"

@@ -31,7 +31,7 @@ struct ImportanceQuestion {
 };
 
 // Answers REQUEST_INVALID for unknown parameters, sets that are none
-// (named_subsets.h) and a step before the first; evaluators judge the rest.
+// (evaluate_options.h) and a step before the first; evaluators judge the rest.
 absl::StatusOr<ImportanceQuestion> MakeQuestion(
     const v1::ImportanceOptions& asked, const CheckedStudy& study);
 

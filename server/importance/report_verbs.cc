@@ -12,7 +12,7 @@
 #include "base/ids.h"
 #include "base/status_macros.h"
 #include "importance/ranking/compare.h"
-#include "importance/ranking/report_verdict.h"
+#include "importance/ranking/stability.h"
 #include "proto/wire_time.h"
 #include "server/importance/serve.h"
 #include "server/wire/limits.h"

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "importance/measure/named_subsets.h"
+#include "importance/measure/evaluate_options.h"
 #include "importance/ranking/stability.h"
 #include "server/wire/field_checks.h"
 #include "server/wire/limits.h"

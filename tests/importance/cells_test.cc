@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "importance/cells.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "importance/cells/surrogate_rows.h"
 #include "tests/importance/trials.h"
 
 namespace frostline::importance {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "importance/curves.h"
+
 #include <cmath>
 
-#include "importance/curves/marginal_curves.h"
 #include "tests/importance/trials.h"
 #include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <string>
 
-#include "importance/curves/marginal_curves.h"
-#include "importance/measure/tree_work.h"
+#include "importance/curves.h"
+#include "importance/measure/parallel.h"
 #include "importance/plan/study_plan.h"
 #include "importance/ranking/stability.h"
 #include "tests/importance/allocations.h"

@@ -6,10 +6,9 @@
 
 #include "base/status_macros.h"
 #include "gmock/gmock.h"
-#include "importance/curves/marginal_curves.h"
+#include "importance/curves.h"
 #include "importance/evaluator.h"
 #include "importance/plan/frontier.h"
-#include "importance/plan/plan_basis.h"
 #include "importance/plan/plan_questions.h"
 #include "importance/plan/study_plan.h"
 #include "importance/ranking/stability.h"

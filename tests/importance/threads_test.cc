@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "importance/evaluator.h"
-#include "importance/forest/bootstrap.h"
 #include "importance/forest/forest.h"
+#include "importance/forest/forest_evaluator.h"
 #include "importance/measure/parallel.h"
 #include "tests/importance/trials.h"
 #include "tests/support/objectives.h"

@@ -2,8 +2,8 @@
 //
 // Optuna's importances of the forests that it grew: variances tree by tree,
 // marginals of one parameter and of two, shares, impurity.
-#include "importance/cube/column_tree.h"
-#include "importance/cube/cube_fanova.h"
+#include "importance/cube/cube_evaluator.h"
+#include "importance/cube/cube_forest.h"
 #include "tests/parity/parity.h"
 
 namespace frostline::test {

@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "importance/curves/marginal_curves.h"
+#include "importance/curves.h"
 #include "importance/plan/study_plan.h"
 #include "sampler/factory.h"
 #include "tests/bench/bench_main.h"

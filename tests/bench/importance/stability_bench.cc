@@ -31,7 +31,6 @@
 
 #include "base/plain/statistics.h"
 #include "importance/ranking/compare.h"
-#include "importance/ranking/rank_agreement.h"
 #include "importance/ranking/stability.h"
 #include "tests/bench/bench_main.h"
 #include "tests/importance/trials.h"

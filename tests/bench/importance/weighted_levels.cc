@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "importance/effects/level_effects.h"
-#include "importance/measure/small_matrix.h"
-#include "importance/mixture/fine_axis.h"
+#include "importance/measure/numbers.h"
+#include "importance/mixture/tree_effects.h"
 
 namespace frostline::bench {
 namespace {

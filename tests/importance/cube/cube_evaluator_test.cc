@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "importance/cube/cube_evaluator.h"
+
 #include <cmath>
 
-#include "importance/cube/cube_fanova.h"
 #include "importance/cube/cube_forest.h"
 #include "importance/evaluator.h"
 #include "importance/forest/fanova.h"

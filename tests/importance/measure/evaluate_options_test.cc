@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sets of parameters that are asked for by name, in a report.
+#include "importance/measure/evaluate_options.h"
+
 #include <cmath>
 #include <string>
 #include <utility>
 
 #include "importance/evaluator.h"
-#include "importance/measure/named_subsets.h"
 #include "tests/importance/trials.h"
 #include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"

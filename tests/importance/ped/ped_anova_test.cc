@@ -5,8 +5,6 @@
 #include <numeric>
 
 #include "importance/evaluator.h"
-#include "importance/ped/grid_density.h"
-#include "importance/ped/ped_grid.h"
 #include "tests/importance/trials.h"
 #include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "importance/plan/plan_basis.h"
 #include "importance/plan/plan_questions.h"
+#include "importance/plan/study_plan.h"
 #include "study/space_builder.h"
 #include "tests/importance/plan/plan_trials.h"
 #include "tests/support/objectives.h"

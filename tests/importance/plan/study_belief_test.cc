@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "importance/plan/study_belief.h"
+
 #include "gtest/gtest.h"
-#include "importance/plan/reach.h"
 
 namespace frostline::importance {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "importance/plan/plan_questions.h"
 #include "importance/plan/plan_sentences.h"
-#include "importance/plan/prediction.h"
 #include "importance/plan/study_belief.h"
 #include "sampler/factory.h"
 #include "study/space_builder.h"
