@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/failpoint.h"
-#include "storage/store_errors.h"
+#include "storage/backend.h"
 
 namespace frostline::server {
 namespace {

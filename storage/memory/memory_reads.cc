@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "storage/backend.h"
 #include "storage/memory/memory_store.h"
-#include "storage/store_errors.h"
 
 namespace frostline::storage {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "storage/backend.h"
 #include "storage/memory/memory_transaction.h"
-#include "storage/store_errors.h"
 
 namespace frostline::storage {
 

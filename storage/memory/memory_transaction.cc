@@ -4,7 +4,7 @@
 // memory_writes.cc.
 #include "storage/memory/memory_transaction.h"
 
-#include "storage/store_errors.h"
+#include "storage/backend.h"
 
 namespace frostline::storage {
 

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "storage/backend.h"
 #include "storage/memory/memory_transaction.h"
-#include "storage/store_errors.h"
 
 namespace frostline::storage {
 

@@ -5,10 +5,10 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "storage/backend.h"
 #include "storage/row_columns.h"
 #include "storage/sqlite/columns.h"
 #include "storage/sqlite/sqlite_error.h"
-#include "storage/store_errors.h"
 
 namespace frostline::storage {
 namespace {

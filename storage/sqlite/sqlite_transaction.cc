@@ -8,10 +8,10 @@
 
 #include "base/failpoint.h"
 #include "base/status_macros.h"
+#include "storage/backend.h"
 #include "storage/sqlite/row_codec.h"
 #include "storage/sqlite/sql.h"
 #include "storage/sqlite/sqlite_error.h"
-#include "storage/store_errors.h"
 
 namespace frostline::storage {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "storage/store_errors.h"
+#include "storage/backend.h"
 
 namespace frostline::test {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: store_errors.h
-#ifndef FROSTLINE_STORAGE_STORE_ERRORS_H_
-#define FROSTLINE_STORAGE_STORE_ERRORS_H_
+// File: backend.h
+#ifndef FROSTLINE_STORAGE_BACKEND_H_
+#define FROSTLINE_STORAGE_BACKEND_H_
 
 #include <cstdint>
 #include <string>
@@ -43,4 +43,4 @@ bool SameMetrics(const Metrics& a, const Metrics& b);
 
 }  // namespace frostline::storage
 
-#endif  // FROSTLINE_STORAGE_STORE_ERRORS_H_
+#endif  // FROSTLINE_STORAGE_BACKEND_H_

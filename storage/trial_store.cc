@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/scan.h"
-
 #include <vector>
 
 #include "base/status_macros.h"
+#include "storage/scan.h"
 
 namespace frostline::storage {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/store_errors.h"
+#include "storage/backend.h"
 
 #include <algorithm>
 #include <cmath>
