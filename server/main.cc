@@ -36,7 +36,6 @@
 #include "server/rpc/server.h"
 #include "spans/exporter.h"
 #include "storage/factory.h"
-#include "storage/makings.h"
 #include "tls/certificate.h"
 #include "tls/credentials.h"
 #include "tls/private_file.h"

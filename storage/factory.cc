@@ -7,9 +7,10 @@
 
 #include "base/status_macros.h"
 #include "storage/memory/memory_store.h"
-#include "storage/sqlite/audit_end.h"
+#include "storage/sqlite/backup.h"
 #include "storage/sqlite/data_folder.h"
-#include "storage/sqlite/restore.h"
+#include "storage/sqlite/database.h"
+#include "storage/sqlite/schema.h"
 #include "storage/sqlite/sqlite_store.h"
 
 namespace frostline::storage {
@@ -38,6 +39,12 @@ absl::StatusOr<AuditEnd> ReadAuditEnd(const std::string& data_folder) {
 absl::StatusOr<BackupReport> RestoreStore(const std::string& backup_file,
                                           const std::string& data_folder) {
   return RestoreBackup(backup_file, data_folder);
+}
+
+std::string SqliteVersion() { return LinkedSqliteVersion(); }
+
+std::int32_t SchemaVersion() {
+  return static_cast<std::int32_t>(SchemaSteps().size());
 }
 
 }  // namespace frostline::storage

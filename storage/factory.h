@@ -9,7 +9,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "storage/store_limits.h"
+#include "storage/backend.h"
 #include "storage/trial_store.h"
 
 namespace frostline::storage {
@@ -23,7 +23,7 @@ struct StoreSpec {
 // Its errors are those of SqliteStore::Open.
 absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(const StoreSpec& spec);
 
-// Does what RestoreBackup() does (sqlite/restore.h).
+// Does what RestoreBackup() does (sqlite/backup.h).
 absl::StatusOr<BackupReport> RestoreStore(const std::string& backup_file,
                                           const std::string& data_folder);
 
@@ -40,6 +40,12 @@ struct StoreBytes {
 
 // Looks at the files in the folder; 0 for one that is not there.
 StoreBytes BytesIn(const std::string& data_folder);
+
+// Of the library that this program has found, "3.40.1".
+std::string SqliteVersion();
+
+// How tables are laid out in every store on a disk that is open.
+std::int32_t SchemaVersion();
 
 }  // namespace frostline::storage
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "storage/row_columns.h"
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-
-#include "storage/blobs.h"
 
 namespace frostline::storage {
 namespace {

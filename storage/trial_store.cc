@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "storage/trial_store.h"
+
 #include <vector>
 
 #include "base/status_macros.h"
-#include "storage/scan.h"
 
 namespace frostline::storage {
 namespace {

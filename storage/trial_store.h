@@ -42,10 +42,32 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "storage/queries.h"
 #include "storage/rows.h"
 
 namespace frostline::storage {
+
+struct StudyQuery {
+  bool with_deleted = false;
+  StudyKey after = 0;  // last key already seen
+  int limit = 100;
+};
+
+struct TrialQuery {
+  enum class Order { kNumber, kRevision };
+  StudyKey study = 0;
+  std::vector<TrialState> states = {};  // empty: all
+  Order order = Order::kNumber;
+  std::int64_t after = -1;  // last number or revision already seen
+  int limit = 100;
+};
+
+struct MeasurementQuery {
+  StudyKey study = 0;
+  std::int64_t number = 0;
+  std::int64_t attempt = 0;
+  std::int64_t after_step = -1;
+  int limit = 1000;
+};
 
 // An update of a trial happens only if this still holds.
 struct TrialGuard {
@@ -240,6 +262,27 @@ class TrialStore {
   // Tells people "memory", "sqlite 3.40.1 /data/frostline.sqlite".
   virtual std::string Describe() const = 0;
 };
+
+// A walk goes page by page, so that memory does not grow. It sets
+// `query.limit`, and ends with the first error of the store or of `visit`.
+
+inline constexpr int kScanPage = 1'000;
+
+absl::Status ForEachStudy(
+    const TrialStore& store, StudyQuery query,
+    absl::FunctionRef<absl::Status(const StudyRow&)> visit);
+absl::Status ForEachTrial(
+    const TrialStore& store, TrialQuery query,
+    absl::FunctionRef<absl::Status(const TrialRow&)> visit);
+absl::Status ForEachMeasurement(
+    const TrialStore& store, MeasurementQuery query,
+    absl::FunctionRef<absl::Status(const Measurement&)> visit);
+
+absl::Status ForEachSummary(
+    const TrialStore& store,
+    absl::FunctionRef<absl::Status(const SummaryRow&)> visit);
+absl::Status ForEachBest(const TrialStore& store, StudyKey study,
+                         absl::FunctionRef<absl::Status(const BestRow&)> visit);
 
 }  // namespace frostline::storage
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "server/auth/roles.h"
-#include "storage/scan.h"
+#include "storage/trial_store.h"
 
 namespace frostline::server {
 namespace {

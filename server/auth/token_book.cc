@@ -9,7 +9,7 @@
 #include "base/status_macros.h"
 #include "server/auth/roles.h"
 #include "server/auth/token_secret.h"
-#include "storage/scan.h"
+#include "storage/trial_store.h"
 
 namespace frostline::server {
 namespace {

@@ -9,7 +9,7 @@
 #include "frostline/v1/trial.pb.h"
 #include "importance/measure/evaluate_options.h"
 #include "server/wire/observation.h"
-#include "storage/scan.h"
+#include "storage/trial_store.h"
 
 namespace frostline::server {
 namespace {

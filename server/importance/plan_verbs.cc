@@ -15,7 +15,7 @@
 #include "server/importance/serve.h"
 #include "server/wire/limits.h"
 #include "server/wire/observation.h"
-#include "storage/scan.h"
+#include "storage/trial_store.h"
 
 namespace frostline::server {
 namespace {

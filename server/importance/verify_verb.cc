@@ -13,7 +13,7 @@
 #include "server/importance/outcome_rows.h"
 #include "server/importance/serve.h"
 #include "server/importance/verify_labels.h"
-#include "storage/scan.h"
+#include "storage/trial_store.h"
 
 namespace frostline::server {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "server/wire/stored_study.h"
-#include "storage/scan.h"
+#include "storage/trial_store.h"
 
 namespace frostline::server {
 Ledger::Ledger(storage::TrialStore& store, const Clock& clock,

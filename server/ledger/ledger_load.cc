@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "server/ledger/ledger.h"
 #include "server/wire/stored_study.h"
-#include "storage/scan.h"
+#include "storage/trial_store.h"
 
 namespace frostline::server {
 namespace {

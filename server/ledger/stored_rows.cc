@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "storage/scan.h"
+#include "storage/trial_store.h"
 
 namespace frostline::server {
 namespace {

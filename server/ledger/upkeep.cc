@@ -9,7 +9,7 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/status_macros.h"
-#include "storage/scan.h"
+#include "storage/trial_store.h"
 
 namespace frostline::server {
 namespace {

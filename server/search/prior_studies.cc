@@ -14,7 +14,7 @@
 #include "frostline/v1/trial.pb.h"
 #include "server/wire/constraints.h"
 #include "server/wire/stored_study.h"
-#include "storage/scan.h"
+#include "storage/trial_store.h"
 #include "study/space.h"
 
 namespace frostline::server {

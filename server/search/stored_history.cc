@@ -11,7 +11,7 @@
 #include "server/search/observed_steps.h"
 #include "server/wire/constraints.h"
 #include "server/wire/observation.h"
-#include "storage/scan.h"
+#include "storage/trial_store.h"
 
 namespace frostline::server {
 namespace {

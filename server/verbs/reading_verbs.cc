@@ -15,7 +15,7 @@
 #include "server/wire/example_outcomes.h"
 #include "server/wire/filter.h"
 #include "server/wire/page_token.h"
-#include "storage/scan.h"
+#include "storage/trial_store.h"
 
 namespace frostline::server {
 namespace {

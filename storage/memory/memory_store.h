@@ -21,11 +21,67 @@
 #include "absl/base/thread_annotations.h"
 #include "base/ids.h"
 #include "base/mutex.h"
-#include "storage/memory/tables.h"
+#include "storage/backend.h"
+#include "storage/rows.h"
 #include "storage/trial_store.h"
-#include "storage/writer_slot.h"
 
 namespace frostline::storage {
+
+// Each table is an ordered map. In a layer of changes above what is stored, an
+// entry without a row is an erasure. Rows are immutable, so that a copied
+// pointer is a snapshot.
+
+// Keys of what belongs to a study begin with it.
+using OfStudy = std::tuple<StudyKey>;
+using OfTrial = std::tuple<StudyKey, std::int64_t>;
+using OfAttempt = std::tuple<StudyKey, std::int64_t, std::int64_t>;
+using OfStep = std::tuple<StudyKey, std::int64_t, std::int64_t, std::int64_t>;
+
+template <typename Key, typename Row>
+using Table = std::map<Key, std::shared_ptr<const Row>>;
+
+struct Tables {
+  Table<OfStudy, StudyRow> studies;
+  Table<OfTrial, TrialRow> trials;
+  Table<OfAttempt, AttemptRow> attempts;
+  Table<OfStep, Measurement> measurements;
+  Table<OfTrial, OutcomeRow> outcomes;
+  Table<OfAttempt, LogRow> logs;
+  Table<OfStudy, SummaryRow> summaries;
+  Table<OfTrial, BestRow> best;
+  Table<std::string, WorkerRow> workers;
+  Table<std::string, TokenRow> tokens;
+  Table<std::string, CertificateRow> certificates;
+  Table<std::int64_t, AuditRow> audit;
+  Table<std::string, NotificationRow> notifications;
+  Table<std::string, ReplyRow> replies;
+};
+
+// Calls f(member pointer) for each table.
+template <typename F>
+void ForEachTable(F f) {
+  f(&Tables::studies);
+  f(&Tables::trials);
+  f(&Tables::attempts);
+  f(&Tables::measurements);
+  f(&Tables::outcomes);
+  f(&Tables::logs);
+  f(&Tables::summaries);
+  f(&Tables::best);
+  f(&Tables::workers);
+  f(&Tables::tokens);
+  f(&Tables::certificates);
+  f(&Tables::audit);
+  f(&Tables::notifications);
+  f(&Tables::replies);
+}
+
+// `upper` wins, and is empty then.
+template <typename Key, typename Row>
+void Merge(Table<Key, Row>& lower, Table<Key, Row>&& upper) {
+  for (auto& [key, row] : upper) lower[key] = std::move(row);
+  upper.clear();
+}
 
 class MemoryStore final : public TrialStore {
  public:

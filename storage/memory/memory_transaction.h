@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "storage/memory/memory_store.h"
-#include "storage/memory/tables.h"
 #include "storage/trial_store.h"
 
 namespace frostline::storage {

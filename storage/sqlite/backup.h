@@ -2,22 +2,43 @@
 //
 // File: backup.h
 //
-// The copy of a live database is one file that needs nothing beside it.
+// Copies of a database: what is looked at before one is believed, how one is
+// taken of a live database, and how one becomes the database again.
 #ifndef FROSTLINE_STORAGE_SQLITE_BACKUP_H_
 #define FROSTLINE_STORAGE_SQLITE_BACKUP_H_
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "storage/sqlite/database.h"
 #include "storage/trial_store.h"
 
 namespace frostline::storage {
 
+// Answers STORE_CORRUPT when damage is found. It soon stops looking, so that a
+// large database does not delay the start; every read checks seals anyway.
+absl::Status QuickCheck(Database& database);
+
+// Checks every page, index, reference and seal of a file that nobody changes;
+// STORE_CORRUPT names what is damaged. REQUIRES: it is ours (ReadVersion()).
+absl::StatusOr<BackupReport> CheckWhole(const std::string& path);
+
+// The copy of a live database is one file that needs nothing beside it.
+//
 // Does what TrialStore::Backup() promises; the copy is durable when OK. After
 // STORE_UNWRITABLE, STORE_FULL or STORE_CORRUPT no copy is left. What killed
 // backups left in its folder is removed. One at a time.
 absl::StatusOr<BackupReport> BackUp(Database& source, const std::string& path);
+
+// Makes a checked copy of `backup_file` the database of a data folder, at one
+// moment, so that a killed restore can be begun again. It creates the folder,
+// and never replaces a database that holds anything. It answers STORE_LOCKED
+// when a coordinator runs there, STORE_UNWRITABLE when a database or the log of
+// one is there, or no such backup, STORE_VERSION when the file is no backup, or
+// of a newer Frostline, STORE_CORRUPT when it is damaged.
+absl::StatusOr<BackupReport> RestoreBackup(const std::string& backup_file,
+                                           const std::string& data_folder);
 
 }  // namespace frostline::storage
 

@@ -5,17 +5,169 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <system_error>
+#include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "base/error.h"
+#include "base/failpoint.h"
+#include "base/ids.h"
 #include "base/log.h"
+#include "base/plain/file.h"
+#include "base/plain/sha256.h"
+#include "base/remote_file_system.h"
 #include "base/status_macros.h"
+#include "storage/sqlite/database.h"
+#include "storage/sqlite/row_codec.h"
+#include "storage/sqlite/schema.h"
+#include "storage/sqlite/sql.h"
 
 namespace frostline::storage {
+namespace {
+
+constexpr mode_t kFolderMode = 0700;
+constexpr mode_t kFileMode = 0600;
+
+absl::Status Sync(const std::string& path, int flags) {
+  const Descriptor file(open(path.c_str(), flags | O_CLOEXEC));
+  if (!file.ok()) return FileError(absl::StrCat("open ", path));
+  if (fsync(file.number()) == 0) return absl::OkStatus();
+  return FileError(absl::StrCat("sync ", path));
+}
+
+std::string FolderOf(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) close(number_);
+}
+
+absl::Status FileError(const std::string& doing) {
+  const int error = errno;
+  const std::string cause = absl::StrCat(doing, ": ", std::strerror(error));
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return StoreFull(cause);
+    case EIO:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+      return StoreIo(cause);
+    default:
+      return MakeError(ErrorId::kStoreUnwritable, cause,
+                       "give a data folder that this user may create and "
+                       "write");
+  }
+}
+
+absl::Status CreateFolder(const std::string& path) {
+  if (mkdir(path.c_str(), kFolderMode) == 0) return SyncFolder(FolderOf(path));
+  if (errno == EEXIST) return absl::OkStatus();  // a file shows at first use
+  if (errno != ENOENT || FolderOf(path) == path) {
+    return FileError(absl::StrCat("create folder ", path));
+  }
+  RETURN_IF_ERROR(CreateFolder(FolderOf(path)));
+  // "a/b/" is there once "a/b" is.
+  if (mkdir(path.c_str(), kFolderMode) != 0 && errno != EEXIST) {
+    return FileError(absl::StrCat("create folder ", path));
+  }
+  return SyncFolder(FolderOf(path));
+}
+
+absl::Status CreateFile(const std::string& path) {
+  const Descriptor file(
+      open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kFileMode));
+  if (file.ok()) return absl::OkStatus();
+  return FileError(absl::StrCat("open ", path));
+}
+
+absl::Status SyncFile(const std::string& path) { return Sync(path, O_RDWR); }
+
+absl::Status SyncFolder(const std::string& path) {
+  return Sync(path, O_RDONLY | O_DIRECTORY);
+}
+
+absl::Status RenameFile(const std::string& from, const std::string& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) {
+    return FileError(absl::StrCat("rename ", from));
+  }
+  return SyncFolder(FolderOf(to));
+}
+
+absl::Status CheckFileSystemKind(unsigned long magic,
+                                 const std::string& folder) {
+  const char* const remote = RemoteFileSystem(magic);
+  if (remote == nullptr) return absl::OkStatus();
+  return MakeError(ErrorId::kStoreFileSystem,
+                   absl::StrCat(folder, " is on ", remote),
+                   "put the data folder on a local disk");
+}
+
+absl::Status CheckFileSystem(const std::string& folder) {
+  struct statfs facts;
+  if (statfs(folder.c_str(), &facts) != 0) {
+    return FileError(absl::StrCat("look at the file system of ", folder));
+  }
+  return CheckFileSystemKind(static_cast<unsigned long>(facts.f_type), folder);
+}
+
+namespace {
+
+// With less room than this the ballast would itself fill the disk.
+constexpr std::uint64_t kTimesItsSize = 4;
+
+std::int64_t SizeOf(const Descriptor& file) {
+  struct stat facts;
+  return fstat(file.number(), &facts) == 0 ? facts.st_size : 0;
+}
+
+}  // namespace
+
+bool Ballast::Refill() {
+  const Descriptor file(
+      open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!file.ok()) return false;
+  if (SizeOf(file) >= bytes_) return true;
+  struct statvfs room;
+  if (fstatvfs(file.number(), &room) != 0 ||
+      room.f_bavail * room.f_frsize <
+          kTimesItsSize * static_cast<std::uint64_t>(bytes_)) {
+    return false;
+  }
+  // Blocks, not a hole: a hole frees nothing.
+  if (posix_fallocate(file.number(), 0, bytes_) == 0) return true;
+  return ftruncate(file.number(), 0) != 0;
+}
+
+bool Ballast::Release() {
+  const Descriptor file(open(path_.c_str(), O_RDWR | O_CLOEXEC));
+  if (!file.ok() || SizeOf(file) == 0) return false;
+  // Synced, because the room is free only once the file system has noted it.
+  const bool released =
+      ftruncate(file.number(), 0) == 0 && fsync(file.number()) == 0;
+  FROSTLINE_FAILPOINT(kBallastReleased);
+  return released;
+}
+
 namespace {
 
 // "process 4711", or without a number when the holder has not written it yet.
@@ -108,6 +260,179 @@ std::int64_t DataFolder::FreeBytes() const {
   struct statvfs room;
   if (statvfs(path_.c_str(), &room) != 0) return 0;
   return static_cast<std::int64_t>(room.f_bavail * room.f_frsize);
+}
+
+namespace {
+
+constexpr std::size_t kMostBytes = 4096;
+constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
+
+absl::Status CheckMode(const std::string& path) {
+  struct stat found{};
+  if (stat(path.c_str(), &found) != 0) return absl::OkStatus();
+  if ((found.st_mode & kOthers) == 0) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kStoreUnwritable,
+      absl::StrCat("others may read ", path, ", which has mode ",
+                   absl::StrFormat("%04o", found.st_mode & 07777U)),
+      absl::StrCat("`chmod 600 ", path, "`"));
+}
+
+// A file that is there under its name is whole.
+absl::Status WriteKey(const std::string& path, const SecretString& key) {
+  const std::string fresh = absl::StrCat(path, ".new");
+  RETURN_IF_ERROR(CreateFile(fresh));
+  {
+    std::ofstream file(fresh, std::ios::trunc);
+    file << key.Reveal() << '\n';
+    if (!file.flush()) return FileError(absl::StrCat("write ", fresh));
+  }
+  RETURN_IF_ERROR(SyncFile(fresh));
+  return RenameFile(fresh, path);
+}
+
+}  // namespace
+
+absl::StatusOr<SecretString> KeepLeaseKey(const std::string& path) {
+  RETURN_IF_ERROR(CheckMode(path));
+  const auto stored = ReadWholeFile(path, kMostBytes);
+  if (stored.ok()) {
+    const std::string key = stored.value().substr(0, stored.value().find('\n'));
+    // It has the form of a sum, 64 hexadecimal digits.
+    if (IsSha256(key)) return SecretString(key);
+  }
+  const SecretString key(absl::StrCat(RandomHexId(), RandomHexId()));
+  const absl::Status written = WriteKey(path, key);
+  if (!written.ok()) {
+    Log(LogLevel::kWarning, "lease_key_not_kept",
+        {{"file", path}, {"why", std::string(written.message())}});
+  }
+  return key;
+}
+
+namespace {
+
+constexpr std::size_t kMostStarts = 128;
+
+std::vector<WallMicros> ReadStarts(const std::string& path) {
+  std::vector<WallMicros> starts;
+  std::ifstream file(path);
+  std::string line;
+  while (std::getline(file, line)) {
+    WallMicros start = 0;
+    if (absl::SimpleAtoi(line, &start)) starts.push_back(start);
+  }
+  if (starts.size() > kMostStarts) {
+    starts.erase(starts.begin(), starts.end() - kMostStarts);
+  }
+  return starts;
+}
+
+absl::Status WriteStarts(const std::string& path,
+                         const std::vector<WallMicros>& starts) {
+  const std::string fresh = absl::StrCat(path, ".new");
+  RETURN_IF_ERROR(CreateFile(fresh));
+  {
+    std::ofstream file(fresh, std::ios::trunc);
+    for (const WallMicros start : starts) file << start << '\n';
+    if (!file.flush()) return FileError(absl::StrCat("write ", fresh));
+  }
+  RETURN_IF_ERROR(SyncFile(fresh));
+  return RenameFile(fresh, path);
+}
+
+}  // namespace
+
+std::vector<WallMicros> NoteStartIn(const std::string& path, WallMicros now) {
+  const std::vector<WallMicros> before = ReadStarts(path);
+  std::vector<WallMicros> starts = before;
+  starts.push_back(now);
+  const absl::Status noted = WriteStarts(path, starts);
+  if (!noted.ok()) {
+    Log(LogLevel::kWarning, "start_not_noted",
+        {{"why", std::string(noted.message())}});
+  }
+  return before;
+}
+
+namespace {
+
+absl::Status Removed(const std::string& path, const std::string& how) {
+  return MakeError(ErrorId::kStoreRemoved,
+                   absl::StrCat(path, " was ", how, " while it was open"),
+                   "put the data folder back or restore the latest backup, "
+                   "then start again");
+}
+
+}  // namespace
+
+WatchedFiles::WatchedFiles(const std::string& database) {
+  for (const char* const suffix : {"", "-wal", "-shm"}) {
+    const std::string path = absl::StrCat(database, suffix);
+    struct stat facts;
+    if (stat(path.c_str(), &facts) != 0) continue;
+    files_.push_back({path, facts.st_dev, facts.st_ino});
+  }
+}
+
+absl::Status WatchedFiles::Check() const {
+  for (const File& file : files_) {
+    struct stat facts;
+    if (stat(file.path.c_str(), &facts) != 0) {
+      if (errno == ENOENT || errno == ENOTDIR) {
+        return Removed(file.path, "removed");
+      }
+      continue;  // a disk that fails says so where it is written
+    }
+    if (facts.st_dev != file.device || facts.st_ino != file.number) {
+      return Removed(file.path, "replaced");
+    }
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+// Whether a coordinator has it open, or one was killed.
+bool HasLog(const std::string& path) {
+  std::error_code none;
+  return std::filesystem::exists(path + "-wal", none);
+}
+
+}  // namespace
+
+absl::StatusOr<AuditEnd> AuditEndIn(const std::string& data_folder) {
+  const std::string path = DatabaseIn(data_folder);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat("there is no database in ", data_folder),
+                     "name the folder of `frostline serve --data`");
+  }
+  const auto role =
+      HasLog(path) ? Database::Role::kReader : Database::Role::kStill;
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database,
+                   Database::Open(path, role));
+  RETURN_IF_ERROR(ReadVersion(*database, path, SchemaSteps()).status());
+  AuditEnd end;
+  ASSIGN_OR_RETURN(
+      const std::int64_t tables,
+      database->ReadInt(
+          "SELECT count(*) FROM sqlite_schema WHERE name = 'audit'"));
+  if (tables == 0) return end;  // of a version without one
+  ASSIGN_OR_RETURN(Statement statement, database->Prepare(sql::kListAudit));
+  statement.Int(kAuditMoved - 1);
+  statement.Int(std::numeric_limits<std::int64_t>::max());
+  while (true) {
+    ASSIGN_OR_RETURN(const bool found, statement.Step());
+    if (!found) return end;
+    ASSIGN_OR_RETURN(AuditRow row, ReadRow<AuditRow>(statement));
+    if (row.first == kAuditMoved) {
+      end.moved = row.last;
+    } else {
+      end.rows.push_back(std::move(row));
+    }
+  }
 }
 
 }  // namespace frostline::storage

@@ -8,19 +8,82 @@
 //   frostline.ballast                   given up when the disk is full
 //   frostline.lease-key                 what lease secrets are computed from
 //   frostline.starts                    when coordinators started
-//   (start_notes.h)
+//
 #ifndef FROSTLINE_STORAGE_SQLITE_DATA_FOLDER_H_
 #define FROSTLINE_STORAGE_SQLITE_DATA_FOLDER_H_
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "storage/sqlite/ballast.h"
-#include "storage/sqlite/files.h"
+#include "base/clock.h"
+#include "base/secret.h"
+#include "storage/rows.h"
 
 namespace frostline::storage {
+
+// Errors are STORE_FULL for want of room, STORE_IO when the disk or the system
+// fails, else STORE_UNWRITABLE. Files are for their owner alone.
+
+// It is closed with the object.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor();
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+  bool ok() const { return number_ >= 0; }
+
+ private:
+  int number_;
+};
+
+// Reads errno; `doing` names the call that failed.
+absl::Status FileError(const std::string& doing);
+
+// Creates also what leads to it.
+absl::Status CreateFolder(const std::string& path);
+// Leaves a file that is there alone.
+absl::Status CreateFile(const std::string& path);
+// When OK the contents of a file, or the names in a folder, are on disk.
+absl::Status SyncFile(const std::string& path);
+absl::Status SyncFolder(const std::string& path);
+// It is durable; both names lie in one folder.
+absl::Status RenameFile(const std::string& from, const std::string& to);
+
+// Answers STORE_FILE_SYSTEM where locks or syncs do not mean what they say, as
+// over a network.
+absl::Status CheckFileSystem(const std::string& folder);
+// Checks a magic number of statfs(2) so.
+absl::Status CheckFileSystemKind(unsigned long magic,
+                                 const std::string& folder);
+
+// The ballast is a file to be given up: on a full disk SQLite can neither
+// delete nor move its log, so that only room from outside lets results in.
+//
+// It is not thread-safe.
+class Ballast {
+ public:
+  Ballast(std::string path, std::int64_t bytes)
+      : path_(std::move(path)), bytes_(bytes) {}
+
+  // Takes the room, if the disk has several times as much, and says whether it
+  // is there.
+  bool Refill();
+  // Says whether there was some.
+  bool Release();
+
+ private:
+  std::string path_;
+  std::int64_t bytes_;
+};
 
 inline std::string DatabaseIn(const std::string& data_folder) {
   return data_folder + "/frostline.sqlite";
@@ -53,6 +116,50 @@ class DataFolder {
   Descriptor lock_;
   Ballast ballast_;
 };
+
+// The key that lease secrets are computed from lies beside the database, in a
+// file of mode 0600, and not in it: who has the database or a backup alone
+// cannot compute one.
+//
+// Makes it where there is none, or none of the right form. One that cannot be
+// written serves until the process ends, and a warning says so: of leases that
+// it gave, only an Acquire whose reply was lost is not answered again. It
+// answers STORE_UNWRITABLE when others may read the file.
+absl::StatusOr<SecretString> KeepLeaseKey(const std::string& path);
+
+// When coordinators started on a data folder, as lines of a file: microseconds
+// since 1970, the latest last.
+//
+// Adds `now` and returns what was there, the last 128 at most. A file that
+// cannot be read is empty; one that cannot be written is logged, and stays.
+std::vector<WallMicros> NoteStartIn(const std::string& path, WallMicros now);
+
+// A database whose files were removed or replaced while they are open goes on
+// as if nothing had happened, in files that nobody will ever find again.
+//
+// Any thread may call.
+class WatchedFiles {
+ public:
+  // Notes the database, its log and their index, as far as they are there: to
+  // be made when they are open. None of them moves while they stay open.
+  explicit WatchedFiles(const std::string& database);
+
+  // Answers STORE_REMOVED unless each name still means the same file. It costs
+  // a call of the system for each.
+  absl::Status Check() const;
+
+ private:
+  struct File {
+    std::string path;
+    dev_t device;
+    ino_t number;
+  };
+  std::vector<File> files_;
+};
+
+// Does what ReadAuditEnd() promises (factory.h). Beside a database that was
+// closed no file is made.
+absl::StatusOr<AuditEnd> AuditEndIn(const std::string& data_folder);
 
 }  // namespace frostline::storage
 

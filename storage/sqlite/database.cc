@@ -3,15 +3,173 @@
 
 #include <sqlite3.h>
 
+#include <cerrno>
+#include <chrono>
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/status_macros.h"
-#include "storage/sqlite/sqlite_error.h"
 
 namespace frostline::storage {
+namespace {
+
+// Why the last failed write to the file failed. errno and
+// sqlite3_system_errno() are of no use: more has happened since.
+int WriteErrno(sqlite3* handle, Target target) {
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(handle, "main",
+                       target == Target::kLog ? SQLITE_FCNTL_JOURNAL_POINTER
+                                              : SQLITE_FCNTL_FILE_POINTER,
+                       &file);
+  int error = 0;
+  if (file != nullptr && file->pMethods != nullptr) {
+    file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &error);
+  }
+  return error;
+}
+
+// A write that found no room is a full disk, whatever limit it was: SQLite
+// itself says so for ENOSPC alone. A sync that failed is never one of these.
+bool IsNoRoom(sqlite3* handle, int code, Target target) {
+  if (code == SQLITE_FULL) return true;
+  if (code == SQLITE_IOERR_SHMSIZE) {
+    const int error = sqlite3_system_errno(handle);
+    return error == ENOSPC || error == EDQUOT || error == EFBIG;
+  }
+  if (code != SQLITE_IOERR_WRITE) return false;
+  int error = WriteErrno(handle, target);
+  // A journal of a database that is being made is closed again by now.
+  if (error == 0) error = sqlite3_system_errno(handle);
+  return error == EDQUOT || error == EFBIG;
+}
+
+}  // namespace
+
+absl::Status StoreFull(const std::string& cause) {
+  return MakeError(ErrorId::kStoreFull, cause,
+                   "make room on the disk; nothing of what was stored is lost");
+}
+
+absl::Status StoreCorrupt(const std::string& cause) {
+  return MakeError(ErrorId::kStoreCorrupt, cause,
+                   "keep a copy of the data folder and restore the latest "
+                   "backup");
+}
+
+absl::Status StoreIo(const std::string& cause) {
+  return MakeError(ErrorId::kStoreIo, cause,
+                   "look at the kernel's log, and start again on a healthy "
+                   "disk");
+}
+
+absl::Status SqliteError(sqlite3* handle, int code, const std::string& doing,
+                         Target target) {
+  const std::string cause =
+      absl::StrCat(doing, ": ", sqlite3_errmsg(handle), " (SQLite ", code, ")");
+  if (IsNoRoom(handle, code, target)) return StoreFull(cause);
+  switch (code & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_FORMAT:
+      return StoreCorrupt(cause);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return MakeError(ErrorId::kStoreBusy, cause,
+                       "close other programs that have the database open");
+    case SQLITE_INTERRUPT:
+      return MakeError(ErrorId::kStoreBusy, cause,
+                       "ask for fewer rows at once, or try again when less is "
+                       "going on");
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      return MakeError(ErrorId::kStoreUnwritable, cause,
+                       "correct owner and mode of the data folder");
+    case SQLITE_TOOBIG:
+      return MakeError(ErrorId::kFieldTooLarge, cause,
+                       "send less in one field");
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISUSE:
+    case SQLITE_RANGE:
+    case SQLITE_ERROR:
+      return MakeError(ErrorId::kInternal, cause,
+                       "this is a bug in Frostline: report it with the "
+                       "coordinator's log");
+    default:
+      return StoreIo(cause);
+  }
+}
+
+bool IsStoreFailure(const absl::Status& status) {
+  return IsFatal(status) || HasErrorId(status, ErrorId::kStoreFull) ||
+         HasErrorId(status, ErrorId::kStoreBusy);
+}
+
+bool IsFatal(const absl::Status& status) {
+  return HasErrorId(status, ErrorId::kStoreIo) ||
+         HasErrorId(status, ErrorId::kStoreCorrupt) ||
+         HasErrorId(status, ErrorId::kStoreUnwritable) ||
+         HasErrorId(status, ErrorId::kStoreRemoved);
+}
+
+Statement::~Statement() {
+  if (statement_ == nullptr) return;
+  sqlite3_reset(statement_);  // repeats an error that Step() has told
+  sqlite3_clear_bindings(statement_);
+}
+
+void Statement::Bound(int code) {
+  ++bound_;
+  if (code_ == SQLITE_OK) code_ = code;
+}
+
+void Statement::Int(std::int64_t value) {
+  Bound(sqlite3_bind_int64(statement_, bound_ + 1, value));
+}
+
+void Statement::Text(const std::string& value) {
+  Bound(sqlite3_bind_text64(statement_, bound_ + 1, value.data(), value.size(),
+                            SQLITE_TRANSIENT, SQLITE_UTF8));
+}
+
+void Statement::Blob(const std::string& value) {
+  Bound(sqlite3_bind_blob64(statement_, bound_ + 1, value.data(), value.size(),
+                            SQLITE_TRANSIENT));
+}
+
+absl::StatusOr<bool> Statement::Step() {
+  const bool bound = code_ == SQLITE_OK || code_ == SQLITE_ROW;
+  if (bound) code_ = sqlite3_step(statement_);
+  if (code_ == SQLITE_ROW) return true;
+  if (code_ == SQLITE_DONE) return false;
+  return SqliteError(sqlite3_db_handle(statement_), code_,
+                     sqlite3_sql(statement_));
+}
+
+absl::Status Statement::Run() {
+  ASSIGN_OR_RETURN(const bool row, Step());
+  static_cast<void>(row);
+  return absl::OkStatus();
+}
+
+std::int64_t Statement::changes() const {
+  return sqlite3_changes64(sqlite3_db_handle(statement_));
+}
+
+std::int64_t Statement::IntAt(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
+
+std::string Statement::BytesAt(int column) const {
+  const void* const bytes = sqlite3_column_blob(statement_, column);
+  const int size = sqlite3_column_bytes(statement_, column);
+  if (bytes == nullptr) return "";  // of an empty value, too
+  return std::string(static_cast<const char*>(bytes),
+                     static_cast<std::size_t>(size));
+}
+
 namespace {
 
 constexpr int kInstructionsBetweenLooks = 1000;
@@ -137,5 +295,78 @@ absl::StatusOr<bool> Database::MoveLog(int mode) {
   if (code == SQLITE_OK) return moved == pages;
   return SqliteError(handle_, code, "checkpoint", Target::kDatabase);
 }
+
+// How every connection is set. Why each: docs/adr/0005-sqlite-settings.md.
+
+namespace {
+
+// Nobody else writes, so only a foreign program can make us wait at all.
+constexpr std::chrono::milliseconds kBusyTimeout(5000);
+constexpr int kLongestValue = 64 << 20;
+constexpr int kLongestSql = 1 << 16;
+
+constexpr char kCommonSettings[] =
+    "PRAGMA foreign_keys = ON;"
+    "PRAGMA trusted_schema = OFF;"
+    "PRAGMA cell_size_check = ON;"
+    "PRAGMA mmap_size = 0;"
+    "PRAGMA temp_store = MEMORY;"
+    "PRAGMA wal_autocheckpoint = 0;";
+// To a database that has tables it means nothing, and would write all the same.
+constexpr char kNewDatabaseSetting[] = "PRAGMA auto_vacuum = INCREMENTAL";
+constexpr char kWriterSettings[] =
+    "PRAGMA journal_mode = WAL;"
+    "PRAGMA synchronous = FULL;"
+    "PRAGMA secure_delete = OFF;"
+    "PRAGMA journal_size_limit = 67108864;"
+    "PRAGMA cache_size = -16384;";
+constexpr char kReaderSettings[] =
+    "PRAGMA query_only = ON;"
+    "PRAGMA cache_size = -2048;";
+
+int RememberPages(void* pages, sqlite3*, const char*, int count) {
+  *static_cast<int*>(pages) = count;
+  return SQLITE_OK;
+}
+
+}  // namespace
+
+absl::Status Database::Configure(Role role) {
+  sqlite3_extended_result_codes(handle_, 1);
+  sqlite3_busy_timeout(handle_, static_cast<int>(kBusyTimeout.count()));
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
+  sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, kLongestValue);
+  sqlite3_limit(handle_, SQLITE_LIMIT_SQL_LENGTH, kLongestSql);
+  sqlite3_limit(handle_, SQLITE_LIMIT_ATTACHED, 0);
+  RETURN_IF_ERROR(Execute(kCommonSettings));
+  RETURN_IF_ERROR(Verify("foreign_keys", "1"));
+  if (role != Role::kWriter) {
+    LeaveLogAtEnd();
+    RETURN_IF_ERROR(Execute(kReaderSettings));
+    return Verify("query_only", "1");
+  }
+  ASSIGN_OR_RETURN(const std::int64_t pages, ReadInt("PRAGMA page_count"));
+  if (pages == 0) RETURN_IF_ERROR(Execute(kNewDatabaseSetting));
+  RETURN_IF_ERROR(Execute(kWriterSettings));
+  sqlite3_wal_hook(handle_, RememberPages, &wal_pages_);
+  // A pragma that cannot be set says nothing; durability hangs on these.
+  RETURN_IF_ERROR(Verify("journal_mode", "wal"));
+  RETURN_IF_ERROR(Verify("synchronous", "2"));
+  return Verify("wal_autocheckpoint", "0");
+}
+
+absl::Status Database::Verify(const std::string& pragma,
+                              const std::string& expected) {
+  ASSIGN_OR_RETURN(const std::string value,
+                   ReadText(absl::StrCat("PRAGMA ", pragma)));
+  if (value == expected) return absl::OkStatus();
+  return MakeError(ErrorId::kStoreFileSystem,
+                   absl::StrCat("SQLite keeps ", pragma, " at ", value,
+                                " instead of ", expected),
+                   "put the data folder on a local disk");
+}
+
+std::string LinkedSqliteVersion() { return sqlite3_libversion(); }
 
 }  // namespace frostline::storage

@@ -2,16 +2,118 @@
 //
 // File: row_codec.h
 //
-// Columns are in the order of sql_text.h. Readers answer STORE_CORRUPT, naming
+// Columns are in the order of sql.h. Readers answer STORE_CORRUPT, naming
 // table and key, when a seal is broken.
 #ifndef FROSTLINE_STORAGE_SQLITE_ROW_CODEC_H_
 #define FROSTLINE_STORAGE_SQLITE_ROW_CODEC_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "storage/rows.h"
-#include "storage/sqlite/statement.h"
+#include "storage/sqlite/database.h"
 
 namespace frostline::storage {
+
+// SQLite checks its log, but not what lies in the database for months: each row
+// of ours carries a CRC-32C (Castagnoli) of its columns.
+class Crc32c {
+ public:
+  void AddBytes(const void* data, std::size_t size);
+  // Adds eight bytes, little endian.
+  void AddInt(std::int64_t value);
+  // Adds the length first, so that "ab", "c" differs from "a", "bc".
+  void AddString(const std::string& value);
+
+  std::uint32_t value() const { return ~state_; }
+
+ private:
+  std::uint32_t state_ = 0xffffffffu;
+};
+
+// SQLite's binder and source (row_columns.h) seal each group of columns with a
+// checksum.
+
+// The statement must outlive it.
+class ColumnWriter {
+ public:
+  explicit ColumnWriter(Statement& statement) : statement_(statement) {}
+
+  void Int(std::int64_t value) {
+    crc_.AddInt(value);
+    statement_.Int(value);
+  }
+  void Text(const std::string& value) {
+    crc_.AddString(value);
+    statement_.Text(value);
+  }
+  void Blob(const std::string& value) {
+    crc_.AddString(value);
+    statement_.Blob(value);
+  }
+  // What is empty leaves the seal as it was before there was such a column.
+  void LaterText(const std::string& value) {
+    if (!value.empty()) crc_.AddString(value);
+    statement_.Text(value);
+  }
+  void LaterBlob(const std::string& value) {
+    if (!value.empty()) crc_.AddString(value);
+    statement_.Blob(value);
+  }
+  // The value belongs under the seal but is bound elsewhere.
+  void Mix(std::int64_t value) { crc_.AddInt(value); }
+  // Binds the checksum of all since the last seal.
+  void Seal() {
+    statement_.Int(crc_.value());
+    crc_ = Crc32c();
+  }
+
+ private:
+  Statement& statement_;
+  Crc32c crc_;
+};
+
+// Reads the current row; the statement must outlive it.
+class ColumnReader {
+ public:
+  explicit ColumnReader(const Statement& statement, int first = 0)
+      : statement_(statement), next_(first) {}
+
+  std::int64_t Int() {
+    const std::int64_t value = statement_.IntAt(next_++);
+    crc_.AddInt(value);
+    return value;
+  }
+  std::string Bytes() {
+    std::string value = statement_.BytesAt(next_++);
+    crc_.AddString(value);
+    return value;
+  }
+  std::string LaterBytes() {
+    std::string value = statement_.BytesAt(next_++);
+    if (!value.empty()) crc_.AddString(value);
+    return value;
+  }
+  void Mix(std::int64_t value) { crc_.AddInt(value); }
+  // What was read since the last seal is under none.
+  void Unsealed() { crc_ = Crc32c(); }
+  void Seal() {
+    Require(statement_.IntAt(next_++) == crc_.value());
+    crc_ = Crc32c();
+  }
+
+  void Require(bool condition) { intact_ = intact_ && condition; }
+  // Says whether every seal was right and every Require true.
+  bool intact() const { return intact_; }
+
+ private:
+  const Statement& statement_;
+  Crc32c crc_;
+  int next_;
+  bool intact_ = true;
+};
 
 // Binds all that an insertion gives.
 template <typename Row>

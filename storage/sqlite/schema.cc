@@ -74,4 +74,262 @@ absl::Status Migrate(Database& database, const std::string& path,
   return absl::OkStatus();
 }
 
+// The tables.
+
+namespace {
+
+// Messages and numbers that must keep every bit are BLOBs (row_columns.h). The
+// crc columns are the seals of row_codec.h; trials and studies have two,
+// because their first columns never change and an update does not know them.
+constexpr char kFirstSchema[] = R"sql(
+CREATE TABLE studies (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL,
+  spec BLOB NOT NULL,
+  seed INTEGER NOT NULL,
+  created INTEGER NOT NULL,
+  fixed_crc INTEGER NOT NULL,
+  state INTEGER NOT NULL CHECK (state BETWEEN 1 AND 5),
+  settings BLOB NOT NULL,
+  etag INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  updated INTEGER NOT NULL,
+  expires INTEGER NOT NULL,
+  state_reason TEXT NOT NULL,
+  crc INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX studies_by_id ON studies (id) WHERE state <> 5;
+
+CREATE TABLE trials (
+  study INTEGER NOT NULL REFERENCES studies (key),
+  number INTEGER NOT NULL CHECK (number >= 0),
+  origin INTEGER NOT NULL CHECK (origin BETWEEN 1 AND 4),
+  point BLOB NOT NULL,
+  created INTEGER NOT NULL,
+  fixed_crc INTEGER NOT NULL,
+  state INTEGER NOT NULL CHECK (state BETWEEN 1 AND 7),
+  attempt INTEGER NOT NULL,
+  secret BLOB NOT NULL,
+  worker TEXT NOT NULL,
+  trial_faults INTEGER NOT NULL,
+  infrastructure_faults INTEGER NOT NULL,
+  priority INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  started INTEGER NOT NULL,
+  ended INTEGER NOT NULL,
+  last_step INTEGER NOT NULL,
+  metrics BLOB NOT NULL,
+  objective_values BLOB NOT NULL,
+  failure INTEGER NOT NULL CHECK (failure BETWEEN 0 AND 3),
+  cause TEXT NOT NULL,
+  usage BLOB NOT NULL,
+  labels BLOB NOT NULL,
+  seen_revision INTEGER NOT NULL,
+  ended_revision INTEGER NOT NULL,
+  crc INTEGER NOT NULL,
+  PRIMARY KEY (study, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX trials_by_revision ON trials (study, revision, number);
+CREATE INDEX trials_by_state ON trials (study, state, number);
+
+CREATE TABLE attempts (
+  study INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  state INTEGER NOT NULL CHECK (state BETWEEN 1 AND 8),
+  secret BLOB NOT NULL,
+  worker TEXT NOT NULL,
+  boot_id TEXT NOT NULL,
+  started INTEGER NOT NULL,
+  ended INTEGER NOT NULL,
+  failure INTEGER NOT NULL CHECK (failure BETWEEN 0 AND 3),
+  cause TEXT NOT NULL,
+  checkpoint BLOB NOT NULL,
+  outcome BLOB NOT NULL,
+  crc INTEGER NOT NULL,
+  PRIMARY KEY (study, number, attempt),
+  FOREIGN KEY (study, number) REFERENCES trials (study, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE measurements (
+  study INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  step INTEGER NOT NULL,
+  measured BLOB NOT NULL,
+  crc INTEGER NOT NULL,
+  PRIMARY KEY (study, number, attempt, step),
+  FOREIGN KEY (study, number) REFERENCES trials (study, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE outcomes (
+  study INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  data_fingerprint TEXT NOT NULL,
+  encoding INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  data BLOB NOT NULL,
+  crc INTEGER NOT NULL,
+  PRIMARY KEY (study, number),
+  FOREIGN KEY (study, number) REFERENCES trials (study, number)
+) STRICT;
+
+CREATE TABLE workers (
+  id TEXT NOT NULL PRIMARY KEY,
+  boot_id TEXT NOT NULL,
+  state INTEGER NOT NULL CHECK (state BETWEEN 1 AND 4),
+  info BLOB NOT NULL,
+  failures_in_a_row INTEGER NOT NULL,
+  registered INTEGER NOT NULL,
+  last_seen INTEGER NOT NULL,
+  crc INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE replies (
+  request_id TEXT NOT NULL PRIMARY KEY,
+  method TEXT NOT NULL,
+  request_hash INTEGER NOT NULL,
+  reply BLOB NOT NULL,
+  created INTEGER NOT NULL,
+  crc INTEGER NOT NULL
+) STRICT;
+CREATE INDEX replies_by_created ON replies (created);
+)sql";
+
+constexpr char kLogs[] = R"sql(
+CREATE TABLE logs (
+  study INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  tail BLOB NOT NULL,
+  written INTEGER NOT NULL,
+  crc INTEGER NOT NULL,
+  PRIMARY KEY (study, number, attempt),
+  FOREIGN KEY (study, number) REFERENCES trials (study, number)
+) STRICT;
+)sql";
+
+// One row at most: who has led. No row: nobody has.
+constexpr char kLead[] = R"sql(
+CREATE TABLE lead (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  epoch INTEGER NOT NULL CHECK (epoch > 0),
+  crc INTEGER NOT NULL
+) STRICT;
+)sql";
+
+// The coordinator counts what was there before, once, and writes it.
+constexpr char kSummaries[] = R"sql(
+CREATE TABLE summaries (
+  study INTEGER PRIMARY KEY REFERENCES studies (key),
+  succeeded INTEGER NOT NULL,
+  pruned INTEGER NOT NULL,
+  infeasible INTEGER NOT NULL,
+  failed INTEGER NOT NULL,
+  cancelled INTEGER NOT NULL,
+  budget_used INTEGER NOT NULL,
+  train_us INTEGER NOT NULL,
+  next_number INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  crc INTEGER NOT NULL
+) STRICT;
+CREATE TABLE best_trials (
+  study INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  objective_values BLOB NOT NULL,
+  crc INTEGER NOT NULL,
+  PRIMARY KEY (study, number),
+  FOREIGN KEY (study, number) REFERENCES trials (study, number)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+// Attempts from before have the empty id, which their seals leave out.
+constexpr char kRequestIds[] = R"sql(
+ALTER TABLE attempts ADD COLUMN request_id TEXT NOT NULL DEFAULT '';
+CREATE INDEX attempts_by_request ON attempts (request_id)
+  WHERE request_id <> '';
+)sql";
+
+// Logs from before have no place, which their seals leave out.
+constexpr char kLogPlaces[] = R"sql(
+ALTER TABLE logs ADD COLUMN place BLOB NOT NULL DEFAULT x'';
+)sql";
+
+// Studies from before have no owner, which their seals leave out.
+constexpr char kTokens[] = R"sql(
+ALTER TABLE studies ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+CREATE TABLE tokens (
+  id TEXT NOT NULL PRIMARY KEY,
+  role INTEGER NOT NULL CHECK (role BETWEEN 1 AND 4),
+  subject TEXT NOT NULL,
+  remark TEXT NOT NULL,
+  secret_sha256 TEXT NOT NULL,
+  old_secret_sha256 TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  expires INTEGER NOT NULL,
+  old_secret_expires INTEGER NOT NULL,
+  last_used INTEGER NOT NULL,
+  revoked INTEGER NOT NULL,
+  request_id TEXT NOT NULL,
+  study_labels BLOB NOT NULL,
+  single_use INTEGER NOT NULL CHECK (single_use IN (0, 1)),
+  crc INTEGER NOT NULL
+) STRICT;
+CREATE TABLE certificates (
+  id TEXT NOT NULL PRIMARY KEY,
+  subject TEXT NOT NULL,
+  role INTEGER NOT NULL,
+  created INTEGER NOT NULL,
+  expires INTEGER NOT NULL,
+  last_used INTEGER NOT NULL,
+  revoked INTEGER NOT NULL,
+  crc INTEGER NOT NULL
+) STRICT;
+CREATE TABLE audit (
+  first INTEGER NOT NULL PRIMARY KEY,
+  last INTEGER NOT NULL CHECK (last >= first),
+  lines BLOB NOT NULL,
+  crc INTEGER NOT NULL
+) STRICT;
+)sql";
+
+// What trials cost was not summed up before, so the coordinator counts all of
+// them once more, and writes the summaries anew.
+constexpr char kCosts[] = R"sql(
+DELETE FROM summaries;
+ALTER TABLE summaries ADD COLUMN costed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE summaries ADD COLUMN total_us INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE summaries ADD COLUMN mega_flops_spent INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE summaries ADD COLUMN mega_flops_skipped INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE summaries ADD COLUMN mega_flops_shared INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE summaries ADD COLUMN prefix_hits INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE summaries ADD COLUMN prefix_misses INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE summaries ADD COLUMN prefix_bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE summaries ADD COLUMN fastest_mega_flops INTEGER NOT NULL DEFAULT 0;
+)sql";
+
+constexpr char kEvaluations[] = R"sql(
+ALTER TABLE outcomes ADD COLUMN evaluations BLOB NOT NULL DEFAULT x'';
+)sql";
+
+constexpr char kNotifications[] = R"sql(
+CREATE TABLE notifications (
+  id TEXT NOT NULL PRIMARY KEY,
+  name TEXT NOT NULL,
+  study TEXT NOT NULL,
+  body BLOB NOT NULL,
+  created INTEGER NOT NULL,
+  crc INTEGER NOT NULL
+) STRICT;
+)sql";
+
+}  // namespace
+
+const std::vector<std::string>& SchemaSteps() {
+  static const auto* steps = new std::vector<std::string>{
+      kFirstSchema, kLogs,   kLead,  kSummaries,   kRequestIds,
+      kLogPlaces,   kTokens, kCosts, kEvaluations, kNotifications};
+  return *steps;
+}
+
 }  // namespace frostline::storage

@@ -67,7 +67,7 @@ class SqliteTransaction final : public Transaction {
 
  private:
   absl::StatusOr<Statement> Prepare(std::string_view sql);
-  // Returns how many rows it has deleted (sql_text.h).
+  // Returns how many rows it has deleted (sql.h).
   absl::StatusOr<std::int64_t> DeleteSome(const char* sql, std::int64_t which,
                                           std::int64_t most);
   // A failure of the store ends the transaction, even if the caller overlooks

@@ -11,7 +11,7 @@
 #include "server/ledger/study_book.h"
 #include "server/wire/stored_study.h"
 #include "storage/factory.h"
-#include "storage/scan.h"
+#include "storage/trial_store.h"
 #include "tests/contract/full_rows.h"
 #include "tests/contract/row_text.h"
 #include "tests/server/counting_store.h"

@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
-#include "storage/sqlite/ballast.h"
+#include "storage/sqlite/data_folder.h"
 #include "tests/storage/small_disk.h"
 #include "tests/storage/sqlite_fixture.h"
 

@@ -5,10 +5,10 @@
 #include <limits>
 
 #include "gtest/gtest.h"
-#include "storage/blobs.h"
-#include "storage/sqlite/crc32c.h"
-#include "storage/sqlite/files.h"
-#include "storage/sqlite/sqlite_version.h"
+#include "storage/row_columns.h"
+#include "storage/sqlite/data_folder.h"
+#include "storage/sqlite/database.h"
+#include "storage/sqlite/row_codec.h"
 #include "study/point.h"
 #include "tests/contract/row_text.h"
 #include "tests/support/status_matchers.h"

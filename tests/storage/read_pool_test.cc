@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/sqlite/read_pool.h"
-
 #include <vector>
 
+#include "storage/sqlite/sqlite_store.h"
 #include "tests/storage/sqlite_fixture.h"
 
 namespace frostline::storage {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The way back from a backup, and everything it must refuse.
-#include "storage/sqlite/restore.h"
-
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -10,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "storage/factory.h"
+#include "storage/sqlite/backup.h"
 #include "storage/sqlite/schema.h"
 #include "tests/contract/old_schema.h"
 #include "tests/storage/sqlite_fixture.h"

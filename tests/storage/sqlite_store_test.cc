@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "storage/factory.h"
-#include "storage/sqlite/check.h"
+#include "storage/sqlite/backup.h"
 #include "storage/sqlite/row_codec.h"
 #include "storage/sqlite/schema.h"
 #include "storage/sqlite/sql.h"

@@ -78,7 +78,6 @@ FLOORS = {
         "memory": ("",),
         "sqlite": ("",),
         "factory": ("sqlite", "memory", ""),
-        "makings": ("sqlite",),
     },
     "server": {
         "metrics": (),

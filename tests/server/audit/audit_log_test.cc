@@ -12,7 +12,7 @@
 #include "server/audit/audit_entry.h"
 #include "server/auth/study_access.h"
 #include "storage/factory.h"
-#include "storage/sqlite/restore.h"
+#include "storage/sqlite/backup.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "tests/server/driver.h"
 #include "tests/support/status_matchers.h"

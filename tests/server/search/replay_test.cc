@@ -10,7 +10,7 @@
 #include "server/wire/constraints.h"
 #include "server/wire/observation.h"
 #include "storage/factory.h"
-#include "storage/scan.h"
+#include "storage/trial_store.h"
 #include "tests/server/driver.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/status_matchers.h"

@@ -10,7 +10,7 @@
 #include "server/search/prior_studies.h"
 #include "server/search/stored_history.h"
 #include "storage/factory.h"
-#include "storage/scan.h"
+#include "storage/trial_store.h"
 #include "tests/server/counting_store.h"
 #include "tests/server/driver.h"
 #include "tests/support/fake_clock.h"
