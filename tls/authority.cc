@@ -13,8 +13,8 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "tls/certificate_request.h"
+#include "tls/openssl.h"
 #include "tls/openssl_handles.h"
-#include "tls/pem.h"
 
 namespace frostline::tls {
 namespace {

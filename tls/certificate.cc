@@ -13,8 +13,8 @@
 #include "base/ids.h"
 #include "base/plain/sha256.h"
 #include "base/status_macros.h"
+#include "tls/openssl.h"
 #include "tls/openssl_handles.h"
-#include "tls/pem.h"
 
 namespace frostline::tls {
 namespace {

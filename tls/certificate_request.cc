@@ -2,7 +2,7 @@
 #include "tls/certificate_request.h"
 
 #include "base/error.h"
-#include "tls/pem.h"
+#include "tls/openssl.h"
 
 namespace frostline::tls {
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "tls/pinned_channel.h"
+#include "tls/join.h"
 
 namespace frostline::cli {
 

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/retry.h"
 #include "base/status_macros.h"
-#include "tls/pinned_channel.h"
+#include "tls/join.h"
 #include "worker/agent/identity.h"
 #include "worker/agent/rpc_client.h"
 #include "worker/agent/run_folder.h"

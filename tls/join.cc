@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tls/pinned_channel.h"
+#include "tls/join.h"
 
 #include <arpa/inet.h>
 #include <grpcpp/security/tls_certificate_verifier.h>
@@ -15,8 +15,8 @@
 #include "base/mutex.h"
 #include "base/status_macros.h"
 #include "tls/certificate.h"
+#include "tls/openssl.h"
 #include "tls/openssl_handles.h"
-#include "tls/pem.h"
 
 namespace frostline::tls {
 namespace {

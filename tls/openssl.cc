@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tls/pem.h"
+#include "tls/openssl.h"
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tls/pinned_channel.h"
+#include "tls/join.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

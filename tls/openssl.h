@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: pem.h
+// File: openssl.h
 //
 // OpenSSL's objects as PEM text and back, within this folder.
-#ifndef FROSTLINE_TLS_PEM_H_
-#define FROSTLINE_TLS_PEM_H_
+#ifndef FROSTLINE_TLS_OPENSSL_H_
+#define FROSTLINE_TLS_OPENSSL_H_
 
 #include <openssl/pem.h>
 
@@ -43,4 +43,4 @@ SecretString PemOf(EVP_PKEY* key);
 
 }  // namespace frostline::tls
 
-#endif  // FROSTLINE_TLS_PEM_H_
+#endif  // FROSTLINE_TLS_OPENSSL_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: pinned_channel.h
+// File: join.h
 //
 // How a node that has nothing but a fingerprint tells the coordinator from
 // whoever else answers: the CA of that fingerprint has to be in the chain which
@@ -10,8 +10,8 @@
 //   const PinnedChannel pinned({line.host, line.ca_sha256}, clock.Wall());
 //   channel = grpc::CreateChannel(line.address, pinned.credentials());
 //   … a call fails with UNAVAILABLE: pinned.refusal() says why.
-#ifndef FROSTLINE_TLS_PINNED_CHANNEL_H_
-#define FROSTLINE_TLS_PINNED_CHANNEL_H_
+#ifndef FROSTLINE_TLS_JOIN_H_
+#define FROSTLINE_TLS_JOIN_H_
 
 #include <grpcpp/security/credentials.h>
 
@@ -58,4 +58,4 @@ class PinnedChannel {
 
 }  // namespace frostline::tls
 
-#endif  // FROSTLINE_TLS_PINNED_CHANNEL_H_
+#endif  // FROSTLINE_TLS_JOIN_H_
