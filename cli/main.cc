@@ -26,7 +26,7 @@
 #include "cli/process/child_process.h"
 #include "cli/slurm/slurm_command.h"
 #include "cli/whole_numbers.h"
-#include "tls/idle_connections.h"
+#include "tls/credentials.h"
 
 namespace frostline::cli {
 namespace {

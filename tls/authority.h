@@ -15,8 +15,26 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "base/secret.h"
+#include "tls/openssl.h"
 
 namespace frostline::tls {
+
+// How a node gets a certificate for a key that never leaves it:
+//
+//   ASSIGN_OR_RETURN(KeyRequest made, MakeRequest("gpu03"));      // the node
+//   IssueFor(made.request_pem, authority, spec, now);             // the CA
+
+struct KeyRequest {
+  std::string request_pem;  // PKCS #10
+  SecretString key_pem;
+};
+
+// Makes a key of P-256 and a request that it signs; `name` is for people.
+absl::StatusOr<KeyRequest> MakeRequest(const std::string& name);
+
+// Answers REQUEST_INVALID for what is no request, one that its key has not
+// signed, or a key that is weaker than 112 bits.
+absl::StatusOr<Key> RequestedKey(const std::string& request_pem);
 
 struct KeyPair {
   std::string certificate_pem;
@@ -38,7 +56,7 @@ struct LeafSpec {
 absl::StatusOr<KeyPair> MakeAuthority(const std::string& name, WallMicros now);
 absl::StatusOr<KeyPair> Issue(const KeyPair& authority, const LeafSpec& spec,
                               WallMicros now);
-// Issues one for the key that asks (certificate_request.h), in PEM form. The
+// Issues one for the key that asks, in PEM form. The
 // names are those of `spec` alone. Answers REQUEST_INVALID for what is no
 // request, or none of its own key.
 absl::StatusOr<std::string> IssueFor(const std::string& request_pem,

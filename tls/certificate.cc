@@ -14,7 +14,6 @@
 #include "base/plain/sha256.h"
 #include "base/status_macros.h"
 #include "tls/openssl.h"
-#include "tls/openssl_handles.h"
 
 namespace frostline::tls {
 namespace {

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "proto/wire_error.h"
-#include "tls/access.h"
+#include "tls/credentials.h"
 
 namespace frostline::cli {
 namespace {

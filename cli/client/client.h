@@ -23,7 +23,7 @@
 #include "frostline/v1/importance_service.grpc.pb.h"
 #include "frostline/v1/study_service.grpc.pb.h"
 #include "frostline/v1/worker_service.grpc.pb.h"
-#include "tls/access.h"
+#include "tls/credentials.h"
 
 namespace frostline::cli {
 

@@ -14,7 +14,7 @@
 #include "cli/commands/login_trust.h"
 #include "cli/term/secret_prompt.h"
 #include "cli/view/access_view.h"
-#include "tls/access.h"
+#include "tls/credentials.h"
 #include "tls/private_file.h"
 
 namespace frostline::cli {

@@ -11,7 +11,6 @@
 #include "base/plain/sha256.h"
 #include "base/status_macros.h"
 #include "cli/client/address.h"
-#include "tls/access.h"
 #include "tls/certificate.h"
 #include "tls/credentials.h"
 #include "tls/private_file.h"

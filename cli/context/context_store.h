@@ -18,7 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/secret.h"
-#include "tls/access.h"
+#include "tls/credentials.h"
 
 namespace frostline::cli {
 

@@ -20,7 +20,7 @@
 
 #include "absl/status/statusor.h"
 #include "cli/context/context_store.h"
-#include "tls/access.h"
+#include "tls/credentials.h"
 
 namespace frostline::cli {
 

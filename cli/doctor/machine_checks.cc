@@ -14,7 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "cli/doctor/check.h"
 #include "cli/view/format.h"
-#include "tls/access.h"
+#include "tls/credentials.h"
 
 namespace frostline::cli::doctor {
 namespace {

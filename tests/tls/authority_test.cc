@@ -5,7 +5,6 @@
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 #include "tls/certificate.h"
-#include "tls/certificate_request.h"
 
 namespace frostline::tls {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/status_macros.h"
-#include "tls/access.h"
+#include "tls/credentials.h"
 
 namespace frostline::agent {
 namespace {

@@ -15,8 +15,8 @@
 #include "base/error.h"
 #include "base/plain/sha256.h"
 #include "base/status_macros.h"
+#include "tls/authority.h"
 #include "tls/certificate.h"
-#include "tls/certificate_request.h"
 #include "tls/private_file.h"
 #include "worker/agent/file.h"
 

@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "base/clock.h"
-#include "tls/join_line.h"
+#include "tls/join.h"
 #include "worker/agent/options.h"
 
 namespace frostline::agent {

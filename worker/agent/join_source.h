@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/secret.h"
-#include "tls/join_line.h"
+#include "tls/join.h"
 
 namespace frostline::agent {
 

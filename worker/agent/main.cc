@@ -23,7 +23,7 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "spans/exporter.h"
-#include "tls/idle_connections.h"
+#include "tls/credentials.h"
 #include "worker/agent/agent.h"
 #include "worker/agent/join.h"
 #include "worker/agent/join_source.h"

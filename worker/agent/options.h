@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/secret.h"
 #include "spans/collector.h"
-#include "tls/access.h"
+#include "tls/credentials.h"
 #include "worker/agent/checkpoint_hook.h"
 #include "worker/agent/hardware.h"
 #include "worker/agent/keep.h"

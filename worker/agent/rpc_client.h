@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "frostline/v1/worker_service.grpc.pb.h"
-#include "tls/access.h"
+#include "tls/credentials.h"
 
 namespace frostline::agent {
 

@@ -10,7 +10,7 @@
 #include "absl/strings/str_replace.h"
 #include "frostline/v1/worker_service.pb.h"
 #include "tests/server/rpc/auth_fixture.h"
-#include "tls/certificate_request.h"
+#include "tls/authority.h"
 
 namespace frostline::server {
 namespace {

@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "tests/server/example_study.h"
 #include "tests/server/rpc/auth_fixture.h"
-#include "tls/access.h"
+#include "tls/credentials.h"
 
 namespace frostline::server {
 namespace {

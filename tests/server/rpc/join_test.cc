@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "tests/server/example_study.h"
 #include "tests/server/rpc/auth_fixture.h"
-#include "tls/certificate_request.h"
+#include "tls/authority.h"
 
 namespace frostline::server {
 namespace {

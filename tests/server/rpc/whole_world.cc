@@ -12,7 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "storage/factory.h"
 #include "tests/support/status_matchers.h"
-#include "tls/certificate_request.h"
+#include "tls/authority.h"
 
 namespace frostline::server {
 namespace {
