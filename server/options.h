@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "spans/collector.h"
+#include "spans/exporter.h"
 
 namespace frostline::server {
 

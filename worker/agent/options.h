@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/secret.h"
-#include "spans/collector.h"
+#include "spans/exporter.h"
 #include "tls/credentials.h"
 #include "worker/agent/checkpoint_hook.h"
 #include "worker/agent/hardware.h"
