@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/log_format.h"
 #include "base/plain/json_text.h"
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 
 namespace frostline {
 namespace {

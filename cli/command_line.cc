@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 #include "base/status_macros.h"
 #include "cli/help/help_format.h"
 #include "cli/help/unknown_flag.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/attempt_trace.h"
 
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 
 namespace frostline::proto {
 namespace {

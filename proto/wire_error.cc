@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 #include "frostline/v1/errors.pb.h"
 
 namespace frostline::proto {

@@ -11,7 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 #include "base/status_macros.h"
 #include "tls/openssl.h"
 

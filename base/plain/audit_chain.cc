@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 
 namespace frostline {
 namespace {

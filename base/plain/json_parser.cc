@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 
 namespace frostline {
 

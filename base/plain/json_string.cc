@@ -2,7 +2,7 @@
 //
 // The strings of JSON; the rest of the parser is in json_parser.cc.
 #include "base/plain/json_parser.h"
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 
 namespace frostline {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 
 namespace frostline {
 

@@ -8,7 +8,7 @@
 #include "absl/strings/str_replace.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 #include "base/status_macros.h"
 #include "cli/client/address.h"
 #include "tls/certificate.h"

@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 #include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/disk_error.h"
 #include "base/error.h"
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 #include "base/status_macros.h"
 #include "cli/demo/demo_recipe.h"
 

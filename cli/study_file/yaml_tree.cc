@@ -9,7 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 #include "base/status_macros.h"
 #include "cli/study_file/yaml_builder.h"
 #include "cli/term/utf8.h"

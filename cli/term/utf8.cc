@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 
 namespace frostline::cli {
 namespace {

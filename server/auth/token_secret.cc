@@ -4,7 +4,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 
 namespace frostline::server {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/ids.h"
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 #include "base/status_macros.h"
 #include "server/wire/field_checks.h"
 #include "server/wire/lease_checks.h"

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 #include "base/status_macros.h"
 #include "proto/wire_time.h"
 #include "server/wire/field_checks.h"

@@ -27,7 +27,7 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/plain/file.h"
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 #include "base/remote_file_system.h"
 #include "base/status_macros.h"
 #include "storage/sqlite/database.h"

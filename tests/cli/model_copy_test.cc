@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"

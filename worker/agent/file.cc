@@ -13,7 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 
 namespace frostline::agent {
 namespace {

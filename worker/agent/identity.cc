@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/error.h"
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 #include "base/status_macros.h"
 #include "tls/authority.h"
 #include "tls/certificate.h"

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/plain/file.h"
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 #include "base/status_macros.h"
 #include "worker/agent/file.h"
 #include "worker/agent/kept_models.h"

@@ -12,7 +12,7 @@
 #include <memory>
 #include <mutex>
 
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 #include "gmock/gmock.h"
 #include "tests/support/temp_folder.h"
 #include "tests/worker/agent/rig.h"

@@ -4,7 +4,7 @@
 #include <bit>
 #include <numeric>
 
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 
 namespace frostline::trainer {
 namespace {

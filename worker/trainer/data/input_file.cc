@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 
 namespace frostline::trainer {
 namespace {

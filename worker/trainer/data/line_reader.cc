@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 #include "worker/trainer/data/limits.h"
 
 namespace frostline::trainer {

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "base/plain/sha256.h"
 #include "base/plain/shown.h"
+#include "base/plain/sums.h"
 #include "base/plain/yaml_fields.h"
 #include "worker/trainer/data/format_name.h"
 #include "worker/trainer/data/limits.h"

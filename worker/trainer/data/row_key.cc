@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 
 namespace frostline::trainer {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/data/text_form.h"
 
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 
 namespace frostline::trainer {
 

@@ -4,7 +4,7 @@
 #include <ATen/Version.h>
 #include <torch/version.h>
 
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 #include "worker/trainer/device/cpu_info.h"
 
 namespace frostline::trainer {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/plain/json_text.h"
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 #include "worker/trainer/tasks/outcomes.h"
 
 namespace frostline::trainer {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 #include "worker/trainer/text/limits.h"
 #include "worker/trainer/text/unicode.h"
 

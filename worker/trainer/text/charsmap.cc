@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 #include "worker/trainer/text/base64.h"
 
 namespace frostline::trainer {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 #include "worker/trainer/text/charsmap.h"
 #include "worker/trainer/text/grapheme.h"
 

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 #include "worker/trainer/text/limits.h"
 
 namespace frostline::trainer {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 #include "worker/trainer/text/encoding.h"
 
 namespace frostline::trainer {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 #include "worker/trainer/text/unicode.h"
 
 namespace frostline::trainer {

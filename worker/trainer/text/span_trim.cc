@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 #include "worker/trainer/text/unicode.h"
 
 namespace frostline::trainer {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 
 namespace frostline::trainer {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "base/plain/text.h"
 #include "base/plain/text_lines.h"
-#include "base/plain/utf8.h"
 #include "worker/trainer/text/limits.h"
 #include "worker/trainer/text/unicode.h"
 #include "worker/trainer/text/word_piece.h"

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 
 namespace frostline::trainer {
 

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 #include "worker/trainer/train/checkpoint.h"
 #include "worker/trainer/trial/fault_text.h"
 #include "worker/trainer/trial/fine_tuning.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 #include "worker/trainer/train/export.h"
 #include "worker/trainer/trial/fault_text.h"
 #include "worker/trainer/trial/fine_tuning.h"

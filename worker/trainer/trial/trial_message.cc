@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/plain/json_text.h"
-#include "base/plain/sha256.h"
 #include "base/plain/shown.h"
+#include "base/plain/sums.h"
 #include "worker/trainer/data/registry.h"
 #include "worker/trainer/data/request_fields.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 #include "tests/worker/trainer/data/data_fixture.h"
 
 namespace frostline::trainer {

@@ -2,7 +2,7 @@
 //
 // Files that somebody broke: each is read, or is one fault that names the
 // file. Every fault can travel in JSON.
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 #include "tests/worker/trainer/data/data_fixture.h"
 
 namespace frostline::trainer {

@@ -7,7 +7,7 @@
 #include <random>
 #include <sstream>
 
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 
 namespace frostline::trainer {
 namespace {

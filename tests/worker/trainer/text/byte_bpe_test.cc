@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 #include "tests/worker/trainer/text/text_fixture.h"
 
 namespace frostline::trainer {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/plain/yaml_subset.h"
-
 #include <memory>
 #include <utility>
 
 #include "base/plain/shown.h"
+#include "base/plain/text.h"
 #include "base/plain/text_lines.h"
-#include "base/plain/utf8.h"
 #include "base/plain/yaml_scalar.h"
+#include "base/plain/yaml_subset.h"
 #include "base/plain/yaml_text.h"
 
 namespace frostline {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: utf8.h
+// File: text.h
 //
 // By RFC 3629 there are no surrogates, no overlong forms, and nothing above
 // U+10FFFF.
-#ifndef FROSTLINE_BASE_PLAIN_UTF8_H_
-#define FROSTLINE_BASE_PLAIN_UTF8_H_
+#ifndef FROSTLINE_BASE_PLAIN_TEXT_H_
+#define FROSTLINE_BASE_PLAIN_TEXT_H_
 
 #include <cstddef>
 #include <optional>
@@ -46,4 +46,4 @@ inline bool IsContinuation(char byte) {
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_BASE_PLAIN_UTF8_H_
+#endif  // FROSTLINE_BASE_PLAIN_TEXT_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/plain/sha256.h"
+#include "base/plain/sums.h"
 
 #include <algorithm>
 #include <bit>

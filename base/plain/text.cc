@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/plain/utf8.h"
+#include "base/plain/text.h"
 
 #include <cstdint>
 #include <cstring>

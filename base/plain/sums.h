@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: sha256.h
+// File: sums.h
 //
 // SHA-256 is FIPS 180-4.
-#ifndef FROSTLINE_BASE_PLAIN_SHA256_H_
-#define FROSTLINE_BASE_PLAIN_SHA256_H_
+#ifndef FROSTLINE_BASE_PLAIN_SUMS_H_
+#define FROSTLINE_BASE_PLAIN_SUMS_H_
 
 #include <array>
 #include <cstddef>
@@ -43,4 +43,4 @@ bool IsSha256(std::string_view text);
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_BASE_PLAIN_SHA256_H_
+#endif  // FROSTLINE_BASE_PLAIN_SUMS_H_
