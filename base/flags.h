@@ -8,7 +8,7 @@
 //
 // A value follows its flag as the next word, or behind "=". Every program has
 // --help, -h and --version, and --help=json for other programs
-// (command_page.h).
+//.
 #ifndef FROSTLINE_BASE_FLAGS_H_
 #define FROSTLINE_BASE_FLAGS_H_
 
@@ -92,6 +92,30 @@ Flag TimeFlag(const std::string& name, const std::string& help,
               Duration shortest, Duration longest, Duration* time);
 Flag BytesFlag(const std::string& name, const std::string& help,
                std::int64_t* bytes);
+
+// What a program offers, as one JSON object, so that man pages and completions
+// are made of the very tables that the program parses with:
+//
+//   {"name": "frostline-worker", "summary": …, "footer": "", "words": [],
+//    "flags": [{"name": "--slots", "value": "N|gpu", "help": …,
+//               "default": "1", "variable": "", "repeats": false}],
+//    "commands": []}
+
+struct CommandPage {
+  std::string name;
+  std::string version;  // of the program; empty for its commands
+  std::string summary;
+  std::string footer;
+  std::vector<Flag> words;  // by position: "STUDY", or "[TOPIC]" if optional
+  std::vector<Flag> flags;
+  std::vector<CommandPage> commands;
+};
+
+// Includes --version and --help, which every program has.
+CommandPage PageOf(const FlagTable& program);
+
+// Ends with a newline.
+std::string CommandJson(const CommandPage& page);
 
 }  // namespace frostline
 

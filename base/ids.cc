@@ -12,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 
 namespace frostline {
 namespace {
@@ -104,6 +103,12 @@ std::string RandomHexId() {
     std::abort();
   }
   return absl::BytesToHexString(std::string(bytes.data(), bytes.size()));
+}
+
+std::string NewRequestId(const Clock& clock) {
+  const auto milliseconds = static_cast<std::uint64_t>(clock.Wall() / 1000);
+  return absl::StrCat(absl::Hex(milliseconds, absl::kZeroPad12),
+                      RandomHexId().substr(0, 20));
 }
 
 }  // namespace frostline

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 
 namespace frostline {
 
@@ -35,6 +36,13 @@ absl::StatusOr<std::string> ParseWorkerName(const std::string& name);
 // Returns 128 bits from the operating system for boot ids and lease secrets,
 // never for what must be replayed.
 std::string RandomHexId();
+
+// Later ids sort later, so that the coordinator's index grows at its end, which
+// costs less. Any unique text of the form serves.
+//
+// Returns 32 hexadecimal digits: milliseconds since 1970, then 80 random bits,
+// which nobody guesses.
+std::string NewRequestId(const Clock& clock);
 
 }  // namespace frostline
 

@@ -14,9 +14,39 @@
 
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "base/clock.h"
+
 namespace frostline {
+
+// What ties lines and spans of several programs to one piece of work: W3C Trace
+// Context, https://www.w3.org/TR/trace-context/, as the metadata "traceparent":
+//
+//   00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+
+inline constexpr char kTraceparent[] = "traceparent";
+
+struct TraceContext {
+  std::string trace_id;  // 32 lower-case hexadecimal digits; empty: none
+  std::string span_id;   // 16 of them: who called
+  bool is_sampled = false;
+
+  bool empty() const { return trace_id.empty(); }
+};
+
+// Answers none for what has not its form, all zeros, or version ff. Of a later
+// version the parts that are known are read.
+TraceContext ParseTraceparent(std::string_view text);
+
+// REQUIRES: not empty.
+std::string FormatTraceparent(const TraceContext& trace);
+
+// A new trace, as the one that is made where none came.
+TraceContext NewTrace();
+// The same trace, in a new span.
+TraceContext ChildOf(const TraceContext& parent);
 
 enum class LogLevel { kDebug = 0, kInfo = 1, kWarning = 2, kError = 3 };
 
@@ -31,6 +61,41 @@ void Log(LogLevel level, const char* event,
 // Makes the line of Log(), without time stamp and newline.
 std::string FormatLogLine(LogLevel level, const char* event,
                           std::initializer_list<LogField> fields);
+
+// How lines of log.h look, and what they are tied to:
+//
+//   text  2026-11-21T06:07:34.123456Z info lease_lost trial=studies/a/trials/7
+//   json  {"time":"2026-…Z","level":"info","event":"lease_lost","trial":"…"}
+//
+// Every value of a JSON line is a string of well-formed UTF-8.
+
+enum class LogFormat { kText, kJson };
+
+// Of all lines from now on; text at first.
+void SetLogFormat(LogFormat format);
+
+// Says whether a line of this level would be written.
+bool IsLogged(LogLevel level);
+
+// While it lives, lines of this thread carry the trace and its span. Scopes
+// nest. `trace` outlives it.
+class LogTraceScope {
+ public:
+  explicit LogTraceScope(const TraceContext& trace);
+  ~LogTraceScope();
+  LogTraceScope(const LogTraceScope&) = delete;
+  LogTraceScope& operator=(const LogTraceScope&) = delete;
+
+ private:
+  const TraceContext* const before_;
+};
+
+// Makes the line of Log() as JSON, without newline. A field that has the name
+// of one of the first three, or is there already, gets "field_" before it.
+std::string FormatJsonLogLine(WallMicros time, LogLevel level,
+                              const char* event,
+                              std::initializer_list<LogField> fields,
+                              const TraceContext& trace);
 
 }  // namespace frostline
 

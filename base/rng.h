@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 namespace frostline {
 
@@ -34,6 +35,10 @@ class Rng {
  private:
   std::array<std::uint64_t, 4> state_;
 };
+
+// FNV-1a of 64 bits (Fowler, Noll and Vo) is the same on every machine and in
+// every version, so it may be stored.
+std::uint64_t Fnv1a(std::string_view bytes);
 
 }  // namespace frostline
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/secret.h"
+
 #include <sys/prctl.h>
 
 #include <cstdlib>
 #include <string_view>
-
-#include "base/core_dumps.h"
 
 namespace frostline {
 

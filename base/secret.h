@@ -35,6 +35,17 @@ class SecretString {
   std::string value_;
 };
 
+// Keys and tokens are in memory, and a core dump would put them on a disk, or
+// send them to wherever a node's dumps are collected.
+//
+// Keeps this process from dumping core, whatever `ulimit -c` and core_pattern
+// say; debuggers of its own user are kept out too, and root's are not. A
+// program that it starts dumps as it always did: a trainer has no keys. Call it
+// first, while there are none.
+//
+// Who hunts a crash sets FROSTLINE_CORE_DUMPS=1, and gets both back.
+void ForbidCoreDumps();
+
 }  // namespace frostline
 
 #endif  // FROSTLINE_BASE_SECRET_H_

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/plain/text.h"
-#include "base/status_macros.h"
 #include "cli/help/help_format.h"
 #include "cli/help/unknown_flag.h"
 #include "proto/wire_error.h"

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "base/exit_code.h"
+#include "base/error.h"
 #include "cli/commands/command.h"
 
 namespace frostline::cli {

@@ -13,9 +13,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/core_dumps.h"
 #include "base/error.h"
-#include "base/exit_code.h"
+#include "base/secret.h"
 #include "cli/command_line.h"
 #include "cli/commands/command.h"
 #include "cli/commands/configured.h"

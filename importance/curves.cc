@@ -8,7 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "importance/measure/dataset.h"
 #include "importance/measure/numbers.h"
 #include "importance/measure/selection.h"

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "importance/cube/cube_evaluator.h"
 #include "importance/forest/forest_evaluator.h"
 #include "importance/measure/selection.h"

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "base/trace.h"
+#include "base/log.h"
 #include "frostline/v1/worker.pb.h"
 
 namespace frostline::proto {

@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/mutex.h"
-#include "base/status_macros.h"
 #include "frostline/v1/served.pb.h"
 
 namespace frostline::proto {

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "sampler/auto.h"
 #include "sampler/draw/brute_force.h"
 #include "sampler/draw/grid.h"

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/log.h"
-#include "base/status_macros.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/importance/desk.h"
 #include "server/ledger/attempt_spans.h"

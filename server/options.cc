@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/flags.h"
-#include "base/status_macros.h"
 
 namespace frostline::server {
 namespace {

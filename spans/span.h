@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/trace.h"
+#include "base/log.h"
 
 namespace frostline::spans {
 

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "storage/memory/memory_store.h"
 #include "storage/sqlite/backup.h"
 #include "storage/sqlite/data_folder.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 
 namespace frostline::storage {
 namespace {

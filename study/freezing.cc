@@ -15,7 +15,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 
 namespace frostline {
 namespace {

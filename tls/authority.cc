@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "tls/openssl.h"
 
 namespace frostline::tls {

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/plain/sums.h"
-#include "base/status_macros.h"
 #include "tls/openssl.h"
 
 namespace frostline::tls {

@@ -17,7 +17,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mutex.h"
-#include "base/status_macros.h"
 #include "tls/certificate.h"
 #include "tls/private_file.h"
 

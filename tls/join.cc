@@ -17,7 +17,6 @@
 #include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/mutex.h"
-#include "base/status_macros.h"
 #include "tls/certificate.h"
 #include "tls/openssl.h"
 

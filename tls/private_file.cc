@@ -12,10 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "base/disk_error.h"
 #include "base/error.h"
 #include "base/plain/file.h"
-#include "base/status_macros.h"
 
 namespace frostline::tls {
 namespace {

@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/plain/result.h"
 
@@ -77,6 +78,58 @@ class Json {
   friend class JsonParser;
   std::deque<JsonValue> values_;  // a deque: addresses must not change
   std::deque<std::string> unescaped_;
+};
+
+// Quotes and escapes. REQUIRES: `text` is UTF-8.
+std::string JsonString(std::string_view text);
+// Writes the shortest digits that read back the same. REQUIRES: it is finite.
+std::string JsonNumber(double number);
+// Writes a value as it was read, on one line; numbers keep their digits.
+std::string JsonText(const JsonValue& value);
+
+// Json::Parse() runs this in one pass, ended by the first mistake;
+// kMaxJsonDepth bounds the recursion.
+class JsonParser {
+ public:
+  JsonParser(std::string_view bytes, std::size_t max_values,
+             JsonNumbers numbers, Json& json)
+      : bytes_(bytes),
+        max_values_(max_values),
+        numbers_(numbers),
+        json_(json) {}
+
+  // Answers nothing when the whole input was one value.
+  std::optional<Fault> Run();
+
+ private:
+  // All return false once fault_ is set.
+  bool Value(std::size_t depth, std::string_view key, JsonValue*& made);
+  bool Members(std::size_t depth, JsonValue& parent, char close);
+  bool UniqueKeys(const JsonValue& object);
+  bool Literal(std::string_view word);
+  bool Number(JsonValue& value);
+  // Takes one of those that JSON does not have; false leaves all as it was.
+  bool NoJsonNumber(JsonValue& value);
+  bool String(std::string_view& text);
+  bool Escaped(std::size_t begin, std::string_view& text);
+  bool Escape(std::string& text);
+  bool UnicodeEscape(std::string& text);
+  bool FourHex(char32_t& unit);
+
+  void SkipBlanks();
+  bool Take(char c);
+  bool Fail(FaultKind kind, const std::string& what);
+  bool Syntax(const std::string& what) {
+    return Fail(FaultKind::kSyntax, what);
+  }
+
+  std::string_view bytes_;
+  std::size_t max_values_;
+  JsonNumbers numbers_;
+  Json& json_;
+  std::size_t at_ = 0;
+  std::vector<std::string_view> keys_;  // scratch of UniqueKeys
+  std::optional<Fault> fault_;
 };
 
 }  // namespace frostline

@@ -11,6 +11,7 @@
 #ifndef FROSTLINE_BASE_PLAIN_RESULT_H_
 #define FROSTLINE_BASE_PLAIN_RESULT_H_
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -26,7 +27,7 @@ enum class FaultKind {
   kMisuse,        // the caller asks for what cannot be
   kOutOfMemory,   // of the processor or the GPU
   kInternal,      // a mistake of ours, or of a library or a device
-  kStopped,       // it was asked to end (stop_sign.h)
+  kStopped,       // it was asked to end
 };
 
 struct Fault {
@@ -58,6 +59,31 @@ class [[nodiscard]] Expected {
 
 // It is the result of work without one.
 struct Done {};
+
+// Long work asks between slices whether it is still wanted: a row, a tensor, a
+// mebibyte of a sum. Whoever asked for the work may have changed their mind in
+// another thread.
+//
+//   for (const Row& row : rows) {
+//     if (Expected<Done> wanted = stop.Check(); !wanted.ok()) return ...
+class StopSign {
+ public:
+  // This one never stops anybody.
+  StopSign() = default;
+  // `raised` is asked in the thread that works, for each slice: it is cheap.
+  explicit StopSign(std::function<bool()> raised)
+      : raised_(std::move(raised)) {}
+
+  // Returns kStopped once it is raised. What was half done is thrown away.
+  Expected<Done> Check() const {
+    if (!raised_ || !raised_()) return Done{};
+    return Fault{FaultKind::kStopped, "a stop came before the work was done",
+                 "start it again"};
+  }
+
+ private:
+  std::function<bool()> raised_;
+};
 
 }  // namespace frostline
 

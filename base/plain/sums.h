@@ -2,7 +2,7 @@
 //
 // File: sums.h
 //
-// SHA-256 is FIPS 180-4.
+// Checksums: CRC-32 and CRC-32C against accidents, SHA-256 against people.
 #ifndef FROSTLINE_BASE_PLAIN_SUMS_H_
 #define FROSTLINE_BASE_PLAIN_SUMS_H_
 
@@ -13,6 +13,24 @@
 #include <string_view>
 
 namespace frostline {
+
+// CRC-32 is the checksum of zip and Ethernet.
+//
+// Goes on from `before`, which is 0 at the beginning.
+std::uint32_t Crc32(std::uint32_t before, const void* bytes, std::size_t count);
+
+// CRC32C (RFC 3720, appendix B.4), by the processor's own instruction where it
+// has one: it guards what is read again and again, where Crc32 would be felt.
+
+// `before` is 0, or the sum of the bytes before these.
+std::uint32_t Crc32c(std::uint32_t before, const void* bytes,
+                     std::size_t count);
+
+// The same by table, on any processor.
+std::uint32_t Crc32cByTable(std::uint32_t before, const void* bytes,
+                            std::size_t count);
+
+// SHA-256 is FIPS 180-4.
 
 class Sha256Sum {
  public:

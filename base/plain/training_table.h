@@ -7,6 +7,7 @@
 #ifndef FROSTLINE_BASE_PLAIN_TRAINING_TABLE_H_
 #define FROSTLINE_BASE_PLAIN_TRAINING_TABLE_H_
 
+#include <cstddef>
 #include <limits>
 #include <span>
 #include <string>
@@ -14,6 +15,26 @@
 #include <vector>
 
 namespace frostline {
+
+// What the trainer takes of a study beside the rows of training_table.h, where
+// the coordinator sees it too, and refuses the rest.
+
+// Of `data.task`, listed as in SettingRow.
+inline constexpr std::string_view kTaskKinds =
+    "classification, regression, tagging, pair";
+
+// Of `also_evaluate`: so that their metrics fit a finish.
+inline constexpr std::size_t kMostOtherSets = 16;
+
+// A linear map of a layer, for `lora.modules`: ours, or what a model of
+// transformers calls it, as peft's users write it.
+struct LoraWord {
+  std::string_view word;
+  std::string_view map;  // our word
+};
+
+// Of all families together. Ours come first, one for each map.
+std::span<const LoraWord> LoraWords();
 
 // These bounds stand for none.
 inline constexpr double kAnyCount = static_cast<double>(1LL << 40);

@@ -1,15 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/plain/yaml.h"
+
+#include <algorithm>
 #include <memory>
 #include <utility>
 
-#include "base/plain/shown.h"
 #include "base/plain/text.h"
-#include "base/plain/text_lines.h"
-#include "base/plain/yaml_scalar.h"
-#include "base/plain/yaml_subset.h"
-#include "base/plain/yaml_text.h"
 
 namespace frostline {
+
+Fault YamlFault(const std::string& what, const std::string& fix) {
+  return Fault{FaultKind::kSyntax, what, fix};
+}
+
+Fault YamlNotClosed(char mark) {
+  return YamlFault(std::string("opens ") + mark + " and does not close it",
+                   "close it on the same line");
+}
+
+void SkipBlanks(std::string_view& rest) {
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+}
+
+Expected<std::string> TakeYamlQuoted(std::string_view& rest) {
+  const char quote = rest.front();
+  std::string text;
+  for (std::size_t i = 1; i < rest.size(); ++i) {
+    const bool more = i + 1 < rest.size();
+    if (quote == '"' && rest[i] == '\\') {
+      if (!more || (rest[i + 1] != '"' && rest[i + 1] != '\\')) {
+        return YamlFault("has an escape other than \\\" and \\\\",
+                         "write the character itself");
+      }
+      text += rest[++i];
+    } else if (rest[i] != quote) {
+      text += rest[i];
+    } else if (quote == '\'' && more && rest[i + 1] == '\'') {
+      text += rest[++i];
+    } else {
+      rest.remove_prefix(i + 1);
+      return text;
+    }
+  }
+  return YamlNotClosed(quote);
+}
+
+Expected<std::string> YamlPlain(std::string_view text) {
+  text = Trimmed(text);
+  if (text.empty()) {
+    return YamlFault("lacks a value", "give one, or take the key out");
+  }
+  constexpr std::string_view kReserved = "&*!|>%@`\"'[]{}#,?";
+  const bool dash = text == "-" || text.starts_with("- ");
+  if (kReserved.find(text.front()) != std::string_view::npos || dash) {
+    return YamlFault("a value begins with '" + std::string(1, text.front()) +
+                         "', which is not understood here",
+                     "put the value in double quotes");
+  }
+  if (text.find(": ") != std::string_view::npos || text.ends_with(':')) {
+    return YamlFault("has a key within a value: " + Shown(text),
+                     "put the value in double quotes");
+  }
+  return std::string(text);
+}
+
+std::string_view WithoutComment(std::string_view line) {
+  char quote = '\0';
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    const bool begins = i == 0 || line[i - 1] == ' ';
+    if (quote != '\0') {
+      const bool escape = quote == '"' && c == '\\';
+      const bool twice = quote == '\'' && line.substr(i, 2) == "''";
+      if (escape || twice) {
+        ++i;
+      } else if (c == quote) {
+        quote = '\0';
+      }
+    } else if (c == '"' || c == '\'') {
+      // A quote within a word is a letter: don't.
+      const bool opens = begins || line[i - 1] == '[' || line[i - 1] == '{' ||
+                         line[i - 1] == ',';
+      if (opens) quote = c;
+    } else if (c == '#' && begins) {
+      line = line.substr(0, i);
+      break;
+    }
+  }
+  return line.substr(0, line.find_last_not_of(" \r") + 1);
+}
+
 namespace {
 
 constexpr std::size_t kMaxBlockDepth = 8;
@@ -143,6 +223,216 @@ Expected<YamlNode> ParseYamlSubset(std::string_view text,
   }
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   return YamlParser(name).Run(text);
+}
+
+namespace {
+
+constexpr std::string_view kFlowEnds = ",]}";
+
+// A text up to the next "," or bracket, or a quoted one.
+Expected<YamlNode> TakeItem(std::string_view& rest, const YamlLine& line) {
+  SkipBlanks(rest);
+  YamlNode node;
+  node.kind = YamlNode::Kind::kScalar;
+  node.mark = line.MarkOf(rest);
+  const bool quoted = rest.starts_with('"') || rest.starts_with('\'');
+  std::string_view plain = rest.substr(0, rest.find_first_of(kFlowEnds));
+  if (!quoted) rest.remove_prefix(plain.size());
+  Expected<std::string> text = quoted ? TakeYamlQuoted(rest) : YamlPlain(plain);
+  if (!text.ok()) return text.fault();
+  node.text = std::move(text).value();
+  SkipBlanks(rest);
+  return node;
+}
+
+Expected<YamlNode> TakeFlow(std::string_view& rest, const YamlLine& line) {
+  YamlNode node;
+  node.kind = YamlNode::Kind::kScalar;
+  node.mark = line.MarkOf(rest);
+  const bool is_map = rest.front() == '{';
+  const char close = is_map ? '}' : ']';
+  const char open = rest.front();
+  node.kind = is_map ? YamlNode::Kind::kMap : YamlNode::Kind::kList;
+  rest.remove_prefix(1);
+  SkipBlanks(rest);
+  while (!rest.starts_with(close)) {
+    std::string key;
+    const YamlMark mark = line.MarkOf(rest);
+    if (is_map) {
+      Expected<std::string> taken = TakeKey(rest);
+      if (!taken.ok()) return taken.fault();
+      key = std::move(taken).value();
+      if (node.Find(key) != nullptr) {
+        return YamlFault("has the key " + Shown(key) + " twice",
+                         "keep one of them");
+      }
+    }
+    Expected<YamlNode> item = TakeItem(rest, line);
+    if (!item.ok()) return item;
+    if (is_map) {
+      node.entries.push_back(
+          {key, mark,
+           std::make_shared<const YamlNode>(std::move(item).value())});
+    } else {
+      node.items.push_back(
+          std::make_shared<const YamlNode>(std::move(item).value()));
+    }
+    if (rest.starts_with(',')) {
+      rest.remove_prefix(1);
+      SkipBlanks(rest);
+    } else if (!rest.starts_with(close)) {
+      return YamlNotClosed(open);
+    }
+  }
+  rest.remove_prefix(1);
+  return node;
+}
+
+}  // namespace
+
+Expected<std::string> TakeKey(std::string_view& rest) {
+  std::string key;
+  if (rest.starts_with('"') || rest.starts_with('\'')) {
+    Expected<std::string> quoted = TakeYamlQuoted(rest);
+    if (!quoted.ok()) return quoted;
+    key = std::move(quoted).value();
+  } else {
+    const std::size_t end = rest.find_first_of(":,[]{}\"'");
+    key = std::string(Trimmed(rest.substr(0, end)));
+    rest.remove_prefix(std::min(end, rest.size()));
+  }
+  const bool colon = rest == ":" || rest.starts_with(": ");
+  if (key.empty() || !colon) {
+    return YamlFault("is not 'key: value'",
+                     "write a key, a colon, a blank and a value");
+  }
+  rest.remove_prefix(1);
+  SkipBlanks(rest);
+  return key;
+}
+
+Expected<YamlNode> ParseValue(std::string_view rest, const YamlLine& line) {
+  SkipBlanks(rest);
+  YamlNode node;
+  node.kind = YamlNode::Kind::kScalar;
+  node.mark = line.MarkOf(rest);
+  if (rest.starts_with('[') || rest.starts_with('{')) {
+    Expected<YamlNode> flow = TakeFlow(rest, line);
+    if (!flow.ok()) return flow;
+    node = std::move(flow).value();
+  } else if (rest.starts_with('"') || rest.starts_with('\'')) {
+    Expected<std::string> text = TakeYamlQuoted(rest);
+    if (!text.ok()) return text.fault();
+    node.text = std::move(text).value();
+  } else {
+    Expected<std::string> text = YamlPlain(rest);
+    if (!text.ok()) return text.fault();
+    node.text = std::move(text).value();
+    return node;
+  }
+  SkipBlanks(rest);
+  if (!rest.empty()) {
+    return YamlFault("goes on behind a value: " + Shown(rest),
+                     "put the whole value in quotes");
+  }
+  return node;
+}
+
+YamlFields::YamlFields(const YamlNode& node, std::string file,
+                       std::string where)
+    : node_(node), file_(std::move(file)), where_(std::move(where)) {
+  if (node_.kind != YamlNode::Kind::kMap) {
+    Fail(node_.mark, "is no block of keys",
+         "write its keys below it, indented");
+  }
+}
+
+void YamlFields::Fail(const YamlMark& mark, const std::string& what,
+                      const std::string& fix) {
+  if (fault_) return;
+  fault_ = Fault{FaultKind::kInconsistent,
+                 file_ + " line " + std::to_string(mark.line) + " column " +
+                     std::to_string(mark.column) + ": " + where_ + ": " + what,
+                 fix};
+}
+
+const YamlNode* YamlFields::Find(std::string_view key, YamlNode::Kind kind,
+                                 const std::string& form) {
+  const YamlEntry* entry = node_.Find(key);
+  if (entry == nullptr) return nullptr;
+  const YamlNode* found = entry->value.get();
+  if (found->kind == kind) return found;
+  Fail(found->mark, std::string(key) + " has another form",
+       "write it as " + form);
+  return nullptr;
+}
+
+std::string YamlFields::Demand(std::string_view key) {
+  std::optional<std::string> text = Text(key);
+  if (!text) Fail(node_.mark, "lacks " + std::string(key), "add it");
+  return text.value_or("");
+}
+
+std::optional<std::string> YamlFields::Text(std::string_view key) {
+  const YamlNode* found =
+      Find(key, YamlNode::Kind::kScalar, std::string(key) + ": a text");
+  if (found == nullptr) return std::nullopt;
+  return found->text;
+}
+
+std::optional<bool> YamlFields::Bool(std::string_view key) {
+  const std::optional<std::string> text = Text(key);
+  if (!text) return std::nullopt;
+  if (*text != "true" && *text != "false") {
+    Fail(node_.Find(key)->value->mark,
+         std::string(key) + " is " + Shown(*text) + ", neither true nor false",
+         "write true or false");
+  }
+  return *text == "true";
+}
+
+std::vector<std::string> YamlFields::Words(std::string_view key) {
+  std::vector<std::string> words;
+  const YamlNode* found =
+      Find(key, YamlNode::Kind::kList, "a list: [one, two]");
+  if (found == nullptr) return words;
+  for (const YamlPtr& item : found->items) {
+    if (item->kind != YamlNode::Kind::kScalar) {
+      Fail(item->mark, std::string(key) + " holds more than texts",
+           "write a list of texts: [one, two]");
+    }
+    words.push_back(item->text);
+  }
+  return words;
+}
+
+std::map<std::string, std::string> YamlFields::Pairs(std::string_view key) {
+  std::map<std::string, std::string> pairs;
+  const YamlNode* found = Map(key);
+  if (found == nullptr) return pairs;
+  for (const auto& [name, mark, value] : found->entries) {
+    if (value->kind != YamlNode::Kind::kScalar) {
+      Fail(mark, std::string(key) + "." + name + " is no text",
+           "write pairs of texts: {text: sentence}");
+    }
+    pairs[name] = value->text;
+  }
+  return pairs;
+}
+
+const YamlNode* YamlFields::Map(std::string_view key) {
+  return Find(key, YamlNode::Kind::kMap, "a block of keys");
+}
+
+void YamlFields::KnowOnly(std::initializer_list<std::string_view> keys) {
+  for (const auto& [name, mark, value] : node_.entries) {
+    if (std::find(keys.begin(), keys.end(), name) != keys.end()) continue;
+    std::string known;
+    for (const std::string_view key : keys) {
+      known += (known.empty() ? "" : ", ") + std::string(key);
+    }
+    Fail(mark, "has an unknown key " + Shown(name), "known are " + known);
+  }
 }
 
 }  // namespace frostline

@@ -3,16 +3,21 @@
 // File: yaml.h
 //
 // cli/study_file/yaml_tree.h reads study files into this tree with yaml-cpp;
-// yaml_subset.h reads the registries of a GPU node, where no such library is
+// yaml.h reads the registries of a GPU node, where no such library is
 // (docs/adr/0014-formats.md).
 #ifndef FROSTLINE_BASE_PLAIN_YAML_H_
 #define FROSTLINE_BASE_PLAIN_YAML_H_
 
 #include <cstddef>
+#include <initializer_list>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/plain/result.h"
 
 namespace frostline {
 
@@ -52,6 +57,93 @@ struct YamlNode {
     }
     return nullptr;
   }
+};
+
+// Faults are as in yaml.h.
+
+Fault YamlFault(const std::string& what, const std::string& fix);
+Fault YamlNotClosed(char mark);
+
+// Removes the blanks before it, too.
+std::string_view WithoutComment(std::string_view line);
+
+void SkipBlanks(std::string_view& rest);
+
+// Takes 'it''s' or "a\"b" from the front of `rest`; the only escapes are \" and
+// \\.
+Expected<std::string> TakeYamlQuoted(std::string_view& rest);
+
+// Takes a text without quotes: it is not empty, and nothing that means more in
+// YAML.
+Expected<std::string> YamlPlain(std::string_view text);
+
+// A registry has blocks by indentation, lists of words, [a, b] and {a: b},
+// quotes, comments. Every scalar is a text: no is "no". Anchors, tags, folded
+// texts, several documents, tabs and repeated keys are faults that name the
+// line.
+//
+// Returns a map whose nodes know their lines and columns, which faults name
+// ("FILE line 3 column 5: …"). Faults call the file `name`. More than
+// kMaxYamlBytes is one.
+Expected<YamlNode> ParseYamlSubset(std::string_view text,
+                                   const std::string& name);
+
+// A line of YAML has keys, texts, [lists] and {maps}. A fault's cause lacks
+// file and line, which ParseYamlSubset() adds.
+
+// Takes "key:" from the front of `rest`, and the blanks behind it.
+Expected<std::string> TakeKey(std::string_view& rest);
+
+// A line of the file, which begins at `begin`.
+struct YamlLine {
+  int number;
+  const char* begin;
+
+  // REQUIRES: `rest` is of this line. Bytes are counted.
+  YamlMark MarkOf(std::string_view rest) const {
+    return {.line = number,
+            .column = static_cast<int>(rest.data() - begin) + 1};
+  }
+};
+
+// Reads all of `rest`, the end of `line`, as one value.
+Expected<YamlNode> ParseValue(std::string_view rest, const YamlLine& line);
+
+// The first member that does not fit is kept as the fault; a reader asks once,
+// at the end.
+//
+//   YamlFields fields(node, "datasets.yaml", "imdb");
+//   entry.path = fields.Demand("path");
+//   if (fields.fault()) return *fields.fault();
+class YamlFields {
+ public:
+  // `node` must outlive this; `where` says whose block it is.
+  YamlFields(const YamlNode& node, std::string file, std::string where);
+
+  // It is empty, and a fault, when it is absent or no text.
+  std::string Demand(std::string_view key);
+  std::optional<std::string> Text(std::string_view key);
+  std::optional<bool> Bool(std::string_view key);  // true, false
+  std::vector<std::string> Words(std::string_view key);
+  std::map<std::string, std::string> Pairs(std::string_view key);
+  // It is null when it is absent or, with a fault, no map.
+  const YamlNode* Map(std::string_view key);
+
+  void KnowOnly(std::initializer_list<std::string_view> keys);
+  void Fail(const YamlMark& mark, const std::string& what,
+            const std::string& fix);
+
+  const YamlNode& node() const { return node_; }
+  const std::optional<Fault>& fault() const { return fault_; }
+
+ private:
+  const YamlNode* Find(std::string_view key, YamlNode::Kind kind,
+                       const std::string& form);
+
+  const YamlNode& node_;
+  std::string file_;
+  std::string where_;
+  std::optional<Fault> fault_;
 };
 
 }  // namespace frostline

@@ -9,7 +9,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/client/address.h"
 #include "cli/client/away.h"
 #include "cli/client/notes.h"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/client/watcher.h"
 
 namespace frostline::cli {

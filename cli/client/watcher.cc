@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/retry.h"
 #include "base/rng.h"
-#include "base/status_macros.h"
 
 namespace frostline::cli {
 namespace {

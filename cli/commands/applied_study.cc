@@ -7,7 +7,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/report/points.h"
 #include "cli/view/format.h"
 #include "cli/view/model_view.h"

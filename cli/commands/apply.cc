@@ -9,8 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
+#include "base/ids.h"
 #include "cli/client/notes.h"
 #include "cli/commands/applied_study.h"
 #include "cli/commands/command.h"

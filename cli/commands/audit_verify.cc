@@ -15,7 +15,6 @@
 #include "base/error.h"
 #include "base/plain/audit_chain.h"
 #include "base/plain/json.h"
-#include "base/status_macros.h"
 #include "cli/process/captured.h"
 #include "cli/process/child_process.h"
 #include "proto/wire_error.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <iostream>
 
+#include "base/error.h"
 #include "base/ids.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 
 namespace frostline::cli {

@@ -17,7 +17,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "base/exit_code.h"
+#include "base/error.h"
 #include "cli/client/client.h"
 #include "cli/context/configuration.h"
 #include "cli/context/context_store.h"

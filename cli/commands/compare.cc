@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/commands/command.h"
 #include "cli/commands/importance_flags.h"
 #include "cli/term/busy_line.h"

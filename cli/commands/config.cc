@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/commands/config_view.h"
 #include "cli/context/own_path.h"

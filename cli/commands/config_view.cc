@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/commands/error_text.h"
 #include "cli/commands/output_flags.h"
 #include "cli/term/table.h"

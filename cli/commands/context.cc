@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/commands/output_flags.h"
 #include "cli/term/table.h"

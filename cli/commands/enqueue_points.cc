@@ -6,7 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/study_file/yaml_sugar.h"
 #include "cli/study_file/yaml_to_proto.h"
 

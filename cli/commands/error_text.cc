@@ -11,7 +11,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/error.h"
-#include "base/exit_code.h"
 #include "cli/view/format.h"
 #include "proto/wire_error.h"
 

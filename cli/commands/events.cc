@@ -13,7 +13,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/client/notes.h"
 #include "cli/client/studies_watcher.h"
 #include "cli/commands/connection_news.h"

@@ -10,7 +10,6 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 
 namespace frostline::cli {

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/command_page.h"
 #include "base/error.h"
+#include "base/flags.h"
 #include "base/nearest.h"
 #include "cli/commands/command.h"
 #include "cli/help/examples.h"

@@ -3,7 +3,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/commands/importance_fetch.h"
 #include "cli/commands/importance_flags.h"

@@ -11,8 +11,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/error.h"
-#include "base/exit_code.h"
-#include "base/status_macros.h"
 #include "cli/term/output_file.h"
 #include "cli/term/text_file.h"
 #include "cli/view/format.h"

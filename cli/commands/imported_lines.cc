@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/commands/imported_notes.h"
 #include "cli/commands/imported_point.h"
 #include "cli/commands/imported_table.h"

@@ -2,9 +2,9 @@
 #include "cli/commands/imported_notes.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/ids.h"
 #include "base/plain/sums.h"
-#include "base/status_macros.h"
 #include "cli/view/format.h"
 
 namespace frostline::cli {

@@ -8,7 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/commands/imported_point.h"
 #include "cli/study_file/yaml_scalar.h"
 #include "google/protobuf/util/json_util.h"

@@ -8,7 +8,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/client/address.h"
 #include "cli/commands/command.h"
 #include "cli/commands/login_trust.h"

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/plain/sums.h"
-#include "base/status_macros.h"
 #include "cli/client/address.h"
 #include "tls/certificate.h"
 #include "tls/credentials.h"

@@ -13,7 +13,6 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/commands/model_copy.h"
 #include "cli/commands/model_export.h"

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/plain/file.h"
 #include "base/plain/sums.h"
-#include "base/status_macros.h"
 
 namespace frostline::cli {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/commands/importance_fetch.h"
 #include "cli/commands/plan_show.h"
 

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/term/busy_line.h"
 #include "cli/view/frontier_view.h"
 #include "cli/view/importance_csv.h"

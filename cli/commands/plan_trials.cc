@@ -3,8 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
+#include "base/ids.h"
 #include "cli/view/format.h"
 
 namespace frostline::cli {

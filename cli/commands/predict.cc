@@ -16,8 +16,6 @@
 #include "absl/strings/strip.h"
 #include "base/error.h"
 #include "base/plain/json.h"
-#include "base/plain/json_text.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/commands/registry.h"
 #include "cli/process/captured.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/plain/json_text.h"
-#include "base/status_macros.h"
+#include "base/error.h"
+#include "base/plain/json.h"
 #include "cli/commands/command.h"
 #include "cli/commands/output_flags.h"
 #include "cli/view/format.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/commands/command.h"
 #include "cli/commands/output_flags.h"
 #include "cli/commands/recipe_run.h"

@@ -9,7 +9,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/commands/registry.h"
 #include "cli/commands/report_files.h"
 #include "cli/process/work_folder.h"

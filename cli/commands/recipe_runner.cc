@@ -7,8 +7,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
 #include "cli/commands/recipe_run.h"
 #include "cli/commands/registry.h"
 #include "cli/recipe/earlier_values.h"

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/commands/registry.h"
 #include "cli/recipe/known_recipes.h"
 #include "cli/recipe/sample_registry.h"

@@ -7,7 +7,6 @@
 
 #include "absl/strings/match.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/commands/report_files.h"
 #include "cli/recipe/known_recipes.h"

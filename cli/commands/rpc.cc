@@ -10,7 +10,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/contract/catalogue.h"
 #include "cli/contract/request_json.h"

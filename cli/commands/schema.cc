@@ -12,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/contract/catalogue.h"
 #include "cli/term/output_file.h"

@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/status_macros.h"
 #include "cli/recipe/recipe_values.h"
 #include "cli/study_file/yaml_scalar.h"
 #include "cli/study_file/yaml_sugar.h"

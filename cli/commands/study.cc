@@ -2,9 +2,8 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/ids.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/commands/output_flags.h"
 #include "cli/commands/study_verbs.h"

@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/plain/json_text.h"
-#include "base/status_macros.h"
+#include "base/error.h"
+#include "base/plain/json.h"
 #include "cli/commands/command.h"
 #include "cli/commands/output_flags.h"
 #include "cli/report/ranked_points.h"

@@ -3,9 +3,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/ids.h"
 #include "base/plain/text.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/commands/importance_flags.h"
 #include "cli/term/text_file.h"

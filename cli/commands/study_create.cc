@@ -5,8 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
 #include "cli/client/notes.h"
 #include "cli/commands/command.h"
 #include "cli/commands/output_flags.h"

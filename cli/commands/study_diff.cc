@@ -11,8 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
 #include "cli/commands/study_verbs.h"
 #include "cli/study_file/study_file.h"
 #include "cli/view/field_changes.h"

@@ -12,7 +12,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/commands/study_verbs.h"
 #include "cli/term/output_file.h"
 #include "cli/view/format.h"

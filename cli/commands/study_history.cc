@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/live/text_plot.h"
 #include "cli/term/utf8.h"

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "cli/commands/imported_lines.h"
 #include "cli/commands/study_verbs.h"
 #include "cli/commands/trial_import.h"

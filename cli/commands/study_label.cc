@@ -3,8 +3,8 @@
 // `frostline study label` and `study note`.
 #include <optional>
 
+#include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "cli/commands/label_words.h"
 #include "cli/commands/output_flags.h"
 #include "cli/commands/study_changes.h"

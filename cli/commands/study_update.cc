@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/commands/label_words.h"
 #include "cli/commands/output_flags.h"

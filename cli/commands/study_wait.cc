@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "cli/client/notes.h"
 #include "cli/client/watcher.h"
 #include "cli/commands/connection_news.h"

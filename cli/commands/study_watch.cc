@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/client/notes.h"
 #include "cli/client/watcher.h"
 #include "cli/commands/command.h"

@@ -2,8 +2,8 @@
 //
 // `frostline study why`: why nothing, or so little, is running.
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "cli/commands/idle_fix.h"
 #include "cli/commands/output_flags.h"
 #include "cli/commands/study_verbs.h"

@@ -8,11 +8,9 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
-#include "base/disk_error.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/plain/file.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "tls/authority.h"
 #include "tls/certificate.h"

@@ -8,8 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
+#include "base/ids.h"
 #include "cli/commands/command.h"
 #include "cli/commands/output_flags.h"
 #include "cli/view/access_view.h"

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/flags.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/commands/top_fetch.h"
 #include "cli/live/full_screen.h"

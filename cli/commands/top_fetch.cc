@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/top_fetch.h"
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/commands/command.h"
 
 namespace frostline::cli {

@@ -10,7 +10,6 @@
 #include "absl/strings/strip.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "cli/commands/importance_flags.h"
 #include "cli/commands/output_flags.h"
 #include "cli/term/busy_line.h"

@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/commands/measured_curves.h"
 #include "cli/commands/trial_verbs.h"
 #include "cli/commands/trial_words.h"

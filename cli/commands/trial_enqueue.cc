@@ -10,8 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
 #include "cli/commands/enqueue_points.h"
 #include "cli/commands/label_words.h"
 #include "cli/commands/output_flags.h"

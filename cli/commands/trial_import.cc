@@ -9,9 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/ids.h"
 #include "base/plain/sums.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
 #include "cli/commands/imported_notes.h"
 
 namespace frostline::cli {

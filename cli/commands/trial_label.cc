@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
+#include "base/ids.h"
 #include "cli/commands/importance_flags.h"
 #include "cli/commands/label_words.h"
 #include "cli/commands/output_flags.h"

@@ -10,7 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/client/notes.h"
 #include "cli/commands/output_flags.h"
 #include "cli/view/format.h"

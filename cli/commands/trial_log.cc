@@ -3,7 +3,7 @@
 
 #include <iostream>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/view/format.h"
 #include "cli/view/log_view.h"
 

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/retry.h"
 #include "base/rng.h"
-#include "base/status_macros.h"
 #include "cli/client/notes.h"
 #include "cli/commands/trial_log.h"
 #include "cli/view/format.h"

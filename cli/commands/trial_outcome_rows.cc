@@ -11,7 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/commands/trial_verbs.h"
 #include "cli/commands/trial_words.h"
 #include "cli/term/csv.h"

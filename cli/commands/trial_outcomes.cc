@@ -14,9 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "base/disk_error.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/commands/output_flags.h"
 #include "cli/commands/trial_words.h"
 #include "cli/term/output_file.h"

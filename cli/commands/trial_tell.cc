@@ -8,8 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
 #include "cli/client/notes.h"
 #include "cli/commands/imported_lines.h"
 #include "cli/commands/label_words.h"

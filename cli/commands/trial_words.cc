@@ -9,7 +9,6 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 
 namespace frostline::cli {
 namespace {

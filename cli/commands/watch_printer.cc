@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/client/notes.h"
 #include "cli/commands/idle_fix.h"
 #include "cli/live/running_lines.h"

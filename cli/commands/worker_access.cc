@@ -10,8 +10,6 @@
 #include "base/error.h"
 #include "base/flags.h"
 #include "base/ids.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/view/format.h"
 

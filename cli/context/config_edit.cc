@@ -20,7 +20,6 @@
 #include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/plain/yaml.h"
-#include "base/status_macros.h"
 #include "cli/context/config_file.h"
 #include "cli/context/own_path.h"
 

@@ -12,9 +12,8 @@
 #include "absl/strings/string_view.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/plain/shown.h"
-#include "base/plain/yaml_subset.h"
-#include "base/status_macros.h"
+#include "base/plain/text.h"
+#include "base/plain/yaml.h"
 
 namespace frostline::cli {
 namespace {

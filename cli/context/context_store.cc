@@ -20,7 +20,6 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/nearest.h"
-#include "base/status_macros.h"
 #include "cli/client/address.h"
 #include "cli/context/own_path.h"
 #include "tls/private_file.h"

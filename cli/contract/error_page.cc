@@ -10,7 +10,6 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "base/error.h"
-#include "base/exit_code.h"
 #include "base/nearest.h"
 #include "cli/contract/explain.h"
 #include "cli/term/utf8.h"

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/contract/catalogue.h"
 #include "cli/contract/comments.h"
 #include "cli/contract/field_path.h"

@@ -12,7 +12,6 @@
 #include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/status_macros.h"
 #include "cli/contract/catalogue.h"
 #include "cli/contract/schema_value.h"
 #include "cli/study_file/objective_sugar.h"

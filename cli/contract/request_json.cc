@@ -8,10 +8,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/ids.h"
 #include "base/nearest.h"
 #include "base/plain/json.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
 #include "cli/contract/schema_value.h"
 #include "proto/wire_error.h"
 

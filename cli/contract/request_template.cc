@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/plain/json_text.h"
+#include "base/plain/json.h"
 #include "cli/contract/comments.h"
 #include "cli/contract/request_json.h"
 #include "cli/contract/schema_value.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/plain/json_text.h"
+#include "base/plain/json.h"
 #include "cli/contract/catalogue.h"
 #include "cli/contract/schema_definitions.h"
 #include "cli/contract/schema_value.h"

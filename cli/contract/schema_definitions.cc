@@ -2,7 +2,7 @@
 #include "cli/contract/schema_definitions.h"
 
 #include "absl/strings/str_cat.h"
-#include "base/plain/json_text.h"
+#include "base/plain/json.h"
 #include "cli/contract/catalogue.h"
 #include "cli/contract/comments.h"
 #include "cli/study_file/yaml_sugar.h"

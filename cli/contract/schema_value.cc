@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "base/plain/json_text.h"
+#include "base/plain/json.h"
 #include "cli/contract/comments.h"
 #include "cli/contract/number_bounds.h"
 #include "cli/study_file/yaml_scalar.h"

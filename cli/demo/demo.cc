@@ -9,8 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
 #include "cli/client/client.h"
 #include "cli/commands/command.h"
 #include "cli/demo/demo_depth.h"

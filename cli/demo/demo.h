@@ -10,7 +10,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "base/exit_code.h"
+#include "base/error.h"
 #include "cli/term/terminal.h"
 
 namespace frostline::cli {

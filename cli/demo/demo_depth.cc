@@ -8,9 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/ids.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/demo/demo_follow.h"
 #include "cli/demo/demo_recipe.h"

@@ -9,8 +9,6 @@
 #include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/demo/demo_recipe.h"
 #include "cli/study_file/study_file.h"

@@ -10,10 +10,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/disk_error.h"
 #include "base/error.h"
 #include "base/plain/sums.h"
-#include "base/status_macros.h"
 #include "cli/demo/demo_recipe.h"
 
 namespace frostline::cli {

@@ -7,9 +7,7 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
-#include "base/disk_error.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/commands/importance_fetch.h"
 #include "cli/demo/demo_plan.h"

@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/commands/plan_trials.h"
 #include "cli/view/verification_view.h"
 

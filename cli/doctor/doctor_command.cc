@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/status_macros.h"
 #include "cli/commands/output_flags.h"
 #include "cli/commands/registry.h"
 #include "cli/doctor/doctor.h"

@@ -6,11 +6,9 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
-#include "base/disk_error.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/plain/file.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/commands/importance_fetch.h"
 #include "cli/commands/registry.h"

@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/term/text_file.h"
 
 namespace frostline::cli {

@@ -8,7 +8,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/recipe/recipe_record.h"
 #include "cli/recipe/recipe_stage.h"
 #include "cli/recipe/run_table.h"

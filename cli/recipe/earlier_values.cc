@@ -11,7 +11,6 @@
 #include "absl/strings/str_format.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "cli/report/ranked_points.h"
 #include "cli/study_file/yaml_sugar.h"
 #include "cli/view/format.h"

@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/status_macros.h"
 #include "cli/term/text_file.h"
 
 namespace frostline::cli {

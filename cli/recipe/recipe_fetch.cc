@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "cli/recipe/recipe_record.h"
 #include "cli/recipe/recipe_stage.h"
 #include "cli/recipe/run_table.h"

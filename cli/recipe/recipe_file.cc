@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "cli/recipe/yaml_fields.h"
 
 namespace frostline::cli {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/recipe/rate_correlation.h"
 #include "cli/recipe/recipe_across.h"
 #include "cli/recipe/recipe_findings.h"

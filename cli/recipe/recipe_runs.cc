@@ -6,7 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/recipe/recipe_entries.h"
 #include "cli/recipe/yaml_fields.h"
 #include "cli/study_file/yaml_sugar.h"

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "cli/recipe/recipe_entries.h"
 #include "cli/recipe/recipe_runs.h"
 #include "cli/study_file/yaml_sugar.h"

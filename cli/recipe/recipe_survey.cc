@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/study_file/yaml_sugar.h"
 #include "cli/view/format.h"
 #include "worker/registry/check.h"

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/plain/json_text.h"
+#include "base/plain/json.h"
 #include "cli/recipe/recipe_findings.h"
 #include "cli/recipe/run_table.h"
 #include "cli/term/utf8.h"

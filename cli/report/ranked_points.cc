@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/report/points.h"
 #include "frostline/v1/study_service.grpc.pb.h"
 #include "statistics/seed_luck.h"

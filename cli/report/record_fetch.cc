@@ -6,7 +6,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "frostline/v1/importance_service.grpc.pb.h"
 #include "frostline/v1/study_service.grpc.pb.h"
 

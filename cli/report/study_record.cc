@@ -3,8 +3,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "base/plain/json_text.h"
-#include "base/status_macros.h"
+#include "base/error.h"
+#include "base/plain/json.h"
 #include "cli/report/record_json.h"
 
 namespace frostline::cli {

@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/flags.h"
-#include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/process/child_process.h"
 #include "cli/view/format.h"

@@ -8,7 +8,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "cli/client/address.h"
 #include "cli/slurm/fleet.h"
 #include "cli/slurm/invitations.h"

@@ -8,8 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/request_id.h"
-#include "base/status_macros.h"
 #include "cli/view/format.h"
 
 namespace frostline::cli {

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/slurm/slurm_program.h"
 
 namespace frostline::cli {

@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/flags.h"
-#include "base/status_macros.h"
 #include "cli/process/stop_signals.h"
 #include "cli/slurm/demand.h"
 #include "cli/slurm/fleet.h"

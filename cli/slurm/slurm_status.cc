@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/commands/output_flags.h"
 #include "cli/slurm/fleet.h"
 #include "cli/slurm/fleet_view.h"

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "cli/slurm/demand.h"
 #include "cli/slurm/fleet_plan.h"
 #include "cli/slurm/fleet_submit.h"

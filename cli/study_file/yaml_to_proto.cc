@@ -5,8 +5,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/nearest.h"
-#include "base/status_macros.h"
 #include "cli/study_file/yaml_sugar.h"
 
 namespace frostline::cli {

@@ -9,8 +9,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/plain/text.h"
-#include "base/status_macros.h"
 #include "cli/study_file/yaml_builder.h"
 #include "cli/term/utf8.h"
 #include "proto/wire_error.h"

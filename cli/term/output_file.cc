@@ -8,7 +8,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/disk_error.h"
 #include "base/error.h"
 
 namespace frostline::cli {

@@ -9,7 +9,6 @@
 #include <istream>
 
 #include "absl/strings/str_cat.h"
-#include "base/disk_error.h"
 #include "base/error.h"
 
 namespace frostline::cli {

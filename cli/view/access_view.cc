@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/clock.h"
-#include "base/plain/json_text.h"
+#include "base/plain/json.h"
 #include "cli/view/format.h"
 #include "proto/wire_error.h"
 

@@ -15,7 +15,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/status_macros.h"
 #include "cli/term/pager.h"
 #include "cli/view/format.h"
 #include "cli/view/json_text.h"

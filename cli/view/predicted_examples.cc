@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "base/plain/number.h"
 #include "base/plain/predictions_file.h"
+#include "base/plain/text.h"
 
 namespace frostline::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "importance/cube/cube_forest.h"
 #include "importance/measure/dataset.h"
 #include "importance/measure/numbers.h"

@@ -12,7 +12,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "importance/measure/parallel.h"
 
 namespace frostline::importance {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "importance/forest/fanova.h"
 #include "importance/forest/forest.h"
 #include "importance/measure/numbers.h"

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 
 namespace frostline::importance {
 namespace {

@@ -14,7 +14,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "importance/measure/parallel.h"
 #include "study/point.h"
 

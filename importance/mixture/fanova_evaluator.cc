@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "importance/measure/depth.h"
 #include "importance/measure/evaluate_options.h"
 #include "importance/measure/numbers.h"

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/plain/statistics.h"
 #include "base/rng.h"
-#include "base/status_macros.h"
 #include "importance/measure/parallel.h"
 #include "importance/ped/ped_anova.h"
 #include "importance/report.h"

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "importance/plan/plan_savings.h"
 #include "importance/plan/plan_search.h"
 #include "importance/plan/plan_sentences.h"

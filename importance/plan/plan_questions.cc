@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "base/status_macros.h"
 #include "importance/measure/dataset.h"
 #include "importance/plan/plan_search.h"
 #include "importance/plan/study_belief.h"

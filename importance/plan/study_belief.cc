@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/plain/statistics.h"
 #include "base/rng.h"
-#include "base/status_macros.h"
 #include "importance/measure/dataset.h"
 #include "importance/measure/selection.h"
 #include "importance/plan/study_plan.h"

@@ -8,7 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "importance/measure/depth.h"
 #include "importance/plan/plan_savings.h"
 #include "importance/plan/plan_search.h"

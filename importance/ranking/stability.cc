@@ -17,7 +17,6 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "base/status_macros.h"
 #include "importance/measure/numbers.h"
 #include "importance/measure/parallel.h"
 #include "importance/measure/selection.h"

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "sampler/draw/random.h"
 
 namespace frostline::sampler {

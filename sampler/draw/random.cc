@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 
 namespace frostline::sampler {
 namespace {

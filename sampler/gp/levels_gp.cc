@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "sampler/cost.h"
 #include "sampler/draw/random.h"
 #include "sampler/gp/beliefs.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "sampler/options.h"
 
 namespace frostline::sampler {

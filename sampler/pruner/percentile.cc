@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "sampler/options.h"
 #include "sampler/pruner/pruner.h"
 

@@ -12,8 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "base/plain/crc32.h"
-#include "base/status_macros.h"
+#include "base/error.h"
+#include "base/plain/sums.h"
 
 namespace frostline::sampler {
 

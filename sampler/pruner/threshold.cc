@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "sampler/options.h"
 #include "sampler/pruner/percentile.h"
 #include "sampler/pruner/pruner.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "sampler/options.h"
 
 namespace frostline::sampler {

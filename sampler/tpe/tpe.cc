@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/tpe/tpe.h"
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "sampler/optuna/compat.h"
 #include "sampler/tpe/native_tpe.h"
 

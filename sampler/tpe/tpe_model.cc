@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "base/error.h"
 #include "base/plain/statistics.h"
-#include "base/status_macros.h"
 #include "sampler/draw/random.h"
 #include "sampler/tpe/cells.h"
 

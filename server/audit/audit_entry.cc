@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/plain/audit_chain.h"
 #include "base/plain/json.h"
-#include "base/plain/json_text.h"
 #include "proto/wire_time.h"
 #include "server/auth/roles.h"
 

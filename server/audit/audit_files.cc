@@ -17,7 +17,6 @@
 #include "base/error.h"
 #include "base/plain/audit_chain.h"
 #include "base/plain/file.h"
-#include "base/status_macros.h"
 #include "server/audit/audit_entry.h"
 
 namespace frostline::server {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_split.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/plain/audit_chain.h"
-#include "base/status_macros.h"
 #include "server/audit/audit_entry.h"
 
 namespace frostline::server {

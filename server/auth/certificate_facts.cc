@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 
 namespace frostline::server {
 

@@ -3,7 +3,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "tls/certificate.h"
 #include "tls/private_file.h"
 

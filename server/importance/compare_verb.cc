@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "server/importance/contender_runs.h"
 #include "server/importance/outcome_rows.h"
 #include "server/importance/serve.h"

@@ -10,7 +10,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "server/importance/outcome_rows.h"
 #include "server/wire/example_outcomes.h"
 #include "server/wire/limits.h"

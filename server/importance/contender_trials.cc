@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 
 namespace frostline::server {
 namespace {

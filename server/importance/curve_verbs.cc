@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "importance/curves.h"
 #include "importance/ranking/stability.h"
 #include "server/importance/serve.h"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "importance/ranking/stability.h"
 #include "server/importance/serve.h"
 #include "server/wire/limits.h"

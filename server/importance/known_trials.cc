@@ -5,7 +5,7 @@
 #include <iterator>
 #include <vector>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "frostline/v1/trial.pb.h"
 #include "importance/measure/evaluate_options.h"
 #include "server/wire/observation.h"

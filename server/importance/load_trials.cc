@@ -8,7 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "server/importance/question.h"
 #include "server/wire/filter.h"
 

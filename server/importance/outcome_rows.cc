@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/hash.h"
-#include "base/status_macros.h"
+#include "base/error.h"
+#include "base/rng.h"
 #include "server/wire/example_outcomes.h"
 
 namespace frostline::server {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/importance/plan_ground.h"
 
-#include "base/status_macros.h"
+#include "base/error.h"
 
 namespace frostline::server {
 

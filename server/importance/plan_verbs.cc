@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "importance/plan/frontier.h"
 #include "importance/plan/plan_questions.h"
 #include "importance/plan/study_plan.h"

@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "server/wire/filter.h"
 
 namespace frostline::server {

@@ -10,7 +10,6 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "importance/ranking/compare.h"
 #include "importance/ranking/stability.h"
 #include "proto/wire_time.h"

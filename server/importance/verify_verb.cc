@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "importance/plan/verification.h"
 #include "server/importance/outcome_rows.h"
 #include "server/importance/serve.h"

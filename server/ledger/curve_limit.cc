@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "server/wire/limits.h"
 #include "server/wire/measurement_rows.h"
 

@@ -8,7 +8,6 @@
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
-#include "base/status_macros.h"
 #include "server/wire/stored_study.h"
 #include "storage/trial_store.h"
 

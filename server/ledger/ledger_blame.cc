@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the ledger does about runs that fail (blame.h).
+#include "base/error.h"
 #include "base/log.h"
-#include "base/status_macros.h"
 #include "server/ledger/ledger.h"
 
 namespace frostline::server {

@@ -4,7 +4,6 @@
 // ended from its summary.
 #include "base/error.h"
 #include "base/log.h"
-#include "base/status_macros.h"
 #include "server/ledger/ledger.h"
 #include "server/wire/stored_study.h"
 #include "storage/trial_store.h"

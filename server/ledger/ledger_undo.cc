@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/status_macros.h"
 #include "server/ledger/ledger.h"
 
 namespace frostline::server {

@@ -3,8 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/hash.h"
-#include "base/status_macros.h"
+#include "base/rng.h"
 #include "server/wire/ordered_bytes.h"
 
 namespace frostline::server {

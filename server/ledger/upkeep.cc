@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
-#include "base/status_macros.h"
 #include "storage/trial_store.h"
 
 namespace frostline::server {

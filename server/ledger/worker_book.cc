@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 
 namespace frostline::server {
 

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/failpoint.h"
-#include "base/status_macros.h"
 #include "server/loop/commit_loop.h"
 
 namespace frostline::server {

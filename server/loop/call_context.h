@@ -16,7 +16,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "base/trace.h"
+#include "base/log.h"
 
 namespace frostline::server {
 

@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "server/notify/run_program.h"
 
 namespace frostline::server {

@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "base/clock.h"
-#include "base/plain/stop_sign.h"
+#include "base/plain/result.h"
 #include "server/notify/destinations.h"
 #include "storage/rows.h"
 

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/ids.h"
-#include "base/plain/json_text.h"
+#include "base/plain/json.h"
 
 namespace frostline::server {
 namespace {

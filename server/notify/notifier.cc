@@ -5,9 +5,9 @@
 #include <random>
 #include <utility>
 
+#include "base/error.h"
 #include "base/ids.h"
 #include "base/log.h"
-#include "base/status_macros.h"
 #include "server/notify/ended_study.h"
 #include "storage/trial_store.h"
 

@@ -16,7 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "proto/wire_error.h"
 
 namespace frostline::server {

@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "base/plain/stop_sign.h"
+#include "base/plain/result.h"
 
 namespace frostline::server {
 

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/log_format.h"
-#include "base/status_macros.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "proto/served.h"
 #include "server/auth/study_access.h"
 #include "server/rpc/status.h"

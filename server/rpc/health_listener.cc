@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "server/rpc/front_door.h"
 
 namespace frostline::server {

@@ -15,7 +15,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "server/rpc/call_counts.h"
 #include "server/rpc/doorkeeper.h"
 #include "server/rpc/front_door.h"

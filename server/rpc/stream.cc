@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/log_format.h"
+#include "base/log.h"
 #include "server/rpc/admission.h"
 #include "server/rpc/call.h"
 #include "server/rpc/status.h"

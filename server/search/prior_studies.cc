@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/ids.h"
 #include "base/log.h"
-#include "base/status_macros.h"
 #include "frostline/v1/trial.pb.h"
 #include "server/wire/constraints.h"
 #include "server/wire/stored_study.h"

@@ -11,7 +11,6 @@
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "base/status_macros.h"
 #include "frostline/v1/trial.pb.h"
 #include "server/search/prior_studies.h"
 #include "server/wire/constraints.h"

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "server/search/observed_steps.h"
 #include "server/wire/constraints.h"
 #include "server/wire/observation.h"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "server/wire/filter.h"
 #include "server/wire/limits.h"
 #include "server/wire/page_token.h"

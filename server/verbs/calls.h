@@ -24,7 +24,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "server/audit/audit_log.h"
 #include "server/ledger/ledger.h"
 #include "server/loop/commit_loop.h"

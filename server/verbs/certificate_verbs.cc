@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "proto/wire_time.h"
 #include "server/auth/gate.h"
 #include "server/verbs/listed.h"

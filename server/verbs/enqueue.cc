@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "base/error.h"
 #include "base/failpoint.h"
-#include "base/status_macros.h"
 #include "server/wire/training_seed.h"
 
 namespace frostline::server {

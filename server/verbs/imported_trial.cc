@@ -2,7 +2,6 @@
 #include "server/verbs/imported_trial.h"
 
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "proto/wire_time.h"
 #include "server/verbs/enqueue.h"
 #include "server/wire/convert.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "server/wire/page_token.h"
 
 namespace frostline::server {

@@ -9,7 +9,6 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "proto/wire_time.h"
 #include "server/wire/example_outcomes.h"
 #include "server/wire/limits.h"

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "server/verbs/log_text.h"
 #include "server/verbs/log_verb.h"
 

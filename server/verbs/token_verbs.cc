@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "proto/wire_time.h"
 #include "server/auth/roles.h"
 #include "server/auth/token_secret.h"

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "server/wire/limits.h"
 
 namespace frostline::server {

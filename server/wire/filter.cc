@@ -6,7 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "server/wire/filter_fields.h"
 #include "server/wire/filter_values.h"
 

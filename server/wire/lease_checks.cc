@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "server/wire/example_outcomes.h"
 #include "server/wire/field_checks.h"
 #include "server/wire/limits.h"

@@ -12,10 +12,8 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/plain/shown.h"
-#include "base/plain/trainer_words.h"
+#include "base/plain/text.h"
 #include "base/plain/training_table.h"
-#include "base/status_macros.h"
 #include "server/wire/setting_check.h"
 
 namespace frostline::server {

@@ -4,7 +4,7 @@
 //
 // What only a trial could tell of a study's words before: kinds of tasks, maps
 // that have adapters, sets that are too many, modules that no task freezes.
-// What the trainer takes is in base/plain/trainer_words.h.
+// What the trainer takes is in base/plain/training_table.h.
 #ifndef FROSTLINE_SERVER_WIRE_NAMED_WORDS_H_
 #define FROSTLINE_SERVER_WIRE_NAMED_WORDS_H_
 

@@ -13,7 +13,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "server/wire/field_checks.h"
 #include "server/wire/lease_checks.h"
 #include "server/wire/limits.h"

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/rng.h"
 #include "server/wire/limits.h"
 
 namespace frostline::server {

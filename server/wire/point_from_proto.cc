@@ -9,7 +9,6 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/status_macros.h"
 #include "google/protobuf/struct.pb.h"
 #include "google/protobuf/util/json_util.h"
 

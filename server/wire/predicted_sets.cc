@@ -9,8 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/plain/shown.h"
-#include "base/status_macros.h"
+#include "base/plain/text.h"
 
 namespace frostline::server {
 namespace {

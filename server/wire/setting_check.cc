@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/plain/shown.h"
+#include "base/plain/text.h"
 
 namespace frostline::server {
 namespace {

@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "base/status_macros.h"
 #include "proto/served.h"
 #include "proto/wire_time.h"
 #include "sampler/draw/random.h"

@@ -4,7 +4,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/status_macros.h"
 
 namespace frostline::server {
 

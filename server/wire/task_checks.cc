@@ -11,7 +11,6 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/plain/training_table.h"
-#include "base/status_macros.h"
 #include "server/wire/setting_check.h"
 
 namespace frostline::server {

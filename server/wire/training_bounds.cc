@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/plain/training_table.h"
-#include "base/status_macros.h"
 #include "server/wire/named_words.h"
 #include "server/wire/predicted_sets.h"
 #include "server/wire/setting_check.h"

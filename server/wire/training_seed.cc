@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "base/status_macros.h"
 #include "frostline/v1/trial.pb.h"
 
 namespace frostline::server {

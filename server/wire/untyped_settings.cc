@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/plain/training_table.h"
-#include "base/status_macros.h"
 #include "server/wire/setting_check.h"
 
 namespace frostline::server {

@@ -3,9 +3,9 @@
 // Requests of AdminService.
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/ids.h"
 #include "base/plain/sums.h"
-#include "base/status_macros.h"
 #include "server/wire/field_checks.h"
 #include "server/wire/lease_checks.h"
 #include "server/wire/limits.h"

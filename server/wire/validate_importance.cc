@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "importance/measure/evaluate_options.h"
 #include "importance/ranking/stability.h"
 #include "server/wire/field_checks.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 
+#include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "server/wire/field_checks.h"
 #include "server/wire/limits.h"
 #include "server/wire/validate.h"

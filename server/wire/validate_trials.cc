@@ -3,7 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "server/wire/field_checks.h"
 #include "server/wire/lease_checks.h"
 #include "server/wire/limits.h"

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/ids.h"
 #include "base/plain/sums.h"
-#include "base/status_macros.h"
 #include "proto/wire_time.h"
 #include "server/wire/field_checks.h"
 #include "server/wire/lease_checks.h"

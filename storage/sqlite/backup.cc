@@ -15,7 +15,6 @@
 #include "absl/strings/str_replace.h"
 #include "base/error.h"
 #include "base/failpoint.h"
-#include "base/status_macros.h"
 #include "storage/sqlite/data_folder.h"
 #include "storage/sqlite/database.h"
 #include "storage/sqlite/row_codec.h"

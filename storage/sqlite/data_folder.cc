@@ -29,7 +29,6 @@
 #include "base/plain/file.h"
 #include "base/plain/sums.h"
 #include "base/remote_file_system.h"
-#include "base/status_macros.h"
 #include "storage/sqlite/database.h"
 #include "storage/sqlite/row_codec.h"
 #include "storage/sqlite/schema.h"

@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/failpoint.h"
-#include "base/status_macros.h"
 
 namespace frostline::storage {
 namespace {

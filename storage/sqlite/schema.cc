@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/failpoint.h"
-#include "base/status_macros.h"
 #include "storage/sqlite/backup.h"
 
 namespace frostline::storage {

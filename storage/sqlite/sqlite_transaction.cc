@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/failpoint.h"
-#include "base/status_macros.h"
 #include "storage/backend.h"
 #include "storage/sqlite/database.h"
 #include "storage/sqlite/row_codec.h"

@@ -6,8 +6,6 @@
 #include <set>
 #include <sstream>
 
-#include "base/exit_code.h"
-#include "base/status_macros.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline {

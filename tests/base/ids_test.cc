@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/ids.h"
 
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/support/fake_clock.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline {
@@ -38,6 +43,26 @@ TEST(Ids, MalformedTrialNamesAreRefused) {
 TEST(Ids, RandomIdsDiffer) {
   EXPECT_EQ(RandomHexId().size(), 32u);
   EXPECT_NE(RandomHexId(), RandomHexId());
+}
+
+TEST(RequestId, IsNeverDrawnTwice) {
+  const FakeClock clock;
+  std::set<std::string> drawn;
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_TRUE(drawn.insert(NewRequestId(clock)).second);
+  }
+}
+
+TEST(RequestId, DrawnLaterSortsLater) {
+  FakeClock clock;
+  std::string last = NewRequestId(clock);
+  for (int i = 0; i < 1000; ++i) {
+    clock.Advance(std::chrono::milliseconds(37));
+    const std::string next = NewRequestId(clock);
+    EXPECT_LT(last, next);
+    EXPECT_EQ(next.size(), 32u);
+    last = next;
+  }
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "tests/contract/row_text.h"
 #include "tests/contract/trial_store_contract.h"
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "tests/contract/trial_store_contract.h"
 
 namespace frostline::test {

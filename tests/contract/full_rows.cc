@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 
 namespace frostline::test {
 

@@ -9,8 +9,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/rng.h"
-#include "base/status_macros.h"
 #include "storage/backend.h"
 #include "tests/contract/row_text.h"
 #include "tests/contract/store_model.h"

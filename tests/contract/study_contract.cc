@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The promises about studies.
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "tests/contract/row_text.h"
 #include "tests/contract/trial_store_contract.h"
 

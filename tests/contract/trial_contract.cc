@@ -3,7 +3,7 @@
 // The promises about trials: the fence above all.
 #include <algorithm>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "tests/contract/row_text.h"
 #include "tests/contract/trial_store_contract.h"
 

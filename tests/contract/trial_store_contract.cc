@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 
 namespace frostline::test {
 

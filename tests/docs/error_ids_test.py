@@ -12,7 +12,7 @@ ROOMS = ("base", "cli", "importance", "proto", "sampler", "server", "spans",
 CODE = (".cc", ".h", ".in")
 TESTS = CODE + (".py", ".bats", ".bash", ".sh")
 WORD = re.compile(r"ErrorId::k\w+|\bk[A-Z]\w+|FL-\d{4}|= \d{4};|\b[A-Z_]{6,}\b")
-NOT_READ = ("error_catalogue.h", pathlib.Path(__file__).name)
+NOT_READ = ("error.h", pathlib.Path(__file__).name)
 # A number stays in the catalogue when nothing makes its error any more.
 RETIRED = {
     "WorkerQuarantined": "a quarantine is told with the work, not as an error",
@@ -32,7 +32,7 @@ def words_below(folders, endings):
 class ErrorIds(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        catalogue = (ROOT / "base/error_catalogue.h").read_text()
+        catalogue = (ROOT / "base/error.h").read_text()
         cls.entries = ENTRY.findall(catalogue)
         cls.made_words = words_below(ROOMS, CODE)
         cls.known_words = words_below(("tests",), TESTS)

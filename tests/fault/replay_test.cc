@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/exit_code.h"
+#include "base/error.h"
 #include "base/ids.h"
 #include "tests/fault/harness.h"
 

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
-#include "base/exit_code.h"
+#include "base/error.h"
 #include "tests/fault/harness.h"
 
 namespace frostline::test {

@@ -4,7 +4,7 @@
 // Counted in what it asks of memory, which is the same on any machine.
 #include <stop_token>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "gmock/gmock.h"
 #include "importance/curves.h"
 #include "importance/evaluator.h"

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "base/exit_code.h"
+#include "base/error.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/temp_folder.h"

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "gmock/gmock.h"
 #include "storage/sqlite/database.h"
 #include "storage/sqlite/sqlite_store.h"

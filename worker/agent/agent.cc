@@ -10,7 +10,6 @@
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
-#include "base/status_macros.h"
 #include "proto/wire_time.h"
 #include "worker/agent/orphans.h"
 #include "worker/agent/outcome.h"

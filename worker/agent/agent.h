@@ -24,7 +24,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "base/exit_code.h"
+#include "base/error.h"
 #include "base/mutex.h"
 #include "spans/span.h"
 #include "worker/agent/certificate_keeper.h"

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/failpoint.h"
+#include "base/ids.h"
 #include "base/log.h"
-#include "base/request_id.h"
 #include "worker/agent/agent.h"
 
 namespace frostline::agent {

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/status_macros.h"
 #include "tls/credentials.h"
 
 namespace frostline::agent {

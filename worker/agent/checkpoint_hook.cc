@@ -16,7 +16,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "worker/agent/orphans.h"
 #include "worker/agent/wakeup.h"
 

@@ -14,7 +14,6 @@
 #include "absl/strings/str_format.h"
 #include "base/error.h"
 #include "base/plain/sums.h"
-#include "base/status_macros.h"
 #include "tls/authority.h"
 #include "tls/certificate.h"
 #include "tls/private_file.h"

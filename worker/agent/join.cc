@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/retry.h"
-#include "base/status_macros.h"
 #include "tls/join.h"
 #include "worker/agent/identity.h"
 #include "worker/agent/rpc_client.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "tls/private_file.h"
 
 namespace frostline::agent {

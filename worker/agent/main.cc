@@ -17,11 +17,9 @@
 #include <string>
 #include <thread>
 
-#include "base/core_dumps.h"
 #include "base/error.h"
-#include "base/exit_code.h"
 #include "base/log.h"
-#include "base/status_macros.h"
+#include "base/secret.h"
 #include "spans/exporter.h"
 #include "tls/credentials.h"
 #include "worker/agent/agent.h"

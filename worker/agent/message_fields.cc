@@ -10,7 +10,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "proto/served.h"
 #include "proto/wire_error.h"
 #include "worker/agent/json_text.h"

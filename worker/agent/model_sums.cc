@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/plain/file.h"
 #include "base/plain/sums.h"
-#include "base/status_macros.h"
 #include "worker/agent/file.h"
 #include "worker/agent/kept_models.h"
 

@@ -9,9 +9,9 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/flags.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "worker/agent/access_flags.h"
 #include "worker/agent/trainer_choice.h"
 

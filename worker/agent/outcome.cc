@@ -8,7 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/exit_code.h"
 #include "proto/wire_error.h"
 #include "worker/agent/trainer_process.h"
 

@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "proto/wire_error.h"
 #include "worker/agent/checkpoint_id.h"
 #include "worker/agent/json_text.h"

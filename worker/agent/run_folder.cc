@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "worker/agent/file.h"
 #include "worker/agent/spool.h"
 

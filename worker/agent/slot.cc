@@ -8,8 +8,6 @@
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
-#include "base/log_format.h"
-#include "base/status_macros.h"
 #include "proto/attempt_trace.h"
 #include "proto/wire_time.h"
 #include "worker/agent/checkpoint_id.h"

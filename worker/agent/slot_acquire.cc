@@ -8,7 +8,6 @@
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
-#include "base/request_id.h"
 #include "proto/wire_time.h"
 #include "worker/agent/slot.h"
 

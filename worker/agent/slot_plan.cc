@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/status_macros.h"
 #include "worker/agent/hardware.h"
 
 namespace frostline::agent {

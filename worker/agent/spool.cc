@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/log.h"
-#include "base/status_macros.h"
 #include "worker/agent/file.h"
 #include "worker/agent/spool_frames.h"
 #include "worker/agent/spool_record.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "base/exit_code.h"
+#include "base/error.h"
 #include "base/mutex.h"
 #include "worker/agent/wakeup.h"
 

@@ -7,8 +7,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/error.h"
 #include "base/flags.h"
-#include "base/status_macros.h"
 #include "worker/agent/exec_check.h"
 #include "worker/registry/registry.h"
 

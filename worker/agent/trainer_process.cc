@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "worker/agent/orphans.h"
 #include "worker/agent/protocol.h"
 #include "worker/agent/spawn.h"

@@ -6,7 +6,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "worker/registry/entry_text.h"
 #include "worker/registry/split_files.h"
 #include "worker/trainer/data/limits.h"

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/plain/file.h"
 #include "base/plain/json.h"
-#include "base/status_macros.h"
 #include "worker/registry/add.h"
 #include "worker/registry/entry_text.h"
 #include "worker/trainer/data/input_file.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/plain/file.h"
-#include "base/status_macros.h"
 #include "worker/registry/add.h"
 #include "worker/registry/entry_text.h"
 #include "worker/trainer/data/limits.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "worker/registry/check.h"
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/load_rules.h"

@@ -3,8 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/plain/number.h"
-#include "base/status_macros.h"
+#include "base/plain/text.h"
 #include "worker/registry/check.h"
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/load_rules.h"

@@ -3,7 +3,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "worker/registry/check.h"
 #include "worker/trainer/data/limits.h"
 #include "worker/trainer/data/verified_files.h"

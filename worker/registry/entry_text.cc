@@ -5,10 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "base/disk_error.h"
 #include "base/error.h"
 #include "base/plain/file.h"
-#include "base/status_macros.h"
 #include "worker/registry/check.h"
 #include "worker/trainer/data/limits.h"
 

@@ -7,7 +7,6 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/status_macros.h"
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/load_rules.h"
 

@@ -10,9 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/plain/number.h"
-#include "base/plain/shown.h"
-#include "base/status_macros.h"
+#include "base/plain/text.h"
 
 namespace frostline::registry {
 namespace {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "worker/registry/check.h"
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/text/encoder.h"

@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/plain/file.h"
-#include "base/status_macros.h"
 #include "worker/trainer/data/limits.h"
 
 namespace frostline::registry {

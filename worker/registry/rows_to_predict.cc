@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/plain/file.h"
-#include "base/status_macros.h"
 #include "worker/registry/check.h"
 #include "worker/registry/guess.h"
 #include "worker/trainer/data/format_name.h"

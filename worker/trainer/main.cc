@@ -28,7 +28,7 @@
 namespace frostline::trainer {
 namespace {
 
-// The exit codes are those of base/exit_code.h, which this folder does not
+// The exit codes are those of base/error.h, which this folder does not
 // include: it must build where there is no Abseil.
 constexpr int kOk = 0;
 constexpr int kFailure = 1;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/plain/yaml.h"
+
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/plain/yaml_subset.h"
 #include "gmock/gmock.h"
 
 namespace frostline {

@@ -4,10 +4,9 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/ids.h"
-#include "base/request_id.h"
 #include "base/rng.h"
-#include "base/status_macros.h"
 
 namespace frostline::bench {
 namespace {

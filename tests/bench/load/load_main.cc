@@ -11,9 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/exit_code.h"
 #include "base/ids.h"
-#include "base/status_macros.h"
 #include "tests/bench/load/admin_client.h"
 #include "tests/bench/load/load_run.h"
 

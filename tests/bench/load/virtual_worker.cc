@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
-#include "base/request_id.h"
 #include "proto/wire_time.h"
 #include "tests/bench/load/send.h"
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/exit_code.h"
 #include "cli/study_file/study_file.h"
 #include "cli/view/format.h"
 #include "cli/view/trial_table.h"

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "tests/fault/storage/power_cut_fixture.h"
 #include "tests/storage/sqlite_fixture.h"
 

@@ -4,7 +4,7 @@
 // forward: afterwards it is of one version, old or new, with all its rows.
 #include <filesystem>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "storage/sqlite/row_codec.h"
 #include "storage/sqlite/schema.h"
 #include "storage/sqlite/sql.h"

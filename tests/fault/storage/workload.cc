@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/status_macros.h"
 #include "tests/contract/full_rows.h"
 #include "tests/contract/row_text.h"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "gtest/gtest.h"
 #include "storage/factory.h"
 #include "tests/contract/forwarding_store.h"

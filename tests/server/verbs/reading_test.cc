@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "gmock/gmock.h"
 #include "server/verbs/export_verb.h"
 #include "server/wire/page_token.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "base/plain/trainer_words.h"
+#include "base/plain/training_table.h"
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 

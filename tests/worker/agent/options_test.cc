@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/exit_code.h"
+#include "base/error.h"
 #include "base/ids.h"
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"

@@ -3,7 +3,7 @@
 // What a person has becomes entries, or nothing changes.
 #include "worker/registry/add.h"
 
-#include "base/status_macros.h"
+#include "base/error.h"
 #include "tests/worker/registry/registry_fixture.h"
 #include "worker/trainer/data/load.h"
 

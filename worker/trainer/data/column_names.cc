@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/plain/shown.h"
+#include "base/plain/text.h"
 
 namespace frostline::trainer {
 namespace {

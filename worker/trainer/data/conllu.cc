@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/plain/shown.h"
+#include "base/plain/text.h"
 #include "worker/trainer/data/column_names.h"
 #include "worker/trainer/data/conllu_id.h"
 #include "worker/trainer/data/limits.h"

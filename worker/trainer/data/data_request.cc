@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/data/data_request.h"
 
-#include "base/plain/shown.h"
+#include "base/plain/text.h"
 #include "worker/trainer/data/registry.h"
 #include "worker/trainer/data/request_fields.h"
 

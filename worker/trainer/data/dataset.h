@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/plain/stop_sign.h"
+#include "base/plain/result.h"
 #include "worker/trainer/data/label_set.h"
 #include "worker/trainer/data/text_form.h"
 #include "worker/trainer/data/text_pool.h"

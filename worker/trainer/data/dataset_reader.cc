@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/plain/number.h"
+#include "base/plain/text.h"
 #include "worker/trainer/data/row_roles.h"
 
 namespace frostline::trainer {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
 
-#include "base/plain/number.h"
+#include "base/plain/text.h"
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/row_roles.h"
 

@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "base/plain/result.h"
-#include "base/plain/stop_sign.h"
 
 namespace frostline::trainer {
 

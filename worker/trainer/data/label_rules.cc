@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/plain/shown.h"
+#include "base/plain/text.h"
 
 namespace frostline::trainer {
 

@@ -5,8 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/plain/number.h"
-#include "base/plain/shown.h"
+#include "base/plain/text.h"
 #include "worker/trainer/data/limits.h"
 
 namespace frostline::trainer {

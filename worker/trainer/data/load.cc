@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/data/load.h"
 
-#include "base/plain/shown.h"
+#include "base/plain/text.h"
 #include "worker/trainer/data/limits.h"
 #include "worker/trainer/data/load_rules.h"
 #include "worker/trainer/data/split.h"

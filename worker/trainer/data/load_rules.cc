@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/plain/shown.h"
+#include "base/plain/text.h"
 #include "worker/trainer/data/split.h"
 
 namespace frostline::trainer {

@@ -3,9 +3,9 @@
 
 #include <utility>
 
-#include "base/plain/shown.h"
 #include "base/plain/sums.h"
-#include "base/plain/yaml_fields.h"
+#include "base/plain/text.h"
+#include "base/plain/yaml.h"
 #include "worker/trainer/data/format_name.h"
 #include "worker/trainer/data/limits.h"
 

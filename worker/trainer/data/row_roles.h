@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/plain/shown.h"
+#include "base/plain/text.h"
 #include "worker/trainer/data/row_source.h"
 
 namespace frostline::trainer {

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/plain/result.h"
-#include "base/plain/stop_sign.h"
 #include "worker/trainer/data/dataset.h"
 #include "worker/trainer/data/row_key.h"
 #include "worker/trainer/text/encoding.h"

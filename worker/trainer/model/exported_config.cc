@@ -2,7 +2,7 @@
 #include "worker/trainer/model/exported_config.h"
 
 #include "base/plain/json.h"
-#include "base/plain/shown.h"
+#include "base/plain/text.h"
 #include "worker/trainer/model/config_members.h"
 #include "worker/trainer/model/limits.h"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "base/plain/trainer_words.h"
+#include "base/plain/training_table.h"
 
 namespace frostline::trainer {
 namespace {

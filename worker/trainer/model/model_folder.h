@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "base/plain/result.h"
-#include "base/plain/stop_sign.h"
 #include "worker/trainer/model/encoder.h"
 #include "worker/trainer/model/head.h"
 #include "worker/trainer/model/weight_files.h"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/plain/file.h"
-#include "base/plain/json_text.h"
+#include "base/plain/json.h"
 
 namespace frostline::trainer {
 namespace {

@@ -21,7 +21,6 @@
 #include <vector>
 
 #include "base/plain/result.h"
-#include "base/plain/stop_sign.h"
 #include "worker/trainer/data/token_store.h"
 #include "worker/trainer/prefix/boundary_maker.h"
 #include "worker/trainer/prefix/prefix_store.h"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/plain/crc32c.h"
+#include "base/plain/sums.h"
 
 namespace frostline::trainer {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/plain/json_text.h"
+#include "base/plain/json.h"
 #include "base/plain/text.h"
 #include "worker/trainer/tasks/outcomes.h"
 

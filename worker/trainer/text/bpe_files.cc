@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "base/plain/text_lines.h"
+#include "base/plain/text.h"
 #include "worker/trainer/text/limits.h"
 #include "worker/trainer/text/vocab_files.h"
 

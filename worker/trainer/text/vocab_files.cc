@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/plain/text.h"
-#include "base/plain/text_lines.h"
 #include "worker/trainer/text/limits.h"
 #include "worker/trainer/text/unicode.h"
 #include "worker/trainer/text/word_piece.h"

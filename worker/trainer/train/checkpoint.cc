@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/plain/crc32.h"
 #include "base/plain/json.h"
-#include "base/plain/json_text.h"
+#include "base/plain/sums.h"
 #include "worker/trainer/model/load.h"
 #include "worker/trainer/model/safetensors.h"
 #include "worker/trainer/model/safetensors_writer.h"

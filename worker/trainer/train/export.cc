@@ -9,7 +9,6 @@
 
 #include "base/plain/file.h"
 #include "base/plain/json.h"
-#include "base/plain/json_text.h"
 #include "worker/trainer/model/family.h"
 #include "worker/trainer/model/limits.h"
 #include "worker/trainer/model/safetensors_writer.h"

@@ -12,7 +12,7 @@
 
 namespace frostline::trainer {
 
-// They are those of base/error_catalogue.h.
+// They are those of base/error.h.
 inline constexpr int kOutOfMemoryId = 5016;
 inline constexpr int kNotFiniteId = 5017;
 

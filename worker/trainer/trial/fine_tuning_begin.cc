@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/plain/shown.h"
+#include "base/plain/text.h"
 #include "worker/trainer/data/load_rules.h"
 #include "worker/trainer/train/longest_step.h"
 #include "worker/trainer/trial/fine_tuning.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/plain/json.h"
-#include "base/plain/shown.h"
+#include "base/plain/text.h"
 #include "worker/trainer/data/limits.h"
 #include "worker/trainer/model/limits.h"
 #include "worker/trainer/text/tokenizer_folder.h"

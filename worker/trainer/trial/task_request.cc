@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "base/plain/shown.h"
+#include "base/plain/text.h"
 #include "worker/trainer/data/request_fields.h"
 #include "worker/trainer/trial/setting_fields.h"
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "base/plain/shown.h"
-#include "base/plain/trainer_words.h"
+#include "base/plain/text.h"
+#include "base/plain/training_table.h"
 #include "worker/trainer/train/longest_step.h"
 #include "worker/trainer/trial/setting_fields.h"
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
-#include "base/plain/json_text.h"
-#include "base/plain/shown.h"
+#include "base/plain/json.h"
 #include "base/plain/sums.h"
+#include "base/plain/text.h"
 #include "worker/trainer/data/registry.h"
 #include "worker/trainer/data/request_fields.h"
 

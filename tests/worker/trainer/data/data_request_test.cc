@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/data/data_request.h"
 
-#include "base/plain/trainer_words.h"
 #include "base/plain/training_table.h"
 #include "tests/worker/trainer/data/data_fixture.h"
 

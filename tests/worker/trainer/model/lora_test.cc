@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/plain/trainer_words.h"
+#include "base/plain/training_table.h"
 #include "gmock/gmock.h"
 #include "worker/trainer/model/parameters.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/plain/json_text.h"
+#include "base/plain/json.h"
 #include "gmock/gmock.h"
 #include "worker/trainer/model/parameters.h"
 

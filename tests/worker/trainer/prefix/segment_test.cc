@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "base/plain/crc32c.h"
+#include "base/plain/sums.h"
 #include "gmock/gmock.h"
 #include "tests/support/temp_folder.h"
 #include "tests/worker/trainer/prefix/stored_rows.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/plain/crc32.h"
+#include "base/plain/sums.h"
 #include "gmock/gmock.h"
 #include "tests/support/temp_folder.h"
 #include "tests/worker/trainer/fixtures.h"

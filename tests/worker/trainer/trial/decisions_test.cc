@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/error_catalogue.h"
+#include "base/error.h"
 #include "gmock/gmock.h"
 #include "worker/trainer/trial/early_stopping.h"
 #include "worker/trainer/trial/fault_text.h"
