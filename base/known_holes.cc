@@ -39,7 +39,7 @@ const std::vector<KnownHole>& KnownHoles() {
        "a server that ran out of descriptors serves nobody any more", kDoor},
       {"gRPC", "0", "1.53.2", "CVE-2023-33953",
        "a header above the limit takes the processor",
-       "other machines need a certificate or a token over TLS"},
+       "the front door bounds headers before gRPC reads them"},
       {"gRPC", "0", "1.59.2", "CVE-2023-44487",
        "streams that are opened and cancelled take all memory",
        "the front door cuts connections that cancel too fast"},

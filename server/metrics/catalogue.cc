@@ -46,8 +46,8 @@ constexpr std::array kMetrics = {
     MetricKind{"frostline_connections_refused_total", kCounter, "door, reason",
                "Connections turned away at once, by reason"},
     MetricKind{"frostline_connections_cut_total", kCounter, "door, reason",
-               "Connections ended by us: for a flood of cancelled calls, or "
-               "to make room"},
+               "Connections ended by us: for a flood of cancelled calls, for "
+               "frames that would take all memory, or to make room"},
     // --- the loop and the store ---
     MetricKind{"frostline_loop_responsive", kGauge, "",
                "1 when the loop answered this scrape within two seconds; what "

@@ -41,9 +41,15 @@ void DoorTally::NoteNoDescriptor() {
   total_.no_descriptor.Add();
 }
 
-void DoorTally::NoteCut() {
-  ++counts_.cut;
-  total_.cut.Add();
+void DoorTally::NoteCut(FrameVerdict why) {
+  if (why == FrameVerdict::kResets) {
+    ++counts_.cut;
+    total_.cut.Add();
+    return;
+  }
+  frames_ = why;
+  ++counts_.cut_for_frames;
+  total_.cut_for_frames.Add();
 }
 
 void DoorTally::NoteEvicted() {
@@ -63,6 +69,8 @@ void DoorTally::LogIfDue(SteadyTime now, bool at_last) {
        {"barred", absl::StrCat(counts_.barred)},
        {"no_descriptor", absl::StrCat(counts_.no_descriptor)},
        {"cut_for_resets", absl::StrCat(counts_.cut)},
+       {"cut_for_frames", absl::StrCat(counts_.cut_for_frames)},
+       {"last_frames", NameOf(frames_)},
        {"evicted_idle", absl::StrCat(counts_.evicted)}});
   counts_ = Counts();
   logged_ = now;

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "server/rpc/door_policy.h"
+#include "server/rpc/frame_filter.h"
 
 namespace frostline::server {
 
@@ -22,6 +23,7 @@ struct DoorCounts {
   Counter barred;
   Counter no_descriptor;
   Counter cut;
+  Counter cut_for_frames;
   Counter evicted;
   Level open;
 };
@@ -35,7 +37,7 @@ class DoorTally {
   void NoteTurnedAway(DoorVerdict why);
   void NoteAccepted() { total_.accepted.Add(); }
   void NoteNoDescriptor();
-  void NoteCut();      // it cancelled calls without end
+  void NoteCut(FrameVerdict why);
   void NoteEvicted();  // it had not called, and all was full
   void NoteOpen(std::size_t connections) {
     total_.open.Set(static_cast<std::int64_t>(connections));
@@ -55,12 +57,14 @@ class DoorTally {
     std::int64_t barred = 0;
     std::int64_t no_descriptor = 0;
     std::int64_t cut = 0;
+    std::int64_t cut_for_frames = 0;
     std::int64_t evicted = 0;
     bool operator==(const Counts&) const = default;
   };
 
   const char* const door_;
-  Counts counts_;  // since the last line
+  FrameVerdict frames_ = FrameVerdict::kPass;  // of the last cut for them
+  Counts counts_;                              // since the last line
   DoorCounts total_;
   std::optional<SteadyTime> logged_;
 };

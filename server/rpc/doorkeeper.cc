@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/rpc/doorkeeper.h"
 
+#include <malloc.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -22,6 +23,7 @@
 #include "server/rpc/handshake_pace.h"
 #include "server/rpc/peer_address.h"
 #include "server/rpc/stream_census.h"
+#include "server/rpc/transport_guard.h"
 
 namespace frostline::server {
 namespace {
@@ -74,6 +76,7 @@ class Doorkeeper::Rounds {
       : clock_(clock),
         policy_(CompletedLimits(options.door)),
         watch_(options.resets),
+        guard_(std::make_shared<TransportGuard>(options.frames)),
         tally_(name),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
   ~Rounds() {
@@ -86,7 +89,7 @@ class Doorkeeper::Rounds {
   void AddDoor(ListeningSocket socket, std::unique_ptr<Acceptor> acceptor,
                Handshake handshake, Anteroom* anteroom) {
     doors_.push_back({std::move(socket), std::move(acceptor),
-                      handshake == Handshake::kTls, anteroom});
+                      handshake == Handshake::kTls, anteroom, guard_});
   }
 
   const DoorCounts& counts() const { return tally_.total(); }
@@ -117,9 +120,11 @@ class Doorkeeper::Rounds {
     std::unique_ptr<Acceptor> acceptor;
     bool is_paced = false;
     Anteroom* anteroom = nullptr;
+    std::shared_ptr<TransportGuard> guard;
 
     // To gRPC.
     void HandOn(int fd) {
+      TransportGuard::Expect(fd, guard);
       Acceptor::NewConnectionParameters parameters;
       parameters.listener_fd = socket.fd();
       parameters.fd = fd;
@@ -168,6 +173,7 @@ class Doorkeeper::Rounds {
     if (now >= flood_watched_ + kBetweenFloodWatches) {
       flood_watched_ = now;
       for (const Connection& flood : watch_.Floods(book_, now)) Cut(flood, now);
+      for (const auto& cut : guard_->TakeCuts()) NoteCut(cut, now);
     }
     if (now >= swept_ + kBetweenSweeps) {
       Sweep(now);
@@ -249,14 +255,21 @@ class Doorkeeper::Rounds {
   }
 
   void Cut(const Connection& flood, SteadyTime now) {
-    tally_.NoteCut();
-    policy_.NoteCut(flood.from, now);
+    NoteCut({.from = flood.from, .why = FrameVerdict::kResets}, now);
     ConnectionBook::Shut(flood);
+  }
+
+  void NoteCut(const TransportGuard::Cut& cut, SteadyTime now) {
+    tally_.NoteCut(cut.why);
+    policy_.NoteCut(cut.from, now);
+    has_cut_ = true;
   }
 
   void Sweep(SteadyTime now) {
     swept_ = now;
     for (const Connection& gone : book_.Sweep()) NoteGone(gone);
+    // What a flood took is free by now, but kept for the next.
+    if (std::exchange(has_cut_, false)) malloc_trim(0);
   }
 
   void NoteGone(const Connection& gone) {
@@ -271,11 +284,13 @@ class Doorkeeper::Rounds {
   StreamCensus census_;  // of whose handshake is over
   ConnectionBook book_;
   FloodWatch watch_;
+  const std::shared_ptr<TransportGuard> guard_;
   DoorTally tally_;
   SpareDescriptor spare_;
   const int wake_;  // written to end the thread sooner
   std::atomic<bool> stopping_ = false;
   std::vector<Door> doors_;
+  bool has_cut_ = false;  // since the last sweep
   SteadyTime resting_until_{};
   SteadyTime handshakes_seen_{};
   SteadyTime flood_watched_{};

@@ -6,7 +6,8 @@
 // it: gRPC 1.51 itself has no cap on them, and serves nobody any more once it
 // has run out of descriptors (CVE-2023-4785). It does what door_policy.h,
 // handshake_pace.h and reset_policy.h say. Whoever is turned away gets a reset
-// at once, so that nothing of it stays.
+// at once, so that nothing of it stays. Who is in is heard by a
+// transport_guard.h.
 //
 // One thread of its own does everything. It never waits for a peer, nor spins
 // where descriptors have run out: it keeps one in reserve, to accept and close
@@ -22,6 +23,7 @@
 #include "server/rpc/anteroom.h"
 #include "server/rpc/door_policy.h"
 #include "server/rpc/door_tally.h"
+#include "server/rpc/frame_filter.h"
 #include "server/rpc/listening_socket.h"
 #include "server/rpc/reset_policy.h"
 
@@ -30,6 +32,7 @@ namespace frostline::server {
 struct DoorkeeperOptions {
   DoorLimits door = {};
   ResetLimits resets = {};
+  FrameLimits frames = {};
 };
 
 // It is thread-compatible.

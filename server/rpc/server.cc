@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "server/rpc/call_counts.h"
 #include "server/rpc/doorkeeper.h"
 #include "server/rpc/front_door.h"
@@ -23,6 +24,7 @@
 #include "server/rpc/listening_socket.h"
 #include "server/rpc/raw_service.h"
 #include "server/rpc/reflection.h"
+#include "server/rpc/transport_guard.h"
 
 namespace frostline::server {
 namespace {
@@ -80,7 +82,18 @@ void WriteDoor(const char* door, const DoorCounts& counts, MetricsPage& page) {
   set(kRefused, "no_descriptor", counts.no_descriptor);
   constexpr char kCut[] = "frostline_connections_cut_total";
   set(kCut, "resets", counts.cut);
+  set(kCut, "frames", counts.cut_for_frames);
   set(kCut, "room", counts.evicted);
+}
+
+void WarnIfUnguarded() {
+  if (!TransportGuard::IsNeeded() || TransportGuard::InPlace()) return;
+  Log(LogLevel::kWarning, "frames_unguarded",
+      {{"grpc", grpc::Version()},
+       {"cause",
+        "what clients send is not looked at: whoever reaches a port "
+        "can take all memory"},
+       {"fix", "link gRPC 1.51 as a shared library, or take gRPC 1.59.2"}});
 }
 
 }  // namespace
@@ -127,6 +140,7 @@ class RpcServer::Impl {
       return MakeError(ErrorId::kInternal, "gRPC does not start",
                        "look at its lines in the coordinator's log");
     }
+    WarnIfUnguarded();
     doorkeeper_.Start();
     SetServing(true);
     return absl::OkStatus();

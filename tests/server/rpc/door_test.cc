@@ -11,6 +11,7 @@
 #include "frostline/v1/admin_service.grpc.pb.h"
 #include "gmock/gmock.h"
 #include "server/rpc/connection_book.h"
+#include "server/rpc/transport_guard.h"
 #include "tests/server/rpc/auth_fixture.h"
 #include "tests/server/rpc/raw_socket.h"
 #include "tests/server/rpc/rpc_fixture.h"
@@ -159,7 +160,7 @@ TEST_F(DoorTest, HasFewerPlacesAtTheHealthPort) {
 
 TEST_F(DoorTest, CutsWhoCancelsCallsWithoutEnd) {
   const RawSocket flood(server_->address());
-  flood.Send(HttpPreface());
+  flood.Send(HttpPreface() + AcknowledgeSettings());
   std::uint32_t stream = 1;
   bool goes_on = true;
   while (goes_on && stream < 400'000) {
@@ -177,7 +178,7 @@ TEST_F(DoorTest, CutsWhoCancelsCallsWithoutEnd) {
 
 TEST_F(DoorTest, KeepsWhoCancelsAsAnybodyMight) {
   const RawSocket peer(server_->address());
-  peer.Send(HttpPreface());
+  peer.Send(HttpPreface() + AcknowledgeSettings());
   std::uint32_t stream = 1;
   for (int i = 0; i < 20; ++i) {
     for (int j = 0; j < 20; ++j, stream += 2) {
@@ -192,11 +193,27 @@ TEST_F(DoorTest, KeepsWhoCancelsAsAnybodyMight) {
 // Many workers share a connection: they all wait, and then all hang up.
 TEST_F(DoorTest, KeepsAFullConnectionWhoseCallsAllEndAtOnce) {
   const RawSocket peer(server_->address());
-  peer.Send(HttpPreface());
+  peer.Send(HttpPreface() + AcknowledgeSettings());
   for (std::uint32_t i = 0; i < 200; ++i) peer.Send(BeginCall(2 * i + 1));
   std::this_thread::sleep_for(milliseconds(600));
   for (std::uint32_t i = 0; i < 200; ++i) peer.Send(CancelCall(2 * i + 1));
   EXPECT_FALSE(peer.IsEndedWithin(milliseconds(600)));
+}
+
+// Or frames are not looked at, and nothing else would say so.
+TEST(TransportGuardTest, IsInPlaceWhereGrpcNeedsIt) {
+  if (!TransportGuard::IsNeeded()) GTEST_SKIP() << grpc::Version();
+  EXPECT_TRUE(TransportGuard::InPlace());
+}
+
+TEST_F(DoorTest, CutsAHeaderThatGoesOn) {
+  const RawSocket bomb(server_->address());
+  bomb.Send(HttpPreface() + AcknowledgeSettings() + BeginHeaderBomb());
+  for (int i = 0; i < 4; ++i) bomb.Send(GoOnWithHeaderBomb());
+  EXPECT_FALSE(bomb.IsEndedWithin(milliseconds(300)));
+  bomb.Send(GoOnWithHeaderBomb());
+  EXPECT_TRUE(bomb.IsEndedWithin(seconds(60)));
+  EXPECT_OK(WhoAmI(server_->address()));
 }
 
 class ConnectionBookTest : public ::testing::Test {
@@ -255,6 +272,21 @@ TEST_F(TlsDoorTest, SaysWhereACallOverTlsComesFrom) {
       const auto identity,
       WhoIs(WithToken(Create(v1::ROLE_VIEWER, "ana").secret())));
   EXPECT_THAT(identity.address(), MatchesRegex("ipv4:127\\.0\\.0\\.1:[0-9]+"));
+}
+
+// Who says a little too much is told; who says far too much is cut, behind TLS
+// as before it.
+TEST_F(TlsDoorTest, CutsWhoseHeadersAreHuge) {
+  Caller in_plaintext;
+  Caller stranger = WithToken("");
+  Caller worker = WithCertificate("gpu-1", authority_,
+                                  "spiffe://lan/frostline/worker/gpu-1");
+  for (Caller* caller : {&in_plaintext, &stranger, &worker}) {
+    caller->token = std::string(40'000, 'x');
+    EXPECT_TRUE(absl::IsResourceExhausted(WhoIs(*caller).status()));
+    caller->token = std::string(100'000, 'x');
+    EXPECT_TRUE(absl::IsUnavailable(WhoIs(*caller).status()));
+  }
 }
 
 }  // namespace

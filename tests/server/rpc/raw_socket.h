@@ -151,6 +151,17 @@ inline std::string BeginCall(std::uint32_t stream) {
                      HeaderOf("content-type", "application/grpc"));
 }
 
+// A header of 4,000 bytes for the table of names, in a block that does not end,
+// and a frame that asks for it twice, for no more than two bytes.
+inline std::string BeginHeaderBomb() {
+  return FrameOf(
+      1, 0, 1,
+      std::string("\x83\x86\x40\1x\x7f\xa1\x1e", 8) + std::string(4'000, 'a'));
+}
+inline std::string GoOnWithHeaderBomb() { return FrameOf(9, 0, 1, "\xbe\xbe"); }
+
+inline std::string AcknowledgeSettings() { return FrameOf(4, 1, 0, ""); }
+
 inline std::string CancelCall(std::uint32_t stream) {
   return FrameOf(3, 0, stream, std::string("\0\0\0\x08", 4));
 }

@@ -32,6 +32,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kWhoAmI[] = "/frostline.v1.AdminService/WhoAmI";
 // A call of somebody who behaves is answered within this.
@@ -118,6 +119,37 @@ class SiegeTest : public ::testing::Test {
       newcomer.Send(HttpPreface());
       if (newcomer.IsSpokenTo(kPatience)) return true;
       std::this_thread::sleep_for(milliseconds(20));
+    }
+    return false;
+  }
+
+  // More than it had at the begin, when it had the most.
+  double MostGrownMib() const {
+    std::ifstream status("/proc/" + std::to_string(pid()) + "/status");
+    std::string word;
+    double kib = 0;
+    while (status >> word) {
+      if (word == "VmHWM:") status >> kib;
+    }
+    return (kib - kib_before_) / 1024;
+  }
+
+  // What was taken is given back, within a while.
+  bool IsSmallAgain(double most_mib) const {
+    const auto until = steady_clock::now() + seconds(60);
+    while (steady_clock::now() < until) {
+      const double kib = coordinator_->program().ResidentKib();
+      if ((kib - kib_before_) / 1024 < most_mib) return true;
+      std::this_thread::sleep_for(milliseconds(100));
+    }
+    return false;
+  }
+
+  bool IsLogged(const std::string& text) const {
+    const auto until = steady_clock::now() + seconds(60);
+    while (steady_clock::now() < until) {
+      if (Log().find(text) != std::string::npos) return true;
+      std::this_thread::sleep_for(milliseconds(50));
     }
     return false;
   }
@@ -218,7 +250,7 @@ TEST_F(SiegeTest, ForgetsThoseWhoConnectAndGo) {
 // Cancels calls over one connection; whether that was ended within `longest`.
 bool IsCutForResets(const std::string& address, seconds longest) {
   const RawSocket flood(address);
-  flood.Send(HttpPreface());
+  flood.Send(HttpPreface() + AcknowledgeSettings());
   const auto until = steady_clock::now() + longest;
   for (std::uint32_t stream = 1; steady_clock::now() < until;) {
     std::string many;
@@ -236,8 +268,128 @@ TEST_F(SiegeTest, CutsWhoCancelsWithoutEnd) {
   for (int i = 0; i < 10; ++i) {
     ASSERT_TRUE(IsCutForResets(address(), seconds(10))) << i;
   }
-  EXPECT_THAT(Log(), HasSubstr("cut_for_resets=1"));
-  ExpectUnharmed(512);
+  EXPECT_TRUE(IsLogged("cut_for_resets="));
+  EXPECT_THAT(Log(), Not(HasSubstr("cut_for_resets=0")));
+  EXPECT_LT(MostGrownMib(), 64);
+  EXPECT_TRUE(IsSmallAgain(32));
+  ExpectUnharmed(64);
+}
+
+// Bytes that went into the connection before it was over; at most 256 MiB.
+std::size_t SendUntilCut(const RawSocket& peer, const std::string& again) {
+  std::string many;
+  while (many.size() < 100'000) many += again;
+  std::size_t sent = 0;
+  while (sent < (std::size_t{256} << 20) && peer.Send(many)) {
+    sent += many.size();
+    peer.Drain();
+  }
+  return sent;
+}
+// The kernel takes some before anybody reads it.
+constexpr std::size_t kCutSoon = std::size_t{32} << 20;
+
+TEST_F(SiegeTest, CutsAHeaderThatGoesOnForEver) {
+  Begin();
+  const RawSocket bomb(address());
+  bomb.Send(HttpPreface() + AcknowledgeSettings() + BeginHeaderBomb());
+  EXPECT_LT(SendUntilCut(bomb, GoOnWithHeaderBomb()), kCutSoon);
+  EXPECT_TRUE(IsLogged("cut_for_frames=1 last_frames=header"));
+  EXPECT_LT(MostGrownMib(), 64);
+  ExpectUnharmed(32);
+}
+
+TEST_F(SiegeTest, CutsAHundredHeadersThatGoOnForEver) {
+  Begin();
+  std::atomic<int> cut = 0;
+  std::vector<std::thread> bombers;
+  for (int i = 0; i < 10; ++i) {
+    bombers.emplace_back([&] {
+      for (int j = 0; j < 10; ++j) {
+        const RawSocket bomb(address());
+        bomb.Send(HttpPreface() + AcknowledgeSettings() + BeginHeaderBomb());
+        if (SendUntilCut(bomb, GoOnWithHeaderBomb()) < kCutSoon) ++cut;
+      }
+    });
+  }
+  for (std::thread& bomber : bombers) bomber.join();
+  EXPECT_EQ(cut, 100);
+  EXPECT_LT(MostGrownMib(), 256);
+  EXPECT_TRUE(IsSmallAgain(64));
+  ExpectUnharmed(64);
+}
+
+// Each after its begin, over and over.
+struct FrameFlood {
+  const char* name;
+  std::string begin;
+  std::string again;
+};
+
+std::vector<FrameFlood> FrameFloods() {
+  const auto many_calls = [](bool cancel) {
+    std::string calls;
+    for (std::uint32_t i = 0; i < 2'000; ++i) {
+      calls += BeginCall(2 * i + 1);
+      if (cancel) calls += CancelCall(2 * i + 1);
+    }
+    return calls;
+  };
+  const std::string ready = HttpPreface() + AcknowledgeSettings();
+  return {
+      {"a header of empty frames", ready + FrameOf(1, 0, 1, "\x83\x86"),
+       FrameOf(9, 0, 1, "")},
+      {"a number that does not end", ready + FrameOf(1, 0, 1, "\x7f"),
+       FrameOf(9, 0, 1, std::string(16'000, '\x80'))},
+      {"a text that does not end",
+       ready + FrameOf(1, 0, 1, std::string("\0\1x\x7f\x81\xff\xff\x0f", 8)),
+       FrameOf(9, 0, 1, std::string(16'000, 'x'))},
+      {"cancelled calls", ready, many_calls(true)},
+      {"calls without acknowledgement", HttpPreface(), many_calls(false)},
+      {"calls beyond the limit", ready, many_calls(false)},
+      {"headers of calls that are over", ready + BeginCall(5), BeginCall(3)},
+      {"PING", ready, FrameOf(6, 0, 0, "12345678")},
+      {"SETTINGS", ready, FrameOf(4, 0, 0, "")},
+      {"the table's size over and over", ready,
+       FrameOf(4, 0, 0, std::string("\0\1\0\0\0\0\0\1\0\0\x10\0", 12))},
+      {"WINDOW_UPDATE", ready, FrameOf(8, 0, 0, std::string("\0\0\0\1", 4))},
+      {"PRIORITY", ready, FrameOf(2, 0, 1, std::string("\0\0\0\0\x10", 5))},
+      {"empty DATA", ready + BeginCall(1), FrameOf(0, 0, 1, "")},
+      {"frames that nobody knows", ready, FrameOf(0xbe, 0, 0, "")},
+  };
+}
+
+TEST_F(SiegeTest, CutsEachFloodOfFrames) {
+  Begin();
+  for (const FrameFlood& flood : FrameFloods()) {
+    const RawSocket peer(address());
+    peer.Send(flood.begin);
+    EXPECT_LT(SendUntilCut(peer, flood.again), kCutSoon) << flood.name;
+    EXPECT_LT(MostGrownMib(), 64) << flood.name;
+  }
+  EXPECT_TRUE(IsSmallAgain(32));
+  ExpectUnharmed(32);
+}
+
+TEST_F(SiegeTest, BoundsMessagesThatDoNotEnd) {
+  Begin();
+  const RawSocket peer(address());
+  std::string calls = HttpPreface() + AcknowledgeSettings();
+  std::string more;
+  for (std::uint32_t i = 0; i < 250; ++i) {
+    const std::uint32_t stream = 2 * i + 1;
+    calls += BeginCall(stream);
+    // A message of 2,000,000 bytes begins.
+    calls += FrameOf(0, 0, stream, std::string("\0\0\x1e\x84\x80", 5));
+    more += FrameOf(0, 0, stream, std::string(16'000, 'x'));
+  }
+  peer.Send(calls);
+  peer.ReadAll(seconds(1));  // until it may send more
+  EXPECT_LT(SendUntilCut(peer, more), std::size_t{64} << 20);
+  EXPECT_TRUE(IsLogged("last_frames=messages"));
+  EXPECT_LT(MostGrownMib(), 64);
+  EXPECT_TRUE(IsSmallAgain(32));
+  ExpectUnharmed(32);
 }
 
 TEST_F(SiegeTest, KeepsToItsCapAndServesThoseWhoAreIn) {
