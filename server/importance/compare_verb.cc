@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "server/importance/contender_runs.h"
-#include "server/importance/outcome_rows.h"
+#include "server/importance/contenders.h"
 #include "server/importance/serve.h"
 #include "statistics/compare.h"
 #include "study/objective.h"

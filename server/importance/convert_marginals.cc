@@ -5,7 +5,7 @@
 
 #include "importance/measure/depth.h"
 #include "server/importance/convert_importance.h"
-#include "server/wire/point_from_proto.h"
+#include "server/wire/space.h"
 
 namespace frostline::server {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/importance/outcome_rows.h"
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -9,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "server/importance/contenders.h"
 #include "server/wire/example_outcomes.h"
 
 namespace frostline::server {

@@ -10,7 +10,7 @@
 #include "importance/plan/frontier.h"
 #include "importance/plan/plan_questions.h"
 #include "importance/plan/study_plan.h"
-#include "server/importance/outcome_rows.h"
+#include "server/importance/contenders.h"
 #include "server/importance/serve.h"
 #include "server/wire/limits.h"
 #include "server/wire/observation.h"

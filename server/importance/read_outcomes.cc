@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "proto/packed_numbers.h"
-#include "server/importance/outcome_rows.h"
+#include "server/importance/contenders.h"
 
 namespace frostline::server {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "importance/plan/verification.h"
-#include "server/importance/outcome_rows.h"
+#include "server/importance/contenders.h"
 #include "server/importance/serve.h"
 #include "server/importance/verify_labels.h"
 #include "storage/trial_store.h"

@@ -26,7 +26,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "server/wire/rules.h"
+#include "server/wire/spec.h"
 #include "storage/rows.h"
 #include "storage/trial_store.h"
 

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "proto/served.h"
-#include "server/auth/study_access.h"
+#include "server/auth/access.h"
 #include "server/rpc/status.h"
 
 namespace frostline::server {

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "server/wire/rules.h"
+#include "server/wire/spec.h"
 #include "study/history.h"
 #include "study/objective.h"
 

@@ -4,8 +4,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "server/auth/access.h"
 #include "server/auth/gate.h"
-#include "server/auth/study_access.h"
 
 namespace frostline::server {
 namespace {

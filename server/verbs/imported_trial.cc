@@ -5,7 +5,7 @@
 #include "proto/wire_time.h"
 #include "server/verbs/enqueue.h"
 #include "server/wire/convert.h"
-#include "server/wire/point_from_proto.h"
+#include "server/wire/space.h"
 #include "server/wire/training_seed.h"
 
 namespace frostline::server {

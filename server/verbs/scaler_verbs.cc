@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "server/auth/study_access.h"
+#include "server/auth/access.h"
 #include "server/dispatch/unclaimed.h"
 #include "server/wire/field_checks.h"
 

@@ -15,7 +15,7 @@
 #include "google/protobuf/util/message_differencer.h"
 #include "sampler/auto.h"
 #include "sampler/draw/random.h"
-#include "server/auth/study_access.h"
+#include "server/auth/access.h"
 #include "server/dispatch/supply.h"
 #include "server/search/prior_studies.h"
 #include "server/search/sampler_choice.h"

@@ -7,7 +7,7 @@
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "google/protobuf/util/field_mask_util.h"
-#include "server/auth/study_access.h"
+#include "server/auth/access.h"
 #include "server/verbs/describe.h"
 #include "server/wire/convert.h"
 #include "server/wire/filter.h"

@@ -8,7 +8,7 @@
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "proto/wire_time.h"
-#include "server/auth/study_access.h"
+#include "server/auth/access.h"
 #include "server/verbs/describe.h"
 #include "server/wire/filter.h"
 #include "server/wire/limits.h"

@@ -8,7 +8,7 @@
 #include "base/ids.h"
 #include "proto/wire_time.h"
 #include "server/wire/auto_precision.h"
-#include "server/wire/point_from_proto.h"
+#include "server/wire/space.h"
 #include "server/wire/task_checks.h"
 #include "server/wire/training_seed.h"
 #include "study/freezing.h"

@@ -14,7 +14,7 @@
 #include "base/nearest.h"
 #include "base/plain/text.h"
 #include "base/plain/training_table.h"
-#include "server/wire/setting_check.h"
+#include "server/wire/settings.h"
 
 namespace frostline::server {
 namespace {

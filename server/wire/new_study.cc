@@ -16,7 +16,7 @@
 #include "server/wire/field_checks.h"
 #include "server/wire/lease_checks.h"
 #include "server/wire/limits.h"
-#include "server/wire/point_from_proto.h"
+#include "server/wire/space.h"
 
 namespace frostline::server {
 namespace {

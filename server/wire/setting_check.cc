@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/wire/setting_check.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -10,6 +8,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/plain/text.h"
+#include "server/wire/settings.h"
 
 namespace frostline::server {
 namespace {

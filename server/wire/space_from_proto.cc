@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "google/protobuf/struct.pb.h"
 #include "google/protobuf/util/json_util.h"
-#include "server/wire/point_from_proto.h"
+#include "server/wire/space.h"
 #include "study/space_builder.h"
 
 namespace frostline::server {

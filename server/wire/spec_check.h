@@ -13,7 +13,7 @@
 #include "frostline/v1/study.pb.h"
 #include "sampler/factory.h"
 #include "sampler/pruner/pruner.h"
-#include "server/wire/rules.h"
+#include "server/wire/spec.h"
 #include "study/freezing.h"
 #include "study/objective.h"
 #include "study/space.h"

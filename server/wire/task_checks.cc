@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/plain/training_table.h"
-#include "server/wire/setting_check.h"
+#include "server/wire/settings.h"
 
 namespace frostline::server {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/plain/training_table.h"
 #include "server/wire/named_words.h"
 #include "server/wire/predicted_sets.h"
-#include "server/wire/setting_check.h"
+#include "server/wire/settings.h"
 #include "server/wire/untyped_settings.h"
 
 namespace frostline::server {

@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "frostline/v1/study.pb.h"
-#include "server/wire/rules.h"
+#include "server/wire/spec.h"
 #include "storage/rows.h"
 
 namespace frostline::server {

@@ -16,7 +16,7 @@
 
 namespace frostline::server {
 
-// --- StudyService: validate_study.cc, validate_trials.cc ---
+// --- StudyService: validate_study.cc, validate_studies.cc ---
 absl::Status Validate(const v1::CreateStudyRequest& request);
 absl::Status Validate(const v1::GetStudyRequest& request);
 absl::Status Validate(const v1::ListStudiesRequest& request);
@@ -41,7 +41,7 @@ absl::Status Validate(const v1::GetExampleOutcomesRequest& request);
 absl::Status Validate(const v1::ReadPredictionsRequest& request);
 absl::Status Validate(const v1::GetTrialLogRequest& request);
 
-// --- WorkerService: validate_worker.cc ---
+// --- WorkerService: validate_workers.cc ---
 absl::Status Validate(const v1::RegisterRequest& request);
 absl::Status Validate(const v1::AcquireRequest& request);
 absl::Status Validate(const v1::HeartbeatRequest& request);

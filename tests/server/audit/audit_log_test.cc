@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/audit/audit_entry.h"
-#include "server/auth/study_access.h"
+#include "server/auth/access.h"
 #include "storage/factory.h"
 #include "storage/sqlite/backup.h"
 #include "storage/sqlite/sqlite_store.h"

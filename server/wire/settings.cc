@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/wire/untyped_settings.h"
+#include "server/wire/settings.h"
 
 #include <google/protobuf/struct.pb.h>
 
@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/plain/training_table.h"
-#include "server/wire/setting_check.h"
+#include "server/wire/untyped_settings.h"
 
 namespace frostline::server {
 namespace {

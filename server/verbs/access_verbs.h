@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: token_verbs.h
+// File: access_verbs.h
 //
 // The store has no secret, so replies are not remembered as those of other
 // verbs are: for ten minutes memory has them. A request that is repeated later,
 // or after a restart, is refused: no request ever gets a second secret.
-#ifndef FROSTLINE_SERVER_VERBS_TOKEN_VERBS_H_
-#define FROSTLINE_SERVER_VERBS_TOKEN_VERBS_H_
+#ifndef FROSTLINE_SERVER_VERBS_ACCESS_VERBS_H_
+#define FROSTLINE_SERVER_VERBS_ACCESS_VERBS_H_
 
 #include <deque>
 #include <string>
@@ -73,4 +73,4 @@ class TokenVerbs {
 
 }  // namespace frostline::server
 
-#endif  // FROSTLINE_SERVER_VERBS_TOKEN_VERBS_H_
+#endif  // FROSTLINE_SERVER_VERBS_ACCESS_VERBS_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/importance/contender_runs.h"
+#include "server/importance/contenders.h"
 
 #include <optional>
 #include <set>
@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "base/error.h"
-#include "server/importance/outcome_rows.h"
+#include "server/importance/contender_runs.h"
 #include "server/wire/example_outcomes.h"
 #include "server/wire/limits.h"
 #include "server/wire/training_seed.h"

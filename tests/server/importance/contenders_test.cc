@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/importance/outcome_rows.h"
+#include "server/importance/contenders.h"
 
 #include <cmath>
 

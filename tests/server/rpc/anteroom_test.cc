@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/rpc/scrape_request.h"
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/rpc/scrape_request.h"
 
 namespace frostline::server {
 namespace {

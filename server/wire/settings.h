@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: setting_check.h
+// File: settings.h
 //
 // Holds one value of a study against its row of base/plain/training_table.h.
 // An error is REQUEST_INVALID at `field`; it says what the row allows, and of
 // words the one that was probably meant.
-#ifndef FROSTLINE_SERVER_WIRE_SETTING_CHECK_H_
-#define FROSTLINE_SERVER_WIRE_SETTING_CHECK_H_
+#ifndef FROSTLINE_SERVER_WIRE_SETTINGS_H_
+#define FROSTLINE_SERVER_WIRE_SETTINGS_H_
 
 #include <google/protobuf/struct.pb.h>
 
@@ -28,4 +28,4 @@ absl::Status CheckWord(const SettingRow& row, const std::string& word,
 
 }  // namespace frostline::server
 
-#endif  // FROSTLINE_SERVER_WIRE_SETTING_CHECK_H_
+#endif  // FROSTLINE_SERVER_WIRE_SETTINGS_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: study_access.h
+// File: access.h
 //
 //   caller                      sees a study      changes it
 //   admin                       x                 x
@@ -11,8 +11,8 @@
 //
 // A worker sees what it leases. Labels of a caller are those of its token; a
 // study has to carry all of them.
-#ifndef FROSTLINE_SERVER_AUTH_STUDY_ACCESS_H_
-#define FROSTLINE_SERVER_AUTH_STUDY_ACCESS_H_
+#ifndef FROSTLINE_SERVER_AUTH_ACCESS_H_
+#define FROSTLINE_SERVER_AUTH_ACCESS_H_
 
 #include <string>
 #include <vector>
@@ -58,4 +58,4 @@ void NoteRequest(const google::protobuf::Message& request,
 
 }  // namespace frostline::server
 
-#endif  // FROSTLINE_SERVER_AUTH_STUDY_ACCESS_H_
+#endif  // FROSTLINE_SERVER_AUTH_ACCESS_H_

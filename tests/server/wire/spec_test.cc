@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/wire/spec_check.h"
-
 #include <cmath>
 #include <functional>
 
 #include "server/wire/constraints.h"
+#include "server/wire/spec_check.h"
 #include "tests/server/example_study.h"
 #include "tests/support/status_matchers.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/wire/point_from_proto.h"
+#include "server/wire/space.h"
 
 #include <optional>
 #include <utility>

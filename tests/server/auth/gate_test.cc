@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/auth/call_rates.h"
-
 #include <string>
 
 #include "gtest/gtest.h"
+#include "server/auth/call_rates.h"
 
 namespace frostline::server {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: outcome_rows.h
+// File: contenders.h
 //
 // Reads a trial's result on each row of its evaluation set. What contradicts
 // itself, or its count, counts as not there.
-#ifndef FROSTLINE_SERVER_IMPORTANCE_OUTCOME_ROWS_H_
-#define FROSTLINE_SERVER_IMPORTANCE_OUTCOME_ROWS_H_
+#ifndef FROSTLINE_SERVER_IMPORTANCE_CONTENDERS_H_
+#define FROSTLINE_SERVER_IMPORTANCE_CONTENDERS_H_
 
 #include <cstdint>
 #include <memory>
@@ -43,4 +43,4 @@ absl::StatusOr<std::int64_t> CountEvaluationRows(
 
 }  // namespace frostline::server
 
-#endif  // FROSTLINE_SERVER_IMPORTANCE_OUTCOME_ROWS_H_
+#endif  // FROSTLINE_SERVER_IMPORTANCE_CONTENDERS_H_

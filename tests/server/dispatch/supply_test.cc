@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/dispatch/why_idle.h"
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/dispatch/why_idle.h"
 
 namespace frostline::server {
 namespace {

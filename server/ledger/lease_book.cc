@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/ledger/lease_secrets.h"
-
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
 #include "base/plain/sums.h"
+#include "server/ledger/lease_secrets.h"
 
 namespace frostline::server {
 namespace {

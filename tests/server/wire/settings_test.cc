@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/wire/training_bounds.h"
-
 #include <google/protobuf/message.h>
 
 #include "absl/strings/ascii.h"
 #include "base/plain/training_table.h"
 #include "gmock/gmock.h"
+#include "server/wire/training_bounds.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::server {

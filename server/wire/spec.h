@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: rules.h
-#ifndef FROSTLINE_SERVER_WIRE_RULES_H_
-#define FROSTLINE_SERVER_WIRE_RULES_H_
+// File: spec.h
+#ifndef FROSTLINE_SERVER_WIRE_SPEC_H_
+#define FROSTLINE_SERVER_WIRE_SPEC_H_
 
 #include <cstdint>
 #include <string>
@@ -48,4 +48,4 @@ struct Result {
 
 }  // namespace frostline::server
 
-#endif  // FROSTLINE_SERVER_WIRE_RULES_H_
+#endif  // FROSTLINE_SERVER_WIRE_SPEC_H_

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/wire/spec_check.h"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -16,8 +14,9 @@
 #include "server/wire/auto_precision.h"
 #include "server/wire/constraints.h"
 #include "server/wire/limits.h"
-#include "server/wire/point_from_proto.h"
+#include "server/wire/space.h"
 #include "server/wire/space_from_proto.h"
+#include "server/wire/spec_check.h"
 #include "server/wire/task_checks.h"
 #include "server/wire/training_seed.h"
 

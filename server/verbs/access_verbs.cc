@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/verbs/token_verbs.h"
+#include "server/verbs/access_verbs.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/auth/study_access.h"
+#include "server/auth/access.h"
 
 #include <algorithm>
 #include <array>

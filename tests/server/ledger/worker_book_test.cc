@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/ledger/known_stock.h"
-
 #include <string>
 
 #include "gtest/gtest.h"
+#include "server/ledger/known_stock.h"
 
 namespace frostline::server {
 namespace {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/ledger/lease_secrets.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/ids.h"
+#include "server/ledger/lease_secrets.h"
 
 namespace frostline::server {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/rpc/listen_address.h"
-
 #include "gtest/gtest.h"
+#include "server/rpc/listen_address.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::server {

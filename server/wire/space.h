@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: point_from_proto.h
-#ifndef FROSTLINE_SERVER_WIRE_POINT_FROM_PROTO_H_
-#define FROSTLINE_SERVER_WIRE_POINT_FROM_PROTO_H_
+// File: space.h
+#ifndef FROSTLINE_SERVER_WIRE_SPACE_H_
+#define FROSTLINE_SERVER_WIRE_SPACE_H_
 
 #include <string>
 
@@ -37,4 +37,4 @@ absl::StatusOr<Point> PointFromStrategy(const Space& space,
 
 }  // namespace frostline::server
 
-#endif  // FROSTLINE_SERVER_WIRE_POINT_FROM_PROTO_H_
+#endif  // FROSTLINE_SERVER_WIRE_SPACE_H_
