@@ -80,7 +80,7 @@ absl::Status WithoutDetails(grpc::StatusCode code, const std::string& cause) {
         cause.empty() ? "the peer does not know the method" : cause,
         "use a coordinator of the client's version");
   }
-  // The two enums have equal numbers; server/rpc/status.cc asserts it.
+  // The two enums have equal numbers; server/rpc/call.cc asserts it.
   return absl::Status(static_cast<absl::StatusCode>(code), cause);
 }
 

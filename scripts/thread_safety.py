@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """thread_safety.py BUILD: clang's -Wthread-safety, as errors, on every source
 of ours (not of tests) that has to do with base/mutex.h or an annotation, or
-includes a header that has; of the marks of server/loop/loop_thread.h, also one
+includes a header that has; of the marks of server/loop/call_context.h, also one
 that includes such a header through others. BUILD is a configured folder, for
 its compile_commands.json. First it holds mistakes against the compiler, which
 must find them."""
@@ -28,7 +28,7 @@ WARNINGS = ["-fsyntax-only", "-Wno-everything", "-Wthread-safety",
 GUARDED = re.compile(r"\bMutex(?:Lock)?\b|\bABSL_(?:PT_)?GUARDED_BY\b|"
                      r"\bABSL_(?:EXCLUSIVE_)?LOCKS?_\w+|\bABSL_LOCKABLE\b")
 ON_LOOP = re.compile(r"\bFROSTLINE_ON_LOOP\b|\bkLoopThread\b|\bAssertOnLoop\b")
-LOOP = "server/loop/loop_thread.h"
+LOOP = "server/loop/call_context.h"
 MISTAKES = {"mutex_": """#include "base/mutex.h"
 class Count {
  public:

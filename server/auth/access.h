@@ -2,6 +2,44 @@
 //
 // File: access.h
 //
+// Who may call which verb, and who sees and changes which study.
+#ifndef FROSTLINE_SERVER_AUTH_ACCESS_H_
+#define FROSTLINE_SERVER_AUTH_ACCESS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "frostline/v1/admin_service.pb.h"
+#include "google/protobuf/map.h"
+#include "google/protobuf/message.h"
+#include "server/loop/call_context.h"
+
+namespace frostline::server {
+
+//   caller \ row   anyone  viewer  worker  certified  researcher  invited admin
+//   invited          x                                               x
+//   viewer           x       x
+//   worker           x               x       if it is
+//   researcher       x       x                          x
+//   admin            x       x       x                  x                    x
+//
+// A worker is certified where a certificate is what it shows. A row that names
+// no role has that of admins, so a new verb is denied to everybody else until
+// somebody says otherwise.
+
+bool Allows(const CallerIdentity& caller, CallerRole row);
+
+// "admin"; of a row also "anyone" and "certified".
+const char* NameOfRole(CallerRole role);
+// Answers nothing for any other word, "anyone" too.
+std::optional<CallerRole> RoleNamed(const std::string& name);
+
+v1::Role RoleToProto(CallerRole role);
+// Answers nothing for what is no role of a caller.
+std::optional<CallerRole> RoleFromProto(int role);
+
 //   caller                      sees a study      changes it
 //   admin                       x                 x
 //   researcher                  x                 its owner
@@ -11,18 +49,6 @@
 //
 // A worker sees what it leases. Labels of a caller are those of its token; a
 // study has to carry all of them.
-#ifndef FROSTLINE_SERVER_AUTH_ACCESS_H_
-#define FROSTLINE_SERVER_AUTH_ACCESS_H_
-
-#include <string>
-#include <vector>
-
-#include "absl/status/status.h"
-#include "google/protobuf/map.h"
-#include "google/protobuf/message.h"
-#include "server/loop/call_context.h"
-
-namespace frostline::server {
 
 // Whose a study is.
 struct StudyBelongs {

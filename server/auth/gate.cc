@@ -1,16 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/auth/gate.h"
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "server/auth/roles.h"
+#include "server/auth/access.h"
 #include "tls/certificate.h"
 
 namespace frostline::server {
+namespace {
+
+// Beyond it those that are full again are forgotten: they are as new ones.
+constexpr std::size_t kManyBuckets = 4'096;
+
+}  // namespace
+
+double CallRates::Fill(const Bucket& bucket, SteadyTime now) const {
+  const double waited_s =
+      std::chrono::duration<double>(now - bucket.filled).count();
+  return std::min(limit_.burst, bucket.calls + waited_s * limit_.calls_per_s);
+}
+
+bool CallRates::Take(const std::string& who, SteadyTime now) {
+  const MutexLock lock(&mutex_);
+  if (buckets_.size() >= kManyBuckets) ForgetFull(now);
+  Bucket& bucket = buckets_.try_emplace(who, limit_.burst, now).first->second;
+  bucket.calls = Fill(bucket, now);
+  bucket.filled = now;
+  if (bucket.calls < 1.0) return false;
+  bucket.calls -= 1.0;
+  return true;
+}
+
+void CallRates::ForgetFull(SteadyTime now) {
+  std::erase_if(buckets_, [&](const auto& one) {
+    return Fill(one.second, now) >= limit_.burst;
+  });
+}
+
+std::size_t CallRates::size() const {
+  const MutexLock lock(&mutex_);
+  return buckets_.size();
+}
+
+absl::StatusOr<std::shared_ptr<const tls::CertificateFacts>>
+CertificateFactsCache::Read(const std::string& pem) {
+  {
+    const MutexLock lock(&mutex_);
+    const auto known = known_.find(pem);
+    if (known != known_.end()) return known->second;
+  }
+  ASSIGN_OR_RETURN(tls::CertificateFacts facts, tls::ReadCertificate(pem));
+  auto shared = std::make_shared<const tls::CertificateFacts>(std::move(facts));
+  const MutexLock lock(&mutex_);
+  ++reads_;
+  if (known_.size() >= kMostKnownCertificates) known_.clear();
+  known_.emplace(pem, shared);
+  return shared;
+}
+
+std::int64_t CertificateFactsCache::reads() const {
+  const MutexLock lock(&mutex_);
+  return reads_;
+}
+
 namespace {
 
 constexpr char kBearer[] = "bearer ";  // in any case, as RFC 6750 has it

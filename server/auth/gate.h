@@ -11,18 +11,75 @@
 #ifndef FROSTLINE_SERVER_AUTH_GATE_H_
 #define FROSTLINE_SERVER_AUTH_GATE_H_
 
+#include <memory>
 #include <string>
+#include <unordered_map>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "base/metrics.h"
-#include "server/auth/call_rates.h"
-#include "server/auth/certificate_facts.h"
+#include "base/mutex.h"
 #include "server/auth/credentials.h"
 #include "server/loop/call_context.h"
+#include "tls/certificate.h"
 
 namespace frostline::server {
+
+// A bucket of calls for each identity, so that one cannot take the others'
+// share. With c calls left t seconds ago, a call now finds
+//
+//   min(burst, c + t * rate)     rate 2, burst 4: 4 at once, then 1 every .5 s
+
+struct RateLimit {
+  double calls_per_s = 5'000.0;
+  double burst = 20'000.0;
+};
+
+// Any thread may call.
+class CallRates {
+ public:
+  explicit CallRates(RateLimit limit = {}) : limit_(limit) {}
+
+  // Says whether one more call of this identity is within its share, and counts
+  // it.
+  bool Take(const std::string& who, SteadyTime now);
+  // Counts identities that are remembered: those that called lately.
+  std::size_t size() const;
+
+ private:
+  struct Bucket {
+    double calls;
+    SteadyTime filled;
+  };
+  void ForgetFull(SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  double Fill(const Bucket& bucket, SteadyTime now) const;
+
+  const RateLimit limit_;
+  mutable Mutex mutex_;
+  std::unordered_map<std::string, Bucket> buckets_ ABSL_GUARDED_BY(mutex_);
+};
+
+// A client shows its certificate with every call; it is read once, not at each.
+
+inline constexpr std::size_t kMostKnownCertificates = 16'384;  // 2 KiB each
+
+// Any thread may call. When it is full it begins anew.
+class CertificateFactsCache {
+ public:
+  // The error is TLS_FILE: gRPC took it for a certificate, OpenSSL does not.
+  absl::StatusOr<std::shared_ptr<const tls::CertificateFacts>> Read(
+      const std::string& pem);
+  // Counts how often one was read, to guard what a call costs.
+  std::int64_t reads() const;
+
+ private:
+  mutable Mutex mutex_;
+  std::unordered_map<std::string, std::shared_ptr<const tls::CertificateFacts>>
+      known_ ABSL_GUARDED_BY(mutex_);
+  std::int64_t reads_ ABSL_GUARDED_BY(mutex_) = 0;
+};
 
 // What a call shows of its caller.
 struct Shown {

@@ -3,13 +3,13 @@
 // File: dispatcher.h
 //
 // Who gets what. Workers wait here in a line (acquire_line.h). Queued trials of
-// any study go first, to who has their frozen prefix (prefix_affinity.h), else
+// any study go first, to who has their frozen prefix (fair_share.h), else
 // to whoever of those that may take them came first; among
 // studies of one priority the one with the least service goes next
 // (fair_share.h). For whom nothing is queued samplers are asked: one, or where
 // that is slow those of other studies too, so that no sampler holds up a worker
 // that could run something else. Every parked call is answered exactly once:
-// with leases when these are on disk, else with a reason (why_idle.h).
+// with leases when these are on disk, else with a reason (supply.h).
 #ifndef FROSTLINE_SERVER_DISPATCH_DISPATCHER_H_
 #define FROSTLINE_SERVER_DISPATCH_DISPATCHER_H_
 
@@ -24,9 +24,7 @@
 #include "frostline/v1/worker_service.pb.h"
 #include "server/dispatch/acquire_line.h"
 #include "server/dispatch/fair_share.h"
-#include "server/dispatch/prefix_affinity.h"
 #include "server/dispatch/supply.h"
-#include "server/dispatch/why_idle.h"
 #include "server/ledger/ledger.h"
 #include "server/loop/call_context.h"
 #include "server/search/proposer.h"

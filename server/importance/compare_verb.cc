@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "server/importance/contender_runs.h"
 #include "server/importance/contenders.h"
 #include "server/importance/serve.h"
 #include "statistics/compare.h"

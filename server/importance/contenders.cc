@@ -1,22 +1,237 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/importance/contenders.h"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "base/error.h"
-#include "server/importance/contender_runs.h"
+#include "base/ids.h"
+#include "base/rng.h"
+#include "proto/packed_numbers.h"
 #include "server/wire/example_outcomes.h"
 #include "server/wire/limits.h"
 #include "server/wire/training_seed.h"
 #include "study/objective.h"
 
 namespace frostline::server {
+namespace {
+
+using statistics::Outcomes;
+
+// How far what is computed of the rows may be from the metric, relative to a
+// metric above 1: of counts, of numbers as float32, of marks as float16.
+constexpr double kNearCounts = 1e-6;
+constexpr double kNearNumbers = 1e-4;
+constexpr double kNearHalves = 1e-3;
+constexpr int kLookedAt = 4;
+
+}  // namespace
+
+std::shared_ptr<const statistics::RunScore> ScoreOf(const Outcomes& outcomes,
+                                                    const std::string& metric,
+                                                    double value) {
+  const auto near = [value](const statistics::RunScore* score, double within) {
+    // False for NaN.
+    return score != nullptr && std::abs(score->At({}) - value) <=
+                                   within * std::max(1.0, std::abs(value));
+  };
+  const bool numbers = !outcomes.true_value.empty();
+  auto score = statistics::MakeRunScore(metric, outcomes);
+  if (near(score.get(), numbers ? kNearNumbers : kNearCounts)) return score;
+  if (!statistics::MayBeAMean(metric)) return nullptr;
+  score = statistics::MakeRunScore("", outcomes);
+  const bool bits = outcomes.right_or_wrong;
+  return near(score.get(), bits ? kNearCounts : kNearHalves) ? score : nullptr;
+}
+
+std::shared_ptr<const statistics::RunScore> ScoreOf(
+    const storage::OutcomeRow& row, const std::string& metric, double value) {
+  const auto outcomes = OutcomesOfSet(row, "", "");
+  return outcomes.has_value() ? ScoreOf(ReadOutcomes(*outcomes), metric, value)
+                              : nullptr;
+}
+
+std::uint64_t ChanceOf(const std::string& fingerprint,
+                       const std::string& metric) {
+  return Fnv1a(absl::StrCat(fingerprint, "\n", metric));
+}
+
+absl::StatusOr<std::int64_t> CountEvaluationRows(
+    const storage::TrialStore& store, storage::StudyKey study,
+    const History& history) {
+  int looked_at = 0;
+  const std::vector<Observation>& trials = history.trials();
+  for (auto trial = trials.rbegin(); trial != trials.rend(); ++trial) {
+    if (trial->values.empty()) continue;
+    if (++looked_at > kLookedAt) break;
+    ASSIGN_OR_RETURN(const std::optional<storage::OutcomeRow> outcome,
+                     store.FindOutcome(study, trial->number));
+    if (!outcome.has_value()) continue;
+    const auto score = ScoreOf(*outcome, "", trial->values[0]);
+    return score == nullptr ? 0 : static_cast<std::int64_t>(score->units());
+  }
+  return 0;
+}
+
+// What became of each example, from the wire's packed form.
+
+namespace {
+
+using Packed = proto::PackedNumbers;
+
+constexpr std::int32_t kNoClass = -1;  // of a word that was cut off
+
+void ReadMarks(const v1::ExampleOutcomes& said, std::size_t count,
+               Outcomes& outcomes) {
+  const std::string& data = said.data();
+  if (said.encoding() == v1::ExampleOutcomes::PACKED_BITS &&
+      data.size() == (count + 7) / 8) {
+    outcomes.right_or_wrong = true;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto byte = static_cast<std::uint8_t>(data[i / 8]);
+      outcomes.marks.push_back(static_cast<float>(byte >> i % 8 & 1));
+    }
+  } else if (const Packed halves(data, 2);
+             said.encoding() == v1::ExampleOutcomes::FLOAT16 &&
+             halves.Holds(count)) {
+    for (std::size_t i = 0; i < count; ++i) {
+      outcomes.marks.push_back(proto::FromHalf(halves.At(i)));
+    }
+  }
+}
+
+void ReadClasses(const v1::ExampleOutcomes& said, std::size_t count,
+                 Outcomes& outcomes) {
+  const std::size_t width = proto::ClassWidth(said);
+  const Packed truth(said.true_class(), width);
+  const Packed predicted(said.predicted_class(), width);
+  if (!truth.Holds(count) || !predicted.Holds(count)) return;
+  const auto classes = static_cast<std::uint32_t>(said.classes_size());
+  for (std::size_t i = 0; i < count; ++i) {
+    if (truth.At(i) >= classes || predicted.At(i) > classes) return;
+  }
+  outcomes.classes.assign(said.classes().begin(), said.classes().end());
+  for (std::size_t i = 0; i < count; ++i) {
+    outcomes.true_class.push_back(static_cast<std::int32_t>(truth.At(i)));
+    const std::uint32_t guess = predicted.At(i);
+    outcomes.predicted_class.push_back(
+        guess == classes ? kNoClass : static_cast<std::int32_t>(guess));
+  }
+}
+
+void ReadValues(const v1::ExampleOutcomes& said, std::size_t count,
+                Outcomes& outcomes) {
+  const Packed truth(said.true_value(), 4);
+  const Packed predicted(said.predicted_value(), 4);
+  if (!truth.Holds(count) || !predicted.Holds(count)) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    outcomes.true_value.push_back(truth.FloatAt(i));
+    outcomes.predicted_value.push_back(predicted.FloatAt(i));
+  }
+}
+
+void ReadSentences(const v1::ExampleOutcomes& said, std::size_t count,
+                   Outcomes& outcomes) {
+  const auto& ends = said.sentence_ends();
+  const bool whole = !ends.empty() && *ends.rbegin() == count &&
+                     std::is_sorted(ends.begin(), ends.end());
+  if (whole && outcomes.true_value.empty()) {
+    outcomes.sentence_ends.assign(ends.begin(), ends.end());
+  }
+}
+
+}  // namespace
+
+Outcomes ReadOutcomes(const v1::ExampleOutcomes& said) {
+  Outcomes outcomes;
+  if (said.count() < 1) return outcomes;
+  const auto count = static_cast<std::size_t>(said.count());
+  ReadMarks(said, count, outcomes);
+  ReadClasses(said, count, outcomes);
+  if (outcomes.true_class.empty()) ReadValues(said, count, outcomes);
+  ReadSentences(said, count, outcomes);
+  return outcomes;
+}
+
+namespace {
+
+absl::StatusOr<ContenderTrial> FindNamed(const std::string& name,
+                                         const StudiesByName& studies,
+                                         const storage::TrialStore& store) {
+  ASSIGN_OR_RETURN(const TrialName parsed, ParseTrialName(name));
+  ContenderTrial trial;
+  trial.study = &studies.at(StudyNameOf(parsed.study_id));
+  ASSIGN_OR_RETURN(trial.row, store.FindTrial(trial.study->key, parsed.number));
+  return trial;
+}
+
+// The trials that succeeded at the same point, in their order.
+absl::StatusOr<std::vector<ContenderTrial>> RepeatsOf(
+    const ContenderTrial& trial, ImportanceDesk& desk,
+    const std::stop_token& stop) {
+  std::vector<ContenderTrial> repeats;
+  const StudyHandle& study = *trial.study;
+  RETURN_IF_ERROR(desk.studies().Of(study.key)->See(
+      study, desk.store(), 0, stop,
+      [&](const std::map<std::int64_t, KnownTrial>& trials, std::int64_t) {
+        for (const auto& [number, known] : trials) {
+          if (known.row.state == TrialState::kSucceeded &&
+              SamePoint(known.seen.point, trial.row.point)) {
+            repeats.push_back({trial.study, known.row});
+          }
+        }
+        return absl::OkStatus();
+      }));
+  return repeats;
+}
+
+}  // namespace
+
+std::string ContenderTrial::name() const {
+  return TrialNameOf(study->id, row.number);
+}
+
+absl::StatusOr<std::vector<std::string>> StudiesOf(
+    const v1::CompareTrialsRequest& request) {
+  std::set<std::string> names;
+  for (const v1::Contender& contender : request.contenders()) {
+    for (const std::string& trial : contender.trials()) {
+      ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(trial));
+      names.insert(StudyNameOf(name.study_id));
+    }
+  }
+  return std::vector<std::string>(names.begin(), names.end());
+}
+
+absl::StatusOr<std::vector<ContenderTrial>> TrialsOf(
+    const v1::Contender& contender, const StudiesByName& studies,
+    ImportanceDesk& desk, const std::stop_token& stop) {
+  std::vector<ContenderTrial> trials;
+  std::set<std::string> seen;
+  for (const std::string& name : contender.trials()) {
+    ASSIGN_OR_RETURN(ContenderTrial trial,
+                     FindNamed(name, studies, desk.store()));
+    std::vector<ContenderTrial> all = {std::move(trial)};
+    if (contender.with_repeats()) {
+      ASSIGN_OR_RETURN(std::vector<ContenderTrial> repeats,
+                       RepeatsOf(all[0], desk, stop));
+      all.insert(all.end(), repeats.begin(), repeats.end());
+    }
+    for (ContenderTrial& one : all) {
+      if (seen.insert(one.name()).second) trials.push_back(std::move(one));
+    }
+  }
+  return trials;
+}
+
 namespace {
 
 // Of all runs together: they are all held at once.

@@ -2,22 +2,32 @@
 //
 // File: contenders.h
 //
-// Reads a trial's result on each row of its evaluation set. What contradicts
-// itself, or its count, counts as not there.
+// What a comparison is about: contenders, their trials, and what became of each
+// example.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_CONTENDERS_H_
 #define FROSTLINE_SERVER_IMPORTANCE_CONTENDERS_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "frostline/v1/importance_service.pb.h"
 #include "frostline/v1/trial.pb.h"
+#include "server/importance/desk.h"
+#include "statistics/compare.h"
 #include "statistics/run_score.h"
 #include "storage/trial_store.h"
 #include "study/history.h"
+#include "study/objective.h"
 
 namespace frostline::server {
+
+// Reads a trial's result on each row of its evaluation set. What contradicts
+// itself, or its count, counts as not there.
 
 statistics::Outcomes ReadOutcomes(const v1::ExampleOutcomes& outcomes);
 
@@ -40,6 +50,50 @@ std::uint64_t ChanceOf(const std::string& fingerprint,
 absl::StatusOr<std::int64_t> CountEvaluationRows(
     const storage::TrialStore& store, storage::StudyKey study,
     const History& history);
+
+// Which trials a contender of a comparison is.
+
+using StudiesByName = std::map<std::string, StudyHandle>;
+
+// "studies/a" for each that the request names; NAME_INVALID.
+absl::StatusOr<std::vector<std::string>> StudiesOf(
+    const v1::CompareTrialsRequest& request);
+
+struct ContenderTrial {
+  const StudyHandle* study = nullptr;  // of the map that it was looked up in
+  storage::TrialRow row;
+
+  std::string name() const;
+};
+
+// Those that it names, each with the trials that succeeded at its point where
+// it asks for repeats. Each once; TRIAL_NOT_FOUND. REQUIRES: all its studies
+// are in `studies`.
+absl::StatusOr<std::vector<ContenderTrial>> TrialsOf(
+    const v1::Contender& contender, const StudiesByName& studies,
+    ImportanceDesk& desk, const std::stop_token& stop);
+
+// Reads what a comparison of trials is about, and refuses what cannot be
+// compared: OUTCOMES_MISSING, OUTCOMES_DIFFER, METRIC_UNTESTABLE.
+
+struct ComparedRuns {
+  std::vector<statistics::Contender> contenders;
+  // By contender, then by run: their names.
+  std::vector<std::vector<std::string>> trials;
+  std::string metric;  // as trials report it: of another set "test.accuracy"
+  Direction direction = Direction::kMaximize;
+  std::string set;  // of the outcomes
+  std::string task;
+  std::string fingerprint;
+  std::int64_t examples = 0;
+  std::int64_t sentences = 0;  // 0: not known, or there are none
+  // Words whose sentences are not known are taken as independent.
+  bool loose_words = false;
+};
+
+absl::StatusOr<ComparedRuns> ReadContenders(
+    const v1::CompareTrialsRequest& request, const StudiesByName& studies,
+    ImportanceDesk& desk, const std::stop_token& stop);
 
 }  // namespace frostline::server
 

@@ -6,11 +6,14 @@
 #ifndef FROSTLINE_SERVER_IMPORTANCE_CONVERT_IMPORTANCE_H_
 #define FROSTLINE_SERVER_IMPORTANCE_CONVERT_IMPORTANCE_H_
 
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "frostline/v1/importance_service.pb.h"
+#include "frostline/v1/study.pb.h"
 #include "importance/curves.h"
 #include "importance/plan/frontier.h"
 #include "importance/plan/plan_questions.h"
@@ -18,7 +21,9 @@
 #include "importance/ranking/compare.h"
 #include "importance/ranking/stability.h"
 #include "importance/report.h"
-#include "server/wire/study_handle.h"
+#include "server/wire/spec.h"
+#include "storage/rows.h"
+#include "study/objective.h"
 #include "study/space.h"
 
 namespace frostline::server {
@@ -27,7 +32,7 @@ v1::Interval IntervalToProto(const importance::Interval& interval);
 v1::Warning WarningToProto(const importance::ReportWarning& warning,
                            const Space& space);
 
-// Puts first what holds for all answers about the study (test_objective.h).
+// Puts first what holds for all answers about the study (spec.h).
 void WarnOfStudy(const CheckedStudy& study,
                  std::vector<importance::ReportWarning>& warnings);
 
@@ -59,7 +64,7 @@ v1::Frontier FrontierToProto(const importance::Frontier& frontier,
 v1::AskedTrial AskedToProto(const importance::AskedTrial& asked,
                             const Space& space);
 // Gives every rival `seeds` seeds, all of a seed together, and predictions as
-// labels (verify_labels.h).
+// labels.
 v1::GetPlanRivalsReply RivalsToProto(
     const std::vector<importance::Rival>& rivals, const StudyHandle& study,
     const Objective& objective, std::int64_t revision, int seeds);
@@ -73,6 +78,28 @@ void KeepNamed(const ParameterNames& names, v1::ImportanceReport& report);
 void KeepNamed(const ParameterNames& names, v1::GetStabilityReply& reply);
 void KeepNamed(const ParameterNames& names, v1::GetMarginalsReply& reply);
 void KeepNamed(const ParameterNames& names, v1::StudyComparison& comparison);
+
+// The labels say which rival a trial is, and what was predicted of it before it
+// ran, since a plan is judged by that.
+
+struct VerifyMark {
+  std::string batch;  // enqueued together
+  std::string rival;
+  Objective objective;
+  std::int64_t total = 0;          // of the batch
+  std::uint64_t seed = 0;          // no label
+  importance::Interval predicted;  // mean over seeds
+  importance::Interval one_run;
+};
+
+void MarkToVerify(const VerifyMark& mark, v1::EnqueuedTrial& trial);
+
+// Finds nothing for other trials, and labels that we have not made.
+std::optional<VerifyMark> VerifyMarkOf(const storage::TrialRow& row);
+
+// Writes exact numbers: "0.91 0.9 0.92 0.89 0.93".
+std::string IntervalText(const importance::Interval& interval);
+std::optional<importance::Interval> IntervalFromText(const std::string& text);
 
 }  // namespace frostline::server
 

@@ -3,15 +3,192 @@
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "importance/ranking/stability.h"
 #include "server/importance/serve.h"
 #include "server/wire/limits.h"
 
 namespace frostline::server {
+namespace {
+
+bool CallerHungUp(const WaitingCaller& caller) {
+  return caller.cancelled != nullptr && caller.cancelled->load();
+}
+
+bool AllHungUp(const std::vector<WaitingCaller>& callers) {
+  return std::all_of(callers.begin(), callers.end(), CallerHungUp);
+}
+
+std::size_t BytesOf(const KeptAnswer& answer) {
+  std::size_t bytes = sizeof(answer) + answer.message->SpaceUsedLong();
+  if (!answer.report.has_value()) return bytes;
+  bytes += answer.report->pairs.size() * sizeof(importance::PairImportance);
+  bytes += answer.report->parameters.size() *
+           sizeof(importance::ParameterImportance);
+  for (const std::vector<double>& draw : answer.report->main_draws) {
+    bytes += draw.size() * sizeof(double);
+  }
+  return bytes;
+}
+
+absl::Status TooManyWait(std::size_t many) {
+  return MakeError(
+      ErrorId::kOverloaded,
+      absl::StrCat(many, " other questions of importance are being computed"),
+      "ask again in some seconds, or fewer at a time");
+}
+
+}  // namespace
+
+bool AnswerCache::Ask(const AskedAnswer& asked, WaitingCaller caller) {
+  absl::StatusOr<AnswerPtr> kept = nullptr;
+  {
+    const MutexLock lock(&mutex_);
+    if (asked.freshness != Freshness::kAnew) kept = FindLocked(asked.key);
+    if (*kept == nullptr) kept = FindWatched(asked);
+    if (*kept == nullptr && !over_.ok()) kept = over_;
+    if (kept.ok() && *kept == nullptr) {
+      if (Awaited* const awaited = FindAwaited(asked)) {
+        awaited->callers.push_back(std::move(caller));
+        counts_.joined.Add();
+        return false;
+      }
+      if (waiting_.size() < max_awaited_) {
+        Awaited& awaited = waiting_[asked.key];
+        awaited.vintage = {asked.series, asked.ended, asked.now};
+        awaited.callers.push_back(std::move(caller));
+        counts_.computed.Add();
+        return true;
+      }
+      kept = TooManyWait(max_awaited_);
+      counts_.refused.Add();
+    }
+  }
+  if (kept.ok()) counts_.kept.Add();
+  caller.reply(std::move(kept));
+  return false;
+}
+
+bool AnswerCache::IsFreshEnough(const Vintage& vintage,
+                                const AskedAnswer& asked) {
+  return asked.freshness == Freshness::kWatching && !asked.series.empty() &&
+         vintage.series == asked.series &&
+         asked.ended - vintage.ended < kWatchedTrials &&
+         asked.now - vintage.asked < kWatchedTime;
+}
+
+// The newest of those that are fresh enough.
+AnswerPtr AnswerCache::FindWatched(const AskedAnswer& asked) {
+  const Entry* newest = nullptr;
+  for (const Entry& entry : kept_) {
+    if (!IsFreshEnough(entry.vintage, asked)) continue;
+    if (newest == nullptr || entry.vintage.ended > newest->vintage.ended) {
+      newest = &entry;
+    }
+  }
+  return newest == nullptr ? nullptr : FindLocked(newest->key);
+}
+
+AnswerCache::Awaited* AnswerCache::FindAwaited(const AskedAnswer& asked) {
+  const auto same = waiting_.find(asked.key);
+  if (same != waiting_.end()) return &same->second;
+  for (auto& [key, awaited] : waiting_) {
+    if (IsFreshEnough(awaited.vintage, asked)) return &awaited;
+  }
+  return nullptr;
+}
+
+std::optional<std::stop_token> AnswerCache::Begin(const std::string& key) {
+  std::vector<WaitingCaller> gone;
+  absl::Status why;
+  {
+    const MutexLock lock(&mutex_);
+    const auto waiting = waiting_.find(key);
+    if (waiting == waiting_.end()) return std::nullopt;
+    std::vector<WaitingCaller>& callers = waiting->second.callers;
+    if (over_.ok() && !AllHungUp(callers)) {
+      return waiting->second.stop.emplace().get_token();
+    }
+    why = over_;
+    gone = std::move(callers);
+    waiting_.erase(waiting);
+  }
+  if (why.ok()) why = absl::CancelledError("the caller has hung up");
+  for (WaitingCaller& caller : gone) caller.reply(why);
+  return std::nullopt;
+}
+
+bool AnswerCache::Resolve(const std::string& key,
+                          const absl::StatusOr<AnswerPtr>& answer) {
+  std::vector<WaitingCaller> callers;
+  {
+    const MutexLock lock(&mutex_);
+    const auto waiting = waiting_.find(key);
+    Awaited& awaited = waiting->second;
+    const bool is_stopped = awaited.stop->stop_requested();
+    awaited.stop.reset();
+    if (is_stopped || AllHungUp(awaited.callers)) return false;
+    if (answer.ok()) KeepLocked({key, *answer, std::move(awaited.vintage)});
+    callers = std::move(awaited.callers);
+    waiting_.erase(waiting);
+  }
+  for (WaitingCaller& caller : callers) caller.reply(answer);
+  return true;
+}
+
+void AnswerCache::StopAbandoned() {
+  const MutexLock lock(&mutex_);
+  for (auto& [key, awaited] : waiting_) {
+    if (!awaited.stop.has_value() || !AllHungUp(awaited.callers)) continue;
+    awaited.stop->request_stop();
+  }
+}
+
+void AnswerCache::StopAll(absl::Status why) {
+  const MutexLock lock(&mutex_);
+  over_ = std::move(why);
+  for (auto& [key, awaited] : waiting_) {
+    if (awaited.stop.has_value()) awaited.stop->request_stop();
+  }
+}
+
+AnswerPtr AnswerCache::Find(const std::string& key) {
+  const MutexLock lock(&mutex_);
+  return FindLocked(key);
+}
+
+void AnswerCache::Keep(const std::string& key, AnswerPtr answer) {
+  const MutexLock lock(&mutex_);
+  KeepLocked({key, std::move(answer), {}});
+}
+
+AnswerPtr AnswerCache::FindLocked(const std::string& key) {
+  const auto found =
+      std::find_if(kept_.begin(), kept_.end(),
+                   [&key](const Entry& entry) { return entry.key == key; });
+  if (found == kept_.end()) return nullptr;
+  kept_.splice(kept_.begin(), kept_, found);
+  return kept_.front().answer;
+}
+
+void AnswerCache::KeepLocked(Entry entry) {
+  kept_.remove_if([&entry](const Entry& old) { return old.key == entry.key; });
+  kept_.push_front(std::move(entry));
+  std::size_t bytes = 0;
+  for (auto place = kept_.begin(); place != kept_.end();) {
+    bytes += BytesOf(*place->answer);
+    const bool stays = place == kept_.begin() || bytes <= max_bytes_;
+    place = stays ? std::next(place) : kept_.erase(place);
+  }
+}
+
 namespace {
 
 // How often callers are looked at while something is computed.

@@ -8,21 +8,142 @@
 #ifndef FROSTLINE_SERVER_IMPORTANCE_DESK_H_
 #define FROSTLINE_SERVER_IMPORTANCE_DESK_H_
 
+#include <google/protobuf/message.h>
+
+#include <chrono>
+#include <cstdint>
 #include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "base/metrics.h"
 #include "base/mutex.h"
 #include "importance/ranking/stability.h"
-#include "server/importance/answer_cache.h"
-#include "server/importance/known_trials.h"
+#include "importance/report.h"
 #include "server/importance/question.h"
+#include "server/loop/call_context.h"
 #include "server/loop/task_pool.h"
 
 namespace frostline::server {
+
+// Who asks while another computes is called back, so nobody waits on a thread.
+
+struct KeptAnswer {
+  std::unique_ptr<google::protobuf::Message> message;
+  std::optional<importance::Report> report;  // what the message was made from
+};
+
+using AnswerPtr = std::shared_ptr<const KeptAnswer>;
+
+struct WaitingCaller {
+  CancelFlag cancelled;  // may be null
+  absl::AnyInvocable<void(absl::StatusOr<AnswerPtr>)> reply;
+};
+
+enum class Freshness {
+  kNewest,    // of the trials that have ended by now
+  kAnew,      // computed once more, in any case
+  kWatching,  // or one of `series` that is little behind
+};
+
+struct AskedAnswer {
+  std::string key;  // names all that the answer is a function of
+  Freshness freshness = Freshness::kNewest;
+  // Answers of one series differ in the trials that had ended. None: empty.
+  std::string series = {};
+  std::int64_t ended = 0;  // trials by now
+  SteadyTime now = {};
+};
+
+// Whoever watches is content with what is less than so far behind.
+inline constexpr std::int64_t kWatchedTrials = 10;
+inline constexpr Duration kWatchedTime = std::chrono::seconds(30);
+
+// Who asked, by what came of it. Any thread may read.
+struct AnswerCounts {
+  Counter kept;      // the answer was there
+  Counter joined;    // another caller had it computed
+  Counter computed;  // for this caller
+  Counter refused;   // too many others were
+};
+
+// It is thread-safe, and holds no lock while callers are replied to.
+class AnswerCache {
+ public:
+  // Keeps the last ones asked for that fit into `max_bytes`, and at least one;
+  // lets at most `max_awaited` be computed or wait for that.
+  AnswerCache(std::size_t max_bytes, std::size_t max_awaited)
+      : max_bytes_(max_bytes), max_awaited_(max_awaited) {}
+
+  // Replies at once with what is kept and fresh enough; else the caller waits
+  // for such a one that is being computed, or hears OVERLOADED where too many
+  // are. True means that nobody computes one
+  // yet: somebody has to call Begin and Resolve.
+  bool Ask(const AskedAnswer& asked, WaitingCaller caller);
+  const AnswerCounts& counts() const { return counts_; }
+  // Returns what tells the computation to stop; nullopt when all who wait have
+  // hung up, or all is over: they are told so.
+  std::optional<std::stop_token> Begin(const std::string& key);
+  // Replies to all who wait, and keeps an answer. False means that it was told
+  // to stop, or all have hung up: nobody is told and nothing kept, and Begin
+  // says whether somebody came since then.
+  bool Resolve(const std::string& key, const absl::StatusOr<AnswerPtr>& answer);
+
+  // Tells computations to stop for which nobody waits any more.
+  void StopAbandoned();
+  // Tells all computations to stop, and lets no other begin: whoever waits for
+  // them, or asks for what is not kept, hears `why`.
+  void StopAll(absl::Status why);
+
+  // Both serve parts of other answers. Null means that none is kept.
+  AnswerPtr Find(const std::string& key);
+  void Keep(const std::string& key, AnswerPtr answer);
+
+ private:
+  // Of which trials an answer is, and since when: for those who watch.
+  struct Vintage {
+    std::string series;
+    std::int64_t ended = 0;
+    SteadyTime asked = {};
+  };
+  struct Entry {
+    std::string key;
+    AnswerPtr answer;
+    Vintage vintage;
+  };
+  struct Awaited {
+    Vintage vintage;
+    std::vector<WaitingCaller> callers;
+    std::optional<std::stop_source> stop;  // while it is computed
+  };
+
+  static bool IsFreshEnough(const Vintage& vintage, const AskedAnswer& asked);
+  AnswerPtr FindWatched(const AskedAnswer& asked)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Awaited* FindAwaited(const AskedAnswer& asked)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  AnswerPtr FindLocked(const std::string& key)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void KeepLocked(Entry entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const std::size_t max_bytes_;
+  const std::size_t max_awaited_;
+  AnswerCounts counts_;
+  Mutex mutex_;
+  std::list<Entry> kept_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, Awaited> waiting_ ABSL_GUARDED_BY(mutex_);
+  absl::Status over_ ABSL_GUARDED_BY(mutex_);  // why all is stopped
+};
 
 class ImportanceDesk {
  public:

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -10,13 +12,44 @@
 #include "importance/plan/frontier.h"
 #include "importance/plan/plan_questions.h"
 #include "importance/plan/study_plan.h"
+#include "importance/plan/verification.h"
 #include "server/importance/contenders.h"
+#include "server/importance/convert_importance.h"
 #include "server/importance/serve.h"
+#include "server/wire/convert.h"
 #include "server/wire/limits.h"
-#include "server/wire/observation.h"
 #include "storage/trial_store.h"
 
 namespace frostline::server {
+
+importance::PlanOptions PlanGround::OptionsFor(
+    double tolerance, const std::stop_token& stop) const {
+  importance::PlanOptions options{.evaluate = question.options,
+                                  .tolerance = tolerance,
+                                  .evaluation_rows = evaluation_rows};
+  options.evaluate.stop = stop;
+  return options;
+}
+
+absl::StatusOr<PlanGroundPtr> LastPlanGround::Of(
+    const std::string& key,
+    absl::FunctionRef<absl::StatusOr<PlanGroundPtr>()> make) {
+  std::shared_ptr<Entry> entry;
+  {
+    const MutexLock lock(&mutex_);
+    if (last_ == nullptr || last_->key != key) {
+      last_ = std::make_shared<Entry>();
+      last_->key = key;
+    }
+    entry = last_;
+  }
+  const MutexLock lock(&entry->mutex);
+  if (entry->ground == nullptr) {
+    ASSIGN_OR_RETURN(entry->ground, make());
+  }
+  return entry->ground;
+}
+
 namespace {
 
 template <typename Request>
@@ -193,6 +226,198 @@ void PlanVerbs::GetPlanRivals(const StudyHandle& study,
                                    std::max(study.revision, ground.revision),
                                    seeds);
             });
+}
+
+namespace {
+
+struct MarkedTrial {
+  VerifyMark mark;
+  TrialState state = TrialState::kQueued;
+  double value = std::numeric_limits<double>::quiet_NaN();
+};
+using MarkedTrials = std::map<std::int64_t, MarkedTrial>;  // by number
+
+absl::Status AddOpen(const StudyHandle& study, const storage::TrialStore& store,
+                     const std::stop_token& stop, MarkedTrials& marked) {
+  const storage::TrialQuery open{
+      .study = study.key,
+      .states = {TrialState::kQueued, TrialState::kRunning}};
+  return storage::ForEachTrial(store, open, [&](const storage::TrialRow& row) {
+    RETURN_IF_ERROR(importance::CheckStop(stop));
+    if (auto mark = VerifyMarkOf(row)) {
+      marked[row.number] = {*std::move(mark), row.state};
+    }
+    return absl::OkStatus();
+  });
+}
+
+void AddEnded(const std::map<std::int64_t, KnownTrial>& trials,
+              MarkedTrials& marked) {
+  for (const auto& [number, known] : trials) {
+    auto mark = VerifyMarkOf(known.row);
+    if (!mark.has_value()) continue;
+    MarkedTrial& trial = marked[number];
+    trial = {*std::move(mark), known.row.state};
+    if (trial.state != TrialState::kSucceeded) continue;
+    const auto value = FinalValueOf(known, trial.mark.objective.metric);
+    if (value.has_value()) trial.value = *value;
+  }
+}
+
+// Leaves those of one batch: the one that is named, else the last.
+absl::Status KeepBatch(const StudyHandle& study, std::string batch,
+                       MarkedTrials& marked) {
+  if (batch.empty() && !marked.empty()) {
+    batch = marked.rbegin()->second.mark.batch;
+  }
+  std::erase_if(marked, [&batch](const auto& entry) {
+    return entry.second.mark.batch != batch;
+  });
+  if (!marked.empty()) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kTrialNotFound,
+      absl::StrCat("no trials of ", study.id, " verify ",
+                   batch.empty() ? "a plan" : batch),
+      absl::StrCat("`frostline plan ", study.id, " --verify` enqueues them"),
+      "batch");
+}
+
+// The metric by its rows, all of one data set; else null.
+class ScoreReader {
+ public:
+  ScoreReader(const StudyHandle& study, const storage::TrialStore& store)
+      : study_(study), store_(store) {}
+
+  absl::StatusOr<std::shared_ptr<const statistics::RunScore>> Read(
+      std::int64_t number, const std::string& metric, double value) {
+    std::shared_ptr<const statistics::RunScore> score;
+    if (std::isnan(value)) return score;
+    ASSIGN_OR_RETURN(const std::optional<storage::OutcomeRow> outcome,
+                     store_.FindOutcome(study_.key, number));
+    if (!outcome.has_value()) return score;
+    if (fingerprint_.empty()) fingerprint_ = outcome->data_fingerprint;
+    if (outcome->data_fingerprint != fingerprint_) return score;
+    return ScoreOf(*outcome, metric, value);
+  }
+
+  const std::string& fingerprint() const { return fingerprint_; }
+
+ private:
+  const StudyHandle& study_;
+  const storage::TrialStore& store_;
+  std::string fingerprint_;
+};
+
+// The rivals in the order in which they were enqueued, with their runs.
+struct Runs {
+  std::vector<importance::RivalRuns> rivals;
+  std::string fingerprint;
+  v1::PlanVerification proto;
+};
+
+absl::StatusOr<Runs> RunsOf(const StudyHandle& study,
+                            const storage::TrialStore& store,
+                            const std::stop_token& stop,
+                            const MarkedTrials& marked) {
+  Runs runs;
+  ScoreReader reader(study, store);
+  for (const auto& [number, trial] : marked) {
+    RETURN_IF_ERROR(importance::CheckStop(stop));
+    const VerifyMark& mark = trial.mark;
+    std::size_t r = 0;
+    while (r < runs.rivals.size() && runs.rivals[r].seen.name != mark.rival)
+      ++r;
+    if (r == runs.rivals.size()) {
+      runs.rivals.push_back({mark.predicted, mark.one_run, {mark.rival, {}}});
+      runs.proto.add_rivals()->set_name(mark.rival);
+    }
+    statistics::Run& run = runs.rivals[r].seen.runs.emplace_back();
+    run.seed = mark.seed;
+    run.value = trial.value;
+    ASSIGN_OR_RETURN(run.score,
+                     reader.Read(number, mark.objective.metric, trial.value));
+    v1::VerifiedRun* const out =
+        runs.proto.mutable_rivals(static_cast<int>(r))->add_runs();
+    out->set_trial(TrialNameOf(study.id, number));
+    out->set_seed(mark.seed);
+    out->set_state(static_cast<v1::TrialState>(trial.state));
+    out->set_value(trial.value);
+    runs.proto.set_ended(runs.proto.ended() +
+                         (IsTerminal(trial.state) ? 1 : 0));
+  }
+  runs.fingerprint = reader.fingerprint();
+  return runs;
+}
+
+void AddJudgement(const Runs& runs, const importance::Verification& judged,
+                  v1::PlanVerification& proto) {
+  for (std::size_t r = 0; r < runs.rivals.size(); ++r) {
+    v1::VerifiedRival& out = *proto.mutable_rivals(static_cast<int>(r));
+    const importance::JudgedRival& rival = judged.rivals[r];
+    *out.mutable_predicted() = IntervalToProto(runs.rivals[r].predicted);
+    *out.mutable_one_run() = IntervalToProto(runs.rivals[r].one_run);
+    *out.mutable_seen() = IntervalToProto(rival.seen);
+    *out.mutable_difference() = IntervalToProto(rival.difference);
+    out.set_seed_noise(rival.seed_noise);
+    out.set_row_noise(rival.row_noise);
+    out.set_exceeds_seeds(rival.exceeds_seeds);
+    out.set_exceeds_rows(rival.exceeds_rows);
+    out.set_p(rival.p);
+    out.set_adjusted_p(rival.adjusted_p);
+  }
+  proto.set_seed_deviation(judged.seed_deviation);
+  proto.set_evaluation_rows(judged.rows);
+}
+
+}  // namespace
+
+absl::StatusOr<AnswerPtr> VerifyVerb::Verify(const StudyHandle& study,
+                                             const std::string& batch,
+                                             const std::stop_token& stop) {
+  MarkedTrials marked;
+  // Open ones first: what ends meanwhile is among the ended ones then.
+  RETURN_IF_ERROR(AddOpen(study, desk_.store(), stop, marked));
+  std::int64_t revision = 0;
+  RETURN_IF_ERROR(desk_.studies().Of(study.key)->See(
+      study, desk_.store(), 0, stop,
+      [&](const std::map<std::int64_t, KnownTrial>& trials, std::int64_t seen) {
+        revision = seen;
+        AddEnded(trials, marked);
+        return absl::OkStatus();
+      }));
+  RETURN_IF_ERROR(KeepBatch(study, batch, marked));
+  ASSIGN_OR_RETURN(Runs runs, RunsOf(study, desk_.store(), stop, marked));
+  const VerifyMark& mark = marked.begin()->second.mark;
+  const importance::Verification judged = importance::JudgeRuns(
+      runs.rivals, ChanceOf(runs.fingerprint, mark.objective.metric), stop);
+  RETURN_IF_ERROR(importance::CheckStop(stop));
+  AddJudgement(runs, judged, runs.proto);
+  runs.proto.set_study(StudyNameOf(study.id));
+  runs.proto.set_revision(revision);
+  runs.proto.set_batch(mark.batch);
+  runs.proto.set_target(mark.objective.metric);
+  runs.proto.set_direction(mark.objective.direction == Direction::kMaximize
+                               ? v1::DIRECTION_MAXIMIZE
+                               : v1::DIRECTION_MINIMIZE);
+  runs.proto.set_total(std::max<std::int64_t>(mark.total, runs.proto.ended()));
+  runs.proto.set_verdict(
+      importance::VerificationSentence(mark.objective, runs.rivals, judged));
+  return ToKeep(std::move(runs.proto));
+}
+
+void VerifyVerb::GetPlanVerification(
+    const StudyHandle& study, const v1::GetPlanVerificationRequest& request,
+    CancelFlag cancelled, Reply<v1::PlanVerification> reply) {
+  desk_.Serve(
+      {.key = absl::StrCat("verify ", study.key, "/", study.revision, " ",
+                           request.batch())},
+      std::move(cancelled), std::move(reply),
+      [](const KeptAnswer& answer) {
+        return MessageIn<v1::PlanVerification>(answer);
+      },
+      [this, study, batch = request.batch()](const std::stop_token& stop) {
+        return Verify(study, batch, stop);
+      });
 }
 
 }  // namespace frostline::server

@@ -6,11 +6,63 @@
 #ifndef FROSTLINE_SERVER_IMPORTANCE_PLAN_VERBS_H_
 #define FROSTLINE_SERVER_IMPORTANCE_PLAN_VERBS_H_
 
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "base/mutex.h"
 #include "frostline/v1/importance_service.pb.h"
+#include "importance/plan/study_plan.h"
 #include "server/importance/desk.h"
-#include "server/importance/plan_ground.h"
+#include "server/importance/question.h"
+#include "server/wire/spec.h"
+#include "study/history.h"
 
 namespace frostline::server {
+
+// Who asks for a plan asks for its frontier and rivals next, so the last one is
+// kept.
+
+// It is not moved once `basis` is made, which points in here; then it is
+// immutable.
+struct PlanGround {
+  StudyHandle study;
+  ImportanceQuestion question;
+  History history;
+  std::int64_t revision = 0;
+  std::int64_t evaluation_rows = 0;
+  std::unique_ptr<const importance::PlanBasis> basis;
+
+  const Space& space() const { return study.checked->space; }
+  importance::PlanOptions OptionsFor(double tolerance,
+                                     const std::stop_token& stop) const;
+};
+
+using PlanGroundPtr = std::shared_ptr<const PlanGround>;
+
+// It is thread-safe.
+class LastPlanGround {
+ public:
+  // Returns the one kept under `key`, else `make`'s, which is kept unless it is
+  // an error. Who asks for what another is making waits for it.
+  absl::StatusOr<PlanGroundPtr> Of(
+      const std::string& key,
+      absl::FunctionRef<absl::StatusOr<PlanGroundPtr>()> make);
+
+ private:
+  struct Entry {
+    std::string key;
+    Mutex mutex;  // while it is made
+    PlanGroundPtr ground ABSL_GUARDED_BY(mutex);
+  };
+
+  Mutex mutex_;
+  std::shared_ptr<Entry> last_ ABSL_GUARDED_BY(mutex_);
+};
 
 class PlanVerbs {
  public:
@@ -39,6 +91,24 @@ class PlanVerbs {
 
   ImportanceDesk& desk_;
   LastPlanGround ground_;
+};
+
+// Any thread may call.
+class VerifyVerb {
+ public:
+  explicit VerifyVerb(ImportanceDesk& desk) : desk_(desk) {}
+
+  void GetPlanVerification(const StudyHandle& study,
+                           const v1::GetPlanVerificationRequest& request,
+                           CancelFlag cancelled,
+                           Reply<v1::PlanVerification> reply);
+
+ private:
+  absl::StatusOr<AnswerPtr> Verify(const StudyHandle& study,
+                                   const std::string& batch,
+                                   const std::stop_token& stop);
+
+  ImportanceDesk& desk_;
 };
 
 }  // namespace frostline::server

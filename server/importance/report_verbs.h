@@ -42,6 +42,25 @@ class ReportVerbs {
   ImportanceDesk& desk_;
 };
 
+// Any thread may call.
+class CurveVerbs {
+ public:
+  explicit CurveVerbs(ImportanceDesk& desk) : desk_(desk) {}
+
+  void GetMarginals(const StudyHandle& study,
+                    const v1::GetMarginalsRequest& request,
+                    CancelFlag cancelled, Reply<v1::GetMarginalsReply> reply);
+  void GetPairMarginal(const StudyHandle& study,
+                       const v1::GetPairMarginalRequest& request,
+                       CancelFlag cancelled, Reply<v1::PairMarginal> reply);
+  void GetStability(const StudyHandle& study,
+                    const v1::GetStabilityRequest& request,
+                    CancelFlag cancelled, Reply<v1::GetStabilityReply> reply);
+
+ private:
+  ImportanceDesk& desk_;
+};
+
 }  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_IMPORTANCE_REPORT_VERBS_H_

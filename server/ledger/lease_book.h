@@ -2,20 +2,28 @@
 //
 // File: lease_book.h
 //
-// Knows when each lease ends, on the steady clock. It judges nothing.
+// Leases: when each ends, its secret, what its worker last said.
 #ifndef FROSTLINE_SERVER_LEDGER_LEASE_BOOK_H_
 #define FROSTLINE_SERVER_LEDGER_LEASE_BOOK_H_
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "base/clock.h"
+#include "base/mutex.h"
+#include "base/secret.h"
+#include "frostline/v1/worker_service.pb.h"
 #include "storage/rows.h"
 
 namespace frostline::server {
+
+// Knows when each lease ends, on the steady clock. It judges nothing.
 
 struct TrialKey {
   storage::StudyKey study = 0;
@@ -74,6 +82,134 @@ class LeaseBook {
  private:
   std::map<TrialKey, SteadyTime> deadline_of_;
   std::set<std::pair<SteadyTime, TrialKey>> by_deadline_;
+};
+
+// A lease's secret is computed, shown to its worker, and stored hashed:
+//
+//   shown  = salt || first half of SHA-256(key, salt, study, number, attempt)
+//   stored = "v1:" salt ":" SHA-256(shown)
+//
+// The salt is drawn for each grant, so that a database which was put back to an
+// earlier day never gives the secret of an attempt a second time. The key lies
+// outside of the database (TrialStore::LeaseKey()): with both, an Acquire whose
+// reply was lost is answered again. Half of the sum is shown, from which nobody
+// can compute the sum of a longer text.
+//
+//   AsStored("<salt><half>") == "v1:<salt>:<sum>"     what a worker shows
+//   AsStored("<32 digits>")  == "<32 digits>"         of before there was a key
+
+// What a row holds when this secret was granted. It is never what was shown
+// when that has the form of a stored one: who reads the database gains nothing.
+SecretString AsStored(const SecretString& shown);
+
+// Immutable: any thread may use it.
+class LeaseSecrets {
+ public:
+  explicit LeaseSecrets(SecretString key) : key_(std::move(key)) {}
+
+  // Another one at each call.
+  SecretString Draw(TrialKey trial, std::int64_t attempt) const;
+  // The one that is stored so; for another key's it is one that nobody accepts.
+  SecretString Again(TrialKey trial, std::int64_t attempt,
+                     const SecretString& stored) const;
+
+ private:
+  SecretString Shown(const std::string& salt, TrialKey trial,
+                     std::int64_t attempt) const;
+
+  SecretString key_;
+};
+
+// It is what the worker last said.
+struct RunProgress {
+  std::int64_t step = 0;
+  std::int64_t total_steps = 0;
+  SteadyTime stepped{};
+};
+
+// It is not thread-safe.
+class RunningTrials {
+ public:
+  // Begins or renews a lease.
+  void LeaseUntil(TrialKey trial, SteadyTime end) { leases_.Set(trial, end); }
+  void NoteProgress(TrialKey trial, const RunProgress& progress) {
+    progress_[trial] = progress;
+  }
+  // Every answer tells the attempt until it has obeyed.
+  void WantPruned(TrialKey trial, std::int64_t attempt, std::string reason) {
+    prune_wanted_[trial] = {attempt, std::move(reason)};
+  }
+  // So many steps of the attempt's curve are stored.
+  void NoteSteps(TrialKey trial, std::int64_t attempt, std::int64_t steps) {
+    steps_[trial] = {attempt, steps};
+  }
+  // What was noted may be undone: StepsOf() answers nothing again.
+  void ForgetSteps(TrialKey trial) { steps_.erase(trial); }
+  void Forget(TrialKey trial) {
+    steps_.erase(trial);
+    leases_.Remove(trial);
+    progress_.erase(trial);
+    prune_wanted_.erase(trial);
+  }
+
+  const LeaseBook& leases() const { return leases_; }
+  void PostponeLeases(Duration by) { leases_.PostponeAll(by); }
+  std::optional<RunProgress> ProgressOf(TrialKey trial) const {
+    const auto found = progress_.find(trial);
+    if (found == progress_.end()) return std::nullopt;
+    return found->second;
+  }
+  // Answers nothing where nobody has counted since the start.
+  std::optional<std::int64_t> StepsOf(TrialKey trial,
+                                      std::int64_t attempt) const {
+    const auto found = steps_.find(trial);
+    if (found == steps_.end() || found->second.first != attempt) {
+      return std::nullopt;
+    }
+    return found->second.second;
+  }
+  std::optional<std::string> PruneReason(TrialKey trial,
+                                         std::int64_t attempt) const {
+    const auto found = prune_wanted_.find(trial);
+    if (found == prune_wanted_.end() || found->second.first != attempt) {
+      return std::nullopt;
+    }
+    return found->second.second;
+  }
+
+ private:
+  LeaseBook leases_;
+  std::map<TrialKey, RunProgress> progress_;
+  std::map<TrialKey, std::pair<std::int64_t, std::int64_t>> steps_;
+  std::map<TrialKey, std::pair<std::int64_t, std::string>> prune_wanted_;
+};
+
+// How far workers last said that the running trials are. Only people look at
+// it, so it is kept in memory alone: a heartbeat costs no write for it, and the
+// next one after a restart brings it again.
+//
+// The loop posts and removes, readers look: any thread may call. It holds one
+// entry for each trial that runs, as small as wire/ lets pass.
+class ProgressBoard {
+ public:
+  // Takes what a holder of the trial's lease said at `now`; nothing, where it
+  // did not say how far it is.
+  void Post(TrialKey trial, const v1::LeaseProgress& said, WallMicros now);
+  void Remove(TrialKey trial);
+  void Clear();
+
+  // Answers nothing where only another attempt has said it.
+  std::optional<v1::TrialProgress> Of(TrialKey trial,
+                                      std::int64_t attempt) const;
+
+ private:
+  struct Entry {
+    std::int64_t attempt = 0;
+    v1::TrialProgress progress;
+  };
+
+  mutable Mutex mutex_;
+  std::map<TrialKey, Entry> entries_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace frostline::server

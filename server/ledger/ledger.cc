@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/ledger/ledger.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -8,10 +10,11 @@
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
-#include "server/wire/stored_study.h"
+#include "server/wire/spec.h"
 #include "storage/trial_store.h"
 
 namespace frostline::server {
+
 Ledger::Ledger(storage::TrialStore& store, const Clock& clock,
                LeaseRules default_lease, Hooks hooks)
     : store_(store),
@@ -210,6 +213,546 @@ void Ledger::ForgetStudy(StudyBook& book) {
   }
   key_of_study_.erase(book.row().id);
   studies_.erase(key);
+}
+
+// One study of the ledger as it is loaded: what is open from its rows, what has
+// ended from its summary.
+
+namespace {
+
+absl::Status FillBook(const storage::TrialStore& store,
+                      const storage::SummaryRow* summary, StudyBook& book) {
+  const storage::StudyKey study = book.row().key;
+  storage::TrialQuery query{.study = study};
+  if (summary != nullptr) {
+    query.states = {TrialState::kQueued, TrialState::kRunning};
+    std::vector<storage::BestRow> best;
+    RETURN_IF_ERROR(storage::ForEachBest(store, study,
+                                         [&best](const storage::BestRow& row) {
+                                           best.push_back(row);
+                                           return absl::OkStatus();
+                                         }));
+    book.AbsorbSummary(*summary, best);
+  }
+  // An older version wrote no summary: then all is read, and counted.
+  RETURN_IF_ERROR(storage::ForEachTrial(
+      store, query, [&](const storage::TrialRow& trial) -> absl::Status {
+        std::optional<storage::AttemptRow> newest;
+        if (!IsTerminal(trial.state)) {
+          ASSIGN_OR_RETURN(std::vector<storage::AttemptRow> attempts,
+                           store.ListAttempts(study, trial.number));
+          if (!attempts.empty()) newest = std::move(attempts.back());
+        }
+        book.Absorb(trial, newest);
+        book.Committed();
+        return absl::OkStatus();
+      }));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+// One study that this version cannot read must not keep the others down.
+absl::Status Ledger::LoadStudy(const storage::StudyRow& row,
+                               const Summaries& summaries,
+                               const LeaseBook& known, Duration grace) {
+  const auto cannot = [&](const absl::Status& why) FROSTLINE_ON_LOOP {
+    Log(LogLevel::kError, "study_not_loaded",
+        {{"study", row.id}, {"error", std::string(why.message())}});
+    unreadable_[row.id] = {row.key, std::string(why.message())};
+    return absl::OkStatus();
+  };
+  absl::StatusOr<CheckedStudy> stored = CheckStored(row, default_lease_);
+  if (!stored.ok()) return cannot(stored.status());
+  StudyBook book(row, std::make_shared<const CheckedStudy>(*std::move(stored)));
+  const auto summary = summaries.find(row.key);
+  const absl::Status filled = FillBook(
+      store_, summary == summaries.end() ? nullptr : &summary->second, book);
+  if (HasErrorId(filled, ErrorId::kStoreCorrupt)) return cannot(filled);
+  RETURN_IF_ERROR(filled);
+  for (const auto& [number, trial] : book.open()) {
+    if (trial.row.state != TrialState::kRunning) continue;
+    const TrialKey key{row.key, number};
+    running_.LeaseUntil(
+        key, known.Find(key).value_or(clock_.Steady() +
+                                      AllowanceOf(book, trial.row, grace)));
+    NoteRun(trial.row);
+  }
+  if (summary == summaries.end()) unsummarised_.insert(row.key);
+  key_of_study_[row.id] = row.key;
+  studies_.emplace(row.key, std::move(book));
+  return absl::OkStatus();
+}
+
+// Trials of the ledger: leases as workers name them, and the transitions that
+// follow.
+
+absl::StatusOr<NamedTrial> Ledger::FindTrial(const std::string& name,
+                                             StoredRows& rows) {
+  ASSIGN_OR_RETURN(const TrialName parsed, ParseTrialName(name));
+  NamedTrial named;
+  ASSIGN_OR_RETURN(named.book, FindStudy(StudyNameOf(parsed.study_id)));
+  if (const OpenTrial* const found = named.book->Find(parsed.number)) {
+    named.trial = *found;
+    return named;
+  }
+  const TrialAsStored* const stored =
+      rows.Trial({named.book->row().key, parsed.number});
+  if (stored == nullptr) return absl::UnavailableError("read first");
+  RETURN_IF_ERROR(stored->status);
+  named.trial.row = stored->row;
+  return named;
+}
+
+absl::Status Ledger::InsertTrial(
+    Batch& batch, StudyBook& book, storage::TrialRow row,
+    const std::optional<storage::AttemptRow>& before) {
+  row.study = book.row().key;
+  row.created = clock_.Wall();
+  row.revision = book.revision() + 1;
+  RETURN_IF_ERROR(
+      batch.Write([&](storage::Transaction& transaction) -> absl::Status {
+        RETURN_IF_ERROR(transaction.InsertTrial(row));
+        return before.has_value() ? transaction.PutAttempt(*before)
+                                  : absl::OkStatus();
+      }));
+  Touch(book);
+  book.Absorb(row, before);
+  changed_.insert(row.study);
+  return absl::OkStatus();
+}
+
+absl::Status Ledger::PutEnded(Batch& batch, StudyBook& book,
+                              storage::TrialRow row) {
+  row.revision = book.revision() + 1;
+  RETURN_IF_ERROR(batch.Write([&row](storage::Transaction& transaction) {
+    return transaction.UpdateTrial(row, {row.state, row.attempt, std::nullopt});
+  }));
+  Touch(book);
+  book.AbsorbEnded(row);
+  changed_.insert(row.study);
+  return absl::OkStatus();
+}
+
+void Ledger::NoteRun(const storage::TrialRow& row) {
+  workers_.Hold(row.worker, {row.study, row.number});
+}
+
+void Ledger::ForgetRun(const std::string& worker, TrialKey trial) {
+  const std::optional<SteadyTime> end = running_.leases().Find(trial);
+  if (end.has_value()) leases_before_.emplace(trial, *end);
+  running_.Forget(trial);
+  progress_.Remove(trial);
+  workers_.Release(worker, trial);
+  blame_.NoteStopped(worker, trial, clock_.Steady());
+  if (hooks_.run_over) hooks_.run_over(trial);
+}
+
+void Ledger::RenewLease(const StudyBook& book, std::int64_t number) {
+  running_.LeaseUntil({book.row().key, number},
+                      clock_.Steady() + book.checked().lease.ttl);
+  const OpenTrial* const trial = book.Find(number);
+  if (trial == nullptr) return;
+  // Reports renew, too: who is heard in this life is not silent in the next.
+  WorkerEntry* const worker = workers_.Find(trial->row.worker);
+  if (worker != nullptr) {
+    worker->row.last_seen = std::max(worker->row.last_seen, clock_.Wall());
+  }
+  if (unheard_.contains(trial->row.worker)) {
+    renewed_unheard_.insert(trial->row.worker);
+  }
+}
+
+void Ledger::WantPruned(TrialKey trial, std::int64_t attempt,
+                        const std::string& reason) {
+  const StudyBook* const book = Find(trial.study);
+  const OpenTrial* const open =
+      book == nullptr ? nullptr : book->Find(trial.number);
+  const bool runs = open != nullptr && open->row.attempt == attempt &&
+                    open->row.state == TrialState::kRunning;
+  if (runs) running_.WantPruned(trial, attempt, reason);
+}
+
+// What this group wrote, or one that some reader cannot see yet.
+const storage::AttemptRow& Ledger::Freshest(
+    const storage::AttemptRow& stored) const {
+  const auto fresh =
+      fresh_attempts_.find({stored.study, stored.number, stored.attempt});
+  return fresh == fresh_attempts_.end() ? stored : fresh->second;
+}
+
+absl::StatusOr<LeasedTrial> Ledger::FindLeased(const v1::LeaseRef& lease,
+                                               StoredRows& rows) {
+  LeasedTrial leased;
+  ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(lease.trial()));
+  ASSIGN_OR_RETURN(leased.book, FindStudy(StudyNameOf(name.study_id)));
+  leased.proof = {lease.attempt(), AsStored(SecretString(lease.secret()))};
+  const OpenTrial* const found = leased.book->Find(name.number);
+  if (found != nullptr) {
+    leased.trial = *found;
+    if (lease.attempt() == found->row.attempt) return leased;
+  }
+  const TrialAsStored* const stored =
+      rows.Trial({leased.book->row().key, name.number});
+  if (stored == nullptr) return absl::UnavailableError("read first");
+  // A trial of this very group is not stored yet, and has no earlier attempt.
+  if (found == nullptr ||
+      !HasErrorId(stored->status, ErrorId::kTrialNotFound)) {
+    RETURN_IF_ERROR(stored->status);
+  }
+  if (found == nullptr) leased.trial.row = stored->row;
+  for (const storage::AttemptRow& read : stored->attempts) {
+    const storage::AttemptRow& attempt = Freshest(read);
+    const bool newest = attempt.attempt == leased.trial.row.attempt;
+    if (newest && found == nullptr) leased.trial.attempt = attempt;
+    if (!newest && attempt.attempt == lease.attempt()) leased.claimed = attempt;
+  }
+  return leased;
+}
+
+absl::StatusOr<LeasedTrial> Ledger::FindHeld(Batch& batch,
+                                             const v1::LeaseRef& lease,
+                                             StoredRows& rows) {
+  ASSIGN_OR_RETURN(LeasedTrial leased, FindLeased(lease, rows));
+  std::optional<Transition> again = Reinstate(leased.trial, leased.proof);
+  if (!again.has_value()) return leased;
+  RETURN_IF_ERROR(Apply(batch, *leased.book, *std::move(again)));
+  RenewLease(*leased.book, leased.trial.row.number);
+  return FindLeased(lease, rows);
+}
+
+absl::Status Ledger::Apply(Batch& batch, StudyBook& book, Transition transition,
+                           More more) {
+  if (transition.row.has_value()) {
+    transition.row->revision = book.revision() + 1;
+    if (IsTerminal(transition.row->state)) {
+      transition.row->ended_revision = transition.row->revision;
+    }
+  }
+  RETURN_IF_ERROR(
+      batch.Write([&](storage::Transaction& transaction) -> absl::Status {
+        if (transition.row.has_value()) {
+          RETURN_IF_ERROR(
+              transaction.UpdateTrial(*transition.row, transition.guard));
+        }
+        for (const storage::AttemptRow& attempt : transition.attempts) {
+          RETURN_IF_ERROR(transaction.PutAttempt(attempt));
+        }
+        return more(transaction);
+      }));
+  Touch(book);
+  tally_.Note(
+      transition.row.has_value() ? book.Find(transition.row->number) : nullptr,
+      transition);
+  for (const storage::AttemptRow& attempt : transition.attempts) {
+    fresh_attempts_[{attempt.study, attempt.number, attempt.attempt}] = attempt;
+  }
+  if (!transition.row.has_value()) return absl::OkStatus();
+  TellAttemptEnded(book, transition);
+  // A late result may end the trial under another worker's hands.
+  if (const OpenTrial* const before = book.Find(transition.row->number)) {
+    workers_.Release(before->row.worker,
+                     {transition.row->study, transition.row->number});
+  }
+  std::optional<storage::AttemptRow> newest;
+  for (storage::AttemptRow& attempt : transition.attempts) {
+    if (attempt.attempt == transition.row->attempt) newest = std::move(attempt);
+  }
+  book.Absorb(*transition.row, newest);
+  AfterChange(batch, book, *transition.row);
+  return absl::OkStatus();
+}
+
+void Ledger::TellAttemptEnded(const StudyBook& book,
+                              const Transition& transition) {
+  const OpenTrial* const before = book.Find(transition.row->number);
+  if (!hooks_.attempt_ended || before == nullptr ||
+      before->row.state != TrialState::kRunning) {
+    return;
+  }
+  for (const storage::AttemptRow& attempt : transition.attempts) {
+    if (attempt.attempt == before->row.attempt &&
+        attempt.state != AttemptState::kRunning) {
+      hooks_.attempt_ended(*transition.row, attempt);
+    }
+  }
+}
+
+void Ledger::AfterChange(Batch& batch, StudyBook& book,
+                         const storage::TrialRow& row) {
+  changed_.insert(row.study);
+  if (row.state == TrialState::kRunning) return NoteRun(row);
+  ForgetRun(row.worker, {row.study, row.number});
+  const bool stopped = book.row().state == storage::StudyState::kStopped;
+  if (row.state == TrialState::kQueued && stopped) {
+    // It was let finish and did not: nobody will lease it again.
+    auto cancel =
+        Cancel(*book.Find(row.number), "study stopped", clock_.Wall());
+    if (cancel.ok()) (void)Apply(batch, book, *std::move(cancel));
+    return;
+  }
+  if (!IsTerminal(row.state)) return;
+  hooks_.trial_ended(row);
+  CompleteIfDone(batch, book);
+}
+
+// What the ledger does about runs that fail (blame.h).
+
+absl::Status Ledger::PutWorker(Batch& batch, WorkerEntry& entry,
+                               const storage::WorkerRow& row) {
+  RETURN_IF_ERROR(batch.Write([&row](storage::Transaction& transaction) {
+    return transaction.PutWorker(row);
+  }));
+  TouchWorker(row.id);
+  entry.row = row;
+  return absl::OkStatus();
+}
+
+absl::Status Ledger::ForgetWorker(Batch& batch, const std::string& id) {
+  RETURN_IF_ERROR(batch.Write([&id](storage::Transaction& transaction) {
+    return transaction.ForgetWorker(id);
+  }));
+  TouchWorker(id);
+  blame_.ForgetWorker(id);
+  workers_.Forget(id);
+  if (hooks_.worker_gone) hooks_.worker_gone(id);
+  return absl::OkStatus();
+}
+
+void Ledger::JudgeRun(Batch& batch, StudyBook& book, std::int64_t number,
+                      const std::string& worker, const Result& result) {
+  if (result.kind == Result::Kind::kCancelled) return;  // says nothing
+  const bool failed = result.kind == Result::Kind::kFailed;
+  const storage::StudyKey study = book.row().key;
+  BlameVerdict verdict;
+  if (failed) {
+    verdict = blame_.NoteFailure(worker, {study, number}, result.cause,
+                                 clock_.Steady());
+  } else {
+    blame_.NoteSuccess(worker, study);
+  }
+  if (verdict.blamed == Blamed::kStudy && book.IsLeasing()) {
+    Log(LogLevel::kWarning, "study_paused",
+        {{"study", book.row().id}, {"why", verdict.why}});
+    (void)SetState(batch, book, storage::StudyState::kPaused, verdict.why);
+  }
+  WorkerEntry* const entry = workers_.Find(worker);
+  if (entry == nullptr ||
+      entry->row.state == storage::WorkerState::kQuarantined) {
+    return;  // what others of its slots still end does not change why
+  }
+  storage::WorkerRow row = entry->row;
+  row.failures_in_a_row = failed ? row.failures_in_a_row + 1 : 0;
+  if (verdict.blamed == Blamed::kWorker &&
+      row.state == storage::WorkerState::kActive) {
+    row.state = storage::WorkerState::kQuarantined;
+    blame_.NoteQuarantined(worker, clock_.Steady());
+  }
+  if (verdict.blamed == Blamed::kWorker || verdict.blamed == Blamed::kPair) {
+    Log(LogLevel::kWarning,
+        verdict.blamed == Blamed::kPair ? "worker_kept_from_study"
+                                        : "worker_quarantined",
+        {{"worker", worker}, {"study", book.row().id}, {"why", verdict.why}});
+  }
+  if (row.failures_in_a_row != entry->row.failures_in_a_row) {
+    // A failure is the store's own, and the group's: everybody in it is told.
+    (void)PutWorker(batch, *entry, row);
+  }
+}
+
+std::vector<std::string> Ledger::TakeBackWorkers(Batch& batch) {
+  std::vector<std::string> back;
+  for (const std::string& worker : blame_.TakePardoned(clock_.Steady())) {
+    WorkerEntry* const entry = workers_.Find(worker);
+    if (entry == nullptr ||
+        entry->row.state != storage::WorkerState::kQuarantined) {
+      continue;
+    }
+    storage::WorkerRow row = entry->row;
+    row.state = storage::WorkerState::kActive;
+    row.failures_in_a_row = 0;
+    if (!PutWorker(batch, *entry, row).ok()) continue;
+    Log(LogLevel::kInfo, "worker_tried_again", {{"worker", worker}});
+    back.push_back(worker);
+  }
+  return back;
+}
+
+// What becomes of memory when a group was not committed, and of leases when the
+// coordinator was not there.
+
+void Ledger::Touch(const StudyBook& book) {
+  touched_.emplace(book.row().key, book.row().id);
+}
+
+std::set<storage::StudyKey> Ledger::Touched() const {
+  std::set<storage::StudyKey> keys;
+  for (const auto& [key, id] : touched_) keys.insert(key);
+  return keys;
+}
+
+void Ledger::TouchWorker(const std::string& worker) {
+  if (workers_before_.contains(worker)) return;
+  const WorkerEntry* const entry = workers_.Find(worker);
+  std::optional<storage::WorkerRow> before;
+  if (entry != nullptr) before = entry->row;
+  workers_before_.emplace(worker, std::move(before));
+}
+
+absl::StatusOr<WorkerEntry*> Ledger::Register(Batch& batch,
+                                              const storage::WorkerRow& row) {
+  RETURN_IF_ERROR(batch.Write([&row](storage::Transaction& transaction) {
+    return transaction.PutWorker(row);
+  }));
+  TouchWorker(row.id);
+  return &workers_.Absorb(row);
+}
+
+absl::Status Ledger::Undo() {
+  tally_.Undone();
+  replies_.Undone();
+  // What was marked as changed is looked at all the same: it may have been for
+  // another reason.
+  UndoWorkers();
+  const LeaseBook known = LeasesBefore();
+  for (const auto& [key, id] : std::exchange(touched_, {})) {
+    RETURN_IF_ERROR(UndoStudy(key, id, known));
+  }
+  return absl::OkStatus();
+}
+
+// A failed write neither shortens a lease nor makes it longer: one whose loss
+// was refused is due again at once.
+LeaseBook Ledger::LeasesBefore() {
+  LeaseBook leases = running_.leases();
+  for (const auto& [trial, end] : std::exchange(leases_before_, {})) {
+    leases.Set(trial, end);
+  }
+  return leases;
+}
+
+void Ledger::UndoWorkers() {
+  // That these were heard is not on disk: it will be written again.
+  unheard_.merge(written_down_);
+  written_down_.clear();
+  for (const auto& [id, before] : std::exchange(workers_before_, {})) {
+    if (!before.has_value()) {
+      workers_.Forget(id);
+      continue;
+    }
+    storage::WorkerRow row = *before;
+    if (const WorkerEntry* const now = workers_.Find(id)) {
+      // It was heard, whatever became of what it said.
+      row.last_seen = std::max(row.last_seen, now->row.last_seen);
+    }
+    const WorkerEntry& entry = workers_.Absorb(row);
+    if (hooks_.worker_undone) hooks_.worker_undone(entry);
+  }
+}
+
+absl::Status Ledger::UndoStudy(storage::StudyKey key, const std::string& id,
+                               const LeaseBook& known) {
+  std::map<std::int64_t, std::string> ran;  // on which worker
+  if (const StudyBook* const book = Find(key)) {
+    for (const auto& [number, trial] : book->open()) {
+      if (trial.row.state != TrialState::kRunning) continue;
+      ran.emplace(number, trial.row.worker);
+      workers_.Release(trial.row.worker, {key, number});
+    }
+  }
+  studies_.erase(key);
+  std::erase_if(key_of_study_,
+                [key](const auto& entry) { return entry.second == key; });
+  std::erase_if(fresh_attempts_, [key](const auto& entry) {
+    return std::get<0>(entry.first) == key;
+  });
+  unsettled_.erase(key);
+  // What was said of its trials is said again.
+  blame_.ForgetStudy(key);
+  const absl::StatusOr<storage::StudyRow> row = store_.FindStudy(id);
+  const bool is_new = HasErrorId(row.status(), ErrorId::kStudyNotFound);
+  if (!is_new) RETURN_IF_ERROR(row.status());
+  if (!is_new && row->key == key) {
+    ASSIGN_OR_RETURN(const std::vector<storage::SummaryRow> stored,
+                     store_.ListSummaries(key - 1, 1));
+    Summaries summaries;
+    for (const storage::SummaryRow& one : stored) summaries[one.study] = one;
+    RETURN_IF_ERROR(LoadStudy(*row, summaries, known, Duration::zero()));
+  }
+  const StudyBook* const now = Find(key);
+  for (const auto& [number, worker] : ran) {
+    running_.ForgetSteps({key, number});
+    const OpenTrial* const trial = now == nullptr ? nullptr : now->Find(number);
+    const bool runs =
+        trial != nullptr && trial->row.state == TrialState::kRunning;
+    if (runs) continue;
+    running_.Forget({key, number});
+    progress_.Remove({key, number});
+  }
+  return absl::OkStatus();
+}
+
+// A fleet may come back after an outage of any length, so a restart gives
+// leases time anew. But where coordinators come and go, each start of one that
+// did not hear the worker halves the grace, and the lease itself is over when
+// its time has passed since the first of them: nobody has renewed it then.
+//
+//   60 s of life and 120 s of grace, a start each minute: 180 s, of which 60
+//   pass, then 60 + 60 s, of which 60 pass, then 30 s: lost after 150 s
+//
+// Renewals of the last life may be unknown, if it ended while the store was
+// full: so only from the second silent start on the lease may be shorter.
+Duration Ledger::AllowanceOf(const StudyBook& book,
+                             const storage::TrialRow& trial,
+                             Duration grace) const {
+  const Duration ttl = book.checked().lease.ttl;
+  if (grace == Duration::zero()) return ttl;
+  WallMicros heard = trial.started;
+  const auto worker = workers_.all().find(trial.worker);
+  if (worker != workers_.all().end()) {
+    heard = std::max(heard, worker->second.row.last_seen);
+  }
+  WallMicros first_silent = clock_.Wall();
+  std::int64_t silent = 0;
+  for (const WallMicros start : starts_) {
+    if (start <= heard) continue;
+    ++silent;
+    first_silent = std::min(first_silent, start);
+  }
+  constexpr std::int64_t kMostHalvings = 30;
+  const Duration left_of_grace =
+      grace / (std::int64_t{1} << std::min(silent, kMostHalvings));
+  if (silent <= 1) return ttl + left_of_grace;
+  const Duration passed =
+      std::chrono::microseconds(clock_.Wall() - first_silent);
+  return std::clamp<Duration>(ttl - passed, Duration::zero(), ttl) +
+         left_of_grace;
+}
+
+// An answer that renews a lease is given once this is on disk.
+void Ledger::WriteDownRenewed(Batch& batch) {
+  if (!batch.MayWrite()) return;
+  for (const std::string& id : std::exchange(renewed_unheard_, {})) {
+    WorkerEntry* const entry = workers_.Find(id);
+    if (entry == nullptr || !PutWorker(batch, *entry, entry->row).ok()) {
+      continue;
+    }
+    written_down_.insert(unheard_.extract(id));
+  }
+}
+
+void Ledger::WriteDownHeard(Batch& batch) {
+  if (!batch.MayWrite()) return;
+  for (auto unheard = unheard_.begin(); unheard != unheard_.end();) {
+    WorkerEntry* const entry = workers_.Find(unheard->first);
+    const bool gone = entry == nullptr;
+    if (!gone && entry->row.last_seen <= unheard->second) {
+      ++unheard;
+      continue;
+    }
+    if (!gone && !PutWorker(batch, *entry, entry->row).ok()) return;
+    written_down_.insert(unheard_.extract(unheard++));
+  }
 }
 
 }  // namespace frostline::server

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/ledger/ledger_tally.h"
 
-#include "server/ledger/trial_cost.h"
+#include "server/ledger/study_book.h"
 
 namespace frostline::server {
 namespace {

@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,12 +23,101 @@
 
 #include "absl/status/status.h"
 #include "frostline/v1/study.pb.h"
-#include "server/ledger/best_trials.h"
 #include "server/ledger/trial_machine.h"
-#include "server/wire/spec_check.h"
-#include "server/wire/study_handle.h"
+#include "server/wire/spec.h"
+#include "storage/rows.h"
+#include "study/objective.h"
 
 namespace frostline::server {
+
+// Keeps the best trial, or with several objectives the Pareto set: the trials
+// that no other dominates. They stand by rising losses, the first objective's
+// before the second's. So a trial can only be dominated by one before it, and
+// dominates only later ones.
+//
+// With two objectives the set is a stair: the second loss falls from step to
+// step, so the nearest neighbour tells, and an offer costs O(log n) amortised.
+// With more it costs O(trials of the set).
+//
+// Only those count that break the study's constraints least: those that break
+// none, once there is one.
+//
+// It is not thread-safe.
+class BestTrials {
+ public:
+  explicit BestTrials(std::vector<Objective> objectives)
+      : objectives_(std::move(objectives)) {}
+
+  // Takes `values`, a finite one per objective and perhaps one more, by how
+  // much the trial breaks its study's constraints. Of equal trials the earlier
+  // stays; with several objectives both do. Says whether it is among the best.
+  bool Offer(std::int64_t number, const std::vector<double>& values);
+
+  // Returns them best first, by the first objective; at most so many.
+  std::vector<std::int64_t> Numbers(
+      std::size_t most = std::numeric_limits<std::size_t>::max()) const;
+  // Returns the best by the first objective, with its values.
+  struct Best {
+    std::int64_t number = 0;
+    std::vector<double> values;  // one per objective
+  };
+  std::optional<Best> First() const;
+  // Counts the comparisons with trials of the set so far.
+  std::int64_t comparisons() const { return comparisons_; }
+
+ private:
+  using Losses = std::vector<double>;
+  using Front = std::multimap<Losses, std::int64_t>;  // numbers
+
+  bool IsDominated(const Losses& losses, Front::const_iterator after);
+  void DropDominated(const Losses& losses, Front::iterator from);
+  bool Beats(const Losses& a, const Losses& b);
+
+  std::vector<Objective> objectives_;
+  double least_violation_ = std::numeric_limits<double>::infinity();
+  Front front_;
+  std::int64_t comparisons_ = 0;
+};
+
+// What trials cost, as their trainers say, and what a study's come to. Sums are
+// of whole numbers and stop at the largest one, so that they depend on no
+// order: counted one by one or from a summary they are the same.
+//
+// What a study would have cost otherwise follows from the work that it did not
+// do, and from a speed of its own:
+//
+//   most  = seconds * (1 + saved / spent)          at its mean speed
+//   least = seconds + saved / speed of its fastest trial
+//
+// The mean holds time in which nothing is computed (loading, evaluations,
+// waiting for the disk), so `most` rather says too much. The speed of a trial
+// that computed more than it shared is nearer to that of the work that was
+// saved, so `least` rather says too little. Example: 100 s for 40 TFLOP, 60
+// saved; the fastest trial did .8 TFLOP a second: 175 to 250 s.
+
+// What a trainer says of itself may be nonsense: nothing is negative, or above
+// kMostCost.
+struct TrialCost {
+  static constexpr std::int64_t kMostCost = 100'000'000'000'000;
+  std::int64_t train_us = 0;
+  std::int64_t total_us = 0;
+  std::int64_t mega_flops_spent = 0;
+  std::int64_t mega_flops_skipped = 0;
+  std::int64_t mega_flops_shared = 0;
+  std::int64_t prefix_hits = 0;
+  std::int64_t prefix_misses = 0;
+  std::int64_t prefix_bytes = 0;
+  std::int64_t energy_millijoules = 0;
+};
+
+// Returns zeros where nothing was said.
+TrialCost CostOf(const storage::TrialRow& row);
+
+// Adds what an ended trial cost; an imported one ran elsewhere, for another
+// study's budget.
+void AddCost(const storage::TrialRow& row, storage::SummaryRow& summary);
+
+v1::StudyUsage UsageOf(const storage::SummaryRow& summary);
 
 inline bool IsOpen(storage::StudyState state) {
   return state == storage::StudyState::kActive ||
@@ -114,7 +206,7 @@ class StudyBook {
   // See StudyHandle.
   std::int64_t ends_stamp() const { return ends_stamp_; }
   v1::TrialCounts Counts() const;
-  // Sums up what its trials cost that have ended (trial_cost.h).
+  // Sums up what its trials cost that have ended.
   v1::StudyUsage Usage() const;
   const BestTrials& best() const { return best_; }
 

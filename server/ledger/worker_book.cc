@@ -1,10 +1,153 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/ledger/worker_book.h"
 
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
+#include "proto/wire_time.h"
 
 namespace frostline::server {
+namespace {
+
+constexpr std::size_t kMostModels = 4;
+constexpr std::size_t kMostModelBytes = 64;
+
+// A label's value: short, and of letters that every tool can show.
+std::string LabelOf(const std::string& model) {
+  std::string label = model.substr(0, kMostModelBytes);
+  for (char& letter : label) {
+    if (!absl::ascii_isprint(static_cast<unsigned char>(letter))) letter = '_';
+  }
+  return label.empty() ? kOtherModel : label;
+}
+
+GpuUse LoadUseOf(const v1::GpuLoad& gpu) {
+  GpuUse use;
+  if (gpu.has_utilization()) {
+    use.gpus = 1;
+    use.busy = gpu.utilization();
+  }
+  use.memory_bytes = static_cast<double>(gpu.memory_total_bytes());
+  use.memory_used_bytes = static_cast<double>(gpu.memory_used_bytes());
+  use.watts = gpu.power_watts();
+  return use;
+}
+
+}  // namespace
+
+GpuUse& GpuUse::operator+=(const GpuUse& more) {
+  gpus += more.gpus;
+  busy += more.busy;
+  leased += more.leased;
+  memory_bytes += more.memory_bytes;
+  memory_used_bytes += more.memory_used_bytes;
+  watts += more.watts;
+  return *this;
+}
+
+LoadPtr LoadOf(const v1::NodeLoad& load, const v1::Worker& worker,
+               WallMicros now) {
+  std::map<std::string, std::string> models;  // by uuid
+  for (const v1::Hardware::Gpu& gpu : worker.hardware().gpus()) {
+    models.emplace(gpu.uuid(), LabelOf(gpu.model()));
+  }
+  KnownLoad known{load, {}};
+  *known.load.mutable_as_of() = proto::TimestampToProto(now);
+  for (const v1::GpuLoad& gpu : load.gpus()) {
+    const auto found = models.find(gpu.uuid());
+    std::string model = found == models.end() ? kOtherModel : found->second;
+    const bool has_room =
+        known.gpus.size() < kMostModels || known.gpus.contains(model);
+    known.gpus[has_room ? model : kOtherModel] += LoadUseOf(gpu);
+  }
+  return std::make_shared<const KnownLoad>(std::move(known));
+}
+
+GpuUse Leased(GpuUse use, std::size_t trials, std::int64_t slots) {
+  const double share = static_cast<double>(trials) /
+                       static_cast<double>(std::max(slots, std::int64_t{1}));
+  use.leased = use.gpus * std::min(share, 1.0);
+  return use;
+}
+
+namespace {
+
+std::map<std::string, std::string> SumsOf(
+    const google::protobuf::RepeatedPtrField<v1::StockItem>& items) {
+  std::map<std::string, std::string> sums;
+  for (const v1::StockItem& item : items) sums[item.id()] = item.sha256();
+  return sums;
+}
+
+// Ids and sums hold neither of the two separators.
+void AddToStock(std::string& mark,
+                const std::map<std::string, std::string>& sums) {
+  for (const auto& [id, sum] : sums) absl::StrAppend(&mark, id, " ", sum, "\n");
+  absl::StrAppend(&mark, "\n");
+}
+
+// `what` is "model"; an empty id asks for nothing.
+std::string Lacks(const std::map<std::string, std::string>& sums,
+                  const char* what, const std::string& id,
+                  const std::string& sum) {
+  if (id.empty()) return "";
+  const auto found = sums.find(id);
+  if (found == sums.end()) return absl::StrCat("the ", what, " ", id);
+  const bool fits =
+      sum.empty() || found->second.empty() || found->second == sum;
+  if (fits) return "";
+  return absl::StrCat("the ", what, " ", id, " of SHA-256 ", sum);
+}
+
+}  // namespace
+
+KnownStock::KnownStock(const v1::Worker& worker)
+    : says_stock_(worker.has_stock()),
+      models_(SumsOf(worker.stock().models())),
+      data_sets_(SumsOf(worker.stock().data_sets())),
+      precisions_(worker.precisions().begin(), worker.precisions().end()) {
+  AddToStock(mark_, models_);
+  AddToStock(mark_, data_sets_);
+  for (const std::string& each : precisions_) {
+    absl::StrAppend(&mark_, each, "\n");
+  }
+  absl::StrAppend(&mark_, says_stock_ ? "\n" : "all\n");
+}
+
+std::string KnownStock::WhatLacks(const v1::StudySpec& spec,
+                                  const std::string& precision) const {
+  if (!precision.empty() && !precisions_.empty() &&
+      !precisions_.contains(precision)) {
+    return absl::StrCat("the precision ", precision);
+  }
+  if (!says_stock_) return "";
+  std::string lacks =
+      Lacks(models_, "model", spec.model().id(), spec.model().sha256());
+  if (!lacks.empty()) return lacks;
+  lacks = Lacks(data_sets_, "data set", spec.data().id(), spec.data().sha256());
+  for (const v1::TaskSpec& task : spec.tasks()) {
+    if (!lacks.empty()) break;
+    lacks =
+        Lacks(data_sets_, "data set", task.data().id(), task.data().sha256());
+  }
+  for (const std::string& id : spec.training().also_evaluate()) {
+    if (lacks.empty()) lacks = Lacks(data_sets_, "data set", id, "");
+  }
+  return lacks;
+}
+
+StockPtr StockOf(const v1::Worker& worker) {
+  if (!worker.has_stock() && worker.precisions().empty()) return nullptr;
+  return std::make_shared<const KnownStock>(worker);
+}
+
+std::string WhatLacks(const StockPtr& stock, const v1::StudySpec& spec,
+                      const std::string& precision) {
+  return stock == nullptr ? "" : stock->WhatLacks(spec, precision);
+}
 
 WorkerEntry& WorkerBook::Absorb(const storage::WorkerRow& row) {
   WorkerEntry& entry = workers_[row.id];

@@ -1,21 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: worker_book.h
+//
+// What a worker last said of its GPUs, summed by model, so that a look at the
+// fleet costs the same however many a node has. It is kept in memory alone: the
+// next heartbeat brings it again.
+//
+// A worker may claim what it likes. What wire/ lets pass is finite and at most
+// 64 GPUs; here a worker has at most four models by name, each of printable
+// letters, and all others are "other".
 #ifndef FROSTLINE_SERVER_LEDGER_WORKER_BOOK_H_
 #define FROSTLINE_SERVER_LEDGER_WORKER_BOOK_H_
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "frostline/v1/study.pb.h"
 #include "frostline/v1/worker.pb.h"
-#include "server/ledger/known_load.h"
-#include "server/ledger/known_stock.h"
 #include "server/ledger/lease_book.h"
 #include "storage/rows.h"
 
 namespace frostline::server {
+
+inline constexpr char kOtherModel[] = "other";
+
+struct GpuUse {
+  double gpus = 0;  // that say how busy they are
+  double busy = 0;  // of these, as if the busy ones were wholly so
+  double leased = 0;
+  double memory_bytes = 0;
+  double memory_used_bytes = 0;
+  double watts = 0;
+
+  GpuUse& operator+=(const GpuUse& more);
+};
+
+using GpuUses = std::map<std::string, GpuUse>;  // by model
+
+struct KnownLoad {
+  v1::NodeLoad load;  // with `as_of`
+  GpuUses gpus;       // nothing leased
+};
+
+// Null stands for a worker that did not say.
+using LoadPtr = std::shared_ptr<const KnownLoad>;
+
+// `worker` is as registered; a GPU that it did not name then has no model.
+LoadPtr LoadOf(const v1::NodeLoad& load, const v1::Worker& worker,
+               WallMicros now);
+
+// As many are leased as slots are: with eight slots on four GPUs, and two
+// trials, one.
+GpuUse Leased(GpuUse use, std::size_t trials, std::int64_t slots);
+
+// What a worker said that its trainer can open, so that a study goes only to
+// workers that have its model and its data.
+
+// It is immutable.
+class KnownStock {
+ public:
+  explicit KnownStock(const v1::Worker& worker);
+
+  // Answers "" where all is there, else "the data set sst5". An item or a study
+  // without a sum fits any sum; a `precision` is one that the study's trials
+  // share.
+  std::string WhatLacks(const v1::StudySpec& spec,
+                        const std::string& precision) const;
+  // Two stocks of one mark have the same items.
+  const std::string& mark() const { return mark_; }
+
+ private:
+  using Sums = std::map<std::string, std::string>;  // by id
+  bool says_stock_ = false;
+  Sums models_;
+  Sums data_sets_;
+  std::set<std::string> precisions_;  // none: it did not say
+  std::string mark_;
+};
+
+// Null stands for a worker that did not say: it is taken to have all.
+using StockPtr = std::shared_ptr<const KnownStock>;
+
+StockPtr StockOf(const v1::Worker& worker);
+std::string WhatLacks(const StockPtr& stock, const v1::StudySpec& spec,
+                      const std::string& precision = "");
 
 struct WorkerEntry {
   storage::WorkerRow row;

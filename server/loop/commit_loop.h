@@ -8,7 +8,7 @@
 //
 // Failure: when the store is full or busy the group is undone, its promises get
 // a retryable error, and `undo` takes back from memory what the group did. For
-// a while (store_pause.h) writes are then refused at once, with the same error
+// a while writes are then refused at once, with the same error
 // to whoever wrote alone; who writes nothing is answered. When the store
 // refuses at the commit what it had let pass (trial_store.h), `reload` makes
 // all of memory equal to the disk. After any other failure nobody knows what is
@@ -16,7 +16,9 @@
 #ifndef FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_
 #define FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -28,15 +30,43 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "base/mutex.h"
 #include "server/loop/call_context.h"
-#include "server/loop/loop_thread.h"
-#include "server/loop/store_pause.h"
 #include "storage/trial_store.h"
 
 namespace frostline::server {
+
+// Says whether a store that found no room is to be asked again: not for 100 ms
+// after it refused a group, then for twice as long each time, up to 5 s. Each
+// attempt costs what the group has done in memory, which is loaded again.
+//
+// It is not thread-safe.
+class StorePause {
+ public:
+  static constexpr Duration kFirst = std::chrono::milliseconds(100);
+  static constexpr Duration kLongest = std::chrono::seconds(5);
+
+  void Refused(const absl::Status& why, SteadyTime now) {
+    why_ = why;
+    length_ = std::clamp(2 * length_, kFirst, kLongest);
+    until_ = now + length_;
+  }
+  // A group was stored.
+  void Stored() { *this = StorePause(); }
+
+  // Returns what the store said, or OK when it may be asked.
+  absl::Status WhyNot(SteadyTime now) const {
+    return now < until_ ? why_ : absl::OkStatus();
+  }
+
+ private:
+  absl::Status why_;
+  Duration length_{};
+  SteadyTime until_{};
+};
 
 // A batch is one group on its way to the disk.
 class Batch {

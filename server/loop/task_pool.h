@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -52,6 +53,28 @@ class TaskPool {
   std::int64_t begun_before_ ABSL_GUARDED_BY(mutex_) = 0;  // at the last look
   int niceness_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<std::thread> threads_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Runs tasks one at a time in the order of posting, on a pool that strands
+// share. What only they touch needs no lock. Any thread may post.
+//
+// Tasks that are still to run keep the strand alive.
+class Strand : public std::enable_shared_from_this<Strand> {
+ public:
+  // The pool outlives the last task.
+  explicit Strand(TaskPool& pool) : pool_(pool) {}
+  virtual ~Strand() = default;
+
+  void Post(absl::AnyInvocable<void()> task);
+
+ private:
+  // Runs one task, then lets others of the pool run.
+  void RunOne();
+
+  TaskPool& pool_;
+  Mutex mutex_;
+  std::deque<absl::AnyInvocable<void()>> tasks_ ABSL_GUARDED_BY(mutex_);
+  bool scheduled_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace frostline::server

@@ -1,16 +1,349 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/notify/deliver.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "base/error.h"
-#include "server/notify/run_program.h"
+#include "base/ids.h"
+#include "base/plain/text.h"
+#include "base/plain/yaml.h"
+#include "proto/wire_error.h"
+#include "server/wire/field_checks.h"
+#include "server/wire/limits.h"
+#include "tls/private_file.h"
 
 namespace frostline::server {
+namespace {
+
+constexpr char kFlag[] = "--notify-file";
+// `study update ID --notify none`.
+constexpr char kNobody[] = "none";
+
+absl::Status BadFile(const std::string& cause, const std::string& fix) {
+  return MakeError(ErrorId::kRequestInvalid, cause, fix, kFlag);
+}
+
+// A quoted value may be a URL with its token.
+std::string WithoutQuotes(const std::string& cause) {
+  return cause.substr(0, cause.find(": '"));
+}
+
+bool IsProgram(const std::string& path) {
+  struct stat found{};
+  return stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode) &&
+         access(path.c_str(), X_OK) == 0;
+}
+
+bool HasCurl() {
+  const char* const path = std::getenv("PATH");
+  const std::vector<std::string> folders =
+      absl::StrSplit(path == nullptr ? "/usr/bin:/bin" : path, ':');
+  return std::ranges::any_of(folders, [](const std::string& folder) {
+    return IsProgram(absl::StrCat(folder, "/curl"));
+  });
+}
+
+// What could end a line or a quote of curl's own file is in no URL.
+bool IsUrl(const std::string& url) {
+  const bool known =
+      absl::StartsWith(url, "https://") || absl::StartsWith(url, "http://");
+  return known && std::ranges::all_of(url, [](char c) {
+           return c > ' ' && c < '\x7f' && c != '"' && c != '\\';
+         });
+}
+
+absl::StatusOr<Destination> DestinationOf(const YamlEntry& entry,
+                                          const std::string& path) {
+  const std::string at =
+      absl::StrCat(path, " line ", entry.key_mark.line, ": ");
+  if (!CheckId(entry.key, kFlag).ok()) {
+    return BadFile(absl::StrCat(at, Shown(entry.key), " is no id"),
+                   "use up to 64 of a-z, 0-9, '.', '_', '-'");
+  }
+  if (entry.key == kNobody) {
+    return BadFile(absl::StrCat(at, "none is what takes the others away"),
+                   "give it another id, as mail or chat");
+  }
+  YamlFields fields(*entry.value, path, entry.key);
+  Destination destination;
+  destination.program = fields.Text("command").value_or("");
+  destination.url = SecretString(fields.Text("webhook").value_or(""));
+  fields.KnowOnly({"command", "webhook"});
+  if (fields.fault()) {
+    return BadFile(fields.fault()->cause, fields.fault()->fix);
+  }
+  if (destination.program.empty() == destination.url.empty()) {
+    return BadFile(absl::StrCat(at, entry.key, " has to have one of two"),
+                   "write command: /PATH/OF/A/PROGRAM or webhook: https://…");
+  }
+  if (!destination.url.empty() && !IsUrl(destination.url.Reveal())) {
+    return BadFile(absl::StrCat(at, "the webhook of ", entry.key,
+                                " is no URL of http or https"),
+                   "write webhook: https://HOST/PATH, other characters as %XX");
+  }
+  if (!destination.program.empty() &&
+      (destination.program.front() != '/' || !IsProgram(destination.program))) {
+    return BadFile(
+        absl::StrCat(at, destination.program, " is no program's full path"),
+        "write the path from / of a file that the coordinator may run");
+  }
+  return destination;
+}
+
+}  // namespace
+
+absl::StatusOr<Destinations> ParseDestinations(const std::string& text,
+                                               const std::string& path) {
+  const Expected<YamlNode> tree = ParseYamlSubset(text, path);
+  if (!tree.ok()) {
+    return BadFile(WithoutQuotes(tree.fault().cause), tree.fault().fix);
+  }
+  if (tree.value().kind != YamlNode::Kind::kMap) {
+    return BadFile(absl::StrCat(path, " names nobody"),
+                   "write ID: and below it, indented, command: /PATH/OF/A/"
+                   "PROGRAM or webhook: https://…");
+  }
+  Destinations destinations;
+  for (const YamlEntry& entry : tree.value().entries) {
+    ASSIGN_OR_RETURN(Destination destination, DestinationOf(entry, path));
+    destinations.emplace(entry.key, std::move(destination));
+  }
+  return destinations;
+}
+
+absl::StatusOr<Destinations> ReadDestinations(const std::string& path) {
+  ASSIGN_OR_RETURN(const SecretString text, tls::ReadPrivateFile(path, kFlag));
+  ASSIGN_OR_RETURN(Destinations destinations,
+                   ParseDestinations(text.Reveal(), path));
+  const bool has_webhook = std::ranges::any_of(
+      destinations,
+      [](const auto& named) { return !named.second.url.empty(); });
+  if (has_webhook && !HasCurl()) {
+    return BadFile(absl::StrCat(path, " has a webhook, and curl is not there"),
+                   "install curl, or have its folder in the PATH");
+  }
+  return destinations;
+}
+
+absl::Status CheckRegistered(
+    const google::protobuf::RepeatedPtrField<std::string>& ids,
+    const Destinations& destinations) {
+  constexpr char kField[] = "settings.notify";
+  RETURN_IF_ERROR(CheckCount(ids.size(), kMaxNotify, kField));
+  for (const std::string& id : ids) {
+    if (destinations.contains(id)) continue;
+    const std::string there = absl::StrJoin(
+        destinations, ", ",
+        [](std::string* out, const auto& named) { *out += named.first; });
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat("this coordinator has no notification ", Shown(id)),
+        there.empty()
+            ? "leave notify out: the operator has registered none "
+              "(frostline-coordinator --notify-file)"
+            : absl::StrCat("use one of those that there are: ", there),
+        kField);
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+constexpr int kLook = 20;  // milliseconds between two looks at the program
+constexpr int kSignalled = 128;
+constexpr std::size_t kKeptOutput = 4096;
+constexpr std::size_t kMostLine = 200;
+// What a program needs to find others and to reach the world; nothing else of
+// the coordinator's environment is its business.
+constexpr std::array kInherited = {
+    "PATH",     "HOME",       "LANG",       "TZ",          "NO_PROXY",
+    "no_proxy", "HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"};
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  ~Descriptor() { Close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int get() const { return fd_; }
+  void Close() {
+    if (fd_ >= 0) close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  int fd_;
+};
+
+absl::Status Failed(const char* what, int error) {
+  return absl::InternalError(absl::StrCat(what, ": ", std::strerror(error)));
+}
+
+// A file without a name is never full and never blocks, as a pipe would be.
+absl::Status WriteInput(const std::string& text, int fd) {
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t n = write(fd, text.data() + written, text.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return Failed("its input", errno);
+    written += static_cast<std::size_t>(n);
+  }
+  if (lseek(fd, 0, SEEK_SET) != 0) return Failed("its input", errno);
+  return absl::OkStatus();
+}
+
+std::vector<std::string> EnvironmentOf(const Program& program) {
+  std::vector<std::string> variables = program.variables;
+  for (const char* const name : kInherited) {
+    const char* const value = std::getenv(name);
+    if (value != nullptr) variables.push_back(absl::StrCat(name, "=", value));
+  }
+  return variables;
+}
+
+std::vector<char*> Pointers(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+absl::StatusOr<pid_t> Spawn(const Program& program, int in, int out) {
+  std::vector<std::string> words = program.words;
+  std::vector<std::string> variables = EnvironmentOf(program);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, out, STDERR_FILENO);
+  posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+  posix_spawnattr_t how;
+  posix_spawnattr_init(&how);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&how, &none);
+  sigset_t ours;  // the coordinator ignores these
+  sigemptyset(&ours);
+  sigaddset(&ours, SIGPIPE);
+  sigaddset(&ours, SIGXFSZ);
+  posix_spawnattr_setsigdefault(&how, &ours);
+  posix_spawnattr_setpgroup(&how, 0);
+  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK |
+                                     POSIX_SPAWN_SETSIGDEF |
+                                     POSIX_SPAWN_SETPGROUP);
+  pid_t pid = -1;
+  const int error =
+      posix_spawnp(&pid, words[0].c_str(), &files, &how, Pointers(words).data(),
+                   Pointers(variables).data());
+  posix_spawnattr_destroy(&how);
+  posix_spawn_file_actions_destroy(&files);
+  if (error != 0) return Failed("it cannot be started", error);
+  return pid;
+}
+
+// Keeps the end alone: a program may write as much as it likes.
+bool ReadSome(int fd, std::string* kept) {
+  std::array<char, 4096> buffer;
+  const ssize_t size = read(fd, buffer.data(), buffer.size());
+  if (size < 0) return errno == EINTR || errno == EAGAIN;
+  kept->append(buffer.data(), static_cast<std::size_t>(size));
+  if (kept->size() > kKeptOutput) kept->erase(0, kept->size() - kKeptOutput);
+  return size > 0;
+}
+
+// What has gone may have left as much as a pipe holds.
+void ReadRest(int fd, std::string* kept) {
+  constexpr int kPieces = 16;  // of 64 KiB
+  for (int i = 0; i < kPieces && ReadSome(fd, kept); ++i) {
+  }
+}
+
+std::string LastLine(const std::string& output) {
+  std::string last;
+  for (const auto line : absl::StrSplit(output, '\n', absl::SkipWhitespace())) {
+    last = std::string(line);
+  }
+  return proto::CleanText(last, kMostLine);
+}
+
+int CodeOf(int wait_status) {
+  return WIFSIGNALED(wait_status) ? kSignalled + WTERMSIG(wait_status)
+                                  : WEXITSTATUS(wait_status);
+}
+
+void KillGroup(pid_t leader) {
+  kill(-leader, SIGKILL);
+  int ignored = 0;
+  while (waitpid(leader, &ignored, 0) < 0 && errno == EINTR) {
+  }
+}
+
+// What it left running may hold the pipe, so that its end tells nothing.
+absl::StatusOr<Ran> WaitFor(pid_t pid, int out, Duration limit,
+                            const StopSign& stop) {
+  const SystemClock clock;
+  const SteadyTime end = clock.Steady() + limit;
+  pollfd output{out, POLLIN, 0};
+  std::string kept;
+  while (true) {
+    output.revents = 0;
+    if (poll(&output, 1, kLook) > 0 && !ReadSome(out, &kept)) output.fd = -1;
+    int wait_status = 0;
+    if (waitpid(pid, &wait_status, WNOHANG) == pid) {
+      if (output.fd >= 0) ReadRest(out, &kept);
+      return Ran{CodeOf(wait_status), LastLine(kept)};
+    }
+    if (clock.Steady() >= end) {
+      KillGroup(pid);
+      return absl::DeadlineExceededError("it took too long, and was killed");
+    }
+    if (!stop.Check().ok()) {
+      KillGroup(pid);
+      return absl::CancelledError("the coordinator stops");
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Ran> RunProgram(const Program& program, const StopSign& stop) {
+  Descriptor in(memfd_create("notification", MFD_CLOEXEC));
+  if (in.get() < 0) return Failed("its input", errno);
+  RETURN_IF_ERROR(WriteInput(program.input, in.get()));
+  std::array<int, 2> ends = {-1, -1};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return Failed("its output", errno);
+  const Descriptor out(ends[0]);
+  Descriptor written(ends[1]);
+  fcntl(out.get(), F_SETFL, O_NONBLOCK);
+  ASSIGN_OR_RETURN(const pid_t pid, Spawn(program, in.get(), written.get()));
+  in.Close();
+  written.Close();
+  return WaitFor(pid, out.get(), program.limit, stop);
+}
+
 namespace {
 
 using storage::NotificationRow;

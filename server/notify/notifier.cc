@@ -2,16 +2,126 @@
 #include "server/notify/notifier.h"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/log.h"
-#include "server/notify/ended_study.h"
+#include "base/plain/json.h"
+#include "base/retry.h"
 #include "storage/trial_store.h"
 
 namespace frostline::server {
+namespace {
+
+using Members = std::vector<std::pair<std::string, std::string>>;
+
+std::string Object(const Members& members) {
+  return absl::StrCat("{",
+                      absl::StrJoin(members, ",",
+                                    [](std::string* out, const auto& member) {
+                                      absl::StrAppend(out,
+                                                      JsonString(member.first),
+                                                      ":", member.second);
+                                    }),
+                      "}");
+}
+
+std::string EndNameOf(storage::StudyState state) {
+  switch (state) {
+    case storage::StudyState::kActive:
+      return "ACTIVE";
+    case storage::StudyState::kPaused:
+      return "PAUSED";
+    case storage::StudyState::kStopped:
+      return "STOPPED";
+    case storage::StudyState::kCompleted:
+      return "COMPLETED";
+    case storage::StudyState::kDeleted:
+      return "DELETED";
+  }
+  return "";
+}
+
+std::string EndedTrialsOf(const StudyBook& book) {
+  Members counts;
+  for (const auto& [state, name] :
+       {std::pair{TrialState::kSucceeded, "succeeded"},
+        std::pair{TrialState::kPruned, "pruned"},
+        std::pair{TrialState::kInfeasible, "infeasible"},
+        std::pair{TrialState::kFailed, "failed"},
+        std::pair{TrialState::kCancelled, "cancelled"},
+        std::pair{TrialState::kRunning, "running"},
+        std::pair{TrialState::kQueued, "queued"}}) {
+    counts.emplace_back(name, absl::StrCat(book.Count(state)));
+  }
+  return Object(counts);
+}
+
+// It is null when no trial has succeeded.
+std::string BestOf(const StudyBook& book) {
+  const auto best = book.best().First();
+  if (!best.has_value()) return "null";
+  const std::vector<Objective>& objectives = book.checked().objectives;
+  Members values;
+  for (std::size_t i = 0; i < objectives.size(); ++i) {
+    const double value = best->values[i];
+    values.emplace_back(objectives[i].metric,
+                        std::isfinite(value) ? JsonNumber(value) : "null");
+  }
+  return Object(
+      {{"trial", JsonString(TrialNameOf(book.row().id, best->number))},
+       {"number", absl::StrCat(best->number)},
+       {"values", Object(values)}});
+}
+
+}  // namespace
+
+std::string DescribeEnd(const StudyBook& book, WallMicros end) {
+  const storage::StudyRow& row = book.row();
+  const std::string described =
+      Object({{"study", JsonString(row.id)},
+              {"state", JsonString(EndNameOf(row.state))},
+              {"reason", JsonString(row.state_reason)},
+              {"end_time", JsonString(FormatWall(end))},
+              {"trials", EndedTrialsOf(book)},
+              {"best", BestOf(book)}});
+  return described.substr(1);
+}
+
+std::string EndedStudy(const std::string& delivery,
+                       const std::string& notification,
+                       const std::string& described) {
+  const std::string first =
+      Object({{"event", JsonString("study_ended")},
+              {"delivery", JsonString(delivery)},
+              {"notification", JsonString(notification)}});
+  return absl::StrCat(first.substr(0, first.size() - 1), ",", described);
+}
+
+namespace {
+
+constexpr double kSpread = 0.5;
+
+}  // namespace
+
+std::optional<Duration> PauseAfter(int tries, WallMicros ended, WallMicros now,
+                                   const TryRules& rules, Rng& rng) {
+  Duration mean = rules.first;
+  for (int i = 1; i < tries && mean < rules.longest; ++i) mean *= 2;
+  const Duration pause = Jitter(std::min(mean, rules.longest), kSpread, rng);
+  // A wall clock that was set back must not make this endless or end it.
+  const Duration age =
+      std::chrono::microseconds(std::max<WallMicros>(0, now - ended));
+  if (age + pause > rules.give_up) return std::nullopt;
+  return pause;
+}
+
 namespace {
 
 using std::chrono::steady_clock;
@@ -150,6 +260,116 @@ void Notifier::Undo() {
   ended_.clear();
   written_.clear();
   forgotten_.clear();
+}
+
+// The threads that tell; what the loop does is in notifier.cc.
+
+namespace {
+
+// So late, at most, is noticed that something is due.
+constexpr Duration kLongestNap = std::chrono::milliseconds(250);
+
+}  // namespace
+
+void Notifier::Queue(storage::NotificationRow row) {
+  const MutexLock lock(&mutex_);
+  Line& line = lines_[row.name];
+  line.waiting.emplace(clock_.Steady(), Waiting{std::move(row), 0});
+  ++waiting_;
+}
+
+void Notifier::Run() {
+  const StopSign stop([this] { return IsStopped(); });
+  while (std::optional<Waiting> next = TakeDue()) {
+    const absl::Status status =
+        Deliver(options_.destinations.at(next->row.name), next->row, stop,
+                options_.limit);
+    Settle(*std::move(next), status);
+  }
+}
+
+Notifier::Line* Notifier::EarliestLine() {
+  Line* earliest = nullptr;
+  for (auto& [name, line] : lines_) {
+    if (line.busy || line.waiting.empty()) continue;
+    if (earliest == nullptr ||
+        line.waiting.begin()->first < earliest->waiting.begin()->first) {
+      earliest = &line;
+    }
+  }
+  return earliest;
+}
+
+std::optional<Notifier::Waiting> Notifier::TakeDue() {
+  const MutexLock lock(&mutex_);
+  while (!stop_by_.has_value()) {
+    Line* const line = EarliestLine();
+    if (line == nullptr) {
+      wake_.Wait(&mutex_);
+      continue;
+    }
+    const auto first = line->waiting.begin();
+    const Duration left = first->first - clock_.Steady();
+    if (left <= Duration::zero()) {
+      Waiting taken = std::move(first->second);
+      line->waiting.erase(first);
+      line->busy = true;
+      return taken;
+    }
+    wake_.WaitUntil(&mutex_, steady_clock::now() + std::min(left, kLongestNap));
+  }
+  return std::nullopt;
+}
+
+void Notifier::Settle(Waiting told, const absl::Status& status) {
+  const storage::NotificationRow row = told.row;
+  const std::string failures = absl::StrCat(++told.failures);
+  std::optional<Duration> pause;
+  {
+    const MutexLock lock(&mutex_);
+    Line& line = lines_.at(row.name);
+    line.busy = false;
+    if (!status.ok()) {
+      pause = PauseAfter(told.failures, row.created, clock_.Wall(),
+                         options_.tries, rng_);
+    }
+    if (pause.has_value()) {
+      line.waiting.emplace(clock_.Steady() + *pause, std::move(told));
+    } else {
+      --waiting_;
+    }
+  }
+  wake_.SignalAll();
+  if (absl::IsCancelled(status)) return;  // it is told after the next start
+  if (status.ok()) {
+    counts_.delivered.Add();
+    Log(LogLevel::kInfo, "notification_delivered",
+        {{"notification", row.name},
+         {"study", row.study},
+         {"delivery", row.id}});
+    return NoteOver(row.id);
+  }
+  (pause.has_value() ? counts_.retried : counts_.given_up).Add();
+  Log(pause.has_value() ? LogLevel::kWarning : LogLevel::kError,
+      pause.has_value() ? "notification_failed" : "notification_given_up",
+      {{"notification", row.name},
+       {"study", row.study},
+       {"delivery", row.id},
+       {"tries", failures},
+       {"why", std::string(status.message())}});
+  if (!pause.has_value()) NoteOver(row.id);
+}
+
+void Notifier::NoteOver(const std::string& id) {
+  (void)loop_.Post([this, id](Batch& batch) {
+    batch.AssertOnLoop();
+    over_.insert(id);
+  });
+}
+
+bool Notifier::IsStopped() {
+  const MutexLock lock(&mutex_);
+  return stop_by_.has_value() && steady_clock::now() >= *stop_by_;
 }
 
 }  // namespace frostline::server

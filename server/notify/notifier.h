@@ -21,14 +21,49 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/metrics.h"
 #include "base/mutex.h"
+#include "base/rng.h"
 #include "server/ledger/ledger.h"
+#include "server/ledger/study_book.h"
 #include "server/notify/deliver.h"
-#include "server/notify/destinations.h"
-#include "server/notify/tries.h"
 
 namespace frostline::server {
+
+// What is told of a study that has ended, on one line:
+//
+//   {"event":"study_ended","delivery":"5f…","notification":"mail",
+//    "study":"imdb","state":"COMPLETED","reason":"budget of 60 trials reached",
+//    "end_time":"2026-11-21T06:07:34.123456Z","trials":{"succeeded":58,…},
+//    "best":{"trial":"studies/imdb/trials/12","number":12,
+//            "values":{"accuracy":0.93}}}
+//
+// docs/how-to/notifications.md promises it: members are added, never changed.
+
+// What all deliveries of one end have in common: the members behind
+// "notification". Of several objectives "best" is the best by the first.
+std::string DescribeEnd(const StudyBook& book, WallMicros end);
+
+std::string EndedStudy(const std::string& delivery,
+                       const std::string& notification,
+                       const std::string& described);
+
+// When a notification that did not arrive is tried again. It knows no clock and
+// no thread.
+
+struct TryRules {
+  Duration first = std::chrono::seconds(2);
+  Duration longest = std::chrono::hours(1);
+  // Counted from the end of the study, also through a restart.
+  Duration give_up = std::chrono::hours(24);
+};
+
+// The pause after so many failed tries, 1 or more: twice as long each time,
+// give or take a half, so that receivers that come back are not met by all at
+// once. It is nothing when the next try would come too late.
+std::optional<Duration> PauseAfter(int tries, WallMicros ended, WallMicros now,
+                                   const TryRules& rules, Rng& rng);
 
 struct NotifyOptions {
   Destinations destinations = {};

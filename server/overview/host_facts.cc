@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/overview/host_facts.h"
 
-#include "server/metrics/process_facts.h"
+#include "server/metrics/page.h"
 #include "storage/factory.h"
 #include "tls/certificate.h"
 #include "tls/private_file.h"

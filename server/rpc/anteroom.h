@@ -4,7 +4,7 @@
 //
 // The port for probes speaks two languages. Newcomers wait here until their
 // first bytes say which: HTTP/2 is handed on to gRPC with nothing of it read,
-// and HTTP/1 is answered here, one request a connection (scrape_request.h).
+// and HTTP/1 is answered here, one request a connection.
 //
 // Bounds: whoever has not asked within 5 s, or not taken the answer within 10
 // s, is closed; a request's head has at most 8 KiB; 64 are in the room, and
@@ -15,13 +15,46 @@
 #ifndef FROSTLINE_SERVER_RPC_ANTEROOM_H_
 #define FROSTLINE_SERVER_RPC_ANTEROOM_H_
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "base/clock.h"
-#include "server/metrics/scribe.h"
+#include "server/metrics/page.h"
 
 namespace frostline::server {
+
+// As much of HTTP/1 as a scraper needs: `GET /metrics` and no more. Pure
+// functions of the bytes that have come.
+
+// A request's line and headers.
+inline constexpr std::size_t kMaxHeadBytes = 8 * 1024;
+
+enum class Speech {
+  kUnclear,  // as far as it goes it may be either
+  kHttp1,    // or nothing that is known
+  kHttp2,
+};
+
+// Judges by the first bytes of a connection.
+Speech SpeechOf(std::string_view bytes);
+
+enum class ScrapeVerdict {
+  kIncomplete,  // more is to come
+  kMetrics,
+  kNotFound,          // 404
+  kMethodNotAllowed,  // 405
+  kTooLarge,          // 431
+  kInvalid,           // 400: no HTTP/1
+};
+
+ScrapeVerdict JudgeScrape(std::string_view head);
+
+// The whole answer to anything but kIncomplete; `page` is for kMetrics alone,
+// and null where it cannot be made (503).
+std::string ScrapeAnswer(ScrapeVerdict verdict, const std::string* page);
 
 struct AnteroomLimits {
   std::size_t most = 64;

@@ -1,23 +1,262 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/rpc/call.h"
 
+#include <grpc/grpc_security_constants.h>
 #include <grpcpp/alarm.h>
+#include <grpcpp/impl/codegen/proto_utils.h>
+#include <grpcpp/security/auth_context.h>
 #include <grpcpp/server_context.h>
 
 #include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "frostline/v1/errors.pb.h"
 #include "proto/served.h"
+#include "proto/wire_error.h"
 #include "server/auth/access.h"
-#include "server/rpc/status.h"
 
 namespace frostline::server {
+
+TimeLimit LimitOf(std::chrono::system_clock::time_point asked,
+                  Duration longest) {
+  const Duration left = asked - std::chrono::system_clock::now();
+  if (left <= longest) return {.left = left};
+  return {.left = longest, .is_ours = true};
+}
+
+absl::Status DeadlinePassed(Duration limit) {
+  return MakeError(
+      ErrorId::kDeadlinePassed,
+      absl::StrCat("no answer within ",
+                   std::chrono::duration<double>(limit).count(),
+                   " s, the coordinator's own deadline"),
+      "send it again with the same request_id, or ask for less at a time");
+}
+
+absl::Status CheckSize(const grpc::ByteBuffer& bytes) {
+  if (bytes.Length() <= kMaxRequestBytes) return absl::OkStatus();
+  return MakeError(ErrorId::kFieldTooLarge,
+                   absl::StrCat("the request has ", bytes.Length(),
+                                " bytes, more than ", kMaxRequestBytes),
+                   "split it into several requests, or shorten its longest "
+                   "fields");
+}
+
+absl::Status Parse(const grpc::ByteBuffer& bytes,
+                   google::protobuf::Message* message) {
+  grpc::ByteBuffer shared = bytes;  // counts a reference; Deserialize clears it
+  const grpc::Status parsed =
+      grpc::GenericDeserialize<grpc::ProtoBufferReader,
+                               google::protobuf::Message>(&shared, message);
+  if (parsed.ok()) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat("the request is no ", message->GetDescriptor()->full_name()),
+      "build it from the contract frostline.v1, with all text in UTF-8");
+}
+
+absl::Status Serialize(const google::protobuf::Message& message,
+                       grpc::ByteBuffer* bytes) {
+  bytes->Clear();  // the writer takes nothing but an empty buffer
+  bool owned = false;
+  const grpc::Status written =
+      grpc::GenericSerialize<grpc::ProtoBufferWriter,
+                             google::protobuf::Message>(message, bytes, &owned);
+  if (written.ok()) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kInternal,
+      absl::StrCat("a reply of type ", message.GetDescriptor()->full_name(),
+                   " cannot be written"),
+      "ask for a smaller page");
+}
+
+absl::Status ReplyDropped() {
+  return MakeError(ErrorId::kInternal, "the call was given up unanswered",
+                   "report it with the lines of the coordinator's log");
+}
+
+namespace {
+
+constexpr int kRetrySeconds = 1;
+
+static_assert(static_cast<int>(absl::StatusCode::kCancelled) ==
+              static_cast<int>(grpc::StatusCode::CANCELLED));
+static_assert(static_cast<int>(absl::StatusCode::kInvalidArgument) ==
+              static_cast<int>(grpc::StatusCode::INVALID_ARGUMENT));
+static_assert(static_cast<int>(absl::StatusCode::kUnauthenticated) ==
+              static_cast<int>(grpc::StatusCode::UNAUTHENTICATED));
+
+void Pack(const google::protobuf::Message& detail, const char* type_url,
+          v1::StatusDetails* envelope) {
+  auto* any = envelope->add_details();
+  any->set_type_url(type_url);
+  any->set_value(detail.SerializeAsString());
+}
+
+v1::ErrorInfo InfoOf(const ErrorDetail& detail, const std::string& cause) {
+  v1::ErrorInfo info;
+  info.set_reason(KindOf(detail.id).reason);
+  info.set_domain(proto::kErrorDomain);
+  auto& metadata = *info.mutable_metadata();
+  metadata["id"] = ErrorCode(detail.id);
+  metadata["cause"] = cause;
+  metadata["fix"] = proto::CleanText(detail.fix, proto::kMaxFixBytes);
+  if (!detail.field.empty()) {
+    metadata["field"] = proto::CleanText(detail.field, proto::kMaxFieldBytes);
+  }
+  return info;
+}
+
+v1::BadRequest BadRequestOf(const ErrorDetail& detail) {
+  v1::BadRequest bad_request;
+  auto* violation = bad_request.add_field_violations();
+  violation->set_field(proto::CleanText(detail.field, proto::kMaxFieldBytes));
+  violation->set_description(KindOf(detail.id).title);
+  return bad_request;
+}
+
+v1::RetryInfo RetryLater() {
+  v1::RetryInfo retry;
+  retry.mutable_retry_delay()->set_seconds(kRetrySeconds);
+  return retry;
+}
+
+}  // namespace
+
+grpc::Status ToGrpcStatus(const absl::Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  ErrorDetail detail;  // INTERNAL, for errors that are not of ours
+  detail.fix = "report it with the lines of the coordinator's log";
+  detail = DetailOf(status).value_or(detail);
+  const absl::StatusCode code = KindOf(detail.id).code;
+  const std::string cause =
+      proto::CleanText(std::string(status.message()), proto::kMaxCauseBytes);
+
+  v1::StatusDetails envelope;
+  envelope.set_code(static_cast<int>(code));
+  envelope.set_message(cause);
+  Pack(InfoOf(detail, cause), proto::kErrorInfoUrl, &envelope);
+  if (code == absl::StatusCode::kInvalidArgument && !detail.field.empty()) {
+    Pack(BadRequestOf(detail), proto::kBadRequestUrl, &envelope);
+  }
+  if (code == absl::StatusCode::kUnavailable ||
+      code == absl::StatusCode::kResourceExhausted) {
+    Pack(RetryLater(), proto::kRetryInfoUrl, &envelope);
+  }
+  return grpc::Status(static_cast<grpc::StatusCode>(code), cause,
+                      envelope.SerializeAsString());
+}
+
+namespace {
+
+constexpr std::array<const char*, VerbCounts::kCodes> kNames = {
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED"};
+
+void WriteUnary(const std::string& verb, const VerbCounts& counts,
+                MetricsPage& page) {
+  page.Set("frostline_calls_in_progress",
+           counts.begun.value() - counts.ended.value(), {{"verb", verb}});
+  for (std::size_t code = 0; code < kNames.size(); ++code) {
+    const Histogram& seconds = counts.seconds[code];
+    // Errors that never were would be most of the page.
+    if (code != grpc::StatusCode::OK && seconds.Count() == 0) continue;
+    page.Set("frostline_calls_total", seconds.Count(),
+             {{"verb", verb}, {"code", kNames[code]}});
+    page.Set("frostline_call_seconds", seconds,
+             {{"verb", verb}, {"code", kNames[code]}});
+  }
+}
+
+}  // namespace
+
+const char* CodeName(grpc::StatusCode code) {
+  const auto at = static_cast<std::size_t>(code);
+  return kNames[at < kNames.size() ? at : VerbCounts::kUnknown];
+}
+
+VerbCounts* CallCounts::Of(const std::string& method, bool streams) {
+  VerbCounts& counts =
+      verbs_[std::string(absl::StripPrefix(method, "frostline.v1."))];
+  counts.streams = streams;
+  return &counts;
+}
+
+void CallCounts::Write(MetricsPage& page) const {
+  for (const auto& [verb, counts] : verbs_) {
+    if (!counts.streams) {
+      WriteUnary(verb, counts, page);
+      continue;
+    }
+    page.Set("frostline_streams_total", counts.begun, {{"verb", verb}});
+    page.Set("frostline_streams_open",
+             counts.begun.value() - counts.ended.value(), {{"verb", verb}});
+  }
+}
+
+namespace {
+
+std::string FirstOf(const grpc::AuthContext& context, const char* property) {
+  const auto values = context.FindPropertyValues(property);
+  return values.empty() ? ""
+                        : std::string(values[0].data(), values[0].length());
+}
+
+}  // namespace
+
+Shown ShownBy(const grpc::ServerContextBase& context) {
+  Shown shown;
+  const auto& metadata = context.client_metadata();
+  const auto authorization = metadata.find("authorization");
+  if (authorization != metadata.end()) {
+    const auto& text = authorization->second;
+    shown.authorization = SecretString(std::string(text.data(), text.length()));
+  }
+  const auto peer = context.auth_context();
+  if (peer == nullptr) return shown;  // nobody
+  const std::string transport =
+      FirstOf(*peer, GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME);
+  // Only loopback and Unix sockets are served in plaintext.
+  shown.is_local = transport == "insecure";
+  if (!shown.is_local) {
+    shown.certificate_pem = FirstOf(*peer, GRPC_X509_PEM_CERT_PROPERTY_NAME);
+  }
+  return shown;
+}
+
+TraceContext TraceOf(const grpc::ServerContextBase& context) {
+  const auto& metadata = context.client_metadata();
+  const auto found = metadata.find(kTraceparent);
+  if (found == metadata.end()) return NewTrace();
+  const grpc::string_ref& text = found->second;
+  TraceContext trace = ParseTraceparent({text.data(), text.length()});
+  return trace.empty() ? NewTrace() : trace;
+}
+
 namespace {
 
 using Answer = absl::StatusOr<MessagePtr>;
@@ -191,6 +430,94 @@ UnaryMethod ServeUnary(UnaryVerb verb, Guarded guarded, Duration longest) {
     caller.deadline = SystemClock().Steady() + limit.left;
     caller.trace = trace;
     verb.run(std::move(caller), *std::move(request), call->TakeReply());
+    return call;
+  };
+}
+
+namespace {
+
+// Each step is started by the end of the one before, so only the cancel flag is
+// shared between threads. The call owns itself until gRPC is done with it.
+class StreamCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
+ public:
+  StreamCall(Guarded guarded, CallerRole role, Shown shown)
+      : guarded_(std::move(guarded)), role_(role), shown_(std::move(shown)) {
+    if (guarded_.counts != nullptr) guarded_.counts->begun.Add();
+  }
+
+  void Start(const grpc::CallbackServerContext& context, const StreamVerb& verb,
+             const grpc::ByteBuffer& in) {
+    absl::StatusOr<CallerIdentity> who = Identify(guarded_, role_, shown_);
+    if (!who.ok()) return Finish(ToGrpcStatus(who.status()));
+    absl::StatusOr<MessagePtr> request = Admit(verb, in, Duration::max());
+    if (!request.ok()) return Finish(ToGrpcStatus(request.status()));
+    CallContext caller = ContextOf(context, *std::move(who), guarded_.method,
+                                   **request, cancelled_);
+    caller.trace = TraceOf(context);
+    const LogTraceScope traced(caller.trace);
+    source_ = verb.begin(caller, *std::move(request));
+    Ask();
+  }
+
+  void OnWriteDone(bool ok) override {
+    if (!ok) return Finish(grpc::Status::CANCELLED);  // the reader is gone
+    if (next_ < messages_.size()) return Write();
+    Ask();
+  }
+
+  void OnCancel() override { cancelled_->store(true); }
+  void OnDone() override {
+    if (guarded_.counts != nullptr) guarded_.counts->ended.Add();
+    delete this;
+  }
+
+ private:
+  using Messages = std::vector<MessagePtr>;
+  struct ReplyLost {
+    void operator()(StreamCall* call) const { call->Take(ReplyDropped()); }
+  };
+  using OneReply = std::unique_ptr<StreamCall, ReplyLost>;
+
+  void Ask() {
+    source_([reply = OneReply(this)](absl::StatusOr<Messages> got) mutable {
+      if (reply != nullptr) reply.release()->Take(std::move(got));
+    });
+  }
+
+  void Take(absl::StatusOr<Messages> got) {
+    if (cancelled_->load()) return Finish(grpc::Status::CANCELLED);
+    if (!got.ok()) return Finish(ToGrpcStatus(got.status()));
+    const auto who = Identify(guarded_, role_, shown_);
+    if (!who.ok()) return Finish(ToGrpcStatus(who.status()));
+    messages_ = *std::move(got);
+    if (messages_.empty()) return Finish(grpc::Status::OK);
+    next_ = 0;
+    Write();
+  }
+
+  void Write() {
+    const absl::Status written = Serialize(*messages_[next_++], &out_);
+    if (!written.ok()) return Finish(ToGrpcStatus(written));
+    StartWrite(&out_);
+  }
+
+  const Guarded guarded_;
+  const CallerRole role_;
+  const Shown shown_;
+  NextMessages source_;
+  const CancelFlag cancelled_ = std::make_shared<std::atomic<bool>>(false);
+  Messages messages_;
+  std::size_t next_ = 0;  // of messages_
+  grpc::ByteBuffer out_;  // must stay while a write is under way
+};
+
+}  // namespace
+
+StreamMethod ServeStream(StreamVerb verb, Guarded guarded) {
+  return [verb = std::move(verb), guarded = std::move(guarded)](
+             grpc::CallbackServerContext* context, const grpc::ByteBuffer* in) {
+    auto* call = new StreamCall(guarded, verb.role, ShownBy(*context));
+    call->Start(*context, verb, *in);
     return call;
   };
 }

@@ -1,9 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/rpc/door_policy.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
 
 namespace frostline::server {
+namespace {
+
+constexpr std::size_t kNetworkBytes = 8;  // of an IPv6 address
+constexpr std::uint32_t kLoopbackNet = 127;
+constexpr char kLocal[] = "local";
+
+std::string Numeric(int family, const void* bytes) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (inet_ntop(family, bytes, text.data(), text.size()) == nullptr) return "?";
+  return text.data();
+}
+
+PeerAddress OfIpv4(const in_addr& host, std::uint16_t port) {
+  PeerAddress address;
+  const std::string numeric = Numeric(AF_INET, &host);
+  address.is_local = (ntohl(host.s_addr) >> 24) == kLoopbackNet;
+  address.house = address.is_local ? kLocal : numeric;
+  address.text = absl::StrCat("ipv4:", numeric, ":", port);
+  return address;
+}
+
+PeerAddress OfIpv6(const in6_addr& host, std::uint16_t port) {
+  in6_addr network{};
+  std::memcpy(&network, &host, kNetworkBytes);
+  PeerAddress address;
+  address.is_local = IN6_IS_ADDR_LOOPBACK(&host);
+  address.house = address.is_local ? kLocal : Numeric(AF_INET6, &network);
+  address.text =
+      absl::StrCat("ipv6:%5B", Numeric(AF_INET6, &host), "%5D:", port);
+  return address;
+}
+
+}  // namespace
+
+PeerAddress PeerAddressOf(const sockaddr_storage& address) {
+  if (address.ss_family == AF_INET) {
+    sockaddr_in in{};
+    std::memcpy(&in, &address, sizeof(in));
+    return OfIpv4(in.sin_addr, ntohs(in.sin_port));
+  }
+  if (address.ss_family == AF_INET6) {
+    sockaddr_in6 in{};
+    std::memcpy(&in, &address, sizeof(in));
+    if (!IN6_IS_ADDR_V4MAPPED(&in.sin6_addr)) {
+      return OfIpv6(in.sin6_addr, ntohs(in.sin6_port));
+    }
+    in_addr host{};
+    std::memcpy(&host, in.sin6_addr.s6_addr + 12, sizeof(host));
+    return OfIpv4(host, ntohs(in.sin6_port));
+  }
+  return {.house = kLocal, .is_local = true, .text = "unix:"};
+}
+
 namespace {
 
 // Sixteen readers of the database hold three descriptors each.
@@ -89,6 +152,126 @@ DoorPolicy::House& DoorPolicy::Remember(const PeerAddress& from,
     house.counted = now;
   }
   return house;
+}
+
+namespace {
+
+constexpr Duration kBetweenLines = std::chrono::seconds(10);
+
+}  // namespace
+
+void DoorTally::NoteTurnedAway(DoorVerdict why) {
+  switch (why) {
+    case DoorVerdict::kWelcome:
+      return;
+    case DoorVerdict::kFull:
+      ++counts_.full;
+      total_.full.Add();
+      return;
+    case DoorVerdict::kAddressFull:
+      ++counts_.address_full;
+      total_.address_full.Add();
+      return;
+    case DoorVerdict::kTooFast:
+      ++counts_.too_fast;
+      total_.too_fast.Add();
+      return;
+    case DoorVerdict::kBarred:
+      ++counts_.barred;
+      total_.barred.Add();
+      return;
+  }
+}
+
+void DoorTally::NoteNoDescriptor() {
+  ++counts_.no_descriptor;
+  total_.no_descriptor.Add();
+}
+
+void DoorTally::NoteCut(FrameVerdict why) {
+  if (why == FrameVerdict::kResets) {
+    ++counts_.cut;
+    total_.cut.Add();
+    return;
+  }
+  frames_ = why;
+  ++counts_.cut_for_frames;
+  total_.cut_for_frames.Add();
+}
+
+void DoorTally::NoteEvicted() {
+  ++counts_.evicted;
+  total_.evicted.Add();
+}
+
+void DoorTally::LogIfDue(SteadyTime now, bool at_last) {
+  const bool is_due =
+      at_last || !logged_.has_value() || now >= *logged_ + kBetweenLines;
+  if (!is_due || counts_ == Counts()) return;
+  Log(LogLevel::kWarning, "turned_away",
+      {{"door", door_},
+       {"full", absl::StrCat(counts_.full)},
+       {"address_full", absl::StrCat(counts_.address_full)},
+       {"too_fast", absl::StrCat(counts_.too_fast)},
+       {"barred", absl::StrCat(counts_.barred)},
+       {"no_descriptor", absl::StrCat(counts_.no_descriptor)},
+       {"cut_for_resets", absl::StrCat(counts_.cut)},
+       {"cut_for_frames", absl::StrCat(counts_.cut_for_frames)},
+       {"last_frames", NameOf(frames_)},
+       {"evicted_idle", absl::StrCat(counts_.evicted)}});
+  counts_ = Counts();
+  logged_ = now;
+}
+
+bool ResetPolicy::IsFlood(const std::string& peer, SteadyTime since,
+                          const StreamCounts& counts, SteadyTime now) {
+  const auto [found, is_new] =
+      looks_.try_emplace(peer, Look{.unanswered = 0, .at = since});
+  Look& last = found->second;
+  const std::int64_t unanswered = counts.started - counts.answered;
+  const std::chrono::duration<double> passed = now - last.at;
+  const double allowed = limits_.at_once + limits_.per_second * passed.count();
+  const bool is_flood =
+      static_cast<double>(unanswered - last.unanswered) > allowed;
+  last = {.unanswered = unanswered, .at = now};
+  return is_flood;
+}
+
+void ResetPolicy::NoteGone(const std::string& peer) { looks_.erase(peer); }
+
+namespace {
+
+// Each one that leaves makes those before it count for so much less.
+constexpr double kFade = 0.98;
+// So few forgotten ones may be a slow network.
+constexpr double kFew = 8;
+
+}  // namespace
+
+void HandshakePace::NoteBegun(const std::string& peer, SteadyTime now) {
+  under_way_[peer] = now;
+}
+
+void HandshakePace::NoteOver(const std::string& peer) {
+  if (under_way_.erase(peer) == 0) return;
+  ended_ = ended_ * kFade + 1;
+  forgotten_ *= kFade;
+}
+
+void HandshakePace::Forget(SteadyTime now) {
+  const SteadyTime before = now - Patience();
+  const std::size_t forgotten = std::erase_if(
+      under_way_,
+      [before](const auto& handshake) { return handshake.second <= before; });
+  for (std::size_t i = 0; i < forgotten; ++i) {
+    forgotten_ = forgotten_ * kFade + 1;
+    ended_ *= kFade;
+  }
+}
+
+Duration HandshakePace::Patience() const {
+  const bool is_siege = forgotten_ > kFew && forgotten_ > ended_;
+  return is_siege ? limits_.little_patience : limits_.patience;
 }
 
 }  // namespace frostline::server

@@ -16,13 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "server/rpc/accepting.h"
 #include "server/rpc/connection_book.h"
-#include "server/rpc/door_tally.h"
-#include "server/rpc/flood_watch.h"
-#include "server/rpc/handshake_pace.h"
-#include "server/rpc/peer_address.h"
-#include "server/rpc/stream_census.h"
+#include "server/rpc/door_policy.h"
+#include "server/rpc/listening_socket.h"
 #include "server/rpc/transport_guard.h"
 
 namespace frostline::server {

@@ -5,7 +5,7 @@
 // Accepts connections in gRPC's place and hands those that are let in over to
 // it: gRPC 1.51 itself has no cap on them, and serves nobody any more once it
 // has run out of descriptors (CVE-2023-4785). It does what door_policy.h,
-// handshake_pace.h and reset_policy.h say. Whoever is turned away gets a reset
+// door_policy.h and door_policy.h say. Whoever is turned away gets a reset
 // at once, so that nothing of it stays. Who is in is heard by a
 // transport_guard.h.
 //
@@ -22,10 +22,8 @@
 #include "base/clock.h"
 #include "server/rpc/anteroom.h"
 #include "server/rpc/door_policy.h"
-#include "server/rpc/door_tally.h"
 #include "server/rpc/frame_filter.h"
 #include "server/rpc/listening_socket.h"
-#include "server/rpc/reset_policy.h"
 
 namespace frostline::server {
 

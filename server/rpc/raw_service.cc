@@ -7,9 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "proto/served.h"
 #include "server/rpc/call.h"
-#include "server/rpc/shown_by.h"
-#include "server/rpc/status.h"
-#include "server/rpc/stream.h"
 
 namespace frostline::server {
 namespace {

@@ -15,8 +15,7 @@
 
 #include "server/audit/audit_log.h"
 #include "server/auth/gate.h"
-#include "server/rpc/admission.h"
-#include "server/rpc/call_counts.h"
+#include "server/rpc/call.h"
 #include "server/verbs/verb_table.h"
 
 namespace frostline::server {

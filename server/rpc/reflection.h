@@ -14,9 +14,18 @@
 #include <string>
 #include <vector>
 
+#include "grpc/reflection/v1/reflection.pb.h"
 #include "server/auth/gate.h"
 
 namespace frostline::server {
+
+// Answers one question from what the program was linked with: a file comes
+// after all that it imports, as a reader's own pool needs it. `services` is the
+// list to give. What there is not is an error within the response. Any thread
+// may call.
+grpc::reflection::v1::ServerReflectionResponse AnswerReflection(
+    const grpc::reflection::v1::ServerReflectionRequest& request,
+    const std::vector<std::string>& services);
 
 // gRPC's own threads call it; it holds no lock and waits for nothing.
 class ReflectionService final : public grpc::Service {

@@ -1,32 +1,163 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/rpc/server.h"
 
+#include <google/protobuf/stubs/logging.h>
+#include <grpc/support/log.h>
 #include <grpcpp/ext/health_check_service_server_builder_option.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <iterator>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "server/rpc/call_counts.h"
+#include "server/rpc/call.h"
 #include "server/rpc/doorkeeper.h"
-#include "server/rpc/front_door.h"
-#include "server/rpc/health_listener.h"
-#include "server/rpc/listen_address.h"
 #include "server/rpc/listening_socket.h"
 #include "server/rpc/raw_service.h"
 #include "server/rpc/reflection.h"
 #include "server/rpc/transport_guard.h"
 
 namespace frostline::server {
+
+void SendLibraryLogsToOurs() {
+  gpr_set_log_function([](gpr_log_func_args* args) {
+    Log(args->severity == GPR_LOG_SEVERITY_ERROR ? LogLevel::kWarning
+                                                 : LogLevel::kDebug,
+        "grpc", {{"says", args->message}});
+  });
+  google::protobuf::SetLogHandler([](google::protobuf::LogLevel, const char*,
+                                     int, const std::string& message) {
+    Log(LogLevel::kDebug, "protobuf", {{"says", message}});
+  });
+}
+
+namespace {
+
+// Fifty workers of a node may share a channel, each with a parked call.
+constexpr int kMaxStreams = 256;
+constexpr int kMaxMetadataBytes = 8 * 1024;
+constexpr std::size_t kMemoryQuota = std::size_t{1} << 30;
+// A client may ping this often; more often, and it is sent away.
+constexpr int kMinPingIntervalMs = 5'000;
+// A peer that answers no ping for so long is gone, whatever TCP believes.
+constexpr int kKeepaliveMs = 60'000;
+constexpr int kKeepaliveTimeoutMs = 20'000;
+// Until then a peer has ended its TLS handshake and begun HTTP/2.
+constexpr int kHandshakeMs = 10'000;
+// A connection without a call ends then; clients make another when they call.
+constexpr int kMaxIdleMs = 600'000;
+
+}  // namespace
+
+void SetLimits(grpc::ServerBuilder* builder) {
+  builder->SetMaxReceiveMessageSize(kMaxTransportBytes);
+  builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+                              kHandshakeMs);
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kMaxIdleMs);
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);
+  builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
+                              kKeepaliveTimeoutMs);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  builder->AddChannelArgument(
+      GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+      kMinPingIntervalMs);
+  grpc::ResourceQuota quota("frostline");
+  quota.Resize(kMemoryQuota);
+  builder->SetResourceQuota(quota);
+}
+
+namespace {
+
+constexpr char kField[] = "health-listen";
+
+// Probes are few, and come from few places.
+constexpr DoorLimits kLimits = {
+    .connections = 256,
+    .per_address = 64,
+    .local = 128,
+    .rate = {.per_second = 20, .at_once = 100},
+    .local_rate = {.per_second = 100, .at_once = 500}};
+
+// The address is judged as every other; only the flag has another name.
+absl::Status AtHealthListen(const absl::Status& status) {
+  const auto detail = DetailOf(status);
+  if (status.ok() || !detail.has_value()) return status;
+  return MakeError(detail->id, std::string(status.message()), detail->fix,
+                   kField);
+}
+
+// Until the queue is shut down.
+void Wait(grpc::ServerCompletionQueue* queue) {
+  void* tag = nullptr;
+  bool ok = false;
+  while (queue->Next(&tag, &ok)) {
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<HealthListener>> HealthListener::Listen(
+    const std::string& listen, Scribe::Measure measure) {
+  auto address = ParseListenAddress(listen);
+  if (!address.ok()) return AtHealthListen(address.status());
+  RETURN_IF_ERROR(AtHealthListen(CheckPortFree(*address)));
+  std::unique_ptr<HealthListener> listener(
+      new HealthListener(std::move(measure)));
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::ServerBuilder builder;
+  SetLimits(&builder);
+  auto socket = ListeningSocket::Open(&*address);
+  if (!socket.ok()) return AtHealthListen(socket.status());
+  listener->doorkeeper_.AddDoor(
+      *std::move(socket), &builder, grpc::InsecureServerCredentials(),
+      Doorkeeper::Handshake::kNone, &listener->anteroom_);
+  listener->queue_ = builder.AddCompletionQueue();
+  listener->server_ = builder.BuildAndStart();
+  if (listener->server_ == nullptr) {
+    return MakeError(ErrorId::kInternal, "gRPC does not start",
+                     "look at its lines in the coordinator's log", kField);
+  }
+  listener->address_ = *std::move(address);
+  listener->waiter_ =
+      std::thread([queue = listener->queue_.get()] { Wait(queue); });
+  listener->doorkeeper_.Start();
+  return listener;
+}
+
+HealthListener::HealthListener(Scribe::Measure measure)
+    : scribe_(std::move(measure), clock_),
+      anteroom_(scribe_, clock_),
+      doorkeeper_("health", {.door = kLimits}, clock_) {}
+
+HealthListener::~HealthListener() {
+  doorkeeper_.Stop();
+  if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
+  if (queue_ == nullptr) return;
+  queue_->Shutdown();
+  if (waiter_.joinable()) {
+    waiter_.join();
+  } else {
+    Wait(queue_.get());
+  }
+}
+
+void HealthListener::SetServing(const std::string& service, bool serving) {
+  server_->GetHealthCheckService()->SetServingStatus(service, serving);
+}
+
 namespace {
 
 constexpr const char* kServices[] = {

@@ -11,23 +11,76 @@
 #ifndef FROSTLINE_SERVER_RPC_SERVER_H_
 #define FROSTLINE_SERVER_RPC_SERVER_H_
 
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "server/audit/audit_log.h"
 #include "server/auth/gate.h"
-#include "server/metrics/scribe.h"
+#include "server/metrics/page.h"
+#include "server/rpc/anteroom.h"
 #include "server/rpc/door_policy.h"
+#include "server/rpc/doorkeeper.h"
+#include "server/rpc/listening_socket.h"
 #include "server/verbs/verb_table.h"
 
 namespace grpc {
 class ServerCredentials;
-}
+}  // namespace grpc
 
 namespace frostline::server {
+
+// Lines of gRPC and Protobuf go through base/log.h. Their errors are often a
+// client that left or sent nonsense, so none is above a warning.
+//
+// Call it once, before the first server is made.
+void SendLibraryLogsToOurs();
+
+// What gRPC itself refuses before a call is ours: a slow handshake, too many
+// streams, long metadata, large messages, a peer that pings too often, does
+// nothing or is gone. Who may connect at all is said by door_policy.h.
+void SetLimits(grpc::ServerBuilder* builder);
+
+// A port for probes and scrapes: grpc.health.v1 and `GET /metrics` in
+// plaintext, and nothing else, so that it may be at an address that other
+// machines reach.
+//
+// It is thread-compatible.
+class HealthListener {
+ public:
+  // Answers REQUEST_INVALID or PORT_BUSY at "health-listen". `measure` fills
+  // the pages of scrapes, on a thread of the listener's.
+  static absl::StatusOr<std::unique_ptr<HealthListener>> Listen(
+      const std::string& listen, Scribe::Measure measure);
+  ~HealthListener();  // cancels what is under way
+  HealthListener(const HealthListener&) = delete;
+  HealthListener& operator=(const HealthListener&) = delete;
+
+  std::string address() const { return FormatAddress(address_); }
+  // `service` is a full name; empty: the coordinator.
+  void SetServing(const std::string& service, bool serving);
+  const DoorCounts& door() const { return doorkeeper_.counts(); }
+
+ private:
+  explicit HealthListener(Scribe::Measure measure);
+
+  ListenAddress address_;
+  // Nothing is ever in the queue: gRPC wants one that a thread waits at where a
+  // server has no service of ours.
+  std::unique_ptr<grpc::ServerCompletionQueue> queue_;
+  std::unique_ptr<grpc::Server> server_;
+  std::thread waiter_;
+  const SystemClock clock_;
+  Scribe scribe_;
+  Anteroom anteroom_;
+  Doorkeeper doorkeeper_;  // ends before the server
+};
 
 struct RpcOptions {
   // Port 0 is any free one. What is at each is the same.

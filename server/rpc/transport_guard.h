@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "server/rpc/door_policy.h"
 #include "server/rpc/frame_filter.h"
-#include "server/rpc/peer_address.h"
 
 namespace frostline::server {
 

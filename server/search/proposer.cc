@@ -5,6 +5,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "base/error.h"
@@ -12,11 +13,239 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "frostline/v1/trial.pb.h"
-#include "server/search/prior_studies.h"
-#include "server/wire/constraints.h"
-#include "server/wire/observation.h"
+#include "server/search/stored_history.h"
+#include "server/wire/convert.h"
+#include "server/wire/spec.h"
+#include "statistics/seed_luck.h"
+#include "study/point.h"
 
 namespace frostline::server {
+
+std::shared_ptr<Judges::Desk> Judges::Find(storage::StudyKey study) {
+  const MutexLock lock(&mutex_);
+  const auto found = desks_.find(study);
+  return found == desks_.end() ? nullptr : found->second;
+}
+
+// What a desk still owes is answered when it goes, and never under the lock.
+void Judges::Reset() {
+  std::map<storage::StudyKey, std::shared_ptr<Desk>> closed;
+  const MutexLock lock(&mutex_);
+  closed.swap(desks_);
+}
+
+Judges::Desk::~Desk() {
+  for (Early& one : early) {
+    if (one.answer) one.answer(sampler::PruneDecision{});
+  }
+}
+
+bool Judges::Open(storage::StudyKey study, const CheckedStudy& checked,
+                  bool waits) {
+  if (checked.pruner.name == "none") {
+    Close(study);
+    return false;
+  }
+  // It was made once when the study was checked, so it can be made.
+  auto pruner = sampler::MakePruner(checked.pruner, checked.objectives);
+  if (!pruner.ok()) {
+    Log(LogLevel::kError, "pruner_not_made",
+        {{"study", std::to_string(study)},
+         {"error", std::string(pruner.status().message())}});
+    return false;
+  }
+  bool is_new = false;
+  std::shared_ptr<Desk> desk;
+  {
+    const MutexLock lock(&mutex_);
+    std::shared_ptr<Desk>& place = desks_[study];
+    is_new = place == nullptr;
+    if (is_new) place = std::make_shared<Desk>(thread_);
+    desk = place;
+  }
+  desk->Post([desk = desk.get(), pruner = *std::move(pruner), waits]() mutable {
+    desk->pruner = std::move(pruner);
+    desk->waits = desk->waits || waits;
+  });
+  return is_new;
+}
+
+void Judges::Fill(storage::StudyKey study, History history) {
+  const auto desk = Find(study);
+  if (desk == nullptr) return;
+  desk->Post([desk = desk.get(), history = std::move(history)]() mutable {
+    desk->history = std::move(history);
+    desk->is_filled = true;
+    for (Early& one : std::exchange(desk->early, {})) {
+      if (one.change) one.change(desk->history);
+      if (one.answer) desk->Judge(one.number, std::move(one.answer));
+    }
+  });
+}
+
+void Judges::Close(storage::StudyKey study) {
+  std::shared_ptr<Desk> closed;
+  const MutexLock lock(&mutex_);
+  const auto found = desks_.find(study);
+  if (found == desks_.end()) return;
+  closed = std::move(found->second);
+  desks_.erase(found);
+}
+
+void Judges::Tell(storage::StudyKey study, const HistoryChange& change) {
+  const auto desk = Find(study);
+  if (desk == nullptr) return;
+  desk->Post([desk = desk.get(), change] {
+    if (desk->is_filled) return change(desk->history);
+    desk->early.push_back({change, 0, nullptr});
+  });
+}
+
+void Judges::Judge(storage::StudyKey study, std::int64_t number,
+                   absl::AnyInvocable<void(sampler::PruneDecision)> answer) {
+  const auto desk = Find(study);
+  if (desk == nullptr) return answer(sampler::PruneDecision{});
+  desk->Post([desk = desk.get(), number, answer = std::move(answer)]() mutable {
+    if (!desk->is_filled && desk->waits) {
+      return desk->early.push_back({nullptr, number, std::move(answer)});
+    }
+    desk->Judge(number, std::move(answer));
+  });
+}
+
+void Judges::Desk::Judge(std::int64_t number, Answer answer) {
+  const Observation* const trial = history.Find(number);
+  const bool runs_again = trial != nullptr && trial->repeat > 0;
+  answer(!is_filled || runs_again ? sampler::PruneDecision{}
+                                  : pruner->Judge(history, number));
+}
+
+namespace {
+
+// What is known of one point.
+struct Candidate {
+  const Point* point = nullptr;
+  int runs = 0;
+  bool diverged = false;
+  std::vector<const Observation*> results;
+  std::vector<double> losses;  // by objective, as judged
+};
+
+void Add(const Observation& trial, const std::vector<Objective>& objectives,
+         Candidate& candidate) {
+  ++candidate.runs;
+  candidate.diverged |= trial.state == TrialState::kInfeasible;
+  if (trial.state != TrialState::kSucceeded ||
+      trial.values.size() != objectives.size()) {
+    return;
+  }
+  candidate.results.push_back(&trial);
+}
+
+// Those numbered below `number`, by number: after a restart the history has
+// another order than before.
+std::vector<const Observation*> TrialsBelow(const History& history,
+                                            std::int64_t number) {
+  std::vector<const Observation*> trials;
+  for (const Observation& trial : history.trials()) {
+    if (trial.number < number) trials.push_back(&trial);
+  }
+  std::sort(trials.begin(), trials.end(),
+            [](const Observation* a, const Observation* b) {
+              return a->number < b->number;
+            });
+  return trials;
+}
+
+// In the order in which points were first run.
+std::vector<Candidate> CandidatesOf(const std::vector<Objective>& objectives,
+                                    const History& history,
+                                    std::int64_t number) {
+  std::vector<Candidate> candidates;
+  PointPlaces places;
+  for (const Observation* const trial : TrialsBelow(history, number)) {
+    const std::size_t place = places.PlaceOf(trial->point);
+    if (place == candidates.size()) {
+      candidates.push_back(
+          {.point = &trial->point, .results = {}, .losses = {}});
+    }
+    Add(*trial, objectives, candidates[place]);
+  }
+  std::erase_if(candidates, [](const Candidate& candidate) {
+    return candidate.results.empty() || candidate.diverged;
+  });
+  return candidates;
+}
+
+void Judge(const std::vector<Objective>& objectives,
+           std::vector<Candidate>& candidates) {
+  for (std::size_t k = 0; k < objectives.size(); ++k) {
+    std::vector<statistics::PointRun> runs;
+    for (std::size_t c = 0; c < candidates.size(); ++c) {
+      for (const Observation* const run : candidates[c].results) {
+        runs.push_back({c, run->seed, AsLoss(objectives[k], run->values[k])});
+      }
+    }
+    const auto judged = statistics::JudgePoints(candidates.size(), runs);
+    for (std::size_t c = 0; c < candidates.size(); ++c) {
+      candidates[c].losses.push_back(judged[c]);
+    }
+  }
+}
+
+// Those that no other dominates, in their order.
+std::vector<Candidate> FrontOf(const std::vector<Candidate>& candidates) {
+  std::vector<Candidate> front;
+  for (const Candidate& candidate : candidates) {
+    const bool beaten =
+        std::any_of(front.begin(), front.end(), [&](const Candidate& other) {
+          return Dominates(other.losses, candidate.losses);
+        });
+    if (beaten) continue;
+    std::erase_if(front, [&](const Candidate& other) {
+      return Dominates(candidate.losses, other.losses);
+    });
+    front.push_back(candidate);
+  }
+  return front;
+}
+
+}  // namespace
+
+std::int32_t RunsBefore(const History& history, const Point& point,
+                        std::int64_t number) {
+  std::int32_t runs = 0;
+  for (const Observation& trial : history.trials()) {
+    runs += trial.number < number && SamePoint(trial.point, point);
+  }
+  return runs;
+}
+
+std::optional<Point> LeaderToRepeat(const RepeatRule& rule,
+                                    const std::vector<Objective>& objectives,
+                                    const History& history,
+                                    std::int64_t number) {
+  if (rule.times == 0) return std::nullopt;
+  std::vector<Candidate> leaders = CandidatesOf(objectives, history, number);
+  if (leaders.empty()) return std::nullopt;
+  Judge(objectives, leaders);
+  if (objectives.size() > 1) {
+    leaders = FrontOf(leaders);
+  } else {
+    std::stable_sort(leaders.begin(), leaders.end(),
+                     [](const Candidate& a, const Candidate& b) {
+                       return a.losses[0] < b.losses[0];
+                     });
+  }
+  const auto most = static_cast<std::size_t>(rule.leaders);
+  if (leaders.size() > most) leaders.resize(most);
+  const auto next = std::min_element(
+      leaders.begin(), leaders.end(),
+      [](const Candidate& a, const Candidate& b) { return a.runs < b.runs; });
+  if (next->runs >= rule.times) return std::nullopt;
+  return *next->point;
+}
+
 namespace {
 
 Observation Pending(std::int64_t number, Point point, NotedSeed seed) {

@@ -3,7 +3,7 @@
 // File: proposer.h
 //
 // Each study has a strand, so that dear proposals hold up no other study, and
-// no report (judges.h). The proposer owns each study's History. A proposal for
+// no report. The proposer owns each study's History. A proposal for
 // number n has seen exactly the trials numbered below n and the ends up to the
 // revision noted with it.
 //
@@ -15,6 +15,7 @@
 #ifndef FROSTLINE_SERVER_SEARCH_PROPOSER_H_
 #define FROSTLINE_SERVER_SEARCH_PROPOSER_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -31,17 +32,99 @@
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "base/mutex.h"
+#include "sampler/pruner/pruner.h"
 #include "sampler/sampler.h"
-#include "server/loop/strand.h"
 #include "server/loop/task_pool.h"
-#include "server/search/judges.h"
-#include "server/search/leader_repeats.h"
 #include "server/search/stored_history.h"
-#include "server/wire/spec_check.h"
+#include "server/wire/spec.h"
 #include "server/wire/training_seed.h"
+#include "storage/rows.h"
 #include "study/history.h"
+#include "study/objective.h"
 
 namespace frostline::server {
+
+// Runs pruners on a thread of its own, each study on a strand, so that a report
+// never waits for a sampler. A study that prunes has its own copy of what the
+// sampler knows, told in the same order; others have none.
+//
+// Something that has happened to a trial. Applied twice it changes nothing.
+using HistoryChange = std::function<void(History&)>;
+
+// Any thread may call.
+class Judges {
+ public:
+  Judges() = default;
+  ~Judges() { Stop(); }
+
+  void Start() { thread_.Start(1); }
+  // Gives every judgement that is owed.
+  void Stop() { thread_.Stop(); }
+  void Reset();
+
+  // Takes the pruner of a new or changed study; "none" closes it. The answer
+  // says whether Fill() has to follow: judgements of a study that does not
+  // know its history let every trial go on, unless it `waits` to be filled.
+  bool Open(storage::StudyKey study, const CheckedStudy& checked,
+            bool waits = false);
+  // `history` may be older than what was told since Open().
+  void Fill(storage::StudyKey study, History history);
+  void Close(storage::StudyKey study);
+
+  void Tell(storage::StudyKey study, const HistoryChange& change);
+  // Asks whether to stop early. A point that runs again is not stopped, since
+  // how far results differ is asked there. `answer` is always called.
+  void Judge(storage::StudyKey study, std::int64_t number,
+             absl::AnyInvocable<void(sampler::PruneDecision)> answer);
+
+ private:
+  using Answer = absl::AnyInvocable<void(sampler::PruneDecision)>;
+  // Something told, or asked about a trial, before the history was there.
+  struct Early {
+    HistoryChange change;
+    std::int64_t number = 0;
+    Answer answer;
+  };
+  // Only its strand touches it.
+  struct Desk : Strand {
+    using Strand::Strand;
+    ~Desk() override;  // lets go on what it was asked and never learnt
+    void Judge(std::int64_t number, Answer answer);
+
+    History history;
+    bool is_filled = false;
+    bool waits = false;
+    std::vector<Early> early;
+    std::unique_ptr<sampler::Pruner> pruner;
+  };
+  std::shared_ptr<Desk> Find(storage::StudyKey study);
+
+  Mutex mutex_;
+  std::map<storage::StudyKey, std::shared_ptr<Desk>> desks_
+      ABSL_GUARDED_BY(mutex_);
+  TaskPool thread_;  // ends first: its tasks use the rest
+};
+
+// Picks a point to run again, so that what leads a study does not lead by the
+// luck of one seed. The functions are pure, so that a study replays from its
+// store.
+
+// Counts trials below `number` with this point, pending and failed ones too.
+std::int32_t RunsBefore(const History& history, const Point& point,
+                        std::int64_t number);
+
+// Picks the leading point with the fewest runs, the better one first; nothing
+// while every leader has its runs or no trial has succeeded. With several
+// objectives a point leads while no other dominates it.
+//
+// A point is judged by statistics/seed_luck.h: seen once, it has to
+// be much better than one seen often, and a seed that was bad for all is held
+// against none. One that could not be trained at some seed leads nothing.
+// What failed or runs counts as a run, so that no point is run for ever.
+std::optional<Point> LeaderToRepeat(const RepeatRule& rule,
+                                    const std::vector<Objective>& objectives,
+                                    const History& history,
+                                    std::int64_t number);
 
 struct Proposal {
   std::int64_t number = 0;
@@ -143,7 +226,7 @@ class Proposer {
   // Every request is answered through `ready`, unless Stop() comes first.
   void Propose(storage::StudyKey study, std::int64_t first_number,
                std::int64_t count, std::int64_t seen_revision);
-  // `answer` is always called (judges.h).
+  // `answer` is always called.
   void Judge(storage::StudyKey study, std::int64_t number,
              absl::AnyInvocable<void(sampler::PruneDecision)> answer) {
     judges_.Judge(study, number, std::move(answer));

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "server/wire/spec_check.h"
+#include "server/wire/spec.h"
 
 namespace frostline::server {
 

@@ -2,9 +2,8 @@
 //
 // File: access_verbs.h
 //
-// The store has no secret, so replies are not remembered as those of other
-// verbs are: for ten minutes memory has them. A request that is repeated later,
-// or after a restart, is refused: no request ever gets a second secret.
+// Verbs about who may come in, and what they did: tokens, certificates, the
+// audit.
 #ifndef FROSTLINE_SERVER_VERBS_ACCESS_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_ACCESS_VERBS_H_
 
@@ -13,12 +12,17 @@
 
 #include "base/secret.h"
 #include "frostline/v1/admin_service.pb.h"
+#include "frostline/v1/worker_service.pb.h"
+#include "server/audit/audit_log.h"
 #include "server/auth/credentials.h"
 #include "server/auth/issuer.h"
 #include "server/verbs/calls.h"
 
 namespace frostline::server {
 
+// The store has no secret, so replies are not remembered as those of other
+// verbs are: for ten minutes memory has them. A request that is repeated later,
+// or after a restart, is refused: no request ever gets a second secret.
 class TokenVerbs {
  public:
   // `issuer` is null where nobody can be invited.
@@ -69,6 +73,69 @@ class TokenVerbs {
   const Clock& clock_;
   SteadyTime next_write_ ABSL_GUARDED_BY(kLoopThread){};
   std::deque<Drawn> drawn_ ABSL_GUARDED_BY(kLoopThread);  // the newest last
+};
+
+// A worker trades an invitation for a certificate, and each certificate for the
+// next one; an admin sees them and ends them. Who was let in by one that ends
+// gets no further answer, and nothing that it waits for.
+class CertificateVerbs {
+ public:
+  // `issuer` is null where this coordinator cannot issue.
+  CertificateVerbs(Calls& calls, Credentials& credentials, const Issuer* issuer,
+                   const Clock& clock);
+
+  void AddTo(VerbTable& table);
+  // Writes those that were seen first, and last uses a minute newer than those
+  // on disk, now and then; at the end `all`.
+  void WriteDownUsed(Batch& batch, bool all) FROSTLINE_ON_LOOP;
+
+ private:
+  absl::StatusOr<v1::JoinReply> Join(
+      Change& change, const v1::JoinRequest& request) FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::JoinReply> RenewCertificate(
+      Change& change,
+      const v1::RenewCertificateRequest& request) FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::RevokeCertificatesReply> RevokeCertificates(
+      Change& change,
+      const v1::RevokeCertificatesRequest& request) FROSTLINE_ON_LOOP;
+  void ListCertificates(CallContext caller, v1::ListCertificatesRequest request,
+                        Reply<v1::ListCertificatesReply> reply);
+
+  // Answers JOIN_UNAVAILABLE, TOKEN_USED or WORKER_NAME_TAKEN.
+  absl::StatusOr<storage::TokenRow> CheckInvitation(
+      const CallerIdentity& caller,
+      const std::string& worker_id) FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::JoinReply> Issue(
+      Batch& batch, const std::string& worker_id,
+      const std::string& request_pem) FROSTLINE_ON_LOOP;
+  absl::Status Put(Batch& batch,
+                   const storage::CertificateRow& row) FROSTLINE_ON_LOOP;
+
+  Calls& calls_;
+  Credentials& credentials_;
+  const Issuer* const issuer_;
+  const Clock& clock_;
+  SteadyTime next_write_ ABSL_GUARDED_BY(kLoopThread){};
+};
+
+// Lists the audit, the newest first, on a reader: it reads back as far as the
+// filter needs. A page token is the entry before which the next page begins.
+class AuditVerb {
+ public:
+  AuditVerb(Calls& calls, const AuditLog& audit)
+      : calls_(calls), audit_(audit) {}
+
+  void AddTo(VerbTable& table);
+
+ private:
+  void ListAuditEntries(CallContext caller, v1::ListAuditEntriesRequest request,
+                        Reply<v1::ListAuditEntriesReply> reply);
+  absl::StatusOr<v1::ListAuditEntriesReply> Page(
+      const CallContext& caller, const v1::ListAuditEntriesRequest& request,
+      std::int64_t before) const;
+
+  Calls& calls_;
+  const AuditLog& audit_;
 };
 
 }  // namespace frostline::server

@@ -11,6 +11,7 @@
 
 #include "base/known_holes.h"
 #include "frostline/v1/admin_service.pb.h"
+#include "frostline/v1/study_service.pb.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/verbs/calls.h"
 
@@ -55,6 +56,32 @@ class AdminVerbs {
   const WallMicros started_;
   // These request ids are under way.
   std::set<std::string> backups_ ABSL_GUARDED_BY(kLoopThread);
+};
+
+// ExplainStudy says why so little is running (supply.h), and where one trial
+// stands.
+class ExplainVerb {
+ public:
+  ExplainVerb(Calls& calls, Ledger& ledger, const storage::DiskRoom& disk,
+              const Clock& clock)
+      : calls_(calls), ledger_(ledger), disk_(disk), clock_(clock) {}
+
+  void AddTo(VerbTable& table);
+
+ private:
+  struct Seen;
+
+  void ExplainStudy(CallContext caller, v1::ExplainStudyRequest request,
+                    Reply<v1::ExplainStudyReply> reply);
+  absl::StatusOr<Seen> See(Change& change,
+                           const v1::ExplainStudyRequest& request) const
+      FROSTLINE_ON_LOOP;
+  std::string ProgressOf(const storage::TrialRow& row) const FROSTLINE_ON_LOOP;
+
+  Calls& calls_;
+  Ledger& ledger_;
+  const storage::DiskRoom& disk_ ABSL_GUARDED_BY(kLoopThread);
+  const Clock& clock_;
 };
 
 }  // namespace frostline::server

@@ -149,9 +149,365 @@ absl::Status DrainingError();
 // between two pages.
 absl::Status CheckWaiting(const CallContext& caller);
 
-}  // namespace frostline::server
+template <typename T, typename Body>
+struct Calls::Acting {
+  CallContext caller;
+  Reply<T> reply;
+  Body body;
+  Again again;
+  StoredRows rows;
+  Lookup reading;  // while rows are used
+};
 
-#include "server/verbs/calls_inline.h"  // IWYU pragma: export
-#include "server/verbs/rows_inline.h"   // IWYU pragma: export
+template <typename T, typename Body>
+void Calls::Act(CallContext caller, Reply<T> reply, Body body, Again again) {
+  Run(std::make_shared<Acting<T, Body>>(Acting<T, Body>{std::move(caller),
+                                                        std::move(reply),
+                                                        std::move(body),
+                                                        again,
+                                                        {},
+                                                        nullptr}));
+}
+
+template <typename T, typename Body>
+void Calls::Run(std::shared_ptr<Acting<T, Body>> acting) {
+  const auto refuse = [&acting](const absl::Status& why) {
+    acting->reply(why);
+  };
+  Post(
+      [this, acting](Batch& batch) mutable {
+        batch.AssertOnLoop();
+        const absl::Status may = CheckMayRun(acting->caller);
+        if (!may.ok()) {
+          if (!absl::IsCancelled(may)) NoteOutcome(acting->caller, may, false);
+          return acting->reply(may);
+        }
+        Change change{acting->caller, batch, acting->rows};
+        const std::int64_t writes = batch.writes();
+        absl::StatusOr<T> answer = acting->body(change);
+        if (acting->rows.lacks()) {
+          // Rows that were read before stay as old as they are.
+          if (acting->reading == nullptr) {
+            acting->reading = ledger_.row_lookups().Begin();
+          }
+          return PostTo(
+              lookups_,
+              [this, acting] {
+                acting->rows.Read(store_);
+                Run(acting);
+              },
+              acting->caller.urgency,
+              [&acting](const absl::Status& why) { acting->reply(why); });
+        }
+        acting->reading = nullptr;
+        const bool wrote = batch.writes() != writes;
+        NoteOutcome(acting->caller, answer.status(), wrote);
+        const bool may_run_again = acting->again == Again::kIfUndone && !wrote;
+        batch.Then([this, acting, may_run_again, answer = std::move(answer)](
+                       const absl::Status& committed) mutable {
+          // What it saw may be undone; it has no part in why.
+          if (may_run_again && IsUndone(committed)) return Run(acting);
+          acting->reply(committed.ok() ? std::move(answer)
+                                       : absl::StatusOr<T>(committed));
+        });
+      },
+      acting->caller.urgency, refuse);
+}
+
+template <typename T, typename Body>
+void Calls::Wait(CallContext caller, Reply<T> reply, Body body) {
+  auto shared = std::make_shared<Reply<T>>(
+      waiting_.Guard(caller.identity, std::move(reply)));
+  // Answers that the body keeps the reply, or why not.
+  Act<bool>(
+      std::move(caller),
+      [shared](const absl::StatusOr<bool>& kept) {
+        if (!kept.ok() && *shared) (*shared)(kept.status());
+      },
+      [shared,
+       body = std::move(body)](Change& change) mutable -> absl::StatusOr<bool> {
+        RETURN_IF_ERROR(body(change, *shared));
+        return true;
+      },
+      Again::kNever);  // it may have taken the reply
+}
+
+template <typename T, typename Then>
+void Calls::LookUpReply(const std::string& request_id, Urgency urgency,
+                        Reply<T> reply, Then then) {
+  auto shared = std::make_shared<Reply<T>>(std::move(reply));
+  PostTo(
+      lookups_,
+      [this, request_id, shared, then = std::move(then),
+       looking = ledger_.reply_lookups().Begin()]() mutable {
+        auto stored = store_.FindReply(request_id);
+        if (!stored.ok()) return (*shared)(stored.status());
+        then(LookedUpReply{*std::move(stored), std::move(looking)},
+             std::move(*shared));
+      },
+      urgency, [&shared](const absl::Status& why) { (*shared)(why); });
+}
+
+template <typename T, typename Request, typename Body, typename MayBegin>
+void Calls::ActOnce(CallContext caller, const std::string& method,
+                    Request request, Reply<T> reply, Body body,
+                    MayBegin may_begin) {
+  const RequestMark mark{request.request_id(), method, HashRequest(request)};
+  auto once = [this, mark, request = std::move(request), body = std::move(body),
+               may_begin = std::move(may_begin)](
+                  Change& change,
+                  const LookedUpReply& stored) mutable -> absl::StatusOr<T> {
+    change.AssertOnLoop();
+    ASSIGN_OR_RETURN(const std::optional<std::string> before,
+                     ledger_.replies().Find(mark, stored.row));
+    if (before.has_value()) {
+      T again;
+      again.ParseFromString(*before);
+      return again;
+    }
+    RETURN_IF_ERROR(may_begin(request));
+    absl::StatusOr<T> answer = absl::UnknownError("not run");
+    RETURN_IF_ERROR(change.batch.Write([&](storage::Transaction& transaction) {
+      change.AssertOnLoop();
+      answer = body(change, request);
+      RETURN_IF_ERROR(answer.status());
+      return ledger_.replies().Remember(
+          transaction, mark, answer->SerializeAsString(), clock_.Wall());
+    }));
+    return answer;
+  };
+  const Urgency urgency = caller.urgency;
+  LookUpReply<T>(
+      mark.request_id, urgency, std::move(reply),
+      [this, caller = std::move(caller), once = std::move(once)](
+          LookedUpReply stored, Reply<T> answer) mutable {
+        Act<T>(std::move(caller), std::move(answer),
+               [once = std::move(once), stored = std::move(stored)](
+                   Change& change) mutable { return once(change, stored); });
+      });
+}
+
+template <typename Snapshot, typename T, typename See, typename Render>
+void Calls::Look(CallContext caller, Reply<T> reply, See see, Render render) {
+  const CallContext asked = caller;
+  Act<Snapshot>(
+      std::move(caller),
+      [this, asked, reply = std::move(reply),
+       render = std::move(render)](absl::StatusOr<Snapshot> seen) mutable {
+        if (!seen.ok()) return reply(seen.status());
+        ToReader<T>(asked, std::move(reply),
+                    [seen = *std::move(seen), render = std::move(render)](
+                        Reply<T> answer) mutable { answer(render(seen)); });
+      },
+      [see = std::move(see)](Change& change) -> absl::StatusOr<Snapshot> {
+        return see(change);
+      });
+}
+
+template <typename T, typename Body>
+void Calls::Read(CallContext caller, std::vector<std::string> study_names,
+                 Reply<T> reply, Body body) {
+  using Handles = std::vector<StudyHandle>;
+  const CallContext asked = caller;
+  Act<Handles>(
+      std::move(caller),
+      [this, asked, reply = std::move(reply),
+       body = std::move(body)](absl::StatusOr<Handles> handles) mutable {
+        if (!handles.ok()) return reply(handles.status());
+        ToReader<T>(
+            asked, std::move(reply),
+            [handles = *std::move(handles), body = std::move(body)](
+                Reply<T> answer) mutable { body(handles, std::move(answer)); });
+      },
+      [this, names = std::move(study_names)](
+          Change& change) -> absl::StatusOr<Handles> {
+        change.AssertOnLoop();
+        Handles handles;
+        handles.reserve(names.size());
+        for (const std::string& name : names) {
+          ASSIGN_OR_RETURN(const StudyBook* book, ledger_.FindStudy(name));
+          handles.push_back(HandleOf(*book));
+        }
+        return handles;
+      });
+}
+
+template <typename T, typename Task>
+void Calls::ToReader(const CallContext& caller, Reply<T> reply, Task task) {
+  auto shared = std::make_shared<Reply<T>>(std::move(reply));
+  PostTo(
+      readers_,
+      [caller, shared, task = std::move(task)]() mutable {
+        const absl::Status waiting = CheckWaiting(caller);
+        if (!waiting.ok()) return (*shared)(waiting);
+        task(std::move(*shared));
+      },
+      caller.urgency, [&shared](const absl::Status& why) { (*shared)(why); });
+}
+
+// Returns its parent, the study it names, or that of its name.
+template <typename Request>
+std::string StudyNamedBy(const Request& request) {
+  if constexpr (requires { request.parent(); }) {
+    return request.parent();
+  } else if constexpr (requires { request.study(); }) {
+    return request.study();
+  } else {
+    return request.name().substr(0, request.name().find("/trials/"));
+  }
+}
+
+template <typename V, typename Request, typename Answer>
+void Calls::Add(VerbTable& table, const std::string& name, CallerRole role,
+                V* object,
+                absl::StatusOr<Answer> (V::*body)(Change&, const Request&)) {
+  table.unary.emplace(
+      absl::StrCat("frostline.v1.", name),
+      MakeUnaryVerb<Request, Answer>(
+          role, [this, object, body](CallContext caller, Request request,
+                                     Reply<Answer> reply) {
+            Act<Answer>(
+                std::move(caller), std::move(reply),
+                [object, body, request = std::move(request)](Change& change) {
+                  return (object->*body)(change, request);
+                });
+          }));
+}
+
+template <typename V, typename Request, typename Answer>
+void Calls::AddOnce(VerbTable& table, const std::string& name, CallerRole role,
+                    V* object,
+                    absl::StatusOr<Answer> (V::*body)(Change&,
+                                                      const Request&)) {
+  const std::string method = name.substr(name.find('.') + 1);
+  table.unary.emplace(
+      absl::StrCat("frostline.v1.", name),
+      MakeUnaryVerb<Request, Answer>(
+          role, [this, method, object, body](
+                    CallContext caller, Request request, Reply<Answer> reply) {
+            ActOnce<Answer>(
+                std::move(caller), method, std::move(request), std::move(reply),
+                [object, body](Change& change, const Request& asked) {
+                  return (object->*body)(change, asked);
+                },
+                [](const Request&) { return absl::OkStatus(); });
+          }));
+}
+
+template <typename V, typename Request, typename Answer>
+void Calls::Add(VerbTable& table, const std::string& name, CallerRole role,
+                const V* object,
+                absl::StatusOr<Answer> (V::*body)(const StudyHandle&,
+                                                  const Request&) const) {
+  const auto run = [this, object, body](CallContext caller, Request request,
+                                        Reply<Answer> reply) {
+    std::vector<std::string> study = {StudyNamedBy(request)};
+    Read(std::move(caller), std::move(study), std::move(reply),
+         [object, body, request = std::move(request)](
+             const std::vector<StudyHandle>& handles, Reply<Answer> answer) {
+           answer((object->*body)(handles[0], request));
+         });
+  };
+  table.unary.emplace(absl::StrCat("frostline.v1.", name),
+                      MakeUnaryVerb<Request, Answer>(role, run));
+}
+
+template <typename V, typename Request, typename Answer>
+void Calls::Add(VerbTable& table, const std::string& name, CallerRole role,
+                V* object,
+                void (V::*body)(CallContext, Request, Reply<Answer>)) {
+  table.unary.emplace(
+      absl::StrCat("frostline.v1.", name),
+      MakeUnaryVerb<Request, Answer>(
+          role, [object, body](CallContext caller, Request request,
+                               Reply<Answer> reply) {
+            (object->*body)(std::move(caller), std::move(request),
+                            std::move(reply));
+          }));
+}
+
+// What is asked of one study or one trial is read on threads of its own: no
+// list and no other scan, which readers have, is ever before it. The loop only
+// takes a snapshot, which shares what does not change.
+//
+// Any thread may call.
+
+class PointReads {
+ public:
+  // Borrows all of them.
+  PointReads(Calls& calls, TaskPool& threads, Ledger& ledger)
+      : calls_(calls), threads_(threads), ledger_(ledger) {}
+
+  // `see(change)` makes a snapshot on the loop, `render(snapshot)` answers on a
+  // thread of this lane, unless the caller has hung up by then.
+  template <typename Snapshot, typename T, typename See, typename Render>
+  void Look(CallContext caller, Reply<T> reply, See see, Render render);
+
+  // Makes a row of the table of a body that reads of one study.
+  template <typename V, typename Request, typename Answer>
+  void Add(VerbTable& table, const std::string& name, const V* object,
+           absl::StatusOr<Answer> (V::*body)(const CallContext&,
+                                             const StudyHandle&, const Request&)
+               const);
+
+  // The task runs on a thread of this lane.
+  void Post(absl::AnyInvocable<void()> task) { threads_.Post(std::move(task)); }
+
+ private:
+  Calls& calls_;
+  TaskPool& threads_;
+  Ledger& ledger_;
+};
+
+template <typename Snapshot, typename T, typename See, typename Render>
+void PointReads::Look(CallContext caller, Reply<T> reply, See see,
+                      Render render) {
+  const CallContext asked = caller;
+  calls_.Act<Snapshot>(
+      std::move(caller),
+      [this, asked, reply = std::move(reply),
+       render = std::move(render)](absl::StatusOr<Snapshot> seen) mutable {
+        if (!seen.ok()) return reply(seen.status());
+        auto shared = std::make_shared<Reply<T>>(std::move(reply));
+        calls_.PostTo(
+            threads_,
+            [asked, shared, seen = *std::move(seen),
+             render = std::move(render)]() mutable {
+              const absl::Status waiting = CheckWaiting(asked);
+              (*shared)(waiting.ok() ? absl::StatusOr<T>(render(seen))
+                                     : absl::StatusOr<T>(waiting));
+            },
+            asked.urgency,
+            [&shared](const absl::Status& why) { (*shared)(why); });
+      },
+      std::move(see));
+}
+
+template <typename V, typename Request, typename Answer>
+void PointReads::Add(VerbTable& table, const std::string& name, const V* object,
+                     absl::StatusOr<Answer> (V::*body)(const CallContext&,
+                                                       const StudyHandle&,
+                                                       const Request&) const) {
+  const auto run = [this, object, body](CallContext caller, Request request,
+                                        Reply<Answer> reply) {
+    const CallContext asked = caller;
+    const std::string study = StudyNamedBy(request);
+    Look<StudyHandle>(
+        std::move(caller), std::move(reply),
+        [this, study](Change& change) -> absl::StatusOr<StudyHandle> {
+          change.AssertOnLoop();
+          ASSIGN_OR_RETURN(const StudyBook* book, ledger_.FindStudy(study));
+          return HandleOf(*book);
+        },
+        [asked, object, body,
+         request = std::move(request)](const StudyHandle& handle) {
+          return (object->*body)(asked, handle, request);
+        });
+  };
+  table.unary.emplace(absl::StrCat("frostline.v1.", name),
+                      MakeUnaryVerb<Request, Answer>(CallerRole::kViewer, run));
+}
+
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_VERBS_CALLS_H_

@@ -15,8 +15,23 @@
 
 #include "frostline/v1/study_service.pb.h"
 #include "server/verbs/calls.h"
+#include "server/wire/spec.h"
+#include "storage/rows.h"
 
 namespace frostline::server {
+
+// The lines of an export, each added to the end of `out`.
+
+std::string CsvHeader(const CheckedStudy& study);
+void AddCsvLine(const storage::TrialRow& row, const CheckedStudy& study,
+                std::string& out);
+
+// Adds a trial as JSON.
+void AddTrialLine(const storage::TrialRow& row, const std::string& study_id,
+                  const CheckedStudy& study, std::string& out);
+// Adds {"trial": …, "attempt": …, "measurements": [{…}]}; `trial` is the name.
+void AddMeasurementLine(const storage::TrialRow& row, const std::string& trial,
+                        const Measurement& measured, std::string& out);
 
 inline constexpr std::size_t kMostChunkBytes = std::size_t{1} << 20;
 

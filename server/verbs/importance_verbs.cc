@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "server/importance/contender_trials.h"
+#include "server/importance/contenders.h"
 
 namespace frostline::server {
 

@@ -9,10 +9,8 @@
 
 #include "frostline/v1/importance_service.pb.h"
 #include "server/importance/compare_verb.h"
-#include "server/importance/curve_verbs.h"
 #include "server/importance/plan_verbs.h"
 #include "server/importance/report_verbs.h"
-#include "server/importance/verify_verb.h"
 #include "server/verbs/calls.h"
 
 namespace frostline::server {

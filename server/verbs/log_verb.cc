@@ -1,20 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who asks for a log and who listens. What is answered from the store is in
-// stored_logs.cc.
+// log_verb.cc.
 #include "server/verbs/log_verb.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "proto/wire_time.h"
-#include "server/verbs/log_text.h"
 #include "server/wire/limits.h"
 
 namespace frostline::server {
+
+std::string LastBytes(const std::string& tail, std::int64_t most) {
+  const auto limit = static_cast<std::size_t>(most);
+  if (tail.size() <= limit) return tail;
+  std::string last = tail.substr(tail.size() - limit);
+  const std::size_t line = last.find('\n');
+  const bool some_left = line != std::string::npos && line + 1 < last.size();
+  return some_left ? last.substr(line + 1) : last;
+}
+
+std::string TextAfter(const std::string& tail, std::int64_t end,
+                      std::optional<std::int64_t> after) {
+  if (!after.has_value() || end <= 0) return tail;
+  const std::int64_t fresh = std::max<std::int64_t>(end - *after, 0);
+  const auto size = static_cast<std::int64_t>(tail.size());
+  return tail.substr(static_cast<std::size_t>(size - std::min(fresh, size)));
+}
+
+std::string LogWishes::Add(const std::string& worker, v1::ListenReply wish) {
+  std::string id = NextId();
+  wishes_[worker].emplace(++last_, std::move(wish));
+  return id;
+}
+
+std::string LogWishes::NextId() const {
+  return absl::StrCat(life_, ".", last_ + 1);
+}
+
+void LogWishes::Drop(const std::string& worker, const std::string& id) {
+  const auto found = wishes_.find(worker);
+  if (found == wishes_.end()) return;
+  found->second.erase(NumberOf(id));
+  if (found->second.empty()) wishes_.erase(found);
+}
+
+bool LogWishes::HasMore(const std::string& worker,
+                        const std::string& seen) const {
+  const auto found = wishes_.find(worker);
+  return found != wishes_.end() &&
+         found->second.rbegin()->first > NumberOf(seen);
+}
+
+v1::ListenReply LogWishes::Since(const std::string& worker,
+                                 const std::string& seen) const {
+  v1::ListenReply reply;
+  reply.set_seen(absl::StrCat(life_, ".", last_));
+  const auto found = wishes_.find(worker);
+  if (found == wishes_.end()) return reply;
+  const auto& mine = found->second;
+  for (auto next = mine.upper_bound(NumberOf(seen)); next != mine.end();
+       ++next) {
+    reply.MergeFrom(next->second);
+  }
+  return reply;
+}
+
+std::int64_t LogWishes::NumberOf(const std::string& seen) const {
+  std::int64_t number = 0;
+  const bool is_ours = absl::StartsWith(seen, life_ + ".") &&
+                       absl::SimpleAtoi(seen.substr(life_.size() + 1), &number);
+  return is_ours ? number : 0;
+}
+
 namespace {
 
 absl::Status NoAttempts(const std::string& name, TrialState state) {
@@ -235,6 +300,98 @@ std::optional<SteadyTime> LogVerb::NextDue() const {
     return log.has_value() ? log : listener;
   }
   return std::min(*log, *listener);
+}
+
+// Logs of attempts that do not run: what was kept with them.
+
+namespace {
+
+v1::LogPlace PlaceFrom(const storage::LogRow& row) {
+  v1::LogPlace place;
+  place.ParseFromString(row.place);
+  return place;
+}
+
+// Attempts of one trial lie beside each other where they ran in one folder.
+bool AreNeighbours(const v1::LogPlace& first, const v1::LogPlace& second) {
+  using Path = std::filesystem::path;
+  return first.host() == second.host() &&
+         Path(first.path()).parent_path() == Path(second.path()).parent_path();
+}
+
+}  // namespace
+
+void LogVerb::AnswerStored(Parked parked) {
+  auto shared = std::make_shared<Parked>(std::move(parked));
+  points_.Post([this, shared] {
+    absl::StatusOr<v1::GetTrialLogReply> log = ReadStored(*shared);
+    const bool is_whole =
+        !log.ok() || log->worker().empty() || !log->place().path().empty();
+    if (is_whole) return shared->reply(std::move(log));
+    // Its worker died with it, or is of an earlier version.
+    auto answer = std::make_shared<v1::GetTrialLogReply>(*std::move(log));
+    calls_.Post(
+        [this, shared, answer](Batch& batch) {
+          batch.AssertOnLoop();
+          const auto worker = ParseWorkerName(answer->worker());
+          // What is known of it stays.
+          answer->mutable_place()->MergeFrom(
+              PlaceOf(worker.value_or(""), shared->name, answer->attempt()));
+          shared->reply(std::move(*answer));
+        },
+        Urgency::kRead,
+        [shared, answer](const absl::Status&) {
+          shared->reply(std::move(*answer));
+        });
+  });
+}
+
+absl::StatusOr<v1::GetTrialLogReply> LogVerb::ReadStored(
+    const Parked& parked) const {
+  v1::GetTrialLogReply reply;
+  reply.set_attempt(parked.attempt);
+  if (parked.attempt == 0) return reply;
+  ASSIGN_OR_RETURN(
+      const std::vector<storage::AttemptRow> attempts,
+      store_.ListAttempts(parked.trial.study, parked.trial.number));
+  for (const storage::AttemptRow& attempt : attempts) {
+    if (attempt.attempt != parked.attempt) continue;
+    reply.set_state(static_cast<v1::AttemptState>(attempt.state));
+    reply.set_worker(WorkerNameOf(attempt.worker));
+  }
+  ASSIGN_OR_RETURN(const storage::LogRow row,
+                   ReadLog(parked.trial, parked.attempt));
+  v1::LogPlace& place = *reply.mutable_place() = PlaceFrom(row);
+  reply.set_tail(TextAfter(row.tail, place.end(), parked.after));
+  const std::int64_t newest = attempts.empty() ? 0 : attempts.back().attempt;
+  if (newest <= parked.attempt || !place.kept()) return reply;
+  // The last attempt's worker clears away those before it too.
+  ASSIGN_OR_RETURN(const storage::LogRow last, ReadLog(parked.trial, newest));
+  const v1::LogPlace end = PlaceFrom(last);
+  if (end.has_kept() && AreNeighbours(place, end)) place.set_kept(end.kept());
+  return reply;
+}
+
+absl::StatusOr<storage::LogRow> LogVerb::ReadLog(TrialKey trial,
+                                                 std::int64_t attempt) const {
+  ASSIGN_OR_RETURN(std::optional<storage::LogRow> row,
+                   store_.FindLog(trial.study, trial.number, attempt));
+  return std::move(row).value_or(storage::LogRow());
+}
+
+v1::LogPlace LogVerb::PlaceOf(const std::string& worker,
+                              const std::string& trial,
+                              std::int64_t attempt) const {
+  v1::LogPlace place;
+  const auto found = ledger_.workers().all().find(worker);
+  const absl::StatusOr<TrialName> name = ParseTrialName(trial);
+  if (found == ledger_.workers().all().end() || !name.ok()) return place;
+  const v1::Worker& info = found->second.info;
+  place.set_host(info.hardware().host());
+  if (info.run_folder().empty()) return place;
+  place.set_path(absl::StrCat(info.run_folder(), "/trials/", name->study_id,
+                              "/", name->number, "/", attempt, ".log"));
+  return place;
 }
 
 }  // namespace frostline::server

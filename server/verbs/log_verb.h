@@ -9,19 +9,61 @@
 #ifndef FROSTLINE_SERVER_VERBS_LOG_VERB_H_
 #define FROSTLINE_SERVER_VERBS_LOG_VERB_H_
 
+#include <cstdint>
 #include <list>
+#include <map>
 #include <optional>
 #include <string>
 
+#include "base/ids.h"
 #include "frostline/v1/study_service.pb.h"
 #include "frostline/v1/worker_service.pb.h"
 #include "server/auth/gate.h"
-#include "server/dispatch/waiting_room.h"
+#include "server/dispatch/acquire_line.h"
 #include "server/verbs/calls.h"
-#include "server/verbs/log_wishes.h"
-#include "server/verbs/point_reads.h"
 
 namespace frostline::server {
+
+// A tail of a log is told with its end: how many bytes the log has had up to
+// there. So bytes 900 to 1,000 are a tail of 100 with the end 1,000, of which
+// 40 come after 960.
+
+// Returns the end of `tail`, whole lines where that leaves anything.
+std::string LastBytes(const std::string& tail, std::int64_t most);
+
+// Returns what of `tail` comes after so many bytes: all of it where nothing is
+// asked or `end` is 0, not known.
+std::string TextAfter(const std::string& tail, std::int64_t end,
+                      std::optional<std::int64_t> after);
+
+// Who waits for which log or predictions, by worker. Wishes are numbered as
+// they come, and a worker says up to which it has heard: so it hears of each
+// once, of none that was dropped, and after a restart of the coordinator of all
+// again. It costs as much as there are calls that wait.
+//
+// It is not thread-safe.
+class LogWishes {
+ public:
+  // A wish is an answer that holds nothing else. Returns its id, by which it is
+  // dropped.
+  std::string Add(const std::string& worker, v1::ListenReply wish);
+  void Drop(const std::string& worker, const std::string& id);
+  // What Add() will return next.
+  std::string NextId() const;
+
+  // Says whether a worker that has heard up to `seen` has something to hear.
+  bool HasMore(const std::string& worker, const std::string& seen) const;
+  v1::ListenReply Since(const std::string& worker,
+                        const std::string& seen) const;
+
+ private:
+  // What was seen of another life of the coordinator counts for nothing.
+  std::int64_t NumberOf(const std::string& seen) const;
+
+  const std::string life_ = RandomHexId();
+  std::int64_t last_ = 0;
+  std::map<std::string, std::map<std::int64_t, v1::ListenReply>> wishes_;
+};
 
 class LogVerb {
  public:

@@ -14,7 +14,7 @@
 #include "frostline/v1/study_service.pb.h"
 #include "frostline/v1/worker_service.pb.h"
 #include "server/auth/gate.h"
-#include "server/dispatch/waiting_room.h"
+#include "server/dispatch/acquire_line.h"
 #include "server/verbs/calls.h"
 #include "server/verbs/log_verb.h"
 

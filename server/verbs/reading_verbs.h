@@ -4,9 +4,13 @@
 #ifndef FROSTLINE_SERVER_VERBS_READING_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_READING_VERBS_H_
 
+#include <functional>
+#include <optional>
+#include <vector>
+
 #include "frostline/v1/study_service.pb.h"
+#include "server/dispatch/acquire_line.h"
 #include "server/verbs/calls.h"
-#include "server/verbs/point_reads.h"
 
 namespace frostline::server {
 
@@ -51,6 +55,65 @@ absl::StatusOr<v1::Trial> RenderTrial(const storage::TrialRow& row,
                                       v1::TrialView view,
                                       const storage::TrialStore& store,
                                       const ProgressBoard& progress);
+
+// Watchers are answered from snapshots, a page of changes at a time; while
+// nothing changes they are told now and then that we are alive.
+
+using StudyEvents = std::vector<v1::StudyEvent>;
+// Answers what came after the request's revision; none means that nothing has
+// changed for a while.
+using EventSource =
+    std::function<void(CallContext, v1::WatchStudyRequest, Reply<StudyEvents>)>;
+
+// Asks `source` each time after the last event that it handed out, and makes an
+// `alive` event of none. The stream ends with its error.
+StreamVerb MakeWatchVerb(EventSource source);
+
+class WatchVerb {
+ public:
+  using Events = StudyEvents;
+
+  WatchVerb(Calls& calls, Ledger& ledger, const storage::TrialStore& store,
+            const Clock& clock, Duration alive_every);
+
+  void AddTo(VerbTable& table);
+
+  // Answers changes after a revision, by rising revision, at most 256; it waits
+  // up to `wait` for one.
+  void NextEvents(CallContext caller, v1::WatchStudyRequest request,
+                  Duration wait, Reply<Events> reply);
+
+  // A group is on disk: answers those to whom it brings news.
+  void Committed() FROSTLINE_ON_LOOP;
+  void Turn(Batch& batch) FROSTLINE_ON_LOOP;
+  void Drain(Batch& batch) FROSTLINE_ON_LOOP;
+  std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP {
+    return watching_.NextDue();
+  }
+
+ private:
+  struct Parked {
+    storage::StudyKey study = 0;
+    std::int64_t after_revision = 0;
+    v1::TrialView view = v1::TRIAL_VIEW_BASIC;
+    SteadyTime deadline{};
+    Reply<Events> reply;
+
+    storage::StudyKey Key() const { return study; }
+  };
+
+  // A reader calls it.
+  absl::StatusOr<Events> EventsAfter(const StudyHandle& study, v1::Study now,
+                                     std::int64_t after_revision,
+                                     v1::TrialView view) const;
+
+  Calls& calls_;
+  Ledger& ledger_;
+  const storage::TrialStore& store_;
+  const Clock& clock_;
+  const Duration alive_every_;
+  WaitingRoom<Parked> watching_ ABSL_GUARDED_BY(kLoopThread);
+};
 
 }  // namespace frostline::server
 

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "server/auth/access.h"
-#include "server/dispatch/unclaimed.h"
+#include "server/dispatch/supply.h"
 #include "server/wire/field_checks.h"
 
 namespace frostline::server {

@@ -3,7 +3,7 @@
 // File: scaler_verbs.h
 //
 // What KEDA asks: how many trials wait for workers that are not there
-// (unclaimed.h), and whether there are any. A stream keeps no thread: it stands
+// (supply.h), and whether there are any. A stream keeps no thread: it stands
 // in a list here, which is looked through after a change, at most five times a
 // second, and every few seconds for what changes by itself (a budget of time, a
 // disk, a caller who has gone).

@@ -5,10 +5,9 @@
 #define FROSTLINE_SERVER_VERBS_STUDY_VERBS_H_
 
 #include "frostline/v1/study_service.pb.h"
-#include "server/notify/destinations.h"
+#include "server/notify/deliver.h"
 #include "server/search/proposer.h"
 #include "server/verbs/calls.h"
-#include "server/verbs/point_reads.h"
 
 namespace frostline::server {
 

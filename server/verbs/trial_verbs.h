@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: trial_verbs.h
+//
+// A trial that was finished elsewhere is checked like one of ours.
 #ifndef FROSTLINE_SERVER_VERBS_TRIAL_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_TRIAL_VERBS_H_
 
+#include <string>
+
+#include "absl/status/statusor.h"
 #include "frostline/v1/study_service.pb.h"
 #include "server/search/proposer.h"
 #include "server/verbs/calls.h"
 #include "server/verbs/study_verbs.h"
+#include "server/wire/spec.h"
+#include "storage/rows.h"
 
 namespace frostline::server {
+
+// Leaves number and revisions out. Errors of state, parameters and times are at
+// `field` and below.
+absl::StatusOr<storage::TrialRow> ImportedRow(const v1::ImportedTrial& trial,
+                                              const CheckedStudy& study,
+                                              const std::string& field);
 
 class TrialVerbs {
  public:

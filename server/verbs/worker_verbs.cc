@@ -10,10 +10,9 @@
 #include "proto/wire_time.h"
 #include "server/auth/access.h"
 #include "server/verbs/describe.h"
+#include "server/wire/field_checks.h"
 #include "server/wire/filter.h"
 #include "server/wire/limits.h"
-#include "server/wire/page_token.h"
-#include "server/wire/worker_version.h"
 
 namespace frostline::server {
 namespace {

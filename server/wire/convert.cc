@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/wire/convert.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/error.h"
 #include "base/ids.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "proto/wire_time.h"
-#include "server/wire/auto_precision.h"
+#include "server/wire/limits.h"
 #include "server/wire/space.h"
+#include "server/wire/spec.h"
 #include "server/wire/task_checks.h"
 #include "server/wire/training_seed.h"
 #include "study/freezing.h"
@@ -227,6 +235,173 @@ std::vector<v1::ResolvedModule> ResolvedModules(const Space& space) {
     modules.push_back(std::move(module));
   }
   return modules;
+}
+
+namespace {
+
+Result::Kind KindFromProto(v1::Outcome::Kind kind) {
+  switch (kind) {
+    case v1::Outcome::SUCCEEDED:
+      return Result::Kind::kSucceeded;
+    case v1::Outcome::PRUNED:
+      return Result::Kind::kPruned;
+    case v1::Outcome::INFEASIBLE:
+      return Result::Kind::kInfeasible;
+    case v1::Outcome::CANCELLED:
+      return Result::Kind::kCancelled;
+    default:
+      return Result::Kind::kFailed;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Result> ResultFromProto(
+    const v1::Outcome& outcome, const std::vector<Objective>& objectives) {
+  if (outcome.kind() == v1::Outcome::KIND_UNSPECIFIED) {
+    return MakeError(ErrorId::kRequestInvalid, "the outcome has no kind",
+                     "say how the attempt ended", "outcome.kind");
+  }
+  Result result;
+  result.kind = KindFromProto(outcome.kind());
+  result.cause = outcome.cause();
+  result.failure = static_cast<FailureClass>(outcome.failure());
+  if (result.kind == Result::Kind::kFailed &&
+      result.failure == FailureClass::kNone) {
+    result.failure = FailureClass::kTrial;
+  }
+  const bool must_have = result.kind == Result::Kind::kSucceeded;
+  result.metrics = {outcome.metrics().begin(), outcome.metrics().end()};
+  for (const Objective& objective : objectives) {
+    const auto found = outcome.metrics().find(objective.metric);
+    if (must_have && found == outcome.metrics().end()) {
+      return MakeError(
+          ErrorId::kObjectiveMissing,
+          absl::StrCat("the final metrics lack ", objective.metric),
+          "report every objective of the study at the end",
+          absl::StrCat("outcome.metrics.", objective.metric));
+    }
+    if (must_have && !std::isfinite(found->second)) {
+      return MakeError(ErrorId::kMetricNotFinite,
+                       absl::StrCat(objective.metric, " is ", found->second),
+                       "end the trial INFEASIBLE when its loss diverged",
+                       absl::StrCat("outcome.metrics.", objective.metric));
+    }
+    if (found != outcome.metrics().end() && std::isfinite(found->second)) {
+      result.values.push_back(found->second);
+    }
+  }
+  const bool scored = result.kind == Result::Kind::kSucceeded ||
+                      result.kind == Result::Kind::kPruned;
+  if (!scored || result.values.size() != objectives.size()) {
+    result.values.clear();
+  }
+  if (outcome.has_usage()) result.usage = outcome.usage().SerializeAsString();
+  if (outcome.has_checkpoint()) {
+    result.checkpoint = outcome.checkpoint().SerializeAsString();
+  }
+  result.outcome = outcome.SerializeAsString();
+  return result;
+}
+
+namespace {
+
+// FNV-1a, 32 bits: the same in every process, as a study replays.
+std::uint32_t ObservationMarkOf(const std::string& device) {
+  if (device.empty()) return 0;
+  std::uint32_t mark = 2166136261U;
+  for (const char letter : device) {
+    mark = (mark ^ static_cast<unsigned char>(letter)) * 16777619U;
+  }
+  return std::max(mark, 1U);
+}
+
+}  // namespace
+
+TrialUse UseOf(const v1::Usage& usage) {
+  TrialUse use;
+  use.seconds = static_cast<float>(usage.total_seconds());
+  use.device = ObservationMarkOf(usage.device());
+  if (usage.prefix_misses() + usage.prefix_hits() > 0) {
+    use.prefix_computed = static_cast<float>(usage.prefix_misses());
+  }
+  return use;
+}
+
+Observation ObservationOf(const storage::TrialRow& row) {
+  Observation seen;
+  seen.number = row.number;
+  // Whether a pending trial waits or runs tells a sampler nothing.
+  seen.state = IsTerminal(row.state) ? row.state : TrialState::kRunning;
+  seen.point = row.point;
+  seen.values = row.values;
+  v1::Usage usage;
+  usage.ParseFromString(row.usage);
+  seen.cost_s = usage.train_seconds();
+  seen.use = UseOf(usage);
+  seen.trained_parameters = static_cast<double>(usage.trained_parameters());
+  const NotedSeed noted = NotedSeedOf(row);
+  seen.seed = noted.seed;
+  seen.repeat = noted.repeat;
+  return seen;
+}
+
+namespace {
+
+absl::Status TooMany(int count, int most, const char* what,
+                     const std::string& field) {
+  return MakeError(ErrorId::kFieldTooLarge, absl::StrCat(count, " ", what),
+                   absl::StrCat("send at most ", most), field);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<storage::MeasurementRow>> MeasurementRows(
+    const google::protobuf::RepeatedPtrField<v1::Measurement>& measurements,
+    const storage::TrialRow& row, std::int64_t attempt,
+    const std::string& field) {
+  if (measurements.size() > kMaxMeasurementsAtOnce) {
+    return TooMany(measurements.size(), kMaxMeasurementsAtOnce,
+                   "measurements at once", field);
+  }
+  std::vector<storage::MeasurementRow> rows;
+  std::int64_t last = -1;
+  for (const v1::Measurement& proto : measurements) {
+    const std::string here = absl::StrCat(field, "[", rows.size(), "]");
+    if (proto.metrics_size() > kMaxStepMetrics) {
+      return TooMany(proto.metrics_size(), kMaxStepMetrics, "metrics in a step",
+                     here + ".metrics");
+    }
+    if (proto.step() <= last) {
+      return MakeError(
+          ErrorId::kStepOutOfOrder,
+          absl::StrCat("step ", proto.step(), " comes after step ", last),
+          "number the steps of an attempt upwards from 0", here + ".step");
+    }
+    last = proto.step();
+    rows.push_back(
+        {row.study, row.number, attempt, MeasurementFromProto(proto)});
+  }
+  return rows;
+}
+
+absl::Status CheckCurve(std::int64_t steps, const std::string& field) {
+  if (steps <= kMaxCurveSteps) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kFieldTooLarge,
+      absl::StrCat("the curve of this attempt would have ", steps,
+                   " steps, the most is ", kMaxCurveSteps),
+      "report every n-th step; the trial goes on without the others", field);
+}
+
+std::string OrderedBytes(const google::protobuf::Message& message) {
+  std::string bytes;
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);
+  message.SerializeToCodedStream(&coded);
+  coded.Trim();
+  return bytes;
 }
 
 }  // namespace frostline::server

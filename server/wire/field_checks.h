@@ -14,6 +14,8 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "frostline/v1/trial.pb.h"
+#include "frostline/v1/worker.pb.h"
 
 namespace frostline::server {
 
@@ -46,6 +48,39 @@ absl::Status CheckDuration(const google::protobuf::Duration& duration,
 
 absl::Status CheckPage(int page_size, const std::string& page_token,
                        const std::string& filter);
+
+// Checks what workers send about a lease, as field_checks.h does.
+
+using Measurements = google::protobuf::RepeatedPtrField<v1::Measurement>;
+using Labels = google::protobuf::Map<std::string, std::string>;
+
+absl::Status CheckLease(const v1::LeaseRef& lease, const std::string& field);
+absl::Status CheckMeasurements(const Measurements& measurements);
+absl::Status CheckOutcome(const v1::Outcome& outcome);
+absl::Status CheckFinalMetrics(
+    const google::protobuf::Map<std::string, double>& metrics,
+    const std::string& field);
+absl::Status CheckLabels(const Labels& labels, const std::string& field);
+// Of a trial; they are told to its trainer.
+absl::Status CheckTrialLabels(const Labels& labels, const std::string& field);
+
+absl::Status CheckLogTail(const std::string& tail, const std::string& field);
+absl::Status CheckLogPlace(const v1::LogPlace& place, const std::string& field);
+// Of what a worker says; the coordinator fills in steps and `as_of`.
+absl::Status CheckProgress(const v1::TrialProgress& progress,
+                           const std::string& field);
+absl::Status CheckCause(const std::string& cause, const std::string& field);
+
+// Within v1 the contract only grows, but what the two sides do with it changes
+// from version to version. A fleet is upgraded bit by bit, so a coordinator
+// serves workers of one minor version before and after its own:
+//
+//   coordinator 0.4.2: workers of 0.3.0 … 0.5.9, not 0.2.1, 0.6.0 or 1.4.0
+//
+// Returns REQUEST_INVALID at worker.version. Who says none, or one that is no
+// number, is a worker of somebody's own, and is served.
+absl::Status CheckWorkerVersion(const std::string& workers,
+                                const std::string& ours);
 
 }  // namespace frostline::server
 

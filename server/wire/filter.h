@@ -20,18 +20,58 @@
 #ifndef FROSTLINE_SERVER_WIRE_FILTER_H_
 #define FROSTLINE_SERVER_WIRE_FILTER_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "frostline/v1/admin_service.pb.h"
 #include "frostline/v1/study.pb.h"
 #include "frostline/v1/worker.pb.h"
-#include "server/wire/filter_term.h"
-#include "server/wire/spec_check.h"
+#include "server/wire/spec.h"
 #include "storage/rows.h"
+#include "study/space.h"
 
 namespace frostline::server {
+
+// What the names of a study's trials may be; it outlives the filter's parsing.
+struct TrialNames {
+  const Space* space = nullptr;  // null: no names of parameters are known
+  std::vector<std::string> metrics;
+};
+
+struct FilterTerm {
+  std::string field;  // "values[0]", "labels.team"
+  std::string op;
+  std::string value;
+  double number = 0.0;  // of a field that is a number
+  // Of parameters.NAME: where a point has it, and what its number means there.
+  std::optional<std::size_t> place = {};
+  Domain domain = {};
+};
+
+// FILTER_INVALID.
+absl::Status InvalidFilter(const std::string& cause);
+
+// Whether the term names a field of T that can hold. It makes the bare name of
+// an objective or a parameter whole, reads the number where the field is one,
+// and finds where points have the parameter.
+template <typename T>
+absl::Status CheckTerm(const TrialNames& names, FilterTerm& term);
+
+// Nothing: the item has no such label, metric or value.
+using Looked = std::optional<std::variant<std::string, double>>;
+
+// What an item has in the field of a term. REQUIRES: CheckTerm() has let the
+// term pass.
+Looked LookAt(const storage::TrialRow& trial, const FilterTerm& term);
+Looked LookAt(const v1::Study& study, const FilterTerm& term);
+Looked LookAt(const v1::Worker& worker, const FilterTerm& term);
+Looked LookAt(const v1::AuditEntry& entry, const FilterTerm& term);
 
 TrialNames NamesOf(const CheckedStudy& study);
 
@@ -58,6 +98,23 @@ extern template class Filter<storage::TrialRow>;
 extern template class Filter<v1::Study>;
 extern template class Filter<v1::Worker>;
 extern template class Filter<v1::AuditEntry>;
+
+// It is below what gRPC clients take by default (4 MiB), above any one trial or
+// study.
+inline constexpr std::size_t kMostPageBytes = 3 * 1024 * 1024;
+
+// Takes 0 for 100, and gives at most 1,000.
+int PageSize(int asked);
+
+std::string MakePageToken(const std::string& list, const std::string& filter,
+                          std::int64_t after);
+
+// Returns `first` for an empty token, PAGE_TOKEN_INVALID for one of another
+// list or filter.
+absl::StatusOr<std::int64_t> ParsePageToken(const std::string& list,
+                                            const std::string& filter,
+                                            const std::string& token,
+                                            std::int64_t first = 0);
 
 }  // namespace frostline::server
 

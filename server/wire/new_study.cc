@@ -14,7 +14,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "server/wire/field_checks.h"
-#include "server/wire/lease_checks.h"
 #include "server/wire/limits.h"
 #include "server/wire/space.h"
 

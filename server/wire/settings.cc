@@ -1,20 +1,289 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/wire/settings.h"
 
+#include <google/protobuf/message.h>
 #include <google/protobuf/struct.pb.h>
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/error.h"
+#include "base/nearest.h"
+#include "base/plain/text.h"
 #include "base/plain/training_table.h"
-#include "server/wire/untyped_settings.h"
 
 namespace frostline::server {
 namespace {
 
 using google::protobuf::Value;
+
+bool HasWord(const SettingRow& row, const Value& value) {
+  const std::vector<std::string_view> words = WordsOf(row);
+  return value.has_string_value() &&
+         std::ranges::find(words, value.string_value()) != words.end();
+}
+
+// NaN is in no range.
+bool InRange(const SettingRow& row, const Value& value) {
+  return value.has_number_value() && value.number_value() >= row.least &&
+         value.number_value() <= row.most;
+}
+
+bool IsWhole(const Value& value) {
+  return value.has_number_value() && std::isfinite(value.number_value()) &&
+         std::trunc(value.number_value()) == value.number_value();
+}
+
+bool IsWeight(const Value& value) {
+  return value.has_number_value() && std::isfinite(value.number_value()) &&
+         value.number_value() > 0.0;
+}
+
+template <typename Test>
+bool IsListOf(const Value& value, const Test& fits) {
+  return value.has_list_value() &&
+         std::ranges::all_of(value.list_value().values(), fits);
+}
+
+bool Fits(const SettingRow& row, const Value& value) {
+  switch (row.kind) {
+    case SettingKind::kWord:
+      return HasWord(row, value);
+    case SettingKind::kWeights:
+      return HasWord(row, value) || IsListOf(value, IsWeight);
+    case SettingKind::kText:
+      return value.has_string_value();
+    case SettingKind::kTexts:
+      return IsListOf(value,
+                      [](const Value& v) { return v.has_string_value(); });
+    case SettingKind::kSwitch:
+      return value.has_bool_value();
+    case SettingKind::kBits:
+      return IsWhole(value) && value.number_value() >= 0.0;
+    case SettingKind::kWhole:
+      return IsWhole(value) && InRange(row, value);
+    case SettingKind::kNumber:
+      return InRange(row, value);
+  }
+  return false;
+}
+
+std::string Said(const Value& value) {
+  switch (value.kind_case()) {
+    case Value::kStringValue:
+      return Shown(value.string_value());
+    case Value::kNumberValue:
+      return absl::StrCat(value.number_value());
+    case Value::kBoolValue:
+      return value.bool_value() ? "true" : "false";
+    case Value::kListValue:
+      return "a list";
+    default:
+      return "a map";
+  }
+}
+
+std::string FixOf(const SettingRow& row, const Value& value) {
+  if (row.words.empty()) return absl::StrCat("give ", RangeOf(row));
+  std::vector<std::string> words;
+  for (const std::string_view word : WordsOf(row)) words.emplace_back(word);
+  const std::string near = Nearest(value.string_value(), words);
+  return absl::StrCat(near.empty() ? "" : "did you mean '" + near + "'? ",
+                      "write one of ", Listed(WordsOf(row)),
+                      row.kind == SettingKind::kWeights
+                          ? ", or a list of numbers above 0"
+                          : "");
+}
+
+bool IsGiven(const Value& value) {
+  if (value.has_string_value()) return !value.string_value().empty();
+  return value.kind_case() != Value::kNullValue &&
+         value.kind_case() != Value::KIND_NOT_SET;
+}
+
+}  // namespace
+
+absl::Status CheckSetting(const SettingRow& row, const Value& value,
+                          const std::string& field) {
+  if (!IsGiven(value) || Fits(row, value)) return absl::OkStatus();
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat(field, " is ", Said(value)), FixOf(row, value),
+                   field);
+}
+
+absl::Status CheckWord(const SettingRow& row, const std::string& word,
+                       const std::string& field) {
+  Value value;
+  value.set_string_value(word);
+  return CheckSetting(row, value, field);
+}
+
+namespace {
+
+absl::Status WrongWord(const std::string& field, const std::string& cause,
+                       const std::string& fix) {
+  return MakeError(ErrorId::kRequestInvalid, cause, fix, field);
+}
+
+absl::Status CheckWordKind(const v1::DataRef& data, const std::string& field) {
+  static const SettingRow kTask = {
+      .key = "task", .kind = SettingKind::kWord, .words = kTaskKinds};
+  return CheckWord(kTask, data.task(), field);
+}
+
+// Our words, then the others: "query, key, …", "q_lin, …".
+std::pair<std::vector<std::string>, std::vector<std::string>> MapWords() {
+  std::vector<std::string> ours;
+  std::vector<std::string> others;
+  for (const LoraWord& each : LoraWords()) {
+    (each.word == each.map ? ours : others).emplace_back(each.word);
+  }
+  return {std::move(ours), std::move(others)};
+}
+
+// Which of them a model's layers have, only a worker knows.
+absl::Status CheckMaps(const v1::LoraSpec& lora) {
+  const std::span<const LoraWord> known = LoraWords();
+  for (int i = 0; i < lora.modules_size(); ++i) {
+    const std::string& name = lora.modules(i);
+    const bool is_known = std::ranges::any_of(
+        known, [&](const LoraWord& each) { return each.word == name; });
+    if (is_known) continue;
+    auto [ours, others] = MapWords();
+    std::vector<std::string> all = ours;
+    all.insert(all.end(), others.begin(), others.end());
+    const std::string near = Nearest(name, all);
+    return WrongWord(
+        absl::StrCat("training.lora.modules[", i, "]"),
+        absl::StrCat("training.lora.modules names ", Shown(name),
+                     ", which is no map of a layer"),
+        absl::StrCat(near.empty() ? "" : "did you mean '" + near + "'? ",
+                     "name some of ", absl::StrJoin(ours, ", "),
+                     ", or as transformers has them ",
+                     absl::StrJoin(others, ", ")));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckFrozen(const v1::TaskSpec& task, const std::string& field) {
+  for (int i = 0; i < task.freeze_size(); ++i) {
+    const std::string& selector = task.freeze(i);
+    const bool of_head = absl::StartsWith(selector, "layer.") &&
+                         absl::StrContains(selector, ".head.");
+    if (!of_head) continue;
+    return WrongWord(
+        absl::StrCat(field, ".freeze[", i, "]"),
+        absl::StrCat("the task ", Shown(task.name()), " freezes ",
+                     Shown(selector),
+                     ", and a task freezes no single attention heads"),
+        "freeze whole layers, or their attention");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckNamedWords(const v1::StudySpec& spec) {
+  const v1::Training& training = spec.training();
+  if (training.warmup_share() > 0.0 && training.warmup_steps() > 0) {
+    return WrongWord("training.warmup_share",
+                     "training.warmup_share and training.warmup_steps are both "
+                     "given",
+                     "give one of them");
+  }
+  if (std::cmp_greater(training.also_evaluate_size(), kMostOtherSets)) {
+    return WrongWord("training.also_evaluate",
+                     absl::StrCat("training.also_evaluate names ",
+                                  training.also_evaluate_size(), " data sets"),
+                     absl::StrCat("name at most ", kMostOtherSets));
+  }
+  RETURN_IF_ERROR(CheckMaps(training.lora()));
+  RETURN_IF_ERROR(CheckWordKind(spec.data(), "data.task"));
+  for (int i = 0; i < spec.tasks_size(); ++i) {
+    const std::string field = absl::StrCat("tasks[", i, "]");
+    RETURN_IF_ERROR(CheckWordKind(spec.tasks(i).data(), field + ".data.task"));
+    RETURN_IF_ERROR(CheckFrozen(spec.tasks(i), field));
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+bool Has(const Names& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// What a trial evaluates of one data set.
+Names SetsOf(const v1::DataRef& data, const v1::Training& training) {
+  Names names = {"validation", "train"};
+  names.insert(names.end(), training.also_evaluate().begin(),
+               training.also_evaluate().end());
+  if (!data.test_split().empty()) names.emplace_back("test");
+  return names;
+}
+
+// `data_field` names the data set in the study, `whose` its task in the cause.
+absl::Status CheckPredicted(const v1::Training& training,
+                            const v1::DataRef& data,
+                            const std::string& data_field,
+                            const std::string& whose) {
+  const Names known = SetsOf(data, training);
+  for (int i = 0; i < training.predictions_size(); ++i) {
+    const std::string& name = training.predictions(i);
+    if (Has(known, name) || name == "dev") continue;
+    const std::string field = absl::StrCat("training.predictions[", i, "]");
+    if (name == "test") {
+      return MakeError(
+          ErrorId::kRequestInvalid,
+          absl::StrCat("training.predictions names 'test', and ", whose,
+                       " no test split"),
+          absl::StrCat("give ", data_field, ".test_split, or name some of ",
+                       absl::StrJoin(known, ", ")),
+          field);
+    }
+    const std::string near = Nearest(name, known);
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat("training.predictions names ", Shown(name),
+                     ", which no trial would evaluate"),
+        absl::StrCat(near.empty() ? "" : "did you mean '" + near + "'? ",
+                     "name some of ", absl::StrJoin(known, ", "),
+                     data_field == "data"
+                         ? "; for more give training.also_evaluate"
+                         : ""),
+        field);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckPredictedSets(const v1::StudySpec& spec) {
+  const v1::Training& training = spec.training();
+  if (spec.tasks_size() == 0) {
+    return CheckPredicted(training, spec.data(), "data", "data has");
+  }
+  for (int i = 0; i < spec.tasks_size(); ++i) {
+    const v1::TaskSpec& task = spec.tasks(i);
+    RETURN_IF_ERROR(CheckPredicted(
+        training, task.data(), absl::StrCat("tasks[", i, "].data"),
+        absl::StrCat("the task ", Shown(task.name()), " has")));
+  }
+  return absl::OkStatus();
+}
+
+namespace {
 
 absl::Status CheckNumber(const SettingRow& row, double number,
                          const std::string& field) {
@@ -132,6 +401,106 @@ absl::Status CheckUntypedSettings(const v1::StudySpec& spec) {
                    "the parameter"));
   }
   return absl::OkStatus();
+}
+
+namespace {
+
+using BoundField = google::protobuf::FieldDescriptor;
+
+void SetNumber(double number, Value& value) {
+  // 0 is what no study gave.
+  if (number != 0.0) value.set_number_value(number);
+}
+
+// A number that this build has no name for stays one, which no row takes.
+void SetWord(const google::protobuf::EnumDescriptor& type, int number,
+             Value& value) {
+  if (number == 0) return;
+  const auto* const named = type.FindValueByNumber(number);
+  if (named == nullptr) return value.set_number_value(number);
+  value.set_string_value(absl::AsciiStrToLower(named->name()));
+}
+
+// What the study gave, as it would stand in a file: null for nothing, and for
+// what has no bounds.
+Value GivenIn(const google::protobuf::Message& message,
+              const BoundField* field) {
+  const auto& reflection = *message.GetReflection();
+  Value value;
+  switch (field->cpp_type()) {
+    case BoundField::CPPTYPE_DOUBLE:
+      SetNumber(reflection.GetDouble(message, field), value);
+      break;
+    case BoundField::CPPTYPE_INT32:
+      SetNumber(reflection.GetInt32(message, field), value);
+      break;
+    case BoundField::CPPTYPE_INT64:
+      SetNumber(static_cast<double>(reflection.GetInt64(message, field)),
+                value);
+      break;
+    case BoundField::CPPTYPE_STRING:
+      value.set_string_value(reflection.GetString(message, field));
+      break;
+    case BoundField::CPPTYPE_ENUM:
+      SetWord(*field->enum_type(), reflection.GetEnumValue(message, field),
+              value);
+      break;
+    default:
+      break;
+  }
+  return value;
+}
+
+// `where` is how a study names the message, `block` how the table does.
+absl::Status CheckBlock(const google::protobuf::Message& message,
+                        const std::string& where, const std::string& block) {
+  const auto* const type = message.GetDescriptor();
+  for (int i = 0; i < type->field_count(); ++i) {
+    const BoundField* const field = type->field(i);
+    const SettingRow* const row = FindSetting(block + field->name());
+    if (row == nullptr || field->is_repeated()) continue;
+    RETURN_IF_ERROR(
+        CheckSetting(*row, GivenIn(message, field), where + field->name()));
+  }
+  return absl::OkStatus();
+}
+
+// Metrics of such a set would have the names of those of the test split.
+absl::Status CheckOtherSets(const v1::Training& training) {
+  for (const std::string& id : training.also_evaluate()) {
+    if (id != "test") continue;
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        "also_evaluate names a data set test, whose metrics would be those "
+        "of the test split: test.accuracy",
+        "register the data set under another id; for the test split of data.id "
+        "give data.test_split",
+        "training.also_evaluate");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckTrainingBounds(const v1::StudySpec& spec) {
+  const v1::Training& training = spec.training();
+  RETURN_IF_ERROR(CheckBlock(training, "training.", ""));
+  RETURN_IF_ERROR(CheckOtherSets(training));
+  RETURN_IF_ERROR(CheckBlock(training.head(), "training.head.", "head."));
+  RETURN_IF_ERROR(CheckBlock(training.lora(), "training.lora.", "lora."));
+  RETURN_IF_ERROR(
+      CheckBlock(training.adapters(), "training.adapters.", "adapters."));
+  RETURN_IF_ERROR(CheckBlock(training.smart(), "training.smart.", "smart."));
+  RETURN_IF_ERROR(CheckBlock(training.early_stopping(),
+                             "training.early_stopping.", "early_stopping."));
+  RETURN_IF_ERROR(CheckBlock(spec.freeze(), "freeze.", "freeze."));
+  for (int i = 0; i < spec.tasks_size(); ++i) {
+    RETURN_IF_ERROR(CheckBlock(spec.tasks(i).head(),
+                               absl::StrCat("tasks[", i, "].head."), "head."));
+  }
+  RETURN_IF_ERROR(CheckNamedWords(spec));
+  RETURN_IF_ERROR(CheckUntypedSettings(spec));
+  return CheckPredictedSets(spec);
 }
 
 }  // namespace frostline::server

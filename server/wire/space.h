@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: space.h
+//
+// A study's space and its points, from the contract's messages and back.
 #ifndef FROSTLINE_SERVER_WIRE_SPACE_H_
 #define FROSTLINE_SERVER_WIRE_SPACE_H_
 
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "frostline/v1/study.pb.h"
 #include "google/protobuf/struct.pb.h"
 #include "study/freezing.h"
 #include "study/space.h"
@@ -34,6 +37,14 @@ absl::StatusOr<Point> PointFromStrategy(const Space& space,
                                         const ModelShape& shape,
                                         const Strategy& strategy,
                                         const std::string& field);
+
+// Only shapes are checked here; study/ checks what they mean.
+
+absl::StatusOr<Space> SpaceFromProto(const v1::SearchSpace& proto,
+                                     const ModelShape& shape);
+
+absl::StatusOr<Strategy> StrategyFromProto(const v1::Strategy& proto,
+                                           const std::string& field);
 
 }  // namespace frostline::server
 

@@ -1,26 +1,187 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "server/wire/spec.h"
+
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/rng.h"
 #include "proto/served.h"
 #include "proto/wire_time.h"
 #include "sampler/draw/random.h"
-#include "server/wire/auto_precision.h"
-#include "server/wire/constraints.h"
 #include "server/wire/limits.h"
 #include "server/wire/space.h"
-#include "server/wire/space_from_proto.h"
-#include "server/wire/spec_check.h"
 #include "server/wire/task_checks.h"
 #include "server/wire/training_seed.h"
+#include "study/objective.h"
 
 namespace frostline::server {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+double OneOf(const storage::TrialRow& row,
+             const v1::MetricConstraint& constraint) {
+  const auto metric = row.metrics.find(constraint.metric());
+  if (metric == row.metrics.end()) {
+    return row.state == TrialState::kPruned ? -kInfinity : kInfinity;
+  }
+  const double above = metric->second - constraint.upper_bound();
+  return std::isnan(above) ? kInfinity : above;
+}
+
+}  // namespace
+
+absl::Status CheckConstraints(const v1::StudySpec& spec) {
+  if (spec.constraints_size() > kMaxConstraints) {
+    return MakeError(
+        ErrorId::kFieldTooLarge,
+        absl::StrCat("there are ", spec.constraints_size(), " constraints"),
+        absl::StrCat("give at most ", kMaxConstraints), "constraints");
+  }
+  std::set<std::string> seen;
+  for (int i = 0; i < spec.constraints_size(); ++i) {
+    const v1::MetricConstraint& constraint = spec.constraints(i);
+    const std::string field = absl::StrCat("constraints[", i, "]");
+    const std::string& metric = constraint.metric();
+    if (metric.empty() || metric.size() > kMaxMetricNameBytes) {
+      return MakeError(ErrorId::kRequestInvalid,
+                       metric.empty() ? "a constraint names no metric"
+                                      : "a constraint's metric has a name of "
+                                        "more bytes than any metric",
+                       "name a metric that the trainer reports at the end",
+                       field + ".metric");
+    }
+    if (!seen.insert(metric).second) {
+      return MakeError(ErrorId::kRequestInvalid,
+                       absl::StrCat(metric, " is constrained twice"),
+                       "keep the lower of the two bounds", field + ".metric");
+    }
+    if (!std::isfinite(constraint.upper_bound())) {
+      return MakeError(ErrorId::kRequestInvalid,
+                       absl::StrCat("the bound of ", metric, " is ",
+                                    constraint.upper_bound()),
+                       "give a finite bound, or leave the constraint out",
+                       field + ".upper_bound");
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::vector<double> ConstraintsOf(const storage::TrialRow& row,
+                                  const v1::StudySpec& spec) {
+  std::vector<double> constraints;
+  const bool is_measured =
+      row.state == TrialState::kSucceeded || row.state == TrialState::kPruned;
+  if (!is_measured) return constraints;
+  for (const v1::MetricConstraint& constraint : spec.constraints()) {
+    constraints.push_back(OneOf(row, constraint));
+  }
+  return constraints;
+}
+
+double ViolationOf(const storage::TrialRow& row, const v1::StudySpec& spec) {
+  double violation = 0.0;
+  for (const double one : ConstraintsOf(row, spec)) {
+    violation += std::max(0.0, one);
+  }
+  return violation;
+}
+
+std::vector<double> RankedValuesOf(const storage::TrialRow& row,
+                                   const v1::StudySpec& spec) {
+  std::vector<double> values = row.values;
+  if (spec.constraints_size() > 0) values.push_back(ViolationOf(row, spec));
+  return values;
+}
+
+namespace {
+
+struct TestMetric {
+  std::string metric;
+  std::string field;
+};
+
+// The first that trials are compared by.
+std::optional<TestMetric> FindTestMetric(const v1::StudySpec& spec) {
+  for (int i = 0; i < spec.objectives_size(); ++i) {
+    const std::string& metric = spec.objectives(i).metric();
+    if (!IsOfTestSplit(metric)) continue;
+    return TestMetric{metric, absl::StrCat("objectives[", i, "].metric")};
+  }
+  for (int i = 0; i < spec.constraints_size(); ++i) {
+    const std::string& metric = spec.constraints(i).metric();
+    if (!IsOfTestSplit(metric)) continue;
+    return TestMetric{metric, absl::StrCat("constraints[", i, "].metric")};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+absl::Status CheckTestObjective(const v1::StudySpec& spec) {
+  if (spec.allow_test_objective()) return absl::OkStatus();
+  const auto found = FindTestMetric(spec);
+  if (!found.has_value()) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kObjectiveInvalid,
+      absl::StrCat("trials would be chosen by ", found->metric,
+                   ", and the test split would be none any more"),
+      "choose by a metric of the validation rows, e.g. accuracy; or say "
+      "allow_test_objective: true, which every report will carry",
+      found->field);
+}
+
+std::optional<std::string> TestObjectiveWarning(const v1::StudySpec& spec) {
+  const auto found = FindTestMetric(spec);
+  if (!found.has_value()) return std::nullopt;
+  return TestObjectiveSentence(found->metric);
+}
+
+namespace {
+
+// A trainer of the user's own may report anything else, which decides nothing.
+constexpr std::array<std::string_view, 4> kKnown = {"fp32", "tf32", "bf16",
+                                                    "fp16"};
+
+bool IsKnown(const std::string& precision) {
+  return std::find(kKnown.begin(), kKnown.end(), precision) != kKnown.end();
+}
+
+bool IsOpenPrecision(const v1::StudySpec& spec) {
+  const std::string& precision = spec.training().precision();
+  return precision.empty() || precision == "auto";
+}
+
+}  // namespace
+
+std::string DecidedPrecision(const CheckedStudy& study) {
+  return IsOpenPrecision(study.spec) ? study.settings.auto_precision() : "";
+}
+
+bool DecidesPrecision(const CheckedStudy& study, const std::string& precision) {
+  return IsOpenPrecision(study.spec) &&
+         study.settings.auto_precision().empty() && IsKnown(precision);
+}
+
+absl::Status CheckAutoPrecision(const v1::StudySettings& settings) {
+  const std::string& precision = settings.auto_precision();
+  if (precision.empty() || IsKnown(precision)) return absl::OkStatus();
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat("auto_precision is ", precision),
+                   "leave it out: the first trial decides; or give fp32, bf16 "
+                   "or fp16",
+                   "auto_precision");
+}
+
 namespace {
 
 constexpr std::size_t kMaxNotesBytes = 16 * 1024;
@@ -372,6 +533,31 @@ absl::StatusOr<Point> PointFromEnqueued(const CheckedStudy& study,
   point = CompletePoint(study.space, std::move(point), rng);
   RETURN_IF_ERROR(study.space.Check(point));
   return point;
+}
+
+absl::StatusOr<CheckedStudy> CheckStored(const storage::StudyRow& row,
+                                         const LeaseRules& defaults) {
+  v1::StudySpec spec;
+  v1::StudySettings settings;
+  if (!spec.ParseFromString(row.spec) ||
+      !settings.ParseFromString(row.settings)) {
+    return MakeError(
+        ErrorId::kStoreCorrupt,
+        absl::StrCat("the spec of study ", row.id, " cannot be read"),
+        "restore the database from a backup");
+  }
+  // Early versions took it. Nobody could have been judged by it.
+  const std::string& pruner = settings.pruner().name();
+  if (spec.objectives_size() > 1 && !pruner.empty() && pruner != "none") {
+    Log(LogLevel::kWarning, "pruner_ignored",
+        {{"study", row.id},
+         {"pruner", pruner},
+         {"why", "it compares one metric, and there are several objectives"}});
+    settings.clear_pruner();
+  }
+  ASSIGN_OR_RETURN(CheckedStudy checked, CheckStudy(spec, settings, defaults));
+  checked.pruner.study = row.id;
+  return checked;
 }
 
 }  // namespace frostline::server

@@ -16,7 +16,7 @@
 
 namespace frostline::server {
 
-// --- StudyService: validate_study.cc, validate_studies.cc ---
+// --- StudyService: validate_studies.cc, validate_studies.cc ---
 absl::Status Validate(const v1::CreateStudyRequest& request);
 absl::Status Validate(const v1::GetStudyRequest& request);
 absl::Status Validate(const v1::ListStudiesRequest& request);
@@ -55,7 +55,7 @@ absl::Status Validate(const v1::DrainWorkerRequest& request);
 absl::Status Validate(const v1::JoinRequest& request);
 absl::Status Validate(const v1::RenewCertificateRequest& request);
 
-// --- ImportanceService: validate_importance.cc ---
+// --- ImportanceService: validate_studies.cc ---
 absl::Status Validate(const v1::GetReportRequest& request);
 absl::Status Validate(const v1::ListPairsRequest& request);
 absl::Status Validate(const v1::GetMarginalsRequest& request);
@@ -69,7 +69,7 @@ absl::Status Validate(const v1::AskPlanRequest& request);
 absl::Status Validate(const v1::GetPlanRivalsRequest& request);
 absl::Status Validate(const v1::GetPlanVerificationRequest& request);
 
-// --- AdminService: validate_admin.cc ---
+// --- AdminService: validate_workers.cc ---
 absl::Status Validate(const v1::CreateTokenRequest& request);
 absl::Status Validate(const v1::RotateTokenRequest& request);
 absl::Status Validate(const v1::RevokeTokenRequest& request);

@@ -21,7 +21,7 @@ struct SearchSetup {
   int trials = 200;
   std::uint64_t seed = 0;
   int workers = 1;
-  bool ramps = false;     // as the coordinator does (server/dispatch/ramp.h)
+  bool ramps = false;     // as the coordinator does (server/dispatch/supply.h)
   double noise_sd = 0.0;  // added to what the sampler is told
   double failure_share = 0.0;  // of trials that end FAILED, whatever the point
   bool tells_constraint = true;  // false: the sampler does not know of it

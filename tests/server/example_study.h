@@ -9,7 +9,7 @@
 #include <string>
 
 #include "frostline/v1/study_service.pb.h"
-#include "server/wire/spec_check.h"
+#include "server/wire/spec.h"
 
 namespace frostline::server {
 

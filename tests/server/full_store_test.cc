@@ -4,7 +4,7 @@
 // and only there; workers that write nothing go on.
 #include <set>
 
-#include "server/loop/store_pause.h"
+#include "server/loop/commit_loop.h"
 #include "storage/factory.h"
 #include "tests/server/counting_store.h"
 #include "tests/server/driver.h"

@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "server/coordinator.h"
 #include "server/ledger/study_book.h"
-#include "server/wire/stored_study.h"
+#include "server/wire/spec.h"
 #include "storage/factory.h"
 #include "storage/trial_store.h"
 #include "tests/contract/full_rows.h"

@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "sampler/pruner/pruner.h"
-#include "server/ledger/best_trials.h"
+#include "server/ledger/study_book.h"
 #include "tests/bench/service/service_bench.h"
 
 namespace frostline::bench {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "server/auth/gate.h"
+
 #include <string>
 
 #include "gtest/gtest.h"
-#include "server/auth/call_rates.h"
 
 namespace frostline::server {
 namespace {

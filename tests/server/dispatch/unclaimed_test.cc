@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/dispatch/unclaimed.h"
-
 #include "server/dispatch/supply.h"
 #include "tests/server/ledger/ledger_fixture.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "google/protobuf/util/message_differencer.h"
-#include "server/importance/answer_cache.h"
+#include "server/importance/desk.h"
 #include "tests/server/importance/importance_fixture.h"
 
 namespace frostline::server {

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "server/importance/verify_labels.h"
+#include "server/importance/convert_importance.h"
 #include "tests/server/importance/importance_fixture.h"
 
 namespace frostline::server {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "server/ledger/lease_book.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/ids.h"
-#include "server/ledger/lease_secrets.h"
 
 namespace frostline::server {
 namespace {

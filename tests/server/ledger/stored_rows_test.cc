@@ -2,9 +2,9 @@
 //
 // What was written is kept in memory as long as somebody may have read the
 // store before it was there.
+#include "server/ledger/stored_rows.h"
+
 #include "gtest/gtest.h"
-#include "server/ledger/lookups.h"
-#include "server/ledger/reply_book.h"
 #include "storage/factory.h"
 #include "tests/support/status_matchers.h"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/ledger/trial_cost.h"
-
 #include <limits>
 
 #include "frostline/v1/trial.pb.h"
 #include "gtest/gtest.h"
+#include "server/ledger/study_book.h"
 
 namespace frostline::server {
 namespace {

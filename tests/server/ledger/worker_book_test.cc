@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "server/ledger/worker_book.h"
+
 #include <string>
 
 #include "gtest/gtest.h"
-#include "server/ledger/known_stock.h"
 
 namespace frostline::server {
 namespace {

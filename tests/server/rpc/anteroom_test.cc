@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/anteroom.h"
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "server/rpc/scrape_request.h"
 
 namespace frostline::server {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/listening_socket.h"
+
 #include "gtest/gtest.h"
-#include "server/rpc/listen_address.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::server {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/rpc/status.h"
-
 #include "base/error.h"
 #include "frostline/v1/errors.pb.h"
 #include "gtest/gtest.h"
 #include "proto/wire_error.h"
+#include "server/rpc/call.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::server {

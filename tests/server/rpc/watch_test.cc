@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "proto/wire_error.h"
 #include "server/rpc/raw_service.h"
-#include "server/verbs/watch_verb.h"
+#include "server/verbs/reading_verbs.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::server {

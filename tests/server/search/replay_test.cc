@@ -7,8 +7,8 @@
 
 #include "sampler/factory.h"
 #include "server/search/proposer.h"
-#include "server/wire/constraints.h"
-#include "server/wire/observation.h"
+#include "server/wire/convert.h"
+#include "server/wire/spec.h"
 #include "storage/factory.h"
 #include "storage/trial_store.h"
 #include "tests/server/driver.h"

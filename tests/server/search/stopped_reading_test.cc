@@ -7,7 +7,6 @@
 #include <stop_token>
 
 #include "gtest/gtest.h"
-#include "server/search/prior_studies.h"
 #include "server/search/stored_history.h"
 #include "storage/factory.h"
 #include "storage/trial_store.h"

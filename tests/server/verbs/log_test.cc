@@ -6,8 +6,7 @@
 #include <optional>
 
 #include "gmock/gmock.h"
-#include "server/verbs/log_text.h"
-#include "server/verbs/log_wishes.h"
+#include "server/verbs/log_verb.h"
 #include "tests/server/counting_fixture.h"
 
 namespace frostline::server {

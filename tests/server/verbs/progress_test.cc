@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include "server/wire/lease_checks.h"
+#include "server/wire/field_checks.h"
 #include "server/wire/validate.h"
 #include "storage/factory.h"
 #include "tests/server/driver.h"

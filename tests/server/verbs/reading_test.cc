@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "gmock/gmock.h"
 #include "server/verbs/export_verb.h"
-#include "server/wire/page_token.h"
+#include "server/wire/filter.h"
 #include "tests/server/counting_fixture.h"
 
 namespace frostline::server {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "server/wire/field_checks.h"
+
 #include "base/error.h"
 #include "gmock/gmock.h"
-#include "server/wire/worker_version.h"
 #include "storage/factory.h"
 #include "tests/server/driver.h"
 #include "tests/support/fake_clock.h"

@@ -3,7 +3,6 @@
 
 #include "frostline/v1/trial.pb.h"
 #include "gmock/gmock.h"
-#include "server/wire/page_token.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::server {

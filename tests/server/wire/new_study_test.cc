@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
-#include "server/wire/lease_checks.h"
+#include "server/wire/field_checks.h"
 #include "server/wire/limits.h"
 #include "storage/factory.h"
 #include "tests/server/driver.h"

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "server/wire/settings.h"
+
 #include <google/protobuf/message.h>
+#include <google/protobuf/util/json_util.h>
+
+#include <string>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "base/plain/training_table.h"
 #include "gmock/gmock.h"
-#include "server/wire/training_bounds.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::server {
@@ -12,6 +17,137 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+
+TEST(NamedWords, WhatTheTrainerTakesPasses) {
+  v1::StudySpec spec;
+  for (const LoraWord& each : LoraWords()) {
+    spec.mutable_training()->mutable_lora()->add_modules(
+        std::string(each.word));
+  }
+  for (const char* kind :
+       {"classification", "regression", "tagging", "pair", ""}) {
+    spec.mutable_data()->set_task(kind);
+    EXPECT_OK(CheckNamedWords(spec));
+  }
+}
+
+TEST(NamedWords, AMapThatNoFamilyHasIsNamedWithTheNearest) {
+  v1::StudySpec spec;
+  v1::LoraSpec& lora = *spec.mutable_training()->mutable_lora();
+  lora.add_modules("query");
+  lora.add_modules("vlaue");
+  const absl::Status status = CheckNamedWords(spec);
+  EXPECT_THAT(status,
+              FailsAt(ErrorId::kRequestInvalid, "training.lora.modules[1]"));
+  EXPECT_THAT(DescribeError(status),
+              AllOf(HasSubstr("names 'vlaue', which is no map of a layer"),
+                    HasSubstr("did you mean 'value'? name some of query, key"),
+                    HasSubstr("q_lin")));
+}
+
+TEST(NamedWords, AKindOfTaskIsOneThatThereIs) {
+  v1::StudySpec one, two;
+  one.mutable_data()->set_task("clasification");
+  two.add_tasks()->mutable_data()->set_task("tagging");
+  two.add_tasks()->mutable_data()->set_task("ranking");
+  const absl::Status status = CheckNamedWords(one);
+  EXPECT_THAT(status, FailsAt(ErrorId::kRequestInvalid, "data.task"));
+  EXPECT_THAT(DescribeError(status),
+              HasSubstr("did you mean 'classification'? write one of "
+                        "classification, regression, tagging, pair"));
+  EXPECT_THAT(CheckNamedWords(two),
+              FailsAt(ErrorId::kRequestInvalid, "tasks[1].data.task"));
+}
+
+TEST(NamedWords, ATaskFreezesNoSingleAttentionHeads) {
+  for (const char* selector : {"layer.0.head.3", "layer.*.head.*"}) {
+    v1::StudySpec spec;
+    v1::TaskSpec& task = *spec.add_tasks();
+    for (const char* whole : {"layer.1.attention", "head.sst", "head"}) {
+      task.add_freeze(whole);
+    }
+    EXPECT_OK(CheckNamedWords(spec));
+    task.add_freeze(selector);
+    EXPECT_THAT(CheckNamedWords(spec),
+                FailsAt(ErrorId::kRequestInvalid, "tasks[0].freeze[3]"));
+  }
+}
+
+TEST(NamedWords, SixteenFurtherSetsAreTheMost) {
+  v1::StudySpec spec;
+  for (int i = 0; i < 16; ++i) {
+    spec.mutable_training()->add_also_evaluate(absl::StrCat("set", i));
+  }
+  EXPECT_OK(CheckNamedWords(spec));
+  spec.mutable_training()->add_also_evaluate("one_more");
+  const absl::Status status = CheckNamedWords(spec);
+  EXPECT_THAT(status,
+              FailsAt(ErrorId::kRequestInvalid, "training.also_evaluate"));
+  EXPECT_THAT(DescribeError(status), HasSubstr("name at most 16"));
+}
+
+TEST(NamedWords, AWarmUpIsAShareOrANumberOfSteps) {
+  v1::StudySpec spec;
+  spec.mutable_training()->set_warmup_share(0.1);
+  EXPECT_OK(CheckNamedWords(spec));
+  spec.mutable_training()->set_warmup_steps(100);
+  EXPECT_THAT(CheckNamedWords(spec),
+              FailsAt(ErrorId::kRequestInvalid, "training.warmup_share"));
+}
+
+v1::StudySpec Predicting(const std::vector<std::string>& sets) {
+  v1::StudySpec spec;
+  for (const std::string& set : sets) {
+    spec.mutable_training()->add_predictions(set);
+  }
+  return spec;
+}
+
+TEST(PredictedSets, OfEveryStudyAreTheRowsItTrainsAndValidatesWith) {
+  EXPECT_OK(CheckTrainingBounds(Predicting({"validation", "dev", "train"})));
+}
+
+TEST(PredictedSets, TheTestSplitMustBeThere) {
+  v1::StudySpec spec = Predicting({"dev", "test"});
+  const absl::Status status = CheckTrainingBounds(spec);
+  EXPECT_THAT(status,
+              FailsAt(ErrorId::kRequestInvalid, "training.predictions[1]"));
+  EXPECT_THAT(DescribeError(status),
+              AllOf(HasSubstr("data has no test split"),
+                    HasSubstr("give data.test_split, or name some of "
+                              "validation, train")));
+  spec.mutable_data()->set_test_split("test");
+  EXPECT_OK(CheckTrainingBounds(spec));
+}
+
+TEST(PredictedSets, FurtherDataSetsAreThoseThatAreEvaluated) {
+  v1::StudySpec spec = Predicting({"imdb"});
+  spec.mutable_training()->add_also_evaluate("imbd");
+  spec.mutable_training()->add_also_evaluate("yelp");
+  const absl::Status status = CheckTrainingBounds(spec);
+  EXPECT_THAT(status,
+              FailsAt(ErrorId::kRequestInvalid, "training.predictions[0]"));
+  EXPECT_THAT(DescribeError(status),
+              AllOf(HasSubstr("names 'imdb'"), HasSubstr("mean 'imbd'?"),
+                    HasSubstr("validation, train, imbd, yelp")));
+  spec.mutable_training()->add_also_evaluate("imdb");
+  EXPECT_OK(CheckTrainingBounds(spec));
+}
+
+TEST(PredictedSets, OfSeveralTasksEachMustHaveATestSplit) {
+  v1::StudySpec spec = Predicting({"test"});
+  for (const char* const name : {"sst", "sts"})
+    spec.add_tasks()->set_name(name);
+  spec.mutable_tasks(0)->mutable_data()->set_test_split("test");
+  const absl::Status status = CheckPredictedSets(spec);
+  EXPECT_THAT(status,
+              FailsAt(ErrorId::kRequestInvalid, "training.predictions[0]"));
+  EXPECT_THAT(DescribeError(status),
+              AllOf(HasSubstr("the task 'sts' has no test split"),
+                    HasSubstr("give tasks[1].data.test_split")));
+  spec.mutable_tasks(1)->mutable_data()->set_test_split("test");
+  EXPECT_OK(CheckPredictedSets(spec));
+}
 
 TEST(TrainingBounds, WhatIsNotGivenIsNotJudged) {
   EXPECT_OK(CheckTrainingBounds({}));
@@ -130,6 +266,120 @@ TEST(TrainingBounds, EveryRowButThoseOfExtraIsAFieldOfTheContract) {
     EXPECT_NE(type->FindFieldByName(std::string(row.name())), nullptr)
         << row.key;
   }
+}
+
+// `extra` as JSON, of a study that names a model.
+absl::Status CheckExtra(const std::string& extra) {
+  v1::StudySpec spec;
+  spec.mutable_model()->set_id("minilm");
+  EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(
+                  extra, spec.mutable_training()->mutable_extra())
+                  .ok());
+  return CheckTrainingBounds(spec);
+}
+
+v1::StudySpec Searching(const std::string& parameter) {
+  v1::StudySpec spec;
+  spec.mutable_model()->set_id("minilm");
+  EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(
+                  parameter, spec.mutable_space()->add_parameters())
+                  .ok());
+  return spec;
+}
+
+absl::Status CheckSearched(const std::string& parameter) {
+  return CheckTrainingBounds(Searching(parameter));
+}
+
+TEST(ExtraSettings, WhatTheTrainerTakesPasses) {
+  for (const char* const extra : {
+           R"({"head": "cosine", "pooling": "mean", "scale": 5})",
+           R"({"batches": "by_chance", "momentum": 0.9, "dropout": 0})",
+           R"({"class_weights": "balanced"})",
+           R"({"class_weights": [1, 2.5]})",
+           R"({"no_decay": ["bias", "LayerNorm.weight"]})",
+           R"({"export": "all"})",
+           R"({"export": true})",
+           R"({"head": null, "pooling": ""})",
+       }) {
+    EXPECT_OK(CheckExtra(extra)) << extra;
+  }
+}
+
+TEST(ExtraSettings, WhatItDoesNotTakeNamesItsField) {
+  const std::pair<const char*, const char*> kWrong[] = {
+      {R"({"head": "cosin"})", "training.extra.head"},
+      {R"({"pooling": "max"})", "training.extra.pooling"},
+      {R"({"batches": 3})", "training.extra.batches"},
+      {R"({"class_weights": "even"})", "training.extra.class_weights"},
+      {R"({"class_weights": [1, 0]})", "training.extra.class_weights"},
+      {R"({"class_weights": 2})", "training.extra.class_weights"},
+      {R"({"export": "last"})", "training.extra.export"},
+      {R"({"no_decay": "bias"})", "training.extra.no_decay"},
+      {R"({"momentum": 1})", "training.extra.momentum"},
+      {R"({"epsilon": 0})", "training.extra.epsilon"},
+      {R"({"scale": "5"})", "training.extra.scale"},
+  };
+  for (const auto& [extra, field] : kWrong) {
+    EXPECT_THAT(CheckExtra(extra), FailsAt(ErrorId::kRequestInvalid, field));
+  }
+  EXPECT_THAT(DescribeError(CheckExtra(R"({"head": "cosin"})")),
+              AllOf(HasSubstr("did you mean 'cosine'? write one of joint, "
+                              "cosine; for a trainer of your own call it")));
+}
+
+TEST(SearchedSettings, ValuesThatTheTrainerTakesPass) {
+  for (const char* const parameter : {
+           R"({"name": "optimizer", "choices": ["adamw", "sgd"]})",
+           R"({"name": "batch_size", "int": {"lo": 8, "hi": 64, "log": true}})",
+           R"({"name": "batch_size", "float": {"lo": 8, "hi": 64, "step": 8}})",
+           R"({"name": "epochs", "choices": [1, 2, 4]})",
+           R"({"name": "epochs", "levels": {"rates": [1, 2]}})",
+           R"({"name": "weight_decay", "logUniform":
+               {"lo": 1e-6, "hi": 0.1, "freeze": true}})",
+           R"({"name": "seed", "int": {"lo": 1, "hi": 5}})",
+           R"({"name": "colour", "choices": ["red", "blue"]})",
+       }) {
+    EXPECT_OK(CheckSearched(parameter)) << parameter;
+  }
+}
+
+TEST(SearchedSettings, ValuesThatNoTrialCouldTrainWithNameTheirField) {
+  const std::pair<const char*, const char*> kWrong[] = {
+      {R"({"name": "optimizer", "choices": ["adam", "adamx"]})",
+       "space.parameters[0].choices[1]"},
+      {R"({"name": "schedule", "int": {"lo": 0, "hi": 2}})",
+       "space.parameters[0]"},
+      {R"({"name": "batch_size", "int": {"lo": 0, "hi": 64}})",
+       "space.parameters[0].int.lo"},
+      {R"({"name": "batch_size", "float": {"lo": 8, "hi": 64}})",
+       "space.parameters[0]"},
+      {R"({"name": "epochs", "choices": [1, "2"]})",
+       "space.parameters[0].choices[1]"},
+      {R"({"name": "epochs", "levels": {"rates": [1, 2.5]}})",
+       "space.parameters[0].levels.rates[1]"},
+      {R"({"name": "dropout", "float": {"lo": 0, "hi": 1}})",
+       "space.parameters[0].float.hi"},
+      {R"({"name": "epsilon", "logUniform":
+           {"lo": 1e-9, "hi": 1e-6, "freeze": true}})",
+       "space.parameters[0].log_uniform.freeze"},
+      {R"({"name": "seed", "int": {"lo": -1, "hi": 5}})",
+       "space.parameters[0].int.lo"},
+  };
+  for (const auto& [parameter, field] : kWrong) {
+    EXPECT_THAT(CheckSearched(parameter),
+                FailsAt(ErrorId::kRequestInvalid, field));
+  }
+}
+
+TEST(SearchedSettings, AStudyWithoutAModelIsForAnotherTrainer) {
+  v1::StudySpec spec =
+      Searching(R"({"name": "optimizer", "choices": ["lamb", "lion"]})");
+  EXPECT_THAT(
+      CheckUntypedSettings(spec),
+      FailsAt(ErrorId::kRequestInvalid, "space.parameters[0].choices[0]"));
+  spec.clear_model();
+  EXPECT_OK(CheckUntypedSettings(spec));
 }
 
 }  // namespace
