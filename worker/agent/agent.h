@@ -28,7 +28,7 @@
 #include "base/mutex.h"
 #include "spans/span.h"
 #include "worker/agent/certificate_keeper.h"
-#include "worker/agent/gpu_watch.h"
+#include "worker/agent/gpus.h"
 #include "worker/agent/log_listener.h"
 #include "worker/agent/options.h"
 #include "worker/agent/slot.h"

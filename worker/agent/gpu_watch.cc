@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/gpu_watch.h"
-
 #include <chrono>
 #include <map>
 #include <string>
@@ -8,6 +6,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
+#include "worker/agent/gpus.h"
 #include "worker/agent/nvml.h"
 
 namespace frostline::agent {

@@ -22,7 +22,7 @@
 #include "worker/agent/hardware.h"
 #include "worker/agent/keep.h"
 #include "worker/agent/nvml.h"
-#include "worker/agent/stock_reader.h"
+#include "worker/agent/stock.h"
 
 namespace frostline::agent {
 

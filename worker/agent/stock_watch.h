@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "worker/agent/stock_reader.h"
+#include "worker/agent/stock.h"
 
 namespace frostline::agent {
 

@@ -37,7 +37,7 @@ absl::Status CheckRegistry(AgentOptions* options) {
   }
   options->registry = folder.string();
   // What is malformed now was so when somebody wrote it; what becomes so later
-  // is logged, and trials go on (stock_reader.h).
+  // is logged, and trials go on (stock.h).
   return registry::ReadRegistry(options->registry).status();
 }
 

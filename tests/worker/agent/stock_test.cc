@@ -2,6 +2,8 @@
 //
 // What a node has: read of its registry, told to the coordinator, told again
 // when files come and go.
+#include "worker/agent/stock.h"
+
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -16,7 +18,6 @@
 #include "gmock/gmock.h"
 #include "tests/support/temp_folder.h"
 #include "tests/worker/agent/rig.h"
-#include "worker/agent/stock_reader.h"
 #include "worker/agent/stock_watch.h"
 
 namespace frostline::agent {

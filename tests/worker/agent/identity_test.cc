@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/join.h"
+#include "worker/agent/identity.h"
 
 #include <sys/stat.h>
 
@@ -16,7 +16,7 @@
 #include "tls/credentials.h"
 #include "tls/private_file.h"
 #include "worker/agent/certificate_keeper.h"
-#include "worker/agent/identity.h"
+#include "worker/agent/join.h"
 
 namespace frostline::agent {
 namespace {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trainer to agent.
+#include "worker/agent/protocol.h"
+
 #include <algorithm>
 #include <array>
 
@@ -11,7 +13,6 @@
 #include "worker/agent/checkpoint_id.h"
 #include "worker/agent/json_text.h"
 #include "worker/agent/message_fields.h"
-#include "worker/agent/protocol.h"
 
 namespace frostline::agent {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/gpu_watch.h"
+#include "worker/agent/gpus.h"
 
 #include <unistd.h>
 

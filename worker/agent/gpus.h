@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: gpu_watch.h
+// File: gpus.h
 //
 // Looks at the GPUs once a second, on a thread of its own: a driver that does
 // not answer may hold that thread for ever, and no heartbeat. It is
 // thread-safe.
-#ifndef FROSTLINE_WORKER_AGENT_GPU_WATCH_H_
-#define FROSTLINE_WORKER_AGENT_GPU_WATCH_H_
+#ifndef FROSTLINE_WORKER_AGENT_GPUS_H_
+#define FROSTLINE_WORKER_AGENT_GPUS_H_
 
 #include <functional>
 #include <memory>
@@ -52,4 +52,4 @@ GpuWatch::Open OpensNvml(const std::string& library, const char* visible);
 
 }  // namespace frostline::agent
 
-#endif  // FROSTLINE_WORKER_AGENT_GPU_WATCH_H_
+#endif  // FROSTLINE_WORKER_AGENT_GPUS_H_

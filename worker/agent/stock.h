@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: stock_reader.h
+// File: stock.h
 //
 // Says which models and data sets of a registry a trainer could open now: an
 // entry counts while every file that a trial needs of it is there, below the
 // registry's folder, may be read and has the sum that the registry says.
-#ifndef FROSTLINE_WORKER_AGENT_STOCK_READER_H_
-#define FROSTLINE_WORKER_AGENT_STOCK_READER_H_
+#ifndef FROSTLINE_WORKER_AGENT_STOCK_H_
+#define FROSTLINE_WORKER_AGENT_STOCK_H_
 
 #include <cstdint>
 #include <functional>
@@ -83,4 +83,4 @@ bool HasStockFor(const v1::Stock& stock, const v1::TrialSpec& spec);
 
 }  // namespace frostline::agent
 
-#endif  // FROSTLINE_WORKER_AGENT_STOCK_READER_H_
+#endif  // FROSTLINE_WORKER_AGENT_STOCK_H_

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/nvml.h"
-
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "worker/agent/hardware.h"
+#include "worker/agent/nvml.h"
 
 namespace frostline::agent {
 namespace {

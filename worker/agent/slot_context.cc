@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/stop_switch.h"
-
 #include <algorithm>
+
+#include "worker/agent/stop_switch.h"
 
 namespace frostline::agent {
 

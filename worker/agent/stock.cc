@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/stock_reader.h"
+#include "worker/agent/stock.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
