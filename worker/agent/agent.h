@@ -27,13 +27,13 @@
 #include "base/error.h"
 #include "base/mutex.h"
 #include "spans/span.h"
-#include "worker/agent/certificate_keeper.h"
 #include "worker/agent/gpus.h"
+#include "worker/agent/identity.h"
 #include "worker/agent/log_listener.h"
 #include "worker/agent/options.h"
 #include "worker/agent/slot.h"
 #include "worker/agent/slot_context.h"
-#include "worker/agent/stock_watch.h"
+#include "worker/agent/stock.h"
 
 namespace frostline::agent {
 

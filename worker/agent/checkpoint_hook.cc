@@ -16,7 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "worker/agent/orphans.h"
+#include "worker/agent/guardian.h"
 #include "worker/agent/wakeup.h"
 
 namespace frostline::agent {

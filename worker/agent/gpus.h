@@ -2,15 +2,14 @@
 //
 // File: gpus.h
 //
-// Looks at the GPUs once a second, on a thread of its own: a driver that does
-// not answer may hold that thread for ever, and no heartbeat. It is
-// thread-safe.
+// The GPUs of a node, what they do, and a watch over them.
 #ifndef FROSTLINE_WORKER_AGENT_GPUS_H_
 #define FROSTLINE_WORKER_AGENT_GPUS_H_
 
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -18,6 +17,53 @@
 #include "frostline/v1/worker.pb.h"
 
 namespace frostline::agent {
+
+inline constexpr char kGpuFolder[] = "/proc/driver/nvidia/gpus";
+
+// GPUs come in the order of their bus addresses.
+v1::Hardware DetectHardware(const std::string& gpu_folder);
+
+// Names each GPU that this process may use: those in `visible`
+// (CUDA_VISIBLE_DEVICES, or null) up to the first that is none, else 0, 1, …
+// for the GPUs of `hardware`.
+std::vector<std::string> GpuSlots(const char* visible,
+                                  const v1::Hardware& hardware);
+
+// Asks the driver what its GPUs do, by NVIDIA's NVML. The library comes with
+// the driver and is opened when the agent runs, so nothing of it is needed to
+// build, and a node without it has an agent all the same.
+
+inline constexpr char kNvmlLibrary[] = "libnvidia-ml.so.1";
+
+// One thread at a time. A call may hang as long as the driver does.
+class Nvml {
+ public:
+  // Null where there is no such library, or no driver that answers.
+  static std::unique_ptr<Nvml> Open(const std::string& library);
+  ~Nvml();
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+
+  // In the order of the bus, at most 64. What the driver does not say is
+  // absent, and what makes no sense (a use of 900 %) as well.
+  std::vector<v1::GpuLoad> Read() const;
+
+ private:
+  struct Calls;
+
+  explicit Nvml(std::unique_ptr<Calls> calls);
+
+  const std::unique_ptr<Calls> calls_;
+};
+
+// Those that `visible` (CUDA_VISIBLE_DEVICES, or null) lets a process use: by
+// number, or by the beginning of their uuid. A part of a GPU (MIG) is none.
+std::vector<v1::GpuLoad> VisibleOnly(const char* visible,
+                                     std::vector<v1::GpuLoad> gpus);
+
+// Looks at the GPUs once a second, on a thread of its own: a driver that does
+// not answer may hold that thread for ever, and no heartbeat. It is
+// thread-safe.
 
 class GpuWatch {
  public:

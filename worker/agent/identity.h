@@ -12,11 +12,15 @@
 // A folder with a number is whole when it appears and is never written again,
 // so nobody reads a key beside another key's certificate. The highest counts;
 // the one before stays for connections that were made with it. Whoever holds
-// the agent's lock (run_folder.h) writes, on one thread.
+// the agent's lock (trial_folders.h) writes, on one thread.
 #ifndef FROSTLINE_WORKER_AGENT_IDENTITY_H_
 #define FROSTLINE_WORKER_AGENT_IDENTITY_H_
 
+#include <atomic>
+#include <functional>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -24,6 +28,10 @@
 #include "base/clock.h"
 #include "frostline/v1/worker_service.pb.h"
 #include "tls/credentials.h"
+#include "tls/join.h"
+#include "worker/agent/options.h"
+#include "worker/agent/rpc_client.h"
+#include "worker/agent/wakeup.h"
 
 namespace frostline::agent {
 
@@ -74,6 +82,61 @@ class Identity {
   const std::string worker_id_;
   const std::string folder_;
   const std::string next_;
+};
+
+// A worker that was invited trades its token for a certificate, once. Later it
+// starts with the same --join, or without: it finds who it is in its run folder
+//, and where its coordinator is.
+//
+// Sleeps for so long; false means that the worker is to end.
+using JoinPause = std::function<bool(Duration)>;
+
+// Joins if there is a line and no certificate that holds, and sets id, address
+// and files of `options` for a worker that has joined; any other stays as it
+// is. While nobody answers it asks again. Answers CANCELLED when `pause` says
+// so, FINGERPRINT_WRONG where another coordinator answers or was joined before,
+// CERTIFICATE_EXPIRED where only a new invitation helps, and what the
+// coordinator refuses.
+absl::Status SettleIdentity(const std::optional<tls::JoinLine>& line,
+                            const Clock& clock, const JoinPause& pause,
+                            AgentOptions* options);
+
+// Renews the certificate of a worker that has joined, on a thread of its own,
+// once a third of its life is left. It asks with a new key over the connection
+// of the old certificate; then calls go over a new connection, and the
+// trainings notice nothing. What fails is logged and tried again until the
+// certificate has expired: its worker then has to be invited again. A denied
+// one ends the agent, as any denied call does.
+
+// When two thirds of its life have passed.
+WallMicros RenewalDue(const IdentityFacts& facts);
+// Until the next look: a minute, or less where a life is short. Where a renewal
+// is due it is the pause before the next try.
+Duration UntilNextLook(const IdentityFacts& facts, WallMicros now);
+
+class CertificateKeeper {
+ public:
+  // `client` and `clock` outlive it, and the agent's lock is held while it
+  // lives.
+  CertificateKeeper(Identity identity, RpcClient& client, const Clock& clock);
+  ~CertificateKeeper() { Stop(); }
+  CertificateKeeper(const CertificateKeeper&) = delete;
+  CertificateKeeper& operator=(const CertificateKeeper&) = delete;
+
+  void Start();
+  void Stop();  // waits for a call under way
+
+ private:
+  void Live();
+  Duration LookOnce();
+  absl::Status Renew();
+
+  Identity identity_;  // touched by the thread alone
+  RpcClient& client_;
+  const Clock& clock_;
+  Wakeup wakeup_;
+  std::atomic<bool> stopped_{false};
+  std::thread thread_;
 };
 
 }  // namespace frostline::agent

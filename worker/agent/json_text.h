@@ -7,6 +7,9 @@
 #ifndef FROSTLINE_WORKER_AGENT_JSON_TEXT_H_
 #define FROSTLINE_WORKER_AGENT_JSON_TEXT_H_
 
+#include <google/protobuf/message.h>
+#include <google/protobuf/struct.pb.h>
+
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -21,6 +24,13 @@ std::string PrintJsonText(const nlohmann::json& value);
 
 // Reads a number, or one of those three strings.
 std::optional<double> NumberOf(const nlohmann::json& value);
+
+// Prints messages of the contract as JSON for trainers. Unlike in Protobuf's
+// own mapping, 64-bit numbers are numbers, an enum is its short lower-case name
+// ("hard", "maximize"), and unset fields are absent.
+
+nlohmann::json ToJson(const google::protobuf::Message& message);
+nlohmann::json ToJson(const google::protobuf::Value& value);
 
 }  // namespace frostline::agent
 

@@ -18,11 +18,26 @@
 #include "base/mutex.h"
 #include "base/retry.h"
 #include "base/rng.h"
+#include "frostline/v1/worker_service.pb.h"
 #include "worker/agent/lease_keeper.h"
 #include "worker/agent/rpc_client.h"
 #include "worker/agent/wakeup.h"
 
 namespace frostline::agent {
+
+// Reads what somebody wishes of the predictions that a trainer wrote
+// (base/plain/predictions_file.h). Nothing else of a run folder can be had.
+
+// Whether a trial below DIR/trials/ has any.
+bool HasPredictions(const std::string& run_folder);
+// Whether an attempt of this trial's folder has.
+bool TrialHasPredictions(const std::string& trial_folder);
+
+// Answers what `wish` asks for, without the worker's names. Where the attempt's
+// folder has no such file, an earlier attempt's is taken; where there is none,
+// the answer says why.
+v1::SendPredictionsRequest AnswerWish(const std::string& run_folder,
+                                      const v1::PredictionsWish& wish);
 
 class LogListener {
  public:

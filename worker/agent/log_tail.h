@@ -15,10 +15,32 @@
 
 #include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
-#include "worker/agent/log_file.h"
 #include "worker/agent/wakeup.h"
 
 namespace frostline::agent {
+
+// The log of one attempt becomes NAME.1 at kMaxLogFileBytes, in place of an
+// older one. A disk that refuses costs lines, never the training.
+// One thread at a time may use it.
+
+inline constexpr std::size_t kMaxLogFileBytes = std::size_t{8} << 20;
+
+class LogFile {
+ public:
+  explicit LogFile(std::string path);  // begins empty
+  ~LogFile();
+  LogFile(const LogFile&) = delete;
+  LogFile& operator=(const LogFile&) = delete;
+
+  void Append(const std::string& text);
+
+ private:
+  void Open();
+
+  const std::string path_;
+  int fd_ = -1;
+  std::size_t size_ = 0;
+};
 
 inline constexpr std::size_t kMaxLogTailBytes = std::size_t{64} << 10;
 

@@ -23,8 +23,7 @@
 #include "spans/exporter.h"
 #include "tls/credentials.h"
 #include "worker/agent/agent.h"
-#include "worker/agent/join.h"
-#include "worker/agent/join_source.h"
+#include "worker/agent/identity.h"
 #include "worker/agent/options.h"
 
 namespace frostline::agent {

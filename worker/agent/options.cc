@@ -3,19 +3,96 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <limits>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/flags.h"
 #include "base/ids.h"
-#include "worker/agent/access_flags.h"
-#include "worker/agent/trainer_choice.h"
+#include "tls/private_file.h"
+#include "worker/registry/registry.h"
 
 namespace frostline::agent {
+namespace {
+
+Flag FileFlag(const std::string& name, const std::string& help,
+              const std::string& variable, std::string* path) {
+  Flag flag = TextFlag(name, "FILE", help, path);
+  flag.variable = variable;
+  return flag;
+}
+
+std::vector<Flag> FileFlags(tls::AccessFiles* files) {
+  return {FileFlag("--tls-ca", "Who signed the coordinator's certificate",
+                   "FROSTLINE_TLS_CA", &files->tls.ca),
+          FileFlag("--tls-cert", "This worker's certificate",
+                   "FROSTLINE_TLS_CERT", &files->tls.certificate),
+          FileFlag("--tls-key", "Its key, of mode 0600", "FROSTLINE_TLS_KEY",
+                   &files->tls.key),
+          FileFlag("--token-file", "Holds a token, of mode 0600",
+                   "FROSTLINE_TOKEN_FILE", &files->token)};
+}
+
+Flag ConnectFlag(AgentOptions* options) {
+  Flag flag =
+      TextFlag("--connect", "HOST:PORT", "The coordinator", &options->connect);
+  flag.variable = "FROSTLINE_CONNECT";
+  flag.take = [options, take = flag.take](const std::string& text) {
+    options->connect_is_given = true;
+    return take(text);
+  };
+  return flag;
+}
+
+Flag JoinFlag(SecretString* join) {
+  return {"--join", "LINE|FILE|-",
+          "An invitation (`frostline worker invite`), in a file of mode 0600, "
+          "on standard input, or itself; for the first start",
+          [join](const std::string& text) {
+            *join = SecretString(text);
+            return absl::OkStatus();
+          }};
+}
+
+}  // namespace
+
+std::vector<Flag> AccessFlags(bool joins, AgentOptions* options) {
+  std::vector<Flag> flags = FileFlags(&options->access);
+  flags.insert(flags.begin(), {ConnectFlag(options), JoinFlag(&options->join)});
+  if (joins) {
+    for (Flag& flag : flags) flag.variable.clear();
+  }
+  return flags;
+}
+
+bool HasJoin(int argc, const char* const* argv) {
+  return std::any_of(argv, argv + argc, [](const char* word) {
+    return absl::StartsWith(word, "--join");
+  });
+}
+
+absl::Status CheckAccess(const AgentOptions& options) {
+  const bool twice = options.connect_is_given || !options.access.tls.empty() ||
+                     !options.access.token.empty();
+  if (options.join.empty() || !twice) return absl::OkStatus();
+  return BadFlag("--join", "says where the coordinator is, and who is trusted",
+                 "leave --connect, --tls-… and --token-file away");
+}
+
 namespace {
 
 constexpr int kMaxSlotsPerGpu = 64;
@@ -232,6 +309,222 @@ absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
                    "name the study to wait for: --study ID");
   }
   return options;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A word with one of these is for the shell to read.
+constexpr char kForTheShell[] = "|&;<>()$`\\\"'*?[]{}~#=%!\n";
+constexpr const char* kOfTheShell[] = {
+    ".",    ":",    "alias",  "break", "case",  "cd",     "command", "eval",
+    "exec", "exit", "export", "for",   "if",    "return", "set",     "shift",
+    "trap", "type", "ulimit", "umask", "unset", "until",  "wait",    "while"};
+constexpr const char* kInterpreters[] = {"python", "pypy",    "sh",   "bash",
+                                         "dash",   "zsh",     "perl", "ruby",
+                                         "node",   "Rscript", "julia"};
+
+bool IsPlain(const std::string& word) {
+  return word.find_first_of(kForTheShell) == std::string::npos;
+}
+
+bool IsOfTheShell(const std::string& word) {
+  return std::any_of(std::begin(kOfTheShell), std::end(kOfTheShell),
+                     [&word](const char* own) { return word == own; });
+}
+
+// "python3.11" too.
+bool IsInterpreter(const std::string& program) {
+  const std::string name = fs::path(program).filename().string();
+  const std::string bare = name.substr(0, name.find_first_of("0123456789."));
+  return std::any_of(std::begin(kInterpreters), std::end(kInterpreters),
+                     [&bare](const char* known) { return bare == known; });
+}
+
+bool IsFile(const fs::path& path) {
+  std::error_code ignored;  // what cannot be looked at is not there
+  return fs::is_regular_file(path, ignored);
+}
+
+bool IsOnPath(const std::string& program) {
+  const char* const path = std::getenv("PATH");
+  const std::vector<std::string> folders =
+      absl::StrSplit(path == nullptr ? "/usr/bin:/bin" : path, ':');
+  for (const std::string& folder : folders) {
+    const fs::path file = fs::path(folder.empty() ? "." : folder) / program;
+    if (IsFile(file) && access(file.c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+absl::Status Missing(const std::string& cause, const std::string& fix) {
+  return BadFlag("--exec", absl::StrCat("cannot be run: ", cause), fix);
+}
+
+// The fix for a program that is in no folder of PATH.
+std::string WhereItIs(const std::string& program) {
+  if (IsFile(program)) {
+    return absl::StrCat("it is in this folder: --exec ./", program);
+  }
+  const fs::path beside = FolderOfThisProgram() / program;
+  return IsFile(beside) ? absl::StrCat("it is beside frostline-worker: --exec ",
+                                       beside.string())
+                        : "install it, or give its path";
+}
+
+absl::Status CheckProgram(const std::string& program) {
+  if (program.find('/') == std::string::npos) {
+    if (IsOnPath(program)) return absl::OkStatus();
+    return Missing(absl::StrCat("there is no program '", program,
+                                "' in the folders of PATH"),
+                   WhereItIs(program));
+  }
+  if (!IsFile(program)) {
+    return Missing(
+        absl::StrCat("there is no file ", program, ", looked for from ",
+                     fs::current_path().string()),
+        "give the right path, best one that begins with /");
+  }
+  if (access(program.c_str(), X_OK) == 0) return absl::OkStatus();
+  return Missing(
+      absl::StrCat(program, " may not be executed"),
+      absl::StrCat("chmod +x ", program, ", or name its interpreter: \"python ",
+                   program, "\""));
+}
+
+}  // namespace
+
+absl::Status CheckExec(const std::string& command) {
+  const std::vector<std::string> words =
+      absl::StrSplit(command, absl::ByAnyChar(" \t"), absl::SkipEmpty());
+  if (words.empty() || !IsPlain(words[0]) || IsOfTheShell(words[0])) {
+    return absl::OkStatus();
+  }
+  const absl::Status program = CheckProgram(words[0]);
+  if (!program.ok()) return program;
+  const bool has_script = words.size() > 1 && IsInterpreter(words[0]) &&
+                          words[1].front() != '-' && IsPlain(words[1]);
+  if (!has_script || IsFile(words[1])) return absl::OkStatus();
+  return Missing(
+      absl::StrCat("there is no script ", words[1], ", looked for from ",
+                   fs::current_path().string()),
+      "give the right path, best one that begins with /");
+}
+
+namespace {
+
+constexpr char kTrainer[] = "frostline-trainer";
+
+absl::Status CheckRegistry(AgentOptions* options) {
+  if (options->registry.empty()) return absl::OkStatus();
+  std::error_code error;
+  const std::filesystem::path folder =
+      std::filesystem::canonical(options->registry, error);
+  if (error || !std::filesystem::is_directory(folder, error)) {
+    return BadFlag("--registry",
+                   absl::StrCat("is '", options->registry, "', no folder"),
+                   "give the folder of datasets.yaml and models.yaml; "
+                   "docs/reference/datasets.md says what is in them");
+  }
+  for (const char* name : {"models.yaml", "datasets.yaml"}) {
+    if (std::filesystem::exists(folder / name, error)) continue;
+    return BadFlag("--registry",
+                   absl::StrCat("has no ", name, ": ", folder.string()),
+                   "`frostline registry add model DIR` and `add dataset FILE` "
+                   "write both");
+  }
+  options->registry = folder.string();
+  // What is malformed now was so when somebody wrote it; what becomes so later
+  // is logged, and trials go on (stock.h).
+  return registry::ReadRegistry(options->registry).status();
+}
+
+// One word for the shell, whatever is in the path.
+std::string Quoted(const std::string& text) {
+  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
+}
+
+}  // namespace
+
+absl::Status ChooseTrainer(const std::filesystem::path& programs,
+                           AgentOptions* options) {
+  RETURN_IF_ERROR(CheckRegistry(options));
+  if (!absl::StripAsciiWhitespace(options->exec).empty()) {
+    return CheckExec(options->exec);
+  }
+  if (options->registry.empty()) {
+    return BadFlag("--exec", "and --registry are both missing",
+                   "give --registry DIR, the folder of this node's models "
+                   "and data sets, or your own trainer: --exec \"python "
+                   "train.py\"");
+  }
+  std::error_code error;
+  const std::filesystem::path trainer = programs / kTrainer;
+  if (!std::filesystem::exists(trainer, error)) {
+    return BadFlag("--registry",
+                   absl::StrCat("needs ", kTrainer, ", which is not in ",
+                                programs.string()),
+                   "build it (-DFROSTLINE_PARTS=trainer) and put it beside "
+                   "frostline-worker, or name it: --exec /path/to/it");
+  }
+  options->exec = Quoted(trainer.string());
+  return absl::OkStatus();
+}
+
+std::filesystem::path FolderOfThisProgram() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+namespace {
+
+constexpr char kFlag[] = "--join";
+constexpr std::size_t kLongestLine = 4096;
+
+bool IsPath(const std::string& given) {
+  return given.find('/') != std::string::npos ||
+         access(given.c_str(), F_OK) == 0;
+}
+
+std::string FirstLine(std::istream& input) {
+  std::string line;
+  for (char c = 0; line.size() < kLongestLine && input.get(c) && c != '\n';) {
+    line += c;
+  }
+  return line;
+}
+
+// All of it where no @ says where the token ends.
+void Wipe(char* text) {
+  if (std::strcmp(text, "-") == 0 || IsPath(text)) return;
+  const char* const at = std::strrchr(text, '@');
+  const std::size_t size =
+      at == nullptr ? std::strlen(text) : static_cast<std::size_t>(at - text);
+  std::memset(text, '*', size);
+}
+
+}  // namespace
+
+absl::StatusOr<tls::JoinLine> ReadJoinLine(const SecretString& given,
+                                           std::istream& input) {
+  if (given.Reveal() == "-") return tls::ParseJoinLine(FirstLine(input));
+  if (!IsPath(given.Reveal())) return tls::ParseJoinLine(given.Reveal());
+  ASSIGN_OR_RETURN(const SecretString text,
+                   tls::ReadPrivateFile(given.Reveal(), kFlag));
+  return tls::ParseJoinLine(text.Reveal());
+}
+
+void HideJoinLine(int argc, char** argv) {
+  const std::string_view flag = kFlag;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == flag && i + 1 < argc) Wipe(argv[i + 1]);
+    if (word.substr(0, flag.size()) == flag && word.size() > flag.size() &&
+        word[flag.size()] == '=') {
+      Wipe(argv[i] + flag.size() + 1);
+    }
+  }
 }
 
 }  // namespace frostline::agent

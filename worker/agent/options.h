@@ -9,20 +9,25 @@
 #ifndef FROSTLINE_WORKER_AGENT_OPTIONS_H_
 #define FROSTLINE_WORKER_AGENT_OPTIONS_H_
 
+#include <filesystem>
+#include <istream>
 #include <map>
 #include <string>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "base/flags.h"
 #include "base/log.h"
 #include "base/secret.h"
 #include "spans/exporter.h"
 #include "tls/credentials.h"
+#include "tls/join.h"
 #include "worker/agent/checkpoint_hook.h"
-#include "worker/agent/hardware.h"
-#include "worker/agent/keep.h"
-#include "worker/agent/nvml.h"
+#include "worker/agent/gpus.h"
 #include "worker/agent/stock.h"
+#include "worker/agent/trial_folders.h"
 
 namespace frostline::agent {
 
@@ -32,7 +37,7 @@ struct AgentOptions {
   std::string connect = "127.0.0.1:7070";
   bool connect_is_given = false;
   tls::AccessFiles access;
-  SecretString join;  // what stands behind --join (join_source.h)
+  SecretString join;  // what stands behind --join
   std::string id;     // filled from host and process when not given
   bool id_is_given = false;
   std::string host_id;  // the name of a worker that joins, when not given
@@ -77,6 +82,51 @@ absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
 // "GPU_03.lan" makes "gpu_03.lan", and with 4711 "gpu_03.lan-4711".
 std::string HostWorkerId(const std::string& host);
 std::string DefaultWorkerId(const std::string& host, int process);
+
+// The flags that say where the coordinator is, and who the worker is.
+
+// An invitation says all that their variables would, so none counts for a
+// worker that `joins`. `options` outlives the parse.
+std::vector<Flag> AccessFlags(bool joins, AgentOptions* options);
+
+// Says, before the parse, whether there is a --join.
+bool HasJoin(int argc, const char* const* argv);
+
+// Answers REQUEST_INVALID where a flag contradicts --join.
+absl::Status CheckAccess(const AgentOptions& options);
+
+// Looks for the program of a trainer's command line, and for the script where
+// the program is an interpreter, before a trial is lost on it. Returns
+// REQUEST_INVALID naming what is not there or cannot be executed. It passes
+// what only a shell understands: variables, quotes, pipes, its own commands.
+absl::Status CheckExec(const std::string& command);
+
+// The program of --exec trains, else the frostline-trainer beside this binary,
+// with --registry.
+
+// Fills an empty `exec` and makes `registry` absolute, for the trainer's
+// $FROSTLINE_REGISTRY. Returns REQUEST_INVALID naming the option when neither
+// is given, the registry is no folder or lacks a file, or `programs` has no
+// frostline-trainer; TRAINER_SYNTAX, with line and column, of a registry that
+// is malformed; TRAINER_START where the program of `exec` is not there.
+absl::Status ChooseTrainer(const std::filesystem::path& programs,
+                           AgentOptions* options);
+
+// It is empty when the system does not say.
+std::filesystem::path FolderOfThisProgram();
+
+// Where the line of --join comes from. On a command line others see it by `ps`
+// until it is wiped; a file or standard input shows it to nobody.
+
+// `given` is "-" for the first line of `input`, the path of a file of mode 0600
+// (with a slash in it, or of one that is there), or the line itself. Errors
+// quote a path alone.
+absl::StatusOr<tls::JoinLine> ReadJoinLine(const SecretString& given,
+                                           std::istream& input);
+
+// Overwrites the token of a line behind --join, so that /proc/PID/cmdline has
+// none. What was parsed before is a copy.
+void HideJoinLine(int argc, char** argv);
 
 }  // namespace frostline::agent
 

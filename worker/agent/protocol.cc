@@ -1,23 +1,245 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Trainer to agent.
 #include "worker/agent/protocol.h"
+
+#include <google/protobuf/message.h>
+#include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/ids.h"
+#include "proto/served.h"
 #include "proto/wire_error.h"
-#include "worker/agent/checkpoint_id.h"
 #include "worker/agent/json_text.h"
-#include "worker/agent/message_fields.h"
 
 namespace frostline::agent {
 namespace {
 
+// Written as we write it: no sign, no blank, no leading zero.
+bool ReadNumber(const std::string& text, std::int64_t least,
+                std::int64_t* number) {
+  return absl::SimpleAtoi(text, number) && *number >= least &&
+         absl::StrCat(*number) == text;
+}
+
+}  // namespace
+
+std::string PrintCheckpointId(const v1::LeaseRef& lease,
+                              const std::string& name) {
+  const auto trial = ParseTrialName(lease.trial());
+  const std::int64_t number = trial.ok() ? trial->number : 0;
+  return absl::StrCat(number, ".", lease.attempt(), ".", name);
+}
+
+std::optional<CheckpointId> ParseCheckpointId(const std::string& text) {
+  const std::vector<std::string> parts =
+      absl::StrSplit(text, absl::MaxSplits('.', 2));
+  CheckpointId id;
+  // Trials are counted from 0, attempts from 1.
+  if (parts.size() != 3 || !ReadNumber(parts[0], 0, &id.trial) ||
+      !ReadNumber(parts[1], 1, &id.attempt) || !CheckId(parts[2], "id").ok()) {
+    return std::nullopt;
+  }
+  id.name = parts[2];
+  return id;
+}
+
+// Every error here is a TRAINER_PROTOCOL that names the field.
+
+absl::Status BadField(const std::string& field, const std::string& cause);
+
+// Allows no keys but these and "type".
+absl::Status CheckKeys(const nlohmann::json& object,
+                       std::initializer_list<const char*> known);
+
+// It is empty when absent.
+absl::StatusOr<std::string> TextAt(const nlohmann::json& object,
+                                   const char* key);
+// Reads a whole number from 0; `fallback` below 0 makes it required.
+absl::StatusOr<std::int64_t> CountAt(const nlohmann::json& object,
+                                     const char* key, std::int64_t fallback);
+// Reads "metrics", empty when absent.
+absl::StatusOr<Metrics> MetricsAt(const nlohmann::json& object,
+                                  std::size_t most);
+// Reads how far the trial is; nothing, when none of its fields is there.
+absl::StatusOr<std::optional<ProgressMessage>> ProgressAt(
+    const nlohmann::json& object);
+// Fills `message` from the object at `key`, and is false when absent.
+absl::StatusOr<bool> MessageAt(const nlohmann::json& object, const char* key,
+                               google::protobuf::Message* message);
+// Fills the field `key` of `message` alone, a list of messages.
+absl::StatusOr<bool> ListAt(const nlohmann::json& object, const char* key,
+                            google::protobuf::Message* message);
+
+namespace {
+
 using nlohmann::json;
+
+constexpr std::size_t kMaxNameBytes = 256;
+constexpr std::size_t kMaxShownFieldBytes = 160;
+constexpr std::size_t kMaxFieldTextBytes = 4096;
+constexpr std::array<const char*, 5> kPhases = {
+    "loading", "filling", "training", "evaluating", "saving"};
+constexpr double kMostEpochs = 1e9;
+constexpr double kLongestRemaining = 100.0 * 365 * 86'400;
+
+absl::Status ReadMessage(const json& text, const char* key,
+                         google::protobuf::Message* message) {
+  google::protobuf::util::JsonParseOptions options;
+  options.case_insensitive_enum_parsing = true;
+  const auto read = google::protobuf::util::JsonStringToMessage(
+      PrintJsonText(text), message, options);
+  if (!read.ok()) {
+    return BadField(
+        key, proto::CleanText(std::string(read.message()), kMaxFieldTextBytes));
+  }
+  const absl::Status served = proto::CheckServed(*message);
+  if (!served.ok()) return BadField(key, ": " + std::string(served.message()));
+  return absl::OkStatus();
+}
+
+bool IsPhase(const std::string& text) {
+  return std::find(kPhases.begin(), kPhases.end(), text) != kPhases.end();
+}
+
+absl::StatusOr<double> EpochAt(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end()) return 0.0;
+  const auto number = NumberOf(*found);
+  // What is not a number is in no range.
+  if (number.has_value() && *number >= 0.0 && *number <= kMostEpochs) {
+    return *number;
+  }
+  return BadField(key, "is no number from 0 to 1e9");
+}
+
+// A speed of 0, or none, makes it infinite, or nothing.
+absl::StatusOr<std::optional<double>> RemainingAt(const json& object,
+                                                  const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return std::nullopt;
+  const auto number = NumberOf(*found);
+  if (!number.has_value() || *number < 0.0) {
+    return BadField(key, "is no number from 0 up");
+  }
+  if (!std::isfinite(*number)) return std::nullopt;
+  return std::min(*number, kLongestRemaining);
+}
+
+}  // namespace
+
+absl::Status BadField(const std::string& field, const std::string& cause) {
+  return MakeError(ErrorId::kTrainerProtocol, absl::StrCat(field, " ", cause),
+                   "see docs/reference/trainer-protocol.md", field);
+}
+
+absl::Status CheckKeys(const json& object,
+                       std::initializer_list<const char*> known) {
+  for (const auto& [key, value] : object.items()) {
+    const bool is_known =
+        key == "type" ||
+        std::any_of(known.begin(), known.end(),
+                    [&key](const char* k) { return key == k; });
+    if (!is_known) return BadField(key, "is no field of this message");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> TextAt(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end()) return std::string();
+  if (!found->is_string()) return BadField(key, "is no string");
+  return found->get<std::string>();
+}
+
+absl::StatusOr<std::int64_t> CountAt(const json& object, const char* key,
+                                     std::int64_t fallback) {
+  const auto found = object.find(key);
+  if (found == object.end()) {
+    if (fallback < 0) return BadField(key, "is missing");
+    return fallback;
+  }
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  const bool counts = found->is_number_unsigned() &&
+                      found->get<std::uint64_t>() <= std::uint64_t{kMost};
+  if (!counts) return BadField(key, "is no whole number from 0 up");
+  return found->get<std::int64_t>();
+}
+
+absl::StatusOr<Metrics> MetricsAt(const json& object, std::size_t most) {
+  Metrics metrics;
+  const auto found = object.find("metrics");
+  if (found == object.end()) return metrics;
+  if (!found->is_object()) return BadField("metrics", "is no object");
+  if (found->size() > most) {
+    return BadField("metrics",
+                    absl::StrCat("has more than ", most, " entries"));
+  }
+  for (const auto& [name, value] : found->items()) {
+    const std::string field =
+        absl::StrCat("metrics.", proto::CleanText(name, kMaxShownFieldBytes));
+    if (name.empty() || name.size() > kMaxNameBytes) {
+      return BadField(field, "has a name of 0 or more than 256 bytes");
+    }
+    const auto number = NumberOf(value);
+    if (!number.has_value()) return BadField(field, "is no number");
+    metrics[name] = *number;
+  }
+  return metrics;
+}
+
+absl::StatusOr<std::optional<ProgressMessage>> ProgressAt(const json& object) {
+  bool is_said = false;
+  for (const char* key : {"phase", "epoch", "total_epochs", "remaining_s"}) {
+    is_said = is_said || object.contains(key);
+  }
+  if (!is_said) return std::nullopt;
+  ProgressMessage progress;
+  ASSIGN_OR_RETURN(progress.phase, TextAt(object, "phase"));
+  if (object.contains("phase") && !IsPhase(progress.phase)) {
+    return BadField(
+        "phase", "is none of loading, filling, training, evaluating, saving");
+  }
+  ASSIGN_OR_RETURN(progress.epoch, EpochAt(object, "epoch"));
+  ASSIGN_OR_RETURN(progress.total_epochs, EpochAt(object, "total_epochs"));
+  ASSIGN_OR_RETURN(progress.remaining_s, RemainingAt(object, "remaining_s"));
+  return progress;
+}
+
+absl::StatusOr<bool> MessageAt(const json& object, const char* key,
+                               google::protobuf::Message* message) {
+  const auto found = object.find(key);
+  if (found == object.end()) return false;
+  RETURN_IF_ERROR(ReadMessage(*found, key, message));
+  return true;
+}
+
+absl::StatusOr<bool> ListAt(const json& object, const char* key,
+                            google::protobuf::Message* message) {
+  const auto found = object.find(key);
+  if (found == object.end()) return false;
+  if (!found->is_array()) return BadField(key, "is no list");
+  json alone = json::object();
+  alone[key] = *found;
+  RETURN_IF_ERROR(ReadMessage(alone, key, message));
+  return true;
+}
+
+// Trainer to agent.
+
+namespace {
 
 constexpr std::size_t kMaxReportMetrics = 64;
 constexpr std::size_t kMaxFinishMetrics = 256;
@@ -207,5 +429,73 @@ absl::StatusOr<TrainerMessage> ParseTrainerLine(const std::string& line) {
                    proto::CleanText(line, kMaxShownLineBytes)),
       detail->fix, detail->field);
 }
+
+// Agent to trainer.
+
+namespace {
+
+std::string Line(const json& message) { return PrintJsonText(message) + "\n"; }
+
+json ResumeJson(const v1::Checkpoint& checkpoint, const std::string& path) {
+  // The trainer's own name for it.
+  const auto id = ParseCheckpointId(checkpoint.id());
+  json resume = {{"id", id.has_value() ? id->name : checkpoint.id()},
+                 {"step", checkpoint.step()}};
+  if (!checkpoint.sha256().empty()) resume["sha256"] = checkpoint.sha256();
+  if (!path.empty()) resume["path"] = path;
+  return resume;
+}
+
+}  // namespace
+
+std::string TrialLine(const v1::Lease& lease, const std::string& folder,
+                      const std::string& checkpoint_path,
+                      const std::vector<std::string>& takes) {
+  const v1::TrialSpec& spec = lease.spec();
+  json message = {{"type", "trial"},
+                  {"protocol", kProtocolVersion},
+                  {"trial", lease.trial()},
+                  {"attempt", lease.attempt()},
+                  {"seed", spec.seed()},
+                  {"prefix_depth", spec.prefix_depth()},
+                  {"parameters", json::object()},
+                  {"rates", json::object()},
+                  {"objectives", json::array()},
+                  {"model", ToJson(spec.model())},
+                  {"data", ToJson(spec.data())},
+                  {"training", ToJson(spec.training())},
+                  {"freeze", ToJson(spec.freeze())},
+                  {"labels", json::object()},
+                  {"takes", json::array({"precision", "progress"})},
+                  {"folder", folder},
+                  {"resume_from", nullptr}};
+  if (!spec.auto_precision().empty()) {
+    message["auto_precision"] = spec.auto_precision();
+  }
+  for (const auto& parameter : spec.parameters()) {
+    message["parameters"][parameter.name()] = ToJson(parameter.value());
+  }
+  for (const auto& rate : spec.rates()) {
+    message["rates"][rate.module()] = rate.rate();
+  }
+  for (const auto& objective : spec.objectives()) {
+    message["objectives"].push_back(ToJson(objective));
+  }
+  for (const auto& task : spec.tasks()) {
+    message["tasks"].push_back(ToJson(task));
+  }
+  for (const auto& [key, value] : spec.labels()) message["labels"][key] = value;
+  if (lease.has_resume_from()) {
+    message["resume_from"] = ResumeJson(lease.resume_from(), checkpoint_path);
+  }
+  for (const std::string& each : takes) message["takes"].push_back(each);
+  return Line(message);
+}
+
+std::string StopLine(const std::string& reason) {
+  return Line({{"type", "stop"}, {"reason", reason}});
+}
+
+std::string ExitLine() { return Line({{"type", "exit"}}); }
 
 }  // namespace frostline::agent

@@ -20,6 +20,23 @@
 
 namespace frostline::agent {
 
+// "17.2.epoch-3" names checkpoint "epoch-3" of attempt 2 of trial 17, so that
+// another attempt finds it, and no name is ever a path.
+
+// An id has at most 64 bytes.
+inline constexpr std::size_t kMaxCheckpointName = 40;
+
+struct CheckpointId {
+  std::int64_t trial = 0;
+  std::int64_t attempt = 0;
+  std::string name;
+};
+
+// `name` and `lease` must be valid.
+std::string PrintCheckpointId(const v1::LeaseRef& lease,
+                              const std::string& name);
+std::optional<CheckpointId> ParseCheckpointId(const std::string& text);
+
 inline constexpr int kProtocolVersion = 1;
 // A line's newline does not count.
 inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;

@@ -14,15 +14,46 @@
 #include <string>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/retry.h"
 #include "base/rng.h"
-#include "worker/agent/attempt_phases.h"
+#include "frostline/v1/worker.pb.h"
+#include "spans/span.h"
 #include "worker/agent/slot_context.h"
-#include "worker/agent/slot_plan.h"
 #include "worker/agent/slot_trainer.h"
 #include "worker/agent/trial_run.h"
 
 namespace frostline::agent {
+
+// An attempt as its worker sees it, one phase after the other, each a span of
+// the attempt's trace (spans/span.h):
+//
+//   phases.Begin("train");     // what came before has ended
+//
+// It is not thread-safe.
+class AttemptPhases {
+ public:
+  // `sink` may be null: then nothing is done. It and `clock` outlive this.
+  AttemptPhases(const v1::LeaseRef& lease, spans::SpanSink* sink,
+                const Clock& clock);
+  // Ends the last one.
+  ~AttemptPhases();
+  AttemptPhases(const AttemptPhases&) = delete;
+  AttemptPhases& operator=(const AttemptPhases&) = delete;
+
+  void Begin(const std::string& name);
+  // What is under way has failed, for this cause.
+  void Fail(const std::string& cause) { phase_.error = cause; }
+
+ private:
+  void End();
+
+  spans::SpanSink* const sink_;
+  const Clock& clock_;
+  const TraceContext attempt_;
+  const std::string trial_;
+  spans::Span phase_;  // without a name: none
+};
 
 class Slot {
  public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include "worker/agent/slot_context.h"
 
-#include "worker/agent/stop_switch.h"
+#include <algorithm>
 
 namespace frostline::agent {
 

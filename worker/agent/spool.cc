@@ -5,16 +5,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "worker/agent/file.h"
-#include "worker/agent/spool_frames.h"
-#include "worker/agent/spool_record.h"
 
 namespace frostline::agent {
 namespace {
@@ -149,6 +150,187 @@ std::string SpoolFileName(const v1::LeaseRef& lease) {
   if (!trial.ok()) return "unnamed.spool";
   return absl::StrCat(trial->study_id, "~", trial->number, "~", lease.attempt(),
                       ".spool");
+}
+
+namespace {
+
+constexpr std::uint32_t kPolynomial = 0xEDB88320;
+
+constexpr std::array<std::uint32_t, 256> MakeTable() {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    std::uint32_t sum = i;
+    for (int bit = 0; bit < 8; ++bit) {
+      sum = (sum >> 1) ^ ((sum & 1) != 0 ? kPolynomial : 0);
+    }
+    table[i] = sum;
+  }
+  return table;
+}
+
+std::string Little32(std::uint32_t value) {
+  std::string bytes;
+  for (int shift = 0; shift < 32; shift += 8) {
+    bytes += static_cast<char>((value >> shift) & 0xFF);
+  }
+  return bytes;
+}
+
+std::uint32_t ReadLittle32(const std::string& bytes, std::size_t at) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    value |= std::uint32_t{static_cast<unsigned char>(bytes[at + i])}
+             << (8 * i);
+  }
+  return value;
+}
+
+std::string Frame(char kind, const google::protobuf::MessageLite& message) {
+  const std::string body = kind + message.SerializeAsString();
+  return Little32(static_cast<std::uint32_t>(body.size())) +
+         Little32(Crc32(body)) + body;
+}
+
+template <typename Request>
+std::optional<SpoolRecord> Parsed(const std::string& payload) {
+  Request request;
+  if (!request.ParseFromString(payload)) return std::nullopt;
+  return request;
+}
+
+struct KindOfRecord {
+  char operator()(const v1::ReportRequest&) const { return 'R'; }
+  char operator()(const v1::FinishRequest&) const { return 'F'; }
+  char operator()(const v1::ReleaseRequest&) const { return 'B'; }
+};
+
+}  // namespace
+
+std::uint32_t Crc32(const std::string& bytes) {
+  static constexpr std::array<std::uint32_t, 256> kTable = MakeTable();
+  std::uint32_t sum = 0xFFFFFFFF;
+  for (const char c : bytes) {
+    sum = (sum >> 8) ^ kTable[(sum ^ static_cast<unsigned char>(c)) & 0xFF];
+  }
+  return ~sum;
+}
+
+std::string EncodeLease(const v1::LeaseRef& lease) { return Frame('L', lease); }
+
+std::string EncodeRecord(const SpoolRecord& record) {
+  const char kind = std::visit(KindOfRecord(), record);
+  return std::visit(
+      [kind](const auto& request) { return Frame(kind, request); }, record);
+}
+
+std::uint32_t BodyBytes(const std::string& prefix) {
+  return ReadLittle32(prefix, 0);
+}
+
+bool HasSum(const std::string& prefix, const std::string& body) {
+  return Crc32(body) == ReadLittle32(prefix, 4);
+}
+
+std::optional<v1::LeaseRef> DecodeLease(const std::string& body) {
+  v1::LeaseRef lease;
+  const bool is_lease = !body.empty() && body[0] == 'L' &&
+                        lease.ParseFromString(body.substr(1)) &&
+                        !lease.trial().empty();
+  if (!is_lease) return std::nullopt;
+  return lease;
+}
+
+bool IsRecordKind(char kind) {
+  return kind == 'R' || kind == 'F' || kind == 'B';
+}
+
+std::optional<SpoolRecord> DecodeRecord(const std::string& body) {
+  const std::string payload = body.substr(1);
+  switch (body[0]) {
+    case 'R':
+      return Parsed<v1::ReportRequest>(payload);
+    case 'F':
+      return Parsed<v1::FinishRequest>(payload);
+    case 'B':
+      return Parsed<v1::ReleaseRequest>(payload);
+    default:
+      return std::nullopt;
+  }
+}
+
+namespace {
+
+constexpr std::int64_t kBlockBytes = 4096;
+constexpr auto kPrefix = static_cast<std::int64_t>(kPrefixBytes);
+
+std::optional<FoundRecord> ReadFrame(int fd, std::int64_t at,
+                                     std::int64_t end) {
+  const auto body = ReadBody(fd, at, end);
+  auto record = body.has_value() ? DecodeRecord(*body) : std::nullopt;
+  if (!record.has_value()) return std::nullopt;
+  return FoundRecord{*std::move(record), at, at + FrameBytes(*body)};
+}
+
+// Where the frame at `at` ends, should its length be whole: what it holds might
+// look like a record, so a search within it comes second.
+std::optional<FoundRecord> ReadBehind(int fd, std::int64_t at,
+                                      std::int64_t end) {
+  std::string prefix(kPrefixBytes, '\0');
+  if (!ReadAt(fd, at, &prefix)) return std::nullopt;
+  const std::int64_t next = at + kPrefix + BodyBytes(prefix);
+  return next < end ? ReadFrame(fd, next, end) : std::nullopt;
+}
+
+// Looks at every byte from `at` on for the begin of a record.
+std::optional<FoundRecord> Search(int fd, std::int64_t at, std::int64_t end) {
+  for (std::int64_t start = at; start < end; start += kBlockBytes) {
+    // A prefix may lie across two blocks.
+    const std::int64_t size = std::min(kBlockBytes + kPrefix, end - start);
+    std::string block(static_cast<std::size_t>(size), '\0');
+    if (!ReadAt(fd, start, &block)) continue;
+    for (std::int64_t i = 0; i < kBlockBytes && i + kPrefix < size; ++i) {
+      const auto place = static_cast<std::size_t>(i);
+      const std::int64_t length = BodyBytes(block.substr(place, kPrefixBytes));
+      const bool fits = length > 0 && length <= end - start - i - kPrefix;
+      if (!fits || !IsRecordKind(block[place + kPrefixBytes])) continue;
+      auto found = ReadFrame(fd, start + i, end);
+      if (found.has_value()) return found;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool ReadAt(int fd, std::int64_t at, std::string* bytes) {
+  for (std::size_t done = 0; done < bytes->size();) {
+    const ssize_t n = pread(fd, bytes->data() + done, bytes->size() - done,
+                            at + static_cast<std::int64_t>(done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    done += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+std::optional<std::string> ReadBody(int fd, std::int64_t at, std::int64_t end) {
+  std::string prefix(kPrefixBytes, '\0');
+  if (!ReadAt(fd, at, &prefix)) return std::nullopt;
+  const std::int64_t length = BodyBytes(prefix);
+  if (length == 0 || length > end - at - kPrefix) return std::nullopt;
+  std::string body(static_cast<std::size_t>(length), '\0');
+  if (!ReadAt(fd, at + kPrefix, &body) || !HasSum(prefix, body)) {
+    return std::nullopt;
+  }
+  return body;
+}
+
+std::optional<FoundRecord> FindRecord(int fd, std::int64_t at,
+                                      std::int64_t end) {
+  auto found = ReadFrame(fd, at, end);
+  if (!found.has_value()) found = ReadBehind(fd, at, end);
+  if (!found.has_value()) found = Search(fd, at, end);
+  return found;
 }
 
 }  // namespace frostline::agent

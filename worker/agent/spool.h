@@ -13,7 +13,7 @@
 //             | 'B' ReleaseRequest
 //
 // A record that is cut off at the end was never told of. A damaged one costs
-// what it said, and nothing behind it (spool_frames.h).
+// what it said, and nothing behind it.
 #ifndef FROSTLINE_WORKER_AGENT_SPOOL_H_
 #define FROSTLINE_WORKER_AGENT_SPOOL_H_
 
@@ -83,6 +83,50 @@ class SpoolFile {
 
 // Attempt 2 of trial 17 has "imdb~17~2.spool", as '~' is in no id.
 std::string SpoolFileName(const v1::LeaseRef& lease);
+
+// spool.h describes these bytes.
+
+inline constexpr char kSpoolHead[] = "frostline spool 1\n";
+
+// IEEE 802.3 defines it, as in zip and PNG.
+std::uint32_t Crc32(const std::string& bytes);
+
+std::string EncodeLease(const v1::LeaseRef& lease);
+std::string EncodeRecord(const SpoolRecord& record);
+
+// Each record has length and sum before its body.
+inline constexpr std::size_t kPrefixBytes = 8;
+std::uint32_t BodyBytes(const std::string& prefix);
+bool HasSum(const std::string& prefix, const std::string& body);
+inline std::int64_t FrameBytes(const std::string& body) {
+  return static_cast<std::int64_t>(kPrefixBytes + body.size());
+}
+
+// Says whether a body that begins so may be a record.
+bool IsRecordKind(char kind);
+// They return nothing for what is another kind, or no message.
+std::optional<v1::LeaseRef> DecodeLease(const std::string& body);
+std::optional<SpoolRecord> DecodeRecord(const std::string& body);
+
+// Where records lie in a spool file: each is a frame of length, sum and body
+//. A damaged frame hides none behind it. Nothing here writes,
+// and a place that the disk cannot read counts as damaged.
+
+// Fills all of `bytes`, or answers false.
+bool ReadAt(int fd, std::int64_t at, std::string* bytes);
+
+// Returns the body of the frame at `at`, nothing if it is damaged or not whole
+// by `end`.
+std::optional<std::string> ReadBody(int fd, std::int64_t at, std::int64_t end);
+
+struct FoundRecord {
+  SpoolRecord record;
+  std::int64_t at = 0;   // of its frame
+  std::int64_t end = 0;  // of the frame
+};
+// Returns the record at `at`, or else the next one that is whole by `end`.
+std::optional<FoundRecord> FindRecord(int fd, std::int64_t at,
+                                      std::int64_t end);
 
 }  // namespace frostline::agent
 

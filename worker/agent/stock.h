@@ -11,9 +11,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "frostline/v1/worker.pb.h"
 #include "worker/registry/known_sums.h"
 #include "worker/registry/stock_entries.h"
@@ -80,6 +83,37 @@ class StockReader {
 // The stock has the model and the data sets that `spec` names, those of
 // `also_evaluate` too.
 bool HasStockFor(const v1::Stock& stock, const v1::TrialSpec& spec);
+
+// Looks at the registry again and again, on a thread of its own: a disk that
+// does not answer may hold that thread for ever, and nobody else. It is
+// thread-safe.
+class StockWatch {
+ public:
+  // It looks at once, and every `interval`. The thread calls `look`, which may
+  // refer to nothing that ends before the process; and `looked` after each
+  // look, under a lock, until the watch is destroyed.
+  StockWatch(LookAtStock look, Duration interval, std::function<void()> looked);
+  // Waits 2 s at most for a look under way, then leaves the thread to itself.
+  ~StockWatch();
+  StockWatch(const StockWatch&) = delete;
+  StockWatch& operator=(const StockWatch&) = delete;
+
+  // Wants a look that begins now, and reads the registry's files anew. The
+  // answer is its number; the first look is number 1.
+  std::int64_t Ask();
+  // False when look `number` is not over after `most`.
+  bool Await(std::int64_t number, Duration most) const;
+  // Of the last look that is over.
+  StockLook last() const;
+
+ private:
+  struct State;
+  static void Loop(State& state, const LookAtStock& look, Duration interval);
+
+  // The thread has a share of it.
+  const std::shared_ptr<State> state_;
+  std::thread thread_;
+};
 
 }  // namespace frostline::agent
 

@@ -20,11 +20,78 @@
 #include "base/clock.h"
 #include "worker/agent/guardian.h"
 #include "worker/agent/log_tail.h"
-#include "worker/agent/spawn.h"
-#include "worker/agent/trainer_pipes.h"
 #include "worker/agent/wakeup.h"
 
 namespace frostline::agent {
+
+// Our ends of the pipes are non-blocking and closed on exec.
+struct Spawned {
+  pid_t guardian = -1;  // our child
+  pid_t trainer = -1;   // its child
+  int in = -1;
+  int out = -1;
+  int err = -1;
+  int orders = -1;  // to the guardian; closing it kills the trainer
+  int words = -1;   // of the guardian
+};
+
+// Runs /bin/sh -c `script` below a guardian (guardian.h) in its own process
+// group, with default signals (SIGUSR1 and SIGUSR2 are ignored: schedulers send
+// them to whole jobs) and no other file descriptors. It and all that comes from
+// it end when this process does. From then on this process ignores
+// SIGPIPE, as the child may go at any time. Returns TRAINER_START when the
+// system has no more processes or files.
+absl::StatusOr<Spawned> SpawnShell(const std::string& script,
+                                   const std::vector<std::string>& environment);
+
+// Our ends of a trainer's input, output and error: lines go in without
+// blocking, whole lines come out, and what it says of errors goes to its log.
+// All calls come from one thread.
+
+class TrainerPipes {
+ public:
+  struct Output {
+    std::vector<std::string> lines;  // whole ones, without newline
+    bool ended = false;              // and all it wrote is handed out
+    bool overlong = false;  // a line above kMaxLineBytes; nothing more is read
+  };
+
+  // It owns the descriptors, which are non-blocking, and borrows `log`.
+  TrainerPipes(int in, int out, int err, LogTail& log)
+      : in_(in), out_(out), err_(err), log_(log) {}
+  ~TrainerPipes();
+  TrainerPipes(const TrainerPipes&) = delete;
+  TrainerPipes& operator=(const TrainerPipes&) = delete;
+
+  // They are to be polled; negative ones are not.
+  int in_to_write() const { return unsent_.empty() ? -1 : in_; }
+  int out() const { return out_; }
+  int err() const { return err_; }
+
+  // What the pipe does not take waits for the next Flush().
+  void Send(const std::string& line);
+  // Ends the input once all that was sent is written.
+  void CloseInput();
+  void Flush();
+
+  void ReadError();
+  // `gone` says that nobody is left to write.
+  void ReadOutput(bool gone, Output* output);
+
+ private:
+  void CutLines(Output* output);
+
+  int in_;
+  int out_;
+  int err_;
+  LogTail& log_;
+  std::string unsent_;
+  bool input_ends_ = false;
+  std::string unread_;
+};
+
+// Closes it, unless it is, and makes it -1.
+void CloseFd(int* fd);
 
 struct TrainerCommand {
   // `/bin/sh -c "exec COMMAND"` runs it: the shell becomes the trainer, so that

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/agent/trial_folders.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -8,13 +10,67 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "worker/agent/checkpoint_id.h"
+#include "base/log.h"
 #include "worker/agent/file.h"
+#include "worker/agent/log_listener.h"
 #include "worker/agent/log_tail.h"
+#include "worker/agent/protocol.h"
+#include "worker/agent/spool.h"
 
 namespace frostline::agent {
+
+bool KeepsEnded(KeepPolicy policy, bool failed, bool leaves_work) {
+  switch (policy) {
+    case KeepPolicy::kAll:
+      return true;
+    case KeepPolicy::kUseful:
+      return failed || leaves_work;
+    case KeepPolicy::kFailed:
+      return failed;
+    case KeepPolicy::kNone:
+      return false;
+  }
+  return true;
+}
+
+std::vector<std::string> FoldersToRemove(const KeepRules& rules,
+                                         std::vector<TrialFolderInfo> trials) {
+  std::sort(trials.begin(), trials.end(), [](const auto& a, const auto& b) {
+    return a.touched != b.touched ? a.touched < b.touched : a.path < b.path;
+  });
+  std::int64_t bytes = 0;
+  auto count = static_cast<std::int64_t>(trials.size());
+  for (const TrialFolderInfo& trial : trials) bytes += trial.bytes;
+  std::vector<std::string> remove;
+  const auto take = [&](const TrialFolderInfo& trial) {
+    remove.push_back(trial.path);
+    bytes -= trial.bytes;
+    --count;
+  };
+  std::vector<TrialFolderInfo> wanted;
+  for (const TrialFolderInfo& trial : trials) {
+    if (trial.in_use || !trial.ended) continue;
+    if (KeepsEnded(rules.policy, trial.failed, trial.leaves_work)) {
+      wanted.push_back(trial);
+    } else {
+      take(trial);
+    }
+  }
+  std::stable_partition(wanted.begin(), wanted.end(),
+                        [](const auto& trial) { return !trial.has_model; });
+  for (const TrialFolderInfo& trial : wanted) {
+    const bool too_large = rules.most_bytes > 0 && bytes > rules.most_bytes;
+    const bool too_many = rules.most_trials > 0 && count > rules.most_trials;
+    if (!too_large && !too_many) break;
+    take(trial);
+  }
+  return remove;
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -135,6 +191,256 @@ void TrialFolders::RemoveAttempts(const v1::LeaseRef& lease) const {
                                   fs::directory_iterator()) <= 1;
   if (last) fs::remove(*trial + "/ended", ignored);
   fs::remove(*trial, ignored);
+}
+
+// Which trials' folders there are, and how they go. A folder goes by a rename,
+// under the lock that Use takes, so that none is half gone when an attempt
+// comes to need it.
+
+namespace {
+
+constexpr char kFailed[] = "failed";
+constexpr char kCheckpoint[] = "checkpoint";
+
+std::int64_t BytesUnder(const std::string& folder) {
+  std::int64_t bytes = 0;
+  std::error_code error;
+  const auto end = fs::recursive_directory_iterator();
+  for (auto entry = fs::recursive_directory_iterator(folder, error);
+       !error && entry != end; entry.increment(error)) {
+    std::error_code no_file;
+    const bool file = entry->is_regular_file(no_file);
+    if (file && !entry->is_symlink(no_file)) {
+      const auto size = entry->file_size(no_file);
+      if (!no_file) bytes += static_cast<std::int64_t>(size);
+    }
+  }
+  return bytes;
+}
+
+// Of any attempt. Names of integers are those of attempts' folders.
+bool HasModel(const fs::path& trial) {
+  std::error_code error;
+  for (const auto& attempt : fs::directory_iterator(trial, error)) {
+    std::error_code none;
+    if (fs::is_directory(attempt.path() / kModelFolder, none)) return true;
+  }
+  return false;
+}
+
+TrialFolderInfo Look(const fs::path& path) {
+  TrialFolderInfo info;
+  info.path = path.string();
+  info.has_model = HasModel(path);
+  info.leaves_work = info.has_model || TrialHasPredictions(info.path);
+  std::ifstream ended(info.path + "/ended");
+  for (std::string word; ended >> word;) {
+    info.ended = true;
+    info.failed = info.failed || word == kFailed;
+    info.leaves_work = info.leaves_work || word == kCheckpoint;
+  }
+  info.bytes = BytesUnder(info.path);
+  std::error_code error;
+  const auto time = fs::last_write_time(path, error);
+  if (!error) info.touched = time.time_since_epoch();
+  return info;
+}
+
+}  // namespace
+
+void TrialFolders::MarkEnded(const v1::LeaseRef& lease, bool failed,
+                             bool has_checkpoint) {
+  const auto name = ParseTrialName(lease.trial());
+  if (!name.ok()) return;
+  const std::string path = absl::StrCat(run_folder_, "/trials/", name->study_id,
+                                        "/", name->number, "/ended");
+  std::ofstream(path + ".new")
+      << "ended" << (failed ? absl::StrCat(" ", kFailed) : "")
+      << (has_checkpoint ? absl::StrCat(" ", kCheckpoint) : "") << "\n";
+  std::error_code error;
+  fs::rename(path + ".new", path, error);
+  if (!error) return;
+  Log(LogLevel::kWarning, "end_not_marked",
+      {{"trial", lease.trial()}, {"cause", error.message()}});
+}
+
+std::set<std::string> TrialFolders::Spooled() const {
+  std::set<std::string> paths;
+  std::error_code error;
+  for (const auto& agent :
+       fs::directory_iterator(run_folder_ + "/agents", error)) {
+    std::error_code none;
+    for (const auto& file :
+         fs::directory_iterator(agent.path() / "spool", none)) {
+      // "imdb~17~2.spool"
+      const std::vector<std::string> parts =
+          absl::StrSplit(file.path().filename().string(), '~');
+      if (parts.size() != 3) continue;
+      paths.insert(
+          absl::StrCat(run_folder_, "/trials/", parts[0], "/", parts[1]));
+    }
+  }
+  return paths;
+}
+
+std::vector<TrialFolderInfo> TrialFolders::List() const {
+  const std::set<std::string> spooled = Spooled();
+  std::vector<TrialFolderInfo> trials;
+  std::error_code error;
+  for (const auto& study :
+       fs::directory_iterator(run_folder_ + "/trials", error)) {
+    std::error_code none;
+    for (const auto& trial : fs::directory_iterator(study.path(), none)) {
+      trials.push_back(Look(trial.path()));
+      trials.back().in_use = IsInUse(trials.back().path, spooled);
+    }
+  }
+  return trials;
+}
+
+bool TrialFolders::IsInUse(const std::string& path,
+                           const std::set<std::string>& spooled) const {
+  const MutexLock lock(&mutex_);
+  return in_use_.count(path) > 0 || spooled.count(path) > 0;
+}
+
+bool TrialFolders::Discard(const std::string& path) {
+  const std::set<std::string> spooled = Spooled();
+  const MutexLock lock(&mutex_);
+  // The list is a moment old.
+  if (in_use_.count(path) > 0 || spooled.count(path) > 0) return false;
+  const fs::path from = path;
+  const std::string name =
+      absl::StrCat(from.parent_path().filename().string(), "~",
+                   from.filename().string(), "~", RandomHexId());
+  std::error_code error;
+  fs::rename(from, fs::path(trash_) / name, error);
+  return !error;
+}
+
+void TrialFolders::Clean(const KeepRules& rules) {
+  const MutexLock lock(&clean_mutex_);
+  if (!MakeFolders(trash_).ok()) return;
+  const std::set<std::string> spooled = Spooled();
+  models_.Clean(
+      [&](const std::string& path) { return IsInUse(path, spooled); });
+  for (const std::string& path : FoldersToRemove(rules, List())) {
+    if (!Discard(path)) continue;
+    Log(LogLevel::kInfo, "trial_folder_removed", {{"path", path}});
+  }
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(trash_, error)) {
+    std::error_code ignored;
+    fs::remove_all(entry.path(), ignored);
+  }
+}
+
+namespace {
+
+constexpr Duration kJanitorSleep = std::chrono::hours(1);
+constexpr Duration kShortestCleaningPause = std::chrono::milliseconds(200);
+// Of its time it spends at most a tenth on looking through folders.
+constexpr int kPauseFactor = 10;
+
+}  // namespace
+
+Janitor::Janitor(TrialFolders& folders, const KeepRules& rules)
+    : folders_(folders), rules_(rules), thread_([this] { Loop(); }) {}
+
+Janitor::~Janitor() {
+  stopped_ = true;
+  wakeup_.Ring();
+  thread_.join();
+}
+
+void Janitor::Loop() {
+  const SystemClock clock;
+  while (!stopped_) {
+    const SteadyTime start = clock.Steady();
+    folders_.Clean(rules_);
+    const Duration took = clock.Steady() - start;
+    const SteadyTime until =
+        clock.Steady() + std::max(kShortestCleaningPause, took * kPauseFactor);
+    bool rang = false;
+    while (!stopped_ && clock.Steady() < until) {
+      rang = wakeup_.WaitFor(until - clock.Steady()) || rang;
+    }
+    if (!stopped_ && !rang) wakeup_.WaitFor(kJanitorSleep);
+  }
+}
+
+namespace {
+
+constexpr char kSpoolSuffix[] = ".spool";
+
+std::vector<std::string> SpoolFilesIn(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == kSpoolSuffix) {
+      files.push_back(entry.path().string());
+    }
+  }
+  return files;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RunFolder>> RunFolder::Open(
+    const std::string& folder, const std::string& worker_id) {
+  const std::string absolute = fs::absolute(folder).lexically_normal().string();
+  std::unique_ptr<RunFolder> run(new RunFolder(absolute, worker_id));
+  const std::string own = run->AgentFolder(worker_id);
+  RETURN_IF_ERROR(MakeFolders(own + "/spool"));
+  ASSIGN_OR_RETURN(const int lock, LockFile(own + "/lock"));
+  if (lock < 0) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat("a living agent has the id ", worker_id, " in ", absolute),
+        "give each agent its own --id", "--id");
+  }
+  run->locks_.push_back(lock);
+  return run;
+}
+
+RunFolder::RunFolder(std::string folder, std::string worker_id)
+    : folder_(std::move(folder)),
+      worker_id_(std::move(worker_id)),
+      trials_(folder_, AgentFolder(worker_id_) + "/trash", worker_id_) {}
+
+RunFolder::~RunFolder() {
+  for (const int lock : locks_) close(lock);
+}
+
+std::string RunFolder::AgentFolder(const std::string& worker_id) const {
+  return absl::StrCat(folder_, "/agents/", worker_id);
+}
+
+std::vector<RunFolder::Orphan> RunFolder::Adopt() {
+  std::vector<Orphan> orphans;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_ + "/agents", error)) {
+    const std::string agent = entry.path().string();
+    const bool own = entry.path().filename() == worker_id_;
+    const auto files = SpoolFilesIn(agent + "/spool");
+    if (files.empty()) continue;
+    if (!own) {
+      const auto lock = LockFile(agent + "/lock");
+      // Alive, or not ours to judge.
+      if (!lock.ok() || *lock < 0) continue;
+      locks_.push_back(*lock);
+    }
+    for (const std::string& file : files) orphans.push_back({file, own});
+  }
+  return orphans;
+}
+
+std::string RunFolder::SpoolPath(const v1::LeaseRef& lease) const {
+  return AgentFolder(worker_id_) + "/spool/" + SpoolFileName(lease);
+}
+
+std::string RunFolder::RejectedFolder() const {
+  return AgentFolder(worker_id_) + "/rejected";
 }
 
 }  // namespace frostline::agent

@@ -26,9 +26,9 @@
 #include <memory>
 #include <string>
 
-#include "worker/agent/held_lease.h"
+#include "worker/agent/lease_keeper.h"
 #include "worker/agent/outbox.h"
-#include "worker/agent/progress_watch.h"
+#include "worker/agent/outcome.h"
 #include "worker/agent/protocol.h"
 #include "worker/agent/slot_context.h"
 #include "worker/agent/trainer_process.h"

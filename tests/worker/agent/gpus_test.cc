@@ -12,7 +12,6 @@
 
 #include "gmock/gmock.h"
 #include "tests/worker/agent/rig.h"
-#include "worker/agent/nvml.h"
 
 namespace frostline::agent {
 namespace {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an agent believes of a lease, and tells of it.
-#include "worker/agent/held_lease.h"
-
 #include "gmock/gmock.h"
 #include "tests/support/fake_clock.h"
+#include "worker/agent/lease_keeper.h"
 
 namespace frostline::agent {
 namespace {

@@ -15,8 +15,6 @@
 #include "tls/authority.h"
 #include "tls/credentials.h"
 #include "tls/private_file.h"
-#include "worker/agent/certificate_keeper.h"
-#include "worker/agent/join.h"
 
 namespace frostline::agent {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/join_source.h"
-
 #include <fstream>
 #include <sstream>
 
@@ -9,6 +7,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 #include "tls/private_file.h"
+#include "worker/agent/options.h"
 
 namespace frostline::agent {
 namespace {

@@ -12,11 +12,9 @@
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
-#include "worker/agent/checkpoint_id.h"
-#include "worker/agent/exec_check.h"
-#include "worker/agent/hardware.h"
-#include "worker/agent/slot_plan.h"
-#include "worker/agent/trainer_choice.h"
+#include "worker/agent/gpus.h"
+#include "worker/agent/protocol.h"
+#include "worker/agent/slot_trainer.h"
 
 namespace frostline::agent {
 namespace {

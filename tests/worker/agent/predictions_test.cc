@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/predictions.h"
-
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -8,6 +6,7 @@
 #include "base/plain/predictions_file.h"
 #include "gmock/gmock.h"
 #include "tests/support/temp_folder.h"
+#include "worker/agent/log_listener.h"
 
 namespace frostline::agent {
 namespace {

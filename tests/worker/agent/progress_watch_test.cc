@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/progress_watch.h"
-
 #include "gmock/gmock.h"
 #include "tests/support/fake_clock.h"
+#include "worker/agent/outcome.h"
 
 namespace frostline::agent {
 namespace {

@@ -16,7 +16,6 @@
 #include "tests/support/temp_folder.h"
 #include "worker/agent/file.h"
 #include "worker/agent/outbox.h"
-#include "worker/agent/spool_record.h"
 
 namespace frostline::agent {
 namespace {

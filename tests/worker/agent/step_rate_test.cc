@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/step_rate.h"
-
 #include "gtest/gtest.h"
+#include "worker/agent/lease_keeper.h"
 
 namespace frostline::agent {
 namespace {

@@ -18,7 +18,6 @@
 #include "gmock/gmock.h"
 #include "tests/support/temp_folder.h"
 #include "tests/worker/agent/rig.h"
-#include "worker/agent/stock_watch.h"
 
 namespace frostline::agent {
 namespace {

@@ -12,7 +12,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 #include "tests/worker/agent/undying.h"
-#include "worker/agent/orphans.h"
+#include "worker/agent/guardian.h"
 #include "worker/agent/protocol.h"
 
 namespace frostline::agent {
