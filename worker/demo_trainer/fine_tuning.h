@@ -59,6 +59,21 @@ class FineTuning {
   std::int64_t steps_ = 0;
 };
 
+// A fixed teacher network labels random inputs, the source task. The target's
+// teacher has another layer.3 and a turned head; its examples are few, some
+// with wrong labels. The model begins near the source's teacher.
+
+struct Task {
+  Network pretrained;  // on the source task
+  std::vector<Example> train;
+  std::vector<Example> validation;
+};
+
+// It is the same everywhere, and takes about 0.1 s.
+Task MakeTask();
+
+double Accuracy(const Network& network, const std::vector<Example>& examples);
+
 }  // namespace frostline::demo_trainer
 
 #endif  // FROSTLINE_WORKER_DEMO_TRAINER_FINE_TUNING_H_

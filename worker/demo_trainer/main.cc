@@ -13,9 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "worker/demo_trainer/checkpoint.h"
-#include "worker/demo_trainer/line_input.h"
-#include "worker/demo_trainer/task.h"
+#include "worker/demo_trainer/fine_tuning.h"
 #include "worker/demo_trainer/trial.h"
 
 namespace frostline::demo_trainer {

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/demo_trainer/trial.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
 
 namespace frostline::demo_trainer {
 namespace {
@@ -78,6 +87,57 @@ std::string ReadTrial(const json& message, Trial* trial) {
   trial->folder = TextAt(message, "folder");
   trial->resume_path = TextAt(ObjectAt(message, "resume_from"), "path");
   return ReadRates(ObjectAt(message, "rates"), &trial->settings.rates);
+}
+
+bool WriteCheckpoint(const std::string& folder, const std::string& id,
+                     const std::string& bytes) {
+  const std::string path = folder + "/" + id;
+  const std::string beside = path + ".part";
+  const int fd =
+      open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd < 0) return false;
+  const bool written = write(fd, bytes.data(), bytes.size()) ==
+                           static_cast<ssize_t>(bytes.size()) &&
+                       fsync(fd) == 0;
+  close(fd);
+  if (!written || std::rename(beside.c_str(), path.c_str()) != 0) return false;
+  const int folder_fd =
+      open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder_fd < 0) return false;
+  const bool synced = fsync(folder_fd) == 0;
+  close(folder_fd);
+  return synced;
+}
+
+std::optional<std::string> ReadCheckpoint(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) return std::nullopt;
+  std::ostringstream bytes;
+  bytes << stream.rdbuf();
+  return bytes.str();
+}
+
+std::optional<std::string> LineInput::Cut() {
+  const std::size_t end = buffer_.find('\n');
+  if (end == std::string::npos) return std::nullopt;
+  std::string line = buffer_.substr(0, end);
+  buffer_.erase(0, end + 1);
+  return line;
+}
+
+std::optional<std::string> LineInput::Next(int millis) {
+  while (true) {
+    if (auto line = Cut()) return line;
+    pollfd entry{fd_, POLLIN, 0};
+    if (ended_ || poll(&entry, 1, millis) <= 0) return std::nullopt;
+    std::array<char, 65536> chunk{};
+    const ssize_t n = read(fd_, chunk.data(), chunk.size());
+    if (n > 0) {
+      buffer_.append(chunk.data(), static_cast<std::size_t>(n));
+    } else if (n == 0 || errno != EINTR) {
+      ended_ = true;
+    }
+  }
 }
 
 }  // namespace frostline::demo_trainer

@@ -5,6 +5,7 @@
 #define FROSTLINE_WORKER_DEMO_TRAINER_TRIAL_H_
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "worker/demo_trainer/fine_tuning.h"
@@ -27,6 +28,30 @@ std::string ForeignModel(const nlohmann::json& message);
 // Freezes modules without a rate and passes over unknown ones. Returns what is
 // wrong, if anything.
 std::string ReadTrial(const nlohmann::json& message, Trial* trial);
+
+// A checkpoint is there as a whole or not at all.
+
+bool WriteCheckpoint(const std::string& folder, const std::string& id,
+                     const std::string& bytes);
+std::optional<std::string> ReadCheckpoint(const std::string& path);
+
+// Reads lines from a file descriptor, so that a trainer looks for a stop
+// between two epochs without waiting for one.
+class LineInput {
+ public:
+  explicit LineInput(int fd) : fd_(fd) {}
+
+  // Returns the next line if it comes within `millis` (-1 waits for ever).
+  std::optional<std::string> Next(int millis);
+  bool ended() const { return ended_; }  // no line will come
+
+ private:
+  std::optional<std::string> Cut();
+
+  const int fd_;
+  std::string buffer_;
+  bool ended_ = false;
+};
 
 }  // namespace frostline::demo_trainer
 

@@ -2,7 +2,6 @@
 #include "worker/demo_trainer/fine_tuning.h"
 
 #include "gtest/gtest.h"
-#include "worker/demo_trainer/task.h"
 
 namespace frostline::demo_trainer {
 namespace {
