@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/registry/check.h"
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/plain/text.h"
-#include "worker/registry/check.h"
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/load_rules.h"
 #include "worker/trainer/data/verified_files.h"

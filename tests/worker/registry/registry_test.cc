@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/registry/known_sums.h"
-
 #include "base/plain/sums.h"
 #include "tests/worker/registry/registry_fixture.h"
+#include "worker/registry/known_sums.h"
 
 namespace frostline::registry {
 namespace {
