@@ -25,7 +25,7 @@
 #include "cli/view/format.h"
 #include "cli/view/outcomes_view.h"
 #include "cli/view/predicted_examples.h"
-#include "worker/registry/rows_to_predict.h"
+#include "worker/registry/guess.h"
 
 namespace frostline::cli {
 namespace {

@@ -13,7 +13,6 @@
 
 #include "cli/study_file/study_file.h"
 #include "worker/registry/add.h"
-#include "worker/registry/boundary_needs.h"
 #include "worker/registry/fit.h"
 
 namespace frostline::cli {

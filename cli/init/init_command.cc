@@ -17,7 +17,7 @@
 #include "cli/term/output_file.h"
 #include "cli/view/format.h"
 #include "cli/view/registry_view.h"
-#include "worker/registry/lengths.h"
+#include "worker/registry/fit.h"
 
 namespace frostline::cli {
 namespace {

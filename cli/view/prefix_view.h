@@ -8,7 +8,7 @@
 #include <string>
 
 #include "frostline/v1/study_service.pb.h"
-#include "worker/registry/boundary_needs.h"
+#include "worker/registry/fit.h"
 
 namespace frostline::cli {
 

@@ -18,8 +18,7 @@
 
 #include "base/clock.h"
 #include "frostline/v1/worker.pb.h"
-#include "worker/registry/known_sums.h"
-#include "worker/registry/stock_entries.h"
+#include "worker/registry/registry.h"
 
 namespace frostline::agent {
 

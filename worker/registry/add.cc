@@ -1,19 +1,230 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/registry/add.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "worker/registry/entry_text.h"
-#include "worker/registry/split_files.h"
+#include "base/plain/file.h"
+#include "base/plain/json.h"
+#include "worker/registry/guess.h"
+#include "worker/registry/registry.h"
+#include "worker/trainer/data/input_file.h"
 #include "worker/trainer/data/limits.h"
+#include "worker/trainer/model/limits.h"
+#include "worker/trainer/model/weight_files.h"
+#include "worker/trainer/text/tokenizer_folder.h"
 
 namespace frostline::registry {
 namespace {
 
 namespace fs = std::filesystem;
+
+absl::Status CannotWrite(const fs::path& path, const std::error_code& error) {
+  return MakeError(ErrorId::kStoreUnwritable,
+                   absl::StrCat(path.string(), ": ", error.message()),
+                   "name a folder that can be written and has room: "
+                   "--registry DIR");
+}
+
+}  // namespace
+
+absl::StatusOr<Placing> Placing::Into(const std::string& folder) {
+  std::error_code error;
+  const bool is_new = !fs::exists(folder, error);
+  fs::create_directories(folder, error);
+  if (error) return CannotWrite(folder, error);
+  const std::string whole = fs::canonical(folder, error).string();
+  const int lock = open(whole.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (error || lock < 0) {
+    return CannotWrite(folder, std::error_code(errno, std::generic_category()));
+  }
+  flock(lock, LOCK_EX);  // closing it unlocks
+  Placing placing(whole, lock);
+  if (is_new) placing.made_.emplace_back(placing.folder_);
+  return placing;
+}
+
+Placing::Placing(Placing&& other) noexcept
+    : folder_(std::move(other.folder_)),
+      lock_(std::exchange(other.lock_, -1)),
+      made_(std::exchange(other.made_, {})) {}
+
+Placing::~Placing() {
+  std::error_code ignored;  // what cannot be removed stays, and does no harm
+  std::reverse(made_.begin(), made_.end());
+  for (const fs::path& path : made_) fs::remove(path, ignored);
+  if (lock_ >= 0) close(lock_);
+}
+
+std::string Placing::Below(const std::string& path) const {
+  std::error_code error;
+  const fs::path whole = fs::canonical(path, error);
+  if (error) return "";
+  const fs::path relative = whole.lexically_relative(folder_);
+  if (relative.empty() || *relative.begin() == "..") return "";
+  return relative.string();
+}
+
+absl::StatusOr<fs::path> Placing::Prepare(const std::string& to) {
+  fs::path at = folder_;
+  std::error_code error;
+  for (const fs::path& part : fs::path(to).parent_path()) {
+    at /= part;
+    if (fs::create_directory(at, error)) made_.push_back(at);
+    if (error) return CannotWrite(at, error);
+  }
+  at = fs::path(folder_) / to;
+  if (fs::exists(at, error)) {
+    return MakeError(ErrorId::kStoreUnwritable,
+                     absl::StrCat(at.string(), " is there already"),
+                     "give another --id, or remove it");
+  }
+  made_.push_back(at);
+  return at;
+}
+
+absl::Status Placing::Copy(const std::string& from, const std::string& to) {
+  ASSIGN_OR_RETURN(const fs::path target, Prepare(to));
+  std::error_code error;
+  fs::copy_file(from, target, error);
+  return error ? CannotWrite(target, error) : absl::OkStatus();
+}
+
+absl::Status Placing::Link(const std::string& from, const std::string& to) {
+  ASSIGN_OR_RETURN(const fs::path target, Prepare(to));
+  std::error_code error;
+  // A link to a link would lead out of the folder.
+  fs::create_hard_link(fs::canonical(from, error), target, error);
+  if (!error) return absl::OkStatus();
+  fs::copy_file(from, target, error);
+  return error ? CannotWrite(target, error) : absl::OkStatus();
+}
+
+namespace {
+
+using Files = std::map<std::string, std::string>;
+
+// "validation-00000-of-00001" is of the split validation.
+std::string SplitOf(const fs::path& file) {
+  std::string stem = absl::AsciiStrToLower(file.stem().string());
+  const std::size_t end = stem.find_first_of("-._");
+  const std::string word = stem.substr(0, end);
+  if (word == "train" || word == "training") return "train";
+  if (word == "validation" || word == "valid" || word == "val" ||
+      word == "dev") {
+    return "validation";
+  }
+  if (word == "test") return "test";
+  // Universal Dependencies: en_ewt-ud-train.conllu.
+  const std::size_t dash = stem.rfind('-');
+  if (dash == std::string::npos) return "";
+  return SplitOf(fs::path(stem.substr(dash + 1)));
+}
+
+// In their order; those of `data/` too, where Hugging Face keeps them.
+absl::StatusOr<std::vector<fs::path>> FilesBelow(const std::string& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const fs::path& place : {fs::path(folder), fs::path(folder) / "data"}) {
+    if (!fs::is_directory(place, error)) {
+      error.clear();  // there need not be one
+      continue;
+    }
+    for (fs::directory_iterator at(place, error), end; at != end && !error;
+         at.increment(error)) {
+      if (at->is_regular_file(error)) files.push_back(at->path());
+    }
+  }
+  if (error) {
+    return MakeError(ErrorId::kTrainerFile,
+                     absl::StrCat(folder, ": ", error.message()),
+                     "check the path and its permissions");
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+absl::Status SavedToDisk(const std::string& folder) {
+  return MakeError(
+      ErrorId::kTrainerUnsupported,
+      absl::StrCat(folder,
+                   " was written by save_to_disk, as Arrow files, which are "
+                   "not read here"),
+      absl::StrCat("write rows: python -c \"import datasets; d = "
+                   "datasets.load_from_disk('",
+                   folder, "'); [d[s].to_json('", folder,
+                   "/' + s + '.jsonl') for s in d]\""));
+}
+
+bool IsSavedToDisk(const std::string& folder) {
+  std::error_code ignored;
+  return fs::exists(folder + "/dataset_dict.json", ignored) ||
+         fs::exists(folder + "/state.json", ignored);
+}
+
+absl::Status TwoFiles(const std::string& split, const std::string& first,
+                      const std::string& second) {
+  const std::string ending = fs::path(first).extension().string();
+  return MakeError(
+      ErrorId::kTrainerUnsupported,
+      absl::StrCat("the split ", split, " is in several files, ", first,
+                   " and ", second),
+      ending == ".jsonl"
+          ? absl::StrCat("make one of them: cat ",
+                         fs::path(first).parent_path().string(), "/", split,
+                         "-*.jsonl >", split, ".jsonl, and name that file")
+          : "make one of them, and name that file");
+}
+
+absl::StatusOr<Files> SplitsBelow(const std::string& folder) {
+  ASSIGN_OR_RETURN(const std::vector<fs::path> files, FilesBelow(folder));
+  Files splits;
+  std::optional<absl::Status> refused;  // of a file that is no table
+  std::string other;
+  for (const fs::path& file : files) {
+    const std::string split = SplitOf(file);
+    if (split.empty()) continue;
+    if (FormatOfName(file.string()).empty()) {
+      if (!refused) refused = NoTable(file.string());
+      continue;
+    }
+    const auto [known, is_new] = splits.emplace(split, file.string());
+    if (!is_new) return TwoFiles(split, known->second, file.string());
+  }
+  if (splits.contains("train")) return splits;
+  if (IsSavedToDisk(folder)) return SavedToDisk(folder);
+  if (refused) return *refused;
+  return MakeError(
+      ErrorId::kTrainerFile,
+      absl::StrCat(folder, " has no file of the split train"),
+      "call it train.csv, train.tsv, train.jsonl or train.conllu, or name a "
+      "file instead of the folder");
+}
+
+}  // namespace
+
+absl::StatusOr<Files> FindSplitFiles(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return SplitsBelow(path);
+  if (fs::exists(path, error)) return Files{{"train", path}};
+  return MakeError(ErrorId::kTrainerFile,
+                   absl::StrCat(path, ": there is no such file or folder"),
+                   "check the path");
+}
+
+namespace {
 
 using trainer::DatasetEntry;
 using trainer::SplitEntry;
@@ -193,6 +404,174 @@ absl::StatusOr<AddedDataSet> AddDataSet(const std::string& folder,
   ASSIGN_OR_RETURN(AddedDataSet added, addition.Add(set));
   RETURN_IF_ERROR(addition.Keep());
   return added;
+}
+
+namespace {
+
+using trainer::ModelEntry;
+
+constexpr char kWeights[] = "model.safetensors";
+constexpr char kIndex[] = "model.safetensors.index.json";
+
+absl::StatusOr<std::string> ModelSumOf(const std::string& path) {
+  Expected<trainer::InputFile> file = trainer::InputFile::Open(path);
+  if (!file.ok()) return ErrorOf(file.fault());
+  Expected<std::string> sum = file.value().Sha256();
+  if (!sum.ok()) return ErrorOf(sum.fault());
+  return std::move(sum).value();
+}
+
+// The index names a file for each tensor.
+absl::Status TakeShards(const std::string& folder, ModelEntry& entry) {
+  const Expected<std::string> bytes =
+      ReadWholeFile(folder + "/" + kIndex, trainer::kMaxHeaderBytes);
+  if (!bytes.ok()) return ErrorOf(bytes.fault());
+  const Expected<Json> json = Json::Parse(bytes.value());
+  if (!json.ok()) return ErrorOf(json.fault());
+  const JsonValue* const map = json.value().root().Find("weight_map");
+  for (const JsonValue* v = map == nullptr ? nullptr : map->first; v != nullptr;
+       v = v->next) {
+    std::string& sum = entry.shards[std::string(v->text)];
+    if (!sum.empty()) continue;
+    ASSIGN_OR_RETURN(sum, ModelSumOf(folder + "/" + std::string(v->text)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NoModel(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) {
+    return MakeError(ErrorId::kTrainerFile, absl::StrCat(path, " is no folder"),
+                     "name the folder in which transformers saved the model: "
+                     "config.json, model.safetensors, tokenizer.json");
+  }
+  return MakeError(ErrorId::kTrainerFile,
+                   absl::StrCat(path, " has no config.json"),
+                   "name the folder in which transformers saved the model "
+                   "(save_pretrained), or that of a Hugging Face snapshot");
+}
+
+absl::StatusOr<ModelEntry> DescribeModel(const std::string& path,
+                                         const std::string& id) {
+  std::error_code ignored;
+  if (!fs::exists(path + "/config.json", ignored)) return NoModel(path);
+  ModelEntry entry;
+  entry.id = id;
+  entry.weights =
+      fs::exists(path + "/" + kWeights, ignored) ? kWeights : kIndex;
+  if (!fs::exists(path + "/" + entry.weights, ignored)) {
+    const auto weights = trainer::WeightFiles::Open(path);
+    if (!weights.ok()) return ErrorOf(weights.fault());
+  }
+  ASSIGN_OR_RETURN(entry.sha256, ModelSumOf(path + "/" + entry.weights));
+  if (entry.weights == kIndex) RETURN_IF_ERROR(TakeShards(path, entry));
+  return entry;
+}
+
+absl::Status Place(const std::string& path, Placing& placing,
+                   ModelEntry& entry) {
+  entry.path = placing.Below(path);
+  if (!entry.path.empty()) return absl::OkStatus();
+  entry.path = "models/" + entry.id;
+  std::vector<std::string> names = trainer::TokenizerFilesOf(path);
+  names.insert(names.end(), {"config.json", entry.weights});
+  for (const auto& [shard, sum] : entry.shards) names.push_back(shard);
+  for (const std::string& name : names) {
+    RETURN_IF_ERROR(placing.Link(path + "/" + name, entry.path + "/" + name));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<AddedModel> Addition::Add(const NewModel& model) {
+  const std::string id = model.id.empty() ? IdFromPath(model.path) : model.id;
+  if (!trainer::IsRegistryId(id)) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat("'", id, "' is no id of a model"),
+                     "give one of 1 to 64 of a-z 0-9 . _ -, first a letter or "
+                     "digit: --id ID");
+  }
+  ASSIGN_OR_RETURN(ModelEntry entry, DescribeModel(model.path, id));
+  AddedModel added;
+  const auto known = registry_.models.find(id);
+  added.was_there = known != registry_.models.end();
+  if (added.was_there && known->second.sha256 != entry.sha256) {
+    return MakeError(
+        ErrorId::kTrainerMismatch,
+        absl::StrCat(named_, " has another model '", id, "' already"),
+        absl::StrCat("give this one another id with --id, or remove that "
+                     "one's lines from ",
+                     named_, "/", kModelsFile));
+  }
+  if (!added.was_there) {
+    RETURN_IF_ERROR(Place(model.path, placing_, entry));
+    registry_.models[id] = entry;
+  }
+  ASSIGN_OR_RETURN(added.facts, CheckModel(registry_, id));
+  if (!added.was_there) model_entries_ += EntryText(entry);
+  return added;
+}
+
+absl::StatusOr<AddedModel> AddModel(const std::string& folder,
+                                    const NewModel& model) {
+  ASSIGN_OR_RETURN(Addition addition, Addition::To(folder));
+  ASSIGN_OR_RETURN(AddedModel added, addition.Add(model));
+  RETURN_IF_ERROR(addition.Keep());
+  return added;
+}
+
+// Entries that come into a registry together, or not at all.
+
+namespace {
+
+// Empty where the file is not there.
+absl::StatusOr<std::optional<std::string>> TextOf(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
+  Expected<std::string> text = ReadWholeFile(path, trainer::kMaxRegistryBytes);
+  if (!text.ok()) return ErrorOf(text.fault());
+  return std::optional<std::string>(std::move(text).value());
+}
+
+// The error that made this necessary is told, so that one of this is not.
+void PutBack(const std::string& path, const std::optional<std::string>& text) {
+  std::error_code ignored;
+  if (text.has_value()) {
+    static_cast<void>(WriteFileAtomically(path, *text));
+  } else {
+    std::filesystem::remove(path, ignored);
+  }
+}
+
+}  // namespace
+
+Addition::Addition(std::string named, Placing placing, Registry registry)
+    : named_(std::move(named)),
+      placing_(std::move(placing)),
+      registry_(std::move(registry)) {}
+
+absl::StatusOr<Addition> Addition::To(const std::string& folder) {
+  ASSIGN_OR_RETURN(Placing placing, Placing::Into(folder));
+  ASSIGN_OR_RETURN(Registry registry, ReadRegistry(placing.folder()));
+  return Addition(folder, std::move(placing), std::move(registry));
+}
+
+absl::Status Addition::Keep() {
+  const std::string& folder = placing_.folder();
+  const std::string data_file = absl::StrCat(folder, "/", kDataSetsFile);
+  ASSIGN_OR_RETURN(const auto before, TextOf(data_file));
+  if (!data_entries_.empty()) {
+    RETURN_IF_ERROR(AppendEntry(folder, kDataSetsFile, data_entries_));
+  }
+  if (!model_entries_.empty()) {
+    const absl::Status models =
+        AppendEntry(folder, kModelsFile, model_entries_);
+    if (!models.ok() && !data_entries_.empty()) PutBack(data_file, before);
+    RETURN_IF_ERROR(models);
+  }
+  placing_.Keep();
+  return absl::OkStatus();
 }
 
 }  // namespace frostline::registry

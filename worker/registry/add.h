@@ -12,16 +12,66 @@
 #ifndef FROSTLINE_WORKER_REGISTRY_ADD_H_
 #define FROSTLINE_WORKER_REGISTRY_ADD_H_
 
+#include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "worker/registry/check.h"
 #include "worker/registry/guess.h"
-#include "worker/registry/placing.h"
 #include "worker/registry/registry.h"
 
 namespace frostline::registry {
+
+// A registry reaches no file outside of its folder; so what is registered from
+// elsewhere is put there first. One thread uses it.
+//
+// What it has placed goes again with it, unless Keep() was called.
+class Placing {
+ public:
+  // Makes the folder where there is none, and keeps others from adding to it
+  // meanwhile, where its file system has locks.
+  static absl::StatusOr<Placing> Into(const std::string& folder);
+  ~Placing();
+  Placing(Placing&& other) noexcept;
+  Placing& operator=(Placing&&) = delete;
+  Placing(const Placing&) = delete;
+  Placing& operator=(const Placing&) = delete;
+
+  const std::string& folder() const { return folder_; }
+
+  // Answers the path below the folder, or "" of what lies elsewhere.
+  std::string Below(const std::string& path) const;
+
+  // Copies: rows that somebody goes on to edit stay as they were registered.
+  absl::Status Copy(const std::string& from, const std::string& to);
+  // A hard link costs nothing, and nobody edits weights. On another file
+  // system it copies.
+  absl::Status Link(const std::string& from, const std::string& to);
+
+  void Keep() { made_.clear(); }
+
+ private:
+  Placing(std::string folder, int lock)
+      : folder_(std::move(folder)), lock_(lock) {}
+
+  absl::StatusOr<std::filesystem::path> Prepare(const std::string& to);
+
+  std::string folder_;
+  int lock_;  // the folder, opened; -1 once it was moved from
+  std::vector<std::filesystem::path> made_;  // the outermost first
+};
+
+// Finds the files of a data set's splits: a file is `train`; a folder as
+// Hugging Face keeps one has train, validation and test in their names.
+//
+// From a split's name to its file. `path` may be a file or a folder. A split in
+// several files, a folder of Arrow or Parquet files and one without `train` are
+// errors whose fix is a command.
+absl::StatusOr<std::map<std::string, std::string>> FindSplitFiles(
+    const std::string& path);
 
 struct NewModel {
   std::string path;  // a folder, as transformers saves one

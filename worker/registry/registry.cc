@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/registry/registry.h"
 
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/error.h"
 #include "base/plain/file.h"
+#include "worker/registry/check.h"
+#include "worker/trainer/data/input_file.h"
 #include "worker/trainer/data/limits.h"
 
 namespace frostline::registry {
@@ -81,6 +87,177 @@ absl::StatusOr<Registry> ReadRegistry(const std::string& folder) {
       ReadEntries<trainer::DatasetEntries>(
           absl::StrCat(folder, "/", kDataSetsFile), trainer::ParseDatasets));
   return registry;
+}
+
+namespace {
+
+using Kind = trainer::FileFormat::Kind;
+
+std::string Quoted(const std::string& text) {
+  return absl::StrCat(
+      "\"", absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"\"", "\\\""}}), "\"");
+}
+
+std::string FormatText(const trainer::FileFormat& format) {
+  switch (format.kind) {
+    case Kind::kTsv:
+      return absl::StrCat("  format: tsv\n",
+                          format.header ? "" : "  header: false\n");
+    case Kind::kCsv:
+      return absl::StrCat(
+          "  format: csv\n",
+          format.delimiter == '\t' ? "  delimiter: tab\n"
+          : format.delimiter == ','
+              ? ""
+              : absl::StrCat("  delimiter: \"",
+                             std::string(1, format.delimiter), "\"\n"),
+          format.header ? "" : "  header: false\n");
+    case Kind::kJsonl:
+      return "  format: jsonl\n";
+    case Kind::kConllu:
+      break;
+  }
+  return "  format: conllu\n";
+}
+
+}  // namespace
+
+std::string EntryText(const trainer::DatasetEntry& set) {
+  std::string text = absl::StrCat(set.id, ":\n");
+  if (set.task) absl::StrAppend(&text, "  task: ", NameOf(*set.task), "\n");
+  const trainer::SplitEntry& any = set.splits.begin()->second;
+  text += FormatText(any.format);
+  std::string columns;
+  for (const auto& [role, column] : any.columns) {
+    absl::StrAppend(&columns, columns.empty() ? "" : ", ", role, ": ",
+                    Quoted(column));
+  }
+  if (!columns.empty()) absl::StrAppend(&text, "  columns: {", columns, "}\n");
+  text += "  splits:\n";
+  for (const auto& [name, split] : set.splits) {
+    absl::StrAppend(
+        &text, "    ", name, ":\n      path: ", Quoted(split.path),
+        "\n      sha256: ", split.sha256, "\n",
+        split.skip_unlabelled ? "      skip_unlabelled: true\n" : "",
+        split.labelled ? "" : "      labelled: false\n");
+  }
+  return text;
+}
+
+std::string EntryText(const trainer::ModelEntry& model) {
+  std::string text =
+      absl::StrCat(model.id, ":\n  path: ", Quoted(model.path), "\n");
+  if (!model.shards.empty()) {
+    absl::StrAppend(&text, "  weights: ", Quoted(model.weights), "\n");
+  }
+  absl::StrAppend(&text, "  sha256: ", model.sha256, "\n");
+  if (model.shards.empty()) return text;
+  text += "  shards:\n";
+  for (const auto& [name, sum] : model.shards) {
+    absl::StrAppend(&text, "    ", Quoted(name), ": ", sum, "\n");
+  }
+  return text;
+}
+
+absl::Status AppendEntry(const std::string& folder, const char* file,
+                         const std::string& entry) {
+  const std::string path = absl::StrCat(folder, "/", file);
+  std::string text;
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) {
+    Expected<std::string> before =
+        ReadWholeFile(path, trainer::kMaxRegistryBytes);
+    if (!before.ok()) return ErrorOf(before.fault());
+    text = std::move(before).value();
+    if (!text.empty() && text.back() != '\n') text += '\n';
+  }
+  text += entry;
+  const bool models = file == std::string_view(kModelsFile);
+  if (models) {
+    const auto read = trainer::ParseModels(text, path);
+    if (!read.ok()) return ErrorOf(read.fault());
+  } else {
+    const auto read = trainer::ParseDatasets(text, path);
+    if (!read.ok()) return ErrorOf(read.fault());
+  }
+  const Expected<Done> written = WriteFileAtomically(path, text);
+  if (written.ok()) return absl::OkStatus();
+  const Fault& fault = written.fault();
+  return DiskErrorOr(
+      fault.system_error, fault.cause,
+      MakeError(ErrorId::kStoreUnwritable, fault.cause, fault.fix));
+}
+
+Expected<std::vector<StockEntry>> StockOfModels(std::string_view yaml) {
+  const auto models = trainer::ParseModels(yaml, kModelsFile);
+  if (!models.ok()) return models.fault();
+  std::vector<StockEntry> entries;
+  for (const auto& [id, model] : models.value()) {
+    const std::string folder = model.path + "/";
+    StockEntry entry{id, model.sha256, {}};
+    entry.files.push_back({folder + model.weights, model.sha256});
+    entry.files.push_back({folder + "config.json", ""});
+    for (const auto& [shard, sum] : model.shards) {
+      entry.files.push_back({folder + shard, sum});
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+Expected<std::vector<StockEntry>> StockOfDataSets(std::string_view yaml) {
+  const auto sets = trainer::ParseDatasets(yaml, kDataSetsFile);
+  if (!sets.ok()) return sets.fault();
+  std::vector<StockEntry> entries;
+  for (const auto& [id, set] : sets.value()) {
+    StockEntry entry{id, "", {}};
+    const auto train = set.splits.find("train");
+    if (train != set.splits.end()) {
+      entry.sha256 = train->second.sha256;
+      entry.files.push_back({train->second.path, train->second.sha256});
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+namespace {
+
+// The change time is part of it, as a program can set the other one back.
+std::string StampOf(const struct stat& info) {
+  return absl::StrCat(info.st_dev, ".", info.st_ino, ".", info.st_size, ".",
+                      info.st_mtim.tv_sec, ".", info.st_mtim.tv_nsec, ".",
+                      info.st_ctim.tv_sec, ".", info.st_ctim.tv_nsec);
+}
+
+}  // namespace
+
+void KnownSums::AllowToRead(std::uint64_t bytes) {
+  left_ = bytes;
+  has_read_ = false;
+}
+
+KnownSums::Answer KnownSums::Judge(const StockFile& file) {
+  if (file.sha256.empty()) return Answer::kRight;
+  Expected<trainer::DataRoot> root = trainer::DataRoot::Open(folder_);
+  if (!root.ok()) return Answer::kUnknown;
+  Expected<trainer::InputFile> opened = root.value().OpenFile(file.path);
+  if (!opened.ok()) return Answer::kUnknown;
+  struct stat info{};
+  if (fstat(opened.value().fd(), &info) != 0) return Answer::kUnknown;
+  const std::string stamp = StampOf(info);
+  Sum& known = sums_[file.path];
+  if (known.stamp != stamp) {
+    const auto size = static_cast<std::uint64_t>(info.st_size);
+    if (has_read_ && size > left_) return Answer::kLater;
+    Expected<std::string> sum = opened.value().Sha256();
+    if (!sum.ok()) return Answer::kUnknown;
+    has_read_ = true;
+    left_ -= std::min(left_, size);
+    ++computed_;
+    known = {stamp, std::move(sum).value()};
+  }
+  return known.sha256 == file.sha256 ? Answer::kRight : Answer::kWrong;
 }
 
 }  // namespace frostline::registry

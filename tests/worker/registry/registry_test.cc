@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/registry/registry.h"
+
 #include "base/plain/sums.h"
 #include "tests/worker/registry/registry_fixture.h"
-#include "worker/registry/known_sums.h"
 
 namespace frostline::registry {
 namespace {
