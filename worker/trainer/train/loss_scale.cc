@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/train/loss_scale.h"
-
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <system_error>
+
+#include "worker/trainer/train/gradients.h"
 
 namespace frostline::trainer {
 namespace {

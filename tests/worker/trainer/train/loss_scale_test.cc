@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/train/loss_scale.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "tests/worker/trainer/fixtures.h"
+#include "worker/trainer/train/gradients.h"
 
 namespace frostline::trainer {
 namespace {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/text/byte_bpe.h"
-
 #include <algorithm>
 #include <cstddef>
 
 #include "base/plain/text.h"
+#include "worker/trainer/text/byte_bpe.h"
 
 namespace frostline::trainer {
 namespace {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/text/bert_normalizer.h"
-
 #include <sstream>
 
 #include "tests/worker/trainer/text/text_fixture.h"
+#include "worker/trainer/text/bert_normalizer.h"
 
 namespace frostline::trainer {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/text/labels.h"
-
 #include <cstddef>
+
+#include "worker/trainer/text/labels.h"
 
 namespace frostline::trainer {
 

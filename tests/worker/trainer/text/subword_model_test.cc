@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/text/byte_bpe.h"
-
 #include <algorithm>
 #include <random>
 
 #include "base/plain/text.h"
 #include "tests/worker/trainer/text/text_fixture.h"
+#include "worker/trainer/text/byte_bpe.h"
 
 namespace frostline::trainer {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/train/gradient_surgery.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <utility>
+
+#include "worker/trainer/train/gradient_surgery.h"
 
 namespace frostline::trainer {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: loss_scale.h
+// File: gradients.h
 //
 // fp16 knows nothing below 6e-8, where many gradients are. So the loss is
 // multiplied by a power of two before it goes backwards, and its gradients are
 // divided by it again, in fp32. Where they overflow the step is skipped and the
 // scale halved; after many good steps it is doubled: as torch.amp.GradScaler.
-#ifndef FROSTLINE_WORKER_TRAINER_TRAIN_LOSS_SCALE_H_
-#define FROSTLINE_WORKER_TRAINER_TRAIN_LOSS_SCALE_H_
+#ifndef FROSTLINE_WORKER_TRAINER_TRAIN_GRADIENTS_H_
+#define FROSTLINE_WORKER_TRAINER_TRAIN_GRADIENTS_H_
 
 #include <cstdint>
 #include <string>
@@ -51,4 +51,4 @@ class LossScale {
 
 }  // namespace frostline::trainer
 
-#endif  // FROSTLINE_WORKER_TRAINER_TRAIN_LOSS_SCALE_H_
+#endif  // FROSTLINE_WORKER_TRAINER_TRAIN_GRADIENTS_H_

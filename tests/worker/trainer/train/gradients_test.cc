@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gradient surgery, against scripts/task_fixtures.py and by hand.
-#include "worker/trainer/train/gradient_surgery.h"
-
 #include <cmath>
 
 #include "gmock/gmock.h"
 #include "tests/worker/trainer/fixtures.h"
+#include "worker/trainer/train/gradient_surgery.h"
 
 namespace frostline::trainer {
 namespace {

@@ -2,7 +2,7 @@
 //
 // What a GPU is given instead, computed here: the same results, and fewer and
 // smaller things to do, by count.
-#include "worker/trainer/model/kernels.h"
+#include "worker/trainer/model/layers.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include "tests/worker/trainer/fixtures.h"
 #include "tests/worker/trainer/operator_log.h"
 #include "worker/trainer/device/autocast.h"
-#include "worker/trainer/model/layers.h"
+#include "worker/trainer/model/kernels.h"
 #include "worker/trainer/model/loss.h"
 
 namespace frostline::trainer {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/text/nfc_normalizer.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
 #include "base/plain/text.h"
+#include "worker/trainer/text/nfc_normalizer.h"
 #include "worker/trainer/text/unicode.h"
 
 namespace frostline::trainer {

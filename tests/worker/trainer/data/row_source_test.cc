@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/data/delimited.h"
-
 #include "tests/worker/trainer/data/data_fixture.h"
+#include "worker/trainer/data/delimited.h"
 #include "worker/trainer/data/limits.h"
 
 namespace frostline::trainer {
