@@ -16,8 +16,8 @@
 
 #include "tests/bench/bench_main.h"
 #include "worker/trainer/text/encoder.h"
+#include "worker/trainer/text/tokenizer_folder.h"
 #include "worker/trainer/text/tokenizer_json.h"
-#include "worker/trainer/text/vocab_files.h"
 
 namespace frostline::bench {
 namespace {

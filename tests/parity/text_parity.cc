@@ -9,7 +9,7 @@
 
 #include "tests/parity/parity.h"
 #include "tests/worker/trainer/text/goldens.h"
-#include "worker/trainer/text/vocab_files.h"
+#include "worker/trainer/text/tokenizer_folder.h"
 
 namespace frostline::test {
 namespace {

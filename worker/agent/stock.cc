@@ -93,7 +93,7 @@ Sight SeeStepwise(const fs::path& root, const fs::path& path) {
 }
 
 // A path may not lead out of the root, by itself or by a link: the trainer
-// opens no such file (worker/trainer/data/data_root.cc).
+// opens no such file (worker/trainer/data/input_file.cc).
 Sight See(int root_fd, const std::string& root, const std::string& path) {
   if (path.find('\0') != std::string::npos) return Sight::kAbsent;
 #if FROSTLINE_HAS_OPENAT2

@@ -23,7 +23,7 @@
 #include "worker/trainer/data/input_file.h"
 #include "worker/trainer/data/limits.h"
 #include "worker/trainer/model/limits.h"
-#include "worker/trainer/model/weight_files.h"
+#include "worker/trainer/model/safetensors.h"
 #include "worker/trainer/text/tokenizer_folder.h"
 
 namespace frostline::registry {

@@ -8,11 +8,11 @@
 #include "base/error.h"
 #include "base/plain/text.h"
 #include "worker/trainer/data/dataset_reader.h"
+#include "worker/trainer/data/input_file.h"
 #include "worker/trainer/data/limits.h"
-#include "worker/trainer/data/load_rules.h"
-#include "worker/trainer/data/verified_files.h"
+#include "worker/trainer/data/load.h"
 #include "worker/trainer/model/model_config.h"
-#include "worker/trainer/model/weight_files.h"
+#include "worker/trainer/model/safetensors.h"
 #include "worker/trainer/text/tokenizer_folder.h"
 
 namespace frostline::registry {

@@ -13,7 +13,7 @@
 #include "base/nearest.h"
 #include "worker/registry/check.h"
 #include "worker/trainer/data/dataset_reader.h"
-#include "worker/trainer/data/load_rules.h"
+#include "worker/trainer/data/load.h"
 #include "worker/trainer/text/encoder.h"
 #include "worker/trainer/text/tokenizer_folder.h"
 

@@ -18,9 +18,7 @@
 #include "base/plain/text.h"
 #include "worker/registry/check.h"
 #include "worker/registry/registry.h"
-#include "worker/trainer/data/conllu.h"
-#include "worker/trainer/data/field_splitter.h"
-#include "worker/trainer/data/format_name.h"
+#include "worker/trainer/data/row_source.h"
 #include "worker/trainer/model/exported_config.h"
 #include "worker/trainer/model/limits.h"
 

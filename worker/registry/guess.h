@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "worker/trainer/data/dataset.h"
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/row_source.h"
-#include "worker/trainer/data/task_name.h"
 
 namespace frostline::registry {
 

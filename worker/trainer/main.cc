@@ -14,16 +14,16 @@
 #include <utility>
 #include <vector>
 
-#include "worker/trainer/device/main_memory.h"
+#include "worker/trainer/device/device.h"
 #include "worker/trainer/model/torch.h"
+#include "worker/trainer/prefix/boundaries.h"
 #include "worker/trainer/prefix/group_key.h"
 #include "worker/trainer/prefix/prefix_store.h"
-#include "worker/trainer/prefix/resident_rows.h"
 #include "worker/trainer/process/message_line.h"
 #include "worker/trainer/process/options.h"
 #include "worker/trainer/process/trainer.h"
 #include "worker/trainer/self_check.h"
-#include "worker/trainer/trial/fault_text.h"
+#include "worker/trainer/trial/trial_end.h"
 
 namespace frostline::trainer {
 namespace {

@@ -19,7 +19,7 @@
 #include "tests/bench/step/processor_time.h"
 #include "tests/bench/step/setting_steps.h"
 #include "tests/bench/step/whole_trials.h"
-#include "worker/trainer/device/main_memory.h"
+#include "worker/trainer/device/device.h"
 #include "worker/trainer/device/speed.h"
 
 namespace frostline::bench {

@@ -10,8 +10,8 @@
 #include "tests/bench/step/other_process.h"
 #include "tests/bench/step/our_steps.h"
 #include "tests/bench/step/processor_time.h"
-#include "worker/trainer/device/main_memory.h"
-#include "worker/trainer/train/smart_flops.h"
+#include "worker/trainer/device/device.h"
+#include "worker/trainer/train/smart.h"
 
 namespace frostline::bench {
 namespace {

@@ -9,7 +9,7 @@
 #include "tests/bench/step/must.h"
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/input_file.h"
-#include "worker/trainer/text/vocab_files.h"
+#include "worker/trainer/text/tokenizer_folder.h"
 
 namespace frostline::bench {
 namespace {

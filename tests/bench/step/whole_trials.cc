@@ -12,7 +12,7 @@
 #include "tests/bench/step/must.h"
 #include "tests/bench/step/our_steps.h"
 #include "worker/trainer/data/input_file.h"
-#include "worker/trainer/model/safetensors_writer.h"
+#include "worker/trainer/model/safetensors.h"
 
 namespace frostline::bench {
 namespace {

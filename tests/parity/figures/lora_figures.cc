@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/parity/figures/torch_recordings.h"
-#include "worker/trainer/model/loss.h"
+#include "worker/trainer/model/model.h"
 
 namespace frostline::test {
 namespace {

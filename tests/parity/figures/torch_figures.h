@@ -13,7 +13,7 @@
 
 #include "tests/parity/figures/figures.h"
 #include "worker/trainer/device/device.h"
-#include "worker/trainer/model/kernels.h"
+#include "worker/trainer/model/layers.h"
 
 namespace frostline::test {
 

@@ -6,8 +6,12 @@
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_DATASET_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_DATASET_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -15,11 +19,92 @@
 #include <vector>
 
 #include "base/plain/result.h"
-#include "worker/trainer/data/label_set.h"
-#include "worker/trainer/data/text_form.h"
-#include "worker/trainer/data/text_pool.h"
+#include "worker/trainer/text/normalizer.h"
 
 namespace frostline::trainer {
+
+// Keeps texts, many in one allocation, for as long as it lives.
+//
+// Moving the pool leaves the texts where they are.
+class TextPool {
+ public:
+  std::string_view Add(std::string_view text) {
+    if (text.empty()) return {};
+    if (text.size() > room_) {
+      room_ = std::max(text.size(), kBlockBytes);
+      blocks_.push_back(std::make_unique_for_overwrite<char[]>(room_));
+      next_ = blocks_.back().get();
+    }
+    char* const at = next_;
+    std::copy(text.begin(), text.end(), at);
+    next_ += text.size();
+    room_ -= text.size();
+    return {at, text.size()};
+  }
+
+ private:
+  static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  char* next_ = nullptr;
+  std::size_t room_ = 0;
+};
+
+// Makes capitals small and takes accents away, as BERT's normalizer does: for a
+// cased model whose study is of uncased text.
+
+struct TextForm {
+  bool lowercase = false;
+  bool strip_accents = false;
+
+  bool any() const { return lowercase || strip_accents; }
+
+  friend bool operator==(const TextForm&, const TextForm&) = default;
+};
+
+// One thread uses it.
+class TextShaper {
+ public:
+  explicit TextShaper(const TextForm& form);
+
+  // The answer lives until the next call. Text that is no UTF-8 is repaired.
+  std::string_view Shape(std::string_view text);
+
+ private:
+  const bool shapes_;
+  BertNormalizer normalizer_;
+  NormalizedText shaped_;
+  std::string repaired_;
+};
+
+// Holds the classes of a task, in the order of the model's outputs.
+
+class LabelSet {
+ public:
+  // Returns kInconsistent when one is there twice, kTooLarge for too many.
+  static Expected<LabelSet> FromList(const std::vector<std::string>& names);
+
+  std::optional<std::int32_t> Find(std::string_view name) const;
+  const std::vector<std::string>& names() const { return names_; }
+  std::size_t size() const { return names_.size(); }
+
+  // A new name becomes the last one.
+  std::int32_t FindOrAdd(std::string_view name);
+  // Sorts as numbers where all names are, else byte by byte, and returns the
+  // new id of each old one.
+  std::vector<std::int32_t> Sort();
+
+  friend bool operator==(const LabelSet& a, const LabelSet& b) {
+    return a.names_ == b.names_;
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::map<std::string, std::int32_t, std::less<>> ids_;
+};
+
+// Names the first 20, then says "and 9980 more".
+std::string ListOfLabels(const LabelSet& labels);
 
 enum class TaskKind {
   kClassification,  // a text, or two, and one label
@@ -102,6 +187,22 @@ std::string Fingerprint(const Dataset& data,
 Expected<std::string> Fingerprint(const Dataset& data,
                                   std::span<const std::uint32_t> rows,
                                   const StopSign& stop);
+
+struct TaskName {
+  TaskKind kind = TaskKind::kClassification;
+  bool pair = false;  // a second text must be there
+
+  friend bool operator==(const TaskName&, const TaskName&) = default;
+};
+
+// "pair" is the classification of two texts.
+inline std::optional<TaskName> ParseTaskName(std::string_view name) {
+  if (name == "classification") return TaskName{TaskKind::kClassification};
+  if (name == "regression") return TaskName{TaskKind::kRegression};
+  if (name == "tagging") return TaskName{TaskKind::kTagging};
+  if (name == "pair") return TaskName{TaskKind::kClassification, true};
+  return std::nullopt;
+}
 
 }  // namespace frostline::trainer
 

@@ -2,12 +2,60 @@
 #include "worker/trainer/data/dataset_reader.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/plain/text.h"
-#include "worker/trainer/data/row_roles.h"
+#include "worker/trainer/data/limits.h"
 
 namespace frostline::trainer {
+
+std::optional<std::string_view> LabelRules::Apply(
+    std::string_view label) const {
+  if (dropped.contains(label)) return std::nullopt;
+  const auto found = names.find(label);
+  return found == names.end() ? label : std::string_view(found->second);
+}
+
+std::optional<std::string_view> Apply(const LabelChain& chain,
+                                      std::string_view label) {
+  std::optional<std::string_view> name = label;
+  for (const LabelRules& rules : chain) {
+    if (name) name = rules.Apply(*name);
+  }
+  return name;
+}
+
+std::vector<std::string> Apply(const LabelChain& chain,
+                               const std::vector<std::string>& labels) {
+  std::vector<std::string> names;
+  for (const std::string& label : labels) {
+    const std::optional<std::string_view> name = Apply(chain, label);
+    if (!name || std::ranges::find(names, *name) != names.end()) continue;
+    names.emplace_back(*name);
+  }
+  return names;
+}
+
+Expected<Done> Check(const LabelRules& rules, const std::string& where) {
+  for (const std::string& label : rules.dropped) {
+    if (!rules.names.contains(label)) continue;
+    return Fault{FaultKind::kMisuse,
+                 where + "drop_labels drops " + Shown(label) + ", which " +
+                     where + "label_map renames",
+                 "do one of the two"};
+  }
+  for (const auto& [label, name] : rules.names) {
+    if (!name.empty()) continue;
+    return Fault{FaultKind::kMisuse,
+                 where + "label_map gives " + Shown(label) + " no name",
+                 "drop it: drop_labels: [" + label + "]"};
+  }
+  return Done{};
+}
+
 namespace {
 
 constexpr std::size_t kScanned = 1'024;  // rows that a scan holds at a time
@@ -168,6 +216,207 @@ Expected<Done> DatasetReader::AddRow(const RowSource& source, const Row& row,
                          "write a number that is 0 or more");
     }
     data.examples_.back().weight = *number;
+  }
+  return Done{};
+}
+
+namespace {
+
+struct RoleRule {
+  std::string_view role;
+  bool tagging;  // else: of the other tasks
+};
+
+constexpr std::array<RoleRule, 7> kRoles = {{{"text", false},
+                                             {"second", false},
+                                             {"label", false},
+                                             {"weight", false},
+                                             {"words", true},
+                                             {"tags", true},
+                                             {"weight", true}}};
+
+}  // namespace
+
+ColumnMap DefaultColumns(TaskKind task, FileFormat::Kind kind) {
+  if (task != TaskKind::kTagging) return {{"text", "text"}, {"label", "label"}};
+  if (kind == FileFormat::Kind::kConllu) {
+    return {{"words", "form"}, {"tags", "upos"}};
+  }
+  return {{"words", "words"}, {"tags", "tags"}};
+}
+
+Expected<Done> CheckRoles(TaskKind task, const ColumnMap& columns) {
+  const bool tagging = task == TaskKind::kTagging;
+  for (const auto& [role, column] : columns) {
+    bool known = false;
+    std::string roles;
+    for (const RoleRule& rule : kRoles) {
+      if (rule.tagging != tagging) continue;
+      known = known || rule.role == role;
+      roles += (roles.empty() ? "" : ", ") + std::string(rule.role);
+    }
+    if (!known) {
+      return Fault{FaultKind::kMisuse,
+                   "columns: this task has no role '" + role + "'",
+                   "its roles are " + roles};
+    }
+  }
+  return Done{};
+}
+
+std::optional<std::string_view> DatasetReader::Named(std::string_view label,
+                                                     Dataset& data) const {
+  std::optional<std::string_view> name = label;
+  for (const LabelRules& rules : rules_) {
+    if (!name) break;
+    if (rules.Has(*name)) data.ruled_.emplace(*name);
+    name = rules.Apply(*name);
+  }
+  return name;
+}
+
+// In tagging words lose their label, and the row stays.
+bool DatasetReader::IsDropped(const Row& row, const RowRoles& roles,
+                              Dataset& data) const {
+  if (!labelled_ || rules_.empty() || task_ != TaskKind::kClassification) {
+    return false;
+  }
+  const Cell* const cell = roles.Find(row, "label");
+  return cell != nullptr && !Named(Trimmed(cell->text), data).has_value();
+}
+
+Expected<std::int32_t> DatasetReader::LabelOf(const RowSource& source,
+                                              std::string_view name,
+                                              Dataset& data) const {
+  if (const auto id = data.labels_.Find(name)) return *id;
+  if (labels_) {
+    return source.Here(
+        FaultKind::kInconsistent,
+        "label " + Shown(name) + " is unknown: training has " +
+            ListOfLabels(*labels_),
+        "correct the row, or train on a split that has this label");
+  }
+  if (name.size() > kMaxLabelBytes) {
+    return source.Here(FaultKind::kTooLarge,
+                       "its label has more than 256 bytes",
+                       "is this the label's column? see `columns`");
+  }
+  if (data.labels_.size() == kMaxLabels) {
+    return source.Here(FaultKind::kTooLarge, "brings label number 10,001",
+                       "is this the label's column? numbers are learnt by the "
+                       "task 'regression'");
+  }
+  return data.labels_.FindOrAdd(name);
+}
+
+// Ids must not depend on the order of the rows.
+void DatasetReader::SortLabels(Dataset& data) const {
+  if (labels_ || !labelled_ || task_ == TaskKind::kRegression) return;
+  const std::vector<std::int32_t> ids = data.labels_.Sort();
+  for (Example& example : data.examples_) {
+    if (example.label == kNoLabel) continue;
+    example.label = ids[static_cast<std::size_t>(example.label)];
+  }
+  for (std::int32_t& label : data.word_labels_) {
+    if (label != kNoLabel) label = ids[static_cast<std::size_t>(label)];
+  }
+}
+
+void ItemsOf(const Cell& cell, std::vector<std::string_view>& items) {
+  items.assign(cell.items.begin(), cell.items.end());
+  if (cell.is_list) return;
+  std::string_view rest = cell.text;
+  while (true) {
+    const std::size_t begin = rest.find_first_not_of(' ');
+    if (begin == std::string_view::npos) return;
+    rest.remove_prefix(begin);
+    const std::size_t size = rest.substr(0, rest.find(' ')).size();
+    items.push_back(rest.substr(0, size));
+    rest.remove_prefix(size);
+  }
+}
+
+Expected<Done> DatasetReader::AddText(const RowSource& source, const Row& row,
+                                      const RowRoles& roles, TextShaper& shaper,
+                                      Dataset& data) const {
+  Example& example = data.examples_.back();
+  for (const std::string_view role : {"text", "second"}) {
+    const Cell* cell = roles.Find(row, role);
+    if (cell == nullptr) continue;
+    if (cell->is_list) {
+      return source.Here(FaultKind::kInconsistent,
+                         roles.ColumnOf(role) + " is a list, not a text",
+                         "use the task 'tagging' for words with labels");
+    }
+    (role == "text" ? example.text : example.second) =
+        data.pool_.Add(shaper.Shape(cell->text));
+  }
+  if (!labelled_) return Done{};
+  const Cell& cell = *roles.Find(row, "label");
+  const std::string_view written = Trimmed(cell.text);
+  if (written.empty()) {
+    return source.Here(FaultKind::kInconsistent,
+                       "has no label in " + roles.ColumnOf("label"),
+                       "label the row, or leave it out");
+  }
+  if (task_ == TaskKind::kRegression) {
+    const auto number = ParseNumber(written);
+    if (!number) {
+      return source.Here(FaultKind::kInconsistent,
+                         roles.ColumnOf("label") + " is no finite number",
+                         "correct the line, or use the task 'classification'");
+    }
+    example.target = *number;
+    return Done{};
+  }
+  Expected<std::int32_t> label =
+      LabelOf(source, Named(written, data).value_or(written), data);
+  if (!label.ok()) return label.fault();
+  example.label = label.value();
+  return Done{};
+}
+
+Expected<Done> DatasetReader::AddWords(const RowSource& source, const Row& row,
+                                       const RowRoles& roles,
+                                       TextShaper& shaper,
+                                       Dataset& data) const {
+  std::vector<std::string_view> items;
+  ItemsOf(*roles.Find(row, "words"), items);
+  Example& example = data.examples_.back();
+  example.first_word = data.words_.size();
+  example.word_count = static_cast<std::uint32_t>(items.size());
+  if (items.empty()) {
+    return source.Here(FaultKind::kInconsistent, "has no words",
+                       "leave the row out");
+  }
+  for (const std::string_view word : items) {
+    data.words_.push_back(data.pool_.Add(shaper.Shape(word)));
+  }
+  data.word_labels_.resize(data.words_.size(), kNoLabel);
+  if (!labelled_) return Done{};
+  ItemsOf(*roles.Find(row, "tags"), items);
+  if (items.size() != example.word_count) {
+    return source.Here(FaultKind::kInconsistent,
+                       "has " + std::to_string(example.word_count) +
+                           " words and " + std::to_string(items.size()) +
+                           " tags",
+                       "give every word one tag");
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (IsNoTag(items[i])) {
+      return source.Here(FaultKind::kInconsistent,
+                         "word " + std::to_string(i + 1) + " has no tag in " +
+                             roles.ColumnOf("tags"),
+                         "tag the word, or name another column for tags");
+    }
+    const std::optional<std::string_view> name = Named(items[i], data);
+    if (!name) {
+      ++data.dropped_;
+      continue;
+    }
+    Expected<std::int32_t> label = LabelOf(source, *name, data);
+    if (!label.ok()) return label.fault();
+    data.word_labels_[example.first_word + i] = label.value();
   }
   return Done{};
 }

@@ -12,19 +12,71 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/plain/result.h"
+#include "base/plain/text.h"
 #include "worker/trainer/data/dataset.h"
-#include "worker/trainer/data/label_rules.h"
 #include "worker/trainer/data/limits.h"
 #include "worker/trainer/data/row_source.h"
-#include "worker/trainer/data/text_form.h"
 
 namespace frostline::trainer {
 
-struct RowRoles;
+// Makes the labels of one set those of another: renames, merges and drops them.
+//
+//   {"0": neg, "1": pos}, drop neutral:  0 -> neg, neutral -> nothing, pos ->
+//   pos
+
+struct LabelRules {
+  std::map<std::string, std::string, std::less<>> names;
+  std::set<std::string, std::less<>> dropped;
+
+  bool any() const { return !names.empty() || !dropped.empty(); }
+  // Nothing where the label is dropped.
+  std::optional<std::string_view> Apply(std::string_view label) const;
+  // Says whether a rule is of this label.
+  bool Has(std::string_view label) const {
+    return names.contains(label) || dropped.contains(label);
+  }
+
+  friend bool operator==(const LabelRules&, const LabelRules&) = default;
+};
+
+// One after the other: a set's own, then the study's.
+using LabelChain = std::vector<LabelRules>;
+std::optional<std::string_view> Apply(const LabelChain& chain,
+                                      std::string_view label);
+
+// What becomes of a set's declared labels, each once, in their order.
+std::vector<std::string> Apply(const LabelChain& chain,
+                               const std::vector<std::string>& labels);
+
+// Returns kMisuse, naming `where`, for a label that is mapped and dropped.
+Expected<Done> Check(const LabelRules& rules, const std::string& where);
+
+struct RowRoles {
+  std::map<std::string, std::size_t, std::less<>> index;
+  std::vector<std::string> columns;
+
+  // It is null when no column has the role.
+  const Cell* Find(const Row& row, std::string_view role) const {
+    const auto found = index.find(role);
+    return found == index.end() ? nullptr : &row.cells[found->second];
+  }
+  // REQUIRES: a column has the role.
+  std::string ColumnOf(std::string_view role) const {
+    return "column " + Shown(columns[index.find(role)->second]);
+  }
+};
+
+// Returns the items of a list, or the words between the blanks of a text.
+void ItemsOf(const Cell& cell, std::vector<std::string_view>& items);
+
+// CoNLL-U writes "_" for "nothing here".
+inline bool IsNoTag(std::string_view tag) { return tag.empty() || tag == "_"; }
 
 // It leads from roles (text, second, label, weight; words, tags, weight) to
 // columns.

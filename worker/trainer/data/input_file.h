@@ -9,10 +9,14 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/plain/result.h"
 
@@ -72,6 +76,69 @@ class DataRoot {
 
   int fd_;
   std::string path_;
+};
+
+// Opens files of a registry that are what it says. A sum is kept as long as the
+// file's device, inode, size and times stay the same. One thread uses it.
+class VerifiedFiles {
+ public:
+  explicit VerifiedFiles(DataRoot root) : root_(std::move(root)) {}
+
+  // Returns kInconsistent when its sum is another, kStopped when `stop` came
+  // before it was computed.
+  Expected<InputFile> Open(const std::string& relative,
+                           const std::string& sha256,
+                           const StopSign& stop = {});
+  // Opens what has no sum, as a model's config.json.
+  Expected<InputFile> OpenUnverified(const std::string& relative) const {
+    return root_.OpenFile(relative);
+  }
+
+  const std::string& root() const { return root_.path(); }
+  std::size_t sums_computed() const { return sums_computed_; }
+
+ private:
+  using Identity = std::array<std::uint64_t, 7>;
+
+  DataRoot root_;
+  std::map<Identity, std::string> sums_;
+  std::size_t sums_computed_ = 0;
+};
+
+// Reads lines of a file that strangers wrote, ended by LF, CRLF or the file; a
+// byte order mark is passed over. A line of more than a mebibyte, a NUL and
+// what is not UTF-8 are faults that name file and line.
+//
+// A file of any size takes little more than a mebibyte of memory.
+class LineReader {
+ public:
+  explicit LineReader(InputFile file);
+
+  // It is false at the end. The line is valid until the next call.
+  Expected<bool> Next(std::string_view& line);
+
+  std::size_t number() const { return number_; }  // of the last line, from 1
+  const std::string& name() const { return file_.name(); }
+
+  // Says "train.tsv line 12: …", with the fix.
+  Fault At(std::size_t number, FaultKind kind, const std::string& what,
+           const std::string& fix) const;
+  Fault Here(FaultKind kind, const std::string& what,
+             const std::string& fix) const {
+    return At(number_, kind, what, fix);
+  }
+
+ private:
+  Expected<bool> Fill();
+  Expected<bool> Take(std::size_t size, std::size_t end,
+                      std::string_view& line);
+
+  InputFile file_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;  // of what has not been given out
+  std::size_t end_ = 0;    // of what has been read
+  std::size_t number_ = 0;
+  bool at_end_ = false;
 };
 
 }  // namespace frostline::trainer

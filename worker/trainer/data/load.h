@@ -10,14 +10,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "worker/trainer/data/data_request.h"
+#include "base/plain/result.h"
 #include "worker/trainer/data/dataset.h"
+#include "worker/trainer/data/input_file.h"
 #include "worker/trainer/data/registry.h"
-#include "worker/trainer/data/verified_files.h"
 
 namespace frostline::trainer {
 
@@ -78,6 +79,57 @@ class DataLoader {
   DatasetEntries datasets_;
   VerifiedFiles files_;
 };
+
+std::string SplitName(const std::string& split, const char* fallback);
+
+// Takes the study's word, else the registry's, else what the format suggests.
+TaskName TaskOf(const DataRequest& request, const DatasetEntry& entry,
+                const std::string& train_split);
+
+// The split's rules, then the study's.
+LabelChain ChainOf(const SplitEntry& split, const DataRequest& request);
+
+// Returns kMisuse where rules leave fewer than two classes of `train`.
+Expected<Done> CheckLabelsLeft(const TaskName& task, const LabelSet& labels,
+                               const Dataset& train);
+
+// Names the labels that no row of the part has.
+std::vector<std::string> LabelsWithoutRows(const DataPart& part,
+                                           const LabelSet& labels);
+
+Expected<Done> CheckSplits(const DatasetEntry& entry,
+                           const DataRequest& request);
+
+Fault NoSplit(const DatasetEntry& entry, const std::string& split);
+
+// Both return nothing but kStopped.
+Expected<Done> AddFingerprint(const StopSign& stop, DataPart& part);
+Expected<DataPart> WholePart(Dataset data, const StopSign& stop);
+
+// Leaves as many rows as the study asks for, in balance.
+void SampleTraining(const DataRequest& request, DataPart& train);
+
+// Chooses by seed which rows are trained on and which are held out, in the
+// order of the file.
+
+struct HeldOut {
+  std::vector<std::uint32_t> training;
+  std::vector<std::uint32_t> validation;
+};
+
+// Holds out `share` of the rows, to the nearest row, and of each class as near
+// as whole rows allow, never all of one. Returns kMisuse when share is not
+// within (0, 1) or leaves one side empty.
+Expected<HeldOut> HoldOut(const Dataset& data, double share,
+                          std::uint64_t seed);
+
+// Takes at most `count` rows: equally many of each class, and more of the
+// others where one has too few; without classes (regression, tagging) by chance
+// alone. A smaller sample is part of a greater one.
+std::vector<std::uint32_t> BalancedSubset(const Dataset& data,
+                                          std::span<const std::uint32_t> rows,
+                                          std::size_t count,
+                                          std::uint64_t seed);
 
 }  // namespace frostline::trainer
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "worker/trainer/data/row_order.h"
+#include "worker/trainer/data/batches.h"
 #include "worker/trainer/text/encoder.h"
-#include "worker/trainer/text/labels.h"
+#include "worker/trainer/text/encoding.h"
 
 namespace frostline::trainer {
 namespace {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/plain/result.h"
+#include "worker/trainer/data/batches.h"
 #include "worker/trainer/data/dataset.h"
-#include "worker/trainer/data/row_key.h"
 #include "worker/trainer/text/encoding.h"
 #include "worker/trainer/text/tokenizer.h"
 

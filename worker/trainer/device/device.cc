@@ -2,17 +2,375 @@
 #include "worker/trainer/device/device.h"
 
 #include <ATen/Context.h>
+#include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <dlfcn.h>
+#include <link.h>
 #include <malloc.h>
+#include <torch/version.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <string_view>
 #include <utility>
 
-#include "worker/trainer/device/cpu_info.h"
-#include "worker/trainer/device/cuda_driver.h"
-#include "worker/trainer/device/main_memory.h"
-#include "worker/trainer/device/torch_cuda.h"
-
 namespace frostline::trainer {
+namespace {
+
+constexpr int kZen4Family = 25;  // and Zen 3, which has no AVX-512
+
+std::string TrimmedField(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return "";
+  return std::string(
+      text.substr(first, text.find_last_not_of(" \t") - first + 1));
+}
+
+}  // namespace
+
+bool CpuInfo::does_bf16_well() const {
+  // The last is Arm's, where x86 has no flag of that name.
+  return flags.contains("amx_bf16") || flags.contains("avx512_bf16") ||
+         flags.contains("bf16");
+}
+
+int CpuInfo::lanes() const {
+  if (flags.contains("avx512f")) {
+    // Zen 4 takes 512 bits in two passes of 256.
+    return vendor == "AuthenticAMD" && family <= kZen4Family ? 8 : 16;
+  }
+  return flags.contains("avx2") ? 8 : 4;
+}
+
+CpuInfo ParseCpuInfo(std::string_view text) {
+  constexpr double kMhzPerGhz = 1e3;
+  CpuInfo info;
+  std::set<std::pair<std::string, std::string>> cores;
+  std::string socket;
+  int processors = 0;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::string key =
+        TrimmedField(std::string_view(line).substr(0, colon));
+    const std::string value =
+        TrimmedField(std::string_view(line).substr(colon + 1));
+    if (key == "processor") ++processors;
+    if (key == "vendor_id") info.vendor = value;
+    if (key == "cpu family") info.family = std::atoi(value.c_str());
+    if (key == "cpu MHz") {
+      info.clock_ghz =
+          std::max(info.clock_ghz, std::atof(value.c_str()) / kMhzPerGhz);
+    }
+    if (key == "physical id") socket = value;
+    if (key == "core id") cores.emplace(socket, value);
+    if (key == "flags" || key == "Features") {
+      std::istringstream words(value);
+      info.flags.insert(std::istream_iterator<std::string>(words), {});
+    }
+  }
+  info.cores = cores.empty() ? processors : static_cast<int>(cores.size());
+  return info;
+}
+
+CpuInfo ReadCpuInfo() {
+  std::ifstream file("/proc/cpuinfo");
+  return ParseCpuInfo(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+double PeakGflops(const CpuInfo& info, int threads) {
+  constexpr double kUnits = 2.0;
+  constexpr double kPerLane = 2.0;
+  return std::min(threads, info.cores) * info.clock_ghz * info.lanes() *
+         kUnits * kPerLane;
+}
+
+std::int64_t PeakResidentBytes() {
+  constexpr std::int64_t kBytesPerKib = 1024;
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  std::int64_t kib = 0;
+  while (status >> word) {
+    if (word == "VmHWM:" && status >> kib) return kib * kBytesPerKib;
+  }
+  return 0;
+}
+
+void ResetPeakResident() {
+  std::ofstream("/proc/self/clear_refs") << "5";  // proc(5)
+}
+
+bool KeepFreedMemory() {
+#if defined(M_MMAP_THRESHOLD) && defined(M_TRIM_THRESHOLD)
+  constexpr int kNever = -1;
+  // The most that glibc allows. What is larger than any layer's weights, as a
+  // batch that does not fit, goes back whole: kept, it would be a hole that
+  // nobody else can fill.
+  constexpr int kLargest = 32 << 20;
+  return mallopt(M_MMAP_THRESHOLD, kLargest) == 1 &&
+         mallopt(M_TRIM_THRESHOLD, kNever) == 1;
+#else
+  return false;
+#endif
+}
+
+namespace {
+
+constexpr int kDone = 0;  // of both libraries
+
+// CUdevice_attribute.
+constexpr int kClockKhz = 13;
+constexpr int kProcessors = 16;
+constexpr int kMajor = 75;
+constexpr int kMinor = 76;
+
+constexpr double kMillijoulesPerJoule = 1e3;
+constexpr double kKhzPerGhz = 1e6;
+
+// A C library that may or may not be on this machine, loaded while running.
+// Stays loaded until the process ends: what CUDA starts has no way back.
+class SharedLibrary {
+ public:
+  explicit SharedLibrary(const char* name)
+      : handle_(dlopen(name, RTLD_LAZY | RTLD_LOCAL)) {}
+
+  bool loaded() const { return handle_ != nullptr; }
+
+  // False when there is no `name`.
+  template <typename Function>
+  bool Find(const char* name, Function*& function) const {
+    if (handle_ == nullptr) return false;
+    function = reinterpret_cast<Function*>(dlsym(handle_, name));
+    return function != nullptr;
+  }
+
+ private:
+  void* handle_;
+};
+
+// libcuda: it comes with the driver, not with a toolkit.
+class Driver {
+ public:
+  static const Driver& Get() {
+    static const Driver driver;
+    return driver;
+  }
+
+  int Count() const {
+    int count = 0;
+    return ready_ && count_(&count) == kDone ? count : 0;
+  }
+
+  std::optional<Gpu> At(int index) const {
+    int device = 0;
+    if (index < 0 || index >= Count() || device_(&device, index) != kDone) {
+      return std::nullopt;
+    }
+    Gpu gpu;
+    std::array<char, 256> text = {};
+    if (name_(text.data(), static_cast<int>(text.size()), device) == kDone) {
+      gpu.name = text.data();
+    }
+    text = {};
+    if (bus_id_(text.data(), static_cast<int>(text.size()), device) == kDone) {
+      gpu.bus_id = text.data();
+    }
+    gpu.major = Attribute(kMajor, device);
+    gpu.minor = Attribute(kMinor, device);
+    gpu.processors = Attribute(kProcessors, device);
+    gpu.clock_ghz = Attribute(kClockKhz, device) / kKhzPerGhz;
+    return gpu;
+  }
+
+ private:
+  Driver() : library_("libcuda.so.1") {
+    int (*start)(unsigned) = nullptr;
+    ready_ = library_.Find("cuInit", start) &&
+             library_.Find("cuDeviceGetCount", count_) &&
+             library_.Find("cuDeviceGet", device_) &&
+             library_.Find("cuDeviceGetName", name_) &&
+             library_.Find("cuDeviceGetPCIBusId", bus_id_) &&
+             library_.Find("cuDeviceGetAttribute", attribute_) &&
+             start(0) == kDone;
+  }
+
+  int Attribute(int which, int device) const {
+    int value = 0;
+    return attribute_(&value, which, device) == kDone ? value : 0;
+  }
+
+  SharedLibrary library_;
+  bool ready_ = false;
+  int (*count_)(int*) = nullptr;
+  int (*device_)(int*, int) = nullptr;
+  int (*name_)(char*, int, int) = nullptr;
+  int (*bus_id_)(char*, int, int) = nullptr;
+  int (*attribute_)(int*, int, int) = nullptr;
+};
+
+// libnvidia-ml: it comes with the driver too, but a container may lack it.
+class Nvml {
+ public:
+  static const Nvml& Get() {
+    static const Nvml nvml;
+    return nvml;
+  }
+
+  std::optional<std::uint64_t> FreeBytesOf(const std::string& bus_id) const {
+    void* device = nullptr;
+    std::array<unsigned long long, 3> memory = {};  // all, free, used
+    if (!ready_ || memory_ == nullptr ||
+        handle_(bus_id.c_str(), &device) != kDone ||
+        memory_(device, memory.data()) != kDone) {
+      return std::nullopt;
+    }
+    return memory[1];
+  }
+
+  std::optional<double> EnergyOf(const std::string& bus_id) const {
+    void* device = nullptr;
+    unsigned long long millijoules = 0;
+    if (!ready_ || handle_(bus_id.c_str(), &device) != kDone ||
+        energy_(device, &millijoules) != kDone) {
+      return std::nullopt;
+    }
+    return static_cast<double>(millijoules) / kMillijoulesPerJoule;
+  }
+
+ private:
+  Nvml() : library_("libnvidia-ml.so.1") {
+    int (*start)() = nullptr;
+    ready_ = library_.Find("nvmlInit_v2", start) &&
+             library_.Find("nvmlDeviceGetHandleByPciBusId_v2", handle_) &&
+             library_.Find("nvmlDeviceGetTotalEnergyConsumption", energy_) &&
+             start() == kDone;
+    (void)library_.Find("nvmlDeviceGetMemoryInfo", memory_);
+  }
+
+  SharedLibrary library_;
+  bool ready_ = false;
+  int (*memory_)(void*, unsigned long long*) = nullptr;
+  int (*handle_)(const char*, void**) = nullptr;
+  int (*energy_)(void*, unsigned long long*) = nullptr;
+};
+
+// fp32 lanes of one multiprocessor, from the programming guide's table.
+int LanesOf(const Gpu& gpu) {
+  if (gpu.major == 7 || (gpu.major == 8 && gpu.minor == 0)) return 64;
+  return gpu.major >= 8 ? 128 : 0;
+}
+
+}  // namespace
+
+int CountGpus() { return Driver::Get().Count(); }
+
+std::optional<Gpu> GpuAt(int index) { return Driver::Get().At(index); }
+
+double PeakGflops(const Gpu& gpu) {
+  constexpr double kPerLane = 2.0;  // a multiplication and an addition
+  return gpu.processors * gpu.clock_ghz * LanesOf(gpu) * kPerLane;
+}
+
+std::optional<std::uint64_t> FreeBytesOf(const std::string& bus_id) {
+  return Nvml::Get().FreeBytesOf(bus_id);
+}
+
+std::optional<double> EnergyOf(const std::string& bus_id) {
+  return Nvml::Get().EnergyOf(bus_id);
+}
+
+namespace {
+
+constexpr std::string_view kLinked = "/libtorch_cpu.so";
+
+// The folder of the LibTorch that this process runs with.
+std::string TorchFolder() {
+  std::string folder;
+  dl_iterate_phdr(
+      [](dl_phdr_info* library, std::size_t, void* found) {
+        const std::string_view path = library->dlpi_name;
+        if (!path.ends_with(kLinked)) return 0;
+        *static_cast<std::string*>(found) =
+            path.substr(0, path.size() - kLinked.size());
+        return 1;
+      },
+      &folder);
+  return folder;
+}
+
+Fault NoCuda(const std::string& cause) {
+  return {FaultKind::kUnsupported, cause,
+          "build with the LibTorch of a pip-installed torch with CUDA "
+          "(-DFROSTLINE_LIBTORCH=DIR), or ask for the device cpu"};
+}
+
+// Its registrations are what the interfaces below find. All symbols at once:
+// a library that does not fit is to fail here, not in the middle of a trial.
+Expected<Done> LoadTorchCuda() {
+  const std::string path = TorchFolder() + "/libtorch_cuda.so";
+  static void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (handle != nullptr) return Done{};
+  const char* words = dlerror();
+  static const std::string cause = words == nullptr ? "" : words;
+  return NoCuda("this LibTorch cannot use a GPU: " + cause);
+}
+
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 9
+c10::DeviceAllocator& AllocatorOf(at::Device gpu) {
+  return *c10::getDeviceAllocator(gpu.type());
+}
+#endif
+
+}  // namespace
+
+Expected<Done> StartTorchCuda(int index) {
+  Expected<Done> loaded = LoadTorchCuda();
+  if (!loaded.ok()) return loaded;
+  try {
+    const at::Device gpu(at::kCUDA, static_cast<c10::DeviceIndex>(index));
+    at::globalContext().setFloat32MatmulPrecision("highest");
+    // Starts the driver's context, the allocator and the random generator.
+    at::globalContext().defaultGenerator(gpu);
+    WaitFor(gpu);
+  } catch (const std::exception& error) {
+    const Fault fault = TorchFault(error);
+    return fault.kind == FaultKind::kOutOfMemory ? fault : NoCuda(fault.cause);
+  }
+  return Done{};
+}
+
+std::int64_t PeakBytesOf([[maybe_unused]] at::Device gpu) {
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 9
+  return AllocatorOf(gpu).getDeviceStats(gpu.index()).allocated_bytes[0].peak;
+#else
+  return 0;
+#endif
+}
+
+void ResetPeakOf([[maybe_unused]] at::Device gpu) {
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 9
+  AllocatorOf(gpu).resetPeakStats(gpu.index());
+#endif
+}
+
+void ReleaseCacheOf([[maybe_unused]] at::Device gpu) {
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 9
+  AllocatorOf(gpu).emptyCache();
+#endif
+}
+
+void WaitFor(at::Device gpu) {
+  c10::impl::getDeviceGuardImpl(gpu.type())->synchronizeDevice(gpu.index());
+}
+
 namespace {
 
 constexpr std::string_view kGpu = "cuda";
@@ -151,6 +509,25 @@ void Device::Synchronize() const {
 
 bool IsOutOfMemory(const std::exception& error) {
   return TorchFault(error).kind == FaultKind::kOutOfMemory;
+}
+
+LateNumbers::LateNumbers(const at::Tensor& numbers) : here_(numbers) {
+  if (numbers.is_cpu()) return;
+  // Into pinned memory, or the copy would wait for the GPU.
+  here_ = at::empty(numbers.sizes(), at::TensorOptions(numbers.scalar_type())
+                                         .device(at::kCPU)
+                                         .pinned_memory(true));
+  here_.copy_(numbers, /*non_blocking=*/true);
+  const at::Device device = numbers.device();
+  const c10::impl::VirtualGuardImpl guard(device.type());
+  arrived_.emplace(device.type());
+  arrived_->record(guard.getStream(device));
+}
+
+std::vector<double> LateNumbers::Read() const {
+  if (arrived_) arrived_->synchronize();
+  const double* first = here_.const_data_ptr<double>();
+  return {first, first + here_.numel()};
 }
 
 }  // namespace frostline::trainer

@@ -4,17 +4,100 @@
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_DEVICE_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_DEVICE_H_
 
+#include <c10/core/Event.h>
+
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/plain/result.h"
 #include "worker/trainer/device/precision.h"
 #include "worker/trainer/model/torch.h"
 
 namespace frostline::trainer {
+
+struct CpuInfo {
+  std::string vendor;  // "GenuineIntel"
+  int family = 0;
+  double clock_ghz = 0.0;       // of the fastest core as it was read
+  int cores = 0;                // each counted once, however many threads
+  std::set<std::string> flags;  // "avx2", "avx512_bf16"
+
+  bool does_bf16_well() const;  // faster than fp32
+  int lanes() const;            // fp32 numbers in one multiply-add
+};
+
+// Reads /proc/cpuinfo; what it does not say stays 0 or empty.
+CpuInfo ParseCpuInfo(std::string_view text);
+CpuInfo ReadCpuInfo();
+
+// Estimates the most fp32 operations by second, in 1e9, with `threads` at work:
+//   min(threads, cores) x clock x lanes x 2 units x 2
+// The last stands for a multiplication and an addition. It is 0 when the clock
+// is unknown. Clocks change, and a few processors have one unit.
+double PeakGflops(const CpuInfo& info, int threads);
+
+// Returns the largest resident set since the start or the last reset, or 0.
+std::int64_t PeakResidentBytes();
+
+// Where the system forbids it, the peak stays that since the start.
+void ResetPeakResident();
+
+// Lets malloc keep what is freed, blocks of up to 32 MiB, for the next step: a
+// step frees its gradients and takes them again, and the kernel would clear
+// each of their pages anew. Device::ReleaseCachedMemory gives back what is
+// kept. For the whole process; returns false where malloc has no such settings.
+bool KeepFreedMemory();
+
+// The NVIDIA driver tells of its GPUs through its C interface, unchanged since
+// CUDA 4: no CUDA header or library is needed.
+
+struct Gpu {
+  std::string name;    // "NVIDIA H200"
+  std::string bus_id;  // "0000:17:00.0", by which NVML knows it
+  int major = 0;       // its compute capability
+  int minor = 0;
+  int processors = 0;
+  double clock_ghz = 0.0;
+
+  bool does_bf16_well() const { return major >= 8; }
+  // Earlier ones take fp16 slower than fp32.
+  bool does_fp16_well() const { return major >= 7; }
+  bool has_tf32() const { return major >= 8; }
+};
+
+// Counts those that CUDA_VISIBLE_DEVICES leaves us, 0 without a driver.
+int CountGpus();
+
+// `index` is LibTorch's; nothing lies beyond their count.
+std::optional<Gpu> GpuAt(int index);
+
+// Returns the most fp32 operations by second, in 1e9, or 0 for a GPU whose
+// lanes we do not know.
+double PeakGflops(const Gpu& gpu);
+
+// Counts joules since its driver was loaded; nothing when NVML does not.
+std::optional<double> EnergyOf(const std::string& bus_id);
+
+// Of its memory, what no process holds.
+std::optional<std::uint64_t> FreeBytesOf(const std::string& bus_id);
+
+// The CUDA half of LibTorch is reached through interfaces that the half we link
+// has for any accelerator (docs/adr/0009-devices.md).
+
+// Loads libtorch_cuda from beside libtorch_cpu and starts GPU `index`, without
+// TF32. Returns kUnsupported with the loader's words when something is missing.
+Expected<Done> StartTorchCuda(int index);
+
+// The GPU must be started. Before LibTorch 2.9 it is 0.
+std::int64_t PeakBytesOf(at::Device gpu);
+void ResetPeakOf(at::Device gpu);
+void ReleaseCacheOf(at::Device gpu);
+void WaitFor(at::Device gpu);
 
 // Copies are the same device. Any thread may ask it.
 class Device {
@@ -82,6 +165,21 @@ class Device {
 
 // LibTorch, CUDA's libraries or the standard library said so.
 bool IsOutOfMemory(const std::exception& error);
+
+// Numbers on their way to main memory: who reads them waits until a GPU has
+// come so far, and not for what was handed to it since. It moves; one thread
+// uses it. Both throw what LibTorch throws.
+class LateNumbers {
+ public:
+  // `numbers` is [n], of doubles.
+  explicit LateNumbers(const at::Tensor& numbers);
+
+  std::vector<double> Read() const;
+
+ private:
+  at::Tensor here_;
+  std::optional<c10::Event> arrived_;  // of a GPU
+};
 
 }  // namespace frostline::trainer
 

@@ -5,10 +5,10 @@
 // Says what a learning rate for each module means for each weight
 // (docs/explanation/freezing.md).
 //
-// With adapters (model/lora.h, model/bottleneck.h) the rate of a layer is that
-// of its adapters, and where only biases train (Ben Zaken et al., 2022) that of
-// its biases; the other weights of embeddings and layers stay, without a
-// gradient under kLr0 too.
+// With adapters (model/model_config.h, model/model_config.h) the rate of a
+// layer is that of its adapters, and where only biases train (Ben Zaken et al.,
+// 2022) that of its biases; the other weights of embeddings and layers stay,
+// without a gradient under kLr0 too.
 //
 //   modules: embeddings, layer.0 .. layer.{L-1}, pooler, head (of several
 //   tasks head.NAME each); finer where asked: layer.3.attention, layer.3.ffn,

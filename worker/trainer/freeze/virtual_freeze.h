@@ -16,7 +16,7 @@
 namespace frostline::trainer {
 
 // One step of an optimizer moves no weight farther, whatever its gradients, in
-// rates (train/longest_step.h). Both movements add up.
+// rates (train/optimizer.h). Both movements add up.
 struct StepBound {
   double each = 0.0;      // of every single weight
   double together = 0.0;  // the L2 norm over all weights of a model

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "worker/trainer/text/labels.h"
+#include "worker/trainer/text/encoding.h"
 
 namespace frostline::trainer {
 namespace {

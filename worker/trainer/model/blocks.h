@@ -15,11 +15,9 @@
 #include <vector>
 
 #include "worker/trainer/model/batch.h"
-#include "worker/trainer/model/kernels.h"
 #include "worker/trainer/model/layers.h"
 #include "worker/trainer/model/model_config.h"
 #include "worker/trainer/model/torch.h"
-#include "worker/trainer/model/weights.h"
 
 namespace frostline::trainer {
 
@@ -107,6 +105,103 @@ class Blocks {
 std::shared_ptr<const Blocks> MakeBlocks(const ModelConfig& config,
                                          const std::vector<Weight>& weights,
                                          const Form& form);
+
+// BERT, DistilBERT, RoBERTa and ELECTRA: norms behind attention and feed
+// forward, and a table of positions.
+class BertBlocks : public Blocks {
+ public:
+  BertBlocks(const ModelConfig& config, const WeightsByName& found,
+             const Form& form);
+
+  at::Tensor Embed(const Batch& batch, const Pass& pass) const override;
+  at::Tensor RunLayer(std::int64_t layer, const at::Tensor& hidden,
+                      const Surroundings& around,
+                      const Pass& pass) const override;
+
+ private:
+  struct Layer {
+    Linear query, key, value, attention_out;
+    Norm attention_norm;
+    Linear up, down;
+    Norm norm;
+    Linear joined = {};  // query, key and value, where it is kept
+  };
+  struct Projections {
+    at::Tensor query, key, value;
+  };
+
+  Linear KeptTogether(Layer& layer) const;
+  Projections Project(const Layer& layer, const at::Tensor& asking,
+                      const at::Tensor& hidden, const Turn& turn) const;
+
+  at::Tensor words_, positions_, types_;
+  Norm embedding_norm_;
+  Linear projection_;  // of ELECTRA whose tables are narrower
+  std::vector<Layer> layers_;
+};
+
+// DeBERTa-v3: a token attends by what another is, and by how far away it is.
+// Distances are rows of one table that all layers share, through each layer's
+// own query and key; far ones share a row.
+class DebertaBlocks : public Blocks {
+ public:
+  DebertaBlocks(const ModelConfig& config, const WeightsByName& found,
+                const Form& form);
+
+  at::Tensor Embed(const Batch& batch, const Pass& pass) const override;
+  Surroundings Around(const Batch& batch) const override;
+  at::Tensor RunLayer(std::int64_t layer, const at::Tensor& hidden,
+                      const Surroundings& around,
+                      const Pass& pass) const override;
+
+ private:
+  struct Layer {
+    Linear query, key, value, attention_out;
+    Norm attention_norm;
+    Linear up, down;
+    Norm norm;
+  };
+
+  at::Tensor Attend(const Layer& layer, const at::Tensor& hidden,
+                    const Turn& turn) const;
+
+  at::Tensor words_;
+  Norm embedding_norm_;
+  at::Tensor distances_;
+  Norm distance_norm_;
+  std::vector<Layer> layers_;
+};
+
+class ModernBertBlocks : public Blocks {
+ public:
+  ModernBertBlocks(const ModelConfig& config, const WeightsByName& found,
+                   const Form& form);
+
+  at::Tensor Embed(const Batch& batch, const Pass& pass) const override;
+  Surroundings Around(const Batch& batch) const override;
+  at::Tensor RunLayer(std::int64_t layer, const at::Tensor& hidden,
+                      const Surroundings& around,
+                      const Pass& pass) const override;
+
+ private:
+  struct Layer {
+    Norm attention_norm;  // of the first layer undefined
+    Linear qkv, attention_out;
+    Norm norm;
+    Linear up, down;
+    bool local;
+  };
+
+  at::Tensor Attend(const Layer& layer, const at::Tensor& hidden,
+                    const Turn& turn) const;
+  at::Tensor FeedForward(const Layer& layer, const at::Tensor& hidden,
+                         const Turn& turn) const;
+
+  at::Tensor words_;
+  Norm embedding_norm_;
+  Norm last_norm_;
+  std::vector<Layer> layers_;
+};
 
 }  // namespace frostline::trainer
 

@@ -15,6 +15,16 @@
 
 namespace frostline::trainer {
 
+// Dropout for devices and types without a loop of ours: SplitMix64 (Steele, Lea
+// and Flood, 2014) of a counter, as int64, by LibTorch's own operators. Its
+// masks are functions of the same things as those of dropout.h, and not the
+// same.
+//
+// Keeps each number with probability `kept`. `shares` says that x is
+// [B, A, M, N], of attention. Throws what LibTorch throws.
+at::Tensor DropByOperators(const at::Tensor& x, double kept, const Batch& batch,
+                           std::uint64_t place, bool shares);
+
 // Each place of a model has one of its own.
 struct DropSite {
   std::int64_t layer = -1;  // of embeddings and heads: none

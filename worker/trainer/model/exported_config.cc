@@ -3,8 +3,8 @@
 
 #include "base/plain/json.h"
 #include "base/plain/text.h"
-#include "worker/trainer/model/config_members.h"
 #include "worker/trainer/model/limits.h"
+#include "worker/trainer/model/model_config.h"
 
 namespace frostline::trainer {
 namespace {

@@ -14,9 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "worker/trainer/model/config_members.h"
 #include "worker/trainer/model/model_config.h"
-#include "worker/trainer/model/parameter_lister.h"
 #include "worker/trainer/model/parameters.h"
 
 namespace frostline::trainer {
@@ -74,6 +72,123 @@ struct KnownModel {
 };
 std::span<const KnownModel> KnownModels();
 const FamilyRules& RulesOf(Family family);
+
+// BERT and the families that differ from it in their head, in their positions
+// or in the width of their tables.
+
+class BertRules : public FamilyRules {
+ public:
+  std::string_view prefix() const override { return "bert."; }
+  std::vector<std::string_view> EncoderParts() const override {
+    return {"embeddings.", "encoder.", "pooler."};
+  }
+  std::vector<std::string_view> Leftovers() const override { return {"cls."}; }
+  void Read(ConfigMembers& members, ModelConfig& config) const override;
+  void ListEmbeddings(const ModelConfig& config,
+                      ParameterLister& list) const override;
+  void ListLayer(const ModelConfig& config, std::int64_t layer,
+                 ParameterLister& list) const override;
+  LayerNames NamesOf(const ModelConfig& config,
+                     std::int64_t layer) const override;
+  HeadShape HeadOf(const ModelConfig& config,
+                   const HeadSpec& head) const override;
+};
+
+// RoBERTa, DistilRoBERTa and XLM-R.
+class RobertaRules : public BertRules {
+ public:
+  std::int64_t UsualPadId() const override { return 1; }
+  std::string_view prefix() const override { return "roberta."; }
+  std::vector<std::string_view> Leftovers() const override {
+    return {"lm_head."};
+  }
+  HeadShape HeadOf(const ModelConfig& config,
+                   const HeadSpec& head) const override;
+};
+
+class ElectraRules : public BertRules {
+ public:
+  std::string_view prefix() const override { return "electra."; }
+  std::vector<std::string_view> EncoderParts() const override {
+    return {"embeddings.", "embeddings_project.", "encoder."};
+  }
+  std::vector<std::string_view> Leftovers() const override {
+    return {"discriminator_predictions.", "generator_predictions.",
+            "generator_lm_head."};
+  }
+  void Read(ConfigMembers& members, ModelConfig& config) const override;
+  void ListEmbeddings(const ModelConfig& config,
+                      ParameterLister& list) const override;
+  HeadShape HeadOf(const ModelConfig& config,
+                   const HeadSpec& head) const override;
+};
+
+// DistilBERT has no token types, no pooler, and its own words for the rest.
+class DistilBertRules : public FamilyRules {
+ public:
+  std::string_view prefix() const override { return "distilbert."; }
+  std::vector<std::string_view> EncoderParts() const override {
+    return {"embeddings.", "transformer."};
+  }
+  std::vector<std::string_view> Leftovers() const override {
+    return {"vocab_transform.", "vocab_layer_norm.", "vocab_projector."};
+  }
+  void Read(ConfigMembers& members, ModelConfig& config) const override;
+  void ListEmbeddings(const ModelConfig& config,
+                      ParameterLister& list) const override;
+  void ListLayer(const ModelConfig& config, std::int64_t layer,
+                 ParameterLister& list) const override;
+  LayerNames NamesOf(const ModelConfig& config,
+                     std::int64_t layer) const override;
+  HeadShape HeadOf(const ModelConfig& config,
+                   const HeadSpec& head) const override;
+};
+
+// DeBERTa-v3 attends by content and by distance. transformers calls it
+// deberta-v2; what else that class can be is refused.
+class DebertaRules : public FamilyRules {
+ public:
+  std::string_view prefix() const override { return "deberta."; }
+  std::vector<std::string_view> EncoderParts() const override {
+    return {"embeddings.", "encoder."};
+  }
+  std::vector<std::string_view> Leftovers() const override {
+    return {"lm_predictions.", "mask_predictions.", "cls.",
+            "deberta.embeddings.position_embeddings."};
+  }
+  void Read(ConfigMembers& members, ModelConfig& config) const override;
+  void ListEmbeddings(const ModelConfig& config,
+                      ParameterLister& list) const override;
+  void ListLayer(const ModelConfig& config, std::int64_t layer,
+                 ParameterLister& list) const override;
+  LayerNames NamesOf(const ModelConfig& config,
+                     std::int64_t layer) const override;
+  HeadShape HeadOf(const ModelConfig& config,
+                   const HeadSpec& head) const override;
+};
+
+// ModernBERT has rotary positions, attention to a window of tokens in most
+// layers, a gated feed forward, norms before its maps, and no biases.
+class ModernBertRules : public FamilyRules {
+ public:
+  std::int64_t UsualPadId() const override { return 50'283; }
+  std::string_view prefix() const override { return "model."; }
+  std::vector<std::string_view> EncoderParts() const override {
+    return {"embeddings.", "layers.", "final_norm."};
+  }
+  std::vector<std::string_view> Leftovers() const override {
+    return {"decoder.", "head."};
+  }
+  void Read(ConfigMembers& members, ModelConfig& config) const override;
+  void ListEmbeddings(const ModelConfig& config,
+                      ParameterLister& list) const override;
+  void ListLayer(const ModelConfig& config, std::int64_t layer,
+                 ParameterLister& list) const override;
+  LayerNames NamesOf(const ModelConfig& config,
+                     std::int64_t layer) const override;
+  HeadShape HeadOf(const ModelConfig& config,
+                   const HeadSpec& head) const override;
+};
 
 }  // namespace frostline::trainer
 

@@ -4,7 +4,181 @@
 #include <set>
 #include <utility>
 
+#include "worker/trainer/model/limits.h"
+#include "worker/trainer/model/parameters.h"
+
 namespace frostline::trainer {
+namespace {
+
+at::ScalarType ScalarOf(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kF32:
+      return at::kFloat;
+    case Dtype::kF16:
+      return at::kHalf;
+    case Dtype::kBF16:
+      return at::kBFloat16;
+    case Dtype::kI64:
+      return at::kLong;
+    case Dtype::kI32:
+      return at::kInt;
+    case Dtype::kU8:
+      return at::kByte;
+    case Dtype::kBool:
+      return at::kBool;
+  }
+  return at::kFloat;
+}
+
+std::string ShapeText(const std::vector<std::int64_t>& shape) {
+  std::string text = "[";
+  for (const std::int64_t dimension : shape) {
+    if (text.size() > 1) text += ", ";
+    text += std::to_string(dimension);
+  }
+  return text + "]";
+}
+
+bool IsReplaceable(const ParameterSpec& spec) {
+  return spec.part == Part::kHead || spec.part == Part::kPooler;
+}
+
+}  // namespace
+
+Expected<ModelFolder> ModelFolder::Open(const std::string& folder,
+                                        SavedAdapters adapters) {
+  Expected<std::string> json =
+      ReadWholeFile(folder + "/config.json", kMaxConfigBytes);
+  if (!json.ok()) return json.fault();
+  Expected<ModelConfig> config = ReadModelConfig(json.value(), adapters);
+  if (!config.ok()) return config.fault();
+  Expected<WeightFiles> files = WeightFiles::Open(folder);
+  if (!files.ok()) return files.fault();
+  ModelFolder opened(std::move(files).value());
+  opened.config_ = std::move(config).value();
+  opened.config_json_ = std::move(json).value();
+  Expected<Done> found = opened.FindPlaces();
+  if (!found.ok()) return found.fault();
+  return opened;
+}
+
+Expected<Done> ModelFolder::FindPlaces() {
+  for (const auto& [stored, place] : files_.places()) {
+    const std::string name = CurrentName(stored, config_);
+    if (!places_.emplace(name, place).second) {
+      return Fault{FaultKind::kInconsistent,
+                   "the weights have \"" + name + "\" under two names",
+                   "save the model again with a current transformers"};
+    }
+  }
+  LoadReport none;
+  for (const ParameterSpec& spec : EncoderParametersOf(config_)) {
+    Expected<std::optional<Place>> place = PlaceOf(spec, none);
+    if (!place.ok()) return place.fault();
+  }
+  return Done{};
+}
+
+Expected<std::optional<WeightFiles::Place>> ModelFolder::PlaceOf(
+    const ParameterSpec& spec, LoadReport& report) const {
+  const auto found = places_.find(spec.name);
+  if (found == places_.end()) {
+    if (!IsReplaceable(spec)) {
+      return Fault{FaultKind::kInconsistent,
+                   "the weights lack \"" + spec.name + "\"",
+                   "see that config.json and the weights are of one model"};
+    }
+    report.missing.push_back(spec.name);
+    return std::optional<Place>();
+  }
+  const StoredTensor& tensor = *found->second.tensor;
+  if (tensor.shape != spec.shape) {
+    if (spec.part != Part::kHead) {
+      return Fault{FaultKind::kInconsistent,
+                   "\"" + spec.name + "\" has the shape " +
+                       ShapeText(tensor.shape) + "; config.json says " +
+                       ShapeText(spec.shape),
+                   "see that config.json and the weights are of one model"};
+    }
+    report.reshaped.push_back(spec.name);
+    return std::optional<Place>();
+  }
+  if (tensor.dtype != Dtype::kF32 && tensor.dtype != Dtype::kF16 &&
+      tensor.dtype != Dtype::kBF16) {
+    return Fault{FaultKind::kUnsupported,
+                 "\"" + spec.name + "\" is of the dtype " +
+                     std::string(NameOf(tensor.dtype)),
+                 "take weights that are F32, F16 or BF16"};
+  }
+  return std::optional<Place>(found->second);
+}
+
+Expected<TransformerEncoder> ModelFolder::ReadEncoder(
+    const StopSign& stop) const {
+  return CatchTorch([&]() -> Expected<TransformerEncoder> {
+    std::vector<Weight> weights;
+    for (ParameterSpec& spec : EncoderParametersOf(config_)) {
+      Expected<Done> wanted = stop.Check();
+      if (!wanted.ok()) return wanted.fault();
+      const Place& place = places_.at(spec.name);
+      Expected<at::Tensor> value =
+          ReadTensor(files_.file(place), *place.tensor);
+      if (!value.ok()) return value.fault();
+      weights.push_back({std::move(spec), std::move(value).value()});
+    }
+    return TransformerEncoder(config_, std::move(weights));
+  });
+}
+
+Expected<LoadedHead> ModelFolder::ReadHead(const HeadSpec& spec,
+                                           std::uint64_t seed) const {
+  Expected<Done> sensible = CheckHead(spec);
+  if (!sensible.ok()) return sensible.fault();
+  return CatchTorch([&]() -> Expected<LoadedHead> {
+    LoadReport report;
+    at::Generator chance = at::make_generator<at::CPUGeneratorImpl>(seed);
+    std::vector<Weight> weights;
+    for (ParameterSpec& each : HeadParametersOf(config_, spec)) {
+      Expected<std::optional<Place>> place = PlaceOf(each, report);
+      if (!place.ok()) return place.fault();
+      if (!place.value()) {
+        report.initialized.push_back(each.name);
+        at::Tensor drawn = DrawWeight(each, config_, chance);
+        weights.push_back({std::move(each), std::move(drawn)});
+        continue;
+      }
+      Expected<at::Tensor> value =
+          ReadTensor(files_.file(*place.value()), *place.value()->tensor);
+      if (!value.ok()) return value.fault();
+      weights.push_back({std::move(each), std::move(value).value()});
+    }
+    ReportTheRest(spec, report);
+    return LoadedHead{ModelHead(config_, spec, std::move(weights)),
+                      std::move(report)};
+  });
+}
+
+void ModelFolder::ReportTheRest(const HeadSpec& head,
+                                LoadReport& report) const {
+  std::map<std::string, Place> rest = places_;
+  for (const ParameterSpec& spec : ParametersOf(config_, head)) {
+    rest.erase(spec.name);
+  }
+  for (const auto& [name, place] : rest) {
+    const bool known = IsLeftover(name, config_);
+    (known ? report.unused : report.unexpected).push_back(place.tensor->name);
+  }
+}
+
+Expected<at::Tensor> ReadTensor(const Safetensors& file,
+                                const StoredTensor& stored) {
+  return CatchTorch([&]() -> Expected<at::Tensor> {
+    at::Tensor tensor = at::empty(stored.shape, ScalarOf(stored.dtype));
+    Expected<Done> read = file.Read(stored, tensor.mutable_data_ptr());
+    if (!read.ok()) return read.fault();
+    return tensor.is_floating_point() ? tensor.to(at::kFloat) : tensor;
+  });
+}
 
 Model TrainableCopy(const LoadedModel& loaded, const ModelConfig& config,
                     const std::vector<bool>& trains, std::uint64_t seed) {

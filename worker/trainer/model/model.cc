@@ -1,11 +1,269 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// How each block computes: blocks.h.
 #include "worker/trainer/model/model.h"
 
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "worker/trainer/model/dropout.h"
+#include "worker/trainer/model/layers.h"
+
 namespace frostline::trainer {
+
+TransformerEncoder::TransformerEncoder(ModelConfig config,
+                                       std::vector<Weight> weights)
+    : config_(std::move(config)),
+      weights_(std::move(weights)),
+      blocks_(MakeBlocks(config_, weights_, {})) {}
+
+TransformerEncoder TransformerEncoder::To(at::Device device) const {
+  return TransformerEncoder(config_, MoveTo(weights_, device));
+}
+
+TransformerEncoder TransformerEncoder::Merged() const {
+  const at::NoGradGuard no_graph;
+  const WeightsByName found(weights_);
+  ModelConfig plain = config_;
+  plain.lora = {};
+  std::vector<Weight> weights;
+  for (ParameterSpec& spec : EncoderParametersOf(plain)) {
+    at::Tensor value = found.Value(spec.name).detach();
+    if (spec.role == Role::kWeight) {
+      const Linear linear =
+          found.LinearOf(spec.name.substr(0, spec.name.rfind(".weight")));
+      if (linear.lora_a.defined()) {
+        value = value +
+                at::matmul(linear.lora_b, linear.lora_a) * config_.lora.scale();
+      }
+    }
+    weights.push_back({std::move(spec), std::move(value)});
+  }
+  return TransformerEncoder(std::move(plain), std::move(weights));
+}
+
+void TransformerEncoder::Prepare(const Kernels& kernels,
+                                 std::optional<at::ScalarType> half) {
+  blocks_ = MakeBlocks(config_, weights_, {kernels, half});
+}
+
+at::Tensor TransformerEncoder::Prefix(const Batch& batch, const Pass& pass,
+                                      std::vector<at::Tensor>* states) const {
+  std::optional<at::NoGradGuard> without_graph;
+  if (pass.frozen_blocks > 0) without_graph.emplace();
+  at::Tensor hidden = blocks_->Embed(batch, pass);  // [B, N, H]
+  if (states != nullptr) states->push_back(hidden);
+  return RunLayers(0, pass.frozen_blocks - 1, hidden, batch, pass, states);
+}
+
+at::Tensor TransformerEncoder::Suffix(const at::Tensor& boundary,
+                                      const Batch& batch, const Pass& pass,
+                                      std::vector<at::Tensor>* states) const {
+  return RunLayers(std::max<std::int64_t>(0, pass.frozen_blocks - 1),
+                   config_.layers, boundary, batch, pass, states);
+}
+
+at::Tensor TransformerEncoder::Run(const at::Tensor& boundary,
+                                   const Batch& batch, const Pass& pass,
+                                   std::int64_t from, std::int64_t to) const {
+  const at::Tensor hidden =
+      from == 0 ? blocks_->Embed(batch, pass) : boundary;  // [B, N, H]
+  return RunLayers(std::max<std::int64_t>(0, from - 1), to - 1, hidden, batch,
+                   pass, nullptr);
+}
+
+at::Tensor TransformerEncoder::RunLayers(
+    std::int64_t from, std::int64_t to, const at::Tensor& boundary,
+    const Batch& batch, const Pass& pass,
+    std::vector<at::Tensor>* states) const {
+  at::Tensor hidden = boundary;  // [B, N, H]
+  if (from >= to) return hidden;
+  const Blocks::Surroundings around = blocks_->Around(batch);
+  for (std::int64_t i = from; i < to; ++i) {
+    hidden = blocks_->RunLayer(i, hidden, around, pass);  // [B, N, H]
+    if (states != nullptr) states->push_back(hidden);
+  }
+  return hidden;
+}
+
+// In the order in which data flow.
+//   B texts, N tokens, H hidden, C outputs.
+
+// Each time it drops is a place of its own.
+class ModelHead::Drop {
+ public:
+  Drop(const ModelHead& head, const Batch& batch, bool training)
+      : batch_(batch), training_(training) {
+    const ModelConfig& config = head.config_;
+    share = head.spec_.task == Task::kTokens ? config.token_dropout
+                                             : config.sequence_dropout;
+  }
+
+  at::Tensor operator()(const at::Tensor& x, double of) {
+    return Of(x, of, batch_);
+  }
+  at::Tensor operator()(const at::Tensor& x) { return Of(x, share, batch_); }
+  // Of x of other rows than the batch's.
+  at::Tensor Of(const at::Tensor& x, double of, const Batch& rows) {
+    ++site_.turn;
+    return Dropout(x, training_ ? of : 0.0, rows, site_);
+  }
+
+  double share;  // before the map to outputs
+
+ private:
+  const Batch& batch_;
+  const bool training_;
+  DropSite site_;  // that of the embeddings is the first
+};
+
+ModelHead::ModelHead(ModelConfig config, HeadSpec spec,
+                     std::vector<Weight> weights)
+    : config_(std::move(config)),
+      spec_(std::move(spec)),
+      shape_(RulesOf(config_.family).HeadOf(config_, spec_)),
+      weights_(std::move(weights)) {
+  const WeightsByName found(weights_);
+  const auto own = [&](const std::string& name) {
+    return found.LinearOf(PrefixOf(spec_) + name);
+  };
+  if (!shape_.pooler.empty()) pooler_ = found.LinearOf(shape_.pooler);
+  switch (spec_.kind) {
+    case HeadKind::kLinear:
+      output_ = own(spec_.apart() ? "pair.output" : shape_.output);
+      if (spec_.apart()) return;
+      if (!shape_.dense.empty()) dense_ = own(shape_.dense);
+      if (!shape_.dense_norm.empty()) {
+        dense_norm_ = found.NormOf(PrefixOf(spec_) + shape_.dense_norm);
+      }
+      return;
+    case HeadKind::kMlp:
+      dense_ = own("mlp.dense");
+      output_ = own("mlp.output");
+      return;
+    case HeadKind::kInnerProduct:
+    case HeadKind::kTwoMapCosine:
+      dense_ = own("left_projection");
+      right_ = own("right_projection");
+      return;
+    case HeadKind::kCosine:
+      dense_ = own("projection");
+      return;
+    case HeadKind::kFeatures:
+      output_ = own("features.output");
+      return;
+  }
+}
+
+ModelHead ModelHead::To(at::Device device) const {
+  return ModelHead(config_, spec_, MoveTo(weights_, device));
+}
+
+at::Tensor ModelHead::TextOf(const at::Tensor& hidden,
+                             const Batch& batch) const {
+  const Pooling pooling = PoolingOf(config_, spec_);
+  if (pooling == Pooling::kFirst) return hidden.select(1, 0);  // [B, H]
+  const at::Tensor there = batch.mask.unsqueeze(2);            // [B, N, 1]
+  if (pooling == Pooling::kMax) {
+    return hidden
+        .masked_fill(there.eq(0), -std::numeric_limits<double>::infinity())
+        .amax(1);  // [B, H]
+  }
+  const at::Tensor mask = there.to(hidden.scalar_type());       // [B, N, 1]
+  return (hidden * mask).sum(1) / mask.sum(1).clamp_min(1e-9);  // [B, H]
+}
+
+at::Tensor ModelHead::Pooled(const at::Tensor& hidden, const Batch& batch,
+                             Drop& drop) const {
+  at::Tensor read =
+      spec_.task == Task::kTokens ? hidden : TextOf(hidden, batch);
+  if (!pooler_.weight.defined()) return read;  // [B, (N,) H]
+  return Activate(Apply(pooler_, drop(read, shape_.pooler_dropout)),
+                  shape_.pooler_activation);  // [B, H]
+}
+
+at::Tensor ModelHead::Logits(const at::Tensor& hidden, const Batch& batch,
+                             const Pass& pass) const {
+  // A score that is rounded to bf16 ties with its neighbours; the head is small
+  // enough to go without.
+  const c10::impl::ExcludeDispatchKeyGuard in_fp32(
+      c10::autocast_dispatch_keyset);
+  Drop drop(*this, batch, pass.training);
+  const at::Tensor read = Pooled(hidden, batch, drop);  // [B, (N,) H]
+  if (spec_.apart()) return Pair(read, batch, drop);
+  if (spec_.kind == HeadKind::kMlp) {
+    return Mlp(read, batch.noise, batch.lengths, drop);  // [B, (N,) C]
+  }
+  return Single(read, drop);  // [B, (N,) C]
+}
+
+at::Tensor ModelHead::Single(at::Tensor read, Drop& drop) const {
+  if (dense_.weight.defined()) {
+    if (shape_.drops_before_dense) read = drop(read);
+    read = Activate(Apply(dense_, read), shape_.dense_activation);
+  }
+  if (dense_norm_.weight.defined())
+    read = Normalize(read, dense_norm_, config_);
+  return Apply(output_, drop(read));
+}
+
+at::Tensor ModelHead::Mlp(const at::Tensor& read, const at::Tensor& noise,
+                          const at::Tensor& lengths, Drop& drop) const {
+  Batch rows;  // of a pair the left text draws
+  rows.noise = noise;
+  rows.lengths = lengths;
+  const at::Tensor middle = Activate(Apply(dense_, read), Activation::kGelu);
+  return Apply(output_,
+               drop.Of(middle, spec_.dropout.value_or(drop.share), rows));
+}
+
+at::Tensor ModelHead::Pair(const at::Tensor& texts, const Batch& batch,
+                           Drop& drop) const {
+  const std::int64_t pairs = texts.size(0) / 2;
+  const auto left = [pairs](const at::Tensor& x) {
+    return x.defined() ? x.narrow(0, 0, pairs) : x;
+  };
+  if (spec_.kind == HeadKind::kMlp) {
+    return Mlp(at::cat({left(texts), texts.narrow(0, pairs, pairs)}, 1),
+               left(batch.noise), left(batch.lengths), drop);  // [B/2, C]
+  }
+  const at::Tensor read = drop(texts);  // [B, H]
+  return Compared(left(read), read.narrow(0, pairs, pairs));
+}
+
+// Of [B/2, H] each.
+at::Tensor ModelHead::Compared(const at::Tensor& left,
+                               const at::Tensor& right) const {
+  switch (spec_.kind) {
+    case HeadKind::kCosine:
+    case HeadKind::kTwoMapCosine: {
+      const Linear& other = spec_.has_two_maps() ? right_ : dense_;
+      return spec_.scale * at::relu(at::cosine_similarity(Apply(dense_, left),
+                                                          Apply(other, right)));
+    }
+    case HeadKind::kInnerProduct: {
+      const at::Tensor score =
+          (Apply(dense_, left) * Apply(right_, right)).sum(1);  // [B/2]
+      if (spec_.task == Task::kRegression) return score;
+      return at::stack({at::zeros_like(score), score}, 1);  // [B/2, 2]
+    }
+    case HeadKind::kFeatures:
+      return Apply(output_,
+                   at::cat({left, right, (left - right).abs(), left * right},
+                           1));  // [B/2, C]
+    case HeadKind::kLinear:
+    case HeadKind::kMlp:
+      break;
+  }
+  return Apply(output_, at::cat({left, right}, 1));  // [B/2, C]
+}
+
 namespace {
 
 bool IsOfHead(const ParameterSpec& spec) {
@@ -94,6 +352,31 @@ at::Tensor Model::Forward(const Batch& batch, const Pass& pass) const {
                                   : encoder_.Prefix(batch, own);  // [B, N, H]
   return head(batch.task)
       .Logits(encoder_.Suffix(boundary, batch, own), batch, own);
+}
+
+std::int64_t CountLabels(const at::Tensor& labels) {
+  if (labels.scalar_type() != at::kLong) return labels.numel();
+  return labels.ne(kIgnoredLabel).sum().item<std::int64_t>();
+}
+
+double WeighLabels(const at::Tensor& labels, const at::Tensor& class_weights) {
+  if (!class_weights.defined()) {
+    return static_cast<double>(CountLabels(labels));
+  }
+  const at::Tensor counted =
+      labels.masked_select(labels.ne(kIgnoredLabel));  // [labels]
+  return class_weights.index_select(0, counted).sum().item<double>();
+}
+
+at::Tensor LossOf(const HeadSpec& head, const at::Tensor& logits,
+                  const at::Tensor& labels, double smoothing,
+                  const at::Tensor& class_weights) {
+  if (head.task == Task::kRegression) {
+    return at::mse_loss(logits.reshape(-1), labels);  // []
+  }
+  return at::cross_entropy_loss(
+      logits.reshape({-1, head.outputs}), labels.reshape(-1), class_weights,
+      at::Reduction::Mean, kIgnoredLabel, smoothing);  // []
 }
 
 }  // namespace frostline::trainer

@@ -9,14 +9,125 @@
 #define FROSTLINE_WORKER_TRAINER_MODEL_MODEL_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/plain/result.h"
 #include "worker/trainer/model/batch.h"
-#include "worker/trainer/model/encoder.h"
-#include "worker/trainer/model/head.h"
+#include "worker/trainer/model/blocks.h"
+#include "worker/trainer/model/family.h"
+#include "worker/trainer/model/layers.h"
+#include "worker/trainer/model/model_config.h"
+#include "worker/trainer/model/parameters.h"
+#include "worker/trainer/model/torch.h"
+#include "worker/trainer/text/encoding.h"
 
 namespace frostline::trainer {
+
+// Embeddings and layers of any known family (family.h), equal to transformers
+// within 1e-5 (tests/worker/trainer/model).
+//
+//   B texts, N tokens, H hidden.
+//
+// A pass is Prefix, then Suffix. A hard-frozen study never trains the prefix:
+// it runs without a graph, and its result, the boundary, depends on the
+// pretrained weights and the text alone.
+//
+// One thread at a time uses it. Copies share their weights, so that several
+// heads may stand on one encoder.
+class TransformerEncoder {
+ public:
+  // `weights` are EncoderParametersOf(config), in that order.
+  TransformerEncoder(ModelConfig config, std::vector<Weight> weights);
+
+  const ModelConfig& config() const { return config_; }
+  const std::vector<Weight>& weights() const { return weights_; }
+
+  // Shares its weights when it is there already. This and all below throw what
+  // LibTorch throws: call them under CatchTorch.
+  TransformerEncoder To(at::Device device) const;
+  // Adds adapters into the weights they adapt, in new tensors; others are
+  // shared.
+  TransformerEncoder Merged() const;
+
+  // Keeps what the layers' maps without a gradient are multiplied as, and
+  // nothing of the others: copies in `half`, which LibTorch's autocast would
+  // make anew for each batch and which are not used without it; query,
+  // key and value side by side if `kernels` wants one product. Weights that
+  // have a copy must not change before the next call.
+  void Prepare(const Kernels& kernels, std::optional<at::ScalarType> half);
+
+  // `states`, when given, receives the hidden states, the embeddings first.
+  // With `pass.first_token` the last of them is [B, 1, H].
+  at::Tensor Prefix(const Batch& batch, const Pass& pass,
+                    std::vector<at::Tensor>* states = nullptr) const;
+  at::Tensor Suffix(const at::Tensor& boundary, const Batch& batch,
+                    const Pass& pass,
+                    std::vector<at::Tensor>* states = nullptr) const;
+  // Blocks `from` to `to` - 1, on what those before gave. Block 0 is the
+  // embeddings, which take nothing, and 1 + i is layer i.
+  at::Tensor Run(const at::Tensor& boundary, const Batch& batch,
+                 const Pass& pass, std::int64_t from, std::int64_t to) const;
+
+ private:
+  // Layers `from` to `to` - 1.
+  at::Tensor RunLayers(std::int64_t from, std::int64_t to,
+                       const at::Tensor& boundary, const Batch& batch,
+                       const Pass& pass, std::vector<at::Tensor>* states) const;
+
+  ModelConfig config_;
+  std::vector<Weight> weights_;
+  std::shared_ptr<const Blocks> blocks_;
+};
+
+// Answers a task on an encoder: a pooler where the family has one, and the
+// classifier or regression of transformers, or another HeadKind, with C
+// outputs.
+//
+// One thread at a time uses it. Copies share their weights.
+class ModelHead {
+ public:
+  // `weights` are HeadParametersOf(config, spec), in that order.
+  ModelHead(ModelConfig config, HeadSpec spec, std::vector<Weight> weights);
+
+  const HeadSpec& spec() const { return spec_; }
+  const std::vector<Weight>& weights() const { return weights_; }
+
+  // Both throw what LibTorch throws.
+  ModelHead To(at::Device device) const;
+
+  // Turns hidden states [B, N, H] into [B, C], or [B, N, C]; of texts that are
+  // read apart, into [B/2, C], or the scores [B/2].
+  at::Tensor Logits(const at::Tensor& hidden, const Batch& batch,
+                    const Pass& pass) const;
+
+ private:
+  class Drop;
+
+  at::Tensor TextOf(const at::Tensor& hidden, const Batch& batch) const;
+  at::Tensor Pooled(const at::Tensor& hidden, const Batch& batch,
+                    Drop& drop) const;
+  // Of texts read as one, [B, (N,) H].
+  at::Tensor Single(at::Tensor read, Drop& drop) const;
+  // Of texts, the right ones behind the left ones, [B, H].
+  at::Tensor Pair(const at::Tensor& texts, const Batch& batch,
+                  Drop& drop) const;
+  at::Tensor Compared(const at::Tensor& left, const at::Tensor& right) const;
+  at::Tensor Mlp(const at::Tensor& read, const at::Tensor& noise,
+                 const at::Tensor& lengths, Drop& drop) const;
+
+  ModelConfig config_;
+  HeadSpec spec_;
+  HeadShape shape_;
+  std::vector<Weight> weights_;
+  // They are handles on weights_.
+  Linear pooler_;
+  Linear dense_;  // pre_classifier, classifier.dense, a map of the (left) text
+  Linear right_;  // where there are two maps
+  Norm dense_norm_;
+  Linear output_;  // classifier, classifier.out_proj
+};
 
 // One thread at a time uses it. Copies share their weights.
 class Model {
@@ -41,7 +152,7 @@ class Model {
   Model To(at::Device device) const;
   at::Device device() const { return weights_.front().value.device(); }
 
-  // Merges the encoder (encoder.h). Throws what LibTorch throws.
+  // Merges the encoder. Throws what LibTorch throws.
   Model Merged() const;
 
   // As the encoder's. Throws what LibTorch throws.
@@ -60,6 +171,22 @@ class Model {
   Heads specs_;
   std::vector<Weight> weights_;
 };
+
+// As in transformers, the loss is cross-entropy over classes or the mean
+// squared error of numbers.
+
+std::int64_t CountLabels(const at::Tensor& labels);  // without kIgnoredLabel
+// The sum of the labels' weights; without `class_weights` each weighs 1. Both
+// are on one device.
+double WeighLabels(const at::Tensor& labels, const at::Tensor& class_weights);
+
+// Returns the mean over the labels that count, weighted by their classes; there
+// must be one. `smoothing`, in [0, 1), spreads that share of a class's target
+// evenly over all classes. `class_weights` are fp32, where the logits are.
+// Throws what LibTorch throws.
+at::Tensor LossOf(const HeadSpec& head, const at::Tensor& logits,
+                  const at::Tensor& labels, double smoothing,
+                  const at::Tensor& class_weights = {});
 
 }  // namespace frostline::trainer
 

@@ -2,12 +2,94 @@
 #include "worker/trainer/model/model_config.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
 
 #include "base/plain/json.h"
+#include "base/plain/training_table.h"
 #include "worker/trainer/model/family.h"
 #include "worker/trainer/model/limits.h"
 
 namespace frostline::trainer {
+
+std::string DownNameOf(const std::string& linear) {
+  return linear + ".adapter.down";
+}
+
+std::string UpNameOf(const std::string& linear) {
+  return linear + ".adapter.up";
+}
+
+Expected<Done> CheckBottleneck(const BottleneckSpec& spec,
+                               std::int64_t hidden) {
+  if (spec.size <= hidden) return Done{};
+  return Fault{
+      FaultKind::kMisuse,
+      "training.adapters.size is " + std::to_string(spec.size) +
+          ", and hidden states have " + std::to_string(hidden),
+      "give a size of 1 to " + std::to_string(hidden) + "; 8 to 256 are usual"};
+}
+
+namespace {
+
+using enum LoraPart;
+constexpr std::array<std::pair<std::string_view, LoraPart>, 7> kNames = {
+    {{"query", kQuery},
+     {"key", kKey},
+     {"value", kValue},
+     {"attention_out", kAttentionOut},
+     {"ffn_in", kFeedForwardIn},
+     {"ffn_out", kFeedForwardOut},
+     {"qkv", kQueryKeyValue}}};
+
+}  // namespace
+
+bool LoraSpec::on_attention() const {
+  return on(kQuery) || on(kKey) || on(kValue) || on(kQueryKeyValue) ||
+         on(kAttentionOut);
+}
+
+bool LoraSpec::on_feed_forward() const {
+  return on(kFeedForwardIn) || on(kFeedForwardOut);
+}
+
+std::optional<LoraPart> LoraPartOf(std::string_view name) {
+  const std::span<const LoraWord> words = LoraWords();
+  const auto word = std::ranges::find(words, name, &LoraWord::word);
+  if (word == words.end()) return std::nullopt;
+  for (const auto& [known, part] : kNames) {
+    if (known == word->map) return part;
+  }
+  return std::nullopt;
+}
+
+std::string_view NameOf(LoraPart part) {
+  const auto named = [part](const auto& each) { return each.second == part; };
+  return std::ranges::find_if(kNames, named)->first;
+}
+
+std::string LoraPartNames() {
+  std::string all;
+  for (const auto& [name, part] : kNames) {
+    all += (all.empty() ? "" : ", ") + std::string(name);
+  }
+  return all;
+}
+
+Expected<Done> CheckLora(const LoraSpec& lora, std::int64_t hidden,
+                         std::int64_t feed_forward) {
+  // Every map has one side as wide as the hidden states.
+  const std::int64_t most =
+      lora.on_feed_forward() ? std::min(hidden, feed_forward) : hidden;
+  if (lora.rank <= most) return Done{};
+  return Fault{
+      FaultKind::kMisuse,
+      "training.lora.rank is " + std::to_string(lora.rank) +
+          ", and the maps it adapts have no more than " + std::to_string(most),
+      "give a rank of 1 to " + std::to_string(most) + "; 4 to 64 are usual"};
+}
+
 namespace {
 
 // Returns null, and a fault, for another model_type.
@@ -84,6 +166,120 @@ Expected<ModelConfig> ReadModelConfig(std::string_view json,
   CheckConfig(members, config);
   if (members.fault()) return *members.fault();
   return config;
+}
+
+namespace {
+
+std::string Quoted(std::string_view name) {
+  return "\"" + std::string(name) + "\"";
+}
+
+}  // namespace
+
+std::int64_t ConfigMembers::Count(std::string_view name, std::int64_t lowest,
+                                  std::int64_t highest) {
+  const JsonValue* value = Find(name);
+  const std::optional<std::int32_t> whole =
+      value == nullptr ? std::nullopt : value->Index();
+  if (!whole || *whole < lowest || *whole > highest) {
+    Fail(FaultKind::kInconsistent,
+         Quoted(name) + " must be a whole number from " +
+             std::to_string(lowest) + " to " + std::to_string(highest));
+    return highest;
+  }
+  return *whole;
+}
+
+std::int64_t ConfigMembers::CountOr(std::string_view name, std::int64_t lowest,
+                                    std::int64_t highest,
+                                    std::int64_t otherwise) {
+  return Find(name) == nullptr ? otherwise : Count(name, lowest, highest);
+}
+
+double ConfigMembers::Number(std::string_view name, double below,
+                             double otherwise) {
+  const JsonValue* value = Find(name);
+  if (value == nullptr) return otherwise;
+  if (!value->is(JsonKind::kNumber) || value->number < 0.0 ||
+      value->number >= below) {
+    Fail(FaultKind::kInconsistent, Quoted(name) +
+                                       " must be a number from 0 to below " +
+                                       std::to_string(below));
+    return otherwise;
+  }
+  return value->number;
+}
+
+std::string ConfigMembers::Text(std::string_view name,
+                                std::string_view otherwise) {
+  const JsonValue* value = Find(name);
+  if (value == nullptr) return std::string(otherwise);
+  if (value->is(JsonKind::kString)) return std::string(value->text);
+  Fail(FaultKind::kInconsistent, Quoted(name) + " must be a string");
+  return std::string(otherwise);
+}
+
+bool ConfigMembers::Flag(std::string_view name, bool otherwise) {
+  const JsonValue* value = Find(name);
+  if (value == nullptr) return otherwise;
+  if (value->is(JsonKind::kBool)) return value->truth;
+  Fail(FaultKind::kInconsistent, Quoted(name) + " must be true or false");
+  return otherwise;
+}
+
+Activation ConfigMembers::ActivationOf(std::string_view name,
+                                       std::string_view otherwise) {
+  constexpr std::array<std::pair<std::string_view, Activation>, 5> kKnown = {
+      {{"gelu", Activation::kGelu},
+       {"gelu_new", Activation::kGeluTanh},
+       {"gelu_pytorch_tanh", Activation::kGeluTanh},
+       {"relu", Activation::kRelu},
+       {"tanh", Activation::kTanh}}};
+  const std::string wanted = Text(name, otherwise);
+  for (const auto& [known, activation] : kKnown) {
+    if (known == wanted) return activation;
+  }
+  Fail(FaultKind::kUnsupported,
+       "the activation " + Quoted(wanted) + " is not known");
+  return Activation::kGelu;
+}
+
+const JsonValue* ConfigMembers::Find(std::string_view name) const {
+  const JsonValue* value = root_->Find(name);
+  return value == nullptr || value->is(JsonKind::kNull) ? nullptr : value;
+}
+
+ConfigMembers ConfigMembers::Within(std::string_view name) const {
+  static const JsonValue kNothing;
+  const JsonValue* value = Find(name);
+  return ConfigMembers(value == nullptr ? kNothing : *value);
+}
+
+void ConfigMembers::MustBe(std::string_view name, std::string_view only,
+                           std::string_view usual) {
+  if (Text(name, usual) == only) return;
+  Fail(FaultKind::kUnsupported, std::string(name) + " is not " + Quoted(only));
+}
+
+void ConfigMembers::Fail(FaultKind kind, const std::string& what) {
+  if (fault_) return;
+  fault_ = Fault{kind, "config.json: " + what,
+                 "take the config.json that was published with the weights of "
+                 "a BERT, DistilBERT, RoBERTa, XLM-R, ELECTRA, ModernBERT or "
+                 "DeBERTa-v3 model"};
+}
+
+std::vector<std::string> NamesOfClasses(const JsonValue& id2label) {
+  std::vector<std::string> names;
+  if (!id2label.is(JsonKind::kObject) || id2label.count > kMaxOutputs) {
+    return names;
+  }
+  for (std::uint32_t id = 0; id < id2label.count; ++id) {
+    const JsonValue* const name = id2label.Find(std::to_string(id));
+    if (name == nullptr || !name->is(JsonKind::kString)) return {};
+    names.emplace_back(name->text);
+  }
+  return names;
 }
 
 }  // namespace frostline::trainer

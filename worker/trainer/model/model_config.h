@@ -9,15 +9,77 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/plain/json.h"
 #include "base/plain/result.h"
-#include "worker/trainer/model/bottleneck.h"
-#include "worker/trainer/model/lora.h"
 
 namespace frostline::trainer {
+
+// Bottleneck adapters (Houlsby et al., 2019, figure 2): two in each layer, one
+// behind the attention's last map, one behind the feed forward's, each before
+// the sum with what the layer was given. Of h, after dropout, such an adapter
+// makes h + U f(D h + d) + u. U and both biases begin at 0 and D near 0, so
+// that training begins where the pretrained model is.
+
+struct BottleneckSpec {
+  std::int64_t size = 0;  // 0: no adapters
+  bool relu = false;      // else GELU, exact
+
+  bool any() const { return size > 0; }
+};
+
+// Of the adapter behind the linear map `linear`.
+std::string DownNameOf(const std::string& linear);
+std::string UpNameOf(const std::string& linear);
+
+// Returns kMisuse for a bottleneck that is none.
+Expected<Done> CheckBottleneck(const BottleneckSpec& spec, std::int64_t hidden);
+
+// Low-rank adapters (Hu et al., 2021) as peft has them: a linear map W x + b
+// becomes W x + b + (alpha / rank) B A drop(x), where W and b stay as they are,
+// A has `rank` rows and B as many columns. B begins at 0, so that training
+// begins where the pretrained model is.
+
+enum class LoraPart : std::uint8_t {
+  kQuery,
+  kKey,
+  kValue,
+  kAttentionOut,
+  kFeedForwardIn,
+  kFeedForwardOut,
+  kQueryKeyValue,  // of a family that has them in one map
+};
+
+struct LoraSpec {
+  std::int64_t rank = 0;  // 0: no adapters
+  double alpha = 0.0;
+  double dropout = 0.0;
+  // Every layer has them.
+  std::set<LoraPart> parts = {LoraPart::kQuery, LoraPart::kValue};
+
+  bool any() const { return rank > 0; }
+  bool on(LoraPart part) const { return any() && parts.contains(part); }
+  bool on_attention() const;
+  bool on_feed_forward() const;
+  double scale() const { return alpha / static_cast<double>(rank); }
+};
+
+// Knows "query", or its name in a model of transformers ("q_lin").
+std::optional<LoraPart> LoraPartOf(std::string_view name);
+
+std::string_view NameOf(LoraPart part);
+
+// Returns "query, key, …", for those who wrote another word.
+std::string LoraPartNames();
+
+// Returns kMisuse for a rank at which an adapter of these widths would be as
+// large as what it adapts.
+Expected<Done> CheckLora(const LoraSpec& lora, std::int64_t hidden,
+                         std::int64_t feed_forward);
 
 enum class Family : std::uint8_t {
   kBert,
@@ -98,6 +160,44 @@ enum class SavedAdapters : std::uint8_t {
 // not imitated exactly, kInconsistent for numbers that make no model.
 Expected<ModelConfig> ReadModelConfig(
     std::string_view json, SavedAdapters adapters = SavedAdapters::kRefuse);
+
+// Takes members of a config.json by name and type, and keeps the first fault.
+class ConfigMembers {
+ public:
+  // `root` outlives it.
+  explicit ConfigMembers(const JsonValue& root) : root_(&root) {}
+
+  // A whole number from `lowest` to `highest`; it must be there.
+  std::int64_t Count(std::string_view name, std::int64_t lowest,
+                     std::int64_t highest);
+  // The same, or `otherwise` where it is not there.
+  std::int64_t CountOr(std::string_view name, std::int64_t lowest,
+                       std::int64_t highest, std::int64_t otherwise);
+  // In [0, below).
+  double Number(std::string_view name, double below, double otherwise);
+  std::string Text(std::string_view name, std::string_view otherwise);
+  bool Flag(std::string_view name, bool otherwise);
+  Activation ActivationOf(std::string_view name, std::string_view otherwise);
+
+  // Null when it is absent or null.
+  const JsonValue* Find(std::string_view name) const;
+  // Those of the object `name`, or of nothing. The first fault stays here.
+  ConfigMembers Within(std::string_view name) const;
+
+  // kUnsupported, unless `name` is `only`, or absent where that is usual.
+  void MustBe(std::string_view name, std::string_view only,
+              std::string_view usual);
+  void Fail(FaultKind kind, const std::string& what);
+  const std::optional<Fault>& fault() const { return fault_; }
+
+ private:
+  const JsonValue* root_;
+  std::optional<Fault> fault_;
+};
+
+// The names of the classes 0, 1, … in an "id2label"; empty where one lacks, as
+// of no use to us.
+std::vector<std::string> NamesOfClasses(const JsonValue& id2label);
 
 }  // namespace frostline::trainer
 

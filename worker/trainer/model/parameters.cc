@@ -2,11 +2,12 @@
 #include "worker/trainer/model/parameters.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <utility>
 
 #include "worker/trainer/model/family.h"
 #include "worker/trainer/model/limits.h"
-#include "worker/trainer/model/parameter_lister.h"
 
 namespace frostline::trainer {
 namespace {
@@ -224,6 +225,100 @@ std::vector<ParameterSpec> ParametersOf(const ModelConfig& config,
   const std::vector<ParameterSpec> more = HeadParametersOf(config, heads);
   specs.insert(adapters, more.begin(), more.end());
   return specs;
+}
+
+void ParameterLister::At(Part part, std::int64_t layer) {
+  part_ = part;
+  layer_ = layer;
+}
+
+void ParameterLister::Embedding(const std::string& name, std::int64_t rows,
+                                std::int64_t width) {
+  Add(name + ".weight", {rows, width}, Role::kEmbedding);
+}
+
+void ParameterLister::Norm(const std::string& name, std::int64_t width,
+                           bool bias) {
+  Add(name + ".weight", {width}, Role::kNorm);
+  if (!bias) return;
+  Add(name + ".bias", {width}, Role::kNorm);
+  specs_->back().norm_bias = true;
+}
+
+void ParameterLister::Linear(const std::string& name, std::int64_t outputs,
+                             std::int64_t inputs, HeadAxis axis, bool bias) {
+  Add(name + ".weight", {outputs, inputs}, Role::kWeight);
+  specs_->back().head_axis = axis;
+  if (!bias) return;
+  Add(name + ".bias", {outputs}, Role::kBias);
+  if (axis == HeadAxis::kRows) specs_->back().head_axis = axis;
+}
+
+void ParameterLister::Adapter(const std::string& name, std::int64_t outputs,
+                              std::int64_t inputs, std::int64_t rank) {
+  Add(LoraANameOf(name), {rank, inputs}, Role::kLoraA);
+  Add(LoraBNameOf(name), {outputs, rank}, Role::kLoraB);
+}
+
+void ParameterLister::Bottleneck(const std::string& name, std::int64_t width,
+                                 std::int64_t size) {
+  Add(DownNameOf(name) + ".weight", {size, width}, Role::kDown);
+  Add(DownNameOf(name) + ".bias", {size}, Role::kAdapterBias);
+  Add(UpNameOf(name) + ".weight", {width, size}, Role::kUp);
+  Add(UpNameOf(name) + ".bias", {width}, Role::kAdapterBias);
+}
+
+void ParameterLister::Add(std::string name, std::vector<std::int64_t> shape,
+                          Role role) {
+  ParameterSpec spec;
+  spec.name = std::move(name);
+  spec.shape = std::move(shape);
+  spec.part = part_;
+  spec.layer = layer_;
+  spec.role = role;
+  specs_->push_back(std::move(spec));
+}
+
+namespace {
+
+// Of whatever was trained on top, in any family.
+constexpr std::array<std::string_view, 4> kHeads = {
+    "qa_outputs.", "classifier.", "pre_classifier.", "pooler."};
+
+// Only of a LayerNorm: another tensor may rightly be called gamma.
+void RenameEnd(std::string& name, std::string_view from, std::string_view to) {
+  const std::string end = "LayerNorm." + std::string(from);
+  if (!name.ends_with(end)) return;
+  name = name.substr(0, name.size() - from.size()) + std::string(to);
+}
+
+}  // namespace
+
+std::string CurrentName(std::string_view stored, const ModelConfig& config) {
+  std::string name(stored);
+  RenameEnd(name, "gamma", "weight");
+  RenameEnd(name, "beta", "bias");
+  const FamilyRules& rules = RulesOf(config.family);
+  for (const std::string_view part : rules.EncoderParts()) {
+    if (name.starts_with(part)) return std::string(rules.prefix()) + name;
+  }
+  return name;
+}
+
+bool IsLeftover(std::string_view name, const ModelConfig& config) {
+  const FamilyRules& rules = RulesOf(config.family);
+  const auto begins = [&](std::string_view head) {
+    return name.starts_with(head);
+  };
+  if (std::ranges::any_of(rules.Leftovers(), begins) ||
+      std::ranges::any_of(kHeads, begins)) {
+    return true;
+  }
+  if (name.ends_with("embeddings.position_ids") ||
+      name.ends_with("embeddings.token_type_ids")) {
+    return true;
+  }
+  return begins(std::string(rules.prefix()) + "pooler.");
 }
 
 }  // namespace frostline::trainer

@@ -170,6 +170,47 @@ std::string LoraBNameOf(const std::string& linear);
 // BERT and DeBERTa have one, where a head looks at it.
 bool HasPooler(const ModelConfig& config, const Heads& heads);
 
+// Writes down weights by name and shape, one behind the other.
+class ParameterLister {
+ public:
+  // `specs` outlives it.
+  explicit ParameterLister(std::vector<ParameterSpec>& specs)
+      : specs_(&specs) {}
+
+  // Those that follow are of this part.
+  void At(Part part, std::int64_t layer);
+
+  void Embedding(const std::string& name, std::int64_t rows,
+                 std::int64_t width);
+  void Norm(const std::string& name, std::int64_t width, bool bias = true);
+  // Of kRows the bias is cut like the weight, of kColumns it is not.
+  void Linear(const std::string& name, std::int64_t outputs,
+              std::int64_t inputs, HeadAxis axis = HeadAxis::kNone,
+              bool bias = true);
+  // What is added to the linear map `name`.
+  void Adapter(const std::string& name, std::int64_t outputs,
+               std::int64_t inputs, std::int64_t rank);
+  // What stands behind the linear map `name`, whose outputs are `width`.
+  void Bottleneck(const std::string& name, std::int64_t width,
+                  std::int64_t size);
+
+ private:
+  void Add(std::string name, std::vector<std::int64_t> shape, Role role);
+
+  std::vector<ParameterSpec>* specs_;
+  Part part_ = Part::kEmbeddings;
+  std::int64_t layer_ = -1;
+};
+
+// Weight files have the encoder's prefix or not, "gamma" and "beta" as
+// TensorFlow had them, and remains of pretraining.
+
+// Returns the name that ParametersOf has for `stored`.
+std::string CurrentName(std::string_view stored, const ModelConfig& config);
+
+// Heads of pretraining and buffers need no warning. `name` is current.
+bool IsLeftover(std::string_view name, const ModelConfig& config);
+
 }  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_PARAMETERS_H_

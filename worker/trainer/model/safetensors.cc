@@ -3,11 +3,54 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <charconv>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
+#include "base/plain/file.h"
+#include "base/plain/json.h"
 #include "worker/trainer/model/limits.h"
 
 namespace frostline::trainer {
+namespace {
+
+struct DtypeRow {
+  Dtype dtype;
+  std::string_view name;
+  std::size_t bytes;
+};
+
+// In the order of the enumeration.
+constexpr DtypeRow kRows[] = {
+    {Dtype::kF32, "F32", 4},   {Dtype::kF16, "F16", 2},
+    {Dtype::kBF16, "BF16", 2}, {Dtype::kI64, "I64", 8},
+    {Dtype::kI32, "I32", 4},   {Dtype::kU8, "U8", 1},
+    {Dtype::kBool, "BOOL", 1},
+};
+
+const DtypeRow& RowOf(Dtype dtype) {
+  return kRows[static_cast<std::size_t>(dtype)];
+}
+
+}  // namespace
+
+std::string_view NameOf(Dtype dtype) { return RowOf(dtype).name; }
+
+std::size_t BytesOf(Dtype dtype) { return RowOf(dtype).bytes; }
+
+std::optional<Dtype> DtypeOf(std::string_view name) {
+  for (const DtypeRow& row : kRows) {
+    if (row.name == name) return row.dtype;
+  }
+  return std::nullopt;
+}
+
 namespace {
 
 constexpr std::size_t kLengthBytes = 8;
@@ -73,6 +116,374 @@ const StoredTensor* Safetensors::Find(std::string_view name) const {
 
 Expected<Done> Safetensors::Read(const StoredTensor& tensor, void* into) const {
   return file_.ReadAt(data_ + tensor.begin, into, tensor.bytes());
+}
+
+// Other readers were broken by: a product of dimensions that overflowed,
+// offsets that were not tied to the shape, offsets the wrong way round, and
+// tensors that share bytes. Each has its check below.
+
+namespace {
+
+// Three a tensor, its dimensions, its offsets.
+constexpr std::size_t kMaxHeaderValues = kMaxTensors * (6 + kMaxRank);
+constexpr std::uint64_t kMaxOffset = std::uint64_t{1} << 62;
+
+Fault Wrong(FaultKind kind, const std::string& cause) {
+  return {kind, cause, "convert the weights again"};
+}
+
+Fault Wrong(const std::string& name, const std::string& cause) {
+  return Wrong(FaultKind::kInconsistent, "tensor \"" + name + "\" " + cause);
+}
+
+// Digits alone: a double would lose the last bits of a large offset.
+std::optional<std::uint64_t> Whole(const JsonValue& value) {
+  if (!value.is(JsonKind::kNumber)) return std::nullopt;
+  const std::string_view text = value.text;
+  std::uint64_t whole = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), whole);
+  if (error != std::errc() || end != text.data() + text.size() ||
+      whole > kMaxOffset) {
+    return std::nullopt;
+  }
+  return whole;
+}
+
+// How many bytes a shape takes; nothing when that has no 64-bit answer.
+std::optional<std::uint64_t> SizeOf(const StoredTensor& tensor) {
+  std::uint64_t bytes = BytesOf(tensor.dtype);
+  for (const std::int64_t dimension : tensor.shape) {
+    if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(dimension),
+                               &bytes)) {
+      return std::nullopt;
+    }
+  }
+  return bytes;
+}
+
+Expected<Done> ReadShape(const JsonValue* shape, StoredTensor& tensor) {
+  if (shape == nullptr || !shape->is(JsonKind::kArray)) {
+    return Wrong(tensor.name, "has no shape");
+  }
+  if (shape->count > kMaxRank) {
+    return Wrong(FaultKind::kTooLarge, "tensor \"" + tensor.name + "\" has " +
+                                           std::to_string(shape->count) +
+                                           " dimensions");
+  }
+  for (const JsonValue* at = shape->first; at != nullptr; at = at->next) {
+    const std::optional<std::uint64_t> dimension = Whole(*at);
+    if (!dimension) return Wrong(tensor.name, "has a shape that is none");
+    tensor.shape.push_back(static_cast<std::int64_t>(*dimension));
+  }
+  return Done{};
+}
+
+Expected<Done> ReadOffsets(const JsonValue* offsets, std::uint64_t data_bytes,
+                           StoredTensor& tensor) {
+  if (offsets == nullptr || !offsets->is(JsonKind::kArray) ||
+      offsets->count != 2) {
+    return Wrong(tensor.name, "has no two data_offsets");
+  }
+  const std::optional<std::uint64_t> begin = Whole(*offsets->first);
+  const std::optional<std::uint64_t> end = Whole(*offsets->first->next);
+  if (!begin || !end || *begin > *end || *end > data_bytes) {
+    return Wrong(tensor.name, "has data_offsets outside of the data");
+  }
+  tensor.begin = *begin;
+  tensor.end = *end;
+  const std::optional<std::uint64_t> size = SizeOf(tensor);
+  if (!size || *size != tensor.end - tensor.begin) {
+    return Wrong(tensor.name, "has data_offsets that do not fit its shape");
+  }
+  return Done{};
+}
+
+Expected<StoredTensor> ReadTensorEntry(const JsonValue& member,
+                                       std::uint64_t data_bytes) {
+  StoredTensor tensor;
+  tensor.name = member.key;
+  if (tensor.name.empty()) return Wrong(tensor.name, "has no name");
+  if (!member.is(JsonKind::kObject) || member.count != 3) {
+    return Wrong(tensor.name, "is not dtype, shape and data_offsets");
+  }
+  const JsonValue* dtype = member.Find("dtype");
+  if (dtype == nullptr || !dtype->is(JsonKind::kString)) {
+    return Wrong(tensor.name, "has no dtype");
+  }
+  const std::optional<Dtype> known = DtypeOf(dtype->text);
+  if (!known) {
+    return Wrong(FaultKind::kUnsupported, "tensor \"" + tensor.name +
+                                              "\" is of the dtype " +
+                                              std::string(dtype->text));
+  }
+  tensor.dtype = *known;
+  Expected<Done> shape = ReadShape(member.Find("shape"), tensor);
+  if (!shape.ok()) return shape.fault();
+  Expected<Done> offsets =
+      ReadOffsets(member.Find("data_offsets"), data_bytes, tensor);
+  if (!offsets.ok()) return offsets.fault();
+  return tensor;
+}
+
+Expected<Done> ReadMetadata(const JsonValue& member,
+                            std::map<std::string, std::string>& metadata) {
+  if (!member.is(JsonKind::kObject)) {
+    return Wrong(FaultKind::kInconsistent, "__metadata__ is not an object");
+  }
+  for (const JsonValue* at = member.first; at != nullptr; at = at->next) {
+    if (!at->is(JsonKind::kString)) {
+      return Wrong(FaultKind::kInconsistent,
+                   "__metadata__ holds more than strings");
+    }
+    metadata.emplace(at->key, at->text);
+  }
+  return Done{};
+}
+
+// Every byte of the data belongs to exactly one tensor.
+Expected<Done> CheckTiling(std::vector<StoredTensor>& tensors,
+                           std::uint64_t data_bytes) {
+  std::sort(tensors.begin(), tensors.end(),
+            [](const StoredTensor& a, const StoredTensor& b) {
+              return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+            });
+  std::uint64_t covered = 0;
+  for (const StoredTensor& tensor : tensors) {
+    if (tensor.begin != covered) {
+      return Wrong(tensor.name, tensor.begin < covered
+                                    ? "overlaps the one before it"
+                                    : "leaves a hole before it");
+    }
+    covered = tensor.end;
+  }
+  if (covered != data_bytes) {
+    return Wrong(FaultKind::kInconsistent,
+                 std::to_string(data_bytes - covered) +
+                     " bytes at the end belong to no tensor");
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Expected<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json,
+                                                   std::uint64_t data_bytes) {
+  if (json.size() > kMaxHeaderBytes) {
+    return Wrong(FaultKind::kTooLarge, "the header is too long");
+  }
+  if (json.empty() || json.front() != '{') {
+    return Wrong(FaultKind::kSyntax, "the header does not begin with {");
+  }
+  Expected<Json> parsed = Json::Parse(json, kMaxHeaderValues);
+  if (!parsed.ok()) return parsed.fault();
+  SafetensorsHeader header;
+  const JsonValue& root = parsed.value().root();
+  for (const JsonValue* at = root.first; at != nullptr; at = at->next) {
+    if (at->key == "__metadata__") {
+      Expected<Done> read = ReadMetadata(*at, header.metadata);
+      if (!read.ok()) return read.fault();
+      continue;
+    }
+    if (header.tensors.size() == kMaxTensors) {
+      return Wrong(FaultKind::kTooLarge,
+                   "more than " + std::to_string(kMaxTensors) + " tensors");
+    }
+    Expected<StoredTensor> tensor = ReadTensorEntry(*at, data_bytes);
+    if (!tensor.ok()) return tensor.fault();
+    header.tensors.push_back(std::move(tensor).value());
+  }
+  Expected<Done> tiled = CheckTiling(header.tensors, data_bytes);
+  if (!tiled.ok()) return tiled.fault();
+  return header;
+}
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "tensors are written as they lie in memory");
+
+std::string EntryOf(const TensorBytes& tensor, std::size_t begin) {
+  std::string shape;
+  for (const std::int64_t dimension : tensor.shape) {
+    if (!shape.empty()) shape += ',';
+    shape += std::to_string(dimension);
+  }
+  return JsonString(tensor.name) + ":{\"dtype\":\"" +
+         std::string(NameOf(tensor.dtype)) + "\",\"shape\":[" + shape +
+         "],\"data_offsets\":[" + std::to_string(begin) + "," +
+         std::to_string(begin + tensor.bytes()) + "]}";
+}
+
+std::string HeaderOf(const std::vector<TensorBytes>& tensors,
+                     const std::map<std::string, std::string>& metadata) {
+  std::string header = "{";
+  if (!metadata.empty()) {
+    header += "\"__metadata__\":{";
+    for (const auto& [key, value] : metadata) {
+      if (header.back() != '{') header += ',';
+      header += JsonString(key) + ":" + JsonString(value);
+    }
+    header += '}';
+  }
+  std::size_t begin = 0;
+  for (const TensorBytes& tensor : tensors) {
+    if (header.size() > 1) header += ',';
+    header += EntryOf(tensor, begin);
+    begin += tensor.bytes();
+  }
+  header += '}';
+  header.append((8 - header.size() % 8) % 8, ' ');
+  return header;
+}
+
+}  // namespace
+
+std::size_t TensorBytes::bytes() const {
+  std::size_t bytes = BytesOf(dtype);
+  for (const std::int64_t dimension : shape) {
+    bytes *= static_cast<std::size_t>(dimension);
+  }
+  return bytes;
+}
+
+Expected<Done> WriteSafetensors(
+    const std::string& path, std::vector<TensorBytes> tensors,
+    const std::map<std::string, std::string>& metadata) {
+  std::set<std::string_view> names;
+  for (const TensorBytes& tensor : tensors) {
+    if (!names.insert(tensor.name).second) {
+      return Fault{FaultKind::kMisuse, "two tensors \"" + tensor.name + "\"",
+                   "give each its own name"};
+    }
+  }
+  std::sort(tensors.begin(), tensors.end(),
+            [](const TensorBytes& a, const TensorBytes& b) {
+              const std::size_t left = BytesOf(a.dtype);
+              const std::size_t right = BytesOf(b.dtype);
+              return left != right ? left > right : a.name < b.name;
+            });
+  Expected<AtomicFile> file = AtomicFile::Create(path);
+  if (!file.ok()) return file.fault();
+  const std::string header = HeaderOf(tensors, metadata);
+  std::array<char, 8> length = {};
+  for (std::size_t i = 0; i < length.size(); ++i) {
+    length[i] = static_cast<char>(header.size() >> (8 * i) & 0xFF);
+  }
+  Expected<Done> put = file.value().Append(length.data(), length.size());
+  if (put.ok()) put = file.value().Append(header.data(), header.size());
+  for (const TensorBytes& tensor : tensors) {
+    if (put.ok()) put = file.value().Append(tensor.data, tensor.bytes());
+  }
+  if (!put.ok()) return put.fault();
+  return file.value().Commit();
+}
+
+namespace {
+
+constexpr char kSingle[] = "/model.safetensors";
+constexpr char kIndex[] = "/model.safetensors.index.json";
+
+bool Exists(const std::string& path) {
+  std::error_code ignored;  // what cannot be examined is not there
+  return std::filesystem::exists(path, ignored);
+}
+
+Fault NoWeights(const std::string& folder) {
+  if (!Exists(folder + "/pytorch_model.bin")) {
+    return {FaultKind::kUnreadable,
+            "there is no model.safetensors in " + folder,
+            "name a folder with config.json and model.safetensors"};
+  }
+  return {FaultKind::kUnsupported,
+          folder +
+              " holds pytorch_model.bin alone, a pickle: loading one can "
+              "run any code that is in it",
+          "where you trust it, convert it once: cd " + folder +
+              " && python3 -c \"import torch, safetensors.torch as s; "
+              "w = torch.load('pytorch_model.bin', weights_only=True); "
+              "s.save_file({k: v.clone().contiguous() for k, v in w.items()}, "
+              "'model.safetensors')\""};
+}
+
+Fault BadIndex(const std::string& path, const std::string& cause) {
+  return {FaultKind::kInconsistent, path + ": " + cause,
+          "copy the model's files again"};
+}
+
+// A file beside the index, and nothing else: an index must not lead elsewhere.
+bool IsPlainName(std::string_view name) {
+  return !name.empty() && name.front() != '.' &&
+         name.ends_with(".safetensors") &&
+         name.find('/') == std::string_view::npos &&
+         name.find('\0') == std::string_view::npos;
+}
+
+// {"weight_map": {tensor: file}} as file -> its tensors.
+Expected<std::map<std::string, std::set<std::string>>> ReadIndex(
+    const std::string& path) {
+  Expected<std::string> bytes = ReadWholeFile(path, kMaxHeaderBytes);
+  if (!bytes.ok()) return bytes.fault();
+  Expected<Json> json = Json::Parse(bytes.value());
+  if (!json.ok()) return BadIndex(path, json.fault().cause);
+  const JsonValue* map = json.value().root().Find("weight_map");
+  if (map == nullptr || !map->is(JsonKind::kObject)) {
+    return BadIndex(path, "there is no weight_map");
+  }
+  std::map<std::string, std::set<std::string>> shards;
+  for (const JsonValue* at = map->first; at != nullptr; at = at->next) {
+    if (!at->is(JsonKind::kString) || !IsPlainName(at->text)) {
+      return BadIndex(path, "\"" + std::string(at->key) +
+                                "\" is not in a .safetensors file beside it");
+    }
+    shards[std::string(at->text)].emplace(at->key);
+  }
+  if (shards.size() > kMaxShards || map->count > kMaxTensors) {
+    return BadIndex(path, "too many files or tensors");
+  }
+  return shards;
+}
+
+}  // namespace
+
+Expected<Done> WeightFiles::Add(const std::string& path) {
+  Expected<Safetensors> file = Safetensors::Open(path);
+  if (!file.ok()) return file.fault();
+  files_.push_back(std::move(file).value());
+  for (const StoredTensor& tensor : files_.back().tensors()) {
+    if (!places_.emplace(tensor.name, Place{files_.size() - 1, &tensor})
+             .second) {
+      return BadIndex(path, "\"" + tensor.name + "\" is in another shard, too");
+    }
+  }
+  return Done{};
+}
+
+Expected<WeightFiles> WeightFiles::Open(const std::string& folder) {
+  WeightFiles weights;
+  if (Exists(folder + kSingle)) {
+    Expected<Done> added = weights.Add(folder + kSingle);
+    if (!added.ok()) return added.fault();
+    return weights;
+  }
+  if (!Exists(folder + kIndex)) return NoWeights(folder);
+  Expected<std::map<std::string, std::set<std::string>>> shards =
+      ReadIndex(folder + kIndex);
+  if (!shards.ok()) return shards.fault();
+  for (const auto& [name, tensors] : shards.value()) {
+    Expected<Done> added = weights.Add(folder + "/" + name);
+    if (!added.ok()) return added.fault();
+    std::set<std::string> found;
+    for (const StoredTensor& tensor : weights.files_.back().tensors()) {
+      found.insert(tensor.name);
+    }
+    if (found != tensors) {
+      return BadIndex(
+          folder + kIndex,
+          name + " does not hold exactly the tensors listed for it");
+    }
+  }
+  return weights;
 }
 
 }  // namespace frostline::trainer

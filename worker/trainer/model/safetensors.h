@@ -11,15 +11,25 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/plain/file.h"
 #include "base/plain/result.h"
-#include "worker/trainer/model/dtype.h"
 
 namespace frostline::trainer {
+
+// Published encoders and our checkpoints use these; any other type is refused
+// by name.
+
+enum class Dtype : std::uint8_t { kF32, kF16, kBF16, kI64, kI32, kU8, kBool };
+
+// It is "F32", as safetensors writes it.
+std::string_view NameOf(Dtype dtype);
+std::optional<Dtype> DtypeOf(std::string_view name);
+std::size_t BytesOf(Dtype dtype);
 
 struct StoredTensor {
   std::string name;
@@ -63,6 +73,47 @@ class Safetensors {
   SafetensorsHeader header_;
   std::uint64_t data_;  // where the data begin
   std::map<std::string, std::size_t, std::less<>> places_;
+};
+
+// Writes what safetensors.h reads, whole or not at all, as the reference writer
+// does: larger elements first, then by name, data on a multiple of 8.
+
+// It is in C order, and does not own `data`.
+struct TensorBytes {
+  std::string name;
+  Dtype dtype = Dtype::kF32;
+  std::vector<std::int64_t> shape;
+  const void* data = nullptr;
+
+  std::size_t bytes() const;
+};
+
+// Returns kMisuse when a name comes twice.
+Expected<Done> WriteSafetensors(
+    const std::string& path, std::vector<TensorBytes> tensors,
+    const std::map<std::string, std::string>& metadata);
+
+class WeightFiles {
+ public:
+  // Opens model.safetensors, or the shards of model.safetensors.index.json.
+  // Returns kUnsupported for a folder of pickles, which run code when they are
+  // loaded: the fix is the command that converts them.
+  static Expected<WeightFiles> Open(const std::string& folder);
+
+  struct Place {
+    std::size_t file;
+    const StoredTensor* tensor;
+  };
+  const std::map<std::string, Place>& places() const { return places_; }
+  const Safetensors& file(const Place& place) const {
+    return files_[place.file];
+  }
+
+ private:
+  Expected<Done> Add(const std::string& path);
+
+  std::vector<Safetensors> files_;
+  std::map<std::string, Place> places_;
 };
 
 }  // namespace frostline::trainer

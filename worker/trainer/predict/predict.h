@@ -16,14 +16,30 @@
 #include <string>
 
 #include "base/plain/result.h"
+#include "worker/trainer/data/dataset.h"
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/device/device.h"
+#include "worker/trainer/model/exported_config.h"
+#include "worker/trainer/model/model.h"
 #include "worker/trainer/trial/scores.h"
 
 namespace frostline::trainer {
 
+// Opens a fine-tuned model to answer with: one that a trial exported, its
+// adapters with it, or one that transformers saved.
+
+struct ExportedModel {
+  Model model;
+  LabelSet labels;  // by class; none of numbers
+  TextReading texts;
+};
+
+// Returns kInconsistent where the weights lack any of the head: nothing is
+// drawn, for a drawn head answers nonsense.
+Expected<ExportedModel> OpenExportedModel(const std::string& folder);
+
 struct PredictRequest {
-  std::string model = {};  // a folder (exported_model.h)
+  std::string model = {};  // a folder
   std::string file = {};   // of rows
   FileFormat format = {};
   ColumnMap columns = {};       // they go before the defaults

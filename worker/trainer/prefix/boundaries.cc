@@ -1,10 +1,126 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/prefix/boundaries.h"
 
+#include <ATen/ops/zeros.h>
+
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 namespace frostline::trainer {
+namespace {
+
+// Of a group that is new: small sets need no more.
+constexpr std::int64_t kFirstRows = 4096;
+
+std::uint64_t ResidentBytesOf(std::int64_t rows, std::int64_t hidden) {
+  return static_cast<std::uint64_t>(rows * hidden) * sizeof(float);
+}
+
+}  // namespace
+
+bool ResidentRows::Has(const std::string& group, const RowKey& key) const {
+  const auto found = groups_.find(group);
+  return found != groups_.end() && found->second.begins.contains(key);
+}
+
+at::Tensor ResidentRows::Gather(const std::string& group,
+                                std::span<const ResidentRow> rows,
+                                std::int64_t width) {
+  Group& held = groups_.at(group);
+  held.last_use = ++uses_;
+  const auto texts = static_cast<std::int64_t>(rows.size());
+  at::Tensor places = at::zeros({texts, width}, at::kLong);  // [B, N]
+  auto* place = places.mutable_data_ptr<std::int64_t>();
+  for (const ResidentRow& row : rows) {
+    const auto begin = held.begins.find(row.key);
+    if (begin != held.begins.end()) {
+      ++gathered_;
+      for (std::int64_t j = 0; j < row.tokens; ++j) {
+        place[j] = begin->second + j;
+      }
+    }
+    place += width;
+  }
+  if (!device_.is_cpu()) places = places.pin_memory();
+  return held.rows
+      .index_select(0, places.view({-1}).to(device_, at::kLong,
+                                            /*non_blocking=*/true))
+      .view({texts, width, held.rows.size(1)});  // [B, N, H]
+}
+
+void ResidentRows::Keep(const std::string& group,
+                        std::span<const ResidentRow> rows,
+                        const at::Tensor& boundary) {
+  std::int64_t wanted = 0;
+  for (const ResidentRow& row : rows) {
+    if (!Has(group, row.key)) wanted += row.tokens;
+  }
+  if (wanted == 0) return;
+  Group& held = groups_[group];
+  held.last_use = ++uses_;
+  Grow(held, group, held.used + wanted, boundary.size(2));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const ResidentRow& row = rows[i];
+    if (held.begins.contains(row.key)) continue;
+    if (!held.rows.defined() || held.used + row.tokens > held.rows.size(0)) {
+      return;
+    }
+    held.rows.narrow(0, held.used, row.tokens)
+        .copy_(boundary[static_cast<std::int64_t>(i)].narrow(0, 0, row.tokens));
+    held.begins.emplace(row.key, held.used);
+    held.used += row.tokens;
+  }
+}
+
+void ResidentRows::Grow(Group& group, const std::string& name,
+                        std::int64_t wanted, std::int64_t hidden) {
+  const std::int64_t now = group.rows.defined() ? group.rows.size(0) : 0;
+  if (wanted <= now) return;
+  std::int64_t rows = std::max({wanted, 2 * now, kFirstRows});
+  // Where there is no room to double there may be for what is wanted.
+  if (!MakeRoom(name, ResidentBytesOf(rows, hidden))) {
+    rows = wanted;
+    if (!MakeRoom(name, ResidentBytesOf(rows, hidden))) return;
+  }
+  at::Tensor larger =
+      at::zeros({rows, hidden}, at::TensorOptions(at::kFloat).device(device_));
+  if (now > 0) {
+    larger.narrow(0, 0, group.used).copy_(group.rows.narrow(0, 0, group.used));
+  }
+  group.rows = std::move(larger);  // [capacity, H]
+}
+
+bool ResidentRows::MakeRoom(const std::string& but, std::uint64_t bytes) {
+  const auto own = groups_.find(but);
+  const std::uint64_t kept =
+      own->second.rows.defined() ? own->second.rows.nbytes() : 0;
+  if (kept + bytes > most_bytes_) return false;  // others would go for nothing
+  while (this->bytes() + bytes > most_bytes_) {
+    auto oldest = groups_.end();
+    for (auto each = groups_.begin(); each != groups_.end(); ++each) {
+      if (each->first == but) continue;
+      if (oldest == groups_.end() ||
+          each->second.last_use < oldest->second.last_use) {
+        oldest = each;
+      }
+    }
+    groups_.erase(oldest);
+  }
+  return true;
+}
+
+void ResidentRows::Clear() { groups_.clear(); }
+
+std::uint64_t ResidentRows::bytes() const {
+  std::uint64_t all = 0;
+  for (const auto& [name, group] : groups_) {
+    if (group.rows.defined()) all += group.rows.nbytes();
+  }
+  return all;
+}
+
 namespace {
 
 // Without a store: what a trial may take of main memory.
@@ -151,6 +267,231 @@ std::vector<ComputedTexts> Boundaries::TakeComputed() {
     taken.push_back(texts);
   }
   return taken;
+}
+
+// How rows that lack are computed, and stored for others.
+
+namespace {
+
+// A sign of life, not a line for every few texts.
+constexpr double kToldSeconds = 10.0;
+// Another process has not stored a row for so long: it hangs, or is stopped.
+constexpr double kPatienceSeconds = 120.0;
+constexpr std::chrono::milliseconds kPause(20);
+
+}  // namespace
+
+Boundaries::RowsByLength Boundaries::Lacking(const TokenStore& tokens) const {
+  RowsByLength lacking;
+  std::set<RowKey> seen;
+  for (std::uint32_t row = 0; row < tokens.size(); ++row) {
+    const RowKey key = KeyOf(tokens, row);
+    if (group_->Has(key) || !seen.insert(key).second) continue;
+    lacking[tokens.ids(row).size()].push_back(row);
+  }
+  return lacking;
+}
+
+Expected<Done> Boundaries::Prepare(const TokenStore& tokens) {
+  if (store_ == nullptr || !group_ || prepared_.contains(&tokens)) {
+    return Done{};
+  }
+  while (!Lacking(tokens).empty()) {
+    if (std::optional<GroupFiller> filler = GroupFiller::Try(*group_)) {
+      const Expected<Done> filled = Fill(tokens, *filler);
+      if (!filled.ok()) return filled;
+      break;
+    }
+    Expected<bool> came = AwaitOther(tokens);
+    if (!came.ok()) return came.fault();
+    if (!came.value()) {
+      GoOnWithout({FaultKind::kUnreadable,
+                   "another trainer has been filling it without a result",
+                   "look for one that hangs"});
+      break;
+    }
+  }
+  prepared_.insert(&tokens);
+  return Done{};
+}
+
+Expected<bool> Boundaries::AwaitOther(const TokenStore& tokens) {
+  const std::size_t before = group_->size();
+  const double begun = work_.seconds();
+  double told = begun;
+  while (work_.seconds() - begun < kPatienceSeconds) {
+    if (auto go_on = work_.stop.Check(); !go_on.ok()) return go_on.fault();
+    std::this_thread::sleep_for(kPause);
+    group_->Refresh();
+    if (group_->size() > before) return true;
+    // It may have ended, with or without a result.
+    if (LockedFile::Try(group_->folder() + "/filling",
+                        LockedFile::Kind::kShared)) {
+      return true;
+    }
+    if (work_.seconds() - told < kToldSeconds) continue;
+    told = work_.seconds();
+    work_.told(group_->size(), tokens.size());
+  }
+  return false;
+}
+
+Expected<Done> Boundaries::Fill(const TokenStore& tokens, GroupFiller& filler) {
+  const RowsByLength lacking = Lacking(tokens);
+  std::uint64_t bytes = 0;
+  for (const auto& [length, rows] : lacking) {
+    bytes += rows.size() * maker_.NumbersOf(length) * sizeof(float);
+  }
+  if (auto room = store_->MakeRoom(bytes); !room.ok()) {
+    GoOnWithout(room.fault());
+    return Done{};
+  }
+  const double begun = work_.seconds();
+  const std::int64_t before = counts_.misses;
+  std::optional<Fault> full;
+  const Expected<Done> computed = ComputeMany(
+      tokens, lacking, [&](std::uint32_t row, std::span<const float> numbers) {
+        Expected<Done> added = filler.Add(KeyOf(tokens, row), numbers);
+        if (!added.ok()) full = added.fault();
+        return added;
+      });
+  if (!computed.ok() && !full) return computed;
+  if (!full) {
+    if (auto finished = filler.Finish(); !finished.ok()) {
+      full = finished.fault();
+    }
+  }
+  worth_.seconds += work_.seconds() - begun;
+  worth_.rows += static_cast<double>(counts_.misses - before);
+  counts_.bytes += static_cast<std::int64_t>(full ? 0 : bytes);
+  if (full) GoOnWithout(*full);
+  return Done{};
+}
+
+Expected<Done> Boundaries::ComputeMany(const TokenStore& tokens,
+                                       const RowsByLength& rows,
+                                       const Take& take) {
+  std::size_t all = 0;
+  for (const auto& [length, some] : rows) all += some.size();
+  std::size_t done = 0;
+  double told = work_.seconds();
+  return Compute(
+      tokens, rows,
+      [&](std::uint32_t row, std::span<const float> numbers) -> Expected<Done> {
+        if (auto go_on = work_.stop.Check(); !go_on.ok()) return go_on;
+        if (work_.seconds() - told >= kToldSeconds) {
+          told = work_.seconds();
+          work_.told(done, all);
+        }
+        ++done;
+        return take(row, numbers);
+      });
+}
+
+Expected<Done> Boundaries::Compute(const TokenStore& tokens,
+                                   const RowsByLength& rows, const Take& take) {
+  const BoundaryMaker::Take counted = [&](std::uint32_t row,
+                                          std::span<const float> numbers,
+                                          const BoundaryMaker::Origin& origin) {
+    ++counts_.misses;
+    const std::size_t length = tokens.ids(row).size();
+    ComputedTexts& computed = computed_[{origin.from, length}];
+    computed.from = origin.from;
+    computed.tokens = length;
+    ++computed.texts;
+    if (origin.opens_batch) ++computed.batches;
+    return take(row, numbers);
+  };
+  for (const auto& [length, some] : rows) {
+    const Expected<Rows> rest = GoOnFromLower(tokens, some, counted);
+    if (!rest.ok()) return rest.fault();
+    const Expected<Done> made =
+        maker_.Make(tokens, rest.value(), nullptr, counted);
+    if (!made.ok()) return made;
+  }
+  return Done{};
+}
+
+Expected<Boundaries::Rows> Boundaries::GoOnFromLower(
+    const TokenStore& tokens, Rows rows, const BoundaryMaker::Take& take) {
+  for (auto& [blocks, group] : lower_) {
+    PrefixGroup& stored = group;
+    const auto lacks = std::ranges::stable_partition(
+        rows,
+        [&](std::uint32_t row) { return stored.Has(KeyOf(tokens, row)); });
+    const Rows here(rows.begin(), lacks.begin());
+    const BoundaryMaker::Lower lower = {
+        blocks, [&](std::uint32_t row, std::span<float> into) {
+          return stored.Read(KeyOf(tokens, row), into);
+        }};
+    const Expected<Done> made = maker_.Make(tokens, here, &lower, take);
+    if (!made.ok()) return made.fault();
+    if (!here.empty()) {
+      stored.Note({.taken = static_cast<double>(here.size())});
+    }
+    rows.erase(rows.begin(), lacks.begin());
+  }
+  return rows;
+}
+
+// Rows that stay on the device, and those that are sent there.
+
+Expected<at::Tensor> Boundaries::Of(const TokenStore& tokens,
+                                    std::span<const std::uint32_t> rows,
+                                    std::int64_t width) {
+  if (resident_ == nullptr) return FromHost(tokens, rows, width);
+  std::vector<ResidentRow> all;
+  std::vector<ResidentRow> lacking;
+  Rows lacking_rows;
+  std::vector<std::int64_t> places;
+  for (const std::uint32_t row : rows) {
+    const ResidentRow one = {KeyOf(tokens, row),
+                             maker_.TokensKept(tokens.ids(row).size())};
+    if (!resident_->Has(key_, one.key)) {
+      places.push_back(static_cast<std::int64_t>(all.size()));
+      lacking.push_back(one);
+      lacking_rows.push_back(row);
+    }
+    all.push_back(one);
+  }
+  const auto held = static_cast<std::int64_t>(all.size() - lacking.size());
+  counts_.hits += held;
+  worth_.taken += static_cast<double>(held);
+  return CatchTorch([&]() -> Expected<at::Tensor> {
+    at::Tensor batch;
+    if (held > 0) {
+      batch = resident_->Gather(
+          key_, all, maker_.TokensKept(static_cast<std::size_t>(width)));
+    }
+    if (lacking.empty()) return batch;  // [B, N, H]
+    Expected<at::Tensor> read = FromHost(tokens, lacking_rows, width);
+    if (!read.ok()) return read.fault();
+    const at::Tensor sent = std::move(read).value().to(device_);
+    if (held > 0) {
+      const at::Tensor index =
+          at::from_blob(places.data(),
+                        {static_cast<std::int64_t>(places.size())}, at::kLong)
+              .to(device_);  // [M]
+      batch.index_copy_(0, index, sent);
+    } else {
+      batch = sent;
+    }
+    Reside(lacking, sent);
+    return batch;  // [B, N, H]
+  });
+}
+
+void Boundaries::Reside(std::span<const ResidentRow> lacking,
+                        const at::Tensor& boundary) {
+  const Expected<Done> kept = CatchTorch([&]() -> Expected<Done> {
+    resident_->Keep(key_, lacking, boundary);
+    return Done{};
+  });
+  if (kept.ok()) return;
+  work_.log("goes on without frozen layers' results on the device: " +
+            kept.fault().cause);
+  resident_->Clear();
+  resident_ = nullptr;
 }
 
 }  // namespace frostline::trainer

@@ -5,7 +5,7 @@
 #include <torch/version.h>
 
 #include "base/plain/sums.h"
-#include "worker/trainer/device/cpu_info.h"
+#include "worker/trainer/device/device.h"
 
 namespace frostline::trainer {
 namespace {

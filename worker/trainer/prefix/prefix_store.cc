@@ -1,18 +1,355 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/prefix/prefix_store.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <sstream>
+#include <tuple>
 #include <utility>
+
+#include "base/plain/sums.h"
 
 namespace frostline::trainer {
 namespace {
 
+static_assert(std::endian::native == std::endian::little);
+
+constexpr std::string_view kMagic = "FLPREFIX";
+constexpr std::uint32_t kSegmentVersion = 1;
+constexpr std::size_t kHeaderBytes = 80;
+constexpr std::size_t kIndexBytes = 32;  // of a row
+constexpr std::size_t kFooterBytes = 24;
+// An index of this many rows has 512 MiB: no writer makes one.
+constexpr std::uint64_t kMostRows = 1U << 24U;
+
+template <typename Number>
+void Put(std::string& bytes, Number number) {
+  bytes.append(reinterpret_cast<const char*>(&number), sizeof(number));
+}
+
+template <typename Number>
+Number Get(const char* at) {
+  Number number{};
+  std::memcpy(&number, at, sizeof(number));
+  return number;
+}
+
+std::string HeaderOf(const std::string& group) {
+  std::string header(kMagic);
+  Put(header, kSegmentVersion);
+  Put(header, std::uint32_t{0});
+  return header + group;
+}
+
+Fault Spoilt(const std::string& path, const std::string& what) {
+  return {FaultKind::kInconsistent, path + " " + what,
+          "none is needed: its rows are computed anew"};
+}
+
+}  // namespace
+
+Expected<SegmentWriter> SegmentWriter::Create(const std::string& path,
+                                              const std::string& group) {
+  Expected<AtomicFile> file = AtomicFile::Create(path);
+  if (!file.ok()) return file.fault();
+  SegmentWriter writer(std::move(file).value());
+  const std::string header = HeaderOf(group);
+  if (auto put = writer.file_.Append(header.data(), header.size()); !put.ok()) {
+    return put.fault();
+  }
+  writer.at_ = header.size();
+  return writer;
+}
+
+Expected<Done> SegmentWriter::Append(const RowKey& key,
+                                     std::span<const float> row) {
+  if (auto put = file_.Append(row.data(), row.size_bytes()); !put.ok()) {
+    return put;
+  }
+  places_.push_back({key, at_, static_cast<std::uint32_t>(row.size_bytes()),
+                     Crc32c(0, row.data(), row.size_bytes())});
+  at_ += row.size_bytes();
+  return Done{};
+}
+
+Expected<Done> SegmentWriter::Commit() {
+  std::string index;
+  index.reserve(places_.size() * kIndexBytes + kFooterBytes);
+  for (const RowPlace& place : places_) {
+    Put(index, place.key.high);
+    Put(index, place.key.low);
+    Put(index, place.at);
+    Put(index, place.bytes);
+    Put(index, place.crc);
+  }
+  const std::uint32_t crc = Crc32c(0, index.data(), index.size());
+  Put(index, std::uint64_t{places_.size()});
+  Put(index, at_);
+  Put(index, crc);
+  Put(index, std::uint32_t{0});
+  if (auto put = file_.Append(index.data(), index.size()); !put.ok()) {
+    return put;
+  }
+  return file_.Commit();
+}
+
+Expected<Segment> Segment::Open(const std::string& path,
+                                const std::string& group) {
+  Expected<SourceFile> file = SourceFile::Open(path);
+  if (!file.ok()) return file.fault();
+  Segment segment(std::move(file).value());
+  const std::uint64_t size = segment.size();
+  if (size < kHeaderBytes + kFooterBytes) return Spoilt(path, "is too short");
+  std::string header(kHeaderBytes, '\0');
+  std::string footer(kFooterBytes, '\0');
+  auto read = segment.file_.ReadAt(0, header.data(), header.size());
+  if (!read.ok()) return read.fault();
+  read = segment.file_.ReadAt(size - kFooterBytes, footer.data(), kFooterBytes);
+  if (!read.ok()) return read.fault();
+  if (header != HeaderOf(group)) return Spoilt(path, "is another group's");
+  const auto rows = Get<std::uint64_t>(footer.data());
+  const auto at = Get<std::uint64_t>(footer.data() + 8);
+  if (rows > kMostRows || at < kHeaderBytes || at > size ||
+      size - at != rows * kIndexBytes + kFooterBytes) {
+    return Spoilt(path, "has an index of another size");
+  }
+  std::string index(static_cast<std::size_t>(rows * kIndexBytes), '\0');
+  read = segment.file_.ReadAt(at, index.data(), index.size());
+  if (!read.ok()) return read.fault();
+  if (Crc32c(0, index.data(), index.size()) !=
+      Get<std::uint32_t>(footer.data() + 16)) {
+    return Spoilt(path, "has an index with a wrong sum");
+  }
+  segment.rows_.reserve(static_cast<std::size_t>(rows));
+  for (const char* row = index.data(); row != index.data() + index.size();
+       row += kIndexBytes) {
+    segment.rows_.push_back(
+        {{Get<std::uint64_t>(row), Get<std::uint64_t>(row + 8)},
+         Get<std::uint64_t>(row + 16),
+         Get<std::uint32_t>(row + 24),
+         Get<std::uint32_t>(row + 28)});
+  }
+  return segment;
+}
+
+Expected<Done> Segment::Read(const RowPlace& place,
+                             std::span<float> into) const {
+  if (place.bytes != into.size_bytes()) {
+    return Spoilt(file_.path(), "has a row of another length");
+  }
+  if (auto read = file_.ReadAt(place.at, into.data(), into.size_bytes());
+      !read.ok()) {
+    return read;
+  }
+  if (Crc32c(0, into.data(), into.size_bytes()) != place.crc) {
+    return Spoilt(file_.path(), "has a row with a wrong sum");
+  }
+  return Done{};
+}
+
+namespace {
+
+int HowOf(LockedFile::Kind kind) {
+  return kind == LockedFile::Kind::kShared ? LOCK_SH : LOCK_EX;
+}
+
+}  // namespace
+
+std::optional<LockedFile> LockedFile::Try(const std::string& path, Kind kind) {
+  return Open(path, HowOf(kind) | LOCK_NB);
+}
+
+std::optional<LockedFile> LockedFile::Await(const std::string& path,
+                                            Kind kind) {
+  return Open(path, HowOf(kind));
+}
+
+std::optional<LockedFile> LockedFile::Open(const std::string& path, int how) {
+  const int fd =
+      open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (fd < 0) return std::nullopt;
+  LockedFile file(fd);
+  int locked = -1;
+  do {
+    locked = flock(fd, how);
+  } while (locked != 0 && errno == EINTR);
+  if (locked != 0) return std::nullopt;
+  return file;
+}
+
+LockedFile::~LockedFile() {
+  if (fd_ >= 0) close(fd_);
+}
+
+bool LockedFile::IsAt(const std::string& path) const {
+  struct stat held = {};
+  struct stat named = {};
+  return fstat(fd_, &held) == 0 && stat(path.c_str(), &named) == 0 &&
+         held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
+namespace {
+
 namespace fs = std::filesystem;
+
+constexpr std::uint64_t kSegmentBytes = 64U << 20U;
+constexpr std::string_view kEnding = ".rows";
+constexpr int kTries = 100;
+
+std::string GroupNameOf(int number) {
+  std::string digits = std::to_string(number);
+  digits.insert(0, 6 - std::min<std::size_t>(6, digits.size()), '0');
+  return digits + std::string(kEnding);
+}
+
+// In the order in which they were written. None where there is no folder.
+std::vector<std::string> SegmentsIn(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& each : fs::directory_iterator(folder, error)) {
+    std::string name = each.path().filename().string();
+    if (name.ends_with(kEnding)) names.push_back(std::move(name));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+GroupWorth ReadWorth(int fd) {
+  std::string text(256, '\0');
+  const ssize_t got = pread(fd, text.data(), text.size(), 0);
+  GroupWorth worth;
+  if (got <= 0) return worth;
+  std::istringstream stream(text.substr(0, static_cast<std::size_t>(got)));
+  if (stream >> worth.seconds >> worth.rows >> worth.taken) return worth;
+  return {};
+}
+
+}  // namespace
+
+Expected<PrefixGroup> PrefixGroup::Open(const std::string& folder,
+                                        const std::string& key,
+                                        const std::string& about) {
+  const std::string lock = folder + "/in_use";
+  // Who makes room may have taken it away between two of these calls.
+  for (int i = 0; i < kTries; ++i) {
+    if (mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) break;
+    auto held = LockedFile::Await(lock, LockedFile::Kind::kShared);
+    if (!held || !held->IsAt(lock)) continue;
+    PrefixGroup group(folder, key, *std::move(held));
+    std::error_code error;
+    if (!fs::exists(folder + "/about", error)) {
+      std::ignore = WriteFileAtomically(folder + "/about", about);
+    }
+    group.Refresh();
+    return group;
+  }
+  return Fault{FaultKind::kUnreadable, "cannot make or lock " + folder,
+               "see that the folder is there, yours and has room"};
+}
+
+void PrefixGroup::Refresh() {
+  for (const std::string& name : SegmentsIn(folder_)) {
+    if (!seen_.insert(name).second) continue;
+    Expected<Segment> segment = Segment::Open(folder_ + "/" + name, key_);
+    if (!segment.ok()) continue;
+    for (const RowPlace& place : segment.value().rows()) {
+      places_.insert_or_assign(place.key, std::pair(segments_.size(), place));
+    }
+    segments_.push_back(std::move(segment).value());
+  }
+}
+
+bool PrefixGroup::Read(const RowKey& key, std::span<float> into) {
+  const auto found = places_.find(key);
+  if (found == places_.end()) return false;
+  const auto& [segment, place] = found->second;
+  if (segments_[segment].Read(place, into).ok()) return true;
+  places_.erase(found);
+  return false;
+}
+
+void PrefixGroup::Note(const GroupWorth& more) const {
+  const auto file =
+      LockedFile::Await(folder_ + "/worth", LockedFile::Kind::kAlone);
+  if (!file) return;
+  const GroupWorth before = ReadWorth(file->fd());
+  std::ostringstream text;
+  text << before.seconds + more.seconds << ' ' << before.rows + more.rows << ' '
+       << before.taken + more.taken << '\n';
+  const std::string line = text.str();
+  if (pwrite(file->fd(), line.data(), line.size(), 0) ==
+      static_cast<ssize_t>(line.size())) {
+    std::ignore = ftruncate(file->fd(), static_cast<off_t>(line.size()));
+  }
+}
+
+GroupWorth PrefixGroup::WorthOf(const std::string& folder) {
+  const auto file =
+      LockedFile::Await(folder + "/worth", LockedFile::Kind::kShared);
+  return file ? ReadWorth(file->fd()) : GroupWorth();
+}
+
+std::optional<GroupFiller> GroupFiller::Try(PrefixGroup& group) {
+  auto filling =
+      LockedFile::Try(group.folder() + "/filling", LockedFile::Kind::kAlone);
+  if (!filling) return std::nullopt;
+  GroupFiller filler(group, *std::move(filling));
+  filler.Clean();
+  group.Refresh();
+  return filler;
+}
+
+// Not one that could not be opened for want of descriptors.
+bool GroupFiller::IsSpoilt(const std::string& path) const {
+  const Expected<Segment> segment = Segment::Open(path, group_->key());
+  return !segment.ok() && segment.fault().kind == FaultKind::kInconsistent;
+}
+
+// Nobody else writes here now: what has another name was begun by one who was
+// killed, and a spoilt segment is of no use to anybody.
+void GroupFiller::Clean() {
+  std::error_code error;
+  for (const auto& each : fs::directory_iterator(group_->folder(), error)) {
+    const std::string name = each.path().filename().string();
+    const bool begun = name.find(std::string(kEnding) + ".") != name.npos;
+    const bool whole = name.ends_with(kEnding);
+    if (whole) last_ = std::max(last_, std::atoi(name.c_str()));
+    if (begun || (whole && IsSpoilt(each.path().string()))) {
+      fs::remove(each.path(), error);
+    }
+  }
+}
+
+Expected<Done> GroupFiller::Add(const RowKey& key, std::span<const float> row) {
+  if (!writer_) {
+    Expected<SegmentWriter> writer = SegmentWriter::Create(
+        group_->folder() + "/" + GroupNameOf(++last_), group_->key());
+    if (!writer.ok()) return writer.fault();
+    writer_.emplace(std::move(writer).value());
+  }
+  if (auto added = writer_->Append(key, row); !added.ok()) return added;
+  return writer_->bytes() < kSegmentBytes ? Done{} : Finish();
+}
+
+Expected<Done> GroupFiller::Finish() {
+  if (!writer_) return Done{};
+  const Expected<Done> committed = writer_->Commit();
+  writer_.reset();
+  if (!committed.ok()) return committed;
+  group_->Refresh();
+  return Done{};
+}
+
+namespace {
 
 constexpr char kVersion[] = "/v1";
 constexpr char kGone[] = ".gone.";  // in the name of a folder being removed

@@ -14,6 +14,15 @@
 
 namespace frostline::trainer {
 
+// Takes an option that says what to answer, such as --rows FILE or --column
+// text=review. False when it is none of those; kMisuse for its value.
+Expected<bool> TakePredictOption(const std::string& option,
+                                 const std::string& value,
+                                 PredictRequest& request);
+
+// Returns kMisuse when the model, the rows or the output is not named.
+Expected<Done> CheckPredictRequest(const PredictRequest& request);
+
 struct TrainerOptions {
   enum class Action { kTrain, kPredict, kSelfCheck, kVersion, kHelp };
 

@@ -9,6 +9,7 @@
 #define FROSTLINE_WORKER_TRAINER_TEXT_CHARSMAP_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +20,17 @@
 #include "worker/trainer/text/normalizer.h"
 
 namespace frostline::trainer {
+
+// Follows RFC 4648 with its padding. Returns nothing for any other text.
+std::optional<std::string> DecodeBase64(std::string_view text);
+
+// A character map looks up grapheme clusters (UAX 29) of at most five bytes:
+// the rules for Hangul, flags, emoji sequences and Indic conjuncts, whose
+// clusters are longer, are left out.
+//
+// Says where the cluster at `begin` ends. The text must be well-formed and
+// begin < text.size().
+std::size_t GraphemeEnd(std::string_view text, std::size_t begin);
 
 class Charsmap : public Normalizer {
  public:

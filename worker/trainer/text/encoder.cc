@@ -1,12 +1,112 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/text/encoder.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <limits>
 
 #include "base/plain/text.h"
 #include "worker/trainer/text/limits.h"
+#include "worker/trainer/text/unicode.h"
 
 namespace frostline::trainer {
+
+// Multiply and fold, eight bytes at a time. Nothing is kept by it but speed.
+std::uint64_t WordCache::Hash(std::string_view word) {
+  std::uint64_t hash = word.size() * 0x9E3779B97F4A7C15U;
+  while (!word.empty()) {
+    const std::size_t count = std::min<std::size_t>(word.size(), 8);
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, word.data(), count);
+    hash = (hash ^ eight) * 0xD6E8FEB86659FD93U;
+    hash ^= hash >> 32;
+    word.remove_prefix(count);
+  }
+  return hash;
+}
+
+bool WordCache::Recall(std::string_view word,
+                       std::vector<Piece>& pieces) const {
+  if (word.size() > kMaxWordBytes) return false;
+  const std::uint64_t hash = Hash(word);
+  for (std::size_t i = 0; i < kProbes; ++i) {
+    const Slot& slot = slots_[(hash + i) % kSlots];
+    if (slot.length == 0) return false;
+    if (slot.hash != hash || slot.length != word.size() ||
+        std::memcmp(words_.data() + slot.word, word.data(), word.size()) != 0) {
+      continue;
+    }
+    const auto first = pieces_.begin() + slot.pieces;
+    pieces.insert(pieces.end(), first, first + slot.count);
+    return true;
+  }
+  return false;
+}
+
+void WordCache::Remember(std::string_view word, std::span<const Piece> pieces) {
+  if (word.empty() || word.size() > kMaxWordBytes) return;
+  if (known_ == kMaxWords) Forget();
+  const std::uint64_t hash = Hash(word);
+  for (std::size_t i = 0; i < kProbes; ++i) {
+    Slot& slot = slots_[(hash + i) % kSlots];
+    if (slot.length != 0) continue;
+    slot = {hash, static_cast<std::uint32_t>(words_.size()),
+            static_cast<std::uint32_t>(pieces_.size()),
+            static_cast<std::uint16_t>(word.size()),
+            static_cast<std::uint16_t>(pieces.size())};
+    words_.append(word);
+    pieces_.insert(pieces_.end(), pieces.begin(), pieces.end());
+    ++known_;
+    return;
+  }
+}
+
+void WordCache::Forget() {
+  std::fill(slots_.begin(), slots_.end(), Slot{});
+  words_.clear();
+  pieces_.clear();
+  known_ = 0;
+}
+
+Blanks BlanksAround(std::string_view token) {
+  const std::size_t first = token.find_first_not_of(' ');
+  const auto size = static_cast<std::uint32_t>(token.size());
+  if (first == std::string_view::npos) return {size, size};
+  const std::size_t last = token.find_last_not_of(' ');
+  return {static_cast<std::uint32_t>(first),
+          size - 1 - static_cast<std::uint32_t>(last)};
+}
+
+Blanks WhiteSpaceAround(std::string_view text) {
+  Blanks blanks;
+  for (std::size_t i = 0; i < text.size(); ++blanks.leading) {
+    const CodePoint point = DecodeAt(text, i);
+    if (!Has(point.value, kWhiteSpace)) break;
+    i += point.bytes;
+  }
+  while (!text.empty()) {
+    std::size_t begin = text.size() - 1;
+    while (begin > 0 && IsContinuation(text[begin])) --begin;
+    if (!Has(DecodeAt(text, begin).value, kWhiteSpace)) break;
+    text = text.substr(0, begin);
+    ++blanks.trailing;
+  }
+  return blanks;
+}
+
+Span Trimmed(Span span, Blanks blanks, bool first, bool keep_prefix_space) {
+  const bool put_there =
+      (first || span.begin == 0) && keep_prefix_space && blanks.leading == 1;
+  if (!put_there) {
+    span.begin = std::min(span.begin + blanks.leading, span.end);
+  }
+  if (span.end >= blanks.trailing) {
+    span.end = std::max(span.end - blanks.trailing, span.begin);
+  }
+  return span;
+}
+
 namespace {
 
 std::size_t Enough(const EncodeOptions& options) {

@@ -16,11 +16,63 @@
 #include <vector>
 
 #include "worker/trainer/text/encoding.h"
-#include "worker/trainer/text/span_trim.h"
+#include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/tokenizer.h"
-#include "worker/trainer/text/word_cache.h"
 
 namespace frostline::trainer {
+
+// Remembers the tokens of short words: a text uses few words often. It is
+// bounded in memory and time, whatever the words are; when full, it forgets
+// everything. One thread uses it.
+class WordCache {
+ public:
+  static constexpr std::size_t kMaxWordBytes = 48;
+
+  WordCache() : slots_(kSlots) {}
+
+  // Appends the pieces of a known word, or is false.
+  bool Recall(std::string_view word, std::vector<Piece>& pieces) const;
+  // Words above kMaxWordBytes are not kept.
+  void Remember(std::string_view word, std::span<const Piece> pieces);
+
+ private:
+  static constexpr std::size_t kSlots = 1 << 17;
+  static constexpr std::size_t kMaxWords = kSlots / 2;
+  static constexpr std::size_t kProbes = 8;
+
+  struct Slot {
+    std::uint64_t hash = 0;
+    std::uint32_t word = 0;    // begins here in words_
+    std::uint32_t pieces = 0;  // and here in pieces_
+    std::uint16_t length = 0;  // of the word; 0: the slot is free
+    std::uint16_t count = 0;   // of the pieces
+  };
+
+  static std::uint64_t Hash(std::string_view word);
+  void Forget();
+
+  std::vector<Slot> slots_;
+  std::string words_;
+  std::vector<Piece> pieces_;
+  std::size_t known_ = 0;
+};
+
+// In RoBERTa blanks at either end of a token are no part of its span.
+
+// They count code points.
+struct Blanks {
+  std::uint32_t leading = 0;
+  std::uint32_t trailing = 0;
+};
+
+// In a model's token, which is bytes, only U+0020 is a blank.
+Blanks BlanksAround(std::string_view token);
+// In an added token, as the text has it, all white space is.
+Blanks WhiteSpaceAround(std::string_view text);
+
+// The reference knows a blank that was put before a text by its place alone:
+// `first` token of the text, or span from 0 on.
+Span Trimmed(Span span, Blanks blanks, bool first, bool keep_prefix_space);
 
 class Encoder {
  public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstddef>
+#include "worker/trainer/text/encoding.h"
 
-#include "worker/trainer/text/labels.h"
+#include <cstddef>
 
 namespace frostline::trainer {
 

@@ -9,7 +9,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
+
+#include "base/plain/result.h"
 
 namespace frostline::trainer {
 
@@ -56,6 +59,16 @@ struct EncodeOptions {
   Truncation truncation = Truncation::kLongestFirst;
   bool add_special_tokens = true;
 };
+
+// Losses and metrics leave it out.
+inline constexpr std::int32_t kIgnoredLabel = -100;
+
+// `encoding` is of EncodeWords. A word's label goes to its first token,
+// kIgnoredLabel to all others; a word without tokens loses its label. Returns
+// kMisuse when a word with tokens has none.
+Expected<Done> AlignLabels(const Encoding& encoding,
+                           std::span<const std::int32_t> word_labels,
+                           std::vector<std::int32_t>& token_labels);
 
 }  // namespace frostline::trainer
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "worker/trainer/text/normalized_text.h"
+#include "worker/trainer/text/normalizer.h"
 
 namespace frostline::trainer {
 

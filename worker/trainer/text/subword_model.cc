@@ -1,11 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/text/subword_model.h"
+
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "base/plain/text.h"
-#include "worker/trainer/text/byte_bpe.h"
 
 namespace frostline::trainer {
+
+std::optional<MergeTable> MergeTable::Make(std::vector<Merge> merges,
+                                           std::size_t vocabulary_size) {
+  const auto pair = [](const Merge& m) { return std::pair(m.left, m.right); };
+  std::sort(merges.begin(), merges.end(),
+            [&](const Merge& a, const Merge& b) { return pair(a) < pair(b); });
+  const auto twice = std::adjacent_find(
+      merges.begin(), merges.end(),
+      [&](const Merge& a, const Merge& b) { return pair(a) == pair(b); });
+  if (twice != merges.end()) return std::nullopt;
+  MergeTable table;
+  table.first_.resize(vocabulary_size + 1, merges.size());
+  std::size_t next = 0;
+  for (std::size_t left = 0; left < vocabulary_size; ++left) {
+    while (next < merges.size() &&
+           static_cast<std::size_t>(merges[next].left) < left) {
+      ++next;
+    }
+    table.first_[left] = next;
+  }
+  table.merges_ = std::move(merges);
+  return table;
+}
+
 namespace {
 
 // Of std::push_heap, which keeps the largest in front: the lowest rank, then
@@ -129,6 +155,142 @@ void ByteBpe::Tokenize(std::string_view word, Workspace& workspace,
 }
 
 std::optional<std::int32_t> ByteBpe::IdOf(std::string_view token) const {
+  const std::int32_t id = vocabulary_.Find(token);
+  if (id < 0) return std::nullopt;
+  return id;
+}
+
+Expected<WordPiece> WordPiece::Make(Vocabulary vocabulary,
+                                    const WordPieceOptions& options) {
+  WordPiece model;
+  model.unknown_ = vocabulary.Find(options.unknown);
+  if (model.unknown_ < 0) {
+    return Fault{FaultKind::kInconsistent,
+                 "the vocabulary lacks the token for unknown words",
+                 "name a token of the vocabulary as unk_token"};
+  }
+  std::vector<DoubleArray::Entry> continuations;
+  for (std::int32_t id = 0; id < vocabulary.size(); ++id) {
+    const std::string_view token = vocabulary.token(id);
+    if (token.size() > options.continuation.size() &&
+        token.starts_with(options.continuation)) {
+      continuations.emplace_back(token.substr(options.continuation.size()), id);
+    }
+  }
+  model.continuations_ = DoubleArray::Build(std::move(continuations));
+  model.max_characters_ = options.max_characters;
+  model.vocabulary_ = std::move(vocabulary);
+  return model;
+}
+
+void WordPiece::Tokenize(std::string_view word, Workspace&,
+                         std::vector<Piece>& pieces) const {
+  const std::size_t before = pieces.size();
+  const bool too_long =
+      word.size() > max_characters_ && CountCodePoints(word) > max_characters_;
+  std::size_t begin = too_long ? word.size() : 0;
+  while (begin < word.size()) {
+    const DoubleArray& trie = begin == 0 ? vocabulary_.trie() : continuations_;
+    DoubleArray::Node node = trie.Root();
+    Piece longest{-1, static_cast<std::uint32_t>(begin), 0};
+    for (std::size_t i = begin; i < word.size() && trie.Step(node, word[i]);) {
+      ++i;
+      if (trie.ValueAt(node) < 0) continue;
+      longest.id = trie.ValueAt(node);
+      longest.end = static_cast<std::uint32_t>(i);
+    }
+    if (longest.id < 0) break;
+    pieces.push_back(longest);
+    begin = longest.end;
+  }
+  if (begin == word.size() && !too_long) return;
+  pieces.resize(before);
+  pieces.push_back({unknown_, 0, static_cast<std::uint32_t>(word.size())});
+}
+
+std::optional<std::int32_t> WordPiece::IdOf(std::string_view token) const {
+  const std::int32_t id = vocabulary_.Find(token);
+  if (id < 0) return std::nullopt;
+  return id;
+}
+
+namespace {
+
+// Below the worst token, as SentencePiece has it.
+constexpr double kUnknownPenalty = 10.0;
+constexpr std::uint32_t kUnreached = 0xFFFFFFFF;
+
+// Strictly better only: the first of equals stays, and so does the reference.
+void Offer(Workspace::Best& best, double score, std::size_t begin,
+           std::int32_t id) {
+  if (best.begin != kUnreached && score <= best.score) return;
+  best = {score, static_cast<std::uint32_t>(begin), id};
+}
+
+}  // namespace
+
+Expected<Unigram> Unigram::Make(Vocabulary vocabulary,
+                                std::vector<double> scores,
+                                std::int32_t unknown) {
+  if (unknown < 0 || unknown >= vocabulary.size() ||
+      scores.size() != static_cast<std::size_t>(vocabulary.size())) {
+    return Fault{FaultKind::kInconsistent,
+                 "unk_id is no token of the vocabulary",
+                 "take the tokenizer.json that belongs to the model"};
+  }
+  Unigram model;
+  model.unknown_ = unknown;
+  model.unknown_score_ =
+      *std::min_element(scores.begin(), scores.end()) - kUnknownPenalty;
+  model.scores_ = std::move(scores);
+  model.vocabulary_ = std::move(vocabulary);
+  return model;
+}
+
+// best[i]: the best path to byte i, and the token that ends there.
+void Unigram::Search(std::string_view word,
+                     std::vector<Workspace::Best>& best) const {
+  best.assign(word.size() + 1, {0.0, kUnreached, -1});
+  const DoubleArray& trie = vocabulary_.trie();
+  for (std::size_t begin = 0; begin < word.size();) {
+    const double here = best[begin].score;
+    const std::size_t width = DecodeAt(word, begin).bytes;
+    bool covered = false;
+    DoubleArray::Node node = trie.Root();
+    for (std::size_t i = begin; i < word.size() && trie.Step(node, word[i]);) {
+      ++i;
+      const std::int32_t id = trie.ValueAt(node);
+      if (id < 0) continue;
+      Offer(best[i], scores_[static_cast<std::size_t>(id)] + here, begin, id);
+      covered |= i == begin + width;
+    }
+    if (!covered) {
+      Offer(best[begin + width], unknown_score_ + here, begin, unknown_);
+    }
+    begin += width;
+  }
+}
+
+void Unigram::Tokenize(std::string_view word, Workspace& workspace,
+                       std::vector<Piece>& pieces) const {
+  Search(word, workspace.best);
+  const std::size_t first = pieces.size();
+  for (std::size_t end = word.size(); end > 0;) {
+    const Workspace::Best& step = workspace.best[end];
+    const bool fuse = step.id == unknown_ && pieces.size() > first &&
+                      pieces.back().id == unknown_;
+    if (fuse) {
+      pieces.back().begin = step.begin;
+    } else {
+      pieces.push_back({step.id, step.begin, static_cast<std::uint32_t>(end)});
+    }
+    end = step.begin;
+  }
+  std::reverse(pieces.begin() + static_cast<std::ptrdiff_t>(first),
+               pieces.end());
+}
+
+std::optional<std::int32_t> Unigram::IdOf(std::string_view token) const {
   const std::int32_t id = vocabulary_.Find(token);
   if (id < 0) return std::nullopt;
   return id;

@@ -7,10 +7,17 @@
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_SUBWORD_MODEL_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_SUBWORD_MODEL_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "base/plain/result.h"
+#include "worker/trainer/text/vocabulary.h"
 
 namespace frostline::trainer {
 
@@ -61,6 +68,131 @@ class SubwordModel {
 
   virtual std::optional<std::int32_t> IdOf(std::string_view token) const = 0;
   virtual std::int32_t vocabulary_size() const = 0;
+};
+
+// Says which two tokens merge, how early, and into what. Sorting, unlike
+// hashing, lets no contrived list of merges make a look-up slow.
+class MergeTable {
+ public:
+  struct Merge {
+    std::int32_t left;
+    std::int32_t right;
+    std::uint32_t rank;
+    std::int32_t merged;
+  };
+
+  // Returns nothing when a pair stands twice.
+  static std::optional<MergeTable> Make(std::vector<Merge> merges,
+                                        std::size_t vocabulary_size);
+
+  // Returns null when these two ids of the vocabulary never merge.
+  const Merge* Find(std::int32_t left, std::int32_t right) const {
+    std::size_t begin = first_[static_cast<std::size_t>(left)];
+    std::size_t end = first_[static_cast<std::size_t>(left) + 1];
+    while (begin < end) {
+      const std::size_t middle = (begin + end) / 2;
+      const Merge& merge = merges_[middle];
+      if (merge.right == right) return &merge;
+      if (merge.right < right) {
+        begin = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return nullptr;
+  }
+
+ private:
+  std::vector<Merge> merges_;       // by left, then right
+  std::vector<std::size_t> first_;  // of each left; one more at the end
+};
+
+// GPT-2's and RoBERTa's word is its bytes; again and again the pair of
+// neighbours that was merged first in training becomes one token. A heap finds
+// that pair: O(n log n) for n bytes.
+class ByteBpe : public SubwordModel {
+ public:
+  using Pair = std::pair<std::string_view, std::string_view>;
+
+  // Both are in the byte alphabet; merges come in the order of training. All
+  // 256 bytes must be tokens.
+  static Expected<ByteBpe> Make(Vocabulary vocabulary,
+                                const std::vector<Pair>& merges);
+
+  void Tokenize(std::string_view word, Workspace& workspace,
+                std::vector<Piece>& pieces) const override;
+  std::optional<std::int32_t> IdOf(std::string_view token) const override;
+  std::int32_t vocabulary_size() const override { return vocabulary_.size(); }
+
+  // The letter for a byte is itself where it is printable.
+  static char32_t LetterOf(unsigned char byte);
+
+ private:
+  ByteBpe() = default;
+
+  // Appends the merge of the symbol and the one after it, if there is one; the
+  // caller restores the heap.
+  bool Propose(Workspace& workspace, std::int32_t left) const;
+  void Merge(Workspace& workspace, const Workspace::Merge& merge) const;
+
+  Vocabulary vocabulary_;
+  std::array<std::int32_t, 256> byte_ids_{};
+  MergeTable merges_;
+};
+
+// BERT takes from the left always the longest token that fits; a word with a
+// part that no token covers is unknown as a whole.
+
+struct WordPieceOptions {
+  std::string unknown = "[UNK]";
+  std::string continuation = "##";   // before a token that begins no word
+  std::size_t max_characters = 100;  // longer words are unknown
+};
+
+class WordPiece : public SubwordModel {
+ public:
+  static Expected<WordPiece> Make(Vocabulary vocabulary,
+                                  const WordPieceOptions& options);
+
+  void Tokenize(std::string_view word, Workspace& workspace,
+                std::vector<Piece>& pieces) const override;
+  bool WorthRemembering() const override { return false; }
+  std::optional<std::int32_t> IdOf(std::string_view token) const override;
+  std::int32_t vocabulary_size() const override { return vocabulary_.size(); }
+
+ private:
+  WordPiece() = default;
+
+  Vocabulary vocabulary_;
+  DoubleArray continuations_;  // without their "##"
+  std::int32_t unknown_ = -1;
+  std::size_t max_characters_ = 0;
+};
+
+// SentencePiece's unigram model takes, of all ways to cut a word into tokens,
+// the one with the highest sum of scores (Viterbi). What no token covers is
+// unknown, neighbouring unknown code points together.
+class Unigram : public SubwordModel {
+ public:
+  // scores[i] belongs to token i.
+  static Expected<Unigram> Make(Vocabulary vocabulary,
+                                std::vector<double> scores,
+                                std::int32_t unknown);
+
+  void Tokenize(std::string_view word, Workspace& workspace,
+                std::vector<Piece>& pieces) const override;
+  std::optional<std::int32_t> IdOf(std::string_view token) const override;
+  std::int32_t vocabulary_size() const override { return vocabulary_.size(); }
+
+ private:
+  Unigram() = default;
+
+  void Search(std::string_view word, std::vector<Workspace::Best>& best) const;
+
+  Vocabulary vocabulary_;
+  std::vector<double> scores_;
+  std::int32_t unknown_ = -1;
+  double unknown_score_ = 0.0;
 };
 
 }  // namespace frostline::trainer

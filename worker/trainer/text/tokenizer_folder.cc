@@ -3,18 +3,167 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "base/plain/json.h"
-#include "worker/trainer/text/json_fields.h"
+#include "base/plain/text.h"
 #include "worker/trainer/text/limits.h"
+#include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/tokenizer_json.h"
-#include "worker/trainer/text/vocab_files.h"
+#include "worker/trainer/text/unicode.h"
 
 namespace frostline::trainer {
+namespace {
+
+Fault BrokenVocab(FaultKind kind, const std::string& cause) {
+  return {kind, cause, "take the vocabulary that belongs to the model"};
+}
+
+std::string_view TrimEnd(std::string_view line) {
+  while (!line.empty()) {
+    std::size_t begin = line.size() - 1;
+    while (begin > 0 && IsContinuation(line[begin])) --begin;
+    if (!Has(DecodeAt(line, begin).value, kWhiteSpace)) break;
+    line = line.substr(0, begin);
+  }
+  return line;
+}
+
+}  // namespace
+
+Expected<Tokenizer> ReadVocabTxt(std::string_view bytes,
+                                 const BertNormalizerOptions& options,
+                                 const BertTokens& tokens) {
+  if (bytes.size() > kMaxTokenizerBytes) {
+    return BrokenVocab(FaultKind::kTooLarge, "vocab.txt has more than 32 MiB");
+  }
+  if (!IsValidUtf8(bytes)) {
+    return BrokenVocab(FaultKind::kSyntax, "vocab.txt is not UTF-8");
+  }
+  std::vector<std::string> lines;
+  ForEachLine(bytes, [&lines](std::string_view line) {
+    lines.emplace_back(TrimEnd(line));
+    return lines.size() <= kMaxEntries;
+  });
+  Expected<Vocabulary> vocabulary = Vocabulary::FromList(std::move(lines));
+  if (!vocabulary.ok()) return vocabulary.fault();
+  Expected<WordPiece> model =
+      WordPiece::Make(std::move(vocabulary).value(),
+                      WordPieceOptions{.unknown = tokens.unknown});
+  if (!model.ok()) return model.fault();
+  auto owned = std::make_unique<WordPiece>(std::move(model).value());
+  const auto cls = owned->IdOf(tokens.cls);
+  const auto sep = owned->IdOf(tokens.sep);
+  if (!cls || !sep) {
+    return BrokenVocab(FaultKind::kInconsistent,
+                       "vocab.txt lacks " + tokens.cls + " or " + tokens.sep);
+  }
+  TokenizerParts parts;
+  parts.normalizer = std::make_unique<BertNormalizer>(options);
+  parts.pre_tokenizer = std::make_unique<BertSplit>();
+  parts.added = AddedOf(*owned, {tokens.pad, tokens.unknown, tokens.cls,
+                                 tokens.sep, tokens.mask});
+  parts.form = Template::Bert(*cls, *sep);
+  parts.model = std::move(owned);
+  return Tokenizer::Make(std::move(parts));
+}
+
+std::vector<AddedToken> AddedOf(const SubwordModel& model,
+                                std::initializer_list<std::string_view> names) {
+  std::vector<AddedToken> added;
+  std::set<std::string_view> seen;  // one token may play two parts
+  for (const std::string_view name : names) {
+    const std::optional<std::int32_t> id = model.IdOf(name);
+    if (!id || !seen.insert(name).second) continue;
+    AddedToken& token = added.emplace_back();
+    token.content = name;
+    token.id = *id;
+  }
+  return added;
+}
+
+Expected<Vocabulary> ReadVocabulary(const JsonValue& object) {
+  if (object.count > kMaxEntries) {
+    return BrokenVocab(FaultKind::kTooLarge, "more than a million tokens");
+  }
+  std::vector<std::pair<std::string_view, std::int32_t>> pairs;
+  pairs.reserve(object.count);
+  for (const JsonValue* v = object.first; v != nullptr; v = v->next) {
+    const std::optional<std::int32_t> id = v->Index();
+    if (!id) {
+      return BrokenVocab(FaultKind::kSyntax,
+                         "a token's id is no whole number from 0 on");
+    }
+    pairs.emplace_back(v->key, *id);
+  }
+  return Vocabulary::FromPairs(pairs);
+}
+
+namespace {
+
+Fault BrokenBpe(FaultKind kind, const std::string& cause) {
+  return {kind, cause, "take the vocabulary that belongs to the model"};
+}
+
+}  // namespace
+
+std::optional<ByteBpe::Pair> SplitMerge(std::string_view line) {
+  const std::size_t blank = line.find(' ');
+  if (blank == 0 || blank == std::string_view::npos) return std::nullopt;
+  const std::string_view right = line.substr(blank + 1);
+  if (right.empty() || right.find(' ') != std::string_view::npos) {
+    return std::nullopt;
+  }
+  return ByteBpe::Pair(line.substr(0, blank), right);
+}
+
+Expected<Tokenizer> ReadBpeFiles(std::string_view vocab_json,
+                                 std::string_view merges_txt,
+                                 bool add_prefix_space) {
+  const Expected<Json> json = Json::Parse(vocab_json);
+  if (!json.ok()) return json.fault();
+  Expected<Vocabulary> vocabulary = ReadVocabulary(json.value().root());
+  if (!vocabulary.ok()) return vocabulary.fault();
+  std::vector<ByteBpe::Pair> merges;
+  bool good = merges_txt.size() <= kMaxTokenizerBytes;
+  ForEachLine(merges_txt, [&](std::string_view line) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() || line.starts_with("#version")) return true;
+    const std::optional<ByteBpe::Pair> pair = SplitMerge(line);
+    if (pair) merges.push_back(*pair);
+    good = good && pair && merges.size() <= kMaxEntries;
+    return good;
+  });
+  if (!good) {
+    return BrokenBpe(FaultKind::kSyntax,
+                     "a line of merges.txt is no pair, or there are too many");
+  }
+  Expected<ByteBpe> model =
+      ByteBpe::Make(std::move(vocabulary).value(), merges);
+  if (!model.ok()) return model.fault();
+  auto owned = std::make_unique<ByteBpe>(std::move(model).value());
+  const auto cls = owned->IdOf("<s>");
+  const auto sep = owned->IdOf("</s>");
+  TokenizerParts parts;
+  parts.normalizer = std::make_unique<NoNormalizer>();
+  parts.pre_tokenizer = std::make_unique<ByteLevelSplit>(add_prefix_space);
+  parts.added = AddedOf(*owned, {"<s>", "<pad>", "</s>", "<unk>", "<mask>"});
+  for (AddedToken& token : parts.added) {
+    token.takes_left_space = token.content == "<mask>";
+  }
+  parts.form = cls && sep ? Template::Roberta(*cls, *sep) : Template::Plain();
+  parts.form.trim_spans = true;
+  parts.form.keep_prefix_space = add_prefix_space;
+  parts.model = std::move(owned);
+  return Tokenizer::Make(std::move(parts));
+}
+
 namespace {
 
 constexpr const char* kFiles[] = {"tokenizer.json",

@@ -3,13 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "worker/trainer/text/unicode_tables.h"
-
 namespace frostline::trainer {
+
+#include "worker/trainer/text/unicode_tables.inc"
+
 namespace {
 
 constexpr std::size_t kBlock = 128;

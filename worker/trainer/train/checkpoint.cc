@@ -2,6 +2,8 @@
 #include "worker/trainer/train/checkpoint.h"
 
 #include <charconv>
+#include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -11,9 +13,52 @@
 #include "base/plain/sums.h"
 #include "worker/trainer/model/load.h"
 #include "worker/trainer/model/safetensors.h"
-#include "worker/trainer/model/safetensors_writer.h"
 
 namespace frostline::trainer {
+namespace {
+
+std::vector<Weight> Marked(const Model& model,
+                           const std::vector<bool>& trains) {
+  std::vector<Weight> marked;
+  for (std::size_t i = 0; i < trains.size(); ++i) {
+    if (trains[i]) marked.push_back(model.weights()[i]);
+  }
+  return marked;
+}
+
+}  // namespace
+
+WeightCopies CopyWeights(const Model& model, const std::vector<bool>& trains) {
+  WeightCopies copies;
+  for (const Weight& each : Marked(model, trains)) {
+    copies[each.spec.name] =
+        each.value.detach().to(at::kCPU, at::kFloat, /*non_blocking=*/false,
+                               /*copy=*/true);
+  }
+  return copies;
+}
+
+Expected<Done> PutBack(const WeightCopies& copies,
+                       const std::vector<bool>& trains, Model& model) {
+  const std::vector<Weight> marked = Marked(model, trains);
+  bool fits = copies.size() == marked.size();
+  for (const Weight& each : marked) {
+    const auto found = copies.find(each.spec.name);
+    fits = fits && found != copies.end() &&
+           found->second.sizes() == each.value.sizes();
+  }
+  if (!fits) {
+    return Fault{FaultKind::kInconsistent,
+                 "the best evaluation's weights are of another plan",
+                 "begin this trial anew"};
+  }
+  const at::NoGradGuard no_graph;
+  for (const Weight& each : marked) {
+    each.value.copy_(copies.at(each.spec.name));
+  }
+  return Done{};
+}
+
 namespace {
 
 constexpr char kFormat[] = "frostline-checkpoint-2";
@@ -273,6 +318,26 @@ Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper,
     }
     return saved.notes;
   });
+}
+
+void CheckpointWriter::Begin(const std::string& name, std::int64_t step,
+                             std::function<Expected<Done>()> write) {
+  name_ = name;
+  step_ = step;
+  written_ = std::async(std::launch::async, std::move(write));
+}
+
+std::optional<WrittenCheckpoint> CheckpointWriter::Take() {
+  if (!writes() ||
+      written_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    return std::nullopt;
+  }
+  return WrittenCheckpoint{name_, step_, written_.get()};
+}
+
+std::optional<WrittenCheckpoint> CheckpointWriter::Await() {
+  if (writes()) written_.wait();
+  return Take();
 }
 
 }  // namespace frostline::trainer

@@ -10,14 +10,32 @@
 #define FROSTLINE_WORKER_TRAINER_TRAIN_CHECKPOINT_H_
 
 #include <cstdint>
+#include <functional>
+#include <future>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/plain/result.h"
-#include "worker/trainer/train/snapshot.h"
+#include "worker/trainer/model/model.h"
 #include "worker/trainer/train/stepper.h"
 
 namespace frostline::trainer {
+
+// Copies of the weights that a trial trains, to hand over later as they were.
+// They lie in main memory: a GPU's is for training.
+
+using WeightCopies = std::map<std::string, at::Tensor>;  // by their names
+
+// Copies the weights that `trains` marks, by their place in weights(). Throws
+// what LibTorch throws.
+WeightCopies CopyWeights(const Model& model, const std::vector<bool>& trains);
+
+// Returns kInconsistent, and changes nothing, where `copies` are not of just
+// these weights. Throws what LibTorch throws.
+Expected<Done> PutBack(const WeightCopies& copies,
+                       const std::vector<bool>& trains, Model& model);
 
 // Callers keep UTF-8 here, such as where reading stood.
 using Notes = std::map<std::string, std::string>;
@@ -46,6 +64,37 @@ Expected<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
 // another trial or damaged: then nothing was taken over.
 Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper,
                                WeightCopies* kept = nullptr);
+
+// Writes checkpoints beside training, one after the other, so that no step
+// waits for a disk.
+
+struct WrittenCheckpoint {
+  std::string name;
+  std::int64_t step = 0;
+  Expected<Done> done;
+};
+
+// One thread uses it, and it has one of its own while it writes. Its end waits
+// for that one.
+class CheckpointWriter {
+ public:
+  // Nobody writes. `write` runs in the other thread and shares nothing with
+  // this one.
+  void Begin(const std::string& name, std::int64_t step,
+             std::function<Expected<Done>()> write);
+
+  bool writes() const { return written_.valid(); }
+  // What was begun, once it has ended; nothing while it is written, or where
+  // nothing is.
+  std::optional<WrittenCheckpoint> Take();
+  // Waits for the end.
+  std::optional<WrittenCheckpoint> Await();
+
+ private:
+  std::string name_;
+  std::int64_t step_ = 0;
+  std::future<Expected<Done>> written_;
+};
 
 }  // namespace frostline::trainer
 

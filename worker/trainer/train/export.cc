@@ -11,7 +11,7 @@
 #include "base/plain/json.h"
 #include "worker/trainer/model/family.h"
 #include "worker/trainer/model/limits.h"
-#include "worker/trainer/model/safetensors_writer.h"
+#include "worker/trainer/model/safetensors.h"
 #include "worker/trainer/text/limits.h"
 #include "worker/trainer/text/tokenizer_folder.h"
 

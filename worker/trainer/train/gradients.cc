@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/train/gradients.h"
+
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <cstddef>
+#include <system_error>
 #include <utility>
 
-#include "worker/trainer/train/gradient_surgery.h"
+#include "worker/trainer/freeze/freeze_plan.h"
 
 namespace frostline::trainer {
 namespace {
@@ -81,6 +87,94 @@ Mixture MixGradients(Surgery surgery, const InnerProducts& products,
     GiveWayToEach(task, products, chance, mixture.weights);
   }
   return mixture;
+}
+
+namespace {
+
+// Of what fp32 can hold.
+constexpr std::int64_t kMostExponent = 127;
+
+}  // namespace
+
+LossScale::LossScale(const LossScaleOptions& options)
+    : double_after_(options.double_after), exponent_(options.exponent) {}
+
+double LossScale::value() const {
+  return std::ldexp(1.0, static_cast<int>(exponent_));
+}
+
+LossScale::Verdict LossScale::Judge(bool finite) {
+  if (finite) {
+    if (++good_ < double_after_) return Verdict::kMove;
+    good_ = 0;
+    if (exponent_ < kMostExponent) ++exponent_;
+    return Verdict::kMove;
+  }
+  good_ = 0;
+  if (exponent_ == 0) return Verdict::kHopeless;
+  --exponent_;
+  ++skipped_;
+  return Verdict::kSkip;
+}
+
+std::string LossScale::Print() const {
+  return std::to_string(exponent_) + " " + std::to_string(good_) + " " +
+         std::to_string(skipped_);
+}
+
+bool LossScale::Restore(std::string_view text) {
+  std::array<std::int64_t, 3> numbers = {};
+  const char* at = text.data();
+  const char* const end = text.data() + text.size();
+  for (std::int64_t& number : numbers) {
+    if (&number != numbers.data() && (at == end || *at++ != ' ')) return false;
+    const auto [next, error] = std::from_chars(at, end, number);
+    if (error != std::errc() || number < 0) return false;
+    at = next;
+  }
+  const auto [exponent, good, skipped] = numbers;
+  if (at != end || exponent > kMostExponent) return false;
+  exponent_ = exponent;
+  good_ = good;
+  skipped_ = skipped;
+  return true;
+}
+
+namespace {
+
+using NamedGradients = std::vector<std::pair<std::string, at::Tensor>>;
+
+// The norm over all tensors of a module, from those of each.
+std::map<std::string, double> ByModule(const NamedGradients& norms) {
+  std::map<std::string, double> modules;
+  for (const auto& [module, norm] : norms) {
+    const auto value = norm.item<double>();
+    modules[module] += value * value;
+  }
+  for (auto& [module, square] : modules) square = std::sqrt(square);
+  return modules;
+}
+
+}  // namespace
+
+void NormProbe::NoteGradients() {
+  for (const Weight& each : model_.weights()) {
+    const at::Tensor& gradient = each.value.grad();
+    if (!gradient.defined()) continue;
+    gradients_.emplace_back(ModuleOf(each.spec),
+                            at::linalg_vector_norm(gradient));
+    before_.emplace_back(&each, each.value.detach().clone());
+  }
+}
+
+StepNorms NormProbe::Measure() const {
+  NamedGradients updates;
+  for (const auto& [weight, before] : before_) {
+    updates.emplace_back(
+        ModuleOf(weight->spec),
+        at::linalg_vector_norm(weight->value.detach() - before));
+  }
+  return {ByModule(gradients_), ByModule(updates)};
 }
 
 }  // namespace frostline::trainer

@@ -8,7 +8,10 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/lerp.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
+#include <numbers>
 #include <optional>
 #include <utility>
 
@@ -146,6 +149,77 @@ GradientCheck CheckGradients(const at::Tensor& norm, double limit,
   const at::Tensor sum = figures.sum();
   check.spoilt = sum.sub(sum).ne(0).to(at::kFloat);
   return check;
+}
+
+double Schedule::FactorAt(std::int64_t step) const {
+  if (step < warmup_steps) {
+    return static_cast<double>(step) / static_cast<double>(warmup_steps);
+  }
+  if (kind == ScheduleKind::kConstant) return 1.0;
+  const auto rest = static_cast<double>(
+      std::max<std::int64_t>(1, total_steps - warmup_steps));
+  if (kind == ScheduleKind::kLinear) {
+    return std::max(0.0, static_cast<double>(total_steps - step) / rest);
+  }
+  const double done = static_cast<double>(step - warmup_steps) / rest;
+  if (done >= 1.0) return 0.0;
+  return 0.5 * (1.0 + std::cos(std::numbers::pi * done));
+}
+
+double Schedule::SumOfFactors() const {
+  double sum = 0.0;
+  for (std::int64_t step = 0; step < total_steps; ++step) {
+    sum += FactorAt(step);
+  }
+  return sum;
+}
+
+std::int64_t WarmupSteps(double share, std::int64_t total_steps) {
+  return static_cast<std::int64_t>(
+      std::ceil(share * static_cast<double>(total_steps)));
+}
+
+namespace {
+
+Fault Unbounded(const char* cause, const char* fix) {
+  return {
+      FaultKind::kMisuse,
+      std::string("freeze.virtual_tau needs steps that have a bound, and ") +
+          cause,
+      fix};
+}
+
+// By Cauchy and Schwarz |m| <= (1 - b1) sqrt(sum (b1^2 / b2)^i) sqrt(v / (1 -
+// b2)); the corrections of the first steps make it smaller.
+Expected<StepBound> OfAdam(const OptimizerOptions& options) {
+  const double share = options.beta1 * options.beta1 / options.beta2;
+  if (!(share < 1.0)) {
+    return Unbounded("those of Adam have none unless beta1^2 is below beta2",
+                     "raise training.extra.beta2, or leave virtual_tau out");
+  }
+  StepBound bound;
+  bound.each =
+      (1.0 - options.beta1) / std::sqrt((1.0 - options.beta2) * (1.0 - share));
+  // Adam's decay is part of the gradient, so that it is bounded with it.
+  if (options.kind == OptimizerKind::kAdamW) {
+    bound.decay = options.weight_decay;
+  }
+  return bound;
+}
+
+}  // namespace
+
+Expected<StepBound> LongestStep(const OptimizerOptions& options,
+                                double clip_norm) {
+  if (options.kind != OptimizerKind::kSgd) return OfAdam(options);
+  if (clip_norm <= 0.0) {
+    return Unbounded("sgd without clipping has none",
+                     "give training.clip_norm, take adamw, or leave "
+                     "virtual_tau out");
+  }
+  // Momentum u gathers at most 1 + u + u^2 + …
+  const double gathered = 1.0 / (1.0 - options.momentum);
+  return StepBound{0.0, clip_norm * gathered, options.weight_decay * gathered};
 }
 
 }  // namespace frostline::trainer

@@ -20,6 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "base/plain/result.h"
+#include "worker/trainer/freeze/virtual_freeze.h"
 #include "worker/trainer/model/torch.h"
 
 namespace frostline::trainer {
@@ -99,6 +101,34 @@ class Optimizer {
 // Returns the L2 norm over all gradients together, [], on their device: nobody
 // waits for it. There must be one.
 at::Tensor GlobalNorm(const std::vector<at::Tensor>& gradients);
+
+// A module trains at this share of its rate at each step, as in transformers:
+// up from 0 while warming up (so the very first step has rate 0), then down or
+// level.
+
+enum class ScheduleKind : std::uint8_t { kLinear, kConstant, kCosine };
+
+struct Schedule {
+  ScheduleKind kind = ScheduleKind::kLinear;
+  std::int64_t warmup_steps = 0;
+  std::int64_t total_steps = 1;
+
+  // It is in [0, 1]; `step` counts the steps taken before this one.
+  double FactorAt(std::int64_t step) const;
+  double SumOfFactors() const;
+};
+
+// Rounds a share of all steps up.
+std::int64_t WarmupSteps(double share, std::int64_t total_steps);
+
+// Says how far one step of an optimizer can move a weight, whatever its
+// gradients are. The proofs are in docs/explanation/freezing.md.
+//
+// `clip_norm` is that of all gradients together, 0 without clipping. Returns
+// kMisuse where there is no bound: SGD without clipping, and Adam whose beta1
+// squared is not below beta2.
+Expected<StepBound> LongestStep(const OptimizerOptions& options,
+                                double clip_norm);
 
 }  // namespace frostline::trainer
 

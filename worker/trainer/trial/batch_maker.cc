@@ -2,11 +2,140 @@
 #include "worker/trainer/trial/batch_maker.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
-#include "worker/trainer/model/loss.h"
+#include "worker/trainer/data/batches.h"
+#include "worker/trainer/model/model.h"
 
 namespace frostline::trainer {
+namespace {
+
+constexpr std::uint64_t kTaskStream = 0x7A5C000000000000U;
+
+// In [0, 1).
+double Share(std::uint64_t bits) {
+  return static_cast<double>(bits >> 11) * 0x1.0p-53;
+}
+
+}  // namespace
+
+TaskBatches::TaskBatches(const std::vector<std::vector<std::uint32_t>>& lengths,
+                         MixOptions options)
+    : options_(std::move(options)) {
+  const double all =
+      std::accumulate(options_.shares.begin(), options_.shares.end(), 0.0);
+  for (double& share : options_.shares) share /= all;
+  const bool joined =
+      options_.mixing == TaskMixing::kJoined && lengths.size() > 1;
+  std::vector<std::uint32_t> together;
+  for (std::size_t task = 0; task < lengths.size(); ++task) {
+    begins_.push_back(static_cast<std::uint32_t>(together.size()));
+    together.insert(together.end(), lengths[task].begin(), lengths[task].end());
+    if (joined) continue;
+    BatchOptions own = options_.batches;
+    if (task > 0) own.seed = DrawOf(own.seed, kTaskStream, task);
+    planners_.push_back(
+        std::make_unique<const BatchPlanner>(lengths[task], own));
+  }
+  begins_.push_back(static_cast<std::uint32_t>(together.size()));
+  if (joined) {
+    planners_.push_back(std::make_unique<const BatchPlanner>(
+        std::move(together), options_.batches));
+  }
+  Seek({});
+}
+
+void TaskBatches::Seek(const MixPosition& position) {
+  cursors_.clear();
+  all_ = position.all;
+  for (std::size_t i = 0; i < planners_.size(); ++i) {
+    const BatchPosition own = i < position.tasks.size() ? position.tasks[i]
+                              : planners_.size() == 1   ? position.all
+                                                        : BatchPosition();
+    cursors_.emplace_back(*planners_[i], own);
+  }
+  if (!takes_turns()) return;
+  turns_epoch_ = all_.epoch;
+  turns_ = TurnsOf(all_.epoch);
+}
+
+std::uint64_t TaskBatches::BatchesOf(std::uint64_t epoch) const {
+  std::uint64_t batches = 0;
+  // Where tasks take turns all epochs have as many.
+  for (const auto& planner : planners_) {
+    batches += planner->Epoch(takes_turns() ? 0 : epoch).size();
+  }
+  return batches;
+}
+
+std::vector<std::size_t> TaskBatches::TurnsOf(std::uint64_t epoch) const {
+  std::vector<std::size_t> turns(BatchesOf(epoch));
+  std::vector<double> had(options_.shares.size(), 0.0);
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    if (options_.mixing == TaskMixing::kRandom) {
+      double drawn =
+          Share(DrawOf(options_.batches.seed, kTaskStream + epoch, i));
+      std::size_t task = 0;
+      while (task + 1 < had.size() && drawn >= options_.shares[task]) {
+        drawn -= options_.shares[task++];
+      }
+      turns[i] = task;
+      continue;
+    }
+    const auto lacks = [&](std::size_t task) {
+      return options_.shares[task] * static_cast<double>(i + 1) - had[task];
+    };
+    for (std::size_t task = 1; task < had.size(); ++task) {
+      if (lacks(task) > lacks(turns[i])) turns[i] = task;
+    }
+    had[turns[i]] += 1.0;
+  }
+  return turns;
+}
+
+std::vector<TaskRows> TaskBatches::SplitByTask(const RowBatch& rows) const {
+  std::vector<TaskRows> parts;
+  for (std::size_t task = 0; task + 1 < begins_.size(); ++task) {
+    TaskRows part = {task, {}, cursors_.front().position().epoch};
+    for (const std::uint32_t row : rows) {
+      if (row < begins_[task] || row >= begins_[task + 1]) continue;
+      part.rows.push_back(row - begins_[task]);
+    }
+    if (!part.rows.empty()) parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+std::vector<TaskRows> TaskBatches::Next() {
+  if (!takes_turns()) {
+    const RowBatch& rows = cursors_.front().Next();
+    return SplitByTask(rows);
+  }
+  if (all_.batch >= turns_.size()) all_ = {all_.epoch + 1, 0};
+  if (all_.epoch != turns_epoch_) {
+    turns_ = TurnsOf(all_.epoch);
+    turns_epoch_ = all_.epoch;
+  }
+  const std::size_t task = turns_[all_.batch++];
+  RowBatch rows = cursors_[task].Next();
+  return {{task, std::move(rows), cursors_[task].position().epoch}};
+}
+
+MixPosition TaskBatches::position() const {
+  if (!takes_turns()) return {cursors_.front().position(), {}};
+  MixPosition position = {all_, {}};
+  for (const BatchCursor& cursor : cursors_) {
+    position.tasks.push_back(cursor.position());
+  }
+  return position;
+}
+
+bool TaskBatches::AtEpochEnd() const {
+  return takes_turns() ? all_.batch >= turns_.size()
+                       : cursors_.front().AtEpochEnd();
+}
+
 namespace {
 
 // Of tensor cores; a CPU gains nothing from padding.

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "worker/trainer/device/autocast.h"
-#include "worker/trainer/trial/fault_text.h"
+#include "worker/trainer/trial/trial_end.h"
 
 namespace frostline::trainer {
 namespace {

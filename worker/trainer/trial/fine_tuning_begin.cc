@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "base/plain/text.h"
-#include "worker/trainer/data/load_rules.h"
-#include "worker/trainer/train/longest_step.h"
+#include "worker/trainer/data/load.h"
+#include "worker/trainer/train/optimizer.h"
 #include "worker/trainer/trial/fine_tuning.h"
-#include "worker/trainer/trial/thaw.h"
+#include "worker/trainer/trial/progress.h"
 
 namespace frostline::trainer {
 namespace {

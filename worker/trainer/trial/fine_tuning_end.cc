@@ -6,8 +6,8 @@
 
 #include "base/plain/sums.h"
 #include "worker/trainer/train/export.h"
-#include "worker/trainer/trial/fault_text.h"
 #include "worker/trainer/trial/fine_tuning.h"
+#include "worker/trainer/trial/trial_end.h"
 
 namespace frostline::trainer {
 namespace {

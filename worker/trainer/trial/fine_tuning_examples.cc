@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/plain/predictions_file.h"
-#include "worker/trainer/trial/fault_text.h"
 #include "worker/trainer/trial/fine_tuning.h"
-#include "worker/trainer/trial/predictions.h"
+#include "worker/trainer/trial/scores.h"
+#include "worker/trainer/trial/trial_end.h"
 
 namespace frostline::trainer {
 

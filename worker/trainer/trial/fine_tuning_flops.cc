@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "worker/trainer/freeze/flops.h"
-#include "worker/trainer/train/smart_flops.h"
+#include "worker/trainer/train/smart.h"
 #include "worker/trainer/trial/fine_tuning.h"
 
 namespace frostline::trainer {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "worker/trainer/trial/fault_text.h"
 #include "worker/trainer/trial/fine_tuning.h"
+#include "worker/trainer/trial/trial_end.h"
 
 namespace frostline::trainer {
 

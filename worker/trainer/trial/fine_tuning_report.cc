@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "worker/trainer/trial/fine_tuning.h"
-#include "worker/trainer/trial/thaw.h"
+#include "worker/trainer/trial/progress.h"
 
 namespace frostline::trainer {
 namespace {

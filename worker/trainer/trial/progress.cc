@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/trial/progress.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <string>
 #include <string_view>
 
 namespace frostline::trainer {
+
+bool EarlyStopping::Note(double value) {
+  const double gain =
+      state_.best ? (maximize_ ? value - *state_.best : *state_.best - value)
+                  : min_delta_ + 1.0;
+  if (std::isfinite(value) && gain > min_delta_) {
+    state_ = {value, 0};
+    return false;
+  }
+  ++state_.worse;
+  return ended();
+}
+
 namespace {
 
 constexpr std::string_view kMetric = "metric.";
@@ -135,6 +150,36 @@ Expected<TrialProgress> ParseProgress(const Notes& notes) {
   return Fault{FaultKind::kInconsistent,
                "the checkpoint's note \"" + reader.missed() + "\" is no number",
                "begin this trial anew"};
+}
+
+namespace {
+
+constexpr std::string_view kLayer = "layer.";
+
+// How many blocks must have thawed for this module to train.
+std::int64_t NeededFor(std::string_view module, std::int64_t layers) {
+  if (module == "embeddings") return layers + 1;
+  if (!module.starts_with(kLayer)) return 0;  // pooler, head
+  const std::string_view number = module.substr(kLayer.size());
+  std::int64_t layer = 0;
+  std::from_chars(number.data(), number.data() + number.size(), layer);
+  return layers - layer;
+}
+
+}  // namespace
+
+std::int64_t ThawedBlocks(std::int64_t done, std::int64_t every,
+                          std::int64_t layers) {
+  return every == 0 ? layers + 1 : std::min(done / every, layers + 1);
+}
+
+ModuleRates ThawedRates(const ModuleRates& rates, std::int64_t thawed,
+                        std::int64_t layers) {
+  ModuleRates result = rates;
+  for (auto& [module, rate] : result) {
+    if (NeededFor(module, layers) > thawed) rate = 0.0;
+  }
+  return result;
 }
 
 }  // namespace frostline::trainer

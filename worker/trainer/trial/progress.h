@@ -7,14 +7,44 @@
 #define FROSTLINE_WORKER_TRAINER_TRIAL_PROGRESS_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "base/plain/result.h"
+#include "worker/trainer/freeze/freeze_plan.h"
 #include "worker/trainer/train/checkpoint.h"
-#include "worker/trainer/trial/early_stopping.h"
+#include "worker/trainer/trial/batch_maker.h"
 #include "worker/trainer/trial/scores.h"
-#include "worker/trainer/trial/task_batches.h"
 
 namespace frostline::trainer {
+
+// Training ends after `patience` evaluations in a row that were not better than
+// the best by more than `min_delta`.
+
+struct EarlyStoppingState {
+  std::optional<double> best;
+  int worse = 0;  // evaluations since the best one
+};
+
+class EarlyStopping {
+ public:
+  EarlyStopping(bool maximize, int patience, double min_delta)
+      : maximize_(maximize), patience_(patience), min_delta_(min_delta) {}
+
+  // It is true when training should end. A value that is not finite is worse
+  // than any that is.
+  bool Note(double value);
+
+  bool maximizes() const { return maximize_; }
+  bool ended() const { return state_.worse >= patience_; }
+  const EarlyStoppingState& state() const { return state_; }
+  void Restore(const EarlyStoppingState& state) { state_ = state; }
+
+ private:
+  bool maximize_;
+  int patience_;
+  double min_delta_;
+  EarlyStoppingState state_;
+};
 
 struct TrialProgress {
   MixPosition position;
@@ -42,6 +72,19 @@ struct TrialProgress {
 Notes PrintProgress(const TrialProgress& progress);
 // Returns kInconsistent when a note is missing or not what PrintProgress wrote.
 Expected<TrialProgress> ParseProgress(const Notes& notes);
+
+// Gradual unfreezing (Howard and Ruder, 2018, section 3.3) trains head and
+// pooler from the first step, then thaws one more layer from the top each so
+// many steps or epochs, the embeddings last. A frozen module never thaws.
+
+// Counts blocks from the top that train after `done` steps or epochs: layers +
+// 1 when all do, the embeddings too. `every` 0 thaws all from the beginning.
+std::int64_t ThawedBlocks(std::int64_t done, std::int64_t every,
+                          std::int64_t layers);
+
+// Returns `rates` with 0 for what has not thawed; parts of a layer go with it.
+ModuleRates ThawedRates(const ModuleRates& rates, std::int64_t thawed,
+                        std::int64_t layers);
 
 }  // namespace frostline::trainer
 

@@ -6,14 +6,22 @@
 #include <ATen/ops/exp.h>
 #include <ATen/ops/logsumexp.h>
 
+#include <array>
+#include <bit>
 #include <cmath>
+#include <cstdio>
+#include <filesystem>
 #include <limits>
+#include <string_view>
 #include <utility>
 
+#include "base/plain/file.h"
+#include "base/plain/predictions_file.h"
 #include "statistics/scores/classification_metrics.h"
 #include "statistics/scores/correlation.h"
 #include "statistics/scores/span_f1.h"
-#include "worker/trainer/model/loss.h"
+#include "worker/trainer/model/model.h"
+#include "worker/trainer/tasks/outcomes.h"
 
 namespace frostline::trainer {
 namespace {
@@ -156,6 +164,237 @@ Metrics Scores::Compute() const {
   metrics["loss"] = counted_ == 0 ? std::numeric_limits<double>::quiet_NaN()
                                   : loss_ / static_cast<double>(counted_);
   return metrics;
+}
+
+// What scores say of each example, as a finish carries it.
+
+namespace {
+
+constexpr std::size_t kMostByteClasses = 255;  // 255 itself is no class
+constexpr std::size_t kMostClasses = 65'535;
+
+void AppendLittle(std::uint32_t value, int bytes, std::string& out) {
+  for (int i = 0; i < bytes; ++i) {
+    out += static_cast<char>(value >> (8 * i) & 0xFF);
+  }
+}
+
+}  // namespace
+
+Expected<ExampleOutcomes> Scores::Outcomes(
+    const std::string& fingerprint) const {
+  ExampleOutcomes outcomes;
+  outcomes.data_fingerprint = fingerprint;
+  Expected<Done> packed =
+      of_numbers() ? PackNumbers(outcomes) : PackClasses(outcomes);
+  if (!packed.ok()) return packed.fault();
+  return outcomes;
+}
+
+Expected<Done> Scores::PackNumbers(ExampleOutcomes& outcomes) const {
+  const std::vector<float> scores(prediction_.begin(), prediction_.end());
+  outcomes.encoding = "FLOAT16";
+  outcomes.count = static_cast<std::int64_t>(scores.size());
+  Expected<std::string> bytes = PackFloat16(scores);
+  if (!bytes.ok()) return bytes.fault();
+  outcomes.bytes = std::move(bytes).value();
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const auto truth = static_cast<float>(truth_[i]);
+    AppendLittle(std::bit_cast<std::uint32_t>(truth), 4, outcomes.true_value);
+    AppendLittle(std::bit_cast<std::uint32_t>(scores[i]), 4,
+                 outcomes.predicted_value);
+  }
+  return Done{};
+}
+
+Expected<Done> Scores::PackClasses(ExampleOutcomes& outcomes) const {
+  std::vector<bool> right;
+  std::vector<float> confidence;
+  const std::size_t classes = labels_.size();
+  const int width = classes > kMostByteClasses ? 2 : 1;
+  for (const Guess& guess : guesses_) {
+    for (std::size_t i = 0; i < guess.truth.size(); ++i) {
+      if (guess.truth[i] < 0) continue;  // nobody knows
+      const std::int32_t said = guess.prediction[i];
+      right.push_back(guess.truth[i] == said);
+      confidence.push_back(guess.confidence[i]);
+      AppendLittle(static_cast<std::uint32_t>(guess.truth[i]), width,
+                   outcomes.true_class);
+      AppendLittle(said < 0 ? static_cast<std::uint32_t>(classes)
+                            : static_cast<std::uint32_t>(said),
+                   width, outcomes.predicted_class);
+    }
+    if (head_.task == Task::kTokens && !guess.truth.empty()) {
+      outcomes.sentence_ends.push_back(
+          static_cast<std::uint32_t>(right.size()));
+    }
+  }
+  outcomes.encoding = "PACKED_BITS";
+  outcomes.count = static_cast<std::int64_t>(right.size());
+  outcomes.words_cut = static_cast<std::int64_t>(words_cut_);
+  Expected<std::string> bytes = PackBits(right);
+  if (!bytes.ok()) return bytes.fault();
+  outcomes.bytes = std::move(bytes).value();
+  if (classes > kMostClasses) {
+    outcomes.DropDetails();
+    return Done{};
+  }
+  outcomes.classes = labels_.names();
+  // Of more than fit the marks alone are told.
+  Expected<std::string> halves = PackFloat16(confidence);
+  if (halves.ok()) outcomes.confidence = std::move(halves).value();
+  return Done{};
+}
+
+void ExampleOutcomes::DropDetails() {
+  classes.clear();
+  predicted_class.clear();
+  true_class.clear();
+  predicted_value.clear();
+  true_value.clear();
+  confidence.clear();
+}
+
+std::size_t ExampleOutcomes::size() const {
+  constexpr std::size_t kNames = 256;  // of fields, sets and the fingerprint
+  std::size_t all = kNames + bytes.size() + predicted_class.size() +
+                    true_class.size() + predicted_value.size() +
+                    true_value.size() + confidence.size() + set.size() +
+                    task.size() + 5 * sentence_ends.size();
+  for (const std::string& name : classes) all += name.size() + 4;
+  return all;
+}
+
+// Confidences go first, then what was predicted, then sets, of each the last
+// set's first: the validation set stands first.
+std::vector<std::string> FitIntoFinish(std::vector<ExampleOutcomes>& sets) {
+  std::vector<std::string> left_out;
+  const auto fits = [&sets] {
+    std::size_t bytes = 0;
+    for (const ExampleOutcomes& set : sets) bytes += set.size();
+    return bytes <= kMaxEvaluationsBytes;
+  };
+  for (std::size_t i = sets.size(); i-- > 0 && !fits();) {
+    if (sets[i].confidence.empty()) continue;
+    sets[i].confidence.clear();
+    left_out.push_back("confidences of " + sets[i].set);
+  }
+  for (std::size_t i = sets.size(); i-- > 0 && !fits();) {
+    sets[i].DropDetails();
+    left_out.push_back("predictions of " + sets[i].set);
+  }
+  while (!fits()) {
+    left_out.push_back("all outcomes of " + sets.back().set);
+    sets.pop_back();
+  }
+  return left_out;
+}
+
+namespace {
+
+constexpr std::size_t kChunk = std::size_t{1} << 20;
+
+std::string Number(double value, const char* form) {
+  std::array<char, 40> text = {};
+  std::snprintf(text.data(), text.size(), form, value);
+  return text.data();
+}
+
+// Label, prediction and confidence of one example, each behind a tab but the
+// first; what there is none of is empty.
+std::string Said(const Scores& scores, std::int32_t truth,
+                 std::int32_t prediction, float confidence) {
+  const auto name = [&scores](std::int32_t label) {
+    return label < 0
+               ? std::string()
+               : EscapeColumn(
+                     scores.label_names()[static_cast<std::size_t>(label)]);
+  };
+  return name(truth) + "\t" + name(prediction) + "\t" +
+         (prediction < 0 ? "" : Number(confidence, "%.6f"));
+}
+
+class Writer {
+ public:
+  Writer(const DataPart& part, const Scores& scores)
+      : part_(part), scores_(scores) {}
+
+  std::string Header() const {
+    if (part_.data->task() == TaskKind::kTagging) {
+      return "word\tlabel\tprediction\tconfidence\n";
+    }
+    return std::string("label\tprediction\t") +
+           (scores_.of_numbers() ? "" : "confidence\t") + "text" +
+           (part_.data->is_pair() ? "\tsecond" : "") + "\n";
+  }
+
+  std::string Row(std::size_t row) const {
+    return part_.data->task() == TaskKind::kTagging ? Sentence(row) : Text(row);
+  }
+
+ private:
+  std::string Text(std::size_t row) const {
+    const Example& example = (*part_.data)[part_.rows[row]];
+    std::string line;
+    if (scores_.of_numbers()) {
+      line = (part_.data->labelled() ? Number(scores_.true_number(row), "%.9g")
+                                     : "") +
+             "\t" + Number(scores_.predicted_number(row), "%.9g");
+    } else {
+      const Scores::Guess& guess = scores_.guess(row);
+      line = Said(scores_, guess.truth[0], guess.prediction[0],
+                  guess.confidence[0]);
+    }
+    line += "\t" + EscapeColumn(example.text);
+    if (part_.data->is_pair()) line += "\t" + EscapeColumn(example.second);
+    return line + "\n";
+  }
+
+  // Words without a label among labelled ones have nothing but themselves.
+  std::string Sentence(std::size_t row) const {
+    const std::uint32_t at = part_.rows[row];
+    const Scores::Guess& guess = scores_.guess(row);
+    const bool labelled = part_.data->labelled();
+    std::string lines;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < part_.data->words(at).size(); ++i) {
+      lines += EscapeColumn(part_.data->words(at)[i]) + "\t";
+      if (labelled && part_.data->word_labels(at)[i] < 0) {
+        lines += "\t\t\n";
+        continue;
+      }
+      lines += Said(scores_, labelled ? guess.truth[next] : -1,
+                    guess.prediction[next], guess.confidence[next]) +
+               "\n";
+      ++next;
+    }
+    return lines + "\n";
+  }
+
+  const DataPart& part_;
+  const Scores& scores_;
+};
+
+}  // namespace
+
+Expected<Done> WritePredictions(const std::string& path, const DataPart& part,
+                                const Scores& scores) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(),
+                                      error);
+  Expected<AtomicFile> file = AtomicFile::Create(path);
+  if (!file.ok()) return file.fault();
+  const Writer writer(part, scores);
+  std::string text = writer.Header();
+  for (std::size_t row = 0; row < part.size(); ++row) {
+    text += writer.Row(row);
+    if (text.size() < kChunk) continue;
+    Expected<Done> written = file.value().Append(text.data(), text.size());
+    if (!written.ok()) return written;
+    text.clear();
+  }
+  Expected<Done> written = file.value().Append(text.data(), text.size());
+  return written.ok() ? file.value().Commit() : written;
 }
 
 }  // namespace frostline::trainer

@@ -21,7 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "worker/trainer/data/label_set.h"
+#include "worker/trainer/data/dataset.h"
+#include "worker/trainer/data/load.h"
 #include "worker/trainer/data/token_store.h"
 #include "worker/trainer/model/model.h"
 #include "worker/trainer/train/stepper.h"
@@ -118,6 +119,13 @@ class Scores {
   std::int64_t counted_ = 0;        // labels
   std::size_t words_cut_ = 0;
 };
+
+// Writes what was predicted of each example, beside its text, in the form of
+// base/plain/predictions_file.h.
+//
+// `scores` are of the part's rows. The file is there whole, or not at all.
+Expected<Done> WritePredictions(const std::string& path, const DataPart& part,
+                                const Scores& scores);
 
 }  // namespace frostline::trainer
 

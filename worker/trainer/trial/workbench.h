@@ -6,20 +6,112 @@
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_WORKBENCH_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_WORKBENCH_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "worker/trainer/data/input_file.h"
 #include "worker/trainer/data/load.h"
+#include "worker/trainer/data/registry.h"
 #include "worker/trainer/data/token_store.h"
 #include "worker/trainer/device/device.h"
-#include "worker/trainer/trial/model_shelf.h"
-#include "worker/trainer/trial/shelf.h"
+#include "worker/trainer/model/load.h"
+#include "worker/trainer/text/tokenizer.h"
 #include "worker/trainer/trial/trial_message.h"
 
 namespace frostline::trainer {
+
+// Keeps what may be of use again: what was used longest ago goes when there are
+// too many. Who holds a thing keeps it alive. One thread uses it.
+template <typename Key, typename Value>
+class Shelf {
+ public:
+  using Held = std::shared_ptr<const Value>;
+
+  explicit Shelf(std::size_t most) : most_(most) {}
+
+  // Returns null when absent.
+  Held Find(const Key& key) {
+    const auto at = std::ranges::find(entries_, key, &Entry::first);
+    if (at == entries_.end()) return nullptr;
+    std::rotate(entries_.begin(), at, at + 1);
+    return entries_.front().second;
+  }
+
+  Held Put(const Key& key, Value value) {
+    if (entries_.size() >= most_) entries_.pop_back();
+    entries_.insert(entries_.begin(),
+                    {key, std::make_shared<const Value>(std::move(value))});
+    return entries_.front().second;
+  }
+
+ private:
+  using Entry = std::pair<Key, Held>;
+
+  std::size_t most_;
+  std::vector<Entry> entries_;
+};
+
+// Keeps the models of the operator's registry, loaded when first asked for. An
+// encoder is kept once for all heads that studies put on it.
+
+// It is on the device. Nobody changes it.
+struct Pretrained {
+  LoadedModel loaded;
+  std::string folder;
+  std::string sha256;  // of the weights
+};
+
+// One thread uses it. The device outlives it.
+class ModelShelf {
+ public:
+  // Reads models.yaml once.
+  static Expected<ModelShelf> Open(VerifiedFiles& files, const Device& device);
+
+  // Compares sums each time. What was missing, unexpected or drawn anew goes to
+  // `log` when a head is loaded. It asks `stop` while sums are computed and
+  // weights read.
+  Expected<std::shared_ptr<const Pretrained>> Weights(
+      VerifiedFiles& files, const ModelRequest& request, const Heads& heads,
+      const StopSign& stop, std::vector<std::string>& log);
+  Expected<std::shared_ptr<const Tokenizer>> TokenizerOf(
+      const Pretrained& pretrained);
+
+ private:
+  ModelShelf(ModelEntries models, const Device& device)
+      : models_(std::move(models)), device_(&device) {}
+
+  // Returns the model's folder.
+  static Expected<std::string> Verify(VerifiedFiles& files,
+                                      const ModelEntry& entry,
+                                      const ModelRequest& request,
+                                      const StopSign& stop);
+  struct ShelvedEncoder {
+    TransformerEncoder encoder;
+    std::string config_json;
+  };
+  struct Parts {
+    std::shared_ptr<const ShelvedEncoder> encoder;
+    std::vector<std::shared_ptr<const LoadedHead>> heads;
+  };
+  // Reads those of `parts` that are null.
+  Expected<Done> Load(const std::string& id, const std::string& folder,
+                      const Heads& heads, const StopSign& stop, Parts& parts);
+  static LoadedModel Joined(const Parts& parts);
+
+  ModelEntries models_;
+  const Device* device_;
+  // A slot works on one study, or on two by turns; encoders may fill a GPU, and
+  // heads are small. What is joined holds no encoder that has left its shelf.
+  Shelf<std::string, ShelvedEncoder> encoders_{2};
+  Shelf<std::string, LoadedHead> heads_{24};
+  Shelf<std::string, Pretrained> joined_{2};
+  Shelf<std::string, Tokenizer> tokenizers_{2};
+};
 
 struct EvaluationSet {
   // Before its metrics: "" for validation, "test.", "imdb."; of a task "sst."

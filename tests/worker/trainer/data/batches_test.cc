@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "gmock/gmock.h"
-#include "worker/trainer/data/row_order.h"
 
 namespace frostline::trainer {
 namespace {

@@ -2,7 +2,7 @@
 #include "worker/trainer/data/token_store.h"
 
 #include "tests/worker/trainer/data/data_fixture.h"
-#include "worker/trainer/text/vocab_files.h"
+#include "worker/trainer/text/tokenizer_folder.h"
 
 namespace frostline::trainer {
 namespace {

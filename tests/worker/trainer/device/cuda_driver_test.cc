@@ -2,8 +2,6 @@
 //
 // With the driver of fake_driver.cc, which LD_LIBRARY_PATH puts before any
 // other.
-#include "worker/trainer/device/cuda_driver.h"
-
 #include "gmock/gmock.h"
 #include "worker/trainer/device/device.h"
 

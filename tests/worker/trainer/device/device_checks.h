@@ -11,7 +11,7 @@
 #include "tests/parity/figures/figures.h"
 #include "tests/worker/trainer/device/verdicts.h"
 #include "worker/trainer/device/device.h"
-#include "worker/trainer/model/kernels.h"
+#include "worker/trainer/model/layers.h"
 
 namespace frostline::trainer {
 

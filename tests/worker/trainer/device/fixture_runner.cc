@@ -5,7 +5,7 @@
 //
 // Everything recorded in tests/parity/data of the source folder DIR, computed
 // on a device; needs LibTorch and nothing else. With --like gpu a processor is
-// given its work as a GPU is (kernels.h). The last line is "N passed, N failed,
+// given its work as a GPU is (layers.h). The last line is "N passed, N failed,
 // N skipped". Exit 0 when none failed, 1 when one did, 2 for usage.
 #include <algorithm>
 #include <cstdlib>

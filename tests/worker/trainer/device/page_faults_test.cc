@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "worker/trainer/device/main_memory.h"
+#include "worker/trainer/device/device.h"
 
 namespace frostline::trainer {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/device/speed.h"
+
 #include "gmock/gmock.h"
-#include "worker/trainer/device/loaded_libraries.h"
 
 namespace frostline::trainer {
 namespace {

@@ -19,7 +19,7 @@
 
 #include "tests/worker/trainer/freeze/counted_cases.h"
 #include "tests/worker/trainer/freeze/product_log.h"
-#include "worker/trainer/train/smart_flops.h"
+#include "worker/trainer/train/smart.h"
 #include "worker/trainer/train/stepper.h"
 
 namespace frostline::trainer {

@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "tests/support/temp_folder.h"
 #include "tests/worker/trainer/fixtures.h"
-#include "worker/trainer/model/safetensors_writer.h"
+#include "worker/trainer/model/safetensors.h"
 
 namespace frostline::trainer {
 namespace {

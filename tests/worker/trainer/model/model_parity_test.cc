@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/worker/trainer/fixtures.h"
-#include "worker/trainer/model/loss.h"
+#include "worker/trainer/model/model.h"
 
 namespace frostline::trainer {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/prefix/boundaries.h"
+
 #include <gtest/gtest.h>
 
 #include <vector>
-
-#include "worker/trainer/prefix/resident_rows.h"
 
 namespace frostline::trainer {
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "worker/trainer/data/row_key.h"
+#include "worker/trainer/data/batches.h"
 
 namespace frostline::trainer {
 

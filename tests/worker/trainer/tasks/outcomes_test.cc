@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "gmock/gmock.h"
-#include "worker/trainer/text/base64.h"
+#include "worker/trainer/text/charsmap.h"
 
 namespace frostline::trainer {
 namespace {

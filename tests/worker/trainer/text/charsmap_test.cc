@@ -6,7 +6,6 @@
 #include "base/plain/json.h"
 #include "tests/worker/trainer/text/goldens.h"
 #include "tests/worker/trainer/text/text_fixture.h"
-#include "worker/trainer/text/base64.h"
 
 namespace frostline::trainer {
 namespace {

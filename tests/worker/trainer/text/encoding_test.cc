@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/text/encoding.h"
+
 #include "tests/worker/trainer/text/text_fixture.h"
-#include "worker/trainer/text/labels.h"
 
 namespace frostline::trainer {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "tests/worker/trainer/text/goldens.h"
-#include "worker/trainer/text/vocab_files.h"
+#include "worker/trainer/text/tokenizer_folder.h"
 
 namespace frostline::trainer {
 namespace {

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "worker/trainer/text/labels.h"
+#include "worker/trainer/text/encoding.h"
+#include "worker/trainer/text/tokenizer_folder.h"
 #include "worker/trainer/text/tokenizer_json.h"
-#include "worker/trainer/text/vocab_files.h"
 
 namespace frostline::trainer {
 namespace {

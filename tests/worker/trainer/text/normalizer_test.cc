@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/text/normalizer.h"
+
 #include <sstream>
 
 #include "tests/worker/trainer/text/text_fixture.h"
-#include "worker/trainer/text/bert_normalizer.h"
 
 namespace frostline::trainer {
 namespace {

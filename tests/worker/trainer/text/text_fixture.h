@@ -15,7 +15,7 @@
 #include "gmock/gmock.h"
 #include "worker/trainer/text/encoder.h"
 #include "worker/trainer/text/subword_model.h"
-#include "worker/trainer/text/vocab_files.h"
+#include "worker/trainer/text/tokenizer_folder.h"
 #include "worker/trainer/text/vocabulary.h"
 
 namespace frostline::trainer {

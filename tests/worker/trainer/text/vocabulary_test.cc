@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/text/vocabulary.h"
+
 #include <map>
 #include <string>
 
 #include "gmock/gmock.h"
-#include "worker/trainer/text/double_array.h"
 
 namespace frostline::trainer {
 namespace {

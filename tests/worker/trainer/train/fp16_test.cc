@@ -13,7 +13,7 @@
 
 #include "tests/support/temp_folder.h"
 #include "tests/worker/trainer/fixtures.h"
-#include "worker/trainer/device/cpu_info.h"
+#include "worker/trainer/device/device.h"
 #include "worker/trainer/train/checkpoint.h"
 #include "worker/trainer/train/stepper.h"
 

@@ -6,11 +6,9 @@
 
 #include "base/error.h"
 #include "gmock/gmock.h"
-#include "worker/trainer/trial/early_stopping.h"
-#include "worker/trainer/trial/fault_text.h"
 #include "worker/trainer/trial/progress.h"
-#include "worker/trainer/trial/shelf.h"
-#include "worker/trainer/trial/thaw.h"
+#include "worker/trainer/trial/trial_end.h"
+#include "worker/trainer/trial/workbench.h"
 
 namespace frostline::trainer {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "gmock/gmock.h"
 #include "tests/worker/trainer/trial/trial_world.h"
-#include "worker/trainer/trial/task_batches.h"
+#include "worker/trainer/trial/batch_maker.h"
 
 namespace frostline::trainer {
 namespace {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/trial/workbench.h"
+
 #include <gmock/gmock.h>
 
 #include <optional>
 
 #include "tests/support/temp_folder.h"
 #include "tests/worker/trainer/tiny_registry.h"
-#include "worker/trainer/trial/model_shelf.h"
 
 namespace frostline::trainer {
 namespace {
