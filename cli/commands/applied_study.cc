@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/applied_study.h"
-
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "cli/commands/apply.h"
 #include "cli/report/points.h"
 #include "cli/view/format.h"
 #include "cli/view/model_view.h"

@@ -2,6 +2,8 @@
 //
 // `frostline apply`: trains what a study's plan says, beside its baselines, in
 // a study of its own.
+#include "cli/commands/apply.h"
+
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -11,12 +13,11 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "cli/client/notes.h"
-#include "cli/commands/applied_study.h"
 #include "cli/commands/command.h"
-#include "cli/commands/model_copy.h"
+#include "cli/commands/model.h"
 #include "cli/commands/model_export.h"
 #include "cli/commands/output_flags.h"
-#include "cli/commands/plan_trials.h"
+#include "cli/commands/plan.h"
 #include "cli/process/stop_signals.h"
 #include "cli/view/format.h"
 #include "cli/view/verification_view.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who changed what: asked of the coordinator, or read in its data folder.
+#include "cli/commands/audit.h"
+
 #include <algorithm>
 #include <iostream>
 #include <optional>
@@ -9,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/error.h"
-#include "cli/commands/audit_verify.h"
 #include "cli/commands/command.h"
 #include "cli/commands/output_flags.h"
 #include "cli/term/pager.h"

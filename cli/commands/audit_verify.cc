@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/audit_verify.h"
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -15,6 +13,7 @@
 #include "base/error.h"
 #include "base/plain/audit_chain.h"
 #include "base/plain/json.h"
+#include "cli/commands/audit.h"
 #include "cli/process/captured.h"
 #include "cli/process/child_process.h"
 #include "proto/wire_error.h"

@@ -2,6 +2,8 @@
 //
 // Configuration: what the files say, and who says what holds. None of these
 // verbs calls a coordinator, and none shows a secret.
+#include "cli/commands/config.h"
+
 #include <filesystem>
 #include <iostream>
 
@@ -9,7 +11,6 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "cli/commands/command.h"
-#include "cli/commands/config_view.h"
 #include "cli/context/own_path.h"
 #include "cli/term/terminal.h"
 #include "cli/term/text_file.h"

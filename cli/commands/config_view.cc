@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/config_view.h"
-
 #include <google/protobuf/struct.pb.h>
 
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "cli/commands/config.h"
 #include "cli/commands/error_text.h"
 #include "cli/commands/output_flags.h"
 #include "cli/term/table.h"

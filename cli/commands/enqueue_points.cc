@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/enqueue_points.h"
-
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/error.h"
+#include "cli/commands/trial_enqueue.h"
 #include "cli/study_file/yaml_sugar.h"
 #include "cli/study_file/yaml_to_proto.h"
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/importance.h"
+
 #include <map>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "cli/commands/command.h"
-#include "cli/commands/importance_fetch.h"
 #include "cli/commands/importance_flags.h"
 #include "cli/live/text_plot.h"
 #include "cli/term/busy_line.h"

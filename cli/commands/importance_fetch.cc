@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/importance_fetch.h"
-
 #include <algorithm>
 #include <utility>
 
@@ -8,6 +6,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "cli/commands/command.h"
+#include "cli/commands/importance.h"
 #include "cli/view/format.h"
 
 namespace frostline::cli {

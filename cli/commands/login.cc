@@ -2,6 +2,8 @@
 //
 // login. The coordinator is asked who one is with the token before
 // anything is kept, so that a context that is there has worked once.
+#include "cli/commands/login.h"
+
 #include <iostream>
 #include <utility>
 
@@ -10,7 +12,6 @@
 #include "base/error.h"
 #include "cli/client/address.h"
 #include "cli/commands/command.h"
-#include "cli/commands/login_trust.h"
 #include "cli/term/secret_prompt.h"
 #include "cli/view/access_view.h"
 #include "tls/credentials.h"

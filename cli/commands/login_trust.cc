@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/login_trust.h"
-
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -10,6 +8,7 @@
 #include "base/error.h"
 #include "base/plain/sums.h"
 #include "cli/client/address.h"
+#include "cli/commands/login.h"
 #include "tls/certificate.h"
 #include "tls/credentials.h"
 #include "tls/private_file.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/measured_curves.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -8,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
+#include "cli/commands/trial_curves.h"
 #include "cli/live/text_plot.h"
 #include "cli/term/csv.h"
 #include "cli/term/table.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `frostline model`: what trials leave on their workers.
+#include "cli/commands/model.h"
+
 #include <unistd.h>
 
 #include <iostream>
@@ -14,7 +16,6 @@
 #include "absl/strings/strip.h"
 #include "base/error.h"
 #include "cli/commands/command.h"
-#include "cli/commands/model_copy.h"
 #include "cli/commands/model_export.h"
 #include "cli/view/format.h"
 #include "cli/view/model_view.h"

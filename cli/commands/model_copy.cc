@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/model_copy.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include "base/error.h"
 #include "base/plain/file.h"
 #include "base/plain/sums.h"
+#include "cli/commands/model.h"
 
 namespace frostline::cli {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "cli/commands/importance_fetch.h"
+#include "cli/commands/importance.h"
 #include "cli/commands/plan_show.h"
 
 namespace frostline::cli {

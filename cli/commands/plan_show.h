@@ -8,7 +8,7 @@
 
 #include "cli/commands/command.h"
 #include "cli/commands/importance_flags.h"
-#include "cli/commands/plan_trials.h"
+#include "cli/commands/plan.h"
 
 namespace frostline::cli {
 

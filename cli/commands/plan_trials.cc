@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/plan_trials.h"
-
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
+#include "cli/commands/plan.h"
 #include "cli/view/format.h"
 
 namespace frostline::cli {

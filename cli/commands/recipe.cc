@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `frostline recipe list | show | check`; `run` is in recipe_run.cc.
+#include "cli/commands/recipe.h"
+
 #include <iostream>
 #include <memory>
 #include <vector>
@@ -10,7 +12,6 @@
 #include "cli/commands/command.h"
 #include "cli/commands/output_flags.h"
 #include "cli/commands/recipe_run.h"
-#include "cli/commands/recipe_wish.h"
 #include "cli/recipe/known_recipes.h"
 #include "cli/recipe/recipe_view.h"
 

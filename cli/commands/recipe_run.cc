@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "cli/commands/registry.h"
-#include "cli/commands/report_files.h"
+#include "cli/commands/report.h"
 #include "cli/process/work_folder.h"
 #include "cli/recipe/recipe_page.h"
 #include "cli/recipe/recipe_record.h"

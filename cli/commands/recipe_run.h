@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/commands/command.h"
-#include "cli/commands/recipe_wish.h"
+#include "cli/commands/recipe.h"
 #include "cli/process/local_fleet.h"
 #include "cli/process/stop_signals.h"
 #include "cli/recipe/recipe_survey.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/recipe_wish.h"
-
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "cli/commands/recipe.h"
 #include "cli/commands/registry.h"
 #include "cli/recipe/known_recipes.h"
 #include "cli/recipe/sample_registry.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `frostline report`: what a study, or a recipe's run, comes to, in one file.
+#include "cli/commands/report.h"
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,7 +10,6 @@
 #include "absl/strings/match.h"
 #include "base/error.h"
 #include "cli/commands/command.h"
-#include "cli/commands/report_files.h"
 #include "cli/recipe/known_recipes.h"
 #include "cli/recipe/recipe_page.h"
 #include "cli/recipe/recipe_record.h"

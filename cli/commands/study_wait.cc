@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `frostline study wait`: for scripts, silent until it is there.
+#include "cli/commands/study_wait.h"
+
 #include <chrono>
 #include <iostream>
 #include <string>
@@ -14,7 +16,6 @@
 #include "cli/commands/connection_news.h"
 #include "cli/commands/output_flags.h"
 #include "cli/commands/study_verbs.h"
-#include "cli/commands/wait_goal.h"
 #include "cli/study_file/yaml_scalar.h"
 #include "cli/view/format.h"
 #include "cli/view/study_view.h"

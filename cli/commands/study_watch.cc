@@ -2,6 +2,8 @@
 //
 // `frostline study watch`: the stream of what changes, and beside it a look at
 // what runs, since no change tells how far a trial is.
+#include "cli/commands/study_watch.h"
+
 #include <chrono>
 #include <condition_variable>
 #include <iostream>
@@ -14,7 +16,6 @@
 #include "cli/commands/command.h"
 #include "cli/commands/connection_news.h"
 #include "cli/commands/events.h"
-#include "cli/commands/watch_printer.h"
 #include "cli/live/event_lines.h"
 #include "cli/view/format.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/top_fetch.h"
-
 #include "base/error.h"
 #include "cli/commands/command.h"
+#include "cli/commands/top.h"
 
 namespace frostline::cli {
 

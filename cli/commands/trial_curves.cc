@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `frostline trial curves`: what trials measured, side by side.
+#include "cli/commands/trial_curves.h"
+
 #include <iostream>
 #include <memory>
 #include <set>
@@ -11,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/error.h"
-#include "cli/commands/measured_curves.h"
 #include "cli/commands/trial_verbs.h"
 #include "cli/commands/trial_words.h"
 #include "cli/live/text_plot.h"

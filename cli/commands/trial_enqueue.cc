@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `frostline trial enqueue`: points to run next, before the sampler's.
+#include "cli/commands/trial_enqueue.h"
+
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -10,10 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "cli/commands/enqueue_points.h"
 #include "cli/commands/label_words.h"
 #include "cli/commands/output_flags.h"
-#include "cli/commands/plan_trials.h"
+#include "cli/commands/plan.h"
 #include "cli/commands/set_field.h"
 #include "cli/commands/trial_verbs.h"
 #include "cli/term/text_file.h"

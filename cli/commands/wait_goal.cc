@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/wait_goal.h"
-
 #include <algorithm>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "cli/commands/study_wait.h"
 #include "cli/study_file/yaml_scalar.h"
 #include "cli/view/format.h"
 #include "cli/view/study_view.h"

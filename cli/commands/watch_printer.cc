@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/watch_printer.h"
-
 #include <algorithm>
 #include <iostream>
 
@@ -8,6 +6,7 @@
 #include "base/error.h"
 #include "cli/client/notes.h"
 #include "cli/commands/idle_fix.h"
+#include "cli/commands/study_watch.h"
 #include "cli/live/running_lines.h"
 #include "cli/live/time_left.h"
 #include "cli/view/format.h"

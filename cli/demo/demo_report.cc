@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "cli/commands/command.h"
-#include "cli/commands/importance_fetch.h"
+#include "cli/commands/importance.h"
 #include "cli/demo/demo_plan.h"
 #include "cli/demo/demo_recipe.h"
 #include "cli/term/terminal.h"

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "cli/commands/plan_trials.h"
+#include "cli/commands/plan.h"
 #include "cli/view/verification_view.h"
 
 namespace frostline::cli {

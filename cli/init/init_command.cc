@@ -10,7 +10,7 @@
 #include "base/ids.h"
 #include "base/plain/file.h"
 #include "cli/commands/command.h"
-#include "cli/commands/importance_fetch.h"
+#include "cli/commands/importance.h"
 #include "cli/commands/registry.h"
 #include "cli/demo/demo_registry.h"
 #include "cli/study_file/starter_study.h"

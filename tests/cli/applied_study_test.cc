@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/applied_study.h"
-
+#include "cli/commands/apply.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::cli {

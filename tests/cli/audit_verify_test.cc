@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `frostline audit verify`: each way in which somebody might mend the past.
-#include "cli/commands/audit_verify.h"
-
 #include <filesystem>
 #include <fstream>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/plain/audit_chain.h"
+#include "cli/commands/audit.h"
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"

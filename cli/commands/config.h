@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: config_view.h
-#ifndef FROSTLINE_CLI_COMMANDS_CONFIG_VIEW_H_
-#define FROSTLINE_CLI_COMMANDS_CONFIG_VIEW_H_
+// File: config.h
+#ifndef FROSTLINE_CLI_COMMANDS_CONFIG_H_
+#define FROSTLINE_CLI_COMMANDS_CONFIG_H_
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -28,4 +28,4 @@ void AddConfigView(CLI::App& noun, Invocation& invocation);
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_CONFIG_VIEW_H_
+#endif  // FROSTLINE_CLI_COMMANDS_CONFIG_H_

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: wait_goal.h
+// File: study_wait.h
 //
 // What `frostline study wait --for` waits for.
-#ifndef FROSTLINE_CLI_COMMANDS_WAIT_GOAL_H_
-#define FROSTLINE_CLI_COMMANDS_WAIT_GOAL_H_
+#ifndef FROSTLINE_CLI_COMMANDS_STUDY_WAIT_H_
+#define FROSTLINE_CLI_COMMANDS_STUDY_WAIT_H_
 
 #include <cstdint>
 #include <string>
@@ -37,4 +37,4 @@ bool IsMet(const WaitGoal& goal, const v1::Study& study,
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_WAIT_GOAL_H_
+#endif  // FROSTLINE_CLI_COMMANDS_STUDY_WAIT_H_

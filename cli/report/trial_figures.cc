@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/report/trial_figures.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -6,7 +8,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cli/report/trial_figures.h"
 #include "cli/report/trial_scores.h"
 #include "cli/term/utf8.h"
 #include "cli/view/format.h"

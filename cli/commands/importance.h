@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: importance_fetch.h
-#ifndef FROSTLINE_CLI_COMMANDS_IMPORTANCE_FETCH_H_
-#define FROSTLINE_CLI_COMMANDS_IMPORTANCE_FETCH_H_
+// File: importance.h
+#ifndef FROSTLINE_CLI_COMMANDS_IMPORTANCE_H_
+#define FROSTLINE_CLI_COMMANDS_IMPORTANCE_H_
 
 #include <optional>
 #include <string>
@@ -51,4 +51,4 @@ absl::StatusOr<v1::ListPairsReply> FetchPairs(const Asked& asked);
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_IMPORTANCE_FETCH_H_
+#endif  // FROSTLINE_CLI_COMMANDS_IMPORTANCE_H_

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: report_files.h
+// File: report.h
 //
 // A report as files: the page, and beside one in Markdown, which cannot hold
 // pictures itself, a folder of them.
-#ifndef FROSTLINE_CLI_COMMANDS_REPORT_FILES_H_
-#define FROSTLINE_CLI_COMMANDS_REPORT_FILES_H_
+#ifndef FROSTLINE_CLI_COMMANDS_REPORT_H_
+#define FROSTLINE_CLI_COMMANDS_REPORT_H_
 
 #include <string>
 
@@ -24,4 +24,4 @@ absl::Status WriteReport(const ReportPage& page, const std::string& output,
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_REPORT_FILES_H_
+#endif  // FROSTLINE_CLI_COMMANDS_REPORT_H_

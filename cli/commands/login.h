@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: login_trust.h
+// File: login.h
 //
 // How the coordinator of a login is told from others: by its CA, by the
 // fingerprint of that, or because nobody else can listen there.
-#ifndef FROSTLINE_CLI_COMMANDS_LOGIN_TRUST_H_
-#define FROSTLINE_CLI_COMMANDS_LOGIN_TRUST_H_
+#ifndef FROSTLINE_CLI_COMMANDS_LOGIN_H_
+#define FROSTLINE_CLI_COMMANDS_LOGIN_H_
 
 #include <grpcpp/security/credentials.h>
 
@@ -41,4 +41,4 @@ absl::StatusOr<Trust> TrustIn(const Destination& to,
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_LOGIN_TRUST_H_
+#endif  // FROSTLINE_CLI_COMMANDS_LOGIN_H_

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: enqueue_points.h
+// File: trial_enqueue.h
 //
 // A file of points to run: a list as the `enqueue` of a study file, also below
 // that key, as `frostline study best --yaml` prints it; or a point a line, as
 // JSON. A point of single values, without any key of EnqueuedTrial, is its
 // values alone.
-#ifndef FROSTLINE_CLI_COMMANDS_ENQUEUE_POINTS_H_
-#define FROSTLINE_CLI_COMMANDS_ENQUEUE_POINTS_H_
+#ifndef FROSTLINE_CLI_COMMANDS_TRIAL_ENQUEUE_H_
+#define FROSTLINE_CLI_COMMANDS_TRIAL_ENQUEUE_H_
 
 #include <string>
 #include <vector>
@@ -30,4 +30,4 @@ absl::StatusOr<EnqueuePoints> ParseEnqueuePoints(const std::string& text,
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_ENQUEUE_POINTS_H_
+#endif  // FROSTLINE_CLI_COMMANDS_TRIAL_ENQUEUE_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/term/pager.h"
-
 #include <cstdlib>
 
+#include "cli/term/pager.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

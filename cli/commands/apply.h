@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: applied_study.h
+// File: apply.h
 //
 // The study that tries a plan: the searched study's own settings, and for
 // trials nothing but the plan, or a named trial's rates, and their baselines,
 // each with the same seeds.
-#ifndef FROSTLINE_CLI_COMMANDS_APPLIED_STUDY_H_
-#define FROSTLINE_CLI_COMMANDS_APPLIED_STUDY_H_
+#ifndef FROSTLINE_CLI_COMMANDS_APPLY_H_
+#define FROSTLINE_CLI_COMMANDS_APPLY_H_
 
 #include <cstdint>
 #include <optional>
@@ -39,4 +39,4 @@ std::string WhatIsTried(const v1::StudySpec& spec);
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_APPLIED_STUDY_H_
+#endif  // FROSTLINE_CLI_COMMANDS_APPLY_H_

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/client/away.h"
+#include "cli/client/client.h"
 
 #include <chrono>
 
 #include "base/error.h"
-#include "cli/client/client.h"
+#include "cli/client/away.h"
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 

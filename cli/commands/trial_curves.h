@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: measured_curves.h
+// File: trial_curves.h
 //
 // What trials measured at each step, as `trial curves` shows it.
-#ifndef FROSTLINE_CLI_COMMANDS_MEASURED_CURVES_H_
-#define FROSTLINE_CLI_COMMANDS_MEASURED_CURVES_H_
+#ifndef FROSTLINE_CLI_COMMANDS_TRIAL_CURVES_H_
+#define FROSTLINE_CLI_COMMANDS_TRIAL_CURVES_H_
 
 #include <set>
 #include <string>
@@ -42,4 +42,4 @@ std::string CurvesPlot(const MeasuredCurves& curves,
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_MEASURED_CURVES_H_
+#endif  // FROSTLINE_CLI_COMMANDS_TRIAL_CURVES_H_

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/slurm/demand.h"
-
 #include "gmock/gmock.h"
 
 namespace frostline::cli {

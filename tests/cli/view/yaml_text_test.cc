@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/view/block_yaml.h"
+#include "cli/view/yaml_text.h"
 
 #include <google/protobuf/struct.pb.h>
 #include <yaml-cpp/yaml.h>
@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "cli/view/yaml_text.h"
+#include "cli/view/block_yaml.h"
 #include "gtest/gtest.h"
 
 namespace frostline::cli {

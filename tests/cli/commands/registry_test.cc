@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/idle_fix.h"
-
 #include <cstdlib>
 
+#include "cli/commands/idle_fix.h"
 #include "gtest/gtest.h"
 
 namespace frostline::cli {

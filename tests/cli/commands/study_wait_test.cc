@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/wait_goal.h"
+#include "cli/commands/study_wait.h"
 
 #include "base/error.h"
 #include "gmock/gmock.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: recipe_wish.h
+// File: recipe.h
 //
 // What the verbs about one recipe share: which recipe, at which scale, with
 // what in it, and what there is to run it with.
-#ifndef FROSTLINE_CLI_COMMANDS_RECIPE_WISH_H_
-#define FROSTLINE_CLI_COMMANDS_RECIPE_WISH_H_
+#ifndef FROSTLINE_CLI_COMMANDS_RECIPE_H_
+#define FROSTLINE_CLI_COMMANDS_RECIPE_H_
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -57,4 +57,4 @@ absl::StatusOr<SurveyedWish> SurveyWished(Session& session,
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_RECIPE_WISH_H_
+#endif  // FROSTLINE_CLI_COMMANDS_RECIPE_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: top_fetch.h
-#ifndef FROSTLINE_CLI_COMMANDS_TOP_FETCH_H_
-#define FROSTLINE_CLI_COMMANDS_TOP_FETCH_H_
+// File: top.h
+#ifndef FROSTLINE_CLI_COMMANDS_TOP_H_
+#define FROSTLINE_CLI_COMMANDS_TOP_H_
 
 #include <condition_variable>
 #include <map>
@@ -68,4 +68,4 @@ class AskingThread {
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_TOP_FETCH_H_
+#endif  // FROSTLINE_CLI_COMMANDS_TOP_H_

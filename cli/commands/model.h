@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: model_copy.h
+// File: model.h
 //
 // Copies a trained model from a worker's folder on this machine. Its file
 // SHA256SUMS names all others; what its own sum says tells this model from one
@@ -8,8 +8,8 @@
 //
 //   ASSIGN_OR_RETURN(const ModelCopy copy, CopyModel(trial.usage().model(),
 //                                                    "best"));
-#ifndef FROSTLINE_CLI_COMMANDS_MODEL_COPY_H_
-#define FROSTLINE_CLI_COMMANDS_MODEL_COPY_H_
+#ifndef FROSTLINE_CLI_COMMANDS_MODEL_H_
+#define FROSTLINE_CLI_COMMANDS_MODEL_H_
 
 #include <cstdint>
 #include <string>
@@ -41,4 +41,4 @@ absl::StatusOr<ModelCopy> CopyModel(const v1::TrainedModel& model,
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_MODEL_COPY_H_
+#endif  // FROSTLINE_CLI_COMMANDS_MODEL_H_

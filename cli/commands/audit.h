@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: audit_verify.h
+// File: audit.h
 //
 // Reads the audit's files of a data folder, the oldest first, and holds each
 // line against the chain (base/plain/audit_chain.h), and their end against the
 // database. No coordinator is asked, and one that runs is not disturbed.
-#ifndef FROSTLINE_CLI_COMMANDS_AUDIT_VERIFY_H_
-#define FROSTLINE_CLI_COMMANDS_AUDIT_VERIFY_H_
+#ifndef FROSTLINE_CLI_COMMANDS_AUDIT_H_
+#define FROSTLINE_CLI_COMMANDS_AUDIT_H_
 
 #include <cstdint>
 #include <map>
@@ -55,4 +55,4 @@ absl::StatusOr<AuditFacts> VerifyAudit(
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_AUDIT_VERIFY_H_
+#endif  // FROSTLINE_CLI_COMMANDS_AUDIT_H_

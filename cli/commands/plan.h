@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: plan_trials.h
-#ifndef FROSTLINE_CLI_COMMANDS_PLAN_TRIALS_H_
-#define FROSTLINE_CLI_COMMANDS_PLAN_TRIALS_H_
+// File: plan.h
+#ifndef FROSTLINE_CLI_COMMANDS_PLAN_H_
+#define FROSTLINE_CLI_COMMANDS_PLAN_H_
 
 #include <functional>
 #include <optional>
@@ -49,4 +49,4 @@ absl::StatusOr<v1::PlanVerification> AwaitVerification(
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_PLAN_TRIALS_H_
+#endif  // FROSTLINE_CLI_COMMANDS_PLAN_H_

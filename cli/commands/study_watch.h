@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: watch_printer.h
-#ifndef FROSTLINE_CLI_COMMANDS_WATCH_PRINTER_H_
-#define FROSTLINE_CLI_COMMANDS_WATCH_PRINTER_H_
+// File: study_watch.h
+#ifndef FROSTLINE_CLI_COMMANDS_STUDY_WATCH_H_
+#define FROSTLINE_CLI_COMMANDS_STUDY_WATCH_H_
 
 #include <cstdint>
 #include <iostream>
@@ -84,4 +84,4 @@ class WatchPrinter {
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_WATCH_PRINTER_H_
+#endif  // FROSTLINE_CLI_COMMANDS_STUDY_WATCH_H_
