@@ -11,7 +11,6 @@
 #include "base/nearest.h"
 #include "base/plain/text.h"
 #include "cli/help/help_format.h"
-#include "cli/help/unknown_flag.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
@@ -125,7 +124,7 @@ void AddGlobalOptions(CLI::App& app, Invocation& invocation) {
   app.set_version_flag("--version",
                        absl::StrCat("frostline ", FROSTLINE_VERSION));
   Wish& flags = invocation.flags;
-  // Variables are read apart, since a context stands between (target.h).
+  // Variables are read apart, since a context stands between (context_store.h).
   app.add_option("--connect", flags.connect,
                  "The coordinator; $FROSTLINE_CONNECT, else the current "
                  "context, else 127.0.0.1:7070")

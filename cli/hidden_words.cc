@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "cli/command_line.h"
-#include "cli/commands/error_text.h"
+#include "cli/commands/command.h"
 #include "cli/help/complete.h"
 
 namespace frostline::cli {

@@ -17,10 +17,9 @@
 #include "base/secret.h"
 #include "cli/command_line.h"
 #include "cli/commands/command.h"
-#include "cli/commands/configured.h"
-#include "cli/commands/error_text.h"
+#include "cli/commands/config.h"
 #include "cli/commands/output_flags.h"
-#include "cli/doctor/doctor_command.h"
+#include "cli/doctor/doctor.h"
 #include "cli/hidden_words.h"
 #include "cli/process/child_process.h"
 #include "cli/slurm/slurm_command.h"
@@ -31,7 +30,7 @@ namespace frostline::cli {
 namespace {
 
 // One step, so that Ctrl-C ends any command at once and with our code; a
-// command that must clean up holds it off (stop_signals.h).
+// command that must clean up holds it off (child_process.h).
 void EndOnCtrlC() {
   std::signal(SIGINT, [](int) { _exit(kExitInterrupted); });
   std::signal(SIGPIPE, SIG_DFL);  // `frostline trial list x | head`

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/client/client.h"
 
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/slice.h>
+
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <string>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "cli/client/address.h"
-#include "cli/client/away.h"
 #include "cli/client/notes.h"
 #include "proto/wire_error.h"
+#include "tls/credentials.h"
 
 namespace frostline::cli {
 namespace {
@@ -119,6 +124,157 @@ absl::Status Client::Explain(const grpc::Status& status) const {
       ErrorId::kDeadlinePassed,
       absl::StrCat(address_, " has not answered in ", limit.count(), " s"),
       "it may be busy: see `frostline status`, and ask again");
+}
+
+namespace {
+
+// Where `serve` listens and commands look when nobody says otherwise.
+constexpr char kUsual[] = "127.0.0.1:7070";
+constexpr std::size_t kMostSaid = 200;
+
+constexpr char kBrokenOff[] = " has broken off the connection";
+
+struct Known {
+  const char* words;   // of gRPC or the system
+  const char* before;  // the address
+  const char* behind;
+};
+
+constexpr Known kKnown[] = {
+    {"Connection refused", "nothing listens at ", ""},
+    {"No such file or directory", "there is no socket at ", ""},
+    {"DNS resolution failed", "", ": there is no machine of this name"},
+    {"No route to host", "no way leads to ", ""},
+    {"Network is unreachable", "no way leads to ", ""},
+    {"Connection reset", "", kBrokenOff},
+    {"Socket closed", "", kBrokenOff},
+    {"timed out", "", " has not answered in time"},
+    {"Timeout", "", " has not answered in time"},
+    {"Deadline", "", " has not answered in time"},
+};
+
+std::string Cause(const std::string& address, const std::string& said) {
+  for (const Known& known : kKnown) {
+    if (absl::StrContains(said, known.words)) {
+      return absl::StrCat(known.before, address, known.behind);
+    }
+  }
+  return absl::StrCat("no coordinator answers at ", address, " (",
+                      proto::CleanText(said, kMostSaid), ")");
+}
+
+// One that speaks TLS alone breaks off what comes in plaintext.
+bool MaySpeakTls(const std::string& address, const std::string& cause) {
+  return absl::EndsWith(cause, kBrokenOff) &&
+         !absl::StartsWith(address, "unix:");
+}
+
+// One cannot be started from here on another machine.
+std::string Fix(const std::string& address, const std::string& cause) {
+  const char* const other = "name another with --connect HOST:PORT";
+  const char* const by_tls =
+      MaySpeakTls(address, cause)
+          ? "if it speaks TLS alone, give its CA, --tls-ca FILE; else "
+          : "";
+  if (!tls::IsLocalAddress(address)) {
+    return absl::StrCat(by_tls, "see that it runs there, or ", other);
+  }
+  const bool is_usual = address == kUsual || address == "localhost:7070";
+  return absl::StrCat(by_tls, "start one with `frostline serve --data frost",
+                      is_usual ? "" : " --listen ", is_usual ? "" : address,
+                      "`, or ", other);
+}
+
+}  // namespace
+
+absl::Status CoordinatorAway(const std::string& address,
+                             const std::string& said) {
+  const std::string cause = Cause(address, said);
+  return MakeError(ErrorId::kCoordinatorAway, cause, Fix(address, cause));
+}
+
+namespace {
+
+// One step of a call at a time: it waits for each.
+class Steps {
+ public:
+  Steps() = default;
+  Steps(const Steps&) = delete;
+  Steps& operator=(const Steps&) = delete;
+  ~Steps() {
+    queue_.Shutdown();
+    void* tag = nullptr;
+    bool ok = false;
+    while (queue_.Next(&tag, &ok)) {
+    }
+  }
+
+  grpc::CompletionQueue* queue() { return &queue_; }
+  void* tag() { return this; }
+
+  // Whether the step that was begun last succeeded.
+  bool Await() {
+    void* tag = nullptr;
+    bool ok = false;
+    return queue_.Next(&tag, &ok) && ok;
+  }
+
+ private:
+  grpc::CompletionQueue queue_;
+};
+
+absl::Status Parse(const grpc::ByteBuffer& bytes,
+                   google::protobuf::Message* reply) {
+  grpc::Slice slice;
+  const bool is_read =
+      bytes.DumpToSingleSlice(&slice).ok() &&
+      reply->ParseFromArray(slice.begin(), static_cast<int>(slice.size()));
+  if (is_read) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kInternal,
+      absl::StrCat("the answer is no ", reply->GetDescriptor()->full_name()),
+      "use a client and a coordinator of one version");
+}
+
+}  // namespace
+
+absl::Status Client::CallByName(
+    const google::protobuf::MethodDescriptor& method,
+    const google::protobuf::Message& request, google::protobuf::Message* reply,
+    const std::function<absl::Status()>& on_reply) {
+  grpc::ClientContext context;
+  if (!method.server_streaming()) {
+    context.set_deadline(std::chrono::system_clock::now() + kDeadline);
+  }
+  access_.ShowToken(&context);
+  Steps steps;
+  // A call with one reply is a stream of one.
+  const auto call = grpc::GenericStub(channel_).PrepareCall(
+      &context,
+      absl::StrCat("/", method.service()->full_name(), "/", method.name()),
+      steps.queue());
+  call->StartCall(steps.tag());
+  const bool is_started = steps.Await();
+  if (is_started) {
+    const grpc::Slice slice(request.SerializeAsString());
+    call->WriteLast(grpc::ByteBuffer(&slice, 1), grpc::WriteOptions(),
+                    steps.tag());
+    (void)steps.Await();  // where it fails the status says why
+  }
+  absl::Status said;
+  grpc::ByteBuffer bytes;
+  while (is_started && said.ok()) {
+    call->Read(&bytes, steps.tag());
+    if (!steps.Await()) break;
+    said = Parse(bytes, reply);
+    if (said.ok()) said = on_reply();
+  }
+  if (!said.ok()) context.TryCancel();
+  grpc::Status status;
+  call->Finish(&status, steps.tag());
+  (void)steps.Await();
+  if (!said.ok()) return said;
+  return status.ok() ? absl::OkStatus() : Explain(status);
 }
 
 }  // namespace frostline::cli

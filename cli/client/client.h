@@ -17,6 +17,7 @@
 #include <string>
 #include <tuple>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "frostline/v1/admin_service.grpc.pb.h"
@@ -129,6 +130,12 @@ class Client {
              std::unique_ptr<v1::AdminService::Stub>>
       stubs_;
 };
+
+// A coordinator that does not answer at `address`. `said` is what gRPC says of
+// it, which is told in plain words where it is known. The fix starts one at
+// this very address, where that is on this machine.
+absl::Status CoordinatorAway(const std::string& address,
+                             const std::string& said);
 
 }  // namespace frostline::cli
 

@@ -2,8 +2,10 @@
 #include "cli/client/watcher.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
@@ -111,6 +113,123 @@ absl::Status Watch(Client& client, const WatchOptions& options,
     Duration pause = backoff.Next(rng);
     if (is_timed) pause = std::min(pause, end - clock.Steady());
     std::this_thread::sleep_for(pause);
+  }
+}
+
+namespace {
+
+constexpr std::chrono::seconds kLongestRead{30};
+
+class StudiesWatch {
+ public:
+  StudiesWatch(Client& client, const StudiesWatchOptions& options,
+               const StudiesWatchHandlers& handlers)
+      : client_(client), options_(options), handlers_(handlers) {}
+
+  // Tells what has changed since the last time.
+  absl::Status Round();
+
+ private:
+  absl::StatusOr<std::vector<v1::Study>> Studies();
+  // Where to begin with a study that was not there before.
+  std::int64_t Begin(const v1::Study& study) const;
+  absl::Status CatchUp(const v1::Study& study, std::int64_t* seen);
+
+  Client& client_;
+  const StudiesWatchOptions& options_;
+  const StudiesWatchHandlers& handlers_;
+  std::map<std::string, std::int64_t> seen_;  // revisions
+  bool is_first_ = true;
+};
+
+absl::StatusOr<std::vector<v1::Study>> StudiesWatch::Studies() {
+  if (options_.studies.empty()) {
+    ASSIGN_OR_RETURN(const v1::ListStudiesReply all,
+                     client_.CallForAll(&v1::StudyService::Stub::ListStudies,
+                                        v1::ListStudiesRequest()));
+    return std::vector<v1::Study>(all.studies().begin(), all.studies().end());
+  }
+  std::vector<v1::Study> studies;
+  for (const std::string& name : options_.studies) {
+    v1::GetStudyRequest request;
+    request.set_name(name);
+    ASSIGN_OR_RETURN(v1::Study study,
+                     client_.Call(&v1::StudyService::Stub::GetStudy, request));
+    studies.push_back(std::move(study));
+  }
+  return studies;
+}
+
+std::int64_t StudiesWatch::Begin(const v1::Study& study) const {
+  if (!is_first_) return 0;
+  return options_.after_revision.value_or(study.revision());
+}
+
+absl::Status StudiesWatch::Round() {
+  ASSIGN_OR_RETURN(const std::vector<v1::Study> studies, Studies());
+  for (const v1::Study& study : studies) {
+    const auto [at, is_new] = seen_.try_emplace(study.name(), Begin(study));
+    if (is_new || study.revision() != at->second) handlers_.on_study(study);
+    // It was restored from a backup, or is another one of this name.
+    if (study.revision() < at->second) at->second = study.revision();
+    if (study.revision() == at->second) continue;
+    const absl::Status status = CatchUp(study, &at->second);
+    // It was deleted a moment ago; who named it is told in the next round.
+    if (!absl::IsNotFound(status)) RETURN_IF_ERROR(status);
+  }
+  is_first_ = false;
+  return absl::OkStatus();
+}
+
+// The study itself comes last, when nothing older is left out.
+absl::Status StudiesWatch::CatchUp(const v1::Study& study, std::int64_t* seen) {
+  v1::WatchStudyRequest request;
+  request.set_name(study.name());
+  request.set_after_revision(*seen);
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kLongestRead);
+  client_.ShowToken(&context);
+  const auto reader = client_.studies().WatchStudy(&context, request);
+  v1::StudyEvent event;
+  bool is_done = false;
+  while (!is_done && reader->Read(&event)) {
+    if (event.has_alive()) continue;
+    *seen = std::max(*seen, event.revision());
+    handlers_.on_event(event);
+    is_done = event.has_study() && event.revision() >= study.revision();
+  }
+  if (is_done) context.TryCancel();
+  while (reader->Read(&event)) {
+  }
+  const grpc::Status status = reader->Finish();
+  if (is_done) return absl::OkStatus();
+  // An orderly end, e.g. of a proxy's patience: there is more.
+  return status.ok() ? absl::UnavailableError("the stream ended")
+                     : client_.Explain(status);
+}
+
+}  // namespace
+
+absl::Status WatchStudies(Client& client, const StudiesWatchOptions& options,
+                          const StudiesWatchHandlers& handlers) {
+  const SystemClock clock;
+  StudiesWatch watch(client, options, handlers);
+  SteadyTime last_sign_of_life = clock.Steady();
+  bool is_away = false;
+  while (true) {
+    const absl::Status status = watch.Round();
+    const SteadyTime now = clock.Steady();
+    if (status.ok()) {
+      last_sign_of_life = now;
+      if (std::exchange(is_away, false)) handlers.on_back();
+      if (!options.follows) return status;
+    } else if (!IsPassing(status) ||
+               now - last_sign_of_life > options.patience) {
+      return status;
+    } else if (!std::exchange(is_away, true)) {
+      handlers.on_break(status);
+    }
+    std::this_thread::sleep_for(options.every);
   }
 }
 

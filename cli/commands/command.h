@@ -16,12 +16,12 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/error.h"
 #include "cli/client/client.h"
 #include "cli/context/configuration.h"
 #include "cli/context/context_store.h"
-#include "cli/context/target.h"
 #include "cli/term/terminal.h"
 
 namespace frostline::cli {
@@ -56,7 +56,8 @@ CLI::App* AddVerb(CLI::App& parent, const std::string& name,
 // Looks right below `app`; null means none.
 const CLI::App* FindCommand(const CLI::App& app, const std::string& name);
 
-// Chooses the coordinator at the first call (target.h), and does not wait.
+// Chooses the coordinator at the first call (context_store.h), and does not
+// wait.
 absl::StatusOr<Client*> OpenClient(Session& session);
 // The same, but waits for a coordinator on this machine that is just starting.
 absl::StatusOr<Client*> Connect(Session& session);
@@ -124,6 +125,13 @@ void AddStudyCreate(CLI::App& noun, Invocation& invocation);
 void AddStudyHistory(CLI::App& noun, Invocation& invocation);
 void AddStudyUpdate(CLI::App& noun, Invocation& invocation);
 void AddStudyWatch(CLI::App& noun, Invocation& invocation);
+
+// "error[FL-2001]: …", then because, at and fix in lines of their own.
+std::string ErrorText(const absl::Status& status);
+
+// {"error": {"id": "FL-2001", "reason": …, "cause": …, "field": …, "fix": …,
+// "exit_code": 3}}
+std::string ErrorJson(const absl::Status& status);
 
 }  // namespace frostline::cli
 

@@ -13,6 +13,11 @@
 
 namespace frostline::cli {
 
+// Lets a verb that was parsed, and the terminal, have what the files say of
+// `format` and `color`, where no flag and no variable says it. A format that
+// the verb has not is passed over, and off a terminal every format is.
+void ApplyConfiguration(const CLI::App& app, Session& session);
+
 struct Setting {
   std::string key;
   std::string value;

@@ -3,18 +3,24 @@
 // `frostline rpc`: any method of the contract, with its request as JSON.
 #include <google/protobuf/message.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/nearest.h"
 #include "cli/commands/command.h"
 #include "cli/contract/catalogue.h"
+#include "cli/contract/explain.h"
 #include "cli/contract/request_json.h"
+#include "cli/contract/schema.h"
 #include "cli/term/text_file.h"
 #include "cli/view/format.h"
+#include "proto/wire_error.h"
 
 namespace frostline::cli {
 namespace {
@@ -106,6 +112,116 @@ void AddRpcCommand(CLI::App& app, Invocation& invocation) {
       "A stream is answered with an object a line. Methods of WorkerService "
       "are for\nlooking for faults: who acquires a trial holds it until its "
       "lease ends.");
+}
+
+// `frostline schema`: JSON Schema for editors and for programs.
+
+namespace {
+
+constexpr std::size_t kMaxSchemaWord = 100;
+
+struct SchemaArgs {
+  std::string what;
+  std::string file;
+  bool force = false;
+};
+
+absl::StatusOr<std::string> SchemaOf(const std::string& what) {
+  // The file, since the message is what answers have: `schema StudySpec`.
+  if (what == "study") return StudyFileSchema();
+  if (const auto* const type = FindMessage(what)) return MessageSchema(*type);
+  std::vector<std::string> names = {"study", "trial"};
+  for (const auto* const type : AllMessages()) {
+    names.push_back(ShortNameOf(*type));
+  }
+  const std::string near = Nearest(what, names);
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat("nothing is called '",
+                   proto::CleanText(what, kMaxSchemaWord), "'"),
+      near.empty() ? "write study, trial, or a message such as ListTrialsReply"
+                   : absl::StrCat("did you mean '", near, "'?"),
+      "WHAT");
+}
+
+absl::StatusOr<ExitCode> Schema(const SchemaArgs& args) {
+  ASSIGN_OR_RETURN(const std::string schema, SchemaOf(args.what));
+  if (IsStandardOutput(args.file)) {
+    std::cout << schema;
+    return kExitOk;
+  }
+  RETURN_IF_ERROR(CheckMayReplace(args.file, args.force));
+  ASSIGN_OR_RETURN(const auto file, OutputFile::Open(args.file));
+  RETURN_IF_ERROR(file->Append(schema));
+  RETURN_IF_ERROR(file->Commit());
+  std::cerr << "written: " << args.file << "\n";
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddSchemaCommand(CLI::App& app, Invocation& invocation) {
+  const auto args = std::make_shared<SchemaArgs>();
+  CLI::App* const verb =
+      AddVerb(app, "schema", "JSON Schema of study files and of answers",
+              invocation, [args](Session&) { return Schema(*args); });
+  verb->add_option("WHAT", args->what,
+                   "study (a study file), trial, or a message of the contract")
+      ->required();
+  verb->add_option("-o,--out", args->file, "Write it there")->type_name("FILE");
+  verb->add_flag("--force", args->force, "Replace a file that is there");
+  verb->footer(
+      "Editors that know YAML check and complete a study file that begins "
+      "with\n  # yaml-language-server: $schema=study.schema.json");
+}
+
+// `frostline explain`: what a field of a study file or of an answer means, and
+// what an error means.
+
+namespace {
+
+// Longer lines are hard to read, on a wide terminal too.
+constexpr int kWidestExplanation = 100;
+constexpr int kOffTerminal = 80;
+
+struct ExplainArgs {
+  std::string path;
+  bool recursive = false;
+};
+
+absl::StatusOr<ExitCode> ExplainWord(const Session& session,
+                                     const ExplainArgs& args) {
+  const int terminal = session.terminal.width;
+  const int width =
+      terminal == 0 ? kOffTerminal : std::min(terminal, kWidestExplanation);
+  if (args.path == "exit-codes") {
+    return MakeError(ErrorId::kRequestInvalid,
+                     "exit codes are no part of the contract",
+                     "`frostline help exit-codes` lists them", "PATH");
+  }
+  const bool is_error = IsErrorId(args.path);
+  ASSIGN_OR_RETURN(const std::string text,
+                   is_error         ? ExplainError(args.path, width)
+                   : args.recursive ? ExplainTree(args.path)
+                                    : ExplainPath(args.path, width));
+  std::cout << text;
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddExplainCommand(CLI::App& app, Invocation& invocation) {
+  const auto args = std::make_shared<ExplainArgs>();
+  CLI::App* const verb = AddVerb(
+      app, "explain", "What a field, or an error's id, means", invocation,
+      [args](Session& session) { return ExplainWord(session, *args); });
+  verb->add_option(
+          "PATH", args->path,
+          "space.modules, study.space.levels, StudySettings.budget, FL-2001")
+      ->required();
+  verb->add_flag("--recursive", args->recursive,
+                 "The names of all that is below, as a tree");
+  verb->footer("Steps in the middle of a path may be left out.");
 }
 
 }  // namespace frostline::cli

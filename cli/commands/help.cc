@@ -2,6 +2,7 @@
 #include <google/protobuf/stubs/common.h>
 
 #include <iostream>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -10,10 +11,9 @@
 #include "base/flags.h"
 #include "base/nearest.h"
 #include "cli/commands/command.h"
+#include "cli/help/complete.h"
 #include "cli/help/examples.h"
 #include "cli/help/help_format.h"
-#include "cli/help/topics.h"
-#include "cli/help/type_words.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
@@ -136,6 +136,20 @@ void AddHelpCommands(CLI::App& app, Invocation& invocation) {
                  "All commands with their flags, as JSON, for programs");
   AddVerb(app, "version", "The versions of this program", invocation,
           [](Session&) { return Version(); });
+}
+
+void AddCompletionCommands(CLI::App& app, Invocation& invocation) {
+  CLI::App* const noun = app.add_subcommand(
+      "completion", "Print what makes a shell complete this program's words");
+  noun->require_subcommand(1);
+  noun->fallthrough();
+  for (const std::string shell : {"bash", "zsh", "fish"}) {
+    AddVerb(*noun, shell, "The script for " + shell, invocation,
+            [shell](Session&) -> absl::StatusOr<ExitCode> {
+              std::cout << CompletionScript(shell);
+              return kExitOk;
+            });
+  }
 }
 
 }  // namespace frostline::cli

@@ -1,22 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/importance.h"
 
+#include <algorithm>
 #include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/ids.h"
 #include "cli/commands/command.h"
-#include "cli/commands/importance_flags.h"
+#include "cli/commands/output_flags.h"
 #include "cli/live/text_plot.h"
-#include "cli/term/busy_line.h"
-#include "cli/term/pager.h"
+#include "cli/term/terminal.h"
 #include "cli/view/format.h"
-#include "cli/view/frontier_view.h"
-#include "cli/view/importance_csv.h"
-#include "cli/view/importance_svg.h"
+#include "cli/view/importance_text.h"
 #include "cli/view/importance_view.h"
+#include "cli/view/plan_view.h"
+#include "cli/view/svg.h"
 
 namespace frostline::cli {
+namespace {
+
+using ImportanceStub = v1::ImportanceService::Stub;
+
+// A stopped study takes no more trials; its copy does. Of one that has enough,
+// the question lets too few count, and a larger budget would not mend that.
+std::string WayToMoreTrials(const v1::Study& study) {
+  const std::string id = LastPart(study.name());
+  const std::int64_t lacking = kImportanceTrials - study.counts().succeeded();
+  if (lacking <= 0) {
+    return absl::StrCat("let more of its ", study.counts().succeeded(),
+                        " trials count: a larger --top, a wider --filter, an "
+                        "--at-step or a --target that more of them have");
+  }
+  const std::int64_t budget = study.counts().budget_used() + lacking;
+  if (study.state() == v1::STUDY_STATE_COMPLETED) {
+    return absl::StrCat("raise its budget: frostline study update ", id,
+                        " --budget ", budget);
+  }
+  return absl::StrCat("go on in a copy: frostline study clone ", id, " ", id,
+                      "-2 --with-trials --trials ", budget);
+}
+
+}  // namespace
+
+absl::StatusOr<v1::PairMarginal> FetchTable(const Asked& asked) {
+  v1::GetPairMarginalRequest request;
+  request.set_study(asked.study);
+  request.set_first(asked.options.parameters(0));
+  request.set_second(asked.options.parameters(1));
+  *request.mutable_options() = asked.options;
+  return asked.client->Call(&ImportanceStub::GetPairMarginal, request);
+}
+
+absl::StatusOr<std::optional<v1::Frontier>> FetchFrontier(
+    const Asked& asked, const v1::ImportanceReport& report) {
+  const std::string& target = report.options().target();
+  const bool is_cost =
+      target == "train_seconds" || target == "trained_parameters";
+  const bool has_modules =
+      std::any_of(report.parameters().begin(), report.parameters().end(),
+                  [](const v1::ParameterImportance& row) {
+                    return row.modules_size() > 0;
+                  });
+  std::optional<v1::Frontier> none;
+  if (is_cost || !has_modules || asked.options.parameters_size() > 0) {
+    return none;
+  }
+  v1::GetFrontierRequest request;
+  request.set_study(asked.study);
+  *request.mutable_options() = asked.options;
+  request.mutable_options()->clear_subsets();
+  absl::StatusOr<v1::Frontier> frontier =
+      asked.client->Call(&ImportanceStub::GetFrontier, request);
+  // The report can be made where the frontier cannot.
+  if (HasErrorId(frontier.status(), ErrorId::kRequestInvalid) ||
+      HasErrorId(frontier.status(), ErrorId::kTrialsTooFew)) {
+    return none;
+  }
+  RETURN_IF_ERROR(frontier.status());
+  return std::optional<v1::Frontier>(*std::move(frontier));
+}
+
+absl::Status HelpEndedStudy(Client& client, const std::string& study,
+                            const absl::Status& status) {
+  if (!HasErrorId(status, ErrorId::kTrialsTooFew)) return status;
+  const auto now = FetchStudy(client, study);
+  if (!now.ok() || !IsEnded(now->state())) return status;
+  return MakeError(ErrorId::kTrialsTooFew, std::string(status.message()),
+                   WayToMoreTrials(*now));
+}
+
+absl::StatusOr<v1::ListPairsReply> FetchPairs(const Asked& asked) {
+  v1::ListPairsRequest request;
+  request.set_study(asked.study);
+  *request.mutable_options() = asked.options;
+  return asked.client->CallForAll(&ImportanceStub::ListPairs,
+                                  std::move(request));
+}
+
 namespace {
 
 using ReportStub = v1::ImportanceService::Stub;
@@ -215,6 +297,53 @@ void AddImportanceCommand(CLI::App& app, Invocation& invocation) {
   verb->add_flag("--plot", args->plot,
                  "Bars with their intervals, instead of the table");
   args->output.AddTo(*verb, {"table", "json", "jsonl", "yaml", "csv", "svg"});
+}
+
+namespace {
+
+struct StudyCompareArgs {
+  std::string first;
+  std::string second;
+  QuestionFlags question;
+  OutputFlags output;
+};
+
+absl::StatusOr<ExitCode> CompareStudies(Session& session,
+                                        const StudyCompareArgs& args) {
+  v1::CompareStudiesRequest request;
+  ASSIGN_OR_RETURN(*request.mutable_first(), StudyNameFrom(args.first));
+  ASSIGN_OR_RETURN(*request.mutable_second(), StudyNameFrom(args.second));
+  ASSIGN_OR_RETURN(*request.mutable_options(), args.question.Options());
+  RETURN_IF_ERROR(args.output.Check());
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  absl::StatusOr<v1::StudyComparison> comparison;
+  {
+    const BusyLine busy(session.terminal, "comparing");
+    comparison =
+        client->Call(&v1::ImportanceService::Stub::CompareStudies, request);
+  }
+  if (!comparison.ok()) return AsUsage(comparison.status());
+  const std::string format = args.output.Format();
+  const int width = args.output.file.empty() ? session.terminal.width : 0;
+  RETURN_IF_ERROR(args.output.Write(
+      IsForMessages(format) ? InFormat(format, *comparison)
+      : format == "csv"     ? ComparisonCsv(*comparison)
+                            : RenderComparison(*comparison, width)));
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddCompareCommand(CLI::App& app, Invocation& invocation) {
+  const auto args = std::make_shared<StudyCompareArgs>();
+  CLI::App* const verb = AddVerb(
+      app, "compare", "Whether the same modules mattered in two studies",
+      invocation,
+      [args](Session& session) { return CompareStudies(session, *args); });
+  verb->add_option("FIRST", args->first, "A study")->required();
+  verb->add_option("SECOND", args->second, "Another one")->required();
+  args->question.AddTo(*verb);
+  args->output.AddTo(*verb, {"table", "json", "jsonl", "yaml", "csv"});
 }
 
 }  // namespace frostline::cli

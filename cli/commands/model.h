@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cli/commands/command.h"
 #include "frostline/v1/trial.pb.h"
 
 namespace frostline::cli {
@@ -38,6 +39,11 @@ absl::Status CheckTarget(const std::string& folder);
 // REQUIRES: IsHere() and CheckTarget().
 absl::StatusOr<ModelCopy> CopyModel(const v1::TrainedModel& model,
                                     const std::string& folder);
+
+// What `frostline model export STUDY DIR` does.
+absl::StatusOr<ExitCode> ExportBestModel(Session& session,
+                                         const std::string& study,
+                                         const std::string& folder);
 
 }  // namespace frostline::cli
 

@@ -11,7 +11,9 @@
 
 #include "absl/status/statusor.h"
 #include "cli/client/client.h"
-#include "cli/process/stop_signals.h"
+#include "cli/commands/command.h"
+#include "cli/commands/output_flags.h"
+#include "cli/process/child_process.h"
 #include "cli/term/terminal.h"
 #include "frostline/v1/importance_service.pb.h"
 
@@ -46,6 +48,34 @@ absl::StatusOr<std::optional<v1::PlanVerification>> FetchVerification(
 absl::StatusOr<v1::PlanVerification> AwaitVerification(
     Client& client, const std::string& study, StopSignals& signals,
     const std::function<absl::Status(const v1::PlanVerification&)>& look);
+
+struct PlanArgs {
+  std::string study;
+  QuestionFlags question;
+  double tolerance = 0.0;
+  bool frontier = false;
+  int ask = 0;
+  bool verify = false;
+  int seeds = 3;
+  bool wait = false;
+  bool anew = false;
+  bool enqueue = false;
+  OutputFlags output;
+};
+
+// They show it in the form and at the place that `args` name; `width` is a
+// table's.
+absl::Status ShowPlan(Client& client, const PlanArgs& args,
+                      const PlanAsked& plan, int width);
+absl::Status ShowFrontier(Client& client, const PlanArgs& args,
+                          const PlanAsked& plan, int width);
+absl::Status ShowAsked(Client& client, const PlanArgs& args,
+                       const PlanAsked& plan, int width);
+// Shows the last verification, enqueued where there is none, or anew. It waits
+// for its end where `signals` is given.
+absl::Status ShowVerification(Session& session, Client& client,
+                              const PlanArgs& args, const PlanAsked& plan,
+                              int width, StopSignals* signals);
 
 }  // namespace frostline::cli
 

@@ -18,13 +18,10 @@
 #include "base/plain/json.h"
 #include "cli/commands/command.h"
 #include "cli/commands/registry.h"
-#include "cli/process/captured.h"
 #include "cli/process/child_process.h"
-#include "cli/process/work_folder.h"
-#include "cli/term/output_file.h"
+#include "cli/term/text_file.h"
 #include "cli/view/format.h"
 #include "cli/view/outcomes_view.h"
-#include "cli/view/predicted_examples.h"
 #include "worker/registry/guess.h"
 
 namespace frostline::cli {

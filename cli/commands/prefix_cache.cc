@@ -14,7 +14,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/output_flags.h"
 #include "cli/view/format.h"
-#include "cli/view/trial_table.h"
+#include "cli/view/trial_view.h"
 #include "worker/registry/kept_prefixes.h"
 
 namespace frostline::cli {

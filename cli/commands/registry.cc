@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/registry.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <iostream>
+#include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "cli/commands/command.h"
 #include "cli/commands/output_flags.h"
 #include "cli/view/format.h"
 #include "cli/view/registry_view.h"
+#include "proto/wire_error.h"
 #include "worker/registry/check.h"
 
 namespace frostline::cli {
@@ -167,6 +173,222 @@ void AddRegistryCommands(CLI::App& app, Invocation& invocation) {
   list->add_flag("--fleet", args->fleet,
                  "What the coordinator's workers have, and who has what");
   AddListFormats(list, args->output);
+}
+
+// What verbs about registries have in common, and a study held against one.
+
+namespace {
+
+constexpr char kVariable[] = "FROSTLINE_REGISTRY";
+constexpr char kUsualRegistry[] = "registry";
+
+std::string UsualFolder() {
+  const char* const named = std::getenv(kVariable);
+  return named == nullptr || *named == '\0' ? kUsualRegistry : named;
+}
+
+// What a study of tasks needs for one of them.
+registry::StudyNeeds NeedsOfTask(const registry::StudyNeeds& study,
+                                 const v1::TaskSpec& task, int index) {
+  registry::StudyNeeds needs = study;
+  const v1::DataRef& data = task.data();
+  needs.data_field = absl::StrCat("tasks[", index, "].data");
+  needs.data = data.id();
+  needs.data_sha256 = data.sha256();
+  needs.task = data.task();
+  needs.columns = {data.columns().begin(), data.columns().end()};
+  needs.train_split = data.train_split();
+  needs.validation_split = data.validation_split();
+  const auto of_task = [&task](const std::string& metric) {
+    const std::string prefix = task.name() + ".";
+    return absl::StartsWith(metric, prefix) ? metric.substr(prefix.size()) : "";
+  };
+  for (std::string& metric : needs.metrics) metric = of_task(metric);
+  needs.stopping_metric = of_task(needs.stopping_metric);
+  return needs;
+}
+
+// One, or one for each of its tasks.
+std::vector<registry::StudyNeeds> AllNeedsOf(const v1::StudySpec& spec) {
+  const registry::StudyNeeds whole = NeedsOf(spec);
+  if (spec.tasks().empty()) return {whole};
+  std::vector<registry::StudyNeeds> all;
+  for (int i = 0; i < spec.tasks_size(); ++i) {
+    all.push_back(NeedsOfTask(whole, spec.tasks(i), i));
+  }
+  return all;
+}
+
+std::string ExtraOf(const v1::StudySpec& spec, const std::string& key) {
+  const auto& fields = spec.training().extra().fields();
+  const auto found = fields.find(key);
+  return found == fields.end() ? "" : found->second.string_value();
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<registry::Registry>> FindRegistry(
+    const std::string& folder) {
+  const std::string usual = folder.empty() ? UsualFolder() : folder;
+  std::error_code ignored;
+  const bool is_there =
+      std::filesystem::exists(usual + "/" + registry::kModelsFile, ignored);
+  if (folder.empty() && !is_there) return std::nullopt;
+  return registry::ReadRegistry(usual);
+}
+
+void AddRegistryOption(CLI::App& verb, std::string& folder) {
+  folder = kUsualRegistry;
+  verb.add_option("--registry", folder,
+                  "Folder of models.yaml and datasets.yaml")
+      ->type_name("DIR")
+      ->envname(kVariable)
+      ->capture_default_str();
+}
+
+void AddColumnFlags(CLI::App& verb, ColumnFlags& flags) {
+  const auto column = [&verb](const char* name, std::string& value,
+                              const char* help) {
+    verb.add_option(name, value, help)->type_name("COL");
+  };
+  column("--text", flags.text, "The column of the texts; guessed");
+  column("--second", flags.second, "The column of the second text of a pair");
+  column("--label", flags.label, "The column of the labels; guessed");
+  column("--words", flags.words, "Tagging: the column of the words");
+  column("--tags", flags.tags, "Tagging: the column of the words' tags");
+  verb.add_option("--format", flags.hints.format,
+                  "tsv, csv, jsonl or conllu; from the file's name")
+      ->type_name("FORMAT");
+  verb.add_option("--delimiter", flags.hints.delimiter,
+                  "Of CSV: one character, or tab; found out")
+      ->type_name("CHAR");
+  verb.add_flag("--no-header", flags.no_header,
+                "The first line is a row; columns go by number");
+}
+
+trainer::ColumnMap ColumnsOf(const ColumnFlags& flags) {
+  trainer::ColumnMap columns;
+  for (const auto& [role, column] :
+       {std::pair("text", flags.text), std::pair("second", flags.second),
+        std::pair("label", flags.label), std::pair("words", flags.words),
+        std::pair("tags", flags.tags)}) {
+    if (!column.empty()) columns[role] = column;
+  }
+  return columns;
+}
+
+registry::TableHints HintsOf(const ColumnFlags& flags) {
+  registry::TableHints hints = flags.hints;
+  hints.has_header = !flags.no_header;
+  return hints;
+}
+
+void AddDataFlags(CLI::App& verb, DataFlags& flags) {
+  AddColumnFlags(verb, flags.table);
+  verb.add_option("--task", flags.set.task,
+                  "classification, regression, tagging or pair; guessed")
+      ->type_name("TASK");
+  verb.add_option("--validation", flags.set.validation,
+                  "Rows to validate on; without it a share is held out")
+      ->type_name("FILE");
+  verb.add_option("--test", flags.set.test, "Rows of the split test")
+      ->type_name("FILE");
+  verb.add_flag("--skip-unlabelled", flags.set.skip_unlabelled,
+                "Leave out rows without a label");
+}
+
+registry::NewDataSet Taken(const DataFlags& flags) {
+  registry::NewDataSet set = flags.set;
+  set.hints = HintsOf(flags.table);
+  set.columns = ColumnsOf(flags.table);
+  return set;
+}
+
+registry::StudyNeeds NeedsOf(const v1::StudySpec& spec) {
+  registry::StudyNeeds needs;
+  needs.model = spec.model().id();
+  needs.model_sha256 = spec.model().sha256();
+  needs.layers = spec.model().layers();
+  needs.heads = spec.model().heads();
+  needs.no_pooler = spec.model().no_pooler();
+  needs.data = spec.data().id();
+  needs.data_sha256 = spec.data().sha256();
+  needs.task = spec.data().task();
+  needs.columns = {spec.data().columns().begin(), spec.data().columns().end()};
+  needs.train_split = spec.data().train_split();
+  needs.validation_split = spec.data().validation_split();
+  needs.stopping_metric = spec.training().early_stopping().metric();
+  for (const v1::Objective& objective : spec.objectives()) {
+    needs.metrics.push_back(objective.metric());
+  }
+  needs.also_evaluate = {spec.training().also_evaluate().begin(),
+                         spec.training().also_evaluate().end()};
+  return needs;
+}
+
+absl::Status CheckStudyFit(const StudyFile& study, const std::string& folder) {
+  ASSIGN_OR_RETURN(const auto registry, FindRegistry(folder));
+  if (!registry.has_value()) return absl::OkStatus();
+  const auto all = AllNeedsOf(study.spec);
+  const bool has_all = std::ranges::all_of(all, [&](const auto& needs) {
+    return registry::HasAll(*registry, needs);
+  });
+  if (folder.empty() && !has_all) return absl::OkStatus();
+  return CheckStudyFit(study, *registry);
+}
+
+absl::Status CheckStudyFit(const StudyFile& study,
+                           const registry::Registry& registry) {
+  for (const registry::StudyNeeds& needs : AllNeedsOf(study.spec)) {
+    RETURN_IF_ERROR(PlaceError(registry::CheckFit(registry, needs), study));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<registry::BoundaryNeeds>> FindBoundaryNeeds(
+    const v1::StudySpec& spec, const std::string& folder) {
+  ASSIGN_OR_RETURN(const auto registry, FindRegistry(folder));
+  if (!spec.tasks().empty()) return std::nullopt;  // of one data set alone
+  registry::BoundaryUse use;
+  use.study = NeedsOf(spec);
+  if (!registry.has_value() || !registry::HasAll(*registry, use.study)) {
+    return std::nullopt;
+  }
+  use.test_split = spec.data().test_split();
+  use.train_rows = spec.data().train_rows();
+  use.train_share = spec.data().train_share();
+  use.validation_share = spec.data().validation_share();
+  use.max_length = spec.training().max_length();
+  const v1::HeadSpec& head = spec.training().head();
+  const bool as_before = ExtraOf(spec, "head") == "cosine";
+  const bool compares =
+      !head.kind().empty() && head.kind() != "linear" && head.kind() != "mlp";
+  use.reads_apart = as_before || compares || head.pair() == "apart";
+  use.reads_all = (as_before && ExtraOf(spec, "pooling") == "mean") ||
+                  head.pooling() == "mean" || head.pooling() == "max";
+  use.evaluates_only =
+      spec.freeze().prefix_dropout() == v1::FreezeSemantics::HF;
+  return registry::BoundaryNeedsOf(*registry, use);
+}
+
+namespace {
+
+// The one that study files are held against here, if there is one.
+std::string RegistryHere() {
+  const auto registry = FindRegistry("");
+  const bool is_here = registry.ok() && registry->has_value();
+  return is_here ? (*registry)->folder : "DIR";
+}
+
+}  // namespace
+
+std::string IdleFix(const v1::ExplainStudyReply::Reason& reason,
+                    const std::string& address) {
+  if (reason.code() == "NO_WORKERS") {
+    return absl::StrCat("start one: frostline worker --connect ", address,
+                        " --registry ", RegistryHere());
+  }
+  return proto::CleanText(reason.fix(), proto::kMaxCauseBytes);
 }
 
 }  // namespace frostline::cli

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "cli/study_file/study_file.h"
+#include "frostline/v1/study_service.pb.h"
 #include "worker/registry/add.h"
 #include "worker/registry/fit.h"
 
@@ -63,6 +64,11 @@ absl::Status CheckStudyFit(const StudyFile& study,
 // nothing where the same registry is not there, or has not what it takes.
 absl::StatusOr<std::optional<registry::BoundaryNeeds>> FindBoundaryNeeds(
     const v1::StudySpec& spec, const std::string& folder);
+
+// What to do about a reason why nothing runs, as it can be typed here: the
+// coordinator does not know how it is reached, nor which registry is here.
+std::string IdleFix(const v1::ExplainStudyReply::Reason& reason,
+                    const std::string& address);
 
 }  // namespace frostline::cli
 

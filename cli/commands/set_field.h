@@ -30,6 +30,14 @@ using PointMap = google::protobuf::Map<std::string, google::protobuf::Value>;
 absl::Status SetPointValues(const std::vector<std::string>& assignments,
                             PointMap& values);
 
+// Labels as words of a command line: KEY=VALUE sets one, KEY- takes it away.
+using LabelMap = google::protobuf::Map<std::string, std::string>;
+
+// Changes all or, at a word that is neither or a key named twice, none: a usage
+// error. To take away what is not there is no mistake.
+absl::Status ChangeLabels(const std::vector<std::string>& words,
+                          const std::string& flag, LabelMap& labels);
+
 }  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_COMMANDS_SET_FIELD_H_

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "cli/commands/study_verbs.h"
-#include "cli/term/output_file.h"
+#include "cli/term/text_file.h"
 #include "cli/view/format.h"
 
 namespace frostline::cli {

@@ -4,22 +4,328 @@
 // what runs, since no change tells how far a trial is.
 #include "cli/commands/study_watch.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <iostream>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "cli/client/notes.h"
 #include "cli/client/watcher.h"
 #include "cli/commands/command.h"
-#include "cli/commands/connection_news.h"
-#include "cli/commands/events.h"
-#include "cli/live/event_lines.h"
+#include "cli/commands/registry.h"
+#include "cli/live/running_trials.h"
 #include "cli/view/format.h"
+#include "cli/view/study_view.h"
+#include "cli/view/trial_view.h"
+#include "proto/wire_error.h"
 
 namespace frostline::cli {
+namespace {
+
+// More say no more of how long the next one takes.
+constexpr int kMostDurations = 500;
+
+// Of the live workers' slots as many as the study may use.
+std::int64_t UsableSlots(const v1::Study& study, std::int64_t slots) {
+  const std::int64_t most = study.settings().max_parallel() > 0
+                                ? study.settings().max_parallel()
+                                : study.useful_parallelism();
+  return most > 0 ? std::min(slots, most) : slots;
+}
+
+}  // namespace
+
+absl::Status WatchPrinter::Begin(const v1::Study& study) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  study_ = study;
+  has_ended_ = IsEnded(study.state());
+  RETURN_IF_ERROR(UpdateBest());
+  RETURN_IF_ERROR(FetchDurations());
+  if (has_ended_) return absl::OkStatus();  // End() has the line
+  std::cout << StudyLine() << '\n' << std::flush;
+  if (study.counts().running() == 0) SayWhyNothingRuns();
+  return absl::OkStatus();
+}
+
+absl::Status WatchPrinter::FetchDurations() {
+  v1::ListTrialsRequest request;
+  request.set_parent(study_.name());
+  request.set_page_size(kMostDurations);
+  ASSIGN_OR_RETURN(const v1::ListTrialsReply trials,
+                   client_.Call(&v1::StudyService::Stub::ListTrials, request));
+  for (const v1::Trial& trial : trials.trials()) {
+    AddDuration(trial, &durations_);
+  }
+  return absl::OkStatus();
+}
+
+bool WatchPrinter::OnEvent(const v1::StudyEvent& event) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  news_.Back();
+  if (event.has_trial()) {
+    TakeTrial(event.trial());
+  } else if (event.has_study()) {
+    TakeStudy(event.study());
+  }
+  // Trials come first, then the study, whose counts have them all.
+  is_study_behind_ = event.has_trial();
+  ShowArea();
+  return !IsDone();
+}
+
+void WatchPrinter::TakeTrial(const v1::Trial& trial) {
+  running_.TakeEvent(trial);
+  if (!IsNews(trial)) return;
+  AddDuration(trial, &durations_);
+  if (!IsWorthALine(trial)) return;
+  area_.Clear();
+  std::cout << TrialLine(trial, study_.spec()) << '\n' << std::flush;
+}
+
+void WatchPrinter::OnBreak(const absl::Status& status) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  area_.Clear();
+  is_study_behind_ = false;  // it may come no more
+  news_.Lost(status);
+}
+
+void WatchPrinter::OnLook() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  running_.BeginLook();
+}
+
+void WatchPrinter::OnRunning(const std::vector<v1::Trial>& running,
+                             std::int64_t slots) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  running_.EndLook(running);
+  slots_ = slots;
+  ShowArea();
+}
+
+void WatchPrinter::PrintSummary() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::cout << StudyLine() << '\n' << std::flush;
+}
+
+ExitCode WatchPrinter::End() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  area_.Clear();
+  std::cout << StudyLine() << '\n' << std::flush;
+  if (!has_ended_) return kExitOk;
+  ShowFront();
+  return study_.counts().succeeded() > 0 ? kExitOk : kExitNoResult;
+}
+
+// Who watches a study without workers would wait for ever. Without an answer
+// the watch goes on all the same.
+void WatchPrinter::SayWhyNothingRuns() {
+  v1::ExplainStudyRequest request;
+  request.set_name(study_.name());
+  const auto why = client_.Call(&v1::StudyService::Stub::ExplainStudy, request);
+  if (!why.ok() || why->reasons().empty()) return;
+  const v1::ExplainStudyReply::Reason& first = why->reasons(0);
+  std::string text = absl::StrCat(
+      "nothing runs yet: ",
+      proto::CleanText(first.sentence(), proto::kMaxCauseBytes), "\n");
+  if (!first.fix().empty()) {
+    absl::StrAppend(&text, "  fix: ", IdleFix(first, client_.address()), "\n");
+  }
+  Notes() << text << std::flush;
+}
+
+// One line cannot say which of several objectives' best trials is wanted.
+void WatchPrinter::ShowFront() {
+  if (!HasFront()) return;
+  const auto front = FetchBestTrials(client_, study_.name());
+  if (!front.ok() || front->trials().empty()) return;
+  std::cout << RenderFront({front->trials().begin(), front->trials().end()},
+                           study_.spec(), width_)
+            << std::flush;
+}
+
+// Every report changes a trial; only starts and ends are worth a line.
+bool WatchPrinter::IsNews(const v1::Trial& trial) {
+  const auto now = std::make_pair(trial.state(), trial.attempt());
+  auto& last = last_seen_[trial.number()];
+  return std::exchange(last, now) != now;
+}
+
+// A log has a line for each trial, a terminal shows that it began, too.
+bool WatchPrinter::IsWorthALine(const v1::Trial& trial) const {
+  return is_terminal_ || IsEnded(trial.state());
+}
+
+void WatchPrinter::TakeStudy(const v1::Study& study) {
+  const bool changed = study.state() != study_.state();
+  study_ = study;
+  has_ended_ = IsEnded(study.state());
+  // Without the best trial the line is shorter, not wrong.
+  if (!UpdateBest().ok()) best_.reset();
+  if (!changed || IsDone()) return;
+  area_.Clear();
+  std::cout << "study  " << NameOf(study.state()) << "  "
+            << study.state_reason() << '\n'
+            << std::flush;
+}
+
+absl::Status WatchPrinter::UpdateBest() {
+  const bool known = best_.has_value() && study_.best_trials_size() > 0 &&
+                     best_->name() == study_.best_trials(0);
+  if (known) return absl::OkStatus();
+  ASSIGN_OR_RETURN(best_, FetchBest(client_, study_));
+  return absl::OkStatus();
+}
+
+std::string WatchPrinter::StatusText(const v1::Study& counted) const {
+  std::string text =
+      absl::StrCat(NameOf(study_.state()), "  ", ProgressText(counted));
+  if (best_.has_value() && HasFront()) {
+    absl::StrAppend(&text, ", Pareto set of ", study_.best_trials_size());
+  } else if (best_.has_value()) {
+    absl::StrAppend(&text, ", best ", ObjectiveText(*best_, study_.spec()),
+                    " (trial ", best_->number(), ")");
+  }
+  const auto left =
+      StudyTimeLeft(study_, durations_, UsableSlots(study_, slots_));
+  if (!has_ended_ && left.has_value()) {
+    absl::StrAppend(&text, ", left ", TimeLeftText(left));
+  }
+  return text;
+}
+
+std::string WatchPrinter::StudyLine() const {
+  return absl::StrCat(LastPart(study_.name()), "  ", StatusText(study_));
+}
+
+// Leaves half of the screen to the lines that stay. Rows and the count
+// of what runs agree, so nothing is shown between a trial and its study.
+void WatchPrinter::ShowArea() {
+  if (is_study_behind_) return;
+  std::vector<std::string> lines;
+  std::vector<v1::Trial> running = running_.All();
+  if (running_.are_all_known() && !running.empty()) {
+    lines = RunningLines(std::move(running), durations_, clock_.Wall(),
+                         LiveArea::Size().height / 2);
+  }
+  lines.push_back(StatusText(running_.Counted(study_)));
+  area_.Show(std::move(lines));
+}
+
+// `frostline events`: what changed, in order; and `study watch --all`, which is
+// the same of all studies from now on.
+
+namespace {
+
+constexpr std::size_t kMaxEventWord = 100;
+
+struct EventsArgs {
+  std::vector<std::string> studies;
+  std::string since;
+  bool json = false;
+  bool once = false;
+};
+
+absl::StatusOr<std::optional<std::int64_t>> RevisionOf(const EventsArgs& args) {
+  if (args.since == "all") return 0;
+  // What has happened until now is all that there is to tell once.
+  if (args.since.empty()) {
+    return args.once ? std::optional<std::int64_t>(0) : std::nullopt;
+  }
+  std::int64_t revision = 0;
+  if (!absl::SimpleAtoi(args.since, &revision) || revision < 0) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat("--since: '", proto::CleanText(args.since, kMaxEventWord),
+                     "' is no revision"),
+        "give a study's revision, a number from 0, or all", "--since");
+  }
+  return revision;
+}
+
+// Prints at once, or, where all is told once, in the order of time.
+class EventPrinter {
+ public:
+  EventPrinter(bool json, bool waits) : json_(json), waits_(waits) {}
+
+  void Know(const v1::Study& study) { lines_.Know(study); }
+
+  void Take(const v1::StudyEvent& event) {
+    const std::string line = json_ ? EventJson(event) : lines_.LineOf(event);
+    if (line.empty()) return;
+    if (waits_) {
+      waiting_.emplace_back(TimeOf(event), line);
+    } else {
+      std::cout << line << std::endl;
+    }
+  }
+
+  void PrintWaiting() {
+    std::stable_sort(
+        waiting_.begin(), waiting_.end(),
+        [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [time, line] : waiting_) std::cout << line << "\n";
+  }
+
+ private:
+  const bool json_;
+  const bool waits_;
+  EventLines lines_;
+  std::vector<std::pair<std::int64_t, std::string>> waiting_;
+};
+
+absl::StatusOr<ExitCode> Events(Session& session, const EventsArgs& args) {
+  StudiesWatchOptions options;
+  ASSIGN_OR_RETURN(options.after_revision, RevisionOf(args));
+  options.follows = !args.once;
+  for (const std::string& study : args.studies) {
+    ASSIGN_OR_RETURN(std::string name, StudyNameFrom(study));
+    options.studies.push_back(std::move(name));
+  }
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  // Of one study events have their own order already.
+  EventPrinter printer(args.json, args.once && options.studies.size() != 1);
+  ConnectionNews news(Notes());
+  RETURN_IF_ERROR(
+      WatchStudies(*client, options,
+                   {.on_study = [&](const auto& study) { printer.Know(study); },
+                    .on_event = [&](const auto& event) { printer.Take(event); },
+                    .on_break = [&](const auto& status) { news.Lost(status); },
+                    .on_back = [&] { news.Back(); }}));
+  printer.PrintWaiting();
+  return kExitOk;
+}
+
+}  // namespace
+
+absl::StatusOr<ExitCode> WatchAllStudies(Session& session, bool json) {
+  EventsArgs args;
+  args.json = json;
+  return Events(session, args);
+}
+
+void AddEventsCommand(CLI::App& app, Invocation& invocation) {
+  const auto args = std::make_shared<EventsArgs>();
+  CLI::App* const verb = AddVerb(
+      app, "events", "What changed, of one study or of all, in order",
+      invocation, [args](Session& session) { return Events(session, *args); });
+  verb->add_option("STUDY", args->studies,
+                   "Of these; without any of all, and of those to come");
+  verb->add_option("--since", args->since,
+                   "Begin behind this revision of each study, or with all")
+      ->type_name("REVISION|all");
+  verb->add_flag("--once", args->once,
+                 "End when all up to now is told; begins with all");
+  verb->add_flag("--json", args->json, "A StudyEvent on each line");
+}
+
 namespace {
 
 constexpr Duration kLookEvery = std::chrono::seconds(2);

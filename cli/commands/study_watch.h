@@ -9,18 +9,43 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "cli/client/notes.h"
 #include "cli/commands/command.h"
-#include "cli/commands/connection_news.h"
-#include "cli/live/live_area.h"
+#include "cli/live/full_screen.h"
 #include "cli/live/running_trials.h"
 
 namespace frostline::cli {
+
+// Tells whoever follows a stream that it broke, once however often it is tried
+// again, and once that it is back.
+class ConnectionNews {
+ public:
+  explicit ConnectionNews(std::ostream& out) : out_(out) {}
+
+  // An orderly end, e.g. of a proxy's patience, is OK and no news.
+  void Lost(const absl::Status& status) {
+    if (status.ok() || std::exchange(is_lost_, true)) return;
+    out_ << "connection lost (" << status.message() << "); trying again" << '\n'
+         << std::flush;
+  }
+  void Back() {
+    if (std::exchange(is_lost_, false)) {
+      out_ << "connected again\n" << std::flush;
+    }
+  }
+
+ private:
+  std::ostream& out_;
+  bool is_lost_ = false;
+};
 
 // What `study watch` prints of one study: a line for each change, and on a
 // terminal what runs just now below them. It is thread-safe.
@@ -81,6 +106,10 @@ class WatchPrinter {
   std::vector<double> durations_;
   std::int64_t slots_ = 0;
 };
+
+// Prints what changes from now on in any study, one that appears later too, and
+// ends with an error alone. `json`: a StudyEvent on each line.
+absl::StatusOr<ExitCode> WatchAllStudies(Session& session, bool json);
 
 }  // namespace frostline::cli
 

@@ -16,6 +16,14 @@
 
 namespace frostline::cli {
 
+// Verbs of `frostline trial`, each in the file of its name.
+
+void AddTrialCurves(CLI::App& noun, Invocation& invocation);
+void AddTrialEnqueue(CLI::App& noun, Invocation& invocation);
+void AddTrialLabel(CLI::App& noun, Invocation& invocation);  // and note
+void AddTrialOutcomeRows(CLI::App& noun, Invocation& invocation);
+void AddTrialTell(CLI::App& noun, Invocation& invocation);
+
 struct TrialWords {
   std::string study;
   std::string number;

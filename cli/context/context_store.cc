@@ -17,14 +17,57 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/nearest.h"
 #include "cli/client/address.h"
-#include "cli/context/own_path.h"
 #include "tls/private_file.h"
 
 namespace frostline::cli {
+
+absl::Status Unwritable(const std::string& path, const std::string& why) {
+  return MakeError(ErrorId::kTlsFile,
+                   absl::StrCat(path, " cannot be written: ", why),
+                   "make your folder for settings writable, or name another: "
+                   "XDG_CONFIG_HOME=DIR");
+}
+
+absl::StatusOr<std::optional<mode_t>> ModeOf(const std::string& path) {
+  struct stat found{};
+  if (lstat(path.c_str(), &found) != 0) {
+    if (errno == ENOENT) return std::optional<mode_t>();
+    return MakeError(ErrorId::kTlsFile,
+                     absl::StrCat(path, ": ", std::strerror(errno)),
+                     "make the folder readable for yourself");
+  }
+  if (found.st_uid != geteuid()) {
+    return MakeError(ErrorId::kTlsFile,
+                     absl::StrCat(path, " is another user's"),
+                     "run this as its owner, or name a folder of yours: "
+                     "XDG_CONFIG_HOME=DIR");
+  }
+  return std::optional<mode_t>(found.st_mode);
+}
+
+absl::Status CheckMode(const std::string& path, mode_t mode, mode_t refused) {
+  if ((mode & refused) == 0) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kTlsFile,
+      absl::StrCat("others may ", (refused & S_IROTH) != 0 ? "read " : "write ",
+                   path, ", which has mode ",
+                   absl::StrFormat("%04o", mode & 07777U)),
+      absl::StrCat("`chmod ", S_ISDIR(mode) ? "700 " : "600 ", path,
+                   "`; a token that others may have read is to be revoked"));
+}
+
+absl::Status MakeFolder(const std::string& path) {
+  if (mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) {
+    return absl::OkStatus();
+  }
+  return Unwritable(path, std::strerror(errno));
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -205,6 +248,115 @@ absl::StatusOr<std::string> ContextStore::Current() const {
 
 absl::Status ContextStore::SetCurrent(const std::string& name) const {
   return tls::WritePrivateFile(current(), SecretString(name + "\n"), "");
+}
+
+namespace {
+
+std::string TargetVariable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// What is said in `over` replaces what is in `files`.
+void Replace(const tls::AccessFiles& over, tls::AccessFiles* files) {
+  const auto replace = [](const std::string& text, std::string* into) {
+    if (!text.empty()) *into = text;
+  };
+  replace(over.token, &files->token);
+  replace(over.tls.ca, &files->tls.ca);
+  replace(over.tls.certificate, &files->tls.certificate);
+  replace(over.tls.key, &files->tls.key);
+}
+
+absl::StatusOr<Target> TargetOf(const std::string& name, const std::string& why,
+                                const ContextStore& contexts) {
+  ASSIGN_OR_RETURN(Context context, contexts.Read(name));
+  return Target{context.connect, context.access, context.name, why};
+}
+
+bool Names(const Wish& wish) {
+  return !wish.connect.empty() || !wish.context.empty();
+}
+
+// REQUIRES: Names(file.wish).
+absl::StatusOr<Target> TargetOfFile(const FileWish& file,
+                                    const ContextStore& contexts) {
+  if (!file.wish.connect.empty()) {
+    return Target{file.wish.connect, {}, "", file.why};
+  }
+  return TargetOf(file.wish.context, file.why, contexts);
+}
+
+// Without what flags and the environment say of credentials.
+absl::StatusOr<Target> NamedTarget(const Wish& flags, const Wish& environment,
+                                   const ContextStore& contexts,
+                                   const FileWishes& files) {
+  if (!flags.connect.empty()) return Target{flags.connect, {}, "", "--connect"};
+  if (!flags.context.empty()) {
+    return TargetOf(flags.context, "--context", contexts);
+  }
+  if (!environment.connect.empty()) {
+    return Target{environment.connect, {}, "", "FROSTLINE_CONNECT"};
+  }
+  if (!environment.context.empty()) {
+    return TargetOf(environment.context, "FROSTLINE_CONTEXT", contexts);
+  }
+  if (Names(files.project.wish)) return TargetOfFile(files.project, contexts);
+  if (Names(files.user.wish)) {
+    ASSIGN_OR_RETURN(Target target, TargetOfFile(files.user, contexts));
+    Replace(files.user.wish.access, &target.access);
+    return target;
+  }
+  ASSIGN_OR_RETURN(const std::string current, contexts.Current());
+  if (current.empty()) {
+    return Target{kUsualConnect, {}, "", kNobodyNames};
+  }
+  if (contexts.Has(current)) {
+    return TargetOf(current, "the current one", contexts);
+  }
+  return MakeError(
+      ErrorId::kTlsFile,
+      absl::StrCat("the current context, ", current, ", is not there any more"),
+      "`frostline context use NAME` chooses another, "
+      "`frostline login HOST:PORT` makes one");
+}
+
+}  // namespace
+
+Wish WishOfEnvironment() {
+  Wish wish;
+  wish.connect = TargetVariable("FROSTLINE_CONNECT");
+  wish.context = TargetVariable("FROSTLINE_CONTEXT");
+  wish.access.token = TargetVariable("FROSTLINE_TOKEN_FILE");
+  wish.access.tls.ca = TargetVariable("FROSTLINE_TLS_CA");
+  wish.access.tls.certificate = TargetVariable("FROSTLINE_TLS_CERT");
+  wish.access.tls.key = TargetVariable("FROSTLINE_TLS_KEY");
+  return wish;
+}
+
+absl::StatusOr<Target> ChooseTarget(const Wish& flags, const Wish& environment,
+                                    const ContextStore& contexts,
+                                    const FileWishes& files) {
+  if (!flags.connect.empty() && !flags.context.empty()) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     "--connect and --context name a coordinator each",
+                     "give one of them", "--context");
+  }
+  ASSIGN_OR_RETURN(Target target,
+                   NamedTarget(flags, environment, contexts, files));
+  const bool by_project =
+      !Names(flags) && !Names(environment) && Names(files.project.wish);
+  if (flags.context.empty() && !by_project) {
+    Replace(environment.access, &target.access);
+  }
+  Replace(flags.access, &target.access);
+  return target;
+}
+
+std::string DescribeTarget(const Target& target) {
+  const std::string context =
+      target.context.empty() ? "" : ", context " + target.context;
+  return absl::StrCat(target.connect, context, " (", target.why, ")");
 }
 
 }  // namespace frostline::cli

@@ -12,6 +12,9 @@
 #ifndef FROSTLINE_CLI_CONTEXT_CONTEXT_STORE_H_
 #define FROSTLINE_CLI_CONTEXT_CONTEXT_STORE_H_
 
+#include <sys/stat.h>
+
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +24,20 @@
 #include "tls/credentials.h"
 
 namespace frostline::cli {
+
+// Files and folders that are for their user alone. Every error is TLS_FILE.
+
+// Answers nothing when `path` is not there, and an error when it is another
+// user's. A link is looked at itself.
+absl::StatusOr<std::optional<mode_t>> ModeOf(const std::string& path);
+
+// Refuses a mode that has any of the bits `refused`, and says what to type.
+absl::Status CheckMode(const std::string& path, mode_t mode, mode_t refused);
+
+// Makes it with mode 0700, or finds it there.
+absl::Status MakeFolder(const std::string& path);
+
+absl::Status Unwritable(const std::string& path, const std::string& why);
 
 struct Context {
   std::string name;
@@ -68,6 +85,58 @@ class ContextStore {
 
   std::string folder_;
 };
+
+// Which coordinator a command talks to, and as whom. The first of these that is
+// said names it:
+//
+//   --connect, --context, FROSTLINE_CONNECT, FROSTLINE_CONTEXT,
+//   a project's file, the user's file (configuration.h),
+//   the current context, 127.0.0.1:7070
+//
+// A context brings its own token and CA, and they go to no other address; so
+// does the user's file. Flags stand before these, and the environment too
+// unless --context is given. A project's file may be a stranger's: a
+// coordinator that it names gets no credentials of the environment.
+
+inline constexpr char kUsualConnect[] = "127.0.0.1:7070";
+// What Target::why is then.
+inline constexpr char kNobodyNames[] = "nothing names another";
+
+// What flags say, or the environment; what is empty is not said.
+struct Wish {
+  std::string connect;
+  std::string context;
+  tls::AccessFiles access;
+};
+
+// The same of a file; `why` is "FILE:LINE" of what names the coordinator.
+struct FileWish {
+  Wish wish = {};
+  std::string why = {};
+};
+
+struct FileWishes {
+  FileWish project = {};  // its access is not looked at
+  FileWish user = {};
+};
+
+struct Target {
+  std::string connect;
+  tls::AccessFiles access;
+  std::string context;  // its name; empty: it is of none
+  std::string why;      // "by --connect", "the current context"
+};
+
+Wish WishOfEnvironment();
+
+// Reads no context where none is needed, so a damaged one hinders nobody who
+// names an address. --connect beside --context is REQUEST_INVALID.
+absl::StatusOr<Target> ChooseTarget(const Wish& flags, const Wish& environment,
+                                    const ContextStore& contexts,
+                                    const FileWishes& files = {});
+
+// Says "gpu-head.lan:7443, context lab (the current one)".
+std::string DescribeTarget(const Target& target);
 
 }  // namespace frostline::cli
 

@@ -9,12 +9,37 @@
 
 #include <google/protobuf/descriptor.h>
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 
 namespace frostline::cli {
+
+// Messages, fields, enums and their values, services and methods have comments;
+// `Declared` is any of their descriptors.
+
+struct CommentRow {
+  std::string_view name;  // "frostline.v1.StudySpec.tasks"
+  std::string_view text;
+};
+
+// Made at build time, sorted by name.
+extern const CommentRow kCommentRows[];
+extern const std::size_t kCommentCount;
+
+// "" when there is none. Paragraphs have an empty line between them.
+std::string CommentNamed(std::string_view full_name);
+
+template <typename Declared>
+std::string CommentOf(const Declared& declared) {
+  return CommentNamed(declared.full_name());
+}
+
+// With its full stop; abbreviations such as "e.g." end none.
+std::string FirstSentence(const std::string& comment);
 
 // By service, in the order of the contract.
 std::vector<const google::protobuf::MethodDescriptor*> AllMethods();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // contract-comments SET.binpb TABLE.cc: writes the comments of a descriptor set
-// as the table of comments.h. The build runs it; users never do.
+// as the table of catalogue.h. The build runs it; users never do.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
 
@@ -83,7 +83,7 @@ void NoteFile(const FileDescriptor& file, CommentTable* table) {
 
 void Write(const CommentTable& table, std::ostream& out) {
   out << "// Made by contract-comments from the comments of the contract.\n"
-         "#include \"cli/contract/comments.h\"\n\n"
+         "#include \"cli/contract/catalogue.h\"\n\n"
          "namespace frostline::cli {\n\n"
          "const CommentRow kCommentRows[] = {\n";
   for (const auto& [name, text] : table) {

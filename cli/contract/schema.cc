@@ -1,18 +1,446 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/contract/schema.h"
 
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "base/plain/json.h"
+#include "base/plain/training_table.h"
 #include "cli/contract/catalogue.h"
-#include "cli/contract/schema_definitions.h"
-#include "cli/contract/schema_value.h"
-#include "cli/study_file/objective_sugar.h"
+#include "cli/study_file/yaml_sugar.h"
+#include "frostline/v1/served.pb.h"
 #include "frostline/v1/study.pb.h"
+#include "study/freezing.h"
+#include "study/objective.h"
 
 namespace frostline::cli {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::EnumDescriptor;
+using google::protobuf::FieldDescriptor;
+
+std::string Quoted(const std::vector<std::string>& words) {
+  std::vector<std::string> quoted;
+  for (const std::string& word : words) quoted.push_back(JsonString(word));
+  return SchemaList(quoted);
+}
+
+// Where a comment begins with words in quotes these are what the text may be,
+// for editors to offer: more may be allowed.
+std::vector<std::string> ExamplesIn(const std::string& comment) {
+  std::vector<std::string> examples;
+  if (!absl::StartsWith(comment, "\"")) return examples;
+  const std::vector<std::string> parts =
+      absl::StrSplit(FirstSentence(comment), '"');
+  for (std::size_t i = 1; i + 1 < parts.size(); i += 2) {
+    examples.push_back(parts[i]);
+  }
+  return examples;
+}
+
+// Any case, as a pattern: the dialect of JSON Schema has no flag for it.
+std::string AnyCase(const std::string& word) {
+  std::string pattern;
+  for (const char letter : word) {
+    const auto code = static_cast<unsigned char>(letter);
+    if (absl::ascii_isalpha(code)) {
+      absl::StrAppend(&pattern, "[", std::string(1, absl::ascii_toupper(code)),
+                      std::string(1, absl::ascii_tolower(code)), "]");
+    } else {
+      pattern += letter;
+    }
+  }
+  return pattern;
+}
+
+std::string FileEnum(const EnumDescriptor& type) {
+  std::vector<std::string> forms;
+  std::vector<std::string> patterns;
+  for (int i = 0; i < type.value_count(); ++i) {
+    const auto& value = *type.value(i);
+    if (value.number() == 0) continue;
+    forms.push_back(SchemaObject()
+                        .PutText("const", ShortName(value))
+                        .PutText("description", CommentOf(value))
+                        .Json());
+    patterns.push_back(AnyCase(ShortName(value)));
+    patterns.push_back(AnyCase(value.name()));
+  }
+  forms.push_back(
+      SchemaObject()
+          .PutText("type", "string")
+          .PutText("pattern",
+                   absl::StrCat("^(", absl::StrJoin(patterns, "|"), ")$"))
+          .Json());
+  return AnyOf(forms);
+}
+
+std::string JsonEnum(const EnumDescriptor& type) {
+  std::vector<std::string> names;
+  for (int i = 0; i < type.value_count(); ++i) {
+    names.push_back(type.value(i)->name());
+  }
+  return SchemaObject().Put("enum", Quoted(names)).Json();
+}
+
+std::string TextSchema(const FieldDescriptor& field, SchemaForm form) {
+  SchemaObject schema;
+  if (field.type() == FieldDescriptor::TYPE_BYTES) {
+    return schema.PutText("type", "string")
+        .PutText("contentEncoding", "base64")
+        .Json();
+  }
+  // YAML reads 3 and true where text is wanted; they are that text.
+  schema.Put("type", form == SchemaForm::kStudyFile
+                         ? Quoted({"string", "number", "boolean"})
+                         : JsonString("string"));
+  const std::vector<std::string> examples = ExamplesIn(CommentOf(field));
+  if (examples.size() > 1) schema.Put("examples", Quoted(examples));
+  return schema.Json();
+}
+
+std::string JsonNumber(double number) {
+  const bool is_whole = std::trunc(number) == number;
+  return is_whole ? absl::StrCat(static_cast<std::int64_t>(number))
+                  : absl::StrCat(number);
+}
+
+// What a file may not say; an answer may hold what an older coordinator took.
+void PutBounds(const FieldDescriptor& field, NumberBounds bounds,
+               SchemaForm form, SchemaObject* schema) {
+  if (form == SchemaForm::kStudyFile) {
+    const NumberBounds known = BoundsOf(field);
+    if (known.least.has_value()) bounds.least = known.least;
+    if (known.most.has_value()) bounds.most = known.most;
+  }
+  if (bounds.least) schema->Put("minimum", JsonNumber(*bounds.least));
+  if (bounds.most) schema->Put("maximum", JsonNumber(*bounds.most));
+}
+
+std::string NumberSchema(const FieldDescriptor& field, SchemaForm form) {
+  SchemaObject bounded;
+  bounded.PutText("type", "number");
+  PutBounds(field, {}, form, &bounded);
+  const std::string number = bounded.Json();
+  if (form == SchemaForm::kJson) {
+    return AnyOf(
+        {number, SchemaObject()
+                     .Put("enum", Quoted({"NaN", "Infinity", "-Infinity"}))
+                     .Json()});
+  }
+  if (!MayBeFrozen(field)) return number;
+  return AnyOf({number, SchemaObject()
+                            .PutText("const", "frozen")
+                            .PutText("description", "The rate 0.")
+                            .Json()});
+}
+
+std::string WholeSchema(const FieldDescriptor& field, SchemaForm form) {
+  const auto type = field.cpp_type();
+  const bool is_wide = type == FieldDescriptor::CPPTYPE_INT64 ||
+                       type == FieldDescriptor::CPPTYPE_UINT64;
+  SchemaObject schema;
+  if (form == SchemaForm::kJson && is_wide) {
+    schema.Put("type", Quoted({"string", "integer"}))
+        .PutText("pattern", "^-?[0-9]+$");
+  } else {
+    schema.PutText("type", "integer");
+  }
+  NumberBounds bounds;
+  if (type == FieldDescriptor::CPPTYPE_UINT64) bounds.least = 0.0;
+  if (type == FieldDescriptor::CPPTYPE_INT32) {
+    bounds = {.least = std::numeric_limits<std::int32_t>::min(),
+              .most = std::numeric_limits<std::int32_t>::max()};
+  }
+  PutBounds(field, bounds, form, &schema);
+  return schema.Json();
+}
+
+}  // namespace
+
+SchemaObject& SchemaObject::Put(const std::string& key,
+                                const std::string& json) {
+  absl::StrAppend(&members_, members_.empty() ? "" : ",", JsonString(key), ":",
+                  json);
+  return *this;
+}
+
+SchemaObject& SchemaObject::PutText(const std::string& key,
+                                    const std::string& text) {
+  return text.empty() ? *this : Put(key, JsonString(text));
+}
+
+std::string SchemaList(const std::vector<std::string>& items) {
+  return absl::StrCat("[", absl::StrJoin(items, ","), "]");
+}
+
+std::string AnyOf(const std::vector<std::string>& schemas) {
+  if (schemas.size() == 1) return schemas.front();
+  return SchemaObject().Put("anyOf", SchemaList(schemas)).Json();
+}
+
+bool IsGoogleType(const Descriptor& type) {
+  return type.file()->package() == "google.protobuf";
+}
+
+std::string GoogleSchema(const Descriptor& type, SchemaForm form) {
+  const bool is_file = form == SchemaForm::kStudyFile;
+  SchemaObject schema;
+  if (type.name() == "Duration") {
+    schema.Put("type",
+               is_file ? Quoted({"string", "number"}) : JsonString("string"));
+    return schema
+        .PutText("pattern", is_file ? "^[-+]?([0-9]+\\.?[0-9]*|\\.[0-9]+)"
+                                      "(e[-+]?[0-9]+|((h|m|s|ms|us|ns)"
+                                      "([0-9.]+(h|m|s|ms|us|ns))*))?$"
+                                    : "^-?[0-9]+(\\.[0-9]+)?s$")
+        .Json();
+  }
+  if (type.name() == "ListValue") return schema.PutText("type", "array").Json();
+  if (type.name() == "Struct") return schema.PutText("type", "object").Json();
+  if (type.name() == "FieldMask") {
+    return schema.PutText("type", "string").Json();
+  }
+  if (type.name() == "Timestamp") {
+    return schema.PutText("type", "string")
+        .PutText("format", "date-time")
+        .Json();
+  }
+  return schema.Json();  // of any value
+}
+
+std::string ScalarSchema(const FieldDescriptor& field, SchemaForm form) {
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_STRING:
+      return TextSchema(field, form);
+    case FieldDescriptor::CPPTYPE_ENUM:
+      return form == SchemaForm::kStudyFile ? FileEnum(*field.enum_type())
+                                            : JsonEnum(*field.enum_type());
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return SchemaObject().PutText("type", "boolean").Json();
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+    case FieldDescriptor::CPPTYPE_FLOAT:
+      return NumberSchema(field, form);
+    default:
+      return WholeSchema(field, form);
+  }
+}
+
+namespace {
+
+const std::map<std::string, NumberBounds>& Settings() {
+  static const auto* const bounds = new std::map<std::string, NumberBounds>{
+      {"Budget.trials", {1, static_cast<double>(kMostBudgetTrials)}},
+      {"Budget.training_seconds", {0, {}}},
+      {"StudySettings.priority", {-kMostPriority, kMostPriority}},
+      {"StudySettings.max_parallel", {0, {}}},
+      {"LeasePolicy.max_trial_faults", {0, {}}},
+      {"LeasePolicy.max_infrastructure_faults", {0, {}}},
+      {"ModelRef.layers", {0, kMaxLayers}},
+      {"ModelRef.heads", {0, kMaxHeads}}};
+  return *bounds;
+}
+
+// Messages whose numbers have no meaning below zero; of some the table of
+// training says how far they go, by the block that it calls them.
+const std::map<std::string, std::string>& NeverNegative() {
+  static const auto* const blocks =
+      new std::map<std::string, std::string>{{"Training", ""},
+                                             {"LoraSpec", "lora."},
+                                             {"AdapterSpec", "adapters."},
+                                             {"SmartSpec", "smart."},
+                                             {"FreezeSemantics", "freeze."},
+                                             {"DataRef", "data."},
+                                             {"ModelRef", "model."}};
+  return *blocks;
+}
+
+}  // namespace
+
+NumberBounds BoundsOf(const google::protobuf::FieldDescriptor& field) {
+  const std::string& message = field.containing_type()->name();
+  const auto setting = Settings().find(message + "." + field.name());
+  if (setting != Settings().end()) return setting->second;
+  const auto block = NeverNegative().find(message);
+  if (block == NeverNegative().end() || field.is_repeated()) return {};
+  NumberBounds bounds{.least = 0.0, .most = {}};
+  const SettingRow* const row = FindSetting(block->second + field.name());
+  const bool has_range = row != nullptr && (row->kind == SettingKind::kWhole ||
+                                            row->kind == SettingKind::kNumber);
+  if (has_range && row->most < kAnyCount) bounds.most = row->most;
+  return bounds;
+}
+
+namespace {
+
+// A schema, described where there are words; a reference may have a neighbour.
+std::string Described(const std::string& schema, const std::string& words) {
+  if (words.empty()) return schema;
+  const std::string member =
+      absl::StrCat("\"description\":", JsonString(words));
+  return schema == "{}" ? absl::StrCat("{", member, "}")
+                        : absl::StrCat("{", member, ",", schema.substr(1));
+}
+
+std::string ListOf(const std::string& items) {
+  return SchemaObject().PutText("type", "array").Put("items", items).Json();
+}
+
+std::string MapTo(const std::string& values) {
+  return SchemaObject()
+      .PutText("type", "object")
+      .Put("additionalProperties", values)
+      .Json();
+}
+
+std::vector<std::string> Choices(const Descriptor& type) {
+  std::vector<std::string> rules;
+  for (int i = 0; i < type.real_oneof_decl_count(); ++i) {
+    std::vector<std::string> keys;
+    for (int j = 0; j < type.oneof_decl(i)->field_count(); ++j) {
+      keys.push_back(type.oneof_decl(i)->field(j)->name());
+    }
+    for (const std::string& rule : Exclusive(keys)) rules.push_back(rule);
+  }
+  return rules;
+}
+
+}  // namespace
+
+std::vector<std::string> Exclusive(const std::vector<std::string>& keys) {
+  std::vector<std::string> rules;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    for (std::size_t j = i + 1; j < keys.size(); ++j) {
+      rules.push_back(absl::StrCat("{\"not\":{\"required\":[",
+                                   JsonString(keys[i]), ",",
+                                   JsonString(keys[j]), "]}}"));
+    }
+  }
+  return rules;
+}
+
+std::string SchemaDefinitions::OneValue(const FieldDescriptor& field) {
+  return field.message_type() == nullptr ? ScalarSchema(field, form_)
+                                         : Message(*field.message_type());
+}
+
+std::string SchemaDefinitions::Field(const FieldDescriptor& field) {
+  if (field.is_map()) {
+    return MapTo(OneValue(*field.message_type()->map_value()));
+  }
+  const std::string one = OneValue(field);
+  if (!field.is_repeated()) return one;
+  const bool has_keys = form_ == SchemaForm::kStudyFile &&
+                        field.message_type() != nullptr &&
+                        !FieldOfKey(*field.message_type()).empty();
+  return has_keys ? AnyOf({ListOf(one), MapTo(one)}) : ListOf(one);
+}
+
+std::string SchemaDefinitions::Message(const Descriptor& type) {
+  if (IsGoogleType(type)) return GoogleSchema(type, form_);
+  const std::string name = ShortNameOf(type);
+  // The place is taken first: a message may hold itself.
+  if (made_.emplace(name, "").second) made_[name] = Definition(type);
+  return SchemaObject().PutText("$ref", "#/$defs/" + name).Json();
+}
+
+void SchemaDefinitions::AddProperties(const Descriptor& type,
+                                      SchemaObject* properties) {
+  for (int i = 0; i < type.field_count(); ++i) {
+    const FieldDescriptor& field = *type.field(i);
+    if (field.options().HasExtension(v1::not_served)) continue;
+    properties->Put(field.name(), Described(Field(field), CommentOf(field)));
+  }
+}
+
+std::string SchemaDefinitions::Object(const Descriptor& type) {
+  SchemaObject properties;
+  AddProperties(type, &properties);
+  std::vector<std::string> rules = Choices(type);
+  // The one key with another name than its field (LongKey).
+  const auto* const ties = type.FindFieldByName(LongKey("tie", type));
+  if (form_ == SchemaForm::kStudyFile && ties != nullptr) {
+    properties.Put("tie", Described(Field(*ties), CommentOf(*ties)));
+    rules.push_back(Exclusive({"tie", "ties"}).front());
+  }
+  SchemaObject object;
+  object.PutText("type", "object").Put("properties", properties.Json());
+  object.Put("additionalProperties", "false");
+  if (!rules.empty()) object.Put("allOf", SchemaList(rules));
+  return object.Json();
+}
+
+std::string SchemaDefinitions::ListFor(const Descriptor& type) {
+  if (IsRange(type)) {
+    return SchemaObject()
+        .PutText("type", "array")
+        .Put("items", ScalarSchema(*type.FindFieldByName("lo"), form_))
+        .Put("minItems", "2")
+        .Put("maxItems", "2")
+        .Json();
+  }
+  const auto* const field = type.FindFieldByName(FieldOfList(type));
+  if (field == nullptr) return "";
+  if (field->is_repeated()) return Field(*field);
+  const Descriptor& inner = *field->message_type();
+  return IsGoogleType(inner) ? GoogleSchema(inner, form_) : ListFor(inner);
+}
+
+// {full: 1e-3} and {first_k: {k: 2, rate: 1e-3}}.
+std::string SchemaDefinitions::NamedStrategies(const Descriptor& type) {
+  SchemaObject rest;
+  for (int i = 0; i < type.field_count(); ++i) {
+    const FieldDescriptor& field = *type.field(i);
+    if (field.name() == "name") continue;
+    rest.Put(field.name(), Described(Field(field), CommentOf(field)));
+  }
+  const std::string value =
+      AnyOf({ScalarSchema(*type.FindFieldByName("rate"), form_),
+             SchemaObject()
+                 .PutText("type", "object")
+                 .Put("properties", rest.Json())
+                 .Put("additionalProperties", "false")
+                 .Json()});
+  SchemaObject names;
+  for (const std::string& name : StrategyNames()) names.Put(name, value);
+  return SchemaObject()
+      .PutText("type", "object")
+      .Put("properties", names.Json())
+      .Put("additionalProperties", "false")
+      .Put("minProperties", "1")
+      .Put("maxProperties", "1")
+      .Json();
+}
+
+std::string SchemaDefinitions::Definition(const Descriptor& type) {
+  std::vector<std::string> forms = {Object(type)};
+  if (form_ == SchemaForm::kStudyFile) {
+    const auto* const scalar = type.FindFieldByName(FieldOfScalar(type));
+    if (scalar != nullptr) forms.push_back(ScalarSchema(*scalar, form_));
+    const std::string list = ListFor(type);
+    if (!list.empty()) forms.push_back(list);
+    if (type.name() == "Strategy") forms.push_back(NamedStrategies(type));
+  }
+  return Described(AnyOf(forms), CommentOf(type));
+}
+
+std::string SchemaDefinitions::Json() const {
+  SchemaObject all;
+  for (const auto& [name, schema] : made_) all.Put(name, schema);
+  return all.Json();
+}
+
 namespace {
 
 constexpr char kDraft[] = "https://json-schema.org/draft/2020-12/schema";

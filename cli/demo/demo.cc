@@ -1,32 +1,245 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/demo/demo.h"
 
+#include <google/protobuf/util/json_util.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <iostream>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "cli/client/client.h"
 #include "cli/commands/command.h"
-#include "cli/demo/demo_depth.h"
-#include "cli/demo/demo_example.h"
-#include "cli/demo/demo_follow.h"
-#include "cli/demo/demo_recipe.h"
 #include "cli/demo/demo_registry.h"
 #include "cli/demo/demo_report.h"
-#include "cli/demo/demo_verify.h"
-#include "cli/demo/demo_ways_on.h"
+#include "cli/process/child_process.h"
 #include "cli/process/local_fleet.h"
-#include "cli/process/stop_signals.h"
-#include "cli/process/work_folder.h"
 #include "cli/study_file/study_file.h"
 #include "cli/view/format.h"
 #include "cli/view/study_view.h"
+#include "cli/view/trial_view.h"
 
 namespace frostline::cli {
+namespace {
+
+constexpr Duration kDemoPollInterval = std::chrono::milliseconds(250);
+constexpr Duration kStallBound = std::chrono::minutes(5);
+constexpr int kProgressLines = 3;  // off a terminal
+
+double SecondsBetween(SteadyTime from, SteadyTime to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+// Says how far the study is: on a terminal all the time, else now and then.
+class Progress {
+ public:
+  explicit Progress(const Terminal& terminal)
+      : terminal_(terminal), line_(terminal) {}
+
+  void Show(const v1::Study& study, const std::optional<v1::Trial>& best) {
+    std::string text = ProgressText(study);
+    if (best.has_value()) {
+      absl::StrAppend(&text, ", best ", ObjectiveText(*best, study.spec()),
+                      " (trial ", best->number(), ")");
+    }
+    line_.Show(text);
+    const std::int64_t done = study.counts().budget_used();
+    const std::int64_t step = std::max<std::int64_t>(
+        1, study.settings().budget().trials() / kProgressLines);
+    if (terminal_.err_is_tty || done < shown_ + step) return;
+    shown_ = done;
+    std::cout << text << std::endl;
+  }
+
+ private:
+  const Terminal& terminal_;
+  StatusLine line_;
+  std::int64_t shown_ = 0;
+};
+
+absl::Status Stalled() {
+  return MakeError(ErrorId::kTrainerExited,
+                   "nothing has changed for five minutes",
+                   "run the demo with --dir DIR and read the logs there");
+}
+
+}  // namespace
+
+absl::StatusOr<v1::Study> FollowDemo(Client& client, v1::Study study,
+                                     LocalFleet& fleet, StopSignals& signals,
+                                     const Terminal& terminal,
+                                     DemoTimes& times) {
+  const SystemClock clock;
+  Progress progress(terminal);
+  SteadyTime last_change = clock.Steady();
+  std::int64_t revision = -1;
+  std::optional<v1::Trial> best;
+  while (!IsEnded(study.state())) {
+    RETURN_IF_ERROR(signals.Pause(kDemoPollInterval));
+    RETURN_IF_ERROR(fleet.Check());
+    ASSIGN_OR_RETURN(study, FetchStudy(client, study.name()));
+    if (study.revision() == revision) {
+      if (clock.Steady() - last_change > kStallBound) return Stalled();
+      continue;
+    }
+    revision = study.revision();
+    last_change = clock.Steady();
+    if (!times.first_lease &&
+        study.counts().running() + study.counts().budget_used() > 0) {
+      times.first_lease = last_change;
+      std::cout << "first trial after "
+                << FormatSeconds(SecondsBetween(times.begin, last_change))
+                << std::endl;
+    }
+    ASSIGN_OR_RETURN(best, FetchBest(client, study));
+    progress.Show(study, best);
+  }
+  times.end = clock.Steady();
+  return study;
+}
+
+void ShowDemoTimes(const v1::Study& study, const DemoTimes& times) {
+  std::cout << ProgressText(study);
+  if (times.first_lease.has_value()) {
+    std::cout << " in "
+              << FormatSeconds(SecondsBetween(*times.first_lease, times.end))
+              << " from the first lease";
+  }
+  std::cout << ", "
+            << FormatSeconds(
+                   SecondsBetween(times.begin, SystemClock().Steady()))
+            << " in all" << std::endl;
+}
+
+namespace {
+
+absl::StatusOr<v1::Study> CreateDepthStudy(Client& client, int trials) {
+  ASSIGN_OR_RETURN(const StudyFile file,
+                   ParseStudyFile(kDepthRecipe, "recipes/demo/depth.yaml"));
+  v1::CreateStudyRequest request;
+  request.set_request_id(NewRequestId(SystemClock()));
+  request.set_study_id(file.id);
+  *request.mutable_spec() = file.spec;
+  *request.mutable_settings() = file.settings;
+  v1::Budget& budget = *request.mutable_settings()->mutable_budget();
+  if (trials > 0) {
+    budget.set_trials(std::min<std::int64_t>(budget.trials(), trials));
+  }
+  const auto there = FetchStudy(client, StudyNameOf(file.id));
+  if (there.ok()) *request.mutable_settings() = there->settings();
+  const auto reply = client.Call(&v1::StudyService::Stub::CreateStudy, request);
+  if (!reply.ok()) return PlaceError(reply.status(), file);
+  std::cout << RenderPlanInShort(*reply) << std::flush;
+  return reply->study();
+}
+
+// "prefix_depth 3, above 0.0003".
+std::string PointText(const v1::Trial& trial) {
+  std::string text;
+  for (const v1::ParameterValue& value : trial.parameters()) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", value.name(), " ",
+                    FormatValue(value.value()));
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::Status ShowDepths(Client& client, int trials, LocalFleet& fleet,
+                        StopSignals& signals, const Terminal& terminal) {
+  std::cout << "\nA second, short study: how deep can one freeze? Its trials "
+               "share what is frozen.\n";
+  ASSIGN_OR_RETURN(v1::Study study, CreateDepthStudy(client, trials));
+  DemoTimes times = {SystemClock().Steady(), std::nullopt,
+                     SystemClock().Steady()};
+  ASSIGN_OR_RETURN(study, FollowDemo(client, std::move(study), fleet, signals,
+                                     terminal, times));
+  ASSIGN_OR_RETURN(const auto best, FetchBest(client, study));
+  if (best.has_value()) {
+    std::cout << "best trial " << best->number() << ": "
+              << ObjectiveText(*best, study.spec()) << " at "
+              << PointText(*best) << "\n";
+  }
+  std::cout << UsageLines(study.usage()) << "\n" << std::flush;
+  return absl::OkStatus();
+}
+
+namespace {
+
+absl::StatusOr<v1::Study> CreateExample(Client& client) {
+  ASSIGN_OR_RETURN(const StudyFile file,
+                   ParseStudyFile(kExampleRecipe, "recipes/demo/example.yaml"));
+  v1::CreateStudyRequest request;
+  request.set_request_id(NewRequestId(SystemClock()));
+  request.set_study_id(file.id);
+  *request.mutable_spec() = file.spec;
+  *request.mutable_settings() = file.settings;
+  ASSIGN_OR_RETURN(const v1::CreateStudyReply reply,
+                   client.Call(&v1::StudyService::Stub::CreateStudy, request));
+  return reply.study();
+}
+
+absl::Status ImportExample(Client& client, const std::string& study) {
+  v1::ImportTrialsRequest request;
+  request.set_request_id(NewRequestId(SystemClock()));
+  request.set_name(study);
+  ASSIGN_OR_RETURN(const std::vector<v1::ImportedTrial> trials,
+                   ReadImported(kExampleTrials));
+  request.mutable_trials()->Assign(trials.begin(), trials.end());
+  return client.Call(&v1::StudyService::Stub::ImportTrials, request).status();
+}
+
+// Nothing more is to be run of it.
+absl::Status Finish(Client& client, const std::string& study) {
+  v1::StopStudyRequest request;
+  request.set_request_id(NewRequestId(SystemClock()));
+  request.set_name(study);
+  request.set_reason("its trials were recorded before");
+  return client.Call(&v1::StudyService::Stub::StopStudy, request).status();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<v1::ImportedTrial>> ReadImported(
+    const std::string& text) {
+  std::vector<v1::ImportedTrial> trials;
+  const std::vector<std::string> lines =
+      absl::StrSplit(text, '\n', absl::SkipEmpty());
+  for (const std::string& line : lines) {
+    const auto read = google::protobuf::util::JsonStringToMessage(
+        line, &trials.emplace_back());
+    if (!read.ok()) {
+      return MakeError(ErrorId::kInternal,
+                       absl::StrCat("a recorded trial cannot be read: ",
+                                    std::string(read.message())),
+                       "run recipes/demo/make_example.py and build anew");
+    }
+  }
+  return trials;
+}
+
+absl::Status LeaveExample(Client& client) {
+  const std::string name = StudyNameOf("example");
+  absl::StatusOr<v1::Study> study = FetchStudy(client, name);
+  if (HasErrorId(study.status(), ErrorId::kStudyNotFound)) {
+    study = CreateExample(client);
+  }
+  RETURN_IF_ERROR(study.status());
+  // Who was stopped between two steps goes on with the next.
+  if (study->counts().succeeded() == 0)
+    RETURN_IF_ERROR(ImportExample(client, name));
+  if (!IsEnded(study->state())) RETURN_IF_ERROR(Finish(client, name));
+  std::cout << "study example: 200 recorded trials of MiniLM on reviews\n";
+  return absl::OkStatus();
+}
+
 namespace {
 
 constexpr int kMostDemoTrials = 1000;
@@ -152,6 +365,31 @@ absl::StatusOr<ExitCode> RunDemo(const DemoOptions& options,
   if (folder.stays()) std::cerr << "kept: " << folder.path() << "\n";
   if (code.ok() && *code == kExitOk) ShowWaysOn(ways);
   return code;
+}
+
+void AddDemoCommand(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<DemoOptions>();
+  CLI::App* const verb =
+      AddVerb(app, "demo", "A whole search on this machine, in a few minutes",
+              invocation, [options](Session& session) {
+                return RunDemo(*options, session.terminal);
+              });
+  verb->add_option("--trials", options->trials,
+                   "How many trials [36; synthetic 40]")
+      ->check(CLI::Range(1, 10'000));
+  verb->add_option("--workers", options->workers, "How many workers")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  verb->add_option("--dir", options->folder,
+                   "Keep the database and the logs in this folder");
+  verb->add_option("--model", options->model,
+                   "The folder of MiniLM [the one of ./dev setup]");
+  verb->add_flag("--synthetic", options->synthetic,
+                 "A small network on made-up numbers: seconds, no model");
+  verb->add_flag("--example", options->example,
+                 "Leave a finished study of 200 recorded trials, too");
+  verb->add_flag("--keep", options->keep,
+                 "Do not remove the temporary folder at the end");
 }
 
 }  // namespace frostline::cli

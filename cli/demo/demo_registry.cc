@@ -12,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/plain/sums.h"
-#include "cli/demo/demo_recipe.h"
 
 namespace frostline::cli {
 namespace {

@@ -11,6 +11,19 @@
 
 namespace frostline::cli {
 
+extern const char kDemoRecipe[];       // demo.yaml
+extern const char kDepthRecipe[];      // depth.yaml
+extern const char kSyntheticRecipe[];  // study.yaml
+extern const char kExampleRecipe[];    // example.yaml
+extern const char kExampleTrials[];    // example.jsonl
+
+extern const char kDemoTrain[];       // reviews/train.tsv
+extern const char kDemoValidation[];  // reviews/validation.tsv
+
+// It is in the cache of `./dev setup`, named after the pins in
+// scripts/requirements-demo-model.txt.
+extern const char kDemoModelFolder[];
+
 // Returns `named`, else where `./dev setup` has put it ($FROSTLINE_CACHE,
 // $XDG_CACHE_HOME/frostline or ~/.cache/frostline). It answers TRAINER_FILE,
 // saying how to get it, when it is not there.

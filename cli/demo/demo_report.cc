@@ -1,26 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/demo/demo_report.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "cli/commands/command.h"
 #include "cli/commands/importance.h"
-#include "cli/demo/demo_plan.h"
-#include "cli/demo/demo_recipe.h"
+#include "cli/commands/plan.h"
+#include "cli/demo/demo_registry.h"
 #include "cli/term/terminal.h"
-#include "cli/view/frontier_view.h"
 #include "cli/view/importance_view.h"
 #include "cli/view/plan_view.h"
 #include "cli/view/trial_view.h"
-#include "cli/view/verification_view.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
+namespace {
+
+constexpr char kSpace[] = "\nspace:";
+constexpr char kLevels[] = "&rates ";
+
+// What stands behind "&rates " in the recipe: the levels of its modules.
+std::string LevelsOf(const std::string& recipe) {
+  const std::size_t found = recipe.find(kLevels);
+  if (found == std::string::npos) return "";
+  const std::size_t start = found + sizeof(kLevels) - 1;
+  return recipe.substr(start, recipe.find('\n', start) - start);
+}
+
+std::vector<v1::PlannedModule> Searched(const v1::FreezePlan& plan) {
+  std::vector<v1::PlannedModule> modules;
+  for (const v1::PlannedModule& module : plan.modules()) {
+    if (module.module() == "pooler" || module.module() == "head") continue;
+    modules.push_back(module);
+  }
+  const auto is_advised = [](const v1::PlannedModule& module) {
+    return module.advice() == v1::PLAN_ADVICE_FREEZE;
+  };
+  if (std::any_of(modules.begin(), modules.end(), is_advised)) {
+    for (v1::PlannedModule& module : modules) {
+      module.set_freeze(is_advised(module));
+    }
+  }
+  const bool all_frozen =
+      std::all_of(modules.begin(), modules.end(),
+                  [](const v1::PlannedModule& m) { return m.freeze(); });
+  if (!all_frozen || modules.empty()) return modules;
+  std::max_element(modules.begin(), modules.end(),
+                   [](const v1::PlannedModule& a, const v1::PlannedModule& b) {
+                     return a.cost_of_freezing().value() <
+                            b.cost_of_freezing().value();
+                   })
+      ->set_freeze(false);
+  return modules;
+}
+
+}  // namespace
+
+std::string NextStudyFile(const std::string& recipe, const std::string& id,
+                          const v1::FreezePlan& plan) {
+  const std::string levels = LevelsOf(recipe);
+  std::string text = "# Made by `frostline demo` from what it has found.\n";
+  const std::string kept = recipe.substr(0, recipe.find(kSpace));
+  for (const absl::string_view line : absl::StrSplit(kept, '\n')) {
+    if (line.substr(0, 1) == "#") continue;
+    const bool is_id = line.substr(0, 3) == "id:";
+    absl::StrAppend(&text, is_id ? "id: " + id : std::string(line), "\n");
+  }
+  absl::StrAppend(&text, "space:\n  modules:\n");
+  for (const v1::PlannedModule& module : Searched(plan)) {
+    absl::StrAppend(&text, "    ", module.module(), ": ",
+                    module.freeze() ? "frozen" : levels, "  # ",
+                    module.reason(), "\n");
+  }
+  return text + "    pooler: 1e-3\n    head: 1e-3\n";
+}
+
 namespace {
 
 // Of a study without a result: what went wrong, as one trial tells it.
@@ -109,6 +173,79 @@ absl::Status WriteNext(const v1::FreezePlan& plan, const std::string& folder) {
       error, cause,
       MakeError(ErrorId::kStoreUnwritable, cause,
                 "name a folder you may write to with --dir DIR"));
+}
+
+namespace {
+
+// As it is typed from here.
+std::string CommandName() {
+  std::error_code error;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return "frostline";
+  const std::string near = std::filesystem::proximate(path, error).string();
+  return error || absl::StartsWith(near, "..") ? path.string() : near;
+}
+
+}  // namespace
+
+std::string WaysOnText(const WaysOn& ways, const std::string& command) {
+  const std::string begin = absl::StrCat("  ", ShellWord(command), " ");
+  std::string text = absl::StrCat("Next, type\n", begin, "serve --data ",
+                                  ShellWord(ways.folder), " &\n");
+  if (ways.has_next) {
+    absl::StrAppend(&text, begin, "worker --registry ",
+                    ShellWord(ways.folder + "/registry"), " --slots 2 &\n",
+                    begin, "study create ",
+                    ShellWord(ways.folder + "/next.yaml"),
+                    "  # then: study watch ", kNextStudy, "\n");
+  } else {
+    absl::StrAppend(&text, begin, "study show demo\n");
+    if (ways.has_importance) {
+      absl::StrAppend(&text, begin, "importance demo\n");
+    }
+  }
+  if (ways.has_example) {
+    absl::StrAppend(&text, begin, "report example -o example.html\n");
+  }
+  return text;
+}
+
+void ShowWaysOn(const WaysOn& ways) {
+  std::cout << WaysOnText(ways, CommandName()) << std::flush;
+}
+
+namespace {
+
+constexpr int kSeeds = 3;  // of each rival
+
+}  // namespace
+
+absl::Status VerifyDemo(Client& client, const std::string& study,
+                        LocalFleet& fleet, StopSignals& signals,
+                        const Terminal& terminal) {
+  ASSIGN_OR_RETURN(const auto before, FetchVerification(client, study));
+  if (!before.has_value()) {
+    PlanAsked plan;
+    plan.study = study;
+    ASSIGN_OR_RETURN(const v1::EnqueueTrialsReply reply,
+                     EnqueueRivals(client, plan, kSeeds));
+    std::cout << "running it beside what it has to beat: "
+              << reply.trials_size() << " trials, " << kSeeds << " seeds each\n"
+              << std::flush;
+  }
+  StatusLine line(terminal);
+  ASSIGN_OR_RETURN(
+      const v1::PlanVerification verification,
+      AwaitVerification(
+          client, study, signals, [&](const v1::PlanVerification& so_far) {
+            line.Show(
+                absl::StrCat(so_far.ended(), "/", so_far.total(), " done"));
+            return fleet.Check();
+          }));
+  line.Clear();
+  std::cout << RenderVerificationInShort(verification, terminal.width)
+            << std::flush;
+  return absl::OkStatus();
 }
 
 }  // namespace frostline::cli

@@ -13,7 +13,6 @@
 #include "absl/status/status.h"
 #include "cli/context/configuration.h"
 #include "cli/doctor/facts.h"
-#include "cli/doctor/machine.h"
 
 namespace frostline::cli::doctor {
 
@@ -54,7 +53,7 @@ struct Patient {
 Finding CheckVersions(const Patient& patient);
 Finding CheckLibraries(const Patient& patient);
 
-// speed_checks.cc
+// machine_checks.cc
 Finding CheckSpeed(const Patient& patient);
 Finding CheckGpu(const Patient& patient);
 
@@ -64,13 +63,13 @@ Finding CheckMemory(const Patient& patient);
 Finding CheckDescriptors(const Patient& patient);
 Finding CheckPorts(const Patient& patient);
 
-// folder_checks.cc
+// machine_checks.cc
 Finding CheckDisk(const Patient& patient);
 Finding CheckFileSystem(const Patient& patient);
 Finding CheckWriteRights(const Patient& patient);
 Finding CheckRegistry(const Patient& patient);
 
-// coordinator_checks.cc
+// program_checks.cc
 Finding CheckConfiguration(const Patient& patient);
 Finding CheckCoordinator(const Patient& patient);
 Finding CheckProtocol(const Patient& patient);

@@ -6,9 +6,11 @@
 
 #include <google/protobuf/struct.pb.h>
 
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/commands/command.h"
 #include "cli/doctor/check.h"
 #include "cli/term/terminal.h"
 
@@ -37,5 +39,11 @@ std::string Render(const std::vector<NamedFinding>& findings,
                    const Terminal& terminal);
 
 }  // namespace frostline::cli::doctor
+
+namespace frostline::cli {
+
+void AddDoctorCommand(CLI::App& app, Invocation& invocation);
+
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_DOCTOR_DOCTOR_H_

@@ -3,18 +3,27 @@
 // Processor, memory, descriptors and ports, as /proc and /sys tell them.
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <set>
+#include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "base/error.h"
+#include "base/plain/json.h"
+#include "base/remote_file_system.h"
 #include "cli/doctor/check.h"
+#include "cli/term/terminal.h"
 #include "cli/view/format.h"
 #include "tls/credentials.h"
+#include "worker/registry/check.h"
 
 namespace frostline::cli::doctor {
 namespace {
@@ -173,6 +182,212 @@ Finding CheckPorts(const Patient& patient) {
                        "` says whether a coordinator has it; another takes "
                        "`frostline serve --data ",
                        patient.asked.data, " --listen 127.0.0.1:0`")};
+}
+
+// How fast the trainer multiplies, and on which GPUs.
+
+namespace {
+
+constexpr double kSlowShare = 0.5;  // of what the processor should reach
+
+std::string SpeedTextOf(const JsonValue& root, const char* name) {
+  const JsonValue* const value = root.Find(name);
+  return value == nullptr ? "" : std::string(value->text);
+}
+
+double NumberOf(const JsonValue& root, const char* name) {
+  const JsonValue* const value = root.Find(name);
+  return value == nullptr ? 0.0 : value->number;
+}
+
+Finding JudgeSpeed(const JsonValue& root) {
+  constexpr char kAgain[] =
+      "run `frostline-trainer --self-check` when the machine is idle; "
+      "docs/reference/trainer.md says what slows it";
+  const JsonValue* const ok = root.Find("ok");
+  if (ok == nullptr || !ok->truth) {
+    return {CheckStatus::kCritical,
+            "LibTorch multiplies wrongly here: " + SpeedTextOf(root, "error"),
+            "run `frostline-trainer --self-check`; where it fails again, "
+            "install the packages anew"};
+  }
+  const double fast = NumberOf(root, "fp32_gflops");
+  const double hoped = NumberOf(root, "expected_gflops");
+  const std::string detail = absl::StrCat(
+      "LibTorch ", SpeedTextOf(root, "torch"), " on ",
+      SpeedTextOf(root, "device"), ", ", SpeedTextOf(root, "blas"), ", ",
+      SpeedTextOf(root, "simd"), ": ", fast, " GFLOP/s in fp32",
+      hoped > 0 ? absl::StrCat(" of about ", hoped) : std::string());
+  if (fast < kSlowShare * hoped) return {CheckStatus::kWarn, detail, kAgain};
+  return {CheckStatus::kOk, detail};
+}
+
+}  // namespace
+
+Finding CheckSpeed(const Patient& patient) {
+  const auto& ran = patient.facts.self_check;
+  if (absl::IsDeadlineExceeded(ran.status())) {
+    return {CheckStatus::kSkipped,
+            "frostline-trainer --self-check took longer than the doctor waits",
+            "run `frostline-trainer --self-check` by itself"};
+  }
+  if (!ran.ok()) {
+    return {CheckStatus::kSkipped,
+            "there is no frostline-trainer beside this program",
+            "on a node that trains install the trainer: "
+            "docs/how-to/install.md"};
+  }
+  const auto json = Json::Parse(ran->out);
+  if (json.ok()) return JudgeSpeed(json.value().root());
+  return {CheckStatus::kCritical,
+          absl::StrCat("frostline-trainer does not start: code ", ran->code,
+                       " ", ran->err.substr(0, ran->err.find('\n'))),
+          "run `frostline-trainer --self-check`, which says why"};
+}
+
+Finding CheckGpu(const Patient& patient) {
+  const Machine& machine = patient.machine;
+  const std::string driver = machine.Read("/proc/driver/nvidia/version");
+  const auto& smi = patient.facts.nvidia_smi;
+  if (smi.ok() && smi->code == 0 && !smi->out.empty()) {
+    std::string gpus(absl::StripAsciiWhitespace(smi->out));
+    absl::StrReplaceAll({{"\n", "; "}}, &gpus);
+    return {CheckStatus::kOk, gpus};
+  }
+  if (driver.empty()) {
+    return {CheckStatus::kOk, "no NVIDIA GPU; trials run on the processor"};
+  }
+  return {
+      CheckStatus::kWarn,
+      absl::StrCat("there is a driver (", driver.substr(0, driver.find('\n')),
+                   "), but nvidia-smi does not answer"),
+      "run `nvidia-smi`, which says why"};
+}
+
+// Folders: room, file system, rights, and what is in a registry.
+
+namespace {
+
+constexpr std::int64_t kFolderMiB = std::int64_t{1} << 20;
+// Below the first the coordinator leases nothing, below the second it creates
+// no study (serve --disk-reserve).
+constexpr std::int64_t kLeastFree = 256 * kFolderMiB;
+constexpr std::int64_t kLittleFree = 1'024 * kFolderMiB;
+
+// The role of a folder, and where it is.
+std::vector<std::pair<std::string, std::string>> FoldersOf(const Asked& asked) {
+  std::vector<std::pair<std::string, std::string>> folders = {
+      {"data", asked.data}, {"runs", asked.runs}};
+  if (!asked.cache.empty()) folders.emplace_back("cache", asked.cache);
+  return folders;
+}
+
+// The worst wins; what was first among equals.
+void Worsen(CheckStatus status, const std::string& fix, Finding* finding) {
+  const bool is_worse = finding->status == CheckStatus::kOk ||
+                        (finding->status == CheckStatus::kWarn &&
+                         status == CheckStatus::kCritical);
+  if (!is_worse) return;
+  finding->status = status;
+  finding->fix = fix;
+}
+
+}  // namespace
+
+Finding CheckDisk(const Patient& patient) {
+  Finding finding;
+  std::vector<std::string> told;
+  for (const auto& [role, folder] : FoldersOf(patient.asked)) {
+    const auto facts = patient.machine.look(folder);
+    if (!facts.ok()) continue;
+    told.push_back(absl::StrCat(role, " ", FormatBytes(facts->free_bytes)));
+    if (facts->free_bytes >= kLittleFree) continue;
+    Worsen(facts->free_bytes < kLeastFree ? CheckStatus::kCritical
+                                          : CheckStatus::kWarn,
+           absl::StrCat("make room: `du -xh --max-depth=1 ",
+                        ShellWord(facts->nearest),
+                        "` says what is there; `frostline cache clear` removes "
+                        "what can be computed again"),
+           &finding);
+  }
+  finding.detail = "free: " + absl::StrJoin(told, ", ");
+  return finding;
+}
+
+Finding CheckFileSystem(const Patient& patient) {
+  const Asked& asked = patient.asked;
+  const auto facts = patient.machine.look(asked.data);
+  if (!facts.ok()) {
+    return {CheckStatus::kSkipped, std::string(facts.status().message()),
+            "name a folder that is there: `frostline doctor --data .`"};
+  }
+  const char* const remote = RemoteFileSystem(facts->file_system);
+  if (remote == nullptr) {
+    return {CheckStatus::kOk,
+            absl::StrCat(asked.data, " is on a disk of this machine")};
+  }
+  return {asked.data_is_named ? CheckStatus::kCritical : CheckStatus::kWarn,
+          absl::StrCat(asked.data, " is on ", remote,
+                       ", whose locks a database cannot rely on; the "
+                       "coordinator refuses it"),
+          "name a folder on a disk of this machine: `frostline serve --data "
+          "/var/tmp/frost`"};
+}
+
+Finding CheckWriteRights(const Patient& patient) {
+  Finding finding;
+  std::vector<std::string> told;
+  for (const auto& [role, folder] : FoldersOf(patient.asked)) {
+    const auto facts = patient.machine.look(folder);
+    if (!facts.ok()) continue;
+    const std::string what = facts->is_there   ? ""
+                             : facts->writable ? "can be made"
+                                               : "cannot be made";
+    told.push_back(absl::StrCat(role, " ", folder, " ",
+                                !what.empty()     ? what
+                                : facts->writable ? "is writable"
+                                                  : "is read-only"));
+    if (facts->writable) continue;
+    const bool is_named = role == "data" && patient.asked.data_is_named;
+    Worsen(is_named ? CheckStatus::kCritical : CheckStatus::kWarn,
+           absl::StrCat("`ls -ld ", ShellWord(facts->nearest),
+                        "` says whose it is; go to a folder of yours, or name "
+                        "one with --data DIR"),
+           &finding);
+  }
+  finding.detail = absl::StrJoin(told, ", ");
+  return finding;
+}
+
+Finding CheckRegistry(const Patient& patient) {
+  const std::string& folder = patient.asked.registry;
+  const std::string again =
+      absl::StrCat("`frostline registry check --registry ", ShellWord(folder),
+                   "` says all that is wrong");
+  const auto facts = patient.machine.look(folder);
+  if (!facts.ok() || !facts->is_there) {
+    return {CheckStatus::kSkipped,
+            absl::StrCat("there is no registry ", folder),
+            "`frostline init --data FILE` makes one of your rows"};
+  }
+  const auto found = registry::ReadRegistry(folder);
+  if (!found.ok()) {
+    return {CheckStatus::kCritical, std::string(found.status().message()),
+            again};
+  }
+  // Sums are not computed: weights are large, and a doctor is quick.
+  for (const auto& [id, model] : found->models) {
+    const auto looked = registry::LookAtModel(*found, id);
+    if (looked.ok()) continue;
+    return {CheckStatus::kCritical,
+            absl::StrCat("model ", id, ": ", looked.status().message()), again};
+  }
+  return {CheckStatus::kOk,
+          absl::StrCat(Counted(std::ssize(found->models), "model"), " and ",
+                       Counted(std::ssize(found->data_sets), "data set"),
+                       " in ", folder,
+                       "; their sums and rows are not read, which `frostline "
+                       "registry check` does")};
 }
 
 }  // namespace frostline::cli::doctor

@@ -23,6 +23,12 @@ ExampleTable ReadExamples(const std::string& text);
 // Of the text that is built in; it is empty for a command without.
 std::vector<std::string> ExamplesOf(const std::string& path);
 
+// Of `frostline help TOPIC`, beside the commands.
+std::vector<std::string> TopicNames();
+
+// It is empty for a word that is no topic.
+std::string TopicText(const std::string& topic);
+
 }  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_HELP_EXAMPLES_H_

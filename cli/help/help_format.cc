@@ -2,15 +2,68 @@
 #include "cli/help/help_format.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
 #include <memory>
+#include <string_view>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/flags.h"
 #include "cli/help/examples.h"
-#include "cli/help/type_words.h"
 
 namespace frostline::cli {
+namespace {
+
+constexpr std::string_view kRange = " in [";
+constexpr double kNoBound = 1e9;
+
+}  // namespace
+
+std::vector<std::string> WordsOfType(const std::string& type) {
+  const std::size_t open = type.find('{');
+  const std::size_t close = type.find('}', open);
+  const bool is_set = open != std::string::npos && close != std::string::npos;
+  if (!is_set && !absl::StrContains(type, "|")) return {};
+  const std::string text =
+      is_set ? type.substr(open + 1, close - open - 1) : type;
+  std::vector<std::string> words;
+  for (const absl::string_view word :
+       absl::StrSplit(text, absl::ByAnyChar(",|"), absl::SkipEmpty())) {
+    // A set's words are meant; outside one, a word in capitals is a kind.
+    const bool is_kind =
+        !is_set && std::none_of(word.begin(), word.end(), [](unsigned char c) {
+          return std::islower(c) != 0;
+        });
+    if (!is_kind) words.emplace_back(word);
+  }
+  return words;
+}
+
+std::string ShownType(const std::string& type) {
+  const std::vector<std::string> words = absl::StrContains(type, ":{")
+                                             ? WordsOfType(type)
+                                             : std::vector<std::string>();
+  if (!words.empty()) return absl::StrJoin(words, "|");
+  const std::size_t range = type.find(kRange);
+  const std::size_t between = type.find(" - ", range);
+  if (range == std::string::npos || between == std::string::npos) return type;
+  const std::string kind = type.substr(0, type.find(':'));
+  const std::size_t least = range + kRange.size();
+  const std::string from = type.substr(least, between - least);
+  const std::string to =
+      type.substr(between + 3, type.find(']', between) - between - 3);
+  double most = 0.0;
+  // The largest that a number can be is no bound that anybody meets.
+  const bool is_bound = absl::SimpleAtod(to, &most) && most < kNoBound;
+  return absl::StrCat(kind, " from ", from, is_bound ? " to " : "",
+                      is_bound ? to : "");
+}
+
 namespace {
 
 constexpr std::size_t kColumn = 30;
@@ -154,5 +207,79 @@ std::string PathOf(const CLI::App& command) {
 }
 
 void UseHelpFormat(CLI::App& app) { Use(app, std::make_shared<HelpFormat>()); }
+
+namespace {
+
+// "--limit" of "--limit=3", "-o" of "-ofile".
+std::string FlagNameOf(const std::string& word) {
+  return absl::StartsWith(word, "--") ? word.substr(0, word.find('='))
+                                      : word.substr(0, 2);
+}
+
+// A command takes the flags of those above it too.
+const CLI::Option* FlagOf(const CLI::App& command, const std::string& name) {
+  for (const CLI::App* at = &command; at != nullptr; at = at->get_parent()) {
+    const CLI::Option* const flag = at->get_option_no_throw(name);
+    if (flag != nullptr) return flag;
+  }
+  return nullptr;
+}
+
+const CLI::App* CommandBelow(const CLI::App& app, const std::string& word) {
+  for (const CLI::App* const command : app.get_subcommands(nullptr)) {
+    if (command->get_name() == word) return command;
+  }
+  return nullptr;
+}
+
+// The command's own before those of all commands, so that of two that are
+// equally near its own is named.
+std::vector<std::string> FlagNames(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* at = &command; at != nullptr; at = at->get_parent()) {
+    for (const CLI::Option* const option : at->get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        names.push_back(absl::StrCat("--", name));
+      }
+    }
+  }
+  return names;
+}
+
+std::string Typed(const CLI::App& command) {
+  const std::string program = "frostline";
+  return command.get_parent() == nullptr
+             ? program
+             : absl::StrCat(program, " ", PathOf(command));
+}
+
+// How many words behind `word` are the flag's values.
+std::size_t ValuesOf(const CLI::Option& flag, const std::string& word) {
+  const bool attached = word.size() > FlagNameOf(word).size();
+  if (attached || flag.get_items_expected_max() == 0) return 0;
+  return static_cast<std::size_t>(std::max(1, flag.get_items_expected_min()));
+}
+
+}  // namespace
+
+absl::Status FindUnknownFlag(const CLI::App& root,
+                             const std::vector<std::string>& arguments) {
+  const CLI::App* at = &root;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word == "--") break;
+    if (word.size() < 2 || word[0] != '-') {
+      const CLI::App* const below = CommandBelow(*at, word);
+      if (below != nullptr) at = below;
+      continue;
+    }
+    const CLI::Option* const flag = FlagOf(*at, FlagNameOf(word));
+    if (flag == nullptr) {
+      return UnknownFlag(FlagNameOf(word), FlagNames(*at), Typed(*at));
+    }
+    i += ValuesOf(*flag, word);
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace frostline::cli

@@ -3,19 +3,89 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <iostream>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/error.h"
+#include "cli/term/utf8.h"
 
 namespace frostline::cli {
+namespace {
+
+constexpr char kEscapeByte = '\x1b';
+
+bool IsFinal(char byte) { return byte >= '@' && byte <= '~'; }
+
+// Takes "ESC [ … final" or "ESC O final" at `*at`; a lone ESC is the key.
+std::optional<Key> TakeEscape(const std::string& bytes, std::size_t* at) {
+  std::size_t end = *at + 1;
+  const bool is_sequence =
+      end < bytes.size() && (bytes[end] == '[' || bytes[end] == 'O');
+  if (!is_sequence) {
+    ++*at;
+    return Key{KeyKind::kEscape};
+  }
+  ++end;
+  while (end < bytes.size() && !IsFinal(bytes[end])) ++end;
+  const char final = end < bytes.size() ? bytes[end] : '\0';
+  *at = end + 1;
+  if (final == 'A') return Key{KeyKind::kUp};
+  if (final == 'B') return Key{KeyKind::kDown};
+  if (final == 'C') return Key{KeyKind::kEnter};
+  if (final == 'D') return Key{KeyKind::kEscape};
+  return std::nullopt;
+}
+
+std::size_t BytesOfChar(char first) {
+  const auto byte = static_cast<unsigned char>(first);
+  if (byte >= 0xF0) return 4;
+  if (byte >= 0xE0) return 3;
+  return byte >= 0xC0 ? 2 : 1;
+}
+
+std::optional<Key> TakeChar(const std::string& bytes, std::size_t* at) {
+  const char first = bytes[*at];
+  const std::string text = bytes.substr(*at, BytesOfChar(first));
+  *at += text.size();
+  if (first == '\r' || first == '\n') return Key{KeyKind::kEnter};
+  if (first == '\b' || first == '\x7f') return Key{KeyKind::kErase};
+  if (first == '\x03' || first == '\x04') return Key{KeyKind::kEnd};
+  if (static_cast<unsigned char>(first) < ' ') return std::nullopt;
+  return Key{KeyKind::kText, text};
+}
+
+}  // namespace
+
+std::vector<Key> KeysOf(const std::string& bytes) {
+  std::vector<Key> keys;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const auto key = bytes[at] == kEscapeByte ? TakeEscape(bytes, &at)
+                                              : TakeChar(bytes, &at);
+    if (key.has_value()) keys.push_back(*key);
+  }
+  return keys;
+}
+
+ScreenSize SizeOfTerminal(int fd) {
+  winsize size{};
+  if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 ||
+      size.ws_row == 0) {
+    return {};
+  }
+  return {size.ws_col, size.ws_row};
+}
+
 namespace {
 
 // The other screen, without a cursor; and back.
@@ -160,6 +230,42 @@ std::vector<Key> FullScreen::Await(Duration longest) {
   const std::vector<Key> typed = KeysOf(bytes);
   keys.insert(keys.end(), typed.begin(), typed.end());
   return keys;
+}
+
+namespace {
+
+constexpr Duration kShortest = std::chrono::milliseconds(100);
+
+}  // namespace
+
+std::string RedrawText(std::size_t shown,
+                       const std::vector<std::string>& lines) {
+  const std::string up = shown > 1 ? absl::StrCat("\x1b[", shown - 1, "A") : "";
+  return absl::StrCat(up, "\r\x1b[J", absl::StrJoin(lines, "\r\n"));
+}
+
+ScreenSize LiveArea::Size() { return SizeOfTerminal(STDERR_FILENO); }
+
+void LiveArea::Show(std::vector<std::string> lines) {
+  const SteadyTime now = clock_.Steady();
+  if (!is_terminal_ || lines.empty() || now < next_) return;
+  next_ = now + kShortest;
+  const ScreenSize size = Size();
+  const auto most = static_cast<std::size_t>(size.height);
+  if (lines.size() > most) {
+    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
+  }
+  // The last column stays free: some terminals wrap as soon as it is used.
+  for (std::string& line : lines) line = FitToWidth(line, size.width - 1);
+  std::cerr << RedrawText(shown_, lines) << std::flush;
+  shown_ = lines.size();
+}
+
+void LiveArea::Clear() {
+  if (shown_ == 0) return;
+  std::cerr << RedrawText(shown_, {}) << std::flush;
+  shown_ = 0;
+  next_ = SteadyTime::min();
 }
 
 }  // namespace frostline::cli

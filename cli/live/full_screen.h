@@ -9,16 +9,43 @@
 #include <termios.h>
 
 #include <csignal>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "cli/live/keys.h"
-#include "cli/live/screen_size.h"
 
 namespace frostline::cli {
+
+enum class KeyKind {
+  kText,  // one character, as UTF-8, in `text`
+  kUp,
+  kDown,
+  kEnter,
+  kEscape,  // or the arrow to the left
+  kErase,
+  kRedraw,  // the terminal has another size, or was somebody else's meanwhile
+  kEnd,     // Ctrl-C, SIGTERM, a terminal that has gone
+};
+
+struct Key {
+  KeyKind kind = KeyKind::kText;
+  std::string text = {};
+  int signal = 0;  // of kEnd: the one that told it to end, if it was one
+};
+
+// What a terminal sent in one read. Keys that mean nothing here are left out.
+std::vector<Key> KeysOf(const std::string& bytes);
+
+struct ScreenSize {
+  int width = 80;
+  int height = 24;
+};
+
+// As it is now; 80 × 24 where it is not known.
+ScreenSize SizeOfTerminal(int fd);
 
 // What is written to show these lines, whatever stood there before.
 std::string FrameText(const std::vector<std::string>& lines);
@@ -51,6 +78,37 @@ class FullScreen {
   const termios before_;
   bool is_shown_ = false;
   std::string shown_;
+};
+
+// What is written to show `lines` over `shown` lines that stand there already,
+// the last of them without its newline.
+std::string RedrawText(std::size_t shown,
+                       const std::vector<std::string>& lines);
+
+// Lines at the end of standard error that change, ten times a second at most.
+// Off a terminal it writes nothing.
+class LiveArea {
+ public:
+  LiveArea(bool is_terminal, const Clock& clock)
+      : is_terminal_(is_terminal), clock_(clock) {}
+  ~LiveArea() { Clear(); }
+  LiveArea(const LiveArea&) = delete;
+  LiveArea& operator=(const LiveArea&) = delete;
+
+  // The terminal's size as it is now.
+  static ScreenSize Size();
+
+  // What comes too early is left out; something later shows it. The first of
+  // more lines than fit are left out, too.
+  void Show(std::vector<std::string> lines);
+  // Call it before anything else is written.
+  void Clear();
+
+ private:
+  const bool is_terminal_;
+  const Clock& clock_;
+  std::size_t shown_ = 0;
+  SteadyTime next_ = SteadyTime::min();
 };
 
 }  // namespace frostline::cli

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "cli/live/fleet_table.h"
-#include "cli/live/keys.h"
-#include "cli/live/screen_size.h"
+#include "cli/live/full_screen.h"
 
 namespace frostline::cli {
 

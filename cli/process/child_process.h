@@ -10,15 +10,42 @@
 
 #include <sys/types.h>
 
+#include <csignal>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 
 namespace frostline::cli {
+
+// While it exists SIGINT and SIGTERM wait for Pause(). Make it before any other
+// thread, on the thread that calls Pause().
+class StopSignals {
+ public:
+  StopSignals();
+  ~StopSignals() { Release(); }
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+  // Sleeps. It answers CANCELLED once one of the signals is there, and ever
+  // after.
+  absl::Status Pause(Duration time);
+  bool caught() const { return caught_; }
+
+  // Lets a second Ctrl-C end the program at once.
+  void Release();
+
+ private:
+  sigset_t signals_;
+  sigset_t before_;
+  bool held_ = true;
+  bool caught_ = false;
+};
 
 struct ChildSpec {
   std::string name;                    // for messages: "worker 1"
@@ -66,6 +93,53 @@ absl::StatusOr<std::string> SiblingProgram(const std::string& name);
 // Returns only when it fails.
 absl::Status ExecSibling(const std::string& name,
                          const std::vector<std::string>& arguments);
+
+// Runs another program to its end and keeps what it said. Its words go to it as
+// they are: no shell reads them.
+//
+//   const auto ran = RunCaptured({"sbatch", "--parsable", path}, kMinute);
+
+struct Captured {
+  int code = -1;  // 128 and the signal's number when one ended it
+  std::string out;
+  std::string err;
+};
+
+// Looks for words[0] in the PATH. Standard input is empty. Answers NOT_FOUND
+// where there is no such program, DEADLINE_EXCEEDED when it has not ended after
+// `longest` (it is then killed), RESOURCE_EXHAUSTED beyond 64 MiB of output,
+// and INTERNAL with the system's reason. REQUIRES: words is not empty.
+//
+// One that says `last_words` on its standard error is waited for no longer, but
+// killed: 137 is its code.
+absl::StatusOr<Captured> RunCaptured(const std::vector<std::string>& words,
+                                     Duration longest,
+                                     const std::string& last_words = "");
+
+// A folder of one command's files.
+class WorkFolder {
+ public:
+  // Makes `named` if missing, and leaves it there. If empty, it makes a
+  // temporary one, removed with the object unless kept. Failing is
+  // STORE_UNWRITABLE.
+  static absl::StatusOr<WorkFolder> Make(const std::string& named, bool keep);
+
+  WorkFolder(WorkFolder&& other) noexcept
+      : path_(std::exchange(other.path_, "")), stays_(other.stays_) {}
+  WorkFolder& operator=(WorkFolder&&) = delete;
+  ~WorkFolder();
+
+  const std::string& path() const { return path_; }
+  bool stays() const { return stays_; }
+  void Keep() { stays_ = true; }
+
+ private:
+  WorkFolder(const std::string& path, bool stays)
+      : path_(path), stays_(stays) {}
+
+  std::string path_;  // empty when moved from
+  bool stays_;
+};
 
 }  // namespace frostline::cli
 

@@ -11,7 +11,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/process/child_process.h"
-#include "cli/process/stop_signals.h"
 
 namespace frostline::cli {
 

@@ -8,15 +8,75 @@
 #define FROSTLINE_CLI_RECIPE_RECIPE_FILE_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cli/recipe/recipe_values.h"
+#include "cli/study_file/yaml_tree.h"
 
 namespace frostline::cli {
+
+// Puts values where a recipe's YAML says ${…} (docs/reference/recipe-file.md).
+// What is all of a value may become a number, a list or a map; within a text it
+// is text. Examples, with layers = 6:
+//
+//   k: "${layers / 2}"        ->  k: 3
+//   "first ${n} frozen": …    ->  "first 2 frozen": …
+//   train_rows: "${rows}"     ->  the key goes where rows is ~
+
+using RecipeValues = std::map<std::string, YamlPtr>;
+
+// Answers null where there is no value of this name.
+using ValueOf = std::function<absl::StatusOr<YamlPtr>(const std::string& name)>;
+
+// Every ${…} in `node` and below it. A name without a value is
+// STUDY_FIELD_UNKNOWN at its line.
+absl::StatusOr<YamlPtr> PutValues(const YamlPtr& node, const std::string& file,
+                                  const ValueOf& value_of);
+
+// One word of a command line as a value: a number, a list, a map.
+absl::StatusOr<YamlPtr> ParseValue(const std::string& text,
+                                   const std::string& flag);
+
+// Takes from the first of `scopes` that has it.
+ValueOf FromScopes(std::vector<const RecipeValues*> scopes);
+
+// Reads the keys of one map: each is taken by its name, and what nobody took is
+// a mistake, with the key that was probably meant. The first mistake stays.
+class YamlFields {
+ public:
+  // `what` says in messages what the map is: "the recipe", "stage search".
+  YamlFields(const YamlPtr& node, const std::string& file,
+             const std::string& what);
+
+  // Null where the key is not there.
+  YamlPtr Take(const std::string& key);
+  YamlPtr TakeMap(const std::string& key);
+  // "" where it is not there.
+  std::string TakeText(const std::string& key);
+  std::string NeedText(const std::string& key, const std::string& example);
+  double TakeNumber(const std::string& key);  // 0 where it is not there
+  bool TakeFlag(const std::string& key);
+
+  // All keys that nobody took, in the file's order; they count as taken.
+  std::vector<YamlEntry> TakeRest();
+
+  void Fail(const YamlMark& mark, ErrorId id, const std::string& cause,
+            const std::string& fix, const std::string& field = "");
+  // The first mistake, an unknown key among them.
+  absl::Status Finish();
+
+ private:
+  YamlPtr node_;
+  std::string file_;
+  std::string what_;
+  std::vector<std::string> known_;
+  absl::Status error_;
+};
 
 inline constexpr int kRecipeFormat = 1;
 
@@ -88,6 +148,18 @@ absl::StatusOr<Recipe> ParseRecipe(const std::string& text,
 // Answers REQUEST_INVALID with the scales that there are.
 absl::StatusOr<const RecipeScale*> FindScale(const Recipe& recipe,
                                              const std::string& name);
+
+struct KnownRecipe {
+  std::string name;
+  std::string text;  // of recipes/NAME/recipe.yaml
+};
+
+// Those that the program carries, by name.
+const std::vector<KnownRecipe>& KnownRecipes();
+
+// A known one, or that of a file: a word with a slash, or that ends in .yaml.
+// Answers REQUEST_INVALID for another word, with what was probably meant.
+absl::StatusOr<Recipe> OpenRecipe(const std::string& name_or_file);
 
 }  // namespace frostline::cli
 

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/recipe/recipe_record.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "base/error.h"
+#include "base/ids.h"
 #include "base/plain/json.h"
-#include "cli/report/record_json.h"
+#include "cli/recipe/recipe_stage.h"
+#include "cli/recipe/run_table.h"
+#include "cli/report/study_record.h"
+#include "frostline/v1/importance_service.grpc.pb.h"
+#include "frostline/v1/study_service.grpc.pb.h"
 
 namespace frostline::cli {
 namespace {
@@ -127,6 +136,261 @@ absl::StatusOr<RecipeRecord> ReadRecipeRecord(const std::string& text) {
   }
   RETURN_IF_ERROR(ReadRecordedAcross(all, record));
   return record;
+}
+
+// A recipe's record, asked for at the coordinator.
+
+namespace {
+
+using Studies = v1::StudyService::Stub;
+
+constexpr int kPointsOfACurve = 200;
+constexpr int kMostFetchedContenders = 16;
+constexpr int kMostFetchedTrials = 128;  // of one comparison
+
+// The best trials have theirs; runs that are not among them need one each.
+absl::Status FetchRunCurves(Client& client, StudyRecord& record) {
+  for (const RunTrials& run : RunsOf(record)) {
+    if (run.succeeded.empty()) continue;
+    const v1::Trial& first = *run.succeeded[0];
+    if (record.curves.count(first.number()) > 0) continue;
+    v1::ListMeasurementsRequest asked;
+    asked.set_name(first.name());
+    asked.set_downsample_to(kPointsOfACurve);
+    ASSIGN_OR_RETURN(record.curves[first.number()],
+                     client.Call(&Studies::ListMeasurements, asked));
+  }
+  return absl::OkStatus();
+}
+
+void AddContender(const RunTrials& run, v1::CompareTrialsRequest& request) {
+  v1::Contender& contender = *request.add_contenders();
+  contender.set_name(run.name);
+  for (const v1::Trial* trial : run.succeeded) {
+    contender.add_trials(trial->name());
+  }
+}
+
+v1::CompareTrialsRequest FetchedOf(const StudyRecord& record) {
+  v1::CompareTrialsRequest request;
+  const std::string to = LabelOf(record, kRecipeCompareLabel);
+  const std::vector<RunTrials> runs = RunsOf(record);
+  int trials = 0;
+  for (const bool first : {true, false}) {
+    for (const RunTrials& run : runs) {
+      const int more = static_cast<int>(run.succeeded.size());
+      if ((run.name == to) != first || more == 0) continue;
+      if (request.contenders_size() == kMostFetchedContenders ||
+          trials + more > kMostFetchedTrials) {
+        continue;
+      }
+      trials += more;
+      AddContender(run, request);
+    }
+  }
+  NameOutcomes(record, MetricOfRuns(record), request);
+  double margin = 0.0;
+  if (absl::SimpleAtod(LabelOf(record, kRecipeMarginLabel), &margin)) {
+    request.set_margin(margin);
+  }
+  return request;
+}
+
+absl::Status Compare(Client& client, StageRecord& stage) {
+  if (LabelOf(stage.study, kRecipeCompareLabel).empty()) {
+    return absl::OkStatus();
+  }
+  const v1::CompareTrialsRequest request = FetchedOf(stage.study);
+  if (request.contenders_size() < 2) {
+    stage.study.missing.push_back(
+        "Nothing is compared: fewer than two runs have a result.");
+    return absl::OkStatus();
+  }
+  auto comparison =
+      client.Call(&v1::ImportanceService::Stub::CompareTrials, request);
+  if (HasErrorId(comparison.status(), ErrorId::kCoordinatorAway)) {
+    return comparison.status();
+  }
+  if (comparison.ok()) {
+    stage.comparison = *std::move(comparison);
+  } else {
+    stage.study.missing.push_back(absl::StrCat(
+        "The runs are not tested: ", comparison.status().message(), "."));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void NameOutcomes(const StudyRecord& record, const std::string& metric,
+                  v1::CompareTrialsRequest& request) {
+  request.set_metric(metric);
+  const std::size_t dot = metric.find('.');
+  if (dot == std::string::npos) return;
+  const std::string first = metric.substr(0, dot);
+  for (const v1::TaskSpec& task : record.study.spec().tasks()) {
+    if (task.name() != first) continue;
+    request.set_task(first);
+    if (absl::StartsWith(metric.substr(dot + 1), "test.")) {
+      request.set_set("test");
+    }
+    return;
+  }
+  request.set_set(first);
+}
+
+absl::StatusOr<std::vector<v1::Study>> FindRunStudies(Client& client,
+                                                      const std::string& run) {
+  v1::ListStudiesRequest request;
+  request.set_filter(
+      absl::StrCat("labels.", kRecipeRunLabel, " = \"", run, "\""));
+  ASSIGN_OR_RETURN(const v1::ListStudiesReply reply,
+                   client.CallForAll(&Studies::ListStudies, request));
+  std::vector<v1::Study> studies(reply.studies().begin(),
+                                 reply.studies().end());
+  if (studies.empty()) {
+    return MakeError(
+        ErrorId::kStudyNotFound,
+        absl::StrCat("no study, and no run of a recipe, is called ", run),
+        "`frostline study list` names all", "name");
+  }
+  std::stable_sort(studies.begin(), studies.end(),
+                   [](const v1::Study& a, const v1::Study& b) {
+                     const auto& x = a.create_time();
+                     const auto& y = b.create_time();
+                     return std::pair(x.seconds(), x.nanos()) <
+                            std::pair(y.seconds(), y.nanos());
+                   });
+  return studies;
+}
+
+absl::StatusOr<StageRecord> FetchStage(Client& client, const v1::Study& study,
+                                       double tolerance) {
+  StageRecord stage;
+  ASSIGN_OR_RETURN(stage.study, FetchTrialsRecord(client, study.name()));
+  if (RunsOf(stage.study).empty()) {
+    ASSIGN_OR_RETURN(stage.study, FetchRecord(client, study.name(), tolerance));
+    return stage;
+  }
+  RETURN_IF_ERROR(FetchRunCurves(client, stage.study));
+  RETURN_IF_ERROR(Compare(client, stage));
+  return stage;
+}
+
+absl::StatusOr<RecipeRecord> FetchRun(Client& client, const std::string& run,
+                                      const Recipe* recipe, double tolerance) {
+  RecipeRecord record;
+  record.run = run;
+  if (recipe != nullptr) {
+    record.recipe_file = recipe->file;
+    record.recipe_text = recipe->text;
+  }
+  ASSIGN_OR_RETURN(const std::vector<v1::Study> studies,
+                   FindRunStudies(client, run));
+  for (const v1::Study& study : studies) {
+    ASSIGN_OR_RETURN(StageRecord stage, FetchStage(client, study, tolerance));
+    record.stages.push_back(std::move(stage));
+  }
+  RETURN_IF_ERROR(FetchAcross(client, record));
+  return record;
+}
+
+// The same run of several entries of a stage, set side by side.
+
+namespace {
+
+constexpr int kMostContenders = 16;
+constexpr std::size_t kMostTrials = 128;  // of one comparison
+
+// "joined" of the entry "ways-joined".
+std::string EntryNameOf(const StudyRecord& record) {
+  const std::string stage = LabelOf(record, kRecipeStageLabel);
+  return std::string(absl::StripPrefix(LabelOf(record, kRecipeEntryLabel),
+                                       absl::StrCat(stage, "-")));
+}
+
+// The entry that the others are set against comes first.
+std::vector<const StudyRecord*> EntriesOf(const RecipeRecord& record,
+                                          const std::string& stage,
+                                          const std::string& to) {
+  std::vector<const StudyRecord*> entries;
+  for (const StageRecord& one : record.stages) {
+    if (LabelOf(one.study, kRecipeStageLabel) == stage) {
+      entries.push_back(&one.study);
+    }
+  }
+  std::stable_partition(
+      entries.begin(), entries.end(),
+      [&to](const StudyRecord* one) { return EntryNameOf(*one) == to; });
+  return entries;
+}
+
+v1::CompareTrialsRequest AskedOf(const std::vector<const StudyRecord*>& entries,
+                                 const std::string& run,
+                                 const std::string& metric) {
+  v1::CompareTrialsRequest request;
+  std::size_t trials = 0;
+  for (const StudyRecord* const entry : entries) {
+    for (const RunTrials& one : RunsOf(*entry)) {
+      const std::size_t more = one.succeeded.size();
+      if (one.name != run || more == 0 || trials + more > kMostTrials ||
+          request.contenders_size() == kMostContenders) {
+        continue;
+      }
+      trials += more;
+      v1::Contender& contender = *request.add_contenders();
+      contender.set_name(EntryNameOf(*entry));
+      for (const v1::Trial* trial : one.succeeded) {
+        contender.add_trials(trial->name());
+      }
+    }
+  }
+  NameOutcomes(*entries[0], metric, request);
+  return request;
+}
+
+absl::Status FetchOne(Client& client, const std::string& stage,
+                      const std::string& run,
+                      const v1::CompareTrialsRequest& request,
+                      RecipeRecord& record) {
+  if (request.contenders_size() < 2) return absl::OkStatus();
+  auto comparison =
+      client.Call(&v1::ImportanceService::Stub::CompareTrials, request);
+  if (HasErrorId(comparison.status(), ErrorId::kCoordinatorAway)) {
+    return comparison.status();
+  }
+  if (comparison.ok()) {
+    record.across.push_back({stage, run, *std::move(comparison)});
+  } else {
+    record.missing.push_back(absl::StrCat(
+        stage, ", ", run, ": the entries are not tested by ", request.metric(),
+        ": ", comparison.status().message(), "."));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status FetchAcross(Client& client, RecipeRecord& record) {
+  std::vector<std::string> done;
+  for (std::size_t i = 0; i < record.stages.size(); ++i) {
+    const StudyRecord& study = record.stages[i].study;
+    const std::string stage = LabelOf(study, kRecipeStageLabel);
+    const std::string to = LabelOf(study, kRecipeAcrossLabel);
+    if (to.empty() || std::count(done.begin(), done.end(), stage) > 0) continue;
+    done.push_back(stage);
+    const auto entries = EntriesOf(record, stage, to);
+    std::vector<std::string> metrics = absl::StrSplit(
+        LabelOf(study, kRecipeAcrossMetricsLabel), ',', absl::SkipEmpty());
+    if (metrics.empty()) metrics = {MetricOfRuns(*entries[0])};
+    for (const RunTrials& run : RunsOf(*entries[0])) {
+      for (const std::string& metric : metrics) {
+        RETURN_IF_ERROR(FetchOne(client, stage, run.name,
+                                 AskedOf(entries, run.name, metric), record));
+      }
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace frostline::cli

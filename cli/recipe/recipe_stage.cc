@@ -2,20 +2,161 @@
 #include "cli/recipe/recipe_stage.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "cli/recipe/recipe_entries.h"
-#include "cli/recipe/recipe_runs.h"
+#include "cli/recipe/recipe_file.h"
 #include "cli/study_file/yaml_sugar.h"
 
 namespace frostline::cli {
 namespace {
 
 using Kind = YamlNode::Kind;
+using Axis = std::vector<RecipeEntry>;
+
+constexpr std::int64_t kMostSteps = 1'000;
+constexpr std::size_t kMostEntries = 1'000;
+
+absl::StatusOr<Axis> ReadAxis(const YamlPtr& node, const std::string& file) {
+  Axis axis;
+  for (const YamlEntry& entry : node->entries) {
+    RecipeEntry& one = axis.emplace_back();
+    one.names = {entry.key};
+    if (entry.value->kind == Kind::kNull) continue;
+    if (entry.value->kind != Kind::kMap) {
+      return ErrorAt(ErrorId::kStudyFileSyntax, file, entry.value->mark,
+                     absl::StrCat(entry.key, " is ", Describe(*entry.value)),
+                     "write its values: english: {data: ewt}", "each");
+    }
+    for (const YamlEntry& value : entry.value->entries) {
+      one.values[value.key] = value.value;
+    }
+  }
+  if (!axis.empty()) return axis;
+  return ErrorAt(ErrorId::kStudyFileSyntax, file, node->mark,
+                 absl::StrCat("each is ", Describe(*node), " without entries"),
+                 "write a map from names to values, or a list of such maps",
+                 "each");
+}
+
+bool IsOf(const RecipeEntry& entry, const Replacement& wanted) {
+  return entry.names[0] == wanted.id ||
+         entry.values.at(wanted.key)->text == wanted.id;
+}
+
+Axis Replaced(Axis axis, const Replacement& wanted) {
+  const bool concerns = std::all_of(
+      axis.begin(), axis.end(), [&wanted](const RecipeEntry& entry) {
+        const auto found = entry.values.find(wanted.key);
+        return found != entry.values.end() &&
+               found->second->kind == Kind::kScalar;
+      });
+  if (wanted.id.empty() || !concerns) return axis;
+  Axis kept;
+  for (const RecipeEntry& entry : axis) {
+    if (IsOf(entry, wanted)) kept.push_back(entry);
+  }
+  if (!kept.empty()) return kept;
+  RecipeEntry only = axis[0];
+  only.names = {wanted.id};
+  only.values[wanted.key] =
+      ScalarNode(wanted.id, only.values[wanted.key]->mark);
+  return {only};
+}
+
+absl::StatusOr<std::int64_t> WholeOf(const YamlPtr& range, const char* key,
+                                     const std::string& file) {
+  const YamlEntry* const entry = range->Find(key);
+  std::int64_t number = 0;
+  if (entry != nullptr && entry->value->kind == Kind::kScalar &&
+      absl::SimpleAtoi(entry->value->text, &number)) {
+    return number;
+  }
+  return ErrorAt(ErrorId::kStudyFileSyntax, file, range->mark,
+                 absl::StrCat("the range has no whole number ", key),
+                 "write {from: 1, to: 4}", "for");
+}
+
+absl::StatusOr<std::vector<YamlPtr>> StepsOf(const YamlPtr& node,
+                                             const std::string& file) {
+  if (node->kind == Kind::kList) return node->items;
+  if (node->kind != Kind::kMap) {
+    return ErrorAt(ErrorId::kStudyFileSyntax, file, node->mark,
+                   absl::StrCat("for has ", Describe(*node)),
+                   "write a list, or {from: 1, to: 4}", "for");
+  }
+  ASSIGN_OR_RETURN(const std::int64_t from, WholeOf(node, "from", file));
+  ASSIGN_OR_RETURN(const std::int64_t to, WholeOf(node, "to", file));
+  if (from > to || to - from >= kMostSteps) {
+    return ErrorAt(ErrorId::kStudyFileSyntax, file, node->mark,
+                   absl::StrCat("from ", from, " to ", to, " is no range"),
+                   "let from be at most to, and both near", "for");
+  }
+  std::vector<YamlPtr> steps;
+  steps.reserve(static_cast<std::size_t>(to - from + 1));
+  for (std::int64_t i = from; i <= to; ++i) {
+    steps.push_back(ScalarNode(absl::StrCat(i), node->mark));
+  }
+  return steps;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<RecipeEntry>> EntriesOfEach(
+    const YamlPtr& each, const std::string& file,
+    const std::vector<Replacement>& replacements) {
+  std::vector<RecipeEntry> entries(1);
+  if (each == nullptr) return entries;
+  std::vector<YamlPtr> axes = {each};
+  if (each->kind == Kind::kList) axes = each->items;
+  for (const YamlPtr& node : axes) {
+    ASSIGN_OR_RETURN(Axis axis, ReadAxis(node, file));
+    for (const Replacement& wanted : replacements) {
+      axis = Replaced(std::move(axis), wanted);
+    }
+    std::vector<RecipeEntry> combined;
+    for (const RecipeEntry& so_far : entries) {
+      for (const RecipeEntry& one : axis) {
+        RecipeEntry& entry = combined.emplace_back(so_far);
+        entry.names.push_back(one.names[0]);
+        for (const auto& [key, value] : one.values) entry.values[key] = value;
+      }
+    }
+    if (combined.size() > kMostEntries) {
+      return ErrorAt(ErrorId::kFieldTooLarge, file, node->mark,
+                     absl::StrCat("each makes ", combined.size(), " studies"),
+                     absl::StrCat("let it make ", kMostEntries, " at most"),
+                     "each");
+    }
+    entries = std::move(combined);
+  }
+  return entries;
+}
+
+absl::StatusOr<std::vector<RecipeValues>> EntriesOfFor(
+    const YamlPtr& loop, const std::string& file) {
+  std::vector<RecipeValues> entries(1);
+  if (loop == nullptr) return entries;
+  for (const YamlEntry& variable : loop->entries) {
+    ASSIGN_OR_RETURN(const std::vector<YamlPtr> steps,
+                     StepsOf(variable.value, file));
+    std::vector<RecipeValues> combined;
+    for (const RecipeValues& so_far : entries) {
+      for (const YamlPtr& step : steps) {
+        combined.emplace_back(so_far)[variable.key] = step;
+      }
+    }
+    entries = std::move(combined);
+  }
+  return entries;
+}
+
+namespace {
 
 // Values that go before all others: what the command line says.
 RecipeValues SaidValues(const RecipeWish& wish) {
@@ -227,6 +368,108 @@ absl::StatusOr<std::vector<StageStudy>> StudiesOf(
     studies.push_back(std::move(study));
   }
   return studies;
+}
+
+namespace {
+
+absl::StatusOr<std::vector<YamlPtr>> SeedsOf(const YamlPtr& runs,
+                                             const std::string& file,
+                                             const ValueOf& value_of) {
+  ASSIGN_OR_RETURN(const YamlPtr seeds, value_of("seeds"));
+  if (seeds != nullptr && seeds->kind == Kind::kList && !seeds->items.empty()) {
+    return seeds->items;
+  }
+  return ErrorAt(ErrorId::kStudyFieldMissing, file, runs->mark,
+                 "runs need seeds, and the scale has none",
+                 "add a value such as seeds: [1, 2, 3] to the scale", "seeds");
+}
+
+YamlPtr Trial(const std::vector<YamlEntry>& point, const StageRun& run,
+              const YamlPtr& seed, const YamlMark& mark) {
+  std::vector<YamlEntry> labels = {
+      {kRunLabel, mark, ScalarNode(run.name, mark)}};
+  if (run.at) {
+    labels.push_back(
+        {kRunAtLabel, mark, ScalarNode(absl::StrCat(*run.at), mark)});
+  }
+  std::vector<YamlEntry> entries = point;
+  entries.push_back({"labels", mark, MapNode(std::move(labels), mark)});
+  entries.push_back({"seed", mark, seed});
+  return MapNode(std::move(entries), mark);
+}
+
+// One run, its values put in.
+absl::Status AddRun(const YamlEntry& run, const std::string& file,
+                    const std::vector<YamlPtr>& seeds, ExpandedRuns& all) {
+  YamlFields fields(run.value, file, absl::StrCat("run ", run.key));
+  std::vector<YamlEntry> point;
+  for (const char* const key : {"strategy", "values"}) {
+    const YamlPtr value = fields.Take(key);
+    if (value != nullptr) point.push_back({key, value->mark, value});
+  }
+  StageRun stage_run = {.name = run.key, .at = std::nullopt};
+  if (run.value->Find("at") != nullptr) stage_run.at = fields.TakeNumber("at");
+  const bool is_there = std::any_of(
+      all.runs.begin(), all.runs.end(),
+      [&run](const StageRun& other) { return other.name == run.key; });
+  if (is_there) {
+    fields.Fail(run.key_mark, ErrorId::kStudyFileSyntax,
+                absl::StrCat("two runs are called '", run.key, "'"),
+                "put a value of for into the name", "runs");
+  }
+  if (point.empty()) {
+    fields.Fail(run.key_mark, ErrorId::kStudyFieldMissing,
+                absl::StrCat("run ", run.key, " has no point"),
+                "give it a strategy, or values", "runs");
+  }
+  RETURN_IF_ERROR(fields.Finish());
+  for (const YamlPtr& seed : seeds) {
+    all.enqueue.push_back(Trial(point, stage_run, seed, run.key_mark));
+  }
+  all.runs.push_back(std::move(stage_run));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ExpandedRuns> ExpandRuns(const YamlPtr& runs,
+                                        const std::string& file,
+                                        const ValueOf& value_of) {
+  ASSIGN_OR_RETURN(const std::vector<YamlPtr> seeds,
+                   SeedsOf(runs, file, value_of));
+  ExpandedRuns all;
+  for (const YamlEntry& entry : runs->entries) {
+    const YamlEntry* const loop = entry.value->Find("for");
+    YamlPtr put_loop;
+    if (loop != nullptr) {
+      ASSIGN_OR_RETURN(put_loop, PutValues(loop->value, file, value_of));
+    }
+    std::vector<YamlEntry> body;
+    for (const YamlEntry& part : entry.value->entries) {
+      if (part.key != "for") body.push_back(part);
+    }
+    YamlEntry one = entry;
+    if (entry.value->kind == Kind::kMap) {
+      one.value = MapNode(std::move(body), entry.value->mark);
+    }
+    ASSIGN_OR_RETURN(const auto turns, EntriesOfFor(put_loop, file));
+    for (const RecipeValues& turn : turns) {
+      const ValueOf first_of_turn =
+          [&turn,
+           &value_of](const std::string& name) -> absl::StatusOr<YamlPtr> {
+        const auto found = turn.find(name);
+        if (found != turn.end()) return found->second;
+        return value_of(name);
+      };
+      ASSIGN_OR_RETURN(
+          const YamlPtr put,
+          PutValues(MapNode({one}, entry.key_mark), file, first_of_turn));
+      for (const YamlEntry& run : put->entries) {
+        RETURN_IF_ERROR(AddRun(run, file, seeds, all));
+      }
+    }
+  }
+  return all;
 }
 
 }  // namespace frostline::cli

@@ -18,6 +18,32 @@
 
 namespace frostline::cli {
 
+// What `each` of a stage and `for` of a run stand for: every combination of
+// their entries. Example: [{bert: …, roberta: …}, {yelp: …}] is bert-yelp and
+// roberta-yelp.
+
+struct RecipeEntry {
+  std::vector<std::string> names;
+  RecipeValues values;
+};
+
+// A model or a data set that somebody wants in the place of a recipe's own.
+struct Replacement {
+  std::string key;  // "model" or "data"
+  std::string id;   // empty: none is wanted
+};
+
+// Of `each`, its values put in; null is one entry without a name. An axis whose
+// entries have the key of a replacement keeps those of that id, or has one
+// entry of that name.
+absl::StatusOr<std::vector<RecipeEntry>> EntriesOfEach(
+    const YamlPtr& each, const std::string& file,
+    const std::vector<Replacement>& replacements);
+
+// Of `for`: {n: [1, 2]} or {n: {from: 1, to: 4}}; the names stay empty.
+absl::StatusOr<std::vector<RecipeValues>> EntriesOfFor(const YamlPtr& loop,
+                                                       const std::string& file);
+
 // Labels of a recipe's studies: its name, the run, the stage, the stage with
 // its entry, and how its runs are compared and drawn.
 inline constexpr char kRecipeLabel[] = "recipe";
@@ -84,6 +110,24 @@ absl::StatusOr<std::vector<StageStudy>> StudiesOf(
 
 // "alf-tiny" unless the wish names another.
 std::string RunIdOf(const Recipe& recipe, const RecipeWish& wish);
+
+// The runs of a stage as what a study file says: an enqueued trial for each run
+// and seed, labelled with the run's name.
+
+// Labels of a run's trials: its name, and where a picture has it.
+inline constexpr char kRunLabel[] = "run";
+inline constexpr char kRunAtLabel[] = "at";
+
+struct ExpandedRuns {
+  std::vector<StageRun> runs;
+  std::vector<YamlPtr> enqueue;
+};
+
+// `runs` is a map as the file has it. A run without a strategy and values, one
+// name twice and no seeds are mistakes.
+absl::StatusOr<ExpandedRuns> ExpandRuns(const YamlPtr& runs,
+                                        const std::string& file,
+                                        const ValueOf& value_of);
 
 }  // namespace frostline::cli
 

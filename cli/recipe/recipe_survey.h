@@ -14,10 +14,19 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cli/client/client.h"
 #include "cli/recipe/recipe_stage.h"
 #include "worker/registry/registry.h"
 
 namespace frostline::cli {
+
+// What a finished stage hands to the next ones.
+//
+// `what` as in a recipe: "best", "best-2", "best.rate", "plan". A stage that
+// left nothing to take is TRIALS_TOO_FEW and says what to do.
+absl::StatusOr<YamlPtr> FetchEarlierValue(Client& client,
+                                          const StageStudy& earlier,
+                                          const std::string& what);
 
 // The models and data sets that there are, and what is known of a model.
 struct RecipeStock {

@@ -19,6 +19,12 @@
 
 namespace frostline::cli {
 
+// Whether trials tried the same point: all parameters have the same values.
+
+// Of equal points equal, and of no others. What is enqueued has no strategy.
+std::string PointKeyOf(const v1::Trial& trial);
+std::string PointKeyOf(const v1::EnqueuedTrial& enqueued);
+
 struct RankedPoint {
   double judged = 0.0;            // what they are ranked by
   double mean = 0.0;              // of its runs

@@ -1,17 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/report/study_record.h"
 
+#include <google/protobuf/util/json_util.h>
+
+#include <utility>
+
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/plain/json.h"
-#include "cli/report/record_json.h"
+#include "frostline/v1/importance_service.grpc.pb.h"
+#include "frostline/v1/study_service.grpc.pb.h"
 
 namespace frostline::cli {
-namespace {
 
+using google::protobuf::Message;
 using google::protobuf::Struct;
 using google::protobuf::Value;
+
+std::string RecordJson(const Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  std::string json;
+  const auto written =
+      google::protobuf::util::MessageToJsonString(message, &json, options);
+  return written.ok() ? json : "{}";
+}
+
+absl::Status NoRecord(const RecordKind& kind, const std::string& why) {
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat("this is no record of ", kind.what, ": ", why),
+                   absl::StrCat("make one with `", kind.make, "`"));
+}
+
+absl::StatusOr<Struct> ReadRecordStruct(const RecordKind& kind,
+                                        const std::string& text) {
+  Struct all;
+  const auto parsed = google::protobuf::util::JsonStringToMessage(text, &all);
+  if (!parsed.ok()) return NoRecord(kind, std::string(parsed.message()));
+  const auto found = all.fields().find(kind.version_key);
+  if (found == all.fields().end()) {
+    return NoRecord(kind, absl::StrCat("it has no \"", kind.version_key, "\""));
+  }
+  if (found->second.number_value() <= kind.version) return all;
+  return MakeError(ErrorId::kRequestInvalid,
+                   "the record is of a later version of Frostline",
+                   "read it with that version, or make it again with this one");
+}
+
+absl::Status ReadRecordPart(const RecordKind& kind, const Value& value,
+                            Message& message) {
+  std::string json;
+  auto read = google::protobuf::util::MessageToJsonString(value, &json);
+  if (read.ok()) {
+    read = google::protobuf::util::JsonStringToMessage(json, &message);
+  }
+  if (read.ok()) return absl::OkStatus();
+  return NoRecord(kind, std::string(read.message()));
+}
+
+namespace {
 
 const RecordKind& StudyKind() {
   static const auto* const kKind = new RecordKind{
@@ -95,6 +144,107 @@ absl::StatusOr<StudyRecord> ReadRecord(const std::string& text) {
       record.missing.push_back(each.string_value());
     }
   }
+  return record;
+}
+
+namespace {
+
+using Studies = v1::StudyService::Stub;
+using Importance = v1::ImportanceService::Stub;
+
+constexpr int kCurves = 10;
+constexpr int kPointsOfACurve = 200;
+
+// A study may be too young for this part, or not of its kind.
+bool IsOfTheStudy(const absl::Status& status) {
+  return HasErrorId(status, ErrorId::kTrialsTooFew) ||
+         HasErrorId(status, ErrorId::kRequestInvalid);
+}
+
+template <typename Part>
+absl::Status Keep(const char* what, absl::StatusOr<Part> answer,
+                  std::optional<Part>& part, StudyRecord& record) {
+  if (answer.ok()) {
+    part = *std::move(answer);
+    return absl::OkStatus();
+  }
+  if (!IsOfTheStudy(answer.status())) return answer.status();
+  const std::string why = absl::StrCat(": ", answer.status().message(), ".");
+  for (std::string& sentence : record.missing) {
+    if (!absl::EndsWith(sentence, why)) continue;  // another reason
+    sentence.insert(sentence.size() - why.size(), absl::StrCat(", ", what));
+    return absl::OkStatus();
+  }
+  record.missing.push_back(absl::StrCat("No ", what, why));
+  return absl::OkStatus();
+}
+
+absl::Status FetchCurves(Client& client, const std::string& study,
+                         StudyRecord& record) {
+  v1::ListBestTrialsRequest request;
+  request.set_name(study);
+  request.set_limit(kCurves);
+  const auto best = client.Call(&Studies::ListBestTrials, request);
+  if (!best.ok()) return absl::OkStatus();  // none has a result yet
+  for (const v1::Trial& trial : best->trials()) {
+    if (static_cast<int>(record.curves.size()) == kCurves) break;
+    v1::ListMeasurementsRequest asked;
+    asked.set_name(trial.name());
+    asked.set_downsample_to(kPointsOfACurve);
+    ASSIGN_OR_RETURN(record.curves[trial.number()],
+                     client.Call(&Studies::ListMeasurements, asked));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FetchImportance(Client& client, const std::string& study,
+                             double tolerance, StudyRecord& record) {
+  v1::GetReportRequest report;
+  report.set_study(study);
+  RETURN_IF_ERROR(Keep("importance",
+                       client.Call(&Importance::GetReport, report),
+                       record.importance, record));
+  v1::GetPlanRequest plan;
+  plan.set_study(study);
+  plan.set_tolerance(tolerance);
+  RETURN_IF_ERROR(Keep("plan", client.Call(&Importance::GetPlan, plan),
+                       record.plan, record));
+  v1::GetFrontierRequest frontier;
+  frontier.set_study(study);
+  frontier.set_tolerance(tolerance);
+  RETURN_IF_ERROR(Keep("frontier",
+                       client.Call(&Importance::GetFrontier, frontier),
+                       record.frontier, record));
+  v1::GetPlanVerificationRequest verification;
+  verification.set_study(study);
+  const auto verified =
+      client.Call(&Importance::GetPlanVerification, verification);
+  if (verified.ok()) record.verification = *verified;  // else none was run
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<StudyRecord> FetchTrialsRecord(Client& client,
+                                              const std::string& study) {
+  StudyRecord record;
+  v1::GetStudyRequest asked;
+  asked.set_name(study);
+  ASSIGN_OR_RETURN(record.study, client.Call(&Studies::GetStudy, asked));
+  v1::ListTrialsRequest trials;
+  trials.set_parent(study);
+  trials.set_view(v1::TRIAL_VIEW_FULL);
+  ASSIGN_OR_RETURN(record.trials,
+                   client.CallForAll(&Studies::ListTrials, trials));
+  RETURN_IF_ERROR(FetchCurves(client, study, record));
+  return record;
+}
+
+absl::StatusOr<StudyRecord> FetchRecord(Client& client,
+                                        const std::string& study,
+                                        double tolerance) {
+  ASSIGN_OR_RETURN(StudyRecord record, FetchTrialsRecord(client, study));
+  RETURN_IF_ERROR(FetchImportance(client, study, tolerance, record));
   return record;
 }
 

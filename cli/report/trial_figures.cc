@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,120 @@
 #include "cli/view/svg.h"
 
 namespace frostline::cli {
+namespace {
+
+constexpr double kGridLines = 4.0;
+
+double RoundStep(double span) {
+  const double rough = span / kGridLines;
+  const double power = std::pow(10.0, std::floor(std::log10(rough)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= rough) return factor * power;
+  }
+  return 10.0 * power;
+}
+
+// Parameters as "22,571,921", not 2.257e+07.
+std::string EndText(double value) {
+  const bool is_count = std::abs(value) >= 1e4 && value == std::round(value);
+  return is_count ? FormatCount(std::llround(value)) : FormatNumber(value);
+}
+
+}  // namespace
+
+void PlotAxis::Show(double value) {
+  if (!std::isfinite(value)) return;
+  lo_ = std::min(lo_, value);
+  hi_ = std::max(hi_, value);
+}
+
+double PlotAxis::ShareOf(double value) const {
+  return hi_ > lo_ ? (value - lo_) / (hi_ - lo_) : 0.5;
+}
+
+double PlotAxis::RoundEnds() {
+  if (!(hi_ > lo_)) return 0.0;
+  const double step = RoundStep(hi_ - lo_);
+  constexpr double kRounding = 1e-9;  // an end that is a multiple stays
+  lo_ = step * std::floor(lo_ / step + kRounding);
+  hi_ = step * std::ceil(hi_ / step - kRounding);
+  return step;
+}
+
+Plot::Plot(Svg& svg, double x, double y, double width, double height,
+           const PlotAxis& across, const PlotAxis& up)
+    : svg_(svg),
+      x_(x),
+      y_(y),
+      width_(width),
+      height_(height),
+      across_(across),
+      up_(up),
+      step_up_(up_.RoundEnds()) {}
+
+double Plot::X(double value) const {
+  return x_ + width_ * across_.ShareOf(value);
+}
+
+double Plot::Y(double value) const {
+  return y_ + height_ * (1.0 - up_.ShareOf(value));
+}
+
+void Plot::DrawFrame(const std::string& across_name,
+                     const std::string& up_name) {
+  const long lines =
+      step_up_ > 0.0 ? std::lround((up_.hi() - up_.lo()) / step_up_) : 0;
+  for (long i = 0; i <= lines; ++i) {
+    const double value = up_.lo() + step_up_ * static_cast<double>(i);
+    svg_.Line(x_, Y(value), x_ + width_, Y(value), "grid");
+    svg_.Text(x_ - 6, Y(value) + 4, FormatNumber(value), "small end");
+  }
+  svg_.Text(x_, y_ - 10, up_name, "name");
+  svg_.Text(x_, y_ + height_ + 18, EndText(across_.lo()), "small");
+  if (across_.hi() > across_.lo()) {
+    svg_.Text(x_ + width_, y_ + height_ + 18, EndText(across_.hi()),
+              "small end");
+  }
+  svg_.Text(x_ + width_ / 2, y_ + height_ + 18, across_name, "small middle");
+}
+
+std::string CurvesSvg(const StudyRecord& record) {
+  const std::string& metric = FirstObjective(record).metric();
+  PlotAxis across, up;
+  std::vector<std::pair<std::int64_t, Svg::Points>> curves;
+  for (const auto& [number, curve] : record.curves) {
+    Svg::Points points;
+    for (const v1::Measurement& told : curve.measurements()) {
+      const auto value = told.metrics().find(metric);
+      if (value == told.metrics().end()) continue;
+      points.emplace_back(static_cast<double>(told.step()), value->second);
+      across.Show(points.back().first);
+      up.Show(points.back().second);
+    }
+    if (points.size() > 1) curves.emplace_back(number, std::move(points));
+  }
+  if (curves.empty() || up.empty()) return "";
+  const std::string title = absl::StrCat("How ", metric, " came about");
+  Svg svg(kPictureWidth, kPictureHeight, title);
+  svg.Text(16, 26, title, "title");
+  svg.Text(16, 44, "The best trials, by step; dark: the best of all", "small");
+  Plot plot(svg, kPlotLeft, kPlotTop, kPictureWidth - kPlotLeft - 60,
+            kPlotHeight, across, up);
+  plot.DrawFrame("step", metric);
+  const auto best = ByScore(record);
+  for (const auto& [number, points] : curves) {
+    Svg::Points drawn;
+    for (const auto& [step, value] : points) {
+      drawn.emplace_back(plot.X(step), plot.Y(value));
+    }
+    const bool is_best = !best.empty() && best[0]->number() == number;
+    svg.Path(drawn, is_best ? "line" : "curve", false);
+    svg.Text(drawn.back().first + 4, drawn.back().second + 4,
+             absl::StrCat(number), "small");
+  }
+  return svg.Finish();
+}
+
 namespace {
 
 constexpr std::size_t kMostRows = 60;
@@ -157,6 +272,71 @@ std::string RateMapSvg(const StudyRecord& record) {
            absl::StrCat("Left: the trial's number; right: its ",
                         FirstObjective(record).metric()),
            "small");
+  return svg.Finish();
+}
+
+namespace {
+
+constexpr double kHalf = 290.0;  // of two plots side by side
+
+using Cost = double (*)(const v1::Trial&);
+
+// The trials that said what they cost.
+std::vector<const v1::Trial*> Costed(const StudyRecord& record, Cost cost) {
+  std::vector<const v1::Trial*> trials = ByScore(record);
+  std::erase_if(trials,
+                [cost](const v1::Trial* t) { return !(cost(*t) > 0.0); });
+  return trials;
+}
+
+void DrawTradeOff(Svg& svg, const StudyRecord& record,
+                  const std::vector<const v1::Trial*>& trials, Cost cost,
+                  const std::string& name, double x) {
+  const v1::Objective& objective = FirstObjective(record);
+  PlotAxis across, up;
+  for (const v1::Trial* trial : trials) {
+    across.Show(cost(*trial));
+    up.Show(trial->values(0));
+  }
+  Plot plot(svg, x, kPlotTop, kHalf, kPlotHeight, across, up);
+  plot.DrawFrame(name, objective.metric());
+  for (const v1::Trial* trial : trials) {
+    svg.Dot(plot.X(cost(*trial)), plot.Y(trial->values(0)), "dot");
+  }
+  Svg::Points steps;
+  double height = 0.0;
+  for (const v1::Trial* trial : FrontBy(trials, objective, cost)) {
+    const double at = plot.X(cost(*trial));
+    // The best so far holds until somebody pays more.
+    if (!steps.empty()) steps.emplace_back(at, height);
+    height = plot.Y(trial->values(0));
+    steps.emplace_back(at, height);
+    svg.Dot(at, height, "best");
+  }
+  svg.Path(steps, "line", false);
+}
+
+}  // namespace
+
+std::string TradeOffSvg(const StudyRecord& record) {
+  const auto by_parameters = Costed(record, TrainedParametersOf);
+  const auto by_seconds = Costed(record, SecondsOfTrial);
+  if (by_parameters.empty() && by_seconds.empty()) return "";
+  const std::string title = "What a better score costs";
+  Svg svg(kPictureWidth, kPictureHeight, title);
+  svg.Text(16, 26, title, "title");
+  svg.Text(16, 44,
+           "A dot for each trial that succeeded; orange: no other is at least "
+           "as good for less",
+           "small");
+  if (!by_parameters.empty()) {
+    DrawTradeOff(svg, record, by_parameters, TrainedParametersOf,
+                 "trained parameters", kPlotLeft);
+  }
+  if (!by_seconds.empty()) {
+    DrawTradeOff(svg, record, by_seconds, SecondsOfTrial,
+                 "seconds of the whole trial", kPictureWidth - kHalf - 20);
+  }
   return svg.Finish();
 }
 

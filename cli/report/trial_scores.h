@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/report/report_page.h"
 #include "cli/report/study_record.h"
 
 namespace frostline::cli {
@@ -33,6 +34,14 @@ double SecondsOfTrial(const v1::Trial& trial);
 
 // Null where the trial has no such module.
 const v1::ModuleRate* RateOf(const v1::Trial& trial, const std::string& module);
+
+// Tables of a report: rounded as people read them, and in full as CSV.
+
+ReportTable PlanTable(const v1::FreezePlan& plan);
+ReportTable ImportanceTable(const v1::ImportanceReport& report);
+ReportTable FrontierTable(const v1::Frontier& frontier);
+// All trials, by number, with the rate of every module.
+ReportTable TrialsTable(const StudyRecord& record);
 
 }  // namespace frostline::cli
 

@@ -4,13 +4,20 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iostream>
+#include <string>
+#include <system_error>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/flags.h"
+#include "base/ids.h"
+#include "cli/client/address.h"
 #include "cli/commands/command.h"
 #include "cli/process/child_process.h"
+#include "cli/slurm/fleet.h"
 #include "cli/view/format.h"
 #include "tls/private_file.h"
 
@@ -140,6 +147,148 @@ absl::StatusOr<FleetPlan> PlanFleet(Client& client, const Slurm& slurm,
   const std::vector<std::string> flags = WorkerFlags(args);
   array.arguments.insert(array.arguments.end(), flags.begin(), flags.end());
   return plan;
+}
+
+namespace {
+
+// A task may wait in the queue for weeks before its worker joins: as long as a
+// coordinator lets an invitation live.
+constexpr std::int64_t kLongestInvitationWait = 90LL * 24 * 3600;
+
+absl::StatusOr<v1::CreateTokenReply> InviteOne(Client& client,
+                                               const std::string& worker) {
+  v1::CreateTokenRequest request;
+  request.set_request_id(NewRequestId(SystemClock()));
+  request.set_role(v1::ROLE_WORKER);
+  request.set_single_use(true);
+  request.set_note("slurm up");
+  request.set_subject(WorkerNameOf(worker));
+  request.mutable_lifetime()->set_seconds(kLongestInvitationWait);
+  ASSIGN_OR_RETURN(v1::CreateTokenReply made,
+                   client.Call(&v1::AdminService::Stub::CreateToken, request));
+  if (!made.join_address().empty() && !made.ca_sha256().empty()) return made;
+  return MakeError(ErrorId::kJoinUnavailable,
+                   "the coordinator names no address with TLS to join at",
+                   "start it with `frostline serve --listen 0.0.0.0:7443 "
+                   "--tls DIR`");
+}
+
+absl::StatusOr<int> RevokeUnused(Session& session,
+                                 const std::set<std::string>& workers) {
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  ASSIGN_OR_RETURN(const v1::ListTokensReply all, FetchTokens(*client));
+  int revoked = 0;
+  for (const v1::Token& token : all.tokens()) {
+    if (!token.single_use() || token.has_revoke_time() ||
+        !workers.contains(token.subject())) {
+      continue;
+    }
+    v1::RevokeTokenRequest request;
+    request.set_request_id(NewRequestId(SystemClock()));
+    request.set_id(token.id());
+    RETURN_IF_ERROR(
+        client->Call(&v1::AdminService::Stub::RevokeToken, request).status());
+    ++revoked;
+  }
+  return revoked;
+}
+
+}  // namespace
+
+absl::StatusOr<Invitations> Invite(Client& client, const std::string& id,
+                                   int tasks) {
+  Invitations invitations;
+  for (int task = 0; task < tasks; ++task) {
+    auto made = InviteOne(client, absl::StrCat(id, "-", task));
+    if (!made.ok()) {
+      Revoke(client, invitations);
+      return made.status();
+    }
+    absl::StrAppend(&invitations.text, made->secret(), "@",
+                    made->join_address(), "#", made->ca_sha256(), "\n");
+    invitations.token_ids.push_back(made->token().id());
+  }
+  return invitations;
+}
+
+void Revoke(Client& client, const Invitations& invitations) {
+  for (const std::string& id : invitations.token_ids) {
+    v1::RevokeTokenRequest request;
+    request.set_request_id(NewRequestId(SystemClock()));
+    request.set_id(id);
+    // What is not revoked is good for a worker that never begins.
+    (void)client.Call(&v1::AdminService::Stub::RevokeToken, request);
+  }
+}
+
+std::string InvitedWorker(const ArrayTask& task) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(task.folder + "/join", ignored)) return "";
+  return WorkerNameOf(absl::StrCat(LastPart(task.folder), "-", task.index));
+}
+
+void EndInvitations(Session& session, const std::set<std::string>& workers) {
+  if (workers.empty()) return;
+  const auto ended = RevokeUnused(session, workers);
+  if (!ended.ok()) {
+    std::cerr << "invitations that nobody used are still good: "
+              << ended.status().message()
+              << "; `frostline token revoke ID` ends each\n";
+  } else if (*ended == 1) {
+    std::cerr << "1 invitation that nobody used is ended\n";
+  } else if (*ended > 1) {
+    std::cerr << *ended << " invitations that nobody used are ended\n";
+  }
+}
+
+namespace {
+
+constexpr char kNoJoin[] = "-";  // as worker.sbatch reads it
+
+bool IsThisMachine(const std::string& address) {
+  const std::string host = HostOf(address);
+  return absl::StartsWith(address, "unix:") || host == "localhost" ||
+         host == "::1" || absl::StartsWith(host, "127.");
+}
+
+// Where the coordinator can invite nobody, workers of its own machine need no
+// invitation.
+absl::StatusOr<Invitations> InviteFor(Client& client, const UpArgs& args,
+                                      FleetPlan* plan) {
+  if (!args.join.empty()) return Invitations();
+  auto made = Invite(client, plan->id, args.max);
+  if (!HasErrorId(made.status(), ErrorId::kJoinUnavailable) ||
+      !IsThisMachine(client.address())) {
+    return made;
+  }
+  plan->connects_directly = true;
+  plan->array.arguments[2] = kNoJoin;
+  plan->array.arguments.insert(plan->array.arguments.end(),
+                               {"--connect", client.address()});
+  return Invitations();
+}
+
+}  // namespace
+
+absl::StatusOr<std::int64_t> SubmitFleet(Client& client, const Slurm& slurm,
+                                         const UpArgs& args, FleetPlan* plan) {
+  ASSIGN_OR_RETURN(const Invitations invitations,
+                   InviteFor(client, args, plan));
+  absl::StatusOr<std::int64_t> array = 0;
+  std::error_code ignored;
+  const bool is_new = !fs::exists(plan->array.folder, ignored);
+  const auto made = MakeFleetFolder(args.folder, plan->id);
+  absl::Status ready = made.status();
+  if (ready.ok() && !invitations.text.empty()) {
+    ready = tls::WritePrivateFile(plan->array.folder + "/join",
+                                  SecretString(invitations.text), "--dir");
+  }
+  array = ready.ok() ? slurm.Submit(plan->array) : ready;
+  if (array.ok()) return array;
+  // Refused: nothing is left behind.
+  Revoke(client, invitations);
+  if (is_new) fs::remove_all(plan->array.folder, ignored);
+  return array;
 }
 
 }  // namespace frostline::cli

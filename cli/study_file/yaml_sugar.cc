@@ -2,12 +2,159 @@
 #include "cli/study_file/yaml_sugar.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "base/error.h"
+
 namespace frostline::cli {
+namespace {
+
+constexpr char kNumberChars[] = "0123456789+-.eE";
+
+bool LooksDecimal(const std::string& text) {
+  return !text.empty() &&
+         text.find_first_not_of(kNumberChars) == std::string::npos;
+}
+
+// Whether a digit other than 0 stands before the exponent.
+bool HasNonZeroDigit(const std::string& text) {
+  const std::string digits = text.substr(0, text.find_first_of("eE"));
+  return digits.find_first_of("123456789") != std::string::npos;
+}
+
+// "DIRECTION_" for the enum Direction; "" when its values carry no prefix.
+std::string PrefixOf(const google::protobuf::EnumDescriptor& type) {
+  constexpr char kUnspecified[] = "UNSPECIFIED";
+  const std::string& zero = type.FindValueByNumber(0)->name();
+  const std::string prefix =
+      zero.substr(0, zero.size() - (sizeof(kUnspecified) - 1));
+  for (int i = 0; i < type.value_count(); ++i) {
+    if (!absl::StartsWith(type.value(i)->name(), prefix)) return "";
+  }
+  return prefix;
+}
+
+google::protobuf::Value TextValue(const std::string& text) {
+  google::protobuf::Value value;
+  value.set_string_value(text);
+  return value;
+}
+
+}  // namespace
+
+std::optional<double> ReadDouble(const std::string& text) {
+  double value = 0.0;
+  if (!LooksDecimal(text) || !absl::SimpleAtod(text, &value)) {
+    return std::nullopt;
+  }
+  if (!std::isfinite(value)) return std::nullopt;
+  if (value == 0.0 && HasNonZeroDigit(text)) return std::nullopt;
+  return value;
+}
+
+std::optional<std::int64_t> ReadInt(const std::string& text) {
+  std::int64_t value = 0;
+  if (!LooksDecimal(text) || !absl::SimpleAtoi(text, &value)) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<std::uint64_t> ReadUint(const std::string& text) {
+  std::uint64_t value = 0;
+  if (!LooksDecimal(text) || text[0] == '-' ||
+      !absl::SimpleAtoi(text, &value)) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<bool> ReadBool(const std::string& text) {
+  if (text == "true") return true;
+  if (text == "false") return false;
+  return std::nullopt;
+}
+
+std::optional<google::protobuf::Duration> ReadDuration(
+    const std::string& text) {
+  absl::Duration parsed;
+  const std::optional<double> seconds = ReadDouble(text);
+  if (seconds.has_value()) {
+    parsed = absl::Seconds(*seconds);
+  } else if (!absl::ParseDuration(text, &parsed)) {
+    return std::nullopt;
+  }
+  if (absl::AbsDuration(parsed) == absl::InfiniteDuration()) {
+    return std::nullopt;
+  }
+  google::protobuf::Duration duration;
+  duration.set_seconds(absl::IDivDuration(parsed, absl::Seconds(1), &parsed));
+  duration.set_nanos(
+      static_cast<std::int32_t>(absl::ToInt64Nanoseconds(parsed)));
+  return duration;
+}
+
+std::string ShortName(const google::protobuf::EnumValueDescriptor& value) {
+  return absl::AsciiStrToLower(
+      value.name().substr(PrefixOf(*value.type()).size()));
+}
+
+const google::protobuf::EnumValueDescriptor* ReadEnum(
+    const std::string& text, const google::protobuf::EnumDescriptor& type) {
+  const std::string wanted = absl::AsciiStrToLower(text);
+  for (int i = 0; i < type.value_count(); ++i) {
+    const google::protobuf::EnumValueDescriptor* const value = type.value(i);
+    if (value->number() == 0) continue;
+    if (ShortName(*value) == wanted ||
+        absl::AsciiStrToLower(value->name()) == wanted) {
+      return value;
+    }
+  }
+  return nullptr;
+}
+
+google::protobuf::Value ReadAny(const YamlNode& node) {
+  google::protobuf::Value value;
+  switch (node.kind) {
+    case YamlNode::Kind::kNull:
+      value.set_null_value(google::protobuf::NULL_VALUE);
+      return value;
+    case YamlNode::Kind::kList:
+      value.mutable_list_value();
+      for (const YamlPtr& item : node.items) {
+        *value.mutable_list_value()->add_values() = ReadAny(*item);
+      }
+      return value;
+    case YamlNode::Kind::kMap:
+      value.mutable_struct_value();
+      for (const YamlEntry& entry : node.entries) {
+        (*value.mutable_struct_value()->mutable_fields())[entry.key] =
+            ReadAny(*entry.value);
+      }
+      return value;
+    case YamlNode::Kind::kScalar:
+      break;
+  }
+  if (node.quoted) return TextValue(node.text);
+  if (const auto flag = ReadBool(node.text)) {
+    value.set_bool_value(*flag);
+  } else if (const auto number = ReadDouble(node.text)) {
+    value.set_number_value(*number);
+  } else {
+    return TextValue(node.text);
+  }
+  return value;
+}
+
 namespace {
 
 using google::protobuf::Descriptor;
@@ -185,6 +332,123 @@ std::string LongKey(const std::string& key, const Descriptor& message) {
 bool MayBeFrozen(const google::protobuf::FieldDescriptor& field) {
   return field.full_name() == "frostline.v1.Levels.rates" ||
          field.full_name() == "frostline.v1.ModuleSpace.fixed";
+}
+
+namespace {
+
+constexpr char kLongKey[] = "objectives";
+
+// Metrics whose better side nobody disputes. Empty: not one of them.
+std::string KnownDirection(const std::string& metric) {
+  static const auto* const kHigher = new std::set<std::string>{
+      "accuracy", "auc",      "bleu",  "f1",      "macro_f1",
+      "matthews", "mcc",      "r2",    "pearson", "precision",
+      "recall",   "spearman", "rouge", "map",     "macro_auc"};
+  static const auto* const kLower = new std::set<std::string>{
+      "error",          "loss",       "mae",           "mse",      "perplexity",
+      "rmse",           "train_loss", "train_seconds", "val_loss", "error_rate",
+      "validation_loss"};
+  if (kHigher->count(metric) > 0) return "maximize";
+  return kLower->count(metric) > 0 ? "minimize" : "";
+}
+
+// "accuracy", or {reward: [0, 1]}: the name, and the range where there is one.
+struct NamedMetric {
+  YamlPtr name;
+  YamlPtr range;
+};
+
+NamedMetric SplitRange(const YamlPtr& node) {
+  const bool has_range =
+      node->kind == YamlNode::Kind::kMap && node->entries.size() == 1;
+  if (!has_range) return {.name = node, .range = nullptr};
+  const YamlEntry& only = node->entries[0];
+  return {.name = ScalarNode(only.key, only.key_mark), .range = only.value};
+}
+
+// {f1: [0, 1], reward: {lo: 0}} is two metrics.
+std::vector<YamlPtr> MetricsOf(const YamlPtr& node) {
+  if (node->kind == YamlNode::Kind::kList) return node->items;
+  std::vector<YamlPtr> metrics;
+  for (const YamlEntry& entry : node->entries) {
+    metrics.push_back(MapNode({entry}, entry.key_mark));
+  }
+  return metrics.empty() ? std::vector<YamlPtr>{node} : metrics;
+}
+
+absl::StatusOr<YamlPtr> LongObjective(const YamlPtr& node,
+                                      const YamlEntry& entry,
+                                      const std::string& file) {
+  const auto [metric, range] = SplitRange(node);
+  if (metric->kind != YamlNode::Kind::kScalar || metric->text.empty()) {
+    return ErrorAt(ErrorId::kObjectiveInvalid, file, metric->mark,
+                   absl::StrCat(entry.key, " is ", Describe(*metric),
+                                ", not the name of a metric"),
+                   absl::StrCat("write ", entry.key, ": accuracy, or with its ",
+                                "range ", entry.key, ": {reward: [0, 1]}"),
+                   entry.key);
+  }
+  const std::string direction =
+      entry.key == "objective" ? KnownDirection(metric->text) : entry.key;
+  if (direction.empty()) {
+    return ErrorAt(ErrorId::kObjectiveInvalid, file, metric->mark,
+                   absl::StrCat("whether more of ", Describe(*metric),
+                                " is better is not known"),
+                   absl::StrCat("write maximize: ", metric->text,
+                                " or minimize: ", metric->text),
+                   entry.key);
+  }
+  std::vector<YamlEntry> entries = {
+      {.key = "metric", .key_mark = metric->mark, .value = metric},
+      {.key = "direction",
+       .key_mark = entry.key_mark,
+       .value = ScalarNode(direction, entry.key_mark)}};
+  if (range != nullptr) {
+    entries.push_back(
+        {.key = "range", .key_mark = range->mark, .value = range});
+  }
+  return MapNode(std::move(entries), metric->mark);
+}
+
+}  // namespace
+
+std::vector<std::string> ObjectiveKeys() {
+  return {"objective", "maximize", "minimize"};
+}
+
+bool IsObjectiveKey(const std::string& key) {
+  const std::vector<std::string> keys = ObjectiveKeys();
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+absl::StatusOr<std::vector<YamlEntry>> LongObjectives(
+    std::vector<YamlEntry> entries, const std::string& file) {
+  std::vector<YamlEntry> kept;
+  std::vector<YamlPtr> objectives;
+  YamlMark place;
+  bool has_long_form = false;
+  for (YamlEntry& entry : entries) {
+    if (!IsObjectiveKey(entry.key)) {
+      has_long_form = has_long_form || entry.key == kLongKey;
+      kept.push_back(std::move(entry));
+      continue;
+    }
+    place = entry.key_mark;
+    for (const YamlPtr& metric : MetricsOf(entry.value)) {
+      ASSIGN_OR_RETURN(YamlPtr objective, LongObjective(metric, entry, file));
+      objectives.push_back(std::move(objective));
+    }
+  }
+  if (objectives.empty()) return kept;
+  if (has_long_form) {
+    return ErrorAt(ErrorId::kObjectiveInvalid, file, place,
+                   "objectives are given twice, short and long",
+                   "keep objectives: or the short form", kLongKey);
+  }
+  kept.push_back({.key = kLongKey,
+                  .key_mark = place,
+                  .value = ListNode(std::move(objectives), place)});
+  return kept;
 }
 
 }  // namespace frostline::cli

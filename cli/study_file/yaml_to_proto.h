@@ -10,14 +10,33 @@
 #include <google/protobuf/message.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cli/study_file/field_value.h"
 #include "cli/study_file/yaml_tree.h"
 
 namespace frostline::cli {
+
+struct Wanted {
+  std::string what;  // "a finite number"
+  std::string fix;
+};
+
+// Adds to a repeated field. Nothing means that it is done. REQUIRES: the field
+// is no message.
+std::optional<Wanted> PutScalar(const YamlNode& node,
+                                const google::protobuf::FieldDescriptor* field,
+                                google::protobuf::Message* message);
+
+// People write these messages of Protobuf as values: Duration ("60s"), Value,
+// ListValue, Struct.
+bool IsWellKnown(const google::protobuf::Descriptor& type);
+
+// REQUIRES: IsWellKnown.
+std::optional<Wanted> PutWellKnown(const YamlNode& node,
+                                   google::protobuf::Message* message);
 
 // "space.modules[0].levels" -> 7:15.
 using FieldPlaces = std::map<std::string, YamlMark>;

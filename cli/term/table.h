@@ -8,12 +8,23 @@
 #define FROSTLINE_CLI_TERM_TABLE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace frostline::cli {
+
+// RFC 4180 asks for quotes where needed and CR LF; numbers have dots whatever
+// the locale.
+
+// Ends the line too.
+std::string CsvLine(const std::vector<std::string>& cells);
+
+// Returns the shortest text that reads back the same; NaN is "", infinities are
+// "inf" and "-inf".
+std::string CsvNumber(double value);
 
 enum class Align { kLeft, kRight };
 

@@ -6,7 +6,14 @@
 #ifndef FROSTLINE_CLI_TERM_TERMINAL_H_
 #define FROSTLINE_CLI_TERM_TERMINAL_H_
 
+#include <condition_variable>
+#include <mutex>
 #include <string>
+#include <thread>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "base/secret.h"
 
 namespace frostline::cli {
 
@@ -47,6 +54,45 @@ class StatusLine {
   const Terminal& terminal_;
   bool shown_ = false;
 };
+
+// Says on standard error that a call is under way, "importance … 12 s", from
+// two seconds on; off a terminal it says nothing. One of these lives around the
+// call and nothing else is written meanwhile.
+class BusyLine {
+ public:
+  BusyLine(const Terminal& terminal, std::string what,
+           Duration quiet = std::chrono::seconds(2));
+  // Takes the line away.
+  ~BusyLine();
+  BusyLine(const BusyLine&) = delete;
+  BusyLine& operator=(const BusyLine&) = delete;
+
+ private:
+  void Run();
+
+  const std::string what_;
+  const Duration quiet_;
+  StatusLine line_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool is_over_ = false;  // under mutex_
+  std::thread thread_;
+};
+
+// Writes to standard output; what is taller than the terminal goes through
+// $FROSTLINE_PAGER, else $PAGER, else `less -FRX` where there is one. An empty
+// variable, or Terminal::pages, turns that off. Who leaves the pager early has
+// seen enough: that is no failure.
+void PrintPaged(const Terminal& terminal, const std::string& text);
+
+// "" for none.
+std::string PagerCommand();
+
+// Reads a line of standard input, without its end. On a terminal it asks with
+// `prompt`, on standard error, and shows nothing of what is typed; Ctrl-C is
+// CANCELLED then, and the terminal as it was. What is empty, or longer than a
+// kilobyte, is REQUEST_INVALID.
+absl::StatusOr<SecretString> ReadSecret(const std::string& prompt);
 
 }  // namespace frostline::cli
 

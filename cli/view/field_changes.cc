@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/term/csv.h"
+#include "cli/term/table.h"
 #include "cli/view/format.h"
 #include "google/protobuf/util/json_util.h"
 #include "proto/wire_error.h"

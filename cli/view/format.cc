@@ -199,4 +199,10 @@ std::string NoteText(const std::string& whose, const std::string& note,
   return text;
 }
 
+std::string Counted(std::int64_t count, const std::string& one,
+                    const std::string& many) {
+  const std::string others = many.empty() ? one + "s" : many;
+  return absl::StrCat(FormatCount(count), " ", count == 1 ? one : others);
+}
+
 }  // namespace frostline::cli

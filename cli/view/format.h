@@ -9,6 +9,7 @@
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/timestamp.pb.h>
 
+#include <cstdint>
 #include <string>
 
 #include "frostline/v1/study.pb.h"
@@ -71,6 +72,11 @@ std::string NoteText(const std::string& whose, const std::string& note,
 // Every --json is indented, with the field names of the proto, defaults
 // included (json_text.h).
 std::string ToJson(const google::protobuf::Message& message);
+
+// "1 worker", "2,000 workers". Where an s does not make `one` many, say what
+// does: Counted(2, "study", "studies").
+std::string Counted(std::int64_t count, const std::string& one,
+                    const std::string& many = "");
 
 }  // namespace frostline::cli
 

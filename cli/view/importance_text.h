@@ -7,6 +7,7 @@
 #include <string>
 
 #include "frostline/v1/importance.pb.h"
+#include "frostline/v1/importance_service.pb.h"
 
 namespace frostline::cli {
 
@@ -53,6 +54,20 @@ std::string VerdictLines(const std::string& sentence, int width);
 
 // Says what follows, and ends with a blank line.
 std::string Caption(const std::string& text, bool provisional, int width);
+
+// CSV has headers here; an unknown number is an empty cell.
+
+std::string ImportanceCsv(const v1::ImportanceReport& report);
+std::string PairsCsv(const v1::ListPairsReply& pairs);
+std::string GroupsCsv(const v1::ImportanceReport& report);
+// Commas stand between the names of a set.
+std::string SubsetsCsv(const v1::ImportanceReport& report);
+std::string MarginalsCsv(const v1::GetMarginalsReply& reply);
+// Each combination of values has a line.
+std::string PairMarginalCsv(const v1::PairMarginal& table);
+std::string StabilityCsv(const v1::GetStabilityReply& reply);
+std::string PlanCsv(const v1::FreezePlan& plan);
+std::string ComparisonCsv(const v1::StudyComparison& comparison);
 
 }  // namespace frostline::cli
 

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Confusions and residuals; which examples are shown is in examples_view.cc.
+// Confusions and residuals; which examples are shown is in outcomes_view.cc.
 #include "cli/view/outcomes_view.h"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/plain/predictions_file.h"
+#include "base/plain/text.h"
 #include "cli/term/table.h"
 #include "cli/view/format.h"
 #include "google/protobuf/struct.pb.h"
@@ -227,6 +233,176 @@ std::string ConfusionToJson(const v1::ExampleOutcomes& outcomes) {
     }
   }
   return ToJson(json);
+}
+
+// Which examples are worth a look.
+
+namespace {
+
+// The first `most` of those that count, by falling `worth`; of equal ones the
+// earlier example.
+ExampleGroup Best(std::string title, std::size_t count, std::size_t most,
+                  const std::function<bool(std::size_t)>& counts,
+                  const std::function<double(std::size_t)>& worth) {
+  ExampleGroup group = {std::move(title), {}};
+  for (std::size_t i = 0; i < count; ++i) {
+    if (counts(i)) group.examples.push_back(i);
+  }
+  std::stable_sort(
+      group.examples.begin(), group.examples.end(),
+      [&worth](std::size_t a, std::size_t b) { return worth(a) > worth(b); });
+  if (group.examples.size() > most) group.examples.resize(most);
+  return group;
+}
+
+std::string ClassName(const ExampleTable& table, std::int32_t c) {
+  return c < 0 ? "(cut off)" : table.classes[static_cast<std::size_t>(c)];
+}
+
+}  // namespace
+
+std::vector<ExampleGroup> PickExamples(const ExampleTable& table,
+                                       std::size_t most) {
+  if (!table.true_value.empty()) {
+    const LinearFit fit = FitLine(table);
+    return {Best(
+        "largest residuals of the linear fit", table.true_value.size(), most,
+        [](std::size_t) { return true; },
+        [&table, fit](std::size_t i) {
+          return std::abs(table.predicted_value[i] - fit.intercept -
+                          fit.slope * table.true_value[i]);
+        })};
+  }
+  const auto is_right = [&table](std::size_t i) {
+    return table.truth[i] == table.predicted[i];
+  };
+  const auto is_wrong = [&table](std::size_t i) {
+    return table.predicted[i] >= 0 && table.truth[i] != table.predicted[i];
+  };
+  const auto sure = [&table](std::size_t i) {
+    return table.confidence.empty() ? 0.0 : double{table.confidence[i]};
+  };
+  const auto unsure = [&sure](std::size_t i) { return -sure(i); };
+  const std::size_t count = table.truth.size();
+  if (table.confidence.empty()) {
+    return {Best("wrong (the first ones; confidences were not told)", count,
+                 most, is_wrong, sure)};
+  }
+  return {Best("wrong, and most confident", count, most, is_wrong, sure),
+          Best("wrong, and least confident", count, most, is_wrong, unsure),
+          Best("right, and least confident", count, most, is_right, unsure),
+          Best("right, and most confident", count, most, is_right, sure)};
+}
+
+std::string RenderExamples(const std::vector<ExampleGroup>& groups,
+                           const ExampleTable& table,
+                           const std::map<std::int64_t, std::string>& texts,
+                           int width) {
+  std::string all;
+  for (const ExampleGroup& group : groups) {
+    Table rows({{"example", Align::kRight},
+                {"true", Align::kLeft},
+                {"predicted", Align::kLeft},
+                {"confidence", Align::kRight, 1},
+                {"text", Align::kLeft}});
+    for (const std::size_t i : group.examples) {
+      const auto text = texts.find(static_cast<std::int64_t>(i));
+      const bool numbers = !table.true_value.empty();
+      rows.AddRow(
+          {absl::StrCat(i),
+           numbers ? FormatNumber(table.true_value[i])
+                   : ClassName(table, table.truth[i]),
+           numbers ? FormatNumber(table.predicted_value[i])
+                   : ClassName(table, table.predicted[i]),
+           table.confidence.empty() ? "" : FormatNumber(table.confidence[i]),
+           text == texts.end() ? "" : text->second});
+    }
+    absl::StrAppend(&all, all.empty() ? "" : "\n", group.title, "\n",
+                    group.examples.empty() ? "none\n" : rows.Render(width));
+  }
+  return all;
+}
+
+namespace {
+
+constexpr std::size_t kColumnsOfWords = 4;
+
+}  // namespace
+
+PredictedExamples::PredictedExamples(std::istream& file) {
+  std::string line;
+  if (!std::getline(file, line)) return;
+  const std::vector<std::string> names = absl::StrSplit(line, '\t');
+  of_words_ = names[0] == kWordColumn;
+  const bool of_numbers = !of_words_ && std::find(names.begin(), names.end(),
+                                                  "confidence") == names.end();
+  if (of_words_) texts_.emplace_back();
+  while (std::getline(file, line)) {
+    if (of_words_ && line.empty()) {
+      texts_.emplace_back();
+      continue;
+    }
+    std::vector<std::string> columns = absl::StrSplit(line, '\t');
+    if (columns.size() != names.size()) continue;
+    for (std::string& column : columns) column = UnescapeColumn(column);
+    if (of_words_) {
+      AddWord(columns);
+    } else {
+      AddText(columns, of_numbers);
+    }
+  }
+}
+
+void PredictedExamples::AddText(const std::vector<std::string>& columns,
+                                bool of_numbers) {
+  if (columns[0].empty()) return;  // nobody knows what is right
+  if (of_numbers) {
+    table_.true_value.push_back(ParseNumber(columns[0]).value_or(0.0));
+    table_.predicted_value.push_back(ParseNumber(columns[1]).value_or(0.0));
+  } else {
+    AddClasses(columns[0], columns[1], columns[2]);
+  }
+  places_.emplace_back(texts_.size(), 0);
+  texts_.emplace_back(columns.begin() + (of_numbers ? 2 : 3), columns.end());
+}
+
+void PredictedExamples::AddWord(const std::vector<std::string>& columns) {
+  if (columns.size() != kColumnsOfWords) return;
+  if (!columns[1].empty()) {
+    AddClasses(columns[1], columns[2], columns[3]);
+    places_.emplace_back(texts_.size() - 1, texts_.back().size());
+  }
+  texts_.back().push_back(columns[0]);
+}
+
+void PredictedExamples::AddClasses(const std::string& truth,
+                                   const std::string& prediction,
+                                   const std::string& confidence) {
+  table_.truth.push_back(ClassOf(truth));
+  table_.predicted.push_back(prediction.empty() ? -1 : ClassOf(prediction));
+  table_.confidence.push_back(
+      static_cast<float>(ParseNumber(confidence).value_or(0.0)));
+}
+
+std::int32_t PredictedExamples::ClassOf(const std::string& name) {
+  const auto found =
+      std::find(table_.classes.begin(), table_.classes.end(), name);
+  if (found == table_.classes.end()) table_.classes.push_back(name);
+  return static_cast<std::int32_t>(
+      std::find(table_.classes.begin(), table_.classes.end(), name) -
+      table_.classes.begin());
+}
+
+std::string PredictedExamples::TextOf(std::size_t example) const {
+  const auto [text, word] = places_[example];
+  if (!of_words_) return absl::StrJoin(texts_[text], " | ");
+  std::string sentence;
+  for (std::size_t i = 0; i < texts_[text].size(); ++i) {
+    const bool is_it = i == word;
+    absl::StrAppend(&sentence, i == 0 ? "" : " ", is_it ? "[" : "",
+                    texts_[text][i], is_it ? "]" : "");
+  }
+  return sentence;
 }
 
 }  // namespace frostline::cli

@@ -9,8 +9,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <istream>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frostline/v1/trial.pb.h"
@@ -53,6 +55,32 @@ std::string RenderExamples(const std::vector<ExampleGroup>& groups,
                            const ExampleTable& table,
                            const std::map<std::int64_t, std::string>& texts,
                            int width);
+
+// Reads a file of predictions (base/plain/predictions_file.h) as the examples
+// that outcomes_view.h picks from.
+class PredictedExamples {
+ public:
+  // Takes the examples that have a label. A line that does not fit its header
+  // is passed over, as no trainer of ours writes one.
+  explicit PredictedExamples(std::istream& file);
+
+  const ExampleTable& table() const { return table_; }
+  // With [brackets] around the word where examples are words.
+  std::string TextOf(std::size_t example) const;
+
+ private:
+  void AddText(const std::vector<std::string>& columns, bool of_numbers);
+  void AddWord(const std::vector<std::string>& columns);
+  void AddClasses(const std::string& truth, const std::string& prediction,
+                  const std::string& confidence);
+  std::int32_t ClassOf(const std::string& name);
+
+  ExampleTable table_;
+  std::vector<std::vector<std::string>> texts_;  // of words: sentences
+  // By example: which text, and which word of it.
+  std::vector<std::pair<std::size_t, std::size_t>> places_;
+  bool of_words_ = false;
+};
 
 }  // namespace frostline::cli
 

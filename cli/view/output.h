@@ -17,8 +17,10 @@
 
 #include <google/protobuf/message.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,21 @@
 #include "cli/term/terminal.h"
 
 namespace frostline::cli {
+
+// A list is a message with repeated fields of messages, or a Struct with lists.
+// Their items follow each other, those of a Struct in the order of its keys.
+
+// They live as long as the list.
+std::vector<const google::protobuf::Message*> ItemsOf(
+    const google::protobuf::Message& list);
+
+// The same list with the items of these places alone, in this order.
+std::unique_ptr<google::protobuf::Message> WithItems(
+    const google::protobuf::Message& list,
+    const std::vector<std::size_t>& places);
+
+// Its `name`, else its `id`, else its `sha256`; "" where it has none.
+std::string NameOfItem(const google::protobuf::Message& item);
 
 enum class Format { kTable, kWide, kJson, kJsonLines, kYaml, kCsv, kName };
 

@@ -1,21 +1,237 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/view/plan_view.h"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cli/term/table.h"
 #include "cli/term/utf8.h"
 #include "cli/view/format.h"
-#include "cli/view/frontier_view.h"
 #include "cli/view/importance_text.h"
-#include "cli/view/verification_view.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
+namespace {
+
+constexpr int kMostShort = 4;  // rows of a report's head
+constexpr char kLayer[] = "layer.";
+
+// The number of "layer.7"; -1 for any other name.
+int FrontierLayerOf(const std::string& module) {
+  int layer = -1;
+  const bool whole =
+      absl::StartsWith(module, kLayer) &&
+      absl::SimpleAtoi(module.substr(sizeof(kLayer) - 1), &layer);
+  return whole ? layer : -1;
+}
+
+std::string SecondsOrDash(double seconds) {
+  return std::isnan(seconds) ? "-" : FormatSeconds(seconds);
+}
+
+std::vector<std::string> TrainedIn(const v1::FrontierSet& set) {
+  return {set.trained().begin(), set.trained().end()};
+}
+
+// How many layers the model has, as far as sets name them: 0 where none does.
+int LayersIn(const v1::Frontier& frontier) {
+  int layers = 0;
+  for (const v1::FrontierSet& set : frontier.by_modules()) {
+    for (const std::string& module : set.trained()) {
+      int layer = 0;
+      const std::string number =
+          module.substr(std::min(module.size(), sizeof("layer.") - 1));
+      const bool is_layer =
+          absl::StartsWith(module, "layer.") &&
+          absl::SimpleAtoi(number.substr(0, number.find('.')), &layer);
+      if (is_layer) layers = std::max(layers, layer + 1);
+    }
+  }
+  return layers;
+}
+
+std::string FrontierCaptionOf(const v1::Frontier& frontier) {
+  return absl::StrCat("the least to train in ", LastPart(frontier.study()),
+                      ": ", frontier.options().target(), " within ",
+                      FormatNumber(frontier.tolerance()), " of the best");
+}
+
+// The likeliest of all, where none is sure: what is worth a look.
+int Likeliest(const v1::Frontier& frontier) {
+  const auto& sets = frontier.by_modules();
+  const auto best =
+      std::max_element(sets.begin(), sets.end(),
+                       [](const v1::FrontierSet& a, const v1::FrontierSet& b) {
+                         return a.within_tolerance_probability() <
+                                b.within_tolerance_probability();
+                       });
+  return static_cast<int>(best - sets.begin());
+}
+
+// Which rows a report shows: the first, the last, and those around the one that
+// matters.
+std::set<int> RowsInShort(const v1::Frontier& frontier) {
+  const int rows = frontier.by_modules_size();
+  const int chosen = frontier.chosen();
+  const int middle =
+      chosen >= 0 && chosen < rows ? chosen : Likeliest(frontier);
+  std::set<int> shown;
+  for (const int row : {middle, 0, rows - 1, middle - 1, middle + 1, middle - 2,
+                        middle + 2, middle - 3, middle + 3}) {
+    if (static_cast<int>(shown.size()) == kMostShort) break;
+    if (row >= 0 && row < rows) shown.insert(row);
+  }
+  return shown;
+}
+
+std::string Legend(const v1::Frontier& frontier) {
+  if (frontier.chosen() < 0) return "";
+  return "* the least that is within it with 90 %\n";
+}
+
+std::string CountOf(const v1::Frontier& frontier, int row) {
+  return absl::StrCat(frontier.by_modules(row).trained_size(),
+                      row == frontier.chosen() ? " *" : "  ");
+}
+
+std::string ByModules(const v1::Frontier& frontier, int width) {
+  Table table({{"TRAINED  ", Align::kRight},
+               {"PREDICTED, 80 %"},
+               {"WITHIN", Align::kRight},
+               {"PARAMETERS", Align::kRight, 1},
+               {"SECONDS", Align::kRight, 2},
+               {"TRIALS", Align::kRight, 3},
+               {.title = "MODULES", .wraps = true}});
+  for (int i = 0; i < frontier.by_modules_size(); ++i) {
+    const v1::FrontierSet& set = frontier.by_modules(i);
+    table.AddRow({CountOf(frontier, i), WithInterval(set.predicted()),
+                  Probability(set.within_tolerance_probability()),
+                  CountOrDash(set.trained_parameters()),
+                  SecondsOrDash(set.seconds()), absl::StrCat(set.trials()),
+                  ModuleList(TrainedIn(set))});
+  }
+  return table.Render(width);
+}
+
+std::string ByPrefix(const v1::Frontier& frontier, int width) {
+  Table table({{"FROZEN"},
+               {"PREDICTED, 80 %"},
+               {"WITHIN", Align::kRight},
+               {"PARAMETERS", Align::kRight, 1},
+               {"SECONDS", Align::kRight, 2},
+               {"TRIALS", Align::kRight, 3},
+               {.title = "MODULES", .wraps = true}});
+  for (const v1::FrontierSet& set : frontier.by_prefix()) {
+    table.AddRow({FrozenPrefix(frontier, set), WithInterval(set.predicted()),
+                  Probability(set.within_tolerance_probability()),
+                  CountOrDash(set.trained_parameters()),
+                  SecondsOrDash(set.seconds()), absl::StrCat(set.trials()),
+                  ModuleList(TrainedIn(set))});
+  }
+  return table.Render(width);
+}
+
+void AddCsvRow(const std::string& kind, const v1::FrontierSet& set,
+               bool is_chosen, std::string& text) {
+  const v1::Interval& score = set.predicted();
+  text += CsvLine(
+      {kind, absl::StrCat(set.trained_size()),
+       absl::StrJoin(set.trained(), " "), absl::StrCat(set.prefix_frozen()),
+       CsvNumber(score.value()), CsvNumber(score.lo80()),
+       CsvNumber(score.hi80()), CsvNumber(score.lo95()),
+       CsvNumber(score.hi95()), CsvNumber(set.within_tolerance_probability()),
+       CsvNumber(set.trained_parameters()), CsvNumber(set.seconds()),
+       absl::StrCat(set.trials()), is_chosen ? "true" : "false"});
+}
+
+}  // namespace
+
+std::string ModuleList(const std::vector<std::string>& modules) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    const int first = FrontierLayerOf(modules[i]);
+    std::size_t last = i;
+    while (first >= 0 && last + 1 < modules.size() &&
+           FrontierLayerOf(modules[last + 1]) ==
+               FrontierLayerOf(modules[last]) + 1) {
+      ++last;
+    }
+    parts.push_back(last == i ? modules[i]
+                              : absl::StrCat(modules[i], "-",
+                                             FrontierLayerOf(modules[last])));
+    i = last;
+  }
+  return parts.empty() ? "nothing" : absl::StrJoin(parts, ", ");
+}
+
+std::string FrozenPrefix(const v1::Frontier& frontier,
+                         const v1::FrontierSet& set) {
+  if (set.prefix_frozen() == 0) return "nothing";
+  if (set.prefix_frozen() == 1) return "embeddings";
+  const int layers = set.prefix_frozen() - 1;
+  // There is no layer above them that they could be below.
+  if (layers == LayersIn(frontier)) return "all layers";
+  return absl::StrCat("below layer.", layers);
+}
+
+std::string RenderFrontier(const v1::Frontier& frontier, int width) {
+  std::string text = absl::StrCat(
+      Caption(FrontierCaptionOf(frontier), frontier.provisional(), width),
+      Verdict(frontier.verdict(), width), ByModules(frontier, width),
+      Legend(frontier));
+  if (frontier.by_prefix_size() > 0) {
+    absl::StrAppend(
+        &text,
+        "\nby what is frozen from below; above it the best set is trained\n\n",
+        ByPrefix(frontier, width));
+  }
+  std::string warnings;
+  for (const v1::Warning& warning : frontier.warnings()) {
+    warnings += Sentence("warning", warning.sentence(), width);
+  }
+  return absl::StrCat(text, warnings.empty() ? "" : "\n", warnings);
+}
+
+std::string RenderFrontierInShort(const v1::Frontier& frontier, int width) {
+  Table table({{"TRAINED  ", Align::kRight},
+               {"PREDICTED, 80 %"},
+               {"WITHIN", Align::kRight},
+               {"MODULES"}});
+  const std::set<int> rows = RowsInShort(frontier);
+  for (const int i : rows) {
+    const v1::FrontierSet& set = frontier.by_modules(i);
+    table.AddRow({CountOf(frontier, i), WithInterval(set.predicted()),
+                  Probability(set.within_tolerance_probability()),
+                  ModuleList(TrainedIn(set))});
+  }
+  return absl::StrCat(VerdictLines(frontier.verdict(), width),
+                      table.Render(width));
+}
+
+std::string FrontierCsv(const v1::Frontier& frontier) {
+  std::string text =
+      CsvLine({"by", "trained", "modules", "prefix_frozen", "predicted",
+               "predicted_lo80", "predicted_hi80", "predicted_lo95",
+               "predicted_hi95", "within_tolerance_probability",
+               "trained_parameters", "seconds", "trials", "chosen"});
+  for (int i = 0; i < frontier.by_modules_size(); ++i) {
+    AddCsvRow("modules", frontier.by_modules(i), i == frontier.chosen(), text);
+  }
+  for (const v1::FrontierSet& set : frontier.by_prefix()) {
+    AddCsvRow("prefix", set, false, text);
+  }
+  return text;
+}
+
 namespace {
 
 std::string PredictedText(const v1::FreezePlan& plan) {
@@ -162,6 +378,156 @@ std::string RenderComparison(const v1::StudyComparison& comparison, int width) {
   absl::StrAppend(
       &text, Sentence("only second",
                       absl::StrJoin(comparison.only_second(), ", "), width));
+  return text;
+}
+
+namespace {
+
+constexpr std::size_t kMaxVerifiedName = 40;
+
+std::string VerifiedSigned(double value) {
+  return std::isnan(value) ? "-" : absl::StrFormat("%+.3f", value);
+}
+
+std::string VerifiedPText(double p) {
+  if (std::isnan(p)) return "-";
+  return p < 0.001 ? "< 0.001" : absl::StrFormat("%.3f", p);
+}
+
+// Marked where the difference is larger.
+std::string NoiseText(double noise, bool is_exceeded) {
+  if (std::isnan(noise)) return "-";
+  return absl::StrFormat("±%.3f%s", noise, is_exceeded ? "*" : " ");
+}
+
+std::int64_t ResultsOf(const v1::VerifiedRival& rival) {
+  std::int64_t results = 0;
+  for (const v1::VerifiedRun& run : rival.runs()) {
+    if (!std::isnan(run.value())) ++results;
+  }
+  return results;
+}
+
+std::string SeenText(const v1::VerifiedRival& rival) {
+  if (std::isnan(rival.seen().value())) return "-";
+  return absl::StrFormat("%.3f", rival.seen().value());
+}
+
+std::string VerdictOf(const v1::PlanVerification& verification) {
+  const bool open = verification.ended() < verification.total();
+  return absl::StrCat(verification.verdict(), open ? ", so far" : "");
+}
+
+// What the others are held against: "LESS PLAN".
+std::string LessFirst(const v1::PlanVerification& verification) {
+  if (verification.rivals().empty()) return "LESS PLAN";
+  return absl::StrCat("LESS ",
+                      absl::AsciiStrToUpper(proto::CleanText(
+                          verification.rivals(0).name(), kMaxVerifiedName)));
+}
+
+std::string RivalsTable(const v1::PlanVerification& verification, int width) {
+  Table table({{"RIVAL"},
+               {"PREDICTED, 80 %"},
+               {"SEEN", Align::kRight},
+               {"RUNS", Align::kRight},
+               {LessFirst(verification), Align::kRight},
+               {"SEEDS ", Align::kRight},
+               {"ROWS ", Align::kRight},
+               {"p", Align::kRight, 1}});
+  for (const v1::VerifiedRival& rival : verification.rivals()) {
+    table.AddRow({rival.name(), WithInterval(rival.predicted()),
+                  SeenText(rival), absl::StrCat(ResultsOf(rival)),
+                  VerifiedSigned(rival.difference().value()),
+                  NoiseText(rival.seed_noise(), rival.exceeds_seeds()),
+                  NoiseText(rival.row_noise(), rival.exceeds_rows()),
+                  VerifiedPText(rival.adjusted_p())});
+  }
+  return table.Render(width);
+}
+
+}  // namespace
+
+std::string RenderVerification(const v1::PlanVerification& verification,
+                               int width) {
+  return absl::StrCat(
+      Caption(
+          absl::StrCat("predicted and seen in ", LastPart(verification.study()),
+                       ": ", verification.target(), ", ", verification.ended(),
+                       " of ", verification.total(), " trials have ended"),
+          false, width),
+      Verdict(VerdictOf(verification), width), RivalsTable(verification, width),
+      "SEEDS, ROWS: what noise makes of equal points, 19 times in 20; * "
+      "exceeded\n"
+      "p: of both, Holm's\n");
+}
+
+std::string RenderVerificationInShort(const v1::PlanVerification& verification,
+                                      int width) {
+  return absl::StrCat(VerdictLines(VerdictOf(verification), width),
+                      RivalsTable(verification, width));
+}
+
+std::string VerificationCsv(const v1::PlanVerification& verification) {
+  std::string text = CsvLine({"rival", "predicted", "predicted_lo80",
+                              "predicted_hi80", "one_run_lo80", "one_run_hi80",
+                              "trial", "seed", "state", "value", "difference",
+                              "seed_noise", "row_noise", "p", "adjusted_p"});
+  for (const v1::VerifiedRival& rival : verification.rivals()) {
+    for (const v1::VerifiedRun& run : rival.runs()) {
+      text += CsvLine(
+          {rival.name(), CsvNumber(rival.predicted().value()),
+           CsvNumber(rival.predicted().lo80()),
+           CsvNumber(rival.predicted().hi80()),
+           CsvNumber(rival.one_run().lo80()), CsvNumber(rival.one_run().hi80()),
+           LastPart(run.trial()), absl::StrCat(run.seed()), NameOf(run.state()),
+           CsvNumber(run.value()), CsvNumber(rival.difference().value()),
+           CsvNumber(rival.seed_noise()), CsvNumber(rival.row_noise()),
+           CsvNumber(rival.p()), CsvNumber(rival.adjusted_p())});
+    }
+  }
+  return text;
+}
+
+std::string RatesInShort(
+    const google::protobuf::RepeatedPtrField<v1::ModuleRate>& rates) {
+  std::map<double, std::vector<std::string>, std::greater<>> modules;
+  for (const v1::ModuleRate& rate : rates) {
+    modules[rate.rate()].push_back(rate.module());
+  }
+  std::vector<std::string> parts;
+  for (const auto& [rate, names] : modules) {
+    parts.push_back(absl::StrCat(FormatRate(rate), " ", ModuleList(names)));
+  }
+  return absl::StrJoin(parts, "; ");
+}
+
+std::string RenderAsked(const v1::AskPlanReply& reply, int width) {
+  std::string text = Caption(
+      absl::StrCat("trials that would tell most of what the plan leaves open: ",
+                   reply.options().target()),
+      reply.provisional(), width);
+  for (int i = 0; i < reply.trials_size(); ++i) {
+    const v1::AskedTrial& asked = reply.trials(i);
+    absl::StrAppend(
+        &text,
+        Sentence(absl::StrCat(i + 1),
+                 absl::StrCat(asked.reason(), " (so far ",
+                              Probability(asked.expected_reduction()),
+                              " of what is open)"),
+                 width),
+        Sentence("  rates", RatesInShort(asked.rates()), width));
+  }
+  return text;
+}
+
+std::string AskedCsv(const v1::AskPlanReply& reply) {
+  std::string text = CsvLine({"rank", "expected_reduction", "reason", "rates"});
+  for (int i = 0; i < reply.trials_size(); ++i) {
+    const v1::AskedTrial& asked = reply.trials(i);
+    text += CsvLine({absl::StrCat(i + 1), CsvNumber(asked.expected_reduction()),
+                     asked.reason(), RatesInShort(asked.rates())});
+  }
   return text;
 }
 

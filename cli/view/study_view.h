@@ -10,10 +10,24 @@
 #include <vector>
 
 #include "cli/term/table.h"
+#include "frostline/v1/study.pb.h"
 #include "frostline/v1/study_service.pb.h"
 #include "frostline/v1/worker.pb.h"
+#include "study/objective.h"
 
 namespace frostline::cli {
+
+// A line for each kind of value, with all that has it: "embeddings, layer.0-5:
+// 0, 3e-05, 0.0003", "head: always 0.001", "kind: small, large".
+std::vector<std::string> SpaceLines(const v1::StudySpec& spec);
+
+// The stated range of an objective, else the one its name lets expect.
+MetricRange ClaimedRange(const v1::Objective& objective);
+
+// Says of the first objective that is out of its range "accuracy 1.91 is not in
+// 0 … 1, …"; "" where none is. It may be a slip, or the range is another.
+std::string OutOfRangeText(const v1::StudySpec& spec,
+                           const v1::ImportedTrial& trial);
 
 // `wide`: with owners and labels, and on demand more.
 Table StudyTable(const std::vector<v1::Study>& studies, bool wide);

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "frostline/v1/importance_service.pb.h"
+
 namespace frostline::cli {
 
 // Escapes; control characters, which no XML file may hold, become blanks.
@@ -49,6 +51,15 @@ class Svg {
   std::string title_;
   std::string body_;
 };
+
+// Draws a bar for each module in depth order, with 80 and 95 % intervals; it is
+// hollow beyond the lower end of the former, and where it may be chance.
+std::string ImportanceSvg(const v1::ImportanceReport& report);
+
+std::string MarginalsSvg(const v1::GetMarginalsReply& reply);
+
+// Draws a heat map: the darker the higher.
+std::string PairMarginalSvg(const v1::PairMarginal& table);
 
 }  // namespace frostline::cli
 

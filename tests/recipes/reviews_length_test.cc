@@ -6,7 +6,6 @@
 #include <sstream>
 #include <string>
 
-#include "cli/demo/demo_recipe.h"
 #include "cli/demo/demo_registry.h"
 #include "gtest/gtest.h"
 #include "worker/trainer/text/encoder.h"

@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "base/error.h"
-#include "cli/client/away.h"
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 

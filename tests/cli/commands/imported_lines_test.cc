@@ -2,7 +2,6 @@
 #include "cli/commands/imported_lines.h"
 
 #include "base/error.h"
-#include "cli/commands/imported_table.h"
 #include "cli/commands/trial_import.h"
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"

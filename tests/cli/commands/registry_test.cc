@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/registry.h"
+
 #include <cstdlib>
 
-#include "cli/commands/idle_fix.h"
 #include "gtest/gtest.h"
 
 namespace frostline::cli {

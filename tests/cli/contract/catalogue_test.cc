@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/contract/catalogue.h"
 
-#include "cli/contract/comments.h"
 #include "frostline/v1/study.pb.h"
 #include "frostline/v1/study_service.pb.h"
 #include "gmock/gmock.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/demo/demo_report.h"
+
 #include <cmath>
 
-#include "cli/demo/demo_plan.h"
-#include "cli/demo/demo_recipe.h"
+#include "cli/demo/demo_registry.h"
 #include "cli/study_file/study_file.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
@@ -57,6 +58,32 @@ TEST(DemoPlan, LeavesSomethingToSearch) {
   const v1::SearchSpace space = SpaceAfter(plan);
   EXPECT_TRUE(space.modules(0).has_fixed());
   EXPECT_TRUE(space.modules(1).has_levels());
+}
+
+TEST(WaysOn, OfTheSyntheticDemoLookAtItsStudy) {
+  EXPECT_EQ(WaysOnText({.folder = "demo"}, "frostline"),
+            "Next, type\n"
+            "  frostline serve --data demo &\n"
+            "  frostline study show demo\n");
+  EXPECT_EQ(WaysOnText({.folder = "demo", .has_importance = true}, "frostline"),
+            "Next, type\n"
+            "  frostline serve --data demo &\n"
+            "  frostline study show demo\n"
+            "  frostline importance demo\n");
+}
+
+TEST(WaysOn, OfTheRealOneSearchAgain) {
+  const WaysOn ways = {.folder = "my demo",
+                       .has_importance = true,
+                       .has_next = true,
+                       .has_example = true};
+  EXPECT_EQ(WaysOnText(ways, "bin/frostline"),
+            "Next, type\n"
+            "  bin/frostline serve --data 'my demo' &\n"
+            "  bin/frostline worker --registry 'my demo/registry' --slots 2 &\n"
+            "  bin/frostline study create 'my demo/next.yaml'"
+            "  # then: study watch demo-next\n"
+            "  bin/frostline report example -o example.html\n");
 }
 
 }  // namespace

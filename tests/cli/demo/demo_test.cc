@@ -2,6 +2,8 @@
 //
 // The demo when things go wrong: the real `frostline` in a folder where a
 // script stands for each program it starts. (tests/flow runs the real demo.)
+#include "cli/demo/demo.h"
+
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,13 +14,40 @@
 #include <fstream>
 #include <thread>
 
+#include "base/error.h"
+#include "cli/demo/demo_registry.h"
+#include "cli/study_file/study_file.h"
 #include "cli/term/text_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 
 namespace frostline::cli {
+
+// The demo's recorded study, as it is built in.
+
 namespace {
+
+TEST(DemoExample, HasTrialsOfItsStudy) {
+  ASSERT_OK_AND_ASSIGN(const StudyFile study,
+                       ParseStudyFile(kExampleRecipe, "example"));
+  ASSERT_OK_AND_ASSIGN(const auto trials, ReadImported(kExampleTrials));
+  EXPECT_EQ(study.id, "example");
+  ASSERT_EQ(trials.size(), 200U);
+  const std::string metric = study.spec.objectives(0).metric();
+  for (const v1::ImportedTrial& trial : trials) {
+    EXPECT_EQ(trial.state(), v1::TRIAL_STATE_SUCCEEDED);
+    EXPECT_EQ(trial.parameters_size(), 7);
+    EXPECT_EQ(trial.metrics().count(metric), 1U);
+    EXPECT_GT(trial.usage().train_seconds(), 0.0);
+  }
+}
+
+TEST(DemoExample, RefusesALineThatIsNoTrial) {
+  EXPECT_TRUE(HasErrorId(ReadImported("{\"state\": 1}\n{\n").status(),
+                         ErrorId::kInternal));
+}
 
 using ::testing::HasSubstr;
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "cli/demo/demo_recipe.h"
+#include "cli/demo/demo_registry.h"
 #include "cli/study_file/study_file.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"

@@ -2,14 +2,13 @@
 //
 // What may stand where a person has stopped typing, on a small table of
 // commands.
+#include "cli/help/complete.h"
+
 #include <string>
 #include <vector>
 
-#include "cli/help/complete_words.h"
 #include "cli/help/examples.h"
 #include "cli/help/help_format.h"
-#include "cli/help/topics.h"
-#include "cli/help/type_words.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is said of running trials, of the time they take, and of changes.
-#include "cli/live/event_lines.h"
-#include "cli/live/live_area.h"
-#include "cli/live/running_lines.h"
+#include "cli/live/full_screen.h"
 #include "cli/live/running_trials.h"
-#include "cli/live/time_left.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cli/live/small_fleet.h"

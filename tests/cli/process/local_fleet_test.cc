@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "cli/process/work_folder.h"
+#include "cli/process/child_process.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"

@@ -4,12 +4,9 @@
 // was published.
 #include <cmath>
 
-#include "cli/recipe/published_judge.h"
-#include "cli/recipe/rate_correlation.h"
 #include "cli/recipe/recipe_findings.h"
 #include "cli/recipe/recipe_page.h"
 #include "cli/recipe/recipe_record.h"
-#include "cli/recipe/run_figures.h"
 #include "cli/recipe/run_table.h"
 #include "cli/report/ranked_points.h"
 #include "gmock/gmock.h"

@@ -2,7 +2,6 @@
 #include "cli/recipe/recipe_stage.h"
 
 #include "absl/strings/str_replace.h"
-#include "cli/recipe/recipe_entries.h"
 #include "cli/recipe/recipe_survey.h"
 #include "cli/study_file/yaml_sugar.h"
 #include "gmock/gmock.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/slurm/demand.h"
+#include "cli/slurm/fleet.h"
+
 #include "gmock/gmock.h"
 
 namespace frostline::cli {

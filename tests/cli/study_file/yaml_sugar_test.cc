@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/study_file/yaml_sugar.h"
+
 #include <cmath>
 
-#include "cli/study_file/yaml_scalar.h"
 #include "frostline/v1/study.pb.h"
 #include "frostline/v1/trial.pb.h"
 #include "gtest/gtest.h"

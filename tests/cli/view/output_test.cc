@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "cli/study_file/study_file.h"
 #include "cli/view/format.h"
-#include "cli/view/trial_table.h"
+#include "cli/view/trial_view.h"
 #include "cli/view/yaml_text.h"
 #include "frostline/v1/study_service.pb.h"
 #include "gmock/gmock.h"

@@ -7,8 +7,7 @@
 
 #include "absl/strings/str_split.h"
 #include "cli/term/utf8.h"
-#include "cli/view/frontier_view.h"
-#include "cli/view/verification_view.h"
+#include "cli/view/plan_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/view/trial_view.h"
+
 #include "cli/study_file/study_file.h"
-#include "cli/view/space_names.h"
-#include "cli/view/trial_table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -7,7 +7,6 @@
 #include <random>
 #include <string>
 
-#include "cli/view/block_yaml.h"
 #include "gtest/gtest.h"
 
 namespace frostline::cli {
