@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""witnesses.py record BIN FOLDER [DEMO] | compare BIN FOLDER
+"""witnesses.py record BIN FOLDER [DEMO] | compare BIN FOLDER [PATTERN]
 
 Records what the programs in BIN say and write, so that other programs can be
 held against it: "nothing changed" is a command. FOLDER lies outside of the
@@ -13,8 +13,9 @@ tree and gets
           store, checkpoints and an agent's files
 
 `compare` runs the same words with the programs in BIN on copies of kept/ and
-prints what differs; it ends with 1 where something does. Coordinators listen
-on loopback, on free ports.
+prints what differs; it ends with 1 where something does. With PATTERN, a regular
+expression, only the witnesses whose names it finds are compared. Coordinators
+listen on loopback, on free ports.
 """
 import concurrent.futures
 import difflib
@@ -44,7 +45,7 @@ PROGRAMS = ("frostline", "frostline-coordinator", "frostline-worker",
 FORMATS = ("table", "wide", "json", "jsonl", "yaml", "csv", "name", "markdown",
            "html", "text", "md")
 WIDTHS = (None, 80, 120)  # no terminal; columns of one
-LONGEST = 60  # seconds of a run
+LONGEST = 30  # seconds of a run
 # Verbs that run until they are told to end, or look at the machine: their help
 # and their mistakes are recorded, not their work.
 LIVE = {"demo", "serve", "worker", "top", "doctor", "login", "slurm up",
@@ -140,6 +141,12 @@ UNSTEADY = re.compile(r"seconds|bytes|cpu|time|memory|descriptors|resident|"
                       r"connections|calls|requests|rss|loop|threads")
 
 
+def without_what_varies(text):
+    for what, instead in MASKS:
+        text = what.sub(instead, text)
+    return text
+
+
 class Place:
     """A folder for one run over all witnesses, and the programs that it asks."""
 
@@ -150,6 +157,7 @@ class Place:
         self.kept = self.scratch / "kept"
         self.data = self.scratch / "data"
         self.said = {}
+        self.only = ""
         self.lock = threading.Lock()
         self.running = []
         self.address = "127.0.0.1:1"
@@ -163,12 +171,11 @@ class Place:
         return {**kept, **more}
 
     def masked(self, text):
+        """Text without what varies: places of this run, times, ports."""
         for place in (self.kept, self.data, self.scratch, self.bin):
             text = text.replace(str(place), f"<{place.name}>"
                                 if place != self.scratch else "<scratch>")
-        for what, instead in MASKS:
-            text = what.sub(instead, text)
-        return text
+        return without_what_varies(text)
 
     def add(self, name, text):
         with self.lock:
@@ -193,6 +200,7 @@ def in_terminal(words, width, place, given):
                                stderr=theirs, env=place.environment(),
                                cwd=given, start_new_session=True)
     os.close(theirs)
+    os.write(ours, b"\x04")  # whoever asks a question is answered with an end
     timer = threading.Timer(LONGEST, process.kill)
     timer.start()
     shown = b""
@@ -220,6 +228,10 @@ def in_pipe(words, place, given, text=b""):
         return "no end", b"", b""
 
 
+def wanted(place, name):
+    return re.search(place.only, name) is not None
+
+
 def file_name(words, width):
     """What a run is called; a few bits of its words keep two of them apart."""
     text = " ".join(words)
@@ -234,14 +246,16 @@ def witness(place, words, width=None, text=b"", name=None):
                           scratch=place.scratch) if "{" in word and
               re.search(r"\{(kept|data|scratch)\}", word) else word
               for word in words]
+    name = name or file_name(words, width)
+    if not wanted(place, name):
+        return
     given = place.scratch / "home"
     whole = [str(place.bin / filled[0]), *filled[1:]]
     if width:
         code, out, err = in_terminal(whole, width, place, given)
     else:
         code, out, err = in_pipe(whole, place, given, text)
-    place.add(name or file_name(words, width),
-              f"$ {' '.join(words)}\nexit {code}\n--- stdout\n"
+    place.add(name, f"$ {' '.join(words)}\nexit {code}\n--- stdout\n"
               f"{out.decode(errors='replace')}\n--- stderr\n"
               f"{err.decode(errors='replace')}\n")
 
@@ -415,6 +429,8 @@ def mistake_jobs(place):
 
 def configuration_witness(place, path):
     """What the settings of a person are, where this file is theirs."""
+    if not wanted(place, f"mistake-configuration-{path.stem}"):
+        return
     home = pathlib.Path(tempfile.mkdtemp(dir=place.scratch))
     (home / "frostline").mkdir()
     shutil.copy(path, home / "frostline" / "config.yaml")
@@ -586,8 +602,9 @@ def make_kept(place, demo):
 
 
 def read_witnesses(folder):
-    return {path.stem: path.read_text() for path in
-            sorted((folder / "said").glob("*.txt"))}
+    """What was recorded, masked anew: masks may have been added since."""
+    return {path.stem: without_what_varies(path.read_bytes().decode())
+            for path in sorted((folder / "said").glob("*.txt"))}
 
 
 def record(programs, folder, demo=None):
@@ -606,14 +623,16 @@ def record(programs, folder, demo=None):
     said = folder / "said"
     said.mkdir()
     for name, text in place.said.items():
-        (said / f"{name.replace('/', '_')}.txt").write_text(text)
+        (said / f"{name.replace('/', '_')}.txt").write_bytes(text.encode())
     print(f"{len(place.said)} witnesses in {folder}")
     return 0
 
 
-def compare(programs, folder):
+def compare(programs, folder, only=""):
     place = Place(programs, folder)
-    before = read_witnesses(place.folder)
+    place.only = only
+    before = {name: text for name, text in
+              read_witnesses(place.folder).items() if wanted(place, name)}
     if not before:
         raise SystemExit(f"{folder} holds no witnesses; record them first")
     try:
@@ -621,7 +640,8 @@ def compare(programs, folder):
     finally:
         place.close()
         shutil.rmtree(place.scratch, ignore_errors=True)
-    after = {name.replace("/", "_"): text for name, text in place.said.items()}
+    after = {name.replace("/", "_"): text for name, text in place.said.items()
+             if wanted(place, name)}
     differ = 0
     for name in sorted(before.keys() | after.keys()):
         old, new = before.get(name), after.get(name)
@@ -642,7 +662,7 @@ def compare(programs, folder):
 def main(arguments):
     if len(arguments) in (3, 4) and arguments[0] == "record":
         return record(*arguments[1:])
-    if len(arguments) == 3 and arguments[0] == "compare":
+    if len(arguments) in (3, 4) and arguments[0] == "compare":
         return compare(*arguments[1:])
     print(__doc__, file=sys.stderr)
     return 2
