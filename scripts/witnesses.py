@@ -60,7 +60,6 @@ ENDING = {"events": [["--once"], ["--once", "--json"], ["example", "--once"]],
 # What else a verb is asked, beside its words alone.
 MORE = {
     "study create": [["{kept}/small.yaml", "--dry-run"]],
-    "study list": [["--filter", "state = ENDED"], ["--limit", "1"]],
     "study best": [["nothere"]],
     "study show": [["nothere"], ["demo"]],
     "study why": [["demo"]],
@@ -82,15 +81,22 @@ MORE = {
                    ["example", "--filter", "accuracy > 0.99"]],
     "plan": [["demo"]],
     "compare": [["example", "demo"]],
-    "report": [["example", "-o", "-"]],
+    "study update": [["example", "--notes", "seen", "--priority", "3"]],
+    "study label": [["example", "set=7"]],
+    "study import": [["copy", "{kept}/export.csv"],
+                     ["copy", "{kept}/export.jsonl"]],
+    "trial label": [["example", "1", "kept=yes"]],
+    "trial note": [["example", "1", "seen"]],
+    "slurm status": [["--all"]],
+    "config set": [["format", "wide"], ["formt", "wide"]],
+    "registry list": [["--registry", "{kept}/demo/registry"]],
     "rpc": [["--list"], ["GetInfo", "{}"], ["WhoAmI", "{}"],
             ["GetStudy", '{"name": "studies/example"}'],
             ["GetStudi"], ["GetStudy", '{"nme": "studies/example"}'],
             ["GetStudy", '{"name": "studies/none"}']],
     "recipe show": [["nothere"]],
     "tls fingerprint": [["/nowhere"]],
-    "cache list": [["--prefix-dir", "{kept}/demo/runs-1/prefix"]],
-    "registry list": [["--registry", "{kept}/demo/registry"]],
+    "cache list": [["--dir", "{kept}/demo/runs-1/prefix"]],
     "registry check": [["--registry", "{kept}/demo/registry"]],
     "audit verify": [["{data}"]],
 }
@@ -112,6 +118,14 @@ CHANGES = ["study label", "study note", "study update", "trial label",
            "context use", "context remove", "logout", "config set",
            "config unset", "slurm scale", "slurm drain", "predict",
            "registry add model", "registry add dataset"]
+# Files that verbs write.
+FILES = [[*words, f"out{end}"] for words, ends in (
+    (("report", "example", "-o"), (".html", ".md", ".json")),
+    (("report", "demo", "-o"), (".md",)),
+    (("importance", "example", "-o"), (".json", ".csv")),
+    (("plan", "example", "-o"), (".json", ".yaml")),
+    (("study", "export", "example", "-o"), (".csv", ".jsonl")),
+    (("schema", "study", "-o"), (".json",))) for end in ends]
 SMALL = """id: small
 model: {id: demo-mlp, layers: 3, no_pooler: true}
 data: demo
@@ -258,6 +272,20 @@ def witness(place, words, width=None, text=b"", name=None):
     place.add(name, f"$ {' '.join(words)}\nexit {code}\n--- stdout\n"
               f"{out.decode(errors='replace')}\n--- stderr\n"
               f"{err.decode(errors='replace')}\n")
+
+
+def file_witness(place, words):
+    """What a verb writes into the file that is its last word."""
+    name = "file-" + file_name(words, None)
+    if not wanted(place, name):
+        return
+    with tempfile.TemporaryDirectory(dir=place.scratch) as folder:
+        code, out, err = in_pipe([str(place.bin / "frostline"), *words], place,
+                                 folder)
+        made = "".join(f"--- {path.name}\n{path.read_text()}\n"
+                       for path in sorted(pathlib.Path(folder).iterdir()))
+    place.add(name, f"$ frostline {' '.join(words)}\nexit {code}\n"
+              f"{(out + err).decode()}\n{made}")
 
 
 def all_at_once(jobs):
@@ -575,9 +603,13 @@ def gather(place):
     page_witnesses(place)
     reads, changes = verb_jobs(place, page)
     all_at_once(reads + help_jobs(place, page) + word_jobs(place) +
-                mistake_jobs(place))
+                mistake_jobs(place) +
+                [(file_witness, place, words) for words in FILES])
     for job in changes:
         job[0](*job[1:])
+    # What the trials of an old export have become in this store.
+    for form in ("table", "csv"):
+        witness(place, ["frostline", "trial", "list", "copy", "--format", form])
     place.close()
 
 
@@ -601,6 +633,18 @@ def make_kept(place, demo):
         ballast.unlink()
 
 
+def keep_exports(place):
+    shutil.copytree(place.folder / "kept" / "data", place.data)
+    serve(place)
+    for end in ("csv", "jsonl"):
+        subprocess.run([str(place.bin / "frostline"), "study", "export",
+                        "example", "-o",
+                        str(place.folder / "kept" / f"export.{end}")],
+                       check=True, timeout=LONGEST, env=place.environment())
+    place.close()
+    shutil.rmtree(place.data)
+
+
 def read_witnesses(folder):
     """What was recorded, masked anew: masks may have been added since."""
     return {path.stem: without_what_varies(path.read_bytes().decode())
@@ -616,6 +660,7 @@ def record(programs, folder, demo=None):
     place = Place(programs, folder)
     try:
         make_kept(place, demo)
+        keep_exports(place)
         gather(place)
     finally:
         place.close()
