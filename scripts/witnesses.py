@@ -148,6 +148,8 @@ MASKS = [
     (re.compile(r'("(?:uptime|now|serverTime|requestId|request_id|startTime|'
                 r'storeBytes|freeBytes|bytesFree|etag)": )"[^"]*"'), r'\1"VARIES"'),
     (re.compile(r"(?m)^(\s*(?:uptime|free disk|up): +).*$"), r"\1VARIES"),
+    (re.compile(r"(?m)^last chain: +[0-9a-f]{64}"), "last chain: CHAIN"),
+    (re.compile(r"[^\n\r]* … \d+ s(?=[\r\n])[\r\n]*"), ""),  # still busy
     (re.compile(r"\bpid[ =:]+\d+"), "pid PID"),
 ]
 # Of /metrics the values that tell of the machine or of time.
