@@ -148,6 +148,7 @@ MASKS = [
     (re.compile(r'("(?:uptime|now|serverTime|requestId|request_id|startTime|'
                 r'storeBytes|freeBytes|bytesFree|etag)": )"[^"]*"'), r'\1"VARIES"'),
     (re.compile(r"(?m)^(\s*(?:uptime|free disk|up): +).*$"), r"\1VARIES"),
+    (re.compile(r'(compute_?[sS]econds"?: ?)"?[\d.e-]+"?'), r"\1SECONDS"),
     (re.compile(r"(?m)^last chain: +[0-9a-f]{64}"), "last chain: CHAIN"),
     (re.compile(r"[^\n\r]* … \d+ s(?=[\r\n])[\r\n]*"), ""),  # still busy
     (re.compile(r"\bpid[ =:]+\d+"), "pid PID"),
@@ -285,7 +286,8 @@ def file_witness(place, words):
         code, out, err = in_pipe([str(place.bin / "frostline"), *words], place,
                                  folder)
         made = "".join(f"--- {path.name}\n{path.read_text()}\n"
-                       for path in sorted(pathlib.Path(folder).iterdir()))
+                       for path in sorted(pathlib.Path(folder).rglob("*"))
+                       if path.is_file())
     place.add(name, f"$ frostline {' '.join(words)}\nexit {code}\n"
               f"{(out + err).decode()}\n{made}")
 
