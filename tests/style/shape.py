@@ -1,13 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long files and functions are, and which short headers serve one file
-alone. Reported, never failed."""
+"""The shape of the tree: a file is a subject, and a README says where to find
+it. What may be a subject cut in pieces is reported: pairs of header and source
+that are small, classes spread over several sources, folders too full to take
+in, long functions. Only a README that is plainly wrong fails."""
+import posixpath
 import re
 import statistics
 
-LIMITS = {".h": 100, ".cc": 150}
+from tree import CODE
+
 MAX_FUNCTION = 60
-MAX_ONE_USER_HEADER = 60
+MAX_SMALL_PAIR = 60  # lines of a header and its source together, ceremony apart
+MAX_FILES_IN_FOLDER = 40
 NOT_A_FUNCTION = re.compile(r"^(namespace|class|struct|enum|union|extern|using|#|//|\}|template)")
+CEREMONY = re.compile(r"^(\s*|// (SPDX-License|File:).*|//|#(include|ifndef|define|endif)\b.*|"
+                      r"namespace.*\{|\}\s*// namespace.*)$")
+MEMBER = re.compile(r"^(?:[\w:<>,*&\[\]]+[ \n]+)*?[*&]?(\w+)::~?\w+\(", re.MULTILINE)
+
+NAMED = re.compile(r"`([\w./-]+\.(?:h|cc|inc|py|sh|bats|proto))`")
+# What a line of a list is about stands before its colon or in its first cell.
+LISTED = re.compile(r"^(?:\|([^|]+)\||[-*] ((?:`[^`]+`(?:, | and )?)+):)", re.MULTILINE)
 
 
 def functions(file):
@@ -40,27 +52,47 @@ def spread(what, numbers):
             f"p90 {quantile(numbers, 0.9)}, longest {numbers[-1]}")
 
 
-def one_user_headers(files):
-    """(header, its user) where one file alone includes a header shorter than
-    MAX_ONE_USER_HEADER, the source of the same name not counted. A header that
-    a test includes has a purpose of its own."""
-    users = {}
+def small_pairs(files):
+    """(header, lines) of each header with a source of its name that together
+    say less than MAX_SMALL_PAIR lines."""
+    by_path = {file.path: file for file in files}
     for file in files:
-        for _, include, quoted in file.includes():
-            if quoted:
-                users.setdefault(include, set()).add(file.path)
-    for file in files:
-        if file.suffix != ".h" or file.path.startswith("tests/") or \
-                len(file.lines) >= MAX_ONE_USER_HEADER:
+        source = by_path.get(file.path[:-2] + ".cc")
+        if file.suffix != ".h" or source is None:
             continue
-        others = users.get(file.path, set()) - {file.path[:-2] + ".cc"}
-        if len(others) == 1 and not min(others).startswith("tests/"):
-            yield file, min(others)
+        said = sum(not CEREMONY.match(line)
+                   for line in file.lines + source.lines)
+        if said < MAX_SMALL_PAIR:
+            yield file, said
+
+
+def scattered_classes(files):
+    """(class, its sources) where several sources of a folder define members of
+    one class."""
+    sources = {}
+    for file in files:
+        if file.suffix == ".cc":
+            for name in set(MEMBER.findall(file.code())):
+                if name[:1].isupper():
+                    sources.setdefault((file.folder, name), []).append(file.name)
+    for (folder, name), found in sorted(sources.items()):
+        if len(found) > 1:
+            yield f"{folder}: {name}", found
+
+
+def full_folders(files):
+    """(folder, number of its files of code) above MAX_FILES_IN_FOLDER."""
+    counts = {}
+    for file in files:
+        counts[file.folder] = counts.get(file.folder, 0) + 1
+    for folder, count in sorted(counts.items()):
+        if count > MAX_FILES_IN_FOLDER:
+            yield folder, count
 
 
 def report(files):
-    """Lines for people: the spread, then what is longer than we like."""
-    ours = [f for f in files if f.suffix in LIMITS]
+    """Lines for people: the spread, then what may be a subject in pieces."""
+    ours = [f for f in files if f.suffix in CODE]
     code = [f for f in ours if not f.path.startswith("tests/")]
     lengths = {f: list(functions(f)) for f in code}
     yield spread("headers", [len(f.lines) for f in code if f.suffix == ".h"])
@@ -69,14 +101,46 @@ def report(files):
                                for _, n in found])
     tests = sum(len(f.lines) for f in ours) - sum(len(f.lines) for f in code)
     yield f"lines of tests: {tests}, of code: {sum(len(f.lines) for f in code)}"
-    for file in code:
-        if len(file.lines) > LIMITS[file.suffix]:
-            yield f"  long: {file.path}, {len(file.lines)} lines"
-        for start, length in lengths[file]:
+    for file, found in lengths.items():
+        for start, length in found:
             if length > MAX_FUNCTION:
                 yield f"  long: {file.path}:{start}, a function of {length}"
-    alone = list(one_user_headers(files))
-    yield (f"headers shorter than {MAX_ONE_USER_HEADER} lines that one file "
-           f"alone includes: {len(alone)}")
-    for header, user in alone:
-        yield f"  one user: {header.path}, for {user}"
+    for file, said in small_pairs(code):
+        yield f"  small pair: {file.path}, {said} lines with its source"
+    for name, found in scattered_classes(code):
+        yield f"  scattered: {name} in {', '.join(found)}"
+    for folder, count in full_folders(code):
+        yield f"  full: {folder}, {count} files"
+
+
+def is_there(name, folder, known):
+    """Whether a README in `folder` may call one of the `known` files so: by its
+    path from there or from a folder above, or by its end where it lies below."""
+    above = folder
+    while above:
+        if posixpath.normpath(posixpath.join(above, name)) in known:
+            return True
+        above = above.rpartition("/")[0]
+    return name in known or any(
+        path.startswith(folder + "/") and path.endswith("/" + name)
+        for path in known)
+
+
+def check_readme_names(files):
+    """A README names only files that are there, and lists none of them twice."""
+    known = {file.path for file in files}
+    for file in files:
+        if file.name != "README.md":
+            continue
+        for match in NAMED.finditer(file.text):
+            name = match.group(1)
+            line = file.text.count("\n", 0, match.start()) + 1
+            if not is_there(name, file.folder, known):
+                yield f"{file.path}:{line}: there is no {name}"
+        listed = set()
+        for match in LISTED.finditer(file.text):
+            for name in NAMED.findall(match.group(1) or match.group(2)):
+                if name in listed:
+                    line = file.text.count("\n", 0, match.start()) + 1
+                    yield f"{file.path}:{line}: lists {name} twice"
+                listed.add(name)

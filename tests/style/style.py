@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """style.py [ROOT]: the rules of the house, applied to a checkout. One test for
-each rule; the shape of files and functions is only reported."""
+each rule; the shape of the tree is reported."""
 import pathlib
 import sys
 
@@ -26,6 +26,7 @@ RULES = (
     hygiene.check_readmes,
     hygiene.check_places,
     hygiene.check_data,
+    shape.check_readme_names,
 )
 
 

@@ -244,35 +244,74 @@ class Rules(unittest.TestCase):
 
 
 class Shape(unittest.TestCase):
-    def test_a_short_header_of_one_user_is_reported(self):
+    def read(self, planted):
         with tempfile.TemporaryDirectory() as folder:
-            for path, text in {
-                    **CLEAN, "study/alone.h": SPDX, "study/shared.h": SPDX,
-                    "study/long.h": SPDX + "//\n" * 60,
-                    "study/alone.cc": '#include "study/alone.h"\n',
-                    "study/a.cc": '#include "study/alone.h"\n'
-                                  '#include "study/long.h"\n'
-                                  '#include "study/shared.h"\n',
-                    "study/b.cc": '#include "study/shared.h"\n'}.items():
+            for path, text in planted.items():
                 full = pathlib.Path(folder, path)
                 full.parent.mkdir(parents=True, exist_ok=True)
                 full.write_text(text)
-            found = [(header.path, user) for header, user in
-                     shape.one_user_headers(read_tree(folder))]
-        self.assertIn(("study/alone.h", "study/a.cc"), found)
-        self.assertNotIn("study/shared.h", dict(found))
-        self.assertNotIn("study/long.h", dict(found))
+            return read_tree(folder)
+
+    def test_a_small_pair_is_reported(self):
+        guard = "#ifndef X_H_\n#define X_H_\n\n#include <string>\n"
+        files = self.read({
+            "study/small.h": SPDX + guard + "int Small();\n" * 29,
+            "study/small.cc": SPDX + "int Small();\n" * 30,
+            "study/large.h": SPDX + guard + "int Large();\n" * 30,
+            "study/large.cc": SPDX + "int Large();\n" * 30,
+            "study/alone.h": SPDX + "int Alone();\n"})
+        self.assertEqual([("study/small.h", 59)],
+                         [(f.path, said) for f, said in shape.small_pairs(files)])
+
+    def test_a_class_over_several_sources_is_reported(self):
+        files = self.read({
+            "study/a.cc": "int Space::Size() const { return 1; }\n",
+            "study/b.cc": "std::vector<int>\nSpace::All() {\n  Point::Make();\n}\n",
+            "study/c.cc": "Point::Point() {}\nint Free() { return Space::kOne; }\n",
+            "sampler/a.cc": "Space::~Space() {}\n"})
+        self.assertEqual([("study: Space", ["a.cc", "b.cc"])],
+                         list(shape.scattered_classes(files)))
+
+    def test_a_full_folder_is_reported(self):
+        files = self.read({f"study/f{i}.h": SPDX for i in range(41)} |
+                          {f"base/f{i}.h": SPDX for i in range(40)})
+        self.assertEqual([("study", 41)], list(shape.full_folders(files)))
+
+    def test_nothing_fails_on_length(self):
+        files = self.read({"study/README.md": "# study\n",
+                           "study/long.cc": SPDX + "int x;\n" * 5_000})
+        self.assertEqual([], list(shape.check_readme_names(files)))
+
+    def test_a_readme_that_names_no_file_is_found(self):
+        files = self.read({
+            "study/README.md": "Start at `point.h`, then `gone.h`.\n",
+            "study/point.h": SPDX})
+        self.assertEqual(["study/README.md:1: there is no gone.h"],
+                         list(shape.check_readme_names(files)))
+
+    def test_a_readme_may_name_files_above_and_below(self):
+        files = self.read({
+            "cli/view/README.md": "`main.cc`, `term/table.h`, `base/clock.h`,"
+                                  " `deep/tree.h` and `tree.h`\n",
+            "cli/main.cc": SPDX, "cli/term/table.h": SPDX,
+            "base/clock.h": SPDX, "cli/view/deep/tree.h": SPDX})
+        self.assertEqual([], list(shape.check_readme_names(files)))
+
+    def test_a_readme_that_lists_a_file_twice_is_found(self):
+        for rows in ("| `point.h` | a point |\n| `space.h`, `point.h` | b |\n",
+                     "- `point.h`: a point.\n- `point.h` and `space.h`: b.\n"):
+            files = self.read({"study/README.md": "`point.h` is first.\n\n" + rows,
+                               "study/point.h": SPDX, "study/space.h": SPDX})
+            self.assertEqual(["study/README.md:4: lists point.h twice"],
+                             list(shape.check_readme_names(files)))
 
     def test_long_functions_are_measured_to_the_line(self):
         body = "int Long(int a,\n         int b) {\n" + "  a++;\n" * 70 + "}\n"
-        with tempfile.TemporaryDirectory() as folder:
-            pathlib.Path(folder, "base").mkdir()
-            pathlib.Path(folder, "base/x.cc").write_text(
-                SPDX + "int Declared(int);\nint Short() { return 1; }\n" + body)
-            found = list(shape.functions(read_tree(folder)[0]))
-            self.assertIn((4, 73), found)
-            self.assertTrue(any("base/x.cc:4" in line
-                                for line in shape.report(read_tree(folder))))
+        files = self.read({"base/x.cc": SPDX + "int Declared(int);\n"
+                           "int Short() { return 1; }\n" + body})
+        self.assertIn((4, 73), list(shape.functions(files[0])))
+        self.assertTrue(any("base/x.cc:4" in line
+                            for line in shape.report(files)))
 
 
 if __name__ == "__main__":
