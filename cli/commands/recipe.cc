@@ -159,15 +159,7 @@ std::string FromAnywhere(const std::string& folder) {
   return ignored ? folder : full.string();
 }
 
-// Samples are written into the run's own folder.
-absl::StatusOr<std::string> RegistryFolder(const std::string& named,
-                                           const WorkFolder& own,
-                                           bool of_samples) {
-  if (of_samples) {
-    std::string folder = FromAnywhere(own.path() + "/registry");
-    RETURN_IF_ERROR(MakeSampleRegistry(folder));
-    return folder;
-  }
+absl::StatusOr<std::string> RegistryFolder(const std::string& named) {
   ASSIGN_OR_RETURN(const auto registry, FindRegistry(named));
   if (registry.has_value()) return FromAnywhere(registry->folder);
   return MakeError(
@@ -240,11 +232,13 @@ absl::StatusOr<ExitCode> RunLocally(const OpenedRecipe& opened,
                                     const RunArgs& args,
                                     const Terminal& terminal,
                                     StopSignals& signals) {
+  std::string registry = FromAnywhere(args.folder + "/samples");
+  if (!found.of_samples) {
+    ASSIGN_OR_RETURN(registry, RegistryFolder(args.recipe.registry));
+  }
   ASSIGN_OR_RETURN(const WorkFolder folder,
                    WorkFolder::Make(args.folder, /*keep=*/true));
-  ASSIGN_OR_RETURN(
-      const std::string registry,
-      RegistryFolder(args.recipe.registry, folder, found.of_samples));
+  if (found.of_samples) RETURN_IF_ERROR(MakeSampleRegistry(registry));
   ASSIGN_OR_RETURN(const auto trainer, RealTrainer(registry));
   LocalFleet fleet(folder.path());
   RETURN_IF_ERROR(fleet.StartCoordinator(signals));

@@ -84,7 +84,7 @@ PY
   echo "$output"
   [ "$status" -eq 0 ]
   says "report: pos-short-sample/report.html"
-  cmp pos-short-sample/registry/tags.conllu \
+  cmp pos-short-sample/samples/tags.conllu \
     "$FROSTLINE_SOURCE_DIR/recipes/samples/tags.conllu"
 }
 
