@@ -19,7 +19,6 @@
 namespace frostline::cli {
 namespace {
 
-using google::protobuf::Duration;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Timestamp;
@@ -60,7 +59,7 @@ bool IsValid(const Timestamp& time) {
          time.nanos() >= 0 && time.nanos() < 1'000'000'000;
 }
 
-bool IsValid(const Duration& time) {
+bool IsValid(const google::protobuf::Duration& time) {
   return time.seconds() >= 0 &&
          time.seconds() <= TimeUtil::kDurationMaxSeconds && time.nanos() >= 0 &&
          time.nanos() < 1'000'000'000;
@@ -141,7 +140,8 @@ bool JsonWriter::Put(const Message& message) {
     absl::StrAppend(&text_, "\"", TimeUtil::ToString(*time), "\"");
     return true;
   }
-  if (const auto* time = dynamic_cast<const Duration*>(&message)) {
+  if (const auto* time =
+          dynamic_cast<const google::protobuf::Duration*>(&message)) {
     if (!IsValid(*time)) return false;
     absl::StrAppend(&text_, "\"", TimeUtil::ToString(*time), "\"");
     return true;

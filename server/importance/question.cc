@@ -47,8 +47,17 @@ KnownTrial KnownOf(storage::TrialRow row) {
 // What a name and a number of a map take, with its node.
 constexpr std::size_t kMetricBytes = 96;
 
+std::size_t StepBytesOf(const KnownTrial& known) {
+  std::size_t bytes = 0;
+  for (const auto& [step, metrics] : known.steps) {
+    bytes += kMetricBytes *
+             (1 + (metrics.has_value() ? metrics->size() : std::size_t{0}));
+  }
+  return bytes;
+}
+
 std::size_t TrialBytesOf(const KnownTrial& known) {
-  return sizeof(known) + known.row.labels.capacity() +
+  return StepBytesOf(known) + sizeof(known) + known.row.labels.capacity() +
          known.row.worker.capacity() + known.row.metrics.size() * kMetricBytes +
          (known.seen.point.size() + known.seen.values.size() +
           known.row.values.size()) *
@@ -106,15 +115,21 @@ absl::Status KnownTrials::ReadStep(const StudyHandle& study,
                                    std::int64_t step,
                                    const std::stop_token& stop) {
   if (!steps_.contains(step) && steps_.size() >= kMostSteps) {
-    for (auto& [number, known] : trials_) known.steps.clear();
+    for (auto& [number, known] : trials_) {
+      bytes_ -= StepBytesOf(known);
+      known.steps.clear();
+    }
     steps_.clear();
   }
   steps_.insert(step);
   for (auto& [number, known] : trials_) {
     if (known.steps.contains(step)) continue;
     RETURN_IF_ERROR(importance::CheckStop(stop));
-    ASSIGN_OR_RETURN(known.steps[step],
+    ASSIGN_OR_RETURN(std::optional<Metrics> measured,
                      MetricsAt(study, store, known.row, step));
+    bytes_ -= StepBytesOf(known);
+    known.steps[step] = std::move(measured);
+    bytes_ += StepBytesOf(known);
   }
   return absl::OkStatus();
 }
