@@ -45,7 +45,7 @@ void FairFleet::AddWorkers(int count, const std::string& team) {
 }
 
 void FairFleet::Park(std::size_t worker) {
-  server::ParkedAcquire parked(server::LocalAdmin());
+  server::ParkedAcquire parked{server::CallContext(server::LocalAdmin())};
   parked.worker = absl::StrCat("w", worker);
   parked.request.set_request_id(absl::StrCat("r", ++asked_));
   parked.request.set_boot_id("boot-1");

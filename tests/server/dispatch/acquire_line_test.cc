@@ -15,7 +15,7 @@ class AcquireLineTest : public ::testing::Test {
 
   Ticket Enter(const std::string& worker, const Labels& labels = {},
                const std::string& only = "") {
-    ParkedAcquire parked(LocalAdmin());
+    ParkedAcquire parked{CallContext(LocalAdmin())};
     parked.worker = worker;
     parked.request.set_max_leases(1);
     parked.request.set_study(only);

@@ -26,7 +26,7 @@ class DispatcherTest : public LedgerFixture {
                                const std::string& study = "",
                                CancelFlag cancelled = nullptr) {
     auto answer = std::make_shared<Answer>();
-    ParkedAcquire parked(LocalAdmin());
+    ParkedAcquire parked{CallContext(LocalAdmin())};
     parked.worker = "w";
     parked.request.set_request_id(request_id);
     parked.request.set_boot_id("boot-1");

@@ -180,7 +180,7 @@ class NodesTest : public LedgerFixture {
     ASSERT_OK(ledger_.InsertTrial(*batch_, *book_, row));
   }
   void Wait(const std::string& node) {
-    ParkedAcquire parked(LocalAdmin());
+    ParkedAcquire parked{CallContext(LocalAdmin())};
     parked.worker = node;
     parked.request.set_request_id(RandomHexId());
     parked.request.set_boot_id("boot-1");

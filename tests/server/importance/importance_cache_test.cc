@@ -274,7 +274,7 @@ TEST_F(ImportanceCacheTest, BeginsNothingForCallersThatHungUp) {
 }
 
 TEST(AnswerCache, ForgetsWhatWasNotAskedForLately) {
-  AnswerCache cache(2600);
+  AnswerCache cache(2600, 1);
   const auto answer = [] {
     auto kept = std::make_shared<KeptAnswer>();
     auto plan = std::make_unique<v1::FreezePlan>();
