@@ -75,6 +75,13 @@ absl::Status Calls::CheckMayRun(const CallContext& caller) {
   return absl::OkStatus();
 }
 
+absl::Status CheckMaySee(const CallerIdentity& caller, const StudyBook& book) {
+  return CheckStudyAccess(caller,
+                          {StudyNameOf(book.row().id), book.row().owner,
+                           book.checked().settings.labels()},
+                          /*changes=*/false);
+}
+
 void Calls::NoteOutcome(const CallContext& caller, const absl::Status& outcome,
                         bool wrote) {
   if (caller.changes && (wrote || !outcome.ok())) {

@@ -52,6 +52,10 @@ struct LookedUpReply {
   Lookup looking;
 };
 
+// Says why a caller may not see a study, whether or not its request named it.
+absl::Status CheckMaySee(const CallerIdentity& caller,
+                         const StudyBook& book) FROSTLINE_ON_LOOP;
+
 class Calls {
  public:
   // `lookups` reads single rows, `readers` whole lists.
@@ -326,6 +330,7 @@ void Calls::Read(CallContext caller, std::vector<std::string> study_names,
         handles.reserve(names.size());
         for (const std::string& name : names) {
           ASSIGN_OR_RETURN(const StudyBook* book, ledger_.FindStudy(name));
+          RETURN_IF_ERROR(CheckMaySee(change.caller.identity, *book));
           handles.push_back(HandleOf(*book));
         }
         return handles;
@@ -497,6 +502,7 @@ void PointReads::Add(VerbTable& table, const std::string& name, const V* object,
         [this, study](Change& change) -> absl::StatusOr<StudyHandle> {
           change.AssertOnLoop();
           ASSIGN_OR_RETURN(const StudyBook* book, ledger_.FindStudy(study));
+          RETURN_IF_ERROR(CheckMaySee(change.caller.identity, *book));
           return HandleOf(*book);
         },
         [asked, object, body,

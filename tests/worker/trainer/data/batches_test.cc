@@ -10,11 +10,11 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
-using Lengths = std::vector<std::uint32_t>;
+using BatchLengths = std::vector<std::uint32_t>;
 
 // Like sentences: most short, a few long.
-Lengths Sentences(std::size_t count) {
-  Lengths lengths;
+BatchLengths Sentences(std::size_t count) {
+  BatchLengths lengths;
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto draw = static_cast<std::uint32_t>(DrawOf(1, 2, i) % 1000);
     lengths.push_back(5 + draw * draw / 8000);
@@ -31,14 +31,14 @@ std::vector<std::uint32_t> SortedRows(const std::vector<RowBatch>& batches) {
   return rows;
 }
 
-std::uint64_t Area(const RowBatch& batch, const Lengths& lengths) {
+std::uint64_t Area(const RowBatch& batch, const BatchLengths& lengths) {
   std::uint32_t longest = 0;
   for (const auto row : batch) longest = std::max(longest, lengths[row]);
   return std::uint64_t{longest} * batch.size();
 }
 
 TEST(Batches, EveryRowOnceAnEpoch) {
-  const Lengths lengths = Sentences(1003);
+  const BatchLengths lengths = Sentences(1003);
   for (const bool bucket : {false, true}) {
     for (const std::size_t tokens : {0u, 400u}) {
       const BatchPlanner planner(
@@ -79,7 +79,7 @@ TEST(Batches, AreTheSameOnEveryMachine) {
 }
 
 TEST(Batches, BucketsSavePadding) {
-  const Lengths lengths = Sentences(5000);
+  const BatchLengths lengths = Sentences(5000);
   std::uint64_t tokens = 0;
   for (const auto length : lengths) tokens += length;
   const auto padded = [&](bool bucket) {
@@ -93,7 +93,7 @@ TEST(Batches, BucketsSavePadding) {
 }
 
 TEST(Batches, KeepToTheTokenBudget) {
-  const Lengths lengths = Sentences(3000);
+  const BatchLengths lengths = Sentences(3000);
   for (const bool bucket : {false, true}) {
     const BatchPlanner planner(lengths,
                                {.batch_tokens = 512, .bucket = bucket});
@@ -112,7 +112,7 @@ TEST(Batches, ARowBeyondTheBudgetStandsAlone) {
 }
 
 TEST(Batches, TheLongestComesFirst) {
-  const Lengths lengths = Sentences(2000);
+  const BatchLengths lengths = Sentences(2000);
   const auto longest = static_cast<std::uint32_t>(
       std::max_element(lengths.begin(), lengths.end()) - lengths.begin());
   const BatchPlanner planner(lengths, {.batch_size = 16});
