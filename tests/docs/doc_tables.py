@@ -161,6 +161,8 @@ EXCEPTED = [
      "tests/deploy/kubernetes/pods_test.py"),
     (r"^podman ", "needs the image of the coordinator",
      "tests/deploy/machine/image_lines.bats"),
+    (r"recipe run \S+ --scale sample", "trains for up to a minute",
+     "tests/flow/recipes.bats"),
 ]
 # A worker has to be there.
 TAKES_WORKERS = re.compile(
