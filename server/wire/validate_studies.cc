@@ -196,15 +196,15 @@ absl::Status Validate(const v1::ReadPredictionsRequest& request) {
   RETURN_IF_ERROR(CheckTrialName(request.name(), "name"));
   RETURN_IF_ERROR(CheckBytes(request.set(), kMaxSetNameBytes, "set"));
   RETURN_IF_ERROR(CheckBytes(request.task(), kMaxSetNameBytes, "task"));
-  constexpr auto kAny = std::numeric_limits<std::int64_t>::max();
-  RETURN_IF_ERROR(CheckRange(request.offset(), 0, kAny, "offset"));
+  constexpr auto kAnyNumber = std::numeric_limits<std::int64_t>::max();
+  RETURN_IF_ERROR(CheckRange(request.offset(), 0, kAnyNumber, "offset"));
   RETURN_IF_ERROR(CheckRange(request.max_bytes(), 0,
                              static_cast<std::int64_t>(kMaxPieceBytes),
                              "max_bytes"));
   RETURN_IF_ERROR(
       CheckCount(request.examples_size(), kMaxExampleTexts, "examples"));
   for (const std::int64_t example : request.examples()) {
-    RETURN_IF_ERROR(CheckRange(example, 0, kAny, "examples"));
+    RETURN_IF_ERROR(CheckRange(example, 0, kAnyNumber, "examples"));
   }
   return CheckDuration(request.wait(), kLongestWaitSeconds, "wait");
 }
