@@ -173,7 +173,7 @@ TEST_F(AuditEndTest, FindsACutTail) {
   const auto stored = Stored(8, 9);
   const auto one_row = Stored(9, 9);
   const auto no_mark = Stored(9, 0);  // of an earlier version
-  for (const std::size_t left : {8, 7, 4, 3, 1}) {
+  for (const std::size_t left : {8U, 7U, 4U, 3U, 1U}) {
     SCOPED_TRACE(left);
     CutAfter(left);
     for (const auto& each : {stored, one_row, no_mark}) {
