@@ -19,11 +19,11 @@
 namespace frostline::importance {
 namespace {
 
-constexpr int kTrials = 10000;
+constexpr int kManyTrials = 10000;
 constexpr int kParameters = 500;
 // Several copies of all values, and far fewer allocations than there are.
-constexpr std::int64_t kMostBytes = 8LL * 8 * kTrials * kParameters;
-constexpr std::int64_t kMostCalls = 1LL * kTrials * kParameters / 2;
+constexpr std::int64_t kMostBytes = 8LL * 8 * kManyTrials * kParameters;
+constexpr std::int64_t kMostCalls = 1LL * kManyTrials * kParameters / 2;
 
 // Every third parameter is the rate of a layer by levels, every third one that
 // may be frozen, the others are numbers.
@@ -47,7 +47,7 @@ class LargeStudy : public testing::Test {
     if (kWatched) return;
     space = new Space(LargeSpace());
     history = new History(
-        UniformTrials(*space, kTrials, [](const Point& point, Rng& rng) {
+        UniformTrials(*space, kManyTrials, [](const Point& point, Rng& rng) {
           return (point[0] + point[3] / 2.0) * 1e4 + 0.3 * rng.Normal();
         }));
   }
@@ -86,7 +86,7 @@ TEST_F(LargeStudy, IsExplainedWithinBounds) {
     ExpectWithinBounds([&] {
       ASSERT_OK_AND_ASSIGN(const Report report,
                            Evaluate(*space, kLoss, *history, With(name)));
-      EXPECT_EQ(report.trials_used, kTrials);
+      EXPECT_EQ(report.trials_used, kManyTrials);
       EXPECT_EQ(report.parameters[0].rank, 1) << name;
       EXPECT_GT(report.parameters[0].main.hi95, report.parameters[0].main.lo95);
       EXPECT_TRUE(report.parameters[0].distinguishable) << name;
@@ -98,7 +98,7 @@ TEST_F(LargeStudy, IsExplainedWithinBounds) {
 // on all the others.
 TEST_F(LargeStudy, IsExplainedWithinBoundsWhereTheForestCarries) {
   const History cliff =
-      UniformTrials(*space, kTrials, [](const Point& point, Rng& rng) {
+      UniformTrials(*space, kManyTrials, [](const Point& point, Rng& rng) {
         const bool falls = point[0] > 0.0 && point[2] > 0.3 && point[5] > 0.3 &&
                            point[8] > 0.3;
         return (falls ? 2.0 : 0.0) + 0.3 * rng.Normal();
