@@ -72,7 +72,7 @@ class FrameFilterTest : public ::testing::Test {
 
 TEST_F(FrameFilterTest, PassesWhatClientsSayHoweverItIsSplit) {
   const std::string traffic = LegitTraffic();
-  for (std::size_t piece : {1, 2, 3, 7, 9, 10, 1000, 8192, 1 << 20}) {
+  for (std::size_t piece : {1U, 2U, 3U, 7U, 9U, 10U, 1000U, 8192U, 1U << 20}) {
     FrameFilter filter(limits_, &all_);
     for (std::size_t at = 0; at < traffic.size(); at += piece) {
       ASSERT_EQ(filter.Read(std::string_view(traffic).substr(at, piece), now_),

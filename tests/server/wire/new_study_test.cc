@@ -35,7 +35,7 @@ v1::StudySpec SpecOf(double lo, double hi, double step) {
 
 // A metric that a study may ask for is one that a worker may bring.
 TEST(NewStudy, AnObjectiveHasANameThatAMetricMayHave) {
-  for (const std::size_t bytes : {1, 255, 256, 257, 4'096, 100'000}) {
+  for (const std::size_t bytes : {1U, 255U, 256U, 257U, 4'096U, 100'000U}) {
     const std::string name(bytes, 'm');
     v1::Outcome outcome;
     outcome.set_kind(v1::Outcome::SUCCEEDED);
