@@ -10,7 +10,7 @@
 namespace frostline::test {
 namespace {
 
-constexpr int kTrials = 5;
+constexpr int kTrialsEach = 5;
 constexpr int kRounds = 300;
 
 // Every transaction gives all trials the next priority, so a reader that sees
@@ -18,7 +18,7 @@ constexpr int kRounds = 300;
 absl::Status RaisePriority(storage::TrialStore& store, storage::StudyKey study,
                            int priority) {
   return Write(store, [&](storage::Transaction& transaction) -> absl::Status {
-    for (int i = 0; i < kTrials; ++i) {
+    for (int i = 0; i < kTrialsEach; ++i) {
       storage::TrialRow trial = FullTrial(study, i);
       const storage::TrialGuard guard = GuardOf(trial);
       trial.priority = priority;
@@ -33,7 +33,7 @@ absl::Status RaisePriority(storage::TrialStore& store, storage::StudyKey study,
 int SeenPriority(const storage::TrialStore& store,
                  const storage::TrialQuery& query) {
   const auto rows = store.ListTrials(query);
-  if (!rows.ok() || rows->size() != kTrials) return -1;
+  if (!rows.ok() || rows->size() != kTrialsEach) return -1;
   for (const storage::TrialRow& row : *rows) {
     if (row.priority != rows->front().priority) return -1;
   }
@@ -44,7 +44,7 @@ int SeenPriority(const storage::TrialStore& store,
 
 TEST_P(TrialStoreContract, ReadersSeeWholeTransactionsInTheirOrder) {
   const storage::StudyKey study = AddStudy("imdb");
-  for (int i = 0; i < kTrials; ++i) AddTrial(FullTrial(study, i));
+  for (int i = 0; i < kTrialsEach; ++i) AddTrial(FullTrial(study, i));
   ASSERT_OK(RaisePriority(*store_, study, 0));
   std::atomic<bool> done = false;
   std::atomic<int> torn = 0;
