@@ -46,11 +46,6 @@ class WaitingCalls {
   // Answers those whose caller's credentials were revoked.
   void EndRevoked();
 
-  std::size_t size() const {
-    const MutexLock lock(&mutex_);
-    return waiting_.size();
-  }
-
  private:
   struct Waiting {
     CallerIdentity who;
@@ -61,7 +56,7 @@ class WaitingCalls {
                     absl::AnyInvocable<void(const absl::Status&)> end);
   void Remove(std::uint64_t number);
 
-  mutable Mutex mutex_;
+  Mutex mutex_;
   std::uint64_t last_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<std::uint64_t, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
 };

@@ -197,9 +197,7 @@ void WorkerVerbs::Hide(const CallerIdentity& caller,
   std::erase_if(worker.trials, [&](const std::string& trial) FROSTLINE_ON_LOOP {
     const std::string name = trial.substr(0, trial.find("/trials/"));
     const absl::StatusOr<StudyBook*> book = ledger_.FindStudy(name);
-    return !book.ok() ||
-           !MaySee(caller, {name, (*book)->row().owner,
-                            (*book)->checked().settings.labels()});
+    return !book.ok() || !CheckMaySee(caller, **book).ok();
   });
   worker.cause.clear();  // nobody knows of whose trial
 }
