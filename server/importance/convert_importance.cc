@@ -78,6 +78,32 @@ void WarnOfStudy(const CheckedStudy& study,
                   importance::WarnOfTestObjective(*std::move(sentence)));
 }
 
+std::int64_t PairsToProto(
+    const importance::Report& report, const Space& space,
+    const ParameterNames& names, std::int64_t begin, std::int64_t end,
+    google::protobuf::RepeatedPtrField<v1::PairImportance>& page) {
+  std::vector<bool> is_named(space.parameters().size(), names.empty());
+  for (std::size_t i = 0; !names.empty() && i < is_named.size(); ++i) {
+    is_named[i] = names.contains(NameIn(space, static_cast<int>(i)));
+  }
+  std::int64_t place = 0;
+  for (const importance::PairImportance& pair : report.pairs) {
+    if (!is_named[static_cast<std::size_t>(pair.first)] &&
+        !is_named[static_cast<std::size_t>(pair.second)]) {
+      continue;
+    }
+    if (begin <= place && place < end) {
+      v1::PairImportance& out = *page.Add();
+      out.set_first(NameIn(space, pair.first));
+      out.set_second(NameIn(space, pair.second));
+      *out.mutable_share() = IntervalToProto(pair.share);
+      out.set_substitutes_probability(pair.substitutes_probability);
+    }
+    ++place;
+  }
+  return place;
+}
+
 v1::ImportanceReport ReportToProto(const importance::Report& report,
                                    const Space& space) {
   v1::ImportanceReport proto;
@@ -87,14 +113,6 @@ v1::ImportanceReport ReportToProto(const importance::Report& report,
     *proto.add_parameters() =
         ParameterToProto(report.parameters[static_cast<std::size_t>(i)], space);
   }
-  for (const importance::PairImportance& pair : report.pairs) {
-    v1::PairImportance* const out = proto.add_pairs();
-    out->set_first(NameIn(space, pair.first));
-    out->set_second(NameIn(space, pair.second));
-    *out->mutable_share() = IntervalToProto(pair.share);
-    out->set_substitutes_probability(pair.substitutes_probability);
-  }
-  proto.set_total_pairs(proto.pairs_size());
   for (const importance::GroupImportance& group : report.groups) {
     v1::GroupImportance* const out = proto.add_groups();
     out->set_group(group.group);
@@ -246,10 +264,6 @@ void KeepNamed(const ParameterNames& names, v1::ImportanceReport& report) {
   RemoveIf(*report.mutable_parameters(), [&names](const auto& importance) {
     return !names.contains(importance.parameter());
   });
-  RemoveIf(*report.mutable_pairs(), [&names](const auto& pair) {
-    return !names.contains(pair.first()) && !names.contains(pair.second());
-  });
-  report.set_total_pairs(report.pairs_size());
 }
 
 void KeepNamed(const ParameterNames& names, v1::GetStabilityReply& reply) {

@@ -36,9 +36,18 @@ v1::Warning WarningToProto(const importance::ReportWarning& warning,
 void WarnOfStudy(const CheckedStudy& study,
                  std::vector<importance::ReportWarning>& warnings);
 
-// Leaves out study, revision, options and times.
+// Leaves out study, revision, options, times and pairs.
 v1::ImportanceReport ReportToProto(const importance::Report& report,
                                    const Space& space);
+// Adds the pairs at places from `begin` to before `end` of those that have one
+// of the named parameters (all have, for no names). Returns how many such pairs
+// there are. A report on 512 parameters has 130,816: a reply takes its page
+// from the report, so that nobody copies the rest.
+using ParameterNames = std::set<std::string>;
+std::int64_t PairsToProto(
+    const importance::Report& report, const Space& space,
+    const ParameterNames& names, std::int64_t begin, std::int64_t end,
+    google::protobuf::RepeatedPtrField<v1::PairImportance>& page);
 v1::StabilityVerdict VerdictToProto(
     const importance::StabilityVerdict& verdict);
 v1::GetStabilityReply StabilityToProto(const importance::Stability& stability,
@@ -72,8 +81,7 @@ v1::GetPlanRivalsReply RivalsToProto(
 // Returns the shortest text that reads back as the same number.
 std::string ExactText(double value);
 
-// Keeps named parameters, and pairs with one of them; for no names all.
-using ParameterNames = std::set<std::string>;
+// Keeps the named parameters; for no names all.
 void KeepNamed(const ParameterNames& names, v1::ImportanceReport& report);
 void KeepNamed(const ParameterNames& names, v1::GetStabilityReply& reply);
 void KeepNamed(const ParameterNames& names, v1::GetMarginalsReply& reply);

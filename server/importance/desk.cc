@@ -47,7 +47,16 @@ absl::Status TooManyWait(std::size_t many) {
 
 }  // namespace
 
-bool AnswerCache::Ask(const AskedAnswer& asked, WaitingCaller caller) {
+std::size_t PlacesFor(double seconds_each, int threads) {
+  const double in_time =
+      threads * kMaxAnswerWait / std::max(seconds_each, 1e-9);
+  return static_cast<std::size_t>(
+      std::clamp(in_time, static_cast<double>(kFewestAwaitedAnswers),
+                 static_cast<double>(kMaxAwaitedAnswers)));
+}
+
+bool AnswerCache::Ask(const AskedAnswer& asked, std::size_t places,
+                      WaitingCaller caller) {
   absl::StatusOr<AnswerPtr> kept = nullptr;
   {
     const MutexLock lock(&mutex_);
@@ -60,14 +69,14 @@ bool AnswerCache::Ask(const AskedAnswer& asked, WaitingCaller caller) {
         counts_.joined.Add();
         return false;
       }
-      if (waiting_.size() < max_awaited_) {
+      if (waiting_.size() < places) {
         Awaited& awaited = waiting_[asked.key];
         awaited.vintage = {asked.series, asked.ended, asked.now};
         awaited.callers.push_back(std::move(caller));
         counts_.computed.Add();
         return true;
       }
-      kept = TooManyWait(max_awaited_);
+      kept = TooManyWait(waiting_.size());
       counts_.refused.Add();
     }
   }
@@ -135,7 +144,7 @@ bool AnswerCache::Resolve(const std::string& key,
     const bool is_stopped = awaited.stop->stop_requested();
     awaited.stop.reset();
     if (is_stopped || AllHungUp(awaited.callers)) return false;
-    if (answer.ok()) KeepLocked({key, *answer, std::move(awaited.vintage)});
+    if (answer.ok()) KeepLocked({key, *answer, std::move(awaited.vintage), 0});
     callers = std::move(awaited.callers);
     waiting_.erase(waiting);
   }
@@ -166,7 +175,7 @@ AnswerPtr AnswerCache::Find(const std::string& key) {
 
 void AnswerCache::Keep(const std::string& key, AnswerPtr answer) {
   const MutexLock lock(&mutex_);
-  KeepLocked({key, std::move(answer), {}});
+  KeepLocked({key, std::move(answer), {}, 0});
 }
 
 AnswerPtr AnswerCache::FindLocked(const std::string& key) {
@@ -180,10 +189,11 @@ AnswerPtr AnswerCache::FindLocked(const std::string& key) {
 
 void AnswerCache::KeepLocked(Entry entry) {
   kept_.remove_if([&entry](const Entry& old) { return old.key == entry.key; });
+  entry.bytes = BytesOf(*entry.answer);
   kept_.push_front(std::move(entry));
   std::size_t bytes = 0;
   for (auto place = kept_.begin(); place != kept_.end();) {
-    bytes += BytesOf(*place->answer);
+    bytes += place->bytes;
     const bool stays = place == kept_.begin() || bytes <= max_bytes_;
     place = stays ? std::next(place) : kept_.erase(place);
   }
@@ -193,6 +203,8 @@ namespace {
 
 // How often callers are looked at while something is computed.
 constexpr std::chrono::milliseconds kLook(50);
+// The weight of the last computation in what one is expected to take.
+constexpr double kLastWeighs = 0.2;
 
 }  // namespace
 
@@ -201,9 +213,10 @@ ImportanceDesk::ImportanceDesk(const storage::TrialStore& store,
     : store_(store),
       clock_(clock),
       studies_(kMaxKnownTrialBytes),
-      answers_(kMaxAnswerBytes, kMaxAwaitedAnswers) {}
+      answers_(kMaxAnswerBytes) {}
 
 void ImportanceDesk::Start(int threads) {
+  thread_count_ = threads;
   threads_.Start(threads);
   lookout_ = std::thread([this] { LookOut(); });
 }
@@ -225,6 +238,17 @@ void ImportanceDesk::Stop() {
   if (lookout_.joinable()) lookout_.join();
 }
 
+void ImportanceDesk::Learn(double seconds) {
+  const MutexLock lock(&mutex_);
+  const double weight = seconds_each_ == 0.0 ? 1.0 : kLastWeighs;
+  seconds_each_ += weight * (seconds - seconds_each_);
+}
+
+std::size_t ImportanceDesk::Places() {
+  const MutexLock lock(&mutex_);
+  return PlacesFor(seconds_each_, thread_count_);
+}
+
 void ImportanceDesk::Compute(const std::string& key, Computation computation) {
   threads_.Post([this, key, computation = std::move(computation)] {
     const auto count = [this](int more) {
@@ -239,7 +263,11 @@ void ImportanceDesk::Compute(const std::string& key, Computation computation) {
          stop = answers_.Begin(key)) {
       const SteadyTime begun = clock_.Steady();
       const absl::StatusOr<AnswerPtr> answer = computation(*stop);
-      seconds_.Observe(clock_.Steady() - begun);
+      const Duration took = clock_.Steady() - begun;
+      seconds_.Observe(took);
+      if (!stop->stop_requested()) {
+        Learn(std::chrono::duration<double>(took).count());
+      }
       if (answers_.Resolve(key, answer)) break;
     }
     count(-1);
@@ -249,15 +277,18 @@ void ImportanceDesk::Compute(const std::string& key, Computation computation) {
 void ImportanceDesk::LookOut() {
   const MutexLock lock(&mutex_);
   while (!is_ending_) {
-    if (computing_ == 0) {
+    if (computing_ > 0) {
+      has_computed_ = true;
+      changed_.WaitUntil(&mutex_, std::chrono::steady_clock::now() + kLook);
+      answers_.StopAbandoned();
+    } else if (std::exchange(has_computed_, false)) {
       // What computations took of the process goes back to the system.
-      if (std::exchange(has_computed_, false)) malloc_trim(0);
+      mutex_.Unlock();
+      malloc_trim(0);
+      mutex_.Lock();
+    } else {
       changed_.Wait(&mutex_);
-      continue;
     }
-    has_computed_ = true;
-    changed_.WaitUntil(&mutex_, std::chrono::steady_clock::now() + kLook);
-    answers_.StopAbandoned();
   }
 }
 

@@ -77,19 +77,24 @@ struct AnswerCounts {
   Counter refused;   // too many others were
 };
 
-// It is thread-safe, and holds no lock while callers are replied to.
+// Returns how many answers may be computed or wait for their turn, where one
+// takes `seconds_each` on one of `threads`: as many as are computed within
+// kMaxAnswerWait (server/wire/limits.h), so that whoever is let in does not
+// wait for longer than that.
+std::size_t PlacesFor(double seconds_each, int threads);
+
+// The answers that are kept, and the callers who wait for others. Thread-safe;
+// no lock is held while callers are replied to.
 class AnswerCache {
  public:
-  // Keeps the last ones asked for that fit into `max_bytes`, and at least one;
-  // lets at most `max_awaited` be computed or wait for that.
-  AnswerCache(std::size_t max_bytes, std::size_t max_awaited)
-      : max_bytes_(max_bytes), max_awaited_(max_awaited) {}
+  // Keeps the last ones asked for that fit into `max_bytes`, and at least one.
+  explicit AnswerCache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
   // Replies at once with what is kept and fresh enough; else the caller waits
-  // for such a one that is being computed, or hears OVERLOADED where too many
-  // are. True means that nobody computes one
-  // yet: somebody has to call Begin and Resolve.
-  bool Ask(const AskedAnswer& asked, WaitingCaller caller);
+  // for such a one that is being computed, or hears OVERLOADED where `places`
+  // answers are awaited already. True means that nobody computes one yet:
+  // somebody has to call Begin and Resolve.
+  bool Ask(const AskedAnswer& asked, std::size_t places, WaitingCaller caller);
   const AnswerCounts& counts() const { return counts_; }
   // Returns what tells the computation to stop; nullopt when all who wait have
   // hung up, or all is over: they are told so.
@@ -120,6 +125,7 @@ class AnswerCache {
     std::string key;
     AnswerPtr answer;
     Vintage vintage;
+    std::size_t bytes = 0;
   };
   struct Awaited {
     Vintage vintage;
@@ -137,7 +143,6 @@ class AnswerCache {
   void KeepLocked(Entry entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::size_t max_bytes_;
-  const std::size_t max_awaited_;
   AnswerCounts counts_;
   Mutex mutex_;
   std::list<Entry> kept_ ABSL_GUARDED_BY(mutex_);
@@ -187,6 +192,9 @@ class ImportanceDesk {
 
  private:
   void Compute(const std::string& key, Computation computation);
+  // Learns what a computation takes, for Places.
+  void Learn(double seconds);
+  std::size_t Places();
   // Looks now and then whether callers have hung up, on a thread of its own.
   void LookOut();
 
@@ -199,6 +207,8 @@ class ImportanceDesk {
   CondVar changed_;
   int computing_ ABSL_GUARDED_BY(mutex_) = 0;
   bool has_computed_ ABSL_GUARDED_BY(mutex_) = false;  // since it was trimmed
+  double seconds_each_ ABSL_GUARDED_BY(mutex_) = 0.0;  // of late computations
+  int thread_count_ = 1;  // written before any call
   bool is_ending_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread lookout_;
   TaskPool threads_;

@@ -25,19 +25,23 @@ namespace {
 // begins: there are fewer pairs of 512 parameters than 2^20.
 constexpr int kOffsetBits = 20;
 
-v1::ListPairsReply ReportPageOf(v1::ImportanceReport report, std::int64_t ends,
-                                const std::string& list, std::int64_t offset,
-                                int page_size) {
+ParameterNames NamesIn(const v1::ImportanceOptions& asked) {
+  return {asked.parameters().begin(), asked.parameters().end()};
+}
+
+v1::ListPairsReply ReportPageOf(const KeptAnswer& answer,
+                                const StudyHandle& study,
+                                const v1::ListPairsRequest& request,
+                                std::int64_t ends, const std::string& list,
+                                std::int64_t offset) {
   v1::ListPairsReply reply;
-  reply.set_revision(report.revision());
-  reply.set_provisional(report.provisional());
-  reply.set_total_size(report.total_pairs());
-  const std::int64_t end =
-      std::min<std::int64_t>(offset + page_size, report.pairs_size());
-  for (std::int64_t i = offset; i < end; ++i) {
-    *reply.add_pairs() = std::move(*report.mutable_pairs(static_cast<int>(i)));
-  }
-  if (end < report.pairs_size()) {
+  reply.set_revision(MessageIn<v1::ImportanceReport>(answer).revision());
+  reply.set_provisional(study.running);
+  const std::int64_t end = offset + PageSize(request.page_size());
+  reply.set_total_size(PairsToProto(*answer.report, study.checked->space,
+                                    NamesIn(request.options()), offset, end,
+                                    *reply.mutable_pairs()));
+  if (end < reply.total_size()) {
     reply.set_next_page_token(
         MakePageToken(list, "", ends << kOffsetBits | end));
   }
@@ -132,13 +136,12 @@ void ReportVerbs::GetReport(const StudyHandle& study,
   desk_.Serve(
       AskedReport(study, *question, *freshness), std::move(cancelled),
       std::move(reply),
-      [running = study.running,
-       asked = request.options()](const KeptAnswer& answer) {
-        auto report = Narrowed<v1::ImportanceReport>(answer, running, asked);
-        if (report.pairs_size() > kMaxReportPairs) {
-          report.mutable_pairs()->DeleteSubrange(
-              kMaxReportPairs, report.pairs_size() - kMaxReportPairs);
-        }
+      [study, asked = request.options()](const KeptAnswer& answer) {
+        auto report =
+            Narrowed<v1::ImportanceReport>(answer, study.running, asked);
+        report.set_total_pairs(
+            PairsToProto(*answer.report, study.checked->space, NamesIn(asked),
+                         0, kMaxReportPairs, *report.mutable_pairs()));
         return report;
       },
       [this, study, question = *question](const std::stop_token& stop) {
@@ -163,12 +166,9 @@ void ReportVerbs::ListPairs(const StudyHandle& study,
   of.ended = first ? study.ended : *place >> kOffsetBits;
   of.ends_stamp = first ? study.ends_stamp : *place >> kOffsetBits;
   const std::int64_t offset = *place & ((std::int64_t{1} << kOffsetBits) - 1);
-  const auto render = [list, offset, ends = EndsOf(of, *question),
-                       running = study.running,
+  const auto render = [list, offset, ends = EndsOf(of, *question), study,
                        request](const KeptAnswer& answer) {
-    return ReportPageOf(
-        Narrowed<v1::ImportanceReport>(answer, running, request.options()),
-        ends, list, offset, PageSize(request.page_size()));
+    return ReportPageOf(answer, study, request, ends, list, offset);
   };
   const std::string key = ReportKey(of, *question);
   if (EndsOf(of, *question) != EndsOf(study, *question)) {

@@ -79,7 +79,7 @@ Message Shown(const KeptAnswer& answer, bool running) {
   return message;
 }
 
-// Keeps what the caller asked for.
+// Shows the parameters that the caller asked for.
 template <typename Message>
 Message Narrowed(const KeptAnswer& answer, bool running,
                  const v1::ImportanceOptions& asked) {
@@ -100,7 +100,7 @@ void ImportanceDesk::Serve(AskedAnswer asked, CancelFlag cancelled,
                          if (!answer.ok()) return reply(answer.status());
                          reply(render(**answer));
                        }};
-  if (answers_.Ask(asked, std::move(caller))) {
+  if (answers_.Ask(asked, Places(), std::move(caller))) {
     Compute(asked.key, std::move(computation));
   }
 }

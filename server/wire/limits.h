@@ -36,9 +36,12 @@ inline constexpr int kMaxComparedTrials = 128;  // in all
 // Importance keeps so much between calls.
 inline constexpr std::size_t kMaxKnownTrialBytes = std::size_t{256} << 20;
 inline constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 20;
-// So many answers are computed or wait for their turn; each takes memory, and
-// whoever came after them would wait for long.
+// At most so many answers are computed or wait for their turn, as each takes
+// memory; fewer where they would not be there within kMaxAnswerWait seconds,
+// yet never fewer than kFewestAwaitedAnswers, however long one takes.
 inline constexpr std::size_t kMaxAwaitedAnswers = 32;
+inline constexpr std::size_t kFewestAwaitedAnswers = 8;
+inline constexpr double kMaxAnswerWait = 10.0;
 
 inline constexpr std::int64_t kMaxSlots = 1'024;  // of a worker
 inline constexpr std::size_t kMaxLabels = 64;

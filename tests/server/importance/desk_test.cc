@@ -119,6 +119,26 @@ TEST_F(DeskTest, WhoComesBehindTooManyIsToldSo) {
   EXPECT_OK(Ask("another", nullptr, Quick()).get());
 }
 
+TEST_F(DeskTest, SlowAnswersLeaveFewerPlaces) {
+  EXPECT_EQ(PlacesFor(0.0, 2), kMaxAwaitedAnswers);
+  EXPECT_EQ(PlacesFor(2.0, 2), 10U);
+  EXPECT_EQ(PlacesFor(60.0, 2), kFewestAwaitedAnswers);
+  // Given that one took two seconds, ten of two threads are there in ten.
+  EXPECT_OK(Ask("slow", nullptr, [this](const auto& stop) {
+              clock_.Advance(std::chrono::seconds(2));
+              return Quick()(stop);
+            }).get());
+  const auto gone = std::make_shared<std::atomic<bool>>(false);
+  std::vector<std::future<Answer>> waiting;
+  for (int i = 0; i < 10; ++i) {
+    waiting.push_back(Ask(absl::StrCat("q", i), gone, Endless()));
+  }
+  EXPECT_THAT(Ask("another", nullptr, Quick()).get(),
+              FailsWith(ErrorId::kOverloaded));
+  *gone = true;
+  for (auto& one : waiting) EXPECT_TRUE(absl::IsCancelled(one.get().status()));
+}
+
 // Who comes while it ends has it computed once more, and waits for that.
 TEST_F(DeskTest, WhoComesWhileItEndsIsAnswered) {
   const auto gone = std::make_shared<std::atomic<bool>>(false);
