@@ -243,26 +243,42 @@ TEST_F(JoinTest, ACertificateThatWasNeverSeenIsRevokedWithItsSubject) {
   EXPECT_THAT(WhoIs(by_hand), FailsWith(ErrorId::kCertificateRevoked));
 }
 
-TEST_F(JoinTest, WhoIsShutOutWhileItWaitsIsToldSoAtOnce) {
-  const Caller gpu03 = Joined("gpu03");
-  ASSERT_OK(Register(gpu03, "gpu03"));
-  v1::AcquireRequest acquire;
-  acquire.set_request_id(RandomHexId());
-  acquire.set_worker("workers/gpu03");
-  acquire.set_boot_id("boot");
-  acquire.set_max_leases(1);
-  acquire.mutable_wait()->set_seconds(3);  // then it would hear of no study
-  auto waiting = std::async(std::launch::async, [&] {
-    return Call<v1::AcquireReply>(gpu03, "WorkerService/Acquire", acquire);
-  });
-  const auto waits = [this] {
-    return Call<v1::ServerInfo>(local_, "AdminService/GetInfo",
-                                v1::GetInfoRequest())
-        ->waiting_workers();
-  };
-  while (waits() == 0) std::this_thread::yield();
+class WaitingJoinTest : public JoinTest {
+ protected:
+  // Returns once the coordinator knows that the worker waits for a trial.
+  std::future<absl::StatusOr<v1::AcquireReply>> Wait(const Caller& caller,
+                                                     const std::string& name) {
+    EXPECT_OK(Register(caller, name));
+    v1::AcquireRequest acquire;
+    acquire.set_request_id(RandomHexId());
+    acquire.set_worker("workers/" + name);
+    acquire.set_boot_id("boot");
+    acquire.set_max_leases(1);
+    acquire.mutable_wait()->set_seconds(3);  // then it would hear of no study
+    auto waiting = std::async(std::launch::async, [this, caller, acquire] {
+      return Call<v1::AcquireReply>(caller, "WorkerService/Acquire", acquire);
+    });
+    const auto waits = [this] {
+      return Call<v1::ServerInfo>(local_, "AdminService/GetInfo",
+                                  v1::GetInfoRequest())
+          ->waiting_workers();
+    };
+    while (waits() == 0) std::this_thread::yield();
+    return waiting;
+  }
+};
+
+TEST_F(WaitingJoinTest, WhoseCertificateIsRevokedIsToldSoAtOnce) {
+  auto waiting = Wait(Joined("gpu03"), "gpu03");
   RevokeAllOf("workers/gpu03");
   EXPECT_THAT(waiting.get(), FailsWith(ErrorId::kCertificateRevoked));
+}
+
+TEST_F(WaitingJoinTest, WhoseTokenIsRevokedIsToldSoAtOnce) {
+  const auto made = Create(v1::ROLE_WORKER, "workers/gpu04");
+  auto waiting = Wait(WithToken(made.secret()), "gpu04");
+  Revoke(made.token().id());
+  EXPECT_THAT(waiting.get(), FailsWith(ErrorId::kTokenInvalid));
 }
 
 TEST_F(JoinTest, WhoIsShutOutByAFirstSeenCertificateGetsNoTrialEither) {

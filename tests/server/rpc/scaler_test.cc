@@ -312,6 +312,9 @@ TEST_F(ScalerAccessTest, ALimitedViewerCountsWhatItMaySee) {
   EXPECT_EQ(*Unclaimed(keda, {{"study", "sst"}}), 5);
   EXPECT_THAT(Unclaimed(keda, {{"study", "imdb"}}),
               FailsWith(ErrorId::kStudyDenied));
+  EXPECT_THAT(Send(keda, "ExternalScaler/StreamIsActive",
+                   ObjectWith({{"study", "imdb"}}).SerializeAsString()),
+              FailsWith(ErrorId::kStudyDenied));
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ class ScrapeFixture : public RpcFixture {
     return Answer("GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n");
   }
 
-  // Of the series that is named so, with its labels; -1: there is none.
+  // Returns the value of the series that is named so, labels included; -1 where
+  // there is none.
   static double ValueOf(const std::string& series, const std::string& page) {
     const std::size_t at = page.find("\n" + series + " ");
     if (at == std::string::npos) return -1;

@@ -19,7 +19,8 @@ namespace {
 
 using google::protobuf::Message;
 
-// Of every verb of importance; each field is there once, to be spoilt.
+// The options of every verb of importance. Each field is there once, to be
+// spoilt.
 std::string Options() {
   return "options { evaluator: 'fanova' target: 'accuracy' top_quantile: 0.9 "
          "at_step: 3 filter: 'number >= 0' seed: 3 trees: 4 bootstraps: 4 "
@@ -27,7 +28,7 @@ std::string Options() {
          "target_quantile: 0.2 } target_direction: DIRECTION_MAXIMIZE }";
 }
 
-// Of KEDA's.
+// The object that KEDA's calls name.
 std::string Trigger() {
   return "name: 'w' namespace: 'n' scalerMetadata { key: 'study' value: 'a' }";
 }

@@ -210,6 +210,22 @@ TEST_F(ReadingTest, PagesOfACurveAreBoundedInBytes) {
   EXPECT_EQ(few->measurements().rbegin()->step(), 399);
 }
 
+TEST_F(ReadingTest, APageTokenOfOneCurveIsNoneOfAnother) {
+  AddTrials(1);
+  AddCurve(10);
+  v1::ListMeasurementsRequest request;
+  request.set_name("studies/a/trials/0");
+  request.set_page_size(4);
+  const auto page = driver_->Call<v1::ListMeasurementsReply>(request);
+  ASSERT_OK(page);
+  ASSERT_NE(page->next_page_token(), "");
+  request.set_page_token(page->next_page_token());
+  EXPECT_OK(driver_->Call<v1::ListMeasurementsReply>(request));
+  request.set_name("studies/a/trials/1");
+  EXPECT_THAT(driver_->Call<v1::ListMeasurementsReply>(request),
+              FailsWith(ErrorId::kPageTokenInvalid));
+}
+
 TEST_F(ReadingTest, AnExportIsCutIntoChunksOfAMebibyteEvenInsideATrial) {
   AddTrials(1'200);
   AddCurve(40'000);
