@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/error.h"
@@ -145,8 +146,8 @@ namespace {
 using Studies = v1::StudyService::Stub;
 
 constexpr int kPointsOfACurve = 200;
-constexpr int kMostFetchedContenders = 16;
-constexpr int kMostFetchedTrials = 128;  // of one comparison
+constexpr int kMostContenders = 16;
+constexpr std::size_t kMostTrials = 128;  // of one comparison
 
 // The best trials have theirs; runs that are not among them need one each.
 absl::Status FetchRunCurves(Client& client, StudyRecord& record) {
@@ -163,44 +164,12 @@ absl::Status FetchRunCurves(Client& client, StudyRecord& record) {
   return absl::OkStatus();
 }
 
-void AddContender(const RunTrials& run, v1::CompareTrialsRequest& request) {
-  v1::Contender& contender = *request.add_contenders();
-  contender.set_name(run.name);
-  for (const v1::Trial* trial : run.succeeded) {
-    contender.add_trials(trial->name());
-  }
-}
-
-v1::CompareTrialsRequest FetchedOf(const StudyRecord& record) {
-  v1::CompareTrialsRequest request;
-  const std::string to = LabelOf(record, kRecipeCompareLabel);
-  const std::vector<RunTrials> runs = RunsOf(record);
-  int trials = 0;
-  for (const bool first : {true, false}) {
-    for (const RunTrials& run : runs) {
-      const int more = static_cast<int>(run.succeeded.size());
-      if ((run.name == to) != first || more == 0) continue;
-      if (request.contenders_size() == kMostFetchedContenders ||
-          trials + more > kMostFetchedTrials) {
-        continue;
-      }
-      trials += more;
-      AddContender(run, request);
-    }
-  }
-  NameOutcomes(record, MetricOfRuns(record), request);
-  double margin = 0.0;
-  if (absl::SimpleAtod(LabelOf(record, kRecipeMarginLabel), &margin)) {
-    request.set_margin(margin);
-  }
-  return request;
-}
-
 absl::Status Compare(Client& client, StageRecord& stage) {
   if (LabelOf(stage.study, kRecipeCompareLabel).empty()) {
     return absl::OkStatus();
   }
-  const v1::CompareTrialsRequest request = FetchedOf(stage.study);
+  ComparedRuns compared = RunsToCompare(stage.study);
+  const v1::CompareTrialsRequest& request = compared.request();
   if (request.contenders_size() < 2) {
     stage.study.missing.push_back(
         "Nothing is compared: fewer than two runs have a result.");
@@ -213,6 +182,7 @@ absl::Status Compare(Client& client, StageRecord& stage) {
   }
   if (comparison.ok()) {
     stage.comparison = *std::move(comparison);
+    compared.SayLeftOut("The comparison of runs", stage.study.missing);
   } else {
     stage.study.missing.push_back(absl::StrCat(
         "The runs are not tested: ", comparison.status().message(), "."));
@@ -221,6 +191,46 @@ absl::Status Compare(Client& client, StageRecord& stage) {
 }
 
 }  // namespace
+
+void ComparedRuns::Add(const std::string& name, const RunTrials& run) {
+  if (run.succeeded.empty()) return;
+  if (request_.contenders_size() == kMostContenders ||
+      trials_ + run.succeeded.size() > kMostTrials) {
+    left_out_.push_back(name);
+    return;
+  }
+  trials_ += run.succeeded.size();
+  v1::Contender& contender = *request_.add_contenders();
+  contender.set_name(name);
+  for (const v1::Trial* trial : run.succeeded) {
+    contender.add_trials(trial->name());
+  }
+}
+
+void ComparedRuns::SayLeftOut(const std::string& what,
+                              std::vector<std::string>& missing) const {
+  if (left_out_.empty()) return;
+  missing.push_back(absl::StrCat(
+      what, " leaves out ", absl::StrJoin(left_out_, ", "), ": it takes ",
+      kMostContenders, " runs and ", kMostTrials, " trials at most."));
+}
+
+ComparedRuns RunsToCompare(const StudyRecord& record) {
+  ComparedRuns compared;
+  const std::string to = LabelOf(record, kRecipeCompareLabel);
+  for (const bool first : {true, false}) {
+    for (const RunTrials& run : RunsOf(record)) {
+      if ((run.name == to) == first) compared.Add(run.name, run);
+    }
+  }
+  v1::CompareTrialsRequest& request = compared.request();
+  NameOutcomes(record, MetricOfRuns(record), request);
+  double margin = 0.0;
+  if (absl::SimpleAtod(LabelOf(record, kRecipeMarginLabel), &margin)) {
+    request.set_margin(margin);
+  }
+  return compared;
+}
 
 void NameOutcomes(const StudyRecord& record, const std::string& metric,
                   v1::CompareTrialsRequest& request) {
@@ -299,9 +309,6 @@ absl::StatusOr<RecipeRecord> FetchRun(Client& client, const std::string& run,
 
 namespace {
 
-constexpr int kMostContenders = 16;
-constexpr std::size_t kMostTrials = 128;  // of one comparison
-
 // "joined" of the entry "ways-joined".
 std::string EntryNameOf(const StudyRecord& record) {
   const std::string stage = LabelOf(record, kRecipeStageLabel);
@@ -325,34 +332,23 @@ std::vector<const StudyRecord*> EntriesOf(const RecipeRecord& record,
   return entries;
 }
 
-v1::CompareTrialsRequest AskedOf(const std::vector<const StudyRecord*>& entries,
-                                 const std::string& run,
-                                 const std::string& metric) {
-  v1::CompareTrialsRequest request;
-  std::size_t trials = 0;
+ComparedRuns EntriesToCompare(const std::vector<const StudyRecord*>& entries,
+                              const std::string& run,
+                              const std::string& metric) {
+  ComparedRuns compared;
   for (const StudyRecord* const entry : entries) {
     for (const RunTrials& one : RunsOf(*entry)) {
-      const std::size_t more = one.succeeded.size();
-      if (one.name != run || more == 0 || trials + more > kMostTrials ||
-          request.contenders_size() == kMostContenders) {
-        continue;
-      }
-      trials += more;
-      v1::Contender& contender = *request.add_contenders();
-      contender.set_name(EntryNameOf(*entry));
-      for (const v1::Trial* trial : one.succeeded) {
-        contender.add_trials(trial->name());
-      }
+      if (one.name == run) compared.Add(EntryNameOf(*entry), one);
     }
   }
-  NameOutcomes(*entries[0], metric, request);
-  return request;
+  NameOutcomes(*entries[0], metric, compared.request());
+  return compared;
 }
 
 absl::Status FetchOne(Client& client, const std::string& stage,
-                      const std::string& run,
-                      const v1::CompareTrialsRequest& request,
+                      const std::string& run, ComparedRuns compared,
                       RecipeRecord& record) {
+  const v1::CompareTrialsRequest& request = compared.request();
   if (request.contenders_size() < 2) return absl::OkStatus();
   auto comparison =
       client.Call(&v1::ImportanceService::Stub::CompareTrials, request);
@@ -361,6 +357,9 @@ absl::Status FetchOne(Client& client, const std::string& stage,
   }
   if (comparison.ok()) {
     record.across.push_back({stage, run, *std::move(comparison)});
+    compared.SayLeftOut(
+        absl::StrCat(stage, ", ", run, ": the test by ", request.metric()),
+        record.missing);
   } else {
     record.missing.push_back(absl::StrCat(
         stage, ", ", run, ": the entries are not tested by ", request.metric(),
@@ -386,7 +385,8 @@ absl::Status FetchAcross(Client& client, RecipeRecord& record) {
     for (const RunTrials& run : RunsOf(*entries[0])) {
       for (const std::string& metric : metrics) {
         RETURN_IF_ERROR(FetchOne(client, stage, run.name,
-                                 AskedOf(entries, run.name, metric), record));
+                                 EntriesToCompare(entries, run.name, metric),
+                                 record));
       }
     }
   }

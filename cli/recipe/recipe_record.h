@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "cli/client/client.h"
 #include "cli/recipe/recipe_file.h"
+#include "cli/recipe/run_table.h"
 #include "cli/report/study_record.h"
 #include "frostline/v1/comparison.pb.h"
 #include "frostline/v1/importance_service.pb.h"
@@ -52,6 +53,27 @@ bool IsRecipeRecord(const std::string& text);
 // Answers REQUEST_INVALID for a text that is no record, or one of a later
 // version of Frostline.
 absl::StatusOr<RecipeRecord> ReadRecipeRecord(const std::string& text);
+
+// The runs of one comparison, as many as the coordinator compares at once.
+class ComparedRuns {
+ public:
+  // Adds a run that has a result, or remembers that there was no room for it.
+  void Add(const std::string& name, const RunTrials& run);
+
+  v1::CompareTrialsRequest& request() { return request_; }
+
+  // Adds a sentence to `missing` if runs were left out of `what`.
+  void SayLeftOut(const std::string& what,
+                  std::vector<std::string>& missing) const;
+
+ private:
+  v1::CompareTrialsRequest request_;
+  std::size_t trials_ = 0;
+  std::vector<std::string> left_out_;
+};
+
+// Returns a stage's runs, first the one that the others are compared with.
+ComparedRuns RunsToCompare(const StudyRecord& record);
 
 // All studies of the run, in the order in which they were created; none is
 // STUDY_NOT_FOUND.

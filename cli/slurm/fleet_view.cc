@@ -122,7 +122,7 @@ std::string RenderFleet(const FleetFacts& facts, int width) {
   return text;
 }
 
-std::string FleetJson(const FleetFacts& facts) {
+std::string SlurmFleetJson(const FleetFacts& facts) {
   const Matched matched(facts);
   google::protobuf::Struct fields;
   auto& map = *fields.mutable_fields();

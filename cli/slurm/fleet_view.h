@@ -34,7 +34,7 @@ std::string RenderFleet(const FleetFacts& facts, int width);
 // {"job_name", "cluster", "tasks": [{"array", "task", "state", "node",
 // "reason", "worker", "worker_state", "trials"}], "other_workers":
 // [{"worker", "state", "cluster", "array"}]}
-std::string FleetJson(const FleetFacts& facts);
+std::string SlurmFleetJson(const FleetFacts& facts);
 
 }  // namespace frostline::cli
 

@@ -168,7 +168,7 @@ absl::StatusOr<ExitCode> Status(Session& session, SlurmStatusArgs args) {
   ASSIGN_OR_RETURN(const v1::ListWorkersReply workers, FetchWorkers(*client));
   facts.workers = {workers.workers().begin(), workers.workers().end()};
   RETURN_IF_ERROR(
-      PrintOneJson(session.terminal, args.output, FleetJson(facts),
+      PrintOneJson(session.terminal, args.output, SlurmFleetJson(facts),
                    [&] { return RenderFleet(facts, session.terminal.width); }));
   return kExitOk;
 }

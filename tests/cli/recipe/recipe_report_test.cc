@@ -66,6 +66,32 @@ TEST(RunTable, HasWhatWasPublishedBeside) {
   EXPECT_EQ(table.rows[0][4], "0.93");
 }
 
+TEST(ComparedRuns, SayWhichTheyHaveNoRoomFor) {
+  // Given three runs of 60 seeds, where a comparison takes 128 trials.
+  StudyRecord record = RunsRecord();
+  record.trials.Clear();
+  for (std::int64_t i = 0; i < 180; ++i) {
+    v1::Trial trial = TrialOf(i, 0.9, 4'000'000, 9.0, {0.0, 1e-3});
+    (*trial.mutable_labels())["run"] = std::vector{
+        "first 1", "first 2", "all trained"}[static_cast<std::size_t>(i) % 3];
+    *record.trials.add_trials() = trial;
+  }
+  ComparedRuns compared = RunsToCompare(record);
+  ASSERT_EQ(compared.request().contenders_size(), 2);
+  EXPECT_EQ(compared.request().contenders(0).name(), "all trained");
+  EXPECT_EQ(compared.request().contenders(1).name(), "first 1");
+  std::vector<std::string> missing;
+  compared.SayLeftOut("The test", missing);
+  EXPECT_THAT(missing, ElementsAre("The test leaves out first 2: it takes 16 "
+                                   "runs and 128 trials at most."));
+}
+
+TEST(ComparedRuns, SayNothingWhereAllHaveRoom) {
+  std::vector<std::string> missing;
+  RunsToCompare(RunsRecord()).SayLeftOut("The test", missing);
+  EXPECT_THAT(missing, ElementsAre());
+}
+
 TEST(RunFigures, TellWhatShareOfTheScoreIsLeft) {
   const auto scores = RelativeScores(RunsRecord());
   ASSERT_EQ(scores.size(), 2u);
@@ -76,7 +102,8 @@ TEST(RunFigures, TellWhatShareOfTheScoreIsLeft) {
   EXPECT_THAT(RelativeScoreSvg(RunsRecord()), HasSubstr("first 1"));
 }
 
-// Of "first 1" with these scores, whose whole model has .90 and .94.
+// Returns what is said of "first 1" with these two scores; the whole model has
+// .90 and .94.
 std::string KeptBy(double one, double other) {
   StudyRecord record = RunsRecord();
   (*record.trials.mutable_trials(2)->mutable_metrics())["accuracy"] = one;

@@ -81,7 +81,7 @@ TEST(FleetViewTest, PassesOverAWorkerThatHasGone) {
 }
 
 TEST(FleetViewTest, IsJsonForPrograms) {
-  const auto json = nlohmann::json::parse(FleetJson(Facts()));
+  const auto json = nlohmann::json::parse(SlurmFleetJson(Facts()));
   EXPECT_EQ(json["cluster"], "east");
   EXPECT_EQ(json["tasks"][0]["worker"], "workers/imdb-a-0");
   EXPECT_FALSE(json["tasks"][1].contains("worker"));
