@@ -116,7 +116,7 @@ FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {
       "The coordinator: keeps studies, proposes trials, leases them.",
       {TextFlag("--data", "DIR", "Folder of the database; made if missing",
                 &options->data_folder),
-       SwitchFlag("--ephemeral", "Keep everything in memory only",
+       SwitchFlag("--ephemeral", "Keep everything until the end only",
                   &options->ephemeral),
        TimeFlag("--lease-ttl", "A worker silent for so long loses its trial",
                 kShortestTtl, kLongestTime, &options->lease_ttl),

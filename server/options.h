@@ -17,7 +17,7 @@ namespace frostline::server {
 
 struct ServeOptions {
   std::string data_folder;  // empty when ephemeral
-  bool ephemeral = false;   // in memory
+  bool ephemeral = false;   // gone at the end
   std::vector<std::string> listen = {"127.0.0.1:7070"};
   std::string health_listen;  // empty: none of its own
   // PEM files for every address that other machines reach; empty: none is.

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "storage/memory/memory_store.h"
 #include "storage/sqlite/backup.h"
 #include "storage/sqlite/data_folder.h"
 #include "storage/sqlite/database.h"
@@ -16,9 +15,10 @@
 namespace frostline::storage {
 
 absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(const StoreSpec& spec) {
-  if (spec.ephemeral) return std::make_unique<MemoryStore>();
   ASSIGN_OR_RETURN(std::unique_ptr<SqliteStore> store,
-                   SqliteStore::Open(spec.data_folder, spec.limits));
+                   spec.ephemeral
+                       ? SqliteStore::OpenEphemeral(spec.limits)
+                       : SqliteStore::Open(spec.data_folder, spec.limits));
   return store;
 }
 

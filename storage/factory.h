@@ -16,8 +16,8 @@ namespace frostline::storage {
 
 struct StoreSpec {
   std::string data_folder;  // created where it is missing
-  bool ephemeral = false;   // in memory, gone with the process
-  StoreLimits limits = {};  // of a store on a disk
+  bool ephemeral = false;   // gone with the process; data_folder is not used
+  StoreLimits limits = {};
 };
 
 // Its errors are those of SqliteStore::Open.

@@ -19,6 +19,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -39,6 +40,7 @@ namespace {
 
 constexpr mode_t kFolderMode = 0700;
 constexpr mode_t kFileMode = 0600;
+constexpr char kEphemeralName[] = "frostline-ephemeral-";
 
 absl::Status Sync(const std::string& path, int flags) {
   const Descriptor file(open(path.c_str(), flags | O_CLOEXEC));
@@ -53,10 +55,6 @@ std::string FolderOf(const std::string& path) {
 }
 
 }  // namespace
-
-Descriptor::~Descriptor() {
-  if (number_ >= 0) close(number_);
-}
 
 absl::Status FileError(const std::string& doing) {
   const int error = errno;
@@ -253,6 +251,58 @@ absl::StatusOr<std::unique_ptr<DataFolder>> DataFolder::Open(
   }
   RETURN_IF_ERROR(SyncFolder(path));
   return folder;
+}
+
+namespace {
+
+// A database whose folder nobody holds is of a process that was killed: its
+// owner took the lock before it made the database.
+void RemoveAbandonedIn(const std::filesystem::path& parent) {
+  std::error_code failure;
+  for (auto each = std::filesystem::directory_iterator(parent, failure);
+       !failure && each != std::filesystem::directory_iterator();
+       each.increment(failure)) {
+    const std::string path = each->path().string();
+    std::error_code unseen;
+    if (!absl::StartsWith(each->path().filename().string(), kEphemeralName) ||
+        !std::filesystem::exists(DatabaseIn(path), unseen) ||
+        !DataFolder::Lock(path).ok()) {
+      continue;
+    }
+    std::filesystem::remove_all(path, unseen);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DataFolder>> DataFolder::OpenEphemeral() {
+  std::error_code failure;
+  const std::filesystem::path parent =
+      std::filesystem::temp_directory_path(failure);
+  if (failure) {
+    return MakeError(ErrorId::kStoreUnwritable,
+                     absl::StrCat("no temporary folder: ", failure.message()),
+                     "let TMPDIR name a folder");
+  }
+  RemoveAbandonedIn(parent);
+  std::string path = (parent / absl::StrCat(kEphemeralName, "XXXXXX")).string();
+  if (mkdtemp(path.data()) == nullptr) {
+    return FileError(absl::StrCat("make ", path));
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<DataFolder> folder, Lock(path));
+  folder->is_ephemeral_ = true;
+  RETURN_IF_ERROR(CreateFile(folder->DatabasePath()));
+  return folder;
+}
+
+DataFolder::~DataFolder() {
+  if (!is_ephemeral_) return;
+  std::error_code failure;
+  std::filesystem::remove_all(path_, failure);
+  if (failure) {
+    Log(LogLevel::kWarning, "ephemeral_folder_stays",
+        {{"folder", path_}, {"why", failure.message()}});
+  }
 }
 
 std::int64_t DataFolder::FreeBytes() const {

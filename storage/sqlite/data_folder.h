@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "base/plain/descriptor.h"
 #include "base/secret.h"
 #include "storage/rows.h"
 
@@ -30,20 +31,6 @@ namespace frostline::storage {
 
 // Errors are STORE_FULL for want of room, STORE_IO when the disk or the system
 // fails, else STORE_UNWRITABLE. Files are for their owner alone.
-
-// It is closed with the object.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor();
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-  bool ok() const { return number_ >= 0; }
-
- private:
-  int number_;
-};
 
 // Reads errno; `doing` names the call that failed.
 absl::Status FileError(const std::string& doing);
@@ -98,13 +85,19 @@ class DataFolder {
   // STORE_FULL or STORE_LOCKED (naming the holder).
   static absl::StatusOr<std::unique_ptr<DataFolder>> Open(
       const std::string& path, std::int64_t ballast_bytes);
+  // Makes a folder of its own among the system's temporary files, and removes
+  // it with this object. Such folders of processes that were killed go first.
+  static absl::StatusOr<std::unique_ptr<DataFolder>> OpenEphemeral();
+  ~DataFolder();
   // Creates nothing in the folder but the lock.
   static absl::StatusOr<std::unique_ptr<DataFolder>> Lock(
       const std::string& path, std::int64_t ballast_bytes = 0);
 
+  const std::string& path() const { return path_; }
   std::string DatabasePath() const { return DatabaseIn(path_); }
   std::string StartsPath() const { return path_ + "/frostline.starts"; }
   std::string LeaseKeyPath() const { return path_ + "/frostline.lease-key"; }
+  bool is_ephemeral() const { return is_ephemeral_; }
   Ballast& ballast() { return ballast_; }
   // Returns what this user may still write.
   std::int64_t FreeBytes() const;
@@ -115,6 +108,7 @@ class DataFolder {
   std::string path_;
   Descriptor lock_;
   Ballast ballast_;
+  bool is_ephemeral_ = false;
 };
 
 // The key that lease secrets are computed from lies beside the database, in a

@@ -315,10 +315,11 @@ constexpr char kCommonSettings[] =
 constexpr char kNewDatabaseSetting[] = "PRAGMA auto_vacuum = INCREMENTAL";
 constexpr char kWriterSettings[] =
     "PRAGMA journal_mode = WAL;"
-    "PRAGMA synchronous = FULL;"
     "PRAGMA secure_delete = OFF;"
     "PRAGMA journal_size_limit = 67108864;"
     "PRAGMA cache_size = -16384;";
+constexpr char kSynced[] = "PRAGMA synchronous = FULL;";
+constexpr char kUnsynced[] = "PRAGMA synchronous = OFF;";
 constexpr char kReaderSettings[] =
     "PRAGMA query_only = ON;"
     "PRAGMA cache_size = -2048;";
@@ -340,7 +341,8 @@ absl::Status Database::Configure(Role role) {
   sqlite3_limit(handle_, SQLITE_LIMIT_ATTACHED, 0);
   RETURN_IF_ERROR(Execute(kCommonSettings));
   RETURN_IF_ERROR(Verify("foreign_keys", "1"));
-  if (role != Role::kWriter) {
+  const bool is_ephemeral = role == Role::kEphemeralWriter;
+  if (role != Role::kWriter && !is_ephemeral) {
     LeaveLogAtEnd();
     RETURN_IF_ERROR(Execute(kReaderSettings));
     return Verify("query_only", "1");
@@ -348,10 +350,11 @@ absl::Status Database::Configure(Role role) {
   ASSIGN_OR_RETURN(const std::int64_t pages, ReadInt("PRAGMA page_count"));
   if (pages == 0) RETURN_IF_ERROR(Execute(kNewDatabaseSetting));
   RETURN_IF_ERROR(Execute(kWriterSettings));
+  RETURN_IF_ERROR(Execute(is_ephemeral ? kUnsynced : kSynced));
   sqlite3_wal_hook(handle_, RememberPages, &wal_pages_);
   // A pragma that cannot be set says nothing; durability hangs on these.
   RETURN_IF_ERROR(Verify("journal_mode", "wal"));
-  RETURN_IF_ERROR(Verify("synchronous", "2"));
+  RETURN_IF_ERROR(Verify("synchronous", is_ephemeral ? "0" : "2"));
   return Verify("wal_autocheckpoint", "0");
 }
 

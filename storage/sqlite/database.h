@@ -21,10 +21,6 @@
 #include "base/clock.h"
 
 struct sqlite3;
-
-struct sqlite3_stmt;
-
-struct sqlite3;
 struct sqlite3_stmt;
 
 namespace frostline::storage {
@@ -92,6 +88,7 @@ class Database {
  public:
   enum class Role {
     kWriter,
+    kEphemeralWriter,  // waits for no disk: its database ends with the process
     kReader,
     kStill,  // of an unchanging file; makes nothing beside
   };

@@ -71,14 +71,17 @@ namespace {
 
 constexpr std::int64_t kReturnsPages = 2;  // as PRAGMA auto_vacuum has it
 
-absl::StatusOr<std::unique_ptr<Database>> OpenWriter(const std::string& path) {
+absl::StatusOr<std::unique_ptr<Database>> OpenWriter(const DataFolder& data) {
+  const std::string path = data.DatabasePath();
   {
     ASSIGN_OR_RETURN(const std::unique_ptr<Database> reader,
                      Database::Open(path, Database::Role::kReader));
     RETURN_IF_ERROR(ReadVersion(*reader, path, SchemaSteps()).status());
   }
   ASSIGN_OR_RETURN(std::unique_ptr<Database> writer,
-                   Database::Open(path, Database::Role::kWriter));
+                   Database::Open(path, data.is_ephemeral()
+                                            ? Database::Role::kEphemeralWriter
+                                            : Database::Role::kWriter));
   RETURN_IF_ERROR(QuickCheck(*writer));
   // A full disk is told to those who write.
   const absl::Status emptied = writer->EmptyLog();
@@ -93,16 +96,29 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(
     const std::string& folder, const StoreLimits& limits) {
   ASSIGN_OR_RETURN(std::unique_ptr<DataFolder> data,
                    DataFolder::Open(folder, limits.ballast_bytes));
-  absl::StatusOr<std::unique_ptr<Database>> writer =
-      OpenWriter(data->DatabasePath());
+  return OpenIn(std::move(data), limits);
+}
+
+absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::OpenEphemeral(
+    const StoreLimits& limits) {
+  ASSIGN_OR_RETURN(std::unique_ptr<DataFolder> data,
+                   DataFolder::OpenEphemeral());
+  return OpenIn(std::move(data), limits);
+}
+
+absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::OpenIn(
+    std::unique_ptr<DataFolder> data, const StoreLimits& limits) {
+  absl::StatusOr<std::unique_ptr<Database>> writer = OpenWriter(*data);
   if (HasErrorId(writer.status(), ErrorId::kStoreFull) &&
       data->ballast().Release()) {
-    writer = OpenWriter(data->DatabasePath());
+    writer = OpenWriter(*data);
   }
   RETURN_IF_ERROR(writer.status());
   // A journal that SQLite has removed must not come back with a power cut: it
   // would undo all that follows.
-  RETURN_IF_ERROR(SyncFolder(folder));
+  if (!data->is_ephemeral()) {
+    RETURN_IF_ERROR(SyncFolder(data->path()));
+  }
   Log(LogLevel::kInfo, "store_opened", {{"database", data->DatabasePath()}});
   Log(LogLevel::kDebug, "sqlite",
       {{"version", LinkedSqliteVersion()},
@@ -207,12 +223,17 @@ DiskRoom SqliteStore::RoomLeft() const {
 }
 
 std::string SqliteStore::Describe() const {
-  return absl::StrCat("sqlite ", LinkedSqliteVersion(), " ",
-                      folder_->DatabasePath());
+  return absl::StrCat(folder_->is_ephemeral() ? "ephemeral " : "", "sqlite ",
+                      LinkedSqliteVersion(), " ", folder_->DatabasePath());
 }
 
 absl::StatusOr<BackupReport> SqliteStore::Backup(
     const std::string& path) const {
+  if (folder_->is_ephemeral()) {
+    return MakeError(ErrorId::kMethodNotBuilt,
+                     "this coordinator keeps nothing that could be backed up",
+                     "start it with a data folder instead of --ephemeral");
+  }
   const MutexLock one_at_a_time(&backing_up_);
   // Not of the pool: it is long, and readers would lack it.
   ASSIGN_OR_RETURN(

@@ -97,6 +97,10 @@ class SqliteStore final : public TrialStore {
   // STORE_VERSION, STORE_CORRUPT and STORE_IO.
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(
       const std::string& folder, const StoreLimits& limits = {});
+  // Opens a store that is gone with the object, and after a kill with the next
+  // one that is opened (DataFolder::OpenEphemeral).
+  static absl::StatusOr<std::unique_ptr<SqliteStore>> OpenEphemeral(
+      const StoreLimits& limits = {});
   // REQUIRES: no transaction is open and no thread is in a call.
   ~SqliteStore() override = default;
 
@@ -154,6 +158,8 @@ class SqliteStore final : public TrialStore {
   friend class SqliteTransaction;
   SqliteStore(std::unique_ptr<DataFolder> folder,
               std::unique_ptr<Database> writer, const StoreLimits& limits);
+  static absl::StatusOr<std::unique_ptr<SqliteStore>> OpenIn(
+      std::unique_ptr<DataFolder> data, const StoreLimits& limits);
 
   // Waits for slot_; the caller checks the lead.
   absl::StatusOr<std::unique_ptr<SqliteTransaction>> BeginUnled();

@@ -27,6 +27,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::StartsWith;
 
 namespace fs = std::filesystem;
 
@@ -177,9 +178,49 @@ TEST_F(SqliteStoreTest, ADatabaseOfAnotherProgramIsRefusedAndLeftAlone) {
 TEST_F(SqliteStoreTest, TheFactoryMakesWhatIsAskedFor) {
   ASSERT_OK_AND_ASSIGN(const auto kept, OpenStore({.data_folder = Folder()}));
   EXPECT_THAT(kept->Describe(), HasSubstr(DatabaseFile()));
-  ASSERT_OK_AND_ASSIGN(const auto memory,
+  ASSERT_OK_AND_ASSIGN(const auto ephemeral,
                        OpenStore({.data_folder = "", .ephemeral = true}));
-  EXPECT_EQ(memory->Describe(), "memory");
+  EXPECT_THAT(ephemeral->Describe(), StartsWith("ephemeral sqlite "));
+}
+
+class EphemeralStoreTest : public SqliteStoreTest {
+ protected:
+  void SetUp() override {
+    fs::create_directory(Temporary());
+    ASSERT_EQ(setenv("TMPDIR", Temporary().c_str(), 1), 0);
+  }
+  void TearDown() override { unsetenv("TMPDIR"); }
+
+  std::string Temporary() const { return folder_.File("tmp"); }
+  bool NothingIsLeft() const { return fs::is_empty(Temporary()); }
+};
+
+TEST_F(EphemeralStoreTest, LeavesNothing) {
+  ASSERT_OK_AND_ASSIGN(auto store, OpenStore({.ephemeral = true}));
+  EXPECT_FALSE(NothingIsLeft());
+  EXPECT_THAT(store->Backup(folder_.File("copy")),
+              FailsWith(ErrorId::kMethodNotBuilt));
+  store.reset();
+  EXPECT_TRUE(NothingIsLeft());
+}
+
+TEST_F(EphemeralStoreTest, RemovesWhatAKilledOneLeftAndNoneThatLives) {
+  // Given one that lives, the copy of which is as a kill leaves it.
+  ASSERT_OK_AND_ASSIGN(auto lives, OpenStore({.ephemeral = true}));
+  const fs::path of_lives = fs::directory_iterator(Temporary())->path();
+  const std::string of_killed = Temporary() + "/frostline-ephemeral-killed";
+  fs::copy(of_lives, of_killed);
+  fs::permissions(of_killed, fs::perms::owner_all);
+  ASSERT_OK_AND_ASSIGN(auto next, OpenStore({.ephemeral = true}));
+  EXPECT_FALSE(fs::exists(of_killed));
+  EXPECT_TRUE(fs::exists(of_lives));
+  EXPECT_OK(lives->TakeLead());
+}
+
+TEST_F(EphemeralStoreTest, WithoutATemporaryFolderItSaysWhatToSet) {
+  ASSERT_EQ(setenv("TMPDIR", folder_.File("nowhere").c_str(), 1), 0);
+  EXPECT_THAT(OpenStore({.ephemeral = true}),
+              FailsWith(ErrorId::kStoreUnwritable));
 }
 
 TEST_F(SqliteStoreTest, ABackupIsOneFileThatHoldsTheSame) {

@@ -75,9 +75,8 @@ FLOORS = {
     },
     "storage": {
         "": (),
-        "memory": ("",),
         "sqlite": ("",),
-        "factory": ("sqlite", "memory", ""),
+        "factory": ("sqlite", ""),
     },
     "server": {
         "metrics": (),
