@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/error.h"
+#include "base/plain/descriptor.h"
 #include "base/plain/file.h"
 
 namespace frostline::tls {
@@ -39,18 +40,6 @@ absl::Status CheckMode(const std::string& path, const std::string& field) {
       absl::StrCat("`chmod 600 ", path, "`"), field);
 }
 
-// False leaves the reason in errno.
-bool WriteAll(int fd, const std::string& text) {
-  std::size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t n = write(fd, text.data() + written, text.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    written += static_cast<std::size_t>(n);
-  }
-  return fsync(fd) == 0;
-}
-
 }  // namespace
 
 absl::StatusOr<std::string> ReadPublicFile(const std::string& path,
@@ -71,10 +60,13 @@ absl::Status WritePrivateFile(const std::string& path, const SecretString& text,
                               const std::string& field) {
   const std::string beside = absl::StrCat(path, ".new");
   unlink(beside.c_str());  // one that a kill left
-  const int fd =
-      open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  int error = fd < 0 || !WriteAll(fd, text.Reveal()) ? errno : 0;
-  if (fd >= 0) close(fd);
+  Descriptor fresh(
+      open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  const bool is_written = fresh.ok() &&
+                          WriteAll(fresh.number(), text.Reveal()) &&
+                          fsync(fresh.number()) == 0;
+  int error = is_written ? 0 : errno;
+  fresh.Close();
   if (error == 0 && rename(beside.c_str(), path.c_str()) != 0) error = errno;
   if (error == 0) return absl::OkStatus();
   unlink(beside.c_str());

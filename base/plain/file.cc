@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/plain/descriptor.h"
+
 namespace frostline {
 namespace {
 
@@ -29,16 +31,6 @@ std::string FolderOf(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-Expected<Done> SyncFolder(const std::string& folder) {
-  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return Failed("open the folder", folder, kFixWriting);
-  const bool synced = fsync(fd) == 0;
-  Fault fault = Failed("sync the folder", folder, kFixWriting);
-  close(fd);
-  if (!synced) return fault;
-  return Done{};
 }
 
 }  // namespace
@@ -128,15 +120,8 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept
       beside_(std::exchange(other.beside_, std::string())) {}
 
 Expected<Done> AtomicFile::Append(const void* bytes, std::size_t count) {
-  const auto* from = static_cast<const char*>(bytes);
-  while (count > 0) {
-    const ssize_t put = write(fd_, from, count);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return Failed("write", beside_, kFixWriting);
-    from += put;
-    count -= static_cast<std::size_t>(put);
-  }
-  return Done{};
+  if (WriteAll(fd_, {static_cast<const char*>(bytes), count})) return Done{};
+  return Failed("write", beside_, kFixWriting);
 }
 
 Expected<Done> AtomicFile::Commit() {
@@ -145,7 +130,9 @@ Expected<Done> AtomicFile::Commit() {
     return Failed("rename to", path_, kFixWriting);
   }
   beside_.clear();
-  return SyncFolder(FolderOf(path_));
+  const std::string folder = FolderOf(path_);
+  if (SyncNames(folder)) return Done{};
+  return Failed("sync the folder", folder, kFixWriting);
 }
 
 Expected<Done> WriteFileAtomically(const std::string& path,

@@ -27,6 +27,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/plain/audit_chain.h"
+#include "base/plain/descriptor.h"
 #include "base/plain/file.h"
 #include "base/plain/json.h"
 #include "proto/wire_time.h"
@@ -158,23 +159,13 @@ bool ForLinesBack(std::string_view text,
   return true;
 }
 
-absl::Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return Failed("write", path);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return fdatasync(fd) == 0 ? absl::OkStatus() : Failed("sync", path);
-}
-
-absl::Status SyncAuditFolder(const std::string& folder) {
-  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool synced = fd >= 0 && fsync(fd) == 0;
-  const absl::Status status =
-      synced ? absl::OkStatus() : Failed("sync", folder);
-  if (fd >= 0) close(fd);
-  return status;
+absl::Status AppendTo(const std::string& path, std::string_view lines) {
+  const Descriptor file(
+      open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+  if (!file.ok()) return Failed("open", path);
+  if (!WriteAll(file.number(), lines)) return Failed("write", path);
+  if (fdatasync(file.number()) != 0) return Failed("sync", path);
+  return absl::OkStatus();
 }
 
 // Lines of the row whose entries come after `last`.
@@ -259,13 +250,11 @@ absl::Status AuditFiles::Append(const std::vector<storage::AuditRow>& rows) {
   for (const storage::AuditRow& row : rows) lines += LinesAfter(row, last_);
   if (lines.empty()) return absl::OkStatus();
   const std::string path = Paths().front();
-  const int fd =
-      open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) return Failed("open", path);
-  absl::Status written = WriteAll(fd, lines, path);
-  close(fd);
+  absl::Status written = AppendTo(path, lines);
   // Its name, too, outlives a power cut.
-  if (written.ok() && bytes_ == 0) written = SyncAuditFolder(folder_);
+  if (written.ok() && bytes_ == 0 && !SyncNames(folder_)) {
+    written = Failed("sync", folder_);
+  }
   if (!written.ok()) {
     last_ = -1;  // nobody knows how much of it is there
     return written;

@@ -26,6 +26,7 @@
 #include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/ids.h"
+#include "base/plain/descriptor.h"
 #include "base/plain/text.h"
 #include "base/plain/yaml.h"
 #include "proto/wire_error.h"
@@ -180,37 +181,15 @@ constexpr std::array kInherited = {
     "PATH",     "HOME",       "LANG",       "TZ",          "NO_PROXY",
     "no_proxy", "HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"};
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor() { Close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int get() const { return fd_; }
-  void Close() {
-    if (fd_ >= 0) close(fd_);
-    fd_ = -1;
-  }
-
- private:
-  int fd_;
-};
-
 absl::Status Failed(const char* what, int error) {
   return absl::InternalError(absl::StrCat(what, ": ", std::strerror(error)));
 }
 
 // A file without a name is never full and never blocks, as a pipe would be.
 absl::Status WriteInput(const std::string& text, int fd) {
-  std::size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t n = write(fd, text.data() + written, text.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return Failed("its input", errno);
-    written += static_cast<std::size_t>(n);
+  if (!WriteAll(fd, text) || lseek(fd, 0, SEEK_SET) != 0) {
+    return Failed("its input", errno);
   }
-  if (lseek(fd, 0, SEEK_SET) != 0) return Failed("its input", errno);
   return absl::OkStatus();
 }
 
@@ -331,17 +310,18 @@ absl::StatusOr<Ran> WaitFor(pid_t pid, int out, Duration limit,
 
 absl::StatusOr<Ran> RunProgram(const Program& program, const StopSign& stop) {
   Descriptor in(memfd_create("notification", MFD_CLOEXEC));
-  if (in.get() < 0) return Failed("its input", errno);
-  RETURN_IF_ERROR(WriteInput(program.input, in.get()));
+  if (!in.ok()) return Failed("its input", errno);
+  RETURN_IF_ERROR(WriteInput(program.input, in.number()));
   std::array<int, 2> ends = {-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return Failed("its output", errno);
   const Descriptor out(ends[0]);
   Descriptor written(ends[1]);
-  fcntl(out.get(), F_SETFL, O_NONBLOCK);
-  ASSIGN_OR_RETURN(const pid_t pid, Spawn(program, in.get(), written.get()));
+  fcntl(out.number(), F_SETFL, O_NONBLOCK);
+  ASSIGN_OR_RETURN(const pid_t pid,
+                   Spawn(program, in.number(), written.number()));
   in.Close();
   written.Close();
-  return WaitFor(pid, out.get(), program.limit, stop);
+  return WaitFor(pid, out.number(), program.limit, stop);
 }
 
 namespace {

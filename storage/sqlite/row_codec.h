@@ -12,25 +12,28 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "base/plain/sums.h"
 #include "storage/rows.h"
 #include "storage/sqlite/database.h"
 
 namespace frostline::storage {
 
-// SQLite checks its log, but not what lies in the database for months: each row
-// of ours carries a CRC-32C (Castagnoli) of its columns.
-class Crc32c {
+// The CRC-32C of a row's columns. SQLite checks its log, but not what lies in
+// the database for months, so that each row of ours carries one.
+class RowSum {
  public:
-  void AddBytes(const void* data, std::size_t size);
+  void AddBytes(const void* data, std::size_t size) {
+    sum_ = Crc32c(sum_, data, size);
+  }
   // Adds eight bytes, little endian.
   void AddInt(std::int64_t value);
   // Adds the length first, so that "ab", "c" differs from "a", "bc".
   void AddString(const std::string& value);
 
-  std::uint32_t value() const { return ~state_; }
+  std::uint32_t value() const { return sum_; }
 
  private:
-  std::uint32_t state_ = 0xffffffffu;
+  std::uint32_t sum_ = 0;
 };
 
 // SQLite's binder and source (row_columns.h) seal each group of columns with a
@@ -42,37 +45,37 @@ class ColumnWriter {
   explicit ColumnWriter(Statement& statement) : statement_(statement) {}
 
   void Int(std::int64_t value) {
-    crc_.AddInt(value);
+    sum_.AddInt(value);
     statement_.Int(value);
   }
   void Text(const std::string& value) {
-    crc_.AddString(value);
+    sum_.AddString(value);
     statement_.Text(value);
   }
   void Blob(const std::string& value) {
-    crc_.AddString(value);
+    sum_.AddString(value);
     statement_.Blob(value);
   }
   // What is empty leaves the seal as it was before there was such a column.
   void LaterText(const std::string& value) {
-    if (!value.empty()) crc_.AddString(value);
+    if (!value.empty()) sum_.AddString(value);
     statement_.Text(value);
   }
   void LaterBlob(const std::string& value) {
-    if (!value.empty()) crc_.AddString(value);
+    if (!value.empty()) sum_.AddString(value);
     statement_.Blob(value);
   }
   // The value belongs under the seal but is bound elsewhere.
-  void Mix(std::int64_t value) { crc_.AddInt(value); }
+  void Mix(std::int64_t value) { sum_.AddInt(value); }
   // Binds the checksum of all since the last seal.
   void Seal() {
-    statement_.Int(crc_.value());
-    crc_ = Crc32c();
+    statement_.Int(sum_.value());
+    sum_ = RowSum();
   }
 
  private:
   Statement& statement_;
-  Crc32c crc_;
+  RowSum sum_;
 };
 
 // Reads the current row; the statement must outlive it.
@@ -83,25 +86,25 @@ class ColumnReader {
 
   std::int64_t Int() {
     const std::int64_t value = statement_.IntAt(next_++);
-    crc_.AddInt(value);
+    sum_.AddInt(value);
     return value;
   }
   std::string Bytes() {
     std::string value = statement_.BytesAt(next_++);
-    crc_.AddString(value);
+    sum_.AddString(value);
     return value;
   }
   std::string LaterBytes() {
     std::string value = statement_.BytesAt(next_++);
-    if (!value.empty()) crc_.AddString(value);
+    if (!value.empty()) sum_.AddString(value);
     return value;
   }
-  void Mix(std::int64_t value) { crc_.AddInt(value); }
+  void Mix(std::int64_t value) { sum_.AddInt(value); }
   // What was read since the last seal is under none.
-  void Unsealed() { crc_ = Crc32c(); }
+  void Unsealed() { sum_ = RowSum(); }
   void Seal() {
-    Require(statement_.IntAt(next_++) == crc_.value());
-    crc_ = Crc32c();
+    Require(statement_.IntAt(next_++) == sum_.value());
+    sum_ = RowSum();
   }
 
   void Require(bool condition) { intact_ = intact_ && condition; }
@@ -110,7 +113,7 @@ class ColumnReader {
 
  private:
   const Statement& statement_;
-  Crc32c crc_;
+  RowSum sum_;
   int next_;
   bool intact_ = true;
 };

@@ -16,35 +16,11 @@
 namespace frostline::storage {
 namespace {
 
-std::uint32_t CrcOf(const std::string& bytes) {
-  Crc32c crc;
-  crc.AddBytes(bytes.data(), bytes.size());
-  return crc.value();
-}
-
-// RFC 3720, B.4; the last one is the algorithm's usual check value.
-TEST(Crc32c, GivesThePublishedValues) {
-  EXPECT_EQ(CrcOf(std::string(32, '\0')), 0x8a9136aau);
-  EXPECT_EQ(CrcOf(std::string(32, '\xff')), 0x62a8ab43u);
-  EXPECT_EQ(CrcOf("123456789"), 0xe3069283u);
-  EXPECT_EQ(CrcOf(""), 0u);
-}
-
-TEST(Crc32c, DoesNotDependOnTheCuts) {
-  const std::string bytes = "the depth to which ground freezes";
-  for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
-    Crc32c crc;
-    crc.AddBytes(bytes.data(), cut);
-    crc.AddBytes(bytes.data() + cut, bytes.size() - cut);
-    EXPECT_EQ(crc.value(), CrcOf(bytes)) << cut;
-  }
-}
-
-TEST(Crc32c, StringsDoNotRunIntoEachOther) {
-  Crc32c first;
+TEST(RowSum, StringsDoNotRunIntoEachOther) {
+  RowSum first;
   first.AddString("ab");
   first.AddString("c");
-  Crc32c second;
+  RowSum second;
   second.AddString("a");
   second.AddString("bc");
   EXPECT_NE(first.value(), second.value());

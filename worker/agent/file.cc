@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/plain/descriptor.h"
 #include "base/plain/sums.h"
 
 namespace frostline::agent {
@@ -73,13 +74,8 @@ absl::StatusOr<std::string> Sha256OfFile(const std::string& path) {
 }
 
 absl::Status SyncFolder(const std::string& folder) {
-  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return FileError("open the folder", folder);
-  const int synced = fsync(fd);
-  const absl::Status status =
-      synced == 0 ? absl::OkStatus() : FileError("sync the folder", folder);
-  close(fd);
-  return status;
+  if (SyncNames(folder)) return absl::OkStatus();
+  return FileError("sync the folder", folder);
 }
 
 absl::StatusOr<int> LockFile(const std::string& path) {

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <utility>
@@ -15,6 +14,8 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/log.h"
+#include "base/plain/descriptor.h"
+#include "base/plain/sums.h"
 #include "worker/agent/file.h"
 
 namespace frostline::agent {
@@ -22,16 +23,6 @@ namespace {
 
 std::string SpoolFolderOf(const std::string& path) {
   return std::filesystem::path(path).parent_path().string();
-}
-
-bool WriteAll(int fd, const std::string& bytes) {
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t n = write(fd, bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    done += static_cast<std::size_t>(n);
-  }
-  return true;
 }
 
 }  // namespace
@@ -154,20 +145,6 @@ std::string SpoolFileName(const v1::LeaseRef& lease) {
 
 namespace {
 
-constexpr std::uint32_t kPolynomial = 0xEDB88320;
-
-constexpr std::array<std::uint32_t, 256> MakeTable() {
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t i = 0; i < 256; ++i) {
-    std::uint32_t sum = i;
-    for (int bit = 0; bit < 8; ++bit) {
-      sum = (sum >> 1) ^ ((sum & 1) != 0 ? kPolynomial : 0);
-    }
-    table[i] = sum;
-  }
-  return table;
-}
-
 std::string Little32(std::uint32_t value) {
   std::string bytes;
   for (int shift = 0; shift < 32; shift += 8) {
@@ -188,7 +165,7 @@ std::uint32_t ReadLittle32(const std::string& bytes, std::size_t at) {
 std::string Frame(char kind, const google::protobuf::MessageLite& message) {
   const std::string body = kind + message.SerializeAsString();
   return Little32(static_cast<std::uint32_t>(body.size())) +
-         Little32(Crc32(body)) + body;
+         Little32(Crc32(0, body.data(), body.size())) + body;
 }
 
 template <typename Request>
@@ -206,15 +183,6 @@ struct KindOfRecord {
 
 }  // namespace
 
-std::uint32_t Crc32(const std::string& bytes) {
-  static constexpr std::array<std::uint32_t, 256> kTable = MakeTable();
-  std::uint32_t sum = 0xFFFFFFFF;
-  for (const char c : bytes) {
-    sum = (sum >> 8) ^ kTable[(sum ^ static_cast<unsigned char>(c)) & 0xFF];
-  }
-  return ~sum;
-}
-
 std::string EncodeLease(const v1::LeaseRef& lease) { return Frame('L', lease); }
 
 std::string EncodeRecord(const SpoolRecord& record) {
@@ -228,7 +196,7 @@ std::uint32_t BodyBytes(const std::string& prefix) {
 }
 
 bool HasSum(const std::string& prefix, const std::string& body) {
-  return Crc32(body) == ReadLittle32(prefix, 4);
+  return Crc32(0, body.data(), body.size()) == ReadLittle32(prefix, 4);
 }
 
 std::optional<v1::LeaseRef> DecodeLease(const std::string& body) {

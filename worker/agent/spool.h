@@ -88,9 +88,6 @@ std::string SpoolFileName(const v1::LeaseRef& lease);
 
 inline constexpr char kSpoolHead[] = "frostline spool 1\n";
 
-// IEEE 802.3 defines it, as in zip and PNG.
-std::uint32_t Crc32(const std::string& bytes);
-
 std::string EncodeLease(const v1::LeaseRef& lease);
 std::string EncodeRecord(const SpoolRecord& record);
 

@@ -13,6 +13,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/plain/descriptor.h"
+
 namespace frostline::demo_trainer {
 namespace {
 
@@ -93,20 +95,13 @@ bool WriteCheckpoint(const std::string& folder, const std::string& id,
                      const std::string& bytes) {
   const std::string path = folder + "/" + id;
   const std::string beside = path + ".part";
-  const int fd =
-      open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) return false;
-  const bool written = write(fd, bytes.data(), bytes.size()) ==
-                           static_cast<ssize_t>(bytes.size()) &&
-                       fsync(fd) == 0;
-  close(fd);
-  if (!written || std::rename(beside.c_str(), path.c_str()) != 0) return false;
-  const int folder_fd =
-      open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder_fd < 0) return false;
-  const bool synced = fsync(folder_fd) == 0;
-  close(folder_fd);
-  return synced;
+  Descriptor part(
+      open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  const bool written =
+      part.ok() && WriteAll(part.number(), bytes) && fsync(part.number()) == 0;
+  part.Close();
+  return written && std::rename(beside.c_str(), path.c_str()) == 0 &&
+         SyncNames(folder);
 }
 
 std::optional<std::string> ReadCheckpoint(const std::string& path) {

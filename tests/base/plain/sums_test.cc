@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/plain/sums.h"
 
+#include <utility>
+#include <vector>
+
 #include "gmock/gmock.h"
 
 namespace frostline {
@@ -10,6 +13,38 @@ std::string SumOf(std::string_view bytes) {
   Sha256Sum sum;
   sum.Add(bytes);
   return sum.Finish();
+}
+
+TEST(Crc32, HasItsKnownValueHoweverItIsCut) {
+  const std::string digits = "123456789";
+  EXPECT_EQ(Crc32(0, digits.data(), 9), 0xCBF43926U);
+  const std::uint32_t first = Crc32(0, digits.data(), 2);
+  EXPECT_EQ(Crc32(first, digits.data() + 2, 7), 0xCBF43926U);
+}
+
+// RFC 3720, B.4; the last one is the algorithm's usual check value.
+TEST(Crc32c, IsThatOfTheRfc) {
+  const std::vector<std::pair<std::string, std::uint32_t>> published = {
+      {"", 0U},
+      {std::string(32, '\0'), 0x8A9136AAU},
+      {std::string(32, '\xff'), 0x62A8AB43U},
+      {"123456789", 0xE3069283U}};
+  for (const auto& [bytes, sum] : published) {
+    EXPECT_EQ(Crc32c(0, bytes.data(), bytes.size()), sum);
+    EXPECT_EQ(Crc32cByTable(0, bytes.data(), bytes.size()), sum);
+  }
+}
+
+TEST(Crc32c, ByTableAndInPartsIsTheSame) {
+  std::string bytes;
+  for (int i = 0; i < 100; ++i) {
+    bytes += static_cast<char>(i * 37);
+    const std::size_t half = bytes.size() / 2;
+    const std::uint32_t whole = Crc32c(0, bytes.data(), bytes.size());
+    EXPECT_EQ(whole, Crc32cByTable(0, bytes.data(), bytes.size()));
+    EXPECT_EQ(whole, Crc32c(Crc32c(0, bytes.data(), half), bytes.data() + half,
+                            bytes.size() - half));
+  }
 }
 
 TEST(Sha256, GivesTheStandardsExamples) {

@@ -36,7 +36,7 @@ class JoinRig {
   const std::string& ca_sha256() const { return ca_sha256_; }
   // TOKEN@HOST:PORT#FINGERPRINT.
   std::string Line(const std::string& host = "127.0.0.1", int port = 0) const;
-  // Of the certificates that it issues.
+  // Sets the lifetime of the certificates that it issues.
   void SetLifetime(Duration lifetime);
   // Called before a Join or a renewal is answered.
   void BeforeAnswer(std::function<void()> before);

@@ -47,11 +47,6 @@ void Write(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-TEST(Crc32, IsTheCommonSum) {
-  EXPECT_EQ(Crc32("123456789"), 0xCBF43926U);
-  EXPECT_EQ(Crc32(""), 0U);
-}
-
 TEST(Spool, GivesBackWhatItTookInOrder) {
   const TempFolder folder;
   const std::string path = folder.File("x.spool");
@@ -205,8 +200,8 @@ TEST(Outbox, ClosesWithItsEndingAndRemovesItsFile) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-// Of forty reports memory holds the first ones; one of the others is damaged
-// while it waits in the file.
+// Memory holds the first of forty reports; one of the others is damaged while
+// it waits in the file.
 TEST(Outbox, ARecordThatIsDamagedInTheFileCostsOnlyItself) {
   constexpr int kReports = 40;
   const TempFolder folder;

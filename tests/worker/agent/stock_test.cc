@@ -132,7 +132,7 @@ TEST_F(StockReaderTest, AModelNeedsItsConfiguration) {
   EXPECT_THAT(reader_.Read(false).models(), IsEmpty());
 }
 
-// Of a published set whose other splits a study does not use.
+// The other splits of a published set are not used by a study.
 TEST_F(StockReaderTest, OfADataSetTheTrainingSplitAloneDecides) {
   node_.Remove("imdb/test.tsv");
   EXPECT_THAT(reader_.Read(false).data_sets(), SizeIs(1));

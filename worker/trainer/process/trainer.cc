@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/plain/descriptor.h"
 #include "base/plain/json.h"
 #include "worker/trainer/model/torch.h"
 #include "worker/trainer/process/message_line.h"
@@ -116,15 +117,7 @@ Outbox::~Outbox() {
 }
 
 void Outbox::Send(const std::string& line) {
-  std::string_view rest = line;
-  while (!rest.empty() && !broken_) {
-    const ssize_t n = write(fd_, rest.data(), rest.size());
-    if (n >= 0) {
-      rest.remove_prefix(static_cast<std::size_t>(n));
-    } else if (errno != EINTR) {
-      broken_ = true;
-    }
-  }
+  broken_ = broken_ || !WriteAll(fd_, line);
 }
 
 namespace {

@@ -309,23 +309,6 @@ class SegmentTest : public ::testing::Test {
   const std::string path_ = folder_.File("000001.rows");
 };
 
-TEST(Crc32c, IsThatOfTheRfc) {
-  EXPECT_EQ(Crc32c(0, "123456789", 9), 0xE3069283U);
-  EXPECT_EQ(Crc32cByTable(0, "123456789", 9), 0xE3069283U);
-}
-
-TEST(Crc32c, ByTableAndInPartsIsTheSame) {
-  std::string bytes;
-  for (int i = 0; i < 100; ++i) {
-    bytes += static_cast<char>(i * 37);
-    const std::size_t half = bytes.size() / 2;
-    const std::uint32_t whole = Crc32c(0, bytes.data(), bytes.size());
-    EXPECT_EQ(whole, Crc32cByTable(0, bytes.data(), bytes.size()));
-    EXPECT_EQ(whole, Crc32c(Crc32c(0, bytes.data(), half), bytes.data() + half,
-                            bytes.size() - half));
-  }
-}
-
 TEST(RowKey, TellsIdsTypesAndTheirBorderApart) {
   const std::vector<std::int32_t> ids = {1, 2, 3};
   const std::vector<std::int32_t> others = {1, 2, 4};

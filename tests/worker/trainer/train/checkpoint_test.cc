@@ -248,13 +248,6 @@ TEST_F(Checkpoint, IntoAFolderThatIsNotThereIsAFault) {
       FaultKind::kUnreadable);
 }
 
-TEST(Crc32, HasItsKnownValueHoweverItIsCut) {
-  const std::string digits = "123456789";
-  EXPECT_EQ(Crc32(0, digits.data(), 9), 0xCBF43926U);
-  const std::uint32_t first = Crc32(0, digits.data(), 2);
-  EXPECT_EQ(Crc32(first, digits.data() + 2, 7), 0xCBF43926U);
-}
-
 TEST(CheckpointWriter, WritesBesideWhoBeganIt) {
   CheckpointWriter writer;
   EXPECT_FALSE(writer.Take().has_value());

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: descriptor.h
+//
+// What everybody who writes files needs of the system's calls. A failure is
+// false and leaves its reason in errno; the caller says what it was about.
+#ifndef FROSTLINE_BASE_PLAIN_DESCRIPTOR_H_
+#define FROSTLINE_BASE_PLAIN_DESCRIPTOR_H_
+
+#include <string>
+#include <string_view>
+
+namespace frostline {
+
+// A file descriptor that is closed with the object. A negative number is none.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  ~Descriptor() { Close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int number() const { return number_; }
+  bool ok() const { return number_ >= 0; }
+  // Leaves errno as it was.
+  void Close();
+
+ private:
+  int number_;
+};
+
+// Writes all of `bytes`, however often the system takes only a part.
+bool WriteAll(int descriptor, std::string_view bytes);
+
+// Makes names that came to `folder`, or went, survive a power cut.
+bool SyncNames(const std::string& folder);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_BASE_PLAIN_DESCRIPTOR_H_
