@@ -192,7 +192,7 @@ TEST_F(RegistryCommandsTest, InitOffersNoImportanceOfAFewTrials) {
                              Not(HasSubstr("importance"))));
 }
 
-// Of two mistakes the one about the data is told first.
+// Given two mistakes, the one about the data is told first.
 TEST_F(RegistryCommandsTest, InitLooksAtTheDataBeforeTheModel) {
   EXPECT_NE(Frostline("init --data lost.csv --model nowhere"), 0);
   EXPECT_THAT(output_, AllOf(HasSubstr("lost.csv"), Not(HasSubstr("nowhere"))));

@@ -79,7 +79,7 @@ class SecondNodeFlowTest : public ::testing::Test {
 
   virtual std::string Tls() const { return kTls; }
 
-  // Of the n-th line "listening on …".
+  // Returns the address in the n-th line "listening on …".
   std::string Address(int n) {
     std::string log = TextOf(folder_.File("serve.log"));
     const std::string begin = "listening on ";

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kSeeds = 7;
 
-// Of all 823,543 points.
+// Returns the best of all 823,543 points that keep the constraint.
 double BestThatKeepsIt(const SearchObjective& objective) {
   double best = std::numeric_limits<double>::infinity();
   Point point(7, 0.0);

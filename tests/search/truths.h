@@ -30,7 +30,7 @@ struct Truth {
   int levels = 0;
   std::vector<TruthTerm> terms;
 
-  // Of a point whose coordinates are level indices.
+  // Returns the target of a point whose coordinates are indices of levels.
   double Target(const Point& point) const;
   Space MakeSpace() const;
 };

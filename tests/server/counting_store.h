@@ -30,7 +30,8 @@ class CountingStore final : public test::ForwardingStore {
   std::int64_t TakeRows() { return rows_.exchange(0); }
   std::int64_t TakeSteps() { return steps_.exchange(0); }
 
-  // Of anything, by the thread that has begun a transaction.
+  // Returns how often a thread read anything while it had a transaction open,
+  // and counts anew.
   std::int64_t TakeReadsByWriter() { return reads_by_writer_.exchange(0); }
 
   std::int64_t TakeBegins() { return begins_.exchange(0); }

@@ -80,7 +80,7 @@ TEST_F(LeadTest, AGuardRefusedAtTheCommitIsLoadedAndDecidedAgain) {
   EXPECT_EQ(fatal_, 0);
 }
 
-// Of a whole group: what was posted before the start is one.
+// What was posted before the loop starts is committed as one group.
 class LoopTest : public LeadTest {
  protected:
   LoopTest()

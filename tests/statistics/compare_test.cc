@@ -212,7 +212,8 @@ TEST(Finding, OfCostsLessIsBetter) {
   EXPECT_THAT(said, Not(HasSubstr("not worse")));
 }
 
-// Of ten examples fewer, where `margin` may be given up.
+// Returns what is said of a run with ten examples fewer right, where `margin`
+// may be given up.
 std::string SaidOfWhoIsWorse(double margin) {
   Told told = About("accuracy");
   told.margin = margin;

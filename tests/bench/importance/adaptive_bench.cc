@@ -61,7 +61,7 @@ bool WarnsOfSampling(const importance::Report& report) {
                      });
 }
 
-// Of one kind, size and sort of history.
+// What was measured on histories of one kind, size and sort.
 class Cell {
  public:
   explicit Cell(std::string name) : name_(std::move(name)) {}

@@ -19,7 +19,8 @@
 
 namespace frostline::bench {
 
-// Of trials of counted levels; their target, the only one, is maximised.
+// Returns the data of trials whose levels are counted; their one target is
+// maximised.
 importance::Dataset DatasetOf(const Space& space, const History& history);
 
 // Density of the space by that of the trials, by trial, on average 1. Of the

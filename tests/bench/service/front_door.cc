@@ -146,7 +146,7 @@ LoadOptions Fleet(AdminClient& admin, const std::string& address,
   return options;
 }
 
-// Of all rounds, each beside the others', since a machine has moods.
+// What all rounds came to. They take turns, since a machine's speed changes.
 struct Outcomes {
   std::vector<double> cycles_per_s;
   std::vector<double> p99_ms;

@@ -24,7 +24,7 @@ class TlsCoordinator {
 
   CoordinatorProgram& program() { return *program_; }
   const std::string& address() const { return program_->address(); }
-  // Of an admin, who may be any worker.
+  // The credentials of an admin, who may act as any worker.
   const std::shared_ptr<grpc::ChannelCredentials>& credentials() const {
     return credentials_;
   }

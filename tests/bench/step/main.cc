@@ -156,7 +156,7 @@ class StepBench {
     return pair;
   }
 
-  // Of what plain LibTorch has not.
+  // Measures what plain LibTorch cannot do.
   double MeasureOurs(const Freeze& freeze, const std::string& name) {
     ours_.Ask({kTake, static_cast<std::int32_t>(freeze.how), freeze.k});
     const double seconds = MedianOf(kStep);

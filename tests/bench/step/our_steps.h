@@ -37,7 +37,7 @@ class OurSteps {
   void Evaluate();
   // Without dropout.
   std::vector<double> Logits() const;
-  // Of the step as it is now.
+  // Returns the operations of the present step.
   double Flops() const;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace frostline::bench {
 
-// Of this process, all threads together.
+// Returns the processor time of this process, all threads together.
 inline double ProcessorSeconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);

@@ -38,7 +38,7 @@ Model Drawn(const Shape& shape, const StepKind& kind) {
   return Model(config, heads, values);
 }
 
-// Of a task, which has its share of the texts.
+// Makes a task's batch, which has its share of the texts.
 Batch BatchFor(const Shape& shape, const StepKind& kind, std::size_t task) {
   Shape own = shape;
   own.texts /= static_cast<std::int64_t>(kind.heads.size());

@@ -26,7 +26,7 @@ constexpr char kPeer[] = FROSTLINE_SOURCE_DIR "/tests/bench/study/peer.py";
 
 using Sides = std::vector<std::unique_ptr<Side>>;
 
-// Of a sweep, by seed: the mean over its depths.
+// For each seed of a sweep the mean over its depths.
 using BySeed = std::map<int, std::vector<double>>;
 
 struct Sum {
@@ -40,7 +40,7 @@ double Mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-// Of the mean over seeds.
+// Returns the standard error of the mean over seeds.
 double StandardError(const std::vector<double>& values) {
   if (values.size() < 2) return 0.0;
   const double mean = Mean(values);

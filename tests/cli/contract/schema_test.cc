@@ -51,7 +51,7 @@ TEST(Schema, OfAStudyFileTellsTheBoundsThatCreateHolds) {
   ASSERT_THAT(Below(priority, {"minimum"}), NotNull());
   EXPECT_EQ(Below(priority, {"minimum"})->number, -1000);
   EXPECT_EQ(Below(priority, {"maximum"})->number, 1000);
-  // Of an answer nothing is refused.
+  // The schema of an answer refuses nothing.
   EXPECT_THAT(MessageSchema(*v1::StudySettings::descriptor()),
               testing::Not(HasSubstr("\"maximum\": 1000\n")));
 }

@@ -366,7 +366,7 @@ TEST(SvgView, EscapesEveryText) {
 TEST(SvgView, DrawsHollowWhatIsNotSure) {
   const std::string svg = ImportanceSvg(ExampleReport());
   EXPECT_THAT(svg, HasSubstr("<rect class=\"faint\""));
-  // Of .41 it is sure of .3, on an axis of .6 over 470 points.
+  // The bar of .41 is sure to .3; the axis has .6 over 470 points.
   EXPECT_THAT(svg, HasSubstr("<rect class=\"bar\" x=\"170.0\" y=\"128.0\" "
                              "width=\"235.0\""));
   EXPECT_LT(svg.find(">embeddings<"), svg.find(">layer.11.attention<"));

@@ -43,7 +43,7 @@ class Filler {
       const bool is_message =
           field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
       if (Pick(3) == 0 || (is_message && depth == 0)) continue;
-      // Of several keys protobuf's writer keeps no order.
+      // Protobuf's writer orders several keys at random.
       const int count = field.is_map() ? 1 : Pick(3);
       if (!field.is_repeated()) Set(message, field, depth);
       for (int n = 0; field.is_repeated() && n < count; ++n) {

@@ -61,7 +61,7 @@ class PowerCutDisk {
   std::int64_t failures() const { return failures_; }
   bool power_is_off() const { return off_; }
 
-  // Of all files together.
+  // Returns the bytes of all files together.
   std::int64_t Size() const;
 
   // nullptr when there is none.
@@ -73,7 +73,7 @@ class PowerCutDisk {
   Result Write(File& file, std::size_t offset, std::string data);
   Result Truncate(File& file, std::size_t size);
   Result Sync(const std::string& name, File& file);
-  // Of the folder: every name is certain.
+  // Syncs the folder: every name in it survives a power cut.
   void SyncNames();
 
   // The power is back: what programs see is what outlived the cut.

@@ -74,7 +74,7 @@ struct SubsetCase {
   std::vector<FineAxis> axes;
 };
 
-// Of three of four levels, in variances.
+// Returns the shares of three of four levels, in variances.
 SubsetShare ByEnumeration(
     const std::vector<FineAxis>& axes,
     const std::function<double(const FinePoint&)>& predict) {
@@ -176,7 +176,8 @@ TEST_F(SubsetRestTest, IsWhatEnumerationFinds) {
   EXPECT_GT(variance, 1e-4);
 }
 
-// Of four, what is of three and more is the four triples and all of them.
+// With four parameters, the rest beyond pairs is that of the four triples and
+// of all four together.
 TEST_F(SubsetRestTest, HoldsTheRestOfItsSubsets) {
   const std::vector<std::size_t> all = {0, 1, 2, 3};
   Rng rng(1);

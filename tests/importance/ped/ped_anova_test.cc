@@ -50,7 +50,7 @@ TEST(GridDensity, SharesSumToOneAndFollowTheCounts) {
   }
   const auto choices = DensityOfChoices({5, 0, 0, 1});
   EXPECT_DOUBLE_EQ(choices[1], choices[2]);
-  // Of 3 kernels each row has 1 + 4/3; the prior's is a quarter each.
+  // Each row of the three kernels has 1 + 4/3; the prior's has a quarter each.
   EXPECT_NEAR(choices[0], (5.0 + 6.0 / 3.0) / (7.0 / 3.0) / 7.0 + 0.25 / 7.0,
               1e-15);
 }

@@ -366,8 +366,8 @@ TEST(StudyPlan, WhereNothingIsExplainedItPromisesNothing) {
   }
 }
 
-// Of 16 noisy trials, with ten seeds: how often one of the two modules that are
-// worth half of the range each is to be frozen.
+// Counts, over ten seeds of 16 noisy trials, how often the plan freezes one of
+// the two modules that are worth half of the range each.
 int TimesWronglyFrozen(double tolerance) {
   const Space space = Modules(5, 6);
   int wrong = 0;

@@ -86,8 +86,8 @@ TEST(Verification, OneSeedSaysNothingOfNoise) {
 }
 
 TEST(Verification, RowsSayWhatTheEvaluationSetLeavesOpen) {
-  // Of 100 rows the rival has 10 right that the plan has wrong, and 2 the other
-  // way round.
+  // In 100 rows, the rival is right in 10 where the plan is wrong, and wrong in
+  // 2 where the plan is right.
   RivalRuns plan = Rival("plan", {0.5}), best = Rival("best", {0.58});
   plan.seen.runs[0].score = RightFrom(0, 50);
   best.seen.runs[0].score = RightFrom(2, 60);

@@ -17,8 +17,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Of layer.0, layer.1 and layer.2, in this order; `told` can be told from
-// chance.
+// Returns a report on layer.0, layer.1 and layer.2, in this order; the first
+// `told` of them can be told from chance.
 Report VerdictReportOf(const std::vector<double>& shares, int told,
                        std::vector<std::vector<double>> draws) {
   Report report;

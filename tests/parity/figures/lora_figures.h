@@ -22,8 +22,8 @@ namespace frostline::test {
 trainer::Model ModelToTrain(const std::filesystem::path& root,
                             const JsonValue& recorded);
 
-// Of the batch `first`, on the processor. Nothing for a recording of all
-// weights.
+// Adds the figures of the batch `first`, on the processor; none for a recording
+// in which all weights train.
 void AddLoraFigures(trainer::Stepper& stepper, trainer::Model& model,
                     const JsonValue& recorded, const trainer::Batch& first,
                     Figures& figures);

@@ -97,7 +97,7 @@ class OneBatch {
   trainer::Batch there_;  // on the device
 };
 
-// Of a model whose weights all train.
+// Adds the gradients of a model whose weights all train.
 void AddGradients(const trainer::Model& model, const JsonValue& expected,
                   const trainer::Batch& batch, const fs::path& folder,
                   Figures& figures) {

@@ -156,7 +156,8 @@ void AddWeights(const trainer::Stepper& stepper, const trainer::Model& start,
       const bool same = value.equal(start.weights()[i].value);
       figures.push_back({FigureKind::kExact, name + " stays, bit for bit", 1.0,
                          same ? 1.0 : 0.0});
-      // Of what something else trains in the place of, no more is recorded.
+      // Nothing more is recorded of a weight in whose place something else
+      // trains.
       if (!Has(At(recorded, "final_weights"), name)) continue;
     }
     const JsonValue& weights = At(At(recorded, "final_weights"), name);

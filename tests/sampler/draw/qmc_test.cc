@@ -163,7 +163,8 @@ TEST(Qmc, APointThatIsLearntLaterMovesThoseAfterIt) {
   history.Put(SeenSobol(4, At(*fresh, 4)));
   EXPECT_TRUE(SamePoint(At(*qmc, 5, history), At(*fresh, 5)));
   history.Put(SeenSobol(2, Point(6, 1.0)));
-  // Of trial 4 point 3 was due, so it is not of the sequence either.
+  // Trial 4 was due point 3 and has another, so it does not count in the
+  // sequence.
   EXPECT_TRUE(SamePoint(At(*qmc, 5, history), At(*fresh, 3)));
 }
 

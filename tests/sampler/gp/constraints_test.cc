@@ -55,8 +55,9 @@ struct Known {
   double chance = 0.0;  // that the constraint is kept there, as believed
 };
 
-// Of 35 trials of three modules, whose constraint is as `value` says by the
-// level of the first and a number within ±1 that differs from trial to trial.
+// Returns what is believed after 35 trials of three modules. `value` makes
+// their constraint from the level of the first module and a number within ±1
+// that differs from trial to trial.
 std::vector<Known> BelievedOf(
     const std::function<double(int level, double jitter)>& value) {
   const Space space = SevenLevelModules(3);

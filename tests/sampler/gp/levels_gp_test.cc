@@ -207,7 +207,8 @@ TEST(LevelsGp, AFirstBatchIsADesign) {
     batch.Tell(batch.Ask(), TrialState::kRunning, {});
     one_by_one.Tell(one_by_one.Ask(), TrialState::kSucceeded, {1.0});
   }
-  // Of 490; balanced draws that know nothing of pairs have about two thirds.
+  // There are 490 pairs; balanced draws that know nothing of pairs try about
+  // two thirds of them.
   EXPECT_GT(PairsTried(batch.history),
             PairsTried(one_by_one.history) + std::size_t{40});
 }

@@ -24,7 +24,7 @@ std::vector<double> Widths(const Domain& domain,
   return widths;
 }
 
-// Of every kernel at a value.
+// Returns the density of every kernel at a value.
 std::vector<double> Densities(const Domain& domain,
                               const std::vector<double>& observed,
                               double value) {

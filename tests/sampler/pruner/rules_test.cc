@@ -64,7 +64,7 @@ TEST(PercentilePruner, KeepsTheShareThatItIsTold) {
   EXPECT_FALSE(Judge("percentile", {{"percentile", "40"}}, history));
   Put(history, 9, TrialState::kRunning, {2.7});
   EXPECT_TRUE(Judge("percentile", {{"percentile", "40"}}, history));
-  // Of accuracies the upper 40 percent are good enough: from 3.4.
+  // The upper 40 percent of accuracies are good enough: those from 3.4.
   Put(history, 9, TrialState::kRunning, {3.3});
   EXPECT_TRUE(Judge("percentile", {{"percentile", "40"}}, history, kAccuracy));
   Put(history, 9, TrialState::kRunning, {3.4});

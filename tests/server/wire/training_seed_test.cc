@@ -81,7 +81,7 @@ TEST(TrainingSeed, IsNotedBesideWhatPeopleWrote) {
   EXPECT_EQ(kept.labels().at("by"), "ada");
 }
 
-// Of a trial that an earlier version queued: what that version had sent.
+// A trial that an earlier version queued keeps the seed that version had sent.
 TEST(TrainingSeed, OfOldRowsIsWhatItWas) {
   storage::TrialRow row;
   row.number = 3;

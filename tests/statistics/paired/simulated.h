@@ -23,7 +23,8 @@ inline Run RunOf(std::uint64_t seed, const std::string& metric,
   return run;
 }
 
-// Of 100 examples those from … to - 1 are right, by seed from 1 on.
+// A contender on 100 examples. Its n-th pair says which are right with seed n:
+// from the first number on, before the second.
 inline Contender Bits(const std::string& name,
                       const std::vector<std::pair<int, int>>& right) {
   Contender contender{name, {}};

@@ -45,7 +45,7 @@ class OperatorLog {
       return each.starts_with(name);
     });
   }
-  // Of all calls before the first of `name`.
+  // Counts `what` among the calls before the first of `name`.
   std::int64_t CountBefore(std::string_view name, std::string_view what) const {
     const auto end = std::ranges::find(names_, name);
     return std::count(names_.begin(), end, what);

@@ -298,7 +298,7 @@ TEST(LabelRules, RowsOfADroppedLabelAreLeftOut) {
               IsFault(FaultKind::kMisuse, "all of its 1 rows"));
 }
 
-// Of words the label goes, and its neighbours stay.
+// A dropped word loses its label; its neighbours keep theirs.
 TEST(LabelRules, AWordOfADroppedLabelHasNone) {
   DataFolder folder;
   DatasetReader reader(TaskKind::kTagging);

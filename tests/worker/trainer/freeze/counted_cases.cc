@@ -72,8 +72,8 @@ ModelConfig TinyConfig(Family family) {
   return config;
 }
 
-// Of each family: all, a frozen prefix, a frozen layer in the middle, all
-// layers frozen.
+// Returns the cases of each family: all train, a prefix is frozen, a layer in
+// the middle is, all layers are.
 std::vector<CountedCase> CasesOfFamilies() {
   std::vector<CountedCase> cases;
   const std::vector<std::pair<std::string, Family>> families = {

@@ -285,7 +285,7 @@ TEST(BiasFreezePlan, BiasesTakeTheRatesOfTheirModulesAndTheHeadTrainsWhole) {
                 name.starts_with("bert.pooler"))
         << name;
   }
-  // Of a layer: query, key, value, both outputs, both norms, and the wide one.
+  // A layer has query, key, value, both outputs, both norms, and the wide map.
   EXPECT_EQ(plan.trained_weights,
             2 * (7 * 32 + 64) + (32 * 32 + 32) + (2 * 32 + 2));
   EXPECT_EQ(plan.frozen_blocks, 2);

@@ -38,7 +38,8 @@ class ProductLog {
     return call.inputs()[at].toTensor();
   }
 
-  // Of [..., M, K] with something of N columns.
+  // Returns the operations of the product of [..., M, K] with something of N
+  // columns.
   static double Product(const at::Tensor& left, std::int64_t columns) {
     return 2.0 * static_cast<double>(left.numel()) *
            static_cast<double>(columns);

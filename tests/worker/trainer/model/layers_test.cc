@@ -95,8 +95,8 @@ std::int64_t Products(const OperatorLog& log) {
   return log.Count("aten::addmm") + log.Count("aten::mm");
 }
 
-// Of each layer but the top one three become one; there the query of a head
-// that reads one token is apart.
+// Three products become one in each layer but the top one, where the query of a
+// head that reads one token stays apart.
 TEST_P(KernelsOf, OneProductSavesTwoOfEachLayer) {
   const auto count = [&](const Kernels& kernels) {
     model_.Prepare(kernels, std::nullopt);

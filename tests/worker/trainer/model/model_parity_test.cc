@@ -27,7 +27,7 @@ class ModelParity : public testing::TestWithParam<const char*> {
         io_(ReadTensors(FixturePath(folder_ + "/io.safetensors"))),
         loaded_(LoadFixture(folder_)) {}
 
-  // Of the batches, "b0" and "b1".
+  // Returns what was recorded of batch "b0" or "b1".
   const JsonValue& Expected(int batch) const {
     const JsonValue* at = expected_["batches"].first;
     return batch == 0 ? *at : *at->next;

@@ -24,8 +24,8 @@ std::string Bytes(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Of classes: all but the last digits of the confidences, which a stored prefix
-// and a computed one may round apart.
+// Returns predictions of classes without the last digits of the confidences,
+// which a stored and a computed prefix may round differently.
 std::string WithoutLastDigits(const std::string& predictions) {
   return std::regex_replace(predictions, std::regex(R"((\t0\.\d{4})\d{2}\t)"),
                             "$1\t");

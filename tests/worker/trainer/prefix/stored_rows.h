@@ -19,7 +19,7 @@ namespace frostline::trainer {
 
 inline RowKey KeyOf(std::uint64_t i) { return {i * 77, i}; }
 
-// Of 1 + i mod 7 numbers.
+// Returns a row of 1 + i mod 7 numbers.
 inline std::vector<float> RowOf(std::uint64_t i) {
   std::vector<float> row(1 + i % 7);
   for (std::size_t j = 0; j < row.size(); ++j) {

@@ -302,7 +302,7 @@ TEST_F(Tasks, TaggingOfTreesAndOfLists) {
   ExpectBits(Finish(Trial("mbert-tok17", "trees")), 48);
 }
 
-// Of three words the last lies beyond; the same words are scored.
+// The last of three words lies beyond what is read; the same words are scored.
 TEST_F(Tasks, WordsThatAreCutOffCountAsWrong) {
   nlohmann::json trial = Trial("bert-tok17", "trees");
   const nlohmann::json whole = Finish(trial);

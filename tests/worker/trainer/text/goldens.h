@@ -20,7 +20,8 @@ struct GoldenCount {
   std::string what;
 };
 
-// Of the repository's own recordings, "bpe/tokenizer.json".
+// Returns the path of one of the repository's own recordings, as
+// "bpe/tokenizer.json".
 std::string OwnRecording(const std::string& name);
 // Below $FROSTLINE_SHARED_DATA, which has data/ and fixtures/; empty when that
 // is not set or lacks the file.

@@ -70,7 +70,8 @@ TEST_P(StepsAhead, NothingIsReadBeforeTheWeightsMove) {
           : (GetParam() == OptimizerKind::kAdam ? "aten::_fused_adam_"
                                                 : "aten::_fused_sgd_");
   EXPECT_GT(log.Count(moves), 0);
-  // Of ids and labels, which are in main memory, before the model begins.
+  // Reads of ids and labels, which are in main memory, all come before the
+  // model begins.
   EXPECT_EQ(log.CountBefore(moves, "aten::_local_scalar_dense"),
             log.CountBefore("aten::embedding", "aten::_local_scalar_dense"));
 }

@@ -206,7 +206,7 @@ TEST_F(Fp16, ACheckpointOfAnotherPrecisionIsNotTaken) {
   EXPECT_FALSE(LoadCheckpoint(path, in_fp32).ok());
 }
 
-// Of the two runs the first reads one token, the second labels all.
+// The first of the two runs reads one token, the second labels all.
 class RecordedFp16 : public testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(RecordedFp16, TwentyStepsGoAsWithGradScaler) {

@@ -15,8 +15,8 @@
 namespace frostline::trainer {
 namespace {
 
-// Of two texts that are the same and are moved in the same way the cosine stays
-// 1; it does not while one of them stands still.
+// The cosine of two equal texts stays 1 when both are moved in the same way,
+// and not when one of them stands still.
 TEST(Smart, BothTextsOfAPairMayBeMovedTogether) {
   const Model bert = LoadFixture("models/bert-seq2").model;
   const HeadSpec cosine = {

@@ -210,7 +210,7 @@ TEST(FineTuning, TellsWhatTrainingDoesEachSoManySteps) {
   const Metrics& second = world.witness.reports[0].metrics;
   EXPECT_EQ(second.at("rate.layer.2"), 2e-3 * second.at("rate_factor"));
   EXPECT_GT(second.at("grad_norm.layer.0"), 0.0);
-  // Of twice the rate, and as many weights.
+  // Layer 2 has twice the rate, and as many weights.
   EXPECT_GT(second.at("update_norm.layer.2"), second.at("update_norm.layer.1"));
   EXPECT_THAT(second, Not(Contains(Key("grad_norm.embeddings"))));  // frozen
   EXPECT_THAT(second, Not(Contains(Key("accuracy"))));

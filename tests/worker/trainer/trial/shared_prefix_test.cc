@@ -50,7 +50,7 @@ class SharedPrefix : public ::testing::Test {
     return end;
   }
 
-  // Of every segment: `change` gets its path.
+  // Calls `change` with the path of every segment.
   template <typename Change>
   void Segments(Change change) const {
     int segments = 0;

@@ -194,7 +194,8 @@ TEST(TrialMessage, AMistakeNamesItsField) {
   }
 }
 
-// Of every type the table has: no number in bounds, no word, no list.
+// Returns a value that is wrong for any type of the table: no number in bounds,
+// no word, no list.
 std::string Wrong(const SettingRow& row) {
   const bool text = row.kind == SettingKind::kSwitch;
   return "\"" + std::string(row.name()) + "\": " + (text ? "\"x\"" : "-1.5");
