@@ -35,20 +35,21 @@
 namespace frostline::server {
 namespace {
 
-// Single rows are read by these, so that no long list holds up a call that
+// These threads read single rows, so that no long list holds up a call that
 // only has to know whether it was answered before.
 constexpr int kLookupThreads = 2;
-// So do reads of one study or trial: no list holds them up.
+// These threads read one study or trial, so that no list holds such reads up.
 constexpr int kPointThreads = 2;
 constexpr std::size_t kMostPointThreads = 4;
-// Lists can wait, heartbeats cannot: where cores are short, a reader gets a
-// tenth of what the loop gets.
+// Lists can wait, heartbeats cannot: when cores are short, a reader gets a
+// tenth of the loop's time.
 constexpr int kReaderNiceness = 10;
 constexpr Duration kPoolsLooked = std::chrono::milliseconds(20);
 
 }  // namespace
 
-// Members are made in this order: each borrows from those above it.
+// The parts of a coordinator, made in this order: each borrows from those above
+// it.
 class Coordinator::Rooms {
  public:
   Rooms(CoordinatorOptions options, storage::TrialStore& store,
@@ -237,7 +238,7 @@ absl::Status Coordinator::Rooms::Start() {
   // From here on no other coordinator can write, so what is loaded stays true.
   ASSIGN_OR_RETURN(const storage::Epoch epoch, store_.TakeLead());
   {
-    // No loop runs yet: until it does, this thread plays its part.
+    // No loop runs yet: until it does, this thread counts as the loop's.
     const AsLoopThread until_it_runs;
     ledger_.NoteStarts(store_.NoteStart(clock_.Wall()));
     RETURN_IF_ERROR(Load(options_.restart_grace));
@@ -257,7 +258,7 @@ absl::Status Coordinator::Rooms::Start() {
 
 void Coordinator::Rooms::Drain() {
   FROSTLINE_FAILPOINT(kDrainBefore);
-  // Who comes in the same group or later is answered in its turn.
+  // Calls that come in the same group or later are answered in its turn.
   (void)loop_.Post(
       [this](Batch& batch) {
         batch.AssertOnLoop();
@@ -266,8 +267,8 @@ void Coordinator::Rooms::Drain() {
       Urgency::kLease);
   // What it has told is forgotten by the loop.
   notifier_.Stop();
-  // Judgements the proposer still owes are promises to callers; what it posts
-  // to the loop after that is dropped.
+  // The proposer still owes judgements, which are promises to callers. What it
+  // posts to the loop after that is dropped.
   loop_.Stop();
   if (options_.on_last_commit) options_.on_last_commit();
   FROSTLINE_FAILPOINT(kDrainAfter);
@@ -281,7 +282,7 @@ void Coordinator::Rooms::Drain() {
 
 void Coordinator::Rooms::Turn(Batch& batch) {
   GrowPools();
-  // Their group is on disk; an idle loop turns every 50 ms.
+  // The revocations are on disk here; an idle loop turns every 50 ms.
   if (credentials_.TakeSomeRevoked()) calls_.EndRevoked();
   upkeep_.Turn(batch);
   if (draining_) {
@@ -310,14 +311,14 @@ void Coordinator::Rooms::NoteGranted(const ParkedAcquire& parked) {
   }
 }
 
-// A pool whose threads all work on something long gets another one.
+// Adds a thread to a pool whose threads are all at long work.
 void Coordinator::Rooms::GrowPools() {
   const SteadyTime now = clock_.Steady();
   if (now < next_growth_) return;
   next_growth_ = now + kPoolsLooked;
   points_.AddThreadIfStuck(kMostPointThreads);
   readers_.AddThreadIfStuck(options_.most_reader_threads);
-  // Reports may wait for a history that is read behind slow samplers.
+  // Reports may wait for a history whose reading waits behind slow samplers.
   proposer_.AddThreadIfStuck();
 }
 
@@ -372,7 +373,7 @@ void Coordinator::Rooms::Undo() {
   if (!status.ok() && options_.on_fatal) options_.on_fatal(status);
 }
 
-// Searches are opened when somebody asks for them.
+// Searches are opened later, when somebody asks for them.
 absl::Status Coordinator::Rooms::Load(Duration grace) {
   proposer_.Reset(dispatcher_.BeginEpoch());
   RETURN_IF_ERROR(credentials_.Load(store_));

@@ -2,15 +2,16 @@
 //
 // File: coordinator.h
 //
-// Makes the rooms behind the wire. An edge (rpc/) serves its table of verbs
-// (verbs/verb_table.h).
+// The coordinator behind the wire: it makes the rooms in order and ends them.
+// An edge (rpc/) serves its table of verbs (verbs/verb_table.h).
 //
-// Threads: any thread may call a verb, which returns at once. Its reply is
-// called exactly once, from a thread of ours, and must not block.
+// Threads: any thread may call a verb, which returns at once. The verb calls
+// its reply exactly once, from one of the coordinator's threads; the reply must
+// not block.
 //
-// Failure: a disk that fails a commit has to end the process. `on_fatal` is
-// called once; that commit's calls get the store's error, later ones
-// UNAVAILABLE.
+// Failure: when the disk fails a commit, the process has to end. The
+// coordinator calls `on_fatal` once. The calls of that commit get the store's
+// error, later calls get UNAVAILABLE.
 #ifndef FROSTLINE_SERVER_COORDINATOR_H_
 #define FROSTLINE_SERVER_COORDINATOR_H_
 
@@ -36,29 +37,31 @@ namespace frostline::server {
 struct CoordinatorOptions {
   Duration lease_ttl = std::chrono::seconds(60);
   Duration heartbeat_interval = std::chrono::seconds(15);
-  // Leases get it on top after a restart, so that a fleet can come back.
+  // After a restart every lease ends this much later, so that the workers have
+  // time to come back.
   Duration restart_grace = std::chrono::seconds(120);
   Duration longest_wait = std::chrono::seconds(30);
-  // A watch without news says so often that it is alive.
+  // A watch that has no news sends a sign of life this often.
   Duration watch_alive = std::chrono::seconds(15);
-  int reader_threads = 2;  // of lists, exports and other scans, at least
+  int reader_threads = 2;  // at least; for lists, exports and other scans
   std::size_t most_reader_threads = 16;
   int importance_threads = 2;        // each uses all cores
   const Issuer* issuer = nullptr;    // null: workers cannot join
   std::string audit_folder = {};     // empty: the audit stays in the store
   std::string backup_folder = {};    // created at the first backup
-  LibraryVersions libraries = {};    // that it stands on, for who asks
+  LibraryVersions libraries = {};    // linked; told to who asks
   std::int32_t schema_version = 0;   // of its store; 0: it has none
   NotifyOptions notify = {};         // who is told that a study has ended
-  spans::SpanSink* spans = nullptr;  // null: nobody wants any; outlives it
+  spans::SpanSink* spans = nullptr;  // null: no spans; outlives it
   std::function<void(const absl::Status&)> on_fatal = nullptr;
-  // A drain has committed the last group; only computations may go on.
+  // Called when a drain has committed the last group; only computations may
+  // still run.
   std::function<void()> on_last_commit = nullptr;
 };
 
 class Coordinator {
  public:
-  // Borrows both.
+  // Borrows the store and the clock.
   Coordinator(CoordinatorOptions options, storage::TrialStore& store,
               const Clock& clock);
   ~Coordinator();  // drains
@@ -66,16 +69,15 @@ class Coordinator {
   Coordinator& operator=(const Coordinator&) = delete;
 
   absl::Status Start();
-  // Takes no new work, answers parked calls, ends the threads. It is
-  // idempotent.
+  // Takes no new work, answers parked calls and ends the threads. Idempotent.
   void Drain();
 
   const VerbTable& verbs() const;
-  // For who asks whose a call is.
+  // Returns the tokens and certificates, by which an edge finds out who calls.
   Credentials& credentials();
   AuditLog& audit();
-  // Adds what its rooms have counted. Any thread may call; it blocks while the
-  // loop is asked (overview/overview.h).
+  // Adds to `page` what the rooms have counted. Any thread may call it; it
+  // blocks while it asks the loop (overview/overview.h).
   void Measure(MetricsPage& page) const;
 
  private:

@@ -44,8 +44,8 @@ constexpr Duration kShutdownGrace = std::chrono::seconds(5);
 constexpr Duration kLastGrace = std::chrono::seconds(5);
 constexpr std::size_t kMaxLine = 2000;
 
-// Before any thread starts, so that every thread inherits it and the signals
-// wait for sigwait() below.
+// Blocks signals before any thread starts, so that every thread inherits that
+// and the signals wait for sigwait() below.
 sigset_t BlockStopSignals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -53,12 +53,12 @@ sigset_t BlockStopSignals() {
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  // A write beyond a limit on file sizes then fails, as on a full disk.
+  // A write beyond a limit on file sizes then fails like one on a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
   return signals;
 }
 
-// Every parked worker holds a socket.
+// Raises the limit on files, since every parked worker holds a socket.
 void RaiseFileLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -88,7 +88,7 @@ CoordinatorOptions CoordinatorOptionsOf(const ServeOptions& options) {
   return result;
 }
 
-// Four seconds' worth may come at once.
+// The calls of four seconds may come at once.
 RateLimit RateLimitOf(const ServeOptions& options) {
   const auto rate = static_cast<double>(options.calls_per_caller);
   return {.calls_per_s = rate, .burst = 4 * rate};
@@ -125,8 +125,8 @@ void EndAfterGrace(ExitCode code) {
   }).detach();
 }
 
-// Scripts wait for the file instead of reading our output. One of an earlier
-// life that was killed is replaced.
+// Writes the file for which scripts wait instead of reading our output. A file
+// left by an earlier life that was killed is replaced.
 absl::Status WriteReadyFile(const std::string& path,
                             const std::string& address) {
   if (path.empty()) return absl::OkStatus();
@@ -142,7 +142,8 @@ absl::Status WriteReadyFile(const std::string& path,
                 "--ready-file"));
 }
 
-// The first name in the certificate, and the port that is served with it.
+// Returns the first name in the certificate, with the port that is served with
+// it.
 absl::StatusOr<std::string> JoinAddress(const std::string& certificate,
                                         const RpcServer& server) {
   ASSIGN_OR_RETURN(const std::string pem,
@@ -165,8 +166,8 @@ absl::StatusOr<ExitCode> Restore(const ServeOptions& options) {
   return kExitOk;
 }
 
-// `frostline audit verify` reads it: the newest entry that the files have, then
-// the lines that the database still has.
+// Prints what `frostline audit verify` reads: the newest entry that the files
+// have, then the lines that the database still has.
 absl::StatusOr<ExitCode> PrintAuditEnd(const ServeOptions& options) {
   ASSIGN_OR_RETURN(const storage::AuditEnd end,
                    storage::ReadAuditEnd(options.data_folder));
@@ -198,15 +199,15 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   if (!options.notify_file.empty()) {
     ASSIGN_OR_RETURN(destinations, ReadDestinations(options.notify_file));
   }
-  // Before a data folder is made for nothing. Who removed it afterwards might
-  // remove that of a coordinator that was quicker.
+  // Checked before a data folder is made for nothing. Removing it afterwards
+  // might remove the folder of another coordinator that was quicker.
   RETURN_IF_ERROR(RpcServer::Check(rpc));
   ASSIGN_OR_RETURN(const auto store, storage::OpenStore(StoreSpecOf(options)));
   ExitCode code = kExitOk;
   CoordinatorOptions made_of = CoordinatorOptionsOf(options);
   made_of.issuer = issuer.get();
   made_of.on_last_commit = [&code] { EndAfterGrace(code); };
-  // It ends after the coordinator, whose last spans it sends.
+  // Destroyed after the coordinator, whose last spans it sends.
   std::unique_ptr<spans::Exporter> exporter;
   if (!options.collector.empty()) {
     ASSIGN_OR_RETURN(exporter, spans::Exporter::Open(options.collector,
@@ -252,7 +253,8 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   return code;
 }
 
-// Scripts and people read one line; DescribeError's three are for the CLI.
+// Prints one line, which scripts and people read; DescribeError's three are for
+// the CLI.
 ExitCode Fail(const absl::Status& status) {
   std::string text = DescribeError(status);
   const auto detail = DetailOf(status);

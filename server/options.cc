@@ -19,7 +19,7 @@ constexpr std::size_t kMostConnections = 1'000'000;
 constexpr Duration kLongestTime = std::chrono::hours(1);
 constexpr Duration kLongestLife = std::chrono::hours(24 * 825);
 
-// --heartbeat-interval is "auto" or a time.
+// The flag --heartbeat-interval, which is "auto" or a time.
 Flag HeartbeatFlag(Duration* interval, bool* given) {
   Flag flag = TimeFlag("--heartbeat-interval",
                        "How often workers report in; auto: a quarter of the "
@@ -33,7 +33,7 @@ Flag HeartbeatFlag(Duration* interval, bool* given) {
   return flag;
 }
 
-// The first one given takes the place of the default.
+// The first --listen replaces the default.
 Flag ListenFlag(std::vector<std::string>* listen) {
   Flag flag{"--listen", "ADDRESS",
             "HOST:PORT (port 0 picks a free one), tls:HOST:PORT or unix:PATH; "
@@ -49,7 +49,7 @@ Flag ListenFlag(std::vector<std::string>* listen) {
   return flag;
 }
 
-// What `frostline tls init` made.
+// The flag for a folder that `frostline tls init` made.
 Flag TlsFolderFlag(ServeOptions* options) {
   return {"--tls", "DIR",
           "A folder of `frostline tls init`: stands for the four files in it",
@@ -66,7 +66,7 @@ Flag TlsFolderFlag(ServeOptions* options) {
           }};
 }
 
-// Unless given it is left at 0.
+// Leaves the value at 0 unless given.
 Flag ConnectionsFlag(std::size_t* connections) {
   Flag flag = WholeFlag<std::size_t>(
       "--max-connections",

@@ -19,8 +19,9 @@ struct ServeOptions {
   std::string data_folder;  // empty when ephemeral
   bool ephemeral = false;   // gone at the end
   std::vector<std::string> listen = {"127.0.0.1:7070"};
-  std::string health_listen;  // empty: none of its own
-  // PEM files for every address that other machines reach; empty: none is.
+  std::string health_listen;  // empty: no address of its own
+  // PEM files, needed for every address that other machines can reach. Empty:
+  // there is no such address.
   std::string tls_certificate;
   std::string tls_key;
   std::string tls_ca;      // signs clients' certificates; may be empty
@@ -31,28 +32,30 @@ struct ServeOptions {
   std::size_t max_connections = 0;  // 0: what the limit on descriptors allows
   std::size_t max_connections_per_address = 4096;
   Duration lease_ttl = std::chrono::seconds(60);
-  // It is a quarter of the TTL unless given, at most a third.
+  // A quarter of the lease's TTL unless given; a third of it at most.
   Duration heartbeat_interval = std::chrono::seconds(15);
   Duration restart_grace = std::chrono::seconds(120);
-  // With less free nothing is leased, with less than four times as much no
-  // study is created. A quarter is kept to be given up.
+  // With less free space than this nothing is leased; with less than four times
+  // as much no study is created. A quarter of it is held back as ballast that
+  // can be given up.
   std::int64_t disk_reserve_bytes = std::int64_t{256} << 20;
-  // Gets the address once calls are answered, and goes when they no longer are.
+  // A file that holds the address while calls are answered. It is removed when
+  // they no longer are.
   std::string ready_file;
-  // If given, this backup becomes the database, and the program ends.
+  // A backup that becomes the database; the program then ends.
   std::string restore;
-  // Prints what the database has of the audit's end, and the program ends.
+  // Whether to print the end of the audit that the database has, and then end.
   bool audit_end = false;
-  // Who may be told that a study has ended; empty: nobody.
+  // The file that says who may be told that a study has ended. Empty: nobody.
   std::string notify_file;
   spans::Collector collector;  // of spans
   LogLevel log_level = LogLevel::kInfo;
-  // If not empty, this is printed and the program exits with 0.
+  // A text to print before the program exits with 0; unless it is empty.
   std::string print;
 };
 
-// Answers REQUEST_INVALID naming the option. Times are "60s", "1m30s", "500ms"
-// or plain seconds.
+// Reads the command line. The error is REQUEST_INVALID and names the option.
+// Durations are "60s", "1m30s", "500ms" or plain seconds.
 absl::StatusOr<ServeOptions> ParseServeOptions(int argc,
                                                const char* const* argv);
 

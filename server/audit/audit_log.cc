@@ -50,7 +50,7 @@ std::string Member(const char* name, std::string_view value) {
   return absl::StrCat(",\"", name, "\":", JsonString(value));
 }
 
-// Empty where there is no such text.
+// Returns "" when there is no such text.
 std::string TextAt(const JsonValue& root, std::string_view name) {
   const JsonValue* const found = root.Find(name);
   return found == nullptr ? "" : std::string(found->text);
@@ -134,7 +134,7 @@ absl::Status Failed(const std::string& what, const std::string& path) {
       "database meanwhile");
 }
 
-// Empty where there is no such file.
+// Returns "" when there is no such file.
 absl::StatusOr<std::string> Read(const std::string& path) {
   std::error_code unreadable;
   if (!fs::exists(path, unreadable)) return "";
@@ -145,7 +145,8 @@ absl::StatusOr<std::string> Read(const std::string& path) {
                    "look at the disk of the data folder");
 }
 
-// Calls `take` on lines with a newline, the last first, until it answers false.
+// Calls `take` with each line that has a newline, the last one first, until it
+// returns false.
 bool ForLinesBack(std::string_view text,
                   absl::FunctionRef<bool(std::string_view)> take) {
   std::size_t end = text.rfind('\n');
@@ -168,7 +169,7 @@ absl::Status AppendTo(const std::string& path, std::string_view lines) {
   return absl::OkStatus();
 }
 
-// Lines of the row whose entries come after `last`.
+// Returns the lines of a row whose entries come after `last`.
 std::string LinesAfter(const storage::AuditRow& row, std::int64_t last) {
   if (row.first > last) return row.lines;
   std::string later;
@@ -362,7 +363,7 @@ void AuditLog::NoteRefused(const CallContext& caller, const absl::Status& why) {
     is_first = refused_.empty();
     refused_.push_back(EntryOf(caller, why, clock_.Wall()));
   }
-  // The turn takes it up.
+  // The loop's turn takes it up.
   if (is_first) (void)loop_.Post([](Batch&) {}, Urgency::kRead);
 }
 
@@ -447,7 +448,7 @@ void AuditLog::TakeMoved(Batch& batch, const absl::StatusOr<Moved>& moved) {
   moved_ = moved->sequence;
   const bool is_new = has_files_ && moved_ > marked_;
   if ((moved->forget_before <= 1 && !is_new) || !batch.MayWrite()) return;
-  // Where it fails, they are forgotten with the next ones.
+  // If this fails, they are forgotten with the next ones.
   const absl::Status written =
       batch.Write([&moved, this](storage::Transaction& transaction) {
         RETURN_IF_ERROR(transaction.ForgetAuditBefore(moved->forget_before));
@@ -479,8 +480,8 @@ absl::Status AuditLog::ReadBack(
   ASSIGN_OR_RETURN(const std::vector<AuditRow> rows, RowsAfter(store_, 0));
   std::int64_t below = std::numeric_limits<std::int64_t>::max();
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-    // What is between was written after the backup that is the store now, and
-    // is in the files.
+    // Entries between were written after the backup that is the store now, and
+    // are in the files.
     if (row != rows.rbegin() && row->last + 1 != below && has_files_) break;
     const std::vector<v1::AuditEntry> entries = EntriesOf(*row);
     for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {

@@ -2,11 +2,12 @@
 //
 // File: audit_log.h
 //
-// An entry is in the transaction of what it tells of: either both are on disk,
-// or neither. What was refused is written with the next group.
+// Who changed what, as a chain of entries. An entry is written in the
+// transaction of the change that it describes: either both are on disk, or
+// neither. The entry of a refused call is written with the next group.
 //
-// Threads: the loop notes and writes, any thread tells of a call that the gate
-// refused, readers move entries to the files and read them.
+// Threads: the loop notes and writes entries; any thread may report a call that
+// the gate refused; readers move entries to the files and read them.
 //
 // Failure: while the files cannot be written, entries stay in the database.
 #ifndef FROSTLINE_SERVER_AUDIT_AUDIT_LOG_H_
@@ -33,20 +34,22 @@ namespace frostline::server {
 
 //   {"sequence":7,"time":"2026-11-23T10:00:00.000001Z","subject":"ana",…
 
-// Without sequence and chain. The outcome is "OK" or the error's reason.
+// Returns the entry of a call, without its sequence number and chain. The
+// outcome is "OK" or the error's reason.
 v1::AuditEntry EntryOf(const CallContext& caller, const absl::Status& outcome,
                        WallMicros now);
 
-// Fields 1 to 9, as base/plain/audit_chain.h takes them.
+// Returns fields 1 to 9, as base/plain/audit_chain.h takes them.
 std::string TextOf(const v1::AuditEntry& entry);
-// Reads a line of the file; nothing for what is none.
+// Reads a line of the file; returns nothing when it is no entry.
 std::optional<v1::AuditEntry> ReadEntry(std::string_view line);
 
-// The end of an entry's line, when it is one.
+// Returns the sum that ends the entry's line and chains it to the one before.
 std::string ChainOf(const v1::AuditEntry& entry);  // hexadecimal
 
-// audit.jsonl grows; when it is full it gets the number of its first entry, and
-// a new one begins. Nothing is ever removed here.
+// The files of the audit. audit.jsonl grows; when it is full it is renamed by
+// the number of its first entry, and a new one begins. Nothing is ever removed
+// here.
 //
 // One thread appends at a time; any thread may read meanwhile.
 
@@ -54,14 +57,14 @@ inline constexpr std::size_t kAuditFileBytes = std::size_t{16} << 20;
 
 class AuditFiles {
  public:
-  // The folder is made at the first entry.
+  // Makes the folder at the first entry.
   explicit AuditFiles(std::string folder, std::size_t full = kAuditFileBytes);
 
-  // Finds the last entry; an end without a newline is cut off: it was never
-  // forgotten elsewhere. The error is STORE_UNAVAILABLE.
+  // Returns the last entry. An end without a newline is cut off, since its
+  // entry is still in the store. The error is STORE_UNAVAILABLE.
   absl::StatusOr<v1::AuditEntry> Last();
-  // Appends those entries that come after the last one, and syncs. A failure
-  // may leave some of them there, which is no harm.
+  // Appends the entries that come after the last one, and syncs. After a
+  // failure some of them may be in the file, which does no harm.
   absl::Status Append(const std::vector<storage::AuditRow>& rows);
   // Calls `take(entry)` from the newest entry on, until it answers false.
   absl::Status ReadBack(
@@ -70,57 +73,58 @@ class AuditFiles {
  private:
   absl::Status Open();
   absl::Status TurnOver();
-  // Their paths, the newest first.
+  // Returns the paths of the files, the newest first.
   std::vector<std::string> Paths() const;
 
   const std::string folder_;
   const std::size_t full_;
-  std::int64_t last_ = -1;  // not looked for yet
-  std::int64_t first_ = 0;  // of the file that grows
-  std::size_t bytes_ = 0;   // of it
+  std::int64_t last_ = -1;  // -1: not looked for yet
+  std::int64_t first_ = 0;  // first entry of the file that grows
+  std::size_t bytes_ = 0;   // size of that file
 };
 
 class AuditLog {
  public:
-  // Without a folder entries stay in the store, the last 100,000 of them.
+  // An empty folder means that entries stay in the store: the last 100,000 of
+  // them.
   AuditLog(std::string folder, CommitLoop& loop, TaskPool& readers,
            const storage::TrialStore& store, const Clock& clock);
 
-  // Takes up the chain where it is longer, in the store or in the files. The
-  // files know more than a backup that was restored beside them.
+  // Continues the longer chain: the store's or the files'. When an older backup
+  // was restored, the files know more than the store.
   absl::Status Load() FROSTLINE_ON_LOOP;
 
-  // Notes what came of a call that would change something.
+  // Notes the outcome of a call that would change something.
   void Note(const CallContext& caller,
             const absl::Status& outcome) FROSTLINE_ON_LOOP;
-  // The same of a call that never got to the loop: sixteen a second are noted.
-  // Any thread may call.
+  // Notes a call that was refused before it reached the loop; sixteen a second
+  // at most. Any thread may call it.
   void NoteRefused(const CallContext& caller, const absl::Status& why);
 
   void Committed() FROSTLINE_ON_LOOP;
   void Undo() FROSTLINE_ON_LOOP;
-  // Writes, and has entries moved to the files, once a second.
+  // Writes noted entries; once a second it also has entries moved to the files.
   void Turn(Batch& batch) FROSTLINE_ON_LOOP;
   std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP;
-  // Counts the entries that are on disk, from the first on.
+  // Returns how many entries are on disk, counted from the first ever.
   std::int64_t stored() const FROSTLINE_ON_LOOP { return stored_.sequence; }
 
-  // Calls `take(entry)` from the newest entry on, until it answers false. For
-  // readers.
+  // Calls `take(entry)` from the newest entry on, until it returns false. For
+  // readers' threads.
   absl::Status ReadBack(
       absl::FunctionRef<bool(const v1::AuditEntry&)> take) const;
 
  private:
-  // Says so in the log where the files end before what they had.
+  // Writes a warning to the log when the files end earlier than they did.
   absl::Status CheckEnd(const v1::AuditEntry& last) FROSTLINE_ON_LOOP;
-  // What was noted, at the end of a group.
+  // Writes at the end of a group what was noted.
   void Write(Batch& batch) FROSTLINE_ON_LOOP;
   void TakeRefused() FROSTLINE_ON_LOOP;
   struct Moved {
     std::int64_t sequence = 0;  // the last one in the files
     std::int64_t forget_before = 0;
   };
-  // On a reader.
+  // Moves entries to the files. Runs on a reader.
   absl::StatusOr<Moved> Move();
   void TakeMoved(Batch& batch,
                  const absl::StatusOr<Moved>& moved) FROSTLINE_ON_LOOP;
@@ -133,7 +137,7 @@ class AuditLog {
   mutable Mutex files_mutex_;
   AuditFiles files_ ABSL_GUARDED_BY(files_mutex_);
 
-  // The chain's end on disk, and with what is being written.
+  // The end of the chain: on disk, and with what is being written.
   struct End {
     std::int64_t sequence = 0;
     std::string chain;
@@ -142,7 +146,7 @@ class AuditLog {
   End written_ ABSL_GUARDED_BY(kLoopThread);
   std::vector<v1::AuditEntry> noted_ ABSL_GUARDED_BY(kLoopThread);
   std::int64_t moved_ ABSL_GUARDED_BY(kLoopThread) = 0;
-  // The newest one of which the store says that the files have it.
+  // The newest entry that the store marks as being in the files.
   std::int64_t marked_ ABSL_GUARDED_BY(kLoopThread) = 0;
   bool is_moving_ ABSL_GUARDED_BY(kLoopThread) = false;
   SteadyTime next_move_ ABSL_GUARDED_BY(kLoopThread){};

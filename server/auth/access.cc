@@ -81,7 +81,7 @@ using google::protobuf::Reflection;
 using Labels = google::protobuf::Map<std::string, std::string>;
 
 constexpr char kStudies[] = "studies/";
-// Text of people, in which anything may stand.
+// Fields with text of people, in which anything may stand.
 constexpr std::array<std::string_view, 4> kProse = {"notes", "note", "reason",
                                                     "filter"};
 
@@ -142,7 +142,7 @@ bool EndsAttempt(const std::string& method) {
          absl::EndsWith(method, "WorkerService.Release");
 }
 
-// Empty where the message has no such text.
+// Returns "" when the message has no such text.
 std::string TextAt(const Message& message, const char* name) {
   const auto* const field = message.GetDescriptor()->FindFieldByName(name);
   const bool is_text = field != nullptr && !field->is_repeated() &&
@@ -167,7 +167,7 @@ absl::Status CheckStudyAccess(const CallerIdentity& caller,
     return absl::OkStatus();
   }
   std::string cause = study.name;
-  // Of a study that is out of its sight, a caller is not told whose it is.
+  // A caller who may not see a study is not told whose it is.
   if (MaySee(caller, study)) {
     absl::StrAppend(&cause,
                     study.owner.empty() ? " has no owner" : " belongs to ",

@@ -2,7 +2,7 @@
 //
 // File: access.h
 //
-// Who may call which verb, and who sees and changes which study.
+// Who may call which verb, and who may see and change which study.
 #ifndef FROSTLINE_SERVER_AUTH_ACCESS_H_
 #define FROSTLINE_SERVER_AUTH_ACCESS_H_
 
@@ -25,19 +25,21 @@ namespace frostline::server {
 //   researcher       x       x                          x
 //   admin            x       x       x                  x                    x
 //
-// A worker is certified where a certificate is what it shows. A row that names
-// no role has that of admins, so a new verb is denied to everybody else until
-// somebody says otherwise.
+// A worker is certified when it shows a certificate. A row that names no role
+// is for admins, so a new verb is denied to everybody else until it names a
+// role.
 
 bool Allows(const CallerIdentity& caller, CallerRole row);
 
-// "admin"; of a row also "anyone" and "certified".
+// Returns the role's name: "admin"; for the role of a row also "anyone" and
+// "certified".
 const char* NameOfRole(CallerRole role);
-// Answers nothing for any other word, "anyone" too.
+// Returns the role of this name; nothing for any other word, including
+// "anyone".
 std::optional<CallerRole> RoleNamed(const std::string& name);
 
 v1::Role RoleToProto(CallerRole role);
-// Answers nothing for what is no role of a caller.
+// Returns nothing when the number is no role of a caller.
 std::optional<CallerRole> RoleFromProto(int role);
 
 //   caller                      sees a study      changes it
@@ -47,38 +49,38 @@ std::optional<CallerRole> RoleFromProto(int role);
 //   viewer                      x
 //   viewer with labels          labels
 //
-// A worker sees what it leases. Labels of a caller are those of its token; a
+// A worker sees what it leases. A caller's labels are those of its token; a
 // study has to carry all of them.
 
-// Whose a study is.
+// The owner of a study, and its labels.
 struct StudyBelongs {
   const std::string& name;
   const std::string& owner;
   const google::protobuf::Map<std::string, std::string>& labels;
 };
 
-// Says whether some studies are out of this caller's sight.
+// Says whether this caller cannot see all studies.
 bool IsLimited(const CallerIdentity& caller);
 bool MaySee(const CallerIdentity& caller, const StudyBelongs& study);
-// Both answer STUDY_DENIED. The second is of what the caller creates or leaves
-// behind: it has to carry the caller's own labels.
+// Both return STUDY_DENIED. The second one checks what the caller creates or
+// leaves behind: it has to carry the caller's own labels.
 absl::Status CheckStudyAccess(const CallerIdentity& caller,
                               const StudyBelongs& study, bool changes);
 absl::Status CheckOwnLabels(
     const CallerIdentity& caller,
     const google::protobuf::Map<std::string, std::string>& labels);
 
-// Finds every "studies/…" that a request names where names are; in notes and
-// labels there are none. Each is there once, without "/trials/7".
+// Returns every "studies/…" that a request names, each once and without
+// "/trials/7". It looks at fields that hold names, not at notes or labels.
 std::vector<std::string> StudiesNamedIn(
     const google::protobuf::Message& request);
 // Says whether requests of this method may change anything: they have a request
-// id, or end an attempt and have its lease instead.
+// id, or they end an attempt, whose lease then serves as one.
 bool MayChange(const google::protobuf::Descriptor& request,
                const std::string& method);
-// Fills in what the request says of itself: its id, what it is about ("" is the
-// coordinator), the studies it names, whether it changes anything. `method` is
-// "frostline.v1.StudyService.StopStudy".
+// Fills in what the request says of itself: its id, its resource ("" is the
+// coordinator), the studies it names, and whether it changes anything. `method`
+// is "frostline.v1.StudyService.StopStudy".
 void NoteRequest(const google::protobuf::Message& request,
                  const std::string& method, CallContext* caller);
 

@@ -31,7 +31,7 @@ std::string TokenIdOf(const std::string& request_id) {
 }
 
 SecretString NewTokenSecret(const std::string& id) {
-  // Two of 128 bits.
+  // Two random numbers of 128 bits each.
   return SecretString(
       absl::StrCat(kPrefix, id, "_", RandomHexId(), RandomHexId()));
 }
@@ -54,8 +54,8 @@ namespace {
 
 using storage::TokenRow;
 
-// The same words for an unknown id and a wrong secret: who guesses learns
-// nothing.
+// Uses the same words for an unknown id and a wrong secret, so that guessing
+// teaches nothing.
 absl::Status Unknown() {
   return MakeError(ErrorId::kTokenInvalid,
                    "the coordinator knows no such token, or it was revoked",
@@ -78,7 +78,7 @@ bool IsSecretOf(const TokenRow& row, const std::string& hash, WallMicros now) {
          shown == SecretString(row.old_secret_sha256);
 }
 
-// An invitation that was traded is revoked, and has been used.
+// Says whether an invitation was traded: it is then revoked, and was used.
 bool IsSpent(const TokenRow& row) {
   return row.single_use != 0 && row.revoked != 0 && row.last_used != 0;
 }

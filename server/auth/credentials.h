@@ -2,10 +2,10 @@
 //
 // File: credentials.h
 //
-// What both books (credentials.h, credentials.h) keep: rows by id, when
-// each was last used, and a flag that whoever was let in by one looks at. The
-// loop changes them; any thread asks. What the loop puts holds from Committed()
-// on, and Undo() forgets it.
+// The credentials that are known: tokens and certificates. Both books keep rows
+// by id, when each was last used, and a flag that tells whoever was let in by a
+// row that it was revoked. The loop changes the books; any thread asks them.
+// What the loop puts is valid from Committed() on, and Undo() forgets it.
 #ifndef FROSTLINE_SERVER_AUTH_CREDENTIALS_H_
 #define FROSTLINE_SERVER_AUTH_CREDENTIALS_H_
 
@@ -39,7 +39,7 @@ class CredentialRows {
     std::map<std::string, Entry> before = std::exchange(entries_, {});
     for (Row& row : rows) {
       const std::string id = row.id;
-      // Who was let in before the reload still looks at its flag.
+      // Callers that were let in before the reload still look at the old flag.
       entries_[id] = std::move(before[id]);
       Take(std::move(row));
     }
@@ -52,7 +52,7 @@ class CredentialRows {
     pending_.clear();
   }
   void Undo() FROSTLINE_ON_LOOP { pending_.clear(); }
-  // It sees what was put in this group, too.
+  // Also finds what was put in this group.
   std::optional<Row> Find(const std::string& id) const FROSTLINE_ON_LOOP {
     const auto pending = pending_.find(id);
     if (pending != pending_.end()) return pending->second;
@@ -62,21 +62,23 @@ class CredentialRows {
     return Shown(found->second);
   }
 
-  // Calls `f(row)` on the row of this id, or on null, and returns its answer.
+  // Calls `f(row)` with the row of this id, or with null, and returns its
+  // result.
   template <typename F>
   auto With(const std::string& id, F f) const {
     const MutexLock lock(&mutex_);
     const auto found = entries_.find(id);
     return f(found == entries_.end() ? nullptr : &found->second.row);
   }
-  // Takes in what is in use and has no row yet: UsedSince() has it written.
+  // Takes in a credential that is in use and has no row yet; UsedSince() has it
+  // written later.
   void Adopt(Row row) {
     const MutexLock lock(&mutex_);
     const std::string id = row.id;
     const auto [entry, is_new] = entries_.try_emplace(id);
     if (is_new) entry->second.row = std::move(row);
   }
-  // Notes a use; the flag is set when the credential is revoked.
+  // Notes a use. The returned flag becomes true when the credential is revoked.
   std::shared_ptr<const std::atomic<bool>> Use(const std::string& id,
                                                WallMicros now) {
     const MutexLock lock(&mutex_);
@@ -92,20 +94,20 @@ class CredentialRows {
     return std::any_of(entries_.begin(), entries_.end(),
                        [&](const auto& one) { return holds(one.second.row); });
   }
-  // The same of what this group has put.
+  // Asks the same about what this group has put.
   template <typename Holds>
   bool AnyPending(Holds holds) const FROSTLINE_ON_LOOP {
     return std::any_of(pending_.begin(), pending_.end(),
                        [&](const auto& one) { return holds(one.second); });
   }
-  // They rise by id, with their last use.
+  // Returns all rows, sorted by id, each with its last use.
   std::vector<Row> List() const {
     std::vector<Row> rows;
     const MutexLock lock(&mutex_);
     for (const auto& [id, entry] : entries_) rows.push_back(Shown(entry));
     return rows;
   }
-  // Returns those whose last use is `age` newer than the one on disk.
+  // Returns the rows whose last use is at least `age` newer than on disk.
   std::vector<Row> UsedSince(WallMicros age) const {
     std::vector<Row> rows;
     const MutexLock lock(&mutex_);
@@ -115,7 +117,7 @@ class CredentialRows {
     return rows;
   }
 
-  // Says whether one was revoked since it was last asked.
+  // Says whether a credential was revoked since the last call.
   bool TakeSomeRevoked() {
     const MutexLock lock(&mutex_);
     return std::exchange(some_revoked_, false);
@@ -147,7 +149,7 @@ class CredentialRows {
   std::map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Reads all pages that `list(after)` answers.
+// Reads all pages that `list(after)` returns.
 template <typename Row, typename List>
 absl::StatusOr<std::vector<Row>> LoadAll(List list) {
   std::vector<Row> rows;
@@ -162,36 +164,37 @@ absl::StatusOr<std::vector<Row>> LoadAll(List list) {
 
 //   frost_3f9c0a51d2e47b68_<64 hexadecimal digits>
 //
-// The first part names the token, for look-ups and for people who find it; the
-// second is its secret, of 256 bits. A secret that nobody can guess needs no
-// slow hash.
+// The first part names the token, for look-ups and for people who find one. The
+// second part is its secret, of 256 bits. Nobody can guess such a secret, so it
+// needs no slow hash.
 
-// Makes the id of the token that this request creates: it is the same when the
-// request is repeated.
+// Returns the id of the token that this request creates. A repeated request
+// gets the same id.
 std::string TokenIdOf(const std::string& request_id);
 
-// Draws the secret from the operating system.
+// Returns a new secret, drawn from the operating system.
 SecretString NewTokenSecret(const std::string& id);
 std::string HashOfSecret(const SecretString& secret);
-// Answers the empty id for what is no token of ours.
+// Returns the id in a token, or "" when `secret` is no token of ours.
 std::string TokenIdIn(const SecretString& secret);
 
-// All tokens in memory, as credentials.h has them.
+// All tokens, in memory.
 class TokenBook {
  public:
-  // Replaces all by what the store has.
+  // Replaces all tokens by those in the store.
   absl::Status Load(const storage::TrialStore& store) FROSTLINE_ON_LOOP;
   CredentialRows<storage::TokenRow>& rows() { return rows_; }
   const CredentialRows<storage::TokenRow>& rows() const { return rows_; }
 
-  // Answers TOKEN_INVALID or TOKEN_EXPIRED. The use is noted, but for one of an
-  // invitation, which its Join notes. One that was traded is known to a row for
-  // the invited alone.
+  // Returns whom the token stands for. The error is TOKEN_INVALID or
+  // TOKEN_EXPIRED. The use is noted, except for an invitation, whose use its
+  // Join notes. An invitation that was traded is accepted only by a row for the
+  // invited.
   absl::StatusOr<CallerIdentity> Identify(const SecretString& secret,
                                           WallMicros now, CallerRole row);
-  // Says whether a token that holds stands for this subject.
+  // Says whether a valid token stands for this subject.
   bool HasSubject(const std::string& subject, WallMicros now) const;
-  // The same of what this group puts.
+  // Asks the same about what this group puts.
   bool GetsSubject(const std::string& subject,
                    WallMicros now) const FROSTLINE_ON_LOOP;
 
@@ -199,11 +202,13 @@ class TokenBook {
   CredentialRows<storage::TokenRow> rows_;
 };
 
-// Clients' certificates that were issued, seen or revoked. gRPC has held each
-// against the CA before. One that nobody has revoked holds, known or not.
+// Client certificates that were issued, seen or revoked. gRPC has checked each
+// one against the CA before. A certificate that nobody has revoked is valid,
+// whether known or not.
 //
-// Of a subject whose certificates were all revoked a row stays, so that one
-// which was never seen has ended as well: only those issued here later hold.
+// When all certificates of a subject are revoked, one row for the subject
+// stays. It revokes those that were never seen too: from then on only
+// certificates that were issued here later are valid.
 
 class CertificateBook {
  public:
@@ -211,12 +216,12 @@ class CertificateBook {
   CredentialRows<storage::CertificateRow>& rows() { return rows_; }
   const CredentialRows<storage::CertificateRow>& rows() const { return rows_; }
 
-  // Answers CERTIFICATE_REVOKED or CERTIFICATE_EXPIRED, else `owner` with its
-  // flag. The use is noted.
+  // Returns `owner` with the certificate's flag, and notes the use. The error
+  // is CERTIFICATE_REVOKED or CERTIFICATE_EXPIRED.
   absl::StatusOr<CallerIdentity> Admit(CallerIdentity owner, WallMicros now);
-  // Says whether a certificate that holds names this subject.
+  // Says whether a valid certificate names this subject.
   bool HasSubject(const std::string& subject, WallMicros now) const;
-  // The same of what this group puts.
+  // Asks the same about what this group puts.
   bool GetsSubject(const std::string& subject,
                    WallMicros now) const FROSTLINE_ON_LOOP;
 
@@ -224,10 +229,12 @@ class CertificateBook {
   CredentialRows<storage::CertificateRow> rows_;
 };
 
-// The id of the row of all certificates of a subject: "subject:workers/gpu03".
+// Returns the id of the row that stands for all certificates of a subject:
+// "subject:workers/gpu03".
 std::string IdOfAllOf(const std::string& subject);
 
-// All that can prove who calls. Threads and commits are those of its books.
+// All that can prove who calls. What its books say of threads and commits holds
+// here too.
 struct Credentials {
   TokenBook tokens;
   CertificateBook certificates;
@@ -240,7 +247,7 @@ struct Credentials {
     tokens.rows().Committed();
     certificates.rows().Committed();
   }
-  // Says whether some were revoked since it was last asked.
+  // Says whether a credential was revoked since the last call.
   bool TakeSomeRevoked() {
     const bool of_tokens = tokens.rows().TakeSomeRevoked();
     return certificates.rows().TakeSomeRevoked() || of_tokens;
@@ -249,12 +256,13 @@ struct Credentials {
     tokens.rows().Undo();
     certificates.rows().Undo();
   }
-  // Says whether what holds stands for this subject: its name is taken.
+  // Says whether a valid credential stands for this subject, so that its name
+  // is taken.
   bool HaveSubject(const std::string& subject, WallMicros now) const {
     return tokens.HasSubject(subject, now) ||
            certificates.HasSubject(subject, now);
   }
-  // Answers WORKER_NAME_TAKEN at `field` where "workers/gpu03" is.
+  // The error is WORKER_NAME_TAKEN at `field` when "workers/gpu03" is taken.
   absl::Status CheckFree(const std::string& worker, WallMicros now,
                          const std::string& field) const FROSTLINE_ON_LOOP;
 };

@@ -16,7 +16,7 @@
 namespace frostline::server {
 namespace {
 
-// Beyond it those that are full again are forgotten: they are as new ones.
+// Beyond so many buckets, full ones are forgotten: they are like new ones.
 constexpr std::size_t kManyBuckets = 4'096;
 
 }  // namespace

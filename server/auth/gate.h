@@ -2,7 +2,7 @@
 //
 // File: gate.h
 //
-// The edge asks at every call:
+// Finds out who calls and whether they may. The edge asks at every call:
 //
 //   ASSIGN_OR_RETURN(CallerIdentity who, gate.Identify(ShownBy(context)));
 //   RETURN_IF_ERROR(CheckRole(who, verb.role, method));
@@ -27,11 +27,12 @@
 
 namespace frostline::server {
 
-// A bucket of calls for each identity, so that one cannot take the others'
-// share. With c calls left t seconds ago, a call now finds
+// Limits calls by identity, with a bucket for each, so that one caller cannot
+// take the others' share. With c calls left t seconds ago, a call now finds
 //
 //   min(burst, c + t * rate)     rate 2, burst 4: 4 at once, then 1 every .5 s
 
+// How many calls an identity may make.
 struct RateLimit {
   double calls_per_s = 5'000.0;
   double burst = 20'000.0;
@@ -42,10 +43,9 @@ class CallRates {
  public:
   explicit CallRates(RateLimit limit = {}) : limit_(limit) {}
 
-  // Says whether one more call of this identity is within its share, and counts
-  // it.
+  // Counts a call of this identity, and says whether it is within its share.
   bool Take(const std::string& who, SteadyTime now);
-  // Counts identities that are remembered: those that called lately.
+  // Returns how many identities are remembered: those that called lately.
   std::size_t size() const;
 
  private:
@@ -61,17 +61,19 @@ class CallRates {
   std::unordered_map<std::string, Bucket> buckets_ ABSL_GUARDED_BY(mutex_);
 };
 
-// A client shows its certificate with every call; it is read once, not at each.
+// A client shows its certificate with every call; it is parsed only once.
 
 inline constexpr std::size_t kMostKnownCertificates = 16'384;  // 2 KiB each
 
-// Any thread may call. When it is full it begins anew.
+// Certificates that were read before, by their text. When it is full it begins
+// again with none. Any thread may call.
 class CertificateFactsCache {
  public:
-  // The error is TLS_FILE: gRPC took it for a certificate, OpenSSL does not.
+  // The error is TLS_FILE: gRPC accepted it as a certificate, OpenSSL does not.
   absl::StatusOr<std::shared_ptr<const tls::CertificateFacts>> Read(
       const std::string& pem);
-  // Counts how often one was read, to guard what a call costs.
+  // Returns how many certificates were parsed; a test guards by it what a call
+  // costs.
   std::int64_t reads() const;
 
  private:
@@ -83,15 +85,17 @@ class CertificateFactsCache {
 
 // What a call shows of its caller.
 struct Shown {
-  // It came in plaintext, which only loopback and Unix sockets are served in.
+  // True when the call came in plaintext, which is served only on loopback and
+  // Unix sockets.
   bool is_local = false;
   SecretString authorization;   // "Bearer frost_…"; or empty
   std::string certificate_pem;  // one that gRPC has verified; or empty
 };
 
+// Finds out who calls. Any thread may call.
 class Gate {
  public:
-  // Where tokens are required, a local caller without credentials is nobody.
+  // With `require_tokens`, a local caller without credentials is nobody.
   Gate(Credentials& credentials, const Clock& clock, bool require_tokens,
        RateLimit limit = {})
       : credentials_(credentials),
@@ -99,16 +103,17 @@ class Gate {
         require_tokens_(require_tokens),
         rates_(limit) {}
 
-  // A token goes before a certificate, and either before being local. It
-  // answers CREDENTIALS_MISSING, TOKEN_INVALID, TOKEN_EXPIRED,
-  // CERTIFICATE_REVOKED or CERTIFICATE_EXPIRED. A spent invitation is nobody's,
-  // but where `row` is for the invited: a node may have lost the answer.
+  // Returns who calls. A token goes before a certificate, and both before being
+  // local. The errors are CREDENTIALS_MISSING, TOKEN_INVALID, TOKEN_EXPIRED,
+  // CERTIFICATE_REVOKED and CERTIFICATE_EXPIRED. An invitation that was traded
+  // proves nothing, except to a row for the invited: a node may have lost the
+  // answer.
   absl::StatusOr<CallerIdentity> Identify(
       const Shown& shown, CallerRole row = CallerRole::kAnyone) const;
-  // Answers CALLER_TOO_FAST when its share is used up. Callers without
-  // credentials, who are on this machine, have no bound.
+  // The error is CALLER_TOO_FAST when the caller's share is used up. Callers
+  // without credentials, which are on this machine, have no limit.
   absl::Status TakeCall(const CallerIdentity& caller) const;
-  // Counts calls that it refused.
+  // Returns how many calls were refused because the caller was too fast.
   const Counter& too_fast() const { return too_fast_; }
 
  private:
@@ -122,17 +127,18 @@ class Gate {
   mutable Counter too_fast_;
 };
 
-// Answers TOKEN_INVALID or CERTIFICATE_REVOKED to whom what let it in was
-// taken away since.
+// The error is TOKEN_INVALID or CERTIFICATE_REVOKED when the caller's
+// credential was revoked since it was let in.
 absl::Status CheckHolds(const CallerIdentity& caller);
 
-// Answers PERMISSION_DENIED, naming both roles; `method` is
+// The error is PERMISSION_DENIED, and names both roles. `method` is
 // "frostline.v1.StudyService.StopStudy".
 absl::Status CheckRole(const CallerIdentity& caller, CallerRole row,
                        const std::string& method);
 
-// Answers WORKER_DENIED when a worker calls as another than its credentials
-// name. Those that name none may be any worker that no others name.
+// The error is WORKER_DENIED when a worker calls under a name that is not the
+// one in its credentials. Credentials that name no worker may be used for any
+// worker that no other credentials name.
 absl::Status CheckWorker(const CallerIdentity& caller,
                          const std::string& worker_id,
                          const Credentials& credentials, WallMicros now);

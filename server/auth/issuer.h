@@ -2,9 +2,9 @@
 //
 // File: issuer.h
 //
-// Has the CA's key and issues workers' certificates, of keys that it never
-// sees. Without the key there is none: certificates are then issued elsewhere.
-// Any thread may call.
+// Issues workers' certificates with the CA's key, for private keys that it
+// never sees. Without the CA's key there is no issuer: certificates are then
+// issued elsewhere. Any thread may call.
 #ifndef FROSTLINE_SERVER_AUTH_ISSUER_H_
 #define FROSTLINE_SERVER_AUTH_ISSUER_H_
 
@@ -22,12 +22,14 @@ namespace frostline::server {
 
 inline constexpr Duration kUsualCertificateLife = std::chrono::hours(24 * 60);
 
-// JOIN_UNAVAILABLE: for a coordinator without an issuer.
+// Returns JOIN_UNAVAILABLE, for a coordinator without an issuer.
 absl::Status CannotIssue(const std::string& field = "");
 
+// The CA of a coordinator. Any thread may call.
 class Issuer {
  public:
-  // Answers TLS_FILE or REQUEST_INVALID where the files are no CA with its key.
+  // The error is TLS_FILE or REQUEST_INVALID when the files are not a CA and
+  // its key.
   static absl::StatusOr<std::unique_ptr<Issuer>> Open(
       const std::string& ca_path, const std::string& key_path,
       Duration lifetime);
@@ -36,13 +38,13 @@ class Issuer {
         ca_sha256_(std::move(ca_sha256)),
         lifetime_(lifetime) {}
 
-  // Where nodes reach the coordinator: "gpu-head.lan:7443".
+  // Sets the address where nodes reach the coordinator: "gpu-head.lan:7443".
   void ServeAt(const std::string& address);
   std::string address() const;
   const std::string& ca_pem() const { return authority_.certificate_pem; }
   const std::string& ca_sha256() const { return ca_sha256_; }
 
-  // Answers the certificate in PEM form, or REQUEST_INVALID.
+  // Returns the certificate in PEM form. The error is REQUEST_INVALID.
   absl::StatusOr<std::string> Issue(const std::string& worker_id,
                                     const std::string& request_pem,
                                     WallMicros now) const;

@@ -31,7 +31,7 @@ std::vector<std::string> AcquireLine::KeysOf(const ParkedAcquire& parked) {
   return keys;
 }
 
-// A stock's mark is never empty.
+// Returns the stock's mark, which is never empty.
 std::string AcquireLine::MarkOf(const StockPtr& stock) {
   return stock == nullptr ? "" : stock->mark();
 }

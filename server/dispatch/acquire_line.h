@@ -2,17 +2,17 @@
 //
 // File: acquire_line.h
 //
-// Workers that wait for trials, first come, first served. Whoever could take
-// trials of a study is found by the rarest label that the study asks for, so
-// that a look costs what it finds and not all who wait.
+// The line of workers that wait for trials, first come, first served. Who could
+// take trials of a study is found by the rarest label that the study asks for,
+// so that a look costs what it finds, not all who wait.
 //
 //   study asks gpu=h100, team=nlp; 900 waiting carry the first, 2 the second:
 //   two are looked at
 //
-// Workers that have the same models and data stand together, so that a study
-// passes over all of those that lack its own at one look.
+// Workers with the same models and data stand together, so that a study passes
+// over all of those that lack its own at one look.
 //
-// Nobody leaves without being handed to the caller, so that every call is
+// Whoever leaves the line is handed to the caller, so that every call is
 // answered.
 #ifndef FROSTLINE_SERVER_DISPATCH_ACQUIRE_LINE_H_
 #define FROSTLINE_SERVER_DISPATCH_ACQUIRE_LINE_H_
@@ -38,12 +38,13 @@
 
 namespace frostline::server {
 
-// Nobody leaves without being handed to the caller, so that every call is
-// answered. Ten thousand may wait: no call goes through all of them but
+// Calls that wait, each with a deadline. Whoever leaves is handed to the
+// caller, so that every call is answered. Ten thousand may wait: no function
+// goes through all of them except TakeAll().
 // TakeAll().
 //
 // T has `SteadyTime deadline` and a `Key()` that several may share; neither
-// changes while it waits. The room is not thread-safe.
+// changes while it waits. Not thread-safe.
 template <typename T>
 class WaitingRoom {
  public:
@@ -54,7 +55,7 @@ class WaitingRoom {
     by_key_.emplace(place->waiter.Key(), place);
   }
 
-  // Takes those with this key for which `leaves` holds.
+  // Takes out those with this key for which `leaves` holds.
   template <typename Key, typename Leaves>
   std::list<T> Take(const Key& key, Leaves leaves) {
     std::list<T> taken;
@@ -111,7 +112,7 @@ class WaitingRoom {
   std::multimap<KeyOf, Place> by_key_;
 };
 
-// Tells any two pairs of label and value apart.
+// Returns a key that is different for any two pairs of label and value.
 std::string LabelKey(const std::string& label, const std::string& value);
 
 // A worker that waits for trials.
@@ -126,43 +127,44 @@ struct ParkedAcquire {
   SteadyTime deadline{};
   CallContext caller;
   Reply<v1::AcquireReply> reply;
-  v1::AcquireReply granted = {};  // so far, in this turn
+  v1::AcquireReply granted = {};  // so far in this turn
   bool is_aside = false;
 
-  // Says whether studies find it: who asks for one study alone is still to be
-  // told when that ends.
+  // Says whether studies can find it. One that asks for a single study is found
+  // even when set aside, since it is still to be told when that study ends.
   bool is_found() const { return !is_aside || !request.study().empty(); }
   std::int64_t slots_left() const {
     return request.max_leases() - granted.leases_size();
   }
 };
 
-// Its place in the line; a later one is larger.
+// A place in the line; later ones are larger.
 using Ticket = std::int64_t;
 
-// It is not thread-safe.
+// Not thread-safe.
 class AcquireLine {
  public:
   void Enter(ParkedAcquire parked);
 
-  // Returns the first after `after` that carries the study's labels, has its
-  // model and data, and asks for this study or for any.
+  // Returns the first place after `after` whose worker carries the study's
+  // labels, has its model and data, and asks for this study or for any.
   std::optional<Ticket> NextFor(const StudyBook& book, Ticket after = 0);
   // Returns the first such place of this worker.
   std::optional<Ticket> NextOf(const std::string& worker,
                                const StudyBook& book);
-  // REQUIRES: the ticket is of one who waits.
+  // REQUIRES: the ticket's holder waits.
   ParkedAcquire& At(Ticket ticket) { return waiting_.at(ticket); }
   ParkedAcquire Take(Ticket ticket);
-  // NextFor() passes it over, until its worker is in service again.
+  // Makes NextFor() pass over this place until its worker is in service again.
   void SetAside(Ticket ticket);
   void Resume(const std::string& worker);
   void ResumeAll();
-  // The worker has registered again: its labels and stock may be others.
+  // Notes that the worker has registered again, perhaps with other labels,
+  // models and data.
   void Renew(const WorkerEntry& worker);
 
-  // They take out the worker's calls for which `leaves` holds, and those that
-  // ask for one study alone for which it holds.
+  // Take out calls for which `leaves` holds: those of one worker, and those
+  // that ask for a single study.
   std::list<ParkedAcquire> TakeOf(
       const std::string& worker,
       absl::FunctionRef<bool(const ParkedAcquire&)> leaves);
@@ -176,11 +178,12 @@ class AcquireLine {
     return due_.begin()->first;
   }
   std::size_t size() const { return waiting_.size(); }
-  // How many workers wait, each once, however many of its slots ask.
+  // Returns how many workers wait; each counts once, however many of its slots
+  // ask.
   std::size_t workers() const { return of_worker_.size(); }
-  // Says whether somebody has come since the last call.
+  // Says whether anybody has come since the last call.
   bool TakeSomebodyCame() { return std::exchange(somebody_came_, false); }
-  // How many places and stocks NextFor() has looked at.
+  // Returns how many places and stocks NextFor() has looked at.
   std::int64_t visits() const { return visits_; }
 
  private:
@@ -189,13 +192,13 @@ class AcquireLine {
   void PutBack(Ticket ticket);
   void AddToIndex(Ticket ticket, const ParkedAcquire& parked);
   void DropFromIndex(Ticket ticket, const ParkedAcquire& parked);
-  // They ask for any study and have the same stock.
+  // Those that ask for any study and have the same stock.
   struct Alike {
     StockPtr stock;
     std::map<std::string, Places> of_key;  // by each label; "": all
   };
   static std::string MarkOf(const StockPtr& stock);
-  // The smallest set in which all of them are who could take trials of the
+  // Returns the smallest set that holds everybody who could take trials of the
   // study.
   static const Places* Rarest(const Alike& alike, const StudyBook& book);
   std::optional<Ticket> NextIn(const Places* places, Ticket after,
@@ -204,8 +207,9 @@ class AcquireLine {
   std::map<Ticket, ParkedAcquire> waiting_;
   std::set<std::pair<SteadyTime, Ticket>> due_;
   std::map<std::string, Places> of_worker_;
-  std::map<std::string, Places> of_study_;  // who asks for it alone, by name
-  std::map<std::string, Alike> alike_;      // the others, by their stock's mark
+  // who asks for one study, by its name
+  std::map<std::string, Places> of_study_;
+  std::map<std::string, Alike> alike_;  // the others, by their stock's mark
   Ticket last_ = 0;
   bool somebody_came_ = false;
   std::int64_t visits_ = 0;

@@ -34,7 +34,8 @@ StudySupply SupplyOf(const StudyBook& book, Ramp& ramp, WallMicros now) {
 }
 
 RequestMark MarkOf(v1::AcquireRequest request) {
-  // A worker that is about to go asks again without waiting.
+  // A worker that is about to stop asks again without waiting, which is the
+  // same request.
   request.clear_wait();
   request.clear_held_prefixes();
   return {request.request_id(), "Acquire", HashRequest(request)};
@@ -213,7 +214,7 @@ void Dispatcher::TakeProposals(Batch& batch, const Proposals& proposals) {
     const bool inserted =
         !over && ledger_.InsertTrial(batch, *book, std::move(row)).ok();
     if (!batch.MayWrite()) {
-      // The store has just said so: the rest is still owed.
+      // The store has just refused: the others are still owed.
       Proposals rest = proposals;
       rest.made.erase(rest.made.begin(),
                       rest.made.begin() + static_cast<std::ptrdiff_t>(i));
@@ -232,13 +233,14 @@ void Dispatcher::TakeProposals(Batch& batch, const Proposals& proposals) {
     book->NoteExhausted();
     return ledger_.CompleteIfDone(batch, *book);
   }
-  // It could not be read just now: whoever asks next tries again.
+  // The study could not be read just now: the next request tries again.
   if (absl::IsUnavailable(proposals.status)) return;
   PauseFailed(batch, *book, proposals.status);
 }
 
-// Its trials are kept and it can be resumed: whoever asked is told why, instead
-// of a study that ends as if it had succeeded.
+// Pauses a study whose sampler fails. Its trials are kept and it can be
+// resumed: whoever asks is told why, and the study does not end as if it had
+// succeeded.
 void Dispatcher::PauseFailed(Batch& batch, StudyBook& book,
                              const absl::Status& why) {
   Log(LogLevel::kError, "sampler_failed",
@@ -254,12 +256,13 @@ void Dispatcher::PauseFailed(Batch& batch, StudyBook& book,
 
 namespace {
 
-// Nothing but time has passed since the last look: samplers may have got late.
+// Even if only time has passed since the last look, samplers may be late by
+// now.
 constexpr Duration kLookAgain = std::chrono::milliseconds(20);
-// A worker waits so long for one sampler alone.
+// How long a worker waits for one sampler alone.
 constexpr Duration kLate = std::chrono::milliseconds(20);
 
-// So many that are known to be slow are asked at a time.
+// How many samplers that are known to be slow are asked at a time.
 constexpr std::int64_t kMostSlowSamplers = kMostSamplerThreads / 2;
 
 FairShare::Pool PoolOf(const Supply& supply) {
@@ -349,8 +352,8 @@ void Dispatcher::GiveQueued(Batch& batch, std::vector<Supply>& supplies,
   for (const Ticket ticket : partly) AnswerGranted(batch, line_.Take(ticket));
 }
 
-// One proposal for one slot, not one of every study; but nobody waits for a
-// slow sampler alone, nor for long to learn that one is slow.
+// Asks for one proposal for each slot, not for one of every study. But nobody
+// waits for a slow sampler alone, nor for long to learn that one is slow.
 void Dispatcher::WantForWaiting(std::vector<Supply>& supplies, SteadyTime now) {
   struct Search {
     Ticket place = 0;
@@ -362,7 +365,8 @@ void Dispatcher::WantForWaiting(std::vector<Supply>& supplies, SteadyTime now) {
   for (Supply& supply : supplies) {
     if (supply.can_propose > 0) queue.Return(supply);
   }
-  // One study alone that owes all it can: there is nothing to find out.
+  // There is only one study, and it owes all it can: nothing is left to find
+  // out.
   if (supplies.size() == 1) {
     Supply& only = supplies.front();
     if (only.book->reserved() >= only.can_propose) {
@@ -371,7 +375,7 @@ void Dispatcher::WantForWaiting(std::vector<Supply>& supplies, SteadyTime now) {
     }
   }
   std::int64_t unasked = static_cast<std::int64_t>(line_.size());
-  // Threads are left for quick samplers.
+  // Some threads are kept for quick samplers.
   std::int64_t slow =
       std::count_if(supplies.begin(), supplies.end(), [](const Supply& supply) {
         return supply.pace == SamplerPace::kSlow && supply.book->reserved() > 0;
@@ -428,7 +432,8 @@ namespace {
 
 constexpr Duration kTooLate = std::chrono::seconds(1);
 
-// All that must be remembered of a reply: the rest is in the trials' rows.
+// Returns all that must be remembered of a reply: the rest is in the trials'
+// rows.
 v1::AcquireReply NamesOf(const v1::AcquireReply& reply) {
   v1::AcquireReply names;
   for (const v1::Lease& lease : reply.leases()) {
@@ -441,8 +446,8 @@ v1::AcquireReply NamesOf(const v1::AcquireReply& reply) {
 
 }  // namespace
 
-// Says whether the worker of the place is in service, for the study; puts it
-// aside if not at all.
+// Says whether the worker at the place is in service for the study; sets it
+// aside if it is in service for none.
 bool Dispatcher::IsInService(Ticket place, const StudyBook& book) {
   const ParkedAcquire& parked = line_.At(place);
   const WorkerEntry* const worker = ledger_.workers().Find(parked.worker);
@@ -463,14 +468,15 @@ std::optional<Ticket> Dispatcher::NextInService(const StudyBook& book,
   return place;
 }
 
-// What was granted in this turn is its own, and answered at its end.
+// What was granted in this turn belongs to it, and is answered at the turn's
+// end.
 bool Dispatcher::IsThere(const ParkedAcquire& parked, SteadyTime now) {
   return parked.granted.leases_size() > 0 ||
          (!parked.caller.hung_up() && now - parked.deadline <= kTooLate);
 }
 
-// Whoever waits longer without the boundary gets the next trial; none waits for
-// a worker that is busy.
+// A worker that has waited too long without the boundary gets the next trial;
+// no trial waits for a worker that is busy.
 std::optional<Ticket> Dispatcher::FindHolder(const StudyBook& book,
                                              SteadyTime now) {
   constexpr int kLookedAt = 16;
@@ -508,7 +514,7 @@ std::optional<Ticket> Dispatcher::FindTaker(Batch& batch, const StudyBook& book,
   return std::nullopt;
 }
 
-// Trials that may change places with the one whose turn it is.
+// Returns the trials that may change places with the one whose turn it is.
 std::vector<AlikeTrial> Dispatcher::AlikeTo(const StudyBook& book,
                                             std::int64_t first) {
   std::vector<AlikeTrial> alike;
@@ -536,7 +542,7 @@ bool Dispatcher::GrantNext(Batch& batch, StudyBook& book,
   Transition grant =
       Grant(*book.Find(number), parked.worker, parked.request.boot_id(),
             AsStored(secret), clock_.Wall());
-  // By it a repetition of the request finds what it was granted.
+  // A repetition of the request finds by this id what it was granted.
   grant.attempts.front().request_id = parked.request.request_id();
   if (!ledger_.Apply(batch, book, std::move(grant)).ok()) return false;
   FROSTLINE_FAILPOINT(kGrantWritten);

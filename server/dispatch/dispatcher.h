@@ -2,14 +2,14 @@
 //
 // File: dispatcher.h
 //
-// Who gets what. Workers wait here in a line (acquire_line.h). Queued trials of
-// any study go first, to who has their frozen prefix (fair_share.h), else
-// to whoever of those that may take them came first; among
-// studies of one priority the one with the least service goes next
-// (fair_share.h). For whom nothing is queued samplers are asked: one, or where
-// that is slow those of other studies too, so that no sampler holds up a worker
-// that could run something else. Every parked call is answered exactly once:
-// with leases when these are on disk, else with a reason (supply.h).
+// Decides which worker gets which trial. Workers wait in a line
+// (acquire_line.h). A queued trial goes to a worker that has its frozen prefix
+// (fair_share.h), else to the first in line that may take it. Among studies of
+// one priority, the one with the least service goes next (fair_share.h). When
+// nothing is queued for a worker, samplers are asked: one study's, or other
+// studies' too when that one is slow, so that no sampler holds up a worker that
+// could run something else. Every parked call is answered exactly once: with
+// leases when these are on disk, else with a reason (supply.h).
 #ifndef FROSTLINE_SERVER_DISPATCH_DISPATCHER_H_
 #define FROSTLINE_SERVER_DISPATCH_DISPATCHER_H_
 
@@ -33,53 +33,57 @@ namespace frostline::server {
 
 class Dispatcher {
  public:
-  // `granted` is told of every call that is answered with leases.
+  // A function that is told of every call that is answered with leases.
   using Granted = std::function<void(const ParkedAcquire&)>;
-  // Borrows all of them.
+  // Borrows all of its arguments.
   Dispatcher(Ledger& ledger, Proposer& proposer, const storage::DiskRoom& disk,
              const Clock& clock, Granted granted = nullptr);
 
-  // Answers in this turn when there is a trial, or no wait. The same request
-  // that waits already is turned away: its caller is gone.
+  // Answers within this turn when there is a trial, or when the call does not
+  // wait. If the same request waits already, the earlier call is turned away:
+  // its caller is gone.
   void Park(Batch& batch, ParkedAcquire parked) FROSTLINE_ON_LOOP;
   // Answers those of the worker's parked calls for which `leaves` holds.
   void TurnAway(Batch& batch, const std::string& worker,
                 absl::FunctionRef<bool(const ParkedAcquire&)> leaves)
       FROSTLINE_ON_LOOP;
-  // The worker is known again, perhaps with other labels, models and data.
+  // Notes that the worker is known again, perhaps with other labels, models and
+  // data.
   void NoteRegistered(const WorkerEntry& worker) FROSTLINE_ON_LOOP {
     line_.Renew(worker);
     line_.Resume(worker.row.id);
   }
-  // The worker is forgotten, and what its node held.
+  // Forgets the worker and what its node holds.
   void NoteGone(const std::string& worker) FROSTLINE_ON_LOOP {
     affinity_.ForgetNode(worker);
   }
-  // A drained or quarantined worker may have trials again.
+  // Notes that a drained or quarantined worker may have trials again.
   void BackInService(const std::string& worker) FROSTLINE_ON_LOOP {
     line_.Resume(worker);
   }
-  // The worker has so many more free slots, and will ask for trials.
+  // Notes that the worker has this many more free slots and will ask for
+  // trials.
   void Expect(const std::string& worker, std::int64_t slots) FROSTLINE_ON_LOOP;
-  // Takes off trials that such workers will take.
+  // Subtracts the trials that such workers will take.
   void TakeOffExpected(std::vector<Unclaimed>& unclaimed) FROSTLINE_ON_LOOP {
     expected_.TakeOff(ledger_, clock_.Steady(), unclaimed);
   }
-  // The trial has stopped running.
+  // Notes that the trial has stopped running.
   void NoteEnded(TrialKey trial) FROSTLINE_ON_LOOP {
     share_.Ended(trial, clock_.Steady());
   }
-  // Drops those of an earlier epoch, and keeps the others until the store takes
-  // them.
+  // Takes proposals. Those of an earlier epoch are dropped, the others kept
+  // until the store accepts them.
   void TakeProposals(Batch& batch,
                      const Proposals& proposals) FROSTLINE_ON_LOOP;
 
-  // Serves who waits; then those leave whose study has ended or time is over.
+  // Gives trials to those who wait; then answers those whose study has ended or
+  // whose time is over.
   void Turn(Batch& batch) FROSTLINE_ON_LOOP;
-  // Answers all who wait; nobody is served any more.
+  // Answers all who wait; nobody gets a trial any more.
   void Drain(Batch& batch) FROSTLINE_ON_LOOP;
-  // Drops earlier proposals from now on, as memory was loaded anew: of all
-  // studies, or of these.
+  // Makes earlier proposals worthless because memory was loaded anew: those of
+  // all studies, or of these.
   std::int64_t BeginEpoch() FROSTLINE_ON_LOOP;
   std::int64_t BeginEpochOf(const std::set<storage::StudyKey>& studies)
       FROSTLINE_ON_LOOP;
@@ -91,8 +95,8 @@ class Dispatcher {
   std::size_t waiting_workers() const FROSTLINE_ON_LOOP {
     return line_.workers();
   }
-  // Counts of what was looked at, to guard what a turn costs: supplies, and
-  // places in the line.
+  // Return how many supplies and how many places in the line were looked at;
+  // tests guard by it what a turn costs.
   std::int64_t looks() const FROSTLINE_ON_LOOP {
     return looks_ + line_.visits();
   }
@@ -107,17 +111,20 @@ class Dispatcher {
   SamplerPace PaceOf(const StudyBook& book, SteadyTime now) FROSTLINE_ON_LOOP;
   void GiveQueued(Batch& batch, std::vector<Supply>& supplies,
                   SteadyTime now) FROSTLINE_ON_LOOP;
-  // Returns the next in line whose worker is in service, for the study.
+  // Returns the next place in the line for the study whose worker is in
+  // service.
   std::optional<Ticket> NextInService(const StudyBook& book,
                                       Ticket after) FROSTLINE_ON_LOOP;
   bool IsInService(Ticket place, const StudyBook& book) FROSTLINE_ON_LOOP;
   static bool IsThere(const ParkedAcquire& parked, SteadyTime now);
-  // Returns who waits and has the frozen prefix of the study's next trial.
+  // Returns the place of a worker that has the frozen prefix of the study's
+  // next trial.
   std::optional<Ticket> FindHolder(const StudyBook& book,
                                    SteadyTime now) FROSTLINE_ON_LOOP;
   static std::vector<AlikeTrial> AlikeTo(const StudyBook& book,
                                          std::int64_t first);
-  // Returns that one, else the first of those whose caller is still there.
+  // Returns the place of such a worker, else the first place whose caller is
+  // still there.
   std::optional<Ticket> FindTaker(Batch& batch, const StudyBook& book,
                                   SteadyTime now) FROSTLINE_ON_LOOP;
   bool GrantNext(Batch& batch, StudyBook& book,
@@ -127,7 +134,7 @@ class Dispatcher {
                       SteadyTime now) FROSTLINE_ON_LOOP;
   void AskForProposals(std::vector<Supply>& supplies,
                        SteadyTime now) FROSTLINE_ON_LOOP;
-  // Says of a call that asks for this study alone ("": any) that it has ended.
+  // Says whether the study that a call asks for has ended ("": any study).
   bool WaitsForNothing(const std::string& study) const FROSTLINE_ON_LOOP;
   void AnswerNone(Batch& batch, ParkedAcquire& parked) FROSTLINE_ON_LOOP;
   IdleReason WhyNothingFor(const ParkedAcquire& parked) FROSTLINE_ON_LOOP;
@@ -143,24 +150,27 @@ class Dispatcher {
   FairShare share_ ABSL_GUARDED_BY(kLoopThread);
   PrefixAffinity affinity_ ABSL_GUARDED_BY(kLoopThread);
   struct Sampler {
-    SteadyTime heard{};  // while it owes proposals: of the last, or the request
-    SamplerPace pace = SamplerPace::kUnknown;  // as it was last
+    // of its last proposals, or of the request, while it owes some
+    SteadyTime heard{};
+    SamplerPace pace = SamplerPace::kUnknown;  // as it was last seen
   };
   std::map<storage::StudyKey, Sampler> samplers_ ABSL_GUARDED_BY(kLoopThread);
   SteadyTime next_look_ ABSL_GUARDED_BY(kLoopThread){};
   std::int64_t looks_ ABSL_GUARDED_BY(kLoopThread) = 0;
   std::int64_t epoch_ ABSL_GUARDED_BY(kLoopThread) = 0;
-  // Earlier proposals mean nothing: all of them, or those of a study.
+  // The epochs from which proposals count: for all studies, and for single
+  // ones.
   std::int64_t all_since_ ABSL_GUARDED_BY(kLoopThread) = 0;
   std::map<storage::StudyKey, std::int64_t> since_ ABSL_GUARDED_BY(kLoopThread);
-  // They came while the store took no writes.
+  // Proposals that came while the store took no writes.
   std::vector<Proposals> kept_ ABSL_GUARDED_BY(kLoopThread);
   bool draining_ ABSL_GUARDED_BY(kLoopThread) = false;
 };
 
 StudySupply SupplyOf(const StudyBook& book, Ramp& ramp, WallMicros now);
 
-// One that waits shorter, or holds other prefixes, is the same request.
+// Returns the mark by which a request is recognised. It ignores how long the
+// call waits and which prefixes the worker holds.
 RequestMark MarkOf(v1::AcquireRequest request);
 
 }  // namespace frostline::server

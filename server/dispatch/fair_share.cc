@@ -32,7 +32,7 @@ void FairShare::Ended(TrialKey trial, SteadyTime now) {
   const double ran_s = Seconds(now) - Seconds(began->second);
   account.began_sum_s -= Seconds(began->second);
   account.began.erase(began);
-  // Sums of many differences drift; an empty one is exactly nothing.
+  // Sums of many differences drift, so an empty one is set to exactly zero.
   if (account.began.empty()) account.began_sum_s = 0.0;
   account.ended_s += ran_s;
   ++account.ended;

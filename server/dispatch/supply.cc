@@ -42,7 +42,7 @@ std::int64_t CountUnclaimed(const StudyBook& book, Ramp& ramp, WallMicros now) {
 
 namespace {
 
-// "1 worker", "2 workers".
+// Returns "1 worker", "2 workers".
 std::string Counted(std::int64_t count, const std::string& one) {
   return absl::StrCat(count, " ", one, count == 1 ? "" : "s");
 }
@@ -201,7 +201,7 @@ bool IsNearer(const IdleReason& candidate, const IdleReason& than) {
 
 namespace {
 
-// Who has not asked for so long has gone.
+// A worker that has not asked for so long has gone.
 constexpr Duration kExpectedFor = std::chrono::seconds(5);
 
 // The order of a heap whose top goes first.

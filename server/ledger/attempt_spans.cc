@@ -19,7 +19,8 @@ bool WentWell(AttemptState state) {
   return state != AttemptState::kFailed && state != AttemptState::kLost;
 }
 
-// A span without an error is one that went well, so a cause is never empty.
+// Returns the cause, never empty, since a span without an error is one that
+// went well.
 std::string ErrorOf(const storage::AttemptRow& attempt) {
   if (WentWell(attempt.state)) return "";
   return attempt.cause.empty() ? NameOf(attempt.state) : attempt.cause;
@@ -52,7 +53,7 @@ void AttemptSpans::Tell(const Ended& ended) {
   const auto& [trial, attempt] = ended;
   const TrialKey key{trial.study, trial.number};
   auto before = before_.extract(key);
-  // One that was lost and went on tells of itself once more.
+  // An attempt that was lost and went on is told a second time.
   if (!before.empty() && before.mapped().attempt >= attempt.attempt) {
     before = {};
   }
@@ -92,7 +93,7 @@ void AttemptSpans::Tell(const Ended& ended) {
   root.attributes.emplace_back("frostline.trial.state", NameOf(trial.state));
   if (trial.state == TrialState::kFailed) root.error = ErrorOf(attempt);
   if (!IsTerminal(trial.state)) {
-    // What is cancelled while it waits leaves its entry.
+    // Trials that are cancelled while they wait leave their entry.
     if (before_.size() >= kMostBefore) before_.clear();
     before_[key] = {attempt.attempt, attempt.ended, root.context};
   }

@@ -2,11 +2,12 @@
 //
 // File: attempt_spans.h
 //
-// What the coordinator knows of an attempt's life, as spans (spans/span.h),
-// once its end is on disk. The trace is a function of the lease's secret, which
-// is computed again from what is stored; so nothing is kept for it but, of a
-// trial that runs again, when its attempt before ended. A coordinator that came
-// since does not know that, and says of the trial what it saw itself.
+// Tells what the coordinator knows of an attempt's life as spans
+// (spans/span.h), once the attempt's end is on disk. The trace is a function of
+// the lease's secret, which is computed again from what is stored. So nothing
+// is kept for it except, for a trial that runs again, when its previous attempt
+// ended. A coordinator that was started since then does not know that time, and
+// tells only what it saw itself.
 #ifndef FROSTLINE_SERVER_LEDGER_ATTEMPT_SPANS_H_
 #define FROSTLINE_SERVER_LEDGER_ATTEMPT_SPANS_H_
 
@@ -20,11 +21,12 @@ namespace frostline::server {
 
 class AttemptSpans {
  public:
-  // `sink` may be null: then nothing is done. Both outlive it.
+  // `sink` may be null: then nothing is done. Both arguments outlive this
+  // object.
   AttemptSpans(Ledger& ledger, spans::SpanSink* sink)
       : ledger_(ledger), sink_(sink) {}
 
-  // `trial` is as the attempt left it.
+  // Notes an attempt that has ended. `trial` is as the attempt left it.
   void NoteEnded(const storage::TrialRow& trial,
                  const storage::AttemptRow& attempt) FROSTLINE_ON_LOOP;
   void Committed() FROSTLINE_ON_LOOP;
@@ -45,7 +47,7 @@ class AttemptSpans {
   Ledger& ledger_;
   spans::SpanSink* const sink_;
   std::vector<Ended> ended_ ABSL_GUARDED_BY(kLoopThread);  // in this group
-  // Of trials that run again.
+  // The previous attempt's end, of trials that run again.
   std::map<TrialKey, Before> before_ ABSL_GUARDED_BY(kLoopThread);
 };
 

@@ -9,8 +9,8 @@
 namespace frostline::server {
 namespace {
 
-// More than one bad trial can cause (3 attempts), so that a bad point does not
-// cost workers.
+// More failures than one bad trial can cause (3 attempts), so that a bad point
+// costs no worker.
 constexpr int kPairFailures = 8;
 constexpr std::size_t kWorkersThatTell = 2;
 struct FailuresThatTell {
@@ -18,7 +18,7 @@ struct FailuresThatTell {
   std::size_t trials;
 };
 constexpr FailuresThatTell kNeverGood = {.failures = 8, .trials = 3};
-// Where something has succeeded, a region of bad points is more likely.
+// If anything has succeeded, a region of bad points is more likely.
 constexpr FailuresThatTell kOnceGood = {.failures = 24, .trials = 8};
 constexpr int kStudiesOfABrokenWorker = 2;
 constexpr Duration kFirstPause = std::chrono::minutes(5);
@@ -51,7 +51,7 @@ BlameVerdict Blame::NoteFailure(const std::string& worker, TrialKey trial,
         study.failures, " times in a row", LastCause(cause));
     return {Blamed::kStudy, why};
   }
-  // Its other slots began before the pause.
+  // Trials in its other slots began before the pause.
   const bool is_kept = now < pair.kept_until && pair.tried != trial.number;
   if (pair.failures < kPairFailures || is_kept) return {};
   pair.kept_until = now + BlamePauseAfter(pair.pauses++);

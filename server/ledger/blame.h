@@ -2,9 +2,9 @@
 //
 // File: blame.h
 //
-// Whose fault it is when trials fail one after the other. It looks and answers;
-// the ledger acts. Nothing of it is stored: a coordinator that starts again
-// gives everybody another chance.
+// Decides whose fault it is when trials fail one after the other. It only looks
+// and answers; the ledger acts. Nothing of it is stored: after a restart
+// everybody gets another chance.
 //
 //   study:  nothing has succeeded since 8 failures of 3 trials on 2 workers
 //           (24 of 8 where something ever has): it fails wherever it runs
@@ -34,12 +34,13 @@ namespace frostline::server {
 
 enum class Blamed { kNobody, kPair, kWorker, kStudy };
 
+// Whose fault it is, and why.
 struct BlameVerdict {
   Blamed blamed = Blamed::kNobody;
   std::string why = {};  // for people, with the last cause
 };
 
-// It is not thread-safe.
+// Counts failures by study, by worker and by pair of both. Not thread-safe.
 class Blame {
  public:
   BlameVerdict NoteFailure(const std::string& worker, TrialKey trial,
@@ -49,20 +50,21 @@ class Blame {
   // Says whether the worker may have a trial of the study now.
   bool MayTry(const std::string& worker, storage::StudyKey study,
               SteadyTime now) const;
-  // It got one. After a pause it gets no other until that one has stopped, or
-  // as long again has passed.
+  // Notes that the worker got a trial. After a pause it gets no other trial of
+  // the study until that one has stopped, or until the pause has passed once
+  // more.
   void NoteTry(const std::string& worker, TrialKey trial, SteadyTime now);
-  // The trial has stopped running on the worker. How is told after this, if it
-  // says anything.
+  // Notes that the trial has stopped running on the worker. How it ended is
+  // told after this, if it is told at all.
   void NoteStopped(const std::string& worker, TrialKey trial, SteadyTime now);
-  // Returns nothing for a worker that is not kept from the study.
+  // Returns why the worker is kept from the study; nothing if it is not.
   std::optional<std::string> WhyKept(const std::string& worker,
                                      storage::StudyKey study) const;
-  // A worker that was taken out of service comes back after a pause; the answer
-  // names those whose pause is over, once.
+  // Notes that a worker was taken out of service; it comes back after a pause.
+  // The function below returns those whose pause is over, each once.
   void NoteQuarantined(const std::string& worker, SteadyTime now);
   std::vector<std::string> TakePardoned(SteadyTime now);
-  // Returns the last cause for which the worker was blamed; may be empty.
+  // Returns the last cause for which the worker was blamed; it may be empty.
   std::string CauseOf(const std::string& worker) const;
 
   void ForgetWorker(const std::string& worker);

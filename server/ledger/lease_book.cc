@@ -59,7 +59,7 @@ void ProgressBoard::Post(TrialKey trial, const v1::LeaseProgress& said,
                          WallMicros now) {
   if (!said.has_progress()) return;
   Entry entry{said.lease().attempt(), said.progress()};
-  // Nobody has looked at what this version does not know.
+  // Fields that this version does not know were checked by nobody.
   entry.progress.DiscardUnknownFields();
   entry.progress.set_step(std::max<std::int64_t>(0, said.step()));
   entry.progress.set_total_steps(std::max<std::int64_t>(0, said.total_steps()));

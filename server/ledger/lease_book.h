@@ -2,7 +2,7 @@
 //
 // File: lease_book.h
 //
-// Leases: when each ends, its secret, what its worker last said.
+// Leases: when each one ends, its secret, and what its worker last said.
 #ifndef FROSTLINE_SERVER_LEDGER_LEASE_BOOK_H_
 #define FROSTLINE_SERVER_LEDGER_LEASE_BOOK_H_
 
@@ -23,7 +23,7 @@
 
 namespace frostline::server {
 
-// Knows when each lease ends, on the steady clock. It judges nothing.
+// The times at which leases end, on the steady clock. It decides nothing.
 
 struct TrialKey {
   storage::StudyKey study = 0;
@@ -31,7 +31,7 @@ struct TrialKey {
   friend auto operator<=>(const TrialKey&, const TrialKey&) = default;
 };
 
-// It is not thread-safe. A call about one trial is O(log n).
+// Not thread-safe. A call about one trial is O(log n).
 class LeaseBook {
  public:
   void Set(TrialKey trial, SteadyTime deadline) {
@@ -62,7 +62,7 @@ class LeaseBook {
     by_deadline_ = std::move(later);
   }
 
-  // Returns those that end at or before `now`, the earliest first.
+  // Returns the leases that end at or before `now`, the earliest first.
   std::vector<TrialKey> Due(SteadyTime now) const {
     std::vector<TrialKey> due;
     for (const auto& [deadline, trial] : by_deadline_) {
@@ -84,32 +84,34 @@ class LeaseBook {
   std::set<std::pair<SteadyTime, TrialKey>> by_deadline_;
 };
 
-// A lease's secret is computed, shown to its worker, and stored hashed:
+// How a lease's secret is computed, shown to its worker, and stored as a hash:
 //
 //   shown  = salt || first half of SHA-256(key, salt, study, number, attempt)
 //   stored = "v1:" salt ":" SHA-256(shown)
 //
-// The salt is drawn for each grant, so that a database which was put back to an
+// The salt is drawn for each grant, so that a database that was restored to an
 // earlier day never gives the secret of an attempt a second time. The key lies
-// outside of the database (TrialStore::LeaseKey()): with both, an Acquire whose
-// reply was lost is answered again. Half of the sum is shown, from which nobody
-// can compute the sum of a longer text.
+// outside of the database (TrialStore::LeaseKey()). With the key and the salt,
+// an Acquire whose reply was lost gets the same answer again. Only half of the
+// sum is shown, so that nobody can compute the sum of a longer text from it.
 //
 //   AsStored("<salt><half>") == "v1:<salt>:<sum>"     what a worker shows
 //   AsStored("<32 digits>")  == "<32 digits>"         of before there was a key
 
-// What a row holds when this secret was granted. It is never what was shown
-// when that has the form of a stored one: who reads the database gains nothing.
+// Returns what a row holds for a secret that was granted. The result never
+// equals the secret, not even when the secret has the form of a stored one:
+// reading the database gives nobody a secret.
 SecretString AsStored(const SecretString& shown);
 
-// Immutable: any thread may use it.
+// Makes the secrets of leases. Immutable: any thread may use it.
 class LeaseSecrets {
  public:
   explicit LeaseSecrets(SecretString key) : key_(std::move(key)) {}
 
-  // Another one at each call.
+  // Returns a new secret, a different one at each call.
   SecretString Draw(TrialKey trial, std::int64_t attempt) const;
-  // The one that is stored so; for another key's it is one that nobody accepts.
+  // Returns the secret that is stored as `stored`. If another key made that
+  // one, the result is a secret that nobody accepts.
   SecretString Again(TrialKey trial, std::int64_t attempt,
                      const SecretString& stored) const;
 
@@ -120,14 +122,14 @@ class LeaseSecrets {
   SecretString key_;
 };
 
-// It is what the worker last said.
+// What the worker last said about its run.
 struct RunProgress {
   std::int64_t step = 0;
   std::int64_t total_steps = 0;
   SteadyTime stepped{};
 };
 
-// It is not thread-safe.
+// What is known of trials while they run. Not thread-safe.
 class RunningTrials {
  public:
   // Begins or renews a lease.
@@ -135,15 +137,17 @@ class RunningTrials {
   void NoteProgress(TrialKey trial, const RunProgress& progress) {
     progress_[trial] = progress;
   }
-  // Every answer tells the attempt until it has obeyed.
+  // Asks the attempt to stop early. Every answer tells it so until it has
+  // obeyed.
   void WantPruned(TrialKey trial, std::int64_t attempt, std::string reason) {
     prune_wanted_[trial] = {attempt, std::move(reason)};
   }
-  // So many steps of the attempt's curve are stored.
+  // Notes how many steps of the attempt's curve are stored.
   void NoteSteps(TrialKey trial, std::int64_t attempt, std::int64_t steps) {
     steps_[trial] = {attempt, steps};
   }
-  // What was noted may be undone: StepsOf() answers nothing again.
+  // Forgets the count, since what was noted may be undone. StepsOf() then
+  // returns nothing.
   void ForgetSteps(TrialKey trial) { steps_.erase(trial); }
   void Forget(TrialKey trial) {
     steps_.erase(trial);
@@ -159,7 +163,7 @@ class RunningTrials {
     if (found == progress_.end()) return std::nullopt;
     return found->second;
   }
-  // Answers nothing where nobody has counted since the start.
+  // Returns nothing when nobody has counted since the start.
   std::optional<std::int64_t> StepsOf(TrialKey trial,
                                       std::int64_t attempt) const {
     const auto found = steps_.find(trial);
@@ -184,21 +188,22 @@ class RunningTrials {
   std::map<TrialKey, std::pair<std::int64_t, std::string>> prune_wanted_;
 };
 
-// How far workers last said that the running trials are. Only people look at
-// it, so it is kept in memory alone: a heartbeat costs no write for it, and the
-// next one after a restart brings it again.
+// How far the running trials are, as their workers last said. Only people look
+// at it, so it is kept in memory alone: heartbeats cost no write for it, and
+// after a restart the next heartbeat brings it again.
 //
 // The loop posts and removes, readers look: any thread may call. It holds one
-// entry for each trial that runs, as small as wire/ lets pass.
+// small entry for each trial that runs; wire/ limits its size.
 class ProgressBoard {
  public:
-  // Takes what a holder of the trial's lease said at `now`; nothing, where it
-  // did not say how far it is.
+  // Takes what the holder of the trial's lease said at `now`. Does nothing when
+  // it did not say how far it is.
   void Post(TrialKey trial, const v1::LeaseProgress& said, WallMicros now);
   void Remove(TrialKey trial);
   void Clear();
 
-  // Answers nothing where only another attempt has said it.
+  // Returns the attempt's progress; nothing if only another attempt has told
+  // any.
   std::optional<v1::TrialProgress> Of(TrialKey trial,
                                       std::int64_t attempt) const;
 

@@ -48,7 +48,7 @@ absl::Status Ledger::Load(Duration grace) {
     for (const storage::WorkerRow& row : page) {
       workers_.Absorb(row);
       unheard_.emplace(row.id, row.last_seen);
-      // Why is forgotten, so that another chance comes soon.
+      // The reason is forgotten, so that another chance comes soon.
       if (row.state == storage::WorkerState::kQuarantined) {
         blame_.NoteQuarantined(row.id, clock_.Steady());
       }
@@ -82,7 +82,8 @@ void Ledger::WriteSummaries(Batch& batch) {
     const std::optional<StudyBook::Ended> ended = book->TakeEnded();
     if (!ended.has_value()) continue;
     Touch(*book);  // should the group be undone, it is counted again
-    // A failure is the store's own, and the group's: memory is loaded anew.
+    // A failure here is the store's, and the group is undone: memory is loaded
+    // again.
     (void)batch.Write([&](storage::Transaction& transaction) -> absl::Status {
       for (const storage::BestRow& best : ended->best) {
         RETURN_IF_ERROR(transaction.PutBest(best));
@@ -92,8 +93,9 @@ void Ledger::WriteSummaries(Batch& batch) {
   }
 }
 
-// A read that began before this commit may not see its rows: then they stay in
-// memory until a commit finds no read under way.
+// Forgets rows that every reader can see. A read that began before this commit
+// may not see its rows: then they stay in memory until a commit finds no read
+// under way.
 void Ledger::Committed() {
   tally_.Committed();
   unsettled_.insert(changed_.begin(), changed_.end());
@@ -185,7 +187,7 @@ absl::Status Ledger::PutStudy(Batch& batch, StudyBook& book,
   changed_.insert(row.key);
   if (ended && hooks_.study_ended) hooks_.study_ended(book);
   some_study_ended_ = some_study_ended_ || !IsOpen(row.state);
-  // Whoever resumes a study has mended something: all begin anew.
+  // Whoever resumes a study has repaired something, so all counts begin again.
   if (!IsOpen(row.state) || resumed) blame_.ForgetStudy(row.key);
   return absl::OkStatus();
 }
@@ -202,7 +204,7 @@ absl::Status Ledger::SetState(Batch& batch, StudyBook& book,
 void Ledger::CompleteIfDone(Batch& batch, StudyBook& book) {
   const std::string reason = book.ReasonToComplete(clock_.Wall());
   if (reason.empty()) return;
-  // A failure is the store's own, and the group's: everybody in it is told.
+  // A failure here is the store's: everybody in the group is told.
   (void)SetState(batch, book, storage::StudyState::kCompleted, reason);
 }
 
@@ -215,8 +217,8 @@ void Ledger::ForgetStudy(StudyBook& book) {
   studies_.erase(key);
 }
 
-// One study of the ledger as it is loaded: what is open from its rows, what has
-// ended from its summary.
+// How a study is loaded: what is open from its rows, what has ended from its
+// summary.
 
 namespace {
 
@@ -234,7 +236,7 @@ absl::Status FillBook(const storage::TrialStore& store,
                                          }));
     book.AbsorbSummary(*summary, best);
   }
-  // An older version wrote no summary: then all is read, and counted.
+  // An older version wrote no summary: then all trials are read and counted.
   RETURN_IF_ERROR(storage::ForEachTrial(
       store, query, [&](const storage::TrialRow& trial) -> absl::Status {
         std::optional<storage::AttemptRow> newest;
@@ -252,7 +254,8 @@ absl::Status FillBook(const storage::TrialStore& store,
 
 }  // namespace
 
-// One study that this version cannot read must not keep the others down.
+// One study that this version cannot read must not keep the others from
+// loading.
 absl::Status Ledger::LoadStudy(const storage::StudyRow& row,
                                const Summaries& summaries,
                                const LeaseBook& known, Duration grace) {
@@ -284,8 +287,7 @@ absl::Status Ledger::LoadStudy(const storage::StudyRow& row,
   return absl::OkStatus();
 }
 
-// Trials of the ledger: leases as workers name them, and the transitions that
-// follow.
+// Trials: leases as workers name them, and the transitions that follow.
 
 absl::StatusOr<NamedTrial> Ledger::FindTrial(const std::string& name,
                                              StoredRows& rows) {
@@ -353,7 +355,8 @@ void Ledger::RenewLease(const StudyBook& book, std::int64_t number) {
                       clock_.Steady() + book.checked().lease.ttl);
   const OpenTrial* const trial = book.Find(number);
   if (trial == nullptr) return;
-  // Reports renew, too: who is heard in this life is not silent in the next.
+  // Reports renew too: a worker that is heard in this life is not silent in the
+  // next.
   WorkerEntry* const worker = workers_.Find(trial->row.worker);
   if (worker != nullptr) {
     worker->row.last_seen = std::max(worker->row.last_seen, clock_.Wall());
@@ -373,7 +376,7 @@ void Ledger::WantPruned(TrialKey trial, std::int64_t attempt,
   if (runs) running_.WantPruned(trial, attempt, reason);
 }
 
-// What this group wrote, or one that some reader cannot see yet.
+// Returns what this group wrote, or what some reader cannot see yet.
 const storage::AttemptRow& Ledger::Freshest(
     const storage::AttemptRow& stored) const {
   const auto fresh =
@@ -449,7 +452,7 @@ absl::Status Ledger::Apply(Batch& batch, StudyBook& book, Transition transition,
   }
   if (!transition.row.has_value()) return absl::OkStatus();
   TellAttemptEnded(book, transition);
-  // A late result may end the trial under another worker's hands.
+  // A late result may end a trial that another worker runs now.
   if (const OpenTrial* const before = book.Find(transition.row->number)) {
     workers_.Release(before->row.worker,
                      {transition.row->study, transition.row->number});
@@ -485,7 +488,7 @@ void Ledger::AfterChange(Batch& batch, StudyBook& book,
   ForgetRun(row.worker, {row.study, row.number});
   const bool stopped = book.row().state == storage::StudyState::kStopped;
   if (row.state == TrialState::kQueued && stopped) {
-    // It was let finish and did not: nobody will lease it again.
+    // The trial was allowed to finish and did not: nobody will lease it again.
     auto cancel =
         Cancel(*book.Find(row.number), "study stopped", clock_.Wall());
     if (cancel.ok()) (void)Apply(batch, book, *std::move(cancel));
@@ -555,7 +558,7 @@ void Ledger::JudgeRun(Batch& batch, StudyBook& book, std::int64_t number,
         {{"worker", worker}, {"study", book.row().id}, {"why", verdict.why}});
   }
   if (row.failures_in_a_row != entry->row.failures_in_a_row) {
-    // A failure is the store's own, and the group's: everybody in it is told.
+    // A failure here is the store's: everybody in the group is told.
     (void)PutWorker(batch, *entry, row);
   }
 }
@@ -578,8 +581,8 @@ std::vector<std::string> Ledger::TakeBackWorkers(Batch& batch) {
   return back;
 }
 
-// What becomes of memory when a group was not committed, and of leases when the
-// coordinator was not there.
+// What becomes of memory when a group was not committed, and of leases while no
+// coordinator was running.
 
 void Ledger::Touch(const StudyBook& book) {
   touched_.emplace(book.row().key, book.row().id);
@@ -611,8 +614,8 @@ absl::StatusOr<WorkerEntry*> Ledger::Register(Batch& batch,
 absl::Status Ledger::Undo() {
   tally_.Undone();
   replies_.Undone();
-  // What was marked as changed is looked at all the same: it may have been for
-  // another reason.
+  // Studies that were marked as changed are looked at all the same: the mark
+  // may have another reason.
   UndoWorkers();
   const LeaseBook known = LeasesBefore();
   for (const auto& [key, id] : std::exchange(touched_, {})) {
@@ -621,8 +624,8 @@ absl::Status Ledger::Undo() {
   return absl::OkStatus();
 }
 
-// A failed write neither shortens a lease nor makes it longer: one whose loss
-// was refused is due again at once.
+// A failed write makes a lease neither shorter nor longer: one whose loss could
+// not be written is due again at once.
 LeaseBook Ledger::LeasesBefore() {
   LeaseBook leases = running_.leases();
   for (const auto& [trial, end] : std::exchange(leases_before_, {})) {
@@ -632,7 +635,7 @@ LeaseBook Ledger::LeasesBefore() {
 }
 
 void Ledger::UndoWorkers() {
-  // That these were heard is not on disk: it will be written again.
+  // It is not on disk that these were heard: it will be written again.
   unheard_.merge(written_down_);
   written_down_.clear();
   for (const auto& [id, before] : std::exchange(workers_before_, {})) {
@@ -642,7 +645,7 @@ void Ledger::UndoWorkers() {
     }
     storage::WorkerRow row = *before;
     if (const WorkerEntry* const now = workers_.Find(id)) {
-      // It was heard, whatever became of what it said.
+      // The worker was heard, whatever became of what it said.
       row.last_seen = std::max(row.last_seen, now->row.last_seen);
     }
     const WorkerEntry& entry = workers_.Absorb(row);
@@ -667,7 +670,7 @@ absl::Status Ledger::UndoStudy(storage::StudyKey key, const std::string& id,
     return std::get<0>(entry.first) == key;
   });
   unsettled_.erase(key);
-  // What was said of its trials is said again.
+  // What was told about its trials will be told again.
   blame_.ForgetStudy(key);
   const absl::StatusOr<storage::StudyRow> row = store_.FindStudy(id);
   const bool is_new = HasErrorId(row.status(), ErrorId::kStudyNotFound);
@@ -692,16 +695,17 @@ absl::Status Ledger::UndoStudy(storage::StudyKey key, const std::string& id,
   return absl::OkStatus();
 }
 
-// A fleet may come back after an outage of any length, so a restart gives
-// leases time anew. But where coordinators come and go, each start of one that
-// did not hear the worker halves the grace, and the lease itself is over when
-// its time has passed since the first of them: nobody has renewed it then.
+// Returns how long a lease goes on after a restart. A fleet may come back after
+// an outage of any length, so a restart gives leases new time. But when
+// coordinators come and go, each start of one that did not hear the worker
+// halves the grace, and the lease ends when its own time has passed since the
+// first of them: nobody has renewed it since.
 //
 //   60 s of life and 120 s of grace, a start each minute: 180 s, of which 60
 //   pass, then 60 + 60 s, of which 60 pass, then 30 s: lost after 150 s
 //
-// Renewals of the last life may be unknown, if it ended while the store was
-// full: so only from the second silent start on the lease may be shorter.
+// Renewals of the last life may be unknown if it ended while the store was
+// full, so only from the second silent start on may the lease be shorter.
 Duration Ledger::AllowanceOf(const StudyBook& book,
                              const storage::TrialRow& trial,
                              Duration grace) const {

@@ -2,8 +2,9 @@
 //
 // File: ledger.h
 //
-// A change is written into the group's transaction, then taken into memory;
-// when the group cannot be committed, what it changed is loaded anew. Only
+// All studies, trials and workers in memory, and the ways to change them. A
+// change is written into the group's transaction first, then taken into memory.
+// When the group cannot be committed, what it changed is loaded again. Only
 // Load() and Undo() read the store.
 #ifndef FROSTLINE_SERVER_LEDGER_LEDGER_H_
 #define FROSTLINE_SERVER_LEDGER_LEDGER_H_
@@ -29,74 +30,78 @@
 
 namespace frostline::server {
 
-// The trial is open or has ended.
+// A trial that is open or has ended.
 struct NamedTrial {
   StudyBook* book = nullptr;
   OpenTrial trial;
 };
 
+// A trial as the holder of one of its leases names it.
 struct LeasedTrial {
   StudyBook* book = nullptr;
   OpenTrial trial;
   LeaseProof proof;
-  std::optional<storage::AttemptRow> claimed;  // if not the newest
+  std::optional<storage::AttemptRow> claimed;  // if it is not the newest
 };
 
 class Ledger {
  public:
-  // Hooks are called in the order of changes.
+  // What the ledger calls when something changes, in the order of changes.
   struct Hooks {
     std::function<void(const storage::TrialRow&)> trial_ended;
-    // A worker has the trial no more, whatever becomes of it.
+    // A worker no longer has the trial, for whatever reason.
     std::function<void(TrialKey)> run_over = nullptr;
-    // The attempt that held the trial is over; the trial is as that left it.
+    // The attempt that held the trial is over. The trial is as the attempt left
+    // it.
     std::function<void(const storage::TrialRow&, const storage::AttemptRow&)>
         attempt_ended = nullptr;
-    // It was open before: completed, stopped or deleted.
+    // An open study was completed, stopped or deleted.
     std::function<void(const StudyBook&)> study_ended = nullptr;
     std::function<void(const std::string& worker)> worker_gone = nullptr;
-    // What the worker last said of itself was not stored: it is as before.
+    // What the worker last said of itself was not stored; the entry is as
+    // before.
     std::function<void(const WorkerEntry&)> worker_undone = nullptr;
   };
 
   Ledger(storage::TrialStore& store, const Clock& clock,
          LeaseRules default_lease, Hooks hooks);
 
-  // Load() runs at the start and after a group that could not be written;
-  // leases that were not known get `grace` on top. It reads what is open, and
-  // the summaries of what has ended.
+  // Reads what is open, and the summaries of what has ended. It runs at the
+  // start and after a group that could not be written. Leases that were not
+  // known get `grace` on top.
   absl::Status Load(Duration grace) FROSTLINE_ON_LOOP;
   // REQUIRES: Load() was OK.
   const LeaseSecrets& lease_secrets() const FROSTLINE_ON_LOOP {
     return *lease_secrets_;
   }
-  // Writes the summaries of studies in which trials have ended, with these.
+  // Writes the summaries of studies in which trials have ended, in the same
+  // group as these ends.
   void WriteSummaries(Batch& batch) FROSTLINE_ON_LOOP;
   void Committed() FROSTLINE_ON_LOOP;
-  // Says when earlier coordinators on this store started (AllowanceOf).
+  // Notes when earlier coordinators on this store started (AllowanceOf).
   void NoteStarts(std::vector<WallMicros> starts) FROSTLINE_ON_LOOP {
     starts_ = std::move(starts);
   }
-  // The group was not committed. Workers, leases and answers are as they were
-  // before; each study it changed is dropped and, if it is stored, loaded
-  // again.
+  // Undoes in memory a group that was not committed. Workers, leases and
+  // replies become as they were before. Each study that the group changed is
+  // dropped and, if it is stored, loaded again.
   absl::Status Undo() FROSTLINE_ON_LOOP;
-  // These are the studies that Undo() would load.
+  // Returns the studies that Undo() would load.
   std::set<storage::StudyKey> Touched() const FROSTLINE_ON_LOOP;
 
   // --- studies ---
   absl::StatusOr<StudyBook*> FindStudy(const std::string& name)
       FROSTLINE_ON_LOOP;
-  // Returns null when it is unknown or deleted.
+  // Returns null when the study is unknown or deleted.
   StudyBook* Find(storage::StudyKey study) FROSTLINE_ON_LOOP;
-  // Answers STUDY_NOT_FOUND, or STUDY_UNREADABLE.
+  // The error is STUDY_NOT_FOUND or STUDY_UNREADABLE.
   absl::StatusOr<StudyBook*> RequireStudy(storage::StudyKey study)
       FROSTLINE_ON_LOOP;
   bool HasId(const std::string& id) const FROSTLINE_ON_LOOP {
     return key_of_study_.contains(id) || unreadable_.contains(id);
   }
-  // Returns why this version cannot load the study, or "". Its rows stay, and
-  // it keeps its id.
+  // Returns why this version cannot load the study, or "". The rows of such a
+  // study stay, and it keeps its id.
   std::string WhyUnreadable(const std::string& id) const FROSTLINE_ON_LOOP;
   std::map<storage::StudyKey, StudyBook>& studies() FROSTLINE_ON_LOOP {
     return studies_;
@@ -117,11 +122,12 @@ class Ledger {
                         const std::string& reason) FROSTLINE_ON_LOOP;
   void CompleteIfDone(Batch& batch, StudyBook& book) FROSTLINE_ON_LOOP;
   void ForgetStudy(StudyBook& book) FROSTLINE_ON_LOOP;
-  // Says whether one has ended since the last call.
+  // Says whether a study has ended since the last call.
   bool TakeSomeStudyEnded() FROSTLINE_ON_LOOP {
     return std::exchange(some_study_ended_, false);
   }
-  // These changed since the last commit, or are to be looked at after the next.
+  // Returns the studies that changed since the last commit, or that are to be
+  // looked at after the next one.
   const std::set<storage::StudyKey>& changed() const FROSTLINE_ON_LOOP {
     return changed_;
   }
@@ -135,29 +141,30 @@ class Ledger {
       Batch& batch, StudyBook& book, storage::TrialRow row,
       const std::optional<storage::AttemptRow>& before = {}) FROSTLINE_ON_LOOP;
   using More = absl::FunctionRef<absl::Status(storage::Transaction&)>;
-  // Writes `more` in the same operation.
+  // Applies the transition, and writes `more` in the same operation.
   absl::Status Apply(
       Batch& batch, StudyBook& book, Transition transition,
       More more = [](storage::Transaction&) {
         return absl::OkStatus();
       }) FROSTLINE_ON_LOOP;
-  // Writes labels of a trial that has ended.
+  // Writes the changed labels of a trial that has ended.
   absl::Status PutEnded(Batch& batch, StudyBook& book,
                         storage::TrialRow row) FROSTLINE_ON_LOOP;
 
   // --- leases ---
   absl::StatusOr<LeasedTrial> FindLeased(const v1::LeaseRef& lease,
                                          StoredRows& rows) FROSTLINE_ON_LOOP;
-  // Reinstates a lost attempt whose trial nobody took yet.
+  // Does the same, and reinstates a lost attempt whose trial nobody has taken
+  // yet.
   absl::StatusOr<LeasedTrial> FindHeld(Batch& batch, const v1::LeaseRef& lease,
                                        StoredRows& rows) FROSTLINE_ON_LOOP;
   void RenewLease(const StudyBook& book, std::int64_t number) FROSTLINE_ON_LOOP;
-  // Every answer tells the attempt to stop, if it runs still.
+  // Asks the attempt to stop early; every answer to it says so while it runs.
   void WantPruned(TrialKey trial, std::int64_t attempt,
                   const std::string& reason) FROSTLINE_ON_LOOP;
   RunningTrials& running() FROSTLINE_ON_LOOP { return running_; }
   const RunningTrials& running() const FROSTLINE_ON_LOOP { return running_; }
-  // Any thread may look; what is there of a run goes with it.
+  // Any thread may look. A run's entry is removed when the run ends.
   ProgressBoard& progress() { return progress_; }
 
   // --- workers ---
@@ -166,28 +173,28 @@ class Ledger {
   // Writes the row, then takes it into memory.
   absl::Status PutWorker(Batch& batch, WorkerEntry& entry,
                          const storage::WorkerRow& row) FROSTLINE_ON_LOOP;
-  // The same for one that may be new.
+  // Does the same for a worker that may be new.
   absl::StatusOr<WorkerEntry*> Register(
       Batch& batch, const storage::WorkerRow& row) FROSTLINE_ON_LOOP;
-  // Writes down, once in the life of this coordinator, that a worker it found
-  // in the store was heard again.
+  // Writes that a worker was heard again which this coordinator found in the
+  // store. It does so once for each such worker.
   void WriteDownHeard(Batch& batch) FROSTLINE_ON_LOOP;
-  // The same at once, of those whose lease this group renews.
+  // Does the same at once for workers whose lease this group renews.
   void WriteDownRenewed(Batch& batch) FROSTLINE_ON_LOOP;
   absl::Status ForgetWorker(Batch& batch,
                             const std::string& id) FROSTLINE_ON_LOOP;
-  // Acts on what blame.h makes of an attempt's end: keeps the worker from the
-  // study, takes it out of service, or pauses the study.
+  // Acts on what blame.h decides about an attempt's end: keeps the worker from
+  // the study, takes it out of service, or pauses the study.
   void JudgeRun(Batch& batch, StudyBook& book, std::int64_t number,
                 const std::string& worker,
                 const Result& result) FROSTLINE_ON_LOOP;
-  // Returns those that are in service again, after a pause.
+  // Returns the workers that are in service again after a pause.
   std::vector<std::string> TakeBackWorkers(Batch& batch) FROSTLINE_ON_LOOP;
   Blame& blame() FROSTLINE_ON_LOOP { return blame_; }
   const Blame& blame() const FROSTLINE_ON_LOOP { return blame_; }
 
   // --- counts ---
-  // A lease that Apply() ends had no heartbeat in time.
+  // Notes that the lease which Apply() ends had no heartbeat in time.
   void NoteExpired() FROSTLINE_ON_LOOP { tally_.NoteExpired(); }
   std::size_t unreadable() const FROSTLINE_ON_LOOP {
     return unreadable_.size();
@@ -216,7 +223,7 @@ class Ledger {
   void Touch(const StudyBook& book) FROSTLINE_ON_LOOP;
   void TouchWorker(const std::string& worker) FROSTLINE_ON_LOOP;
   void UndoWorkers() FROSTLINE_ON_LOOP;
-  // Returns the leases that run, and those that this group ended.
+  // Returns the leases that run, together with those that this group ended.
   LeaseBook LeasesBefore() FROSTLINE_ON_LOOP;
   absl::Status UndoStudy(storage::StudyKey key, const std::string& id,
                          const LeaseBook& known) FROSTLINE_ON_LOOP;
@@ -248,28 +255,28 @@ class Ledger {
   Lookups reply_lookups_;
   Lookups row_lookups_;
   ReplyBook replies_ ABSL_GUARDED_BY(kLoopThread);
-  // Not all who look can read these attempts yet, nor the ended trials of these
-  // studies.
+  // Attempts, and studies with ended trials, that not every reader can see in
+  // the store yet.
   std::map<std::tuple<storage::StudyKey, std::int64_t, std::int64_t>,
            storage::AttemptRow>
       fresh_attempts_ ABSL_GUARDED_BY(kLoopThread);
   std::set<storage::StudyKey> unsettled_ ABSL_GUARDED_BY(kLoopThread);
   std::set<storage::StudyKey> changed_ ABSL_GUARDED_BY(kLoopThread);
   // What this group changed in memory: studies with their ids, and workers as
-  // they were before, which may be nothing.
+  // they were before (nothing for a new one).
   std::map<storage::StudyKey, std::string> touched_
       ABSL_GUARDED_BY(kLoopThread);
   std::map<std::string, std::optional<storage::WorkerRow>> workers_before_
       ABSL_GUARDED_BY(kLoopThread);
   std::map<TrialKey, SteadyTime> leases_before_ ABSL_GUARDED_BY(kLoopThread);
   std::vector<WallMicros> starts_ ABSL_GUARDED_BY(kLoopThread);
-  // They were stored by an earlier coordinator, and are not heard yet.
+  // Workers that an earlier coordinator stored and that were not heard yet.
   std::map<std::string, WallMicros> unheard_ ABSL_GUARDED_BY(kLoopThread);
-  // Those that were written down in this group.
+  // Those of them that were written in this group.
   std::map<std::string, WallMicros> written_down_ ABSL_GUARDED_BY(kLoopThread);
-  // Of these a lease was renewed in this group.
+  // Those of them whose lease was renewed in this group.
   std::set<std::string> renewed_unheard_ ABSL_GUARDED_BY(kLoopThread);
-  // Summaries of these may lack what has ended.
+  // Studies whose summary may lack trials that have ended.
   std::set<storage::StudyKey> unsummarised_ ABSL_GUARDED_BY(kLoopThread);
   bool some_study_ended_ ABSL_GUARDED_BY(kLoopThread) = false;
 };

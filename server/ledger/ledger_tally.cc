@@ -27,7 +27,7 @@ void LedgerTally::Note(const OpenTrial* before, const Transition& change) {
   NoteUsage(row);
 }
 
-// An attempt that was lost before, and delivers, has ended already.
+// An attempt that was lost before, and delivers now, has ended already.
 void LedgerTally::NoteAttempt(const OpenTrial* before,
                               const storage::AttemptRow& attempt) {
   const bool is_newest =

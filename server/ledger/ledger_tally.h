@@ -2,9 +2,9 @@
 //
 // File: ledger_tally.h
 //
-// Counts what became of trials and attempts. What a group does is noted, and
-// counted once it is on disk: whoever hears OK finds it counted, and a group
-// that is undone counts for nothing.
+// Counts what became of trials and attempts. What a group does is noted first,
+// and counted once it is on disk. So whoever hears OK finds it counted, and a
+// group that is undone counts for nothing.
 #ifndef FROSTLINE_SERVER_LEDGER_LEDGER_TALLY_H_
 #define FROSTLINE_SERVER_LEDGER_LEDGER_TALLY_H_
 
@@ -17,9 +17,9 @@
 
 namespace frostline::server {
 
-// Any thread may read.
+// The counts so far. Any thread may read.
 struct LedgerCounts {
-  static constexpr std::size_t kStates = 9;     // more than either enum has
+  static constexpr std::size_t kStates = 9;  // more states than either enum has
   std::array<Counter, kStates> trials_ended;    // by TrialState
   std::array<Counter, kStates> attempts_ended;  // by AttemptState
   Counter granted;
@@ -30,7 +30,7 @@ struct LedgerCounts {
   Counter requeued_trial;
   Counter requeued_infrastructure;
   Counter requeued_handed_back;
-  // As workers report of trials that ended.
+  // Microseconds of training, as workers report them for trials that ended.
   Counter train_us;
   Counter total_us;
   Counter mega_flops_spent;
@@ -42,12 +42,12 @@ struct LedgerCounts {
   Counter energy_millijoules;
 };
 
-// Noted on the loop's thread.
+// The counts of the group at work. Used on the loop's thread.
 class LedgerTally {
  public:
   explicit LedgerTally(LedgerCounts& counts) : counts_(counts) {}
 
-  // `before` is the trial that `change` is to be applied to, where it is open.
+  // `before` is the trial to which `change` will be applied, if it is open.
   void Note(const OpenTrial* before, const Transition& change);
   void NoteExpired() { Add(counts_.expired); }
 
@@ -68,7 +68,7 @@ class LedgerTally {
   void NoteUsage(const storage::TrialRow& row);
 
   LedgerCounts& counts_;
-  std::vector<Noted> noted_;  // keeps its room from group to group
+  std::vector<Noted> noted_;  // keeps its memory from group to group
 };
 
 }  // namespace frostline::server

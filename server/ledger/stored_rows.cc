@@ -186,7 +186,7 @@ CurveLimit::CurveLimit(RunningTrials& running, const storage::TrialRow& row,
       last_step_(row.attempt == attempt ? std::optional(row.last_step)
                                         : std::nullopt) {}
 
-// Reports are repeated when an answer was lost.
+// Counts only new steps: a report is repeated when its answer was lost.
 std::int64_t CurveLimit::CountNew(
     const std::vector<storage::MeasurementRow>& measured,
     std::int64_t last_step) {
@@ -204,7 +204,7 @@ absl::StatusOr<StoredRows::Curve> CurveLimit::Read(StoredRows& rows) {
   const StoredRows::Curve* const curve = rows.CurveOf(trial_, attempt_);
   if (curve == nullptr) return absl::UnavailableError("read first");
   RETURN_IF_ERROR(curve->status);
-  // Else the last group was not to be seen yet.
+  // If they differ, the reader could not see the last group yet.
   if (curve->last_step == last_step_) {
     running_.NoteSteps(trial_, attempt_, curve->steps);
   }

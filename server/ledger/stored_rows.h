@@ -2,7 +2,7 @@
 //
 // File: stored_rows.h
 //
-// What memory keeps of rows that the store has, while calls need it.
+// Rows that calls need from the store, and what memory keeps of them meanwhile.
 #ifndef FROSTLINE_SERVER_LEDGER_STORED_ROWS_H_
 #define FROSTLINE_SERVER_LEDGER_STORED_ROWS_H_
 
@@ -27,24 +27,26 @@
 
 namespace frostline::server {
 
-// A read that began before a commit does not see its rows, so memory keeps what
-// was written until every such read is over.
+// Makes reading beside the loop safe. A read that began before a commit does
+// not see the rows of that commit, so memory keeps what was written until every
+// such read is over.
 //
 //   Lookup since = lookups.Begin();     // then the store is read
 //   ...                                 // on the loop: what was read is used
 //   // `since` goes: rows written before it may be forgotten
 //
-// It is held while what was read matters.
+// A read of the store that is under way. Hold it while its rows matter.
 using Lookup = std::shared_ptr<const void>;
 
-// It is thread-safe, and outlives its lookups.
+// All reads that are under way. Thread-safe; it outlives its lookups.
 class Lookups {
  public:
   Lookup Begin();
-  // Returns the group that is being written.
+  // Returns the number of the group that is being written.
   std::int64_t group() const;
   void NextGroup();
-  // All who look can read the groups before this one.
+  // Returns the oldest group that some reader may not see; all can read earlier
+  // ones.
   std::int64_t OldestGroup() const;
 
  private:
@@ -53,9 +55,9 @@ class Lookups {
   std::multiset<std::int64_t> begun_ ABSL_GUARDED_BY(mutex_);
 };
 
-// What a call lacks is noted, it is put aside, another thread reads the rows,
-// and it begins again with them. So it looks up all it needs before it changes
-// anything.
+// The rows that one call needs. When a row is lacking, it is noted, the call is
+// put aside, another thread reads the rows, and the call begins again with
+// them. So a call has to look up all it needs before it changes anything.
 //
 //   const TrialAsStored* trial = rows.Trial(key);   // null: noted as lacking
 
@@ -65,18 +67,18 @@ struct TrialAsStored {
   std::vector<storage::AttemptRow> attempts;
 };
 
-// These belong to one call, and go from thread to thread with it.
+// Belongs to one call, and goes from thread to thread with it.
 class StoredRows {
  public:
   const TrialAsStored* Trial(TrialKey trial);
 
-  // Finds the attempt's first stored step from `step` on: null while it is not
-  // read, nothing in it where there is none.
+  // The attempt's first stored step from `step` on. Null while it is not read;
+  // an empty value if there is no such step.
   using FirstStep = absl::StatusOr<std::optional<std::int64_t>>;
   const FirstStep* StepFrom(TrialKey trial, std::int64_t attempt,
                             std::int64_t step);
 
-  // Counts the attempt's stored steps: null while they are not read.
+  // How many steps of the attempt are stored. Null while they are not read.
   struct Curve {
     absl::Status status;
     std::int64_t steps = 0;
@@ -88,12 +90,12 @@ class StoredRows {
     return !trials_wanted_.empty() || !steps_wanted_.empty() ||
            !curves_wanted_.empty();
   }
-  // A reader's thread calls it.
+  // Reads what is lacking. Called on a reader's thread.
   void Read(const storage::TrialStore& store);
 
  private:
   using StepKey = std::tuple<TrialKey, std::int64_t, std::int64_t>;
-  using CurveKey = std::pair<TrialKey, std::int64_t>;  // and its attempt
+  using CurveKey = std::pair<TrialKey, std::int64_t>;  // with its attempt
 
   std::map<TrialKey, TrialAsStored> trials_;
   std::map<StepKey, FirstStep> steps_;
@@ -103,9 +105,11 @@ class StoredRows {
   std::set<CurveKey> curves_wanted_;
 };
 
-// A request sent twice is done once. The store has committed answers; the book
-// has those that somebody who is looking may not find there yet.
+// Answers to requests, so that a request sent twice is done once. The store has
+// the committed answers; the book has those that somebody who reads the store
+// now may not find there yet.
 
+// What identifies a request: its id, its kind and a hash of its content.
 struct RequestMark {
   std::string request_id;
   std::string method;
@@ -114,25 +118,25 @@ struct RequestMark {
 
 std::uint64_t HashRequest(const google::protobuf::Message& request);
 
-// It is not thread-safe.
+// Not thread-safe.
 class ReplyBook {
  public:
   explicit ReplyBook(const Lookups& lookups) : lookups_(lookups) {}
 
-  // `stored` is the store's answer. An id of another request is
-  // REQUEST_ID_REUSED.
+  // Returns the answer that the request was given before. `stored` is what the
+  // store has. The error is REQUEST_ID_REUSED when another request had this id.
   absl::StatusOr<std::optional<std::string>> Find(
       const RequestMark& request,
       const std::optional<storage::ReplyRow>& stored) const;
   absl::Status Remember(storage::Transaction& transaction,
                         const RequestMark& request, const std::string& reply,
                         WallMicros now);
-  // Only until everybody who looks can read what the rows say of it.
+  // Keeps an answer until every reader can find it in the store.
   void Keep(const RequestMark& request, const std::string& reply,
             WallMicros now);
-  // Forgets what everybody who looks can read.
+  // Forgets the answers that every reader can find in the store.
   void Committed();
-  // Forgets the group that was not committed.
+  // Forgets the answers of the group that was not committed.
   void Undone();
 
  private:
@@ -141,37 +145,38 @@ class ReplyBook {
   std::deque<std::pair<std::int64_t, std::string>> order_;  // by group
 };
 
-// Keeps an attempt's curve at kMaxCurveSteps. Steps are counted as they come.
-// After a start nobody has counted: since steps rise from 0, a curve whose last
-// step is low has room anyway, and any other is counted in the store, once.
+// Keeps an attempt's curve within kMaxCurveSteps. Steps are counted as they
+// come. After a start nobody has counted: steps rise from 0, so a curve whose
+// last step is low has room in any case; any other curve is counted in the
+// store once.
 //
-// It belongs to one call, and borrows `running`.
+// Belongs to one call, and borrows `running`.
 class CurveLimit {
  public:
   // `row` is as it was before the call.
   CurveLimit(RunningTrials& running, const storage::TrialRow& row,
              std::int64_t attempt);
 
-  // Answers FIELD_TOO_LARGE when these would make the curve too long. As
-  // StoredRows does, it may have to be asked again once more was read.
+  // The error is FIELD_TOO_LARGE when these steps would make the curve too
+  // long. As with StoredRows, the call may have to ask again when more is read.
   absl::Status Check(const std::vector<storage::MeasurementRow>& measured,
                      StoredRows& rows);
-  // They have been written.
+  // Notes that the steps have been written.
   void NoteStored(const std::vector<storage::MeasurementRow>& measured);
 
  private:
   static std::int64_t CountNew(
       const std::vector<storage::MeasurementRow>& measured,
       std::int64_t last_step);
-  // Counts what is stored, as far as that is known.
+  // Returns how many steps are stored; nothing when that is not known.
   std::optional<std::int64_t> Known() const;
   absl::StatusOr<StoredRows::Curve> Read(StoredRows& rows);
 
   RunningTrials& running_;
   const TrialKey trial_;
   const std::int64_t attempt_;
-  // Nothing is known of an attempt that is not the trial's newest: only its
-  // stored curve says which of its steps are new.
+  // The row's last step. It is nothing for an attempt that is not the trial's
+  // newest: then only the stored curve says which of its steps are new.
   const std::optional<std::int64_t> last_step_;
 };
 

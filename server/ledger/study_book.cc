@@ -14,7 +14,8 @@
 
 namespace frostline::server {
 
-// Of one objective the earlier of equals stays, so it beats the later one.
+// With one objective the earlier of two equals stays, so it beats the later
+// one.
 bool BestTrials::Beats(const Losses& a, const Losses& b) {
   ++comparisons_;
   return Dominates(a, b) || (objectives_.size() == 1 && a == b);
@@ -26,8 +27,8 @@ bool BestTrials::IsDominated(const Losses& losses,
   for (auto before = after; before != front_.begin();) {
     --before;
     if (Beats(before->first, losses)) return true;
-    // Of two losses the last before has the lowest second one. Its twins tell
-    // nothing else.
+    // With two losses, the last one before has the lowest second loss. Others
+    // that are equal to it tell nothing new.
     if (losses.size() <= 2) return false;
   }
   return false;
@@ -77,7 +78,7 @@ std::optional<BestTrials::Best> BestTrials::First() const {
   const auto& [losses, number] = *front_.begin();
   Best best{.number = number, .values = {}};
   for (std::size_t i = 0; i < objectives_.size(); ++i) {
-    // A loss of a loss is the value again.
+    // AsLoss applied twice gives the value again.
     best.values.push_back(AsLoss(objectives_[i], losses[i]));
   }
   return best;
@@ -96,8 +97,8 @@ void AddToCost(std::int64_t& sum, std::int64_t more) {
   sum = sum > kMost - more ? kMost : sum + more;
 }
 
-// Returns what was shared, less what was computed to have it: each boundary was
-// computed once and taken hits / misses times.
+// Returns the work that sharing saved, less the work to make it possible: each
+// boundary was computed once and used hits / misses times.
 double SavedBySharing(const storage::SummaryRow& summary) {
   if (summary.prefix_hits == 0) return 0.0;
   const double computed =
@@ -138,7 +139,7 @@ TrialCost CostOf(const storage::TrialRow& row) {
 void AddCost(const storage::TrialRow& row, storage::SummaryRow& summary) {
   if (row.origin == storage::TrialOrigin::kImported) return;
   const TrialCost cost = CostOf(row);
-  // `total` is of the last attempt alone, `train` of all that led to it.
+  // `total` covers only the last attempt, `train` all attempts that led to it.
   const std::int64_t total_us = std::max(cost.train_us, cost.total_us);
   if (total_us == 0 && cost.mega_flops_spent == 0) return;
   AddToCost(summary.costed, 1);
@@ -191,7 +192,8 @@ StudyBook::StudyBook(storage::StudyRow row,
       best_(checked_->objectives) {}
 
 std::int64_t StudyBook::NextStamp() {
-  // Books of one study follow each other when memory is loaded again.
+  // A study gets a new book when memory is loaded again, so stamps go on across
+  // books.
   static std::atomic<std::int64_t> last = 0;
   return ++last;
 }
@@ -301,7 +303,7 @@ void StudyBook::Arrived() { --reserved_; }
 
 void StudyBook::Withdraw(std::int64_t number, std::int64_t count) {
   reserved_ -= count;
-  // Numbers have no gaps, unless a later one was given away meanwhile.
+  // Numbers have no gaps, unless a later one was given out meanwhile.
   if (next_number_ == number + count) next_number_ = number;
 }
 

@@ -2,8 +2,8 @@
 //
 // File: study_book.h
 //
-// Takes in rows as they are written (Absorb) and answers questions; it knows no
-// clock, store or thread.
+// One study in memory. It takes in rows as they are written (Absorb) and
+// answers questions; it knows no clock, store or thread.
 #ifndef FROSTLINE_SERVER_LEDGER_STUDY_BOOK_H_
 #define FROSTLINE_SERVER_LEDGER_STUDY_BOOK_H_
 
@@ -30,39 +30,40 @@
 
 namespace frostline::server {
 
-// Keeps the best trial, or with several objectives the Pareto set: the trials
-// that no other dominates. They stand by rising losses, the first objective's
-// before the second's. So a trial can only be dominated by one before it, and
-// dominates only later ones.
+// The best trial of a study or, with several objectives, the Pareto set: the
+// trials that no other one dominates. They are sorted by rising losses, the
+// first objective's before the second's. So a trial can be dominated only by
+// one before it, and dominates only later ones.
 //
-// With two objectives the set is a stair: the second loss falls from step to
-// step, so the nearest neighbour tells, and an offer costs O(log n) amortised.
-// With more it costs O(trials of the set).
+// With two objectives the second loss falls along the set, so it is enough to
+// look at the nearest neighbour, and an offer costs O(log n) amortised. With
+// more objectives an offer costs O(trials of the set).
 //
-// Only those count that break the study's constraints least: those that break
-// none, once there is one.
+// Only the trials count that break the study's constraints least: once one
+// breaks none, only those that break none.
 //
-// It is not thread-safe.
+// Not thread-safe.
 class BestTrials {
  public:
   explicit BestTrials(std::vector<Objective> objectives)
       : objectives_(std::move(objectives)) {}
 
-  // Takes `values`, a finite one per objective and perhaps one more, by how
-  // much the trial breaks its study's constraints. Of equal trials the earlier
-  // stays; with several objectives both do. Says whether it is among the best.
+  // Takes a trial's `values`: a finite one for each objective and perhaps one
+  // more, by how much the trial breaks the study's constraints. Of equal trials
+  // the earlier one stays; with several objectives both do. Returns whether the
+  // trial is now among the best.
   bool Offer(std::int64_t number, const std::vector<double>& values);
 
-  // Returns them best first, by the first objective; at most so many.
+  // Returns at most so many of them, the best one by the first objective first.
   std::vector<std::int64_t> Numbers(
       std::size_t most = std::numeric_limits<std::size_t>::max()) const;
-  // Returns the best by the first objective, with its values.
+  // The best trial by the first objective, with its values.
   struct Best {
     std::int64_t number = 0;
     std::vector<double> values;  // one per objective
   };
   std::optional<Best> First() const;
-  // Counts the comparisons with trials of the set so far.
+  // Returns how many comparisons with trials of the set were made so far.
   std::int64_t comparisons() const { return comparisons_; }
 
  private:
@@ -79,24 +80,24 @@ class BestTrials {
   std::int64_t comparisons_ = 0;
 };
 
-// What trials cost, as their trainers say, and what a study's come to. Sums are
-// of whole numbers and stop at the largest one, so that they depend on no
-// order: counted one by one or from a summary they are the same.
+// What trials cost, as their trainers say, and the sum over a study. Sums are
+// of whole numbers and stop at the largest one, so that they do not depend on
+// the order: added one by one or from a summary they are the same.
 //
-// What a study would have cost otherwise follows from the work that it did not
-// do, and from a speed of its own:
+// What a study would have cost without sharing follows from the work that it
+// saved, and from how fast it worked:
 //
 //   most  = seconds * (1 + saved / spent)          at its mean speed
 //   least = seconds + saved / speed of its fastest trial
 //
-// The mean holds time in which nothing is computed (loading, evaluations,
-// waiting for the disk), so `most` rather says too much. The speed of a trial
-// that computed more than it shared is nearer to that of the work that was
-// saved, so `least` rather says too little. Example: 100 s for 40 TFLOP, 60
-// saved; the fastest trial did .8 TFLOP a second: 175 to 250 s.
+// The mean speed includes time in which nothing is computed (loading,
+// evaluations, waiting for the disk), so `most` is rather too high. A trial
+// that computed more than it shared has a speed nearer to that of the saved
+// work, so `least` is rather too low. Example: 100 s for 40 TFLOP, 60 saved;
+// the fastest trial did .8 TFLOP a second: 175 to 250 s.
 
-// What a trainer says of itself may be nonsense: nothing is negative, or above
-// kMostCost.
+// The cost of one trial. A trainer may report nonsense, so each value is kept
+// between 0 and kMostCost.
 struct TrialCost {
   static constexpr std::int64_t kMostCost = 100'000'000'000'000;
   std::int64_t train_us = 0;
@@ -110,11 +111,11 @@ struct TrialCost {
   std::int64_t energy_millijoules = 0;
 };
 
-// Returns zeros where nothing was said.
+// Returns what the trial cost; zeros where its trainer said nothing.
 TrialCost CostOf(const storage::TrialRow& row);
 
-// Adds what an ended trial cost; an imported one ran elsewhere, for another
-// study's budget.
+// Adds what an ended trial cost. An imported trial adds nothing: it ran
+// elsewhere, for another study's budget.
 void AddCost(const storage::TrialRow& row, storage::SummaryRow& summary);
 
 v1::StudyUsage UsageOf(const storage::SummaryRow& summary);
@@ -141,62 +142,66 @@ class StudyBook {
   void AbsorbSettings(std::shared_ptr<const CheckedStudy> checked) {
     checked_ = std::move(checked);
   }
-  // Takes in changed labels of an ended trial.
+  // Takes in the changed labels of an ended trial.
   void AbsorbEnded(const storage::TrialRow& row);
-  // Takes in all that has ended; the open trials are absorbed after it.
+  // Takes in the summary of all that has ended. The open trials are absorbed
+  // after it.
   void AbsorbSummary(const storage::SummaryRow& summary,
                      const std::vector<storage::BestRow>& best);
   void Absorb(const storage::TrialRow& row,
               const std::optional<storage::AttemptRow>& attempt);
 
-  // Finds what is open, or ended since the last Committed().
+  // Finds a trial that is open, or that has ended since the last Committed().
   const OpenTrial* Find(std::int64_t number) const;
   void Committed() { just_ended_.clear(); }
   const std::map<std::int64_t, OpenTrial>& just_ended() const {
     return just_ended_;
   }
 
-  // What has ended, if that changed since it was last taken to be stored.
+  // The summary of what has ended, if it changed since it was last taken to be
+  // stored.
   struct Ended {
     storage::SummaryRow summary;
-    std::vector<storage::BestRow> best;  // since then
+    std::vector<storage::BestRow> best;  // that became so since then
   };
   std::optional<Ended> TakeEnded();
   storage::SummaryRow Summary() const;
 
-  // Returns the first of `count` numbers for trials that the sampler is asked
-  // for.
+  // Reserves `count` numbers for trials that the sampler is asked for, and
+  // returns the first.
   std::int64_t Reserve(std::int64_t count);
-  // One of them was absorbed, or dropped.
+  // Notes that one of the reserved trials was absorbed, or dropped.
   void Arrived();
-  // Those from `number` on never come.
+  // Notes that the reserved trials from `number` on will not come.
   void Withdraw(std::int64_t number, std::int64_t count);
-  // Every point of the space has been tried.
+  // Notes that every point of the space has been tried.
   void NoteExhausted() { exhausted_ = true; }
   std::int64_t reserved() const { return reserved_; }
 
-  // Picks what `worker` lost or handed back (it may have a checkpoint), else by
-  // priority, then number.
+  // Returns the queued trial to run next on `worker`: first one that this
+  // worker lost or handed back (it may have a checkpoint), then by priority,
+  // then by number.
   std::optional<std::int64_t> NextQueued(const std::string& worker) const;
-  // Lists `most` queued trials at most that might as well change places: this
-  // one and those right behind it, of its priority and kind. One that was begun
-  // before is alone.
+  // Returns up to `most` queued trials that could change places: this one and
+  // those right behind it, of the same priority and kind. A trial that was
+  // begun before stands alone.
   std::vector<std::int64_t> QueuedAlike(std::int64_t number,
                                         std::size_t most) const;
   bool IsLeasing() const { return row_.state == storage::StudyState::kActive; }
   bool AtParallelLimit() const { return ParallelLeft() == 0; }
-  // Says how many more max_parallel lets run; many where there is no limit.
+  // Returns how many more trials max_parallel lets run; a large number if there
+  // is no limit.
   std::int64_t ParallelLeft() const;
-  // Counts trials that have ended, run, wait or are being proposed.
+  // Returns how many trials have ended, run, wait or are being proposed.
   std::int64_t BudgetTaken() const {
     return ended_.budget_used + open_counted_ + reserved_;
   }
-  // Says how many may still be proposed.
+  // Returns how many trials may still be proposed.
   std::int64_t SlotsLeft(WallMicros now) const;
-  // Returns "" while the study is not over.
+  // Returns why the study is over; "" while it is not.
   std::string ReasonToComplete(WallMicros now) const;
   std::int64_t Count(TrialState state) const;
-  // Says since when the trial waits that has waited longest; nothing where none
+  // Returns since when the longest waiting trial waits; nothing when none
   // waits.
   std::optional<WallMicros> QueuedSince() const {
     if (queued_since_.empty()) return std::nullopt;
@@ -206,7 +211,7 @@ class StudyBook {
   // See StudyHandle.
   std::int64_t ends_stamp() const { return ends_stamp_; }
   v1::TrialCounts Counts() const;
-  // Sums up what its trials cost that have ended.
+  // Returns the sum of what its ended trials cost.
   v1::StudyUsage Usage() const;
   const BestTrials& best() const { return best_; }
 
@@ -219,8 +224,9 @@ class StudyBook {
   std::shared_ptr<const CheckedStudy> checked_;
   std::map<std::int64_t, OpenTrial> open_;
   std::map<std::int64_t, OpenTrial> just_ended_;
-  // The best is first: by priority, what people or earlier attempts put there
-  // before what the sampler prepared, then by number.
+  // The order of the queue, the best place first: by priority, then what people
+  // or earlier attempts queued before what the sampler prepared, then by
+  // number.
   using Place = std::tuple<int, bool, std::int64_t>;
   static Place PlaceOf(const storage::TrialRow& row) {
     const bool prepared =
@@ -228,14 +234,15 @@ class StudyBook {
     return {-row.priority, prepared, row.number};
   }
   std::set<Place> queue_;
-  // The same trials: since their creation, or their last attempt's end.
+  // The same trials by the time since which they wait: since their creation, or
+  // since their last attempt's end.
   using Since = std::pair<WallMicros, std::int64_t>;
   static Since SinceOf(const OpenTrial& trial) {
     return {std::max(trial.row.created, trial.attempt.ended), trial.row.number};
   }
   std::set<Since> queued_since_;
   std::array<std::int64_t, 8> counts_{};  // by TrialState
-  // Of what has ended, but for what counts_ has.
+  // The summary of what has ended, without the numbers that counts_ has.
   storage::SummaryRow ended_;
   bool ended_changed_ = false;
   std::vector<storage::BestRow> new_best_;
@@ -249,7 +256,7 @@ class StudyBook {
 };
 
 StudyHandle HandleOf(const StudyBook& book);
-// Answers STUDY_NOT_ACTIVE unless trials may be added.
+// The error is STUDY_NOT_ACTIVE unless trials may be added.
 absl::Status RequireOpen(const StudyBook& book);
 
 }  // namespace frostline::server

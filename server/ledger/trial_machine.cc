@@ -42,15 +42,15 @@ TrialState StateOf(Result::Kind kind) {
   return TrialState::kFailed;
 }
 
-// A trainer says so of what the study asks for: every attempt, on whatever
-// worker, would end in the same words.
+// Says whether the trainer blames the study: then every attempt, on any worker,
+// would end with the same words.
 bool IsFaultOfTheStudy(FailureClass failure, const std::string& cause) {
   return failure == FailureClass::kTrial &&
          absl::StartsWith(
              cause, absl::StrCat(ErrorCode(ErrorId::kTrainerMisuse), ":"));
 }
 
-// Counts the fault and decides between another try and the end.
+// Counts the failure and decides between another try and the end.
 void CountFault(storage::TrialRow& row, FailureClass failure,
                 const std::string& cause, const RetryRules& rules,
                 WallMicros now) {
@@ -77,7 +77,8 @@ storage::AttemptRow EndAttempt(storage::AttemptRow attempt, AttemptState how,
   attempt.ended = now;
   attempt.failure = failure;
   attempt.cause = cause;
-  // A new checkpoint replaces the old; no news is not "no checkpoint".
+  // A new checkpoint replaces the old one; none in a message does not mean "no
+  // checkpoint".
   if (!checkpoint.empty()) attempt.checkpoint = checkpoint;
   return attempt;
 }
@@ -95,7 +96,7 @@ storage::TrialRow Conclude(storage::TrialRow row, const Result& result,
   return row;
 }
 
-// The newest attempt speaks while it holds the trial.
+// The newest attempt delivers while it holds the trial.
 FinishAnswer FinishRunning(const OpenTrial& trial, const Result& result,
                            const RetryRules& rules, WallMicros now) {
   FinishAnswer answer;
@@ -122,8 +123,8 @@ FinishAnswer FinishRunning(const OpenTrial& trial, const Result& result,
   return answer;
 }
 
-// A lost attempt delivers after all. The hours of GPU time were real, and the
-// spec is the same: whoever delivers first counts.
+// A lost attempt delivers after all. The GPU hours were real and the spec is
+// the same, so whoever delivers first counts.
 FinishAnswer AcceptLate(const OpenTrial& trial,
                         const storage::AttemptRow& claimed,
                         const Result& result, WallMicros now) {
@@ -143,7 +144,7 @@ FinishAnswer AcceptLate(const OpenTrial& trial,
   return answer;
 }
 
-// Kept with the attempt, never counted, never dropped.
+// Keeps the result with its attempt: it is never counted and never dropped.
 FinishAnswer KeepSuperseded(const OpenTrial& trial,
                             const storage::AttemptRow& claimed,
                             const Result& result, WallMicros now) {
@@ -181,7 +182,7 @@ absl::StatusOr<FinishAnswer> FinishLate(const OpenTrial& trial,
                                              " was ", NameOf(claimed.state)));
   }
   if (!HasResult(result.kind)) {
-    // Its loss was counted when the lease ran out; a late failure adds nothing.
+    // The loss was counted when the lease ran out; a late failure adds nothing.
     FinishAnswer nothing;
     nothing.verdict = trial_ended ? Verdict::kSuperseded : Verdict::kRequeued;
     return nothing;
@@ -216,7 +217,7 @@ Transition Grant(const OpenTrial& trial, const std::string& worker,
   attempt.worker = worker;
   attempt.boot_id = boot_id;
   attempt.started = now;
-  // Where the next attempt goes on if this one leaves nothing newer.
+  // The next attempt goes on from here if this one leaves nothing newer.
   attempt.checkpoint = trial.attempt.checkpoint;
   transition.row = std::move(row);
   transition.attempts = {std::move(attempt)};

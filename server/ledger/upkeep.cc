@@ -16,8 +16,8 @@ namespace {
 
 // A turn comes every 50 ms; after a longer gap no worker is to blame.
 constexpr Duration kStall = std::chrono::seconds(2);
-// A thousand leases may end at once. So many at a time take some milliseconds;
-// the rest are due in the next turn, and calls come between.
+// A thousand leases may end at once. This many take some milliseconds; the rest
+// are due in the next turn, and calls come between.
 constexpr int kLeasesATurn = 50;
 constexpr Duration kDiskEvery = std::chrono::seconds(1);
 constexpr Duration kTimeEvery = std::chrono::seconds(1);
@@ -26,13 +26,13 @@ constexpr WallMicros kHour = 60 * kMinute;
 constexpr WallMicros kReplyLifetime = 25 * kHour;  // one day is promised
 constexpr WallMicros kDay = 24 * kHour;
 constexpr int kWorkersAtOnce = 100;
-// Of a study's rows and of old replies so many go at a time: a few milliseconds
-// of the loop, some tenths of its time at most.
+// How many rows of a study, or old replies, are deleted at a time: a few
+// milliseconds of the loop, some tenths of its time at most.
 constexpr std::int64_t kRowsASlice = 500;
 constexpr Duration kSliceEvery = std::chrono::milliseconds(50);
 
-// A worker that comes back registers anew; but who was taken out of service
-// stays so for a month.
+// Says whether a worker may be forgotten: if it comes back, it registers anew.
+// One that was taken out of service stays so for a month.
 bool IsForgotten(const WorkerEntry& worker, WallMicros now) {
   const bool is_free = worker.row.state == storage::WorkerState::kActive ||
                        worker.row.state == storage::WorkerState::kGone;
@@ -81,13 +81,13 @@ void Upkeep::EndDueLeases(Batch& batch) {
   const bool first = last_turn_ == SteadyTime{};
   const Duration stalled = now - std::exchange(last_turn_, now);
   if (stalled > kStall && !first) {
-    // This process slept or hung: heartbeats could not be heard meanwhile.
+    // This process slept or hung, so it could not hear heartbeats meanwhile.
     Log(LogLevel::kWarning, "stalled",
         {{"seconds",
           absl::StrCat(std::chrono::duration<double>(stalled).count())}});
     ledger_.running().PostponeLeases(stalled);
   }
-  // Whoever is due now is due when the store takes writes again.
+  // Leases that are due now stay due until the store takes writes again.
   if (!batch.MayWrite()) return;
   int ended = 0;
   for (const TrialKey& due : ledger_.running().leases().Due(now)) {
@@ -105,14 +105,15 @@ void Upkeep::EndDueLeases(Batch& batch) {
          {"worker", trial.row.worker}});
     const absl::Status lost = ledger_.Apply(
         batch, book, Lose(trial, cause, rules.retry, clock_.Wall()));
-    // The store refused: the group is undone and the lease judged again after.
+    // The store refused: the group is undone, and the lease is looked at again
+    // later.
     if (!lost.ok()) return;
     ledger_.NoteExpired();
     FROSTLINE_FAILPOINT(kLossWritten);
   }
 }
 
-// A budget of time may end while nothing is running.
+// Ends studies whose time is over, which may happen while nothing runs.
 void Upkeep::LookAtTime(Batch& batch) {
   const SteadyTime now = clock_.Steady();
   if (now - time_looked_at_ < kTimeEvery || !batch.MayWrite()) return;
@@ -123,7 +124,8 @@ void Upkeep::LookAtTime(Batch& batch) {
   }
 }
 
-// What nobody needs any more: old replies, and studies deleted a week ago.
+// Looks for what nobody needs any more: old replies, and studies deleted a week
+// ago.
 void Upkeep::Sweep() {
   const WallMicros now = clock_.Wall();
   if (swept_ == 0) {
@@ -153,8 +155,8 @@ void Upkeep::Sweep() {
   });
 }
 
-// What one slice leaves is the next one's, or that of the next sweep, should
-// this coordinator end before.
+// Deletes one slice. The rest is left to the next slice, or to the next sweep
+// if this coordinator ends before.
 void Upkeep::SweepSlice(Batch& batch) {
   const SteadyTime now = clock_.Steady();
   if (!leftovers_.has_value() || !batch.MayWrite()) return;
@@ -174,7 +176,7 @@ void Upkeep::SweepSlice(Batch& batch) {
       });
   if (!swept.ok()) {
     LogSweepFailed(swept);
-    // A full disk needs a sweep most, so it is soon tried again.
+    // A full disk needs a sweep most, so the next try comes soon.
     swept_ = clock_.Wall() - kHour + kMinute;
     leftovers_.reset();
   } else if (some_left) {

@@ -2,9 +2,9 @@
 //
 // File: upkeep.h
 //
-// Ends leases and budgets of time, watches the disk, and sweeps old rows: a
-// reader looks for them, and they go in slices of some milliseconds each, so
-// that calls come between.
+// The work that no call asks for: it ends leases and time budgets, watches the
+// disk, and deletes old rows. A reader looks for such rows; they are deleted in
+// slices of some milliseconds, so that calls come between.
 #ifndef FROSTLINE_SERVER_LEDGER_UPKEEP_H_
 #define FROSTLINE_SERVER_LEDGER_UPKEEP_H_
 
@@ -20,12 +20,12 @@ namespace frostline::server {
 
 class Upkeep {
  public:
-  // Borrows all of them.
+  // Borrows all of its arguments.
   Upkeep(Ledger& ledger, CommitLoop& loop, TaskPool& readers,
          const storage::TrialStore& store, const Clock& clock);
 
   void Turn(Batch& batch) FROSTLINE_ON_LOOP;
-  // Returns what it last saw.
+  // Returns the room on the disk when it last looked.
   const storage::DiskRoom& disk() const FROSTLINE_ON_LOOP { return disk_; }
 
  private:
@@ -34,7 +34,7 @@ class Upkeep {
   void LookAtTime(Batch& batch) FROSTLINE_ON_LOOP;
   void Sweep() FROSTLINE_ON_LOOP;
   void SweepSlice(Batch& batch) FROSTLINE_ON_LOOP;
-  // Forgets workers that nobody has heard of for long, some at a time.
+  // Forgets workers that were silent for long, a few at a time.
   void ForgetWorkers(Batch& batch) FROSTLINE_ON_LOOP;
 
   Ledger& ledger_;
@@ -48,14 +48,14 @@ class Upkeep {
   SteadyTime time_looked_at_ ABSL_GUARDED_BY(kLoopThread){};
   WallMicros started_ ABSL_GUARDED_BY(kLoopThread) = 0;
   WallMicros swept_ ABSL_GUARDED_BY(kLoopThread) = 0;
-  // What is being swept: studies first, then replies.
+  // What is being deleted: studies first, then replies.
   struct Leftovers {
     std::vector<storage::StudyKey> studies;
     WallMicros replies_before = 0;
   };
   std::optional<Leftovers> leftovers_ ABSL_GUARDED_BY(kLoopThread);
   SteadyTime sliced_ ABSL_GUARDED_BY(kLoopThread){};
-  // The last worker that was looked at, while they are.
+  // The last worker that was looked at, while workers are being looked at.
   std::optional<std::string> looked_at_ ABSL_GUARDED_BY(kLoopThread);
 };
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostModels = 4;
 constexpr std::size_t kMostModelBytes = 64;
 
-// A label's value: short, and of letters that every tool can show.
+// Returns a label's value: short, and of letters that every tool can show.
 std::string LabelOf(const std::string& model) {
   std::string label = model.substr(0, kMostModelBytes);
   for (char& letter : label) {
@@ -82,7 +82,7 @@ std::map<std::string, std::string> SumsOf(
   return sums;
 }
 
-// Ids and sums hold neither of the two separators.
+// Adds an item to a mark. Ids and sums hold neither of the two separators.
 void AddToStock(std::string& mark,
                 const std::map<std::string, std::string>& sums) {
   for (const auto& [id, sum] : sums) absl::StrAppend(&mark, id, " ", sum, "\n");
@@ -151,7 +151,7 @@ std::string WhatLacks(const StockPtr& stock, const v1::StudySpec& spec,
 
 WorkerEntry& WorkerBook::Absorb(const storage::WorkerRow& row) {
   WorkerEntry& entry = workers_[row.id];
-  // An earlier life's says nothing of this one.
+  // The load of an earlier life says nothing about this one.
   if (entry.row.boot_id != row.boot_id) entry.load = nullptr;
   entry.row = row;
   entry.info.ParseFromString(row.info);

@@ -2,13 +2,13 @@
 //
 // File: worker_book.h
 //
-// What a worker last said of its GPUs, summed by model, so that a look at the
-// fleet costs the same however many a node has. It is kept in memory alone: the
-// next heartbeat brings it again.
+// The registered workers, and what each last said of its GPUs, summed by model,
+// so that a look at the fleet costs the same however many GPUs a node has. The
+// load is kept in memory alone: the next heartbeat brings it again.
 //
-// A worker may claim what it likes. What wire/ lets pass is finite and at most
-// 64 GPUs; here a worker has at most four models by name, each of printable
-// letters, and all others are "other".
+// A worker may claim what it likes. wire/ accepts only finite numbers and at
+// most 64 GPUs; here a worker has at most four models by name, each of
+// printable letters, and all others are "other".
 #ifndef FROSTLINE_SERVER_LEDGER_WORKER_BOOK_H_
 #define FROSTLINE_SERVER_LEDGER_WORKER_BOOK_H_
 
@@ -28,9 +28,10 @@ namespace frostline::server {
 
 inline constexpr char kOtherModel[] = "other";
 
+// GPUs of one model and their use.
 struct GpuUse {
-  double gpus = 0;  // that say how busy they are
-  double busy = 0;  // of these, as if the busy ones were wholly so
+  double gpus = 0;  // those that say how busy they are
+  double busy = 0;  // their use, summed: 1 for a GPU that is wholly busy
   double leased = 0;
   double memory_bytes = 0;
   double memory_used_bytes = 0;
@@ -41,36 +42,38 @@ struct GpuUse {
 
 using GpuUses = std::map<std::string, GpuUse>;  // by model
 
+// What a worker last said of its load.
 struct KnownLoad {
   v1::NodeLoad load;  // with `as_of`
-  GpuUses gpus;       // nothing leased
+  GpuUses gpus;       // with nothing counted as leased
 };
 
-// Null stands for a worker that did not say.
+// What a worker said of its load. Null: it did not say.
 using LoadPtr = std::shared_ptr<const KnownLoad>;
 
-// `worker` is as registered; a GPU that it did not name then has no model.
+// Returns the load by model. `worker` is as registered; a GPU that it did not
+// name has no model.
 LoadPtr LoadOf(const v1::NodeLoad& load, const v1::Worker& worker,
                WallMicros now);
 
-// As many are leased as slots are: with eight slots on four GPUs, and two
-// trials, one.
+// Counts as many GPUs as leased as the leased share of the slots: two trials on
+// eight slots of four GPUs lease one GPU.
 GpuUse Leased(GpuUse use, std::size_t trials, std::int64_t slots);
 
 // What a worker said that its trainer can open, so that a study goes only to
 // workers that have its model and its data.
 
-// It is immutable.
+// Immutable.
 class KnownStock {
  public:
   explicit KnownStock(const v1::Worker& worker);
 
-  // Answers "" where all is there, else "the data set sst5". An item or a study
-  // without a sum fits any sum; a `precision` is one that the study's trials
-  // share.
+  // Returns "" when all is there, else what lacks: "the data set sst5". An item
+  // or a study without a sum fits any sum. `precision` is the one that the
+  // study's trials share, if any.
   std::string WhatLacks(const v1::StudySpec& spec,
                         const std::string& precision) const;
-  // Two stocks of one mark have the same items.
+  // Returns a text that is equal for two stocks with the same items.
   const std::string& mark() const { return mark_; }
 
  private:
@@ -78,17 +81,18 @@ class KnownStock {
   bool says_stock_ = false;
   Sums models_;
   Sums data_sets_;
-  std::set<std::string> precisions_;  // none: it did not say
+  std::set<std::string> precisions_;  // empty: the worker did not say
   std::string mark_;
 };
 
-// Null stands for a worker that did not say: it is taken to have all.
+// Null: the worker did not say, and is taken to have everything.
 using StockPtr = std::shared_ptr<const KnownStock>;
 
 StockPtr StockOf(const v1::Worker& worker);
 std::string WhatLacks(const StockPtr& stock, const v1::StudySpec& spec,
                       const std::string& precision = "");
 
+// A registered worker.
 struct WorkerEntry {
   storage::WorkerRow row;
   v1::Worker info;  // as registered
@@ -97,12 +101,13 @@ struct WorkerEntry {
   std::set<TrialKey> holds;
 };
 
-// It is not thread-safe.
+// All registered workers. Not thread-safe.
 class WorkerBook {
  public:
   WorkerEntry& Absorb(const storage::WorkerRow& row);
   WorkerEntry* Find(const std::string& id);
-  // Answers WORKER_UNKNOWN unless the worker is registered with this boot id.
+  // The error is WORKER_UNKNOWN unless the worker is registered with this boot
+  // id.
   absl::StatusOr<WorkerEntry*> Require(const std::string& name,
                                        const std::string& boot_id);
 
@@ -117,7 +122,7 @@ class WorkerBook {
   std::map<std::string, WorkerEntry> workers_;
 };
 
-// Says whether it holds nothing and has been silent for three leases.
+// Says whether a worker holds nothing and has been silent for three leases.
 bool IsGone(const WorkerEntry& entry, WallMicros now, Duration lease_ttl);
 
 bool CarriesLabels(

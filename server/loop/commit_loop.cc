@@ -13,13 +13,13 @@ namespace frostline::server {
 namespace {
 
 constexpr std::size_t kLargestGroup = 256;
-// Of each urgency, so that none waits for ever.
+// So much of each urgency fits into a group, so that none waits for ever.
 constexpr std::size_t kLeastOfEach = kLargestGroup / 16;
-// Bounds a wait, so that time that went by in a suspend, or a clock a test
-// moves by hand, is noticed soon.
+// The longest wait, so that time that passed in a suspend, or a clock that a
+// test moves by hand, is noticed soon.
 constexpr auto kLongestNap = std::chrono::milliseconds(50);
 
-// So often the store is looked after, whether or not anything is written.
+// How often the store is tended, whether or not anything is written.
 constexpr Duration kTendEvery = std::chrono::milliseconds(500);
 
 }  // namespace
@@ -114,15 +114,15 @@ std::vector<CommitLoop::Work> CommitLoop::Gather() {
   return works;
 }
 
-// A store that is to be looked after for longer is, whenever nothing else is to
-// be done.
+// Tends the store. If it needs more of that, it gets it whenever nothing else
+// is to be done.
 void CommitLoop::Tend(Batch& batch) {
   const SteadyTime now = clock_.Steady();
   if (now - tended_ < kTendEvery && !more_to_tend_) return;
   tended_ = now;
   const absl::StatusOr<bool> more = store_.Tend();
   more_to_tend_ = more.ok() && *more;
-  // What may pass is the next group's own to find out.
+  // An error that may pass will show in the next group, if it stays.
   if (!more.ok() && !IsUndone(more.status())) {
     batch.store_error_ = more.status();
   }
@@ -174,8 +174,7 @@ void CommitLoop::RunGroup(std::vector<Work> works) {
   batch.Settle(status);
 }
 
-// A group's writes and promises; how groups follow each other is in
-// commit_loop.cc.
+// A group's writes and promises.
 
 namespace {
 

@@ -2,17 +2,18 @@
 //
 // File: commit_loop.h
 //
-// Posted work runs by urgency, then in order. While one group is synced the
-// next one gathers, so groups grow with the load. Under more than that, what is
-// urgent fills them but for a share of each that is less so.
+// The one thread that changes the coordinator's state. It runs posted work by
+// urgency, then in order. While one group is written to disk the next one
+// gathers, so groups grow with the load. When even that is not enough, urgent
+// work fills each group except for a share that is kept for less urgent work.
 //
-// Failure: when the store is full or busy the group is undone, its promises get
-// a retryable error, and `undo` takes back from memory what the group did. For
-// a while writes are then refused at once, with the same error
-// to whoever wrote alone; who writes nothing is answered. When the store
-// refuses at the commit what it had let pass (trial_store.h), `reload` makes
-// all of memory equal to the disk. After any other failure nobody knows what is
-// on disk, or another coordinator writes there: `fatal` is called, once.
+// Failure: when the store is full or busy, the group is undone: its promises
+// get an error that may be retried, and `undo` takes back what the group did in
+// memory. For a while the loop then refuses every write at once with the same
+// error; work that writes nothing is still answered. When the store refuses at
+// the commit what it had accepted before (trial_store.h), `reload` makes all of
+// memory equal to the disk. After any other failure nobody knows what is on
+// disk, or another coordinator writes there: `fatal` is called once.
 #ifndef FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_
 #define FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_
 
@@ -39,11 +40,11 @@
 
 namespace frostline::server {
 
-// Says whether a store that found no room is to be asked again: not for 100 ms
-// after it refused a group, then for twice as long each time, up to 5 s. Each
-// attempt costs what the group has done in memory, which is loaded again.
+// The pause after a store had no room. It lasts 100 ms after the first refused
+// group and twice as long after each further one, up to 5 s, since each attempt
+// costs loading again what the group did in memory.
 //
-// It is not thread-safe.
+// Not thread-safe.
 class StorePause {
  public:
   static constexpr Duration kFirst = std::chrono::milliseconds(100);
@@ -54,10 +55,10 @@ class StorePause {
     length_ = std::clamp(2 * length_, kFirst, kLongest);
     until_ = now + length_;
   }
-  // A group was stored.
+  // Ends the pause: a group was stored.
   void Stored() { *this = StorePause(); }
 
-  // Returns what the store said, or OK when it may be asked.
+  // Returns the store's error, or OK when the store may be asked again.
   absl::Status WhyNot(SteadyTime now) const {
     return now < until_ ? why_ : absl::OkStatus();
   }
@@ -68,26 +69,27 @@ class StorePause {
   SteadyTime until_{};
 };
 
-// A batch is one group on its way to the disk.
+// A group of changes on its way to the disk.
 class Batch {
  public:
   Batch(storage::TrialStore& store, storage::Epoch epoch)
       : store_(store), epoch_(epoch) {}
 
-  // Asserts, for the compiler too, that this is the loop's thread: no other has
-  // a batch.
+  // Asserts, for the compiler too, that this is the loop's thread, since no
+  // other thread has a batch.
   void AssertOnLoop() const ABSL_ASSERT_EXCLUSIVE_LOCK(kLoopThread);
 
-  // Undoes all that `body` wrote when it fails. A Write inside a Write is part
-  // of the outer one. After a failure of the store every Write of the group
-  // fails, and all that is posted in it. While the store pauses, `body` does
-  // not run, and the promises of this piece of work fail alone.
+  // Runs `body` and undoes all that it wrote when it fails. A Write inside a
+  // Write is part of the outer one. After the store has failed, every Write of
+  // the group fails, and so does all work posted in it. While the store pauses,
+  // `body` does not run, and only the promises of this piece of work fail.
   absl::Status Write(
       absl::FunctionRef<absl::Status(storage::Transaction&)> body);
 
-  // Says whether a Write would run. Who changes memory first asks before.
+  // Says whether a Write would run. Whoever changes memory first asks this
+  // before.
   bool MayWrite() const { return paused_.ok() && store_error_.ok(); }
-  // Counts calls of Write() so far, also those that were refused.
+  // Returns the number of calls of Write() so far, refused ones included.
   std::int64_t writes() const { return writes_; }
 
   // Calls `done` with OK once the group is on disk, else with the error.
@@ -96,7 +98,7 @@ class Batch {
   }
 
   absl::Status Commit();
-  // Calls what Then() was given.
+  // Calls all functions that Then() was given.
   void Settle(const absl::Status& status);
 
  private:
@@ -111,7 +113,7 @@ class Batch {
   absl::Status paused_;  // why no Write runs
   std::int64_t writes_ = 0;
   std::size_t work_ = 0;           // the piece that runs; 0: the turn
-  std::set<std::size_t> refused_;  // pieces that wanted to write in a pause
+  std::set<std::size_t> refused_;  // pieces that tried to write during a pause
   struct Promise {
     std::size_t work;
     absl::AnyInvocable<void(const absl::Status&)> done;
@@ -119,13 +121,15 @@ class Batch {
   std::vector<Promise> promises_;
 };
 
-// Says of a promise's error that the group was undone, and may be tried again.
+// Says whether a promise's error means that the group was undone and may be
+// tried again.
 bool IsUndone(const absl::Status& committed);
 
+// What the loop counts. Any thread may read.
 struct LoopCounts {
-  Histogram group_size{kSizeBounds};  // of groups that wrote
-  Histogram commit_seconds;           // the same
-  Counter undone;                     // groups
+  Histogram group_size{kSizeBounds};  // sizes of groups that wrote
+  Histogram commit_seconds;           // durations of commits of such groups
+  Counter undone;                     // groups that were undone
   Counter busy_us;                    // microseconds at work
 };
 
@@ -136,10 +140,12 @@ class CommitLoop {
   struct Hooks {
     // Runs after the posted work of each group.
     std::function<void(Batch&)> turn;
-    // Says when `turn` is wanted at the latest.
+    // Returns the latest time at which `turn` has to run; nothing if it need
+    // not.
     std::function<std::optional<SteadyTime>()> next_due;
     std::function<void()> committed;
-    // Makes memory equal to the disk: where the group changed it, or all.
+    // Makes memory equal to the disk: only where the group changed it, or
+    // everywhere.
     std::function<void()> undo;
     std::function<void()> reload;
     std::function<void(const absl::Status&)> fatal;
@@ -148,17 +154,18 @@ class CommitLoop {
   CommitLoop(storage::TrialStore& store, const Clock& clock, Hooks hooks);
   ~CommitLoop() { Stop(); }
 
-  // `epoch` is from TakeLead(), before memory was loaded.
+  // Starts the thread. `epoch` is from TakeLead(), called before memory was
+  // loaded.
   void Start(storage::Epoch epoch);
-  // Any thread may call. False means that the loop is stopping: the work does
-  // not run. Of one urgency it runs in order.
+  // Posts work; work of one urgency runs in order. Any thread may call it.
+  // False means that the loop is stopping and the work will not run.
   bool Post(Work work, Urgency urgency = Urgency::kChange);
-  // Counts what would run before a new work of this urgency. Any thread may
-  // call.
+  // Returns how much work would run before a new piece of this urgency. Any
+  // thread may call it.
   std::size_t Backlog(Urgency urgency) const;
-  // Counts what waits of this urgency alone. Any thread may call.
+  // Returns how much work of this urgency waits. Any thread may call it.
   std::size_t BacklogOf(Urgency urgency) const;
-  // Runs what was posted before. It is idempotent.
+  // Runs what was posted before, then ends the thread. Idempotent.
   void Stop();
   const LoopCounts& counts() const { return counts_; }
 

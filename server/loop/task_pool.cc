@@ -11,7 +11,8 @@
 namespace frostline::server {
 namespace {
 
-// Linux has a niceness for each thread. A thread without is only less polite.
+// Linux has a niceness for each thread. A thread without it is only less
+// polite.
 void BeNice(int niceness) {
   const auto thread = static_cast<id_t>(syscall(SYS_gettid));
   (void)setpriority(PRIO_PROCESS, thread,
@@ -30,7 +31,7 @@ void TaskPool::AddThreadIfStuck(std::size_t most) {
   const MutexLock lock(&mutex_);
   const bool stuck = !tasks_.empty() && begun_ == begun_before_;
   begun_before_ = begun_;
-  // Before Start() there are none, and after Stop() there come no more.
+  // There are no threads before Start(), and no new ones after Stop().
   if (!stuck || stopping_ || threads_.empty() || threads_.size() >= most) {
     return;
   }
@@ -44,7 +45,7 @@ void TaskPool::AddThread() {
       Run();
     });
   } catch (const std::system_error&) {
-    // The system gives no more threads: those that are there go on.
+    // The system gives no more threads: those that exist go on.
     if (threads_.empty()) throw;
   }
 }
@@ -74,7 +75,8 @@ bool TaskPool::TryPost(absl::AnyInvocable<void()>&& task) {
     if (stopping_) return false;
     tasks_.push_back(std::move(task));
   }
-  // Who wakes must not find the lock taken by who woke it.
+  // Signals after unlocking, so that the thread that wakes does not find the
+  // lock taken.
   wake_.Signal();
   return true;
 }

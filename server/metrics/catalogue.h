@@ -2,9 +2,9 @@
 //
 // File: catalogue.h
 //
-// All metrics, once. docs/reference/metrics.md says the same, which a test
-// checks. Values of labels are few and known beforehand: verbs, codes, states,
-// samplers, and no more than fifty studies. No trial or worker is a label.
+// The list of all metrics. docs/reference/metrics.md says the same, which a
+// test checks. Label values are few and known beforehand: verbs, codes, states,
+// samplers, and at most fifty studies. No trial or worker is a label.
 #ifndef FROSTLINE_SERVER_METRICS_CATALOGUE_H_
 #define FROSTLINE_SERVER_METRICS_CATALOGUE_H_
 
@@ -15,6 +15,7 @@ namespace frostline::server {
 
 enum class MetricType { kCounter, kGauge, kHistogram };
 
+// What is known of a metric before it is counted.
 struct MetricKind {
   const char* name;
   MetricType type;
@@ -22,10 +23,10 @@ struct MetricKind {
   const char* help;
 };
 
-// In the order of the page.
+// Returns all metrics, in the order of the page.
 std::span<const MetricKind> AllMetrics();
 
-// Returns null for a name that is not there.
+// Returns null for an unknown name.
 const MetricKind* FindMetric(std::string_view name);
 
 const char* NameOf(MetricType type);

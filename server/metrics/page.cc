@@ -45,7 +45,7 @@ ClientMetric::Histogram Cumulated(const Histogram& histogram) {
     so_far += static_cast<std::uint64_t>(counts[i]);
     cumulated.bucket.push_back({so_far, histogram.bounds()[i]});
   }
-  // The sum of these very counts: more may have come since.
+  // The sum of these counts, since more may have been counted meanwhile.
   cumulated.sample_count = so_far + static_cast<std::uint64_t>(counts.back());
   cumulated.sample_sum = histogram.Sum();
   return cumulated;
@@ -61,7 +61,7 @@ class MetricsPage::Families {
     }
   }
 
-  // The new metric of this name, to be filled in.
+  // Adds a metric of this name and returns it, to be filled in.
   ClientMetric& Add(const char* name, Labels labels) {
     const MetricKind* const kind = FindMetric(name);
     assert(kind != nullptr && "not in the catalogue");
@@ -73,7 +73,7 @@ class MetricsPage::Families {
     return added;
   }
 
-  // Those that have something to say.
+  // Writes the metrics that have a value.
   std::string Text() const {
     std::vector<MetricFamily> said;
     for (const MetricFamily& family : families_) {
@@ -104,7 +104,7 @@ std::string MetricsPage::Text() const { return families_->Text(); }
 
 namespace {
 
-// /proc/self/stat from the state on, which is field 3 of proc(5).
+// The first field read of /proc/self/stat: the state, field 3 of proc(5).
 constexpr std::size_t kFirst = 3;
 constexpr std::size_t kUserTime = 14 - kFirst;
 constexpr std::size_t kSystemTime = 15 - kFirst;

@@ -8,7 +8,8 @@
 //   page.Set("frostline_trials", 7, {{"state", "QUEUED"}});
 //   page.Text();
 //
-// It is made anew for each scrape. Only this file's source knows the library.
+// A new page is made for each scrape. Only this file's source knows the
+// library.
 #ifndef FROSTLINE_SERVER_METRICS_PAGE_H_
 #define FROSTLINE_SERVER_METRICS_PAGE_H_
 
@@ -27,7 +28,7 @@
 
 namespace frostline::server {
 
-// It is not thread-safe.
+// A page of metrics. Not thread-safe.
 class MetricsPage {
  public:
   using Labels = std::initializer_list<std::pair<const char*, std::string>>;
@@ -37,7 +38,8 @@ class MetricsPage {
   MetricsPage(const MetricsPage&) = delete;
   MetricsPage& operator=(const MetricsPage&) = delete;
 
-  // REQUIRES: AllMetrics() has the name, of this type, with these labels.
+  // Sets one value. REQUIRES: AllMetrics() has the name, of this type, with
+  // these labels.
   void Set(const char* name, double value, Labels labels = {});
   void Set(const char* name, std::int64_t value, Labels labels = {}) {
     Set(name, static_cast<double>(value), labels);
@@ -57,13 +59,15 @@ class MetricsPage {
 // Writes what /proc says of this process. What cannot be read is left out.
 void WriteProcess(MetricsPage& page);
 
-// Makes pages for scrapes, one at a time and at most four a second: who asks
-// meanwhile gets the same. So a crowd of scrapers costs no more than one.
-//
-// Threads: any thread asks and goes on; one thread of its own makes pages and
-// hands them over. Measuring may take seconds, and holds up nobody else.
+// The text of a page, shared by all who wait for it.
 using PageText = std::shared_ptr<const std::string>;
 
+// Makes pages for scrapes, one at a time and at most four a second; whoever
+// asks meanwhile gets the same page. So many scrapers cost no more than one.
+//
+// Threads: any thread asks and does not wait. A thread of the scribe's own
+// makes pages and hands them over; measuring may take seconds there, and holds
+// up nobody else.
 class Scribe {
  public:
   using Measure = std::function<void(MetricsPage&)>;
@@ -72,12 +76,13 @@ class Scribe {
 
   // `measure` is called on the scribe's thread; `clock` outlives it.
   Scribe(Measure measure, const Clock& clock);
-  // Who still waits gets null.
+  // Gives null to all who still wait.
   ~Scribe();
   Scribe(const Scribe&) = delete;
   Scribe& operator=(const Scribe&) = delete;
 
-  // `take` is called once, on the scribe's thread, and does not block.
+  // Asks for a page. `take` is called once, on the scribe's thread, and does
+  // not block.
   void Ask(Take take);
   std::int64_t made() const { return made_.value(); }
 
@@ -88,7 +93,7 @@ class Scribe {
   const Measure measure_;
   const Clock& clock_;
   Counter made_;
-  PageText kept_;  // the thread's alone, as its time is
+  PageText kept_;  // used by the thread alone, as is its time
   SteadyTime kept_since_{};
   Mutex mutex_;
   CondVar wake_;

@@ -38,14 +38,14 @@ namespace frostline::server {
 namespace {
 
 constexpr char kFlag[] = "--notify-file";
-// `study update ID --notify none`.
+// The word of `study update ID --notify none`.
 constexpr char kNobody[] = "none";
 
 absl::Status BadFile(const std::string& cause, const std::string& fix) {
   return MakeError(ErrorId::kRequestInvalid, cause, fix, kFlag);
 }
 
-// A quoted value may be a URL with its token.
+// Removes quoted values: one may be a URL with its token.
 std::string WithoutQuotes(const std::string& cause) {
   return cause.substr(0, cause.find(": '"));
 }
@@ -65,7 +65,8 @@ bool HasCurl() {
   });
 }
 
-// What could end a line or a quote of curl's own file is in no URL.
+// Says whether this is a URL. It refuses what could end a line or a quote of
+// curl's own file.
 bool IsUrl(const std::string& url) {
   const bool known =
       absl::StartsWith(url, "https://") || absl::StartsWith(url, "http://");
@@ -175,8 +176,8 @@ constexpr int kLook = 20;  // milliseconds between two looks at the program
 constexpr int kSignalled = 128;
 constexpr std::size_t kKeptOutput = 4096;
 constexpr std::size_t kMostLine = 200;
-// What a program needs to find others and to reach the world; nothing else of
-// the coordinator's environment is its business.
+// The variables that a program needs to find others and to reach the network;
+// it gets nothing else of the coordinator's environment.
 constexpr std::array kInherited = {
     "PATH",     "HOME",       "LANG",       "TZ",          "NO_PROXY",
     "no_proxy", "HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"};
@@ -185,7 +186,8 @@ absl::Status Failed(const char* what, int error) {
   return absl::InternalError(absl::StrCat(what, ": ", std::strerror(error)));
 }
 
-// A file without a name is never full and never blocks, as a pipe would be.
+// Writes the text to a file without a name, which is never full and never
+// blocks, as a pipe would.
 absl::Status WriteInput(const std::string& text, int fd) {
   if (!WriteAll(fd, text) || lseek(fd, 0, SEEK_SET) != 0) {
     return Failed("its input", errno);
@@ -243,7 +245,8 @@ absl::StatusOr<pid_t> Spawn(const Program& program, int in, int out) {
   return pid;
 }
 
-// Keeps the end alone: a program may write as much as it likes.
+// Reads a piece of output and keeps only its end: a program may write any
+// amount.
 bool ReadSome(int fd, std::string* kept) {
   std::array<char, 4096> buffer;
   const ssize_t size = read(fd, buffer.data(), buffer.size());
@@ -253,7 +256,7 @@ bool ReadSome(int fd, std::string* kept) {
   return size > 0;
 }
 
-// What has gone may have left as much as a pipe holds.
+// Reads what an ended program has left: as much as a pipe holds.
 void ReadRest(int fd, std::string* kept) {
   constexpr int kPieces = 16;  // of 64 KiB
   for (int i = 0; i < kPieces && ReadSome(fd, kept); ++i) {
@@ -280,7 +283,8 @@ void KillGroup(pid_t leader) {
   }
 }
 
-// What it left running may hold the pipe, so that its end tells nothing.
+// Waits for the program. The end of its pipe says nothing, since programs that
+// it left running may hold the pipe.
 absl::StatusOr<Ran> WaitFor(pid_t pid, int out, Duration limit,
                             const StopSign& stop) {
   const SystemClock clock;
@@ -328,7 +332,7 @@ namespace {
 
 using storage::NotificationRow;
 
-// curl keeps its own time; this is for one that does not.
+// curl limits its own time; this ends a curl that does not.
 constexpr Duration kCurlMore = std::chrono::seconds(2);
 
 absl::Status RunCommand(const std::string& program,
@@ -350,7 +354,7 @@ absl::Status RunCommand(const std::string& program,
       ran.last_line.empty() ? "" : absl::StrCat(": ", ran.last_line)));
 }
 
-// Words of curl's may show the URL, so they are not passed on.
+// Posts with curl. Its messages may show the URL, so they are not passed on.
 absl::Status Post(const std::string& url, const NotificationRow& notification,
                   const StopSign& stop, Duration limit) {
   ASSIGN_OR_RETURN(const Ran ran,
@@ -376,7 +380,7 @@ std::string Quoted(const std::string& text) {
 
 }  // namespace
 
-// A redirect is not followed: the operator named this URL, not another.
+// Redirects are not followed: the operator named this URL, not another.
 std::string CurlConfig(const std::string& url,
                        const NotificationRow& notification, Duration limit) {
   const std::int64_t seconds =

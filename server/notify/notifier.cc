@@ -63,7 +63,7 @@ std::string EndedTrialsOf(const StudyBook& book) {
   return Object(counts);
 }
 
-// It is null when no trial has succeeded.
+// Returns null when no trial has succeeded.
 std::string BestOf(const StudyBook& book) {
   const auto best = book.best().First();
   if (!best.has_value()) return "null";
@@ -115,7 +115,7 @@ std::optional<Duration> PauseAfter(int tries, WallMicros ended, WallMicros now,
   Duration mean = rules.first;
   for (int i = 1; i < tries && mean < rules.longest; ++i) mean *= 2;
   const Duration pause = Jitter(std::min(mean, rules.longest), kSpread, rng);
-  // A wall clock that was set back must not make this endless or end it.
+  // A wall clock that was set back must neither make this endless nor end it.
   const Duration age =
       std::chrono::microseconds(std::max<WallMicros>(0, now - ended));
   if (age + pause > rules.give_up) return std::nullopt;
@@ -181,8 +181,8 @@ void Notifier::Stop() {
   threads_.clear();
 }
 
-// A study that is deleted is forgotten before the group's turn, so what is told
-// of it is taken now; of others what the group comes to.
+// A deleted study is forgotten before the group's turn, so what is told of it
+// is taken now; of other studies it is taken at the end of the group.
 void Notifier::NoteEnded(const StudyBook& book) {
   const auto& ids = book.checked().settings.notify();
   if (ids.empty()) return;
@@ -226,7 +226,7 @@ void Notifier::WriteEnded(Batch& batch, const Ended& ended) {
       continue;
     }
     row.body = EndedStudy(row.id, name, ended.described);
-    // A failure is the store's own, and the group's: all of it is undone.
+    // A failure here is the store's, and all of the group is undone.
     (void)batch.Write([&row](storage::Transaction& transaction) {
       return transaction.PutNotification(row);
     });
@@ -262,11 +262,11 @@ void Notifier::Undo() {
   forgotten_.clear();
 }
 
-// The threads that tell; what the loop does is in notifier.cc.
+// The threads that tell.
 
 namespace {
 
-// So late, at most, is noticed that something is due.
+// The longest delay until a thread notices that something is due.
 constexpr Duration kLongestNap = std::chrono::milliseconds(250);
 
 }  // namespace

@@ -2,13 +2,14 @@
 //
 // File: notifier.h
 //
-// What is to be told of a study's end is written in the group in which it ends,
-// and forgotten once it was told, or for too long could not be. So each end is
-// told at least once, whatever ends the coordinator in between.
+// Tells named receivers that a study has ended. What is to be told is written
+// in the group in which the study ends. It is forgotten when it was told, or
+// when that failed for too long. So each end is told at least once, even when
+// the coordinator dies in between.
 //
-// Threads: the loop notes and writes, and waits for nobody. Threads of this
-// room tell, a destination at a time each, so that one that hangs holds up
-// itself.
+// Threads: the loop notes and writes, and waits for nobody. This class's
+// threads do the telling, each for one destination at a time, so that a
+// destination that hangs holds up only itself.
 #ifndef FROSTLINE_SERVER_NOTIFY_NOTIFIER_H_
 #define FROSTLINE_SERVER_NOTIFY_NOTIFIER_H_
 
@@ -31,7 +32,7 @@
 
 namespace frostline::server {
 
-// What is told of a study that has ended, on one line:
+// The text that tells of a study's end, on one line:
 //
 //   {"event":"study_ended","delivery":"5f…","notification":"mail",
 //    "study":"imdb","state":"COMPLETED","reason":"budget of 60 trials reached",
@@ -39,61 +40,63 @@ namespace frostline::server {
 //    "best":{"trial":"studies/imdb/trials/12","number":12,
 //            "values":{"accuracy":0.93}}}
 //
-// docs/how-to/notifications.md promises it: members are added, never changed.
+// docs/how-to/notifications.md promises this form: members may be added, never
+// changed.
 
-// What all deliveries of one end have in common: the members behind
-// "notification". Of several objectives "best" is the best by the first.
+// Returns what all deliveries of one end have in common: the members after
+// "notification". With several objectives "best" is the best by the first one.
 std::string DescribeEnd(const StudyBook& book, WallMicros end);
 
 std::string EndedStudy(const std::string& delivery,
                        const std::string& notification,
                        const std::string& described);
 
-// When a notification that did not arrive is tried again. It knows no clock and
-// no thread.
+// When a notification that did not arrive is tried again. Uses no clock and no
+// thread.
 
 struct TryRules {
   Duration first = std::chrono::seconds(2);
   Duration longest = std::chrono::hours(1);
-  // Counted from the end of the study, also through a restart.
+  // Counted from the end of the study, also across restarts.
   Duration give_up = std::chrono::hours(24);
 };
 
-// The pause after so many failed tries, 1 or more: twice as long each time,
-// give or take a half, so that receivers that come back are not met by all at
-// once. It is nothing when the next try would come too late.
+// Returns the pause after `tries` failed tries (1 or more). It doubles each
+// time, plus or minus a half, so that a receiver that comes back does not get
+// everything at once. Returns nothing when the next try would come too late.
 std::optional<Duration> PauseAfter(int tries, WallMicros ended, WallMicros now,
                                    const TryRules& rules, Rng& rng);
 
 struct NotifyOptions {
   Destinations destinations = {};
   std::size_t threads = 4;
-  // Beyond so many that wait, an end is told to nobody, and the log says so.
+  // When more than this many wait, a new end is told to nobody, and the log
+  // says so.
   std::size_t most_waiting = 10'000;
   Duration limit = kDeliveryLimit;
   TryRules tries = {};
 };
 
-// Any thread may read.
+// What became of notifications. Any thread may read.
 struct NotifyCounts {
   Counter delivered;
-  Counter retried;  // tries that failed, with another to come
+  Counter retried;  // failed tries that are followed by another
   Counter given_up;
-  Counter dropped;  // too many wait, or their destination is gone
+  Counter dropped;  // too many waited, or the destination is gone
 };
 
 class Notifier {
  public:
-  // It borrows all of them.
+  // Borrows all of its arguments.
   Notifier(const NotifyOptions& options, CommitLoop& loop, Ledger& ledger,
            const Clock& clock);
   ~Notifier() { Stop(); }
 
-  // Takes up what an earlier coordinator left; before Start().
+  // Takes over what an earlier coordinator left. Called before Start().
   absl::Status Load(const storage::TrialStore& store) FROSTLINE_ON_LOOP;
   void Start();
-  // Ends the threads, before the loop ends. What is being told has a moment to
-  // be told; the rest is told by the next coordinator. It is idempotent.
+  // Ends the threads; called before the loop ends. A delivery under way gets a
+  // moment to finish; the next coordinator makes the others. Idempotent.
   void Stop();
 
   void NoteEnded(const StudyBook& book) FROSTLINE_ON_LOOP;
@@ -115,7 +118,7 @@ class Notifier {
     storage::NotificationRow row;
     int failures = 0;
   };
-  // All that one destination is to be told, by when it is due.
+  // All that one destination has to be told, by the time it is due.
   struct Line {
     std::multimap<SteadyTime, Waiting> waiting;
     bool busy = false;
@@ -128,7 +131,7 @@ class Notifier {
   std::optional<Waiting> TakeDue();
   Line* EarliestLine() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Settle(Waiting told, const absl::Status& status);
-  // Nothing of it is left to do but to forget its row.
+  // Notes that nothing is left to do except to forget its row.
   void NoteOver(const std::string& id);
   bool IsStopped();
 
@@ -144,7 +147,8 @@ class Notifier {
   Mutex mutex_;
   CondVar wake_;
   std::map<std::string, Line> lines_ ABSL_GUARDED_BY(mutex_);
-  std::size_t waiting_ ABSL_GUARDED_BY(mutex_) = 0;  // and being told
+  // including those being told
+  std::size_t waiting_ ABSL_GUARDED_BY(mutex_) = 0;
   std::optional<std::chrono::steady_clock::time_point> stop_by_
       ABSL_GUARDED_BY(mutex_);
   Rng rng_ ABSL_GUARDED_BY(mutex_);

@@ -2,7 +2,7 @@
 //
 // File: host_facts.h
 //
-// What a page of metrics says of the machine and of files.
+// Writes on a page of metrics what is known of the machine and of files.
 #ifndef FROSTLINE_SERVER_OVERVIEW_HOST_FACTS_H_
 #define FROSTLINE_SERVER_OVERVIEW_HOST_FACTS_H_
 
@@ -13,17 +13,18 @@
 
 namespace frostline::server {
 
+// The files to look at.
 struct HostFiles {
   std::string data_folder;  // empty: all is in memory
   std::string certificate;  // PEM; empty: none
   std::string authority;
 };
 
-// Files are looked at anew, as they change under a coordinator that runs. What
-// cannot be read is left out.
+// Looks at the files at each call, since they change while the coordinator
+// runs. What cannot be read is left out.
 void WriteHost(const HostFiles& files, const char* version, MetricsPage& page);
 
-// Of a coordinator that sends spans.
+// Writes the counts of a coordinator that sends spans.
 void WriteSpans(const spans::SpanCounts& counts, MetricsPage& page);
 
 }  // namespace frostline::server

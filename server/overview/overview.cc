@@ -34,7 +34,7 @@ constexpr std::array kWorkerStates = {
     std::pair{WorkerState::kQuarantined, "QUARANTINED"},
     std::pair{WorkerState::kGone, "GONE"}};
 
-// Studies that have a label of their own. No id is "other" itself.
+// Returns the studies that have a label of their own. No id is "other" itself.
 Labels ChooseLabels(const std::map<storage::StudyKey, StudyBook>& studies) {
   Labels labels;
   for (const bool open : {true, false}) {
@@ -79,7 +79,7 @@ void Look(const WorkerEntry& worker, WallMicros now, Duration lease_ttl,
   }
 }
 
-// All but the models with the most GPUs become one.
+// Adds up all models but those with the most GPUs.
 GpuUses NamedUses(const GpuUses& uses) {
   std::vector<std::pair<std::string, GpuUse>> sorted(uses.begin(), uses.end());
   std::stable_sort(sorted.begin(), sorted.end(),
@@ -96,7 +96,7 @@ GpuUses NamedUses(const GpuUses& uses) {
 
 void WriteGpus(const LoopView& view, MetricsPage& page) {
   GpuUses uses = NamedUses(view.gpu_uses);
-  // So that sums and alerts find a zero where there is no GPU.
+  // Gives sums and alerts a zero to find when there is no GPU.
   if (uses.empty()) uses.emplace(kOtherModel, GpuUse());
   for (const auto& [model, use] : uses) {
     const auto set = [&page, &model](const char* name, double value) {
@@ -112,7 +112,8 @@ void WriteGpus(const LoopView& view, MetricsPage& page) {
   }
 }
 
-// A sampler that needs no results could use as many as there are left.
+// Returns how many trials of the study may usefully run at a time. A sampler
+// that needs no results could use as many as there are left.
 std::int64_t UsefulOf(const LoopView::OpenStudy& study) {
   return std::min<std::int64_t>(
       UsefulParallelismOf(*study.checked, study.counts),
@@ -293,7 +294,7 @@ void WriteNotifications(const NotifyCounts& counts, MetricsPage& page) {
   page.Set(kTold, counts.dropped, {{"outcome", "dropped"}});
 }
 
-// Outlives who waits for it.
+// The answer of the loop. It outlives whoever waits for it.
 struct AskedLoop {
   Mutex mutex;
   CondVar answered;
@@ -309,7 +310,7 @@ void Overview::Measure(MetricsPage& page) const {
   WriteSearch(rooms_.proposer.counts(), rooms_.importance, page);
   WriteNotifications(rooms_.notifier.counts(), page);
   const auto asked = std::make_shared<AskedLoop>();
-  // The rooms outlive the loop, and with it what is posted there.
+  // What is posted there borrows the rooms, which outlive the loop.
   const bool posted = rooms_.loop.Post(
       [asked, rooms = &rooms_](Batch& batch) {
         batch.AssertOnLoop();

@@ -2,10 +2,10 @@
 //
 // File: overview.h
 //
-// Puts on a page of metrics what the rooms behind the wire have counted. Counts
-// are read where they are; what the loop alone knows is asked for, and missing
-// where it does not answer: the page of a coordinator whose disk hangs says
-// that, and all the rest.
+// Puts on a page of metrics what the coordinator's folders have counted. Counts
+// are read where they are. What only the loop knows is asked for, and is
+// missing when the loop does not answer: then the page still shows that, and
+// all the rest.
 #ifndef FROSTLINE_SERVER_OVERVIEW_OVERVIEW_H_
 #define FROSTLINE_SERVER_OVERVIEW_OVERVIEW_H_
 
@@ -28,15 +28,16 @@
 namespace frostline::server {
 
 // What only the loop knows, copied at one moment for a page of metrics. The
-// look costs a microsecond for each study and worker; all that takes longer is
+// copy costs a microsecond for each study and worker; all that takes longer is
 // done with the copy, on another thread.
 
-// Of so many studies each has a label of its own: open ones before ended ones,
-// then the newest. All others are one, "other".
+// How many studies have a label of their own: open ones before ended ones, then
+// the newest. All others are counted together as "other".
 inline constexpr std::size_t kNamedStudies = 50;
 
-// So many models of GPUs have one: those with the most GPUs. The loop tells
-// apart a few more, and no crowd of workers makes it tell apart more yet.
+// How many GPU models have a label of their own: those with the most GPUs. The
+// loop tells a few more models apart, and never more than that, however many
+// workers there are.
 inline constexpr std::size_t kNamedModels = 16;
 inline constexpr std::size_t kKnownModels = 256;
 
@@ -60,7 +61,7 @@ struct LoopView {
   std::int64_t slots = 0;
   std::int64_t slots_busy = 0;
   std::int64_t gpus = 0;
-  GpuUses gpu_uses = {};  // of workers that are not gone
+  GpuUses gpu_uses = {};  // of workers that have not gone
   std::int64_t audit_entries = 0;
   storage::DiskRoom disk = {};
 };
@@ -74,7 +75,7 @@ void Write(const LoopView& view, MetricsPage& page);
 
 class Overview {
  public:
-  // It borrows all of them.
+  // What the page is made from. Borrows all of it.
   struct RoomsSeen {
     CommitLoop& loop;
     const Ledger& ledger;
@@ -86,12 +87,13 @@ class Overview {
     const Notifier& notifier;
     const Clock& clock;
   };
-  // So long a page waits for the loop.
+  // How long a page waits for the loop.
   static constexpr Duration kPatience = std::chrono::seconds(2);
 
   explicit Overview(const RoomsSeen& rooms) : rooms_(rooms) {}
 
-  // Any thread but the loop's may call; it blocks up to kPatience.
+  // Adds everything to the page. Any thread but the loop's may call; it blocks
+  // for up to kPatience.
   void Measure(MetricsPage& page) const;
 
  private:

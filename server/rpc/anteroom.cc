@@ -21,8 +21,8 @@
 namespace frostline::server {
 namespace {
 
-// A client of HTTP/2 says this first (RFC 9113, 3.4). No method of HTTP/1 that
-// is in use begins so: PRI is kept for it.
+// The first bytes of an HTTP/2 client (RFC 9113, 3.4). No HTTP/1 method in use
+// begins like this: PRI is reserved for it.
 constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 constexpr std::size_t kToldApart = 3;
 constexpr std::string_view kBlanks = " \t";
@@ -116,10 +116,11 @@ std::string ScrapeAnswer(ScrapeVerdict verdict, const std::string* page) {
 
 namespace {
 
-// The first bytes may come one by one; they stay unread, so that poll() would
-// wake at once.
+// The first bytes may come one by one. They stay unread, so poll() would return
+// at once; this is the pause instead.
 constexpr Duration kLookAgain = std::chrono::milliseconds(20);
-// Who closes at once, with something unread, takes back its own answer.
+// The time that a peer has to leave. Closing at once with unread bytes would
+// take our answer back.
 constexpr Duration kToLeave = std::chrono::seconds(1);
 constexpr Duration kLongestNap = std::chrono::seconds(60);
 
@@ -151,7 +152,7 @@ short EventsOf(const Guest& guest) {
 
 }  // namespace
 
-// All but Receive(), Deliver() and Stop() is on the thread.
+// What the thread does. All but Receive(), Deliver() and Stop() runs on it.
 class Anteroom::Rounds : public std::enable_shared_from_this<Rounds> {
  public:
   Rounds(Scribe& scribe, const Clock& clock, const AnteroomLimits& limits)
@@ -222,7 +223,7 @@ class Anteroom::Rounds : public std::enable_shared_from_this<Rounds> {
     guests_.clear();
   }
 
-  // False: it is to stop.
+  // Returns false when the thread has to stop.
   bool TakeWhatCame() {
     std::vector<int> came;
     std::vector<std::pair<std::uint64_t, PageText>> pages;
@@ -243,7 +244,8 @@ class Anteroom::Rounds : public std::enable_shared_from_this<Rounds> {
     return true;
   }
 
-  // Who has not even asked goes before who is being answered.
+  // Closes a connection to make room: one that has not asked yet rather than
+  // one that is being answered.
   void MakeRoom() {
     auto goes = std::find_if(guests_.begin(), guests_.end(), [](auto& entry) {
       return entry.second.stage <= Stage::kReading;
@@ -339,7 +341,7 @@ class Anteroom::Rounds : public std::enable_shared_from_this<Rounds> {
   }
 
   void Answer(Guest& guest, const PageText& page) {
-    // All who get one page get one text.
+    // All who get the same page get the same text.
     if (page == nullptr || page != answered_page_ || answer_ == nullptr) {
       answered_page_ = page;
       answer_ = std::make_shared<const std::string>(

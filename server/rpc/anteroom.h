@@ -2,16 +2,18 @@
 //
 // File: anteroom.h
 //
-// The port for probes speaks two languages. Newcomers wait here until their
-// first bytes say which: HTTP/2 is handed on to gRPC with nothing of it read,
-// and HTTP/1 is answered here, one request a connection.
+// Sorts the connections at the port for probes, which speaks two languages. A
+// new connection waits here until its first bytes show which one it speaks:
+// HTTP/2 is handed on to gRPC with nothing of it read; HTTP/1 is answered here,
+// one request for each connection.
 //
-// Bounds: whoever has not asked within 5 s, or not taken the answer within 10
-// s, is closed; a request's head has at most 8 KiB; 64 are in the room, and
-// where it is full whoever has been there longest makes room. So nobody who is
-// slow is in the way of a probe, which leaves the room at once.
+// Limits: a connection is closed when it has not asked within 5 s, or not taken
+// the answer within 10 s. The head of a request has at most 8 KiB. At most 64
+// connections wait; when one more comes, the oldest is closed. So slow
+// connections are never in the way of a probe, which leaves at once.
 //
-// Threads: one of its own does everything, and waits for no peer nor page.
+// Threads: one thread of its own does everything, and waits for no peer and no
+// page.
 #ifndef FROSTLINE_SERVER_RPC_ANTEROOM_H_
 #define FROSTLINE_SERVER_RPC_ANTEROOM_H_
 
@@ -26,19 +28,19 @@
 
 namespace frostline::server {
 
-// As much of HTTP/1 as a scraper needs: `GET /metrics` and no more. Pure
-// functions of the bytes that have come.
+// As much of HTTP/1 as a scraper needs: `GET /metrics` and no more. These are
+// pure functions of the bytes that have come.
 
-// A request's line and headers.
+// The most bytes of a request's first line and headers.
 inline constexpr std::size_t kMaxHeadBytes = 8 * 1024;
 
 enum class Speech {
-  kUnclear,  // as far as it goes it may be either
-  kHttp1,    // or nothing that is known
+  kUnclear,  // so far it may be either
+  kHttp1,    // or anything unknown
   kHttp2,
 };
 
-// Judges by the first bytes of a connection.
+// Returns which language the first bytes of a connection are in.
 Speech SpeechOf(std::string_view bytes);
 
 enum class ScrapeVerdict {
@@ -52,8 +54,8 @@ enum class ScrapeVerdict {
 
 ScrapeVerdict JudgeScrape(std::string_view head);
 
-// The whole answer to anything but kIncomplete; `page` is for kMetrics alone,
-// and null where it cannot be made (503).
+// Returns the whole answer to any verdict but kIncomplete. `page` is for
+// kMetrics alone, and null when it cannot be made (503).
 std::string ScrapeAnswer(ScrapeVerdict verdict, const std::string* page);
 
 struct AnteroomLimits {
@@ -64,24 +66,26 @@ struct AnteroomLimits {
 
 class Anteroom {
  public:
-  // Takes the socket; called on the room's thread.
+  // A function that takes over the socket. It is called on the anteroom's
+  // thread.
   using HandOn = std::function<void(int fd)>;
 
-  // Who asks for metrics gets the scribe's page. Both outlive it.
+  // Requests for metrics get the scribe's page. Both arguments outlive this
+  // object.
   Anteroom(Scribe& scribe, const Clock& clock, AnteroomLimits limits = {});
   ~Anteroom();  // stops
   Anteroom(const Anteroom&) = delete;
   Anteroom& operator=(const Anteroom&) = delete;
 
   void Start(HandOn hand_on);
-  // Takes the socket, which does not block. Any thread may call.
+  // Takes over the socket, which does not block. Any thread may call.
   void Receive(int fd);
-  // Closes all who are in. It is idempotent.
+  // Closes all connections that are here. Idempotent.
   void Stop();
 
  private:
   class Rounds;
-  // Shared with pages that are still to come.
+  // Shared with pages that are still being made.
   std::shared_ptr<Rounds> rounds_;
 };
 

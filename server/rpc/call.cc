@@ -183,7 +183,7 @@ void WriteUnary(const std::string& verb, const VerbCounts& counts,
            counts.begun.value() - counts.ended.value(), {{"verb", verb}});
   for (std::size_t code = 0; code < kNames.size(); ++code) {
     const Histogram& seconds = counts.seconds[code];
-    // Errors that never were would be most of the page.
+    // Leaves out errors that never happened: they would be most of the page.
     if (code != grpc::StatusCode::OK && seconds.Count() == 0) continue;
     page.Set("frostline_calls_total", seconds.Count(),
              {{"verb", verb}, {"code", kNames[code]}});
@@ -261,7 +261,8 @@ namespace {
 
 using Answer = absl::StatusOr<MessagePtr>;
 
-// Nobody who calls can mend it.
+// Says whether a code means a bug or a fault of the server, which no caller can
+// repair.
 bool IsOurFault(grpc::StatusCode code) {
   return code == grpc::StatusCode::INTERNAL ||
          code == grpc::StatusCode::UNKNOWN ||
@@ -289,7 +290,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     };
   }
 
-  // For a limit that gRPC does not keep. Before the reply is taken.
+  // Sets a limit that gRPC does not keep. To be called before TakeReply().
   void EndAfter(Duration limit) {
     alarm_.emplace();
     alarm_->Set(
@@ -307,7 +308,8 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   void OnDone() override { delete this; }
 
  private:
-  // The call until somebody ends it; outlives it where a reply comes late.
+  // The call, until somebody ends it. It outlives the call when a reply comes
+  // late.
   using Open = std::atomic<UnaryCall*>;
 
   static void End(Open& open, const Answer& answer) {
@@ -320,7 +322,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     call->Finish(said);
   }
 
-  // The right to answer, lost with the reply that holds it.
+  // The right to answer, which is lost with the reply that holds it.
   class Ticket {
    public:
     explicit Ticket(std::shared_ptr<Open> open) : open_(std::move(open)) {}
@@ -358,8 +360,8 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   std::optional<grpc::Alarm> alarm_;
 };
 
-// Only of calls that would have changed something. Of the request nothing was
-// looked at.
+// Tells the audit of a refused call, if the call would have changed something.
+// Nothing of the request was looked at.
 void NoteRefused(const Guarded& guarded, const UnaryVerb& verb,
                  const grpc::CallbackServerContext& context,
                  const absl::Status& why) {
@@ -436,8 +438,9 @@ UnaryMethod ServeUnary(UnaryVerb verb, Guarded guarded, Duration longest) {
 
 namespace {
 
-// Each step is started by the end of the one before, so only the cancel flag is
-// shared between threads. The call owns itself until gRPC is done with it.
+// A stream that is being answered. Each step is started by the end of the one
+// before, so only the cancel flag is shared between threads. The call owns
+// itself until gRPC is done with it.
 class StreamCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
  public:
   StreamCall(Guarded guarded, CallerRole role, Shown shown)

@@ -2,9 +2,9 @@
 //
 // File: call.h
 //
-// A unary call owns itself until gRPC is done with it. It is answered exactly
-// once: by its reply, by the loss of its reply, or by the server's own
-// deadline.
+// Runs a verb as a gRPC call. A unary call owns itself until gRPC is done with
+// it. It is answered exactly once: by its reply, by the loss of its reply, or
+// by the server's own deadline.
 #ifndef FROSTLINE_SERVER_RPC_CALL_H_
 #define FROSTLINE_SERVER_RPC_CALL_H_
 
@@ -33,53 +33,57 @@
 
 namespace frostline::server {
 
-// Checks every call before anybody reads it.
+// Checks that each call has to pass before anybody reads it.
 
-// Requests are held to kMaxRequestBytes with an error that says what is wrong;
-// from here on gRPC itself answers, with a bare status.
+// The size of messages that gRPC lets pass. Smaller requests are held to
+// kMaxRequestBytes, with an error that says what is wrong; above this size gRPC
+// answers itself, with a bare status.
 inline constexpr int kMaxTransportBytes = 2 * 1024 * 1024;
 
-// It limits calls with no deadline, or one farther away.
+// The deadline of calls that have none, or a later one.
 inline constexpr Duration kLongestDeadline =
     std::chrono::seconds(kLongestDeadlineSeconds);
 
-// gRPC does not end a call at the server's own limit, so we do.
+// When a call ends, and whether that is the server's own limit. gRPC does not
+// end a call at such a limit, so we do.
 struct TimeLimit {
   Duration left{};
   bool is_ours = false;
 };
 
-// `asked` is on the system's clock, as gRPC's are; its last moment means none.
+// `asked` is on the system's clock, as gRPC's times are; its greatest value
+// means none.
 TimeLimit LimitOf(std::chrono::system_clock::time_point asked,
                   Duration longest = kLongestDeadline);
 
-// Makes the answer when the server's own limit is over.
+// Returns the error for a call that reached the server's own limit.
 absl::Status DeadlinePassed(Duration limit);
 
-// Answers FIELD_TOO_LARGE.
+// The error is FIELD_TOO_LARGE.
 absl::Status CheckSize(const grpc::ByteBuffer& bytes);
 
-// Answers REQUEST_INVALID when `bytes` are no such message, or its text is no
-// UTF-8.
+// Reads a message. The error is REQUEST_INVALID when `bytes` are no such
+// message, or when a text in it is not UTF-8.
 absl::Status Parse(const grpc::ByteBuffer& bytes,
                    google::protobuf::Message* message);
 
-// Answers INTERNAL when it is too large to be sent.
+// The error is INTERNAL when the message is too large to be sent.
 absl::Status Serialize(const google::protobuf::Message& message,
                        grpc::ByteBuffer* bytes);
 
-// Makes the answer when the coordinator forgot to give one.
+// Returns the error for a call whose reply the coordinator has lost.
 absl::Status ReplyDropped();
 
-// Adds ErrorInfo always, BadRequest where a field is at fault, RetryInfo where
-// the call may work later. Texts are made printable and cut. An error that
-// MakeError did not make is a bug and goes out as INTERNAL.
+// Turns an error into a wire error: always with ErrorInfo, with BadRequest if a
+// field is wrong, and with RetryInfo if the call may work later. Texts are made
+// printable and cut. An error that MakeError did not make is a bug and becomes
+// INTERNAL.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
-// Calls by verb and code. A verb's counts are made when it is bound to gRPC;
-// a call finds them by a pointer, so that it costs two additions.
+// Counts calls by verb and code. The counts of a verb are made when it is bound
+// to gRPC; a call reaches them by a pointer, so it costs two additions.
 
-// Any thread may count and read.
+// The counts of one verb. Any thread may count and read.
 struct VerbCounts {
   static constexpr std::size_t kCodes = 17;
   static constexpr std::size_t kUnknown = 2;
@@ -93,16 +97,16 @@ struct VerbCounts {
   bool streams = false;
   Counter begun;
   Counter ended;
-  std::array<Histogram, kCodes> seconds;  // of unary calls, by code
+  std::array<Histogram, kCodes> seconds;  // for unary calls, by code
 };
 
-// "NOT_FOUND"
+// Returns the code's name: "NOT_FOUND".
 const char* CodeName(grpc::StatusCode code);
 
 class CallCounts {
  public:
-  // The same for the same method, "frostline.v1.StudyService.GetStudy". Before
-  // anybody writes.
+  // Returns the counts of a method, the same at each call:
+  // "frostline.v1.StudyService.GetStudy". To be called before anybody counts.
   VerbCounts* Of(const std::string& method, bool streams);
   void Write(MetricsPage& page) const;
 
@@ -110,18 +114,18 @@ class CallCounts {
   std::map<std::string, VerbCounts> verbs_;
 };
 
-// What a call shows of its caller: its token, the certificate that gRPC has
-// verified, and whether it came in plaintext.
+// Returns what a call shows of its caller: its token, the certificate that gRPC
+// has verified, and whether the call came in plaintext.
 Shown ShownBy(const grpc::ServerContextBase& context);
 
-// The trace that the call belongs to; a new one where it names none.
+// Returns the trace to which the call belongs; a new one if it names none.
 TraceContext TraceOf(const grpc::ServerContextBase& context);
 
-// A method, and who says whether a caller may call it.
+// A method, and the gate that says whether a caller may call it.
 struct Guarded {
   std::string method;  // "frostline.v1.StudyService.StopStudy"
   const Gate& gate;
-  AuditLog* audit = nullptr;     // hears of refusals; null: nobody does
+  AuditLog* audit = nullptr;     // told of refusals; may be null
   VerbCounts* counts = nullptr;  // null: calls are not counted
 };
 
@@ -129,34 +133,34 @@ using UnaryMethod = std::function<grpc::ServerUnaryReactor*(
     grpc::CallbackServerContext*, const grpc::ByteBuffer* request,
     grpc::ByteBuffer* reply)>;
 
-// Checks size, parse, what is served, and form. Streams have no deadline:
-// Duration::max().
+// Checks size, parses, and checks that the request is served and has its form.
+// For a stream, which has no deadline, the time left is Duration::max().
 absl::StatusOr<MessagePtr> Admit(const VerbRow& verb,
                                  const grpc::ByteBuffer& in,
                                  Duration time_left);
 
-// Without its deadline and trace.
+// Makes the context of a call, without its deadline and trace.
 CallContext ContextOf(const grpc::CallbackServerContext& context,
                       CallerIdentity identity, const std::string& method,
                       const google::protobuf::Message& request,
                       CancelFlag cancelled);
 
-// Answers why the caller may not call it, before anything of the request is
-// looked at.
+// Returns who calls, or why they may not call this. Nothing of the request is
+// looked at before.
 absl::StatusOr<CallerIdentity> Identify(const Guarded& guarded, CallerRole role,
                                         const Shown& shown);
 
-// `longest` holds where the caller has set no nearer deadline.
+// `longest` is the limit unless the caller has set an earlier deadline.
 UnaryMethod ServeUnary(UnaryVerb verb, Guarded guarded,
                        Duration longest = kLongestDeadline);
 
-// The verb is asked for more messages when the last one has been taken, so a
-// slow reader holds up nobody else.
+// Makes a gRPC stream of a verb. The verb is asked for more messages only when
+// the last one has been taken, so a slow reader holds up nobody else.
 using StreamMethod = std::function<grpc::ServerWriteReactor<grpc::ByteBuffer>*(
     grpc::CallbackServerContext*, const grpc::ByteBuffer* request)>;
 
-// Who calls is asked again before each message: a token that was revoked reads
-// nothing more.
+// Checks the caller again before each message: with a revoked token nothing
+// more is read.
 StreamMethod ServeStream(StreamVerb verb, Guarded guarded);
 
 }  // namespace frostline::server

@@ -22,7 +22,8 @@
 namespace frostline::server {
 namespace {
 
-// 0 where the number is no open socket. No two that are open have one inode.
+// Returns 0 when the descriptor is no open socket. No two open sockets have the
+// same inode.
 ino_t InodeOf(int fd) {
   struct stat about{};
   if (fstat(fd, &about) != 0 || !S_ISSOCK(about.st_mode)) return 0;
@@ -38,7 +39,8 @@ std::optional<std::uint64_t> ReceivedFrom(int fd) {
   return info.tcpi_bytes_received;
 }
 
-// After shutdown() alone a peer that goes on sending would be read on.
+// Ends the connection with a reset. After shutdown() alone, what the peer goes
+// on sending would still be read.
 void Abort(int fd) {
   const sockaddr nobody{.sa_family = AF_UNSPEC, .sa_data = {}};
   if (connect(fd, &nobody, sizeof(nobody)) != 0) shutdown(fd, SHUT_RDWR);
@@ -74,7 +76,8 @@ std::vector<Connection> ConnectionBook::SentAtLeast(std::uint64_t bytes) {
   for (auto& [fd, connection] : connections_) {
     const auto received = ReceivedFrom(fd);
     if (!received.has_value()) continue;
-    // Less than before is another's, who has the number now.
+    // Fewer bytes than before belong to another connection with the same
+    // descriptor.
     if (*received >= connection.bytes_seen + bytes) busy.push_back(connection);
     connection.bytes_seen = *received;
   }
@@ -90,7 +93,8 @@ std::vector<Connection> ConnectionBook::Before(SteadyTime since) const {
 }
 
 void ConnectionBook::Shut(const Connection& connection) {
-  // With a number of our own nobody else can get it between look and deed.
+  // While we hold a copy of the descriptor, nobody else can get its socket
+  // between the check and the shutdown.
   const int ours = fcntl(connection.fd, F_DUPFD_CLOEXEC, 0);
   if (ours < 0) return;
   if (InodeOf(ours) == connection.inode) Abort(ours);
@@ -109,7 +113,7 @@ struct FreeText {
 using Text = std::unique_ptr<char, FreeText>;
 using Path = std::initializer_list<const char*>;
 
-// The path of names from `value`; null where one is missing.
+// Follows names from `value`; null when one is missing.
 const JsonValue* At(const JsonValue* value, Path path) {
   for (const char* name : path) {
     if (value == nullptr) return nullptr;
@@ -118,7 +122,7 @@ const JsonValue* At(const JsonValue* value, Path path) {
   return value;
 }
 
-// Its numbers are texts, and those that are 0 are left out.
+// Reads a number: it is written as text, and left out when it is 0.
 std::int64_t NumberAt(const JsonValue* value, Path path) {
   const JsonValue* const found = At(value, path);
   std::int64_t number = 0;
@@ -127,8 +131,8 @@ std::int64_t NumberAt(const JsonValue* value, Path path) {
   return 0;
 }
 
-// Calls `see(element, id)` with each element of the lists `name` in the pages
-// that `ask(first id)` answers.
+// Calls `see(element, id)` for each element of the lists `name` in the pages
+// that `ask(first id)` returns.
 template <typename Ask, typename See>
 void ForEachPage(const char* name, Ask ask, Path id_at, See see) {
   std::int64_t next = 0;
@@ -220,9 +224,10 @@ std::vector<std::string> StreamCensus::Newcomers() {
 
 namespace {
 
-// So many more unanswered calls since the last look are nobody's attack.
+// So few more unanswered calls since the last look are no attack.
 constexpr std::int64_t kFewCalls = 25;
-// A call is at least two dozen bytes: who sent fewer did not begin kFewCalls.
+// A call takes at least two dozen bytes, so who sent fewer than this did not
+// begin kFewCalls.
 constexpr std::uint64_t kFewBytes = 512;
 
 }  // namespace

@@ -2,9 +2,10 @@
 //
 // File: connection_book.h
 //
-// Remembers sockets that gRPC owns and closes, by number and inode: when a
-// number has another inode, or none, that connection has gone. So a connection
-// costs no second descriptor.
+// Remembers the connections that are in. gRPC owns and closes their sockets, so
+// each is remembered by its descriptor and inode: when the descriptor has
+// another inode, or none, the connection has gone. So a connection needs no
+// second descriptor.
 #ifndef FROSTLINE_SERVER_RPC_CONNECTION_BOOK_H_
 #define FROSTLINE_SERVER_RPC_CONNECTION_BOOK_H_
 
@@ -22,95 +23,101 @@
 
 namespace frostline::server {
 
+// A connection that was handed to gRPC.
 struct Connection {
-  int fd = -1;  // gRPC's
+  int fd = -1;  // gRPC owns it
   ino_t inode = 0;
   PeerAddress from;
   SteadyTime since{};
-  std::uint64_t bytes_seen = 0;  // received from it, when last asked
+  std::uint64_t bytes_seen = 0;  // received from it when last asked
 };
 
-// It is thread-compatible.
+// The connections that gRPC serves. Thread-compatible.
 class ConnectionBook {
  public:
-  // Before gRPC gets the socket. Whoever had the number has gone, and is
-  // answered.
+  // Adds a connection, before gRPC gets the socket. Returns the one that had
+  // this descriptor before, which has gone.
   std::optional<Connection> Add(int fd, PeerAddress from, SteadyTime now);
 
-  // Takes out and answers who has gone.
+  // Removes and returns the connections that have gone.
   std::vector<Connection> Sweep();
 
-  // Answers who has sent so many bytes since it was asked last.
+  // Returns the connections that have sent at least `bytes` since they were
+  // last asked.
   std::vector<Connection> SentAtLeast(std::uint64_t bytes);
 
-  // Answers those that began before `since`.
+  // Returns the connections that began before `since`.
   std::vector<Connection> Before(SteadyTime since) const;
 
-  // Ends the connection with a reset, unread bytes are dropped; gRPC then
-  // closes it. It touches nothing if that has gone, whoever has the number
-  // meanwhile.
+  // Ends the connection with a reset; unread bytes are dropped, and gRPC then
+  // closes it. Does nothing when the connection has already gone, even if its
+  // descriptor is in use again.
   static void Shut(const Connection& connection);
 
   std::size_t size() const { return connections_.size(); }
 
  private:
-  std::map<int, Connection> connections_;  // by number
+  std::map<int, Connection> connections_;  // by descriptor
 };
 
-// Asks gRPC's own books (channelz, on by default) how many calls each
-// connection has begun and had answered: of a call that its caller cancels at
-// once they alone know.
+// Asks gRPC's own statistics (channelz, on by default) how many calls each
+// connection has begun and had answered. Nobody else knows of calls that their
+// caller cancels at once.
 //
-// It is thread-compatible.
+// Thread-compatible.
 class StreamCensus {
  public:
-  // Of all servers in this process: some ten microseconds.
+  // Returns the counts of all servers in this process. Takes some ten
+  // microseconds.
   static StreamCounts Total();
 
-  // Some ten microseconds. Nothing: it has gone, or ListAll() must come first.
+  // Returns the counts of one connection. Takes some ten microseconds. Nothing
+  // means that it has gone, or that ListAll() must be called first.
   std::optional<StreamCounts> Of(const std::string& peer) const;
-  // Learns which connections there are: a microsecond or two for each.
+  // Learns which connections there are. Takes one or two microseconds for each.
   void ListAll();
-  // Those, by peer, whose handshake is over and was not when this was asked
-  // last. It costs for these alone.
+  // Returns, by peer, the connections whose handshake ended since the last
+  // call. The cost depends on their number only.
   std::vector<std::string> Newcomers();
 
  private:
-  // Calls `see(peer, id)` for each from `first` on.
+  // Calls `see(peer, id)` for each socket from `first` on.
   template <typename See>
   static void ForEachSocket(std::intptr_t first, See see);
 
   std::intptr_t next_newcomer_ = 0;
-  std::map<std::string, std::intptr_t> sockets_;  // by peer; gRPC's ids
+  std::map<std::string, std::intptr_t> sockets_;  // gRPC's ids, by peer
 };
 
-// Looks at connections that are in, and answers which are to end: who cancels
-// calls without end, and, when somebody else needs the place, who never called.
-// It ends none itself.
+// Finds connections that should end: those that cancel calls without end and,
+// when somebody else needs the place, those that never made a call. It ends
+// none itself.
 //
-// It is thread-compatible.
+// Thread-compatible.
 class FloodWatch {
  public:
   explicit FloodWatch(const ResetLimits& limits) : policy_(limits) {}
 
-  // Looks at single connections only when calls of all of them together go
-  // unanswered, and at those alone that have sent something.
+  // Returns the connections that flood the server. It looks at single ones only
+  // when the calls of all connections together go unanswered, and then only at
+  // those that have sent something.
   std::vector<Connection> Floods(ConnectionBook& book, SteadyTime now);
 
-  // Those that began before `since`, and are known to have begun no call.
+  // Returns the connections that began before `since` and are known to have
+  // begun no call.
   std::vector<Connection> WithoutACall(const ConnectionBook& book,
                                        SteadyTime since);
 
   void NoteGone(const Connection& gone) { policy_.NoteGone(gone.from.text); }
 
  private:
-  // Of each of `asked`, in their order.
+  // Returns the counts of each of `asked`, in the same order.
   std::vector<std::optional<StreamCounts>> CountsOf(
       const std::vector<Connection>& asked);
 
   ResetPolicy policy_;
   StreamCensus census_;
-  std::int64_t unanswered_ = 0;  // of all, when looked at last
+  std::int64_t unanswered_ = 0;  // of all connections, when last looked at
 };
 
 }  // namespace frostline::server

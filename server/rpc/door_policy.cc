@@ -119,7 +119,7 @@ void DoorPolicy::NoteGone(const PeerAddress& from) {
 }
 
 void DoorPolicy::NoteCut(const PeerAddress& from, SteadyTime now) {
-  // Everybody on this machine shares one house: others are not to suffer.
+  // Everybody on this machine shares one house; the others must not suffer.
   if (from.is_local) return;
   Remember(from, now).barred_until = now + limits_.barred;
 }
@@ -241,9 +241,9 @@ void ResetPolicy::NoteGone(const std::string& peer) { looks_.erase(peer); }
 
 namespace {
 
-// Each one that leaves makes those before it count for so much less.
+// Each handshake that leaves reduces the weight of earlier ones by this factor.
 constexpr double kFade = 0.98;
-// So few forgotten ones may be a slow network.
+// With so few forgotten handshakes the network may just be slow.
 constexpr double kFew = 8;
 
 }  // namespace

@@ -27,17 +27,18 @@ namespace {
 using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
 using ByFd = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
 
-// One door is not served so long that others wait.
+// How many are accepted at one door before others get their turn.
 constexpr int kAtOnce = 64;
 constexpr Duration kBetweenHandshakeLooks = std::chrono::milliseconds(5);
 constexpr Duration kBetweenFloodWatches = std::chrono::milliseconds(100);
 constexpr Duration kBetweenSweeps = std::chrono::seconds(1);
-// Where all is full, each newcomer may make somebody look who has gone.
+// The pause when all places are taken, since then each new connection may start
+// a search for those that have gone.
 constexpr Duration kBetweenSweepsIfFull = std::chrono::milliseconds(50);
 constexpr Duration kBetweenEvictions = std::chrono::seconds(2);
-// Who had no call for so long may give way to a newcomer.
+// A connection that had no call for so long may be ended for a new one.
 constexpr Duration kTimeToCall = std::chrono::seconds(10);
-// Without a descriptor even in reserve, nobody is accepted for so long.
+// The pause when not even the descriptor in reserve is there.
 constexpr Duration kRest = std::chrono::milliseconds(100);
 
 std::size_t OpenDescriptors() {
@@ -65,7 +66,7 @@ bool OutOfDescriptors(int failure) {
 
 }  // namespace
 
-// All but the constructor, Start() and Stop() is on the thread.
+// What the thread does. All but the constructor, Start() and Stop() runs on it.
 class Doorkeeper::Rounds {
  public:
   Rounds(const char* name, const DoorkeeperOptions& options, const Clock& clock)
@@ -118,7 +119,7 @@ class Doorkeeper::Rounds {
     Anteroom* anteroom = nullptr;
     std::shared_ptr<TransportGuard> guard;
 
-    // To gRPC.
+    // Hands the socket to gRPC.
     void HandOn(int fd) {
       TransportGuard::Expect(fd, guard);
       Acceptor::NewConnectionParameters parameters;
@@ -158,7 +159,7 @@ class Doorkeeper::Rounds {
            1;
   }
 
-  // What is done from time to time.
+  // Does what is done from time to time.
   void Look() {
     const SteadyTime now = clock_.Steady();
     if (!pace_.IsIdle() && now >= handshakes_seen_ + kBetweenHandshakeLooks) {
@@ -201,7 +202,7 @@ class Doorkeeper::Rounds {
 
   void Rest() { resting_until_ = clock_.Steady() + kRest; }
 
-  // Or it would wait in the queue, and wake us without end.
+  // A connection left in the queue would wake us again and again.
   bool AcceptToClose(const Door& door) {
     if (!spare_.AcceptAndClose(door.socket.fd())) return false;
     tally_.NoteNoDescriptor();
@@ -210,8 +211,8 @@ class Doorkeeper::Rounds {
 
   void Receive(Door& door, int fd, const PeerAddress& from) {
     const SteadyTime now = clock_.Steady();
-    // Who waited for long may have given up: its handshake would be for
-    // nothing.
+    // Drops one that waited for long and has given up: its handshake would be
+    // for nothing.
     if (door.is_paced && HasHungUp(fd)) return CloseAtOnce(fd);
     const DoorVerdict verdict = Judge(from, now);
     if (verdict != DoorVerdict::kWelcome) {
@@ -264,7 +265,7 @@ class Doorkeeper::Rounds {
   void Sweep(SteadyTime now) {
     swept_ = now;
     for (const Connection& gone : book_.Sweep()) NoteGone(gone);
-    // What a flood took is free by now, but kept for the next.
+    // Gives back the memory that a flood took and the allocator keeps.
     if (std::exchange(has_cut_, false)) malloc_trim(0);
   }
 

@@ -2,16 +2,16 @@
 //
 // File: doorkeeper.h
 //
-// Accepts connections in gRPC's place and hands those that are let in over to
-// it: gRPC 1.51 itself has no cap on them, and serves nobody any more once it
-// has run out of descriptors (CVE-2023-4785). It does what door_policy.h,
-// door_policy.h and door_policy.h say. Whoever is turned away gets a reset
-// at once, so that nothing of it stays. Who is in is heard by a
+// Accepts connections in gRPC's place and hands those that may come in over to
+// it. gRPC 1.51 itself has no limit on connections, and serves nobody any more
+// once it has run out of descriptors (CVE-2023-4785). The decisions are those
+// of door_policy.h. Whoever is turned away gets a reset at once, so that
+// nothing of the connection stays. The frames of those that are in pass a
 // transport_guard.h.
 //
-// One thread of its own does everything. It never waits for a peer, nor spins
-// where descriptors have run out: it keeps one in reserve, to accept and close
-// with.
+// One thread of its own does everything. It never waits for a peer. When
+// descriptors have run out it does not spin either: it keeps one in reserve, to
+// accept a connection and close it.
 #ifndef FROSTLINE_SERVER_RPC_DOORKEEPER_H_
 #define FROSTLINE_SERVER_RPC_DOORKEEPER_H_
 
@@ -33,10 +33,10 @@ struct DoorkeeperOptions {
   FrameLimits frames = {};
 };
 
-// It is thread-compatible.
+// Accepts connections for a gRPC server. Thread-compatible.
 class Doorkeeper {
  public:
-  // What it says of itself in logs is `name`. `clock` outlives it.
+  // `name` is its name in logs. `clock` outlives it.
   Doorkeeper(const char* name, const DoorkeeperOptions& options,
              const Clock& clock);
   ~Doorkeeper();  // stops
@@ -44,16 +44,16 @@ class Doorkeeper {
   Doorkeeper& operator=(const Doorkeeper&) = delete;
 
   enum class Handshake { kNone, kTls };
-  // Before the builder builds: who comes to `socket` is served with
-  // `credentials`, which ask for such a handshake. Through `anteroom`, where
-  // there is one: it outlives this.
+  // Adds a socket, before `builder` builds: whoever comes to `socket` is served
+  // with `credentials`, and makes the handshake that these ask for. Connections
+  // pass `anteroom` first, if there is one; it outlives this object.
   void AddDoor(ListeningSocket socket, grpc::ServerBuilder* builder,
                std::shared_ptr<grpc::ServerCredentials> credentials,
                Handshake handshake, Anteroom* anteroom = nullptr);
-  // Once the server has started.
+  // Begins to accept; called when the server has started.
   void Start();
-  // Before the server is shut down. Nobody can connect any more; those who are
-  // in stay. It is idempotent.
+  // Stops accepting; called before the server is shut down. Connections that
+  // are in stay. Idempotent.
   void Stop();
 
   // Any thread may read.

@@ -2,9 +2,9 @@
 //
 // File: frame_filter.h
 //
-// Reads the frames of one HTTP/2 connection (RFC 9113) as they come from a
-// client, in pieces of any size, and says when the connection is to end. It
-// decodes no header: it bounds what a peer may spend on one.
+// Reads the frames of one HTTP/2 connection (RFC 9113) as a client sends them,
+// in pieces of any size, and decides when the connection has to end. It decodes
+// no header: it limits what a peer may send.
 //
 //   header block   bytes, and frames. gRPC 1.51 looks at the size of each frame
 //                  alone (CVE-2023-33953), so a block may take as much as its
@@ -18,7 +18,7 @@
 //   messages       that have begun and not ended, which gRPC keeps: of one
 //                  connection, and of all of them together.
 //
-// What no client may send at all is left to gRPC.
+// Frames that no client may send at all are left to gRPC.
 #ifndef FROSTLINE_SERVER_RPC_FRAME_FILTER_H_
 #define FROSTLINE_SERVER_RPC_FRAME_FILTER_H_
 
@@ -34,29 +34,33 @@
 
 namespace frostline::server {
 
-// Holds `most`, and loses `per_second`.
+// A bucket that holds `most` and loses `per_second`.
 struct BucketLimits {
   float most = 0;
   float per_second = 0;
 };
 
+// What one connection may send.
 struct FrameLimits {
-  // A header of 64 KiB is told that it is too large; more ends the connection.
+  // With up to 64 KiB a client is told that its header is too large; beyond
+  // this size the connection ends.
   std::uint32_t block_bytes = 80 * 1024;
-  // Frames hold 16 KiB at least, and clients fill them.
+  // Frames may hold 16 KiB at least, and clients fill them.
   std::uint8_t continuations = 4;
   // All calls of a full connection may be cancelled at once.
   BucketLimits resets = {.most = 300, .per_second = 100};
   std::uint16_t streams_unacknowledged = 100;
   // Some clients send two WINDOW_UPDATE for each 16 KiB of a large reply.
   BucketLimits idle = {.most = 20'000, .per_second = 20'000};
-  // Of those, PING and SETTINGS, which are answered, and HEADERS that begin no
-  // call. Some clients ping with each reply, so each call allows one more.
+  // Those among them that are answered (PING and SETTINGS), and HEADERS that
+  // begin no call. Some clients ping with each reply, so each call allows one
+  // more.
   BucketLimits answered = {.most = 1'000, .per_second = 1'000};
-  // Twice what gRPC allows, in case it has ended calls by itself.
+  // Twice what gRPC allows, in case it has ended some calls itself.
   std::size_t open_messages = 512;
-  // Bytes of messages that have not ended: a connection may have `messages`,
-  // and `messages_if_full` where all together have more than `all_messages`.
+  // Bytes of messages that have not ended. A connection may have `messages`
+  // bytes of them, or `messages_if_full` when all connections together have
+  // more than `all_messages`.
   std::int64_t messages = 32 * 1024 * 1024;
   std::int64_t all_messages = 128 * 1024 * 1024;
   std::int64_t messages_if_full = 2 * 1024 * 1024;
@@ -71,13 +75,14 @@ enum class FrameVerdict {
   kMessages,
 };
 
-// A word for metrics and logs.
+// Returns a word for metrics and logs.
 const char* NameOf(FrameVerdict verdict);
 
-// It is thread-compatible. Times do not decrease.
+// The filter of one connection. Thread-compatible. Times must not decrease.
 class FrameFilter {
  public:
-  // Both outlive it. `all_messages` is what all connections hold together.
+  // Both outlive this object. `all_messages` is what all connections hold
+  // together.
   FrameFilter(const FrameLimits& limits,
               std::atomic<std::int64_t>* all_messages)
       : limits_(limits), all_messages_(*all_messages) {}
@@ -85,9 +90,11 @@ class FrameFilter {
   FrameFilter(const FrameFilter&) = delete;
   FrameFilter& operator=(const FrameFilter&) = delete;
 
-  // What comes next. Once it does not pass, nothing passes any more.
+  // Takes the next bytes. Once a verdict is not kPass, every later one is the
+  // same.
   FrameVerdict Read(std::string_view bytes, SteadyTime now);
-  // The server resets a stream, since the client did what it may not.
+  // Notes that the server resets a stream because the client did something
+  // forbidden.
   FrameVerdict NoteProvokedReset(SteadyTime now);
 
  private:
@@ -95,7 +102,7 @@ class FrameFilter {
 
   class Bucket {
    public:
-    // Whether one more has room.
+    // Takes one unit from the bucket; false when it has no room.
     bool Take(const BucketLimits& limits, SteadyTime now);
     void GiveBack();
 
@@ -104,7 +111,7 @@ class FrameFilter {
     float held_ = 0;
   };
 
-  FrameVerdict Begin(SteadyTime now);  // a frame, by its header
+  FrameVerdict Begin(SteadyTime now);  // reads a frame's header
   FrameVerdict BeginHeaders(std::uint32_t stream, SteadyTime now);
   FrameVerdict AddToBlock(std::uint32_t length);
   FrameVerdict AddToMessage(std::uint32_t stream, std::uint32_t length);
@@ -117,10 +124,10 @@ class FrameFilter {
   Bucket resets_;
   Bucket idle_;
   Bucket answered_;
-  // Bytes by stream, of those with a message that goes on.
+  // The bytes of unfinished messages, by stream.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> open_;
   std::int64_t messages_ = 0;
-  std::uint32_t skip_ = 24;  // the preface, then payloads
+  std::uint32_t skip_ = 24;  // bytes to skip: the preface, then payloads
   std::uint32_t block_bytes_ = 0;
   std::uint32_t last_stream_ = 0;
   std::uint16_t unacknowledged_ = 0;

@@ -81,7 +81,7 @@ absl::Status Busy(const ListenAddress& address, int failure) {
       "listen");
 }
 
-// gRPC removes what is there, so somebody has to look before.
+// Checks what is at the path, since gRPC would remove it.
 absl::Status CheckSocketFree(const ListenAddress& address) {
   struct stat there{};
   if (lstat(address.socket.c_str(), &there) != 0) return absl::OkStatus();
@@ -167,7 +167,8 @@ absl::Status CheckPortFree(const ListenAddress& address) {
   const addrinfo& first = **resolved;
   const int fd = socket(first.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return BadAddress(address.host, std::strerror(errno));
-  // A port that only waits for late packets of an ended process is free.
+  // A port counts as free when it only waits for late packets of an ended
+  // process.
   const int yes = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
   const int bound = bind(fd, first.ai_addr, first.ai_addrlen);
@@ -183,12 +184,13 @@ absl::Status CheckPortFree(const ListenAddress& address) {
 
 namespace {
 
-// Other users of this machine may not even connect to a Unix socket.
+// Keeps other users of this machine from connecting to a Unix socket.
 constexpr mode_t kOwnOnly = 0077;
-// The kernel holds so many that we have not looked at, or its own limit.
+// How many connections the kernel holds that we have not looked at, unless its
+// own limit is lower.
 constexpr int kMostWaiting = 4096;
-// What was sent and not acknowledged for so long ends a connection; that is
-// what gRPC sets where it listens itself.
+// A connection ends when data that was sent stays unacknowledged for so long.
+// gRPC sets the same where it listens itself.
 constexpr unsigned kUnacknowledgedMs = 20'000;
 
 struct Bindable {
@@ -224,13 +226,13 @@ void Set(int fd, int level, int option, unsigned value) {
   setsockopt(fd, level, option, &value, sizeof(value));
 }
 
-// Connections inherit what is set here.
+// Sets options, which connections inherit.
 void SetOptions(int fd, const ListenAddress& address) {
   if (!address.socket.empty()) return;
   Set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
   Set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   Set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, kUnacknowledgedMs);
-  // "[::]" is IPv4 as well.
+  // With this, "[::]" serves IPv4 as well.
   if (address.is_ipv6) Set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 }
 

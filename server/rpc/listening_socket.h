@@ -2,7 +2,8 @@
 //
 // File: listening_socket.h
 //
-// Judges the address before gRPC sees it, which does not say what is wrong.
+// The sockets on which the server listens. Addresses are checked here before
+// gRPC sees them, since gRPC does not say what is wrong with one.
 #ifndef FROSTLINE_SERVER_RPC_LISTENING_SOCKET_H_
 #define FROSTLINE_SERVER_RPC_LISTENING_SOCKET_H_
 
@@ -16,33 +17,37 @@
 
 namespace frostline::server {
 
+// An address to listen at.
 struct ListenAddress {
   std::string socket;  // the path of a Unix socket; else empty
   std::string host;    // numeric: "127.0.0.1", "::1"
-  int port = 0;        // 0: any that is free
+  int port = 0;        // 0: any free port
   bool is_ipv6 = false;
-  bool is_loopback = false;  // nobody on another machine reaches it
-  bool wants_tls = false;    // of loopback: it is not served in plaintext
+  bool is_loopback = false;  // other machines cannot reach it
+  bool wants_tls = false;    // on loopback: no plaintext here
 };
 
-// "127.0.0.1:7070", "[::1]:7070", "unix:/run/frostline.sock".
+// Returns "127.0.0.1:7070", "[::1]:7070", "unix:/run/frostline.sock".
 std::string FormatAddress(const ListenAddress& address);
 
-// Reads "HOST:PORT", "[HOST]:PORT", either behind "tls:", or "unix:PATH"; a
-// name becomes its first address. It answers REQUEST_INVALID at "listen".
+// Reads "HOST:PORT" or "[HOST]:PORT", either one perhaps after "tls:", or
+// "unix:PATH". A name is replaced by its first address. The error is
+// REQUEST_INVALID at "listen".
 absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text);
 
-// Takes the port for a moment. It answers PORT_BUSY when that is in use or not
-// ours, REQUEST_INVALID when the machine has no such address, or something else
-// than a socket is at the path. A socket that an ended process left is free.
+// Takes the port for a moment. The error is PORT_BUSY when the port is in use
+// or this user may not have it, REQUEST_INVALID when the machine has no such
+// address or when something else than a socket is at the path. A socket that an
+// ended process left behind is free.
 absl::Status CheckPortFree(const ListenAddress& address);
 
-// It is closed with the object, and the file of a Unix socket removed.
+// A listening socket. It is closed with this object, and the file of a Unix
+// socket removed.
 class ListeningSocket {
  public:
   // Binds, and sets `address->port`. A Unix socket can be reached by its owner
-  // alone; one that an ended process left is replaced. It answers PORT_BUSY
-  // when another was quicker since CheckPortFree().
+  // alone; one that an ended process left behind is replaced. The error is
+  // PORT_BUSY when another process was quicker since CheckPortFree().
   static absl::StatusOr<ListeningSocket> Open(ListenAddress* address);
   ~ListeningSocket();
   ListeningSocket(ListeningSocket&& other) noexcept
@@ -58,18 +63,19 @@ class ListeningSocket {
   std::string file_;  // of a Unix socket; else empty
 };
 
-// Never waits: listening sockets and what is accepted do not block.
+// Helpers that never wait: listening sockets and accepted ones do not block.
 
-// The new socket; -1, with errno: there is none.
+// Returns the new socket, or -1 with errno if there is none.
 int AcceptFrom(int listening, sockaddr_storage* from);
 
-// The peer has ended the connection, or its half of it.
+// Says whether the peer has ended the connection, or its half of it.
 bool HasHungUp(int fd);
 
-// The peer gets a reset, and no TIME_WAIT stays behind.
+// Closes the socket so that the peer gets a reset and no TIME_WAIT stays
+// behind.
 void CloseAtOnce(int fd);
 
-// Kept for the time when there is no other. It is thread-compatible.
+// A descriptor kept in reserve for when there is no other. Thread-compatible.
 class SpareDescriptor {
  public:
   SpareDescriptor();
@@ -77,8 +83,8 @@ class SpareDescriptor {
   SpareDescriptor(const SpareDescriptor&) = delete;
   SpareDescriptor& operator=(const SpareDescriptor&) = delete;
 
-  // Gives it up to accept one connection, closes that at once and takes it
-  // back. False: even that did not go, now or for the next time.
+  // Gives it up to accept one connection, closes that at once and takes the
+  // descriptor back. False: this failed, now or for the next time.
   bool AcceptAndClose(int listening);
 
  private:

@@ -27,7 +27,7 @@ class RefusedStream final : public grpc::ServerWriteReactor<ByteBuffer> {
   void OnDone() override { delete this; }
 };
 
-// Who is nobody is not even told what there is.
+// A caller that is nobody is not even told which methods there are.
 grpc::Status RefusalOf(const grpc::CallbackServerContext& context,
                        const Gate& gate, const MethodDescriptor& method) {
   const auto caller = gate.Identify(ShownBy(context));

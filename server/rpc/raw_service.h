@@ -2,8 +2,9 @@
 //
 // File: raw_service.h
 //
-// Handlers get bytes, since generated stubs answer a bare UNIMPLEMENTED to a
-// request that cannot be parsed; here that is an error with a cause.
+// A gRPC service made of the table of verbs. Its handlers get bytes, because
+// generated stubs answer a request that cannot be parsed with a bare
+// UNIMPLEMENTED; here the caller gets an error with a cause.
 #ifndef FROSTLINE_SERVER_RPC_RAW_SERVICE_H_
 #define FROSTLINE_SERVER_RPC_RAW_SERVICE_H_
 
@@ -22,8 +23,8 @@ namespace frostline::server {
 
 class RawService final : public grpc::Service {
  public:
-  // Keeps copies of rows; what they point to, `gate`, `audit` and `counts` must
-  // outlive the server. Both pointers may be null.
+  // Copies the rows. What they point to, `gate`, `audit` and `counts` must
+  // outlive the server. `audit` and `counts` may be null.
   RawService(const google::protobuf::ServiceDescriptor& service,
              const VerbTable& served, const Gate& gate,
              AuditLog* audit = nullptr, Duration longest = kLongestDeadline,

@@ -27,8 +27,9 @@ using google::protobuf::FileDescriptor;
 using grpc::reflection::v1::ServerReflectionRequest;
 using grpc::reflection::v1::ServerReflectionResponse;
 
-// What the program was linked with. That includes the details of errors under
-// the names that they have on the wire, since they are named here.
+// Returns the descriptors that the program was linked with. They include the
+// details of errors under the names that these have on the wire, since they are
+// named here.
 const DescriptorPool& Pool() {
   return *google::rpc::ErrorInfo::descriptor()->file()->pool();
 }
@@ -39,7 +40,8 @@ void SetError(grpc::StatusCode code, const std::string& cause,
   response->mutable_error_response()->set_error_message(cause);
 }
 
-// A pool of the reader's takes a file only when it has what that imports.
+// Adds a file after all that it imports, because a reader's pool refuses it
+// before these.
 void AddWithImports(const FileDescriptor& file,
                     std::set<const FileDescriptor*>* added,
                     ServerReflectionResponse* response) {
@@ -134,7 +136,8 @@ namespace {
 using grpc::ByteBuffer;
 using Services = std::vector<std::string>;
 
-// Named by a message of each, without which the linker would leave it out.
+// Names one message of each file, without which the linker would leave the file
+// out.
 std::vector<const FileDescriptor*> OwnFiles() {
   return {
       ServerReflectionRequest::descriptor()->file(),
@@ -145,8 +148,8 @@ const FileDescriptor& HealthFile() {
   return *grpc::health::v1::HealthCheckRequest::descriptor()->file();
 }
 
-// One read or one write is under way at a time. The call owns itself until gRPC
-// is done with it.
+// A stream of questions. One read or one write is under way at a time. The call
+// owns itself until gRPC is done with it.
 class ReflectionCall final
     : public grpc::ServerBidiReactor<ByteBuffer, ByteBuffer> {
  public:

@@ -2,9 +2,9 @@
 //
 // File: reflection.h
 //
-// Tells grpcurl, Postman and their like what is served, as protocols v1 and
-// v1alpha of server reflection, which differ in nothing but their names. gRPC's
-// own plugin speaks v1alpha alone.
+// Tells grpcurl, Postman and similar tools what is served. It speaks v1 and
+// v1alpha of server reflection, which differ only in their names; gRPC's own
+// plugin speaks v1alpha alone.
 #ifndef FROSTLINE_SERVER_RPC_REFLECTION_H_
 #define FROSTLINE_SERVER_RPC_REFLECTION_H_
 
@@ -19,19 +19,20 @@
 
 namespace frostline::server {
 
-// Answers one question from what the program was linked with: a file comes
-// after all that it imports, as a reader's own pool needs it. `services` is the
-// list to give. What there is not is an error within the response. Any thread
+// Answers one question from the descriptors in this program. A file comes after
+// all files that it imports, as readers need it. `services` is the list to
+// give. When something does not exist, the response holds an error. Any thread
 // may call.
 grpc::reflection::v1::ServerReflectionResponse AnswerReflection(
     const grpc::reflection::v1::ServerReflectionRequest& request,
     const std::vector<std::string>& services);
 
-// gRPC's own threads call it; it holds no lock and waits for nothing.
+// The reflection service. gRPC's threads call it; it holds no lock and does not
+// wait.
 class ReflectionService final : public grpc::Service {
  public:
-  // Lists `services` beside its own and health, for whomever `gate` knows,
-  // whatever the role.
+  // Lists `services` beside its own and health, for every caller whom `gate`
+  // knows, whatever the role.
   ReflectionService(std::vector<std::string> services, const Gate& gate);
 
  private:

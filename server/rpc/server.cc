@@ -47,14 +47,15 @@ namespace {
 constexpr int kMaxStreams = 256;
 constexpr int kMaxMetadataBytes = 8 * 1024;
 constexpr std::size_t kMemoryQuota = std::size_t{1} << 30;
-// A client may ping this often; more often, and it is sent away.
+// A client that pings more often than this is disconnected.
 constexpr int kMinPingIntervalMs = 5'000;
 // A peer that answers no ping for so long is gone, whatever TCP believes.
 constexpr int kKeepaliveMs = 60'000;
 constexpr int kKeepaliveTimeoutMs = 20'000;
-// Until then a peer has ended its TLS handshake and begun HTTP/2.
+// The time in which a peer must end its TLS handshake and begin HTTP/2.
 constexpr int kHandshakeMs = 10'000;
-// A connection without a call ends then; clients make another when they call.
+// A connection without a call ends after this; a client makes another when it
+// calls.
 constexpr int kMaxIdleMs = 600'000;
 
 }  // namespace
@@ -91,7 +92,7 @@ constexpr DoorLimits kLimits = {
     .rate = {.per_second = 20, .at_once = 100},
     .local_rate = {.per_second = 100, .at_once = 500}};
 
-// The address is judged as every other; only the flag has another name.
+// The address is checked like every other; only the flag has another name.
 absl::Status AtHealthListen(const absl::Status& status) {
   const auto detail = DetailOf(status);
   if (status.ok() || !detail.has_value()) return status;
@@ -99,7 +100,7 @@ absl::Status AtHealthListen(const absl::Status& status) {
                    kField);
 }
 
-// Until the queue is shut down.
+// Waits until the queue is shut down.
 void Wait(grpc::ServerCompletionQueue* queue) {
   void* tag = nullptr;
   bool ok = false;
@@ -185,7 +186,7 @@ absl::StatusOr<ListenAddress> Admissible(const std::string& listen,
   return address;
 }
 
-// Where nobody else can come, this machine may have every connection.
+// When nobody else can connect, this machine may have every connection.
 DoorLimits LimitsFor(const std::vector<ListenAddress>& addresses,
                      DoorLimits limits) {
   const bool only_local =

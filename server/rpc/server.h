@@ -2,8 +2,8 @@
 //
 // File: server.h
 //
-// Serves frostline.v1, what KEDA asks, grpc.health.v1 and reflection. It ends
-// in this order:
+// Serves frostline.v1, what KEDA asks, grpc.health.v1 and reflection. It is
+// ended in this order:
 //
 //   server->StopServing();   // health: NOT_SERVING
 //   coordinator.Drain();     // answers what is parked
@@ -36,29 +36,31 @@ class ServerCredentials;
 
 namespace frostline::server {
 
-// Lines of gRPC and Protobuf go through base/log.h. Their errors are often a
-// client that left or sent nonsense, so none is above a warning.
+// Sends the log lines of gRPC and Protobuf through base/log.h. What they call
+// an error is often a client that left or sent nonsense, so no line is above a
+// warning.
 //
-// Call it once, before the first server is made.
+// Called once, before the first server is made.
 void SendLibraryLogsToOurs();
 
-// What gRPC itself refuses before a call is ours: a slow handshake, too many
-// streams, long metadata, large messages, a peer that pings too often, does
-// nothing or is gone. Who may connect at all is said by door_policy.h.
+// Sets what gRPC itself refuses before a call reaches us: a slow handshake, too
+// many streams, long metadata, large messages, a peer that pings too often, is
+// idle or has gone. Who may connect at all is decided by door_policy.h.
 void SetLimits(grpc::ServerBuilder* builder);
 
 // A port for probes and scrapes: grpc.health.v1 and `GET /metrics` in
-// plaintext, and nothing else, so that it may be at an address that other
-// machines reach.
+// plaintext, and nothing else, so that it may listen where other machines reach
+// it.
 //
-// It is thread-compatible.
+// Thread-compatible.
 class HealthListener {
  public:
-  // Answers REQUEST_INVALID or PORT_BUSY at "health-listen". `measure` fills
-  // the pages of scrapes, on a thread of the listener's.
+  // Begins to listen. The error is REQUEST_INVALID or PORT_BUSY at
+  // "health-listen". `measure` fills the pages of scrapes, on a thread of this
+  // object.
   static absl::StatusOr<std::unique_ptr<HealthListener>> Listen(
       const std::string& listen, Scribe::Measure measure);
-  ~HealthListener();  // cancels what is under way
+  ~HealthListener();  // cancels the calls under way
   HealthListener(const HealthListener&) = delete;
   HealthListener& operator=(const HealthListener&) = delete;
 
@@ -71,62 +73,63 @@ class HealthListener {
   explicit HealthListener(Scribe::Measure measure);
 
   ListenAddress address_;
-  // Nothing is ever in the queue: gRPC wants one that a thread waits at where a
-  // server has no service of ours.
+  // Always empty. gRPC needs a queue on which a thread waits when a server has
+  // no service of ours.
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   std::unique_ptr<grpc::Server> server_;
   std::thread waiter_;
   const SystemClock clock_;
   Scribe scribe_;
   Anteroom anteroom_;
-  Doorkeeper doorkeeper_;  // ends before the server
+  Doorkeeper doorkeeper_;  // destroyed before the server
 };
 
 struct RpcOptions {
-  // Port 0 is any free one. What is at each is the same.
+  // Where to listen; every address serves the same. Port 0 is any free one.
   std::vector<std::string> listen = {"127.0.0.1:7070"};
-  // Whoever reaches this asks for health or metrics, without encryption, and
-  // for nothing else. Empty: they have no port of their own.
+  // An address for health and metrics only, without encryption. Empty: there is
+  // no such address.
   std::string health_listen;
   // Adds to a page of metrics what the server itself does not count, on a
-  // thread of the server's. Null: there is no more.
+  // thread of the server. Null: there is no more.
   Scribe::Measure measure = nullptr;
-  // Loopback and Unix sockets are served in plaintext, unless one says "tls:",
-  // every other address with these; null: no other is served.
+  // The credentials with which an address is served, unless it is loopback or a
+  // Unix socket: those are served in plaintext without "tls:". Null: no other
+  // address is served.
   std::shared_ptr<grpc::ServerCredentials> credentials = nullptr;
-  // It says who a caller is, and outlives the server. Null: local callers are
-  // admins, and there is no other.
+  // Finds out who calls. It outlives the server. Null: local callers are
+  // admins, and there are no others.
   const Gate* gate = nullptr;
-  // It hears of calls that the gate refuses. Null: nobody does.
+  // Is told of calls that the gate refuses. May be null.
   AuditLog* audit = nullptr;
   // Who may connect. The port for health has limits of its own.
   DoorLimits door = {};
 };
 
-// It is thread-compatible.
+// The server of the coordinator. Thread-compatible.
 class RpcServer {
  public:
-  // Judges the addresses as Listen() does, and keeps nothing: another may take
-  // one meanwhile.
+  // Checks the addresses as Listen() does, but keeps none: another process may
+  // take one meanwhile.
   static absl::Status Check(const RpcOptions& options);
-  // Serves at once: what is behind the verbs must have been started, and
-  // outlives the server. It answers REQUEST_INVALID, ADDRESS_NOT_LOOPBACK or
-  // PORT_BUSY.
+  // Listens and serves at once: what is behind the verbs must have been
+  // started, and outlives the server. The error is REQUEST_INVALID,
+  // ADDRESS_NOT_LOOPBACK or PORT_BUSY.
   static absl::StatusOr<std::unique_ptr<RpcServer>> Listen(
       const RpcOptions& options, const VerbTable& verbs);
   ~RpcServer();  // without grace
   RpcServer(const RpcServer&) = delete;
   RpcServer& operator=(const RpcServer&) = delete;
 
-  std::string address() const;  // the first: "127.0.0.1:43210"
+  std::string address() const;  // of the first: "127.0.0.1:43210"
   const std::vector<std::string>& addresses() const;
   std::string health_address() const;
-  const std::string& tls_address() const;  // the first with TLS; or empty
+  const std::string& tls_address() const;  // of the first with TLS; or empty
 
-  // Tells health checks so; calls are still served.
+  // Tells health checks NOT_SERVING; calls are still served.
   void StopServing();
-  // Takes no new calls, waits up to `grace`, then cancels; it returns when all
-  // are answered. Parked calls end only by their reply. It is idempotent.
+  // Takes no new calls, waits for at most `grace`, then cancels. Returns when
+  // all calls are answered; a parked call ends only by its reply. Idempotent.
   void Shutdown(Duration grace);
 
  private:

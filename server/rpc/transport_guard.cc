@@ -42,7 +42,7 @@ bool TransportGuard::IsNeeded() {
 
 #if GRPC_CPP_VERSION_MAJOR == 1 && GRPC_CPP_VERSION_MINOR == 51
 
-// gRPC's own, which no header of it shows: by their names for the linker.
+// Functions of gRPC that no header of it shows, by their names for the linker.
 #define GUARD_CONSTRUCT \
   "_ZN21grpc_chttp2_transportC1ERKN9grpc_core11ChannelArgsEP13grpc_endpointb"
 #define GUARD_DESTROY "_ZN21grpc_chttp2_transportD1Ev"
@@ -80,8 +80,8 @@ struct TheirTransport {
   }
 };
 
-// gRPC calls for one connection one thing after the other; the lock is for
-// tools that do not see how.
+// One guarded connection. gRPC calls for it one thing after the other; the lock
+// is for tools that cannot see that.
 class GuardedTransport {
  public:
   GuardedTransport(int fd, std::shared_ptr<TransportGuard> guard)
@@ -104,7 +104,7 @@ class GuardedTransport {
   void Tell(FrameVerdict why) const {
     sockaddr_storage from{};
     socklen_t size = sizeof(from);
-    // A peer that has gone meanwhile is nobody's.
+    // A peer that has gone meanwhile has no name.
     if (getpeername(fd_, reinterpret_cast<sockaddr*>(&from), &size) != 0) {
       from.ss_family = AF_UNSPEC;
     }
@@ -118,7 +118,7 @@ class GuardedTransport {
   FrameFilter filter_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Those that are, by gRPC's own object.
+// The guarded connections, by gRPC's own object.
 class GuardedTransports {
  public:
   static GuardedTransports& Get() {
@@ -152,7 +152,8 @@ class GuardedTransports {
     shard.transports.erase(transport);
   }
 
-  // Null: it is not guarded. It stays where it is until it is removed.
+  // Returns null when it is not guarded. The object does not move until it is
+  // removed.
   GuardedTransport* Find(const void* transport) {
     Shard& shard = ShardOf(transport);
     const MutexLock lock(&shard.mutex);
@@ -167,7 +168,7 @@ class GuardedTransports {
         ABSL_GUARDED_BY(mutex);
   };
 
-  // They lie thousands of bytes apart.
+  // Objects lie thousands of bytes apart.
   Shard& ShardOf(const void* transport) {
     return shards_[(reinterpret_cast<std::uintptr_t>(transport) >> 12) %
                    shards_.size()];
@@ -191,7 +192,7 @@ void TransportGuard::Expect(int fd, std::shared_ptr<TransportGuard> guard) {
 
 }  // namespace frostline::server
 
-// What gRPC calls in place of its own.
+// What gRPC calls in place of its own functions.
 
 using frostline::server::FrameVerdict;
 using frostline::server::GuardedTransports;

@@ -2,14 +2,14 @@
 //
 // File: transport_guard.h
 //
-// Stands between gRPC 1.51 and its own HTTP/2: what a client sends passes a
-// FrameFilter, after TLS and before gRPC reads it, and a connection that does
-// not pass is ended by gRPC itself.
+// Stands between gRPC 1.51 and its own HTTP/2. What a client sends passes a
+// FrameFilter, after TLS and before gRPC reads it. When a connection does not
+// pass, gRPC itself ends it.
 //
-// Four functions of libgrpc, which calls them through the dynamic linker, are
-// defined by us as well, and ours forward to its: programs come before
-// libraries. So it works where gRPC is a shared library, and for the one
-// version that was looked at.
+// libgrpc calls four of its functions through the dynamic linker. We define
+// these too, and ours forward to those of libgrpc: the linker takes a program's
+// definition before a library's. So this works only where gRPC is a shared
+// library, and only for the one version that was examined.
 #ifndef FROSTLINE_SERVER_RPC_TRANSPORT_GUARD_H_
 #define FROSTLINE_SERVER_RPC_TRANSPORT_GUARD_H_
 
@@ -24,7 +24,7 @@
 
 namespace frostline::server {
 
-// Connections of one door that are guarded. Any thread may call.
+// The guarded connections of one door. Any thread may call.
 class TransportGuard {
  public:
   struct Cut {
@@ -34,19 +34,18 @@ class TransportGuard {
 
   explicit TransportGuard(const FrameLimits& limits) : limits_(limits) {}
 
-  // Whether this gRPC is too old to bound by itself what this bounds.
+  // Says whether this gRPC is too old to keep these limits itself.
   static bool IsNeeded();
-  // Whether its connections pass here at all.
+  // Says whether this gRPC's connections pass here at all.
   static bool InPlace();
-  // The connection with this descriptor is one of those that `guard` is for.
-  // Just before gRPC gets it.
+  // Notes that the connection with this descriptor belongs to `guard`. Called
+  // just before gRPC gets it.
   static void Expect(int fd, std::shared_ptr<TransportGuard> guard);
 
   const FrameLimits& limits() const { return limits_; }
-  // Bytes of messages that have not ended, of all.
+  // The bytes of unfinished messages on all connections.
   std::atomic<std::int64_t>& messages() { return messages_; }
-  // What was cut since this was asked last; of a flood of them some are left
-  // out.
+  // Returns what was cut since the last call; in a flood some are left out.
   std::vector<Cut> TakeCuts();
   void NoteCut(const Cut& cut);
 

@@ -27,7 +27,8 @@ std::shared_ptr<Judges::Desk> Judges::Find(storage::StudyKey study) {
   return found == desks_.end() ? nullptr : found->second;
 }
 
-// What a desk still owes is answered when it goes, and never under the lock.
+// Answers what each desk still owes when the desk goes, and never under the
+// lock.
 void Judges::Reset() {
   std::map<storage::StudyKey, std::shared_ptr<Desk>> closed;
   const MutexLock lock(&mutex_);
@@ -46,7 +47,7 @@ bool Judges::Open(storage::StudyKey study, const CheckedStudy& checked,
     Close(study);
     return false;
   }
-  // It was made once when the study was checked, so it can be made.
+  // Not expected to fail: it was made once when the study was checked.
   auto pruner = sampler::MakePruner(checked.pruner, checked.objectives);
   if (!pruner.ok()) {
     Log(LogLevel::kError, "pruner_not_made",
@@ -142,8 +143,8 @@ void Add(const Observation& trial, const std::vector<Objective>& objectives,
   candidate.results.push_back(&trial);
 }
 
-// Those numbered below `number`, by number: after a restart the history has
-// another order than before.
+// Returns the trials below `number`, by number, since after a restart the
+// history is in another order.
 std::vector<const Observation*> TrialsBelow(const History& history,
                                             std::int64_t number) {
   std::vector<const Observation*> trials;
@@ -157,7 +158,7 @@ std::vector<const Observation*> TrialsBelow(const History& history,
   return trials;
 }
 
-// In the order in which points were first run.
+// Returns the points in the order in which they were first run.
 std::vector<Candidate> CandidatesOf(const std::vector<Objective>& objectives,
                                     const History& history,
                                     std::int64_t number) {
@@ -193,7 +194,7 @@ void Judge(const std::vector<Objective>& objectives,
   }
 }
 
-// Those that no other dominates, in their order.
+// Returns the points that no other one dominates, in their order.
 std::vector<Candidate> FrontOf(const std::vector<Candidate>& candidates) {
   std::vector<Candidate> front;
   for (const Candidate& candidate : candidates) {
@@ -270,7 +271,7 @@ absl::StatusOr<Point> NextPoint(const CheckedStudy& study,
   }
   Rng rng(study.spec.seed(), static_cast<std::uint64_t>(number));
   absl::StatusOr<Point> point = sampler.Propose(history, number, rng, stop);
-  // With no new point left there is no reason to wait for the repeats.
+  // When no new point is left, there is no reason to wait before repeating.
   if (!HasErrorId(point.status(), ErrorId::kSpaceExhausted)) return point;
   std::optional<Point> again = leader();
   if (again.has_value()) return *std::move(again);
@@ -407,7 +408,7 @@ void Proposer::Fill(Search& search, const Opening& opening, bool fills_judges) {
     search.sampler = priors.status();
     return;
   }
-  // It was made once when the study was checked, so it can be made.
+  // Not expected to fail: it was made once when the study was checked.
   search.sampler =
       sampler::MakeSampler(opening.checked->sampler, opening.checked->space,
                            opening.checked->objectives, *std::move(priors));
@@ -431,7 +432,7 @@ void Proposer::Open(storage::StudyKey study,
   search->Post([search = search.get(), study, checked = std::move(checked),
                 history = std::move(history),
                 prior_studies = std::move(prior_studies)]() mutable {
-    // It was made once when the study was checked, so it can be made.
+    // Not expected to fail: it was made once when the study was checked.
     search->sampler =
         sampler::MakeSampler(checked->sampler, checked->space,
                              checked->objectives, std::move(prior_studies));
@@ -453,7 +454,8 @@ void Proposer::Refresh(storage::StudyKey study,
   if (search == nullptr) return;
   std::optional<Opening> opening;
   const bool must_fill = judges_.Open(study, *checked, /*waits=*/true);
-  // The search may have been opened without curves, as none were wanted.
+  // The search may have been opened without curves, because none were wanted
+  // then.
   if (must_fill && stored_.look) {
     opening = stored_.look(study, OpenedFor::kJudgement);
   }
@@ -554,10 +556,11 @@ void Proposer::Propose(storage::StudyKey study, std::int64_t first_number,
        });
 }
 
-// One task for all of them: an end that is told meanwhile is not seen by some.
+// Makes all proposals in one task, so that an end told meanwhile is seen by all
+// of them or by none.
 void Proposer::Make(Search& search, Proposals request) {
   for (; request.asked > 0 && !stopping(); --request.asked) {
-    // Of a study that was closed or loaded anew nobody waits for them.
+    // False when the study was closed or loaded again: nobody waits for them.
     bool is_current = false;
     IfCurrent(request.study, search, [&] { is_current = true; });
     if (!is_current) return;
@@ -574,7 +577,7 @@ void Proposer::Make(Search& search, Proposals request) {
       request.status = proposal.status();
       return ready_(std::move(request));
     }
-    // The next one is to see this one as pending.
+    // The next proposal has to see this one as pending.
     const Observation pending =
         Pending(number, proposal->point, proposal->seed);
     search.history.Put(pending);

@@ -17,9 +17,9 @@ sampler::SamplerChoice ChoiceFor(const CheckedStudy& study) {
                                 study.settings.budget().trials());
 }
 
-// Whoever wants every point tried gets that, where the budget allows it; an
-// even overview is not a search; with several objectives all that learn are
-// motpe.
+// Says whether the sampler does what the study asks for. Whoever wants every
+// point tried gets that, if the budget allows it; an even overview is not a
+// search; and with several objectives every sampler that learns is motpe.
 bool DoesItsJob(const CheckedStudy& study, const std::string& running) {
   const double points = study.space.CountPoints();
   if (points <= 1.0 || running == "qmc") return true;
@@ -36,7 +36,7 @@ bool LearnsFromEarlierStudies(const CheckedStudy& study,
          (running == "tpe" || running == "motpe" || running == "levels-gp");
 }
 
-// Of the sampler; empty when there is nothing to say.
+// Returns advice about the sampler; empty when there is nothing to say.
 std::string SamplerAdvice(const CheckedStudy& study,
                           const std::string& running) {
   const sampler::SamplerChoice choice = ChoiceFor(study);
@@ -90,7 +90,7 @@ std::int64_t UsefulParallelismOf(const CheckedStudy& study,
 
 std::string ResolvedSampler(const CheckedStudy& study) {
   const sampler::SamplerSpec& sampler = study.sampler;
-  // A study stored before picks were kept does not say what it picks.
+  // A study stored before picks were kept does not name its pick.
   if (sampler.name == kAuto &&
       sampler.options.count(sampler::kPickOption) == 0) {
     return sampler.name;

@@ -11,25 +11,25 @@
 
 namespace frostline::server {
 
-// Writes into `spec` what "auto" picks, unless a pick is there, and says
-// whether it did. The pick never changes from then on.
+// Writes into `spec` the sampler that "auto" picks, unless it has one already.
+// Returns whether it wrote. The pick never changes afterwards.
 bool WritePick(const CheckedStudy& study, v1::StudySpec& spec);
 
-// Does the same for an open purpose, once the sampler is picked: both where it
-// can, else best.
+// Writes the purpose of a study that names none, once its sampler is picked:
+// "both" where the sampler can do both, else "best". Returns whether it wrote.
 bool WritePurpose(const CheckedStudy& study, v1::StudySpec& spec);
 
 std::string ResolvedSampler(const CheckedStudy& study);
 
-// Say how many trials at a time its sampler learns from, and how many of them
-// there still can be (sampler/useful_parallelism.h).
+// Return how many trials at a time its sampler learns from, and how many of
+// these there can still be (sampler/useful_parallelism.h).
 std::int64_t TeachingParallelismOf(const CheckedStudy& study,
                                    const v1::TrialCounts& counts);
 std::int64_t UsefulParallelismOf(const CheckedStudy& study,
                                  const v1::TrialCounts& counts);
 
-// Tells whoever creates the study what "auto" is, which sampler would be
-// better, and what has no effect.
+// Returns advice for whoever creates the study: what "auto" picked, which
+// sampler would be better, and which settings have no effect.
 std::vector<std::string> AdviceFor(const CheckedStudy& study);
 
 }  // namespace frostline::server

@@ -35,7 +35,7 @@ std::vector<IntermediateValue> IntermediateOf(
 
 namespace {
 
-// What a worker says of its clock may be nonsense.
+// A worker's clock may report nonsense.
 WallMicros Micros(double seconds) {
   constexpr double kLongest = 1e9;
   return seconds > 0.0
@@ -43,7 +43,7 @@ WallMicros Micros(double seconds) {
              : 0;
 }
 
-// What was known of a trial when it began.
+// Returns what was known of a trial when it began.
 Observation PendingTrials(Observation seen) {
   seen.state = TrialState::kRunning;
   seen.values.clear();
@@ -67,11 +67,11 @@ absl::Status StoredHistory::Add(const storage::TrialRow& row,
     trial.seen.cost_s = 0.0;
     trial.seen.use = {};
   }
-  // It came whole, whenever it may have been trained.
+  // An imported trial came whole, whenever it was trained.
   const bool imported = row.origin == storage::TrialOrigin::kImported;
   trial.ended = imported ? row.created : row.ended;
   if (IsTerminal(row.state)) {
-    // Trials of early versions noted none.
+    // Trials of early versions have no such revision.
     trial.ended_revision =
         row.ended_revision > 0 ? row.ended_revision : row.revision;
   }
@@ -99,8 +99,8 @@ absl::Status StoredHistory::Add(const storage::TrialRow& row,
   return absl::OkStatus();
 }
 
-// The wall clock may have gone back between two ends, revisions never do. And
-// nothing is reported after the end.
+// Sorts ends by revision: the wall clock may have gone back between two ends,
+// revisions never do. Nothing is reported after an end.
 void StoredHistory::OrderEnds() {
   std::vector<Trial*> ended;
   for (Trial& trial : trials_) {
@@ -204,7 +204,8 @@ absl::Status AtField(const absl::Status& status, const std::string& field) {
                    field);
 }
 
-// A trial of `from` as one of `to`; nothing when it says nothing there.
+// Returns a trial of `from` as one of `to`, or nothing when it says nothing
+// there.
 std::optional<Observation> Translated(const storage::TrialRow& row,
                                       const CheckedStudy& from,
                                       const CheckedStudy& to) {
@@ -224,7 +225,8 @@ std::optional<Observation> Translated(const storage::TrialRow& row,
   const auto is_measured = [&row](const v1::MetricConstraint& constraint) {
     return row.metrics.count(constraint.metric()) > 0;
   };
-  // What that study never measured is not held against its trials.
+  // A constraint that the other study never measured does not count against its
+  // trials.
   if (std::all_of(to.spec.constraints().begin(), to.spec.constraints().end(),
                   is_measured)) {
     seen.constraints = ConstraintsOf(row, to.spec);

@@ -68,14 +68,14 @@ v1::Token DescribeToken(const TokenRow& row) {
   return token;
 }
 
-// As a row keeps them; the same for the same labels.
+// Returns labels as a row keeps them; equal labels give equal bytes.
 std::string TokenLabelsOf(const v1::CreateTokenRequest& request) {
   v1::Token labelled;
   *labelled.mutable_study_labels() = request.study_labels();
   return OrderedBytes(labelled);
 }
 
-// The request id is of one kind of request alone.
+// A request id belongs to one kind of request, so the mark holds that kind.
 std::string SecretMarkOf(const CallerIdentity& caller,
                          const google::protobuf::Message& request) {
   return absl::StrCat(request.GetTypeName(), "\n", caller.subject, "\n",
@@ -328,7 +328,7 @@ v1::Certificate DescribeCertificate(const CertificateRow& row) {
   return shown;
 }
 
-// Of all certificates of a subject.
+// Says whether the row stands for all certificates of a subject.
 bool IsOfAll(const CertificateRow& row) {
   return row.id == IdOfAllOf(row.subject);
 }

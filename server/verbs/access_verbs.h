@@ -2,8 +2,7 @@
 //
 // File: access_verbs.h
 //
-// Verbs about who may come in, and what they did: tokens, certificates, the
-// audit.
+// The verbs about access: tokens, certificates, and the audit.
 #ifndef FROSTLINE_SERVER_VERBS_ACCESS_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_ACCESS_VERBS_H_
 
@@ -20,18 +19,19 @@
 
 namespace frostline::server {
 
-// The store has no secret, so replies are not remembered as those of other
-// verbs are: for ten minutes memory has them. A request that is repeated later,
-// or after a restart, is refused: no request ever gets a second secret.
+// The verbs about tokens. The store has no secret, so their replies are not
+// remembered as those of other verbs are: memory keeps them for ten minutes. A
+// request that is repeated later, or after a restart, is refused, since no
+// request may get a second secret.
 class TokenVerbs {
  public:
-  // `issuer` is null where nobody can be invited.
+  // `issuer` is null when nobody can be invited.
   TokenVerbs(Calls& calls, Credentials& credentials, const Issuer* issuer,
              const Clock& clock);
 
   void AddTo(VerbTable& table);
-  // Writes last uses that are a minute newer than those on disk, now and then,
-  // and at the end `all`.
+  // Writes, now and then, last uses that are a minute newer than those on disk;
+  // with `all`, at the end, every one.
   void WriteDownUsed(Batch& batch, bool all) FROSTLINE_ON_LOOP;
 
  private:
@@ -46,22 +46,22 @@ class TokenVerbs {
   void WhoAmI(CallContext caller, v1::WhoAmIRequest request,
               Reply<v1::Identity> reply);
 
-  // A secret that was drawn, and for what.
+  // A secret that was given out, and for which request.
   struct Drawn {
     std::string request;  // its bytes, and who asked
     SecretString secret;
     SteadyTime until;
   };
-  // Unless the write of this group is undone.
+  // Keeps the secret, unless the write of this group is undone.
   void Remember(Change& change, const google::protobuf::Message& request,
                 const SecretString& secret) FROSTLINE_ON_LOOP;
-  // Answers the secret that this caller's same request was given, while it
-  // holds; else REQUEST_ID_REUSED.
+  // Returns the secret that this caller's same request was given, while it is
+  // kept; else the error is REQUEST_ID_REUSED.
   absl::StatusOr<SecretString> DrawnBefore(
       const CallerIdentity& caller, const google::protobuf::Message& request,
       const storage::TokenRow& row) FROSTLINE_ON_LOOP;
 
-  // Answers TOKEN_NOT_FOUND.
+  // The error is TOKEN_NOT_FOUND.
   absl::StatusOr<storage::TokenRow> Require(const std::string& id)
       FROSTLINE_ON_LOOP;
   absl::Status Put(Batch& batch,
@@ -75,18 +75,19 @@ class TokenVerbs {
   std::deque<Drawn> drawn_ ABSL_GUARDED_BY(kLoopThread);  // the newest last
 };
 
-// A worker trades an invitation for a certificate, and each certificate for the
-// next one; an admin sees them and ends them. Who was let in by one that ends
-// gets no further answer, and nothing that it waits for.
+// The verbs about certificates. A worker trades an invitation for a
+// certificate, and each certificate for the next one; an admin lists and
+// revokes them. Whoever was let in by a revoked one gets no further answer, and
+// nothing that it waits for.
 class CertificateVerbs {
  public:
-  // `issuer` is null where this coordinator cannot issue.
+  // `issuer` is null when this coordinator cannot issue certificates.
   CertificateVerbs(Calls& calls, Credentials& credentials, const Issuer* issuer,
                    const Clock& clock);
 
   void AddTo(VerbTable& table);
-  // Writes those that were seen first, and last uses a minute newer than those
-  // on disk, now and then; at the end `all`.
+  // Writes, now and then, certificates that were seen for the first time and
+  // last uses a minute newer than on disk; with `all`, at the end, every one.
   void WriteDownUsed(Batch& batch, bool all) FROSTLINE_ON_LOOP;
 
  private:
@@ -101,7 +102,7 @@ class CertificateVerbs {
   void ListCertificates(CallContext caller, v1::ListCertificatesRequest request,
                         Reply<v1::ListCertificatesReply> reply);
 
-  // Answers JOIN_UNAVAILABLE, TOKEN_USED or WORKER_NAME_TAKEN.
+  // The error is JOIN_UNAVAILABLE, TOKEN_USED or WORKER_NAME_TAKEN.
   absl::StatusOr<storage::TokenRow> CheckInvitation(
       const CallerIdentity& caller,
       const std::string& worker_id) FROSTLINE_ON_LOOP;
@@ -118,8 +119,9 @@ class CertificateVerbs {
   SteadyTime next_write_ ABSL_GUARDED_BY(kLoopThread){};
 };
 
-// Lists the audit, the newest first, on a reader: it reads back as far as the
-// filter needs. A page token is the entry before which the next page begins.
+// The verb that lists the audit, the newest entry first. A reader reads back as
+// far as the filter needs. A page token is the entry before which the next page
+// begins.
 class AuditVerb {
  public:
   AuditVerb(Calls& calls, const AuditLog& audit)

@@ -35,7 +35,7 @@ std::int64_t ResidentBytes() {
   return pages * 4096L;
 }
 
-// A file name of [a-z0-9._-], made from the time when none is given.
+// Returns a file name of [a-z0-9._-], made from the time when none is given.
 absl::StatusOr<std::string> BackupFile(const std::string& label,
                                        WallMicros now) {
   if (label.empty()) {
@@ -232,7 +232,7 @@ void Say(v1::ExplainStudyReply& reply, const char* code,
   reason->set_fix(fix);
 }
 
-// `progress` is what its worker last said, where it runs.
+// `progress` is what the trial's worker last said, if it runs.
 void ExplainTrial(const storage::TrialRow& row, const std::string& progress,
                   v1::ExplainStudyReply& reply) {
   const std::string trial = absl::StrCat("trial ", row.number, " ");

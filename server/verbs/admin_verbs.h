@@ -17,6 +17,7 @@
 
 namespace frostline::server {
 
+// What the verbs need to know of the coordinator.
 struct AdminOptions {
   std::string backup_folder;  // created at the first backup
   Duration longest_wait{};
@@ -24,6 +25,7 @@ struct AdminOptions {
   std::int32_t schema_version = 0;
 };
 
+// The verbs that tell about the coordinator and make backups.
 class AdminVerbs {
  public:
   AdminVerbs(Calls& calls, Ledger& ledger, const Dispatcher& dispatcher,
@@ -35,12 +37,12 @@ class AdminVerbs {
  private:
   struct Seen;
 
-  // A reader makes the copy, since it takes long; the loop remembers the
-  // request before and after.
+  // Makes a backup. A reader copies, since that takes long; the loop handles
+  // the request id before and after.
   void Backup(CallContext caller, v1::BackupRequest request,
               Reply<v1::BackupReply> reply);
-  // Answers nothing when the caller is to make it, and STORE_BUSY to others
-  // while it is made.
+  // Returns the earlier answer; nothing when the caller is to make the backup.
+  // The error is STORE_BUSY for others while it is made.
   absl::StatusOr<std::optional<v1::BackupReply>> BackedUpBefore(
       const RequestMark& mark, const LookedUpReply& stored) FROSTLINE_ON_LOOP;
   absl::StatusOr<v1::BackupReply> MakeBackup(const std::string& label) const;
@@ -54,12 +56,12 @@ class AdminVerbs {
   const Clock& clock_;
   const AdminOptions options_;
   const WallMicros started_;
-  // These request ids are under way.
+  // The request ids of backups under way.
   std::set<std::string> backups_ ABSL_GUARDED_BY(kLoopThread);
 };
 
-// ExplainStudy says why so little is running (supply.h), and where one trial
-// stands.
+// The verb ExplainStudy: why so little is running (supply.h), and where one
+// trial stands.
 class ExplainVerb {
  public:
   ExplainVerb(Calls& calls, Ledger& ledger, const storage::DiskRoom& disk,

@@ -10,7 +10,8 @@
 namespace frostline::server {
 namespace {
 
-// Bounds memory, and the time a call can wait before it is looked at.
+// Returns how many calls may wait. This limits memory, and the time until a
+// call is looked at.
 std::size_t MostWaiting(Urgency urgency) {
   switch (urgency) {
     case Urgency::kLease:
@@ -23,7 +24,8 @@ std::size_t MostWaiting(Urgency urgency) {
   return 0;
 }
 
-// "studies/imdb/trials/7" is of "studies/imdb".
+// Says whether a resource belongs to a study: "studies/imdb/trials/7" belongs
+// to "studies/imdb".
 bool IsOfStudy(const std::string& resource, const std::string& study) {
   return absl::StartsWith(resource, study) &&
          (resource.size() == study.size() || resource[study.size()] == '/');
@@ -63,7 +65,7 @@ absl::Status CheckWaiting(const CallContext& caller) {
 absl::Status Calls::CheckMayRun(const CallContext& caller) {
   RETURN_IF_ERROR(CheckWaiting(caller));
   for (const std::string& name : caller.studies) {
-    // What is not there, the body says.
+    // A study that does not exist is left to the body to report.
     const auto book = ledger_.FindStudy(name);
     if (!book.ok()) continue;
     const bool is_changed = caller.changes && IsOfStudy(caller.resource, name);

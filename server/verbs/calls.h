@@ -2,7 +2,8 @@
 //
 // File: calls.h
 //
-// Calls get to their bodies in four ways, told apart by what the body takes:
+// Brings a call to its body and the answer back. There are four ways, told
+// apart by what the body takes:
 //
 //   Add      StatusOr<A> (Change&, const R&)     on the loop; answered on disk
 //   AddOnce  the same                            and once for each request id
@@ -10,8 +11,9 @@
 //                                                on a reader, of one study
 //   Add      void (CallContext, R, Reply<A>)     it answers itself
 //
-// Any thread may call. A body on the loop that lacks rows (stored_rows.h) runs
-// again with them, so it looks up before it changes.
+// Any thread may call. When a body on the loop lacks rows (stored_rows.h), it
+// runs again with them; so it has to look everything up before it changes
+// anything.
 #ifndef FROSTLINE_SERVER_VERBS_CALLS_H_
 #define FROSTLINE_SERVER_VERBS_CALLS_H_
 
@@ -34,7 +36,7 @@
 
 namespace frostline::server {
 
-// A change is one run of a call's body on the loop.
+// One run of a call's body on the loop.
 struct Change {
   const CallContext& caller;
   Batch& batch;
@@ -45,14 +47,15 @@ struct Change {
   }
 };
 
-// The store had this row of a request id. While it is held, memory keeps what
-// the store could not show.
+// What the store has for a request id. While this is held, memory keeps what
+// the store could not show yet.
 struct LookedUpReply {
   std::optional<storage::ReplyRow> row;
   Lookup looking;
 };
 
-// Says why a caller may not see a study, whether or not its request named it.
+// Returns why a caller may not see a study, whether or not its request named
+// it.
 absl::Status CheckMaySee(const CallerIdentity& caller,
                          const StudyBook& book) FROSTLINE_ON_LOOP;
 
@@ -62,49 +65,50 @@ class Calls {
   Calls(CommitLoop& loop, TaskPool& lookups, TaskPool& readers, Ledger& ledger,
         AuditLog& audit, const storage::TrialStore& store, const Clock& clock);
 
-  // When the work cannot be posted, `refuse` is told why. The more urgent one
-  // is refused the later.
+  // Posts work to the loop. When that is impossible, `refuse` is told why.
+  // Urgent work is refused later than other work.
   void Post(CommitLoop::Work work, Urgency urgency,
             absl::FunctionRef<void(const absl::Status&)> refuse);
   void PostTo(TaskPool& pool, absl::AnyInvocable<void()> task, Urgency urgency,
               absl::FunctionRef<void(const absl::Status&)> refuse);
   TaskPool& readers() { return readers_; }
 
-  // Runs `body(change)` on the loop, unless the caller has hung up by then; it
-  // is answered once on disk. A body that wrote nothing, in a group that was
-  // undone, runs again.
+  // Runs `body(change)` on the loop, unless the caller has hung up by then, and
+  // answers when the group is on disk. A body that wrote nothing runs again
+  // when its group was undone.
   enum class Again { kIfUndone, kNever };
   template <typename T, typename Body>
   void Act(CallContext caller, Reply<T> reply, Body body,
            Again again = Again::kIfUndone);
-  // `body(change, reply)` takes the reply, leaving null, and answers it later;
-  // or it returns an error, which is answered.
-  // What the caller proved itself with may be revoked meanwhile: then it is
-  // told so at once, and what the body answers later is dropped.
+  // Runs `body(change, reply)`, which either takes the reply (and leaves null)
+  // to answer it later, or returns an error to be answered. If the caller's
+  // credential is revoked meanwhile, the caller is told so at once, and what
+  // the body answers later is dropped.
   template <typename T, typename Body>
   void Wait(CallContext caller, Reply<T> reply, Body body);
-  // Some credentials were revoked.
+  // Answers the waiting calls whose credentials were revoked.
   void EndRevoked() { waiting_.EndRevoked(); }
-  // Asks the store on a lookup thread what a request id was answered, then
-  // calls `then(stored, reply)`.
+  // Looks up on a lookup thread what the store has for a request id, then calls
+  // `then(stored, reply)`.
   template <typename T, typename Then>
   void LookUpReply(const std::string& request_id, Urgency urgency,
                    Reply<T> reply, Then then);
-  // Runs `body(change, request)` once for each request id; later the stored
-  // answer is given. `may_begin(request)` is asked first, outside of any write.
+  // Runs `body(change, request)` once for each request id; a repetition gets
+  // the stored answer. `may_begin(request)` is asked first, outside of any
+  // write.
   template <typename T, typename Request, typename Body, typename MayBegin>
   void ActOnce(CallContext caller, const std::string& method, Request request,
                Reply<T> reply, Body body, MayBegin may_begin);
-  // `see(change)` makes a snapshot on the loop, `render(snapshot)` runs on a
-  // reader.
+  // Makes a snapshot with `see(change)` on the loop, and the answer with
+  // `render(snapshot)` on a reader.
   template <typename Snapshot, typename T, typename See, typename Render>
   void Look(CallContext caller, Reply<T> reply, See see, Render render);
-  // Looks up studies on the loop; `body(handles, reply)` runs on a reader.
+  // Looks up studies on the loop, and runs `body(handles, reply)` on a reader.
   template <typename T, typename Body>
   void Read(CallContext caller, std::vector<std::string> study_names,
             Reply<T> reply, Body body);
 
-  // Makes a row of the table; `name` is "StudyService.GetStudy".
+  // Adds a row to the table; `name` is "StudyService.GetStudy".
   template <typename V, typename Request, typename Answer>
   void AddOnce(VerbTable& table, const std::string& name, CallerRole role,
                V* object,
@@ -123,17 +127,17 @@ class Calls {
            V* object, void (V::*body)(CallContext, Request, Reply<Answer>));
 
  private:
-  // `task(reply)` runs on a reader, unless the caller has hung up by then.
+  // Runs `task(reply)` on a reader, unless the caller has hung up by then.
   template <typename T, typename Task>
   void ToReader(const CallContext& caller, Reply<T> reply, Task task);
   template <typename T, typename Body>
   struct Acting;
   template <typename T, typename Body>
   void Run(std::shared_ptr<Acting<T, Body>> acting);
-  // Says why no body may run: nobody waits for it, or a study that the request
-  // names is not the caller's to see, or to change.
+  // Returns why no body may run: nobody waits for it, or the caller may not see
+  // or change a study that the request names.
   absl::Status CheckMayRun(const CallContext& caller) FROSTLINE_ON_LOOP;
-  // Notes in the audit what a change came to: it wrote, or was refused.
+  // Notes the outcome of a change in the audit: it wrote, or was refused.
   void NoteOutcome(const CallContext& caller, const absl::Status& outcome,
                    bool wrote) FROSTLINE_ON_LOOP;
 
@@ -149,8 +153,8 @@ class Calls {
 
 absl::Status DrainingError();
 
-// Answers CANCELLED when nobody waits for the answer any more. Scans ask
-// between two pages.
+// The error is CANCELLED when nobody waits for the answer any more. Scans ask
+// this between two pages.
 absl::Status CheckWaiting(const CallContext& caller);
 
 template <typename T, typename Body>
@@ -160,7 +164,7 @@ struct Calls::Acting {
   Body body;
   Again again;
   StoredRows rows;
-  Lookup reading;  // while rows are used
+  Lookup reading;  // held while rows are used
 };
 
 template <typename T, typename Body>
@@ -190,7 +194,7 @@ void Calls::Run(std::shared_ptr<Acting<T, Body>> acting) {
         const std::int64_t writes = batch.writes();
         absl::StatusOr<T> answer = acting->body(change);
         if (acting->rows.lacks()) {
-          // Rows that were read before stay as old as they are.
+          // Keeps the lookup that covers the rows which were read first.
           if (acting->reading == nullptr) {
             acting->reading = ledger_.row_lookups().Begin();
           }
@@ -209,7 +213,8 @@ void Calls::Run(std::shared_ptr<Acting<T, Body>> acting) {
         const bool may_run_again = acting->again == Again::kIfUndone && !wrote;
         batch.Then([this, acting, may_run_again, answer = std::move(answer)](
                        const absl::Status& committed) mutable {
-          // What it saw may be undone; it has no part in why.
+          // The group was undone for another call's reasons, so this one may
+          // run again.
           if (may_run_again && IsUndone(committed)) return Run(acting);
           acting->reply(committed.ok() ? std::move(answer)
                                        : absl::StatusOr<T>(committed));
@@ -222,7 +227,7 @@ template <typename T, typename Body>
 void Calls::Wait(CallContext caller, Reply<T> reply, Body body) {
   auto shared = std::make_shared<Reply<T>>(
       waiting_.Guard(caller.identity, std::move(reply)));
-  // Answers that the body keeps the reply, or why not.
+  // Says that the body keeps the reply, or why not.
   Act<bool>(
       std::move(caller),
       [shared](const absl::StatusOr<bool>& kept) {
@@ -350,7 +355,8 @@ void Calls::ToReader(const CallContext& caller, Reply<T> reply, Task task) {
       caller.urgency, [&shared](const absl::Status& why) { (*shared)(why); });
 }
 
-// Returns its parent, the study it names, or that of its name.
+// Returns the study a request is about: its parent, the study that it names, or
+// the one in its name.
 template <typename Request>
 std::string StudyNamedBy(const Request& request) {
   if constexpr (requires { request.parent(); }) {
@@ -431,31 +437,32 @@ void Calls::Add(VerbTable& table, const std::string& name, CallerRole role,
           }));
 }
 
-// What is asked of one study or one trial is read on threads of its own: no
-// list and no other scan, which readers have, is ever before it. The loop only
-// takes a snapshot, which shares what does not change.
+// A lane for questions about one study or one trial, with threads of its own,
+// so that no list and no other scan of the readers is ever before them. The
+// loop only takes a snapshot, which shares what does not change.
 //
 // Any thread may call.
 
 class PointReads {
  public:
-  // Borrows all of them.
+  // Borrows all of its arguments.
   PointReads(Calls& calls, TaskPool& threads, Ledger& ledger)
       : calls_(calls), threads_(threads), ledger_(ledger) {}
 
-  // `see(change)` makes a snapshot on the loop, `render(snapshot)` answers on a
-  // thread of this lane, unless the caller has hung up by then.
+  // Makes a snapshot with `see(change)` on the loop, and answers with
+  // `render(snapshot)` on a thread of this lane, unless the caller has hung up
+  // by then.
   template <typename Snapshot, typename T, typename See, typename Render>
   void Look(CallContext caller, Reply<T> reply, See see, Render render);
 
-  // Makes a row of the table of a body that reads of one study.
+  // Adds a row to the table for a body that reads one study.
   template <typename V, typename Request, typename Answer>
   void Add(VerbTable& table, const std::string& name, const V* object,
            absl::StatusOr<Answer> (V::*body)(const CallContext&,
                                              const StudyHandle&, const Request&)
                const);
 
-  // The task runs on a thread of this lane.
+  // Runs the task on a thread of this lane.
   void Post(absl::AnyInvocable<void()> task) { threads_.Post(std::move(task)); }
 
  private:

@@ -20,45 +20,46 @@
 
 namespace frostline::server {
 
-// It is a study at one moment, to be described on another thread. Making one
-// costs the same for a large spec as for a small one: what never changes is
-// shared, not copied.
+// A study at one moment, to be described on another thread. It costs the same
+// for a large spec as for a small one: what never changes is shared, not
+// copied.
 struct StudySnapshot {
   storage::StudyRow row;  // without spec and settings
   std::shared_ptr<const CheckedStudy> checked;
   std::int64_t revision = 0;
   v1::TrialCounts counts;
   v1::StudyUsage usage;
-  std::vector<std::int64_t> best;  // the first of them, the best first
+  std::vector<std::int64_t> best;  // at most so many, the best first
 };
 StudySnapshot SnapshotOf(const StudyBook& book);
 v1::Study DescribeStudy(const StudySnapshot& study);
 v1::Study DescribeStudy(const StudyBook& book);
-// Leaves its attempts out.
+// Describes a trial without its attempts.
 v1::Trial DescribeTrial(const StudyBook& book, const storage::TrialRow& row);
 
-// It is a worker at one moment, to be described on another thread.
+// A worker at one moment, to be described on another thread.
 struct WorkerSnapshot {
   WorkerEntry entry;
   std::vector<std::string> trials;  // names
-  std::string cause = {};           // of its last failure that was blamed on it
+  std::string cause = {};           // of the last failure that was its fault
 };
 WorkerSnapshot SnapshotOf(const WorkerEntry& entry,
                           Ledger& ledger) FROSTLINE_ON_LOOP;
-// Sorts them by id.
+// Returns all workers, sorted by id.
 std::vector<WorkerSnapshot> SnapshotOfAll(Ledger& ledger) FROSTLINE_ON_LOOP;
 v1::Worker DescribeWorker(const WorkerSnapshot& worker, WallMicros now,
                           Duration lease_ttl);
 
-// People ask for these trials, by CreateStudy or EnqueueTrials.
+// Queues trials that people ask for, by CreateStudy or EnqueueTrials.
 
+// Where queued trials are written.
 struct EnqueueInto {
   Batch& batch;
   Ledger& ledger;
   Proposer& proposer;
 };
 
-// Returns the new trial's number, or VALUE_OUT_OF_SPACE at `field`.
+// Returns the new trial's number. The error is VALUE_OUT_OF_SPACE at `field`.
 absl::StatusOr<std::int64_t> EnqueueOne(
     const EnqueueInto& into, StudyBook& book, const v1::EnqueuedTrial& trial,
     int priority, const std::string& field) FROSTLINE_ON_LOOP;
@@ -67,9 +68,9 @@ absl::StatusOr<std::int64_t> EnqueueOne(
 std::string LabelsOf(
     const google::protobuf::Map<std::string, std::string>& labels);
 
-// Makes a page of a list that memory has whole.
+// Makes one page of a list that is wholly in memory.
 //
-// `add(row, page)` adds one row. The list's name binds its page tokens.
+// `add(row, page)` adds one row. Page tokens are valid for this list name only.
 template <typename Page, typename Row, typename Request, typename Add>
 absl::StatusOr<Page> PageOf(const std::string& list,
                             const std::vector<Row>& rows,

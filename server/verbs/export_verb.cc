@@ -22,13 +22,13 @@ void AddJsonLine(const google::protobuf::Message& message, std::string& out) {
   google::protobuf::util::JsonPrintOptions options;
   options.preserve_proto_field_names = true;
   std::string line;
-  // Our own message, with no Any and valid text: it can be printed.
+  // This cannot fail: it is our own message, without Any and with valid text.
   (void)google::protobuf::util::MessageToJsonString(message, &line, options);
   absl::StrAppend(&out, line, "\n");
 }
 
-// Quoted where it must be. A cell that a spreadsheet would run as a formula
-// becomes plain text.
+// Returns a cell, quoted if it must be. A cell that a spreadsheet would run as
+// a formula becomes plain text.
 std::string Cell(std::string text) {
   const bool formula =
       !text.empty() && (text[0] == '=' || text[0] == '@' || text[0] == '+' ||
@@ -38,7 +38,7 @@ std::string Cell(std::string text) {
   return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
 }
 
-// Shortest text that reads back as the same number.
+// Returns the shortest text that reads back as the same number.
 std::string Number(double value) {
   std::string text = absl::StrCat(value);
   if (std::strtod(text.c_str(), nullptr) != value) {
@@ -165,7 +165,7 @@ absl::Status ExportVerb::Write(const StudyHandle& study,
       if (filter.Matches(progress.rows[progress.next])) {
         RETURN_IF_ERROR(WriteTrial(study, progress));
       }
-      // A curve of which only a part fitted goes on in the next chunk.
+      // If only a part of a curve fitted, it goes on in the next chunk.
       if (!progress.in_curve) ++progress.next;
       continue;
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Leases taken and kept: Acquire and Heartbeat. How they end is in
-// lease_verbs.cc.
+// Leases: Acquire and Heartbeat first, then how they end.
 #include "server/verbs/lease_verbs.h"
 
 #include <algorithm>
@@ -33,7 +32,8 @@ v1::Directive DirectiveFor(const v1::LeaseRef& lease,
   return directive;
 }
 
-// Who was taken out of service stays so when it comes back.
+// Says whether a worker may be forgotten. One that was taken out of service
+// stays so when it comes back.
 bool CanForget(const WorkerEntry& worker) {
   return worker.holds.empty() &&
          (worker.row.state == storage::WorkerState::kActive ||
@@ -69,7 +69,7 @@ void LeaseVerbs::AddTo(VerbTable& table) {
   add("Release", &V::Release);
 }
 
-// Answered from what was stored, parked, or refused.
+// Answers from what was stored, parks the call, or refuses it.
 void LeaseVerbs::Acquire(CallContext caller, v1::AcquireRequest request,
                          Reply<v1::AcquireReply> reply) {
   const absl::Status may = CheckCaller(caller, request.worker());
@@ -171,7 +171,7 @@ absl::StatusOr<std::optional<v1::AcquireReply>> LeaseVerbs::NamesOf(
   return names;
 }
 
-// As it was granted, whatever has become of it since.
+// Returns the lease as it was granted, whatever has become of it since.
 absl::StatusOr<v1::Lease> LeaseVerbs::LeaseAgain(const v1::Lease& name,
                                                  StoredRows& rows) {
   v1::LeaseRef ref;
@@ -214,7 +214,7 @@ absl::StatusOr<v1::HeartbeatReply> LeaseVerbs::Heartbeat(
       WorkerEntry * worker,
       ledger_.workers().Require(request.worker(), request.boot_id()));
   worker->row.last_seen = clock_.Wall();
-  // All that is lacking is read at once, before anything is renewed.
+  // Reads all that is lacking at once, before anything is renewed.
   for (const v1::LeaseProgress& progress : request.leases()) {
     (void)ledger_.FindLeased(progress.lease(), change.rows);
   }
@@ -231,7 +231,7 @@ absl::StatusOr<v1::HeartbeatReply> LeaseVerbs::Heartbeat(
   reply.set_drain(worker->row.state == storage::WorkerState::kDraining);
   for (const v1::LeaseProgress& progress : request.leases()) {
     v1::Directive directive = Renew(change, progress.lease(), reply.drain());
-    // Nobody will forget what is heard of a trial that has ended.
+    // Nobody would ever forget what is noted of a trial that has ended.
     const bool runs = directive.action() != v1::Directive::LEASE_LOST &&
                       directive.action() != v1::Directive::STOP_CANCELLED;
     if (runs) NoteProgress(change.batch, progress, reply);
@@ -268,8 +268,8 @@ v1::Directive LeaseVerbs::Renew(Change& change, const v1::LeaseRef& lease,
   }
   const absl::StatusOr<LeasedTrial> leased =
       ledger_.FindHeld(change.batch, lease, change.rows);
-  // Its study cannot be read here: the training is worth going on with, and
-  // its result waits for a version that can.
+  // The study cannot be read by this version. The training goes on, and its
+  // result waits for a version that can read the study.
   if (HasErrorId(leased.status(), ErrorId::kStudyUnreadable)) {
     return DirectiveFor(lease, v1::Directive::CONTINUE,
                         std::string(leased.status().message()));
@@ -306,7 +306,8 @@ v1::Directive LeaseVerbs::Renew(Change& change, const v1::LeaseRef& lease,
 
 namespace {
 
-// STEP_OUT_OF_ORDER for a step that is not new and was not reported before.
+// The error is STEP_OUT_OF_ORDER for a step that is not new and was not
+// reported before.
 absl::Status CheckOrder(const storage::TrialRow& row,
                         const std::vector<storage::MeasurementRow>& measured,
                         StoredRows& rows) {
@@ -317,7 +318,8 @@ absl::Status CheckOrder(const storage::TrialRow& row,
         rows.StepFrom({row.study, row.number}, row.attempt, step);
     if (first == nullptr) continue;  // read first, with the others
     RETURN_IF_ERROR(first->status());
-    // Of a step in this very group nothing is stored: the store will compare.
+    // Nothing is stored yet for a step of this very group: the store will
+    // compare.
     if ((*first)->value_or(step) == step) continue;
     return MakeError(
         ErrorId::kStepOutOfOrder,
@@ -334,7 +336,7 @@ std::vector<Measurement> MeasurementsOf(
   return measurements;
 }
 
-// Of every attempt, however it ended, unless its worker says nothing.
+// Writes the log of an attempt, however it ended, unless its worker sent none.
 absl::Status WriteLog(storage::Transaction& transaction,
                       const storage::TrialRow& row, std::int64_t attempt,
                       const std::string& tail, const v1::LogPlace& place,
@@ -349,7 +351,7 @@ absl::Status WriteLog(storage::Transaction& transaction,
                              .place = std::move(where)});
 }
 
-// What is kept of an attempt's end besides rows.
+// Writes what is kept of an attempt's end besides rows.
 absl::Status WriteEnd(storage::Transaction& transaction,
                       const v1::FinishRequest& end,
                       const storage::TrialRow& row, bool counted,
@@ -415,7 +417,7 @@ absl::StatusOr<LeaseVerbs::Reported> LeaseVerbs::TakeReport(
   const bool new_checkpoint =
       attempt.checkpoint != leased.trial.attempt.checkpoint;
   if (new_checkpoint) transition.attempts = {std::move(attempt)};
-  // A repetition leaves no trace, but the store compares what it says.
+  // A repetition changes nothing, but the store compares what it says.
   if (!fresh.empty() || new_checkpoint) transition.row = row;
   RETURN_IF_ERROR(ledger_.Apply(change.batch, *leased.book,
                                 std::move(transition),
@@ -470,7 +472,7 @@ void LeaseVerbs::AnswerReport(
       trial.study, trial.number,
       [this, trial, directive, answer](const sampler::PruneDecision& decision) {
         if (!decision.prune) return answer(directive);
-        // A heartbeat repeats it, should this reply be lost.
+        // If this reply is lost, a heartbeat repeats the directive.
         calls_.Post(
             [this, trial, attempt = directive.attempt(),
              decision](Batch& batch) {
@@ -521,7 +523,8 @@ absl::StatusOr<v1::FinishReply> LeaseVerbs::Finish(
           if (!added.ok()) return added;
           RETURN_IF_ERROR(
               WriteEnd(transaction, request, row, counted, clock_.Wall()));
-          // Before the end is told, as a store that is read again tells it.
+          // Told before the end, which is also the order after reading the
+          // store again.
           if (counted && row.attempt == request.lease().attempt()) {
             proposer_.Measured(
                 row.study, row.number,

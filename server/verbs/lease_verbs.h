@@ -2,7 +2,7 @@
 //
 // File: lease_verbs.h
 //
-// Has the verbs about leases. Who waits for a trial waits in the dispatcher.
+// The verbs about leases. Calls that wait for a trial wait in the dispatcher.
 #ifndef FROSTLINE_SERVER_VERBS_LEASE_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_LEASE_VERBS_H_
 
@@ -31,21 +31,21 @@ class LeaseVerbs {
  private:
   void Acquire(CallContext caller, v1::AcquireRequest request,
                Reply<v1::AcquireReply> reply);
-  // What the store has of an earlier Acquire of this id.
+  // What the store has of an earlier Acquire with this id.
   struct Earlier {
-    LookedUpReply reply;  // of a version that stored one
+    LookedUpReply reply;  // of a version that stored replies
     std::vector<storage::AttemptRow> granted;
   };
   absl::Status ParkOrRepeat(Change& change, const CallContext& caller,
                             const v1::AcquireRequest& request,
                             const Earlier& earlier,
                             Reply<v1::AcquireReply>& reply) FROSTLINE_ON_LOOP;
-  // Answers nothing when the request is new.
+  // Returns the earlier answer; nothing when the request is new.
   absl::StatusOr<std::optional<v1::AcquireReply>> AcquiredBefore(
       const v1::AcquireRequest& request, const Earlier& earlier,
       StoredRows& rows) FROSTLINE_ON_LOOP;
-  // Answers nothing where none were granted, REQUEST_ID_REUSED where it was
-  // another worker.
+  // Returns the trials that were granted; nothing if none were. The error is
+  // REQUEST_ID_REUSED when another worker got them.
   absl::StatusOr<std::optional<v1::AcquireReply>> NamesOf(
       const v1::AcquireRequest& request,
       const std::vector<storage::AttemptRow>& granted) FROSTLINE_ON_LOOP;
@@ -54,15 +54,15 @@ class LeaseVerbs {
 
   absl::StatusOr<v1::HeartbeatReply> Heartbeat(
       Change& change, const v1::HeartbeatRequest& request) FROSTLINE_ON_LOOP;
-  // Answers WORKER_DENIED when the lease is another worker's, whatever secret
-  // was shown. It finds nothing out for who is no worker.
+  // The error is WORKER_DENIED when the lease is another worker's, whatever
+  // secret was shown. Callers who are no workers are told nothing by it.
   absl::Status CheckHolder(Change& change,
                            const v1::LeaseRef& lease) FROSTLINE_ON_LOOP;
   absl::Status CheckCaller(const CallContext& caller,
                            const std::string& worker) const;
   void NoteProgress(Batch& batch, const v1::LeaseProgress& progress,
                     v1::HeartbeatReply& reply) FROSTLINE_ON_LOOP;
-  // Renews a lease that holds; the answer says what its worker is to do.
+  // Renews a valid lease and returns what its worker has to do.
   v1::Directive Renew(Change& change, const v1::LeaseRef& lease,
                       bool drain) FROSTLINE_ON_LOOP;
 
@@ -71,15 +71,17 @@ class LeaseVerbs {
   struct Reported {
     TrialKey trial;
     v1::Directive directive;
-    bool is_judged = false;  // by the study's pruner
+    bool is_judged = false;  // the study's pruner judges it
   };
   absl::StatusOr<Reported> TakeReport(
       Change& change, const v1::ReportRequest& request) FROSTLINE_ON_LOOP;
-  // When the study prunes, the answer has the judgement of just this report.
+  // Answers a report. If the study prunes, the answer has the judgement of this
+  // very report.
   void AnswerReport(const Reported& reported,
                     const std::shared_ptr<Reply<v1::ReportReply>>& reply);
 
-  // The first trial of a study decides what its precision "auto" stands for.
+  // Notes the precision of the study's first trial, which decides what "auto"
+  // means.
   absl::Status NotePrecision(Change& change, StudyBook& book,
                              const std::string& precision) FROSTLINE_ON_LOOP;
 

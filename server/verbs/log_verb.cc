@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who asks for a log and who listens. What is answered from the store is in
-// log_verb.cc.
+// Logs: who asks for one and who listens, then what the store has.
 #include "server/verbs/log_verb.h"
 
 #include <algorithm>
@@ -164,7 +163,7 @@ void LogVerb::GetTrialLog(CallContext caller, v1::GetTrialLogRequest request,
           Park(std::move(parked));
           return absl::OkStatus();
         }
-        // Its end may be of this very group.
+        // The end may belong to this very group, so wait until it is on disk.
         change.batch.Then(
             [this, parked = std::move(parked)](const absl::Status&) mutable {
               AnswerStored(std::move(parked));
@@ -199,7 +198,7 @@ void LogVerb::TellListeners(const std::string& worker) {
 
 void LogVerb::Listen(CallContext caller, v1::ListenRequest request,
                      Reply<v1::ListenReply> reply) {
-  // Somebody would read: what keeps a lease goes before it.
+  // Somebody only wants to read: calls that keep a lease go first.
   caller.urgency = Urgency::kRead;
   calls_.Wait(
       std::move(caller), std::move(reply),
@@ -275,7 +274,7 @@ void LogVerb::Committed() {
 }
 
 void LogVerb::Undo() {
-  // It runs on, and its worker has been told.
+  // The trial runs on, and its worker has been told.
   for (Parked& parked : std::exchange(run_over_, {})) {
     waiting_.Enter(std::move(parked));
   }
@@ -312,7 +311,8 @@ v1::LogPlace PlaceFrom(const storage::LogRow& row) {
   return place;
 }
 
-// Attempts of one trial lie beside each other where they ran in one folder.
+// Says whether attempts of one trial lie beside each other, since they ran in
+// one folder.
 bool AreNeighbours(const v1::LogPlace& first, const v1::LogPlace& second) {
   using Path = std::filesystem::path;
   return first.host() == second.host() &&
@@ -328,13 +328,13 @@ void LogVerb::AnswerStored(Parked parked) {
     const bool is_whole =
         !log.ok() || log->worker().empty() || !log->place().path().empty();
     if (is_whole) return shared->reply(std::move(log));
-    // Its worker died with it, or is of an earlier version.
+    // The worker died with its attempt, or is of an earlier version.
     auto answer = std::make_shared<v1::GetTrialLogReply>(*std::move(log));
     calls_.Post(
         [this, shared, answer](Batch& batch) {
           batch.AssertOnLoop();
           const auto worker = ParseWorkerName(answer->worker());
-          // What is known of it stays.
+          // What is known of the place stays.
           answer->mutable_place()->MergeFrom(
               PlaceOf(worker.value_or(""), shared->name, answer->attempt()));
           shared->reply(std::move(*answer));
@@ -365,7 +365,7 @@ absl::StatusOr<v1::GetTrialLogReply> LogVerb::ReadStored(
   reply.set_tail(TextAfter(row.tail, place.end(), parked.after));
   const std::int64_t newest = attempts.empty() ? 0 : attempts.back().attempt;
   if (newest <= parked.attempt || !place.kept()) return reply;
-  // The last attempt's worker clears away those before it too.
+  // The last attempt's worker also removes the logs of attempts before it.
   ASSIGN_OR_RETURN(const storage::LogRow last, ReadLog(parked.trial, newest));
   const v1::LogPlace end = PlaceFrom(last);
   if (end.has_kept() && AreNeighbours(place, end)) place.set_kept(end.kept());

@@ -2,10 +2,11 @@
 //
 // File: log_verb.h
 //
-// GetTrialLog answers the tail of a trial's log. The store has it of an ended
-// attempt. A running one's worker hears by Listen that somebody wants it, and
-// sends it with a heartbeat at once; one that does not listen is asked with the
-// reply to its next heartbeat. Nothing of this is written.
+// The verb GetTrialLog, which returns the tail of a trial's log. For an ended
+// attempt the store has it. The worker of a running one hears through Listen
+// that somebody wants it, and sends it with a heartbeat at once; a worker that
+// does not listen is asked in the reply to its next heartbeat. Nothing of this
+// is written.
 #ifndef FROSTLINE_SERVER_VERBS_LOG_VERB_H_
 #define FROSTLINE_SERVER_VERBS_LOG_VERB_H_
 
@@ -24,40 +25,40 @@
 
 namespace frostline::server {
 
-// A tail of a log is told with its end: how many bytes the log has had up to
-// there. So bytes 900 to 1,000 are a tail of 100 with the end 1,000, of which
-// 40 come after 960.
+// Functions on a log's tail. It comes with its end: how many bytes the log has
+// had up to there. So bytes 900 to 1,000 are a tail of 100 with the end 1,000,
+// of which 40 come after 960.
 
-// Returns the end of `tail`, whole lines where that leaves anything.
+// Returns the end of `tail`, in whole lines if that leaves anything.
 std::string LastBytes(const std::string& tail, std::int64_t most);
 
-// Returns what of `tail` comes after so many bytes: all of it where nothing is
-// asked or `end` is 0, not known.
+// Returns what of `tail` comes after `after` bytes: all of it when `after` is
+// not given or `end` is 0 (not known).
 std::string TextAfter(const std::string& tail, std::int64_t end,
                       std::optional<std::int64_t> after);
 
-// Who waits for which log or predictions, by worker. Wishes are numbered as
-// they come, and a worker says up to which it has heard: so it hears of each
-// once, of none that was dropped, and after a restart of the coordinator of all
-// again. It costs as much as there are calls that wait.
+// Wishes for logs and predictions, by worker. They are numbered as they come,
+// and a worker says up to which number it has heard. So it hears each wish
+// once, none that was dropped, and all of them again after the coordinator has
+// restarted. Memory and time grow only with the calls that wait.
 //
-// It is not thread-safe.
+// Not thread-safe.
 class LogWishes {
  public:
-  // A wish is an answer that holds nothing else. Returns its id, by which it is
-  // dropped.
+  // Adds a wish, which is an answer that holds nothing else. Returns its id, by
+  // which it can be dropped.
   std::string Add(const std::string& worker, v1::ListenReply wish);
   void Drop(const std::string& worker, const std::string& id);
-  // What Add() will return next.
+  // Returns the id that Add() will return next.
   std::string NextId() const;
 
-  // Says whether a worker that has heard up to `seen` has something to hear.
+  // Says whether there is a wish for a worker that has heard up to `seen`.
   bool HasMore(const std::string& worker, const std::string& seen) const;
   v1::ListenReply Since(const std::string& worker,
                         const std::string& seen) const;
 
  private:
-  // What was seen of another life of the coordinator counts for nothing.
+  // Returns 0 for what was seen in another life of the coordinator.
   std::int64_t NumberOf(const std::string& seen) const;
 
   const std::string life_ = RandomHexId();
@@ -76,16 +77,16 @@ class LogVerb {
   bool IsWanted(TrialKey trial) const FROSTLINE_ON_LOOP {
     return waiting_.Has(trial);
   }
-  // Takes the tail that a worker sent of a trial it holds.
+  // Takes the tail that a worker sent for a trial it holds.
   void Take(Batch& batch, TrialKey trial,
             const v1::LeaseProgress& progress) FROSTLINE_ON_LOOP;
-  // The trial's run ends with this group. Who waits for its log is told what is
-  // stored, once it is.
+  // Notes that the trial's run ends with this group. Those who wait for its log
+  // are told what is stored, once it is.
   void NoteRunOver(TrialKey trial) FROSTLINE_ON_LOOP;
   void Committed() FROSTLINE_ON_LOOP;
   void Undo() FROSTLINE_ON_LOOP;
-  // Tells the worker's listener of a wish of another kind, or whoever listens
-  // next, until it is dropped. The wish's id is NextWishId().
+  // Adds a wish of another kind. The worker's listener is told, or whoever
+  // listens next, until the wish is dropped. Its id is NextWishId().
   std::string NextWishId() const FROSTLINE_ON_LOOP { return wishes_.NextId(); }
   void Wish(const std::string& worker, v1::ListenReply wish) FROSTLINE_ON_LOOP;
   void DropWish(const std::string& worker,
@@ -129,11 +130,11 @@ class LogVerb {
   void TellListeners(const std::string& worker) FROSTLINE_ON_LOOP;
 
   void AnswerStored(Parked parked);
-  // These run on a thread that reads.
+  // These run on a reading thread.
   absl::StatusOr<v1::GetTrialLogReply> ReadStored(const Parked& parked) const;
   absl::StatusOr<storage::LogRow> ReadLog(TrialKey trial,
                                           std::int64_t attempt) const;
-  // As far as the worker's registration says.
+  // Says where the log is, as far as the worker's registration tells.
   v1::LogPlace PlaceOf(const std::string& worker, const std::string& trial,
                        std::int64_t attempt) const FROSTLINE_ON_LOOP;
 

@@ -34,7 +34,8 @@ absl::Status Away(const std::string& trial, const std::string& worker,
                    "again; `frostline worker list` shows who is there");
 }
 
-// The set as the study's trials write it, or PREDICTIONS_MISSING.
+// Returns the set under the name that the study's trials write. The error is
+// PREDICTIONS_MISSING.
 absl::StatusOr<std::string> WrittenSet(
     const v1::ReadPredictionsRequest& request, const v1::Training& training) {
   std::string wanted = CanonicalSet(request.set(), training);

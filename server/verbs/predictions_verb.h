@@ -2,9 +2,10 @@
 //
 // File: predictions_verb.h
 //
-// ReadPredictions answers from the disk of the worker that ran the trial: it
-// hears by Listen what is wished of which file, and sends that. Nothing is
-// stored here, and no text is sent that nobody asked for.
+// The verb ReadPredictions, which answers from the disk of the worker that ran
+// the trial. The worker hears through Listen which part of which file is
+// wanted, and sends it. Nothing is stored here, and no text is sent that nobody
+// asked for.
 #ifndef FROSTLINE_SERVER_VERBS_PREDICTIONS_VERB_H_
 #define FROSTLINE_SERVER_VERBS_PREDICTIONS_VERB_H_
 
@@ -22,7 +23,7 @@ namespace frostline::server {
 
 class PredictionsVerb {
  public:
-  // Who listens hears through `logs`. Borrows all of them.
+  // Workers hear of wishes through `logs`. Borrows all of its arguments.
   PredictionsVerb(Calls& calls, Ledger& ledger, LogVerb& logs,
                   const Credentials& credentials, const Clock& clock);
 
@@ -45,8 +46,8 @@ class PredictionsVerb {
 
   void ReadPredictions(CallContext caller, v1::ReadPredictionsRequest request,
                        Reply<v1::ReadPredictionsReply> reply);
-  // What its worker is to send. Returns PREDICTIONS_MISSING or _AWAY where it
-  // is of no use to ask.
+  // Returns what the worker is to send. The error is PREDICTIONS_MISSING or
+  // PREDICTIONS_AWAY when asking would be useless.
   absl::StatusOr<v1::PredictionsWish> WishOf(
       const v1::ReadPredictionsRequest& request, StoredRows& rows,
       std::string& worker) const FROSTLINE_ON_LOOP;

@@ -23,7 +23,7 @@
 namespace frostline::server {
 namespace {
 
-// A state named by the filter narrows what is read at all.
+// Reads fewer trials when the filter names a state.
 void Narrow(const TrialFilter& filter, storage::TrialQuery& query) {
   for (const FilterTerm& term : filter.terms()) {
     v1::TrialState state;
@@ -46,8 +46,8 @@ absl::StatusOr<std::vector<Measurement>> WholeCurve(
   return all;
 }
 
-// Shows at most `most` of them, the first and the last included, and fewer
-// where so many do not fit into a message.
+// Adds at most `most` of them, the first and the last included; fewer when so
+// many do not fit into a message.
 void AddEvenlySpaced(const std::vector<Measurement>& all, std::size_t most,
                      v1::ListMeasurementsReply& reply) {
   for (std::size_t keep = std::min(all.size(), most);; keep /= 2) {
@@ -84,11 +84,11 @@ void FitIntoMessage(v1::Trial& trial) {
   trial.mutable_attempts()->DeleteSubrange(0, left_out);
 }
 
-// By what it breaks of the study's constraints, the first objective's loss,
-// then by number.
+// A trial with what orders it: by how much it breaks the study's constraints,
+// then the loss of the first objective, then its number.
 using RankedTrial = std::tuple<double, double, std::int64_t>;
 
-// All that have succeeded are read, a page at a time.
+// Reads all trials that have succeeded, a page at a time.
 absl::StatusOr<std::vector<RankedTrial>> RankSucceeded(
     const StudyHandle& study, const storage::TrialStore& store) {
   const Objective& first = study.checked->objectives[0];
@@ -104,7 +104,7 @@ absl::StatusOr<std::vector<RankedTrial>> RankSucceeded(
   return ranked;
 }
 
-// The best, or the front: of those that were among them once.
+// Returns the best trial, or the front, from those that were among them once.
 absl::StatusOr<std::vector<RankedTrial>> RankBest(
     const StudyHandle& study, const storage::TrialStore& store) {
   const std::vector<Objective>& objectives = study.checked->objectives;
@@ -178,7 +178,7 @@ absl::StatusOr<v1::Trial> ReadingVerbs::GetTrial(
   ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(request.name()));
   ASSIGN_OR_RETURN(const storage::TrialRow row,
                    store_.FindTrial(study.key, name.number));
-  // One trial is shown whole unless the caller asks for less.
+  // A single trial is shown whole unless the caller asks for less.
   const v1::TrialView view = request.view() == v1::TRIAL_VIEW_UNSPECIFIED
                                  ? v1::TRIAL_VIEW_FULL
                                  : request.view();
@@ -211,7 +211,8 @@ absl::StatusOr<v1::ListTrialsReply> ReadingVerbs::ListTrials(
       ASSIGN_OR_RETURN(v1::Trial trial, RenderTrial(row, study, request.view(),
                                                     store_, progress_));
       bytes += trial.ByteSizeLong();
-      // One trial alone always fits (RenderTrial()): a page goes on.
+      // A single trial always fits (RenderTrial()), so every page makes
+      // progress.
       if (reply.trials_size() == page_size ||
           (bytes > kMostPageBytes && reply.trials_size() > 0)) {
         reply.set_next_page_token(MakePageToken(list, request.filter(), last));
@@ -390,7 +391,8 @@ void WatchVerb::NextEvents(CallContext caller, v1::WatchStudyRequest request,
                       "list the trials again, then watch from there",
                       "after_revision");
                 }
-                // If it has fallen behind it is woken at the end of this group.
+                // A watcher that has fallen behind is woken at the end of this
+                // group.
                 ledger_.MarkChanged(book->row().key);
                 watching_.Enter({.study = book->row().key,
                                  .after_revision = request.after_revision(),
@@ -415,7 +417,8 @@ absl::StatusOr<WatchVerb::Events> WatchVerb::EventsAfter(
   events.reserve(rows.size() + 1);
   std::size_t bytes = 0;
   for (const storage::TrialRow& row : rows) {
-    // Newer than `now`: it belongs to the next events, with a newer study.
+    // This one is newer than `now`: it belongs to the next events, with a newer
+    // study.
     if (row.revision > now.revision()) break;
     v1::StudyEvent event;
     event.set_revision(row.revision);
@@ -423,11 +426,11 @@ absl::StatusOr<WatchVerb::Events> WatchVerb::EventsAfter(
                      RenderTrial(row, study, view, store_, ledger_.progress()));
     bytes += event.ByteSizeLong();
     events.push_back(std::move(event));
-    // The rest come next.
+    // The others come with the next events.
     if (bytes > kMostPageBytes && &row != &rows.back()) return events;
   }
-  // The study itself goes last, with its counts, when nothing newer is left
-  // out: its revision is that of all that was sent.
+  // The study itself comes last, with its counts, if nothing newer is left out:
+  // its revision covers all that was sent.
   if (rows.size() < kMostEvents) {
     v1::StudyEvent event;
     event.set_revision(now.revision());

@@ -14,8 +14,9 @@
 
 namespace frostline::server {
 
-// Lists run on readers and stop between two pages when the caller has hung up;
-// what is of one trial is a point read.
+// The verbs that read lists and trials. Lists run on readers and stop between
+// two pages when the caller has hung up; what is about one trial is a point
+// read.
 class ReadingVerbs {
  public:
   ReadingVerbs(Calls& calls, PointReads& points,
@@ -46,29 +47,32 @@ class ReadingVerbs {
   const ProgressBoard& progress_;
 };
 
-// Reads attempts for the FULL view; what runs is shown with its progress. A
-// trial that does not fit into a message so (kMostPageBytes) is shown without
-// examples of superseded outcomes, then without these outcomes, then without
-// its oldest attempts: those that are shown are numbered.
+// Shows a trial, in the FULL view with its attempts, and a running one with its
+// progress. A trial that does not fit into a message (kMostPageBytes) is shown
+// without examples of superseded outcomes, then without these outcomes, then
+// without its oldest attempts; shown attempts keep their numbers.
 absl::StatusOr<v1::Trial> RenderTrial(const storage::TrialRow& row,
                                       const StudyHandle& study,
                                       v1::TrialView view,
                                       const storage::TrialStore& store,
                                       const ProgressBoard& progress);
 
-// Watchers are answered from snapshots, a page of changes at a time; while
-// nothing changes they are told now and then that we are alive.
+// The streams of what changes. Watchers are answered from snapshots, a page of
+// changes at a time. While nothing changes they get a sign of life now and
+// then.
 
 using StudyEvents = std::vector<v1::StudyEvent>;
-// Answers what came after the request's revision; none means that nothing has
-// changed for a while.
+// Returns what came after the request's revision. No events mean that nothing
+// has changed for a while.
 using EventSource =
     std::function<void(CallContext, v1::WatchStudyRequest, Reply<StudyEvents>)>;
 
-// Asks `source` each time after the last event that it handed out, and makes an
-// `alive` event of none. The stream ends with its error.
+// Makes a stream that asks `source` each time for what comes after the last
+// event, and sends an `alive` event when there is nothing. The stream ends with
+// the source's error.
 StreamVerb MakeWatchVerb(EventSource source);
 
+// The verb that streams what changes in a study.
 class WatchVerb {
  public:
   using Events = StudyEvents;
@@ -78,12 +82,12 @@ class WatchVerb {
 
   void AddTo(VerbTable& table);
 
-  // Answers changes after a revision, by rising revision, at most 256; it waits
-  // up to `wait` for one.
+  // Returns at most 256 changes after a revision, by rising revision; waits up
+  // to `wait` for one.
   void NextEvents(CallContext caller, v1::WatchStudyRequest request,
                   Duration wait, Reply<Events> reply);
 
-  // A group is on disk: answers those to whom it brings news.
+  // Called when a group is on disk: answers those for whom it brings news.
   void Committed() FROSTLINE_ON_LOOP;
   void Turn(Batch& batch) FROSTLINE_ON_LOOP;
   void Drain(Batch& batch) FROSTLINE_ON_LOOP;
@@ -102,7 +106,7 @@ class WatchVerb {
     storage::StudyKey Key() const { return study; }
   };
 
-  // A reader calls it.
+  // Runs on a reader.
   absl::StatusOr<Events> EventsAfter(const StudyHandle& study, v1::Study now,
                                      std::int64_t after_revision,
                                      v1::TrialView view) const;

@@ -25,7 +25,7 @@ constexpr char kService[] = "externalscaler.ExternalScaler.";
 constexpr Duration kBetweenLooks = std::chrono::milliseconds(200);
 constexpr Duration kLooksAtLeast = std::chrono::seconds(5);
 
-// Its form has been checked when the call came in.
+// The form was checked when the call came in.
 ScalerQuery QueryOf(const ScaledObjectRef& asked) {
   return ParseScalerQuery(asked).value_or(ScalerQuery());
 }
@@ -34,7 +34,7 @@ StudyBelongs WhoseIs(const std::string& name, const StudyBook& book) {
   return {name, book.row().owner, book.checked().settings.labels()};
 }
 
-// The label that the study asks for and the workers lack, or null.
+// Returns a label that the study asks for and the workers lack, or null.
 const std::string* LabelLacking(const StudyBook& book,
                                 const ScalerQuery& query) {
   const auto& required = book.checked().settings.required_worker_labels();
@@ -101,7 +101,7 @@ void ScalerVerbs::AddTo(VerbTable& table) {
           caller, asked, *told,
           [told,
            reply = std::move(reply)](absl::StatusOr<Activities> news) mutable {
-            // Asked again just when the loop had stopped.
+            // The question came just when the loop had stopped.
             if (HasErrorId(news.status(), ErrorId::kCoordinatorDraining)) {
               news = Activities();
             }
@@ -146,7 +146,7 @@ absl::StatusOr<std::int64_t> ScalerVerbs::Count(
     const CallerIdentity& caller, const ScalerQuery& query) const {
   ASSIGN_OR_RETURN(const std::vector<const StudyBook*> books,
                    Find(caller, query));
-  // What a full disk lets nobody begin needs no worker.
+  // Trials that cannot begin because the disk is full need no worker.
   if (disk_.room == storage::Room::kNoNewLeases) return 0;
   Ramp ramp;
   const WallMicros now = clock_.Wall();

@@ -2,11 +2,11 @@
 //
 // File: scaler_verbs.h
 //
-// What KEDA asks: how many trials wait for workers that are not there
-// (supply.h), and whether there are any. A stream keeps no thread: it stands
-// in a list here, which is looked through after a change, at most five times a
-// second, and every few seconds for what changes by itself (a budget of time, a
-// disk, a caller who has gone).
+// The verbs that KEDA calls: how many trials wait for workers that are not
+// there (supply.h), and whether there are any. A stream needs no thread: it
+// stands in a list here. The list is looked through after a change, at most
+// five times a second, and every few seconds for what changes by itself (a time
+// budget, a disk, a caller who has gone).
 #ifndef FROSTLINE_SERVER_VERBS_SCALER_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_SCALER_VERBS_H_
 
@@ -33,7 +33,8 @@ class ScalerVerbs {
 
   void AddTo(VerbTable& table);
 
-  // A group is on disk: answers the streams to which it brings news.
+  // Called when a group is on disk: answers the streams for which it brings
+  // news.
   void Committed() FROSTLINE_ON_LOOP;
   // Ends every stream without an error, so that KEDA comes back soon.
   void Drain(Batch& batch) FROSTLINE_ON_LOOP;
@@ -50,8 +51,9 @@ class ScalerVerbs {
     Reply<Activities> reply;
   };
 
-  // Answers STUDY_NOT_FOUND or STUDY_DENIED of the study that is named, and
-  // REQUEST_INVALID when it asks for labels that the workers would not carry.
+  // The error is STUDY_NOT_FOUND or STUDY_DENIED for a study that is named, and
+  // REQUEST_INVALID when the study asks for labels that the workers would not
+  // carry.
   absl::StatusOr<std::vector<const StudyBook*>> Find(
       const CallerIdentity& caller,
       const ScalerQuery& query) const FROSTLINE_ON_LOOP;
@@ -65,10 +67,10 @@ class ScalerVerbs {
       const CallerIdentity& caller,
       const externalscaler::GetMetricsRequest& asked) const FROSTLINE_ON_LOOP;
 
-  // Answers when it is another than `told`.
+  // Answers when the activity is no longer the one that was `told`.
   void NextActivity(CallContext caller, const Object& asked,
                     std::optional<bool> told, Reply<Activities> reply);
-  // Answers it, or leaves the reply to be answered later.
+  // Answers the call, or leaves it to be answered later.
   void Look(Parked& parked) const FROSTLINE_ON_LOOP;
   void LookAtAll(std::list<Parked>& streams) const FROSTLINE_ON_LOOP;
 

@@ -31,7 +31,7 @@ namespace frostline::server {
 namespace {
 
 constexpr WallMicros kDeletedFor = 7LL * 24 * 3600 * 1'000'000;
-// The loop looks at so many studies at a time, and others go on between.
+// The loop looks at so many studies at a time; other calls run between.
 constexpr int kListedAtOnce = 50;
 
 absl::Status CheckEtag(const StudyBook& book, const std::string& etag) {
@@ -43,8 +43,8 @@ absl::Status CheckEtag(const StudyBook& book, const std::string& etag) {
                    "read the study again, then repeat the change", "etag");
 }
 
-// Stopped is final: what says how a study runs would be a promise that nobody
-// keeps. What is written about it may always change.
+// A stopped study stays stopped, so changing how it runs would promise what
+// nobody keeps. What is written about it may always change.
 absl::Status CheckStillMatters(const StudyBook& book,
                                const google::protobuf::FieldMask& mask) {
   if (book.row().state != storage::StudyState::kStopped) {
@@ -64,7 +64,8 @@ absl::Status CheckStillMatters(const StudyBook& book,
   return absl::OkStatus();
 }
 
-// The first trial decides it, and two would not be of one study.
+// Refuses a change of what the first trial decides: the trials of two such
+// settings would not belong to one study.
 absl::Status CheckMask(const google::protobuf::FieldMask& mask) {
   for (const std::string& path : mask.paths()) {
     if (path != "auto_precision") continue;
@@ -186,7 +187,7 @@ struct StudyVerbs::Listing {
   std::size_t bytes = 0;
   storage::StudyKey last = 0;
   std::vector<storage::StudyRow> rows;  // being described
-  // As memory has them; nothing where it has no such study.
+  // The studies as memory has them; nothing for one that it does not have.
   std::vector<std::optional<StudySnapshot>> seen;
   Reply<v1::ListStudiesReply> reply;
 };
@@ -292,7 +293,7 @@ absl::StatusOr<v1::Study> StudyVerbs::UpdateStudy(
   replace.set_replace_repeated_fields(true);
   FieldMaskUtil::MergeMessageTo(request.settings(), request.update_mask(),
                                 replace, &settings);
-  // Of others an id may be gone by now.
+  // Ids that the study had before may have gone by now.
   if (FieldMaskUtil::IsPathInFieldMask("notify", request.update_mask())) {
     RETURN_IF_ERROR(CheckRegistered(settings.notify(), destinations_));
   }
@@ -351,7 +352,7 @@ absl::StatusOr<v1::Study> StudyVerbs::DeleteStudy(
   return deleted;
 }
 
-// CreateStudy: what the spec alone can tell is judged on a reader, then the
+// CreateStudy. What the spec alone can tell is checked on a reader, then the
 // study is written on the loop. The same id with the same spec is the same
 // study.
 
@@ -363,12 +364,12 @@ std::uint64_t DrawSeed() {
   return seed == 0 ? 1 : seed;
 }
 
-// Who has no credentials has no name that others could not have.
+// A caller without credentials has no name that others could not have too.
 std::string OwnerOf(const CallerIdentity& caller) {
   return caller.proof == CallerProof::kLoopback ? "" : caller.subject;
 }
 
-// Names of the message's fields that differ, for a person to look at.
+// Returns the names of the fields that differ, for people.
 template <typename Message>
 void AddDifferences(const Message& stored, const Message& asked,
                     const std::string& prefix,
@@ -377,7 +378,7 @@ void AddDifferences(const Message& stored, const Message& asked,
   const auto* const descriptor = Message::descriptor();
   for (int i = 0; i < descriptor->field_count(); ++i) {
     const auto* const field = descriptor->field(i);
-    // Compares this field alone.
+    // Two messages that differ in this field alone, if at all.
     Message a = stored;
     Message b = asked;
     for (int other = 0; other < descriptor->field_count(); ++other) {
@@ -389,7 +390,7 @@ void AddDifferences(const Message& stored, const Message& asked,
   }
 }
 
-// What was left open then is what was chosen then.
+// Fills what was left open with what was chosen when the study was created.
 void FillAsStored(const v1::StudySpec& stored, v1::StudySpec& asked) {
   if (asked.seed() == 0) asked.set_seed(stored.seed());
   if (asked.has_repeat() && stored.has_repeat()) {
@@ -411,7 +412,7 @@ void FillAsStored(const v1::StudySpec& stored, v1::StudySpec& asked) {
   }
 }
 
-// Of a study that no worker could begin, while others are there.
+// Returns what a study needs that no worker has, although there are workers.
 std::optional<std::string> WhatNobodyHas(const FleetSupply& fleet) {
   if (fleet.lacking == 0 || fleet.matching + fleet.out_of_service > 0) {
     return std::nullopt;
@@ -496,7 +497,7 @@ absl::StatusOr<StudyVerbs::Prepared> StudyVerbs::Prepare(
   };
   ASSIGN_OR_RETURN(CheckedStudy checked, check());
   RETURN_IF_ERROR(CheckNewStudy(made.spec));
-  // What is chosen here is written into the spec, and judged with it.
+  // What is chosen here is written into the spec, and checked with it.
   if (WritePick(checked, made.spec)) {
     ASSIGN_OR_RETURN(checked, check());
   }

@@ -11,6 +11,7 @@
 
 namespace frostline::server {
 
+// The verbs that create, change, show and list studies.
 class StudyVerbs {
  public:
   StudyVerbs(Calls& calls, PointReads& points, Ledger& ledger,
@@ -20,14 +21,15 @@ class StudyVerbs {
 
   void AddTo(VerbTable& table);
 
-  // Checks new settings; a completed study that has budget left goes on.
+  // Changes the settings after checking them; a completed study that has budget
+  // left goes on.
   absl::Status ChangeSettings(Batch& batch, StudyBook& book,
                               const v1::StudySettings& settings)
       FROSTLINE_ON_LOOP;
 
  private:
-  // A reader judges what it can without the loop, since studies that this one
-  // starts from may be read.
+  // A new study that a reader has checked as far as it can without the loop,
+  // since the studies that it starts from may have to be read.
   struct Prepared {
     v1::StudySpec spec;
     std::shared_ptr<const CheckedStudy> checked;
@@ -38,13 +40,14 @@ class StudyVerbs {
   absl::StatusOr<v1::CreateStudyReply> Create(
       Change& change, const v1::CreateStudyRequest& request,
       const absl::StatusOr<Prepared>& prepared) FROSTLINE_ON_LOOP;
-  // Answers STORE_FULL when the disk has no room for another study.
+  // The error is STORE_FULL when the disk has no room for another study.
   absl::Status MayBegin(const v1::CreateStudyRequest& request) const
       FROSTLINE_ON_LOOP;
 
   struct Listing;
-  // A reader takes the store's next rows, of which the loop makes snapshots,
-  // which a reader describes, until the page is full or the caller has hung up.
+  // Fills the page: a reader reads the store's next rows, the loop makes
+  // snapshots of them, and a reader describes these, until the page is full or
+  // the caller has hung up.
   void ListMore(const std::shared_ptr<Listing>& listing);
   void TakeListed(const std::shared_ptr<Listing>& listing);
 

@@ -19,7 +19,7 @@
 namespace frostline::server {
 namespace {
 
-// Says which of many trials it is.
+// Adds to an error which of many trials it is about.
 absl::Status CheckIn(const Space& space, const Point& point,
                      const std::string& field) {
   const absl::Status status = space.Check(point);
@@ -62,7 +62,8 @@ absl::StatusOr<storage::TrialRow> ImportedRow(const v1::ImportedTrial& trial,
   ASSIGN_OR_RETURN(row.point, PointFromValues(study.space, trial.parameters(),
                                               field + ".parameters"));
   RETURN_IF_ERROR(CheckIn(study.space, row.point, field));
-  // Behind the point: a misspelt parameter matters before a metric forgotten.
+  // Checked after the point: a misspelt parameter matters more than a forgotten
+  // metric.
   ASSIGN_OR_RETURN(const Result result,
                    ResultFromProto(outcome, study.objectives));
   row.metrics = result.metrics;
@@ -143,7 +144,7 @@ absl::StatusOr<v1::EnqueueTrialsReply> TrialVerbs::EnqueueTrials(
                      "raise the budget, or enqueue fewer", "trials");
   }
   const auto field = [](int i) { return absl::StrCat("trials[", i, "]"); };
-  // All are judged before the first is written.
+  // Checks all of them before the first is written.
   for (int i = 0; i < request.trials_size(); ++i) {
     RETURN_IF_ERROR(PointFromEnqueued(book->checked(), request.trials(i),
                                       field(i), book->next_number() + i)
@@ -202,7 +203,7 @@ absl::StatusOr<v1::ImportTrialsReply> TrialVerbs::ImportTrials(
     RETURN_IF_ERROR(change.batch.Write([&](storage::Transaction& transaction) {
       return transaction.AddMeasurements(measured[i]);
     }));
-    // A search that is opened by this finds the trial.
+    // If this opens a search, the search finds the trial in the store.
     const storage::StudyKey study = book->row().key;
     proposer_.Began(study, row.number, row.point, NotedSeedOf(row));
     proposer_.Measured(study, row.number,
@@ -309,8 +310,8 @@ absl::StatusOr<v1::Trial> TrialVerbs::RetryTrial(
   row.point = named.trial.row.point;
   row.labels = named.trial.row.labels;
   ForgetEvaluations(row);
-  // Unless another is asked for, it is the same run again, so the same seed,
-  // also where none was noted yet.
+  // Unless another seed is asked for this is the same run again, so it has the
+  // same seed, also when none was noted yet.
   const NotedSeed seed{
       .seed = request.seed() != 0
                   ? request.seed()

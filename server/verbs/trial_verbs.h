@@ -2,7 +2,8 @@
 //
 // File: trial_verbs.h
 //
-// A trial that was finished elsewhere is checked like one of ours.
+// The verbs about trials. A trial that was finished elsewhere is checked like
+// one of ours.
 #ifndef FROSTLINE_SERVER_VERBS_TRIAL_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_TRIAL_VERBS_H_
 
@@ -18,12 +19,13 @@
 
 namespace frostline::server {
 
-// Leaves number and revisions out. Errors of state, parameters and times are at
-// `field` and below.
+// Returns the row of an imported trial, without number and revisions. Errors in
+// state, parameters and times are at `field` and below.
 absl::StatusOr<storage::TrialRow> ImportedRow(const v1::ImportedTrial& trial,
                                               const CheckedStudy& study,
                                               const std::string& field);
 
+// The verbs that add, change and cancel trials.
 class TrialVerbs {
  public:
   TrialVerbs(Calls& calls, Ledger& ledger, Proposer& proposer,
@@ -43,12 +45,12 @@ class TrialVerbs {
       Change& change, const v1::CancelTrialRequest& request) FROSTLINE_ON_LOOP;
   absl::StatusOr<v1::Trial> RetryTrial(
       Change& change, const v1::RetryTrialRequest& request) FROSTLINE_ON_LOOP;
-  // Makes room in the budget for `count` more trials if need be; a completed
-  // study goes on.
+  // Makes room in the budget for `count` more trials if there is none; a
+  // completed study goes on.
   absl::Status RaiseBudget(Batch& batch, StudyBook& book, std::int64_t count,
                            v1::EnqueueTrialsReply& reply) FROSTLINE_ON_LOOP;
-  // Makes the newest attempt of `row` that left a checkpoint attempt 0 of the
-  // trial to come.
+  // Returns attempt 0 of the trial to come: the newest attempt of `row` that
+  // left a checkpoint.
   absl::StatusOr<storage::AttemptRow> CheckpointOf(const storage::TrialRow& row,
                                                    const std::string& name,
                                                    StoredRows& rows) const;

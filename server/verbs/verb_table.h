@@ -2,7 +2,7 @@
 //
 // File: verb_table.h
 //
-// The class that has a verb's body makes its row:
+// The table of all verbs. The class that has a verb's body makes its row:
 //
 //   calls.Add(table, "StudyService.StopStudy", CallerRole::kResearcher, this,
 //             &StudyVerbs::StopStudy);
@@ -25,29 +25,32 @@ namespace frostline::server {
 
 using MessagePtr = std::unique_ptr<google::protobuf::Message>;
 
+// What every row says of its verb.
 struct VerbRow {
   CallerRole role = CallerRole::kAdmin;
   const google::protobuf::Message* request = nullptr;  // an empty one
-  // Says whether the request has its form, and can be answered in the time that
+  // Checks that the request has its form and can be answered in the time that
   // is left.
   std::function<absl::Status(const google::protobuf::Message& request,
                              Duration time_left)>
       check;
 };
 
+// A verb with one answer.
 struct UnaryVerb : VerbRow {
   std::function<void(CallContext, MessagePtr request, Reply<MessagePtr>)> run;
 };
 
-// Answers none when the stream has ended. It is called again only after its
-// answer.
+// Returns the next messages; none when the stream has ended. It is called again
+// only after it has answered.
 using NextMessages = std::function<void(Reply<std::vector<MessagePtr>>)>;
 
+// A verb with a stream of answers.
 struct StreamVerb : VerbRow {
   std::function<NextMessages(CallContext, MessagePtr request)> begin;
 };
 
-// The keys are full names: "frostline.v1.StudyService.GetStudy".
+// All verbs by full name: "frostline.v1.StudyService.GetStudy".
 struct VerbTable {
   std::map<std::string, UnaryVerb> unary;
   std::map<std::string, StreamVerb> streams;
@@ -67,7 +70,8 @@ Verb RowOf(CallerRole role) {
   return row;
 }
 
-// Workers and operators go before who changes studies, readers go last.
+// Returns the urgency of a role's calls: workers and operators first, then
+// those who change studies, readers last.
 inline Urgency UrgencyOf(CallerRole role) {
   if (role == CallerRole::kViewer) return Urgency::kRead;
   return role == CallerRole::kResearcher ? Urgency::kChange : Urgency::kLease;

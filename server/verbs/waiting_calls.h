@@ -2,9 +2,9 @@
 //
 // File: waiting_calls.h
 //
-// The calls that wait for something to happen, and who waits. When what a
-// caller proved itself with is revoked its calls are answered at once, with the
-// reason, wherever they are parked: it learns nothing more of anything.
+// The calls that wait for something to happen, and who waits. When a caller's
+// credential is revoked, its calls are answered at once with that reason,
+// wherever they are parked: the caller learns nothing more.
 #ifndef FROSTLINE_SERVER_VERBS_WAITING_CALLS_H_
 #define FROSTLINE_SERVER_VERBS_WAITING_CALLS_H_
 
@@ -24,7 +24,8 @@ namespace frostline::server {
 // Any thread may call. It outlives the replies that it guards.
 class WaitingCalls {
  public:
-  // Returns a reply that takes the first answer: its own, or EndRevoked()'s.
+  // Returns a reply that takes the first of two answers: its own, or
+  // EndRevoked()'s.
   template <typename T>
   Reply<T> Guard(const CallerIdentity& who, Reply<T> reply) {
     if (who.revoked == nullptr) return reply;  // it cannot be revoked
@@ -43,7 +44,7 @@ class WaitingCalls {
     };
   }
 
-  // Answers those whose caller's credentials were revoked.
+  // Answers the calls whose caller's credentials were revoked.
   void EndRevoked();
 
  private:

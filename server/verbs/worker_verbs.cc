@@ -17,7 +17,7 @@
 namespace frostline::server {
 namespace {
 
-// What an earlier life of the worker had written when it ended.
+// Returns the log that an earlier life of the worker had written when it ended.
 std::optional<storage::LogRow> LeftLogOf(const v1::RegisterRequest& request,
                                          const std::string& trial,
                                          const storage::TrialRow& row,

@@ -12,6 +12,7 @@
 
 namespace frostline::server {
 
+// The verbs about workers.
 class WorkerVerbs {
  public:
   WorkerVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
@@ -20,7 +21,7 @@ class WorkerVerbs {
   void AddTo(VerbTable& table);
 
  private:
-  // Leaves nothing of studies that are out of the caller's sight.
+  // Removes everything about studies that the caller may not see.
   void Hide(const CallerIdentity& caller,
             WorkerSnapshot& worker) const FROSTLINE_ON_LOOP;
   absl::StatusOr<v1::RegisterReply> Register(

@@ -183,8 +183,8 @@ v1::Lease LeaseToProto(const storage::TrialRow& row,
   *spec.mutable_constraints() = study.spec.constraints();
   *spec.mutable_study_create_time() = proto::TimestampToProto(of.created);
   spec.set_seed(SeedToTrainWith(row, study.spec));
-  // An enqueued trial may have another. One that others have, too, is told as
-  // the study's: what its noise gave is worth keeping.
+  // An enqueued trial may have a seed of its own. If other trials have it too,
+  // it is told as the study's, since what its noise tells is worth keeping.
   if (SharesSeeds(study.spec)) {
     spec.mutable_training()->set_seed(spec.seed());
   }
@@ -306,7 +306,8 @@ absl::StatusOr<Result> ResultFromProto(
 
 namespace {
 
-// FNV-1a, 32 bits: the same in every process, as a study replays.
+// Returns the 32-bit FNV-1a hash: the same in every process, so that a study
+// replays.
 std::uint32_t ObservationMarkOf(const std::string& device) {
   if (device.empty()) return 0;
   std::uint32_t mark = 2166136261U;

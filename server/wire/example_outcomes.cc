@@ -19,7 +19,7 @@ constexpr char kDev[] = "dev";  // the validation set's other name
 
 using Evaluations = google::protobuf::RepeatedPtrField<v1::ExampleOutcomes>;
 
-// Of whichever of the two forms the outcome has.
+// Reads whichever of the two forms the outcome has.
 Evaluations EvaluationsOf(const v1::Outcome& outcome) {
   Evaluations all = outcome.evaluations();
   if (outcome.has_examples()) *all.Add() = outcome.examples();
@@ -31,7 +31,7 @@ bool IsPlainValidation(const v1::ExampleOutcomes& one) {
   return one.set() == kValidation && one.task().empty();
 }
 
-// Whether the columns say all of it.
+// Says whether the columns can hold all of it.
 bool FitsColumns(v1::ExampleOutcomes one) {
   one.clear_data_fingerprint();
   one.clear_encoding();
@@ -41,7 +41,7 @@ bool FitsColumns(v1::ExampleOutcomes one) {
   return one.ByteSizeLong() == 0;
 }
 
-// All sets of the row, whole.
+// Returns all sets of the row, whole.
 Evaluations AllOf(const storage::OutcomeRow& row) {
   v1::Outcome outcome;
   outcome.ParseFromString(row.evaluations);

@@ -31,7 +31,7 @@ bool IsTokenChar(char c) {
          (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
-// base/ids.h calls the field "name"; here it may have another name.
+// Renames the field: base/ids.h always calls it "name".
 absl::Status At(const absl::Status& status, const std::string& field) {
   if (status.ok()) return status;
   const ErrorDetail detail = DetailOf(status).value_or(ErrorDetail{});
@@ -147,7 +147,7 @@ namespace {
 
 constexpr const char* kPhases[] = {"",         "loading",    "filling",
                                    "training", "evaluating", "saving"};
-// Beyond any training, and what every tool can show.
+// Larger than any training needs, and small enough for every tool to show.
 constexpr double kMostEpochs = 1e9;
 constexpr double kMostStepsPerSecond = 1e9;
 constexpr std::int64_t kLongestTraining = std::int64_t{100} * 366 * 86'400;
@@ -279,7 +279,7 @@ struct Minor {
   std::int32_t minor = 0;
 };
 
-// "0.4.2" and "0.4.2~rc1" are of 0.4.
+// Returns major and minor version: "0.4.2" and "0.4.2~rc1" are of 0.4.
 std::optional<Minor> MinorOf(const std::string& version) {
   const std::vector<absl::string_view> parts = absl::StrSplit(version, '.');
   Minor minor;

@@ -38,8 +38,7 @@ bool IsLabel(const std::string& field) {
   return absl::StartsWith(field, "labels.");
 }
 
-// What T calls `field`, if anything; the names it may have there, without their
-// prefix, when these are an enum's.
+// Returns what kind of value the field of T with this name has.
 FieldKind KindOfField(const storage::TrialRow&, const std::string& field) {
   if (field == "number" || field == "attempt" ||
       absl::StartsWith(field, "values[") ||
@@ -58,15 +57,15 @@ FieldKind KindOfField(const v1::AuditEntry&, const std::string& field) {
   return known ? FieldKind::kText : FieldKind::kUnknown;
 }
 
-// Of studies and workers.
+// The same for studies and workers.
 template <typename T>
 FieldKind KindOfField(const T&, const std::string& field) {
   const bool known = field == "state" || IsLabel(field);
   return known ? FieldKind::kText : FieldKind::kUnknown;
 }
 
-// The fields of a T, each in a term that can be typed. A study's own names
-// stand where they are known.
+// Returns the fields of a T, each in a term that can be typed, with the study's
+// own names where these are known.
 std::string ExamplesOf(const storage::TrialRow&, const TrialNames& names) {
   const bool has_parameters = names.space != nullptr && names.space->size() > 0;
   return absl::StrCat(
@@ -95,8 +94,8 @@ absl::Status NoField(const std::string& field, const TrialNames& names) {
       "filter");
 }
 
-// A bare name that is a metric or a parameter of the study, and not both,
-// stands for that field: it is what tables have above their columns.
+// Replaces a bare name that is a metric or a parameter of the study, and not
+// both, by that field: tables have the bare name above their columns.
 template <typename T>
 void CompleteName(const TrialNames&, const T&, FilterTerm&) {}
 void CompleteName(const TrialNames& names, const storage::TrialRow& row,
@@ -113,7 +112,8 @@ void CompleteName(const TrialNames& names, const storage::TrialRow& row,
                             term.field);
 }
 
-// What kind of value parameters.NAME has; unknown where there is none so named.
+// Returns the kind of value that parameters.NAME has; unknown when there is no
+// such name.
 FieldKind FindFilterParameter(const TrialNames& names, FilterTerm& term) {
   if (names.space == nullptr) return FieldKind::kUnknown;
   const auto index =
@@ -122,7 +122,7 @@ FieldKind FindFilterParameter(const TrialNames& names, FilterTerm& term) {
   term.place = static_cast<std::size_t>(*index);
   term.domain = names.space->parameters()[*term.place].domain;
   if (std::holds_alternative<Categorical>(term.domain)) return FieldKind::kText;
-  // Tables show the rate 0 so.
+  // Tables show the rate 0 as "frozen".
   if (term.value == "frozen") term.value = "0";
   return FieldKind::kNumber;
 }
@@ -137,7 +137,8 @@ const google::protobuf::Descriptor& ShownAs<storage::TrialRow>() {
   return *v1::Trial::descriptor();
 }
 
-// Whether `value` can be equal to a field that is an enum; true for others.
+// Says whether a field that is an enum can equal `value`; true for other
+// fields.
 bool CanBe(const google::protobuf::Descriptor& message,
            const std::string& field, const std::string& value) {
   const auto* const found = message.FindFieldByName(field);
@@ -189,7 +190,7 @@ template absl::Status CheckTerm<v1::AuditEntry>(const TrialNames& names,
 
 namespace {
 
-// What stands in `map` at the name after the dot of "labels.team".
+// Returns what `map` has for the name after the dot of "labels.team".
 template <typename Map>
 Looked Named(const Map& map, const std::string& field) {
   const auto found = map.find(field.substr(field.find('.') + 1));
@@ -230,7 +231,7 @@ Looked Look(const storage::TrialRow& trial, const std::string& field) {
   return trial.values[index];
 }
 
-// "adam" of "\"adam\"": choices are kept as JSON.
+// Returns "adam" for "\"adam\"": choices are kept as JSON.
 std::string WithoutQuotes(const std::string& choice) {
   const bool is_text = choice.size() >= 2 && choice.front() == '"';
   return is_text ? choice.substr(1, choice.size() - 2) : choice;
@@ -265,7 +266,7 @@ Looked Look(const v1::Worker& worker, const std::string& field) {
   return Named(worker.labels(), field);
 }
 
-// "studies/imdb" of "studies/imdb/trials/7".
+// Returns "studies/imdb" for "studies/imdb/trials/7".
 std::string StudyOf(const std::string& resource) {
   if (!absl::StartsWith(resource, "studies/")) return "";
   return resource.substr(0, resource.find('/', sizeof("studies/") - 1));
@@ -370,8 +371,8 @@ bool Filter<T>::Matches(const T& item) const {
   for (const FilterTerm& term : terms_) {
     const Looked looked = LookAt(item, term);
     if (!looked.has_value()) {
-      // What has no such label has another value than any; what has no number
-      // is neither equal nor unequal to one.
+      // An item without the label is unequal to any value; an item without the
+      // number is neither equal nor unequal to one.
       if (absl::StartsWith(term.field, "labels.") && term.op == "!=") continue;
       return false;
     }
@@ -391,7 +392,7 @@ template class Filter<v1::AuditEntry>;
 
 namespace {
 
-// Catches a token used with another list or filter; it guards no secret.
+// Finds a token that is used with another list or filter; it guards no secret.
 std::uint64_t Seal(const std::string& list, const std::string& filter) {
   return Fnv1a(absl::StrCat(list, "\n", filter));
 }

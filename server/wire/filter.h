@@ -2,7 +2,7 @@
 //
 // File: filter.h
 //
-// A filter is terms joined by AND, each `field op value`.
+// A filter of a list: terms joined by AND, each `field op value`.
 //
 //   trials    state = SUCCEEDED AND values[0] > 0.9 AND labels.kind = "base"
 //             fields: state, origin, worker, number, attempt, values[i],
@@ -13,10 +13,10 @@
 //   audit     subject = "ana" AND study = "studies/imdb"
 //             fields: subject, role, method, study, outcome, address
 //
-// Trials are looked at as rows, so that none is rendered to be left out. Text
-// has the operators = and !=, numbers also < <= > >=. Text may be quoted. An
-// item without the label matches `labels.NAME != x`; one without the metric or
-// value matches no term of it.
+// Trials are matched as rows, so that no trial is rendered only to be left out.
+// Text has the operators = and !=, numbers also < <= > >=. Text may be quoted.
+// An item without the label matches `labels.NAME != x`; one without the metric
+// or value matches no term about it.
 #ifndef FROSTLINE_SERVER_WIRE_FILTER_H_
 #define FROSTLINE_SERVER_WIRE_FILTER_H_
 
@@ -38,9 +38,10 @@
 
 namespace frostline::server {
 
-// What the names of a study's trials may be; it outlives the filter's parsing.
+// The names that a study's trials may have in a filter. It outlives the parsing
+// of the filter.
 struct TrialNames {
-  const Space* space = nullptr;  // null: no names of parameters are known
+  const Space* space = nullptr;  // null: no parameter names are known
   std::vector<std::string> metrics;
 };
 
@@ -48,26 +49,27 @@ struct FilterTerm {
   std::string field;  // "values[0]", "labels.team"
   std::string op;
   std::string value;
-  double number = 0.0;  // of a field that is a number
-  // Of parameters.NAME: where a point has it, and what its number means there.
+  double number = 0.0;  // if the field is a number
+  // For parameters.NAME: where a point has it, and what its number means there.
   std::optional<std::size_t> place = {};
   Domain domain = {};
 };
 
-// FILTER_INVALID.
+// Returns FILTER_INVALID.
 absl::Status InvalidFilter(const std::string& cause);
 
-// Whether the term names a field of T that can hold. It makes the bare name of
-// an objective or a parameter whole, reads the number where the field is one,
-// and finds where points have the parameter.
+// Checks that the term names a field of T and can hold. Where the term has the
+// bare name of an objective or a parameter, it is replaced by the full one; the
+// number is read where the field is one; and the parameter's place in a point
+// is found.
 template <typename T>
 absl::Status CheckTerm(const TrialNames& names, FilterTerm& term);
 
-// Nothing: the item has no such label, metric or value.
+// The value of a field. Nothing: the item has no such label, metric or value.
 using Looked = std::optional<std::variant<std::string, double>>;
 
-// What an item has in the field of a term. REQUIRES: CheckTerm() has let the
-// term pass.
+// Returns what an item has in the field of a term. REQUIRES: CheckTerm() has
+// accepted the term.
 Looked LookAt(const storage::TrialRow& trial, const FilterTerm& term);
 Looked LookAt(const v1::Study& study, const FilterTerm& term);
 Looked LookAt(const v1::Worker& worker, const FilterTerm& term);
@@ -75,8 +77,8 @@ Looked LookAt(const v1::AuditEntry& entry, const FilterTerm& term);
 
 TrialNames NamesOf(const CheckedStudy& study);
 
-// Parse() answers FILTER_INVALID for what it cannot read, what names no field
-// of T, or what can never hold.
+// A parsed filter. Parse() returns FILTER_INVALID for what it cannot read, what
+// names no field of T, and what can never hold.
 template <typename T>
 class Filter {
  public:
@@ -99,18 +101,19 @@ extern template class Filter<v1::Study>;
 extern template class Filter<v1::Worker>;
 extern template class Filter<v1::AuditEntry>;
 
-// It is below what gRPC clients take by default (4 MiB), above any one trial or
-// study.
+// The most bytes of a page: less than what gRPC clients accept by default (4
+// MiB), more than any one trial or study has.
 inline constexpr std::size_t kMostPageBytes = 3 * 1024 * 1024;
 
-// Takes 0 for 100, and gives at most 1,000.
+// Returns how many items a page has: 100 if 0 were asked for, and at most
+// 1,000.
 int PageSize(int asked);
 
 std::string MakePageToken(const std::string& list, const std::string& filter,
                           std::int64_t after);
 
-// Returns `first` for an empty token, PAGE_TOKEN_INVALID for one of another
-// list or filter.
+// Returns `first` for an empty token. The error is PAGE_TOKEN_INVALID for a
+// token of another list or filter.
 absl::StatusOr<std::int64_t> ParsePageToken(const std::string& list,
                                             const std::string& filter,
                                             const std::string& token,

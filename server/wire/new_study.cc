@@ -21,7 +21,7 @@ namespace frostline::server {
 namespace {
 
 // A trainer is given a trial as one line of 1 MiB at most; rates, labels and
-// paths come in besides.
+// paths need room besides.
 constexpr std::size_t kMaxTrialJsonBytes = std::size_t{512} << 10;
 constexpr double kMaxGridValues = 9007199254740992.0;  // 2^53
 
@@ -52,7 +52,7 @@ absl::Status CheckCarriedNames(const v1::StudySpec& spec) {
                     "training.early_stopping.metric");
 }
 
-// Neighbours on the grid must be different numbers.
+// Checks that neighbours on the grid are different numbers.
 absl::Status CheckGrid(const v1::FloatRange& range, const std::string& field) {
   const double step = range.step();
   const double farthest = std::max(std::abs(range.lo()), std::abs(range.hi()));

@@ -2,9 +2,9 @@
 //
 // File: new_study.h
 //
-// A study is refused where its trials could not end: what it names must fit
-// into the messages that carry it later (limits.h), and what it searches into
-// the numbers that hold it.
+// Limits that only a new study has to keep. A study is refused when its trials
+// could not end: what it names must fit into the messages that carry it later
+// (limits.h), and what it searches into the numbers that hold it.
 #ifndef FROSTLINE_SERVER_WIRE_NEW_STUDY_H_
 #define FROSTLINE_SERVER_WIRE_NEW_STUDY_H_
 
@@ -13,8 +13,8 @@
 
 namespace frostline::server {
 
-// Answers FIELD_TOO_LARGE, RANGE_INVALID or REQUEST_INVALID naming the field.
-// Only new studies are checked: stored ones stay readable.
+// The error is FIELD_TOO_LARGE, RANGE_INVALID or REQUEST_INVALID, and names the
+// field. Only new studies are checked: stored ones stay readable.
 absl::Status CheckNewStudy(const v1::StudySpec& spec);
 
 }  // namespace frostline::server

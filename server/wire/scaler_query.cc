@@ -19,7 +19,7 @@
 namespace frostline::server {
 namespace {
 
-// KEDA sends all of a trigger's metadata, also what it reads itself.
+// Keys that KEDA reads itself; it sends all of a trigger's metadata.
 constexpr std::array<std::string_view, 3> kKedaKeys = {
     "scalerAddress", "enableTLS", "unsafeSsl"};
 constexpr std::size_t kMaxKeys = 16;
@@ -95,7 +95,7 @@ absl::StatusOr<ScalerQuery> ParseScalerQuery(
   const auto& metadata = asked.scalermetadata();
   RETURN_IF_ERROR(CheckCount(static_cast<std::int64_t>(metadata.size()),
                              kMaxKeys, "scalerMetadata"));
-  // In order, so that of two mistakes it is always the same that is told.
+  // Sorted, so that of two mistakes always the same one is reported.
   const std::map<std::string, std::string> sorted(metadata.begin(),
                                                   metadata.end());
   ScalerQuery query;

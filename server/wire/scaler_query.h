@@ -8,8 +8,8 @@
 //   labels: gpu=a100   what the workers that are started will carry
 //   slots: "4"         trials that each of them will run at a time
 //
-// KEDA sends its own keys too, and `studyFromEnv` with the variable's value in
-// the place of `study`.
+// KEDA sends its own keys too, and `studyFromEnv` with the value of that
+// variable, which stands for `study`.
 #ifndef FROSTLINE_SERVER_WIRE_SCALER_QUERY_H_
 #define FROSTLINE_SERVER_WIRE_SCALER_QUERY_H_
 
@@ -22,7 +22,7 @@
 
 namespace frostline::server {
 
-// The one metric there is.
+// The name of the only metric there is.
 inline constexpr char kUnclaimedTrials[] = "frostline-unclaimed-trials";
 
 struct ScalerQuery {
@@ -31,8 +31,8 @@ struct ScalerQuery {
   std::int64_t slots = 1;
 };
 
-// Answers REQUEST_INVALID or NAME_INVALID at the key, for one that is unknown
-// too: a misspelt key would scale by something else.
+// The error is REQUEST_INVALID or NAME_INVALID at the key. Unknown keys are
+// errors too: with a misspelt key KEDA would scale by something else.
 absl::StatusOr<ScalerQuery> ParseScalerQuery(
     const externalscaler::ScaledObjectRef& asked);
 

@@ -140,7 +140,7 @@ absl::Status CheckWordKind(const v1::DataRef& data, const std::string& field) {
   return CheckWord(kTask, data.task(), field);
 }
 
-// Our words, then the others: "query, key, …", "q_lin, …".
+// Returns our words, then the others: "query, key, …", "q_lin, …".
 std::pair<std::vector<std::string>, std::vector<std::string>> MapWords() {
   std::vector<std::string> ours;
   std::vector<std::string> others;
@@ -150,7 +150,7 @@ std::pair<std::vector<std::string>, std::vector<std::string>> MapWords() {
   return {std::move(ours), std::move(others)};
 }
 
-// Which of them a model's layers have, only a worker knows.
+// Checks the words. Only a worker knows which maps a model's layers have.
 absl::Status CheckMaps(const v1::LoraSpec& lora) {
   const std::span<const LoraWord> known = LoraWords();
   for (int i = 0; i < lora.modules_size(); ++i) {
@@ -224,7 +224,7 @@ bool Has(const Names& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// What a trial evaluates of one data set.
+// Returns the sets of one data set that a trial evaluates.
 Names SetsOf(const v1::DataRef& data, const v1::Training& training) {
   Names names = {"validation", "train"};
   names.insert(names.end(), training.also_evaluate().begin(),
@@ -362,7 +362,8 @@ absl::Status CheckSettingDomain(const SettingRow& row,
   return CheckEnds(row, asked.log_uniform(), field + ".log_uniform");
 }
 
-// A name of its own is what a trainer of the user's own takes any value under.
+// Adds to the fix what to do with a trainer of one's own: under another name a
+// setting may have any value.
 absl::Status WithWayOut(const absl::Status& status, const std::string& what) {
   if (status.ok()) return status;
   const ErrorDetail detail = DetailOf(status).value_or(ErrorDetail{});
@@ -378,7 +379,7 @@ absl::Status CheckExtra(const google::protobuf::Struct& extra) {
     const std::string name(row.name());
     const auto given = extra.fields().find(name);
     if (given == extra.fields().end()) continue;
-    // It was a switch once.
+    // `export` was a switch in earlier versions.
     if (name == "export" && given->second.has_bool_value()) continue;
     RETURN_IF_ERROR(WithWayOut(
         CheckSetting(row, given->second, "training.extra." + name), "it"));
@@ -408,11 +409,12 @@ namespace {
 using BoundField = google::protobuf::FieldDescriptor;
 
 void SetNumber(double number, Value& value) {
-  // 0 is what no study gave.
+  // 0 means that the study gave no value.
   if (number != 0.0) value.set_number_value(number);
 }
 
-// A number that this build has no name for stays one, which no row takes.
+// A number for which this build has no name stays a number, which no row
+// accepts.
 void SetWord(const google::protobuf::EnumDescriptor& type, int number,
              Value& value) {
   if (number == 0) return;
@@ -421,8 +423,8 @@ void SetWord(const google::protobuf::EnumDescriptor& type, int number,
   value.set_string_value(absl::AsciiStrToLower(named->name()));
 }
 
-// What the study gave, as it would stand in a file: null for nothing, and for
-// what has no bounds.
+// Returns what the study gave, as it would stand in a file; null for nothing,
+// and for what has no bounds.
 Value GivenIn(const google::protobuf::Message& message,
               const BoundField* field) {
   const auto& reflection = *message.GetReflection();
@@ -451,7 +453,7 @@ Value GivenIn(const google::protobuf::Message& message,
   return value;
 }
 
-// `where` is how a study names the message, `block` how the table does.
+// `where` is the message's name in the study, `block` its name in the table.
 absl::Status CheckBlock(const google::protobuf::Message& message,
                         const std::string& where, const std::string& block) {
   const auto* const type = message.GetDescriptor();

@@ -25,8 +25,8 @@ absl::Status OutOfSpace(const std::string& cause, const std::string& fix,
   return MakeError(ErrorId::kValueOutOfSpace, cause, fix, field);
 }
 
-// "one of 0, 3e-05, 0.0003", "a number from 1 to 9 in steps of 2": what the fix
-// says may be typed.
+// Returns "one of 0, 3e-05, 0.0003", "a number from 1 to 9 in steps of 2": the
+// fix can be typed as it stands.
 std::string AllowedIn(const Domain& domain) {
   if (const auto* levels = std::get_if<Levels>(&domain)) {
     return absl::StrCat("one of ", absl::StrJoin(levels->rates, ", "));
@@ -60,7 +60,7 @@ absl::Status NoParameter(const Space& space, const std::string& name,
                     Suggest(name, names), field);
 }
 
-// The encoded value that stands for this rate, where the domain has it.
+// Returns the encoded value of this rate, if the domain has it.
 std::optional<double> EncodeRate(const Domain& domain, double rate) {
   if (const auto* levels = std::get_if<Levels>(&domain)) {
     for (std::size_t i = 0; i < levels->rates.size(); ++i) {
@@ -72,7 +72,8 @@ std::optional<double> EncodeRate(const Domain& domain, double rate) {
   return rate;
 }
 
-// A point whose module parameters take these rates; the others are absent.
+// Returns a point whose module parameters have these rates; the others are
+// absent.
 absl::StatusOr<Point> PointFromRates(const Space& space,
                                      const std::vector<ModuleRate>& rates,
                                      const std::string& field) {
@@ -99,7 +100,7 @@ absl::StatusOr<Point> PointFromRates(const Space& space,
   return point;
 }
 
-// The two numbers of layerwise_decay that make such a strategy.
+// Sets the two numbers of layerwise_decay that make such a strategy.
 absl::Status PutDecay(const Space& space, const Strategy& strategy,
                       const std::string& field, Point& point) {
   if (!space.decay().has_value()) return absl::OkStatus();
@@ -136,7 +137,8 @@ bool GivesRates(const Space& space, const Point& point,
 
 std::string ChoiceText(const google::protobuf::Value& value) {
   std::string json;
-  // Of a Value of six plain kinds; non-finite numbers become strings.
+  // Cannot fail: a Value has six plain kinds, and non-finite numbers become
+  // strings.
   (void)google::protobuf::util::MessageToJsonString(value, &json);
   return json;
 }
@@ -146,7 +148,7 @@ google::protobuf::Value ValueToProto(const Domain& domain, double value) {
   if (const auto* levels = std::get_if<Levels>(&domain)) {
     proto.set_number_value(levels->rates[static_cast<std::size_t>(value)]);
   } else if (const auto* choices = std::get_if<Categorical>(&domain)) {
-    // A choice was made from a Value by ChoiceText; back is always possible.
+    // This cannot fail: ChoiceText made the choice from a Value.
     (void)google::protobuf::util::JsonStringToMessage(
         choices->choices[static_cast<std::size_t>(value)], &proto);
   } else {
@@ -216,7 +218,8 @@ absl::StatusOr<Point> PointFromStrategy(const Space& space,
   const auto at = static_cast<std::size_t>(*space.prefix_depth());
   const auto& depths = std::get<IntRange>(space.parameters()[at].domain);
   for (std::int64_t depth = depths.lo; depth <= depths.hi; ++depth) {
-    // A layer below the depth has no parameter, so its rate need not be one.
+    // Layers below the depth have no parameter, so their rates need not be
+    // equal.
     std::vector<ModuleRate> above;
     for (const ModuleRate& rate : rates) {
       const int layer = LayerOf(rate.module);

@@ -16,29 +16,31 @@
 
 namespace frostline::server {
 
-// Returns the JSON by which a choice is known: "\"adam\"", "16".
+// Returns the JSON text of a choice: "\"adam\"", "16".
 std::string ChoiceText(const google::protobuf::Value& value);
 
-// A level or rate is a number (frozen is 0), a choice its JSON value.
+// Returns a level or rate as a number (frozen is 0), a choice as its JSON
+// value.
 google::protobuf::Value ValueToProto(const Domain& domain, double value);
 absl::StatusOr<double> ValueFromProto(const Domain& domain,
                                       const google::protobuf::Value& value,
                                       const std::string& field);
 
-// Parameters that are not named are absent.
+// Parameters that are not named are absent from the point.
 absl::StatusOr<Point> PointFromValues(
     const Space& space,
     const google::protobuf::Map<std::string, google::protobuf::Value>& values,
     const std::string& field);
 
-// Every module has the strategy's rate; parameters of no module are absent. It
-// answers VALUE_OUT_OF_SPACE when there is no such point.
+// Returns the point in which every module has the strategy's rate; parameters
+// of no module are absent. The error is VALUE_OUT_OF_SPACE when there is no
+// such point.
 absl::StatusOr<Point> PointFromStrategy(const Space& space,
                                         const ModelShape& shape,
                                         const Strategy& strategy,
                                         const std::string& field);
 
-// Only shapes are checked here; study/ checks what they mean.
+// Reads a space. Only the form is checked here; study/ checks the meaning.
 
 absl::StatusOr<Space> SpaceFromProto(const v1::SearchSpace& proto,
                                      const ModelShape& shape);

@@ -110,7 +110,7 @@ struct TestMetric {
   std::string field;
 };
 
-// The first that trials are compared by.
+// Returns the first metric of the test split by which trials are compared.
 std::optional<TestMetric> FindTestMetric(const v1::StudySpec& spec) {
   for (int i = 0; i < spec.objectives_size(); ++i) {
     const std::string& metric = spec.objectives(i).metric();
@@ -148,7 +148,8 @@ std::optional<std::string> TestObjectiveWarning(const v1::StudySpec& spec) {
 
 namespace {
 
-// A trainer of the user's own may report anything else, which decides nothing.
+// The precisions that decide. A trainer of the user's own may report anything
+// else, which decides nothing.
 constexpr std::array<std::string_view, 4> kKnown = {"fp32", "tf32", "bf16",
                                                     "fp16"};
 
@@ -193,7 +194,7 @@ absl::Status SpecTooLarge(const std::string& field, std::size_t limit) {
                    "make it smaller", field);
 }
 
-// Ends that are given are finite; whether they rise, CheckObjectives says.
+// Checks that given ends are finite; CheckObjectives checks that they rise.
 absl::StatusOr<MetricRange> RangeFromProto(const v1::MetricRange& proto,
                                            const std::string& field) {
   const bool finite = std::isfinite(proto.lo()) && std::isfinite(proto.hi());
@@ -311,8 +312,8 @@ absl::StatusOr<LeaseRules> CheckSpecLease(const v1::LeasePolicy& policy,
   if (policy.has_heartbeat_interval()) {
     rules.heartbeat_interval =
         proto::DurationFromProto(policy.heartbeat_interval());
-    // Without a ttl of its own the study's follows, whatever the coordinator's
-    // default is when it is started again.
+    // A study without a ttl gets at least three heartbeats, whatever the
+    // coordinator's default is after a restart.
     const bool sane = rules.heartbeat_interval <= std::chrono::minutes(20);
     if (!policy.has_ttl() && sane) {
       rules.ttl = std::max(rules.ttl, 3 * rules.heartbeat_interval);
@@ -351,8 +352,8 @@ Point CompletePoint(const Space& space, Point point, Rng& rng) {
   return point;
 }
 
-// Enqueued trials are checked here, so that a mistake in one is found before
-// the study exists.
+// Checks enqueued trials, so that a mistake in one is found before the study
+// exists.
 absl::Status CheckEnqueued(const CheckedStudy& study) {
   if (study.spec.enqueue_size() > kMaxTrialsAtOnce) {
     return SpecTooLarge("enqueue", kMaxTrialsAtOnce);
@@ -392,7 +393,8 @@ int DepthOf(const google::protobuf::Struct& fields) {
   return deepest + 1;
 }
 
-// A study that was stored before purposes were is for the best value.
+// Returns the purpose. A study stored before there were purposes is for the
+// best value.
 absl::StatusOr<Purpose> CheckPurpose(const v1::StudySpec& spec) {
   switch (spec.purpose()) {
     case v1::PURPOSE_UNSPECIFIED:
@@ -496,7 +498,8 @@ absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
                            spec.sampler().options().end()};
   study.sampler.seed = spec.seed();
   ASSIGN_OR_RETURN(study.sampler.purpose, CheckPurpose(spec));
-  // Made to be thrown away: only the sampler itself knows what fits it.
+  // This sampler is thrown away: only the sampler itself knows which options
+  // fit.
   RETURN_IF_ERROR(
       sampler::MakeSampler(study.sampler, study.space, study.objectives)
           .status());
@@ -546,7 +549,7 @@ absl::StatusOr<CheckedStudy> CheckStored(const storage::StudyRow& row,
         absl::StrCat("the spec of study ", row.id, " cannot be read"),
         "restore the database from a backup");
   }
-  // Early versions took it. Nobody could have been judged by it.
+  // Early versions accepted it, although no trial could be judged by it.
   const std::string& pruner = settings.pruner().name();
   if (spec.objectives_size() > 1 && !pruner.empty() && pruner != "none") {
     Log(LogLevel::kWarning, "pruner_ignored",

@@ -2,7 +2,7 @@
 //
 // File: spec.h
 //
-// What a study's spec says, judged and in our words.
+// A study's spec, checked and turned into our own types.
 #ifndef FROSTLINE_SERVER_WIRE_SPEC_H_
 #define FROSTLINE_SERVER_WIRE_SPEC_H_
 
@@ -25,27 +25,30 @@
 
 namespace frostline::server {
 
+// How often a trial is tried, and which results count.
 struct RetryRules {
   int max_trial_faults = kMaxTrialFaults;
   int max_infrastructure_faults = kMaxInfrastructureFaults;
-  // A result of a lost attempt counts while no newer one has delivered.
+  // Whether the result of a lost attempt counts while no newer attempt has
+  // delivered one.
   bool accept_late_result = true;
 };
 
-// Defaults are filled in.
+// How long leases last. Defaults are filled in.
 struct LeaseRules {
   Duration ttl{};
   Duration heartbeat_interval{};
   RetryRules retry;
 };
 
+// How often, and from when on, leading points run again.
 struct RepeatRule {
   int times = 0;  // runs of a leader in all; 0: no rule
   int leaders = 0;
   std::int64_t after = 0;  // trials before the first repeat
 };
 
-// A worker tells with it how its attempt ended.
+// How an attempt ended, as its worker tells it.
 struct Result {
   enum class Kind { kSucceeded, kPruned, kInfeasible, kFailed, kCancelled };
   Kind kind = Kind::kSucceeded;
@@ -58,48 +61,53 @@ struct Result {
   std::string outcome;     // the message, kept when superseded
 };
 
-// A study's constraints: metrics that are to stay at or below their bounds. A
-// trial that breaks one is worse than any that breaks none, whatever its loss;
-// of two that do, the one that breaks them less is better (Deb et al., 2002,
+// A study's constraints: metrics that have to stay at or below their bounds. A
+// trial that breaks one is worse than any that breaks none, whatever its loss.
+// Of two that break some, the one that breaks them less is better (Deb et al.,
+// 2002, constrained domination).
 // constrained domination).
 
 inline constexpr int kMaxConstraints = 16;
 
-// Metrics have names, each once; bounds are finite.
+// Checks that the metrics have names, each once, and that the bounds are
+// finite.
 absl::Status CheckConstraints(const v1::StudySpec& spec);
 
-// Returns metric - bound of each, which is above 0 where it is broken. A metric
-// that is missing, or no number, breaks its constraint by infinity, as in
-// Optuna; but a pruned trial ended before all was measured: it keeps what it
-// has not measured, by infinity. There are none unless the trial SUCCEEDED or
-// was PRUNED.
+// Returns metric - bound for each constraint, which is above 0 when it is
+// broken. A metric that is missing or NaN breaks its constraint by infinity, as
+// in Optuna. But a pruned trial ended before everything was measured: what it
+// has not measured it keeps by infinity. The result is empty unless the trial
+// SUCCEEDED or was PRUNED.
 std::vector<double> ConstraintsOf(const storage::TrialRow& row,
                                   const v1::StudySpec& spec);
 
-// Returns by how much the trial breaks its constraints, in all: 0 keeps them.
+// Returns by how much the trial breaks its constraints in all; 0 if it breaks
+// none.
 double ViolationOf(const storage::TrialRow& row, const v1::StudySpec& spec);
 
-// Returns what BestTrials compares: the row's values and, where the study has
+// Returns what BestTrials compares: the row's values and, if the study has
 // constraints, the violation after them.
 std::vector<double> RankedValuesOf(const storage::TrialRow& row,
                                    const v1::StudySpec& spec);
 
-// A study that chooses its trials by the test split has no test split left, so
+// A study that chooses its trials by the test split has no test split left. So
 // it must ask for that, and its reports say so.
 
-// Of a new study: OBJECTIVE_INVALID for an objective or a constraint on the
-// test split that allow_test_objective does not allow.
+// Checks a new study. The error is OBJECTIVE_INVALID for an objective or a
+// constraint on the test split that allow_test_objective does not allow.
 absl::Status CheckTestObjective(const v1::StudySpec& spec);
 
-// Says what to think of the study's results, allowed or not; nothing where the
-// test split is left alone.
+// Returns a warning about the study's results if the test split is used,
+// allowed or not; else nothing.
 std::optional<std::string> TestObjectiveWarning(const v1::StudySpec& spec);
 
-// A spec is judged here alone, for CreateStudy, --dry-run and stored studies.
+// Checks a spec for CreateStudy, --dry-run and stored studies. Nothing else
+// does.
 
 inline constexpr std::int64_t kMaxTrialsPerStudy = kMostBudgetTrials;
 inline constexpr std::size_t kMaxSpecBytes = std::size_t{256} * 1024;
 
+// A study whose spec was checked, in our own types.
 struct CheckedStudy {
   v1::StudySpec spec;
   v1::StudySettings settings;
@@ -116,28 +124,30 @@ absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
                                         const v1::StudySettings& settings,
                                         const LeaseRules& defaults);
 
-// What a strategy or values leave open is drawn from (study seed, number). It
-// answers VALUE_OUT_OF_SPACE when there is no such point.
+// Returns the point of a queued trial. What a strategy or values leave open is
+// drawn from (study seed, number). The error is VALUE_OUT_OF_SPACE when there
+// is no such point.
 absl::StatusOr<Point> PointFromEnqueued(const CheckedStudy& study,
                                         const v1::EnqueuedTrial& trial,
                                         const std::string& field,
                                         std::int64_t number);
 
-// `training.precision: auto` is bf16 on one worker and fp32 on another, and
-// trials of both cannot be compared. So the first trial that says what it is
-// computed in decides for its study (StudySettings.auto_precision).
+// Which precision "auto" means. `training.precision: auto` is bf16 on one
+// worker and fp32 on another, and such trials cannot be compared. So the first
+// trial that says its precision decides for the study
+// (StudySettings.auto_precision).
 
-// Says what auto stands for in this study; "" while no trial has said it, and
-// where the study names a precision.
+// Returns what "auto" means in this study; "" while no trial has said it, and
+// when the study names a precision.
 std::string DecidedPrecision(const CheckedStudy& study);
 
-// Whether a trial in `precision` decides now.
+// Says whether a trial in `precision` decides now.
 bool DecidesPrecision(const CheckedStudy& study, const std::string& precision);
 
-// Answers REQUEST_INVALID for settings that name an unknown one.
+// The error is REQUEST_INVALID when settings name an unknown precision.
 absl::Status CheckAutoPrecision(const v1::StudySettings& settings);
 
-// A reader gets this of a study that the loop has looked up.
+// A study at one moment, as the loop gives it to a reader.
 struct StudyHandle {
   storage::StudyKey key = 0;
   std::string id;
@@ -145,17 +155,17 @@ struct StudyHandle {
   storage::StudyState state = storage::StudyState::kActive;
   bool running = false;  // active or paused
   std::int64_t budget_left = 0;
-  std::int64_t ended = 0;  // trials, which change no more but for labels
-  // It is another one whenever a trial has ended or one that had ended got
-  // other labels, and never the same again in this process.
+  std::int64_t ended = 0;  // ended trials; only their labels may still change
+  // A number that changes whenever a trial ends or an ended trial gets other
+  // labels. It never repeats within this process.
   std::int64_t ends_stamp = 0;
   std::shared_ptr<const CheckedStudy> checked;
 };
 
-// A study from the store is checked again, since the code that judges it may be
+// Checks a study from the store again, since the code that checks it may be
 // newer.
 //
-// Answers STORE_CORRUPT for an unreadable spec, else as CheckStudy does.
+// The error is STORE_CORRUPT for an unreadable spec, else as from CheckStudy.
 absl::StatusOr<CheckedStudy> CheckStored(const storage::StudyRow& row,
                                          const LeaseRules& defaults);
 

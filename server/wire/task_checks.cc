@@ -39,7 +39,8 @@ bool IsCosine(const std::string& kind) {
   return kind == "cosine" || kind == "two_map_cosine";
 }
 
-// `task` is the kind of the data's task; empty: the worker's registry knows.
+// `task` is the kind of the data's task; empty: only the worker's registry
+// knows it.
 absl::Status CheckHeadFits(const v1::HeadSpec& head, const std::string& task,
                            const std::string& field) {
   const std::string& kind = head.kind();
@@ -173,7 +174,8 @@ absl::Status CheckShares(const v1::StudySpec& spec) {
   return absl::OkStatus();
 }
 
-// "sst.accuracy", "sst.test.accuracy", "mean": what a trial of tasks reports.
+// Checks the name of a metric that a trial of tasks reports: "sst.accuracy",
+// "sst.test.accuracy", "mean".
 absl::Status CheckMetric(const std::string& metric, const ModelShape& shape,
                          const std::string& field) {
   static const auto* const kOfAll = new std::set<std::string, std::less<>>{

@@ -2,8 +2,8 @@
 //
 // File: task_checks.h
 //
-// What a study says of several tasks and of heads: names, shares, words that
-// do not go together, metrics of tasks that are not there.
+// Checks of what a study says of several tasks and of heads: names, shares,
+// words that do not go together, metrics of tasks that are not there.
 #ifndef FROSTLINE_SERVER_WIRE_TASK_CHECKS_H_
 #define FROSTLINE_SERVER_WIRE_TASK_CHECKS_H_
 
@@ -18,12 +18,12 @@ namespace frostline::server {
 
 std::vector<std::string> NamesOfTasks(const v1::StudySpec& spec);
 
-// Of StudySpec.tasks, Training.head, task_mixing and gradient_surgery. An error
-// names the field. `shape` has the tasks' names, for their selectors.
+// Checks StudySpec.tasks, Training.head, task_mixing and gradient_surgery. An
+// error names the field. `shape` has the tasks' names, for their selectors.
 absl::Status CheckTasks(const v1::StudySpec& spec, const ModelShape& shape);
 
-// Puts the modules that are meant in the place of the selectors of `freeze`.
-// REQUIRES: CheckTasks passed them.
+// Replaces the selectors of `freeze` by the modules that they mean. REQUIRES:
+// CheckTasks passed them.
 void ResolveFreeze(const ModelShape& shape, v1::TaskSpec& task);
 
 }  // namespace frostline::server

@@ -19,7 +19,8 @@ constexpr int kDefaultLeaders = 3;
 constexpr std::uint64_t kOfTrials = 1ull << 62;
 constexpr std::uint64_t kOfRuns = 1ull << 61;
 
-// A seed that a 32-bit signed integer holds, and never 0: that is "none".
+// Returns a seed that a 32-bit signed integer holds; never 0, which means
+// "none".
 std::uint64_t Draw(std::uint64_t study_seed, std::uint64_t stream) {
   Rng rng(study_seed, stream);
   return 1 + rng.Below((1ull << 31) - 1);
@@ -169,7 +170,7 @@ std::uint64_t SeedToTrainWith(const storage::TrialRow& row,
   const std::uint64_t noted = NotedSeedOf(row).seed;
   if (noted != 0) return noted;
   if (spec.training().seed() != 0) return spec.training().seed();
-  // As it was drawn then, all 64 bits.
+  // All 64 bits, as earlier versions drew it.
   return Rng(spec.seed(), static_cast<std::uint64_t>(row.number) | kOfTrials)
       .Next();
 }

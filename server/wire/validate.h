@@ -2,7 +2,7 @@
 //
 // File: validate.h
 //
-// Errors name the field.
+// Checks that every request has its form. Errors name the field.
 #ifndef FROSTLINE_SERVER_WIRE_VALIDATE_H_
 #define FROSTLINE_SERVER_WIRE_VALIDATE_H_
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kMaxDownsample = 100'000;
 
-// The same three for pause, resume and stop.
+// Checks requests to pause, resume and stop.
 template <typename Request>
 absl::Status CheckVerb(const Request& request) {
   RETURN_IF_ERROR(CheckRequestId(request.request_id()));
@@ -165,7 +165,7 @@ absl::Status Validate(const v1::CancelTrialRequest& request) {
 absl::Status Validate(const v1::RetryTrialRequest& request) {
   RETURN_IF_ERROR(CheckRequestId(request.request_id()));
   RETURN_IF_ERROR(CheckTrialName(request.name(), "name"));
-  // A checkpoint holds where its run's chance stands.
+  // A checkpoint fixes the state of its run's random numbers.
   if (request.seed() == 0 || !request.from_checkpoint()) {
     return absl::OkStatus();
   }

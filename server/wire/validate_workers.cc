@@ -33,7 +33,8 @@ constexpr double kColdest = -273.15;  // of degrees Celsius
 constexpr double kHottest = 1000;
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 
-// Whether it is one is seen when it is read.
+// Checks the size only; whether it is a certificate request shows when it is
+// read.
 absl::Status CheckCertificateRequest(const std::string& text) {
   if (text.empty()) {
     return BadField("certificate_request", "is missing",
@@ -260,7 +261,8 @@ constexpr std::int64_t kLongestLifetime = 3'650 * kDay;
 constexpr std::int64_t kLongestOverlap = 30 * kDay;
 constexpr std::size_t kMaxSubjectBytes = 128;
 constexpr std::int64_t kLongestInvitation = kDay;
-// For one worker by name: it may wait in a site's queue until it can use it.
+// For one worker by name, which may wait in a site's queue before it uses the
+// token.
 constexpr std::int64_t kLongestOfOneWorker = 90 * kDay;
 constexpr std::size_t kTokenIdBytes = 16;
 constexpr char kWorkers[] = "workers/";
