@@ -2,8 +2,8 @@
 //
 // File: backend.h
 //
-// What every backend shares: amounts at which it changes its behaviour, its
-// refusals, and the place of the one writer.
+// What every backend shares: the amounts at which it changes its behaviour, its
+// errors, and the place of the one writer.
 #ifndef FROSTLINE_STORAGE_BACKEND_H_
 #define FROSTLINE_STORAGE_BACKEND_H_
 
@@ -21,17 +21,19 @@
 namespace frostline::storage {
 
 struct StoreLimits {
-  // With less free than this it is Room::kNoNewStudies, Room::kNoNewLeases.
+  // With less free space than these, the store is at Room::kNoNewStudies or
+  // Room::kNoNewLeases.
   std::int64_t no_new_studies_bytes = std::int64_t{1} << 30;
   std::int64_t no_new_leases_bytes = std::int64_t{256} << 20;
-  // It is given up on a full disk, so that results still get in.
+  // Room that is given up on a full disk, so that results can still be written.
   std::int64_t ballast_bytes = std::int64_t{64} << 20;
-  // These are 4 MiB of log. Fewer sync the database more often, more make the
-  // commit that pays for it slower.
+  // How much log (1,000 pages are 4 MiB) is moved to the database at once. With
+  // fewer pages the database is synced more often; with more, the commit that
+  // does it takes longer.
   int pages_per_checkpoint = 1000;
-  // A longer log, which some reader must hold, is warned of once.
+  // A longer log, which some reader must be holding, is warned of once.
   std::int64_t log_alarm_bytes = std::int64_t{64} << 20;
-  // A longer read is ended, for while it lasts the log grows.
+  // A longer read is ended, since the log grows while it lasts.
   Duration longest_read = std::chrono::seconds(1);
 };
 
@@ -45,14 +47,14 @@ absl::Status ReportConflict(const MeasurementRow& row);
 absl::Status RequestIdReused(const std::string& request_id);
 absl::Status NotLeader(Epoch stored, Epoch shown);
 
-// Says whether a store may keep this refusal for Commit(), and the process goes
-// on after it: NOT_LEADER may come as late, but ends it.
+// Says whether a store may defer this error to Commit() while the process goes
+// on after it. NOT_LEADER may come as late, but ends the process.
 bool IsDeferrable(const absl::Status& refusal);
-// It is for all whose request a deferred `refusal` undid: only one has lost its
-// lease.
+// Returns the error for all requests that a deferred `refusal` undid, since
+// only one of them has lost its lease.
 absl::Status GroupUndone(const absl::Status& refusal);
 
-// These are our own bugs.
+// Errors that are bugs of ours.
 absl::Status RowExists(const std::string& row);
 absl::Status RowIsOrphan(const std::string& row);
 absl::Status TransactionIsOver();
@@ -60,13 +62,14 @@ absl::Status TransactionIsOver();
 // Returns "trial 17 of study 3".
 std::string DescribeTrial(StudyKey study, std::int64_t number);
 
-// NaN equals NaN, and 0.0 equals -0.0.
+// Compares metrics: NaN equals NaN, and 0.0 equals -0.0.
 bool SameMetrics(const Metrics& a, const Metrics& b);
 
-// It is no mutex, since a transaction may give its slot back on another thread.
+// The place of the one writer. It is no mutex, since a transaction may give it
+// back on another thread.
 class WriterSlot {
  public:
-  // Blocks while another holds it.
+  // Blocks while another caller has the place.
   void Take() {
     const MutexLock lock(&mutex_);
     while (taken_) given_back_.Wait(&mutex_);

@@ -20,16 +20,16 @@ struct StoreSpec {
   StoreLimits limits = {};
 };
 
-// Its errors are those of SqliteStore::Open.
+// Opens the store. The errors are those of SqliteStore::Open.
 absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(const StoreSpec& spec);
 
 // Does what RestoreBackup() does (sqlite/backup.h).
 absl::StatusOr<BackupReport> RestoreStore(const std::string& backup_file,
                                           const std::string& data_folder);
 
-// Reads what the database of a data folder has of the audit, while a
-// coordinator runs there or none does. It answers REQUEST_INVALID where there
-// is no database, STORE_VERSION where it is not ours, STORE_CORRUPT where it is
+// Reads what the database of a data folder has of the audit, whether or not a
+// coordinator runs there. The error is REQUEST_INVALID when there is no
+// database, STORE_VERSION when it is not ours, STORE_CORRUPT when it is
 // damaged.
 absl::StatusOr<AuditEnd> ReadAuditEnd(const std::string& data_folder);
 
@@ -38,13 +38,14 @@ struct StoreBytes {
   std::int64_t log = 0;  // the write-ahead log
 };
 
-// Looks at the files in the folder; 0 for one that is not there.
+// Returns the sizes of the files in the folder; 0 for a file that is not there.
 StoreBytes BytesIn(const std::string& data_folder);
 
-// Of the library that this program has found, "3.40.1".
+// Returns the version of the SQLite library that this program has found:
+// "3.40.1".
 std::string SqliteVersion();
 
-// How tables are laid out in every store on a disk that is open.
+// Returns the version of the tables in every open store on a disk.
 std::int32_t SchemaVersion();
 
 }  // namespace frostline::storage

@@ -2,9 +2,9 @@
 //
 // File: row_columns.h
 //
-// A row has a key, columns that never change (none where an update replaces the
-// row whole), and columns that an update may change. Names and order are those
-// of released tables.
+// The columns of each row: a key, columns that never change (none if an update
+// replaces the whole row), and columns that an update may change. Names and
+// order are those of released tables.
 #ifndef FROSTLINE_STORAGE_ROW_COLUMNS_H_
 #define FROSTLINE_STORAGE_ROW_COLUMNS_H_
 
@@ -21,7 +21,8 @@
 
 namespace frostline::storage {
 
-// Numbers keep every bit here, where SQLite turns NaN to NULL and -0.0 to 0.0.
+// How numbers are stored as bytes. Every bit is kept, while SQLite turns NaN to
+// NULL and -0.0 to 0.0.
 //   doubles       8 bytes each, little endian IEEE 754
 //   metrics       in rising order of names: length of the name (4 bytes, little
 //                 endian), the name, the value as above
@@ -31,17 +32,18 @@ std::string EncodeDoubles(const std::vector<double>& values);
 std::string EncodeMetrics(const Metrics& metrics);
 std::string EncodeMeasurement(const Measurement& measurement);
 
-// Answers false for other bytes; the target is then unspecified.
+// Returns false for other bytes; the target is then unspecified.
 bool DecodeDoubles(const std::string& bytes, std::vector<double>& values);
 bool DecodeMetrics(const std::string& bytes, Metrics& metrics);
-// Leaves the step alone.
+// Does not change the step.
 bool DecodeMeasurement(const std::string& bytes, Measurement& measurement);
 
-// A binder takes the values in the columns' order by Int(number), Text(string),
-// Blob(string), LaterText(string) and LaterBlob(string); a source gives them by
-// Int(), Bytes() and LaterBytes().
+// How a column is written and read. A binder takes the values in the columns'
+// order by Int(number), Text(string), Blob(string), LaterText(string) and
+// LaterBlob(string). A source gives them by Int(), Bytes() and LaterBytes().
 
-// What a row of an older version has not is empty, under no seal.
+// The kinds of columns. A "later" column is empty in rows of older versions,
+// and their seal does not cover it.
 enum class ColumnKind { kInt, kText, kBlob, kLaterText, kLaterBlob };
 
 template <ColumnKind kind, typename Row, typename Value>
@@ -76,7 +78,7 @@ constexpr auto LaterBlob(const char* name, Value Row::* member) {
 
 }  // namespace column
 
-// An update replaces such a row whole.
+// The base of rows that an update replaces as a whole.
 struct WrittenWhole {
   static constexpr bool kKeyIsGiven = false;
   static constexpr std::tuple<> kFixed = {};
@@ -87,7 +89,7 @@ constexpr void ForEachColumn(const Columns& columns, F f) {
   std::apply([&f](const auto&... column) { (f(column), ...); }, columns);
 }
 
-// Unsigned numbers keep their 64 bits.
+// Returns the number; unsigned numbers keep their 64 bits.
 template <typename Value>
 std::int64_t ToInt(const Value& value) {
   return static_cast<std::int64_t>(value);
@@ -114,7 +116,7 @@ inline std::string ToBytes(const Metrics& value) {
 inline std::string ToBytes(const Measurement& value) {
   return EncodeMeasurement(value);
 }
-// Answers false when the bytes are no such value.
+// Returns false when the bytes are no such value.
 inline bool FromBytes(std::string stored, std::string& value) {
   value = std::move(stored);
   return true;
@@ -150,7 +152,7 @@ void BindColumn(const Column<kind, Row, Value>& column, const Row& row,
   }
 }
 
-// Answers false as FromBytes() does.
+// Returns false as FromBytes() does.
 template <ColumnKind kind, typename Row, typename Value, typename Source>
 bool ReadColumn(const Column<kind, Row, Value>& column, Source& source,
                 Row& row) {
@@ -173,7 +175,7 @@ template <>
 struct RowColumns<StudyRow> {
   using R = StudyRow;
   static constexpr char kTable[] = "studies";
-  static constexpr bool kKeyIsGiven = true;  // by the database
+  static constexpr bool kKeyIsGiven = true;  // the database gives it
   static constexpr auto kKey = std::make_tuple(column::Int("key", &R::key));
   static constexpr auto kFixed = std::make_tuple(
       column::Text("id", &R::id), column::Blob("spec", &R::spec),
@@ -230,7 +232,7 @@ struct RowColumns<AttemptRow> : WrittenWhole {
       column::LaterText("request_id", &R::request_id));
 };
 
-// A measurement is two columns: its step, and the rest.
+// A measurement has two columns: its step, and everything else.
 template <>
 struct RowColumns<MeasurementRow> : WrittenWhole {
   using R = MeasurementRow;

@@ -2,9 +2,9 @@
 //
 // File: rows.h
 //
-// A store never interprets what the server serialises into strings: spec,
-// settings, info, usage, labels, checkpoint, outcome, data, evaluations and
-// reply.
+// What is stored, as plain structs. The server serialises some things into
+// strings, which a store never interprets: spec, settings, info, usage, labels,
+// checkpoint, outcome, data, evaluations and reply.
 #ifndef FROSTLINE_STORAGE_ROWS_H_
 #define FROSTLINE_STORAGE_ROWS_H_
 
@@ -22,10 +22,10 @@ namespace frostline::storage {
 
 using StudyKey = std::int64_t;  // the store's number for a study, from 1
 
-// It counts how often the lead was taken, from 0.
+// How often a coordinator has taken the lead, counted from 0.
 using Epoch = std::int64_t;
 
-// The numbers are stored: never change one.
+// The states of a study. The numbers are stored: never change one.
 enum class StudyState {
   kActive = 1,
   kPaused = 2,     // nothing is leased; running trials go on
@@ -45,7 +45,7 @@ struct StudyRow {
   std::int64_t revision = 0;  // of the last change
   WallMicros created = 0;
   WallMicros updated = 0;
-  WallMicros expires = 0;  // of a deleted study; else 0
+  WallMicros expires = 0;  // for a deleted study; else 0
   std::string state_reason;
   std::string owner = {};  // who created it; empty: nobody that had a name
 };
@@ -53,8 +53,8 @@ struct StudyRow {
 enum class TrialOrigin {
   kSampled = 1,
   kEnqueued = 2,
-  kImported = 3,  // outside of the budget
-  kRetry = 4,     // of an ended trial; outside of the budget
+  kImported = 3,  // does not use the budget
+  kRetry = 4,     // runs an ended trial again; does not use the budget
 };
 
 struct TrialRow {
@@ -63,8 +63,8 @@ struct TrialRow {
   TrialState state = TrialState::kQueued;
   TrialOrigin origin = TrialOrigin::kSampled;
   Point point;
-  // The fence is the attempt that holds or last held the trial (0: none yet),
-  // and the secret its worker must show.
+  // The fence: the attempt that holds the trial or held it last (0: none yet),
+  // and the secret that its worker has to show.
   std::int64_t attempt = 0;
   SecretString secret;
   std::string worker;  // kept after the end
@@ -73,19 +73,19 @@ struct TrialRow {
   int priority = 0;           // higher first
   std::int64_t revision = 0;  // the study's, at this row's last change
   WallMicros created = 0;
-  WallMicros started = 0;  // of the current or last attempt
+  WallMicros started = 0;  // the current or last attempt
   WallMicros ended = 0;
   std::int64_t last_step = -1;
   Metrics metrics;             // final
-  std::vector<double> values;  // one per objective, where there is a result
+  std::vector<double> values;  // one per objective, if there is a result
   FailureClass failure = FailureClass::kNone;
   std::string cause;   // of a failure, pruning or cancellation; for people
   std::string usage;   // seconds, parameters, semantics
-  std::string labels;  // and note and training seed
+  std::string labels;  // with the note and the training seed
   // For replays: the sampler that proposed this trial had seen every trial with
   // a lower number, and every end up to this revision.
   std::int64_t seen_revision = 0;
-  // It is the revision of this trial's own end, or 0 before it.
+  // The revision of this trial's own end, or 0 before it has ended.
   std::int64_t ended_revision = 0;
 };
 
@@ -94,19 +94,19 @@ struct AttemptRow {
   std::int64_t number = 0;
   std::int64_t attempt = 0;
   AttemptState state = AttemptState::kRunning;
-  SecretString secret;  // judges a late result of this attempt
+  SecretString secret;  // to judge a late result of this attempt
   std::string worker;
   std::string boot_id;
   WallMicros started = 0;
   WallMicros ended = 0;
   FailureClass failure = FailureClass::kNone;
   std::string cause;
-  std::string checkpoint;  // id and SHA-256; or empty
-  std::string outcome;     // what a superseded attempt delivered
-  std::string request_id;  // of the Acquire that it answered
+  std::string checkpoint;  // id and SHA-256, or empty
+  std::string outcome;     // delivered by a superseded attempt
+  std::string request_id;  // the Acquire that it answered
 };
 
-// What a study's ended trials come to, so that nobody has to read them.
+// The sums over a study's ended trials, so that nobody has to read them all.
 struct SummaryRow {
   StudyKey study = 0;
   std::int64_t succeeded = 0;
@@ -116,9 +116,9 @@ struct SummaryRow {
   std::int64_t cancelled = 0;
   std::int64_t budget_used = 0;
   std::int64_t train_us = 0;     // microseconds of training
-  std::int64_t next_number = 0;  // above each of them
+  std::int64_t next_number = 0;  // above all of their numbers
   std::int64_t revision = 0;     // the study's, at their last change
-  // Of those that ran here and said what they cost (v1.Usage).
+  // The trials that ran here and said what they cost (v1.Usage).
   std::int64_t costed = 0;
   std::int64_t total_us = 0;
   std::int64_t mega_flops_spent = 0;
@@ -127,16 +127,18 @@ struct SummaryRow {
   std::int64_t prefix_hits = 0;
   std::int64_t prefix_misses = 0;
   std::int64_t prefix_bytes = 0;
-  std::int64_t fastest_mega_flops = 0;  // a second, of the fastest trial
+  std::int64_t fastest_mega_flops = 0;  // per second, of the fastest trial
 };
 
-// A trial that was among the best when it ended; perhaps others beat it since.
+// A trial that was among the best when it ended; others may have become better
+// since.
 struct BestRow {
   StudyKey study = 0;
   std::int64_t number = 0;
   std::vector<double> values;  // one per objective
 };
 
+// What an attempt measured at one step.
 struct MeasurementRow {
   StudyKey study = 0;
   std::int64_t number = 0;
@@ -144,8 +146,8 @@ struct MeasurementRow {
   Measurement measurement;
 };
 
-// Outcomes are per example: of the validation set in columns, and what a trial
-// said of it besides, and of other sets, as a v1.Outcome.
+// What a trial said of single examples: of the validation set in columns;
+// anything else, and of other sets, as a v1.Outcome.
 struct OutcomeRow {
   StudyKey study = 0;
   std::int64_t number = 0;
@@ -156,14 +158,14 @@ struct OutcomeRow {
   std::string evaluations = {};
 };
 
-// The tail is the last lines that an attempt wrote.
+// The last lines that an attempt wrote.
 struct LogRow {
   StudyKey study = 0;
   std::int64_t number = 0;
   std::int64_t attempt = 0;
   std::string tail;
   WallMicros written = 0;
-  std::string place;  // of the whole log; or empty
+  std::string place;  // of the whole log, or empty
 };
 
 enum class WorkerState {
@@ -183,7 +185,7 @@ struct WorkerRow {
   WallMicros last_seen = 0;
 };
 
-// A repeated request gets this reply again.
+// The reply that a repeated request gets again.
 struct ReplyRow {
   std::string request_id;
   std::string method;
@@ -192,27 +194,28 @@ struct ReplyRow {
   WallMicros created = 0;
 };
 
-// What proves who calls. No secret is kept, only what it hashes to.
+// A token, which proves who calls. Only the hash of its secret is kept.
 struct TokenRow {
   std::string id;
   int role = 0;  // of v1.Role
   std::string subject;
   std::string note;
   std::string secret_sha256;      // in hexadecimal digits
-  std::string old_secret_sha256;  // empty: there is none
+  std::string old_secret_sha256;  // empty: none
   WallMicros created = 0;
   WallMicros expires = 0;
   WallMicros old_secret_expires = 0;
   WallMicros last_used = 0;  // 0: never
-  WallMicros revoked = 0;    // 0: it was not
-  std::string request_id;    // of what gave it its secret
-  // Labels that a study of its bearer carries, as a v1.Token; empty: any.
+  WallMicros revoked = 0;    // 0: not revoked
+  std::string request_id;    // the one that gave it its secret
+  // Labels that a study needs for the token's bearer to see it, as a v1.Token.
+  // Empty: all studies.
   std::string study_labels = {};
   int single_use = 0;  // 1: a worker trades it for a certificate
 };
 
-// A certificate that was issued or seen. Of a subject whose certificates were
-// all revoked there is one, too, whose id is "subject:" and its name.
+// A certificate that was issued or seen. When all certificates of a subject are
+// revoked, a row with the id "subject:" and its name says so.
 struct CertificateRow {
   std::string id;  // SHA-256 in hexadecimal digits
   std::string subject;
@@ -220,36 +223,37 @@ struct CertificateRow {
   WallMicros created = 0;
   WallMicros expires = 0;
   WallMicros last_used = 0;  // 0: never
-  WallMicros revoked = 0;    // 0: it was not
+  WallMicros revoked = 0;    // 0: not revoked
 };
 
-// Entries of the audit that were committed together: lines of JSON.
+// Entries of the audit that were committed together, as lines of JSON.
 struct AuditRow {
   std::int64_t first = 0;  // entries count from 1, without a gap
   std::int64_t last = 0;
   std::string lines;
 };
 
-// The row that begins here has no entries: its `last` is the newest that the
-// audit's files have on disk, so that an end which was cut off shows.
+// The place of a row without entries: its `last` is the newest entry that the
+// audit's files have on disk, so that a cut-off end shows.
 inline constexpr std::int64_t kAuditMoved = 0;
 
-// What a database has of the audit.
+// What a database has of the audit's end.
 struct AuditEnd {
   std::int64_t moved = 0;  // the newest entry that the files have; 0: unknown
-  std::vector<AuditRow> rows;  // they rise
+  std::vector<AuditRow> rows;  // in rising order
 };
 
-// The end of a study that somebody is still to be told of.
+// The end of a study of which somebody is still to be told.
 struct NotificationRow {
   std::string id;    // of this delivery
-  std::string name;  // whom it goes to, as the operator calls it
+  std::string name;  // the receiver, as the operator calls it
   std::string study;
   std::string body;  // what is said
   WallMicros created = 0;
 };
 
-// It is the only row; there is none before the first lead.
+// Who leads. It is the only row of its table; there is none before the first
+// lead.
 struct LeadRow {
   std::int64_t id = 1;
   Epoch epoch = 0;

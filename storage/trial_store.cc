@@ -8,8 +8,8 @@
 namespace frostline::storage {
 namespace {
 
-// `list` answers the page after the query's place, `move` moves the place to
-// behind a row.
+// Visits page by page: `list` returns the page after the query's place, `move`
+// moves the place past a row.
 template <typename Query, typename Row, typename List, typename Move>
 absl::Status Walk(Query query, List list, Move move,
                   absl::FunctionRef<absl::Status(const Row&)> visit) {

@@ -2,34 +2,36 @@
 //
 // File: trial_store.h
 //
-// Every backend passes tests/contract/trial_store_contract.h.
+// The seam to a database: all that a store promises. Every backend passes
+// tests/contract/trial_store_contract.h.
 //
 // Writing: one thread at a time holds a Transaction with several requests, each
 // in an Operation(). Nobody may be told OK before Commit() has returned OK.
-// After any failure but STORE_FULL, STORE_BUSY or a deferred refusal the
-// process must stop: it cannot know what is on disk.
+// After any error but STORE_FULL, STORE_BUSY or a deferred one, the process
+// must stop: it cannot know what is on disk.
 //
-// Leading: of several coordinators on one store the last to take the lead
-// writes. It shows the epoch from TakeLead() to every Begin(), and the store
-// compares it where no other process can commit in between. After NOT_LEADER,
-// from any call of a transaction, nothing of it happened, and the process must
-// stop: its memory is out of date.
+// Leading: when several coordinators use one store, the last one to take the
+// lead writes. It gives the epoch from TakeLead() to every Begin(), and the
+// store compares it at a point where no other process can commit in between.
+// When any call of a transaction returns NOT_LEADER, nothing of the transaction
+// has happened, and the process must stop: its memory is out of date.
 //
-// Deferring: a store that is a network away may answer a write with OK and keep
-// for Commit() a refusal that contradicts the writer's memory: LEASE_LOST,
-// TRIAL_NOT_FOUND, STUDY_NOT_FOUND, ETAG_MISMATCH, REQUEST_ID_REUSED
-// (IsDeferrable()), and NOT_LEADER. Commit() then answers the first of them and
-// undoes the whole transaction, other operations too. Unless it is NOT_LEADER
-// the writer loads its memory again and tells all to try again. No reload
-// brings the key of a new study, STUDY_ALREADY_EXISTS or REPORT_CONFLICT, so
-// they are never deferred. INTERNAL, a bug, may come late and ends the process.
+// Deferring: a store that is reached over a network may return OK for a write
+// and keep for Commit() an error that contradicts the writer's memory:
+// LEASE_LOST, TRIAL_NOT_FOUND, STUDY_NOT_FOUND, ETAG_MISMATCH,
+// REQUEST_ID_REUSED (IsDeferrable()), and NOT_LEADER. Commit() then returns the
+// first of them and undoes the whole transaction, other operations too. Unless
+// it is NOT_LEADER, the writer loads its memory again and tells all callers to
+// try again. The key of a new study, STUDY_ALREADY_EXISTS and REPORT_CONFLICT
+// cannot be had by loading again, so these are never deferred. INTERNAL, a bug,
+// may come late and ends the process.
 //
-// Reading: any thread reads at any time, without waiting for the writer. Each
-// call sees one snapshot, of committed rows only.
+// Reading: any thread may read at any time, without waiting for the writer.
+// Each call sees one snapshot of committed rows.
 //
-// Every call may also answer STORE_IO, STORE_CORRUPT, STORE_REMOVED, STORE_FULL
-// and STORE_BUSY. After the last two nothing of the transaction happened: roll
-// back, and perhaps try again.
+// Every call may also return STORE_IO, STORE_CORRUPT, STORE_REMOVED, STORE_FULL
+// and STORE_BUSY. After the last two nothing of the transaction has happened:
+// roll it back, and perhaps try again.
 #ifndef FROSTLINE_STORAGE_TRIAL_STORE_H_
 #define FROSTLINE_STORAGE_TRIAL_STORE_H_
 
@@ -48,7 +50,7 @@ namespace frostline::storage {
 
 struct StudyQuery {
   bool with_deleted = false;
-  StudyKey after = 0;  // last key already seen
+  StudyKey after = 0;  // the last key already seen
   int limit = 100;
 };
 
@@ -57,7 +59,7 @@ struct TrialQuery {
   StudyKey study = 0;
   std::vector<TrialState> states = {};  // empty: all
   Order order = Order::kNumber;
-  std::int64_t after = -1;  // last number or revision already seen
+  std::int64_t after = -1;  // the last number or revision already seen
   int limit = 100;
 };
 
@@ -69,100 +71,107 @@ struct MeasurementQuery {
   int limit = 1000;
 };
 
-// An update of a trial happens only if this still holds.
+// A condition: the trial is updated only if it still holds.
 struct TrialGuard {
   TrialState state = TrialState::kRunning;
   std::int64_t attempt = 0;
-  // A worker's write must show it; it is checked when present.
+  // The secret that the worker showed, checked if there is one.
   std::optional<SecretString> secret;
 };
 
+// Writes that become durable together, at Commit().
 class Transaction {
  public:
   // Rolls back unless Commit() was called.
   virtual ~Transaction() = default;
 
-  // Undoes what `body` wrote when it returns an error, and returns that; the
-  // transaction goes on. Operations do not nest.
+  // Runs `body`; when that returns an error, undoes what it wrote and returns
+  // the error, and the transaction goes on. Operations do not nest.
   virtual absl::Status Operation(absl::FunctionRef<absl::Status()> body) = 0;
 
-  // The store gives the key. It answers STUDY_ALREADY_EXISTS when a study that
-  // is not deleted has the id.
+  // Inserts a study and returns the key that the store gives it. The error is
+  // STUDY_ALREADY_EXISTS when a study that is not deleted has the id.
   virtual absl::StatusOr<StudyKey> InsertStudy(const StudyRow& study) = 0;
   // Replaces all but key, id, spec, seed and created, if the stored etag is
-  // `expected_etag`, else it answers ETAG_MISMATCH, or STUDY_NOT_FOUND. It
-  // answers STUDY_ALREADY_EXISTS when the study would come back over one that
-  // is not deleted.
+  // `expected_etag`. Else the error is ETAG_MISMATCH or STUDY_NOT_FOUND. It is
+  // STUDY_ALREADY_EXISTS when the change would bring the study back although
+  // another one that is not deleted has its id.
   virtual absl::Status UpdateStudy(const StudyRow& study,
                                    std::int64_t expected_etag) = 0;
-  // Removes up to `most` rows of the study, which is deleted, and of what
-  // belongs to it, its own row last, and says whether any is left: so a long
-  // purge is many short transactions, and goes on after a restart. It answers
+  // Removes up to `most` rows of a deleted study and of what belongs to it, the
+  // study's own row last, and returns whether any is left. So a long purge is
+  // many short transactions, and goes on after a restart. The error is
   // STUDY_NOT_FOUND when not even the study's row is there.
   virtual absl::StatusOr<bool> PurgeStudy(StudyKey study,
                                           std::int64_t most) = 0;
 
-  // It is INTERNAL, a bug, when the number is there or the study is not.
+  // The error is INTERNAL, a bug, when the number exists or the study does not.
   virtual absl::Status InsertTrial(const TrialRow& trial) = 0;
   // Replaces all but study, number, origin, point and created, if `guard` holds
-  // for the stored row, else it answers LEASE_LOST, or TRIAL_NOT_FOUND.
+  // for the stored row. Else the error is LEASE_LOST or TRIAL_NOT_FOUND.
   virtual absl::Status UpdateTrial(const TrialRow& trial,
                                    const TrialGuard& guard) = 0;
 
-  // Inserts or replaces by (study, number, attempt). It is INTERNAL unless the
-  // trial is stored at this attempt or a later one.
+  // Inserts or replaces by (study, number, attempt). The error is INTERNAL
+  // unless the trial is stored at this attempt or a later one.
   virtual absl::Status PutAttempt(const AttemptRow& attempt) = 0;
-  // Inserts by (study, number, attempt, step), under the guard of PutAttempt().
-  // A row that is there is skipped when its metrics are equal (SameMetrics()),
-  // else it is REPORT_CONFLICT. NaN and infinities are kept.
+  // Inserts by (study, number, attempt, step), on the condition of
+  // PutAttempt(). A row that exists is skipped when its metrics are equal
+  // (SameMetrics()), else the error is REPORT_CONFLICT. NaN and infinities are
+  // kept.
   virtual absl::Status AddMeasurements(
       const std::vector<MeasurementRow>& rows) = 0;
-  // Inserts or replaces by (study, number). It is INTERNAL unless the trial is
-  // stored.
+  // Inserts or replaces by (study, number). The error is INTERNAL unless the
+  // trial is stored.
   virtual absl::Status PutOutcome(const OutcomeRow& outcome) = 0;
-  // Puts as PutAttempt() does, under its guard.
+  // Inserts or replaces as PutAttempt() does, on the same condition.
   virtual absl::Status PutLog(const LogRow& log) = 0;
-  // Inserts or replaces by study. It is INTERNAL unless the study is stored.
+  // Inserts or replaces by study. The error is INTERNAL unless the study is
+  // stored.
   virtual absl::Status PutSummary(const SummaryRow& summary) = 0;
-  // Puts as PutOutcome() does, under its guard.
+  // Inserts or replaces as PutOutcome() does, on the same condition.
   virtual absl::Status PutBest(const BestRow& best) = 0;
-  // Inserts or replaces by id, unguarded: the last word counts.
+  // Inserts or replaces by id, without a condition.
   virtual absl::Status PutWorker(const WorkerRow& worker) = 0;
-  // It is no error when there is none.
+  // Does nothing when there is none.
   virtual absl::Status ForgetWorker(const std::string& id) = 0;
-  // Inserts or replaces by id, unguarded.
+  // Inserts or replaces by id, without a condition.
   virtual absl::Status PutToken(const TokenRow& token) = 0;
   virtual absl::Status PutCertificate(const CertificateRow& certificate) = 0;
-  // Inserts or replaces by its first entry, unguarded.
+  // Inserts or replaces by its first entry, without a condition.
   virtual absl::Status PutAudit(const AuditRow& entries) = 0;
-  // Forgets what begins before this entry.
+  // Removes the rows that begin before this entry.
   virtual absl::Status ForgetAuditBefore(std::int64_t first) = 0;
-  // Inserts or replaces by id, unguarded.
+  // Inserts or replaces by id, without a condition.
   virtual absl::Status PutNotification(const NotificationRow& notification) = 0;
-  // It is no error when there is none.
+  // Does nothing when there is none.
   virtual absl::Status ForgetNotification(const std::string& id) = 0;
-  // Answers REQUEST_ID_REUSED when the id is there.
+  // The error is REQUEST_ID_REUSED when the id exists.
   virtual absl::Status RememberReply(const ReplyRow& reply) = 0;
-  // Forgets up to `most`, and says whether some may be left.
+  // Removes up to `most` replies, and returns whether some may be left.
   virtual absl::StatusOr<bool> ForgetRepliesBefore(WallMicros time,
                                                    std::int64_t most) = 0;
 
-  // The transaction is durable when OK, and over either way.
+  // Makes the transaction durable; when the result is OK it is. The transaction
+  // is over either way.
   virtual absl::Status Commit() = 0;
 };
 
-// Each level forbids what those above it do, too.
+// How much may still be begun on this disk. Each level forbids also what the
+// levels above it forbid.
 enum class Room {
   kAmple,         // everything
-  kNoNewStudies,  // what is there may go on
+  kNoNewStudies,  // what exists may go on
   kNoNewLeases,   // what runs may end
 };
 
+// How full the disk is.
 struct DiskRoom {
   Room room = Room::kAmple;
   std::int64_t free_bytes = 0;
 };
 
+// What a checked copy holds.
 struct BackupReport {
   std::string path;
   std::int64_t bytes = 0;
@@ -174,96 +183,101 @@ class TrialStore {
  public:
   virtual ~TrialStore() = default;
 
-  // Raises the stored epoch by one and returns it; it is durable when OK. It
-  // blocks while a transaction is open.
+  // Raises the stored epoch by one and returns it; it is durable when OK.
+  // Blocks while a transaction is open.
   virtual absl::StatusOr<Epoch> TakeLead() = 0;
-  // Returns the stored epoch, 0 when nobody has led this store.
+  // Returns the stored epoch, 0 if nobody has led this store yet.
   virtual absl::StatusOr<Epoch> FindLead() const = 0;
 
-  // Blocks while another transaction is open. It answers NOT_LEADER unless
-  // `epoch` is the stored one, which stays until the transaction is over.
+  // Begins a transaction; blocks while another one is open. The error is
+  // NOT_LEADER unless `epoch` is the stored one, which then cannot change until
+  // the transaction is over.
   virtual absl::StatusOr<std::unique_ptr<Transaction>> Begin(Epoch epoch) = 0;
 
-  // Answers STUDY_NOT_FOUND for an unknown or deleted id.
+  // The error is STUDY_NOT_FOUND for an unknown or deleted id.
   virtual absl::StatusOr<StudyRow> FindStudy(const std::string& id) const = 0;
   virtual absl::StatusOr<std::vector<StudyRow>> ListStudies(
       const StudyQuery& query) const = 0;
-  // May answer TRIAL_NOT_FOUND.
+  // The error may be TRIAL_NOT_FOUND.
   virtual absl::StatusOr<TrialRow> FindTrial(StudyKey study,
                                              std::int64_t number) const = 0;
-  // Lists rise in the query's order.
+  // Returns trials in the query's order.
   virtual absl::StatusOr<std::vector<TrialRow>> ListTrials(
       const TrialQuery& query) const = 0;
-  // They rise by attempt.
+  // Returns the attempts in rising order.
   virtual absl::StatusOr<std::vector<AttemptRow>> ListAttempts(
       StudyKey study, std::int64_t number) const = 0;
-  // Lists those that an Acquire was answered with; they rise by study, number
-  // and attempt. None has the empty id.
+  // Returns the attempts that an Acquire was answered with, by rising study,
+  // number and attempt. None of them has an empty id.
   virtual absl::StatusOr<std::vector<AttemptRow>> ListGranted(
       const std::string& request_id) const = 0;
-  // They rise by study.
+  // Returns summaries by rising study.
   virtual absl::StatusOr<std::vector<SummaryRow>> ListSummaries(
       StudyKey after, int limit) const = 0;
-  // They rise by number.
+  // Returns trials by rising number.
   virtual absl::StatusOr<std::vector<BestRow>> ListBest(StudyKey study,
                                                         std::int64_t after,
                                                         int limit) const = 0;
-  // They rise by step.
+  // Returns measurements by rising step.
   virtual absl::StatusOr<std::vector<Measurement>> ListMeasurements(
       const MeasurementQuery& query) const = 0;
   virtual absl::StatusOr<std::optional<OutcomeRow>> FindOutcome(
       StudyKey study, std::int64_t number) const = 0;
   virtual absl::StatusOr<std::optional<LogRow>> FindLog(
       StudyKey study, std::int64_t number, std::int64_t attempt) const = 0;
-  // They rise by id.
+  // Returns workers by rising id.
   virtual absl::StatusOr<std::vector<WorkerRow>> ListWorkers(
       const std::string& after, int limit) const = 0;
-  // They rise by id.
+  // Returns tokens by rising id.
   virtual absl::StatusOr<std::vector<TokenRow>> ListTokens(
       const std::string& after, int limit) const = 0;
   virtual absl::StatusOr<std::vector<CertificateRow>> ListCertificates(
       const std::string& after, int limit) const = 0;
-  // They rise by their first entry, from behind `after`; kAuditMoved is the
-  // lowest.
+  // Returns rows whose first entry is above `after`, in rising order; the
+  // lowest one is kAuditMoved.
   virtual absl::StatusOr<std::vector<AuditRow>> ListAudit(std::int64_t after,
                                                           int limit) const = 0;
-  // They rise by id.
+  // Returns notifications by rising id.
   virtual absl::StatusOr<std::vector<NotificationRow>> ListNotifications(
       const std::string& after, int limit) const = 0;
   virtual absl::StatusOr<std::optional<ReplyRow>> FindReply(
       const std::string& request_id) const = 0;
 
-  // Any thread asks before new work is taken, so it is cheap. A store without a
-  // disk has ample room.
+  // Returns how much room is left. Any thread asks before new work is taken, so
+  // this is cheap. A store without a disk has ample room.
   virtual DiskRoom RoomLeft() const = 0;
 
-  // Copies what is committed at one moment to `path`, which must not exist;
-  // only a copy that was checked whole is ever there. Any thread may call it;
-  // writers go on. It answers STORE_UNWRITABLE, or METHOD_NOT_BUILT from a
-  // store that keeps nothing.
+  // Copies what is committed at one moment to `path`, which must not exist.
+  // Only a copy that was checked as a whole appears there. Any thread may call
+  // it; writers go on. The error is STORE_UNWRITABLE, or METHOD_NOT_BUILT from
+  // a store that keeps nothing.
   virtual absl::StatusOr<BackupReport> Backup(
       const std::string& path) const = 0;
 
-  // The writing thread calls it now and then, with no transaction open. The
-  // store gives unused room back to the disk, a slice at a time, and says
-  // whether there is more. It answers STORE_REMOVED, as every commit does, when
-  // what it writes is no longer where it was opened.
+  // Gives unused room back to the disk, a slice at a time, and returns whether
+  // there is more. The writing thread calls it now and then, with no
+  // transaction open. The error is STORE_REMOVED, as for every commit, when the
+  // files are no longer where they were opened.
   virtual absl::StatusOr<bool> Tend() = 0;
 
-  // Returns what lease secrets are computed from: the same in each life of the
-  // store, and not among its rows, so that no backup holds it. STORE_UNWRITABLE
-  // says that others may read it.
+  // Returns the key from which lease secrets are computed. It is the same in
+  // each life of the store, and not among its rows, so that no backup holds it.
+  // The error is STORE_UNWRITABLE when others may read it.
   virtual absl::StatusOr<SecretString> LeaseKey() = 0;
 
   // Notes that a coordinator starts at `now`, and returns when the last ones
-  // did. One that cannot be noted is left out: no promise hangs on it.
+  // did. A start that cannot be noted is left out, since no promise depends on
+  // it.
   virtual std::vector<WallMicros> NoteStart(WallMicros now) = 0;
 
-  // Tells people "memory", "sqlite 3.40.1 /data/frostline.sqlite".
+  // Returns a text for people: "memory", "sqlite 3.40.1
+  // /data/frostline.sqlite".
   virtual std::string Describe() const = 0;
 };
 
-// A walk goes page by page, so that memory does not grow. It sets
+// Functions that visit all rows page by page, so that memory does not grow.
+// Each sets `query.limit`, and ends with the first error of the store or of
+// `visit`.
 // `query.limit`, and ends with the first error of the store or of `visit`.
 
 inline constexpr int kScanPage = 1'000;

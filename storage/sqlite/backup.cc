@@ -46,7 +46,7 @@ absl::StatusOr<std::int64_t> CountIntact(
   }
 }
 
-// An older database lacks what came later.
+// Reads every row. An older database lacks the tables that came later.
 absl::StatusOr<BackupReport> CheckRows(Database& database) {
   ASSIGN_OR_RETURN(const std::int64_t version,
                    database.ReadInt("PRAGMA user_version"));
@@ -87,7 +87,7 @@ absl::StatusOr<BackupReport> CheckRows(Database& database) {
   if (version >= kFirstVersionWithSummaries) {
     RETURN_IF_ERROR(CountIntact<BestRow>(database).status());
   }
-  // Earlier summaries are thrown away, and counted anew.
+  // Earlier summaries are dropped, and counted again.
   if (version >= kFirstVersionWithCosts) {
     RETURN_IF_ERROR(CountIntact<SummaryRow>(database).status());
   }
@@ -102,8 +102,9 @@ absl::StatusOr<BackupReport> CheckRows(Database& database) {
   return report;
 }
 
-// The second check also compares tables with their indexes, and the seals show
-// a changed key: either would hide a row from those who ask for it.
+// Looks for damage. The second check also compares tables with their indexes,
+// and the seals show a changed key: either fault would hide a row from those
+// who ask for it.
 absl::Status FindDamage(Database& database) {
   for (const char* const check : {"quick_check", "integrity_check"}) {
     const absl::StatusOr<std::string> found =
@@ -150,7 +151,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// No backup may be called so: its name would begin with a dot.
+// The end of an unfinished copy's name. No backup may have such a name, since
+// it would begin with a dot.
 constexpr char kPartial[] = ".partial";
 
 bool IsPartialCopy(const std::string& name) {
@@ -161,8 +163,8 @@ bool IsPartialCopy(const std::string& name) {
   return copy.starts_with('.') && copy.ends_with(kPartial);
 }
 
-// What backups left that were killed, whatever they were called. The store
-// makes one at a time, so that none of them is being made.
+// Removes what killed backups left, whatever they were called. The store makes
+// one backup at a time, so none of them is being made.
 void RemovePartialCopies(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> left;
@@ -179,7 +181,7 @@ absl::Status CopyPages(sqlite3* from, sqlite3* to) {
   if (backup == nullptr) {
     return SqliteError(to, sqlite3_extended_errcode(to), "begin a backup");
   }
-  // All at once: in steps it would start again with every commit between them.
+  // Copies all at once: in steps, every commit in between would start it again.
   sqlite3_backup_step(backup, -1);
   const int code = sqlite3_backup_finish(backup);
   return code == SQLITE_OK ? absl::OkStatus()
@@ -234,7 +236,7 @@ absl::StatusOr<BackupReport> BackUp(Database& source, const std::string& path) {
 
 namespace {
 
-// What SQLite keeps beside a database and would make part of it.
+// Files that SQLite keeps beside a database and would make part of it.
 constexpr const char* kCompanions[] = {"-wal", "-shm", "-journal"};
 
 absl::Status Refuse(ErrorId id, const std::string& cause,
@@ -247,7 +249,8 @@ bool IsThere(const std::string& path) {
   return fs::exists(fs::symlink_status(path, ignored));
 }
 
-// The name of what lies beside the database; empty when it lies alone.
+// Returns the name of such a file beside the database; empty when there is
+// none.
 std::string CompanionOf(const std::string& path) {
   for (const char* const suffix : kCompanions) {
     if (IsThere(path + suffix)) return path + suffix;
@@ -255,8 +258,8 @@ std::string CompanionOf(const std::string& path) {
   return "";
 }
 
-// Whether the header says that a log belongs to the file (offsets 18 and 19 of
-// SQLite's file format).
+// Says whether the header says that a log belongs to the file (offsets 18 and
+// 19 of SQLite's file format).
 bool NeedsALog(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   char header[20] = {};
@@ -264,7 +267,7 @@ bool NeedsALog(const std::string& path) {
   return file && (header[18] == 2 || header[19] == 2);
 }
 
-// A copy of a live database lacks what is still in its log.
+// Checks the source. A copy of a live database lacks what is still in its log.
 absl::Status CheckSource(const std::string& backup_file) {
   std::error_code error;
   if (!fs::is_regular_file(backup_file, error)) {

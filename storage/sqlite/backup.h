@@ -2,8 +2,8 @@
 //
 // File: backup.h
 //
-// Copies of a database: what is looked at before one is believed, how one is
-// taken of a live database, and how one becomes the database again.
+// Copies of a database: how a copy is checked, how one is taken of a live
+// database, and how one becomes the database again.
 #ifndef FROSTLINE_STORAGE_SQLITE_BACKUP_H_
 #define FROSTLINE_STORAGE_SQLITE_BACKUP_H_
 
@@ -16,27 +16,29 @@
 
 namespace frostline::storage {
 
-// Answers STORE_CORRUPT when damage is found. It soon stops looking, so that a
-// large database does not delay the start; every read checks seals anyway.
+// The error is STORE_CORRUPT when damage is found. It soon stops looking, so
+// that a large database does not delay the start; every read checks the seals
+// in any case.
 absl::Status QuickCheck(Database& database);
 
-// Checks every page, index, reference and seal of a file that nobody changes;
-// STORE_CORRUPT names what is damaged. REQUIRES: it is ours (ReadVersion()).
+// Checks every page, index, reference and seal of a file that nobody changes.
+// The error is STORE_CORRUPT and names what is damaged. REQUIRES: the file is
+// ours (ReadVersion()).
 absl::StatusOr<BackupReport> CheckWhole(const std::string& path);
 
-// The copy of a live database is one file that needs nothing beside it.
+// Copies a live database into one file that needs no other file beside it.
 //
 // Does what TrialStore::Backup() promises; the copy is durable when OK. After
-// STORE_UNWRITABLE, STORE_FULL or STORE_CORRUPT no copy is left. What killed
-// backups left in its folder is removed. One at a time.
+// STORE_UNWRITABLE, STORE_FULL or STORE_CORRUPT no copy is left. Rests of
+// killed backups in its folder are removed. One backup at a time.
 absl::StatusOr<BackupReport> BackUp(Database& source, const std::string& path);
 
-// Makes a checked copy of `backup_file` the database of a data folder, at one
-// moment, so that a killed restore can be begun again. It creates the folder,
-// and never replaces a database that holds anything. It answers STORE_LOCKED
-// when a coordinator runs there, STORE_UNWRITABLE when a database or the log of
-// one is there, or no such backup, STORE_VERSION when the file is no backup, or
-// of a newer Frostline, STORE_CORRUPT when it is damaged.
+// Makes a checked copy of `backup_file` the database of a data folder, in one
+// step, so that a killed restore can simply be started again. It creates the
+// folder, and never replaces a database that holds anything. The error is
+// STORE_LOCKED when a coordinator runs there; STORE_UNWRITABLE when there is a
+// database, the log of one, or no such backup; STORE_VERSION when the file is
+// no backup, or one of a newer Frostline; STORE_CORRUPT when it is damaged.
 absl::StatusOr<BackupReport> RestoreBackup(const std::string& backup_file,
                                            const std::string& data_folder);
 

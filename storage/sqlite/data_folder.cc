@@ -129,7 +129,7 @@ absl::Status CheckFileSystem(const std::string& folder) {
 
 namespace {
 
-// With less room than this the ballast would itself fill the disk.
+// With less room than this the ballast itself would fill the disk.
 constexpr std::uint64_t kTimesItsSize = 4;
 
 std::int64_t SizeOf(const Descriptor& file) {
@@ -150,7 +150,7 @@ bool Ballast::Refill() {
           kTimesItsSize * static_cast<std::uint64_t>(bytes_)) {
     return false;
   }
-  // Blocks, not a hole: a hole frees nothing.
+  // Reserves real blocks: giving up a hole would free nothing.
   if (posix_fallocate(file.number(), 0, bytes_) == 0) return true;
   return ftruncate(file.number(), 0) != 0;
 }
@@ -158,7 +158,7 @@ bool Ballast::Refill() {
 bool Ballast::Release() {
   const Descriptor file(open(path_.c_str(), O_RDWR | O_CLOEXEC));
   if (!file.ok() || SizeOf(file) == 0) return false;
-  // Synced, because the room is free only once the file system has noted it.
+  // Synced, because the room is free only when the file system has noted it.
   const bool released =
       ftruncate(file.number(), 0) == 0 && fsync(file.number()) == 0;
   FROSTLINE_FAILPOINT(kBallastReleased);
@@ -167,7 +167,7 @@ bool Ballast::Release() {
 
 namespace {
 
-// "process 4711", or without a number when the holder has not written it yet.
+// Returns "process 4711", or no number when the holder has not written it yet.
 std::string HolderOf(int lock) {
   std::array<char, 32> digits;
   const ssize_t size = pread(lock, digits.data(), digits.size(), 0);
@@ -200,7 +200,8 @@ absl::Status WritePid(int lock) {
   return FileError("write frostline.lock");
 }
 
-// Who may write the folder may put another database in its place.
+// Checks who may write the folder: they could put another database in its
+// place.
 absl::Status CheckOwnership(const std::string& folder) {
   struct stat found{};
   if (stat(folder.c_str(), &found) != 0) {
@@ -327,7 +328,7 @@ absl::Status CheckMode(const std::string& path) {
       absl::StrCat("`chmod 600 ", path, "`"));
 }
 
-// A file that is there under its name is whole.
+// Writes the key so that a file under this name is always whole.
 absl::Status WriteKey(const std::string& path, const SecretString& key) {
   const std::string fresh = absl::StrCat(path, ".new");
   RETURN_IF_ERROR(CreateFile(fresh));
@@ -347,7 +348,7 @@ absl::StatusOr<SecretString> KeepLeaseKey(const std::string& path) {
   const auto stored = ReadWholeFile(path, kMostBytes);
   if (stored.ok()) {
     const std::string key = stored.value().substr(0, stored.value().find('\n'));
-    // It has the form of a sum, 64 hexadecimal digits.
+    // The key has the form of a sum: 64 hexadecimal digits.
     if (IsSha256(key)) return SecretString(key);
   }
   const SecretString key(absl::StrCat(RandomHexId(), RandomHexId()));
@@ -442,7 +443,7 @@ absl::Status WatchedFiles::Check() const {
 
 namespace {
 
-// Whether a coordinator has it open, or one was killed.
+// Says whether a coordinator has the database open, or one was killed.
 bool HasLog(const std::string& path) {
   std::error_code none;
   return std::filesystem::exists(path + "-wal", none);

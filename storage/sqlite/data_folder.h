@@ -2,7 +2,7 @@
 //
 // File: data_folder.h
 //
-// One coordinator alone holds the folder:
+// The folder that holds a database and belongs to one coordinator alone:
 //   frostline.sqlite (and -wal, -shm)   the database; never delete one of them
 //   frostline.lock                      locked while it runs; its process id
 //   frostline.ballast                   given up when the disk is full
@@ -29,42 +29,44 @@
 
 namespace frostline::storage {
 
-// Errors are STORE_FULL for want of room, STORE_IO when the disk or the system
-// fails, else STORE_UNWRITABLE. Files are for their owner alone.
+// Functions on files. The error is STORE_FULL when there is no room, STORE_IO
+// when the disk or the system fails, else STORE_UNWRITABLE. Files are readable
+// by their owner alone.
 
 // Reads errno; `doing` names the call that failed.
 absl::Status FileError(const std::string& doing);
 
-// Creates also what leads to it.
+// Creates the folder and those that lead to it.
 absl::Status CreateFolder(const std::string& path);
-// Leaves a file that is there alone.
+// Creates the file; one that is there stays as it is.
 absl::Status CreateFile(const std::string& path);
-// When OK the contents of a file, or the names in a folder, are on disk.
+// Syncs a file or a folder. When OK, the file's contents, or the folder's
+// names, are on disk.
 absl::Status SyncFile(const std::string& path);
 absl::Status SyncFolder(const std::string& path);
-// It is durable; both names lie in one folder.
+// Renames durably; both names lie in one folder.
 absl::Status RenameFile(const std::string& from, const std::string& to);
 
-// Answers STORE_FILE_SYSTEM where locks or syncs do not mean what they say, as
-// over a network.
+// The error is STORE_FILE_SYSTEM when locks or syncs cannot be trusted there,
+// as over a network.
 absl::Status CheckFileSystem(const std::string& folder);
-// Checks a magic number of statfs(2) so.
+// Does the same for a magic number of statfs(2).
 absl::Status CheckFileSystemKind(unsigned long magic,
                                  const std::string& folder);
 
-// The ballast is a file to be given up: on a full disk SQLite can neither
-// delete nor move its log, so that only room from outside lets results in.
+// A file that reserves room on the disk. SQLite can neither delete nor move its
+// log on a full disk; giving up this file makes the room that results need.
 //
-// It is not thread-safe.
+// Not thread-safe.
 class Ballast {
  public:
   Ballast(std::string path, std::int64_t bytes)
       : path_(std::move(path)), bytes_(bytes) {}
 
-  // Takes the room, if the disk has several times as much, and says whether it
-  // is there.
+  // Takes the room if the disk has several times as much free, and returns
+  // whether it has it.
   bool Refill();
-  // Says whether there was some.
+  // Gives the room up, and returns whether there was any.
   bool Release();
 
  private:
@@ -76,13 +78,13 @@ inline std::string DatabaseIn(const std::string& data_folder) {
   return data_folder + "/frostline.sqlite";
 }
 
-// The kernel ends the lock with this object or the process. A forked child
-// shares it.
+// A folder and the lock on it. The kernel ends the lock with this object or the
+// process. A forked child shares it.
 class DataFolder {
  public:
-  // Creates what is missing. It answers STORE_FILE_SYSTEM, STORE_UNWRITABLE,
-  // FOLDER_UNSAFE (everybody may write it),
-  // STORE_FULL or STORE_LOCKED (naming the holder).
+  // Opens the folder and creates what is missing. The error is
+  // STORE_FILE_SYSTEM, STORE_UNWRITABLE, FOLDER_UNSAFE (everybody may write
+  // it), STORE_FULL, or STORE_LOCKED (it names the holder).
   static absl::StatusOr<std::unique_ptr<DataFolder>> Open(
       const std::string& path, std::int64_t ballast_bytes);
   // Makes a folder of its own among the system's temporary files, and removes
@@ -99,7 +101,7 @@ class DataFolder {
   std::string LeaseKeyPath() const { return path_ + "/frostline.lease-key"; }
   bool is_ephemeral() const { return is_ephemeral_; }
   Ballast& ballast() { return ballast_; }
-  // Returns what this user may still write.
+  // Returns how many bytes this user may still write.
   std::int64_t FreeBytes() const;
 
  private:
@@ -111,35 +113,37 @@ class DataFolder {
   bool is_ephemeral_ = false;
 };
 
-// The key that lease secrets are computed from lies beside the database, in a
-// file of mode 0600, and not in it: who has the database or a backup alone
-// cannot compute one.
+// Returns the key from which lease secrets are computed. It lies beside the
+// database, in a file of mode 0600, and not in it: whoever has only the
+// database or a backup cannot compute a secret.
 //
-// Makes it where there is none, or none of the right form. One that cannot be
-// written serves until the process ends, and a warning says so: of leases that
-// it gave, only an Acquire whose reply was lost is not answered again. It
-// answers STORE_UNWRITABLE when others may read the file.
+// Makes a key when there is none, or none of the right form. A key that cannot
+// be written is used until the process ends, with a warning: after that, an
+// Acquire whose reply was lost cannot be answered again for leases of this key.
+// The error is STORE_UNWRITABLE when others may read the file.
 absl::StatusOr<SecretString> KeepLeaseKey(const std::string& path);
 
 // When coordinators started on a data folder, as lines of a file: microseconds
 // since 1970, the latest last.
 //
-// Adds `now` and returns what was there, the last 128 at most. A file that
-// cannot be read is empty; one that cannot be written is logged, and stays.
+// Adds `now` and returns what was there, at most the last 128. A file that
+// cannot be read counts as empty; one that cannot be written is logged and
+// stays as it is.
 std::vector<WallMicros> NoteStartIn(const std::string& path, WallMicros now);
 
-// A database whose files were removed or replaced while they are open goes on
-// as if nothing had happened, in files that nobody will ever find again.
+// The open files of a database. If they are removed or replaced, SQLite goes on
+// as if nothing had happened, in files that nobody will ever find again; this
+// notices it.
 //
 // Any thread may call.
 class WatchedFiles {
  public:
-  // Notes the database, its log and their index, as far as they are there: to
-  // be made when they are open. None of them moves while they stay open.
+  // Notes the database, its log and their index, if they are there. To be made
+  // when they are open: none of them is replaced while they stay open.
   explicit WatchedFiles(const std::string& database);
 
-  // Answers STORE_REMOVED unless each name still means the same file. It costs
-  // a call of the system for each.
+  // The error is STORE_REMOVED unless each name still means the same file.
+  // Costs one system call for each.
   absl::Status Check() const;
 
  private:
@@ -151,8 +155,8 @@ class WatchedFiles {
   std::vector<File> files_;
 };
 
-// Does what ReadAuditEnd() promises (factory.h). Beside a database that was
-// closed no file is made.
+// Does what ReadAuditEnd() promises (factory.h). It makes no file beside a
+// database that was closed.
 absl::StatusOr<AuditEnd> AuditEndIn(const std::string& data_folder);
 
 }  // namespace frostline::storage

@@ -14,8 +14,8 @@
 namespace frostline::storage {
 namespace {
 
-// Why the last failed write to the file failed. errno and
-// sqlite3_system_errno() are of no use: more has happened since.
+// Returns why the last write to the file failed. errno and
+// sqlite3_system_errno() are useless here: more has happened since.
 int WriteErrno(sqlite3* handle, Target target) {
   sqlite3_file* file = nullptr;
   sqlite3_file_control(handle, "main",
@@ -29,8 +29,9 @@ int WriteErrno(sqlite3* handle, Target target) {
   return error;
 }
 
-// A write that found no room is a full disk, whatever limit it was: SQLite
-// itself says so for ENOSPC alone. A sync that failed is never one of these.
+// Says whether a write found no room. That is a full disk, whatever limit it
+// was, while SQLite says so for ENOSPC alone. A sync that failed never counts
+// as one.
 bool IsNoRoom(sqlite3* handle, int code, Target target) {
   if (code == SQLITE_FULL) return true;
   if (code == SQLITE_IOERR_SHMSIZE) {
@@ -39,7 +40,7 @@ bool IsNoRoom(sqlite3* handle, int code, Target target) {
   }
   if (code != SQLITE_IOERR_WRITE) return false;
   int error = WriteErrno(handle, target);
-  // A journal of a database that is being made is closed again by now.
+  // The journal of a database that is being made is closed again by now.
   if (error == 0) error = sqlite3_system_errno(handle);
   return error == EDQUOT || error == EFBIG;
 }
@@ -173,7 +174,7 @@ namespace {
 
 constexpr int kInstructionsBetweenLooks = 1000;
 
-// A file name as SQLite wants it where it may be followed by options.
+// Returns a file name as SQLite wants it when options may follow.
 std::string StillName(const std::string& path) {
   std::string name = "file:";
   for (const char c : std::filesystem::absolute(path).string()) {
@@ -203,7 +204,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(
     return SqliteError(handle, code, absl::StrCat("open ", path));
   }
   const absl::Status configured = database->Configure(role);
-  // Our own text is right: SQLite cannot read what it finds.
+  // Our own text is correct, so SQLite cannot read the file.
   if (HasErrorId(configured, ErrorId::kInternal)) {
     return StoreCorrupt(std::string(configured.message()));
   }
@@ -223,7 +224,7 @@ absl::StatusOr<Statement> Database::Prepare(std::string_view sql) {
   const int code =
       sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()),
                          SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
-  // Our own text does not compile: the tables are not those we made.
+  // Our own text does not compile, so the tables are not ours.
   if (code == SQLITE_ERROR) {
     return StoreCorrupt(absl::StrCat("schema: ", sqlite3_errmsg(handle_)));
   }
@@ -295,7 +296,7 @@ absl::StatusOr<bool> Database::MoveLog(int mode) {
   return SqliteError(handle_, code, "checkpoint", Target::kDatabase);
 }
 
-// How every connection is set. Why each: docs/adr/0005-sqlite-settings.md.
+// How every connection is set. The reasons: docs/adr/0005-sqlite-settings.md.
 
 namespace {
 
@@ -311,7 +312,8 @@ constexpr char kCommonSettings[] =
     "PRAGMA mmap_size = 0;"
     "PRAGMA temp_store = MEMORY;"
     "PRAGMA wal_autocheckpoint = 0;";
-// To a database that has tables it means nothing, and would write all the same.
+// For a database that has tables this means nothing, but would write all the
+// same.
 constexpr char kNewDatabaseSetting[] = "PRAGMA auto_vacuum = INCREMENTAL";
 constexpr char kWriterSettings[] =
     "PRAGMA journal_mode = WAL;"
@@ -352,7 +354,7 @@ absl::Status Database::Configure(Role role) {
   RETURN_IF_ERROR(Execute(kWriterSettings));
   RETURN_IF_ERROR(Execute(is_ephemeral ? kUnsynced : kSynced));
   sqlite3_wal_hook(handle_, RememberPages, &wal_pages_);
-  // A pragma that cannot be set says nothing; durability hangs on these.
+  // A pragma that cannot be set gives no error; durability depends on these.
   RETURN_IF_ERROR(Verify("journal_mode", "wal"));
   RETURN_IF_ERROR(Verify("synchronous", is_ephemeral ? "0" : "2"));
   return Verify("wal_autocheckpoint", "0");

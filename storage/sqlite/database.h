@@ -2,9 +2,9 @@
 //
 // File: database.h
 //
-// A connection has our settings (docs/adr/0005-sqlite-settings.md) and caches
-// prepared statements. The one writer alone checkpoints the write-ahead log;
-// readers cannot write.
+// A connection to SQLite with our settings (docs/adr/0005-sqlite-settings.md)
+// and a cache of prepared statements. Only the one writer moves the write-ahead
+// log to the database; readers cannot write.
 #ifndef FROSTLINE_STORAGE_SQLITE_DATABASE_H_
 #define FROSTLINE_STORAGE_SQLITE_DATABASE_H_
 
@@ -25,11 +25,12 @@ struct sqlite3_stmt;
 
 namespace frostline::storage {
 
-// A transaction writes to the log, a checkpoint to the database.
+// What a failed call was writing: a transaction writes to the log, a checkpoint
+// to the database.
 enum class Target { kLog, kDatabase };
 
-// `code` is the extended one of the last call on `handle`; `doing` says what
-// failed. It is never OK.
+// Returns the error of the last call on `handle`; never OK. `code` is the
+// extended code of that call, `doing` says what failed.
 absl::Status SqliteError(sqlite3* handle, int code, const std::string& doing,
                          Target target = Target::kLog);
 
@@ -37,16 +38,18 @@ absl::Status StoreFull(const std::string& cause);
 absl::Status StoreCorrupt(const std::string& cause);
 absl::Status StoreIo(const std::string& cause);
 
-// The store itself failed, not the request: the transaction is lost.
+// Says whether the store itself failed, not the request: the transaction is
+// lost.
 bool IsStoreFailure(const absl::Status& status);
-// Nobody can know what is on disk.
+// Says whether nobody can know what is on disk.
 bool IsFatal(const absl::Status& status);
 
 //   ASSIGN_OR_RETURN(Statement statement, database.Prepare(kFindTrial));
 //   statement.Int(study);
 //   ASSIGN_OR_RETURN(const bool found, statement.Step());
 //
-// The end of a use resets it in its Database's cache. It is not thread-safe.
+// A prepared statement in use. When the use ends, it is reset in its Database's
+// cache. Not thread-safe.
 class Statement {
  public:
   explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
@@ -57,23 +60,23 @@ class Statement {
   Statement& operator=(Statement&&) = delete;
   ~Statement();
 
-  // Each binds the next parameter. A failure shows in Step().
+  // These bind the next parameter. A failure shows in Step().
   void Int(std::int64_t value);
   void Text(const std::string& value);
   void Blob(const std::string& value);
 
-  // Answers false when there are no more rows.
+  // Moves to the next row; false when there are no more.
   absl::StatusOr<bool> Step();
-  // Serves statements without rows.
+  // Runs a statement that has no rows.
   absl::Status Run();
-  // Is SQLite's extended result of the last call.
+  // Returns SQLite's extended result of the last call.
   int code() const { return code_; }
-  // Counts the rows changed by Run().
+  // Returns how many rows Run() has changed.
   std::int64_t changes() const;
 
-  // Columns of the current row count from 0.
+  // These read columns of the current row, counted from 0.
   std::int64_t IntAt(int column) const;
-  std::string BytesAt(int column) const;  // of TEXT and BLOB
+  std::string BytesAt(int column) const;  // for TEXT and BLOB
 
  private:
   void Bound(int code);
@@ -83,17 +86,17 @@ class Statement {
   int bound_ = 0;
 };
 
-// It is not thread-safe.
+// One connection. Not thread-safe.
 class Database {
  public:
   enum class Role {
     kWriter,
     kEphemeralWriter,  // waits for no disk: its database ends with the process
     kReader,
-    kStill,  // of an unchanging file; makes nothing beside
+    kStill,  // for a file that does not change; makes no other files
   };
 
-  // The file must exist; an empty one is a new database.
+  // Opens the file, which must exist; an empty one is a new database.
   static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& path,
                                                         Role role);
   ~Database();  // REQUIRES: no Statement is alive
@@ -101,30 +104,31 @@ class Database {
   Database& operator=(const Database&) = delete;
 
   absl::StatusOr<Statement> Prepare(std::string_view sql);
-  // Runs statements without parameters, and drops their rows.
+  // Runs statements without parameters and drops their rows.
   absl::Status Execute(const std::string& sql);
-  // Returns the first column of the first row; without one it is 0 or empty.
+  // Returns the first column of the first row; 0 or empty if there is no row.
   absl::StatusOr<std::int64_t> ReadInt(const std::string& sql);
   absl::StatusOr<std::string> ReadText(const std::string& sql);
 
-  // What runs longer than this from now on ends with STORE_BUSY.
+  // Ends with STORE_BUSY whatever runs longer than this from now on.
   void EndAfter(Duration limit);
   void NeverEnd();
 
-  // It is false after SQLite itself rolled back, as it may on a full disk.
+  // Becomes false when SQLite itself has rolled back, as it may on a full disk.
   bool InTransaction() const;
   std::int64_t LastKey() const;
 
-  // Counts the log's pages after the last commit.
+  // Returns how many pages the log had after the last commit.
   int wal_pages() const { return wal_pages_; }
-  // Moves what no reader needs in the log to the database; it waits for nobody.
-  // The answer says whether that was all of it.
+  // Moves what no reader needs from the log to the database, and waits for
+  // nobody. Returns whether that was all of it.
   absl::StatusOr<bool> Checkpoint();
-  // Moves all of it, and begins the log anew. A start needs this: what a
-  // process that saw a sync fail left in the log may not be on the disk,
-  // although the kernel shows it.
+  // Moves the whole log and begins it again. A start needs this: when a process
+  // saw a sync fail, what it left in the log may not be on the disk although
+  // the kernel shows it.
   absl::Status EmptyLog();
-  // Recovery is for the next start, not for a process that saw the disk fail.
+  // Leaves the log alone when the connection closes. A process that saw the
+  // disk fail must not recover from it; the next start does.
   void LeaveLogAtEnd();
 
   sqlite3* handle() { return handle_; }
@@ -141,7 +145,7 @@ class Database {
   SteadyTime end_{};
 };
 
-// Of the library that was found at the start, "3.40.1".
+// Returns the version of the library that was found at the start: "3.40.1".
 std::string LinkedSqliteVersion();
 
 // Says whether `version` (3040001 is 3.40.1) can lose commits when one

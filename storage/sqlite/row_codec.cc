@@ -44,8 +44,8 @@ void ReadAllFields(const Columns& columns, ColumnReader& reader, Row& row) {
   });
 }
 
-// The seal of the changing columns holds for this key alone. A key that the
-// database gives is not known when the row is written, so it is under no seal.
+// The seal of the changing columns covers the key too. A key that the database
+// gives is not known when the row is written, so no seal covers it.
 template <typename Row, typename Sealed>
 void MixKey(const Row& row, Sealed& sealed) {
   if constexpr (!RowColumns<Row>::kKeyIsGiven) {

@@ -2,8 +2,8 @@
 //
 // File: row_codec.h
 //
-// Columns are in the order of sql.h. Readers answer STORE_CORRUPT, naming
-// table and key, when a seal is broken.
+// Writes rows to columns and reads them, in the order of sql.h. Readers return
+// STORE_CORRUPT, with table and key, when a seal is broken.
 #ifndef FROSTLINE_STORAGE_SQLITE_ROW_CODEC_H_
 #define FROSTLINE_STORAGE_SQLITE_ROW_CODEC_H_
 
@@ -36,10 +36,10 @@ class RowSum {
   std::uint32_t sum_ = 0;
 };
 
-// SQLite's binder and source (row_columns.h) seal each group of columns with a
-// checksum.
+// SQLite's binder and source (row_columns.h), which seal each group of columns
+// with a checksum.
 
-// The statement must outlive it.
+// Binds columns to a statement, which must outlive this object.
 class ColumnWriter {
  public:
   explicit ColumnWriter(Statement& statement) : statement_(statement) {}
@@ -56,7 +56,7 @@ class ColumnWriter {
     sum_.AddString(value);
     statement_.Blob(value);
   }
-  // What is empty leaves the seal as it was before there was such a column.
+  // An empty value leaves the seal as it was before the column existed.
   void LaterText(const std::string& value) {
     if (!value.empty()) sum_.AddString(value);
     statement_.Text(value);
@@ -78,7 +78,7 @@ class ColumnWriter {
   RowSum sum_;
 };
 
-// Reads the current row; the statement must outlive it.
+// Reads the current row of a statement, which must outlive this object.
 class ColumnReader {
  public:
   explicit ColumnReader(const Statement& statement, int first = 0)
@@ -118,7 +118,7 @@ class ColumnReader {
   bool intact_ = true;
 };
 
-// Binds all that an insertion gives.
+// Binds all columns that an insertion gives.
 template <typename Row>
 void BindRow(const Row& row, Statement& statement);
 // Binds the columns that may change.

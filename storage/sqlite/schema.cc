@@ -73,12 +73,10 @@ absl::Status Migrate(Database& database, const std::string& path,
   return absl::OkStatus();
 }
 
-// The tables.
-
 namespace {
 
 // Messages and numbers that must keep every bit are BLOBs (row_columns.h). The
-// crc columns are the seals of row_codec.h; trials and studies have two,
+// crc columns are the seals of row_codec.h. Trials and studies have two,
 // because their first columns never change and an update does not know them.
 constexpr char kFirstSchema[] = R"sql(
 CREATE TABLE studies (
@@ -208,7 +206,7 @@ CREATE TABLE logs (
 ) STRICT;
 )sql";
 
-// One row at most: who has led. No row: nobody has.
+// At most one row: who has led. No row: nobody has.
 constexpr char kLead[] = R"sql(
 CREATE TABLE lead (
   id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -242,19 +240,19 @@ CREATE TABLE best_trials (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-// Attempts from before have the empty id, which their seals leave out.
+// Attempts from before this step have an empty id, which their seals leave out.
 constexpr char kRequestIds[] = R"sql(
 ALTER TABLE attempts ADD COLUMN request_id TEXT NOT NULL DEFAULT '';
 CREATE INDEX attempts_by_request ON attempts (request_id)
   WHERE request_id <> '';
 )sql";
 
-// Logs from before have no place, which their seals leave out.
+// Logs from before this step have no place, which their seals leave out.
 constexpr char kLogPlaces[] = R"sql(
 ALTER TABLE logs ADD COLUMN place BLOB NOT NULL DEFAULT x'';
 )sql";
 
-// Studies from before have no owner, which their seals leave out.
+// Studies from before this step have no owner, which their seals leave out.
 constexpr char kTokens[] = R"sql(
 ALTER TABLE studies ADD COLUMN owner TEXT NOT NULL DEFAULT '';
 CREATE TABLE tokens (
@@ -292,8 +290,8 @@ CREATE TABLE audit (
 ) STRICT;
 )sql";
 
-// What trials cost was not summed up before, so the coordinator counts all of
-// them once more, and writes the summaries anew.
+// Costs of trials were not summed up before, so the coordinator counts all of
+// them once more and writes the summaries again.
 constexpr char kCosts[] = R"sql(
 DELETE FROM summaries;
 ALTER TABLE summaries ADD COLUMN costed INTEGER NOT NULL DEFAULT 0;

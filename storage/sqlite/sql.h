@@ -2,7 +2,8 @@
 //
 // File: sql.h
 //
-// tests/storage/query_plan_test.cc pins how SQLite runs each statement.
+// Every SQL statement. tests/storage/query_plan_test.cc pins how SQLite runs
+// each of them.
 #ifndef FROSTLINE_STORAGE_SQLITE_SQL_H_
 #define FROSTLINE_STORAGE_SQLITE_SQL_H_
 
@@ -24,7 +25,7 @@ namespace frostline::storage::sql {
 //   kSelect<LogRow, " WHERE study = ?">
 //   "SELECT study, number, …, crc FROM logs WHERE study = ?"
 
-// A string becomes a template's argument.
+// A string that can be a template's argument.
 template <std::size_t size>
 struct Literal {
   // NOLINTNEXTLINE(google-explicit-constructor): "text" must become one.
@@ -34,6 +35,7 @@ struct Literal {
   char text[size]{};
 };
 
+// A statement while it is put together.
 struct Draft {
   constexpr Draft& operator+=(std::string_view more) {
     for (const char c : more) characters[size++] = c;
@@ -109,8 +111,8 @@ struct Insert {
   }
 };
 
-// Inserts nothing unless the trial is there, at this attempt or a later one.
-// The row's key begins with study, number, attempt.
+// Inserts only if the trial is there, at this attempt or a later one. The row's
+// key begins with study, number, attempt.
 template <typename Row, Literal verb, Literal tail>
 struct InsertOfAttempt {
   static constexpr Draft Make() {
@@ -136,7 +138,7 @@ struct Update {
   }
 };
 
-// Deletes up to ?2 of those that `which` tells by ?1.
+// Deletes up to ?2 of the rows that `which` selects by ?1.
 template <typename Row, Literal which>
 struct DeleteSome {
   static constexpr Draft Make() {
@@ -156,7 +158,7 @@ struct DeleteSome {
   }
 };
 
-// It ends with a zero.
+// The characters of a statement, with a zero at the end.
 template <typename Statement>
 inline constexpr auto kCharactersOf = [] {
   constexpr Draft draft = Statement::Make();
@@ -195,9 +197,9 @@ inline constexpr const char* kFindStudyById =
 inline constexpr const char* kListStudies =
     kSelect<StudyRow,
             " WHERE key > ? AND (? OR state <> 5) ORDER BY key LIMIT ?">;
-// They take study and limit, and go from what refers to what is referred to.
-// A row that may be a MiB has hundreds of pages, each of which is looked at: so
-// few of those go at a time.
+// The statements of a purge. They take study and limit, and go from what refers
+// to what is referred to. A row of up to a MiB has hundreds of pages, each of
+// which is looked at, so only a few of those rows go at a time.
 struct Purge {
   const char* sql;
   bool is_of_large_rows = false;
@@ -227,7 +229,7 @@ inline constexpr const char* kFindTrial =
 inline constexpr const char* kListTrials =
     kSelect<TrialRow,
             " WHERE study = ?1 AND number > ?2 ORDER BY number LIMIT ?3">;
-// There is one per state, merged by UNION ALL.
+// One for each state, merged by UNION ALL.
 inline constexpr const char* kListTrialsOfState =
     kSelect<TrialRow,
             " INDEXED BY trials_by_state"
@@ -241,7 +243,7 @@ inline constexpr const char* kPutAttempt =
     kInsertOfAttempt<AttemptRow, "INSERT OR REPLACE">;
 inline constexpr const char* kListAttempts =
     kSelect<AttemptRow, " WHERE study = ? AND number = ? ORDER BY attempt">;
-// There is no request of the empty id, and no entry in the index.
+// No request has the empty id, so the index has no entry for it.
 inline constexpr const char* kListGranted =
     kSelect<AttemptRow,
             " INDEXED BY attempts_by_request"
@@ -311,7 +313,7 @@ inline constexpr const char* kForgetReplies =
 inline constexpr const char* kPutLead = kInsert<LeadRow, "INSERT OR REPLACE">;
 inline constexpr const char* kFindLead = kSelect<LeadRow, " WHERE id = 1">;
 
-// Checks read every row.
+// Selects every row, for checks.
 template <typename Row>
 inline constexpr const char* kAll = kSelect<Row, "">;
 

@@ -21,9 +21,10 @@
 namespace frostline::storage {
 namespace {
 
-// More than threads that read: a point read waits for no list.
+// More than there are reading threads, so that a point read waits for no list.
 constexpr int kMostConnections = 32;
-// Each keeps a cache of pages.
+// An idle connection is closed after so many loans, since each keeps a cache of
+// pages.
 constexpr std::int64_t kIdleLoans = 256;
 
 }  // namespace
@@ -83,7 +84,7 @@ absl::StatusOr<std::unique_ptr<Database>> OpenWriter(const DataFolder& data) {
                                             ? Database::Role::kEphemeralWriter
                                             : Database::Role::kWriter));
   RETURN_IF_ERROR(QuickCheck(*writer));
-  // A full disk is told to those who write.
+  // Whoever writes is told of a full disk.
   const absl::Status emptied = writer->EmptyLog();
   if (!HasErrorId(emptied, ErrorId::kStoreFull)) RETURN_IF_ERROR(emptied);
   RETURN_IF_ERROR(Migrate(*writer, path, SchemaSteps()));
@@ -114,7 +115,7 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::OpenIn(
     writer = OpenWriter(*data);
   }
   RETURN_IF_ERROR(writer.status());
-  // A journal that SQLite has removed must not come back with a power cut: it
+  // A journal that SQLite has removed must not come back after a power cut: it
   // would undo all that follows.
   if (!data->is_ephemeral()) {
     RETURN_IF_ERROR(SyncFolder(data->path()));
@@ -212,7 +213,7 @@ DiskRoom SqliteStore::RoomLeft() const {
   if (left.free_bytes < limits_.no_new_studies_bytes) {
     left.room = Room::kNoNewStudies;
   }
-  // Two logs: one is moved while the next one grows.
+  // Room for two logs: one is moved while the next one grows.
   const std::int64_t for_the_log =
       std::min(2 * limits_.pages_per_checkpoint * kStorePageBytes,
                limits_.no_new_leases_bytes);
@@ -235,19 +236,18 @@ absl::StatusOr<BackupReport> SqliteStore::Backup(
                      "start it with a data folder instead of --ephemeral");
   }
   const MutexLock one_at_a_time(&backing_up_);
-  // Not of the pool: it is long, and readers would lack it.
+  // Not a connection of the pool: a backup is long, and readers would lack it.
   ASSIGN_OR_RETURN(
       const std::unique_ptr<Database> source,
       Database::Open(folder_->DatabasePath(), Database::Role::kReader));
   return BackUp(*source, path);
 }
 
-// The reading half of SqliteStore: each call is one statement, hence one
-// snapshot.
+// Reading: each call is one statement, hence one snapshot.
 
 namespace {
 
-// A negative LIMIT would be none.
+// A negative LIMIT would mean no limit.
 std::int64_t Limit(int limit) { return std::max(limit, 0); }
 
 template <typename Row>
@@ -269,8 +269,8 @@ absl::StatusOr<std::vector<Row>> ReadAll(Statement& statement) {
   }
 }
 
-// Whether these rows are what was asked for. They are found by indexes, which
-// are under no seal.
+// Says whether these rows are what was asked for. They are found by indexes,
+// which no seal covers.
 bool Answers(const std::vector<TrialRow>& rows, const TrialQuery& query) {
   std::int64_t last = query.after;
   bool is_first = true;
@@ -478,12 +478,13 @@ absl::StatusOr<std::optional<ReplyRow>> SqliteStore::FindReply(
   return ReadOne<ReplyRow>(statement);
 }
 
-// What the store does for itself after commits and between them: its log is
-// moved into the database, and unused pages go back to the disk.
+// What the store does for itself after commits and between them: it moves its
+// log to the database, and gives unused pages back to the disk.
 
 namespace {
 
-// So many are kept, and this share of the file, as they are soon used again.
+// How many unused pages are kept, and which share of the file, as they are soon
+// used again.
 constexpr std::int64_t kFreePagesKept = 1024;
 constexpr std::int64_t kShareKept = 8;
 // A slice is 1 MiB of log: a few milliseconds.
@@ -508,8 +509,8 @@ void SqliteStore::Committed() {
   MoveLog();
 }
 
-// The commit stands whatever comes of this: only a later one can be told. A
-// full disk is none of its business as long as the log finds room.
+// Moves the log. The commit stands whatever comes of this: only a later one can
+// be told. A full disk does not matter as long as the log finds room.
 void SqliteStore::MoveLog() {
   const absl::StatusOr<bool> whole = writer_->Checkpoint();
   const absl::Status& status = whole.status();
@@ -521,8 +522,8 @@ void SqliteStore::MoveLog() {
   }
 }
 
-// Some reader keeps the log from being begun again, for longer than any of ours
-// may.
+// Warns when some reader keeps the log from being begun again for longer than
+// any of ours may.
 void SqliteStore::WatchLog(int pages) {
   const bool is_long = pages * kStorePageBytes > limits_.log_alarm_bytes;
   if (is_long && !log_is_long_) {
@@ -547,8 +548,8 @@ absl::StatusOr<bool> SqliteStore::Tend() {
   return more;
 }
 
-// The file gets shorter when all of the log is in it. A reader who looks at
-// what was before keeps it out: then it is tried at each call.
+// Gives pages back. The file gets shorter only when all of the log is in it. A
+// reader that looks at earlier rows prevents that; then each call tries again.
 absl::StatusOr<bool> SqliteStore::ReturnPages() {
   ASSIGN_OR_RETURN(const bool some, HasPagesToReturn());
   if (!some) {

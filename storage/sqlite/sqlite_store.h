@@ -2,13 +2,14 @@
 //
 // File: sqlite_store.h
 //
-// docs/adr/0005-sqlite-settings.md has the settings. One connection writes, for
-// the one open transaction, and moves the log into the database after commits.
-// Readers have a pool, and one statement per call.
+// The store in a SQLite database; docs/adr/0005-sqlite-settings.md explains its
+// settings. One connection writes, for the one open transaction, and moves the
+// log to the database after commits. Readers have a pool of connections, and
+// run one statement in each call.
 //
 // After STORE_IO, STORE_CORRUPT, STORE_REMOVED or STORE_UNWRITABLE on the
-// writing side every Begin() repeats the error. After STORE_FULL the ballast is
-// given up.
+// writing side, every Begin() returns that error again. After STORE_FULL the
+// ballast is given up.
 #ifndef FROSTLINE_STORAGE_SQLITE_SQLITE_STORE_H_
 #define FROSTLINE_STORAGE_SQLITE_SQLITE_STORE_H_
 
@@ -33,13 +34,13 @@
 
 namespace frostline::storage {
 
-// Connections are lent to one thread at a time. A statement is a snapshot,
-// which the log keeps whatever the writer does.
+// Connections for reading, each lent to one thread at a time. A running
+// statement sees one snapshot, which the log keeps whatever the writer does.
 //
-// Any thread may use it. It must end before the writer's connection does.
+// Any thread may use it. It must be destroyed before the writer's connection.
 class ReadPool {
  public:
-  // It goes back to the pool with the object.
+  // A connection on loan; it goes back to the pool with this object.
   class Loan {
    public:
     Loan(ReadPool& pool, std::unique_ptr<Database> database)
@@ -58,15 +59,15 @@ class ReadPool {
     std::unique_ptr<Database> database_;
   };
 
-  // A longer read ends with STORE_BUSY.
+  // Reads that take longer than `longest_read` end with STORE_BUSY.
   ReadPool(std::string path, Duration longest_read)
       : path_(std::move(path)), longest_read_(longest_read) {}
   ~ReadPool();  // REQUIRES: nothing is on loan
 
   // Waits when very many read at once, but never for the writer.
   absl::StatusOr<Loan> Borrow();
-  // Counts the connections that nobody uses. One is closed when a few hundred
-  // loans went by without it.
+  // Returns how many connections nobody uses. A connection is closed when a few
+  // hundred loans went by without it.
   std::size_t idle() const;
 
  private:
@@ -74,14 +75,14 @@ class ReadPool {
 
   struct Idle {
     std::unique_ptr<Database> database;
-    std::int64_t since = 0;  // in loans
+    std::int64_t since = 0;  // counted in loans
   };
 
   const std::string path_;
   const Duration longest_read_;
   mutable Mutex mutex_;
   CondVar returned_;
-  // The one that was used last is lent first.
+  // The connection that was used last is lent first.
   std::deque<Idle> idle_ ABSL_GUARDED_BY(mutex_);
   std::int64_t loans_ ABSL_GUARDED_BY(mutex_) = 0;
   int lent_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -93,8 +94,8 @@ inline constexpr std::int64_t kStorePageBytes = 4096;
 
 class SqliteStore final : public TrialStore {
  public:
-  // Creates what is missing. Its errors are those of DataFolder::Open,
-  // STORE_VERSION, STORE_CORRUPT and STORE_IO.
+  // Opens the store and creates what is missing. The errors are those of
+  // DataFolder::Open, STORE_VERSION, STORE_CORRUPT and STORE_IO.
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(
       const std::string& folder, const StoreLimits& limits = {});
   // Opens a store that is gone with the object, and after a kill with the next
@@ -104,7 +105,7 @@ class SqliteStore final : public TrialStore {
   // REQUIRES: no transaction is open and no thread is in a call.
   ~SqliteStore() override = default;
 
-  // Tries again after STORE_FULL, since the ballast is given up.
+  // Tries once more after STORE_FULL, when the ballast has been given up.
   absl::StatusOr<Epoch> TakeLead() override;
   absl::StatusOr<Epoch> FindLead() const override;
   absl::StatusOr<std::unique_ptr<Transaction>> Begin(Epoch epoch) override;
@@ -144,9 +145,9 @@ class SqliteStore final : public TrialStore {
   absl::StatusOr<std::optional<ReplyRow>> FindReply(
       const std::string& request_id) const override;
 
-  // What is unused within the database counts, as long as the log finds room.
+  // Unused room within the database counts, as long as the log has room too.
   DiskRoom RoomLeft() const override;
-  // A database that was made before stores gave pages back keeps them, and
+  // A database made before stores gave pages back keeps its unused pages and
   // fills them again.
   absl::StatusOr<bool> Tend() override;
   absl::StatusOr<SecretString> LeaseKey() override;
@@ -161,24 +162,26 @@ class SqliteStore final : public TrialStore {
   static absl::StatusOr<std::unique_ptr<SqliteStore>> OpenIn(
       std::unique_ptr<DataFolder> data, const StoreLimits& limits);
 
-  // Waits for slot_; the caller checks the lead.
+  // Waits for slot_ and begins; the caller checks the lead.
   absl::StatusOr<std::unique_ptr<SqliteTransaction>> BeginUnled();
   absl::StatusOr<Epoch> RaiseLead();
-  // The holder of slot_ calls these.
+  // Called by the holder of slot_.
   void Committed();
   void Failed(const absl::Status& status);
   void MoveLog();
-  // Returns a slice of them, and says whether there is more.
+  // Returns a slice of the unused pages to the disk, and says whether there are
+  // more.
   absl::StatusOr<bool> ReturnPages();
   absl::StatusOr<bool> HasPagesToReturn();
   void WatchLog(int pages);
   absl::Status CountFreePages();
 
   const StoreLimits limits_;
-  std::unique_ptr<DataFolder> folder_;  // ends last: it is the lock
+  std::unique_ptr<DataFolder> folder_;  // destroyed last: it is the lock
   WriterSlot slot_;
   const WatchedFiles files_;
-  std::unique_ptr<Database> writer_;  // of the holder of slot_, and below
+  // used by the holder of slot_, as all below
+  std::unique_ptr<Database> writer_;
   bool returns_pages_ = false;
   int checkpointed_pages_ = 0;
   int times_busy_ = 0;
@@ -186,7 +189,8 @@ class SqliteStore final : public TrialStore {
   bool ballast_is_out_ = false;
   absl::Status failure_;
   std::atomic<std::int64_t> free_pages_ = 0;  // within the database
-  // The file has them still, until all of the log is moved.
+  // Pages that were given back but stay in the file until all of the log is
+  // moved.
   std::atomic<std::int64_t> returned_pages_ = 0;
   mutable Mutex backing_up_;
   mutable ReadPool readers_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a transaction begins, fails and ends; what it writes is in
-// sqlite_transaction.cc.
+// A transaction: how it begins, fails and ends, then what it writes.
 #include "storage/sqlite/sqlite_transaction.h"
 
 #include <sqlite3.h>
@@ -87,8 +86,8 @@ absl::Status SqliteTransaction::Operation(
   return status;
 }
 
-// SQLite may have rolled back already; asking twice would be an error that
-// hides the first.
+// SQLite may have rolled back already; a second ROLLBACK would be an error that
+// hides the first one.
 void SqliteTransaction::RollBack() {
   if (!writer_.InTransaction()) return;
   const absl::Status status = writer_.Execute(sql::kRollback);

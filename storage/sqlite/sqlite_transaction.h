@@ -2,8 +2,7 @@
 //
 // File: sqlite_transaction.h
 //
-// A transaction is on the writer's connection; an operation is a savepoint in
-// it.
+// A transaction on the writer's connection; an operation is a savepoint in it.
 #ifndef FROSTLINE_STORAGE_SQLITE_SQLITE_TRANSACTION_H_
 #define FROSTLINE_STORAGE_SQLITE_SQLITE_TRANSACTION_H_
 
@@ -17,21 +16,21 @@
 
 namespace frostline::storage {
 
-// `store` must outlive it.
+// `store` must outlive this object.
 class SqliteTransaction final : public Transaction {
  public:
   static absl::Status Start(Database& writer);
 
-  // REQUIRES: the caller has taken store.slot_ and Start()ed; the slot is given
-  // back at the end.
+  // REQUIRES: the caller has taken store.slot_ and called Start(). The slot is
+  // given back at the end.
   explicit SqliteTransaction(SqliteStore& store)
       : store_(store), writer_(*store.writer_) {}
   ~SqliteTransaction() override;
   SqliteTransaction(const SqliteTransaction&) = delete;
   SqliteTransaction& operator=(const SqliteTransaction&) = delete;
 
-  // Answers NOT_LEADER unless `epoch` is the stored one, which stays until this
-  // transaction is over.
+  // The error is NOT_LEADER unless `epoch` is the stored one, which then cannot
+  // change until this transaction is over.
   absl::Status CheckLead(Epoch epoch);
   absl::StatusOr<Epoch> RaiseLead();
 
@@ -70,8 +69,8 @@ class SqliteTransaction final : public Transaction {
   // Returns how many rows it has deleted (sql.h).
   absl::StatusOr<std::int64_t> DeleteSome(const char* sql, std::int64_t which,
                                           std::int64_t most);
-  // A failure of the store ends the transaction, even if the caller overlooks
-  // it.
+  // Runs the statement. A failure of the store ends the transaction, even if
+  // the caller ignores it.
   absl::Status Run(Statement& statement);
   absl::Status RunPlain(std::string_view sql);
   absl::Status Note(absl::Status status);
@@ -84,7 +83,7 @@ class SqliteTransaction final : public Transaction {
 
   SqliteStore& store_;
   Database& writer_;
-  absl::Status broken_;  // by the first failure of the store
+  absl::Status broken_;  // the first failure of the store
   bool over_ = false;
 };
 
