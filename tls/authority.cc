@@ -67,7 +67,8 @@ bool IsNumeric(const std::string& host) {
          inet_pton(AF_INET6, host.c_str(), ignored.data()) == 1;
 }
 
-// What passes has no separator of OpenSSL's lists of names.
+// Returns the entry of a host. Hosts with a separator of OpenSSL's lists of
+// names are refused.
 absl::StatusOr<std::string> HostEntry(const std::string& host) {
   if (IsNumeric(host)) return absl::StrCat("IP:", host);
   const bool good = !host.empty() && host.size() <= kLongestHost &&
@@ -114,7 +115,7 @@ absl::Status Extend(X509* certificate, X509* issuer, int kind,
   return absl::OkStatus();
 }
 
-// Without extensions and signature.
+// Begins a certificate, without extensions and signature.
 absl::StatusOr<Certificate> Begin(const std::string& name, EVP_PKEY* key,
                                   WallMicros now, Duration lifetime) {
   Certificate made(X509_new());
@@ -154,7 +155,7 @@ absl::StatusOr<Signer> SignerOf(const KeyPair& authority) {
   return OpenSslFailed("read the authority");
 }
 
-// Of this key, signed.
+// Makes a signed certificate for this key.
 absl::StatusOr<Certificate> MakeLeaf(const LeafSpec& spec, EVP_PKEY* key,
                                      const KeyPair& authority, WallMicros now) {
   ASSIGN_OR_RETURN(const Signer signer, SignerOf(authority));

@@ -2,9 +2,10 @@
 //
 // File: authority.h
 //
-// A private CA of one level. Keys are of the curve P-256, signatures ECDSA with
-// SHA-256, and serial numbers have 127 random bits. Each certificate begins an
-// hour ago, since clocks of nodes differ by minutes.
+// A private CA of one level. Keys are of the curve P-256, signatures are ECDSA
+// with SHA-256, and serial numbers have 127 random bits. The validity of each
+// certificate begins an hour in the past, since the clocks of nodes differ by
+// minutes.
 #ifndef FROSTLINE_TLS_AUTHORITY_H_
 #define FROSTLINE_TLS_AUTHORITY_H_
 
@@ -24,18 +25,21 @@ namespace frostline::tls {
 //   ASSIGN_OR_RETURN(KeyRequest made, MakeRequest("gpu03"));      // the node
 //   IssueFor(made.request_pem, authority, spec, now);             // the CA
 
+// A new key, and the request for its certificate.
 struct KeyRequest {
   std::string request_pem;  // PKCS #10
   SecretString key_pem;
 };
 
-// Makes a key of P-256 and a request that it signs; `name` is for people.
+// Makes a P-256 key and a request signed with it; `name` is for people.
 absl::StatusOr<KeyRequest> MakeRequest(const std::string& name);
 
-// Answers REQUEST_INVALID for what is no request, one that its key has not
-// signed, or a key that is weaker than 112 bits.
+// Returns the key of a request. The error is REQUEST_INVALID for a text that is
+// no request, a request not signed by its own key, or a key weaker than 112
+// bits.
 absl::StatusOr<Key> RequestedKey(const std::string& request_pem);
 
+// A certificate and its key, in PEM form.
 struct KeyPair {
   std::string certificate_pem;
   SecretString key_pem;
@@ -46,19 +50,20 @@ inline constexpr Duration kLongestLife = std::chrono::hours(24 * 825);
 
 // What a certificate is for: to serve at hosts, or to be recognised by a URI.
 struct LeafSpec {
-  std::string name;                // of people, in its subject
+  std::string name;                // for people, in its subject
   std::vector<std::string> hosts;  // DNS names and numeric addresses
   std::string uri;
   Duration lifetime = std::chrono::hours(24 * 365);
 };
 
-// The errors are REQUEST_INVALID or, a bug, INTERNAL.
+// Makes the CA's key and certificate. The error is REQUEST_INVALID or, for a
+// bug, INTERNAL.
 absl::StatusOr<KeyPair> MakeAuthority(const std::string& name, WallMicros now);
 absl::StatusOr<KeyPair> Issue(const KeyPair& authority, const LeafSpec& spec,
                               WallMicros now);
-// Issues one for the key that asks, in PEM form. The
-// names are those of `spec` alone. Answers REQUEST_INVALID for what is no
-// request, or none of its own key.
+// Issues a certificate in PEM form for the key of a request. Its names are
+// those of `spec` alone. The error is REQUEST_INVALID for a text that is no
+// request, or one not signed by its own key.
 absl::StatusOr<std::string> IssueFor(const std::string& request_pem,
                                      const KeyPair& authority,
                                      const LeafSpec& spec, WallMicros now);

@@ -21,7 +21,7 @@ struct OwnerName {
 };
 
 std::string FormatOwnerName(const OwnerName& owner);
-// Answers nothing but an empty role for a name of any other form.
+// Reads such a name. The role is empty for a name of any other form.
 OwnerName ParseOwnerName(const std::string& uri);
 
 struct CertificateFacts {
@@ -36,7 +36,7 @@ struct CertificateFacts {
 // Reads the first certificate of a PEM text. The error is TLS_FILE.
 absl::StatusOr<CertificateFacts> ReadCertificate(const std::string& pem);
 
-// Answers TLS_FILE unless the key belongs to the first certificate.
+// The error is TLS_FILE unless the key belongs to the first certificate.
 absl::Status CheckPair(const std::string& certificate_pem,
                        const SecretString& key_pem);
 

@@ -150,7 +150,7 @@ bool IsLocalAddress(const std::string& address) {
          absl::StartsWith(host, "127.");
 }
 
-// It is thread-safe.
+// A token that is read again when its file changes. Thread-safe.
 class Access::TokenFile {
  public:
   TokenFile(std::string path, SecretString token)
@@ -172,7 +172,7 @@ class Access::TokenFile {
   }
 
  private:
-  // What changes when another file takes the path, or its text changes.
+  // What changes when another file takes the path, or when its text changes.
   using Version = std::tuple<ino_t, off_t, std::int64_t, std::int64_t>;
 
   Version Look() const {
@@ -211,7 +211,7 @@ Access Access::WithToken(std::shared_ptr<grpc::ChannelCredentials> credentials,
                          const SecretString& token) {
   Access access;
   access.credentials_ = std::move(credentials);
-  // There is no file of that name, now or later.
+  // No file has an empty name, so this token never changes.
   access.token_ = std::make_shared<TokenFile>("", token);
   return access;
 }

@@ -19,10 +19,10 @@
 
 namespace frostline::tls {
 
-// Files are read again every few seconds: new connections use what is there,
-// and those that are open stay.
+// Files are read again every few seconds: new connections use what is there
+// now, open ones stay.
 
-// Paths of PEM files. `ca` says whom the other side must be signed by.
+// The paths of PEM files. `ca` must have signed the other side's certificate.
 struct TlsFiles {
   std::string certificate;
   std::string key;
@@ -33,18 +33,20 @@ struct TlsFiles {
   }
 };
 
-// Answers TLS_FILE, naming the flag, when a file is missing, is not what it
-// should be, has a key that others may read or that is another certificate's,
-// or has a time that is over or has not begun.
+// The error is TLS_FILE, and names the flag, when a file is missing or of the
+// wrong kind, when a key can be read by others or belongs to another
+// certificate, or when a certificate is not valid now.
 absl::Status CheckTlsFiles(const TlsFiles& files, const Clock& clock);
 
-// A client may show a certificate, which must then be of `ca`; without `ca` it
-// is not asked for one. Answers as CheckTlsFiles() does.
+// Returns a server's credentials. A client may show a certificate, which `ca`
+// must have signed; without `ca` no client is asked for one. The errors are
+// those of CheckTlsFiles().
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentialsOf(
     const TlsFiles& files, const Clock& clock);
 
-// Of no files they are those of plaintext. The coordinator must be of `ca`, and
-// have the host's name; the certificate is shown where there is one.
+// Returns a client's credentials; plaintext if there are no files. `ca` must
+// have signed the coordinator's certificate, which must have the host's name.
+// The client shows its certificate if it has one.
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ChannelCredentialsOf(
     const TlsFiles& files, const Clock& clock);
 
@@ -59,27 +61,29 @@ struct AccessFiles {
   std::string token;  // a file with a token in it; or empty
 };
 
-// Any thread may use one. Its copies share what was read.
+// A client's credentials and token. Any thread may use one. Copies share what
+// was read.
 class Access {
  public:
   Access();  // plaintext, and no token
 
-  // Answers TLS_FILE for a file that cannot be used, and REQUEST_INVALID where
-  // the token would travel in plaintext to another machine.
+  // Reads the files. The error is TLS_FILE for a file that cannot be used, and
+  // REQUEST_INVALID when the token would go to another machine in plaintext.
   static absl::StatusOr<Access> Open(const AccessFiles& files,
                                      const std::string& address,
                                      const Clock& clock);
 
-  // For a token that is in no file. Whose credentials they are has to see to it
-  // that it goes to nobody else.
+  // Makes one for a token that is in no file. The owner of `credentials` has to
+  // make sure that the token goes to nobody else.
   static Access WithToken(std::shared_ptr<grpc::ChannelCredentials> credentials,
                           const SecretString& token);
 
   const std::shared_ptr<grpc::ChannelCredentials>& credentials() const {
     return credentials_;
   }
-  // A file that was replaced since is read again, so a token is rotated without
-  // a restart; where it cannot be used, the token before is shown.
+  // Adds the token to a call. A file that was replaced is read again, so a
+  // token can be changed without a restart; when the new file cannot be used,
+  // the old token is shown.
   void ShowToken(grpc::ClientContext* context) const;
 
  private:
@@ -89,16 +93,16 @@ class Access {
   std::shared_ptr<TokenFile> token_;  // null: no token
 };
 
-// Says whether HOST:PORT or unix:PATH is on this machine for certain.
+// Says whether HOST:PORT or unix:PATH is certainly on this machine.
 bool IsLocalAddress(const std::string& address);
 
-// gRPC works at a connection while some call waits for it; without one, which
-// is so whenever calls fail at once, it looks every five seconds. A handshake
-// takes three looks, and so is over only after the coordinator has given it up:
-// a client whose connection was cut came back after a minute, or by luck. After
-// this it looks five times a second.
+// Makes gRPC look after connections five times a second. gRPC works at a
+// connection while some call waits for it; otherwise, and so whenever calls
+// fail at once, it looks only every five seconds. A handshake needs three
+// looks, so the coordinator gave it up before it was done, and a client whose
+// connection was cut came back after a minute, or by luck.
 //
-// For `main`, before other threads and the first channel.
+// For `main`, before it starts threads or makes a channel.
 void LookAfterIdleConnections();
 
 }  // namespace frostline::tls

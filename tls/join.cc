@@ -134,7 +134,7 @@ std::vector<Certificate> ReadChain(const std::string& pem) {
   return chain;
 }
 
-// Null: none has it.
+// Returns the CA of the pin; null when the chain has none.
 X509* FindAuthority(const std::vector<Certificate>& chain, const Pin& pin) {
   for (const Certificate& one : chain) {
     const auto facts = ReadCertificate(PemOf(one.get()));
@@ -168,7 +168,8 @@ absl::Status Judge(int error, const std::string& host) {
   }
 }
 
-// The CA is the only anchor; what else the chain has may lie between.
+// Checks the signatures. The CA is the only anchor; other certificates of the
+// chain may lie between.
 absl::Status CheckSignatures(const std::vector<Certificate>& chain,
                              X509* authority, const std::string& host,
                              WallMicros now) {
@@ -199,7 +200,7 @@ bool HasHost(X509* leaf, const std::string& host) {
                          X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, nullptr) == 1;
 }
 
-// In PEM form; "" where the chain has it not.
+// Returns the CA in PEM form; "" when the chain does not have it.
 std::string PinnedAuthority(const std::string& chain_pem, const Pin& pin) {
   const std::vector<Certificate> chain = ReadChain(chain_pem);
   X509* const authority = FindAuthority(chain, pin);
@@ -251,7 +252,8 @@ class PinnedChannel::Verdict {
   std::string ca_pem_ ABSL_GUARDED_BY(mutex_);
 };
 
-// gRPC owns it and calls it after each handshake, on a thread of its own.
+// Checks handshakes. gRPC owns it and calls it after each one, on a thread of
+// its own.
 class PinnedChannel::Verifier : public verified::ExternalCertificateVerifier {
  public:
   Verifier(Pin pin, WallMicros now, std::shared_ptr<Verdict> verdict)
@@ -280,7 +282,8 @@ class PinnedChannel::Verifier : public verified::ExternalCertificateVerifier {
 PinnedChannel::PinnedChannel(const Pin& pin, WallMicros now)
     : verdict_(std::make_shared<Verdict>()) {
   verified::TlsChannelCredentialsOptions options;
-  // What gRPC would check against the roots of the system is ours to check.
+  // gRPC would check this against the roots of the system; here it is ours to
+  // check.
   options.set_verify_server_certs(false);
   options.set_check_call_host(false);
   options.set_certificate_verifier(

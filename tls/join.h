@@ -2,7 +2,7 @@
 //
 // File: join.h
 //
-// How a node that knows nothing but one line finds its coordinator.
+// How a node finds its coordinator when all that it has is one line.
 #ifndef FROSTLINE_TLS_JOIN_H_
 #define FROSTLINE_TLS_JOIN_H_
 
@@ -31,43 +31,46 @@ struct JoinLine {
   std::string ca_sha256;  // the fingerprint, in lower case
 };
 
-// Answers REQUEST_INVALID at --join for any other text. The error says which
-// part is wrong and has nothing of the text in it, since the token may stand
-// anywhere in a line that is broken.
+// Reads such a line. The error is REQUEST_INVALID at --join; it says which part
+// is wrong and quotes nothing, since in a broken line the token may stand
+// anywhere.
 absl::StatusOr<JoinLine> ParseJoinLine(const std::string& given);
 
-// How a node that has nothing but a fingerprint tells the coordinator from
-// whoever else answers: the CA of that fingerprint has to be in the chain which
-// the handshake shows, and has to have signed its first certificate. gRPC sends
-// no byte of a call before that has been checked:
+// How a node that has only a fingerprint makes sure that it talks to the
+// coordinator. The CA with that fingerprint has to be in the chain which the
+// handshake shows, and has to have signed the chain's first certificate. gRPC
+// sends no byte of a call before this has been checked:
 //
 //   const PinnedChannel pinned({line.host, line.ca_sha256}, clock.Wall());
 //   channel = grpc::CreateChannel(line.address, pinned.credentials());
 //   … a call fails with UNAVAILABLE: pinned.refusal() says why.
 
+// What the coordinator's certificates have to match.
 struct Pin {
   std::string host;       // a DNS name or an address, without brackets
   std::string ca_sha256;  // of the DER form, in lower-case digits
 };
 
-// Judges a chain in PEM form, the leaf first. Answers FINGERPRINT_WRONG when it
-// does not lead to the CA or has not the host, and TLS_REFUSED when it is no
-// coordinator's, or not of this time.
+// Checks a chain in PEM form, the leaf first. The error is FINGERPRINT_WRONG
+// when the chain does not lead to the CA or does not name the host, and
+// TLS_REFUSED when it is not a coordinator's or not valid now.
 absl::Status CheckPinnedChain(const std::string& chain_pem, const Pin& pin,
                               WallMicros now);
 
-// Any thread may use one. Channels made with its credentials may outlive it.
+// A channel's credentials that check a pin. Any thread may use one. Channels
+// made with them may outlive it.
 class PinnedChannel {
  public:
-  // Certificates have to hold at `now`.
+  // Certificates have to be valid at `now`.
   PinnedChannel(const Pin& pin, WallMicros now);
 
   const std::shared_ptr<grpc::ChannelCredentials>& credentials() const {
     return credentials_;
   }
-  // Why the last handshake was refused, or OK.
+  // Returns why the last handshake was refused, or OK.
   absl::Status refusal() const;
-  // The CA of the fingerprint, in PEM form, once a handshake was not refused.
+  // Returns the CA of the fingerprint in PEM form, once a handshake has
+  // succeeded.
   std::string ca_pem() const;
 
  private:

@@ -22,7 +22,7 @@
 
 namespace frostline::tls {
 
-// What OpenSSL gives out is freed with these.
+// Frees what OpenSSL returns.
 
 template <auto kFree>
 struct Freed {
@@ -33,7 +33,7 @@ struct Freed {
 };
 
 inline void FreeNames(GENERAL_NAMES* names) { GENERAL_NAMES_free(names); }
-// What is on it belongs to others.
+// Frees only the stack: its entries belong to others.
 inline void FreeStack(STACK_OF(X509) * stack) { sk_X509_free(stack); }
 
 using Bio = std::unique_ptr<BIO, Freed<BIO_free_all>>;
@@ -48,15 +48,16 @@ using Store = std::unique_ptr<X509_STORE, Freed<X509_STORE_free>>;
 using StoreContext =
     std::unique_ptr<X509_STORE_CTX, Freed<X509_STORE_CTX_free>>;
 
-// OpenSSL's objects as PEM text and back, within this folder.
+// OpenSSL's objects as PEM text and back, for this folder alone.
 
-// It is a bug of ours or of OpenSSL.
+// Returns the error for a bug of ours or of OpenSSL.
 absl::Status OpenSslFailed(const std::string& what);
 
 Bio ReaderOf(std::string_view text);
 
-// `read` is one of PEM_read_bio_…. It answers null when the text holds none. A
-// key with a passphrase is none, too: nobody is there to type it.
+// Reads an object with `read`, which is one of PEM_read_bio_…. Returns null
+// when the text holds none. A key with a passphrase counts as none: nobody is
+// there to type it.
 template <typename T>
 auto ReadPem(std::string_view text,
              T* (*read)(BIO*, T**, pem_password_cb*, void*)) {
