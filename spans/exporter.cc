@@ -44,7 +44,8 @@ bool TakePrefix(std::string_view* text, std::string_view prefix) {
   return true;
 }
 
-// An IPv6 address stands in brackets, so that its colons are not the port's.
+// Finds where the host ends. An IPv6 address stands in brackets, so that its
+// colons are not taken for the port's.
 std::size_t EndOfHost(std::string_view address) {
   if (!address.starts_with('[')) return address.find(':');
   const std::size_t bracket = address.find(']');
@@ -124,7 +125,8 @@ constexpr auto kLastBound = seconds(2);
 constexpr Duration kFirstPause = seconds(1);
 constexpr Duration kLongestPause = seconds(30);
 
-// As OTLP says: https://opentelemetry.io/docs/specs/otlp/#failures.
+// Says whether to send again, by
+// https://opentelemetry.io/docs/specs/otlp/#failures.
 bool MayBeTakenLater(grpc::StatusCode code) {
   switch (code) {
     case grpc::StatusCode::CANCELLED:
@@ -191,7 +193,7 @@ class Exporter::Sender {
  private:
   using Spans = std::vector<Span>;
 
-  // Empty when there is nothing left to send, ever.
+  // Returns no spans when there is nothing left to send, ever.
   Spans NextSpans() {
     const MutexLock lock(&mutex_);
     while (waiting_.empty() && !stop_by_) wake_.Wait(&mutex_);
@@ -212,7 +214,7 @@ class Exporter::Sender {
     return stop_by_;
   }
 
-  // It may end early when the exporter does.
+  // Waits; it may end early when the exporter is destroyed.
   void Pause(Duration time) {
     const auto until = steady_clock::now() + time;
     const MutexLock lock(&mutex_);
@@ -284,7 +286,7 @@ class Exporter::Sender {
   const Attributes program_;
   const std::unique_ptr<otlp::TraceService::Stub> stub_;
   SpanCounts counts_;
-  // The thread's alone.
+  // Used by the thread alone.
   Rng rng_;
   Backoff pause_{kFirstPause, kLongestPause};
   bool is_taken_ = true;
@@ -293,7 +295,7 @@ class Exporter::Sender {
   CondVar wake_;
   Spans waiting_ ABSL_GUARDED_BY(mutex_);
   grpc::ClientContext* call_ ABSL_GUARDED_BY(mutex_) = nullptr;
-  // It is to end by then.
+  // The time by which the thread has to end.
   std::optional<steady_clock::time_point> stop_by_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };

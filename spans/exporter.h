@@ -2,7 +2,7 @@
 //
 // File: exporter.h
 //
-// Spans go to a collector, which the value of --otlp names.
+// Sends spans to the collector that --otlp names.
 #ifndef FROSTLINE_SPANS_EXPORTER_H_
 #define FROSTLINE_SPANS_EXPORTER_H_
 
@@ -17,41 +17,43 @@
 
 namespace frostline::spans {
 
-// Where spans go, as --otlp says it: the URL of a collector that speaks OTLP
-// over gRPC, in the form of OTEL_EXPORTER_OTLP_ENDPOINT.
+// Where spans go, as --otlp says: the URL of a collector that speaks OTLP over
+// gRPC, in the form of OTEL_EXPORTER_OTLP_ENDPOINT.
 //
 //   http://127.0.0.1:4317    a collector on this machine
 //   https://otel.lan:4317    elsewhere; --otlp-ca FILE signs its certificate
 
 struct Collector {
-  std::string address;  // HOST:PORT; empty: spans go nowhere
+  std::string address;  // HOST:PORT; empty: no spans are sent
   bool is_encrypted = false;
-  std::string ca;  // a PEM file; empty: whom this machine trusts
+  std::string ca;  // a PEM file; empty: the CAs of this machine
 
   bool empty() const { return address.empty(); }
 };
 
-// Answers REQUEST_INVALID for what is no such URL, and for plaintext to another
-// machine: spans name studies.
+// The error is REQUEST_INVALID for a text that is no such URL, and for
+// plaintext to another machine, since spans name studies.
 absl::StatusOr<Collector> ParseCollector(const std::string& url);
 
-// --otlp and --otlp-ca. What they fill outlives them.
+// Returns the flags --otlp and --otlp-ca. `collector`, which they fill, must
+// outlive them.
 std::vector<Flag> CollectorFlags(Collector* collector);
-// Answers REQUEST_INVALID for a CA without a collector that shows a
-// certificate.
+// The error is REQUEST_INVALID for a CA when there is no collector that uses
+// TLS.
 absl::Status CheckCollector(const Collector& collector);
 
 // Sends spans to a collector, some hundred at a time. A collector that is away
-// costs spans, never a trial: 8,192 wait in memory, the newest beyond them are
-// dropped and counted, and who reads the log is told once when it goes and once
-// when it is back.
+// costs spans, never a trial: 8,192 spans wait in memory, newer ones are then
+// dropped and counted, and the log says once when it goes and once when it is
+// back.
 //
-// Threads: Take() may be called by any and goes on at once; a thread of its own
-// waits for the collector.
+// Threads: any thread may call Take(), which returns at once; a thread of this
+// object waits for the collector.
 
+// What became of spans. Any thread may read.
 struct SpanCounts {
   Counter sent;
-  Counter dropped;  // no room, or the collector would not have them
+  Counter dropped;  // no room, or the collector refused them
 };
 
 class Exporter final : public SpanSink {
@@ -59,11 +61,11 @@ class Exporter final : public SpanSink {
   static constexpr std::size_t kMostWaiting = 8'192;
   static constexpr std::size_t kMostAtOnce = 512;
 
-  // Answers TLS_FILE for a CA that cannot be read. A collector that is not
-  // there is no error: it may come.
+  // The error is TLS_FILE for a CA that cannot be read. It is no error if the
+  // collector cannot be reached: it may start later.
   static absl::StatusOr<std::unique_ptr<Exporter>> Open(
       const Collector& collector, Attributes program, const Clock& clock);
-  // What still waits is tried once more, for two seconds in all.
+  // Sends what still waits once more, for two seconds in all.
   ~Exporter() override;
   Exporter(const Exporter&) = delete;
   Exporter& operator=(const Exporter&) = delete;

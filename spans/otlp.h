@@ -2,7 +2,7 @@
 //
 // File: otlp.h
 //
-// Spans as OTLP 1 writes them, https://opentelemetry.io/docs/specs/otlp/.
+// Writes spans as OTLP 1: https://opentelemetry.io/docs/specs/otlp/.
 #ifndef FROSTLINE_SPANS_OTLP_H_
 #define FROSTLINE_SPANS_OTLP_H_
 
@@ -15,7 +15,7 @@ namespace frostline::spans {
 
 namespace otlp = opentelemetry::proto::collector::trace::v1;
 
-// `program` says who sends: service.name and what else tells it from others.
+// `program` describes the sender: service.name and what else identifies it.
 otlp::ExportTraceServiceRequest ToOtlp(const Attributes& program,
                                        const std::vector<Span>& spans);
 

@@ -2,9 +2,9 @@
 //
 // File: span.h
 //
-// A span is a piece of a trial's life, with its begin and end. Spans of one
-// trace make a tree; where a trial runs again, its next trace links to the
-// last.
+// A span: a part of a trial's life, with its begin and end. The spans of one
+// trace form a tree; when a trial runs again, its new trace links to the last
+// one.
 //
 //   trial     from when it was queued until its attempt ended
 //     queued  until a worker took it
@@ -39,8 +39,8 @@ struct Span {
   std::string error;  // empty: it went well
 };
 
-// Takes spans and gives them to whoever keeps them. Any thread may call; it
-// does not block, and never fails the work that a span tells of.
+// Takes spans and keeps or sends them. Any thread may call; it does not block,
+// and never fails the work that a span describes.
 class SpanSink {
  public:
   virtual ~SpanSink() = default;
