@@ -2,7 +2,8 @@
 //
 // File: clock.h
 //
-// Tests hand in tests/support/fake_clock.h. Two times must never be mixed:
+// Time, which comes from outside so that tests can set it
+// (tests/support/fake_clock.h). There are two kinds that must never be mixed:
 //   - steady time judges leases. It counts through suspend and cannot be set,
 //     but means nothing after a restart.
 //   - wall time is for people, and for bounds that outlive a restart: a study's
@@ -16,13 +17,14 @@
 
 namespace frostline {
 
-// Its origin is arbitrary (boot, for SystemClock).
+// Time since an arbitrary origin (the boot, for SystemClock).
 using SteadyTime = std::chrono::nanoseconds;
 using Duration = std::chrono::nanoseconds;
 
-// It counts microseconds since 1970-01-01 UTC.
+// Microseconds since 1970-01-01 UTC.
 using WallMicros = std::int64_t;
 
+// Where time comes from. Any thread may ask.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -30,6 +32,7 @@ class Clock {
   virtual WallMicros Wall() const = 0;
 };
 
+// The clock of the machine.
 class SystemClock final : public Clock {
  public:
   SteadyTime Steady() const override;

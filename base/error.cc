@@ -78,7 +78,8 @@ std::string DescribeError(const absl::Status& status) {
 ExitCode ExitCodeOf(const absl::Status& status) {
   if (status.ok()) return kExitOk;
   const auto detail = DetailOf(status);
-  // A few facts have a code of their own whatever their canonical code is.
+  // Some errors have an exit code of their own, whatever their canonical code
+  // is.
   if (detail.has_value()) {
     const int number = static_cast<int>(detail->id);
     if (detail->id == ErrorId::kCoordinatorAway) return kExitUnreachable;
@@ -87,11 +88,11 @@ ExitCode ExitCodeOf(const absl::Status& status) {
     if (detail->id == ErrorId::kTlsFile) return kExitAuth;
     if (detail->id == ErrorId::kAddressNotLoopback) return kExitUsage;
     if (detail->id == ErrorId::kRequestInvalid) return kExitUsage;
-    // Neither is ever written in a file.
+    // Neither of these two is ever written in a file.
     if (detail->id == ErrorId::kFilterInvalid) return kExitUsage;
     if (detail->id == ErrorId::kPageTokenInvalid) return kExitUsage;
     if (number >= 1001 && number <= 1999) return kExitInvalidFile;
-    // What a trainer would say of a registry, said before there is a trial.
+    // A trainer would say this about a registry, but there is no trial yet.
     const bool of_registry =
         number >= static_cast<int>(ErrorId::kTrainerFile) &&
         number <= static_cast<int>(ErrorId::kTrainerMisuse);

@@ -144,11 +144,11 @@
   if (!holder.ok()) return std::move(holder).status();          \
   target = std::move(holder).value()
 
-// An error has an enum name, number, canonical code, reason on the wire and
-// title. A test holds them against docs/reference/errors.md. Numbers are never
-// reused (4004 is gone): 1xxx are study and request, 2xxx trials, leases and
-// workers, 3xxx storage, 4xxx connection, 5xxx trainer, 6xxx importance, 9xxx
-// our own bugs.
+// All errors. Each has an enum name, a number, a canonical code, a reason on
+// the wire and a title. A test compares them with docs/reference/errors.md.
+// Numbers are never reused (4004 is gone): 1xxx are study and request, 2xxx
+// trials, leases and workers, 3xxx storage, 4xxx connection, 5xxx trainer, 6xxx
+// importance, 9xxx our own bugs.
 
 namespace frostline {
 
@@ -158,6 +158,7 @@ enum class ErrorId {
 #undef FROSTLINE_ENUM_
 };
 
+// What all errors of one id have in common.
 struct ErrorKind {
   ErrorId id;
   absl::StatusCode code;
@@ -165,6 +166,7 @@ struct ErrorKind {
   std::string title;   // a few words for people
 };
 
+// What one error says besides its cause.
 struct ErrorDetail {
   ErrorId id = ErrorId::kInternal;
   std::string field;  // path in the request or study, or empty
@@ -180,15 +182,16 @@ std::string ErrorCode(ErrorId id);
 absl::Status MakeError(ErrorId id, const std::string& cause,
                        const std::string& fix, const std::string& field = "");
 
-// Answers nothing for OK and for foreign errors.
+// Returns nothing for OK and for errors that MakeError() did not make.
 std::optional<ErrorDetail> DetailOf(const absl::Status& status);
 bool HasErrorId(const absl::Status& status, ErrorId id);
 
-// Makes lines for a terminal; the third is there where there is a field:
-//   "error[FL-1003]: …", "  because: …", "  at: …", "  fix: …".
+// Returns lines for a terminal; the third one only if there is a field:
+// "error[FL-1003]: …", "  because: …", "  at: …", "  fix: …".
 std::string DescribeError(const absl::Status& status);
 
-// Scripts and schedulers rely on these codes; they never change.
+// Exit codes of all programs. Scripts and schedulers rely on them; they never
+// change.
 
 enum ExitCode : int {
   kExitOk = 0,
@@ -214,11 +217,11 @@ ExitCode ExitCodeOf(const absl::Status& status);
 
 namespace frostline {
 
-// A file that could not be written is the disk's matter, or that of whoever
-// named it.
+// Returns the error for a file that could not be written, which is either the
+// disk's fault or that of whoever named the file.
 //
-// Answers STORE_FULL for want of room, STORE_IO where the disk failed, and else
-// `otherwise`. `error` is an errno, `cause` names the file.
+// The error is STORE_FULL when there is no room, STORE_IO when the disk failed,
+// else `otherwise`. `error` is an errno, `cause` names the file.
 absl::Status DiskErrorOr(int error, const std::string& cause,
                          absl::Status otherwise);
 

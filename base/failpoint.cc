@@ -16,7 +16,7 @@
 namespace frostline {
 namespace {
 
-// Once set up only `kill_at` changes.
+// An armed failpoint. Once set up, only `kill_at` changes.
 struct Armed {
   std::atomic<int> kill_at{0};  // visits left until the end; 0: never
   std::chrono::milliseconds sleep{0};
@@ -36,7 +36,7 @@ Armed* Find(Table& table, const std::string& name) {
   return nullptr;
 }
 
-// "kill", "kill@3" or "sleep=250".
+// Reads "kill", "kill@3" or "sleep=250".
 bool Arm(Armed& armed, const std::string& action) {
   const std::vector<std::string> kill = absl::StrSplit(action, '@');
   const std::vector<std::string> sleep = absl::StrSplit(action, '=');

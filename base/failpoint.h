@@ -2,8 +2,8 @@
 //
 // File: failpoint.h
 //
-// Failpoints are where a crash would be worst. Packages are built without them
-// (-DFROSTLINE_FAILPOINTS=OFF, the default).
+// Points in the code where a crash would be worst, by name, for tests. Packages
+// are built without them (-DFROSTLINE_FAILPOINTS=OFF, the default).
 //
 //   FROSTLINE_FAILPOINT(kCommitBefore);       // in the code
 //   FROSTLINE_FAILPOINT=commit.before:kill    // in the environment
@@ -20,7 +20,7 @@
 #include <array>
 #include <string_view>
 
-// tests/fault arms each, and checks that each can be reached.
+// All failpoints. tests/fault arms each, and checks that each can be reached.
 #define FROSTLINE_FAILPOINT_LIST(X)                                           \
   /* coordinator: one group on its way to the disk */                         \
   X(kCommitBegin, "commit.begin", "a group is gathered, nothing is written")  \

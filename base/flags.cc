@@ -30,7 +30,7 @@ constexpr std::size_t kHelpColumn = 30;
 constexpr std::size_t kWidth = 79;
 constexpr std::size_t kMaxWord = 100;
 
-// "  --name VALUE      help, over as many lines as it takes [what holds]".
+// Returns "  --name VALUE      help, over as many lines as it takes [default]".
 std::string HelpOf(const Flag& flag) {
   std::string line = absl::StrCat("  ", flag.name);
   if (!flag.value.empty()) absl::StrAppend(&line, " ", flag.value);
@@ -72,7 +72,7 @@ absl::Status Unknown(const FlagTable& program, const std::string& name) {
   return UnknownFlag(name, names, program.name);
 }
 
-// Flags nobody gave, from the environment.
+// Takes flags that nobody gave from the environment.
 absl::Status TakeVariables(const FlagTable& program,
                            const std::set<std::string>& given) {
   for (const Flag& flag : program.flags) {
@@ -157,7 +157,7 @@ std::string Shown(Duration time) {
   return absl::FormatDuration(absl::FromChrono(time));
 }
 
-// Sizes that people write: "100G".
+// Returns a size as people write it: "100G".
 std::string ShownBytes(std::int64_t bytes) {
   std::string unit;
   for (const char next : kUnits) {
@@ -247,7 +247,7 @@ absl::StatusOr<Duration> ReadTime(const std::string& flag,
     return BadFlag(flag, absl::StrCat("is '", text, "', which is no time"),
                    "write it like 60s, 1m30s or 500ms");
   }
-  // Compared as Abseil's, in which nothing overflows.
+  // Compared as Abseil's durations, which do not overflow.
   if (time < absl::FromChrono(shortest) || time > absl::FromChrono(longest)) {
     return BadFlag(flag, absl::StrCat("is ", text),
                    absl::StrCat("give a time from ", Shown(shortest), " to ",

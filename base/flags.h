@@ -2,13 +2,14 @@
 //
 // File: flags.h
 //
+// The command line of a program, as a table of flags:
+//
 //   FlagTable program{"frostline-worker", "0.1", "The agent of a node.", {}};
 //   program.flags = {WholeFlag("--slots", "Trials at a time", 1, 64, &slots)};
 //   ASSIGN_OR_RETURN(const std::string print, ParseFlags(program, argc, argv));
 //
-// A value follows its flag as the next word, or behind "=". Every program has
-// --help, -h and --version, and --help=json for other programs
-//.
+// A value follows its flag as the next word, or after "=". Every program has
+// --help, -h and --version, and --help=json for other programs.
 #ifndef FROSTLINE_BASE_FLAGS_H_
 #define FROSTLINE_BASE_FLAGS_H_
 
@@ -29,9 +30,9 @@ struct Flag {
   std::string value;  // "HOST:PORT"; empty for a switch
   std::string help;
   std::function<absl::Status(const std::string& text)> take;
-  std::string unless_given = "";  // the default, for --help
-  std::string variable = "";      // of the environment, read in its place
-  bool repeats = false;           // may be given again
+  std::string unless_given = "";  // the default, shown by --help
+  std::string variable = "";      // environment variable that may replace it
+  bool repeats = false;           // may be given more than once
 };
 
 struct FlagTable {
@@ -41,19 +42,20 @@ struct FlagTable {
   std::vector<Flag> flags;
 };
 
-// Returns what --help or --version asked for; it is empty when the program is
-// to run. A flag that is unknown, without its value, or given twice though it
-// does not repeat is REQUEST_INVALID.
+// Parses the command line. Returns the text that --help or --version asks for,
+// or an empty one when the program is to run. The error is REQUEST_INVALID for
+// a flag that is unknown, has no value, or is given twice although it does not
+// repeat.
 absl::StatusOr<std::string> ParseFlags(const FlagTable& program, int argc,
                                        const char* const* argv);
 
-// Answers REQUEST_INVALID, "there is no flag --stat", with the nearest of
-// `flags`, or where `command` tells what flags it has.
+// Returns REQUEST_INVALID, "there is no flag --stat", with the nearest of
+// `flags`, or with the `command` that lists them.
 absl::Status UnknownFlag(const std::string& flag,
                          const std::vector<std::string>& flags,
                          const std::string& command);
 
-// Answers REQUEST_INVALID, "--listen is …", at that flag.
+// Returns REQUEST_INVALID, "--listen is …", at that flag.
 absl::Status BadFlag(const std::string& flag, const std::string& cause,
                      const std::string& fix);
 
@@ -68,7 +70,7 @@ absl::StatusOr<std::int64_t> ReadWhole(const std::string& flag,
                                        const std::string& text,
                                        std::int64_t least, std::int64_t most);
 
-// What they point to must outlive the parse, and holds the default.
+// Make flags. What they point to must outlive the parse, and holds the default.
 Flag TextFlag(const std::string& name, const std::string& value,
               const std::string& help, std::string* text);
 Flag SwitchFlag(const std::string& name, const std::string& help, bool* on);
@@ -86,15 +88,15 @@ Flag WholeFlag(const std::string& name, const std::string& help, Whole least,
           std::to_string(*number)};
 }
 Flag LogLevelFlag(LogLevel* level);
-// Takes hold at once.
+// Takes effect as soon as it is parsed.
 Flag LogFormatFlag();
 Flag TimeFlag(const std::string& name, const std::string& help,
               Duration shortest, Duration longest, Duration* time);
 Flag BytesFlag(const std::string& name, const std::string& help,
                std::int64_t* bytes);
 
-// What a program offers, as one JSON object, so that man pages and completions
-// are made of the very tables that the program parses with:
+// Everything that a program offers, as one JSON object, so that man pages and
+// completions are made from the tables with which the program parses:
 //
 //   {"name": "frostline-worker", "summary": …, "footer": "", "words": [],
 //    "flags": [{"name": "--slots", "value": "N|gpu", "help": …,
@@ -103,18 +105,18 @@ Flag BytesFlag(const std::string& name, const std::string& help,
 
 struct CommandPage {
   std::string name;
-  std::string version;  // of the program; empty for its commands
+  std::string version;  // of the program; empty for a command
   std::string summary;
   std::string footer;
-  std::vector<Flag> words;  // by position: "STUDY", or "[TOPIC]" if optional
+  std::vector<Flag> words;  // by position: "STUDY", "[TOPIC]" if optional
   std::vector<Flag> flags;
   std::vector<CommandPage> commands;
 };
 
-// Includes --version and --help, which every program has.
+// Returns the page, with --version and --help, which every program has.
 CommandPage PageOf(const FlagTable& program);
 
-// Ends with a newline.
+// Returns the JSON; it ends with a newline.
 std::string CommandJson(const CommandPage& page);
 
 }  // namespace frostline

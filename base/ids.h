@@ -21,8 +21,8 @@ struct TrialName {
   std::int64_t number = 0;
 };
 
-// Ids have 1 to 64 of [a-z0-9._-], first a letter or digit, no "..", so they
-// are safe in file names, labels and URLs.
+// Checks an id: 1 to 64 characters of [a-z0-9._-], the first a letter or digit,
+// no "..". So ids are safe in file names, labels and URLs.
 absl::Status CheckId(const std::string& id, const std::string& field);
 
 std::string StudyNameOf(const std::string& study_id);
@@ -37,11 +37,12 @@ absl::StatusOr<std::string> ParseWorkerName(const std::string& name);
 // never for what must be replayed.
 std::string RandomHexId();
 
-// Later ids sort later, so that the coordinator's index grows at its end, which
-// costs less. Any unique text of the form serves.
+// Makes a request id. Later ids sort later, so that the coordinator's index
+// grows at its end, which costs less. Any other unique text of the form works
+// too.
 //
-// Returns 32 hexadecimal digits: milliseconds since 1970, then 80 random bits,
-// which nobody guesses.
+// Returns 32 hexadecimal digits: milliseconds since 1970, then 80 random bits
+// that nobody can guess.
 std::string NewRequestId(const Clock& clock);
 
 }  // namespace frostline

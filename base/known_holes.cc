@@ -9,7 +9,7 @@
 namespace frostline {
 namespace {
 
-// At most nine digits of each, so that none overflows.
+// Reads at most nine digits of each number, so that none overflows.
 std::vector<int> NumbersOf(const std::string& version) {
   std::vector<int> numbers;
   std::size_t at = 0;
@@ -43,7 +43,7 @@ const std::vector<KnownHole>& KnownHoles() {
       {"gRPC", "0", "1.59.2", "CVE-2023-44487",
        "streams that are opened and cancelled take all memory",
        "the front door cuts connections that cancel too fast"},
-      // Mended in 3.51.3, and in 3.44.6 and 3.50.7 of their lines.
+      // Repaired in 3.51.3, and in 3.44.6 and 3.50.7 for their lines.
       {"SQLite", "3.7.0", "3.44.6", "the WAL-reset race",
        "two connections that write and move the log can lose commits",
        kOneWriter},

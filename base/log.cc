@@ -81,7 +81,7 @@ namespace {
 
 std::atomic<int> log_level{static_cast<int>(LogLevel::kInfo)};
 std::atomic<LogFormat> log_format{LogFormat::kText};
-// Of the innermost scope on this thread.
+// The trace of the innermost scope on this thread.
 thread_local const TraceContext* thread_trace = nullptr;
 
 const char* NameOf(LogLevel level) {

@@ -2,7 +2,7 @@
 //
 // File: log.h
 //
-// Each event is a line on standard error:
+// Writes each event as a line on standard error:
 //
 //   Log(LogLevel::kInfo, "lease_granted", {{"trial", name}});
 //   2026-11-21T06:07:34.123456Z info lease_granted trial=studies/a/trials/7
@@ -21,8 +21,9 @@
 
 namespace frostline {
 
-// What ties lines and spans of several programs to one piece of work: W3C Trace
-// Context, https://www.w3.org/TR/trace-context/, as the metadata "traceparent":
+// The trace to which a line or span belongs. It ties lines and spans of several
+// programs to one piece of work: W3C Trace Context,
+// https://www.w3.org/TR/trace-context/, as the metadata "traceparent":
 //
 //   00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
 
@@ -30,22 +31,22 @@ inline constexpr char kTraceparent[] = "traceparent";
 
 struct TraceContext {
   std::string trace_id;  // 32 lower-case hexadecimal digits; empty: none
-  std::string span_id;   // 16 of them: who called
+  std::string span_id;   // 16 of them, of the caller
   bool is_sampled = false;
 
   bool empty() const { return trace_id.empty(); }
 };
 
-// Answers none for what has not its form, all zeros, or version ff. Of a later
-// version the parts that are known are read.
+// Returns no trace for a text of another form, for all zeros, and for version
+// ff. For a later version it reads the parts that are known.
 TraceContext ParseTraceparent(std::string_view text);
 
 // REQUIRES: not empty.
 std::string FormatTraceparent(const TraceContext& trace);
 
-// A new trace, as the one that is made where none came.
+// Makes a new trace, for work that came with none.
 TraceContext NewTrace();
-// The same trace, in a new span.
+// Returns the same trace with a new span.
 TraceContext ChildOf(const TraceContext& parent);
 
 enum class LogLevel { kDebug = 0, kInfo = 1, kWarning = 2, kError = 3 };
@@ -58,11 +59,11 @@ void SetLogLevel(LogLevel level);
 void Log(LogLevel level, const char* event,
          std::initializer_list<LogField> fields = {});
 
-// Makes the line of Log(), without time stamp and newline.
+// Returns the line of Log(), without time stamp and newline.
 std::string FormatLogLine(LogLevel level, const char* event,
                           std::initializer_list<LogField> fields);
 
-// How lines of log.h look, and what they are tied to:
+// How lines of the log look:
 //
 //   text  2026-11-21T06:07:34.123456Z info lease_lost trial=studies/a/trials/7
 //   json  {"time":"2026-…Z","level":"info","event":"lease_lost","trial":"…"}
@@ -71,14 +72,14 @@ std::string FormatLogLine(LogLevel level, const char* event,
 
 enum class LogFormat { kText, kJson };
 
-// Of all lines from now on; text at first.
+// Sets the format of all further lines; it is text at first.
 void SetLogFormat(LogFormat format);
 
 // Says whether a line of this level would be written.
 bool IsLogged(LogLevel level);
 
-// While it lives, lines of this thread carry the trace and its span. Scopes
-// nest. `trace` outlives it.
+// While it lives, log lines of this thread carry the trace and its span. Scopes
+// nest. `trace` must outlive it.
 class LogTraceScope {
  public:
   explicit LogTraceScope(const TraceContext& trace);
@@ -90,8 +91,9 @@ class LogTraceScope {
   const TraceContext* const before_;
 };
 
-// Makes the line of Log() as JSON, without newline. A field that has the name
-// of one of the first three, or is there already, gets "field_" before it.
+// Returns the line of Log() as JSON, without newline. A field gets "field_"
+// before its name if one of the first three, or an earlier field, has that
+// name.
 std::string FormatJsonLogLine(WallMicros time, LogLevel level,
                               const char* event,
                               std::initializer_list<LogField> fields,

@@ -2,15 +2,15 @@
 //
 // File: metrics.h
 //
-// What rooms count for those who watch the service. A room owns what it counts,
-// and knows nothing of how or by whom it is read:
+// Counters and histograms for those who watch the service. A room owns what it
+// counts, and does not know how or by whom it is read:
 //
 //   struct LoopCounts { Counter groups; Histogram commit_seconds; };
 //   counts_.groups.Add();
 //
-// Any thread counts and reads: an addition is relaxed and atomic, without lock
-// or allocation, some nanoseconds. A reader may see one count of an event
-// before another.
+// Any thread may count and read: an addition is relaxed and atomic, without
+// lock or allocation, and takes some nanoseconds. A reader may see one count of
+// an event before another.
 #ifndef FROSTLINE_BASE_METRICS_H_
 #define FROSTLINE_BASE_METRICS_H_
 
@@ -26,6 +26,7 @@
 
 namespace frostline {
 
+// A number that only rises.
 class Counter {
  public:
   void Add(std::int64_t more = 1) {
@@ -49,19 +50,19 @@ class Level {
   std::atomic<std::int64_t> value_ = 0;
 };
 
-// From half a millisecond, a quick call, to two minutes, a slow report.
+// Bounds from half a millisecond, a quick call, to two minutes, a slow report.
 inline constexpr std::array kSecondsBounds = {
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
     0.25,   0.5,   1.0,    2.5,   10.0, 30.0,  120.0};
 inline constexpr std::array kSizeBounds = {1.0,  2.0,  4.0,   8.0,  16.0,
                                            32.0, 64.0, 128.0, 256.0};
 
-// Counts values by the first bound that is not below them:
+// Counts values by the lowest bound that is not below them:
 //
 //   bounds 1, 10; values 0.5, 1, 7, 70: counts 2, 1, 1
 class Histogram {
  public:
-  // `bounds` rise, are at most kMostBounds, and stay.
+  // `bounds` rise, are at most kMostBounds, and must outlive this object.
   explicit Histogram(std::span<const double> bounds = kSecondsBounds)
       : bounds_(bounds) {}
 
@@ -76,7 +77,7 @@ class Histogram {
   }
 
   std::span<const double> bounds() const { return bounds_; }
-  // One for each bound, and one for what is beyond the last.
+  // Returns a count for each bound, and one for values above the last.
   std::vector<std::int64_t> Counts() const {
     std::vector<std::int64_t> counts;
     for (std::size_t i = 0; i <= bounds_.size(); ++i) {

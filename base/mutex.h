@@ -2,15 +2,15 @@
 //
 // File: mutex.h
 //
-// Clang checks this mutex (-Wthread-safety, in `./dev check`): a field says
+// A mutex that clang checks (-Wthread-safety, in `./dev check`). A field says
 // ABSL_GUARDED_BY(mutex_), a function that needs the lock
 // ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_).
 //
 //   const MutexLock lock(&mutex_);
 //   int waiting_ ABSL_GUARDED_BY(mutex_) = 0;
 //
-// It is no absl::Mutex, because ThreadSanitizer does not see the locks of the
-// distribution's Abseil, and would report races that are none.
+// It is not absl::Mutex, because ThreadSanitizer does not see the locks of the
+// distribution's Abseil and would report races that do not exist.
 #ifndef FROSTLINE_BASE_MUTEX_H_
 #define FROSTLINE_BASE_MUTEX_H_
 
@@ -29,7 +29,8 @@ class ABSL_LOCKABLE Mutex {
 
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
   void Unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
-  // Tells the compiler alone, in a function object called under the lock.
+  // Tells only the compiler that the lock is held, in a function object called
+  // under it.
   void AssertHeld() const ABSL_ASSERT_EXCLUSIVE_LOCK() {}
 
  private:
@@ -51,7 +52,7 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
   Mutex* const mutex_;
 };
 
-// Waits happen in a loop that looks at the condition:
+// A condition variable. Wait in a loop that checks the condition:
 //   while (taken_) given_back_.Wait(&mutex_);
 class CondVar {
  public:
@@ -60,7 +61,7 @@ class CondVar {
     changed_.wait(lock);
     lock.release();
   }
-  // Answers false once `deadline` has passed.
+  // Returns false once `deadline` has passed.
   template <typename TimePoint>
   bool WaitUntil(Mutex* mutex, const TimePoint& deadline)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {

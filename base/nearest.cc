@@ -10,7 +10,7 @@
 namespace frostline {
 namespace {
 
-// Longer words are data, not typing mistakes; it also bounds the work.
+// Longer words are data, not typing mistakes; this also limits the work.
 constexpr std::size_t kLongestWord = 64;
 
 }  // namespace

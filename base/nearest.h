@@ -9,15 +9,15 @@
 
 namespace frostline {
 
-// Counts typing mistakes (a letter wrong, missing, too many, or two swapped) by
-// optimal string alignment.
+// Returns the number of typing mistakes (a letter wrong, missing, too many, or
+// two swapped) by optimal string alignment.
 int TypingDistance(const std::string& a, const std::string& b);
 
-// Returns the first of equals; it is empty when none is near.
+// Returns the nearest word, the first of equals; empty when none is near.
 std::string Nearest(const std::string& typed,
                     const std::vector<std::string>& words);
 
-// Says "did you mean 'seed'?", or "use one of a, b, c" when nothing is near.
+// Returns "did you mean 'seed'?", or "use one of a, b, c" when nothing is near.
 std::string Suggest(const std::string& typed,
                     const std::vector<std::string>& words);
 

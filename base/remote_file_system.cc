@@ -6,8 +6,8 @@
 namespace frostline {
 namespace {
 
-// The numbers are the kernel's (linux/magic.h and the sources of those
-// outside).
+// The numbers are those of the kernel (linux/magic.h) and of file systems
+// outside of it.
 constexpr std::pair<std::uint64_t, const char*> kRemote[] = {
     {0x6969, "NFS"},
     {0x517b, "SMB"},

@@ -8,8 +8,8 @@
 
 namespace frostline {
 
-// The name of a file system whose locks a database cannot rely on, by the
-// number that statfs(2) gives, or null.
+// Returns the name of a file system whose locks a database cannot rely on, by
+// the number that statfs(2) gives; null for any other.
 const char* RemoteFileSystem(std::uint64_t magic);
 
 }  // namespace frostline

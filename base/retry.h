@@ -2,8 +2,8 @@
 //
 // File: retry.h
 //
-// Full jitter keeps a fleet that lost its coordinator from coming back as one
-// herd. The caller sleeps.
+// Pauses between tries. Full jitter keeps workers that lost their coordinator
+// from all coming back at once. The caller does the sleeping.
 #ifndef FROSTLINE_BASE_RETRY_H_
 #define FROSTLINE_BASE_RETRY_H_
 
@@ -12,15 +12,16 @@
 
 namespace frostline {
 
+// The pauses between the tries of one call.
 class Backoff {
  public:
   Backoff(Duration first, Duration longest)
       : first_(first), longest_(longest), ceiling_(first) {}
 
-  // Is uniform in (0, ceiling]; the ceiling doubles with each call up to
-  // `longest`.
+  // Returns a pause that is uniform in (0, ceiling]. The ceiling doubles with
+  // each call, up to `longest`.
   Duration Next(Rng& rng);
-  // The caller resets it after a success.
+  // To be called after a success.
   void Reset() { ceiling_ = first_; }
 
  private:

@@ -2,9 +2,10 @@
 //
 // File: rng.h
 //
-// xoshiro256++ (Blackman and Vigna, 2021) is seeded through SplitMix64 (Steele,
-// Lea and Flood, 2014). Distributions are our own: those of <random> differ
-// between standard libraries and would break replays.
+// A random generator that gives the same numbers on every machine: xoshiro256++
+// (Blackman and Vigna, 2021), seeded through SplitMix64 (Steele, Lea and Flood,
+// 2014). The distributions are our own, since those of <random> differ between
+// standard libraries and would break replays.
 //
 //   Rng rng(study_seed, trial_number);   // a stream of its own per trial
 //   double u = rng.Uniform();            // [0, 1)
@@ -17,7 +18,7 @@
 
 namespace frostline {
 
-// It is not thread-safe: make one per piece of work.
+// A stream of random numbers. Not thread-safe: make one for each piece of work.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed) : Rng(seed, 0) {}
@@ -25,19 +26,20 @@ class Rng {
   Rng(std::uint64_t seed, std::uint64_t stream);
 
   std::uint64_t Next();
-  // Is uniform in [0, 1), with 53 random bits.
+  // Returns a number uniform in [0, 1), with 53 random bits.
   double Uniform();
-  // Is uniform in {0, …, bound-1}, without modulo bias. REQUIRES: bound > 0.
+  // Returns a number uniform in {0, …, bound-1}, without modulo bias. REQUIRES:
+  // bound > 0.
   std::uint64_t Below(std::uint64_t bound);
-  // Is standard normal, by the polar method.
+  // Returns a standard normal number, by the polar method.
   double Normal();
 
  private:
   std::array<std::uint64_t, 4> state_;
 };
 
-// FNV-1a of 64 bits (Fowler, Noll and Vo) is the same on every machine and in
-// every version, so it may be stored.
+// Returns the 64-bit FNV-1a hash (Fowler, Noll and Vo). It is the same on every
+// machine and in every version, so it may be stored.
 std::uint64_t Fnv1a(std::string_view bytes);
 
 }  // namespace frostline

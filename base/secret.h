@@ -2,7 +2,7 @@
 //
 // File: secret.h
 //
-// Only Reveal() gives the text, so that nothing prints it by accident.
+// A string that only Reveal() shows, so that nothing prints it by accident.
 #ifndef FROSTLINE_BASE_SECRET_H_
 #define FROSTLINE_BASE_SECRET_H_
 
@@ -35,15 +35,15 @@ class SecretString {
   std::string value_;
 };
 
-// Keys and tokens are in memory, and a core dump would put them on a disk, or
-// send them to wherever a node's dumps are collected.
+// Core dumps are forbidden because keys and tokens are in memory: a dump would
+// put them on a disk, or send them to wherever a node's dumps are collected.
 //
 // Keeps this process from dumping core, whatever `ulimit -c` and core_pattern
-// say; debuggers of its own user are kept out too, and root's are not. A
-// program that it starts dumps as it always did: a trainer has no keys. Call it
-// first, while there are none.
+// say. It also keeps out debuggers of the same user, but not root's. Programs
+// that this process starts can dump as before: a trainer has no keys. To be
+// called first, while there are no keys yet.
 //
-// Who hunts a crash sets FROSTLINE_CORE_DUMPS=1, and gets both back.
+// To hunt a crash, set FROSTLINE_CORE_DUMPS=1, which allows both again.
 void ForbidCoreDumps();
 
 }  // namespace frostline

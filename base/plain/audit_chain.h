@@ -2,8 +2,9 @@
 //
 // File: audit_chain.h
 //
-// Each entry of the audit is a line of JSON that ends with a sum of itself and
-// of the sum before, so that a line which is changed, missing or moved shows:
+// The form of the audit. Each entry is a line of JSON that ends with a sum of
+// itself and of the sum before, so that a line which is changed, missing or
+// moved shows:
 //
 //   chain(n) = SHA-256(the 32 bytes of chain(n - 1), text(n));  chain(0) = 0
 //   line(n)  = text(n) + `,"chain_sha256":"…"}`
@@ -11,9 +12,9 @@
 //   {"sequence":1,…,"outcome":"OK"          text(1)
 //   {"sequence":1,…,"outcome":"OK","chain_sha256":"4be1…"}
 //
-// An end that was cut off is seen in the database, which has the last entries.
-// Whoever may write that, too, can write all of it anew: against that helps a
-// sum that is kept elsewhere.
+// An end that was cut off shows in the database, which has the last entries.
+// Whoever can write the database too can write everything anew; against that
+// only a sum that is kept elsewhere helps.
 #ifndef FROSTLINE_BASE_PLAIN_AUDIT_CHAIN_H_
 #define FROSTLINE_BASE_PLAIN_AUDIT_CHAIN_H_
 
@@ -28,17 +29,19 @@ namespace frostline {
 inline constexpr char kAuditFolder[] = "audit";
 inline constexpr char kAuditFile[] = "audit.jsonl";
 
-// Names a file that was full: "audit-000000000101.jsonl" begins with entry 101.
+// Returns the name of a full file: "audit-000000000101.jsonl" begins with entry
+// 101.
 std::string AuditFileName(std::int64_t first_sequence);
 
-// What stands before the first entry: 64 times "0".
+// Returns the chain before the first entry: 64 times "0".
 std::string FirstChain();
 
-// `previous` is what this or FirstChain() has returned, or ReadChainedLine()
-// has found: anything else counts as FirstChain().
+// Returns the chain of an entry. `previous` is a result of this function or
+// FirstChain(), or was read by ReadChainedLine(); anything else counts as
+// FirstChain().
 std::string NextChain(const std::string& previous, std::string_view text);
 
-// Makes the line of an entry, without a newline.
+// Returns the line of an entry, without a newline.
 std::string ChainedLine(std::string_view text, const std::string& chain);
 
 struct ChainedText {
@@ -46,8 +49,8 @@ struct ChainedText {
   std::string_view chain;
 };
 
-// Takes ChainedLine() apart, and answers nothing for what is no such line. The
-// result points into `line`.
+// Takes a ChainedLine() apart; returns nothing for any other line. The result
+// points into `line`.
 std::optional<ChainedText> ReadChainedLine(std::string_view line);
 
 }  // namespace frostline

@@ -36,7 +36,7 @@ std::string FolderOf(const std::string& path) {
 }  // namespace
 
 Expected<SourceFile> SourceFile::Open(const std::string& path) {
-  // Not blocking: a pipe without a writer must not hold us.
+  // Opens without blocking: a pipe without a writer must not hold us.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return Failed("open", path, kFixReading);
   SourceFile file(fd, path, 0);

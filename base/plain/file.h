@@ -2,8 +2,8 @@
 //
 // File: file.h
 //
-// Files are read into memory of our own, since a mapped file that shrinks would
-// kill the process.
+// Reads and writes files. They are read into our own memory, since a mapped
+// file that shrinks would kill the process.
 #ifndef FROSTLINE_BASE_PLAIN_FILE_H_
 #define FROSTLINE_BASE_PLAIN_FILE_H_
 
@@ -16,10 +16,10 @@
 
 namespace frostline {
 
-// Any thread may call ReadAt().
+// A file open for reading. Any thread may call ReadAt().
 class SourceFile {
  public:
-  // Refuses a pipe or a device, so that none can hang us.
+  // Opens the file. Pipes and devices are refused, so that none can hang us.
   static Expected<SourceFile> Open(const std::string& path);
   ~SourceFile();
   SourceFile(SourceFile&& other) noexcept;
@@ -28,10 +28,10 @@ class SourceFile {
   SourceFile& operator=(const SourceFile&) = delete;
 
   const std::string& path() const { return path_; }
-  // The size is that at Open().
+  // Returns the size that the file had at Open().
   std::uint64_t size() const { return size_; }
-  // Reads exactly `count` bytes, or answers kUnreadable: the file may have
-  // shrunk.
+  // Reads exactly `count` bytes. The fault is kUnreadable when the file has
+  // become too short.
   Expected<Done> ReadAt(std::uint64_t at, void* into, std::size_t count) const;
 
  private:
@@ -43,12 +43,12 @@ class SourceFile {
   std::uint64_t size_;
 };
 
-// Answers kTooLarge above `limit`.
+// The fault is kTooLarge above `limit`.
 Expected<std::string> ReadWholeFile(const std::string& path, std::size_t limit);
 
-// The file appears under its name with Commit(), complete and on disk, or
-// never: one beside it is written, synced and renamed, and the folder synced.
-// The destructor removes what was not committed.
+// A file that appears under its name at Commit(), complete and on disk, or
+// never. It is written beside that name, synced and renamed, and the folder
+// synced. The destructor removes what was not committed.
 class AtomicFile {
  public:
   static Expected<AtomicFile> Create(const std::string& path);
@@ -59,7 +59,7 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   Expected<Done> Append(const void* bytes, std::size_t count);
-  // It is the last call.
+  // Gives the file its name. This is the last call.
   Expected<Done> Commit();
 
  private:
@@ -68,7 +68,7 @@ class AtomicFile {
 
   int fd_;
   std::string path_;
-  std::string beside_;  // empty once it has its name
+  std::string beside_;  // empty once the file has its name
 };
 
 Expected<Done> WriteFileAtomically(const std::string& path,

@@ -51,7 +51,7 @@ void AppendControl(char c, std::string& out) {
   out += kHex[code & 15];
 }
 
-// Depth is that of the reader's limit, so the recursion ends.
+// Appends a value. The reader limits the depth, so the recursion ends.
 void AppendValue(const JsonValue& value, std::string& out) {
   const bool object = value.is(JsonKind::kObject);
   if (!object && !value.is(JsonKind::kArray)) {
@@ -257,7 +257,7 @@ bool JsonParser::Fail(FaultKind kind, const std::string& what) {
   return false;
 }
 
-// The strings of JSON; the rest of the parser is in json.cc.
+// How the parser reads strings.
 
 namespace {
 
@@ -285,7 +285,7 @@ bool JsonParser::String(std::string_view& text) {
   return Syntax("a string without end");
 }
 
-// From the first escape on: at_ is at its backslash.
+// Reads a string from its first escape on: at_ is at that backslash.
 bool JsonParser::Escaped(std::size_t begin, std::string_view& text) {
   std::string& built =
       json_.unescaped_.emplace_back(bytes_.substr(begin, at_ - begin));

@@ -2,9 +2,9 @@
 //
 // File: json.h
 //
-// Strangers' JSON is RFC 8259 and strict UTF-8, without lone surrogates or a
-// key twice in an object, and bounded. docs/adr/0014-formats.md says why we
-// read it ourselves.
+// Reads and writes JSON. What others wrote has to be RFC 8259 and strict UTF-8,
+// without lone surrogates or a key twice in one object, and within limits.
+// docs/adr/0014-formats.md says why we read it ourselves.
 //
 //   Expected<Json> json = Json::Parse(bytes);
 //   const JsonValue* model = json.value().root().Find("model");
@@ -26,7 +26,8 @@ namespace frostline {
 
 inline constexpr std::size_t kMaxJsonBytes = std::size_t{32} << 20;
 inline constexpr std::size_t kMaxJsonDepth = 32;
-// A million merges of a tokenizer are three million values.
+// The most values of a document. A tokenizer with a million merges has three
+// million.
 inline constexpr std::size_t kMaxJsonValues = 4'000'000;
 
 enum class JsonKind : std::uint8_t {
@@ -38,33 +39,37 @@ enum class JsonKind : std::uint8_t {
   kObject,
 };
 
-// Python's json, and others, write numbers that RFC 8259 does not have.
+// Which numbers are accepted: Python's json, and others, write some that RFC
+// 8259 does not have.
 enum class JsonNumbers : std::uint8_t {
   kFinite,
-  // Also NaN, Infinity and -Infinity; one too large for a double is infinite.
+  // Also NaN, Infinity and -Infinity; a number too large for a double is
+  // infinite.
   kAny,
 };
 
-// Members and elements hang on `first`, in the file's order, each linked to the
-// next.
+// A value of a document. Members and elements begin at `first`, in the file's
+// order, each linked to the next.
 struct JsonValue {
   JsonKind kind = JsonKind::kNull;
   bool truth = false;
   std::uint32_t count = 0;  // of members or elements
   double number = 0.0;      // finite, unless kAny was asked for
   std::string_view key;     // of a member
-  std::string_view text;    // of a string, escapes resolved; of a number
+  std::string_view text;    // a string, without escapes; a number
   const JsonValue* first = nullptr;
   const JsonValue* next = nullptr;
 
   bool is(JsonKind wanted) const { return kind == wanted; }
-  // Answers null when this is no object or has none of that name.
+  // Returns the member's value; null when this is no object or has no such
+  // member.
   const JsonValue* Find(std::string_view name) const;
-  // Returns the number, when it is a whole one in [0, 2^31).
+  // Returns the number if it is a whole one in [0, 2^31).
   std::optional<std::int32_t> Index() const;
 };
 
-// Its values point into the parsed bytes where nothing was escaped.
+// A parsed document. Its values point into the parsed bytes where nothing was
+// escaped.
 class Json {
  public:
   // `bytes` must outlive the result.
@@ -76,19 +81,20 @@ class Json {
 
  private:
   friend class JsonParser;
-  std::deque<JsonValue> values_;  // a deque: addresses must not change
+  std::deque<JsonValue> values_;  // a deque keeps addresses
   std::deque<std::string> unescaped_;
 };
 
-// Quotes and escapes. REQUIRES: `text` is UTF-8.
+// Returns the text quoted and escaped. REQUIRES: `text` is UTF-8.
 std::string JsonString(std::string_view text);
-// Writes the shortest digits that read back the same. REQUIRES: it is finite.
+// Returns the shortest digits that read back the same. REQUIRES: the number is
+// finite.
 std::string JsonNumber(double number);
-// Writes a value as it was read, on one line; numbers keep their digits.
+// Returns a value as it was read, on one line; numbers keep their digits.
 std::string JsonText(const JsonValue& value);
 
-// Json::Parse() runs this in one pass, ended by the first mistake;
-// kMaxJsonDepth bounds the recursion.
+// The parser behind Json::Parse(). It makes one pass, which the first mistake
+// ends; kMaxJsonDepth limits the recursion.
 class JsonParser {
  public:
   JsonParser(std::string_view bytes, std::size_t max_values,
@@ -98,7 +104,7 @@ class JsonParser {
         numbers_(numbers),
         json_(json) {}
 
-  // Answers nothing when the whole input was one value.
+  // Returns nothing when the whole input was one value, else the mistake.
   std::optional<Fault> Run();
 
  private:
@@ -108,7 +114,7 @@ class JsonParser {
   bool UniqueKeys(const JsonValue& object);
   bool Literal(std::string_view word);
   bool Number(JsonValue& value);
-  // Takes one of those that JSON does not have; false leaves all as it was.
+  // Takes a number that JSON does not have; false leaves everything as it was.
   bool NoJsonNumber(JsonValue& value);
   bool String(std::string_view& text);
   bool Escaped(std::size_t begin, std::string_view& text);

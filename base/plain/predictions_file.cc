@@ -13,7 +13,7 @@ std::string SafeName(std::string_view id) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string name;
   for (const char c : id) {
-    // None may begin with a dot.
+    // No name may begin with a dot.
     if (IsPlain(c) && !(c == '.' && name.empty())) {
       name += c;
       continue;

@@ -8,7 +8,7 @@
 //   predictions/test.tsv          of the test set
 //   predictions/sst2/test.tsv     of the task sst2's
 //
-// Lines have columns between tabs, and the first names them.
+// A line has columns between tabs; the first line names them.
 //
 //   label  prediction  confidence  text  [second]     classes
 //   label  prediction  text  [second]                 numbers
@@ -26,11 +26,12 @@ inline constexpr char kPredictionsFolder[] = "predictions";
 inline constexpr std::string_view kWordColumn = "word";
 inline constexpr std::string_view kTextColumn = "text";
 
-// Below the attempt's folder. Ids may hold anything: what could lead out of the
-// folder becomes %2F and the like.
+// Returns a path below the attempt's folder. Ids may hold any character: those
+// that could lead out of the folder are written as %2F and the like.
 std::string PredictionsPath(std::string_view set, std::string_view task);
 
-// A tab becomes \t, a line's end \n or \r, a backslash two.
+// Escapes a column: a tab becomes \t, the end of a line
+// or \r, a backslash two.
 std::string EscapeColumn(std::string_view text);
 std::string UnescapeColumn(std::string_view column);
 

@@ -2,9 +2,9 @@
 //
 // File: result.h
 //
-// Stands in for absl::Status, which a GPU node does not have
-// (docs/adr/0014-formats.md): a kind is for programs, a cause and a fix are for
-// people.
+// A value, or the fault that kept us from it. It stands in for absl::Status,
+// which a GPU node does not have (docs/adr/0014-formats.md). The kind is for
+// programs, the cause and the fix are for people.
 //
 //   Expected<VocabTxt> vocab = ParseVocabTxt(bytes);
 //   if (!vocab.ok()) return vocab.fault();
@@ -30,14 +30,16 @@ enum class FaultKind {
   kStopped,       // it was asked to end
 };
 
+// What went wrong, and what to do about it.
 struct Fault {
   FaultKind kind;
   std::string cause;
   std::string fix;
-  int system_error = 0;  // errno, where the system refused
+  int system_error = 0;  // errno, if the system refused
 };
 
-// To ask for the wrong one is a bug of the caller.
+// A value or a fault. Asking for the wrong one of the two is a bug of the
+// caller.
 template <typename T>
 class [[nodiscard]] Expected {
  public:
@@ -57,24 +59,26 @@ class [[nodiscard]] Expected {
   std::variant<T, Fault> held_;
 };
 
-// It is the result of work without one.
+// The result of work that returns nothing.
 struct Done {};
 
-// Long work asks between slices whether it is still wanted: a row, a tensor, a
-// mebibyte of a sum. Whoever asked for the work may have changed their mind in
-// another thread.
+// How long work finds out whether it is still wanted. It asks between slices: a
+// row, a tensor, a mebibyte of a sum. Whoever asked for the work may have
+// changed their mind in another thread.
 //
 //   for (const Row& row : rows) {
 //     if (Expected<Done> wanted = stop.Check(); !wanted.ok()) return ...
 class StopSign {
  public:
-  // This one never stops anybody.
+  // Makes one that never stops anybody.
   StopSign() = default;
-  // `raised` is asked in the thread that works, for each slice: it is cheap.
+  // `raised` is called in the working thread for each slice, so it has to be
+  // cheap.
   explicit StopSign(std::function<bool()> raised)
       : raised_(std::move(raised)) {}
 
-  // Returns kStopped once it is raised. What was half done is thrown away.
+  // Returns kStopped once it is raised. Work that is half done is then thrown
+  // away.
   Expected<Done> Check() const {
     if (!raised_ || !raised_()) return Done{};
     return Fault{FaultKind::kStopped, "a stop came before the work was done",

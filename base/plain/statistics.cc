@@ -17,7 +17,7 @@ double QuantileOfSorted(const std::vector<double>& values, double q) {
   const double place = q * static_cast<double>(values.size() - 1);
   const auto below = static_cast<std::size_t>(place);
   const std::size_t above = std::min(below + 1, values.size() - 1);
-  // Of two infinities there is no difference to go along.
+  // Two equal infinities have no difference to interpolate.
   if (values[below] == values[above]) return values[below];
   return values[below] +
          (place - static_cast<double>(below)) * (values[above] - values[below]);
@@ -26,7 +26,8 @@ double QuantileOfSorted(const std::vector<double>& values, double q) {
 std::vector<double> MeanRanks(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  // NaN after all numbers: without a place of its own it breaks the order.
+  // NaN comes after all numbers: without a place of its own it breaks the
+  // order.
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return values[a] < values[b] ||
            (std::isnan(values[b]) && !std::isnan(values[a]));

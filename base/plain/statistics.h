@@ -11,14 +11,14 @@ namespace frostline {
 // Returns the q-quantile, linear between order statistics (Hyndman and Fan,
 // 1996, type 7). REQUIRES: there are values.
 double Quantile(std::vector<double> values, double q);
-// REQUIRES: there are values, and they rise.
+// REQUIRES: there are values, in rising order.
 double QuantileOfSorted(const std::vector<double>& values, double q);
 
-// Ranks from 0 by rising value; equal values share their mean rank, NaN comes
-// last.
+// Returns the ranks from 0 by rising value. Equal values share their mean rank;
+// NaN comes last.
 std::vector<double> MeanRanks(const std::vector<double>& values);
 
-// Is Spearman's; it is 0 when one side is constant.
+// Returns Spearman's rank correlation; 0 when one side is constant.
 double RankCorrelation(const std::vector<double>& a,
                        const std::vector<double>& b);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Eight bytes at a time, by eight tables (Kounavis and Berry, "slicing by 8"):
-// a checkpoint has hundreds of megabytes.
+// Sums eight bytes at a time with eight tables (Kounavis and Berry, "slicing by
+// 8"), since a checkpoint has hundreds of megabytes.
 #include "base/plain/sums.h"
 
 #include <algorithm>

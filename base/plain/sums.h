@@ -2,7 +2,7 @@
 //
 // File: sums.h
 //
-// Checksums: CRC-32 and CRC-32C against accidents, SHA-256 against people.
+// Checksums: CRC-32 and CRC-32C find accidents, SHA-256 finds manipulation.
 #ifndef FROSTLINE_BASE_PLAIN_SUMS_H_
 #define FROSTLINE_BASE_PLAIN_SUMS_H_
 
@@ -14,33 +14,35 @@
 
 namespace frostline {
 
-// CRC-32 is the checksum of zip and Ethernet.
+// Returns the CRC-32 that zip and Ethernet use.
 //
-// Goes on from `before`, which is 0 at the beginning.
+// `before` is 0, or the sum of the bytes before these.
 std::uint32_t Crc32(std::uint32_t before, const void* bytes, std::size_t count);
 
-// CRC32C (RFC 3720, appendix B.4), by the processor's own instruction where it
-// has one: it guards what is read again and again, where Crc32 would be felt.
+// Returns the CRC-32C (RFC 3720, appendix B.4), by the processor's own
+// instruction if it has one. It guards data that is read again and again, where
+// Crc32 would be too slow.
 
 // `before` is 0, or the sum of the bytes before these.
 std::uint32_t Crc32c(std::uint32_t before, const void* bytes,
                      std::size_t count);
 
-// The same by table, on any processor.
+// Computes the same by table, on any processor.
 std::uint32_t Crc32cByTable(std::uint32_t before, const void* bytes,
                             std::size_t count);
 
-// SHA-256 is FIPS 180-4.
+// SHA-256 by FIPS 180-4.
 
+// A SHA-256 that is computed piece by piece.
 class Sha256Sum {
  public:
   void Add(std::string_view bytes);
-  // Adds the length (eight bytes, little-endian), then the bytes: two fields
-  // are never taken for one.
+  // Adds the length (eight bytes, little-endian), then the bytes, so that two
+  // fields can never look like one.
   void AddField(std::string_view bytes);
   void AddNumber(std::uint64_t number);
 
-  // Returns 64 lower-case hexadecimal digits; nothing may be added any more.
+  // Returns 64 lower-case hexadecimal digits; nothing may be added after that.
   std::string Finish();
 
  private:
@@ -56,7 +58,7 @@ class Sha256Sum {
   std::uint64_t total_ = 0;
 };
 
-// Wants 64 lower-case hexadecimal digits.
+// Says whether the text is 64 lower-case hexadecimal digits.
 bool IsSha256(std::string_view text);
 
 }  // namespace frostline

@@ -11,7 +11,7 @@ unsigned char ByteAt(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-// What a lead byte promises; the second byte's range excludes overlong forms,
+// What a lead byte promises. The second byte's range excludes overlong forms,
 // surrogates and what is above U+10FFFF.
 struct Lead {
   std::size_t bytes;

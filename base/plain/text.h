@@ -2,7 +2,7 @@
 //
 // File: text.h
 //
-// Strangers' text: UTF-8, what is quoted of it in an error, lines, numbers.
+// Text that others wrote: UTF-8, how it is quoted in an error, lines, numbers.
 #ifndef FROSTLINE_BASE_PLAIN_TEXT_H_
 #define FROSTLINE_BASE_PLAIN_TEXT_H_
 
@@ -16,13 +16,14 @@
 
 namespace frostline {
 
-// By RFC 3629 there are no surrogates, no overlong forms, and nothing above
+// UTF-8 by RFC 3629: no surrogates, no overlong forms, and nothing above
 // U+10FFFF.
 
 inline constexpr char32_t kReplacement = 0xFFFD;
 
-// An ill-formed sequence is kReplacement, not valid, with the bytes of its
-// longest sensible start (at least one), as the Unicode standard recommends.
+// A decoded character. An ill-formed sequence is kReplacement and not valid; it
+// has the bytes of its longest sensible start (at least one), as the Unicode
+// standard recommends.
 struct CodePoint {
   char32_t value;
   std::size_t bytes;
@@ -38,19 +39,19 @@ bool IsAscii(std::string_view text);
 bool IsValidUtf8(std::string_view text);
 std::optional<std::size_t> FirstInvalidByte(std::string_view text);
 
-// Puts U+FFFD in the place of every ill-formed sequence.
+// Replaces every ill-formed sequence by U+FFFD.
 std::string RepairUtf8(std::string_view text);
 
 // REQUIRES: the text is well-formed.
 std::size_t CountCodePoints(std::string_view text);
 
-// The bytes 10xxxxxx never begin a code point.
+// Says whether the byte is 10xxxxxx, which never begins a code point.
 inline bool IsContinuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }
 
-// Shortens a stranger's text for a fault to quote, never within a character, as
-// faults travel in JSON.
+// Shortens a text so that a fault can quote it. It never cuts within a
+// character, since faults are sent as JSON.
 inline std::string Shown(std::string_view text) {
   constexpr std::size_t kMost = 40;
   if (text.size() <= kMost) return "'" + std::string(text) + "'";
@@ -59,7 +60,7 @@ inline std::string Shown(std::string_view text) {
   return "'" + std::string(text.substr(0, size)) + "…'";
 }
 
-// Calls `take` with each line, without its end, until it returns false.
+// Calls `take` with each line, without its line end, until it returns false.
 template <typename Take>
 void ForEachLine(std::string_view bytes, Take take) {
   while (!bytes.empty()) {
@@ -78,7 +79,7 @@ inline std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-// Answers nothing unless all of the text is a finite number.
+// Returns the number, unless the text has anything else or it is not finite.
 inline std::optional<double> ParseNumber(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   double number = 0.0;

@@ -158,7 +158,7 @@ constexpr double kBelowOne = 0.999999;
 constexpr std::string_view kNever = "";  // searched
 constexpr std::string_view kNone = "–";
 
-// `shown` is the default as the page has it, where a number does not say it.
+// `shown` is the default as the page shows it, if a number does not say it.
 constexpr SettingRow Whole(std::string_view key, double least, double most,
                            double unless_given, std::string_view searched_as,
                            std::string_view doc, std::string_view shown = "") {

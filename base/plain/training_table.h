@@ -2,8 +2,8 @@
 //
 // File: training_table.h
 //
-// From these rows come what the trainer reads, what it and the coordinator
-// refuse, and the table of docs/reference/trainer.md.
+// The settings of a training. From these rows come what the trainer reads, what
+// it and the coordinator refuse, and the table in docs/reference/trainer.md.
 #ifndef FROSTLINE_BASE_PLAIN_TRAINING_TABLE_H_
 #define FROSTLINE_BASE_PLAIN_TRAINING_TABLE_H_
 
@@ -16,27 +16,27 @@
 
 namespace frostline {
 
-// What the trainer takes of a study beside the rows of training_table.h, where
-// the coordinator sees it too, and refuses the rest.
+// What the trainer takes from a study besides these rows, where the coordinator
+// sees it too and refuses anything else.
 
-// Of `data.task`, listed as in SettingRow.
+// The kinds of `data.task`, written as in SettingRow.
 inline constexpr std::string_view kTaskKinds =
     "classification, regression, tagging, pair";
 
-// Of `also_evaluate`: so that their metrics fit a finish.
+// The most sets in `also_evaluate`, so that their metrics fit into a finish.
 inline constexpr std::size_t kMostOtherSets = 16;
 
-// A linear map of a layer, for `lora.modules`: ours, or what a model of
-// transformers calls it, as peft's users write it.
+// A name for a linear map of a layer, in `lora.modules`: ours, or the one that
+// a model of transformers uses, as in peft.
 struct LoraWord {
   std::string_view word;
   std::string_view map;  // our word
 };
 
-// Of all families together. Ours come first, one for each map.
+// Returns the names of all families. Ours come first, one for each map.
 std::span<const LoraWord> LoraWords();
 
-// These bounds stand for none.
+// The bound of a setting that has no real one.
 inline constexpr double kAnyCount = static_cast<double>(1LL << 40);
 inline constexpr double kAnySize = std::numeric_limits<double>::max();
 
@@ -46,43 +46,43 @@ enum class SettingKind {
   kWord,    // one of `words`, the first unless given
   kText,
   kTexts,
-  kSwitch,   // true or false, false unless given
+  kSwitch,   // true or false; false unless given
   kBits,     // a whole number of 64 bits
   kWeights,  // one of `words`, or a list of numbers above 0
 };
 
 struct SettingRow {
-  // A study writes it so below `training`, or below `freeze` where it begins
-  // so: "batch_size", "lora.rank", "freeze.mode".
+  // The setting's path in a study below `training`, or from the top if it
+  // begins with `freeze`: "batch_size", "lora.rank", "freeze.mode".
   std::string_view key;
   SettingKind kind;
   double least = 0.0;
   double most = 0.0;
   double unless_given = 0.0;
   std::string_view words = "";         // "adamw, adam, sgd"
-  std::string_view default_text = "";  // as the page has it
-  std::string_view searched_as = "";   // the parameter's name; empty: never
+  std::string_view default_text = "";  // as the page shows it
+  std::string_view searched_as = "";   // parameter's name; empty: never
   std::string_view doc = "";
 
-  // Returns "lora." of "lora.rank", empty where there is no block; name() is
-  // "rank".
+  // Returns "lora." for "lora.rank", and an empty text when there is no block;
+  // name() is "rank".
   std::string_view block() const;
   std::string_view name() const;
 };
 
 std::span<const SettingRow> TrainingTable();
 
-// Answers null when there is none.
+// Returns null when there is none.
 const SettingRow* FindSetting(std::string_view key);
-// By the name of the parameter that searches it.
+// Finds a setting by the name of the parameter that searches it.
 const SettingRow* FindSearchedSetting(std::string_view parameter);
 // REQUIRES: there is one.
 const SettingRow& SettingOf(std::string_view key);
 
-// They are "rank", "alpha", … in the table's order.
+// Returns "rank", "alpha", … in the table's order.
 std::vector<std::string_view> NamesOfBlock(std::string_view block);
 std::vector<std::string_view> WordsOf(const SettingRow& row);
-// Says "whole, 1 … 100000", "0 or more", or the words.
+// Returns "whole, 1 … 100000", "0 or more", or the words.
 std::string RangeOf(const SettingRow& row);
 // Returns "a, b, c".
 std::string Listed(const std::vector<std::string_view>& words);

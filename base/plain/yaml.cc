@@ -78,7 +78,7 @@ std::string_view WithoutComment(std::string_view line) {
         quote = '\0';
       }
     } else if (c == '"' || c == '\'') {
-      // A quote within a word is a letter: don't.
+      // A quote within a word is a letter, as in "don't".
       const bool opens = begins || line[i - 1] == '[' || line[i - 1] == '{' ||
                          line[i - 1] == ',';
       if (opens) quote = c;
@@ -133,7 +133,7 @@ class YamlParser {
   }
 
  private:
-  // The lines from here on that are indented by `indent`.
+  // Reads the lines from here on that are indented by `indent`.
   Expected<YamlNode> Block(std::size_t indent, std::size_t depth) {
     YamlNode node;
     node.mark = lines_[at_].mark();
@@ -229,7 +229,7 @@ namespace {
 
 constexpr std::string_view kFlowEnds = ",]}";
 
-// A text up to the next "," or bracket, or a quoted one.
+// Takes a text up to the next "," or bracket, or a quoted one.
 Expected<YamlNode> TakeItem(std::string_view& rest, const YamlLine& line) {
   SkipBlanks(rest);
   YamlNode node;

@@ -2,9 +2,9 @@
 //
 // File: yaml.h
 //
-// cli/study_file/yaml_tree.h reads study files into this tree with yaml-cpp;
-// yaml.h reads the registries of a GPU node, where no such library is
-// (docs/adr/0014-formats.md).
+// YAML as a tree. cli/study_file/yaml_tree.h reads study files into it with
+// yaml-cpp. This file itself reads the registries of a GPU node, where that
+// library is missing (docs/adr/0014-formats.md).
 #ifndef FROSTLINE_BASE_PLAIN_YAML_H_
 #define FROSTLINE_BASE_PLAIN_YAML_H_
 
@@ -23,14 +23,14 @@ namespace frostline {
 
 inline constexpr std::size_t kMaxYamlBytes = std::size_t{1} << 20;
 
-// It counts from 1.
+// A place in the text, counted from 1.
 struct YamlMark {
   int line = 1;
   int column = 1;
 };
 
 struct YamlNode;
-// It is immutable once parsed; an anchor and its aliases share one node.
+// A node, immutable once parsed; an anchor and its aliases share one.
 using YamlPtr = std::shared_ptr<const YamlNode>;
 
 struct YamlEntry {
@@ -44,13 +44,13 @@ struct YamlNode {
   Kind kind = Kind::kNull;
   YamlMark mark;
   std::string text;     // of a scalar
-  bool quoted = false;  // or a block: never a number
+  bool quoted = false;  // or in a block: never a number
   std::vector<YamlPtr> items;
   std::vector<YamlEntry> entries;  // in the file's order
-  std::size_t weight = 1;          // nodes below and with it, aliases expanded
-  int height = 1;                  // levels below and with it
+  std::size_t weight = 1;          // nodes with and below it, aliases expanded
+  int height = 1;                  // levels with and below it
 
-  // Answers null when this is no map or has no such key.
+  // Returns null when this is no map or has no such key.
   const YamlEntry* Find(std::string_view key) const {
     for (const YamlEntry& entry : entries) {
       if (entry.key == key) return &entry;
@@ -59,12 +59,12 @@ struct YamlNode {
   }
 };
 
-// Faults are as in yaml.h.
+// The parts of a line. Faults are those of ParseYamlSubset().
 
 Fault YamlFault(const std::string& what, const std::string& fix);
 Fault YamlNotClosed(char mark);
 
-// Removes the blanks before it, too.
+// Removes the comment and the blanks before it.
 std::string_view WithoutComment(std::string_view line);
 
 void SkipBlanks(std::string_view& rest);
@@ -73,60 +73,61 @@ void SkipBlanks(std::string_view& rest);
 // \\.
 Expected<std::string> TakeYamlQuoted(std::string_view& rest);
 
-// Takes a text without quotes: it is not empty, and nothing that means more in
-// YAML.
+// Takes a text without quotes. It must not be empty, nor mean something special
+// in YAML.
 Expected<std::string> YamlPlain(std::string_view text);
 
-// A registry has blocks by indentation, lists of words, [a, b] and {a: b},
+// Reads a registry: blocks by indentation, lists of words, [a, b] and {a: b},
 // quotes, comments. Every scalar is a text: no is "no". Anchors, tags, folded
 // texts, several documents, tabs and repeated keys are faults that name the
 // line.
 //
 // Returns a map whose nodes know their lines and columns, which faults name
 // ("FILE line 3 column 5: …"). Faults call the file `name`. More than
-// kMaxYamlBytes is one.
+// kMaxYamlBytes is a fault.
 Expected<YamlNode> ParseYamlSubset(std::string_view text,
                                    const std::string& name);
 
-// A line of YAML has keys, texts, [lists] and {maps}. A fault's cause lacks
-// file and line, which ParseYamlSubset() adds.
+// Parses one line: keys, texts, [lists] and {maps}. A fault's cause lacks file
+// and line, which ParseYamlSubset() adds.
 
-// Takes "key:" from the front of `rest`, and the blanks behind it.
+// Takes "key:" and the blanks after it from the front of `rest`.
 Expected<std::string> TakeKey(std::string_view& rest);
 
-// A line of the file, which begins at `begin`.
+// A line of the file that begins at `begin`.
 struct YamlLine {
   int number;
   const char* begin;
 
-  // REQUIRES: `rest` is of this line. Bytes are counted.
+  // Returns the place of `rest`, which must be of this line. Columns count
+  // bytes.
   YamlMark MarkOf(std::string_view rest) const {
     return {.line = number,
             .column = static_cast<int>(rest.data() - begin) + 1};
   }
 };
 
-// Reads all of `rest`, the end of `line`, as one value.
+// Reads all of `rest`, up to the end of `line`, as one value.
 Expected<YamlNode> ParseValue(std::string_view rest, const YamlLine& line);
 
-// The first member that does not fit is kept as the fault; a reader asks once,
-// at the end.
+// Reads the members of a map. The first one that does not fit is kept as the
+// fault; the caller asks once, at the end.
 //
 //   YamlFields fields(node, "datasets.yaml", "imdb");
 //   entry.path = fields.Demand("path");
 //   if (fields.fault()) return *fields.fault();
 class YamlFields {
  public:
-  // `node` must outlive this; `where` says whose block it is.
+  // `node` must outlive this object; `where` says whose block it is.
   YamlFields(const YamlNode& node, std::string file, std::string where);
 
-  // It is empty, and a fault, when it is absent or no text.
+  // Returns the text; empty, with a fault, when it is missing or no text.
   std::string Demand(std::string_view key);
   std::optional<std::string> Text(std::string_view key);
-  std::optional<bool> Bool(std::string_view key);  // true, false
+  std::optional<bool> Bool(std::string_view key);  // true or false
   std::vector<std::string> Words(std::string_view key);
   std::map<std::string, std::string> Pairs(std::string_view key);
-  // It is null when it is absent or, with a fault, no map.
+  // Returns the map; null when it is missing or, with a fault, no map.
   const YamlNode* Map(std::string_view key);
 
   void KnowOnly(std::initializer_list<std::string_view> keys);
