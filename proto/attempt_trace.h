@@ -11,13 +11,14 @@
 
 namespace frostline::proto {
 
-// The trace of all that is said of one attempt: in the agent's log, in calls,
-// and so in the coordinator's, and in the spans of both. It is a function of
-// the lease, so that a result that another life of the agent delivers belongs
-// to it too; its secret cannot be told from it. Its span is the attempt's.
+// Returns the trace of everything that concerns one attempt: in the agent's
+// log, in calls and so in the coordinator's log, and in the spans of both. It
+// is computed from the lease, so that a result that the agent delivers after a
+// restart belongs to it too; the lease's secret cannot be found from it. Its
+// span is the attempt's.
 TraceContext TraceOfAttempt(const v1::LeaseRef& lease);
 
-// The root of that trace: what began when the trial was queued.
+// Returns the root span of that trace, which began when the trial was queued.
 std::string RootSpanOfAttempt(const v1::LeaseRef& lease);
 
 }  // namespace frostline::proto

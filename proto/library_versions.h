@@ -8,7 +8,8 @@
 
 namespace frostline::proto {
 
-// Of gRPC as it was found at the start, and of Protobuf as it was built with.
+// Returns the versions of gRPC, as found at the start, and of Protobuf, as
+// built with.
 LibraryVersions RpcLibraries();
 
 }  // namespace frostline::proto

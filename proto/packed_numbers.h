@@ -2,7 +2,7 @@
 //
 // File: packed_numbers.h
 //
-// Reads the numbers that ExampleOutcomes has packed, the lowest byte first.
+// Reads the packed numbers of an ExampleOutcomes, the lowest byte first.
 #ifndef FROSTLINE_PROTO_PACKED_NUMBERS_H_
 #define FROSTLINE_PROTO_PACKED_NUMBERS_H_
 
@@ -15,7 +15,7 @@
 
 namespace frostline::proto {
 
-// Borrows the bytes.
+// A list of packed numbers. Borrows the bytes.
 class PackedNumbers {
  public:
   PackedNumbers(const std::string& bytes, std::size_t width)
@@ -38,12 +38,12 @@ class PackedNumbers {
   std::size_t width_;
 };
 
-// Bytes that each class takes.
+// Returns how many bytes each class takes.
 inline std::size_t ClassWidth(const v1::ExampleOutcomes& outcomes) {
   return outcomes.classes_size() > 255 ? 2 : 1;
 }
 
-// Of binary16 of IEEE 754.
+// Returns the value of a binary16 number (IEEE 754).
 float FromHalf(std::uint32_t bits);
 
 }  // namespace frostline::proto

@@ -24,7 +24,7 @@ bool IsMarked(const FieldDescriptor& field) {
   return field.options().HasExtension(v1::not_served);
 }
 
-// Whether a marked field can be reached. Types may hold themselves, as
+// Says whether a marked field can be reached. Types may contain themselves, as
 // google.protobuf.Value does.
 bool ReachesMark(const Descriptor& type, std::set<const Descriptor*>& seen) {
   if (!seen.insert(&type).second) return false;
@@ -62,7 +62,7 @@ class KnownTypes {
 
  private:
   Mutex mutex_;
-  // Nothing is taken out or changed, so that references stay good.
+  // Entries are never removed or changed, so references to them stay valid.
   std::map<const Descriptor*, const Fields> fields_ ABSL_GUARDED_BY(mutex_);
 };
 

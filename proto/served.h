@@ -2,7 +2,8 @@
 //
 // File: served.h
 //
-// A field's mark says what will serve it (served.proto):
+// Refuses what the contract has and nobody serves yet. A field's mark says what
+// will serve it (served.proto):
 //
 //   repeated TaskSpec tasks = 17 [(not_served) = "training on several tasks"];
 //
@@ -19,12 +20,13 @@
 
 namespace frostline::proto {
 
-// Answers METHOD_NOT_BUILT when a marked field is set, at any depth, naming its
-// path ("spec.tasks") and what will serve it. It costs nothing where the type
-// has no such field.
+// The error is METHOD_NOT_BUILT when a marked field is set at any depth; it
+// names the path ("spec.tasks") and what will serve it. Costs nothing if the
+// type has no such field.
 absl::Status CheckServed(const google::protobuf::Message& message);
 
-// Answers METHOD_NOT_BUILT, with what will serve it where the method says so.
+// Returns METHOD_NOT_BUILT, with what will serve the method if its mark says
+// so.
 absl::Status MethodNotServed(const google::protobuf::MethodDescriptor& method);
 
 }  // namespace frostline::proto

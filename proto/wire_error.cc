@@ -14,8 +14,9 @@ namespace {
 
 constexpr char kCut[] = "...";
 
-// C0, DEL and C1, which could move a cursor or forge a line; ends of lines; and
-// what turns the direction of text, so that it reads as another one.
+// Says whether a character could move a cursor, forge a line or hide what a
+// text says: C0, DEL and C1; ends of lines; and characters that turn the
+// direction of text.
 bool IsControl(char32_t code) {
   const bool is_bidi = code == 0x061C || code == 0x200E || code == 0x200F ||
                        (code >= 0x202A && code <= 0x202E) ||
@@ -51,8 +52,8 @@ std::string Metadata(const v1::ErrorInfo& info, const char* key,
   return CleanText(found->second, max_bytes);
 }
 
-// gRPC tells a handshake that failed from a coordinator that is away by its
-// text alone.
+// gRPC's text is the only thing that tells a failed handshake from a
+// coordinator that is away.
 bool IsRefusedHandshake(const std::string& cause) {
   for (const char* const word :
        {"SSL_ERROR_SSL", "erification", "verify failed"}) {
@@ -87,7 +88,7 @@ absl::Status WithoutDetails(grpc::StatusCode code, const std::string& cause) {
 }  // namespace
 
 std::string CleanText(const std::string& text, std::size_t max_bytes) {
-  // Nearly all texts are such, and a table has many.
+  // Nearly all texts are plain, and a table has many.
   const bool is_plain = text.size() <= max_bytes &&
                         std::all_of(text.begin(), text.end(), [](char c) {
                           return c >= ' ' && c <= '~';
@@ -122,7 +123,7 @@ absl::Status FromGrpcStatus(const grpc::Status& status) {
   if (id.has_value()) {
     return MakeError(*id, cause, fix, Metadata(*info, "field", kMaxFieldBytes));
   }
-  // A newer coordinator: all that is known of its error is in the text.
+  // The coordinator is newer: all that is known of its error is in the text.
   return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
                       absl::StrCat(cause, " (", code, "; fix: ", fix, ")"));
 }

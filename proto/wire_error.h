@@ -2,8 +2,8 @@
 //
 // File: wire_error.h
 //
-// The grpc-status-details-bin trailer (errors.proto) keeps an error's id,
-// cause, fix and field.
+// Turns a wire error back into an error of ours. The grpc-status-details-bin
+// trailer (errors.proto) has the error's id, cause, fix and field.
 //
 //   return FromGrpcStatus(stub->GetStudy(&context, request, &study));
 #ifndef FROSTLINE_PROTO_WIRE_ERROR_H_
@@ -26,8 +26,9 @@ inline constexpr char kBadRequestUrl[] =
 inline constexpr char kRetryInfoUrl[] =
     "type.googleapis.com/google.rpc.RetryInfo";
 
-// A peer takes 8 KiB of trailers by default, into which every error fits with
-// these: the cause travels three times, and base64 adds a third.
+// The longest cause. A peer accepts 8 KiB of trailers by default, and with this
+// limit every error fits: the cause is sent three times, and base64 adds a
+// third.
 inline constexpr std::size_t kMaxCauseBytes = 1000;
 inline constexpr std::size_t kMaxFixBytes = 500;
 inline constexpr std::size_t kMaxFieldBytes = 200;
@@ -36,10 +37,11 @@ inline constexpr std::size_t kMaxFieldBytes = 200;
 // become blanks, broken bytes '?', and "..." marks a cut.
 std::string CleanText(const std::string& text, std::size_t max_bytes);
 
-// An error with our details becomes what MakeError() made at the other end.
-// Without them UNAVAILABLE is COORDINATOR_AWAY, or TLS_REFUSED after a failed
-// handshake, and UNIMPLEMENTED METHOD_NOT_BUILT. Anything else, and an id that
-// a newer peer sent, keeps its code and text.
+// Returns the error that the other side made with MakeError(), if it sent our
+// details. Without these, UNAVAILABLE becomes COORDINATOR_AWAY, or TLS_REFUSED
+// after a failed handshake, and UNIMPLEMENTED becomes METHOD_NOT_BUILT.
+// Anything else, and an id that only a newer peer knows, keeps its code and
+// text.
 absl::Status FromGrpcStatus(const grpc::Status& status);
 
 }  // namespace frostline::proto
