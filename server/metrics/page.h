@@ -74,7 +74,7 @@ class Scribe {
   using Take = std::function<void(const PageText&)>;
   static constexpr Duration kKept = std::chrono::milliseconds(250);
 
-  // `measure` is called on the scribe's thread; `clock` outlives it.
+  // `measure` is called on this object's thread; `clock` outlives it.
   Scribe(Measure measure, const Clock& clock);
   // Gives null to all who still wait.
   ~Scribe();

@@ -16,7 +16,7 @@
 
 namespace frostline::server {
 
-// --- StudyService: validate_studies.cc, validate_studies.cc ---
+// --- StudyService: validate_studies.cc ---
 absl::Status Validate(const v1::CreateStudyRequest& request);
 absl::Status Validate(const v1::GetStudyRequest& request);
 absl::Status Validate(const v1::ListStudiesRequest& request);
