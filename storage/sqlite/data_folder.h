@@ -33,7 +33,7 @@ namespace frostline::storage {
 // when the disk or the system fails, else STORE_UNWRITABLE. Files are readable
 // by their owner alone.
 
-// Reads errno; `doing` names the call that failed.
+// Makes an error of errno; `doing` names the call that failed.
 absl::Status FileError(const std::string& doing);
 
 // Creates the folder and those that lead to it.
