@@ -234,7 +234,7 @@ absl::StatusOr<std::vector<ContenderTrial>> TrialsOf(
 
 namespace {
 
-// Of all runs together: they are all held at once.
+// All runs together have no more: they are all held at once.
 constexpr std::int64_t kMostExamples = 16'000'000;
 
 absl::Status TooMany(const std::string& cause) {

@@ -115,7 +115,7 @@ class AnswerCache {
   void Keep(const std::string& key, AnswerPtr answer);
 
  private:
-  // Of which trials an answer is, and since when: for those who watch.
+  // Says which trials an answer is about, and since when, for those who watch.
   struct Vintage {
     std::string series;
     std::int64_t ended = 0;
