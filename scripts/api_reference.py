@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""api_reference.py [--check]
+"""api_reference.py [FILE]
 
-Writes docs/reference/api.md from the comments of proto/frostline/v1: every
-service, method, message, field and value; and from server/verbs/roles.txt, which
-a test holds against the coordinator's table of verbs. With --check it writes
-nothing, and exits with 1 when the page is not what it would write.
+Writes FILE (build/api.md), the API on one page, from the comments of
+proto/frostline/v1: every service, method, message, field and value; and from
+server/verbs/roles.txt, which a test holds against the coordinator's table of
+verbs. Its links lead from where FILE lies to the pages of docs/.
 """
+import os
 import pathlib
 import re
 import sys
@@ -14,7 +15,8 @@ import sys
 from descriptor_set import comments_of, decode, descriptor_set, one, text
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "reference" / "api.md"
+REFERENCE = ROOT / "docs" / "reference"  # what links are written from
+PAGE = ROOT / "build" / "api.md"
 ROLES = ROOT / "server" / "verbs" / "roles.txt"
 # Who is no role of the contract.
 WORDS = {"invitation": "whoever shows an invitation",
@@ -72,7 +74,7 @@ OF_A_TRIAL = ("GetTrial", "UpdateTrial", "CancelTrial", "RetryTrial",
               "ReadPredictions")
 HEAD = """# The API, field by field
 
-<!-- Written by scripts/api_reference.py from proto/frostline/v1: change it there. -->
+<!-- Written by scripts/api_reference.py from proto/frostline/v1, and not kept: change it there. -->
 
 What every call promises is in [contract.md](contract.md), how to call from Python, Go and C++ in
 [how-to/grpc-client.md](../how-to/grpc-client.md), each error in [errors.md](errors.md).
@@ -237,7 +239,7 @@ class Api:
 
 def error_anchors():
     """{reason: its heading's anchor in errors.md}."""
-    page = (ROOT / "docs" / "reference" / "errors.md").read_text()
+    page = (REFERENCE / "errors.md").read_text()
     found = re.findall(r"^### (FL-\d+) `(\w+)` \((\w+)\)$", page, re.MULTILINE)
     return {reason: f"{number}-{reason}-{code}".lower()
             for number, reason, code in found}
@@ -254,18 +256,23 @@ def roles_of_methods():
     return roles
 
 
+def reference_page(folder=REFERENCE):
+    """The page as it is for a file in that folder."""
+    def there(match):
+        path = os.path.relpath(REFERENCE / match[1], folder)
+        return f"]({path}{match[2] or ''})"
+    page = Api(descriptor_set(), error_anchors(), roles_of_methods()).page()
+    return re.sub(r"\]\(([\w./-]+\.md)(#[\w-]*)?\)", there, page)
+
+
 def main(arguments):
-    if arguments not in ([], ["--check"]):
+    if len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
         print(__doc__, file=sys.stderr)
         return 2
-    page = Api(descriptor_set(), error_anchors(), roles_of_methods()).page()
-    if not arguments:
-        PAGE.write_text(page)
-        return 0
-    if not PAGE.exists() or PAGE.read_text() != page:
-        print(f"{PAGE.relative_to(ROOT)} is not what the comments of the proto "
-              "say: run `python3 scripts/api_reference.py`", file=sys.stderr)
-        return 1
+    file = pathlib.Path(arguments[0]).resolve() if arguments else PAGE
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(reference_page(file.parent))
+    print(file)
     return 0
 
 

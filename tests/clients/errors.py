@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""errors.py HOST:PORT: provokes the errors that docs/reference/api.md lists for
-the calls that read, with what reflection tells of them. There is one study,
+"""errors.py HOST:PORT: provokes the errors that the reference of the API lists
+for the calls that read, with what reflection tells of them. There is one study,
 "imported", whose trials are finished."""
 import re
 import sys
@@ -14,6 +14,9 @@ from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
 from grpc_status import rpc_status
 
 from page import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts"))
+from api_reference import reference_page  # noqa: E402
 
 THERE, NOT_THERE = "studies/imported", "studies/none"
 
@@ -52,8 +55,7 @@ TRIALS = ("GetTrial", "ListMeasurements", "GetExampleOutcomes", "GetTrialLog",
 
 def claims():
     """(service, method, error) of each that this program can provoke."""
-    page = (ROOT / "docs/reference/api.md").read_text()
-    for service, method, text in METHOD.findall(page):
+    for service, method, text in METHOD.findall(reference_page()):
         if "Reads only." in text:
             for error in re.findall(r"\[([A-Z_]+)\]\(errors\.md", text):
                 if error in PROVOKED_BY:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// server/verbs/roles.txt says who may call what, for docs/reference/api.md. It
-// is written from the table of verbs with
+// server/verbs/roles.txt says who may call what, for the reference of the API.
+// It is written from the table of verbs with
 //   FROSTLINE_UPDATE_ROLES=1 ctest -R server_rpc_auth
 #include <cstdlib>
 #include <fstream>
@@ -84,7 +84,7 @@ TEST(Roles, OfThePageAreThoseOfTheTableOfVerbs) {
   std::stringstream said;
   said << std::ifstream(path).rdbuf();
   EXPECT_EQ(said.str(), table)
-      << "run with FROSTLINE_UPDATE_ROLES=1, then scripts/api_reference.py";
+      << "run with FROSTLINE_UPDATE_ROLES=1";
 }
 
 }  // namespace
