@@ -18,7 +18,8 @@ namespace {
 
 constexpr char kConnectVariable[] = "FROSTLINE_CONNECT";
 constexpr std::size_t kMaxCommandWord = 100;
-// Of `frostline worker`; all else that follows it is the worker's own.
+// The verbs of `frostline worker` that are commands here; other words go to the
+// worker program.
 constexpr const char* kWorkerVerbs[] = {"list", "drain", "invite", "revoke"};
 
 std::vector<std::string> NamesBelow(const CLI::App& app) {
@@ -29,7 +30,7 @@ std::vector<std::string> NamesBelow(const CLI::App& app) {
   return names;
 }
 
-// The first word that should have been a command and is none, as an error.
+// Returns an error for the first word that should be a command and is not.
 absl::Status FindUnknownCommand(const CLI::App& app,
                                 const std::vector<std::string>& arguments) {
   const CLI::App* at = &app;
@@ -59,7 +60,8 @@ std::string HelpCommand(const CLI::App& app) {
   return path + " --help";
 }
 
-// The parser lists what it did not expect from the last to the first.
+// Returns the cause of a parser's error. The parser lists unexpected words from
+// the last to the first.
 std::string CauseOf(const CLI::App& app, const CLI::Error& error) {
   const auto* const extras = dynamic_cast<const CLI::ExtrasError*>(&error);
   const std::vector<std::string> words = app.remaining(true);
@@ -68,13 +70,13 @@ std::string CauseOf(const CLI::App& app, const CLI::Error& error) {
                       "' is a word too many");
 }
 
-// The innermost command that was reached.
+// Returns the innermost command of the command line.
 const CLI::App& Deepest(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   return chosen.empty() ? app : Deepest(*chosen.front());
 }
 
-// A path is whatever the file system takes.
+// Returns whether the option is a path; a path may hold any bytes.
 bool IsPath(const CLI::Option& option) {
   const std::string words =
       absl::StrCat(option.get_name(true), " ", option.get_type_name());
@@ -84,7 +86,7 @@ bool IsPath(const CLI::Option& option) {
   return option.check_name("--output") || option.check_name("--out");
 }
 
-// Any other word may go into a message, whose texts are UTF-8.
+// Checks that all other words are UTF-8, because they may go into a message.
 absl::Status CheckTexts(const CLI::App& app) {
   for (const CLI::Option* const option : app.get_options()) {
     if (IsPath(*option)) continue;
@@ -102,8 +104,8 @@ absl::Status CheckTexts(const CLI::App& app) {
   return absl::OkStatus();
 }
 
-// As of a script whose variable is not set: it would go to another coordinator
-// than it was meant for.
+// Refuses empty global flags, as from a script whose variable is not set: the
+// command would reach another coordinator than intended.
 absl::Status CheckGlobalFlags(const CLI::App& app) {
   for (const CLI::Option* const option : app.get_options()) {
     if (option->count() == 0 || !option->results().front().empty()) continue;

@@ -13,22 +13,24 @@
 
 namespace frostline::cli {
 
-// Adds --connect, --context, … and --version, and how help reads, for all
-// commands that are there. Call it last.
+// Adds the options that all commands share (--connect, --context, --version, …)
+// and the format of the help. Call it after all commands are added.
 void AddGlobalOptions(CLI::App& app, Invocation& invocation);
 
-// Returns what --help or --version prints, "" when there is a command to run,
-// REQUEST_INVALID for a mistake.
+// Parses the command line. Returns the text for --help or --version, "" when
+// there is a command to run, and REQUEST_INVALID for a mistake.
 absl::StatusOr<std::string> ParseCommandLine(
     CLI::App& app, const std::vector<std::string>& arguments);
 
+// A sibling program to run, and its arguments.
 struct ProgramCall {
   std::string name;
   std::vector<std::string> arguments;
 };
 
-// Takes `serve …` and `worker …`, but for the verbs about workers (`list`). A
-// worker without --connect and --join gets the former from the environment.
+// Returns the other program that the words stand for: the coordinator for
+// `serve …`, the worker for `worker …`. Verbs about workers (`list`) stay here.
+// A worker without --connect and --join gets --connect from the environment.
 std::optional<ProgramCall> OtherProgram(
     const std::vector<std::string>& arguments);
 

@@ -15,7 +15,7 @@ constexpr char kParse[] = "__parse";
 
 ExitCode CompleteWords(const CLI::App& app,
                        const std::vector<std::string>& words) {
-  // Who has typed `worker` alone may still mean `worker list`.
+  // A user who has typed only `worker` may still mean `worker list`.
   std::vector<std::string> done = words;
   if (!done.empty()) done.pop_back();
   const auto other = OtherProgram(done);

@@ -2,9 +2,9 @@
 //
 // File: hidden_words.h
 //
-// Two first words that scripts write and no help names:
+// Two first words that scripts use and no help shows:
 //
-//   frostline __complete -- study sh     what may stand there (help/complete.h)
+//   frostline __complete -- study sh     what may come next (help/complete.h)
 //   frostline __parse -- study show x    whether these words are a command:
 //                                        exit code 0, or the mistake and 2
 #ifndef FROSTLINE_CLI_HIDDEN_WORDS_H_
@@ -19,8 +19,9 @@
 
 namespace frostline::cli {
 
-// Answers nothing where neither is the first word. Nothing is run of the words
-// behind it. REQUIRES: AddGlobalOptions(app, …) was called.
+// Answers such a script. Returns nothing when the first word is neither of
+// them. It never runs the words that follow. REQUIRES: AddGlobalOptions(app, …)
+// was called.
 std::optional<ExitCode> AnswerScript(CLI::App& app,
                                      const std::vector<std::string>& arguments);
 

@@ -29,8 +29,8 @@
 namespace frostline::cli {
 namespace {
 
-// One step, so that Ctrl-C ends any command at once and with our code; a
-// command that must clean up holds it off (child_process.h).
+// Sets up signals so that Ctrl-C ends any command at once with our exit code. A
+// command that must clean up blocks the signal (child_process.h).
 void EndOnCtrlC() {
   std::signal(SIGINT, [](int) { _exit(kExitInterrupted); });
   std::signal(SIGPIPE, SIG_DFL);  // `frostline trial list x | head`
@@ -86,8 +86,8 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddCompletionCommands(app, invocation);
 }
 
-// A script that asked for JSON gets it whatever happens: of an error on
-// standard error, so that standard output has the answer or nothing.
+// Prints the error. A script that asked for JSON gets JSON on standard error,
+// so that standard output holds the answer or nothing.
 ExitCode FailAs(bool json, const absl::Status& status,
                 const Terminal& terminal) {
   if (!json || absl::IsCancelled(status)) return Fail(status, terminal);
@@ -95,7 +95,8 @@ ExitCode FailAs(bool json, const absl::Status& status,
   return ExitCodeOf(status);
 }
 
-// A file that is wrong must not hinder those who find out what is.
+// Returns whether the command needs valid configuration files. Commands that
+// help to find a mistake do not.
 bool NeedsConfiguration(const CLI::App& app) {
   const std::vector<std::string> without = {"completion", "config", "doctor",
                                             "help", "version"};
@@ -105,8 +106,9 @@ bool NeedsConfiguration(const CLI::App& app) {
                    chosen.front()->get_name()) == without.end();
 }
 
-// What the files say, and what they say wrong, for a session whose flags are
-// read. Who is told where to go needs no file that cannot be read.
+// Takes over the configuration and its mistakes, after the session's flags are
+// set. A file that cannot be read does not matter when the coordinator is given
+// otherwise.
 void Configure(const Configuration& loaded, bool json, Session& session) {
   session.configuration = loaded;
   session.configured = loaded.wrong;
@@ -126,7 +128,8 @@ void Configure(const Configuration& loaded, bool json, Session& session) {
   }
 }
 
-// What was asked for and did not arrive is a failure: a full disk, /dev/full.
+// Returns whether all output was written; a full disk or /dev/full is a
+// failure.
 bool IsWritten() {
   std::cout << std::flush;
   if (std::cout) return true;

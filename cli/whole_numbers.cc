@@ -41,7 +41,8 @@ std::string WrongWithWhole(const std::string& word, bool has_sign) {
   return fits ? "" : absl::StrCat("'", shown, "' is too large");
 }
 
-// As CLI11 calls types, and ranges of them where another name is shown.
+// Returns whether a type of CLI11 is a whole number, or a range of them where
+// another name is shown.
 bool IsWhole(const std::string& type) {
   return absl::StartsWith(type, "INT") || absl::StartsWith(type, "UINT") ||
          absl::StrContains(type, "INT in [");
@@ -54,8 +55,8 @@ void TakeDecimalAlone(CLI::App& app) {
     const std::string type = option->get_type_name();
     if (!IsWhole(type)) continue;
     const bool has_sign = !absl::StrContains(type, "UINT");
-    // A transformation goes before the checks that are there: of what is no
-    // number a range would say that it is not within.
+    // A transformation runs before the other checks. Otherwise a range would
+    // say that a word which is not a number is out of range.
     option->transform(CLI::Validator(
         [has_sign](const std::string& word) {
           return WrongWithWhole(word, has_sign);

@@ -8,9 +8,9 @@
 
 namespace frostline::cli {
 
-// Lets every option that holds a whole number, of `app` and of all commands
-// below it, take it in decimal alone. CLI11 reads 010 as eight and -1 as
-// 18446744073709551615. Call it once all options are added.
+// Makes every option for whole numbers, of `app` and all commands below it,
+// accept only decimal numbers. CLI11 itself reads 010 as eight and -1 as
+// 18446744073709551615. Call it after all options are added.
 void TakeDecimalAlone(CLI::App& app);
 
 }  // namespace frostline::cli

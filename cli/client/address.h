@@ -8,14 +8,16 @@
 
 namespace frostline::cli {
 
-// Wants HOST:PORT or unix:PATH.
+// Returns whether `address` has the form HOST:PORT or unix:PATH.
 bool IsAddress(const std::string& address);
 
-// Returns "gpu-head.lan" of "gpu-head.lan:7443", "::1" of "[::1]:7443".
+// Returns the host of an address: "gpu-head.lan" for "gpu-head.lan:7443", "::1"
+// for "[::1]:7443".
 std::string HostOf(const std::string& address);
 
-// Makes the name of a context of an address: "gpu-head.lan" of
-// "GPU-Head.lan:7443", "local" of a Unix socket. It may be no id.
+// Suggests a name for the context of an address: "gpu-head.lan" for
+// "GPU-Head.lan:7443", "local" for a Unix socket. The result may be no valid
+// id.
 std::string NameOfAddress(const std::string& address);
 
 }  // namespace frostline::cli

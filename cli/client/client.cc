@@ -22,20 +22,23 @@
 namespace frostline::cli {
 namespace {
 
-// A page of a thousand trials of a wide space.
+// The limit for one reply, enough for a page of a thousand trials of a wide
+// space.
 constexpr int kMaxReplyBytes = 64 << 20;
-// A connection that was refused is tried again so soon.
+// The first pause before a refused connection is tried again.
 constexpr int kFirstPauseMs = 100;
-// Who waits for a coordinator that starts sees it within a second.
+// The longest pause, so that a coordinator that starts is noticed within a
+// second.
 constexpr int kLongestPauseMs = 1'000;
-// Another continent's, over TLS, takes its time.
+// The longest time for a connection: TLS to another continent is slow.
 constexpr int kLongestConnectMs = 20'000;
 constexpr std::size_t kMaxAddressBytes = 100;
-// Who waits for longer is told what for.
+// After this wait a note says what the command waits for.
 constexpr Duration kQuietWait = std::chrono::milliseconds(500);
 
-// gRPC's own words for an answer of HTTP that is none of gRPC; a coordinator
-// gives each of its errors an id.
+// Returns whether the status comes from another HTTP server. These are gRPC's
+// own messages for an HTTP answer that is not gRPC. Errors of a coordinator
+// always have an id.
 bool IsAnotherServer(const grpc::Status& status) {
   if (!status.error_details().empty()) return false;
   const std::string& said = status.error_message();
@@ -128,7 +131,7 @@ absl::Status Client::Explain(const grpc::Status& status) const {
 
 namespace {
 
-// Where `serve` listens and commands look when nobody says otherwise.
+// The address where `serve` listens and commands connect by default.
 constexpr char kUsual[] = "127.0.0.1:7070";
 constexpr std::size_t kMostSaid = 200;
 
@@ -163,13 +166,15 @@ std::string Cause(const std::string& address, const std::string& said) {
                       proto::CleanText(said, kMostSaid), ")");
 }
 
-// One that speaks TLS alone breaks off what comes in plaintext.
+// Returns whether the server may accept only TLS: such a server closes
+// plaintext connections.
 bool MaySpeakTls(const std::string& address, const std::string& cause) {
   return absl::EndsWith(cause, kBrokenOff) &&
          !absl::StartsWith(address, "unix:");
 }
 
-// One cannot be started from here on another machine.
+// Returns the fix. A coordinator on another machine cannot be started from
+// here.
 std::string Fix(const std::string& address, const std::string& cause) {
   const char* const other = "name another with --connect HOST:PORT";
   const char* const by_tls =
@@ -195,7 +200,7 @@ absl::Status CoordinatorAway(const std::string& address,
 
 namespace {
 
-// One step of a call at a time: it waits for each.
+// A call that is made step by step and waits for each step.
 class Steps {
  public:
   Steps() = default;

@@ -2,8 +2,8 @@
 //
 // File: client.h
 //
-// Every error is one of ours (base/error.h), with an id, a fix and an exit
-// code.
+// The calls of a command to the coordinator. Every error comes from the list in
+// base/error.h, with an id, a fix and an exit code.
 #ifndef FROSTLINE_CLI_CLIENT_CLIENT_H_
 #define FROSTLINE_CLI_CLIENT_CLIENT_H_
 
@@ -28,15 +28,16 @@
 
 namespace frostline::cli {
 
-// It is thread-safe.
+// A connection to one coordinator. It is thread-safe.
 class Client {
  public:
-  // Answers REQUEST_INVALID when `address` is neither HOST:PORT nor unix:PATH,
-  // and what tls::Access::Open() answers. The first call connects.
+  // Prepares a client for `address`; the first call connects. Returns
+  // REQUEST_INVALID when `address` is neither HOST:PORT nor unix:PATH, and the
+  // errors of tls::Access::Open().
   static absl::StatusOr<std::unique_ptr<Client>> Open(
       const std::string& address, const tls::AccessFiles& files = {});
-  // The same for credentials that are in no files yet. It is the caller's to
-  // keep a token from the wrong coordinator.
+  // Does the same with credentials that are not in files yet. The caller makes
+  // sure that a token does not reach the wrong coordinator.
   static absl::StatusOr<std::unique_ptr<Client>> Open(
       const std::string& address, tls::Access access);
 
@@ -55,8 +56,8 @@ class Client {
     return reply;
   }
 
-  // Asks for every page of a list; the answer has them as one. The next page
-  // is on its way while the last one is taken.
+  // Fetches every page of a list and returns them as one answer. It requests
+  // the next page before it has taken over the last one.
   template <typename Stub, typename Request, typename Reply>
   absl::StatusOr<Reply> CallForAll(
       grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
@@ -85,36 +86,38 @@ class Client {
     return all;
   }
 
-  // Calls a method of the contract that is known by its descriptor alone. Each
-  // reply is handed on, the only one too; what on_reply answers ends the call.
-  // A stream has no deadline. REQUIRES: the messages are the method's.
+  // Calls a method of the contract that is known only by its descriptor. Passes
+  // each reply to `on_reply`, also where there is only one; an error from
+  // `on_reply` ends the call. A stream has no deadline. REQUIRES: the messages
+  // are the method's.
   absl::Status CallByName(const google::protobuf::MethodDescriptor& method,
                           const google::protobuf::Message& request,
                           google::protobuf::Message* reply,
                           const std::function<absl::Status()>& on_reply);
 
-  // A coordinator on this machine that refuses the connection may just be
-  // starting: waits for it, and says so on standard error after half a second.
-  // Says whether it is there; of other machines it answers true at once.
+  // Waits for a coordinator on this machine that refuses the connection,
+  // because it may be starting. Says so on standard error after half a second.
+  // Returns whether it is there; returns true at once for other machines.
   bool AwaitStart(Duration longest);
 
-  // Calls wait no longer from now on. It is not for several threads.
+  // Shortens the deadline of all later calls. It is not thread-safe.
   void LimitCalls(std::chrono::milliseconds longest) { deadline_ = longest; }
 
   v1::StudyService::Stub& studies() { return *std::get<0>(stubs_); }
   const std::string& address() const { return address_; }
-  // For calls that are made on a stub itself.
+  // Adds the token to the context of a call that is made on a stub directly.
   void ShowToken(grpc::ClientContext* context) const {
     access_.ShowToken(context);
   }
 
-  // Names this coordinator's address where it is away.
+  // Turns a status of gRPC into an error of ours. If the coordinator does not
+  // answer, the error names its address.
   absl::Status Explain(const grpc::Status& status) const;
 
  private:
   static constexpr int kMostInPage = 1000;
-  // Importance of a large study takes longest. The coordinator's own limit is
-  // 60 s, and its answer then says more than ours.
+  // The deadline of a call. Importance of a large study takes longest. The
+  // coordinator's own limit is 60 s, and its answer then says more than ours.
   static constexpr std::chrono::seconds kDeadline{65};
 
   Client(const std::string& address, tls::Access access,
@@ -131,9 +134,9 @@ class Client {
       stubs_;
 };
 
-// A coordinator that does not answer at `address`. `said` is what gRPC says of
-// it, which is told in plain words where it is known. The fix starts one at
-// this very address, where that is on this machine.
+// Returns the error for a coordinator that does not answer at `address`. `said`
+// is the message of gRPC; known messages are put in plain words. If the address
+// is on this machine, the fix is the command that starts a coordinator there.
 absl::Status CoordinatorAway(const std::string& address,
                              const std::string& said);
 

@@ -8,12 +8,13 @@
 
 namespace frostline::cli {
 
-// What people are told beside the answer: what is waited for, what comes next.
-// It goes to standard error, and nowhere once SilenceNotes() has been called.
-// What asks a person, or has failed, is no note.
+// Returns the stream for notes beside the answer, such as what is waited for
+// and what comes next. This is standard error; after SilenceNotes() the notes
+// are dropped. Questions to a person and errors are not notes.
 std::ostream& Notes();
 
-// For whoever asked for JSON: standard error then has JSON or nothing.
+// Drops all notes from now on. It is for callers that asked for JSON: standard
+// error then holds JSON or nothing.
 void SilenceNotes();
 
 }  // namespace frostline::cli

@@ -50,8 +50,9 @@ absl::Status ReadStream(Client& client, const WatchOptions& options,
   return client.Explain(status);
 }
 
-// Where to go on when the coordinator's history starts later, or ends earlier
-// (a restored backup), than where we are.
+// Returns the newest revision. The watch goes on from there when the
+// coordinator's history starts later than our revision, or ends before it (a
+// restored backup).
 absl::StatusOr<std::int64_t> NewestRevision(Client& client,
                                             const std::string& study) {
   v1::GetStudyRequest request;
@@ -70,7 +71,8 @@ absl::Status TimeIsOver(Duration timeout) {
 
 }  // namespace
 
-// A coordinator that is about to end cancels what it has just accepted.
+// Returns whether a retry makes sense. A coordinator that is about to end
+// cancels the calls that it has just accepted.
 bool IsPassing(const absl::Status& status) {
   return status.ok() || absl::IsUnavailable(status) ||
          absl::IsCancelled(status) || absl::IsDeadlineExceeded(status) ||
@@ -181,7 +183,8 @@ absl::Status StudiesWatch::Round() {
   return absl::OkStatus();
 }
 
-// The study itself comes last, when nothing older is left out.
+// Reports missed changes. The study itself comes last, after everything older
+// was reported.
 absl::Status StudiesWatch::CatchUp(const v1::Study& study, std::int64_t* seen) {
   v1::WatchStudyRequest request;
   request.set_name(study.name());

@@ -2,8 +2,9 @@
 //
 // File: watcher.h
 //
-// A broken stream is taken up again, with back-off, from the last revision seen
-// or, where the history no longer has it, from the newest.
+// Streams of changes that survive a broken connection. A broken stream is
+// opened again, with growing pauses, from the last revision seen. If the
+// history no longer has that revision, it starts from the newest.
 #ifndef FROSTLINE_CLI_CLIENT_WATCHER_H_
 #define FROSTLINE_CLI_CLIENT_WATCHER_H_
 
@@ -21,58 +22,66 @@
 
 namespace frostline::cli {
 
+// Which study is watched, and for how long.
 struct WatchOptions {
   std::string study;
   std::int64_t after_revision = 0;
-  // The coordinator may be away for so long at a time.
+  // How long the coordinator may be away at a time.
   Duration patience = std::chrono::minutes(10);
-  // The watch ends after so long with DEADLINE_PASSED; zero: never.
+  // The watch ends with DEADLINE_PASSED after this time; zero means never.
   Duration timeout = Duration::zero();
   Duration first_pause = std::chrono::milliseconds(200);
   Duration longest_pause = std::chrono::seconds(10);
 };
 
+// The functions that a watch of one study calls.
 struct WatchHandlers {
-  // False ends the watch.
+  // Is called for each event; false ends the watch.
   std::function<bool(const v1::StudyEvent&)> on_event;
-  // It is tried again after a pause.
+  // Is called when the stream breaks, before the pause and the next try.
   std::function<void(const absl::Status&)> on_break;
 };
 
-// Whether a stream that ended so is worth another try.
+// Returns whether a stream that ended with `status` is worth another try.
 bool IsPassing(const absl::Status& status);
 
-// Blocks. It answers OK when on_event ended it, else why it cannot go on.
+// Watches a study and blocks until the end. Returns OK when on_event ended the
+// watch, otherwise the reason why it cannot go on.
 absl::Status Watch(Client& client, const WatchOptions& options,
                    const WatchHandlers& handlers);
 
-// The changes of many studies, over one call at a time: a stream for each of a
-// thousand studies would be a thousand streams.
+// Options to watch many studies over one call at a time. A stream for each
+// study would mean a thousand streams for a thousand studies.
 
 struct StudiesWatchOptions {
-  // Empty: all, those too that appear later; of these everything is told.
+  // The names of the studies. If empty, all studies are watched, also those
+  // that appear later, and all of their changes are reported.
   std::vector<std::string> studies = {};
-  // Of each study. Absent: what changes from now on.
+  // The revision of each study to start after. If absent, the watch reports
+  // changes from now on.
   std::optional<std::int64_t> after_revision = {};
-  // Whether it goes on once everything up to now was told.
+  // Whether the watch goes on after it has reported everything up to now.
   bool follows = true;
   Duration every = std::chrono::seconds(1);
-  // The coordinator may be away for so long at a time.
+  // How long the coordinator may be away at a time.
   Duration patience = std::chrono::minutes(10);
 };
 
+// The functions that a watch of many studies calls.
 struct StudiesWatchHandlers {
-  // Comes before the first event of a study, and whenever it has changed.
+  // Is called before the first event of a study and whenever the study changed.
   std::function<void(const v1::Study&)> on_study;
   std::function<void(const v1::StudyEvent&)> on_event;
-  // It is tried again after a pause; comes once for each time it is away.
+  // Is called once each time the coordinator is away, before the pause and the
+  // next try.
   std::function<void(const absl::Status&)> on_break;
-  // Where it was away and is back.
+  // Is called when the coordinator is back.
   std::function<void()> on_back = [] {};
 };
 
-// Blocks. Events of one study come in their order; it answers OK when it does
-// not follow, else why it cannot go on.
+// Watches the studies and blocks until the end. Events of one study come in
+// order. Returns OK when `follows` is false and everything was reported,
+// otherwise the reason why it cannot go on.
 absl::Status WatchStudies(Client& client, const StudiesWatchOptions& options,
                           const StudiesWatchHandlers& handlers);
 

@@ -43,7 +43,8 @@ absl::Status CheckExport(const v1::StudySpec& spec) {
                    "leave --export out", "--export");
 }
 
-// Whatever the device: plan and search are of one precision.
+// Copies the precision, whatever the device: plan and search must have the
+// same.
 void KeepPrecision(const v1::Study& searched, v1::StudySpec& spec) {
   const std::string& decided = searched.settings().auto_precision();
   const std::string& asked = spec.training().precision();
@@ -57,7 +58,7 @@ std::string AppliedLabelOf(const v1::EnqueuedTrial& trial,
   return found == trial.labels().end() ? "" : found->second;
 }
 
-// Null where no rival is at the point of `named`.
+// Returns the rival at the point of `named`, or null.
 const v1::EnqueuedTrial* RivalAt(const v1::GetPlanRivalsReply& rivals,
                                  const v1::Trial& named) {
   const std::string point = PointKeyOf(named);
@@ -67,8 +68,8 @@ const v1::EnqueuedTrial* RivalAt(const v1::GetPlanRivalsReply& rivals,
   return nullptr;
 }
 
-// Its labels say what it is of; predicted is what was of `same`, a rival at
-// its point.
+// Returns the trial with the labels of `named`, and the prediction of `same`,
+// the rival at its point, if there is one.
 v1::EnqueuedTrial Renamed(v1::EnqueuedTrial plan, const v1::Trial& named,
                           const v1::EnqueuedTrial* same) {
   plan.clear_strategy();
@@ -84,8 +85,9 @@ v1::EnqueuedTrial Renamed(v1::EnqueuedTrial plan, const v1::Trial& named,
   return plan;
 }
 
-// A plan that is the best trial's point is no second rival there, and has its
-// name where it is no longer the plan.
+// Turns the plan into the rival "best trial" when it has the best trial's
+// point. The plan then needs no second rival there, and the label is right even
+// when it is no longer the plan.
 v1::EnqueuedTrial AsBestTrial(v1::EnqueuedTrial plan) {
   (*plan.mutable_labels())["rival"] = kBestTrial;
   return plan;
@@ -97,8 +99,8 @@ bool HasBestTrial(const v1::GetPlanRivalsReply& rivals) {
   });
 }
 
-// With `named` in the plan's place. A rival at its point is left out: it would
-// be run against itself.
+// Returns the trials with `named` in the plan's place. A rival at its point is
+// left out, because it would be compared with itself.
 std::vector<v1::EnqueuedTrial> TrialsWith(
     const v1::Trial& named, const v1::GetPlanRivalsReply& rivals) {
   const v1::EnqueuedTrial* const same = RivalAt(rivals, named);
@@ -195,8 +197,8 @@ void TellItGoesOn(const std::string& id) {
   Notes() << id << " is there and goes on; --as ID begins another\n";
 }
 
-// One of this name that tries the same of the same study is gone on with: what
-// was begun and interrupted is not begun twice.
+// Continues a study of this name that tries the same for the same searched
+// study, so that an interrupted one is not started twice.
 absl::Status GoOn(Client& client, const std::string& name,
                   const std::string& searched, const std::string& tried,
                   const absl::Status& refused) {

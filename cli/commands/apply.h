@@ -2,8 +2,8 @@
 //
 // File: apply.h
 //
-// The study that tries a plan: the searched study's own settings, and for
-// trials nothing but the plan, or a named trial's rates, and their baselines,
+// The study that runs a plan. It has the settings of the searched study. Its
+// trials are only the plan (or the rates of one named trial) and the baselines,
 // each with the same seeds.
 #ifndef FROSTLINE_CLI_COMMANDS_APPLY_H_
 #define FROSTLINE_CLI_COMMANDS_APPLY_H_
@@ -18,23 +18,26 @@
 
 namespace frostline::cli {
 
-inline constexpr char kAppliesLabel[] = "applies";  // to the searched study
+inline constexpr char kAppliesLabel[] = "applies";  // the searched study
 
+// What the user asks for in a study that runs a plan.
 struct AppliedSpec {
   std::string id;
-  bool exports = false;  // the best trial leaves its model
-  // Takes the plan's place, and that of a rival at its point, of which it has
-  // the prediction; null: the plan.
+  bool exports = false;  // the best trial exports its model
+  // A trial that is run instead of the plan; null means the plan. It also
+  // replaces a rival with the same point and takes over that rival's
+  // prediction.
   const v1::Trial* named = nullptr;
 };
 
-// `rivals` are the searched study's (GetPlanRivals). Answers REQUEST_INVALID
-// where a model is to be exported that transformers does not know.
+// Builds the request for such a study. `rivals` are those of the searched study
+// (GetPlanRivals). Returns REQUEST_INVALID when a model is to be exported that
+// transformers does not know.
 absl::StatusOr<v1::CreateStudyRequest> ApplyRequest(
     const v1::Study& searched, const v1::GetPlanRivalsReply& rivals,
     const AppliedSpec& applied);
 
-// What such a study tries in the first place: "the plan", "trial 14".
+// Returns what such a study tries first: "the plan", "trial 14".
 std::string WhatIsTried(const v1::StudySpec& spec);
 
 }  // namespace frostline::cli

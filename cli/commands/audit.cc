@@ -45,7 +45,7 @@ absl::Status NoAudit(const std::string& folder, const std::string& why) {
                    "name the folder of `frostline serve --data`");
 }
 
-// Full ones by their first entries, then the one that grows.
+// Returns the full files by their first entries, then the growing one.
 absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& folder) {
   std::error_code error;
   const std::string within = absl::StrCat(folder, "/", kAuditFolder);
@@ -73,7 +73,8 @@ struct AuditLine {
   std::string_view chain;
 };
 
-// It points into `line`; nothing for what is no entry.
+// Parses a line. The result points into `line`; it is empty when the line is
+// not an entry.
 std::optional<AuditLine> ReadAuditLine(const std::string& line) {
   const auto parts = ReadChainedLine(line);
   const auto json = Json::Parse(line);
@@ -122,8 +123,8 @@ class Verifier {
     return absl::OkStatus();
   }
 
-  // After the last file: whether they have what they had, and whether what the
-  // database alone has follows.
+  // Checks, after the last file, that no entry is missing at the end and that
+  // the entries that only the database has follow.
   absl::Status CheckEnd() {
     if (!stored_.has_value()) return absl::OkStatus();
     std::int64_t in_files = stored_->moved;
@@ -222,7 +223,8 @@ absl::StatusOr<AuditFacts> ReadFiles(const std::vector<std::string>& files,
   return verifier.facts();
 }
 
-// Empty where there is none.
+// Returns the data folder that has the database: `folder` or, for a folder
+// `audit`, the one above it. Returns "" when there is none.
 std::string DatabaseBeside(const std::string& folder) {
   std::error_code none;
   const fs::path within = fs::path(folder) / kDatabaseFile;
@@ -235,7 +237,8 @@ std::string DatabaseBeside(const std::string& folder) {
   return is_audit ? above.string() : "";
 }
 
-// The program's one line begins with "error[FL-3003]: ".
+// Returns the id in the program's one line, which begins with "error[FL-3003]:
+// ".
 ErrorId IdIn(const std::string& said) {
   for (const ErrorKind& kind : AllErrorKinds()) {
     if (absl::StartsWith(said, absl::StrCat("error[", ErrorCode(kind.id)))) {

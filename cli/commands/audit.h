@@ -2,9 +2,9 @@
 //
 // File: audit.h
 //
-// Reads the audit's files of a data folder, the oldest first, and holds each
-// line against the chain (base/plain/audit_chain.h), and their end against the
-// database. No coordinator is asked, and one that runs is not disturbed.
+// Checks the audit files of a data folder, the oldest first: each line against
+// the chain (base/plain/audit_chain.h), and the end of the files against the
+// database. It asks no coordinator and does not disturb a running one.
 #ifndef FROSTLINE_CLI_COMMANDS_AUDIT_H_
 #define FROSTLINE_CLI_COMMANDS_AUDIT_H_
 
@@ -17,38 +17,39 @@
 
 namespace frostline::cli {
 
-// What the database has of the audit.
+// The entries of the audit that are in the database.
 struct StoredAudit {
-  std::int64_t moved = 0;                     // the files have entries up to it
-  std::map<std::int64_t, std::string> lines;  // by their entries' numbers
+  std::int64_t moved = 0;                     // the last one in the files
+  std::map<std::int64_t, std::string> lines;  // by the number of the entry
 };
 
-// Reads what `frostline-coordinator --audit-end` prints; AUDIT_BROKEN where a
-// line is no entry.
+// Parses the output of `frostline-coordinator --audit-end`. Returns
+// AUDIT_BROKEN when a line is not an entry.
 absl::StatusOr<StoredAudit> ParseStoredAudit(const std::string& text);
 
-// Has the coordinator's program read the database beside the audit. Answers
-// nothing where there is none, as for a copy of the folder `audit`, and the
-// error of the database where it cannot be read.
+// Runs the coordinator's program to read the database beside the audit. Returns
+// nothing when there is no database, as beside a copy of the folder `audit`,
+// and the database's error when it cannot be read.
 absl::StatusOr<std::optional<StoredAudit>> FetchStoredAudit(
     const std::string& folder);
 
+// What a check of the audit found.
 struct AuditFacts {
   std::int64_t entries = 0;
-  std::string first_time;  // as the files have it
+  std::string first_time;  // from the files
   std::string last_time;
   std::string last_chain;
   // The last line has no end yet: it is being written, or a kill cut it off. It
   // is not counted.
   bool unfinished = false;
-  std::int64_t waiting = 0;  // entries that the database alone has yet
+  std::int64_t waiting = 0;  // entries that are only in the database so far
 };
 
-// Takes a data folder, or a copy of its folder `audit`. Answers AUDIT_BROKEN
-// with file, line and sequence of the first entry that is not what was written,
-// or with what is missing at the end, and REQUEST_INVALID where there is no
-// audit. `stored` was read before: what comes later is in the files. Without it
-// an end that was cut off does not show.
+// Checks the audit of a data folder, or of a copy of its folder `audit`.
+// Returns AUDIT_BROKEN with file, line and sequence of the first changed entry,
+// or with what is missing at the end. Returns REQUEST_INVALID when there is no
+// audit. `stored` must be read before this call, so that later entries are in
+// the files. Without it a cut-off end is not noticed.
 absl::StatusOr<AuditFacts> VerifyAudit(
     const std::string& folder,
     const std::optional<StoredAudit>& stored = std::nullopt);

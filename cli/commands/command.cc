@@ -21,7 +21,8 @@
 namespace frostline::cli {
 namespace {
 
-// Pasted as one block, `frostline serve &` and what follows it work.
+// The wait that makes `frostline serve &` and the command after it work when
+// both are pasted together.
 constexpr Duration kStartsWithin = std::chrono::seconds(5);
 
 }  // namespace
@@ -60,7 +61,7 @@ absl::StatusOr<Client*> OpenClient(Session& session) {
 absl::StatusOr<Client*> Connect(Session& session) {
   const bool is_open = session.client != nullptr;
   ASSIGN_OR_RETURN(Client* const client, OpenClient(session));
-  // Who is still not there is named by the first call's error.
+  // If it is still away, the error of the first call says so.
   if (!is_open) (void)client->AwaitStart(kStartsWithin);
   return client;
 }
@@ -132,8 +133,8 @@ absl::StatusOr<std::optional<v1::Trial>> FetchBest(Client& client,
 
 namespace {
 
-// What was typed, or stands in a file, sends a terminal no escape sequences.
-// Its lines stay.
+// Removes escape sequences for the terminal, which may come from the command
+// line or a file. Line breaks stay.
 std::string ForTerminal(const std::string& text) {
   std::vector<std::string> lines = absl::StrSplit(text, '\n');
   for (std::string& line : lines) line = proto::CleanText(line, line.size());

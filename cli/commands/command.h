@@ -2,7 +2,8 @@
 //
 // File: command.h
 //
-// main.cc runs a verb's action when everything is parsed:
+// What all commands share. To add a command, write a struct for its arguments
+// and a call of AddVerb(). main.cc runs the action after parsing:
 //
 //   CLI::App* show = AddVerb(noun, "show", "Show one study", invocation,
 //                            [args](Session& session) { return Show(...); });
@@ -25,23 +26,26 @@
 #include "cli/term/terminal.h"
 
 namespace frostline::cli {
+// The state of one run of the program, which each command's action gets.
 
 struct Session {
   Terminal terminal;
   Wish flags;
   Wish environment;
   ContextStore contexts{""};
-  // OK where the files say what they may; else most verbs are not begun.
+  // OK when the configuration files are valid; otherwise most verbs refuse to
+  // run.
   absl::Status configured;
   Configuration configuration = {};
-  bool no_color = false;  // as a flag said
-  // OpenClient() chooses and opens them.
+  bool no_color = false;  // from the flag
+  // Both are set by OpenClient().
   Target target;
   std::unique_ptr<Client> client;
 };
 
 using Action = std::function<absl::StatusOr<ExitCode>(Session&)>;
 
+// What the command line says: the shared flags and the action to run.
 struct Invocation {
   Wish flags;
   bool no_color = false;
@@ -53,38 +57,43 @@ CLI::App* AddVerb(CLI::App& parent, const std::string& name,
                   const std::string& help, Invocation& invocation,
                   Action action);
 
-// Looks right below `app`; null means none.
+// Returns the command directly below `app` with this name, or null.
 const CLI::App* FindCommand(const CLI::App& app, const std::string& name);
 
-// Chooses the coordinator at the first call (context_store.h), and does not
-// wait.
+// Returns the client for the chosen coordinator. The first call chooses it
+// (context_store.h). It does not wait for the coordinator.
 absl::StatusOr<Client*> OpenClient(Session& session);
-// The same, but waits for a coordinator on this machine that is just starting.
+// Does the same, but waits for a coordinator on this machine that is starting.
 absl::StatusOr<Client*> Connect(Session& session);
 
-// Who names what is to be made is told what a name may be: a usage error.
+// Checks the name of something new. A bad name is a usage error that says which
+// names are allowed.
 absl::Status CheckNewName(const std::string& name, const std::string& flag);
 
-// Refuses numbers below zero in words.
+// Returns a check that refuses numbers below zero with a clear message.
 CLI::Validator AtLeastZero();
 
-// Makes "studies/imdb" of "imdb" or "studies/imdb", else a usage error.
+// Returns "studies/imdb" for "imdb" and "studies/imdb", otherwise a usage
+// error.
 absl::StatusOr<std::string> StudyNameFrom(const std::string& argument);
 
 absl::StatusOr<v1::Study> FetchStudy(Client& client, const std::string& name);
 
-// Fetches the best trial, or with several objectives all that none dominates.
+// Fetches the best trial. With several objectives it fetches all trials that no
+// other trial dominates.
 absl::StatusOr<v1::ListBestTrialsReply> FetchBestTrials(
     Client& client, const std::string& study);
 
-// Asks for the FULL view; with several objectives it is the first of them.
+// Fetches the best trial in the FULL view. With several objectives it is the
+// first of the best trials.
 absl::StatusOr<std::optional<v1::Trial>> FetchBest(Client& client,
                                                    const v1::Study& study);
 
 absl::StatusOr<v1::ListWorkersReply> FetchWorkers(Client& client);
 absl::StatusOr<v1::ListTokensReply> FetchTokens(Client& client);
 
-// Each noun has one in its own file; worker.cc has that of `serve`.
+// These functions add the commands of one noun each, from the noun's own file.
+// `serve` is added in worker.cc.
 void AddStudyCommands(CLI::App& app, Invocation& invocation);
 void AddTrialCommands(CLI::App& app, Invocation& invocation);
 void AddModelCommands(CLI::App& app, Invocation& invocation);
@@ -126,11 +135,12 @@ void AddStudyHistory(CLI::App& noun, Invocation& invocation);
 void AddStudyUpdate(CLI::App& noun, Invocation& invocation);
 void AddStudyWatch(CLI::App& noun, Invocation& invocation);
 
-// "error[FL-2001]: …", then because, at and fix in lines of their own.
+// Returns the error as text: "error[FL-2001]: …", then lines for cause, place
+// and fix.
 std::string ErrorText(const absl::Status& status);
 
-// {"error": {"id": "FL-2001", "reason": …, "cause": …, "field": …, "fix": …,
-// "exit_code": 3}}
+// Returns the error as JSON: {"error": {"id": "FL-2001", "reason": …, "cause":
+// …, "field": …, "fix": …, "exit_code": 3}}
 std::string ErrorJson(const absl::Status& status);
 
 }  // namespace frostline::cli

@@ -50,7 +50,7 @@ void SetFormat(CLI::App& verb, const std::string& format) {
   }
 }
 
-// The innermost command that was reached; null when none was.
+// Returns the innermost command of the command line, or null.
 CLI::App* Reached(const CLI::App& app) {
   CLI::App* verb = nullptr;
   auto chosen = app.get_subcommands();
@@ -76,7 +76,7 @@ void ApplyConfiguration(const CLI::App& app, Session& session) {
 
 namespace {
 
-// A variable as the environment has it, or a file, or what is usual.
+// Returns the setting from the environment, from a file, or the default.
 Setting ConfigSettingOf(const ConfigKey& key,
                         const Configuration& configuration) {
   const auto variable = configuration.variables.find(key.variable);
@@ -102,8 +102,8 @@ std::string SettingOriginOf(const Target& target) {
              : absl::StrCat("context ", target.context, " (", why, ")");
 }
 
-// One of the files that prove who calls: the flag, the variable or the file
-// that has the very path, else the context.
+// Returns the setting for one of the credential files. Its origin is the flag,
+// the variable or the file with this very path, else the context.
 Setting CredentialOf(const ConfigKey& key, const std::string& used,
                      const std::string& flag, const Session& session,
                      const Target& target) {
@@ -206,7 +206,7 @@ struct SetArgs {
   bool project = false;
 };
 
-// The file that is there, or the one that would be made.
+// Returns the existing file, or the one that would be created.
 absl::StatusOr<std::string> FileFor(const SetArgs& args,
                                     const ConfigPlaces& places) {
   if (args.project) {
@@ -255,7 +255,7 @@ absl::Status WriteUserFile(const std::string& file, const std::string& text) {
   return tls::WritePrivateFile(file, SecretString(text), "");
 }
 
-// A path is meant from where it was typed, not from the file's folder.
+// Makes a path absolute from the working folder, not from the file's folder.
 std::string Settled(const SetArgs& args, const ConfigPlaces& places) {
   const ConfigKey* const key = FindConfigKey(args.key);
   const bool is_path = key != nullptr && key->form == ConfigForm::kPath;
@@ -267,7 +267,8 @@ std::string Settled(const SetArgs& args, const ConfigPlaces& places) {
       .string();
 }
 
-// As a whole it must be right too, or the next command would fail.
+// Writes the file after a check of its whole text; otherwise the next command
+// would fail.
 absl::Status Write(const std::string& text, const std::string& file,
                    bool project, const ConfigPlaces& places) {
   const ConfigScope scope =

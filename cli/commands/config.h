@@ -13,20 +13,24 @@
 
 namespace frostline::cli {
 
-// Lets a verb that was parsed, and the terminal, have what the files say of
-// `format` and `color`, where no flag and no variable says it. A format that
-// the verb has not is passed over, and off a terminal every format is.
+// Applies the `format` and `color` of the configuration files to the parsed
+// verb and the terminal, unless a flag or a variable sets them. It ignores a
+// format that the verb does not have, and every format when the output is not a
+// terminal.
 void ApplyConfiguration(const CLI::App& app, Session& session);
 
+// The value of one key and where it comes from.
 struct Setting {
   std::string key;
   std::string value;
-  // "--connect", "$FROSTLINE_CONNECT", "FILE:3", "context lab", "default".
+  // Where the value comes from: "--connect", "$FROSTLINE_CONNECT", "FILE:3",
+  // "context lab", "default".
   std::string origin;
 };
 
-// What holds of every key, in the table's order, and who says so. What the
-// coordinator is called by comes with it: a context's token shows as its file.
+// Returns the value of every key and where it comes from, in the order of the
+// table. This includes the settings for calls to the coordinator; for a
+// context's token it shows the file, not the token.
 absl::StatusOr<std::vector<Setting>> SettingsOf(const Session& session);
 
 void AddConfigView(CLI::App& noun, Invocation& invocation);

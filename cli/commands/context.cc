@@ -26,7 +26,7 @@ std::string TokenIdOf(const Context& context) {
   return parts.size() == 3 ? parts[1] : "";
 }
 
-// What is known of a context; `refused` says why it cannot be used.
+// What is known about a context; `refused` says why it cannot be used.
 struct ShownContext {
   std::string name;
   std::string connect;
@@ -79,7 +79,7 @@ google::protobuf::Struct FieldsOf(const ShownContext& shown) {
 absl::StatusOr<ExitCode> ListContexts(const Session& session,
                                       const Output& output) {
   ASSIGN_OR_RETURN(const auto names, session.contexts.Names());
-  // Of a damaged one the list is the way out.
+  // The list must also work when the current context is damaged.
   const std::string current = session.contexts.Current().value_or("");
   Table table({{"CONTEXT"},
                {"CURRENT"},
@@ -102,7 +102,7 @@ absl::StatusOr<ExitCode> ListContexts(const Session& session,
   return kExitOk;
 }
 
-// The one that is named, else the one that commands would use.
+// Returns the named context, else the one that commands would use.
 absl::StatusOr<std::string> NameOrCurrent(const Session& session,
                                           const std::string& name) {
   if (!name.empty()) return name;

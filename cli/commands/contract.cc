@@ -29,7 +29,7 @@ using google::protobuf::Descriptor;
 using google::protobuf::Message;
 using google::protobuf::MethodDescriptor;
 
-// What a coordinator takes at most.
+// The largest request that a coordinator accepts.
 constexpr std::size_t kMaxRequestBytes = std::size_t{4} << 20;
 
 struct RpcArgs {
@@ -175,8 +175,7 @@ void AddSchemaCommand(CLI::App& app, Invocation& invocation) {
       "with\n  # yaml-language-server: $schema=study.schema.json");
 }
 
-// `frostline explain`: what a field of a study file or of an answer means, and
-// what an error means.
+// `frostline explain`: the meaning of a field or of an error.
 
 namespace {
 

@@ -46,7 +46,7 @@ Flag FlagOf(const CLI::Option& option) {
   return flag;
 }
 
-// Pages for people begin with the examples.
+// Returns the text at the end; a page for people begins with the examples.
 std::string FooterOf(const CLI::App& app) {
   std::string text;
   for (const std::string& line : ExamplesOf(PathOf(app))) {
@@ -77,7 +77,7 @@ absl::StatusOr<ExitCode> HelpJson(const CLI::App& app) {
   return kExitOk;
 }
 
-// Of `app` itself, whichever of its commands was parsed.
+// Returns the help of `app` itself, whichever of its commands was parsed.
 std::string HelpOf(const CLI::App& app) {
   return app.get_formatter()->make_help(&app, "", CLI::AppFormatMode::Normal);
 }

@@ -23,8 +23,9 @@ namespace {
 
 using ImportanceStub = v1::ImportanceService::Stub;
 
-// A stopped study takes no more trials; its copy does. Of one that has enough,
-// the question lets too few count, and a larger budget would not mend that.
+// Returns how to get more trials. A stopped study takes no more, but a copy of
+// it does. If the study has enough trials, the question counts too few of them,
+// and a larger budget does not help.
 std::string WayToMoreTrials(const v1::Study& study) {
   const std::string id = LastPart(study.name());
   const std::int64_t lacking = kImportanceTrials - study.counts().succeeded();
@@ -120,7 +121,7 @@ struct ImportanceArgs {
   }
 };
 
-// With --pairs and two names: the table of those two.
+// Returns whether --pairs has two names, which asks for the table of those two.
 bool WantsTable(const ImportanceArgs& args) {
   return args.pairs && args.parameters.size() == 2;
 }
@@ -158,7 +159,8 @@ absl::StatusOr<std::string> ImportanceTextOf(const ImportanceArgs& args,
   return text;
 }
 
-// Of the study's best trial; none are known before it has one.
+// Returns the modules of the best trial and whether it froze them; none before
+// there is a best trial.
 absl::StatusOr<std::map<std::string, bool>> FrozenModules(const Asked& asked) {
   ASSIGN_OR_RETURN(const v1::Study study,
                    FetchStudy(*asked.client, asked.study));
@@ -191,7 +193,7 @@ absl::StatusOr<std::string> Formatted(const absl::StatusOr<Message>& message,
   return format == "csv" ? csv(*message) : svg(*message);
 }
 
-// For programs: one message, in a form that holds one.
+// Returns one message for programs, in a format that can hold one.
 absl::StatusOr<std::string> PartOf(const ImportanceArgs& args,
                                    const Asked& asked,
                                    const std::string& format) {

@@ -13,9 +13,11 @@
 
 namespace frostline::cli {
 
-// Fewer finished trials have none (docs/reference/importance.md).
+// The least number of finished trials that importance needs
+// (docs/reference/importance.md).
 inline constexpr int kImportanceTrials = 8;
 
+// A question about the importance of a study's parameters.
 struct Asked {
   Client* client = nullptr;
   std::string study;
@@ -33,20 +35,22 @@ absl::StatusOr<Reply> Fetch(const Asked& asked,
   return asked.client->Call(method, request);
 }
 
-// Asks about the options' first two parameters.
+// Fetches the table for the first two parameters of the options.
 absl::StatusOr<v1::PairMarginal> FetchTable(const Asked& asked);
 
-// Answers nullopt where it is no question: of costs, of some parameters,
-// without modules that can be frozen, or where none can be made.
+// Fetches the frontier. Returns nullopt when the question makes no sense
+// (importance of costs, of only some parameters, or a study without modules
+// that can be frozen) and when no frontier can be computed.
 absl::StatusOr<std::optional<v1::Frontier>> FetchFrontier(
     const Asked& asked, const v1::ImportanceReport& report);
 
-// Where a study that has ended has too few trials, waiting brings no more: the
-// fix is then to raise its budget. Every other status stays as it is.
+// Improves the fix of an error about too few trials when the study has ended:
+// waiting does not help then, raising the budget does. Any other status stays
+// as it is.
 absl::Status HelpEndedStudy(Client& client, const std::string& study,
                             const absl::Status& status);
 
-// Fetches all pages.
+// Fetches all pages of the list.
 absl::StatusOr<v1::ListPairsReply> FetchPairs(const Asked& asked);
 
 }  // namespace frostline::cli

@@ -24,7 +24,8 @@
 namespace frostline::cli {
 namespace {
 
-// Fields that a later version adds are no mistake.
+// Parses a line. Unknown fields are accepted, because a later version may add
+// some.
 template <typename Message>
 bool ParseImportedLine(const std::string& line, Message* message) {
   google::protobuf::util::JsonParseOptions options;
@@ -33,7 +34,8 @@ bool ParseImportedLine(const std::string& line, Message* message) {
       .ok();
 }
 
-// {"trial": "studies/imdb/trials/3", "measurements": […]}.
+// Returns whether a line is {"trial": "studies/imdb/trials/3", "measurements":
+// […]}.
 bool IsMeasurements(const google::protobuf::Struct& line) {
   return line.fields().contains("measurements") &&
          !line.fields().contains("state");
@@ -185,7 +187,7 @@ absl::StatusOr<ImportedLines> ParseImportedLines(const std::string& text,
 
 namespace {
 
-// As the coordinator counts them: labels and note together.
+// The limit for labels and note together, as in the coordinator.
 constexpr std::size_t kMostNoteBytes = std::size_t{64} << 10;
 
 std::string NoteRequestIdOf(const v1::Study& study, const std::string& trial,
@@ -234,7 +236,7 @@ namespace {
 constexpr std::size_t kMostNamed = 8;
 constexpr std::size_t kMaxImportedName = 100;
 
-// Parameters that are absent from some trials of the study.
+// Returns the parameters that only some trials of the study have.
 std::set<std::string> Conditional(const v1::SearchSpace& space) {
   std::set<std::string> names;
   for (const v1::ParameterSpace& one : space.parameters()) {
@@ -335,14 +337,15 @@ namespace {
 
 constexpr std::size_t kMaxCell = 100;
 
-// What the export says of a trial that an import cannot take over.
+// Returns whether a column of the export is ignored by an import.
 bool IsLeftOut(const std::string& column) {
   static const auto* const kColumns = new std::set<std::string>{
       "number", "origin", "attempt", "worker", "cause"};
   return kColumns->contains(column);
 }
 
-// As the export writes values: choices in JSON, rates of 0 as "frozen".
+// Parses a value as the export writes it: choices in JSON, rates of 0 as
+// "frozen".
 google::protobuf::Value ImportedValueOf(const std::string& cell) {
   google::protobuf::Value value;
   if (cell == "frozen") {

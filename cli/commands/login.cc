@@ -24,7 +24,7 @@
 namespace frostline::cli {
 namespace {
 
-// openssl writes AB:CD:…, we write abcd….
+// Converts a fingerprint to our form: openssl writes AB:CD:…, we write abcd….
 std::string PlainDigits(const std::string& fingerprint) {
   return absl::AsciiStrToLower(absl::StrReplaceAll(fingerprint, {{":", ""}}));
 }
@@ -111,7 +111,7 @@ struct LoginArgs {
   std::string name;
 };
 
-// A context keeps a token and a CA: what else is given would be lost.
+// Refuses flags that a context cannot keep: it keeps only a token and a CA.
 absl::Status CheckFlags(const Session& session) {
   if (!session.flags.access.tls.certificate.empty() ||
       !session.flags.access.tls.key.empty()) {
@@ -130,7 +130,7 @@ absl::Status CheckFlags(const Session& session) {
                    "context");
 }
 
-// The flag's, else that of the environment.
+// Returns the flag's value, else the variable's.
 std::string Given(const std::string& flag, const std::string& variable) {
   return flag.empty() ? variable : flag;
 }

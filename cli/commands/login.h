@@ -2,8 +2,8 @@
 //
 // File: login.h
 //
-// How the coordinator of a login is told from others: by its CA, by the
-// fingerprint of that, or because nobody else can listen there.
+// How a login makes sure that it talks to the right coordinator: by its CA, by
+// the fingerprint of the CA, or because nobody else can listen at the address.
 #ifndef FROSTLINE_CLI_COMMANDS_LOGIN_H_
 #define FROSTLINE_CLI_COMMANDS_LOGIN_H_
 
@@ -18,24 +18,28 @@
 
 namespace frostline::cli {
 
+// The coordinator that a login goes to.
 struct Destination {
   std::string connect;
   std::string fingerprint;  // or empty
 };
 
-// Reads HOST:PORT, HOST:PORT#FINGERPRINT, and what --fingerprint says. The
-// error is REQUEST_INVALID.
+// Parses HOST:PORT or HOST:PORT#FINGERPRINT, and the value of --fingerprint.
+// The error is REQUEST_INVALID.
 absl::StatusOr<Destination> DestinationOf(const std::string& address,
                                           const std::string& fingerprint);
 
+// The credentials of a channel to that coordinator.
 struct Trust {
   std::shared_ptr<grpc::ChannelCredentials> credentials;
-  std::string ca_pem;  // of a pinned one: known after the first call
+  std::string ca_pem;  // if pinned: known after the first call
   std::optional<tls::PinnedChannel> pinned;
 };
 
-// A CA stands before a fingerprint, which it has to have then, else it is
-// FINGERPRINT_WRONG. Without both a coordinator elsewhere is REQUEST_INVALID.
+// Decides how the coordinator is recognized. A CA file comes first; if a
+// fingerprint is given too, the CA must match it, else the error is
+// FINGERPRINT_WRONG. Without both, a coordinator on another machine is
+// REQUEST_INVALID.
 absl::StatusOr<Trust> TrustIn(const Destination& to,
                               const std::string& ca_file);
 

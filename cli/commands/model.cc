@@ -54,7 +54,7 @@ absl::Status Changed(const std::string& path) {
                    "the folder says what else has changed");
 }
 
-// Stays below the folder that it is put in.
+// Returns whether a name stays inside the folder that it is put in.
 bool IsPlainName(const std::string& name) {
   const fs::path path = name;
   return !name.empty() && path.is_relative() && !name.ends_with('/') &&
@@ -115,7 +115,7 @@ absl::Status FolderError(const std::string& what, const std::error_code& code) {
                    "name a folder that you may write to");
 }
 
-// The copy, beside the folder that it is to become.
+// Copies into the temporary folder, which is renamed later.
 absl::StatusOr<ModelCopy> Fill(const v1::TrainedModel& model,
                                const std::string& folder) {
   ModelCopy copy;
@@ -138,7 +138,7 @@ absl::StatusOr<ModelCopy> Fill(const v1::TrainedModel& model,
   return copy;
 }
 
-// "out/" and "out" are one folder.
+// Removes the last slash: "out/" and "out" are the same folder.
 fs::path Plain(const std::string& folder) {
   std::error_code error;
   const fs::path full = fs::absolute(folder, error);
@@ -206,7 +206,7 @@ struct NamedTrial {
   std::optional<std::int64_t> number;  // absent: the best
 };
 
-// Takes "imdb", "imdb/17", "studies/imdb" and "studies/imdb/trials/17".
+// Parses "imdb", "imdb/17", "studies/imdb" or "studies/imdb/trials/17".
 absl::StatusOr<NamedTrial> ParseModelWords(const std::string& argument) {
   const std::string text = absl::StrReplaceAll(
       absl::StripPrefix(argument, "studies/"), {{"/trials/", "/"}});
@@ -239,7 +239,8 @@ absl::Status SeveralAreBest(const v1::Study& study,
                                 best.trials(0).number(), " DIR"));
 }
 
-// Why there is nothing to copy of a trial that says of no model.
+// Returns the error for a trial that reports no model: why there is nothing to
+// copy.
 absl::Status NoModel(const v1::Study& study, const v1::Trial& trial) {
   const std::string id = LastPart(study.name());
   const std::string name = absl::StrCat("trial ", trial.number(), " of ", id);
@@ -281,7 +282,8 @@ absl::StatusOr<ExitCode> Copy(const v1::Trial& trial, const ModelArgs& args) {
   return kExitOk;
 }
 
-// It is on another machine, or no longer on this one.
+// Prints where the model is, when it is on another machine or no longer on this
+// one.
 absl::StatusOr<ExitCode> SayWhere(const v1::Study& study,
                                   const v1::Trial& trial, const ModelArgs& args,
                                   int width) {

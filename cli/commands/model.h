@@ -2,9 +2,9 @@
 //
 // File: model.h
 //
-// Copies a trained model from a worker's folder on this machine. Its file
-// SHA256SUMS names all others; what its own sum says tells this model from one
-// that has taken its place, or that another machine has under this path.
+// Copies a trained model from a worker's folder on this machine. The model's
+// file SHA256SUMS lists all other files. The hash of that file identifies the
+// model, so another model at the same path is noticed.
 //
 //   ASSIGN_OR_RETURN(const ModelCopy copy, CopyModel(trial.usage().model(),
 //                                                    "best"));
@@ -27,20 +27,20 @@ struct ModelCopy {
   std::int64_t bytes = 0;
 };
 
-// Says whether this very model is on this machine.
+// Returns whether exactly this model is on this machine.
 bool IsHere(const v1::TrainedModel& model);
 
-// Answers REQUEST_INVALID where `folder` has something in it or is no folder.
+// Returns REQUEST_INVALID when `folder` is not empty or is not a folder.
 absl::Status CheckTarget(const std::string& folder);
 
-// Fills `folder` at once or not at all: files are copied and their sums
-// compared beside it, in `.NAME.frostline-part`, which takes its name at the
-// end. What an interrupted copy left there goes first.
-// REQUIRES: IsHere() and CheckTarget().
+// Copies the model into `folder`, completely or not at all. The files are
+// copied and checked in `.NAME.frostline-part` beside it, which is renamed at
+// the end. Remains of an interrupted copy are removed first. REQUIRES: IsHere()
+// and CheckTarget().
 absl::StatusOr<ModelCopy> CopyModel(const v1::TrainedModel& model,
                                     const std::string& folder);
 
-// What `frostline model export STUDY DIR` does.
+// Runs `frostline model export STUDY DIR`.
 absl::StatusOr<ExitCode> ExportBestModel(Session& session,
                                          const std::string& study,
                                          const std::string& folder);

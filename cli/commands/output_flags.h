@@ -14,20 +14,22 @@
 
 namespace frostline::cli {
 
-// Add `--format` and `--json`, which is `--format json`. `output` outlives the
-// verb: it is a member of the verb's arguments.
+// Adds `--format` and `--json`, which means `--format json`. `output` must
+// outlive the verb: it is a member of the verb's arguments.
 void AddOneFormats(CLI::App* verb,
                    Output& output);  // table json jsonl yaml name
-// The same, and wide, csv, `--columns`, `--sort`.
+// Does the same for lists, with wide, csv, `--columns` and `--sort` in
+// addition.
 void AddListFormats(CLI::App* verb, Output& output);
 
-// `--wide`, which is `--format wide`, beside them where it has always been.
+// Adds `--wide`, the older spelling of `--format wide`.
 void AddWide(CLI::App* verb, Output& output, const std::string& help);
 
-// Whether a command line asks for JSON, however wrong it is otherwise: then an
-// error is JSON too.
+// Returns whether a command line asks for JSON, even if it is wrong otherwise.
+// Errors are then JSON too.
 bool AsksForJson(const std::vector<std::string>& arguments);
-// Standard error has nothing but errors from then on (client/notes.h).
+// Keeps standard error free of anything but errors from now on
+// (client/notes.h).
 void LeaveNotesOut();
 
 struct QuestionFlags {
@@ -41,39 +43,41 @@ struct QuestionFlags {
   std::uint64_t seed = 0;
 
   void AddTo(CLI::App& verb);
-  // Answers REQUEST_INVALID for a --top that is no share.
+  // Returns REQUEST_INVALID when --top is not a share.
   absl::StatusOr<v1::ImportanceOptions> Options() const;
 };
 
 struct OutputFlags {
-  std::string format;  // empty: as the file's name ends
+  std::string format;  // empty: from the file's extension
   bool json = false;
   std::string file;
-  std::vector<std::string> formats;  // that the verb has
+  std::vector<std::string> formats;  // the formats of the verb
 
   void AddTo(CLI::App& verb, const std::vector<std::string>& known);
-  // "table" where neither a flag nor the file's name says another.
+  // Returns the format from the flag or the file's extension, else "table".
   std::string Format() const;
-  // Answers REQUEST_INVALID where the name ends in a format that the verb does
-  // not have.
+  // Returns REQUEST_INVALID when the file's extension names a format that the
+  // verb does not have.
   absl::Status Check() const;
-  // Writes to the file, or standard output; failing that is REQUEST_INVALID.
+  // Writes to the file or to standard output. Returns REQUEST_INVALID on
+  // failure.
   absl::Status Write(const std::string& text) const;
 };
 
-// Whether any message can be written in this format; and it is.
+// The first returns whether any message can be written in this format; the
+// second writes a message in it.
 bool IsForMessages(const std::string& format);
 std::string InFormat(const std::string& format,
                      const google::protobuf::Message& message);
 
-// Reads "10%" or "0.1", above 0 and at most 1.
+// Parses "10%" or "0.1". The value must be above 0 and at most 1.
 absl::StatusOr<double> ParseShare(const std::string& text);
 
-// Splits names at commas. It answers REQUEST_INVALID where one is missing.
+// Splits names at commas. Returns REQUEST_INVALID when one is empty.
 absl::StatusOr<v1::ParameterSubset> ParseSubset(const std::string& names);
 
-// Makes a mistake in a flag that only the coordinator could see one of use, not
-// of a file: exit code 2.
+// Changes an error about a flag that only the coordinator could notice into a
+// usage error (exit code 2) instead of an error about a file.
 absl::Status AsUsage(const absl::Status& status);
 
 }  // namespace frostline::cli

@@ -101,7 +101,7 @@ using PlanStub = v1::ImportanceService::Stub;
 
 constexpr std::size_t kMaxPlanName = 40;  // of a rival
 
-// A call about the plan that is asked for.
+// Returns a request about the plan that is asked for.
 template <typename Request>
 Request About(const PlanAsked& plan) {
   Request request;
@@ -111,7 +111,7 @@ Request About(const PlanAsked& plan) {
   return request;
 }
 
-// Where it takes long, a person sees that it is under way.
+// Makes a call and shows on a terminal that a slow one is under way.
 template <typename Method, typename Request>
 auto Busily(Client& client, const PlanAsked& plan, Method method,
             const Request& request) {
@@ -136,7 +136,7 @@ absl::Status EnqueuePlan(Client& client, const PlanAsked& plan,
   return absl::OkStatus();
 }
 
-// `apply --trial` runs a trial in the plan's place.
+// Returns what was verified; `apply --trial` runs a trial in the plan's place.
 std::string WhatWasVerified(const v1::PlanVerification& found) {
   const std::string name = found.rivals().empty() ? "" : found.rivals(0).name();
   if (name.empty() || name == "plan") {
@@ -224,7 +224,7 @@ namespace {
 constexpr int kMostAsked = 64;  // as the contract says
 constexpr int kMostPlanSeeds = 32;
 
-// What can be judged without the coordinator and not by CLI11.
+// Checks what CLI11 cannot check and what needs no coordinator.
 absl::Status CheckArgs(const PlanArgs& args) {
   if (!std::isfinite(args.tolerance)) {
     return MakeError(ErrorId::kRequestInvalid,

@@ -19,32 +19,34 @@
 
 namespace frostline::cli {
 
+// A question about the plan of a study.
 struct PlanAsked {
   std::string study;  // "studies/imdb"
   v1::ImportanceOptions options;
   double tolerance = 0.0;
-  Terminal terminal = {};  // shows that a call is under way
+  Terminal terminal = {};  // for the line about a running call
 };
 
-// They run before the sampler's. The budget grows by what it lacks, and a
-// completed study goes on; the answer says so.
+// Enqueues trials, which run before those of the sampler. If the budget is too
+// small, it grows, and a completed study becomes active again; the answer says
+// so.
 absl::StatusOr<v1::EnqueueTrialsReply> EnqueuePlanned(
     Client& client, const std::string& study,
     const std::vector<v1::EnqueuedTrial>& trials);
 
 std::string EnqueuedText(const v1::EnqueueTrialsReply& reply);
 
-// Enqueues the plan too, each with so many seeds.
+// Enqueues the plan and its rivals, each with this many seeds.
 absl::StatusOr<v1::EnqueueTrialsReply> EnqueueRivals(Client& client,
                                                      const PlanAsked& plan,
                                                      int seeds);
 
-// Fetches what came of those enqueued last, if any.
+// Fetches the result of the verification that was enqueued last, if any.
 absl::StatusOr<std::optional<v1::PlanVerification>> FetchVerification(
     Client& client, const std::string& study);
 
-// Waits until all have ended. `look` is called now and then and ends the wait
-// with its error. Ctrl-C is CANCELLED.
+// Waits until all trials of the verification have ended. Calls `look` now and
+// then; an error from it ends the wait. Returns CANCELLED on Ctrl-C.
 absl::StatusOr<v1::PlanVerification> AwaitVerification(
     Client& client, const std::string& study, StopSignals& signals,
     const std::function<absl::Status(const v1::PlanVerification&)>& look);
@@ -63,16 +65,16 @@ struct PlanArgs {
   OutputFlags output;
 };
 
-// They show it in the form and at the place that `args` name; `width` is a
-// table's.
+// These show the plan or the frontier in the format and at the place that
+// `args` name. `width` is the width of a table.
 absl::Status ShowPlan(Client& client, const PlanArgs& args,
                       const PlanAsked& plan, int width);
 absl::Status ShowFrontier(Client& client, const PlanArgs& args,
                           const PlanAsked& plan, int width);
 absl::Status ShowAsked(Client& client, const PlanArgs& args,
                        const PlanAsked& plan, int width);
-// Shows the last verification, enqueued where there is none, or anew. It waits
-// for its end where `signals` is given.
+// Shows the last verification. Enqueues one if there is none or `args` ask for
+// a new one. If `signals` is given, it waits until the verification ends.
 absl::Status ShowVerification(Session& session, Client& client,
                               const PlanArgs& args, const PlanAsked& plan,
                               int width, StopSignals* signals);

@@ -88,7 +88,8 @@ absl::StatusOr<std::vector<std::string>> TrainerWords(
   return words;
 }
 
-// "frostline-trainer: FL-5014: what happened (what to do)" on its last line.
+// Returns the error in the trainer's last line: "frostline-trainer: FL-5014:
+// what happened (what to do)".
 absl::Status ErrorOfTrainer(const Captured& ran) {
   const std::vector<std::string> lines =
       absl::StrSplit(absl::StripTrailingAsciiWhitespace(ran.err), '\n');
@@ -177,7 +178,8 @@ void ShowMeasured(const PredictArgs& args, const Answers& answers,
   std::cout << "\n" << RenderExamples(groups, predicted.table(), texts, width);
 }
 
-// A model puts the whole file into its place, so that a pipe would be gone.
+// Refuses a pipe as output: the file is replaced as a whole, so the pipe would
+// disappear.
 absl::Status CheckOutput(const std::string& output) {
   const bool is_file =
       output.empty() || (!IsStandardOutput(output) && !IsStream(output));

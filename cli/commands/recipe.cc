@@ -152,7 +152,7 @@ struct RunArgs {
   std::string output;
 };
 
-// Without a working folder it stays as it is.
+// Makes the path absolute, unless the working folder is unknown.
 std::string FromAnywhere(const std::string& folder) {
   std::error_code ignored;
   const auto full = std::filesystem::absolute(folder, ignored);
@@ -170,13 +170,14 @@ absl::StatusOr<std::string> RegistryFolder(const std::string& named) {
       "--registry");
 }
 
-// Beside the database unless somebody named a place; "" writes none.
+// Returns the report's path: beside the database unless the user named a place;
+// "" writes no report.
 std::string OutputOf(const RunArgs& args) {
   if (!args.output.empty() || args.folder.empty()) return args.output;
   return args.folder + "/report.html";
 }
 
-// What is not there, and how to have it.
+// Says what is missing and how to get it.
 std::string DescribeLack(const OpenedRecipe& opened,
                          const SurveyedWish& found) {
   std::string text =
@@ -226,7 +227,7 @@ absl::StatusOr<ExitCode> RunAt(Client& client, const OpenedRecipe& opened,
   return kExitOk;
 }
 
-// With a coordinator and workers of its own, which end with it.
+// Runs the recipe with its own coordinator and workers, which end with it.
 absl::StatusOr<ExitCode> RunLocally(const OpenedRecipe& opened,
                                     const SurveyedWish& found,
                                     const RunArgs& args,
@@ -380,7 +381,8 @@ namespace {
 constexpr Duration kRecipePollInterval = std::chrono::milliseconds(250);
 constexpr Duration kHintAfter = std::chrono::seconds(20);
 
-// Studies of one stage share the workers, and may wait for each other.
+// Returns whether any study runs. Studies of one stage share the workers and
+// may wait for each other.
 bool AnythingRuns(Client& client) {
   const auto info =
       client.Call(&v1::AdminService::Stub::GetInfo, v1::GetInfoRequest());
@@ -423,7 +425,8 @@ bool RecipeRunner::IsSkipped(const StageStudy& study) const {
                      });
 }
 
-// What was skipped has nothing to hand on, and only what is skipped asks it.
+// Returns a result of an earlier stage. A skipped stage has none and gives a
+// stand-in, which only other skipped stages use.
 absl::StatusOr<YamlPtr> RecipeRunner::EarlierValue(const StageStudy& earlier,
                                                    const std::string& what) {
   if (IsSkipped(earlier)) return StandInFor(earlier, what);
@@ -504,8 +507,8 @@ absl::StatusOr<ExitCode> RecipeRunner::Tell(const StageStudy& stage,
   return kExitOk;
 }
 
-// All studies of a stage begin at once, so that no worker waits for the last
-// trial of one.
+// Runs all studies of a stage at once, so that no worker waits for the last
+// trial of one study.
 absl::StatusOr<ExitCode> RecipeRunner::RunStage(const RecipeStage& stage) {
   ASSIGN_OR_RETURN(const std::vector<StageStudy> studies,
                    StudiesOf(world_, stage, earlier_));

@@ -2,8 +2,8 @@
 //
 // File: recipe.h
 //
-// What the verbs about one recipe share: which recipe, at which scale, with
-// what in it, and what there is to run it with.
+// What the verbs about one recipe share: which recipe, its scale and values,
+// and which models and data sets are available.
 #ifndef FROSTLINE_CLI_COMMANDS_RECIPE_H_
 #define FROSTLINE_CLI_COMMANDS_RECIPE_H_
 
@@ -18,8 +18,9 @@
 
 namespace frostline::cli {
 
+// The arguments that all verbs about one recipe take.
 struct RecipeArgs {
-  std::string name;  // or a file
+  std::string name;  // the recipe's name, or a file
   std::string scale;
   std::string id;
   std::string model;
@@ -36,42 +37,45 @@ struct OpenedRecipe {
   RecipeWish wish;
 };
 
-// The scale is the recipe's first unless one is named.
+// Opens the recipe that is asked for. The default scale is the recipe's first.
 absl::StatusOr<OpenedRecipe> OpenWished(const RecipeArgs& args);
 
 struct SurveyedWish {
   RecipeStock stock;
   RecipeSurvey survey;
-  bool of_samples = false;  // the stock is what the program carries
+  bool of_samples = false;  // the stock is the built-in samples
 
   bool can_run() const {
     return survey.missing.empty() && !survey.studies.empty();
   }
 };
 
-// Looks in the registry that is named or usual; where there is none, at the
-// workers that the coordinator knows, if one answers. Where these lack a
-// sample, and it could run on this machine, the program's own serve.
+// Looks for models and data sets in the named or usual registry. If there is
+// none, it asks the coordinator for those of its workers. If a sample is
+// missing there and can run on this machine, it uses the samples that are built
+// into the program.
 absl::StatusOr<SurveyedWish> SurveyWished(Session& session,
                                           const RecipeArgs& args,
                                           const OpenedRecipe& opened,
                                           bool on_this_machine);
 
-// Holds every study against the registry, as `study create` would. Those whose
-// model or data is missing are passed over.
+// Checks every study against the registry, as `study create` does. It skips
+// studies whose model or data set is missing.
 absl::Status CheckSurvey(const RecipeSurvey& survey,
                          const std::string& registry);
 
-// Runs each stage of a surveyed recipe at a coordinator: what is there goes on.
+// A runner for the stages of a surveyed recipe at a coordinator. Studies that
+// exist already are continued.
 class RecipeRunner {
  public:
-  // Everything must outlive the runner; `fleet` is null where others run the
-  // workers.
+  // Everything passed here must outlive the runner. `fleet` is null when the
+  // workers are run elsewhere.
   RecipeRunner(const OpenedRecipe& opened, const RecipeSurvey& survey,
                const RecipeStock& stock, Client& client, LocalFleet* fleet,
                StopSignals& signals, const Terminal& terminal);
 
-  // Answers NO_RESULT's exit code where a stage left nothing that can be used.
+  // Runs all stages. Returns the exit code of NO_RESULT when a stage left
+  // nothing that later stages can use.
   absl::StatusOr<ExitCode> Run();
 
  private:

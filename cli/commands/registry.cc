@@ -58,7 +58,7 @@ absl::StatusOr<ExitCode> AddOneDataSet(const AddDataArgs& args) {
   return kExitOk;
 }
 
-// Every entry is looked at, so that one call tells all that is wrong.
+// Checks every entry, so that one call reports all mistakes.
 absl::StatusOr<ExitCode> CheckEntries(const std::string& folder) {
   ASSIGN_OR_RETURN(const registry::Registry registry,
                    registry::ReadRegistry(folder));
@@ -175,7 +175,7 @@ void AddRegistryCommands(CLI::App& app, Invocation& invocation) {
   AddListFormats(list, args->output);
 }
 
-// What verbs about registries have in common, and a study held against one.
+// Shared parts of the verbs about registries, and the check of a study.
 
 namespace {
 
@@ -187,7 +187,7 @@ std::string UsualFolder() {
   return named == nullptr || *named == '\0' ? kUsualRegistry : named;
 }
 
-// What a study of tasks needs for one of them.
+// Returns the needs of one task of a study with several tasks.
 registry::StudyNeeds NeedsOfTask(const registry::StudyNeeds& study,
                                  const v1::TaskSpec& task, int index) {
   registry::StudyNeeds needs = study;
@@ -208,7 +208,7 @@ registry::StudyNeeds NeedsOfTask(const registry::StudyNeeds& study,
   return needs;
 }
 
-// One, or one for each of its tasks.
+// Returns the needs of the study, or of each of its tasks.
 std::vector<registry::StudyNeeds> AllNeedsOf(const v1::StudySpec& spec) {
   const registry::StudyNeeds whole = NeedsOf(spec);
   if (spec.tasks().empty()) return {whole};
@@ -373,7 +373,8 @@ absl::StatusOr<std::optional<registry::BoundaryNeeds>> FindBoundaryNeeds(
 
 namespace {
 
-// The one that study files are held against here, if there is one.
+// Returns the registry on this machine that study files are checked against, if
+// any.
 std::string RegistryHere() {
   const auto registry = FindRegistry("");
   const bool is_here = registry.ok() && registry->has_value();

@@ -18,15 +18,15 @@
 
 namespace frostline::cli {
 
-// Adds --registry; without it $FROSTLINE_REGISTRY counts, else "registry".
+// Adds --registry. The default is $FROSTLINE_REGISTRY, then "registry".
 void AddRegistryOption(CLI::App& verb, std::string& folder);
 
-// Of `folder`, else of $FROSTLINE_REGISTRY or "registry". Returns nothing where
-// nobody named a folder and the usual one is not there.
+// Opens the registry in `folder`, else in $FROSTLINE_REGISTRY or "registry".
+// Returns nothing when no folder was named and "registry" does not exist.
 absl::StatusOr<std::optional<registry::Registry>> FindRegistry(
     const std::string& folder);
 
-// What a person may say of a file's columns and form, as flags.
+// The flags about the columns and the format of a file.
 struct ColumnFlags {
   std::string text;
   std::string second;
@@ -34,39 +34,42 @@ struct ColumnFlags {
   std::string words;
   std::string tags;
   bool no_header = false;
-  registry::TableHints hints;  // the header comes with HintsOf()
+  registry::TableHints hints;  // HintsOf() adds the header
 };
 void AddColumnFlags(CLI::App& verb, ColumnFlags& flags);
 trainer::ColumnMap ColumnsOf(const ColumnFlags& flags);
 registry::TableHints HintsOf(const ColumnFlags& flags);
 
-// What a person may say of a data set.
+// The flags about a data set.
 struct DataFlags {
   ColumnFlags table;
-  registry::NewDataSet set;  // its columns and hints come with Taken()
+  registry::NewDataSet set;  // Taken() adds columns and hints
 };
 void AddDataFlags(CLI::App& verb, DataFlags& flags);
 registry::NewDataSet Taken(const DataFlags& flags);
 
-// What of a study a registry can be held against.
+// Returns what a study needs from a registry.
 registry::StudyNeeds NeedsOf(const v1::StudySpec& spec);
 
-// Holds the study against the registry of `folder`. Without one it looks at
-// $FROSTLINE_REGISTRY and "registry", and passes over a study whose model or
-// data set is not in it: other workers may have them. A mistake is placed in
-// the study's file.
+// Checks the study against the registry in `folder`. Without a folder it uses
+// $FROSTLINE_REGISTRY or "registry", and skips a study whose model or data set
+// is not in it, because other workers may have them. An error names the place
+// in the study's file.
 absl::Status CheckStudyFit(const StudyFile& study, const std::string& folder);
-// The same against a registry that is read, which is to have all it names.
+// Does the same with an open registry, which must have everything the study
+// names.
 absl::Status CheckStudyFit(const StudyFile& study,
                            const registry::Registry& registry);
 
-// Returns what boundaries of the study's frozen prefixes take of a node's disk;
-// nothing where the same registry is not there, or has not what it takes.
+// Returns the disk space that a node needs for the boundaries of the study's
+// frozen prefixes. Returns nothing when that registry does not exist or lacks
+// what the study needs.
 absl::StatusOr<std::optional<registry::BoundaryNeeds>> FindBoundaryNeeds(
     const v1::StudySpec& spec, const std::string& folder);
 
-// What to do about a reason why nothing runs, as it can be typed here: the
-// coordinator does not know how it is reached, nor which registry is here.
+// Returns the command that fixes a reason why nothing runs. It is made here
+// because the coordinator does not know its address as seen from here, nor the
+// registry on this machine.
 std::string IdleFix(const v1::ExplainStudyReply::Reason& reason,
                     const std::string& address);
 

@@ -53,7 +53,7 @@ std::string FiguresOf(const std::string& output, const std::string& named) {
   return absl::StrCat(output.substr(0, output.size() - 3), "-figures");
 }
 
-// The folder as the page's file sees it.
+// Returns the path from the page's file to the folder.
 std::string SeenFrom(const std::string& output, const std::string& folder) {
   std::error_code error;
   const auto file = std::filesystem::absolute(output, error);
@@ -104,7 +104,7 @@ struct ReportArgs {
   double tolerance = 0.0;
 };
 
-// Of a recipe's run, which is a study to nobody.
+// Returns the record of a recipe's run, when no study has this name.
 absl::StatusOr<std::string> RunText(Client& client, const std::string& run,
                                     const ReportArgs& args) {
   ASSIGN_OR_RETURN(const std::vector<v1::Study> studies,
@@ -123,7 +123,7 @@ absl::StatusOr<std::string> RunText(Client& client, const std::string& run,
   return ToText(record);
 }
 
-// A record that was kept, or a new one, as its text.
+// Returns the text of a saved record, or of a new one.
 absl::StatusOr<std::string> RecordText(Session& session,
                                        const ReportArgs& args) {
   if (absl::EndsWith(args.study, ".json")) {

@@ -2,8 +2,7 @@
 //
 // File: report.h
 //
-// A report as files: the page, and beside one in Markdown, which cannot hold
-// pictures itself, a folder of them.
+// A report as files: the page and, for Markdown, a folder with the pictures.
 #ifndef FROSTLINE_CLI_COMMANDS_REPORT_H_
 #define FROSTLINE_CLI_COMMANDS_REPORT_H_
 
@@ -14,11 +13,13 @@
 
 namespace frostline::cli {
 
-// Refuses a name that tells no form; an empty one is standard output.
+// Refuses a file name whose extension names no format. An empty name means
+// standard output.
 absl::Status CheckReportFile(const std::string& output);
 
-// Writes HTML or Markdown by the name's end, and into `figures`, where it is
-// not empty, each picture as SVG and each table as CSV.
+// Writes the page as HTML or Markdown, by the file's extension. If `figures` is
+// not empty, it writes each picture as SVG and each table as CSV into that
+// folder.
 absl::Status WriteReport(const ReportPage& page, const std::string& output,
                          const std::string& figures);
 

@@ -46,7 +46,7 @@ absl::Status NoField(const std::string& part, const std::string& path,
                    Suggest(part, names), kSetFlag);
 }
 
-// "modules[0]" of a repeated field is its first message.
+// Returns the message for a part such as "modules[0]".
 absl::StatusOr<Message*> Element(const std::string& part,
                                  const std::string& path, Message* message) {
   const std::size_t bracket = part.find('[');
@@ -85,7 +85,8 @@ bool IsMapOrStruct(const FieldDescriptor& field) {
           field.message_type() == google::protobuf::Struct::descriptor());
 }
 
-// Keys of maps may have dots, so such a field takes all that is left.
+// Sets the field. A map takes the whole rest of the path, because its keys may
+// have dots.
 absl::Status Put(const std::string& path, const YamlPtr& value,
                  const std::string& whole, Message* message) {
   const std::size_t dot = path.find('.');

@@ -2,7 +2,7 @@
 //
 // File: set_field.h
 //
-// `--set`: values of a command line, written as in a study file.
+// `--set`: field values on the command line, written as in a study file.
 #ifndef FROSTLINE_CLI_COMMANDS_SET_FIELD_H_
 #define FROSTLINE_CLI_COMMANDS_SET_FIELD_H_
 
@@ -17,24 +17,24 @@
 
 namespace frostline::cli {
 
-// Takes "training.epochs=3", "space.modules[0].levels=[0, 2e-5]",
-// "labels.team=nlp". The field gets this value instead of its own; it answers
-// the error of a study file where there is no such field or value.
+// Sets a field from "training.epochs=3", "space.modules[0].levels=[0, 2e-5]" or
+// "labels.team=nlp". The new value replaces the old one. An unknown field or a
+// bad value gives the same error as in a study file.
 absl::Status SetField(const std::string& assignment, v1::StudySpec& spec,
                       v1::StudySettings& settings);
 
 using PointMap = google::protobuf::Map<std::string, google::protobuf::Value>;
 
-// Values by parameter, as "layer.3=2e-5", "layer.0=frozen" (0), "batch=16". A
-// choice that is called frozen stands in quotes of its own: 'x="frozen"'.
+// Sets values of parameters from "layer.3=2e-5", "layer.0=frozen" (which means
+// 0) or "batch=16". A choice whose name is frozen needs quotes: 'x="frozen"'.
 absl::Status SetPointValues(const std::vector<std::string>& assignments,
                             PointMap& values);
 
-// Labels as words of a command line: KEY=VALUE sets one, KEY- takes it away.
+// Labels on a command line: KEY=VALUE sets one, KEY- removes one.
 using LabelMap = google::protobuf::Map<std::string, std::string>;
 
-// Changes all or, at a word that is neither or a key named twice, none: a usage
-// error. To take away what is not there is no mistake.
+// Makes all changes, or none and returns a usage error when a word has another
+// form or a key is named twice. Removing a label that does not exist is fine.
 absl::Status ChangeLabels(const std::vector<std::string>& words,
                           const std::string& flag, LabelMap& labels);
 

@@ -48,7 +48,8 @@ absl::StatusOr<ExitCode> ListStudies(Session& session, const StudyArgs& args) {
   return kExitOk;
 }
 
-// With several objectives the Pareto set stands for the best trial.
+// Returns the study as text. With several objectives it shows the Pareto set in
+// place of the best trial.
 absl::StatusOr<std::string> Description(const Session& session, Client& client,
                                         const v1::Study& study) {
   if (study.spec().objectives_size() <= 1) {
@@ -89,7 +90,7 @@ absl::StatusOr<ExitCode> PrintStudies(const Session& session,
   return kExitOk;
 }
 
-// Pause, resume and stop differ in their messages alone.
+// Runs pause, resume or stop, which differ only in their messages.
 template <typename Request, typename Method>
 absl::StatusOr<ExitCode> Turn(Session& session, const StudyArgs& args,
                               Request request, Method method) {
@@ -242,8 +243,8 @@ void AddStudyWhy(CLI::App& noun, Invocation& invocation) {
   AddOneFormats(verb, args->output);
 }
 
-// `frostline study diff`: which fields of two studies differ, as `diff` says
-// it: exit code 0 for none, 1 for some.
+// `frostline study diff`: the fields in which two studies differ. The exit code
+// is that of `diff`: 0 for no difference, 1 for some.
 
 namespace {
 
@@ -253,7 +254,7 @@ struct DiffArgs {
   bool json = false;
 };
 
-// What is compared: of a study, or of a file, which a coordinator completes.
+// One side of a comparison: a study, or a file that a coordinator completes.
 struct Side {
   v1::Study study;  // spec and settings alone count
   std::optional<StudyFile> file;
@@ -279,8 +280,8 @@ absl::StatusOr<Side> ReadSide(Session& session, const std::string& word) {
   return side;
 }
 
-// A file leaves open what the coordinator then chooses, and that is there in
-// the study which the file is compared with.
+// Completes a file's spec: fills in what the file leaves open and the
+// coordinator has chosen in the study on the other side.
 absl::Status CompleteSpec(Session& session, const Side& other, Side& side) {
   v1::CreateStudyRequest request;
   request.set_request_id(NewRequestId(SystemClock()));
@@ -300,7 +301,7 @@ absl::Status CompleteSpec(Session& session, const Side& other, Side& side) {
   return absl::OkStatus();
 }
 
-// As one message, so that a path is that of a study file.
+// Compares as one message, so that paths are those of a study file.
 std::vector<FieldChange> Changes(const v1::Study& from, const v1::Study& to) {
   std::vector<FieldChange> changes = FieldChanges(from.spec(), to.spec());
   v1::StudySettings before = from.settings();

@@ -44,7 +44,8 @@ std::string FrozenIn(const v1::Trial& trial) {
   return absl::StrJoin(modules, " ");
 }
 
-// With --distinct each freezes other modules than all before it.
+// Chooses points. With --distinct each one freezes other modules than all
+// before.
 std::vector<RankedPoint> Chosen(const std::vector<RankedPoint>& points,
                                 const BestArgs& args) {
   std::vector<RankedPoint> chosen;
@@ -93,7 +94,7 @@ std::string ValuesOf(const RankedPoint& point) {
   return absl::StrCat("{", absl::StrJoin(values, ", "), "}");
 }
 
-// Entries of `enqueue` in a study file.
+// Returns entries of `enqueue` for a study file.
 std::string AsYaml(const std::vector<RankedPoint>& points) {
   std::string text = "enqueue:\n";
   for (const RankedPoint& point : points) {
@@ -183,7 +184,7 @@ absl::StatusOr<int> IndexOf(const v1::StudySpec& spec,
                    absl::StrCat("give one of: ", known), "--objective");
 }
 
-// Trials by their number; those without a value have no point.
+// The trials by number; a trial without a value has no point.
 struct ShownHistory {
   Curve values;
   Curve best;

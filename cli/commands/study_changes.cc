@@ -73,7 +73,7 @@ absl::StatusOr<std::string> ReadNote(const std::string& word) {
       "shorten it, or keep the long text in a file of yours", "TEXT");
 }
 
-// `frostline study update`: what may change of a study that is there.
+// `frostline study update`: the fields of an existing study that may change.
 
 namespace {
 
@@ -147,7 +147,7 @@ absl::Status SetLists(const UpdateArgs& args, v1::StudySettings& settings,
   return absl::OkStatus();
 }
 
-// Alters what was asked for and names it in the mask.
+// Makes the changes and names them in the mask.
 absl::Status ApplyChanges(const UpdateArgs& args,
                           v1::UpdateStudyRequest& request) {
   v1::StudySettings& settings = *request.mutable_settings();
@@ -253,7 +253,7 @@ void AddStudyUpdate(CLI::App& noun, Invocation& invocation) {
 
 namespace {
 
-// More than a study or a trial may have.
+// The most bytes of labels that a study or a trial may have.
 constexpr std::size_t kMaxStudyLabelsBytes = 64 << 10;
 
 struct StudyLabelArgs {
@@ -345,7 +345,7 @@ void AddStudyLabel(CLI::App& noun, Invocation& invocation) {
   AddOneFormats(note, args->output);
 }
 
-// `frostline study delete`: asks before it does, and deletes what was shown.
+// `frostline study delete`: asks first, and deletes exactly what was shown.
 
 namespace {
 
@@ -356,7 +356,7 @@ struct DeleteArgs {
   Output output = {};
 };
 
-// Who is asked sees what would go.
+// Shows what would be deleted and asks.
 bool Agrees(const v1::Study& study) {
   std::cerr << "study " << LastPart(study.name()) << " is "
             << NameOf(study.state()) << ", " << ProgressText(study)
@@ -382,7 +382,7 @@ absl::Status CheckRunning(const v1::Study& study, const DeleteArgs& args,
       args.force ? "--yes" : "--force");
 }
 
-// A script that forgot to say so has not agreed.
+// Refuses when nobody can be asked and --yes is missing, as in a script.
 absl::Status CheckAgreed(const DeleteArgs& args, const std::string& id,
                          bool can_ask) {
   if (args.yes || can_ask) return absl::OkStatus();

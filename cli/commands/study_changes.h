@@ -12,14 +12,15 @@
 
 namespace frostline::cli {
 
-// Reads the study, lets `change` alter its settings and name in the mask what
-// it altered, and writes that; does it all again where somebody was faster.
-// `change` is called each time, and its error ends it.
+// Changes the settings of a study: reads the study, calls `change` to edit the
+// settings and the field mask, and writes the result. If somebody else wrote in
+// between, it starts again with a new call of `change`. An error from `change`
+// ends it.
 absl::StatusOr<v1::Study> ChangeSettings(
     Client& client, const std::string& study,
     const std::function<absl::Status(v1::UpdateStudyRequest&)>& change);
 
-// A note as the command line gives it: "-" is standard input.
+// Returns the note for a word of the command line; "-" reads standard input.
 absl::StatusOr<std::string> ReadNote(const std::string& word);
 
 }  // namespace frostline::cli

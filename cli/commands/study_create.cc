@@ -52,7 +52,7 @@ absl::StatusOr<StudyFile> ReadStudy(const StudyCreateArgs& args) {
   return study;
 }
 
-// The coordinator judges what the file says: its mistakes are the file's.
+// Prints the coordinator's refusal as a mistake in the file.
 absl::StatusOr<ExitCode> Refused(const absl::Status& status,
                                  const StudyFile& study) {
   absl::Status placed = PlaceError(status, study);
@@ -64,7 +64,7 @@ absl::StatusOr<ExitCode> Refused(const absl::Status& status,
   return kExitInvalidFile;
 }
 
-// A dry run says what it can without a coordinator, and what it cannot.
+// Says what a dry run could check without a coordinator and what it could not.
 ExitCode HalfChecked(const StudyFile& study, const std::string& address) {
   std::cout << "dry run: " << study.file << " is a study file, of the study "
             << study.id << " with "
@@ -76,12 +76,13 @@ ExitCode HalfChecked(const StudyFile& study, const std::string& address) {
   return kExitOk;
 }
 
-// A dry run waits for nobody.
+// Connects; a dry run does not wait for the coordinator.
 absl::StatusOr<Client*> ConnectFor(Session& session, bool dry_run) {
   return dry_run ? OpenClient(session) : Connect(session);
 }
 
-// Whoever trains may call its metrics as it likes, so this is no mistake.
+// Notes unusual names of metrics. They are not mistakes, because a trainer may
+// name its metrics freely.
 void NoteUnusualMetrics(const StudyFile& study) {
   if (study.spec.model().id().empty()) return;
   for (const v1::Objective& objective : study.spec.objectives()) {
@@ -194,7 +195,8 @@ absl::StatusOr<v1::CreateStudyRequest> CloneRequest(const v1::Study& study,
   return request;
 }
 
-// To create what is there already would answer it, and its trials are its own.
+// Checks that no study has this id. Creating it would return the existing one,
+// with its own trials.
 absl::Status CheckFree(Client& client, const std::string& id) {
   const absl::Status found = FetchStudy(client, StudyNameOf(id)).status();
   if (HasErrorId(found, ErrorId::kStudyNotFound)) return absl::OkStatus();
@@ -219,7 +221,7 @@ absl::StatusOr<ImportedLines> FetchClonedTrials(Client& client,
   return ParseImportedLines(text, study.name(), study.spec());
 }
 
-// A clone that cannot take the trials does not stay.
+// Imports the trials; if that fails, the clone is deleted.
 absl::Status TakeTrials(Client& client, const v1::Study& clone,
                         const ImportedLines& trials,
                         const std::string& source) {

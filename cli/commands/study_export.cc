@@ -21,8 +21,7 @@ namespace {
 
 using FileFormat = v1::ExportTrialsRequest::Format;
 
-// A file whose name ends so is of that format; the first is for what has no
-// such ending.
+// A format and its file extension. The first is the default.
 struct KnownFormat {
   const char* name;
   FileFormat format;
@@ -41,7 +40,7 @@ struct ExportArgs {
   bool force = false;
 };
 
-// Null: the ending is none of a format.
+// Returns the format of the file's extension, or null.
 const KnownFormat* ExportFormatOfEnding(const std::string& file) {
   for (const KnownFormat& known : kFormats) {
     if (absl::EndsWithIgnoreCase(file, known.ending)) return &known;
@@ -94,7 +93,7 @@ absl::Status ToFile(Client& client, const v1::ExportTrialsRequest& request,
     return file->Append(piece);
   };
   RETURN_IF_ERROR(StreamTrials(client, request, take));
-  // Of a study without trials the file is empty.
+  // The file of a study without trials is empty.
   RETURN_IF_ERROR(take(""));
   RETURN_IF_ERROR(file->Commit());
   std::cerr << "wrote " << path << ", " << FormatBytes(bytes) << "\n";

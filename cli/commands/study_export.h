@@ -12,8 +12,8 @@
 
 namespace frostline::cli {
 
-// Hands each piece to `take` as it comes, and ends with its error, or with that
-// of a stream that breaks: what was taken is then a part.
+// Streams the exported trials to `take`, piece by piece. Ends with the first
+// error of `take` or of the stream; the output is then incomplete.
 absl::Status StreamTrials(
     Client& client, const v1::ExportTrialsRequest& request,
     const std::function<absl::Status(const std::string&)>& take);

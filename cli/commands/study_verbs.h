@@ -2,7 +2,7 @@
 //
 // File: study_verbs.h
 //
-// Verbs of `frostline study`, each in the file of its name.
+// The verbs of `frostline study`, each defined in the file of its name.
 #ifndef FROSTLINE_CLI_COMMANDS_STUDY_VERBS_H_
 #define FROSTLINE_CLI_COMMANDS_STUDY_VERBS_H_
 

@@ -107,7 +107,7 @@ struct WaitArgs {
   Output output = {};
 };
 
-// Follows a study until the goal is met or cannot be any more.
+// Follows a study until the goal is met or can no longer be met.
 class Waiter {
  public:
   Waiter(Client& client, WaitGoal goal) : client_(client), goal_(goal) {}
@@ -176,7 +176,8 @@ absl::Status FollowStudy(Client& client, Duration timeout, Waiter& waiter) {
   return broken;
 }
 
-// It was the person's own time, and what was reached by then is the answer.
+// Returns the error when the user's own time limit is over, with what was
+// reached by then.
 absl::Status TimeIsOver(const v1::Study& study, Duration timeout) {
   const std::string id = LastPart(study.name());
   const std::chrono::duration<double> seconds = timeout;

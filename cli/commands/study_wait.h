@@ -2,7 +2,7 @@
 //
 // File: study_wait.h
 //
-// What `frostline study wait --for` waits for.
+// The goals of `frostline study wait --for`.
 #ifndef FROSTLINE_CLI_COMMANDS_STUDY_WAIT_H_
 #define FROSTLINE_CLI_COMMANDS_STUDY_WAIT_H_
 
@@ -15,23 +15,25 @@
 
 namespace frostline::cli {
 
+// The condition that ends the wait.
 struct WaitGoal {
   enum class Kind { kEnded, kTrials, kBest, kRunning };
   Kind kind = Kind::kEnded;
-  std::int64_t trials = 0;  // that have ended
-  double bound = 0.0;       // of the first objective
-  bool at_least = true;     // else at most
+  std::int64_t trials = 0;  // trials that have ended
+  double bound = 0.0;       // a value of the first objective
+  bool at_least = true;     // false: at most
 };
 
-// Takes "ended", "running", "trials=N", "best>=X" and "best<=X"; else
-// REQUEST_INVALID.
+// Parses "ended", "running", "trials=N", "best>=X" or "best<=X". Returns
+// REQUEST_INVALID for anything else.
 absl::StatusOr<WaitGoal> ParseGoal(const std::string& text);
 
-// Answers REQUEST_INVALID for a bound on the wrong side: of what is maximized
-// "best<=X" would be met by the worst.
+// Returns REQUEST_INVALID for a bound in the wrong direction: when an objective
+// is maximized, even the worst trial meets "best<=X".
 absl::Status CheckGoal(const WaitGoal& goal, const v1::StudySpec& spec);
 
-// `best` are the first objective's values of the best trials.
+// Returns whether the goal is met. `best` holds the first objective's values of
+// the best trials.
 bool IsMet(const WaitGoal& goal, const v1::Study& study,
            const std::vector<double>& best);
 

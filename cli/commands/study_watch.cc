@@ -30,10 +30,10 @@
 namespace frostline::cli {
 namespace {
 
-// More say no more of how long the next one takes.
+// The most durations that are kept; more do not improve the estimate.
 constexpr int kMostDurations = 500;
 
-// Of the live workers' slots as many as the study may use.
+// Returns how many of the live workers' slots the study may use.
 std::int64_t UsableSlots(const v1::Study& study, std::int64_t slots) {
   const std::int64_t most = study.settings().max_parallel() > 0
                                 ? study.settings().max_parallel()
@@ -124,8 +124,8 @@ ExitCode WatchPrinter::End() {
   return study_.counts().succeeded() > 0 ? kExitOk : kExitNoResult;
 }
 
-// Who watches a study without workers would wait for ever. Without an answer
-// the watch goes on all the same.
+// Prints why nothing runs, because a user would wait for ever without workers.
+// If there is no answer, the watch goes on.
 void WatchPrinter::SayWhyNothingRuns() {
   v1::ExplainStudyRequest request;
   request.set_name(study_.name());
@@ -141,7 +141,7 @@ void WatchPrinter::SayWhyNothingRuns() {
   Notes() << text << std::flush;
 }
 
-// One line cannot say which of several objectives' best trials is wanted.
+// Prints the front: one line cannot show the best trials of several objectives.
 void WatchPrinter::ShowFront() {
   if (!HasFront()) return;
   const auto front = FetchBestTrials(client_, study_.name());
@@ -151,14 +151,15 @@ void WatchPrinter::ShowFront() {
             << std::flush;
 }
 
-// Every report changes a trial; only starts and ends are worth a line.
+// Returns whether a change is news: reports are not, starts and ends are.
 bool WatchPrinter::IsNews(const v1::Trial& trial) {
   const auto now = std::make_pair(trial.state(), trial.attempt());
   auto& last = last_seen_[trial.number()];
   return std::exchange(last, now) != now;
 }
 
-// A log has a line for each trial, a terminal shows that it began, too.
+// Returns whether a change gets a line: in a log each trial gets one, on a
+// terminal its start gets one too.
 bool WatchPrinter::IsWorthALine(const v1::Trial& trial) const {
   return is_terminal_ || IsEnded(trial.state());
 }
@@ -205,8 +206,9 @@ std::string WatchPrinter::StudyLine() const {
   return absl::StrCat(LastPart(study_.name()), "  ", StatusText(study_));
 }
 
-// Leaves half of the screen to the lines that stay. Rows and the count
-// of what runs agree, so nothing is shown between a trial and its study.
+// Shows the running trials in half of the screen, which leaves the rest to the
+// lines. Between an event of a trial and that of its study nothing is shown, so
+// that rows and counts agree.
 void WatchPrinter::ShowArea() {
   if (is_study_behind_) return;
   std::vector<std::string> lines;
@@ -219,8 +221,8 @@ void WatchPrinter::ShowArea() {
   area_.Show(std::move(lines));
 }
 
-// `frostline events`: what changed, in order; and `study watch --all`, which is
-// the same of all studies from now on.
+// `frostline events`: the changes in order. `study watch --all` does the same
+// for all studies from now on.
 
 namespace {
 
@@ -250,7 +252,7 @@ absl::StatusOr<std::optional<std::int64_t>> RevisionOf(const EventsArgs& args) {
   return revision;
 }
 
-// Prints at once, or, where all is told once, in the order of time.
+// Prints events at once or, with --once, in the order of time.
 class EventPrinter {
  public:
   EventPrinter(bool json, bool waits) : json_(json), waits_(waits) {}
@@ -290,7 +292,7 @@ absl::StatusOr<ExitCode> Events(Session& session, const EventsArgs& args) {
     options.studies.push_back(std::move(name));
   }
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  // Of one study events have their own order already.
+  // The events of one study are in order already.
   EventPrinter printer(args.json, args.once && options.studies.size() != 1);
   ConnectionNews news(Notes());
   RETURN_IF_ERROR(
@@ -338,7 +340,7 @@ struct WatchArgs {
   bool json = false;
 };
 
-// Looks at what runs, on a thread of its own, until it goes.
+// A thread that fetches the running trials until it is destroyed.
 class RunningLooks {
  public:
   RunningLooks(Client& client, std::string study, bool is_terminal,
@@ -418,7 +420,7 @@ absl::StatusOr<ExitCode> WatchForPeople(Session& session, Client& client,
   return printer.End();
 }
 
-// The first line is the study as it is.
+// Prints JSON lines; the first line is the study as it is.
 absl::StatusOr<ExitCode> WatchAsJson(Client& client, v1::Study study,
                                      bool until_done) {
   v1::StudyEvent first;

@@ -24,13 +24,14 @@
 
 namespace frostline::cli {
 
-// Tells whoever follows a stream that it broke, once however often it is tried
-// again, and once that it is back.
+// Messages about a broken stream: one when it breaks, however many tries
+// follow, and one when it is back.
 class ConnectionNews {
  public:
   explicit ConnectionNews(std::ostream& out) : out_(out) {}
 
-  // An orderly end, e.g. of a proxy's patience, is OK and no news.
+  // Reports a broken stream. OK means an orderly end, for example by a proxy's
+  // time limit, and is not reported.
   void Lost(const absl::Status& status) {
     if (status.ok() || std::exchange(is_lost_, true)) return;
     out_ << "connection lost (" << status.message() << "); trying again" << '\n'
@@ -47,8 +48,8 @@ class ConnectionNews {
   bool is_lost_ = false;
 };
 
-// What `study watch` prints of one study: a line for each change, and on a
-// terminal what runs just now below them. It is thread-safe.
+// The output of `study watch` for one study: a line for each change and, on a
+// terminal, the running trials below. It is thread-safe.
 class WatchPrinter {
  public:
   WatchPrinter(Session& session, Client& client, const Clock& clock,
@@ -60,16 +61,17 @@ class WatchPrinter {
         is_terminal_(session.terminal.out_is_tty),
         until_done_(until_done) {}
 
-  // The study as it is before the first event.
+  // Prints the study as it is before the first event.
   absl::Status Begin(const v1::Study& study);
-  // False ends the watch.
+  // Prints an event. Returns false to end the watch.
   bool OnEvent(const v1::StudyEvent& event);
   void OnBreak(const absl::Status& status);
-  // Call it before it is asked what runs; OnRunning() has the answer, and how
-  // many slots live workers have in all.
+  // OnLook() must be called before the running trials are fetched. OnRunning()
+  // takes them, and the total number of slots of live workers.
   void OnLook();
   void OnRunning(const std::vector<v1::Trial>& running, std::int64_t slots);
-  // Off a terminal: one line of where the study is.
+  // Prints one line about the state of the study when the output is not a
+  // terminal.
   void PrintSummary();
   ExitCode End();
   bool IsDone() const { return until_done_ && has_ended_; }
@@ -84,7 +86,7 @@ class WatchPrinter {
   void TakeStudy(const v1::Study& study);
   absl::Status FetchDurations();
   absl::Status UpdateBest();
-  // `counted` is the study, with the counts to show.
+  // `counted` is the study with the counts to show.
   std::string StatusText(const v1::Study& counted) const;
   std::string StudyLine() const;
   void ShowArea();
@@ -102,13 +104,13 @@ class WatchPrinter {
   std::optional<v1::Trial> best_;
   std::map<std::int64_t, std::pair<v1::TrialState, std::int64_t>> last_seen_;
   RunningTrials running_;
-  bool is_study_behind_ = false;  // a trial has come that it does not count yet
+  bool is_study_behind_ = false;  // a trial came that it does not count yet
   std::vector<double> durations_;
   std::int64_t slots_ = 0;
 };
 
-// Prints what changes from now on in any study, one that appears later too, and
-// ends with an error alone. `json`: a StudyEvent on each line.
+// Prints the changes of all studies from now on, including studies that appear
+// later. It ends only with an error. `json` prints one StudyEvent a line.
 absl::StatusOr<ExitCode> WatchAllStudies(Session& session, bool json);
 
 }  // namespace frostline::cli

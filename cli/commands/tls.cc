@@ -42,7 +42,7 @@ absl::Status WritePublic(const std::string& path, const std::string& text) {
                 "name a folder that is there and writable", "--folder"));
 }
 
-// `chain` stands behind the certificate, in its file.
+// Writes a pair; `chain` is appended to the certificate's file.
 absl::Status WritePair(const TlsArgs& args, const std::string& name,
                        const tls::KeyPair& pair, const std::string& chain) {
   const std::string path = absl::StrCat(args.folder, "/", name);
@@ -51,8 +51,8 @@ absl::Status WritePair(const TlsArgs& args, const std::string& name,
   return WritePublic(path + ".crt", pair.certificate_pem + chain);
 }
 
-// With the CA in the handshake a node that has its fingerprint alone can tell
-// the coordinator from others.
+// Writes the server's pair. It includes the CA, so that a node which knows only
+// the CA's fingerprint can recognize the coordinator.
 absl::Status WriteServer(const TlsArgs& args, const tls::KeyPair& pair,
                          const tls::KeyPair& authority) {
   return WritePair(args, kServer, pair, authority.certificate_pem);
@@ -141,7 +141,7 @@ absl::StatusOr<ExitCode> IssueOne(const TlsArgs& args) {
   return kExitOk;
 }
 
-// A folder stands for the CA in it.
+// Prints the fingerprint; a folder means the CA in it.
 absl::StatusOr<ExitCode> Fingerprint(const std::string& path) {
   std::error_code ignored;  // what is no folder is read as a file
   const std::string file =

@@ -40,7 +40,8 @@ struct TokenCreateArgs {
   std::vector<std::string> study_labels;  // KEY=VALUE
 };
 
-// The secret alone is on standard output, so that it can be piped on.
+// Prints the new token. Only the secret goes to standard output, so that it can
+// be piped.
 absl::StatusOr<ExitCode> HandOut(const v1::Token& token,
                                  const std::string& secret,
                                  const std::string& out) {
@@ -228,8 +229,9 @@ absl::StatusOr<ExitCode> ListCertificates(Session& session,
   return kExitOk;
 }
 
-// The table shows the first digits, and those are enough where one certificate
-// alone begins so. Of all digits it may be one that was never seen.
+// Completes the first digits of a certificate's hash, as the table shows them,
+// if only one certificate begins with them. A full hash may be of a certificate
+// that was never seen.
 absl::StatusOr<std::string> CompleteSum(Client& client,
                                         const std::string& digits) {
   if (IsSha256(digits)) return digits;

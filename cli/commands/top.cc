@@ -107,7 +107,7 @@ namespace {
 
 constexpr Duration kShortestEvery = std::chrono::milliseconds(200);
 constexpr Duration kLongestEvery = std::chrono::hours(1);
-// A screen is drawn ten times a second at most.
+// The screen is drawn at most ten times a second.
 constexpr Duration kLook = std::chrono::milliseconds(100);
 
 struct TopArgs {
@@ -127,13 +127,15 @@ ExitCode PrintOnce(const FleetAnswers& answers, const TopArgs& args,
   return kExitOk;
 }
 
-// As a shell counts them: 130 of Ctrl-C, 143 of SIGTERM, 129 of SIGHUP.
+// Returns the exit code as a shell does: 130 for Ctrl-C, 143 for SIGTERM, 129
+// for SIGHUP.
 ExitCode CodeOfEnd(const Key& key) {
   return key.signal == 0 ? kExitInterrupted
                          : static_cast<ExitCode>(128 + key.signal);
 }
 
-// Answers CodeOfEnd() where a signal, or an end of input, ended it.
+// Shows the screen. Returns CodeOfEnd() when a signal or the end of input ended
+// it.
 absl::StatusOr<ExitCode> FollowTop(AskingThread& asking, FleetAnswers answers) {
   ASSIGN_OR_RETURN(const auto screen, FullScreen::Open());
   TopState state;

@@ -19,11 +19,11 @@
 
 namespace frostline::cli {
 
-// Asks for all that `frostline top` shows, again and again. It is for one
+// Fetches everything that `frostline top` shows, again and again. It is for one
 // thread.
 class FleetAsker {
  public:
-  // An empty `study` stands for all.
+  // An empty `study` means all studies.
   FleetAsker(Client& client, std::string study, const Clock& clock)
       : client_(client), study_(std::move(study)), clock_(clock) {}
 
@@ -31,7 +31,8 @@ class FleetAsker {
 
  private:
   absl::Status AskOfStudy(const v1::Study& study, FleetAnswers* answers);
-  // A trial that ended stays as it is, so each is asked for once.
+  // Returns a best trial, fetched once and kept, because a trial that ended
+  // does not change.
   absl::StatusOr<v1::Trial> Best(const std::string& trial);
 
   Client& client_;
@@ -40,7 +41,8 @@ class FleetAsker {
   std::map<std::string, v1::Trial> best_;
 };
 
-// Lets a thread of its own ask, so that keys are answered meanwhile.
+// A thread that fetches the answers, so that the program reacts to keys
+// meanwhile.
 class AskingThread {
  public:
   AskingThread(FleetAsker& asker, Duration every);
@@ -49,7 +51,7 @@ class AskingThread {
   AskingThread(const AskingThread&) = delete;
   AskingThread& operator=(const AskingThread&) = delete;
 
-  // What has come since the last time.
+  // Returns the answers that came since the last call, if any.
   std::optional<absl::StatusOr<FleetAnswers>> Take();
   bool IsAsking();
 
@@ -63,7 +65,7 @@ class AskingThread {
   bool is_ending_ = false;
   bool is_asking_ = false;
   std::optional<absl::StatusOr<FleetAnswers>> answers_;
-  std::thread thread_;  // last: it uses all others
+  std::thread thread_;  // last: it uses all the others
 };
 
 }  // namespace frostline::cli

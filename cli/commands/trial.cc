@@ -36,7 +36,8 @@ namespace frostline::cli {
 
 void AddTrialList(CLI::App& noun, Invocation& invocation);
 
-// `frostline trial list`: all trials of a study, those of a kind, the best.
+// `frostline trial list`: all trials of a study, those with a filter, or the
+// best.
 
 namespace {
 
@@ -60,7 +61,8 @@ std::vector<std::string> StateNames() {
   return names;
 }
 
-// Rates of modules are in the FULL view alone, which is larger.
+// Returns whether rates of modules are needed, which only the larger FULL view
+// has.
 bool NeedsRates(const Output& output) {
   const auto is_rate = [](const std::string& column) {
     return absl::StartsWithIgnoreCase(absl::StripPrefix(column, "-"), "rate.");
@@ -113,7 +115,7 @@ absl::Status PrintTrials(const Terminal& terminal, const Output& output,
       none);
 }
 
-// The best trial or the Pareto set, with --limit as many of the best.
+// Lists the best trial or the Pareto set; with --limit that many of the best.
 absl::StatusOr<ExitCode> ListBest(Session& session, const TrialListArgs& args) {
   ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.study));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
@@ -176,8 +178,8 @@ void AddTrialList(CLI::App& noun, Invocation& invocation) {
 
 // `frostline trial compare`.
 
-// Takes "imdb/12", "imdb/12,15" for runs of one setting with different seeds,
-// and "studies/imdb/trials/12".
+// Parses "imdb/12", "imdb/12,15" (runs of one setting with different seeds) or
+// "studies/imdb/trials/12".
 absl::StatusOr<v1::Contender> ContenderFrom(const std::string& argument);
 
 void AddTrialCompare(CLI::App& noun, Invocation& invocation);
@@ -397,7 +399,7 @@ void AddTrialCommands(CLI::App& app, Invocation& invocation) {
 
 namespace {
 
-// More than a study or a trial may have.
+// The most bytes of labels that a study or a trial may have.
 constexpr std::size_t kMaxTrialLabelsBytes = 64 << 10;
 
 struct TrialLabelArgs {

@@ -31,7 +31,7 @@ std::string TitleOf(const TrialName& trial) {
   return absl::StrCat(trial.study_id, "/", trial.number);
 }
 
-// A column for each trial and metric, a row for each step.
+// A table with a column for each trial and metric and a row for each step.
 struct Grid {
   std::vector<std::string> titles;
   std::map<std::int64_t, std::map<std::size_t, double>> rows;
@@ -168,7 +168,7 @@ absl::StatusOr<MeasuredCurve> FetchCurves(Client& client,
   return curve;
 }
 
-// With a metric that none has measured nothing would be shown.
+// Returns the wanted metric. It is an error when no trial measured it.
 absl::StatusOr<std::set<std::string>> WantedCurve(const MeasuredCurves& curves,
                                                   const std::string& wanted) {
   std::set<std::string> metrics = MetricsIn(curves);

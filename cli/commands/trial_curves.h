@@ -2,7 +2,7 @@
 //
 // File: trial_curves.h
 //
-// What trials measured at each step, as `trial curves` shows it.
+// The measurements of trials at each step, as `trial curves` shows them.
 #ifndef FROSTLINE_CLI_COMMANDS_TRIAL_CURVES_H_
 #define FROSTLINE_CLI_COMMANDS_TRIAL_CURVES_H_
 
@@ -22,21 +22,22 @@ struct MeasuredCurve {
 
 using MeasuredCurves = std::vector<MeasuredCurve>;
 
-// The metrics that any of them has.
+// Returns the metrics that at least one of the trials has.
 std::set<std::string> MetricsIn(const MeasuredCurves& curves);
 
-// A column for each trial and metric, a row for each step. It is empty when
-// nothing was measured.
+// Returns a table with a column for each trial and metric and a row for each
+// step. It is empty when nothing was measured.
 std::string CurvesTable(const MeasuredCurves& curves,
                         const std::set<std::string>& metrics, int width);
 std::string CurvesCsv(const MeasuredCurves& curves,
                       const std::set<std::string>& metrics);
 
-// Each as the contract's message, with its trial's name.
+// Returns the curves as JSON: the contract's message for each, with the name of
+// its trial.
 std::string CurvesJson(MeasuredCurves curves,
                        const std::set<std::string>& metrics);
 
-// A plot for each metric, in which each trial is a curve over the steps.
+// Returns a plot for each metric, with a curve over the steps for each trial.
 std::string CurvesPlot(const MeasuredCurves& curves,
                        const std::set<std::string>& metrics, int width);
 

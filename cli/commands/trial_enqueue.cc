@@ -134,7 +134,8 @@ absl::StatusOr<EnqueuePoints> PointsOf(const EnqueueArgs& args) {
   return points;
 }
 
-// "trials[3].values.layer.0" is of the fourth point, which has a place.
+// Adds the place to an error: "trials[3].values.layer.0" is about the fourth
+// point.
 absl::Status PlacedPoint(const absl::Status& status,
                          const EnqueuePoints& points, const std::string& file) {
   const auto detail = DetailOf(status);

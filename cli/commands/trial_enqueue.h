@@ -2,10 +2,10 @@
 //
 // File: trial_enqueue.h
 //
-// A file of points to run: a list as the `enqueue` of a study file, also below
-// that key, as `frostline study best --yaml` prints it; or a point a line, as
-// JSON. A point of single values, without any key of EnqueuedTrial, is its
-// values alone.
+// A file of points to run. It is a YAML list like `enqueue` in a study file,
+// with or without that key, as `frostline study best --yaml` prints it; or JSON
+// with one point a line. A point without any key of EnqueuedTrial is just a map
+// of values.
 #ifndef FROSTLINE_CLI_COMMANDS_TRIAL_ENQUEUE_H_
 #define FROSTLINE_CLI_COMMANDS_TRIAL_ENQUEUE_H_
 
@@ -20,11 +20,11 @@ namespace frostline::cli {
 
 struct EnqueuePoints {
   std::vector<v1::EnqueuedTrial> trials;
-  std::vector<YamlMark> places;  // where each stands
+  std::vector<YamlMark> places;  // the place of each point
 };
 
-// Answers what a study file does, with FILE:LINE:COLUMN; REQUEST_INVALID for a
-// file without points.
+// Parses such a file. Returns the errors of a study file, with
+// FILE:LINE:COLUMN, and REQUEST_INVALID for a file without points.
 absl::StatusOr<EnqueuePoints> ParseEnqueuePoints(const std::string& text,
                                                  const std::string& file);
 

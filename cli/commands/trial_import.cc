@@ -28,13 +28,13 @@ namespace frostline::cli {
 namespace {
 
 constexpr int kMostImported = 1'000;
-// A request has 1 MiB at most, with some room for its other fields.
+// The size of a batch: a request has at most 1 MiB, including its other fields.
 constexpr std::size_t kMostTrialImportBytes = 900 * 1024;
-// A spec has 256 KiB at most.
+// The size of the points in one check: a spec has at most 256 KiB.
 constexpr std::size_t kMostPointBytes = 64 * 1024;
 constexpr std::int64_t kMostImportedTrials = 1'000'000;
 
-// Maps in the order of their keys, so that the same content has one sum.
+// Serializes with sorted map keys, so that equal content has equal hashes.
 std::string Serialized(const google::protobuf::Message& message) {
   std::string bytes;
   {
@@ -57,7 +57,8 @@ std::string ImportRequestIdOf(const v1::Study& study, std::size_t place,
   return sum.Finish();
 }
 
-// "trials[3].parameters.x" after `start` is of the trial `first` + 3.
+// Adds the place to an error: "trials[3].parameters.x" after `start` is about
+// the trial `first` + 3.
 absl::Status PlacedTrial(const absl::Status& status, const std::string& start,
                          std::size_t first, const ImportedLines& read,
                          const std::string& file) {
@@ -75,8 +76,8 @@ absl::Status PlacedTrial(const absl::Status& status, const std::string& start,
       detail->fix, detail->field);
 }
 
-// Nothing imports without writing, but a study that is only checked judges the
-// points it would begin with.
+// Checks the points without writing. No call can check an import, but a dry run
+// of a new study checks the points that it would start with.
 absl::Status CheckPoints(Client& client, const v1::Study& study,
                          const ImportedLines& read, const std::string& file) {
   v1::CreateStudyRequest request;
@@ -282,8 +283,8 @@ absl::Status SetMetrics(const std::vector<std::string>& words,
   return absl::OkStatus();
 }
 
-// What was told is kept all the same, so that not knowing the study's ranges
-// is no failure.
+// Warns about values out of range. If the study's ranges cannot be fetched,
+// that is no failure, because the trial is already stored.
 void NoteRanges(Client& client, const v1::ImportTrialsRequest& told) {
   v1::GetStudyRequest request;
   request.set_name(told.name());

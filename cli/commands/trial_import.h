@@ -2,10 +2,10 @@
 //
 // File: trial_import.h
 //
-// Sends trials that ended elsewhere, in batches that fit a request. A batch's
-// request id is a sum of its content, of its place and of the study, so that
-// the same file again, also after a broken run, imports nothing twice while the
-// coordinator remembers ids (a day at least).
+// Imports trials that ended elsewhere, in batches that fit a request. The
+// request id of a batch is a hash of its content, its place and the study. So
+// the same file can be sent again, also after a broken run, and nothing is
+// imported twice while the coordinator remembers ids (at least a day).
 #ifndef FROSTLINE_CLI_COMMANDS_TRIAL_IMPORT_H_
 #define FROSTLINE_CLI_COMMANDS_TRIAL_IMPORT_H_
 
@@ -19,17 +19,19 @@
 
 namespace frostline::cli {
 
-// Answers REQUEST_INVALID for a trial that fits no request, with its line.
+// Splits the trials into requests. Returns REQUEST_INVALID, with the line, for
+// a trial that is too large for a request.
 absl::StatusOr<std::vector<v1::ImportTrialsRequest>> ImportBatches(
     const v1::Study& study, const ImportedLines& read, const std::string& file);
 
 struct ImportDone {
   std::int64_t imported = 0;
-  std::int64_t already = 0;  // by an earlier call with the same content
+  std::int64_t already = 0;  // imported by an earlier, equal call
 };
 
-// A refusal names FILE:LINE. Where there are several batches the coordinator
-// judges the points of all of them before the first is imported.
+// Imports all trials. An error names FILE:LINE. If there are several batches,
+// the coordinator checks the points of all of them before the first is
+// imported.
 absl::StatusOr<ImportDone> ImportAll(Client& client, const v1::Study& study,
                                      const ImportedLines& read,
                                      const std::string& file);

@@ -17,8 +17,8 @@
 namespace frostline::cli {
 namespace {
 
-// Of a running trial its worker is asked, which has it within a second; one of
-// an earlier version answers with its next heartbeat.
+// The wait for a log. The worker of a running trial is asked and answers within
+// a second; a worker of an earlier version answers with its next heartbeat.
 constexpr int kLogWaitSeconds = 25;
 
 absl::Status ExplainNoLog(Client& client, const std::string& name) {
@@ -30,7 +30,7 @@ absl::Status ExplainNoLog(Client& client, const std::string& name) {
   return absl::OkStatus();
 }
 
-// REQUIRES: it is of an attempt.
+// Explains the log. REQUIRES: it is the log of an attempt.
 void ExplainLog(const std::string& name, const v1::GetTrialLogReply& log) {
   if (log.state() != v1::ATTEMPT_STATE_RUNNING) {
     std::cerr << DescribeLogPlace(name, log);
@@ -65,8 +65,8 @@ absl::StatusOr<ExitCode> ShowLog(Session& session, const TrialLogArgs& args) {
   return kExitOk;
 }
 
-// `frostline trial log --follow`: one call waits at the coordinator for what
-// comes after the last byte that was printed.
+// `frostline trial log --follow`: one call waits at the coordinator for more
+// bytes after the last one that was printed.
 
 namespace {
 
@@ -74,7 +74,7 @@ constexpr int kWaitSeconds = 20;
 constexpr Duration kPatience = std::chrono::minutes(10);
 constexpr Duration kFirstPause = std::chrono::milliseconds(200);
 constexpr Duration kLongestLogPause = std::chrono::seconds(10);
-// Between two looks at a trial of which there is nothing new.
+// The pause between two polls of a trial without news.
 constexpr Duration kPause = std::chrono::milliseconds(500);
 constexpr std::size_t kMostTail = std::size_t{64} << 10;
 
@@ -184,7 +184,7 @@ absl::Status Follower::FollowAttempt() {
 bool Follower::Print(v1::GetTrialLogReply log) {
   const std::int64_t end = log.place().end();
   if (end == 0) {
-    // Who says so does not count: each answer is the whole tail.
+    // It does not matter who answered: each answer is the whole tail.
     log.set_tail(BeyondTail(tail_, log.tail()));
   } else if (after_.has_value()) {
     const std::int64_t lost =

@@ -2,7 +2,7 @@
 //
 // File: trial_log.h
 //
-// `frostline trial log`.
+// The verb `frostline trial log`.
 #ifndef FROSTLINE_CLI_COMMANDS_TRIAL_LOG_H_
 #define FROSTLINE_CLI_COMMANDS_TRIAL_LOG_H_
 
@@ -21,11 +21,11 @@ struct TrialLogArgs {
   bool json = false;
 };
 
-// Lines go to standard output, what is said of them to standard error.
+// Prints the log to standard output and remarks about it to standard error.
 absl::StatusOr<ExitCode> ShowLog(Session& session, const TrialLogArgs& args);
 
-// Prints new lines as they come until the trial, or the attempt that was asked
-// for, has ended. A coordinator that is away is asked again for ten minutes.
+// Prints new lines of the log until the trial, or the requested attempt, has
+// ended. If the coordinator is away, it tries again for ten minutes.
 absl::StatusOr<ExitCode> FollowLog(Session& session, const TrialLogArgs& args);
 
 }  // namespace frostline::cli

@@ -73,7 +73,7 @@ absl::StatusOr<v1::ReadPredictionsRequest> PredictionsRequest(
   return request;
 }
 
-// A word of a sentence stands in brackets.
+// Returns the text; a word of a sentence is put in brackets.
 std::string ShownOutcomes(const v1::ExampleText& text, bool is_word) {
   if (!is_word) return absl::StrReplaceAll(text.text(), {{"\t", " | "}});
   std::size_t begin = 0;
@@ -89,7 +89,7 @@ std::string ShownOutcomes(const v1::ExampleText& text, bool is_word) {
                       text.text().substr(end));
 }
 
-// Asks again for those that did not fit one answer.
+// Fetches the texts, with further calls for those that did not fit one answer.
 absl::StatusOr<std::map<std::int64_t, std::string>> FetchTexts(
     Client& client, const OutcomesArgs& args,
     const std::vector<ExampleGroup>& groups, bool are_words) {
@@ -211,7 +211,8 @@ void AddTrialOutcomes(CLI::App& noun, Invocation& invocation) {
                    "Into this file; else, or with -, to standard output");
 }
 
-// `frostline trial outcomes`: what a trial said of each example, a row each.
+// `frostline trial outcomes`: a row for each example with what the trial
+// predicted.
 
 namespace {
 
@@ -224,7 +225,7 @@ struct RowsArgs {
 
 using Row = std::vector<std::string>;
 
-// What the trial told of examples, by column.
+// The outcomes of examples by column.
 class OutcomeRows {
  public:
   explicit OutcomeRows(const v1::ExampleOutcomes& outcomes)
@@ -283,7 +284,8 @@ class OutcomeRows {
   Row titles_;
 };
 
-// Numbers are numbers there; classes are text whatever they look like.
+// Returns JSON. Numbers stay numbers; classes are text even if they look like
+// numbers.
 std::string JsonLine(const OutcomeRows& rows, std::size_t i) {
   const Row row = rows.At(i);
   google::protobuf::Struct object;

@@ -2,7 +2,8 @@
 //
 // File: trial_outcomes.h
 //
-// `frostline trial confusion`, `trial examples` and `trial predictions`.
+// The verbs `frostline trial confusion`, `trial examples` and `trial
+// predictions`.
 #ifndef FROSTLINE_CLI_COMMANDS_TRIAL_OUTCOMES_H_
 #define FROSTLINE_CLI_COMMANDS_TRIAL_OUTCOMES_H_
 

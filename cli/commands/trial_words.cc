@@ -22,7 +22,7 @@ absl::Status NoTrial(const std::string& words) {
                    "`frostline trial list STUDY` shows their numbers");
 }
 
-// "imdb/17" of "studies/imdb/trials/17".
+// Returns "imdb/17" for "studies/imdb/trials/17".
 std::string Shortened(const std::string& word) {
   return absl::StrReplaceAll(absl::StripPrefix(word, "studies/"),
                              {{"/trials/", "/"}});

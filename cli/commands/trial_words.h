@@ -2,8 +2,8 @@
 //
 // File: trial_words.h
 //
-// How a verb is told which trial: STUDY and NUMBER, or STUDY/NUMBER as one
-// word. All verbs about one trial take both.
+// How the command line names a trial: STUDY and NUMBER, or STUDY/NUMBER as one
+// word. All verbs about one trial accept both.
 #ifndef FROSTLINE_CLI_COMMANDS_TRIAL_WORDS_H_
 #define FROSTLINE_CLI_COMMANDS_TRIAL_WORDS_H_
 
@@ -16,7 +16,7 @@
 
 namespace frostline::cli {
 
-// Verbs of `frostline trial`, each in the file of its name.
+// The verbs of `frostline trial`, each defined in the file of its name.
 
 void AddTrialCurves(CLI::App& noun, Invocation& invocation);
 void AddTrialEnqueue(CLI::App& noun, Invocation& invocation);
@@ -24,26 +24,29 @@ void AddTrialLabel(CLI::App& noun, Invocation& invocation);  // and note
 void AddTrialOutcomeRows(CLI::App& noun, Invocation& invocation);
 void AddTrialTell(CLI::App& noun, Invocation& invocation);
 
+// The words of a command line that name a trial.
 struct TrialWords {
   std::string study;
   std::string number;
 };
 
-// A verb about one trial; it answers REQUEST_INVALID where the words name none.
+// Adds a verb about one trial. The verb returns REQUEST_INVALID when its words
+// name no trial.
 CLI::App* AddStudyTrial(CLI::App& noun, const std::string& name,
                         const std::string& help, Invocation& invocation,
                         TrialWords& words, Action action);
 
-// "studies/imdb/trials/17". With `more` the verb takes further words: the one
-// in NUMBER's place is the first of them where STUDY/NUMBER is one word.
+// Returns the name of the trial, such as "studies/imdb/trials/17". With `more`
+// the verb takes further words; if the first word is STUDY/NUMBER, the word in
+// the place of NUMBER is the first of them.
 absl::StatusOr<std::string> TrialNameFrom(
     const TrialWords& words, std::vector<std::string>* more = nullptr);
 
-// "studies/imdb" of "studies/imdb/trials/17".
+// Returns "studies/imdb" for "studies/imdb/trials/17".
 std::string StudyNameOfTrial(const std::string& trial);
 
-// Several trials: STUDY and numbers, or STUDY/NUMBER and either. A number is of
-// the study named last.
+// Parses several trials: STUDY followed by numbers, or STUDY/NUMBER followed by
+// more of either form. A number belongs to the study named last.
 absl::StatusOr<std::vector<TrialName>> TrialNamesFrom(
     const std::vector<std::string>& words);
 

@@ -47,7 +47,8 @@ absl::StatusOr<ExitCode> DrainOne(Session& session, const std::string& id,
   return kExitOk;
 }
 
-// Reached only when something stands before `serve` (command_line.h).
+// Returns the error for `serve` or `worker` that is not the first word; the
+// first word is handled in command_line.h.
 absl::StatusOr<ExitCode> Misplaced(const std::string& name) {
   return MakeError(ErrorId::kRequestInvalid,
                    name + " is another program, which takes all options itself",
@@ -86,7 +87,7 @@ void AddWorkerCommands(CLI::App& app, Invocation& invocation) {
   AddWorkerAccess(*noun, invocation);
 }
 
-// How a node is let in, by one line to paste there, and shut out again.
+// How a node is admitted, by one line to paste there, and removed again.
 
 namespace {
 
@@ -186,7 +187,8 @@ absl::StatusOr<int> RevokeTokensOf(Client& client, const std::string& subject) {
   return revoked;
 }
 
-// Tokens first: with one of them a new certificate might be had.
+// Removes a node. Tokens are revoked first, because a token could get a new
+// certificate.
 absl::StatusOr<ExitCode> ShutOut(Session& session, const std::string& id) {
   const std::string subject =
       absl::StartsWith(id, "workers/") ? id : WorkerNameOf(id);

@@ -177,7 +177,8 @@ absl::StatusOr<ConfigValue> Take(const YamlEntry& entry,
                      absl::StrCat(file, ":", entry.key_mark.line)};
 }
 
-// What is right line by line may be wrong as a whole.
+// Checks the settings together, because lines that are valid alone may
+// conflict.
 absl::Status CheckTogether(const YamlNode& root, const std::string& file) {
   const YamlEntry* const context = root.Find("context");
   const bool has_connect = root.Find("connect") != nullptr;
@@ -239,7 +240,7 @@ std::string FindProjectFile(const std::string& folder,
   return "";
 }
 
-// A configuration file as text: what is read of a disk, and one line changed.
+// Configuration files as text: reading them, and changing one line.
 
 namespace {
 
@@ -298,7 +299,7 @@ Lines::iterator LineOf(const std::string& key, Lines& lines) {
   });
 }
 
-// Says why the line cannot be replaced by itself; empty: it can.
+// Returns why the line cannot be replaced by itself, or "" if it can.
 std::string WhyNotAlone(const Lines& lines, Lines::const_iterator line) {
   const auto next = line + 1;
   if (next != lines.end() &&
@@ -409,7 +410,8 @@ FileWish WishOf(const ConfigValues& values) {
   return made;
 }
 
-// Others who may write the folder can put another file of ours in its place.
+// Returns whether others may replace the file. Whoever may write its folder can
+// put another of our files in its place.
 bool AnybodyMayReplace(const std::string& file) {
   std::error_code error;
   const auto mode =

@@ -88,7 +88,7 @@ absl::Status Damaged(const std::string& name, const std::string& cause) {
                                 "` removes it"));
 }
 
-// Says whether it is there.
+// Checks a file and returns whether it exists.
 absl::StatusOr<bool> CheckFile(const std::string& name,
                                const std::string& path) {
   ASSIGN_OR_RETURN(const auto mode, ModeOf(path));
@@ -257,7 +257,7 @@ std::string TargetVariable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// What is said in `over` replaces what is in `files`.
+// Replaces the paths in `files` by those that `over` sets.
 void Replace(const tls::AccessFiles& over, tls::AccessFiles* files) {
   const auto replace = [](const std::string& text, std::string* into) {
     if (!text.empty()) *into = text;
@@ -278,7 +278,7 @@ bool Names(const Wish& wish) {
   return !wish.connect.empty() || !wish.context.empty();
 }
 
-// REQUIRES: Names(file.wish).
+// Returns the coordinator that a file names. REQUIRES: Names(file.wish).
 absl::StatusOr<Target> TargetOfFile(const FileWish& file,
                                     const ContextStore& contexts) {
   if (!file.wish.connect.empty()) {
@@ -287,7 +287,8 @@ absl::StatusOr<Target> TargetOfFile(const FileWish& file,
   return TargetOf(file.wish.context, file.why, contexts);
 }
 
-// Without what flags and the environment say of credentials.
+// Returns the named coordinator, without credentials from flags and the
+// environment.
 absl::StatusOr<Target> NamedTarget(const Wish& flags, const Wish& environment,
                                    const ContextStore& contexts,
                                    const FileWishes& files) {

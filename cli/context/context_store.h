@@ -2,7 +2,8 @@
 //
 // File: context_store.h
 //
-// A context is a coordinator with who one is there, kept for its user alone:
+// A context is a coordinator and the identity to use there. Its files are
+// readable only by their user:
 //
 //   ~/.config/frostline/current-context        lab
 //   ~/.config/frostline/contexts/lab/          0700
@@ -25,26 +26,29 @@
 
 namespace frostline::cli {
 
-// Files and folders that are for their user alone. Every error is TLS_FILE.
+// Files and folders that only their user may access. Every error is TLS_FILE.
 
-// Answers nothing when `path` is not there, and an error when it is another
-// user's. A link is looked at itself.
+// Returns the mode of `path`, nothing when it does not exist, and an error when
+// it belongs to another user. Does not follow a link.
 absl::StatusOr<std::optional<mode_t>> ModeOf(const std::string& path);
 
-// Refuses a mode that has any of the bits `refused`, and says what to type.
+// Returns an error, with the command that fixes it, when the mode has any of
+// the bits in `refused`.
 absl::Status CheckMode(const std::string& path, mode_t mode, mode_t refused);
 
-// Makes it with mode 0700, or finds it there.
+// Creates the folder with mode 0700, or accepts it when it exists.
 absl::Status MakeFolder(const std::string& path);
 
 absl::Status Unwritable(const std::string& path, const std::string& why);
 
+// A saved context.
 struct Context {
   std::string name;
   std::string connect;
-  tls::AccessFiles access;  // paths within its folder
+  tls::AccessFiles access;  // paths in the context's folder
 };
 
+// A context that is to be saved.
 struct NewContext {
   std::string name;
   std::string connect;
@@ -52,29 +56,33 @@ struct NewContext {
   std::string ca_pem;  // or empty
 };
 
-// A context that others may read, that is another user's or that is damaged is
-// TLS_FILE, one that is not there REQUEST_INVALID. Nothing is cached.
+// The contexts of a user. A context that others may read, that belongs to
+// another user or that is damaged is TLS_FILE; an unknown one is
+// REQUEST_INVALID. Nothing is cached.
 class ContextStore {
  public:
-  // Of $XDG_CONFIG_HOME, else ~/.config; without either there is no context,
-  // and none can be kept.
+  // Returns the store in $XDG_CONFIG_HOME, else in ~/.config. Without either
+  // there are no contexts and none can be saved.
   static ContextStore OfUser();
-  // An empty folder stands for none.
+  // An empty folder means that there are no contexts.
   explicit ContextStore(std::string folder) : folder_(std::move(folder)) {}
 
-  // In the order of the alphabet, those that Read() refuses too.
+  // Returns all names in alphabetical order, also of contexts that Read()
+  // refuses.
   absl::StatusOr<std::vector<std::string>> Names() const;
   absl::StatusOr<Context> Read(const std::string& name) const;
   bool Has(const std::string& name) const;
 
-  // Replaces one of the same name, whole or not at all.
+  // Saves a context, completely or not at all. It replaces one of the same
+  // name.
   absl::Status Keep(const NewContext& made) const;
-  // The current one is then none, if it was that.
+  // Removes a context. If it was the current one, there is no current context
+  // then.
   absl::Status Remove(const std::string& name) const;
 
-  // It is empty when there is none.
+  // Returns the name of the current context, or "".
   absl::StatusOr<std::string> Current() const;
-  // REQUIRES: Read(name) has been fine.
+  // Makes a context the current one. REQUIRES: Read(name) succeeded.
   absl::Status SetCurrent(const std::string& name) const;
 
   std::string FolderOf(const std::string& name) const;
@@ -86,56 +94,60 @@ class ContextStore {
   std::string folder_;
 };
 
-// Which coordinator a command talks to, and as whom. The first of these that is
-// said names it:
+// The choice of the coordinator for a command, and of the identity to use
+// there. The first of these that is set decides:
 //
 //   --connect, --context, FROSTLINE_CONNECT, FROSTLINE_CONTEXT,
 //   a project's file, the user's file (configuration.h),
 //   the current context, 127.0.0.1:7070
 //
-// A context brings its own token and CA, and they go to no other address; so
-// does the user's file. Flags stand before these, and the environment too
-// unless --context is given. A project's file may be a stranger's: a
-// coordinator that it names gets no credentials of the environment.
+// A context has its own token and CA, which are sent to no other address; the
+// same is true of the user's file. Flags override them; so does the
+// environment, unless --context is given. A stranger may have written a
+// project's file, so a coordinator that it names gets no credentials from the
+// environment.
 
 inline constexpr char kUsualConnect[] = "127.0.0.1:7070";
-// What Target::why is then.
+// The value of Target::why when nothing chose the coordinator.
 inline constexpr char kNobodyNames[] = "nothing names another";
 
-// What flags say, or the environment; what is empty is not said.
+// What flags or the environment ask for; an empty text means not set.
 struct Wish {
   std::string connect;
   std::string context;
   tls::AccessFiles access;
 };
 
-// The same of a file; `why` is "FILE:LINE" of what names the coordinator.
+// What a configuration file asks for. `why` is the "FILE:LINE" that names the
+// coordinator.
 struct FileWish {
   Wish wish = {};
   std::string why = {};
 };
 
 struct FileWishes {
-  FileWish project = {};  // its access is not looked at
+  FileWish project = {};  // its access is ignored
   FileWish user = {};
 };
 
+// The chosen coordinator, and the identity to use there.
 struct Target {
   std::string connect;
   tls::AccessFiles access;
-  std::string context;  // its name; empty: it is of none
+  std::string context;  // its name; empty: no context
   std::string why;      // "by --connect", "the current context"
 };
 
 Wish WishOfEnvironment();
 
-// Reads no context where none is needed, so a damaged one hinders nobody who
-// names an address. --connect beside --context is REQUEST_INVALID.
+// Chooses the coordinator. It reads a context only when it needs one, so a
+// damaged context does not matter when an address is given. --connect together
+// with --context is REQUEST_INVALID.
 absl::StatusOr<Target> ChooseTarget(const Wish& flags, const Wish& environment,
                                     const ContextStore& contexts,
                                     const FileWishes& files = {});
 
-// Says "gpu-head.lan:7443, context lab (the current one)".
+// Returns "gpu-head.lan:7443, context lab (the current one)".
 std::string DescribeTarget(const Target& target);
 
 }  // namespace frostline::cli

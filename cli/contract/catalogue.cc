@@ -23,7 +23,8 @@
 namespace frostline::cli {
 namespace {
 
-// A blank behind a full stop may be inside of a sentence: "e.g. this".
+// Returns whether a full stop ends a sentence. It may also be inside one: "e.g.
+// this".
 bool EndsSentence(const std::string& text, std::size_t dot) {
   const std::string before = text.substr(0, dot);
   if (absl::EndsWith(before, "e.g") || absl::EndsWith(before, "i.e")) {

@@ -2,8 +2,9 @@
 //
 // File: catalogue.h
 //
-// What the contract has, and the names by which people find it. Case counts
-// nowhere. Descriptors live as long as the program; any thread may call.
+// The methods and messages of the contract, and the names by which people find
+// them. Names are case-insensitive. Descriptors live as long as the program.
+// All functions are thread-safe.
 #ifndef FROSTLINE_CLI_CONTRACT_CATALOGUE_H_
 #define FROSTLINE_CLI_CONTRACT_CATALOGUE_H_
 
@@ -18,19 +19,19 @@
 
 namespace frostline::cli {
 
-// Messages, fields, enums and their values, services and methods have comments;
-// `Declared` is any of their descriptors.
+// The comments of the contract: on messages, fields, enums and their values,
+// services and methods. `Declared` is any of their descriptors.
 
 struct CommentRow {
   std::string_view name;  // "frostline.v1.StudySpec.tasks"
   std::string_view text;
 };
 
-// Made at build time, sorted by name.
+// All comments, sorted by name; made at build time.
 extern const CommentRow kCommentRows[];
 extern const std::size_t kCommentCount;
 
-// "" when there is none. Paragraphs have an empty line between them.
+// Returns the comment of this name, or "". A blank line separates paragraphs.
 std::string CommentNamed(std::string_view full_name);
 
 template <typename Declared>
@@ -38,29 +39,32 @@ std::string CommentOf(const Declared& declared) {
   return CommentNamed(declared.full_name());
 }
 
-// With its full stop; abbreviations such as "e.g." end none.
+// Returns the first sentence with its full stop. Abbreviations such as "e.g."
+// do not end a sentence.
 std::string FirstSentence(const std::string& comment);
 
-// By service, in the order of the contract.
+// Returns all methods by service, in the order of the contract.
 std::vector<const google::protobuf::MethodDescriptor*> AllMethods();
 
-// Takes "CreateStudy", "StudyService.CreateStudy" and
-// "frostline.v1.StudyService/CreateStudy". It answers REQUEST_INVALID, with
-// what may have been meant, for any other.
+// Finds a method by "CreateStudy", "StudyService.CreateStudy" or
+// "frostline.v1.StudyService/CreateStudy". Otherwise returns REQUEST_INVALID
+// with a suggestion.
 absl::StatusOr<const google::protobuf::MethodDescriptor*> FindMethod(
     const std::string& word);
 
-// A table: which methods there are, whether they are served, what they do.
+// Returns a table of all methods: their names, whether they are served, and
+// what they do.
 std::string MethodTable(int max_width);
 
 std::vector<const google::protobuf::Descriptor*> AllMessages();
 std::vector<const google::protobuf::EnumDescriptor*> AllEnums();
 
-// Take "StudySpec" and "FreezeSemantics.Mode"; null means none.
+// Find a message or an enum by a name such as "StudySpec" or
+// "FreezeSemantics.Mode". Return null when there is none.
 const google::protobuf::Descriptor* FindMessage(const std::string& word);
 const google::protobuf::EnumDescriptor* FindEnum(const std::string& word);
 
-// "FreezeSemantics.Mode": the name without the package.
+// Returns the name without the package: "FreezeSemantics.Mode".
 template <typename Declared>
 std::string ShortNameOf(const Declared& declared) {
   return declared.full_name().substr(declared.file()->package().size() + 1);

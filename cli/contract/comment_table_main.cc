@@ -25,10 +25,11 @@ constexpr char kPackage[] = "frostline.v1";
 using google::protobuf::Descriptor;
 using google::protobuf::EnumDescriptor;
 using google::protobuf::FileDescriptor;
-// Sorted as the reader's search wants it.
+// The comments by name, sorted for the binary search of the reader.
 using CommentTable = std::map<std::string, std::string>;
 
-// Lines of the file are joined: who shows them breaks them for the terminal.
+// Joins the lines of paragraphs; the text is broken again for the terminal
+// later.
 std::string Paragraphs(const std::string& comment) {
   std::vector<std::string> paragraphs;
   for (const auto& part : absl::StrSplit(comment, "\n\n")) {

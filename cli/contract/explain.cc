@@ -33,7 +33,8 @@ using google::protobuf::FieldDescriptor;
 constexpr std::size_t kMaxPathWord = 100;
 constexpr std::size_t kMostOthers = 5;
 
-// "study" stands for three messages, as its file has two at one level.
+// Returns the messages for a root. "study" gives three, because a study file
+// has two messages at one level.
 std::vector<const Descriptor*> RootMessages(const Descriptor& type) {
   if (&type != v1::Study::descriptor()) return {&type};
   return {v1::StudySpec::descriptor(), v1::StudySettings::descriptor(), &type};
@@ -45,13 +46,14 @@ bool IsCalled(const FieldDescriptor& field, const std::string& word) {
          absl::EqualsIgnoreCase(field.json_name(), name);
 }
 
-// The two messages whose fields are the keys of a study file.
+// Returns the two messages whose fields are the keys of a study file.
 std::vector<const Descriptor*> PartsOfFile() {
   return {v1::StudySpec::descriptor(), v1::StudySettings::descriptor()};
 }
 
-// People read a path off a study file, where "study" stands nowhere. With a
-// capital a word is a message's name.
+// Returns whether a word is a key of a study file. People copy paths from such
+// a file, where "study" does not appear. A word with a capital is the name of a
+// message.
 bool IsKeyOfFile(const std::string& word) {
   if (absl::AsciiStrToLower(word) != word) return false;
   if (IsObjectiveKey(word)) return true;
@@ -114,7 +116,8 @@ struct Visit {
   std::string path;
 };
 
-// A message within a message is written as a field is: "Hardware.Gpu".
+// Steps to a message within a message, which is written like a field:
+// "Hardware.Gpu".
 std::optional<FieldPlace> StepToNested(const FieldPlace& from,
                                        const std::string& word) {
   for (const Descriptor* const type : from.messages) {
@@ -128,8 +131,8 @@ std::optional<FieldPlace> StepToNested(const FieldPlace& from,
   return std::nullopt;
 }
 
-// Searches level by level, so that what is nearest comes first. Of each message
-// one place is enough, the nearest.
+// Searches level by level, so that the nearest place comes first. For each
+// message it keeps only the nearest place.
 absl::StatusOr<FieldPlace> Step(const FieldPlace& from,
                                 const std::string& word) {
   if (auto nested = StepToNested(from, word)) return *std::move(nested);
@@ -312,7 +315,7 @@ std::string Values(const EnumDescriptor& type, int width) {
   return text;
 }
 
-// Of "study" each part with its own heading.
+// Returns the parts of a place. For "study" each part has its own heading.
 std::string Parts(const FieldPlace& place, int width) {
   std::string text;
   const bool is_study = place.messages.size() > 1;
@@ -397,7 +400,7 @@ const ErrorKind* KindNamed(const std::string& id) {
   return nullptr;
 }
 
-// The text below the heading of an id; "" where the page has none.
+// Returns the text below the heading of an id, or "".
 std::string SectionOf(const std::string& id) {
   const std::string pages = kErrorPages;
   const std::size_t heading = pages.find(absl::StrCat("\n### ", id, " "));
@@ -407,7 +410,7 @@ std::string SectionOf(const std::string& id) {
   return pages.substr(begin, end == std::string::npos ? end : end - begin);
 }
 
-// Paragraphs are broken anew for the terminal; what is code stays as it is.
+// Breaks paragraphs for the terminal; code stays as it is.
 std::string Page(const std::string& section, int width) {
   std::string page;
   bool in_code = false;

@@ -13,41 +13,44 @@
 
 namespace frostline::cli {
 
-// What a path leads to: a field, or with `field` null what it begins with.
+// The target of a path: a field or, when `field` is null, the message that the
+// path begins with.
 struct FieldPlace {
   std::string path;  // in full
   const google::protobuf::FieldDescriptor* field = nullptr;
-  // Whose fields stand below; of "study" those of a file's two parts, and of
-  // the study itself.
+  // The messages whose fields follow below. For "study" these are the two parts
+  // of a study file and the study itself.
   std::vector<const google::protobuf::Descriptor*> messages;
   const google::protobuf::EnumDescriptor* values = nullptr;
-  // Full paths of others of the name, where steps were left out.
+  // The full paths of other fields with this name, when steps were left out.
   std::vector<std::string> others;
 };
 
-// See ExplainPath.
+// Finds the target of a path; see ExplainPath() for its form.
 absl::StatusOr<FieldPlace> FindPlace(const std::string& path);
 
-// The message that holds what a field means, through maps; null: a value.
+// Returns the message that is the type of a field, or of a map's values.
+// Returns null when the type is not a message.
 const google::protobuf::Descriptor* MessageBelow(
     const google::protobuf::FieldDescriptor& field);
 
-// Says what the contract says of a field, a message, an enum or a method, in
-// lines of `width` columns. A path begins with a message,
-// "StudySettings.budget"; "study" is a study file and the study that comes of
-// it. Steps in between may be left out: "study.space.levels",
-// and so may "study" before a key of its file: "space.modules". It answers
-// REQUEST_INVALID, with what may have been meant, for what there is not.
+// Returns what the contract says about a field, a message, an enum or a method,
+// in lines of `width` columns. A path begins with a message:
+// "StudySettings.budget". "study" stands for a study file and for the study
+// made from it. Steps may be left out ("study.space.levels"), and so may
+// "study" before a key of the file ("space.modules"). Returns REQUEST_INVALID,
+// with a suggestion, for an unknown path.
 absl::StatusOr<std::string> ExplainPath(const std::string& path, int width);
 
-// The names and types of all that is below, as a tree.
+// Returns the names and types of everything below the path, as a tree.
 absl::StatusOr<std::string> ExplainTree(const std::string& path);
 
-// The page of "FL-2001" in docs/reference/errors.md, with its exit code.
+// Returns the page of an error such as "FL-2001" from docs/reference/errors.md,
+// with its exit code.
 absl::StatusOr<std::string> ExplainError(const std::string& id, int width);
 bool IsErrorId(const std::string& word);
 
-// docs/reference/errors.md, as it was when the program was built.
+// The text of docs/reference/errors.md at build time.
 extern const char kErrorPages[];
 
 }  // namespace frostline::cli

@@ -27,8 +27,8 @@ using google::protobuf::Message;
 
 constexpr std::size_t kMaxCause = 300;
 
-// Outside of strings "//" begins a comment to the end of its line. Lengths
-// stay, so that places in messages are right.
+// Removes comments: "//" outside of strings, up to the end of the line. The
+// length stays the same, so that places in messages are right.
 std::string WithoutComments(const std::string& json) {
   std::string plain = json;
   bool in_string = false;
@@ -67,8 +67,8 @@ absl::Status UnknownKey(const Descriptor& type, const std::string& key,
                    absl::StrCat(path, shown));
 }
 
-// `value` stands where a message of `type` does. What is no object is left to
-// the reader of Protobuf, which says what it should be.
+// Checks the keys of `value`, which stands for a message of `type`. It accepts
+// what is not an object, because Protobuf's parser says what it should be.
 absl::Status CheckKeys(const JsonValue& value, const Descriptor& type,
                        const std::string& path) {
   if (!value.is(JsonKind::kObject) || IsGoogleType(type)) {
@@ -168,7 +168,7 @@ std::string EnumNames(const EnumDescriptor& type) {
   return absl::StrJoin(names, ", ");
 }
 
-// What is said above a field, without its line's "// ".
+// Returns the comment above a field, without "// ".
 std::string Words(const FieldDescriptor& field) {
   std::string words = FirstSentence(CommentOf(field));
   if (field.options().HasExtension(v1::not_served)) {

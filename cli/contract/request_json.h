@@ -13,19 +13,20 @@
 
 namespace frostline::cli {
 
-// Fills `request` from protobuf's JSON, with the fields' names as in the proto
-// or in camel case; comments behind "//" are skipped, so that a template can be
-// sent. A request that wants a request_id and has none gets a new one. It
-// answers REQUEST_INVALID, at the field, for a key that there is not, and for
-// what is no JSON or no value of its field; `request` may then be half filled.
+// Parses protobuf's JSON into `request`. Field names are as in the proto or in
+// camel case. Comments after "//" are skipped, so that a template can be sent.
+// A request that needs a request_id and has none gets a new one. Returns
+// REQUEST_INVALID, with the field, for an unknown key, for bad JSON and for a
+// bad value; `request` may then be filled in part.
 absl::Status ReadRequest(const std::string& json, const Clock& clock,
                          google::protobuf::Message* request);
 
-// An object on one line, with its newline; fields as in every --json.
+// Returns the message as a JSON object on one line, with a newline. Field names
+// are those of every --json.
 std::string ReplyLine(const google::protobuf::Message& message);
 
-// Writes an example: every field with what the contract says of it first. Of
-// fields that exclude each other all but the first are comments.
+// Returns an example request: every field, each after its comment from the
+// contract. If fields exclude each other, all but the first are commented out.
 std::string RequestTemplate(const google::protobuf::Descriptor& type);
 
 }  // namespace frostline::cli

@@ -36,8 +36,8 @@ std::string Quoted(const std::vector<std::string>& words) {
   return SchemaList(quoted);
 }
 
-// Where a comment begins with words in quotes these are what the text may be,
-// for editors to offer: more may be allowed.
+// Returns the quoted words at the start of a comment. They are examples that an
+// editor may offer; other texts may be valid too.
 std::vector<std::string> ExamplesIn(const std::string& comment) {
   std::vector<std::string> examples;
   if (!absl::StartsWith(comment, "\"")) return examples;
@@ -49,7 +49,7 @@ std::vector<std::string> ExamplesIn(const std::string& comment) {
   return examples;
 }
 
-// Any case, as a pattern: the dialect of JSON Schema has no flag for it.
+// Returns a pattern for any case, because JSON Schema has no flag for it.
 std::string AnyCase(const std::string& word) {
   std::string pattern;
   for (const char letter : word) {
@@ -116,7 +116,8 @@ std::string JsonNumber(double number) {
                   : absl::StrCat(number);
 }
 
-// What a file may not say; an answer may hold what an older coordinator took.
+// Adds bounds to the schema of a study file. An answer has none, because it may
+// hold what an older coordinator accepted.
 void PutBounds(const FieldDescriptor& field, NumberBounds bounds,
                SchemaForm form, SchemaObject* schema) {
   if (form == SchemaForm::kStudyFile) {
@@ -252,8 +253,8 @@ const std::map<std::string, NumberBounds>& Settings() {
   return *bounds;
 }
 
-// Messages whose numbers have no meaning below zero; of some the table of
-// training says how far they go, by the block that it calls them.
+// Returns the messages whose numbers may not be negative. For some of them, the
+// value is the block of the training table that has their upper limits.
 const std::map<std::string, std::string>& NeverNegative() {
   static const auto* const blocks =
       new std::map<std::string, std::string>{{"Training", ""},
@@ -284,7 +285,8 @@ NumberBounds BoundsOf(const google::protobuf::FieldDescriptor& field) {
 
 namespace {
 
-// A schema, described where there are words; a reference may have a neighbour.
+// Adds a description to a schema, if there is one. A reference may have further
+// keys.
 std::string Described(const std::string& schema, const std::string& words) {
   if (words.empty()) return schema;
   const std::string member =
@@ -397,7 +399,7 @@ std::string SchemaDefinitions::ListFor(const Descriptor& type) {
   return IsGoogleType(inner) ? GoogleSchema(inner, form_) : ListFor(inner);
 }
 
-// {full: 1e-3} and {first_k: {k: 2, rate: 1e-3}}.
+// Returns the schema of {full: 1e-3} and {first_k: {k: 2, rate: 1e-3}}.
 std::string SchemaDefinitions::NamedStrategies(const Descriptor& type) {
   SchemaObject rest;
   for (int i = 0; i < type.field_count(); ++i) {
@@ -450,7 +452,8 @@ std::string Requires(const std::string& key) {
   return SchemaObject().Put("required", SchemaList({JsonString(key)})).Json();
 }
 
-// A metric's name; or names with their ranges; or a list of both.
+// Returns the schema of a metric's name, of names with ranges, or of a list of
+// both.
 std::string ObjectiveSchema(const std::string& key,
                             SchemaDefinitions* definitions) {
   const std::string range =

@@ -2,8 +2,8 @@
 //
 // File: schema.h
 //
-// JSON Schema, draft 2020-12, indented. Unknown keys are refused, and what is
-// not served yet counts as unknown, since the coordinator refuses it.
+// JSON Schema (draft 2020-12), indented. Unknown keys are refused. A field that
+// is not served yet counts as unknown, because the coordinator refuses it.
 #ifndef FROSTLINE_CLI_CONTRACT_SCHEMA_H_
 #define FROSTLINE_CLI_CONTRACT_SCHEMA_H_
 
@@ -16,17 +16,17 @@
 
 namespace frostline::cli {
 
-// JSON Schema (draft 2020-12) of single values. A form says where they stand:
-// in a study file, whose YAML takes numbers for text and words of a list in any
-// case, or in the contract's JSON.
+// The schema of single values. The form says where a value stands: in a study
+// file, where YAML accepts numbers for text and enum names in any case, or in
+// the contract's JSON.
 
 enum class SchemaForm { kStudyFile, kJson };
 
-// An object is made of these: name and JSON, in their order.
+// A builder of a JSON object: members with name and JSON, in their order.
 class SchemaObject {
  public:
   SchemaObject& Put(const std::string& key, const std::string& json);
-  // Leaves the member out where the text is empty.
+  // Leaves the member out when the text is empty.
   SchemaObject& PutText(const std::string& key, const std::string& text);
   bool empty() const { return members_.empty(); }
   std::string Json() const { return "{" + members_ + "}"; }
@@ -36,16 +36,17 @@ class SchemaObject {
 };
 
 std::string SchemaList(const std::vector<std::string>& items);
-// The schema itself where there is one, else any of them.
+// Returns a schema that accepts any of `schemas`; a single one is returned
+// itself.
 std::string AnyOf(const std::vector<std::string>& schemas);
 
-// Whether JSON writes messages of this type as a value: Protobuf's own.
+// Returns whether this is a type of Protobuf's own that JSON writes as a value.
 bool IsGoogleType(const google::protobuf::Descriptor& type);
 
-// REQUIRES: IsGoogleType.
+// Returns the schema of such a type. REQUIRES: IsGoogleType.
 std::string GoogleSchema(const google::protobuf::Descriptor& type,
                          SchemaForm form);
-// Of one value of a field that is no message.
+// Returns the schema of one value of a field that is not a message.
 std::string ScalarSchema(const google::protobuf::FieldDescriptor& field,
                          SchemaForm form);
 
@@ -54,23 +55,25 @@ struct NumberBounds {
   std::optional<double> most;
 };
 
-// What a coordinator takes for a number of a study file, as far as one number
-// alone decides it. A number that is not given stands for its default, and may
+// Returns the bounds that a coordinator puts on a number in a study file, as
+// far as the number alone decides. A missing number means its default and may
 // be written as 0.
 NumberBounds BoundsOf(const google::protobuf::FieldDescriptor& field);
 
-// The "$defs" of a schema: one for each message that is named, found on the
-// way.
+// A builder of the "$defs" of a schema: one for each message that is referred
+// to.
 
 class SchemaDefinitions {
  public:
   explicit SchemaDefinitions(SchemaForm form) : form_(form) {}
 
-  // Of all values that a field may have, lists and short forms included.
+  // Returns the schema of all values of a field, including lists and short
+  // forms.
   std::string Field(const google::protobuf::FieldDescriptor& field);
-  // A reference to the message's definition, which is made when it is new.
+  // Returns a reference to the message's definition, and adds the definition if
+  // it is new.
   std::string Message(const google::protobuf::Descriptor& type);
-  // The members of `type` that are served, each described.
+  // Adds the served fields of `type`, each with its description.
   void AddProperties(const google::protobuf::Descriptor& type,
                      SchemaObject* properties);
 
@@ -80,7 +83,8 @@ class SchemaDefinitions {
   std::string OneValue(const google::protobuf::FieldDescriptor& field);
   std::string Definition(const google::protobuf::Descriptor& type);
   std::string Object(const google::protobuf::Descriptor& type);
-  // The lists that may stand for `type`; empty when none may.
+  // Returns the schema of the lists that may stand for `type`, or "" if none
+  // may.
   std::string ListFor(const google::protobuf::Descriptor& type);
   std::string NamedStrategies(const google::protobuf::Descriptor& type);
 
@@ -88,16 +92,18 @@ class SchemaDefinitions {
   std::map<std::string, std::string> made_;
 };
 
-// Says that no two of these keys may stand beside each other.
+// Returns schemas which say that no two of these keys may appear together.
 std::vector<std::string> Exclusive(const std::vector<std::string>& keys);
 
-// Of a study file, with its short forms (study_file/yaml_sugar.h).
+// Returns the schema of a study file with its short forms
+// (study_file/yaml_sugar.h).
 std::string StudyFileSchema();
 
-// Of a message as --json writes it and `frostline rpc` takes it.
+// Returns the schema of a message as --json writes it and `frostline rpc` takes
+// it.
 std::string MessageSchema(const google::protobuf::Descriptor& type);
 
-// Breaks JSON without blanks into lines. REQUIRES: it is valid.
+// Breaks JSON without blanks into indented lines. REQUIRES: it is valid.
 std::string IndentJson(const std::string& json);
 
 }  // namespace frostline::cli

@@ -37,7 +37,8 @@ double SecondsBetween(SteadyTime from, SteadyTime to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-// Says how far the study is: on a terminal all the time, else now and then.
+// Prints the progress of the study: all the time on a terminal, else now and
+// then.
 class Progress {
  public:
   explicit Progress(const Terminal& terminal)
@@ -140,7 +141,7 @@ absl::StatusOr<v1::Study> CreateDepthStudy(Client& client, int trials) {
   return reply->study();
 }
 
-// "prefix_depth 3, above 0.0003".
+// Returns "prefix_depth 3, above 0.0003".
 std::string PointText(const v1::Trial& trial) {
   std::string text;
   for (const v1::ParameterValue& value : trial.parameters()) {
@@ -196,7 +197,7 @@ absl::Status ImportExample(Client& client, const std::string& study) {
   return client.Call(&v1::StudyService::Stub::ImportTrials, request).status();
 }
 
-// Nothing more is to be run of it.
+// Completes a study that needs no more runs.
 absl::Status Finish(Client& client, const std::string& study) {
   v1::StopStudyRequest request;
   request.set_request_id(NewRequestId(SystemClock()));
@@ -232,7 +233,7 @@ absl::Status LeaveExample(Client& client) {
     study = CreateExample(client);
   }
   RETURN_IF_ERROR(study.status());
-  // Who was stopped between two steps goes on with the next.
+  // An interrupted demo goes on with the next step.
   if (study->counts().succeeded() == 0)
     RETURN_IF_ERROR(ImportExample(client, name));
   if (!IsEnded(study->state())) RETURN_IF_ERROR(Finish(client, name));
@@ -244,8 +245,8 @@ namespace {
 
 constexpr int kMostDemoTrials = 1000;
 
-// Who asks for another number would wait for trials that never come. What a
-// plan has enqueued came on top.
+// Checks the number of trials. With another number the user would wait for
+// trials that never come. Trials that a plan has enqueued are extra.
 absl::Status CheckSameTrials(Client& client, const v1::Study& there,
                              const DemoOptions& options) {
   if (options.trials == 0) return absl::OkStatus();
@@ -331,7 +332,8 @@ absl::StatusOr<ExitCode> RunDemoStages(const DemoOptions& options,
   return study.counts().succeeded() > 0 ? kExitOk : kExitNoResult;
 }
 
-// The arguments of a worker; for the real demo its registry is made.
+// Returns the arguments of a worker. For the real demo it also makes the
+// registry.
 absl::StatusOr<std::vector<std::string>> PrepareTrainer(
     const DemoOptions& options, const std::string& folder) {
   if (options.synthetic) return SyntheticTrainer();

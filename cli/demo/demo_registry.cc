@@ -53,8 +53,8 @@ absl::Status Write(const fs::path& path, std::string_view text) {
               : CannotWrite(path, "could not be written", errno);
 }
 
-// A link costs nothing, but needs the same file system and, on most systems,
-// the same owner.
+// Links a file, or copies it: a hard link needs the same file system and, on
+// most systems, the same owner.
 absl::Status LinkOrCopy(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::remove(to, error);

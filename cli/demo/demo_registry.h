@@ -20,17 +20,18 @@ extern const char kExampleTrials[];    // example.jsonl
 extern const char kDemoTrain[];       // reviews/train.tsv
 extern const char kDemoValidation[];  // reviews/validation.tsv
 
-// It is in the cache of `./dev setup`, named after the pins in
-// scripts/requirements-demo-model.txt.
+// The folder of the model in the cache of `./dev setup`. Its name comes from
+// the versions in scripts/requirements-demo-model.txt.
 extern const char kDemoModelFolder[];
 
-// Returns `named`, else where `./dev setup` has put it ($FROSTLINE_CACHE,
-// $XDG_CACHE_HOME/frostline or ~/.cache/frostline). It answers TRAINER_FILE,
-// saying how to get it, when it is not there.
+// Returns `named`, or the folder where `./dev setup` puts the model (below
+// $FROSTLINE_CACHE, $XDG_CACHE_HOME/frostline or ~/.cache/frostline). If the
+// model is not there, returns TRAINER_FILE with the way to get it.
 absl::StatusOr<std::string> FindDemoModel(const std::string& named);
 
-// Links the model's files, or copies them from another file system: a registry
-// does not follow links out of its folder, so these are hard ones.
+// Makes the registry. It hard-links the model's files, because a registry does
+// not follow symbolic links out of its folder, or copies them from another file
+// system.
 absl::Status MakeDemoRegistry(const std::string& folder,
                               const std::string& model);
 

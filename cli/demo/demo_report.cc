@@ -29,7 +29,7 @@ namespace {
 constexpr char kSpace[] = "\nspace:";
 constexpr char kLevels[] = "&rates ";
 
-// What stands behind "&rates " in the recipe: the levels of its modules.
+// Returns the levels of the recipe's modules: the text after "&rates ".
 std::string LevelsOf(const std::string& recipe) {
   const std::size_t found = recipe.find(kLevels);
   if (found == std::string::npos) return "";
@@ -87,7 +87,8 @@ std::string NextStudyFile(const std::string& recipe, const std::string& id,
 
 namespace {
 
-// Of a study without a result: what went wrong, as one trial tells it.
+// Returns the error for a study without a result, with the cause that one trial
+// gives.
 absl::Status ShowCause(Client& client, const std::string& study) {
   v1::ListTrialsRequest request;
   request.set_parent(study);
@@ -108,13 +109,13 @@ void ShowBest(const v1::Trial& best, const v1::Study& study, int width) {
             << Sentence("  its rates", RatesInShort(best.rates()), width);
 }
 
-// Whether it is an answer that few or equal trials cannot give.
+// Returns whether the trials are too few, or too equal, for an answer.
 bool IsTooFew(const absl::Status& status) {
   return HasErrorId(status, ErrorId::kTrialsTooFew) ||
          HasErrorId(status, ErrorId::kTargetConstant);
 }
 
-// False when there are too few trials, which it then says.
+// Shows importance. If there are too few trials, says so and returns false.
 absl::StatusOr<bool> ShowImportance(Client& client, const v1::Study& study,
                                     int width) {
   Asked asked;
@@ -177,7 +178,7 @@ absl::Status WriteNext(const v1::FreezePlan& plan, const std::string& folder) {
 
 namespace {
 
-// As it is typed from here.
+// Returns the command as it is typed from the working folder.
 std::string CommandName() {
   std::error_code error;
   const auto path = std::filesystem::read_symlink("/proc/self/exe", error);

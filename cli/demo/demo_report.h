@@ -18,45 +18,48 @@
 
 namespace frostline::cli {
 
-// What the plan surely freezes is frozen, and the other modules are searched.
-// Where nothing is sure, what the plan's point freezes is frozen to see whether
-// it may be; where that is every module, the one whose freezing costs most is
-// searched all the same. REQUIRES: `recipe` has a line `id:`, its levels behind
-// `&rates`, and `space:` last, which fixes pooler and head at 1e-3.
+// Returns the file of the next study. It freezes the modules that the plan
+// freezes with certainty and searches the others. If none is certain, it
+// freezes those of the plan's point, to test whether they may stay frozen. If
+// that is every module, it still searches the one whose freezing costs most.
+// REQUIRES: `recipe` has a line `id:`, its levels after `&rates`, and `space:`
+// last, which fixes pooler and head at 1e-3.
 std::string NextStudyFile(const std::string& recipe, const std::string& id,
                           const v1::FreezePlan& plan);
 
-// Answers nullopt where trials are too few or too equal for a plan. Lines are
-// cut at `width` columns (0: never).
+// Prints best trial, importance and plan, and returns the plan. Returns nullopt
+// when there are too few trials, or trials too equal, for a plan. Lines are cut
+// at `width` columns (0: never).
 absl::StatusOr<std::optional<v1::FreezePlan>> ReportDemo(Client& client,
                                                          const v1::Study& study,
                                                          int width);
 
-// The study of next.yaml.
+// The id of the study in next.yaml.
 inline constexpr char kNextStudy[] = "demo-next";
 
-// Writes next.yaml, which searches what the plan leaves, into `folder`.
+// Writes next.yaml into `folder`: a study that searches what the plan leaves
+// open.
 absl::Status WriteNext(const v1::FreezePlan& plan, const std::string& folder);
 
-// What can be typed when the demo has ended: its own coordinator holds the
-// folder until then.
+// The commands that a user can type after the demo has ended. Until then the
+// demo's own coordinator holds the folder.
 
 struct WaysOn {
-  std::string folder;           // of the demo
-  bool has_importance = false;  // trials enough for one
+  std::string folder;           // the demo's folder
+  bool has_importance = false;  // trials enough for importance
   bool has_next = false;        // next.yaml
   bool has_example = false;     // the recorded study
 };
 
-// `command` is frostline, as it is typed from here.
+// Returns the commands as text. `command` is how frostline is typed from here.
 std::string WaysOnText(const WaysOn& ways, const std::string& command);
 
-// Prints them.
+// Prints the commands.
 void ShowWaysOn(const WaysOn& ways);
 
-// Writes to standard output, and shows again what an earlier demo of this
-// folder verified. Ctrl-C is CANCELLED; it answers TRAINER_EXITED when one of
-// the fleet has ended.
+// Runs the plan and prints the result. In the folder of an earlier demo, it
+// prints that demo's result again. Returns CANCELLED on Ctrl-C, and
+// TRAINER_EXITED when a program of the fleet has ended.
 absl::Status VerifyDemo(Client& client, const std::string& study,
                         LocalFleet& fleet, StopSignals& signals,
                         const Terminal& terminal);

@@ -2,8 +2,8 @@
 //
 // File: check.h
 //
-// A check judges what was found and changes nothing. A new one is a function
-// here and a line of the table in doctor.cc.
+// The checks of `frostline doctor`. A check judges facts and changes nothing. A
+// new check is a function here and a line of the table in doctor.cc.
 #ifndef FROSTLINE_CLI_DOCTOR_CHECK_H_
 #define FROSTLINE_CLI_DOCTOR_CHECK_H_
 
@@ -18,18 +18,20 @@ namespace frostline::cli::doctor {
 
 enum class CheckStatus { kOk, kWarn, kCritical, kSkipped };
 
-// "ok", "warn", "critical", "skipped".
+// Returns "ok", "warn", "critical" or "skipped".
 std::string NameOf(CheckStatus status);
 
+// The result of one check.
 struct Finding {
   CheckStatus status = CheckStatus::kOk;
   std::string detail = {};
-  std::string fix = {};  // empty only of what is OK
-  // For programs, where the detail is cut short for people; else empty.
+  std::string fix = {};  // empty only when the status is kOk
+  // The whole detail, for programs, if `detail` is shortened for people; else
+  // empty.
   std::string in_full = {};
 };
 
-// What the person who asks means to use.
+// What the caller asked for: folders, ports and so on that are to be checked.
 struct Asked {
   std::string version;  // of this program
   std::string data = "frost";
@@ -41,6 +43,7 @@ struct Asked {
   int slots = 1;
 };
 
+// Everything that a check may look at.
 struct Patient {
   const Machine& machine;
   const Asked& asked;
@@ -49,27 +52,27 @@ struct Patient {
   const absl::Status& configured;
 };
 
-// program_checks.cc
+// These are defined in program_checks.cc.
 Finding CheckVersions(const Patient& patient);
 Finding CheckLibraries(const Patient& patient);
 
-// machine_checks.cc
+// These are defined in machine_checks.cc.
 Finding CheckSpeed(const Patient& patient);
 Finding CheckGpu(const Patient& patient);
 
-// machine_checks.cc
+// These are defined in machine_checks.cc.
 Finding CheckProcessor(const Patient& patient);
 Finding CheckMemory(const Patient& patient);
 Finding CheckDescriptors(const Patient& patient);
 Finding CheckPorts(const Patient& patient);
 
-// machine_checks.cc
+// These are defined in machine_checks.cc.
 Finding CheckDisk(const Patient& patient);
 Finding CheckFileSystem(const Patient& patient);
 Finding CheckWriteRights(const Patient& patient);
 Finding CheckRegistry(const Patient& patient);
 
-// program_checks.cc
+// These are defined in program_checks.cc.
 Finding CheckConfiguration(const Patient& patient);
 Finding CheckCoordinator(const Patient& patient);
 Finding CheckProtocol(const Patient& patient);

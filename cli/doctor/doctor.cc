@@ -62,7 +62,7 @@ const char* StyleOf(CheckStatus status) {
   return "2";
 }
 
-// On a terminal it is broken so that it stays right of the names.
+// Breaks the text on a terminal so that it stays to the right of the names.
 std::string Indented(const std::string& text, int width) {
   const int room = width > kIndent + 20 ? width - kIndent : 0;
   std::string wrapped = WrapText(text, room);
@@ -71,7 +71,7 @@ std::string Indented(const std::string& text, int width) {
       wrapped, {{"\n", absl::StrCat("\n", std::string(kIndent, ' '))}});
 }
 
-// What a library or another machine said must not steer the terminal.
+// Removes control characters from what a library or another machine said.
 std::string Clean(const std::string& text) {
   std::string clean = MaskSecrets(text);
   std::replace_if(

@@ -21,20 +21,22 @@ struct NamedFinding {
   Finding finding;
 };
 
-// In the order of the table.
+// Returns the names of all checks in the order of the table.
 std::vector<std::string> CheckNames();
 
-// Runs the checks of these names, all when there are none. What they say has no
+// Runs the named checks, or all when `only` is empty. The results hold no
 // secrets. REQUIRES: `only` are names of checks.
 std::vector<NamedFinding> Examine(const Patient& patient,
                                   const std::vector<std::string>& only);
 
 bool HasCritical(const std::vector<NamedFinding>& findings);
 
-// {"checks": [{"name": …, "status": …, "detail": …, "fix": …}]}
+// Returns the findings for JSON: {"checks": [{"name": …, "status": …, "detail":
+// …, "fix": …}]}
 google::protobuf::Struct MessageOf(const std::vector<NamedFinding>& findings);
 
-// A line for each, the fix of what is not well below it, and the sum.
+// Returns the findings as text: a line each, the fix below each problem, and a
+// summary.
 std::string Render(const std::vector<NamedFinding>& findings,
                    const Terminal& terminal);
 

@@ -71,8 +71,8 @@ namespace {
 
 constexpr double kMicros = 1e6;
 
-// The smallest study there is. It is validated and never created: the answer
-// says when it would have been.
+// The smallest possible study. It is validated and never created; the answer
+// has the coordinator's time.
 constexpr char kClockStudy[] =
     "id: doctor-asks-for-the-time\n"
     "model: {id: none, layers: 1}\n"
@@ -100,13 +100,14 @@ absl::StatusOr<Captured> CheckTrainer(const Machine& machine) {
   return machine.run({path, "--self-check"}, kProgramLimit);
 }
 
-// A viewer may create nothing, not even in thought, and what is denied would
-// stand in the audit.
+// Returns whether the caller may validate a study. A viewer may not, and the
+// denied call would be in the audit.
 bool MayValidate(const v1::Identity& who) {
   return who.role() == v1::ROLE_RESEARCHER || who.role() == v1::ROLE_ADMIN;
 }
 
-// Half of the round trip is taken for the way there.
+// Asks for the coordinator's time. It assumes that the way there takes half of
+// the round trip.
 std::optional<double> AskTime(Client& client, const v1::Identity& who,
                               const Clock& clock) {
   const auto study = ParseStudyFile(kClockStudy, "doctor");

@@ -2,8 +2,8 @@
 //
 // File: facts.h
 //
-// What takes time to find out: programs that are run and a coordinator that is
-// asked, all at once, each for so long and no longer. Checks judge it then.
+// The slow facts: programs are run and a coordinator is asked, all at once and
+// each with a time limit. Checks judge the results.
 #ifndef FROSTLINE_CLI_DOCTOR_FACTS_H_
 #define FROSTLINE_CLI_DOCTOR_FACTS_H_
 
@@ -21,58 +21,64 @@
 
 namespace frostline::cli::doctor {
 
-// All that the doctor sees of this machine goes through here, so that a test
-// can show it another one.
+// Every fact about this machine comes through here, so that tests can replace
+// it.
 
-// Of a folder, or of the nearest one above it that is there.
+// The facts of a folder, or of the nearest existing folder above it.
 struct FolderFacts {
   std::string nearest;
-  bool is_there = false;  // the folder itself
+  bool is_there = false;  // the folder itself exists
   bool writable = false;
   std::int64_t free_bytes = 0;
-  std::uint64_t file_system = 0;  // as statfs(2) numbers them
+  std::uint64_t file_system = 0;  // the type, as in statfs(2)
 };
 
+// The system under check.
 struct Machine {
-  std::string root;  // before /proc and /sys; "" is the real one
+  std::string root;  // put before /proc and /sys; "" in production
   std::function<absl::StatusOr<Captured>(const std::vector<std::string>& words,
                                          Duration longest)>
       run;
-  // The path of a program of ours; NOT_FOUND or TRAINER_START where none is.
+  // Returns the path of a program of ours, or NOT_FOUND or TRAINER_START.
   std::function<absl::StatusOr<std::string>(const std::string& name)> sibling;
   std::function<absl::StatusOr<FolderFacts>(const std::string& folder)> look;
 
-  // Returns a file below /proc or /sys, "" when it is not there.
+  // Returns the text of a file below /proc or /sys, or "" when it does not
+  // exist.
   std::string Read(const std::string& path) const;
 };
 
 Machine ThisMachine();
 
-// With the calls to a coordinator it stays below five seconds.
+// Limits for one program and for one call. Together they stay below five
+// seconds.
 inline constexpr Duration kProgramLimit = std::chrono::milliseconds(3'000);
 inline constexpr std::chrono::milliseconds kCallLimit{1'200};
 
+// What is known about the coordinator.
 struct CoordinatorFacts {
   std::string target;     // "gpu-head.lan:7443, context lab (--context)"
   std::string address;    // "gpu-head.lan:7443"
-  bool is_named = false;  // by somebody, so that it should be there
+  bool is_named = false;  // somebody chose it, so it should be there
   absl::Status reached;
   v1::ServerInfo info;
   v1::Identity who;
-  // How far its clock is before ours; absent: it cannot be asked.
+  // How far its clock is ahead of ours; absent when it cannot be asked.
   std::optional<double> ahead_seconds;
 };
 
+// All slow facts, gathered by GatherFacts().
 struct Facts {
-  // What `PROGRAM --version` prints.
+  // The output of `PROGRAM --version`, by program.
   std::map<std::string, absl::StatusOr<std::string>> versions;
-  absl::StatusOr<Captured> self_check;  // of frostline-trainer, in JSON
+  absl::StatusOr<Captured> self_check;  // JSON of frostline-trainer
   absl::StatusOr<Captured> nvidia_smi;
   CoordinatorFacts coordinator;
 };
 
-// `client` is OK and not null, or says why there is none. `coordinator` has
-// what is known before it is asked. Wall time comes from `clock`.
+// Gathers the slow facts. `client` is not null when it is OK; otherwise its
+// status says why there is none. `coordinator` holds what is known before the
+// calls. Wall time comes from `clock`.
 Facts GatherFacts(const Machine& machine, const absl::StatusOr<Client*>& client,
                   CoordinatorFacts coordinator, const Clock& clock);
 

@@ -29,7 +29,7 @@ namespace frostline::cli::doctor {
 namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-// A small encoder with its optimiser and a batch.
+// The memory for each slot: a small encoder with its optimizer and a batch.
 constexpr std::int64_t kLeastPerSlot = 2'048 * kMiB;
 constexpr std::int64_t kLeastDescriptors = 1'024;
 constexpr char kListening[] = "0A";  // as tcp(5) numbers the states
@@ -42,7 +42,7 @@ std::vector<std::string> WordsOf(const std::string& line) {
   return absl::StrSplit(line, absl::ByAnyChar(" \t:"), absl::SkipEmpty());
 }
 
-// "MemTotal:  4045304 kB" in bytes; 0 when it is not there.
+// Parses "MemTotal:  4045304 kB" and returns bytes, or 0 when it is missing.
 std::int64_t MemoryOf(const std::string& text, const std::string& name) {
   for (const std::string& line : LinesOf(text)) {
     const auto words = WordsOf(line);
@@ -55,7 +55,8 @@ std::int64_t MemoryOf(const std::string& text, const std::string& name) {
   return 0;
 }
 
-// A container may have less than its machine.
+// Returns the memory limit of the control group, because a container may have
+// less than its machine.
 std::int64_t LimitOfGroup(const Machine& machine) {
   std::int64_t limit = 0;
   const std::string text = machine.Read("/sys/fs/cgroup/memory.max");
@@ -184,7 +185,7 @@ Finding CheckPorts(const Patient& patient) {
                        patient.asked.data, " --listen 127.0.0.1:0`")};
 }
 
-// How fast the trainer multiplies, and on which GPUs.
+// Checks of the trainer's speed and of the GPUs.
 
 namespace {
 
@@ -264,17 +265,18 @@ Finding CheckGpu(const Patient& patient) {
       "run `nvidia-smi`, which says why"};
 }
 
-// Folders: room, file system, rights, and what is in a registry.
+// Checks of folders: free space, file system, rights, and the contents of a
+// registry.
 
 namespace {
 
 constexpr std::int64_t kFolderMiB = std::int64_t{1} << 20;
-// Below the first the coordinator leases nothing, below the second it creates
-// no study (serve --disk-reserve).
+// Below the first bound the coordinator leases nothing, below the second it
+// creates no study (serve --disk-reserve).
 constexpr std::int64_t kLeastFree = 256 * kFolderMiB;
 constexpr std::int64_t kLittleFree = 1'024 * kFolderMiB;
 
-// The role of a folder, and where it is.
+// Returns the folders with their roles.
 std::vector<std::pair<std::string, std::string>> FoldersOf(const Asked& asked) {
   std::vector<std::pair<std::string, std::string>> folders = {
       {"data", asked.data}, {"runs", asked.runs}};
@@ -282,7 +284,7 @@ std::vector<std::pair<std::string, std::string>> FoldersOf(const Asked& asked) {
   return folders;
 }
 
-// The worst wins; what was first among equals.
+// Keeps the worst status; among equal ones, the first.
 void Worsen(CheckStatus status, const std::string& fix, Finding* finding) {
   const bool is_worse = finding->status == CheckStatus::kOk ||
                         (finding->status == CheckStatus::kWarn &&

@@ -21,7 +21,7 @@ namespace {
 
 constexpr char kTrainer[] = "frostline-trainer";
 
-// Answers "0.1.0" of "frostline-trainer 0.1.0, LibTorch 2.11.0".
+// Returns "0.1.0" for "frostline-trainer 0.1.0, LibTorch 2.11.0".
 std::string WordBehind(const std::string& text, const std::string& word) {
   const std::size_t at = text.find(word + " ");
   if (at == std::string::npos) return "";
@@ -48,7 +48,8 @@ LibraryVersions LibrariesOf(const Patient& patient) {
   return found;
 }
 
-// A busy machine is no broken one: the trainer loads LibTorch to answer.
+// Returns the text about late programs. A busy machine is not an error: the
+// trainer loads LibTorch before it answers.
 std::string WhoIsLate(const std::vector<std::string>& late) {
   if (late.empty()) return "";
   const std::chrono::duration<double> limit = kProgramLimit;
@@ -80,7 +81,8 @@ FoundHoles HolesIn(const LibraryVersions& libraries) {
   return found;
 }
 
-// For people: which, and where it is told why they are none here.
+// Returns a short text for people, with the place where the missing parts are
+// explained.
 std::string InShort(const FoundHoles& holes) {
   std::string text;
   if (!holes.ids.empty()) {
@@ -160,7 +162,7 @@ Finding CheckLibraries(const Patient& patient) {
   return finding;
 }
 
-// The settings, and the coordinator they name.
+// Checks of the settings and of the coordinator that they name.
 
 namespace {
 
@@ -179,7 +181,7 @@ Finding NobodyToAsk() {
           "--connect HOST:PORT"};
 }
 
-// Versions of one line understand each other: "0.1" of "0.1.3".
+// Returns the compatible line of a version: "0.1" for "0.1.3".
 std::string CheckLineOf(const std::string& version) {
   const std::vector<std::string> parts = absl::StrSplit(version, '.');
   return parts.size() < 2 ? version : absl::StrCat(parts[0], ".", parts[1]);

@@ -68,8 +68,8 @@ std::vector<std::string> JoinedAtSigns(const std::vector<std::string>& words) {
   return joined;
 }
 
-// Of a flag that stands before the last word. `awaits` stays set where its
-// value is still to come.
+// Handles a flag before the last word. `awaits` stays set if its value is still
+// to come.
 void StepOverFlag(const CLI::App& root, const std::string& word, Walk& walk) {
   const std::size_t equals = word.find('=');
   const std::string name = word.substr(0, equals);
@@ -101,7 +101,7 @@ void Step(const CLI::App& root, const std::string& word, Walk& walk) {
   }
 }
 
-// The last word: "--format=js" asks for a value, too.
+// Handles the last word. "--format=js" also asks for a value.
 void StopAt(const CLI::App& root, const std::string& word, Walk& walk) {
   walk.begun = word;
   const std::size_t equals = word.find('=');
@@ -173,7 +173,8 @@ void AddErrors(NextWord& wanted) {
   }
 }
 
-// By the name that the table has: "STUDY", "NUMBER", "FILE".
+// Decides by the name of the positional in the table: "STUDY", "NUMBER",
+// "FILE".
 void WantNamed(const std::string& name, const std::string& noun,
                const std::vector<std::string>& before, NextWord& wanted) {
   const bool names_study =
@@ -217,7 +218,7 @@ void WantPositional(const CLI::App& root, const Walk& walk, NextWord& wanted) {
   if (takes_number && wanted.live == Live::kStudies) wanted.slash_number = true;
 }
 
-// The help of `--format` is the list of what it takes, and nothing else.
+// Returns the values of `--format`, which are exactly its help.
 std::vector<std::string> FormatsOf(const CLI::Option& flag) {
   if (flag.get_type_name() != "FORMAT") return {};
   const std::vector<std::string> words =
@@ -312,7 +313,8 @@ absl::Status AddStudies(Client& client, NextWord& wanted) {
   return absl::OkStatus();
 }
 
-// Numbers begin at 0 and have no gaps, so the counts tell them.
+// Adds the numbers of trials. They begin at 0 without gaps, so the counts are
+// enough.
 absl::Status AddTrials(Client& client, NextWord& wanted) {
   const std::string id(absl::StripPrefix(wanted.study, "studies/"));
   RETURN_IF_ERROR(CheckId(id, ""));
@@ -342,14 +344,14 @@ absl::Status AddWorkers(Client& client, NextWord& wanted) {
   return absl::OkStatus();
 }
 
-// Names may be written in full, as the contract has them: "studies/imdb".
+// Accepts names in the contract's full form: "studies/imdb".
 void TakePrefix(const std::string& prefix, NextWord& wanted) {
   if (!absl::StartsWith(wanted.begun, prefix)) return;
   wanted.before += prefix;
   wanted.begun = wanted.begun.substr(prefix.size());
 }
 
-// "imdb/1" asks for a trial of imdb.
+// Sees that "imdb/1" asks for a trial of imdb.
 void TakeStudyOfSlash(NextWord& wanted) {
   const std::size_t slash = wanted.begun.rfind('/');
   if (!wanted.slash_number || slash == std::string::npos) return;
@@ -456,11 +458,12 @@ void AddProgramFlags(const std::string& name,
 
 namespace {
 
-// With the start of the program it stays below 200 ms: more is felt as a pause.
+// The time limit. With the start of the program it stays below 200 ms; people
+// notice a longer pause.
 constexpr suseconds_t kLongestMicroseconds = 150'000;
 
-// Whatever hinders us (a name that no one resolves, a file system that is
-// away), the person goes on typing.
+// Ends the program in time, whatever blocks (a name that does not resolve, a
+// file system that is away), so that the person can go on typing.
 void EndInTime() {
   std::signal(SIGALRM, [](int) { _exit(0); });
   itimerval timer{};
@@ -468,7 +471,7 @@ void EndInTime() {
   setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-// A shell shows one line for each candidate.
+// Makes one line, because a shell shows one for each candidate.
 std::string OneLine(std::string text) {
   std::replace_if(
       text.begin(), text.end(),

@@ -2,12 +2,12 @@
 //
 // File: complete.h
 //
-// `frostline __complete -- WORDS…`: what a shell's completion asks for. No
-// person types it, so no help names it. It prints lines:
+// The answers to a shell's completion: `frostline __complete -- WORDS…`. People
+// do not type this command, so no help shows it. It prints lines:
 //
 //   study<TAB>Create, watch and steer studies
-//   :files            the shell's own completion of names of files is wanted
-//   :folders          of folders
+//   :files            the shell is to complete names of files
+//   :folders          the shell is to complete names of folders
 #ifndef FROSTLINE_CLI_HELP_COMPLETE_H_
 #define FROSTLINE_CLI_HELP_COMPLETE_H_
 
@@ -20,77 +20,81 @@
 
 namespace frostline::cli {
 
-// Follows words that were typed so far down the table of commands. Unlike the
-// parser it minds no mistakes: who asks for a completion is not done.
+// A walk along the typed words through the table of commands. Unlike the
+// parser, it ignores mistakes, because the command line is not complete yet.
 
+// The place that the typed words have reached.
 struct Walk {
   const CLI::App* at = nullptr;          // the command that was reached
-  std::vector<std::string> positionals;  // its words, but for the last
-  const CLI::Option* awaits = nullptr;   // the last word is this flag's value
-  bool only_words = false;               // behind "--"
+  std::vector<std::string> positionals;  // its words without the last
+  const CLI::Option* awaits = nullptr;   // the last word is its value
+  bool only_words = false;               // after "--"
   std::string begun;
   std::string before;  // "--format=" of "--format=js"
   Wish wish;
 };
 
-// bash cuts "--flag=value" and "HOST:PORT" into three words; they are taken as
-// one.
+// Walks along `words`. bash splits "--flag=value" and "HOST:PORT" into three
+// words; they are joined again.
 Walk WalkAlong(const CLI::App& root, const std::vector<std::string>& words);
 
-// Those of the command and of the program, each name once.
+// Returns the flags of the command and of the program, each name once.
 std::vector<const CLI::Option*> FlagsAt(const CLI::App& root,
                                         const CLI::App& at);
 
-// What the next word would be; null: there is none.
+// Returns the positional that the next word would be, or null if there is none.
 const CLI::Option* PositionalAt(const Walk& walk);
 
-// What may stand where a person has stopped typing, as far as the program's own
-// table of commands says it. What a coordinator has is only named here
-// (complete.h fetches it).
+// What may come next, as far as the program's own table of commands says. If
+// names of the coordinator may come, this is only noted here, and AddLive()
+// fetches them.
 
+// A word that may come next, and its help.
 struct Candidate {
   std::string word;
-  std::string help = "";  // one line, or none
+  std::string help = "";  // one line, or empty
 };
 
 enum class Live { kNone, kStudies, kTrials, kWorkers, kContexts, kRecipes };
 
+// Everything that may come next.
 struct NextWord {
-  std::string begun;   // what is typed of the word, without `before`
-  std::string before;  // goes before each candidate: "--format=", "imdb/"
+  std::string begun;   // the typed part of the word, without `before`
+  std::string before;  // put before each candidate: "--format=", "imdb/"
   std::vector<Candidate> candidates;
   Live live = Live::kNone;
-  bool slash_number = false;  // STUDY/N may stand where a study does
-  std::string study;          // of kTrials: "imdb" or "studies/imdb"
-  bool files = false;         // the shell's to complete
+  bool slash_number = false;  // STUDY/N may replace a study
+  std::string study;          // for kTrials: "imdb" or "studies/imdb"
+  bool files = false;         // the shell completes files
   bool folders = false;
-  Wish wish;  // the coordinator that the words name
+  Wish wish;  // the coordinator that the words choose
 };
 
-// `words` are those after the program's name; the last is the one to complete,
-// and may be empty. All candidates are given, whether or not they fit `begun`.
+// Returns what may come next. `words` are the words after the program's name;
+// the last one, which may be empty, is the one to complete. The result holds
+// all candidates, also those that do not start with `begun`.
 NextWord WantedAfter(const CLI::App& root,
                      const std::vector<std::string>& words);
 
-// Adds what is wanted of a coordinator or of this user's contexts. Where nobody
-// answers, nothing is added and nothing is said. It may wait for long: its
-// caller ends the program in time.
+// Adds names from the coordinator or from this user's contexts. If nobody
+// answers, it adds nothing and prints nothing. It may block for a long time:
+// the caller must end the program in time.
 void AddLive(NextWord& wanted);
 
-// Asks the sibling program `name` for its table (`--help=json`), and adds what
-// it would take for the last of `words`. Where it is not there nothing is
-// added.
+// Adds what the sibling program `name` would accept for the last of `words`. It
+// reads that program's table (`--help=json`). If the program does not exist, it
+// adds nothing.
 void AddProgramFlags(const std::string& name,
                      const std::vector<std::string>& words, NextWord& wanted);
 
-// Prints what fits the last of `words`. `program` is the one that takes the
-// words in our place (`frostline worker` is frostline-worker), or empty. The
-// running program ends with code 0 when this has taken 150 ms, with what was
-// printed by then.
+// Prints the candidates that fit the last of `words`. `program` is the program
+// that takes over the words (for `frostline worker` it is frostline-worker), or
+// empty. After 150 ms it ends the running program with code 0; what was printed
+// until then stays.
 void Complete(const CLI::App& root, const std::vector<std::string>& words,
               const std::string& program, std::ostream& out);
 
-// The script for "bash", "zsh" or "fish".
+// Returns the script for "bash", "zsh" or "fish".
 std::string CompletionScript(const std::string& shell);
 
 }  // namespace frostline::cli

@@ -2,8 +2,8 @@
 //
 // File: examples.h
 //
-// Lines that each command's help begins with. They are kept in examples.txt and
-// travel inside the binary.
+// The examples at the start of each command's help. They are kept in
+// examples.txt and built into the program.
 #ifndef FROSTLINE_CLI_HELP_EXAMPLES_H_
 #define FROSTLINE_CLI_HELP_EXAMPLES_H_
 
@@ -15,18 +15,19 @@ namespace frostline::cli {
 
 extern const char kHelpExamples[];  // examples.txt
 
-// By path, "study show"; those of the program itself are at "frostline".
+// Examples by path of the command, such as "study show". Those of the program
+// itself are at "frostline".
 using ExampleTable = std::map<std::string, std::vector<std::string>>;
 
 ExampleTable ReadExamples(const std::string& text);
 
-// Of the text that is built in; it is empty for a command without.
+// Returns the built-in examples of a command, or none.
 std::vector<std::string> ExamplesOf(const std::string& path);
 
-// Of `frostline help TOPIC`, beside the commands.
+// Returns the topics of `frostline help TOPIC` besides the commands.
 std::vector<std::string> TopicNames();
 
-// It is empty for a word that is no topic.
+// Returns the text of a topic, or "" when there is no such topic.
 std::string TopicText(const std::string& topic);
 
 }  // namespace frostline::cli

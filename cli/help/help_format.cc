@@ -80,8 +80,8 @@ std::vector<const CLI::Option*> FlagsOf(const CLI::App& app) {
   });
 }
 
-// Of text whose characters are one column wide: UTF-8 begins each with a byte
-// that is no 10xxxxxx.
+// Counts columns of text whose characters are one column wide: in UTF-8 all
+// bytes except 10xxxxxx begin a character.
 std::size_t HelpColumnsOf(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char byte) {
@@ -210,13 +210,13 @@ void UseHelpFormat(CLI::App& app) { Use(app, std::make_shared<HelpFormat>()); }
 
 namespace {
 
-// "--limit" of "--limit=3", "-o" of "-ofile".
+// Returns "--limit" for "--limit=3", "-o" for "-ofile".
 std::string FlagNameOf(const std::string& word) {
   return absl::StartsWith(word, "--") ? word.substr(0, word.find('='))
                                       : word.substr(0, 2);
 }
 
-// A command takes the flags of those above it too.
+// Finds a flag of the command or of the commands above it.
 const CLI::Option* FlagOf(const CLI::App& command, const std::string& name) {
   for (const CLI::App* at = &command; at != nullptr; at = at->get_parent()) {
     const CLI::Option* const flag = at->get_option_no_throw(name);
@@ -232,8 +232,8 @@ const CLI::App* CommandBelow(const CLI::App& app, const std::string& word) {
   return nullptr;
 }
 
-// The command's own before those of all commands, so that of two that are
-// equally near its own is named.
+// Returns the flags, the command's own first, so that it is named when another
+// flag is equally similar.
 std::vector<std::string> FlagNames(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::App* at = &command; at != nullptr; at = at->get_parent()) {
@@ -253,7 +253,7 @@ std::string Typed(const CLI::App& command) {
              : absl::StrCat(program, " ", PathOf(command));
 }
 
-// How many words behind `word` are the flag's values.
+// Returns how many words after `word` are values of the flag.
 std::size_t ValuesOf(const CLI::Option& flag, const std::string& word) {
   const bool attached = word.size() > FlagNameOf(word).size();
   if (attached || flag.get_items_expected_max() == 0) return 0;

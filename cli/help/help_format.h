@@ -2,8 +2,8 @@
 //
 // File: help_format.h
 //
-// How --help reads: examples first, then what the command is, its own flags,
-// those of all commands, and last where more is written.
+// The format of --help: first examples, then what the command does, its own
+// flags, the flags of all commands, and last where to read more.
 #ifndef FROSTLINE_CLI_HELP_HELP_FORMAT_H_
 #define FROSTLINE_CLI_HELP_HELP_FORMAT_H_
 
@@ -15,24 +15,28 @@
 
 namespace frostline::cli {
 
-// What a value may be: "table" and "json" of "{table,json}", "gpu" of "N|gpu".
+// Returns the words in the type of a value: "table" and "json" for
+// "{table,json}", "gpu" for "N|gpu".
 std::vector<std::string> WordsOfType(const std::string& type);
 
-// The parser's own words for people: "table|json" of "TEXT:{table,json}", "N
-// from 1 to 64" of "N:INT in [1 - 64]"; others stay as they are.
+// Rewrites the parser's name of a type for people: "TEXT:{table,json}" becomes
+// "table|json", "N:INT in [1 - 64]" becomes "N from 1 to 64". Other names stay
+// as they are.
 std::string ShownType(const std::string& type);
 
 inline constexpr char kDocs[] = "docs/reference/cli.md";
 
-// "study show" of that command; "frostline" of the program itself.
+// Returns the path of a command, such as "study show", or "frostline" for the
+// program itself.
 std::string PathOf(const CLI::App& command);
 
-// Gives `app` and all commands below it this help. Call it when all are there.
+// Gives this help to `app` and all commands below it. Call it after all
+// commands are added.
 void UseHelpFormat(CLI::App& app);
 
-// Names the first word, in the order typed, that looks like a flag and is none
-// of the command that was reached: the parser says it last, after all that the
-// word made wrong. OK where there is none.
+// Returns an error for the first word that looks like a flag and is not one of
+// the command, or OK. The parser itself would report other mistakes first,
+// which are only consequences of this one.
 absl::Status FindUnknownFlag(const CLI::App& root,
                              const std::vector<std::string>& arguments);
 

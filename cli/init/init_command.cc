@@ -85,8 +85,8 @@ bool WritesToStandardOutput(const InitArgs& args) {
   return !args.file.empty() && IsStandardOutput(args.file);
 }
 
-// A file that somebody has changed is theirs. False where it was there as it is
-// to be.
+// Writes the study file. It refuses to replace a file that the user has
+// changed. Returns false when the file exists with the same text.
 absl::StatusOr<bool> WriteStudy(const std::string& path,
                                 const std::string& text) {
   std::error_code ignored;
@@ -105,7 +105,7 @@ absl::StatusOr<bool> WriteStudy(const std::string& path,
       MakeError(ErrorId::kStoreUnwritable, fault.cause, fault.fix));
 }
 
-// The study file and the registry's entries, or neither.
+// Writes both the study file and the registry's entries, or neither.
 absl::Status KeepAll(const std::string& file, const std::string& text,
                      registry::Addition& addition) {
   ASSIGN_OR_RETURN(const bool is_new, WriteStudy(file, text));
@@ -115,7 +115,8 @@ absl::Status KeepAll(const std::string& file, const std::string& text,
   return kept;
 }
 
-// Importance of a small study would only say that it needs more trials.
+// Returns the next command. Importance of a small study would only say that it
+// needs more trials.
 const char* Question(const InitArgs& args) {
   return args.trials < kImportanceTrials ? "study best" : "importance";
 }
@@ -138,7 +139,7 @@ void PrintNext(const Session& session, const InitArgs& args,
             << "  frostline " << Question(args) << " " << id << connect << "\n";
 }
 
-// The folder that was named, else the demo's model.
+// Returns the named folder, else the demo's model.
 absl::StatusOr<std::string> ModelFor(const InitArgs& args) {
   if (!args.model.empty()) return args.model;
   const auto found = FindDemoModel("");
@@ -149,7 +150,8 @@ absl::StatusOr<std::string> ModelFor(const InitArgs& args) {
                    "or run ./dev setup, which fetches MiniLM (84 MB)");
 }
 
-// The data first: it is what a newcomer has, and gets wrong.
+// Adds data and model. The data comes first, because newcomers have it and make
+// mistakes there.
 absl::StatusOr<StarterFacts> AddBoth(const InitArgs& args,
                                      registry::Addition& addition,
                                      std::ostream& told) {

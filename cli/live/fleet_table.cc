@@ -20,7 +20,7 @@ std::string FleetStudyOf(const v1::Trial& trial) {
   return trial.name().substr(0, trial.name().find("/trials/"));
 }
 
-// What the best trial of each study reached, by the study's name.
+// Returns the result of each study's best trial, by the study's name.
 std::map<std::string, std::string> BestTexts(const FleetAnswers& answers) {
   std::map<std::string, const v1::Study*> studies;
   for (const v1::Study& study : answers.studies) studies[study.name()] = &study;
@@ -52,7 +52,7 @@ FleetRow RowOf(const v1::Trial& trial, WallMicros now) {
   return row;
 }
 
-// The slots of one worker: first those that are named, then what is left.
+// Returns the slots of one worker: first the named ones, then the rest.
 std::vector<FleetRow> SlotsOf(std::vector<FleetRow> busy, int slots,
                               const std::vector<bool>& names_its_slot,
                               const FleetRow& idle) {
@@ -178,7 +178,7 @@ Object* Below(Object* object, const char* name) {
   return (*object->mutable_fields())[name].mutable_struct_value();
 }
 
-// What is not known is null, so that nobody takes it for a zero.
+// Adds a number, or null when it is unknown, so that nobody takes it for zero.
 void PutKnown(Object* object, const char* name, double number) {
   if (number > 0.0) {
     Put(object, name, number);

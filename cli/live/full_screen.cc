@@ -27,7 +27,8 @@ constexpr char kEscapeByte = '\x1b';
 
 bool IsFinal(char byte) { return byte >= '@' && byte <= '~'; }
 
-// Takes "ESC [ … final" or "ESC O final" at `*at`; a lone ESC is the key.
+// Reads "ESC [ … final" or "ESC O final" at `*at`. A lone ESC is the key
+// itself.
 std::optional<Key> TakeEscape(const std::string& bytes, std::size_t* at) {
   std::size_t end = *at + 1;
   const bool is_sequence =
@@ -88,14 +89,14 @@ ScreenSize SizeOfTerminal(int fd) {
 
 namespace {
 
-// The other screen, without a cursor; and back.
+// Switches to the other screen without a cursor, and back.
 constexpr char kTake[] = "\x1b[?1049h\x1b[?25l";
 constexpr char kGiveBack[] = "\x1b[?25h\x1b[?1049l";
 constexpr std::array kSignals = {SIGINT,  SIGTERM, SIGHUP,
                                  SIGTSTP, SIGCONT, SIGWINCH};
 
-// A handler may only write; the thread that draws reads. Any thread may get
-// the signal, those of gRPC too.
+// Carries signals to the thread that draws, because a handler may only write.
+// Any thread may get the signal, also those of gRPC.
 std::array<int, 2> signal_pipe = {-1, -1};
 std::array<struct sigaction, kSignals.size()> handlers_before;
 

@@ -2,7 +2,8 @@
 //
 // File: full_screen.h
 //
-// docs/adr/0030-full-screen.md has why no library does this.
+// The terminal as a full screen and as lines that change.
+// docs/adr/0030-full-screen.md says why no library is used.
 #ifndef FROSTLINE_CLI_LIVE_FULL_SCREEN_H_
 #define FROSTLINE_CLI_LIVE_FULL_SCREEN_H_
 
@@ -20,23 +21,24 @@
 namespace frostline::cli {
 
 enum class KeyKind {
-  kText,  // one character, as UTF-8, in `text`
+  kText,  // one UTF-8 character in `text`
   kUp,
   kDown,
   kEnter,
-  kEscape,  // or the arrow to the left
+  kEscape,  // the escape key or the arrow to the left
   kErase,
-  kRedraw,  // the terminal has another size, or was somebody else's meanwhile
-  kEnd,     // Ctrl-C, SIGTERM, a terminal that has gone
+  kRedraw,  // to draw again: a new size, or another program used the terminal
+  kEnd,     // Ctrl-C, SIGTERM, or the terminal is gone
 };
 
 struct Key {
   KeyKind kind = KeyKind::kText;
   std::string text = {};
-  int signal = 0;  // of kEnd: the one that told it to end, if it was one
+  int signal = 0;  // for kEnd: the signal, if there was one
 };
 
-// What a terminal sent in one read. Keys that mean nothing here are left out.
+// Returns the keys in the bytes of one read. Keys without a meaning here are
+// left out.
 std::vector<Key> KeysOf(const std::string& bytes);
 
 struct ScreenSize {
@@ -44,18 +46,19 @@ struct ScreenSize {
   int height = 24;
 };
 
-// As it is now; 80 × 24 where it is not known.
+// Returns the current size, or 80 × 24 if it is unknown.
 ScreenSize SizeOfTerminal(int fd);
 
-// What is written to show these lines, whatever stood there before.
+// Returns the text that shows these lines on a cleared screen.
 std::string FrameText(const std::vector<std::string>& lines);
 
-// The whole terminal while it exists; afterwards it is as before, whether the
-// program ended, was told to end, or is suspended. There is one at a time, and
-// one thread uses it.
+// The whole terminal, held for the life of the object. Afterwards the terminal
+// is as before, also when the program is told to end or is suspended. There is
+// one object at a time, used by one thread.
 class FullScreen {
  public:
-  // Answers REQUEST_INVALID where input and output are no terminal.
+  // Takes the terminal. Returns REQUEST_INVALID when input or output is not a
+  // terminal.
   static absl::StatusOr<std::unique_ptr<FullScreen>> Open();
   ~FullScreen();
   FullScreen(const FullScreen&) = delete;
@@ -63,7 +66,7 @@ class FullScreen {
 
   ScreenSize Size() const;
   void Show(const std::vector<std::string>& lines);
-  // Returns what came within `longest`, at once when something is there.
+  // Returns the keys that came within `longest`, as soon as there are any.
   std::vector<Key> Await(Duration longest);
 
  private:
@@ -71,7 +74,8 @@ class FullScreen {
 
   void Enter();
   void Leave();
-  // Gives the terminal back, stops, and takes it again when it goes on.
+  // Gives the terminal back, stops the process, and takes the terminal again
+  // when the process goes on.
   void Suspend();
   void AddSignals(std::vector<Key>* keys);
 
@@ -80,13 +84,13 @@ class FullScreen {
   std::string shown_;
 };
 
-// What is written to show `lines` over `shown` lines that stand there already,
-// the last of them without its newline.
+// Returns the text that shows `lines` in place of the last `shown` lines. The
+// last line has no newline.
 std::string RedrawText(std::size_t shown,
                        const std::vector<std::string>& lines);
 
-// Lines at the end of standard error that change, ten times a second at most.
-// Off a terminal it writes nothing.
+// Lines at the end of standard error that change at most ten times a second. It
+// writes nothing when standard error is not a terminal.
 class LiveArea {
  public:
   LiveArea(bool is_terminal, const Clock& clock)
@@ -95,13 +99,14 @@ class LiveArea {
   LiveArea(const LiveArea&) = delete;
   LiveArea& operator=(const LiveArea&) = delete;
 
-  // The terminal's size as it is now.
+  // Returns the current size of the terminal.
   static ScreenSize Size();
 
-  // What comes too early is left out; something later shows it. The first of
-  // more lines than fit are left out, too.
+  // Shows these lines. It skips a call that comes too early, because a later
+  // one follows. If there are more lines than fit, it leaves out the first
+  // ones.
   void Show(std::vector<std::string> lines);
-  // Call it before anything else is written.
+  // Removes the lines. Call it before anything else is written.
   void Clear();
 
  private:

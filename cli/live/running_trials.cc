@@ -54,7 +54,7 @@ v1::Study RunningTrials::Counted(v1::Study study) const {
 
 namespace {
 
-// Fewer durations say nothing of the next one.
+// The least number of durations for an estimate.
 constexpr std::size_t kFewest = 3;
 
 double SecondsBetween(const google::protobuf::Timestamp& from, WallMicros to) {
@@ -194,7 +194,7 @@ std::string StudyOf(const v1::Trial& trial) {
   return trial.name().substr(0, trial.name().find("/trials/"));
 }
 
-// Of the change that made a trial what it is.
+// Returns the time of the change that gave the trial its state.
 const google::protobuf::Timestamp& WhenOf(const v1::Trial& trial) {
   if (trial.has_end_time()) return trial.end_time();
   return trial.has_start_time() ? trial.start_time() : trial.create_time();

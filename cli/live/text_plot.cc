@@ -21,13 +21,13 @@ constexpr unsigned kBit[4][2] = {
 constexpr int kFewestDigits = 4;
 constexpr int kMostDigits = 12;
 
-// Which of `count` places a share falls into.
+// Returns which of `count` places a share falls into.
 int PlaceOf(double share, int count) {
   return static_cast<int>(
       std::lround(std::clamp(share, 0.0, 1.0) * (count - 1)));
 }
 
-// Of the block U+2800, which takes three bytes of UTF-8.
+// Returns the character of the block U+2800, which takes three bytes of UTF-8.
 std::string Utf8OfDots(unsigned dots) {
   const unsigned code = kBraille + dots;
   return {static_cast<char>(0xE0 | (code >> 12)),
@@ -47,7 +47,7 @@ std::string Repeated(const char* text, int count) {
 
 int Columns(const std::string& ascii) { return static_cast<int>(ascii.size()); }
 
-// The ends of the axis below the plot, which share one line.
+// Returns the two ends of the axis below the plot, in one line.
 std::string AcrossLabels(const PlotRange& across, int columns) {
   const std::string left = across.Label(across.At(0.0));
   if (across.is_one_value()) {
@@ -59,7 +59,8 @@ std::string AcrossLabels(const PlotRange& across, int columns) {
   return between < 1 ? left : absl::StrCat(left, Blanks(between), right);
 }
 
-// The ends and the middle have one; where all values are one, the middle.
+// Returns the label of a row: at the ends and in the middle; only in the middle
+// when all values are equal.
 std::string RowLabel(const PlotRange& up, int row, int rows) {
   const bool is_end = row == 0 || row == rows - 1;
   const bool is_middle = row == (rows - 1) / 2;
@@ -218,7 +219,7 @@ PlotArea AreaFor(const Ranges& ranges, int width, int height) {
           rows};
 }
 
-// A value that is not finite breaks the line.
+// Follows a curve. A value that is not finite breaks the line.
 template <typename Join, typename Show>
 void Follow(const Curve& curve, const Ranges& ranges, Show show, Join join) {
   const std::pair<double, double>* before = nullptr;
@@ -276,7 +277,7 @@ void DrawWithDots(const Curve& curve, const Ranges& ranges, PlotArea* area) {
       });
 }
 
-// It stays at what was best until something is better.
+// Draws the best value so far; it stays level until a better one comes.
 void DrawSteps(const Curve& curve, const Ranges& ranges, PlotArea* area) {
   Follow(
       curve, ranges, [&](double x, double y) { area->Dot(x, y); },
@@ -344,7 +345,7 @@ int ColumnOf(double share, double scale, int columns) {
       std::lround(std::clamp(share / scale, 0.0, 1.0) * columns));
 }
 
-// "██├██──┤": solid up to the value, and the interval across it.
+// Returns "██├██──┤": a bar up to the value, with the interval over it.
 std::string BarOf(const v1::Interval& interval, double scale, int columns) {
   const int value = ColumnOf(interval.value(), scale, columns);
   std::string bar;
@@ -373,8 +374,8 @@ std::string Padded(const std::string& text, int width) {
                            ' ');
 }
 
-// Of the parameter's modules; where they differ, or none is known, there is no
-// mark.
+// Returns the mark of the parameter's modules. There is none when they differ
+// or when nothing is known.
 const char* PlotMarkOf(const v1::ParameterImportance& row,
                        const std::map<std::string, bool>& is_frozen) {
   int frozen = 0;

@@ -2,9 +2,9 @@
 //
 // File: text_plot.h
 //
-// Plots of characters, with their axes. What is not finite has no place in a
-// plot: it is left out, and the last line says how much that was. No line is
-// wider than asked for, and none is written for nothing.
+// Plots made of characters, with axes. Values that are not finite are left out,
+// and the last line says how many. No line is wider than asked for. A plot
+// without values is empty.
 #ifndef FROSTLINE_CLI_LIVE_TEXT_PLOT_H_
 #define FROSTLINE_CLI_LIVE_TEXT_PLOT_H_
 
@@ -17,31 +17,33 @@
 
 namespace frostline::cli {
 
-// Where the points of a plot of characters stand.
+// The coordinates of a plot.
 
-// From the least to the greatest of the values that are finite.
+// The range of one axis: from the least to the greatest finite value.
 class PlotRange {
  public:
   void Show(double value);
   bool empty() const { return !(hi_ >= lo_); }
   bool is_one_value() const { return hi_ == lo_; }
-  // 0 … 1; half where all values are one.
+  // Returns the position of a value, 0 … 1. It is a half when all values are
+  // equal.
   double ShareOf(double value) const;
   double At(double share) const;
-  // With as many digits as tell the ends apart.
+  // Returns the value as text, with enough digits to tell both ends apart.
   std::string Label(double value) const;
 
  private:
-  double lo_ = 1.0;  // above hi_: there are no values
+  double lo_ = 1.0;  // above hi_ when there are no values
   double hi_ = 0.0;
 };
 
-// Characters in rows, the first one on top; each of 2 × 4 dots.
+// The area of a plot: rows of characters from the top. Each character has 2 × 4
+// dots.
 class PlotArea {
  public:
   PlotArea(int columns, int rows);
 
-  // Shares of the area from its lower left corner, 0 … 1.
+  // Positions are shares of the area, 0 … 1, from its lower left corner.
   void Dot(double across, double up);
   void Line(double across, double up, double to_across, double to_up);
   void Mark(double across, double up, char mark);
@@ -49,13 +51,13 @@ class PlotArea {
   void MarkLine(double across, double up, double to_across, double to_up,
                 char mark);
 
-  // The area with its frame and the labels of both axes.
+  // Returns the area with its frame and the labels of both axes.
   std::string Framed(const PlotRange& across, const PlotRange& up) const;
 
  private:
   struct Cell {
-    unsigned dots = 0;  // as Unicode numbers those of Braille
-    char mark = '\0';   // stands over the dots
+    unsigned dots = 0;  // the bits of a Unicode Braille pattern
+    char mark = '\0';   // drawn over the dots
   };
 
   Cell& At(int column, int row);
@@ -66,10 +68,11 @@ class PlotArea {
   std::vector<Cell> cells_;
 };
 
-// So many columns the labels at the left of so many rows take.
+// Returns the number of columns that the labels on the left take, for this many
+// rows.
 int LabelColumns(const PlotRange& up, int rows);
 
-// A plot without a terminal is as wide and as high as this.
+// The size of a plot without a terminal.
 inline constexpr int kPlotColumns = 80;
 inline constexpr int kPlotLines = 16;
 
@@ -78,17 +81,18 @@ struct Curve {
   std::vector<std::pair<double, double>> points = {};  // x rises
 };
 
-// Joins the points of each curve. One alone is drawn finely; of several each
-// has a letter, which a legend names. `height` counts the lines of the plot
-// alone. A width below 20 counts as 20, a height below 3 as 3.
+// Plots curves by joining their points. A single curve is drawn with dots.
+// Several curves are drawn with a letter each, which a legend explains.
+// `height` counts only the lines of the plot. The least width is 20, the least
+// height 3.
 std::string PlotCurves(const std::vector<Curve>& curves, int width, int height);
 
-// Points, and a line that steps: what was best so far.
+// Plots values as points, and the best value so far as a line with steps.
 std::string PlotHistory(const Curve& values, const Curve& best, int width,
                         int height);
 
-// A bar for each parameter, with its 80 % interval. `is_frozen` has the modules
-// of the best trial: "*" marks those that it froze, "+" those that it trained.
+// Plots a bar for each parameter with its 80 % interval. `is_frozen` has the
+// modules of the best trial: "*" marks the frozen ones, "+" the trained ones.
 std::string PlotImportance(const v1::ImportanceReport& report,
                            const std::map<std::string, bool>& is_frozen,
                            int width);

@@ -117,7 +117,7 @@ std::string ChoiceText(const TopState& state) {
   return text;
 }
 
-// All that is known of one trial that runs.
+// Returns everything known about one running trial.
 std::vector<std::string> DetailLines(const FleetAnswers& answers,
                                      const std::string& name) {
   std::vector<std::string> lines;
@@ -133,7 +133,7 @@ std::vector<std::string> DetailLines(const FleetAnswers& answers,
   return {absl::StrCat(name, " runs no more")};
 }
 
-// The part of the table that has the row which is selected; the titles stay.
+// Returns the part of the table with the selected row; the titles stay.
 std::vector<std::string> TableLines(const FleetTable& table,
                                     const TopState& state, int width,
                                     int room) {
@@ -216,11 +216,11 @@ std::string TopText(const FleetAnswers& answers, int width) {
                           : TableFor(table.rows, kNone).Render(width));
 }
 
-// What each key of `frostline top` does.
+// The actions of the keys of `frostline top`.
 
 namespace {
 
-// Takes the last character, not the last byte.
+// Removes the last character, not the last byte.
 void EraseLast(std::string* text) {
   const auto is_inside = [](char byte) {
     return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;

@@ -2,8 +2,8 @@
 //
 // File: top_screen.h
 //
-// What `frostline top` shows is a function of what the coordinator answered, of
-// what was typed and of the size of the terminal.
+// The screen of `frostline top`, as a function of the coordinator's answers,
+// the typed keys and the size of the terminal.
 #ifndef FROSTLINE_CLI_LIVE_TOP_SCREEN_H_
 #define FROSTLINE_CLI_LIVE_TOP_SCREEN_H_
 
@@ -17,30 +17,30 @@ namespace frostline::cli {
 
 enum class TopOrder { kWorker, kStudy, kTimeLeft };
 
-// What was typed so far.
+// What the user has chosen with keys so far.
 struct TopState {
   TopOrder order = TopOrder::kWorker;
-  std::string filter = {};  // a part of a worker, study or phase
-  int selected = 0;         // among the rows that are shown
-  std::string trial = {};   // whose details are shown; empty: the table
+  std::string filter = {};  // part of a worker, study or phase
+  int selected = 0;         // among the shown rows
+  std::string trial = {};   // shows its details; empty: the table
   bool is_typing = false;   // keys go to the filter
   bool is_paused = false;
   bool is_done = false;
 };
 
-// Rows that the filter leaves, in the order that was chosen.
+// Returns the rows that pass the filter, in the chosen order.
 std::vector<FleetRow> RowsShown(const FleetTable& table, const TopState& state);
 
-// The state after one key.
+// Returns the state after one key.
 TopState AfterKey(TopState state, const Key& key, const FleetTable& table);
 
-// Exactly `height` lines, none wider than the terminal. `trouble` says why what
-// is shown is old; empty: it is not.
+// Returns exactly `height` lines, none wider than the terminal. `trouble` says
+// why the data is old, or is empty when it is not.
 std::vector<std::string> TopLines(const FleetAnswers& answers,
                                   const TopState& state, ScreenSize size,
                                   const std::string& trouble);
 
-// All rows once, for `--once`; a width of 0 cuts nothing.
+// Returns all rows as text, for `--once`. A width of 0 cuts nothing.
 std::string TopText(const FleetAnswers& answers, int width);
 
 }  // namespace frostline::cli

@@ -65,8 +65,9 @@ std::vector<char*> PointersOf(std::vector<std::string>& arguments) {
   return pointers;
 }
 
-// Everything between fork and exec; only what is safe after a fork. An error
-// number goes through `report`, which a successful exec closes.
+// Does everything between fork and exec, with only what is safe after a fork.
+// On failure it writes the error number to `report`, which a successful exec
+// closes.
 [[noreturn]] void BecomeChild(char* const* arguments, int log, int report,
                               pid_t parent) {
   setpgid(0, 0);
@@ -205,8 +206,8 @@ class Pipe {
   std::array<int, 2> ends_ = {-1, -1};
 };
 
-// Ctrl-C ends us at once and the program with us: it stays in our group. What
-// StopSignals holds off is not held off from it.
+// Starts the program in our process group, so that Ctrl-C ends it together with
+// us. Signals that StopSignals blocks are not blocked there.
 absl::StatusOr<pid_t> Spawn(std::vector<std::string> words, int out, int err) {
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
@@ -235,7 +236,7 @@ absl::StatusOr<pid_t> Spawn(std::vector<std::string> words, int out, int err) {
   return absl::InternalError(cause);
 }
 
-// Returns false at the end of the output.
+// Reads some output. Returns false at the end.
 bool ReadSome(int fd, std::string* text) {
   std::array<char, 65536> buffer;
   const ssize_t size = read(fd, buffer.data(), buffer.size());

@@ -2,9 +2,10 @@
 //
 // File: child_process.h
 //
-// A program of ours never outlives us: it is stopped with the object, and by
-// the kernel should we be killed. Its own process group keeps Ctrl-C at the
-// terminal from it, so we stop our children in the order we choose.
+// Child processes and signals. A program that we start never outlives us: the
+// object stops it, and the kernel does if we are killed. It has its own process
+// group, so Ctrl-C does not reach it and we stop our children in the order we
+// choose.
 #ifndef FROSTLINE_CLI_PROCESS_CHILD_PROCESS_H_
 #define FROSTLINE_CLI_PROCESS_CHILD_PROCESS_H_
 
@@ -23,8 +24,8 @@
 
 namespace frostline::cli {
 
-// While it exists SIGINT and SIGTERM wait for Pause(). Make it before any other
-// thread, on the thread that calls Pause().
+// A catcher of SIGINT and SIGTERM: while it exists, these signals wait for
+// Pause(). Create it before any other thread, on the thread that calls Pause().
 class StopSignals {
  public:
   StopSignals();
@@ -32,8 +33,8 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  // Sleeps. It answers CANCELLED once one of the signals is there, and ever
-  // after.
+  // Sleeps for `time`. Returns CANCELLED as soon as a signal has come, and in
+  // every later call.
   absl::Status Pause(Duration time);
   bool caught() const { return caught_; }
 
@@ -50,30 +51,31 @@ class StopSignals {
 struct ChildSpec {
   std::string name;                    // for messages: "worker 1"
   std::vector<std::string> arguments;  // the program's path first
-  std::string log_file;                // gets its output and errors, at the end
+  std::string log_file;                // output and errors, appended
 };
 
-// It is not thread-safe. Start it before any other thread runs, as fork()
-// wants.
+// A running child process. It is not thread-safe. Start it before any other
+// thread runs, because it uses fork().
 class ChildProcess {
  public:
-  // Answers TRAINER_START with the system's reason when it cannot be run.
+  // Starts the program. Returns TRAINER_START with the system's reason when it
+  // cannot.
   static absl::StatusOr<std::unique_ptr<ChildProcess>> Start(
       const ChildSpec& spec);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Does not wait.
+  // Returns whether it still runs, without waiting.
   bool IsRunning();
-  // Says "ended with code 3" or "was ended by signal 9 (Killed)". REQUIRES:
+  // Returns "ended with code 3" or "was ended by signal 9 (Killed)". REQUIRES:
   // !IsRunning().
   std::string HowItEnded() const;
 
   void Signal(int number);
-  // Returns false when it still runs after so long.
+  // Waits for its end. Returns false when it still runs after `longest`.
   bool WaitFor(Duration longest);
-  // Sends SIGTERM, then SIGKILL when it has not ended after `grace`.
+  // Sends SIGTERM, and SIGKILL if it has not ended after `grace`.
   void Stop(Duration grace);
 
   const ChildSpec& spec() const { return spec_; }
@@ -87,41 +89,44 @@ class ChildProcess {
   std::optional<int> wait_status_;
 };
 
-// Looks beside the running program; what is not there is TRAINER_START.
+// Returns the path of a program beside the running one, or TRAINER_START when
+// it does not exist.
 absl::StatusOr<std::string> SiblingProgram(const std::string& name);
 
-// Returns only when it fails.
+// Replaces this process by a program beside it. Returns only on failure.
 absl::Status ExecSibling(const std::string& name,
                          const std::vector<std::string>& arguments);
 
-// Runs another program to its end and keeps what it said. Its words go to it as
-// they are: no shell reads them.
+// Runs another program to its end and captures its output. The words reach the
+// program unchanged, without a shell.
 //
 //   const auto ran = RunCaptured({"sbatch", "--parsable", path}, kMinute);
 
+// The exit code and the output of a program that has ended.
 struct Captured {
-  int code = -1;  // 128 and the signal's number when one ended it
+  int code = -1;  // 128 + the signal's number if a signal ended it
   std::string out;
   std::string err;
 };
 
-// Looks for words[0] in the PATH. Standard input is empty. Answers NOT_FOUND
-// where there is no such program, DEADLINE_EXCEEDED when it has not ended after
-// `longest` (it is then killed), RESOURCE_EXHAUSTED beyond 64 MiB of output,
-// and INTERNAL with the system's reason. REQUIRES: words is not empty.
+// Runs words[0], which is searched in the PATH, with empty standard input.
+// Returns NOT_FOUND when there is no such program, DEADLINE_EXCEEDED when it
+// has not ended after `longest` (it is then killed), RESOURCE_EXHAUSTED beyond
+// 64 MiB of output, and INTERNAL with the system's reason. REQUIRES: words is
+// not empty.
 //
-// One that says `last_words` on its standard error is waited for no longer, but
-// killed: 137 is its code.
+// A program that writes `last_words` to its standard error is killed at once;
+// its code is then 137.
 absl::StatusOr<Captured> RunCaptured(const std::vector<std::string>& words,
                                      Duration longest,
                                      const std::string& last_words = "");
 
-// A folder of one command's files.
+// A folder for the files of one command.
 class WorkFolder {
  public:
-  // Makes `named` if missing, and leaves it there. If empty, it makes a
-  // temporary one, removed with the object unless kept. Failing is
-  // STORE_UNWRITABLE.
+  // Creates `named` if it is missing; such a folder stays. If `named` is empty,
+  // creates a temporary folder, which is removed with the object unless `keep`
+  // is set. Returns STORE_UNWRITABLE on failure.
   static absl::StatusOr<WorkFolder> Make(const std::string& named, bool keep);
 
   WorkFolder(WorkFolder&& other) noexcept
@@ -137,7 +142,7 @@ class WorkFolder {
   WorkFolder(const std::string& path, bool stays)
       : path_(path), stays_(stays) {}
 
-  std::string path_;  // empty when moved from
+  std::string path_;  // empty after a move
   bool stays_;
 };
 

@@ -25,7 +25,7 @@ std::string LogOf(const std::string& folder, const std::string& name) {
                       ".log");
 }
 
-// One word for the shell rules of --exec, whatever is in the path.
+// Quotes a path as one word for --exec, which splits words like a shell.
 std::string Quote(const std::string& path) {
   return absl::StrCat("'", absl::StrReplaceAll(path, {{"'", "'\\''"}}), "'");
 }

@@ -14,6 +14,7 @@
 
 namespace frostline::cli {
 
+// A coordinator and workers on this machine, stopped with the object.
 class LocalFleet {
  public:
   explicit LocalFleet(const std::string& folder) : folder_(folder) {}
@@ -21,16 +22,18 @@ class LocalFleet {
   LocalFleet(const LocalFleet&) = delete;
   LocalFleet& operator=(const LocalFleet&) = delete;
 
-  // Returns when the coordinator listens, or COORDINATOR_AWAY after 20 s.
+  // Starts the coordinator and waits until it listens. Returns COORDINATOR_AWAY
+  // after 20 s.
   absl::Status StartCoordinator(StopSignals& signals);
-  // REQUIRES: the coordinator listens. `trainer` has arguments of the workers,
-  // which together use the machine's cores once.
+  // Starts the workers. `trainer` holds arguments for them. Together they use
+  // each core of the machine once. REQUIRES: the coordinator listens.
   absl::Status StartWorkers(int count, const std::vector<std::string>& trainer);
 
-  // Answers TRAINER_EXITED with the last lines of its log when one has ended.
+  // Returns TRAINER_EXITED, with the last lines of the log, when one of the
+  // programs has ended.
   absl::Status Check();
 
-  // Stops workers first, so that they can hand back what they hold. It is
+  // Stops the workers first, so that they can hand back their trials. It is
   // idempotent.
   void Stop();
 
@@ -45,12 +48,14 @@ class LocalFleet {
   std::vector<std::unique_ptr<ChildProcess>> children_;  // coordinator first
 };
 
-// Answers TRAINER_START when the trainer's program is not beside ours.
+// Return the arguments for the trainer. Return TRAINER_START when the trainer's
+// program is not beside ours.
 absl::StatusOr<std::vector<std::string>> SyntheticTrainer();
 absl::StatusOr<std::vector<std::string>> RealTrainer(
     const std::string& registry);
 
-// Returns "" while no whole line says "listening on HOST:PORT".
+// Returns the address in the line "listening on HOST:PORT", or "" while there
+// is no complete line of this kind.
 std::string ListenAddressIn(const std::string& output);
 
 }  // namespace frostline::cli

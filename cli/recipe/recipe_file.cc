@@ -70,7 +70,7 @@ double Computed(char op, double a, double b) {
   return IsWhole(a) && IsWhole(b) ? std::floor(quotient) : quotient;
 }
 
-// "layers / 2": one operator, with blanks around it.
+// Evaluates "layers / 2": one operator with blanks around it.
 absl::StatusOr<YamlPtr> Putter::Expression(const std::string& text,
                                            const YamlMark& mark) const {
   for (const char op : std::string(kOperators)) {
@@ -283,8 +283,8 @@ absl::Status YamlFields::Finish() {
 
 namespace {
 
-// A later format may mean other things by the same keys, so nothing else of it
-// is judged.
+// Checks the format first. In a later format the same keys may have other
+// meanings, so nothing else is checked then.
 absl::Status CheckFormat(YamlFields& fields, const std::string& file) {
   const double format = fields.TakeNumber("format");
   if (format <= kRecipeFormat) return absl::OkStatus();

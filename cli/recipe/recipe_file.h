@@ -2,8 +2,8 @@
 //
 // File: recipe_file.h
 //
-// A recipe as its file has it (docs/reference/recipe-file.md), nothing put in
-// yet. Its stages are told apart, their studies stay YAML.
+// A recipe as its file says it (docs/reference/recipe-file.md), before values
+// are put in. The stages are separate; their studies are still YAML.
 #ifndef FROSTLINE_CLI_RECIPE_RECIPE_FILE_H_
 #define FROSTLINE_CLI_RECIPE_RECIPE_FILE_H_
 
@@ -20,54 +20,56 @@
 
 namespace frostline::cli {
 
-// Puts values where a recipe's YAML says ${…} (docs/reference/recipe-file.md).
-// What is all of a value may become a number, a list or a map; within a text it
-// is text. Examples, with layers = 6:
+// Replacement of ${…} in a recipe's YAML (docs/reference/recipe-file.md). If
+// ${…} is the whole value, it may become a number, a list or a map; within a
+// text it becomes text. Examples, with layers = 6:
 //
 //   k: "${layers / 2}"        ->  k: 3
 //   "first ${n} frozen": …    ->  "first 2 frozen": …
-//   train_rows: "${rows}"     ->  the key goes where rows is ~
+//   train_rows: "${rows}"     ->  the key is removed if rows is ~
 
 using RecipeValues = std::map<std::string, YamlPtr>;
 
-// Answers null where there is no value of this name.
+// Returns the value of a name, or null when there is none.
 using ValueOf = std::function<absl::StatusOr<YamlPtr>(const std::string& name)>;
 
-// Every ${…} in `node` and below it. A name without a value is
+// Replaces every ${…} in `node` and below it. A name without a value is
 // STUDY_FIELD_UNKNOWN at its line.
 absl::StatusOr<YamlPtr> PutValues(const YamlPtr& node, const std::string& file,
                                   const ValueOf& value_of);
 
-// One word of a command line as a value: a number, a list, a map.
+// Parses one word of a command line as a value: a number, a list, a map.
 absl::StatusOr<YamlPtr> ParseValue(const std::string& text,
                                    const std::string& flag);
 
-// Takes from the first of `scopes` that has it.
+// Returns a lookup that takes a value from the first of `scopes` that has it.
 ValueOf FromScopes(std::vector<const RecipeValues*> scopes);
 
-// Reads the keys of one map: each is taken by its name, and what nobody took is
-// a mistake, with the key that was probably meant. The first mistake stays.
+// A reader of one map's keys. Each key is taken by name. A key that nobody took
+// is a mistake, reported with the most similar known key. The first mistake is
+// kept.
 class YamlFields {
  public:
-  // `what` says in messages what the map is: "the recipe", "stage search".
+  // `what` names the map in messages: "the recipe", "stage search".
   YamlFields(const YamlPtr& node, const std::string& file,
              const std::string& what);
 
-  // Null where the key is not there.
+  // Returns null when the key is missing.
   YamlPtr Take(const std::string& key);
   YamlPtr TakeMap(const std::string& key);
-  // "" where it is not there.
+  // Returns "" when the key is missing.
   std::string TakeText(const std::string& key);
   std::string NeedText(const std::string& key, const std::string& example);
-  double TakeNumber(const std::string& key);  // 0 where it is not there
+  double TakeNumber(const std::string& key);  // 0 when it is missing
   bool TakeFlag(const std::string& key);
 
-  // All keys that nobody took, in the file's order; they count as taken.
+  // Returns all keys that nobody took, in the file's order, and counts them as
+  // taken.
   std::vector<YamlEntry> TakeRest();
 
   void Fail(const YamlMark& mark, ErrorId id, const std::string& cause,
             const std::string& fix, const std::string& field = "");
-  // The first mistake, an unknown key among them.
+  // Returns the first mistake, which may be an unknown key.
   absl::Status Finish();
 
  private:
@@ -86,23 +88,23 @@ struct RecipeScale {
   RecipeValues values;
 };
 
-// A model or a data set that somebody has to register.
+// A model or a data set that has to be registered.
 struct RecipeNeed {
   std::string what;
   std::string where;
-  std::string add;     // the line that registers it
-  RecipeValues facts;  // of a model: layers, heads, no_pooler
+  std::string add;     // the command that registers it
+  RecipeValues facts;  // for a model: layers, heads, no_pooler
 };
 
 struct RecipeCompare {
-  std::string to;  // the run that the others are set against
+  std::string to;  // the run that the others are compared with
   std::string metric;
   double margin = 0.0;
 };
 
-// How the entries of a stage are set side by side.
+// How the entries of a stage are compared.
 struct RecipeAcross {
-  std::string to;  // the entry that the others are set against
+  std::string to;  // the entry that the others are compared with
   std::vector<std::string> metrics;
 };
 
@@ -110,7 +112,7 @@ struct RecipeStage {
   std::string name;
   std::string about;
   YamlPtr each;  // null: the stage is one study
-  YamlPtr runs;  // null: it searches
+  YamlPtr runs;  // null: it is a search
   YamlPtr study;
   std::optional<RecipeCompare> compare;
   std::optional<RecipeAcross> across;
@@ -119,13 +121,14 @@ struct RecipeStage {
 };
 
 struct PublishedStage {
-  std::int64_t examples = 0;  // that its metrics were measured on; 0: not said
+  std::int64_t examples = 0;  // measured for the metrics; 0: unknown
   std::map<std::string, std::map<std::string, double>> runs;
 };
 
+// A recipe as its file says it.
 struct Recipe {
   std::string file;
-  std::string text;  // of the file
+  std::string text;  // the file's text
   std::string name;
   std::string title;
   std::string question;
@@ -140,25 +143,27 @@ struct Recipe {
   std::map<std::string, PublishedStage> published;  // "frozen-english"
 };
 
-// A mistake is STUDY_FIELD_UNKNOWN, STUDY_FIELD_MISSING or STUDY_FILE_SYNTAX at
-// its place, a file of a later format REQUEST_INVALID.
+// Parses a recipe. A mistake is STUDY_FIELD_UNKNOWN, STUDY_FIELD_MISSING or
+// STUDY_FILE_SYNTAX with its place; a newer format is REQUEST_INVALID.
 absl::StatusOr<Recipe> ParseRecipe(const std::string& text,
                                    const std::string& file);
 
-// Answers REQUEST_INVALID with the scales that there are.
+// Returns the scale of this name. Otherwise returns REQUEST_INVALID with the
+// existing scales.
 absl::StatusOr<const RecipeScale*> FindScale(const Recipe& recipe,
                                              const std::string& name);
 
+// A recipe that is built into the program.
 struct KnownRecipe {
   std::string name;
-  std::string text;  // of recipes/NAME/recipe.yaml
+  std::string text;  // the text of recipes/NAME/recipe.yaml
 };
 
-// Those that the program carries, by name.
+// Returns the built-in recipes by name.
 const std::vector<KnownRecipe>& KnownRecipes();
 
-// A known one, or that of a file: a word with a slash, or that ends in .yaml.
-// Answers REQUEST_INVALID for another word, with what was probably meant.
+// Opens a built-in recipe, or a file when the word has a slash or ends in
+// .yaml. Any other word is REQUEST_INVALID with a suggestion.
 absl::StatusOr<Recipe> OpenRecipe(const std::string& name_or_file);
 
 }  // namespace frostline::cli

@@ -199,7 +199,7 @@ namespace {
 constexpr double kKept = 0.9;  // of the whole score, as Elsa asks
 constexpr double kOneSided95 = 1.645;
 
-// " ± 27.6 %, which is not sure": the seeds of both runs make a ratio
+// Returns " ± 27.6 %, which is not sure". The seeds of both runs make a ratio
 // uncertain.
 std::string HowSure(const RelativeScore& kept, const RelativeScore& whole) {
   const double error = std::hypot(kept.error, kept.share * whole.error);
@@ -209,8 +209,8 @@ std::string HowSure(const RelativeScore& kept, const RelativeScore& whole) {
                          is_sure ? "" : ", which is not sure");
 }
 
-// "5 frozen keeps .97 of the score …", where places count from the run that
-// the others are compared with.
+// Returns "5 frozen keeps .97 of the score …". Positions count from the run
+// that the others are compared with.
 std::string KeptSentence(const StudyRecord& record) {
   const auto scores = RelativeScores(record);
   const std::string to = LabelOf(record, kRecipeCompareLabel);

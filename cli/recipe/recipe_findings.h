@@ -2,11 +2,11 @@
 //
 // File: recipe_findings.h
 //
-// Judges differences that were published of one run each by what so many
-// examples can show. Two runs of accuracy p on n examples each differ, once in
-// twenty, by 1.96 · sqrt(2 p (1 - p) / n) or more though both are equally good
-// (the normal approximation to two binomials). Example: on 544 examples at .93
-// that is .030, so .014 says nothing.
+// Sentences about what a recipe found. Published differences of one run each
+// are judged by what so many examples can show: two equally good runs of
+// accuracy p on n examples each differ, once in twenty, by 1.96 · sqrt(2 p (1 -
+// p) / n) or more (the normal approximation to two binomials). Example: on 544
+// examples at .93 that is .030, so a difference of .014 says nothing.
 #ifndef FROSTLINE_CLI_RECIPE_RECIPE_FINDINGS_H_
 #define FROSTLINE_CLI_RECIPE_RECIPE_FINDINGS_H_
 
@@ -22,21 +22,23 @@
 
 namespace frostline::cli {
 
-// NaN for what is no share of examples.
+// Returns the bound of the formula above, or NaN when a value is not a share of
+// examples.
 double LeastVisibleDifference(double first, double second,
                               std::int64_t examples);
 
-// A sentence for each run that was published beside `to`, by `metric` or by its
-// name without the set; none of metrics that are no shares, or of examples that
-// nobody counted.
+// Returns a sentence for each published run beside `to`, by `metric` or by its
+// name without the set. Leaves out metrics that are not shares, and runs whose
+// number of examples is unknown.
 std::vector<std::string> JudgePublished(const PublishedStage& published,
                                         const std::string& to,
                                         const std::string& metric);
 
-// How each module's rate goes with the score over a search's trials: Spearman's
-// correlation with its 95 % interval by Fisher's z, tanh(atanh(r) ± 1.96 · 1.06
-// / sqrt(n - 3)) (Fieller et al. 1957). A sampler's trials are no random
-// sample, so it describes them and proves nothing; importance is what counts.
+// The correlation of a module's rate with the score, over the trials of a
+// search: Spearman's correlation with its 95 % interval by Fisher's z,
+// tanh(atanh(r) ± 1.96 · 1.06 / sqrt(n - 3)) (Fieller et al. 1957). A sampler's
+// trials are not a random sample, so it describes them and proves nothing; for
+// conclusions use importance.
 
 struct RateCorrelation {
   std::string module;
@@ -46,21 +48,22 @@ struct RateCorrelation {
   std::size_t trials = 0;
 };
 
-// In depth order; modules whose rate never differs are left out.
+// Returns the correlations in depth order, without modules whose rate is
+// constant.
 std::vector<RateCorrelation> CorrelateRates(const StudyRecord& record);
 
 ReportTable CorrelationTable(const std::vector<RateCorrelation>& all,
                              const std::string& name);
 
-// Of entries of one stage that were set against each other: where they differ,
-// how; of the others in one sentence that they do not.
+// Returns sentences about entries of one stage that were compared: how they
+// differ, and one sentence for all that do not.
 std::vector<std::string> AcrossSentences(const RecipeRecord& record);
 
-// All tests that were made of it, by stage, and what could not be tested.
+// Returns all tests between entries by stage, and what could not be tested.
 std::vector<ReportSection> AcrossSections(const RecipeRecord& record);
 
-// What a stage came to in a sentence or a few, the weightiest first. Without
-// `published` nothing is said of that.
+// Returns a few sentences about the result of a stage, the most important
+// first. `published` may be null; then nothing is said about published results.
 std::vector<std::string> FindingsOf(const StageRecord& stage,
                                     const PublishedStage* published);
 

@@ -45,7 +45,7 @@ void AddFigure(const std::string& name, const std::string& caption,
   section.figures.push_back({name, caption, std::move(svg)});
 }
 
-// All metrics that were published, of every run.
+// Returns all published metrics of every run.
 ReportTable PublishedTable(const PublishedStage& published,
                            const std::string& name) {
   std::vector<std::string> metrics;
@@ -155,7 +155,7 @@ ReportSection QuestionSection(const Recipe& recipe) {
   return section;
 }
 
-// What each stage came to, first of all.
+// Returns the first section: the result of each stage.
 ReportSection VerdictSection(const RecipeRecord& record,
                              const std::optional<Recipe>& recipe) {
   ReportSection section = {.heading = "Verdict"};
@@ -171,8 +171,8 @@ ReportSection VerdictSection(const RecipeRecord& record,
   return section;
 }
 
-// Which stand-ins a scale has decides what its numbers can be held against. The
-// studies say "elsa tiny".
+// Adds a line about the scale. Its stand-ins decide what its numbers can be
+// compared with. The studies say "elsa tiny".
 void AddScaleLine(const RecipeRecord& record, const Recipe& recipe,
                   ReportPage& page) {
   if (record.stages.empty()) return;
@@ -222,7 +222,7 @@ absl::StatusOr<ReportPage> ComposeRecipeReport(const RecipeRecord& record) {
 
 namespace {
 
-// "[…]" of what `one` says of each.
+// Returns "[…]" with the text of `one` for each element.
 template <typename All, typename One>
 std::string JsonList(const All& all, One one) {
   const auto append = [&one](std::string* out, const auto& each) {
@@ -251,7 +251,7 @@ std::string ScaleJson(const RecipeScale& scale) {
                       ", \"about\": ", JsonString(scale.about), "}");
 }
 
-// Without the brace that ends it.
+// Returns the JSON of a recipe without its closing brace.
 std::string RecipeStart(const Recipe& recipe) {
   return absl::StrCat("{\"name\": ", JsonString(recipe.name),
                       ", \"title\": ", JsonString(recipe.title),

@@ -15,26 +15,29 @@
 
 namespace frostline::cli {
 
-// Says of a run of a recipe what it comes to: what was found first, then each
-// stage, what was published beside what was seen. It says nothing of now. A
-// recipe that the record holds and that cannot be read is the error of
-// ParseRecipe.
+// Composes the report of a recipe's run: first the findings, then each stage
+// with published results beside those seen. The page does not depend on the
+// current time. If the recipe in the record cannot be read, returns the error
+// of ParseRecipe().
 absl::StatusOr<ReportPage> ComposeRecipeReport(const RecipeRecord& record);
 
 // Recipes on a terminal and as JSON.
 
 Table RecipeTable(const std::vector<Recipe>& recipes);
-// {"recipes": [{"name", "title", "question", "scales": [{"name", "about"}]}]}
+// Returns {"recipes": [{"name", "title", "question", "scales": [{"name",
+// "about"}]}]}
 std::string RecipesJson(const std::vector<Recipe>& recipes);
 
-// Question, protocol, what was published, the stages with their sizes.
+// Returns question, protocol, published results, and the stages with their
+// sizes.
 std::string RenderRecipe(const Recipe& recipe, const RecipeSurvey& survey,
                          int width);
-// {"name", …, "stages": [{"study", "stage", "trials", "runs"}], "skipped":
-// [{"study", "missing"}], "missing": [{"id", "kind", "stage"}]}
+// Returns JSON:
+//   {"name", …, "stages": [{"study", "stage", "trials", "runs"}],
+//   "skipped": [{"study", "missing"}], "missing": [{"id", "kind", "stage"}]}
 std::string RecipeJson(const Recipe& recipe, const RecipeSurvey& survey);
 
-// What a stage came to: its findings, and the table of its runs.
+// Returns the findings of a stage and the table of its runs.
 std::string RenderStage(const StageRecord& stage,
                         const PublishedStage* published, int width);
 

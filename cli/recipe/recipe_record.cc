@@ -139,7 +139,7 @@ absl::StatusOr<RecipeRecord> ReadRecipeRecord(const std::string& text) {
   return record;
 }
 
-// A recipe's record, asked for at the coordinator.
+// Fetching a recipe's record from the coordinator.
 
 namespace {
 
@@ -149,7 +149,8 @@ constexpr int kPointsOfACurve = 200;
 constexpr int kMostContenders = 16;
 constexpr std::size_t kMostTrials = 128;  // of one comparison
 
-// The best trials have theirs; runs that are not among them need one each.
+// Fetches curves. The best trials have theirs already; every other run needs
+// one.
 absl::Status FetchRunCurves(Client& client, StudyRecord& record) {
   for (const RunTrials& run : RunsOf(record)) {
     if (run.succeeded.empty()) continue;
@@ -305,18 +306,18 @@ absl::StatusOr<RecipeRecord> FetchRun(Client& client, const std::string& run,
   return record;
 }
 
-// The same run of several entries of a stage, set side by side.
+// Comparison of the same run in several entries of a stage.
 
 namespace {
 
-// "joined" of the entry "ways-joined".
+// Returns "joined" for the entry "ways-joined".
 std::string EntryNameOf(const StudyRecord& record) {
   const std::string stage = LabelOf(record, kRecipeStageLabel);
   return std::string(absl::StripPrefix(LabelOf(record, kRecipeEntryLabel),
                                        absl::StrCat(stage, "-")));
 }
 
-// The entry that the others are set against comes first.
+// Returns the entries; the one that the others are compared with is first.
 std::vector<const StudyRecord*> EntriesOf(const RecipeRecord& record,
                                           const std::string& stage,
                                           const std::string& to) {

@@ -2,9 +2,9 @@
 //
 // File: recipe_record.h
 //
-// All that a report of a recipe's run is made of: the recipe's file and the
-// record of each of its studies, which say by their labels what they are. As of
-// a study, a page is always made from a record's text.
+// The data of a report about a recipe's run: the recipe's file and the record
+// of each study, whose labels say what it is. As for a study, a page is always
+// made from a record's text.
 #ifndef FROSTLINE_CLI_RECIPE_RECIPE_RECORD_H_
 #define FROSTLINE_CLI_RECIPE_RECIPE_RECORD_H_
 
@@ -22,36 +22,38 @@
 
 namespace frostline::cli {
 
+// The record of one study of a run, with the tests of its runs.
 struct StageRecord {
   StudyRecord study;
   std::optional<v1::TrialComparison> comparison;
 };
 
-// The same run of several entries of a stage, set side by side by one metric.
+// The same run of several entries of a stage, compared by one metric.
 struct AcrossRecord {
   std::string stage;
   std::string run;
   v1::TrialComparison comparison;
 };
 
+// The record of a whole run.
 struct RecipeRecord {
-  std::string run;          // "elsa-tiny"
-  std::string recipe_file;  // its name
+  std::string run;          // of the run: "elsa-tiny"
+  std::string recipe_file;  // the file's name
   std::string recipe_text;  // empty: the recipe is not known here
   std::vector<StageRecord> stages;
   std::vector<AcrossRecord> across = {};
-  // Why some are not there, a sentence each.
+  // Sentences that say why some studies are missing.
   std::vector<std::string> missing = {};
 };
 
 std::string ToText(const RecipeRecord& record);
 
-// A text that begins as a recipe's record does; ReadRecipeRecord may still
-// refuse it.
+// Returns whether a text begins like a recipe's record; ReadRecipeRecord() may
+// still refuse it.
 bool IsRecipeRecord(const std::string& text);
 
-// Answers REQUEST_INVALID for a text that is no record, or one of a later
-// version of Frostline.
+// Parses a record. Returns REQUEST_INVALID for a text that is not a record or
+// that a later version of Frostline wrote.
 absl::StatusOr<RecipeRecord> ReadRecipeRecord(const std::string& text);
 
 // The runs of one comparison, as many as the coordinator compares at once.
@@ -75,25 +77,27 @@ class ComparedRuns {
 // Returns a stage's runs, first the one that the others are compared with.
 ComparedRuns RunsToCompare(const StudyRecord& record);
 
-// All studies of the run, in the order in which they were created; none is
-// STUDY_NOT_FOUND.
+// Returns all studies of the run in the order of creation, or STUDY_NOT_FOUND
+// when there are none.
 absl::StatusOr<std::vector<v1::Study>> FindRunStudies(Client& client,
                                                       const std::string& run);
 
-// Asks for one study's record and for the tests of its runs. What cannot be
+// Fetches the record of one study and the tests of its runs. What cannot be
 // tested is noted in the study's `missing`.
 absl::StatusOr<StageRecord> FetchStage(Client& client, const v1::Study& study,
                                        double tolerance);
 
-// Tests the entries of each stage that says `across` and adds what came of it.
+// Tests the entries of each stage that says `across` and adds the results to
+// the record.
 absl::Status FetchAcross(Client& client, RecipeRecord& record);
 
-// "test.accuracy" is judged by the outcomes of the test set, "sst.accuracy" of
-// several tasks by those of the task sst.
+// Sets which outcomes a test uses: those of the test set for "test.accuracy",
+// those of the task sst for "sst.accuracy" of a study with several tasks.
 void NameOutcomes(const StudyRecord& record, const std::string& metric,
                   v1::CompareTrialsRequest& request);
 
-// All of a run. `recipe` may be null: what was published is not beside it then.
+// Fetches the record of a whole run. `recipe` may be null; published results
+// are then missing.
 absl::StatusOr<RecipeRecord> FetchRun(Client& client, const std::string& run,
                                       const Recipe* recipe, double tolerance);
 

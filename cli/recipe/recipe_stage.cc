@@ -158,7 +158,7 @@ absl::StatusOr<std::vector<RecipeValues>> EntriesOfFor(
 
 namespace {
 
-// Values that go before all others: what the command line says.
+// Returns the values of the command line, which override all others.
 RecipeValues SaidValues(const RecipeWish& wish) {
   RecipeValues said = wish.set;
   for (const auto& [key, id] :
@@ -168,7 +168,8 @@ RecipeValues SaidValues(const RecipeWish& wish) {
   return said;
 }
 
-// Of `each` a replacement has made entries, which may be several of one id.
+// Returns the values of the command line for one entry, without a model or data
+// that the entry has itself. Several entries may come from one replacement.
 RecipeValues SaidBeside(const RecipeValues& said, const RecipeEntry& entry) {
   RecipeValues beside = said;
   for (const char* const key : {"model", "data"}) {
@@ -200,7 +201,8 @@ absl::StatusOr<const StageStudy*> FindEarlier(
                  "name a stage above this one, with the same entries", stage);
 }
 
-// A name with a dot is of an earlier stage; else of the scopes.
+// Returns a lookup. A name with a dot is a result of an earlier stage; other
+// names come from the scopes.
 ValueOf ValuesFor(const StageWorld& world, const RecipeStage& stage,
                   const RecipeEntry& entry,
                   const std::vector<StageStudy>& earlier, ValueOf own) {
@@ -226,7 +228,8 @@ void SetKey(const std::string& key, YamlPtr value,
   entries.push_back({key, value->mark, value});
 }
 
-// What a report of the run is made of, without the recipe's file.
+// Returns the labels from which a report of the run is made, without the
+// recipe's file.
 YamlPtr LabelsOf(const StageWorld& world, const StageStudy& study,
                  const YamlMark& mark) {
   std::vector<YamlEntry> labels;
@@ -398,7 +401,7 @@ YamlPtr Trial(const std::vector<YamlEntry>& point, const StageRun& run,
   return MapNode(std::move(entries), mark);
 }
 
-// One run, its values put in.
+// Adds one run with its values put in.
 absl::Status AddRun(const YamlEntry& run, const std::string& file,
                     const std::vector<YamlPtr>& seeds, ExpandedRuns& all) {
   YamlFields fields(run.value, file, absl::StrCat("run ", run.key));

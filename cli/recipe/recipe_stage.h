@@ -2,8 +2,8 @@
 //
 // File: recipe_stage.h
 //
-// A stage of a recipe as the studies that it stands for: one, or one for each
-// of its entries, all values put in. It looks and answers; nothing is begun.
+// The studies of a recipe's stage: one, or one for each entry, with all values
+// put in. Nothing here creates a study at a coordinator.
 #ifndef FROSTLINE_CLI_RECIPE_RECIPE_STAGE_H_
 #define FROSTLINE_CLI_RECIPE_RECIPE_STAGE_H_
 
@@ -18,34 +18,33 @@
 
 namespace frostline::cli {
 
-// What `each` of a stage and `for` of a run stand for: every combination of
-// their entries. Example: [{bert: …, roberta: …}, {yelp: …}] is bert-yelp and
-// roberta-yelp.
+// The combinations in `each` of a stage and `for` of a run. Example: [{bert: …,
+// roberta: …}, {yelp: …}] gives bert-yelp and roberta-yelp.
 
 struct RecipeEntry {
   std::vector<std::string> names;
   RecipeValues values;
 };
 
-// A model or a data set that somebody wants in the place of a recipe's own.
+// A model or a data set that replaces the recipe's own.
 struct Replacement {
   std::string key;  // "model" or "data"
-  std::string id;   // empty: none is wanted
+  std::string id;   // empty: no replacement
 };
 
-// Of `each`, its values put in; null is one entry without a name. An axis whose
-// entries have the key of a replacement keeps those of that id, or has one
-// entry of that name.
+// Returns the entries of `each`. Null gives one entry without a name. If an
+// axis has entries with the key of a replacement, only those with the
+// replacement's id stay; if none has it, a single entry of that name is used.
 absl::StatusOr<std::vector<RecipeEntry>> EntriesOfEach(
     const YamlPtr& each, const std::string& file,
     const std::vector<Replacement>& replacements);
 
-// Of `for`: {n: [1, 2]} or {n: {from: 1, to: 4}}; the names stay empty.
+// Returns the values of `for`: {n: [1, 2]} or {n: {from: 1, to: 4}}.
 absl::StatusOr<std::vector<RecipeValues>> EntriesOfFor(const YamlPtr& loop,
                                                        const std::string& file);
 
-// Labels of a recipe's studies: its name, the run, the stage, the stage with
-// its entry, and how its runs are compared and drawn.
+// Labels of a recipe's studies: the recipe, the run, the stage, the stage with
+// its entry, and how runs are compared and drawn.
 inline constexpr char kRecipeLabel[] = "recipe";
 inline constexpr char kRecipeRunLabel[] = "recipe_run";
 inline constexpr char kRecipeStageLabel[] = "recipe_stage";
@@ -57,40 +56,41 @@ inline constexpr char kRecipeCurveLabel[] = "recipe_curve";
 inline constexpr char kRecipeAcrossLabel[] = "recipe_across";
 inline constexpr char kRecipeAcrossMetricsLabel[] = "recipe_across_metrics";
 
-// How a recipe is wanted.
+// What the user asks of a recipe.
 struct RecipeWish {
   std::string scale;
-  std::string id;  // of the run: its studies' ids begin with it
+  std::string id;  // of the run; the ids of its studies begin with it
   std::string model;
   std::string data;
   RecipeValues set;
 };
 
-// What is known of a model by its id: layers, heads, no_pooler.
+// Returns what is known about a model by its id: layers, heads, no_pooler.
 using ModelFactsOf = std::function<RecipeValues(const std::string& model)>;
 
 struct StageRun {
   std::string name;
-  std::optional<double> at;  // where a picture has it
+  std::optional<double> at;  // its position in a picture
 };
 
+// One study of a stage, with all values put in.
 struct StageStudy {
   std::string stage;
-  std::vector<std::string> names;  // of its entry: "bert", "yelp"
+  std::vector<std::string> names;  // of the entry: "bert", "yelp"
   std::string about;
   std::string curve;
   bool skip_without_data = false;
-  StudyFile study;             // its id is the study's
-  std::vector<StageRun> runs;  // empty: it searches
+  StudyFile study;             // its id is the study's id
+  std::vector<StageRun> runs;  // empty: it is a search
   std::optional<RecipeCompare> compare;
   std::optional<RecipeAcross> across;
 };
 
-// "frozen-english", as `published` calls it.
+// Returns the name that `published` uses: "frozen-english".
 std::string NameOfEntry(const StageStudy& study);
 
-// Answers what an earlier stage has come to: `what` is "best", "best-2",
-// "best.rate" or "plan".
+// Returns a result of an earlier stage. `what` is "best", "best-2", "best.rate"
+// or "plan".
 using EarlierValueOf = std::function<absl::StatusOr<YamlPtr>(
     const StageStudy& earlier, const std::string& what)>;
 
@@ -102,19 +102,20 @@ struct StageWorld {
   EarlierValueOf earlier_value;
 };
 
-// `earlier` are the studies of all stages before it; what was skipped is not
-// among them. Mistakes are those of study files, at the recipe's lines.
+// Returns the studies of a stage. `earlier` has the studies of all stages
+// before it, without skipped ones. Mistakes are those of study files, with the
+// recipe's lines.
 absl::StatusOr<std::vector<StageStudy>> StudiesOf(
     const StageWorld& world, const RecipeStage& stage,
     const std::vector<StageStudy>& earlier);
 
-// "alf-tiny" unless the wish names another.
+// Returns the id of the run: "alf-tiny" unless the wish has another one.
 std::string RunIdOf(const Recipe& recipe, const RecipeWish& wish);
 
-// The runs of a stage as what a study file says: an enqueued trial for each run
-// and seed, labelled with the run's name.
+// The runs of a stage as enqueued trials of a study file: one trial for each
+// run and seed, with the run's name as a label.
 
-// Labels of a run's trials: its name, and where a picture has it.
+// Labels of a run's trials: its name and its position in a picture.
 inline constexpr char kRunLabel[] = "run";
 inline constexpr char kRunAtLabel[] = "at";
 
@@ -123,8 +124,8 @@ struct ExpandedRuns {
   std::vector<YamlPtr> enqueue;
 };
 
-// `runs` is a map as the file has it. A run without a strategy and values, one
-// name twice and no seeds are mistakes.
+// Expands the map `runs` of the file. A run without strategy and values, a name
+// that appears twice, and missing seeds are mistakes.
 absl::StatusOr<ExpandedRuns> ExpandRuns(const YamlPtr& runs,
                                         const std::string& file,
                                         const ValueOf& value_of);

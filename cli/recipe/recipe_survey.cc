@@ -23,7 +23,8 @@ namespace {
 
 using google::protobuf::Value;
 
-// As a study file would have it: numbers in full, words in quotes.
+// Returns a node as in a study file: numbers with full precision, words in
+// quotes.
 YamlPtr NodeOf(const Value& value) {
   if (value.kind_case() == Value::kNumberValue) {
     return ScalarNode(absl::StrFormat("%.17g", value.number_value()), {});
@@ -66,7 +67,7 @@ absl::Status NothingToTake(const StageStudy& earlier, const std::string& what,
                    what);
 }
 
-// 1 of "best", 2 of "best-2"; 0 of other words.
+// Returns 1 for "best", 2 for "best-2", and 0 for other words.
 std::size_t RankOf(const std::string& what) {
   if (what == "best") return 1;
   std::size_t rank = 0;
@@ -178,8 +179,8 @@ void AddEachOnce(const std::vector<MissingNeed>& more,
   }
 }
 
-// One that is wished for, whose number of layers nobody can tell: without it no
-// study can be written.
+// Returns whether the wanted model has an unknown number of layers; no study
+// can be written without it.
 bool IsUnknownModel(const Recipe& recipe, const RecipeWish& wish,
                     const RecipeStock& stock) {
   return !wish.model.empty() && stock.models.count(wish.model) == 0 &&
@@ -194,7 +195,7 @@ double HighestRate(const v1::ModuleSpace& module) {
   return highest;
 }
 
-// Rates that tear down what was pretrained are known from a forgetting curve.
+// Warns about rates that a forgetting curve shows to destroy pretraining.
 void WarnOfRates(const Recipe& recipe, const StageStudy& study,
                  std::vector<std::string>& warnings) {
   if (recipe.highest_layer_rate <= 0.0) return;

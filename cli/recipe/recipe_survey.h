@@ -2,9 +2,9 @@
 //
 // File: recipe_survey.h
 //
-// Reads a recipe as a run would, before anything runs: every stage's studies,
-// and which models and data sets nobody has. What a stage takes of an earlier
-// one has a stand-in.
+// A check of a whole recipe before anything runs: the studies of every stage,
+// and the models and data sets that are missing. Results of earlier stages are
+// replaced by stand-ins.
 #ifndef FROSTLINE_CLI_RECIPE_RECIPE_SURVEY_H_
 #define FROSTLINE_CLI_RECIPE_RECIPE_SURVEY_H_
 
@@ -20,46 +20,48 @@
 
 namespace frostline::cli {
 
-// What a finished stage hands to the next ones.
+// Fetches a result of a finished stage for the next ones.
 //
-// `what` as in a recipe: "best", "best-2", "best.rate", "plan". A stage that
-// left nothing to take is TRIALS_TOO_FEW and says what to do.
+// `what` is as in a recipe: "best", "best-2", "best.rate", "plan". If the stage
+// left no result, returns TRIALS_TOO_FEW with what to do.
 absl::StatusOr<YamlPtr> FetchEarlierValue(Client& client,
                                           const StageStudy& earlier,
                                           const std::string& what);
 
-// The models and data sets that there are, and what is known of a model.
+// The available models and data sets, and what is known about the models.
 struct RecipeStock {
   std::string where;  // "the registry registry/", "the coordinator's workers"
   std::set<std::string> models;
   std::set<std::string> data;
   ModelFactsOf model_facts;
-  bool of_nobody = false;  // no coordinator answers, and no registry is there
+  bool of_nobody = false;  // no registry, and no coordinator answers
 };
 
 RecipeStock RecipeStockOf(const registry::Registry& registry);
 
-// What counts for `model` in a recipe: what is known of it, else what the
-// recipe says; it has a pooler unless either says otherwise.
+// Returns the facts about `model`: what is known about it, else what the recipe
+// says. It has a pooler unless one of them says otherwise.
 RecipeValues FactsOf(const Recipe& recipe, const RecipeStock& stock,
                      const std::string& model);
 
+// A model or a data set that is missing.
 struct MissingNeed {
   std::string id;
   bool is_model = false;
-  std::string stage;  // "frozen-english", the first that needs it
+  std::string stage;  // the first that needs it: "frozen-english"
 };
 
 struct SurveyedStudy {
   StageStudy study;
-  bool takes_earlier = false;        // its values are stand-ins, in part
-  std::vector<MissingNeed> missing;  // of a study that is left out, its data
+  bool takes_earlier = false;        // some values are stand-ins
+  std::vector<MissingNeed> missing;  // for a study that is left out
 };
 
+// What of a recipe can run, and what is missing.
 struct RecipeSurvey {
-  std::vector<SurveyedStudy> studies;  // that run
+  std::vector<SurveyedStudy> studies;  // those that run
   std::vector<SurveyedStudy> skipped;
-  std::vector<MissingNeed> missing;  // without which it cannot run, each once
+  std::vector<MissingNeed> missing;  // without them it cannot run; each once
   std::vector<std::string> warnings;
 };
 
@@ -68,12 +70,13 @@ absl::StatusOr<RecipeSurvey> SurveyRecipe(const Recipe& recipe,
                                           const RecipeWish& wish,
                                           const RecipeStock& stock);
 
-// Says of each what it is, where it can be had and the line that registers it.
+// Returns for each missing part what it is, where to get it and the command
+// that registers it.
 std::string DescribeMissing(const Recipe& recipe,
                             const std::vector<MissingNeed>& missing);
 
-// An earlier value that is not known yet: no values at all for a point, and for
-// a parameter the first that it can have.
+// Returns a stand-in for a result that is not known yet: no values for a point,
+// and the first possible value for a parameter.
 absl::StatusOr<YamlPtr> StandInFor(const StageStudy& earlier,
                                    const std::string& what);
 

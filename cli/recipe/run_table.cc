@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
-// A column that shows numbers of runs, and writes them in full.
+// A column of numbers of runs: rounded in the table, in full in CSV.
 struct RunColumn {
   std::string name;
   std::vector<double> values;  // a run each
@@ -53,8 +53,8 @@ double TrainSecondsOf(const v1::Trial& trial) {
   return trial.usage().train_seconds();
 }
 
-// Under the metric's own name, or without the set: what was published of a test
-// set may be called accuracy.
+// Returns the published value under the metric's own name, or under its name
+// without the set: a result on the test set may be published as accuracy.
 double PublishedCellsOf(const PublishedStage& published, const std::string& run,
                         const std::string& metric) {
   const auto found = published.runs.find(run);
@@ -75,7 +75,8 @@ RunColumn Make(const std::string& name, std::string (*show)(double),
   return column;
 }
 
-// Seconds that a run saves of those of the run that it is compared with.
+// Returns a column with the seconds that a run saves against the run that it is
+// compared with.
 RunColumn Saved(const StudyRecord& record, const std::vector<RunTrials>& runs) {
   const std::string to = LabelOf(record, kRecipeCompareLabel);
   double whole = kNotKnown;
@@ -88,7 +89,7 @@ RunColumn Saved(const StudyRecord& record, const std::vector<RunTrials>& runs) {
   });
 }
 
-// Of each of several tasks what its part of the mean is.
+// Returns the metric of each task, when there are several tasks.
 std::vector<std::string> TaskMetrics(const StudyRecord& record,
                                      const std::vector<RunTrials>& runs) {
   std::vector<std::string> metrics;
@@ -261,7 +262,7 @@ struct RunCurve {
   Svg::Points points;
 };
 
-// Of the first trial that brought one.
+// Returns for each run the curve of the first trial that has one.
 std::vector<RunCurve> CurvesOfRuns(const StudyRecord& record,
                                    const std::string& metric) {
   std::vector<RunCurve> curves;
@@ -280,7 +281,8 @@ std::vector<RunCurve> CurvesOfRuns(const StudyRecord& record,
   return curves;
 }
 
-// Where the curves' names stand: beside their ends, none upon another.
+// Returns the heights of the curves' names: beside their ends and not on top of
+// each other.
 std::vector<double> NameHeights(const std::vector<double>& ends) {
   std::vector<std::size_t> order(ends.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;

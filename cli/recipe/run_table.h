@@ -2,8 +2,8 @@
 //
 // File: run_table.h
 //
-// The runs of a stage, each over its seeds, with what was published beside.
-// A record's study says by its labels what was to be compared.
+// The runs of a stage, each over its seeds, with published results beside them.
+// The labels of the record's study say what is compared.
 #ifndef FROSTLINE_CLI_RECIPE_RUN_TABLE_H_
 #define FROSTLINE_CLI_RECIPE_RUN_TABLE_H_
 
@@ -18,7 +18,8 @@
 
 namespace frostline::cli {
 
-// Of numbers, as seeds make them; NaN where nothing, or one, is known.
+// Mean and deviation of numbers from several seeds. The mean of no number and
+// the deviation of fewer than two are NaN.
 struct Spread {
   double mean = 0.0;
   double deviation = 0.0;
@@ -26,33 +27,36 @@ struct Spread {
 };
 Spread SpreadOf(const std::vector<double>& values);
 
+// A run and its succeeded trials.
 struct RunTrials {
   std::string name;
   std::optional<double> at;
-  std::vector<const v1::Trial*> succeeded;  // they belong to the record
+  std::vector<const v1::Trial*> succeeded;  // owned by the record
   std::size_t all = 0;
 };
 
-// In the order in which their first trials stand; trials without a run are of
-// none.
+// Returns the runs in the order of their first trials. Trials without a run are
+// left out.
 std::vector<RunTrials> RunsOf(const StudyRecord& record);
 
-// A label of the record's study; "" where there is none.
+// Returns a label of the record's study, or "".
 std::string LabelOf(const StudyRecord& record, const std::string& label);
 
-// What the runs are compared by: the label's metric, else the objective's.
+// Returns the metric that runs are compared by: the label's, else the
+// objective's.
 std::string MetricOfRuns(const StudyRecord& record);
 
-// Of the final metrics of a run's trials.
+// Returns mean and deviation of a metric over the final metrics of a run's
+// trials.
 Spread MetricOf(const RunTrials& run, const std::string& metric);
 
-// `published` may be null.
+// Returns the table of the runs. `published` may be null.
 ReportTable RunTable(const StudyRecord& record, const std::string& name,
                      const PublishedStage* published);
 
-// Pictures of a stage's runs. Each is empty where there is nothing to draw.
+// Pictures of a stage's runs. Each is empty when there is nothing to draw.
 
-// A run's metric as a share of that of the run that it is compared with.
+// A run's metric as a share of the metric of the run that it is compared with.
 struct RelativeScore {
   std::string run;
   double at = 0.0;
@@ -61,20 +65,21 @@ struct RelativeScore {
       0.0;  // standard error of the mean, as a share; NaN of one seed
 };
 
-// Of the runs that have a place, in its order. Empty where none has, or where
-// the run to compare with has no positive mean.
+// Returns the scores of the runs that have a position, in its order. Returns
+// none when no run has one, or when the run to compare with has no positive
+// mean.
 std::vector<RelativeScore> RelativeScores(const StudyRecord& record);
 
-// The run furthest along whose mean keeps `share` of the score; nothing where
-// none does.
+// Returns the run with the highest position whose mean keeps `share` of the
+// score, if any.
 std::optional<RelativeScore> FurthestThatKeeps(
     const std::vector<RelativeScore>& scores, double share);
 
-// Draws each run's share against its place, with its standard error.
+// Draws each run's share over its position, with its standard error.
 std::string RelativeScoreSvg(const StudyRecord& record);
 
-// Draws how the metric of the label `recipe_curve` came about in the first
-// trial of each run.
+// Draws the metric of the label `recipe_curve` over time, for the first trial
+// of each run.
 std::string RunCurvesSvg(const StudyRecord& record);
 
 }  // namespace frostline::cli

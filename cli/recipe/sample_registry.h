@@ -3,8 +3,8 @@
 // File: sample_registry.h
 //
 // The registry of the scale `sample`: a model with random weights and a few
-// sentences for each task. The program carries it, so that a recipe can be
-// tried where nothing is registered.
+// sentences for each task. It is built into the program, so that a recipe can
+// be tried without any registered model or data.
 #ifndef FROSTLINE_CLI_RECIPE_SAMPLE_REGISTRY_H_
 #define FROSTLINE_CLI_RECIPE_SAMPLE_REGISTRY_H_
 
@@ -26,10 +26,11 @@ struct SampleFile {
 
 const std::vector<SampleFile>& SampleFiles();
 
-// What the registry has, before it is written.
+// Returns the contents of the registry, without writing it.
 RecipeStock StockOfSamples();
 
-// Writes it, over what an earlier run has left. Failing is STORE_UNWRITABLE.
+// Writes the registry, over the one of an earlier run. Returns STORE_UNWRITABLE
+// on failure.
 absl::Status MakeSampleRegistry(const std::string& folder);
 
 }  // namespace frostline::cli

@@ -21,7 +21,8 @@
 namespace frostline::cli {
 namespace {
 
-// Their numbers; none where something else was run in the plan's place.
+// Returns the numbers of the plan's runs; none when something else was run in
+// its place.
 std::vector<std::string> NumbersOfRuns(
     const v1::PlanVerification& verification) {
   std::vector<std::string> numbers;
@@ -42,7 +43,7 @@ const v1::Trial* FindTrial(const StudyRecord& record,
   return nullptr;
 }
 
-// The first of its point: of the trials that go by their numbers.
+// Returns the first trial at the point of `run`, by number.
 const v1::Trial& FirstAtPointOf(const StudyRecord& record,
                                 const v1::Trial& run) {
   const auto& trials = record.trials.trials();
@@ -87,7 +88,7 @@ bool IsEmpty(const ReportSection& section) {
          section.tables.empty() && section.verbatim.empty();
 }
 
-// "MiniLM on imdb; accuracy, to be maximized".
+// Returns "MiniLM on imdb; accuracy, to be maximized".
 std::string AboutText(const v1::StudySpec& spec) {
   std::vector<std::string> data;
   if (!spec.data().id().empty()) data.push_back(spec.data().id());
@@ -116,7 +117,8 @@ std::vector<std::string> LinesBelowTitle(const StudyRecord& record) {
   return lines;
 }
 
-// What was run may be an earlier plan: then each is called what it is.
+// Says which plan was run. If that was an earlier plan, each plan is named as
+// what it is.
 void SayPlans(const StudyRecord& record,
               const std::function<void(const std::string&)>& say) {
   const std::string earlier = EarlierPlanWords(record);

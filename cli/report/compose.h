@@ -2,8 +2,9 @@
 //
 // File: compose.h
 //
-// Which plan was run. A verification is of the plan as it was before its trials
-// ran; they, and those that came after, may have changed it.
+// Composes the report of a study, and finds out which plan was run. A
+// verification tests the plan as it was before its trials ran; those and later
+// trials may have changed the plan since.
 #ifndef FROSTLINE_CLI_REPORT_COMPOSE_H_
 #define FROSTLINE_CLI_REPORT_COMPOSE_H_
 
@@ -14,13 +15,13 @@
 
 namespace frostline::cli {
 
-// "the plan as it was, the point of trial 14", or where no trial had tried it
-// before "…, run as trials 40, 43, 46". "" where it is the record's plan, where
-// none was run, and where that cannot be told.
+// Returns "the plan as it was, the point of trial 14", with ", run as trials
+// 40, 43, 46" if no trial had that point before. Returns "" when the record's
+// plan was run, when none was run, and when it cannot be told.
 std::string EarlierPlanWords(const StudyRecord& record);
 
-// Says of a study what it comes to: the verdict first, then what the verdict
-// stands on. It says nothing of now: the same record is the same page.
+// Composes the report: first the verdict, then the evidence. The page does not
+// depend on the current time: the same record gives the same page.
 ReportPage ComposeReport(const StudyRecord& record);
 
 }  // namespace frostline::cli

@@ -2,10 +2,11 @@
 //
 // File: ranked_points.h
 //
-// The points of a study, ranked by all runs of each together
-// (statistics/seed_luck.h), of equals the one that was tried first:
-// one lucky run does not go before a point that did well three times, nor a
-// point that was spared an unlucky seed before those that were not.
+// The points of a study, ranked by all runs of each point together
+// (statistics/seed_luck.h). Equal points are ordered by which was tried first.
+// One lucky run does not rank above a point that did well three times, and a
+// point that happened to have no unlucky seed does not rank above those that
+// had.
 #ifndef FROSTLINE_CLI_REPORT_RANKED_POINTS_H_
 #define FROSTLINE_CLI_REPORT_RANKED_POINTS_H_
 
@@ -19,28 +20,31 @@
 
 namespace frostline::cli {
 
-// Whether trials tried the same point: all parameters have the same values.
+// The identity of a point: two trials tried the same point when all parameters
+// have the same values.
 
-// Of equal points equal, and of no others. What is enqueued has no strategy.
+// Returns a key that is equal for equal points and only for those. Enqueued
+// points must not have a strategy.
 std::string PointKeyOf(const v1::Trial& trial);
 std::string PointKeyOf(const v1::EnqueuedTrial& enqueued);
 
+// A point and the runs of it.
 struct RankedPoint {
-  double judged = 0.0;            // what they are ranked by
-  double mean = 0.0;              // of its runs
-  std::vector<v1::Trial> trials;  // those that succeeded, the earlier first
+  double judged = 0.0;            // the value for the ranking
+  double mean = 0.0;              // over its runs
+  std::vector<v1::Trial> trials;  // the succeeded ones, in order
 
-  // The parameters of each of its trials.
+  // Returns the parameters, which all its trials share.
   const google::protobuf::RepeatedPtrField<v1::ParameterValue>& values() const {
     return trials[0].parameters();
   }
 };
 
-// Of trials that succeeded, the best first.
+// Ranks the points of the trials that succeeded, the best first.
 std::vector<RankedPoint> RankPoints(const v1::Study& study,
                                     const std::vector<v1::Trial>& trials);
 
-// Of "studies/ID", its trials in the FULL view.
+// Fetches the trials of "studies/ID" in the FULL view and ranks their points.
 absl::StatusOr<std::vector<RankedPoint>> FetchRankedPoints(
     Client& client, const std::string& study);
 

@@ -74,8 +74,8 @@ std::string HtmlSection(const ReportSection& section) {
   return html;
 }
 
-// "<" begins a tag only right before a letter or one of / ! ?; elsewhere it may
-// be read as it is, on a terminal too.
+// Escapes "<" only where it begins a tag: before a letter or one of / ! ?.
+// Elsewhere it stays, so that the text is readable on a terminal too.
 std::string WithoutTags(const std::string& text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -93,7 +93,7 @@ std::string WithoutTags(const std::string& text) {
   return plain;
 }
 
-// What Markdown would take for a mark of its own.
+// Escapes characters that have a meaning in Markdown.
 std::string Plain(const std::string& text) {
   return absl::StrReplaceAll(WithoutTags(text), {{"\\", "\\\\"},
                                                  {"`", "\\`"},

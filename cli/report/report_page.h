@@ -2,8 +2,8 @@
 //
 // File: report_page.h
 //
-// A report as sections of words, tables and pictures, and the forms in which it
-// is written. Text may be anybody's: it is escaped for each form.
+// A report as sections of text, tables and pictures, and its output formats.
+// Text may come from anybody, so it is escaped for each format.
 #ifndef FROSTLINE_CLI_REPORT_REPORT_PAGE_H_
 #define FROSTLINE_CLI_REPORT_REPORT_PAGE_H_
 
@@ -13,14 +13,14 @@
 namespace frostline::cli {
 
 struct ReportTable {
-  std::string name;  // of its file, without .csv
+  std::string name;  // the file's name without .csv
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
-  std::string csv;  // with the numbers in full
+  std::string csv;  // with full precision
 };
 
 struct ReportFigure {
-  std::string name;  // of its file, without .svg
+  std::string name;  // the file's name without .svg
   std::string caption;
   std::string svg;
 };
@@ -32,20 +32,20 @@ struct ReportSection {
   std::vector<std::string> paragraphs = {};
   std::vector<ReportFigure> figures = {};
   std::vector<ReportTable> tables = {};
-  std::string verbatim = {};  // lines of a terminal, of kVerbatimWidth
+  std::string verbatim = {};  // terminal lines of kVerbatimWidth
 };
 
 struct ReportPage {
   std::string title;
-  std::vector<std::string> lines;  // below it
+  std::vector<std::string> lines;  // below the title
   std::vector<ReportSection> sections;
 };
 
-// One file that needs no other, without scripts.
+// Returns the page as one HTML file without scripts that needs no other file.
 std::string ToHtml(const ReportPage& page);
 
-// Pictures are files of the folder `figures`, as seen from the page; without
-// one they are left out.
+// Returns the page as Markdown. `figures` is the path from the page to the
+// folder of the pictures. If it is empty, the pictures are left out.
 std::string ToMarkdown(const ReportPage& page, const std::string& figures);
 
 }  // namespace frostline::cli

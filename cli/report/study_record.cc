@@ -155,7 +155,8 @@ using Importance = v1::ImportanceService::Stub;
 constexpr int kCurves = 10;
 constexpr int kPointsOfACurve = 200;
 
-// A study may be too young for this part, or not of its kind.
+// Returns whether the error is due to the study: too young for this part, or of
+// another kind.
 bool IsOfTheStudy(const absl::Status& status) {
   return HasErrorId(status, ErrorId::kTrialsTooFew) ||
          HasErrorId(status, ErrorId::kRequestInvalid);

@@ -2,9 +2,9 @@
 //
 // File: study_record.h
 //
-// All that a report of a study is made of, as the coordinator said it. A report
-// is always made from a record's text, so that a text that was kept gives the
-// same report again, to the byte.
+// The data of a study's report, as the coordinator sent it. A report is always
+// made from a record's text, so that a saved text gives the same report again,
+// byte for byte.
 #ifndef FROSTLINE_CLI_REPORT_STUDY_RECORD_H_
 #define FROSTLINE_CLI_REPORT_STUDY_RECORD_H_
 
@@ -25,10 +25,10 @@
 
 namespace frostline::cli {
 
-// What all kinds of records have in common: messages as JSON, and a version.
+// The part that all kinds of records share: messages as JSON, and a version.
 
-// A kind of record: the key that says its version, the latest that is read
-// here, and how mistakes call it and tell to make one.
+// A kind of record: the key of its version, the latest version that can be
+// read, and the words for error messages.
 struct RecordKind {
   std::string version_key;
   int version = 1;
@@ -36,48 +36,51 @@ struct RecordKind {
   std::string make;  // "frostline report STUDY -o FILE.json"
 };
 
-// On one line, with the field names of the proto; "{}" where that fails.
+// Returns the message as JSON on one line, with the proto's field names, or
+// "{}" on failure.
 std::string RecordJson(const google::protobuf::Message& message);
 
-// REQUEST_INVALID: this is no such record.
+// Returns REQUEST_INVALID: the text is not a record of this kind.
 absl::Status NoRecord(const RecordKind& kind, const std::string& why);
 
-// The whole of a text, which says a version that is read here.
+// Parses a record's text and checks that its version can be read here.
 absl::StatusOr<google::protobuf::Struct> ReadRecordStruct(
     const RecordKind& kind, const std::string& text);
 
-// A part of it as the message that it was.
+// Parses a part of a record into the message that it came from.
 absl::Status ReadRecordPart(const RecordKind& kind,
                             const google::protobuf::Value& value,
                             google::protobuf::Message& message);
 
+// The data of a study's report.
 struct StudyRecord {
   v1::Study study;
   v1::ListTrialsReply trials;  // in the FULL view, by number
-  // Of the best trials, by their numbers.
+  // The curves of the best trials, by the number of the trial.
   std::map<std::int64_t, v1::ListMeasurementsReply> curves;
   std::optional<v1::ImportanceReport> importance;
   std::optional<v1::FreezePlan> plan;
   std::optional<v1::Frontier> frontier;
   std::optional<v1::PlanVerification> verification;
-  std::vector<std::string> missing;  // why a part is not there, a sentence each
+  std::vector<std::string> missing;  // sentences that say why a part is missing
 };
 
-// Writes JSON that says its version.
+// Returns the record as JSON with its version.
 std::string ToText(const StudyRecord& record);
 
-// Answers REQUEST_INVALID for a text that is no record, or one of a later
-// version of Frostline.
+// Parses a record. Returns REQUEST_INVALID for a text that is not a record or
+// that a later version of Frostline wrote.
 absl::StatusOr<StudyRecord> ReadRecord(const std::string& text);
 
-// Asks the coordinator for everything about "studies/ID". What cannot be said
-// of the study yet (too few trials for a plan) is noted in `missing`; any other
+// Fetches all data about "studies/ID" from the coordinator. What cannot be
+// computed yet (too few trials for a plan) is noted in `missing`; any other
 // error ends it.
 absl::StatusOr<StudyRecord> FetchRecord(Client& client,
                                         const std::string& study,
                                         double tolerance);
 
-// The same without what is computed of a search: importance, plan, frontier.
+// Does the same without importance, plan and frontier, which are computed from
+// a search.
 absl::StatusOr<StudyRecord> FetchTrialsRecord(Client& client,
                                               const std::string& study);
 

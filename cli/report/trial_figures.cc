@@ -28,7 +28,7 @@ double RoundStep(double span) {
   return 10.0 * power;
 }
 
-// Parameters as "22,571,921", not 2.257e+07.
+// Returns a number of parameters as "22,571,921", not 2.257e+07.
 std::string EndText(double value) {
   const bool is_count = std::abs(value) >= 1e4 && value == std::round(value);
   return is_count ? FormatCount(std::llround(value)) : FormatNumber(value);
@@ -192,7 +192,8 @@ void DrawNames(Svg& svg, const std::vector<std::string>& modules, double width,
   }
 }
 
-// What one rate is the same for in all trials tells nothing of them.
+// Returns the modules whose rate differs between trials; a constant rate says
+// nothing about them.
 std::vector<std::string> ModulesThatDiffer(
     const std::vector<const v1::Trial*>& trials) {
   std::vector<std::string> modules;
@@ -207,7 +208,7 @@ std::vector<std::string> ModulesThatDiffer(
   return modules;
 }
 
-// "From 1e-05 (light) to 0.001 (dark), by logarithm; hatched: frozen".
+// Returns "From 1e-05 (light) to 0.001 (dark), by logarithm; hatched: frozen".
 std::string Legend(const Rates& rates, bool leaves_out) {
   std::string text = "All modules are frozen (hatched)";
   if (rates.hi > rates.lo) {
@@ -281,7 +282,7 @@ constexpr double kHalf = 290.0;  // of two plots side by side
 
 using Cost = double (*)(const v1::Trial&);
 
-// The trials that said what they cost.
+// Returns the trials that reported their cost.
 std::vector<const v1::Trial*> Costed(const StudyRecord& record, Cost cost) {
   std::vector<const v1::Trial*> trials = ByScore(record);
   std::erase_if(trials,

@@ -2,8 +2,8 @@
 //
 // File: trial_figures.h
 //
-// Pictures of a study's trials (view/svg.h). Each is empty where the record has
-// nothing to draw.
+// Pictures of a study's trials (view/svg.h). A picture is empty when the record
+// has nothing to draw.
 #ifndef FROSTLINE_CLI_REPORT_TRIAL_FIGURES_H_
 #define FROSTLINE_CLI_REPORT_TRIAL_FIGURES_H_
 
@@ -15,25 +15,26 @@
 
 namespace frostline::cli {
 
-// Of a picture that holds one plot, or two side by side.
+// The sizes of a picture that holds one plot, or two side by side.
 inline constexpr double kPictureWidth = 760.0;
 inline constexpr double kPictureHeight = 320.0;
 inline constexpr double kPlotTop = 84.0;
 inline constexpr double kPlotLeft = 70.0;
 inline constexpr double kPlotHeight = 190.0;
 
-// One axis of a plot: values that are there, and where they stand.
+// One axis of a plot: the range of its values and their positions.
 class PlotAxis {
  public:
   void Show(double value);
   bool empty() const { return !(hi_ >= lo_); }
   double lo() const { return lo_; }
   double hi() const { return hi_; }
-  // 0 … 1; half where all values are one.
+  // Returns the position of a value, 0 … 1. It is a half when all values are
+  // equal.
   double ShareOf(double value) const;
-  // Both ends become multiples of a round step, 1, 2 or 5 times a power of ten,
-  // of which the axis then has two to six. Answers the step, 0 where all values
-  // are one.
+  // Moves both ends to multiples of a round step: 1, 2 or 5 times a power of
+  // ten, so that the axis has two to six steps. Returns the step, or 0 when all
+  // values are equal.
   double RoundEnds();
 
  private:
@@ -41,8 +42,9 @@ class PlotAxis {
   double hi_ = -std::numeric_limits<double>::infinity();
 };
 
-// A frame with round numbers up, and with the ends across, at (x, y) of a
-// picture. The axes are complete before it is made.
+// A plot at (x, y) of a picture: a frame with round numbers on the vertical
+// axis and the two ends on the horizontal one. The axes must be complete before
+// it is made.
 class Plot {
  public:
   Plot(Svg& svg, double x, double y, double width, double height,
@@ -59,15 +61,15 @@ class Plot {
   double step_up_;
 };
 
-// Draws a row for each of the best trials and a column for each module: the
-// darker the higher its rate, hatched where it is frozen.
+// Draws a row for each of the best trials and a column for each module. A
+// higher rate is darker, and a frozen module is hatched.
 std::string RateMapSvg(const StudyRecord& record);
 
-// Draws what the best trials measured of the objective while they trained.
+// Draws the objective over the training of the best trials.
 std::string CurvesSvg(const StudyRecord& record);
 
-// Draws score against trained parameters and against seconds, with the trials
-// that no other beats in both.
+// Draws score over trained parameters and over seconds, and marks the trials
+// that no other trial beats in both.
 std::string TradeOffSvg(const StudyRecord& record);
 
 }  // namespace frostline::cli

@@ -70,7 +70,7 @@ std::vector<const v1::Trial*> FrontBy(
   std::vector<const v1::Trial*> front;
   for (const v1::Trial* trial : by_cost) {
     if (!front.empty() && cost(*front.back()) == cost(*trial)) {
-      // Of one cost the best alone.
+      // Among trials of equal cost only the best counts.
       if (IsBetter(objective, trial->values(0), front.back()->values(0))) {
         front.back() = trial;
       }
@@ -101,12 +101,12 @@ const v1::ModuleRate* RateOf(const v1::Trial& trial,
 
 namespace {
 
-// A page has room for so many columns of rates; the CSV has all of them.
+// A page has room for this many columns of rates; the CSV has all of them.
 constexpr std::size_t kMostModulesShown = 24;
 
 using Cells = std::vector<std::string>;
 
-// Modules in the order of the trial that has most of them.
+// Returns the modules in the order of the trial that has most of them.
 std::vector<std::string> ModulesOf(const StudyRecord& record) {
   const v1::Trial* widest = nullptr;
   for (const v1::Trial& trial : record.trials.trials()) {
@@ -148,7 +148,7 @@ Cells TrialCells(const v1::Trial& trial, int objectives,
   return cells;
 }
 
-// "41 of 80".
+// Returns "41 of 80".
 std::string FrozenText(const v1::Trial& trial) {
   const auto frozen =
       std::count_if(trial.rates().begin(), trial.rates().end(),

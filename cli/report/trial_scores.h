@@ -12,19 +12,20 @@
 
 namespace frostline::cli {
 
-// The study's first objective, by which reports order.
+// Returns the study's first objective, which orders trials in reports.
 const v1::Objective& FirstObjective(const StudyRecord& record);
 bool IsBetter(const v1::Objective& objective, double a, double b);
 
-// Those that succeeded, the best first, of equals the earlier. They belong to
-// the record.
+// Returns the succeeded trials, the best first; equal ones keep their order.
+// They are owned by the record.
 std::vector<const v1::Trial*> ByScore(const StudyRecord& record);
 
-// "Best trial: 14, accuracy 0.709, …": that this was seen in one run, and where
-// its point was run again the mean of all of them. "" where no trial succeeded.
+// Returns "Best trial: 14, accuracy 0.709, …", with the fact that this is one
+// run or, if the point was run again, the mean of all its runs. Returns "" when
+// no trial succeeded.
 std::string BestTrialSentence(const StudyRecord& record);
 
-// Of `trials` those that no other beats both in score and in cost.
+// Returns those of `trials` that no other trial beats in both score and cost.
 std::vector<const v1::Trial*> FrontBy(
     const std::vector<const v1::Trial*>& trials, const v1::Objective& objective,
     double (*cost)(const v1::Trial&));
@@ -32,15 +33,15 @@ std::vector<const v1::Trial*> FrontBy(
 double TrainedParametersOf(const v1::Trial& trial);
 double SecondsOfTrial(const v1::Trial& trial);
 
-// Null where the trial has no such module.
+// Returns the rate of a module in the trial, or null.
 const v1::ModuleRate* RateOf(const v1::Trial& trial, const std::string& module);
 
-// Tables of a report: rounded as people read them, and in full as CSV.
+// Tables of a report: rounded for people, and with full precision as CSV.
 
 ReportTable PlanTable(const v1::FreezePlan& plan);
 ReportTable ImportanceTable(const v1::ImportanceReport& report);
 ReportTable FrontierTable(const v1::Frontier& frontier);
-// All trials, by number, with the rate of every module.
+// Returns all trials by number, with the rate of every module.
 ReportTable TrialsTable(const StudyRecord& record);
 
 }  // namespace frostline::cli

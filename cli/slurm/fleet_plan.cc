@@ -32,7 +32,7 @@ std::string Absolute(const std::string& path) {
   return error ? path : absolute.lexically_normal().string();
 }
 
-// Of "gpu:a100:4" a worker with --slots gpu has 4.
+// Returns the slots of a worker with --slots gpu: 4 for "gpu:a100:4".
 absl::StatusOr<int> NodeSlotsOf(const UpArgs& args) {
   constexpr int kMostSlots = 1024;
   if (args.slots != "gpu") {
@@ -46,7 +46,8 @@ absl::StatusOr<int> NodeSlotsOf(const UpArgs& args) {
                                                    : 1;
 }
 
-// The worker would refuse it too, but on a node, an hour later.
+// Checks the file of invitations. The worker would refuse a bad one too, but
+// only on a node, an hour later.
 absl::Status CheckJoinFile(const std::string& file, int tasks) {
   ASSIGN_OR_RETURN(const SecretString lines,
                    tls::ReadPrivateFile(file, "--join"));
@@ -151,8 +152,8 @@ absl::StatusOr<FleetPlan> PlanFleet(Client& client, const Slurm& slurm,
 
 namespace {
 
-// A task may wait in the queue for weeks before its worker joins: as long as a
-// coordinator lets an invitation live.
+// The life of an invitation, the longest that a coordinator allows. A task may
+// wait in the queue for weeks before its worker joins.
 constexpr std::int64_t kLongestInvitationWait = 90LL * 24 * 3600;
 
 absl::StatusOr<v1::CreateTokenReply> InviteOne(Client& client,
@@ -216,7 +217,8 @@ void Revoke(Client& client, const Invitations& invitations) {
     v1::RevokeTokenRequest request;
     request.set_request_id(NewRequestId(SystemClock()));
     request.set_id(id);
-    // What is not revoked is good for a worker that never begins.
+    // If this fails, the invitation is only valid for a worker that never
+    // starts.
     (void)client.Call(&v1::AdminService::Stub::RevokeToken, request);
   }
 }
@@ -251,8 +253,8 @@ bool IsThisMachine(const std::string& address) {
          host == "::1" || absl::StartsWith(host, "127.");
 }
 
-// Where the coordinator can invite nobody, workers of its own machine need no
-// invitation.
+// Invites the workers. If the coordinator cannot invite and is on this machine,
+// the workers need no invitation.
 absl::StatusOr<Invitations> InviteFor(Client& client, const UpArgs& args,
                                       FleetPlan* plan) {
   if (!args.join.empty()) return Invitations();

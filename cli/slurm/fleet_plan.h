@@ -2,8 +2,8 @@
 //
 // File: fleet_plan.h
 //
-// What `frostline slurm up` would submit, told before anything is done: no
-// folder made, nobody invited, nothing sent to sbatch.
+// The plan of `frostline slurm up`: what it would submit. Planning creates no
+// folder, invites no worker and runs no sbatch.
 #ifndef FROSTLINE_CLI_SLURM_FLEET_PLAN_H_
 #define FROSTLINE_CLI_SLURM_FLEET_PLAN_H_
 
@@ -21,7 +21,7 @@
 
 namespace frostline::cli {
 
-// As the user gave it.
+// The arguments as the user gave them.
 struct UpArgs {
   FleetOf fleet;
   std::string partition;
@@ -41,51 +41,57 @@ struct UpArgs {
   bool json = false;
 };
 
+// The array that would be submitted, and why it has this size.
 struct FleetPlan {
   std::string id;
   ArraySpec array;
   Demand demand;
-  bool connects_directly = false;  // no invitations: one machine, no CA
+  bool connects_directly = false;  // no invitations: one machine without a CA
 };
 
-// REQUEST_INVALID and the like of what can be told without a coordinator. Makes
-// `join` absolute.
+// Checks what can be checked without a coordinator; the errors are
+// REQUEST_INVALID and the like. Makes the path `join` absolute.
 absl::Status CheckUpArgs(UpArgs* args);
 
-// STUDY_NOT_ACTIVE of a study that has ended, SLURM_REFUSED where there is a
-// fleet of this name. REQUIRES: CheckUpArgs() is satisfied.
+// Plans a fleet. Returns STUDY_NOT_ACTIVE for a study that has ended, and
+// SLURM_REFUSED when a fleet of this name exists. REQUIRES: CheckUpArgs()
+// returned OK.
 absl::StatusOr<FleetPlan> PlanFleet(Client& client, const Slurm& slurm,
                                     const UpArgs& args);
 
-// The invitations of a fleet's workers, one for each task: made by `up`, used
-// once by the worker of that task, ended by whoever sees the fleet go.
+// Invitations of a fleet's workers, one for each task. `up` creates them, the
+// worker of the task uses its own once, and whoever notices the end of the
+// fleet revokes the rest.
 
-// One for each of the workers ID-0 … ID-(tasks-1), who alone may use it,
-// however long its task waits (90 days). When one is refused those before are
-// revoked. Answers JOIN_UNAVAILABLE where the coordinator has no CA.
+// Invitations for the workers ID-0 … ID-(tasks-1). Each is valid for one worker
+// only, and for 90 days, because a task may wait long. If one cannot be
+// created, Invite() revokes those before it. Returns JOIN_UNAVAILABLE when the
+// coordinator has no CA.
 struct Invitations {
   std::string text;                    // a line for each task
-  std::vector<std::string> token_ids;  // to revoke them by
+  std::vector<std::string> token_ids;  // for revoking them
 };
 absl::StatusOr<Invitations> Invite(Client& client, const std::string& id,
                                    int tasks);
 void Revoke(Client& client, const Invitations& invitations);
 
-// The task's worker ("workers/imdb-3f9c0a-7"), if `slurm up` invited it; empty
-// where the invitations are an admin's own, which are not ours to end.
+// Returns the worker of a task ("workers/imdb-3f9c0a-7") if `slurm up` invited
+// it. Returns "" when an admin made the invitations, because those are not ours
+// to revoke.
 std::string InvitedWorker(const ArrayTask& task);
 
-// Ends what workers that will never begin have not used, and says on standard
-// error how many. That this cannot be is said there too, and is no failure: the
-// fleet has gone all the same. Asks the coordinator only if there is a worker.
+// Revokes the unused invitations of workers that will never start, and prints
+// their number on standard error. A failure is printed there too and is not
+// returned, because the fleet is gone anyway. It calls the coordinator only if
+// `workers` is not empty.
 void EndInvitations(Session& session, const std::set<std::string>& workers);
 
-// A plan carried out: workers invited, the fleet's folder written, the array
-// submitted. What sbatch refuses leaves nothing behind.
+// Carries out a plan: invites the workers, writes the fleet's folder and
+// submits the array. If sbatch refuses, nothing is left behind.
 //
-// Returns the array's job id, or the error of the step that failed. Where the
-// coordinator can invite nobody and is on this machine, the plan is changed to
-// connect directly.
+// Returns the array's job id, or the error of the step that failed. If the
+// coordinator cannot invite workers and is on this machine, it changes the plan
+// to connect directly.
 absl::StatusOr<std::int64_t> SubmitFleet(Client& client, const Slurm& slurm,
                                          const UpArgs& args, FleetPlan* plan);
 

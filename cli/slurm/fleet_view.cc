@@ -21,7 +21,8 @@ std::string FleetLabelOf(const v1::Worker& worker, const char* key) {
   return label == worker.labels().end() ? "" : label->second;
 }
 
-// A task is taken up again by a worker of the same name, so there is one.
+// The match of tasks and workers. A restarted task gets a worker of the same
+// name, so each task has one worker.
 class Matched {
  public:
   explicit Matched(const FleetFacts& facts) {
@@ -64,7 +65,7 @@ std::string FleetOriginOf(const v1::Worker& worker) {
                       FleetLabelOf(worker, "slurm_cluster"));
 }
 
-// "3 of array 17 of cluster west, 1 of no Slurm".
+// Returns "3 of array 17 of cluster west, 1 of no Slurm".
 std::string OriginsOf(const std::vector<const v1::Worker*>& workers) {
   std::map<std::string, int> counts;
   for (const v1::Worker* worker : workers) ++counts[FleetOriginOf(*worker)];

@@ -2,8 +2,9 @@
 //
 // File: fleet_view.h
 //
-// A worker belongs to a task by its labels slurm_cluster, slurm_job and
-// slurm_task, which worker.sbatch gives it.
+// Views of a fleet: its tasks beside the coordinator's workers. A worker
+// belongs to a task by its labels slurm_cluster, slurm_job and slurm_task,
+// which worker.sbatch sets.
 #ifndef FROSTLINE_CLI_SLURM_FLEET_VIEW_H_
 #define FROSTLINE_CLI_SLURM_FLEET_VIEW_H_
 
@@ -15,6 +16,7 @@
 
 namespace frostline::cli {
 
+// What Slurm and the coordinator know about a fleet.
 struct FleetFacts {
   std::string job_name;
   std::string cluster;
@@ -22,18 +24,20 @@ struct FleetFacts {
   std::vector<v1::Worker> workers;  // all that the coordinator knows
 };
 
-// Trials at a time of one of the fleet's workers, as they registered, also of
-// tasks that have ended; 1 before any did. Another cluster may have an array of
-// the same number.
+// Returns how many trials one of the fleet's workers runs at a time, from the
+// workers that registered, also those of ended tasks; 1 if none has registered
+// yet. It compares the cluster too, because another cluster may have an array
+// of the same number.
 int SlotsOfFleet(const FleetFacts& facts);
 
-// A line for each task with its worker, then whoever else works for this
-// coordinator: another fleet, another cluster, or no Slurm at all.
+// Returns a line for each task with its worker, then the other workers of this
+// coordinator: from another fleet, another cluster, or without Slurm.
 std::string RenderFleet(const FleetFacts& facts, int width);
 
-// {"job_name", "cluster", "tasks": [{"array", "task", "state", "node",
-// "reason", "worker", "worker_state", "trials"}], "other_workers":
-// [{"worker", "state", "cluster", "array"}]}
+// Returns JSON:
+//   {"job_name", "cluster", "tasks": [{"array", "task", "state", "node",
+//   "reason", "worker", "worker_state", "trials"}],
+//   "other_workers": [{"worker", "state", "cluster", "array"}]}
 std::string SlurmFleetJson(const FleetFacts& facts);
 
 }  // namespace frostline::cli

@@ -19,7 +19,8 @@ namespace frostline::cli {
 namespace {
 
 constexpr const char* kPrograms[] = {"sbatch", "squeue", "scontrol", "scancel"};
-// One line for each task; the folder last, since it may hold anything.
+// The format of a line for each task. The folder is last, because it may
+// contain any character.
 constexpr char kFormat[] = "%F|%K|%T|%N|%r|%Z";
 constexpr int kFields = 6;
 
@@ -136,14 +137,15 @@ absl::Status Slurm::SignalRunning(std::int64_t array,
 
 namespace {
 
-// Slurm's own programs give up after MessageTimeout, mostly 10 s, and try
-// again.
+// The longest wait. Slurm's programs give up after MessageTimeout, usually 10
+// s, and try again.
 constexpr Duration kLongestSlurmCall = std::chrono::minutes(2);
 constexpr std::size_t kMaxWords = 1000;
-// sbatch then tries again for two minutes without another word.
+// After these words sbatch tries again for two minutes without another message.
 constexpr char kTriesAgain[] = ", sleeping and retrying";
 
-// Slurm's words say what; which of our options it is about is ours to say.
+// Returns the fix. Slurm says what is wrong; this adds the option of ours that
+// it is about.
 std::string FixFor(const std::string& words) {
   const std::string said = absl::AsciiStrToLower(words);
   const auto speaks_of = [&said](const char* word) {
@@ -183,9 +185,9 @@ absl::StatusOr<std::string> Answer(const std::string& program,
                                             : std::string(said));
 }
 
-// Of an array with tasks that have ended scontrol says so, a line for each
-// range of tasks, and ends with 1, though it has done what it was asked to the
-// others.
+// Returns whether scontrol complains only about tasks that have ended. It
+// prints a line for each range of them and exits with 1, although it has
+// changed the other tasks.
 bool SpeaksOfEndedTasksAlone(const std::string& said) {
   for (const auto line : absl::StrSplit(said, '\n', absl::SkipWhitespace())) {
     const bool is_harmless =

@@ -2,12 +2,12 @@
 //
 // File: slurm.h
 //
-// What Slurm is asked: by its programs sbatch, squeue, scontrol and scancel,
-// found in the PATH, with every word handed over as it is. Who we are there,
-// and which cluster is meant, is the environment's to say, as for any user.
+// The interface to Slurm: its programs sbatch, squeue, scontrol and scancel
+// from the PATH, run without a shell. The environment decides the user and the
+// cluster, as for any command.
 //
-// Every error is ours: SLURM_MISSING where a program is not there, else
-// SLURM_REFUSED with Slurm's own words.
+// Errors are SLURM_MISSING when a program does not exist, else SLURM_REFUSED
+// with Slurm's own words.
 #ifndef FROSTLINE_CLI_SLURM_SLURM_H_
 #define FROSTLINE_CLI_SLURM_SLURM_H_
 
@@ -21,7 +21,7 @@
 
 namespace frostline::cli {
 
-// What sbatch gets to start `tasks` tasks of one script.
+// What sbatch needs to start `tasks` tasks of one script.
 struct ArraySpec {
   std::string name;
   std::string folder;  // the tasks' working folder, with log/ in it
@@ -30,7 +30,7 @@ struct ArraySpec {
   int tasks = 1;
   int at_a_time = 1;
   std::string script;
-  std::vector<std::string> arguments;  // of the script
+  std::vector<std::string> arguments;  // for the script
 };
 
 // A task of an array.
@@ -44,37 +44,39 @@ struct ArrayTask {
 
   bool waits() const { return state == "PENDING"; }
   bool runs() const { return state == "RUNNING"; }
-  // By Hold(), or by somebody else.
+  // Returns whether Hold() or somebody else holds it.
   bool is_held() const { return reason.find("Held") != std::string::npos; }
 };
 
 // Returns the words of the command line for `spec`.
 std::vector<std::string> SubmitWords(const ArraySpec& spec);
 
-// Reads what Look() has squeue print. Lines of another form are left out.
+// Parses the output of squeue as Look() asks for it. Lines of another form are
+// skipped.
 std::vector<ArrayTask> ParseTasks(const std::string& text);
 
+// Access to Slurm by its own programs.
 class Slurm {
  public:
-  // Answers SLURM_MISSING unless all four programs are in the PATH.
+  // Returns SLURM_MISSING unless all four programs are in the PATH.
   static absl::StatusOr<Slurm> Find();
 
-  // Returns the array's job id.
+  // Submits an array and returns its job id.
   absl::StatusOr<std::int64_t> Submit(const ArraySpec& spec) const;
-  // Tasks of our own arrays of this name that have not ended.
+  // Returns the tasks of our own arrays of this name that have not ended.
   absl::StatusOr<std::vector<ArrayTask>> Look(const std::string& name) const;
   absl::StatusOr<std::string> ClusterName() const;
 
-  // At most so many tasks run at a time; what runs goes on. For Slurm 0 stands
-  // for no bound, so REQUIRES: at_a_time > 0.
+  // Limits the number of tasks that run at a time; running tasks go on.
+  // REQUIRES: at_a_time > 0, because Slurm takes 0 for no limit.
   absl::Status Throttle(std::int64_t array, int at_a_time) const;
-  // Nothing more of it begins, until Release().
+  // Stops new tasks of the array from starting until Release().
   absl::Status Hold(std::int64_t array) const;
   absl::Status Release(std::int64_t array) const;
 
-  // Ends the tasks that have not begun.
+  // Cancels the tasks that have not begun.
   absl::Status CancelWaiting(std::int64_t array) const;
-  // To all that runs below the script of each running task.
+  // Sends a signal to all processes below the script of each running task.
   absl::Status SignalRunning(std::int64_t array,
                              const std::string& signal) const;
 
@@ -82,18 +84,18 @@ class Slurm {
   Slurm() = default;
 };
 
-// How one of Slurm's programs is run, and what its words mean: an answer, or an
-// error of ours with Slurm's words and the option of ours that helps.
+// Running Slurm's programs and reading their output: as an answer, or as an
+// error with Slurm's words and the option of ours that helps.
 
-// SLURM_MISSING.
+// Returns SLURM_MISSING for this program.
 absl::Status SlurmMissing(const std::string& program);
-// SLURM_REFUSED with those words and what may help.
+// Returns SLURM_REFUSED with Slurm's words and what may help.
 absl::Status SlurmRefused(const std::string& program, const std::string& words);
 
-// Runs a program by its words, without a shell. Returns what it printed.
+// Runs a program without a shell and returns its output.
 absl::StatusOr<std::string> AskSlurm(const std::vector<std::string>& words);
-// The same for what changes an array. Complaints about tasks that have ended
-// are no failure: the others have been told.
+// Does the same for a command that changes an array. Complaints about tasks
+// that have ended are ignored, because the other tasks got the command.
 absl::Status TellSlurm(const std::vector<std::string>& words);
 
 }  // namespace frostline::cli

@@ -147,8 +147,7 @@ void AddSlurmUp(CLI::App& noun, Invocation& invocation) {
       "SBATCH_TIMELIMIT.");
 }
 
-// `frostline slurm status`: what Slurm knows of a fleet beside what the
-// coordinator knows of it.
+// `frostline slurm status`: what Slurm and the coordinator know about a fleet.
 
 namespace {
 
@@ -184,7 +183,7 @@ void AddSlurmStatus(CLI::App& noun, Invocation& invocation) {
   AddOneFormats(status, args->output);
 }
 
-// `frostline slurm scale`: how many workers of a fleet run.
+// `frostline slurm scale`: changes how many workers of a fleet run.
 
 namespace {
 
@@ -219,7 +218,8 @@ absl::StatusOr<int> TaskSlotsOf(Client& client, const Slurm& slurm,
   return SlotsOfFleet(facts);
 }
 
-// A throttle of 0 is none at all for Slurm, so nobody is let in by a hold.
+// Applies the number of workers. For Slurm a throttle of 0 means no limit, so a
+// hold is used to start none.
 absl::Status ApplyScale(const Slurm& slurm, std::int64_t array, bool is_held,
                         int wish) {
   if (wish == 0) return is_held ? absl::OkStatus() : slurm.Hold(array);
@@ -249,8 +249,8 @@ absl::StatusOr<Scaled> ScaleOnce(Client& client, const Slurm& slurm,
   scaled.most = std::min(args.max, static_cast<int>(tasks.size()));
   scaled.demand = DemandOf(studies);
   scaled.wish = WorkersFor(scaled.demand, slots, scaled.most);
-  // What runs cannot be throttled; Slurm refuses an array without a task that
-  // waits.
+  // Running tasks cannot be throttled, and Slurm refuses an array without a
+  // waiting task.
   for (const std::int64_t array : waiting) {
     RETURN_IF_ERROR(
         ApplyScale(slurm, array, held.contains(array), scaled.wish));
@@ -278,9 +278,9 @@ void ShowScale(const Scaled& scaled, const ScaleArgs& args) {
   std::cout << ToJson(fields) << std::flush;
 }
 
-// A coordinator that is away for a while, or a controller that is busy, changes
-// nothing: the array goes on as it was set. Tasks that somebody cancelled leave
-// invitations behind, which end with the last of them.
+// Follows the studies and scales the array. If the coordinator is away or the
+// controller is busy, the array keeps its last setting. Cancelled tasks
+// leave invitations behind, which are revoked when no task is left.
 absl::StatusOr<ExitCode> FollowScale(Session& session, Client& client,
                                      const Slurm& slurm, const ScaleArgs& args,
                                      Duration every) {
@@ -334,7 +334,8 @@ void AddSlurmScale(CLI::App& noun, Invocation& invocation) {
   scale->add_flag("--json", args->json, "As JSON");
 }
 
-// `frostline slurm drain`: a fleet's workers finish their trials and go.
+// `frostline slurm drain`: the workers of a fleet finish their trials and
+// leave.
 
 namespace {
 
@@ -345,9 +346,9 @@ struct DrainArgs {
   std::string wait = "0s";
 };
 
-// Those that wait never begin; those that run get no new trial, and end with 0
-// after theirs. One whose worker has not begun yet hears nothing, so it is told
-// again.
+// Drains once. Waiting tasks never start. Running ones get no new trial and end
+// with code 0 after their current one. A task whose worker has not started
+// misses the signal, so the call is repeated.
 absl::StatusOr<std::vector<ArrayTask>> DrainOnce(const Slurm& slurm,
                                                  const FleetOf& fleet) {
   ASSIGN_OR_RETURN(std::vector<ArrayTask> tasks, slurm.Look(JobNameOf(fleet)));
@@ -366,8 +367,8 @@ absl::StatusOr<std::vector<ArrayTask>> DrainOnce(const Slurm& slurm,
   return tasks;
 }
 
-// The workers of those tasks of `before` that waited and are gone. Where this
-// cannot be seen, none is.
+// Returns the workers of tasks in `before` that waited and are gone now.
+// Returns none when this cannot be seen.
 std::set<std::string> WhoNeverBegins(const Slurm& slurm, const FleetOf& fleet,
                                      const std::vector<ArrayTask>& before) {
   std::set<std::string> workers;

@@ -8,7 +8,7 @@
 
 namespace frostline::cli {
 
-// Adds `frostline slurm` with its verbs, each of a file of its own.
+// Adds `frostline slurm` with its verbs.
 void AddSlurmCommands(CLI::App& app, Invocation& invocation);
 
 void AddSlurmUp(CLI::App& noun, Invocation& invocation);

@@ -21,7 +21,7 @@
 namespace frostline::cli {
 namespace {
 
-// What may stand at the top of a file, short forms included.
+// Returns the keys that may be at the top of a file, including short forms.
 std::vector<std::string> TopKeys() {
   std::vector<std::string> keys = {"id"};
   const std::vector<std::string> short_forms = ObjectiveKeys();
@@ -46,7 +46,7 @@ absl::Status ReadId(const YamlEntry& entry, StudyFile* study) {
   return valid.ok() ? valid : PlaceError(valid, *study);
 }
 
-// The entries of the file, by the message they belong to.
+// The entries of the file, by the message that they belong to.
 struct Split {
   std::vector<YamlEntry> spec;
   std::vector<YamlEntry> settings;
@@ -95,7 +95,7 @@ absl::Status CheckComplete(const YamlNode& root, const StudyFile& study) {
   return absl::OkStatus();
 }
 
-// "a.b[1].c" -> "a.b[1]" -> "a.b" -> "a" -> "".
+// Returns the next outer path: "a.b[1].c" -> "a.b[1]" -> "a.b" -> "a" -> "".
 std::string Outer(const std::string& path) {
   const std::size_t cut = path.find_last_of(".[");
   return cut == std::string::npos ? "" : path.substr(0, cut);
@@ -157,14 +157,15 @@ absl::Status PlaceError(const absl::Status& error, const StudyFile& study) {
 
 namespace {
 
-// Rows times length, so that long texts do not make a first look long.
+// The size of an epoch in tokens (rows times length), so that long texts do not
+// make a first search slow.
 constexpr std::int64_t kTokensOfAnEpoch = 12'000;
 constexpr std::int64_t kLeastRows = 200;
 constexpr std::int64_t kMostRows = 2'000;
 constexpr std::int64_t kHeldOut = 200;
 constexpr std::int64_t kLongest = 128;
 constexpr std::int64_t kStep = 8;  // of lengths
-// Where one class is most of the rows, to guess it always is nearly right.
+// The share of the largest class from which always guessing it is nearly right.
 constexpr double kLopsided = 0.8;
 constexpr std::int64_t kDeep = 12;  // layers; such models want lower rates
 
@@ -179,7 +180,8 @@ std::int64_t LengthFor(const StarterFacts& facts) {
   return std::min({std::max(whole, 2 * kStep), kLongest, facts.longest_text});
 }
 
-// A tenth to a fifth of few rows; of many no more than tell trials apart.
+// Returns the held-out share: a tenth to a fifth of a few rows; of many rows
+// only as many as are needed to tell trials apart.
 double HeldOutShare(std::int64_t rows) {
   const double share = static_cast<double>(kHeldOut) /
                        static_cast<double>(std::max<std::int64_t>(rows, 1));

@@ -25,13 +25,14 @@ bool LooksDecimal(const std::string& text) {
          text.find_first_not_of(kNumberChars) == std::string::npos;
 }
 
-// Whether a digit other than 0 stands before the exponent.
+// Returns whether there is a digit other than 0 before the exponent.
 bool HasNonZeroDigit(const std::string& text) {
   const std::string digits = text.substr(0, text.find_first_of("eE"));
   return digits.find_first_of("123456789") != std::string::npos;
 }
 
-// "DIRECTION_" for the enum Direction; "" when its values carry no prefix.
+// Returns "DIRECTION_" for the enum Direction, or "" when its values have no
+// prefix.
 std::string PrefixOf(const google::protobuf::EnumDescriptor& type) {
   constexpr char kUnspecified[] = "UNSPECIFIED";
   const std::string& zero = type.FindValueByNumber(0)->name();
@@ -160,7 +161,7 @@ namespace {
 using google::protobuf::Descriptor;
 using Kind = YamlNode::Kind;
 
-// What a scalar in place of a message means: the value of this field.
+// Returns, by message, the field that a scalar in its place sets.
 const std::map<std::string, std::string>& ScalarFields() {
   static const auto* const kFields = new std::map<std::string, std::string>{
       {"ModelRef", "id"},
@@ -180,7 +181,7 @@ const std::map<std::string, std::string>& ScalarFields() {
   return *kFields;
 }
 
-// What a list in place of a message means: this field, which takes the list …
+// Returns, by message, the field that a list in its place sets.
 const std::map<std::string, std::string>& ListFields() {
   static const auto* const kFields =
       new std::map<std::string, std::string>{{"Levels", "rates"},
@@ -190,14 +191,14 @@ const std::map<std::string, std::string>& ListFields() {
   return *kFields;
 }
 
-// … or its lower and upper end.
+// Returns the messages for which a list is the lower and the upper end.
 const std::set<std::string>& Ranges() {
   static const auto* const kRanges = new std::set<std::string>{
       "LogUniform", "FloatRange", "IntRange", "PrefixDepth", "MetricRange"};
   return *kRanges;
 }
 
-// The field of a repeated message that a map's keys go into.
+// Returns, by repeated message, the field that the keys of a map set.
 const std::map<std::string, std::string>& KeyFields() {
   static const auto* const kFields = new std::map<std::string, std::string>{
       {"ModuleSpace", "select"}, {"Tie", "name"},
@@ -225,7 +226,7 @@ YamlPtr Wrap(const std::string& field, const YamlPtr& node) {
   return MapNode({Entry(field, node->mark, node)}, node->mark);
 }
 
-// {full: 1e-3} and {first_k: {k: 2, rate: 1e-3}}.
+// Rewrites {full: 1e-3} and {first_k: {k: 2, rate: 1e-3}}.
 YamlPtr LongStrategy(const YamlPtr& node) {
   if (node->entries.size() != 1 || !IsStrategyName(node->entries[0].key)) {
     return node;
@@ -338,7 +339,7 @@ namespace {
 
 constexpr char kLongKey[] = "objectives";
 
-// Metrics whose better side nobody disputes. Empty: not one of them.
+// Returns the direction of a metric if it is well known, else "".
 std::string KnownDirection(const std::string& metric) {
   static const auto* const kHigher = new std::set<std::string>{
       "accuracy", "auc",      "bleu",  "f1",      "macro_f1",
@@ -352,7 +353,7 @@ std::string KnownDirection(const std::string& metric) {
   return kLower->count(metric) > 0 ? "minimize" : "";
 }
 
-// "accuracy", or {reward: [0, 1]}: the name, and the range where there is one.
+// A metric's name and, if given, its range: "accuracy" or {reward: [0, 1]}.
 struct NamedMetric {
   YamlPtr name;
   YamlPtr range;
@@ -366,7 +367,7 @@ NamedMetric SplitRange(const YamlPtr& node) {
   return {.name = ScalarNode(only.key, only.key_mark), .range = only.value};
 }
 
-// {f1: [0, 1], reward: {lo: 0}} is two metrics.
+// Returns the metrics of a node; {f1: [0, 1], reward: {lo: 0}} has two.
 std::vector<YamlPtr> MetricsOf(const YamlPtr& node) {
   if (node->kind == YamlNode::Kind::kList) return node->items;
   std::vector<YamlPtr> metrics;

@@ -2,7 +2,8 @@
 //
 // File: yaml_sugar.h
 //
-// Short forms keep their lines and columns (docs/reference/study-file.md):
+// Short forms of a study file (docs/reference/study-file.md). They are
+// rewritten as long forms and keep their lines and columns:
 //
 //   levels: [0, 2e-5]             ->  levels: {rates: [0, 2e-5]}
 //   modules: {head: frozen}       ->  modules: [{select: head, fixed: 0}]
@@ -24,53 +25,56 @@
 
 namespace frostline::cli {
 
-// A number that would become another one (1e-999 is 0, which means frozen) is
-// refused.
+// Values of YAML scalars. A number that would change its meaning is refused:
+// 1e-999 would become 0, which means frozen.
 
-// Numbers are decimal and finite: "12", "-3.5", "2e-5".
+// Parse decimal, finite numbers: "12", "-3.5", "2e-5".
 std::optional<double> ReadDouble(const std::string& text);
 std::optional<std::int64_t> ReadInt(const std::string& text);
 std::optional<std::uint64_t> ReadUint(const std::string& text);
-// Takes small letters only.
+// Parses "true" or "false" in lower case.
 std::optional<bool> ReadBool(const std::string& text);
-// "90s", "1h30m", "500ms", or plain seconds, as flags take them.
+// Parses "90s", "1h30m", "500ms", or plain seconds, as flags do.
 std::optional<google::protobuf::Duration> ReadDuration(const std::string& text);
 
-// Ignores case and the enum's prefix: "maximize" is DIRECTION_MAXIMIZE. It
-// never answers the UNSPECIFIED one.
+// Finds an enum value. It ignores case and the enum's prefix: "maximize" is
+// DIRECTION_MAXIMIZE. It never returns the UNSPECIFIED value.
 const google::protobuf::EnumValueDescriptor* ReadEnum(
     const std::string& text, const google::protobuf::EnumDescriptor& type);
-// "maximize".
+// Returns a short name such as "maximize".
 std::string ShortName(const google::protobuf::EnumValueDescriptor& value);
 
-// Types are as in JSON: plain true, false, null and numbers are themselves,
-// everything else (yes, no, on, dates) is text.
+// Converts a scalar with the types of JSON: plain true, false, null and numbers
+// keep their type, everything else (yes, no, on, dates) is text.
 google::protobuf::Value ReadAny(const YamlNode& node);
 
-// Rewrites a value where `message` is expected; the node stays the same where
-// it is no short form.
+// Rewrites a short form of `message` as its long form. Returns other nodes
+// unchanged.
 YamlPtr LongForm(const YamlPtr& node,
                  const google::protobuf::Descriptor& message);
 
-// Makes a list of the map of a repeated message, each value with its key in the
-// message's key field ("select" of modules); else the node stays the same.
+// Rewrites a map in place of a repeated message as a list. Each key goes to the
+// message's key field ("select" for modules). Returns other nodes unchanged.
 YamlPtr LongList(const YamlPtr& node,
                  const google::protobuf::Descriptor& message);
 
-// Makes "ties" of "tie"; others stay the same.
+// Rewrites a singular key as the plural: "ties" for "tie". Returns other keys
+// unchanged.
 std::string LongKey(const std::string& key,
                     const google::protobuf::Descriptor& message);
 
-// Says whether `frozen` may stand for 0.
+// Returns whether `frozen` may stand for 0.
 bool MayBeFrozen(const google::protobuf::FieldDescriptor& field);
 
-// Of what the short forms are made, for who describes them; "" is none. A word
-// or number in place of the message stands for this field …
+// These describe the short forms; "" means none. This one returns the field
+// that a word or number sets, when it stands for the message.
 std::string FieldOfScalar(const google::protobuf::Descriptor& message);
-// … a list for this one, or, where it is a range, for `lo` and `hi` …
+// Returns the field that a list sets when it stands for the message. For a
+// range, a list sets `lo` and `hi`.
 std::string FieldOfList(const google::protobuf::Descriptor& message);
 bool IsRange(const google::protobuf::Descriptor& message);
-// … and the keys of a map in place of a list of messages for this one.
+// Returns the field that takes the keys of a map which stands for a list of
+// these messages.
 std::string FieldOfKey(const google::protobuf::Descriptor& message);
 std::vector<std::string> StrategyNames();
 
@@ -81,9 +85,9 @@ YamlPtr MapNode(std::vector<YamlEntry> entries, const YamlMark& mark);
 std::vector<std::string> ObjectiveKeys();
 bool IsObjectiveKey(const std::string& key);
 
-// Replaces the short forms by one `objectives`. It answers OBJECTIVE_INVALID
-// when that is there besides, or the direction of an `objective` is not common
-// knowledge.
+// Replaces the short forms of objectives by one `objectives`. Returns
+// OBJECTIVE_INVALID when `objectives` is there too, or when the direction of an
+// `objective` is not well known.
 absl::StatusOr<std::vector<YamlEntry>> LongObjectives(
     std::vector<YamlEntry> entries, const std::string& file);
 

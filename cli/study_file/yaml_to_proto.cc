@@ -49,7 +49,7 @@ Result PutEnum(const YamlNode& node, const FieldDescriptor* field,
                 Suggest(node.text, names)};
 }
 
-// Of lists the contract has those of uint64 alone.
+// Sets an integer. The only lists of integers in the contract are of uint64.
 bool PutInteger(const std::string& text, const FieldDescriptor* field,
                 Message* message) {
   const auto* const reflection = message->GetReflection();

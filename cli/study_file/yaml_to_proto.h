@@ -2,8 +2,9 @@
 //
 // File: yaml_to_proto.h
 //
-// The type of a value is what its field says, so `1e-5` is a number where one
-// is wanted and `no` is text where that is. Text in quotes is never a number.
+// Conversion of YAML to messages. The field decides the type of a value: `1e-5`
+// is a number in a field for numbers, and `no` is text in a field for text.
+// Quoted text is never a number.
 #ifndef FROSTLINE_CLI_STUDY_FILE_YAML_TO_PROTO_H_
 #define FROSTLINE_CLI_STUDY_FILE_YAML_TO_PROTO_H_
 
@@ -19,36 +20,41 @@
 
 namespace frostline::cli {
 
+// What was expected in place of a bad value, and how to fix it.
 struct Wanted {
   std::string what;  // "a finite number"
   std::string fix;
 };
 
-// Adds to a repeated field. Nothing means that it is done. REQUIRES: the field
-// is no message.
+// Sets a field, or appends to a repeated one. Returns what was expected if the
+// value does not fit, and nothing on success. REQUIRES: the field is not a
+// message.
 std::optional<Wanted> PutScalar(const YamlNode& node,
                                 const google::protobuf::FieldDescriptor* field,
                                 google::protobuf::Message* message);
 
-// People write these messages of Protobuf as values: Duration ("60s"), Value,
-// ListValue, Struct.
+// Returns whether this is a message of Protobuf that people write as a value:
+// Duration ("60s"), Value, ListValue, Struct.
 bool IsWellKnown(const google::protobuf::Descriptor& type);
 
+// Sets such a message. Returns what was expected if the value does not fit.
 // REQUIRES: IsWellKnown.
 std::optional<Wanted> PutWellKnown(const YamlNode& node,
                                    google::protobuf::Message* message);
 
-// "space.modules[0].levels" -> 7:15.
+// The place of each field, such as "space.modules[0].levels" -> 7:15.
 using FieldPlaces = std::map<std::string, YamlMark>;
 
+// A converter that fills messages from YAML.
 class YamlToProto {
  public:
-  // Both must outlive this object; `places` is added to.
+  // Both must outlive this object. It adds entries to `places`.
   YamlToProto(const std::string& file, FieldPlaces* places)
       : file_(file), places_(places) {}
 
-  // `path` is where `node` stands, empty at the top. The first mistake ends it:
-  // STUDY_FIELD_UNKNOWN with a suggestion, or STUDY_FILE_SYNTAX.
+  // Fills `message`. `path` is the path of `node`, empty at the top. Returns
+  // the first mistake: STUDY_FIELD_UNKNOWN with a suggestion, or
+  // STUDY_FILE_SYNTAX.
   absl::Status Fill(const YamlPtr& node, const std::string& path,
                     google::protobuf::Message* message) const;
 
@@ -73,7 +79,7 @@ class YamlToProto {
   FieldPlaces* places_;
 };
 
-// Returns them in the order of the proto.
+// Returns the names of the fields in the order of the proto.
 std::vector<std::string> FieldNames(
     const google::protobuf::Descriptor& message);
 

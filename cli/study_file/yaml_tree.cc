@@ -103,8 +103,8 @@ absl::Status CheckText(const std::string& text, const std::string& file) {
       "a byte that is no UTF-8 text", "save the file as UTF-8 text");
 }
 
-// The last line up to `line` that a tab indents: yaml-cpp takes it for a blank
-// between words, and stumbles over what comes next.
+// Returns the last line up to `line` that is indented with a tab. yaml-cpp
+// takes the tab for a blank between words and fails at the text after it.
 std::optional<int> TabbedLine(const std::string& text, int line) {
   std::istringstream lines(text);
   std::optional<int> found;
@@ -116,7 +116,8 @@ std::optional<int> TabbedLine(const std::string& text, int line) {
   return found;
 }
 
-// yaml-cpp's words are those of its grammar; the usual slips get plain ones.
+// Returns a syntax error. yaml-cpp speaks in terms of its grammar, so common
+// mistakes get plain words.
 absl::Status SyntaxError(const std::string& text, const std::string& file,
                          const YAML::Exception& error) {
   std::string cause = error.msg;
@@ -185,7 +186,7 @@ absl::StatusOr<YamlPtr> ParseYaml(const std::string& text,
 
 namespace {
 
-// yaml-cpp's tag of a scalar in quotes or as a block.
+// yaml-cpp's tag of a quoted scalar or of a block.
 constexpr char kQuotedTag[] = "!";
 
 }  // namespace

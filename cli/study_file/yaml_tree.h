@@ -2,9 +2,10 @@
 //
 // File: yaml_tree.h
 //
-// Hostile files are bounded by size, depth, and nodes after aliases are
-// expanded (an alias bomb is refused first). A key given twice, a second
-// document and tags are refused too.
+// YAML as a tree of nodes with their places. Hostile files are limited in size,
+// in depth, and in the number of nodes after aliases are expanded (an alias
+// bomb is refused before). A repeated key, a second document and tags are
+// refused too.
 #ifndef FROSTLINE_CLI_STUDY_FILE_YAML_TREE_H_
 #define FROSTLINE_CLI_STUDY_FILE_YAML_TREE_H_
 
@@ -20,16 +21,16 @@ namespace frostline::cli {
 inline constexpr std::size_t kMaxYamlNodes = 100'000;
 inline constexpr int kMaxYamlDepth = 100;
 
-// Answers STUDY_FILE_SYNTAX or FIELD_TOO_LARGE, as ErrorAt makes them.
+// Parses YAML. Returns STUDY_FILE_SYNTAX or FIELD_TOO_LARGE, made by ErrorAt().
 absl::StatusOr<YamlPtr> ParseYaml(const std::string& text,
                                   const std::string& file);
 
-// Starts the cause with "FILE:LINE:COLUMN: ".
+// Returns an error whose cause starts with "FILE:LINE:COLUMN: ".
 absl::Status ErrorAt(ErrorId id, const std::string& file, const YamlMark& mark,
                      const std::string& cause, const std::string& fix,
                      const std::string& field = "");
 
-// Says what a person wrote: "a list", "a map", "nothing", "'2e-5'".
+// Describes what a person wrote: "a list", "a map", "nothing", "'2e-5'".
 std::string Describe(const YamlNode& node);
 
 }  // namespace frostline::cli

@@ -141,7 +141,8 @@ std::vector<std::size_t> Table::Shown(const std::vector<int>& widths,
     limit = max_width - 2;
     shown.erase(least);
   }
-  // Of what has to stay a text may be cut; a number that is cut is another one.
+  // If it is still too wide, columns are left out from the right until the last
+  // one is a text that may be cut. A cut number would be another number.
   while (max_width > 0 && total > limit && shown.size() > 1) {
     const int without = total - Need(shown.back(), widths) - 2;
     if (!IsOfNumbers(shown.back()) && without + 2 < limit) break;
@@ -230,7 +231,7 @@ std::string Table::Remarks(int max_width) const {
   return text;
 }
 
-// What programs ask of a table: its columns by name, an order, CSV.
+// A table for programs: its columns by name, an order, CSV.
 
 namespace {
 
@@ -243,7 +244,7 @@ std::string NameOfColumn(const Column& column) {
       {{" ", "_"}});
 }
 
-// Numbers come before text, and what is missing after both.
+// A key for sorting: numbers come before text, and missing cells last.
 struct SortKey {
   int kind = 2;
   double number = 0.0;

@@ -2,8 +2,9 @@
 //
 // File: table.h
 //
-// Columns stand two blanks apart, easy to read and to cut with awk. Control
-// characters in cells (an escape sequence in a label) never reach the terminal.
+// Tables of text. Columns are two blanks apart, easy to read and to cut with
+// awk. Control characters in cells (an escape sequence in a label) never reach
+// the terminal.
 #ifndef FROSTLINE_CLI_TERM_TABLE_H_
 #define FROSTLINE_CLI_TERM_TABLE_H_
 
@@ -16,68 +17,72 @@
 
 namespace frostline::cli {
 
-// RFC 4180 asks for quotes where needed and CR LF; numbers have dots whatever
-// the locale.
+// CSV as in RFC 4180: quotes where needed and CR LF. Numbers have a dot
+// whatever the locale.
 
-// Ends the line too.
+// Returns a line with its line end.
 std::string CsvLine(const std::vector<std::string>& cells);
 
-// Returns the shortest text that reads back the same; NaN is "", infinities are
-// "inf" and "-inf".
+// Returns the shortest text that reads back as the same value. NaN is "",
+// infinities are "inf" and "-inf".
 std::string CsvNumber(double value);
 
 enum class Align { kLeft, kRight };
 
-// Where the terminal is narrow those that are empty in all rows are left out
-// first, then those of the highest `spare`, the last of them before the others;
-// those of 0 stay, as far as their numbers fit whole.
+// A column of a table. On a narrow terminal columns are left out: first those
+// that are empty in all rows, then those with the highest `spare`, from the
+// right. Columns with `spare` 0 stay as long as their numbers fit.
 struct Column {
   std::string title;
   Align align = Align::kLeft;
   int spare = 0;
-  bool on_demand = false;  // only where it is picked, and in CSV
-  // How programs call it; empty: the title in small letters, "best_trial".
+  bool on_demand = false;  // only when asked for, and in CSV
+  // The name for programs. If empty, it is the title in lower case:
+  // "best_trial".
   std::string name = {};
-  // As the last that is shown, it goes on in lines below where it is too long.
+  // As the last shown column, it continues a long text on the lines below.
   bool wraps = false;
 };
 
-// What people see, and what CSV and sorting take; empty: the same.
+// The text for people, and the text for CSV and sorting; if `exact` is empty,
+// both are the same.
 struct Cell {
   std::string shown;
   std::string exact = {};
 };
 
+// A table for people, programs or sorting.
 class Table {
  public:
-  // `noun` is what a row is, for remarks: "trial".
+  // `noun` says what a row is, for remarks: "trial".
   explicit Table(std::vector<Column> columns, std::string noun = "")
       : columns_(std::move(columns)), noun_(std::move(noun)) {}
 
-  // Leaves missing cells empty. REQUIRES: no more cells than columns.
+  // Adds a row; missing cells are empty. REQUIRES: no more cells than columns.
   void AddRow(std::vector<std::string> cells);
   void AddCells(std::vector<Cell> cells);
-  // Says something of the last row, below the table. Rows of which the same is
-  // said are named together, by their first cells.
+  // Adds a remark about the last row, shown below the table. Rows with the same
+  // remark are listed together by their first cells.
   void Remark(std::string text) { rows_.back().remark = std::move(text); }
   bool empty() const { return rows_.empty(); }
   std::size_t size() const { return rows_.size(); }
 
-  // The names of all columns, those on demand too.
+  // Returns the names of all columns, including those on demand.
   std::vector<std::string> Names() const;
-  // Takes a name or a title; where none is written so, in any case.
+  // Finds a column by name or title. If none matches exactly, it ignores case.
   std::optional<std::size_t> Find(const std::string& column) const;
-  // The rows' places by that column: numbers as such, then text, then what is
-  // missing. Rows that are equal keep their order.
+  // Returns the order of the rows by that column: numbers by value, then text,
+  // then missing cells. Equal rows keep their order.
   std::vector<std::size_t> Order(std::size_t column, bool highest_first) const;
 
   Table WithColumns(const std::vector<std::size_t>& places) const;
   Table WithRows(const std::vector<std::size_t>& places) const;
 
-  // Fits lines to `max_width` columns (0: never): by leaving out columns, which
-  // "…" behind the titles says, then by cutting texts.
+  // Returns the table with lines of at most `max_width` columns (0: no limit).
+  // To fit, it first leaves out columns, marked by "…" after the titles, and
+  // then cuts texts.
   std::string Render(int max_width = 0) const;
-  // Has all columns, and no remarks.
+  // Returns CSV with all columns and without remarks.
   std::string Csv() const;
 
  private:
@@ -89,11 +94,12 @@ class Table {
 
   std::vector<int> Widths() const;
   bool IsEmpty(std::size_t column) const;
-  // Numbers, intervals, times: what may not be cut.
+  // Returns whether a column holds numbers, intervals or times, which may not
+  // be cut.
   bool IsOfNumbers(std::size_t column) const;
-  // Of a column that wraps the least that is worth it.
+  // Returns the least useful width of a column that wraps, else its full width.
   int Need(std::size_t column, const std::vector<int>& widths) const;
-  // Returns the places of the columns that are shown.
+  // Returns the indexes of the columns that are shown.
   std::vector<std::size_t> Shown(const std::vector<int>& widths,
                                  int max_width) const;
   std::string Line(const std::vector<std::string>& cells,

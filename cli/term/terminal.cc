@@ -122,10 +122,11 @@ namespace {
 
 constexpr char kUsualPager[] =
     "if command -v less >/dev/null; then exec less -FRX; else exec cat; fi";
-// Of `sh` for a command that is not there.
+// The exit code of `sh` for a command that does not exist.
 constexpr int kNotFound = 127;
 
-// Ctrl-C is the pager's while it runs, and a pipe that it closed is no failure.
+// Ignores signals while the pager runs: Ctrl-C belongs to the pager, and a pipe
+// that it closes is not a failure.
 class SignalsHeldOff {
  public:
   SignalsHeldOff()
@@ -143,7 +144,7 @@ class SignalsHeldOff {
   void (*pipe_)(int);
 };
 
-// False: it could not be started, so nothing was shown.
+// Shows text in the pager. Returns false if it could not be started.
 bool Page(const std::string& command, const std::string& text) {
   std::cout << std::flush;
   std::FILE* const pipe = popen(command.c_str(), "w");
@@ -179,8 +180,8 @@ namespace {
 
 constexpr std::size_t kMostBytes = 1024;
 
-// While it exists nothing that is typed is shown, and Ctrl-C interrupts a
-// read() instead of ending the program, which would leave the terminal mute.
+// Hides the typing while it exists. Ctrl-C then interrupts read() instead of
+// ending the program, which would leave the terminal without echo.
 class Silence {
  public:
   Silence() {
@@ -208,7 +209,7 @@ class Silence {
   struct sigaction on_end_{};
 };
 
-// Byte by byte: what follows the line is somebody else's.
+// Reads byte by byte, because the input after the line belongs to others.
 absl::StatusOr<std::string> ReadLine() {
   std::string line;
   char c = '\0';

@@ -2,7 +2,8 @@
 //
 // File: terminal.h
 //
-// Off a terminal nothing is coloured, cut or animated.
+// The terminal. Output that does not go to a terminal has no colour, is not cut
+// and not animated.
 #ifndef FROSTLINE_CLI_TERM_TERMINAL_H_
 #define FROSTLINE_CLI_TERM_TERMINAL_H_
 
@@ -17,27 +18,31 @@
 
 namespace frostline::cli {
 
+// What is known about the outputs of the program.
 struct Terminal {
   bool out_is_tty = false;
   bool err_is_tty = false;
   bool color = false;
   int width = 0;       // columns of standard output; 0: not a terminal
   int height = 0;      // its lines
-  bool pages = false;  // what is taller goes through a pager
+  bool pages = false;  // longer output goes through a pager
 };
 
-// It pages where it is not "dumb". Colour needs both outputs on a terminal that
-// is not "dumb", and neither NO_COLOR nor `no_color`.
+// Finds out what standard output is. It pages unless the terminal is "dumb".
+// Colour needs both outputs on a terminal that is not "dumb", and neither
+// NO_COLOR nor `no_color`.
 Terminal DetectTerminal(bool no_color);
 
-// Uses an SGR style ("1" bold, "31" red, "2" dim) where there is colour.
+// Returns the text in an SGR style ("1" bold, "31" red, "2" dim), or plain text
+// without colour.
 std::string Paint(const Terminal& terminal, const char* style,
                   const std::string& text);
 
-// Makes one word for a shell, whatever is in the text.
+// Quotes the text as one word for a shell.
 std::string ShellWord(const std::string& text);
 
-// Writes one line on standard error again and again, never off a terminal.
+// A line on standard error that is written again and again. It writes nothing
+// when that is not a terminal.
 class StatusLine {
  public:
   explicit StatusLine(const Terminal& terminal) : terminal_(terminal) {}
@@ -47,7 +52,7 @@ class StatusLine {
 
   void Show(const std::string& text);
   int width() const { return terminal_.width; }
-  // Call it before anything else is written.
+  // Removes the line. Call it before anything else is written.
   void Clear();
 
  private:
@@ -55,14 +60,14 @@ class StatusLine {
   bool shown_ = false;
 };
 
-// Says on standard error that a call is under way, "importance … 12 s", from
-// two seconds on; off a terminal it says nothing. One of these lives around the
-// call and nothing else is written meanwhile.
+// A line on standard error which says that a call is under way: "importance …
+// 12 s". It appears after two seconds, and only on a terminal. Create it around
+// the call, and write nothing else meanwhile.
 class BusyLine {
  public:
   BusyLine(const Terminal& terminal, std::string what,
            Duration quiet = std::chrono::seconds(2));
-  // Takes the line away.
+  // Removes the line.
   ~BusyLine();
   BusyLine(const BusyLine&) = delete;
   BusyLine& operator=(const BusyLine&) = delete;
@@ -75,22 +80,22 @@ class BusyLine {
   StatusLine line_;
   std::mutex mutex_;
   std::condition_variable ended_;
-  bool is_over_ = false;  // under mutex_
+  bool is_over_ = false;  // guarded by mutex_
   std::thread thread_;
 };
 
-// Writes to standard output; what is taller than the terminal goes through
-// $FROSTLINE_PAGER, else $PAGER, else `less -FRX` where there is one. An empty
-// variable, or Terminal::pages, turns that off. Who leaves the pager early has
-// seen enough: that is no failure.
+// Prints text to standard output. If it is taller than the terminal, it goes
+// through $FROSTLINE_PAGER, else $PAGER, else `less -FRX` if it exists. An
+// empty variable turns paging off, and so does Terminal::pages = false. Leaving
+// the pager early is not a failure.
 void PrintPaged(const Terminal& terminal, const std::string& text);
 
-// "" for none.
+// Returns the command of the pager, or "" for none.
 std::string PagerCommand();
 
-// Reads a line of standard input, without its end. On a terminal it asks with
-// `prompt`, on standard error, and shows nothing of what is typed; Ctrl-C is
-// CANCELLED then, and the terminal as it was. What is empty, or longer than a
+// Reads a line from standard input, without its end. On a terminal it prints
+// `prompt` on standard error and hides the typing; Ctrl-C then returns
+// CANCELLED and restores the terminal. An empty line, or one longer than a
 // kilobyte, is REQUEST_INVALID.
 absl::StatusOr<SecretString> ReadSecret(const std::string& prompt);
 

@@ -81,7 +81,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As many as Linux follows.
+// The most links to follow, as in Linux.
 constexpr int kMostLinks = 40;
 
 struct Ending {

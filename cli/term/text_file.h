@@ -17,46 +17,48 @@
 
 namespace frostline::cli {
 
-// Reads at most one byte more than `max_bytes`, so that the reader sees there
-// was more; "-" is standard input. It answers REQUEST_INVALID when it cannot.
+// Reads a file, or standard input for "-". It reads at most one byte more than
+// `max_bytes`, so that the caller notices a longer file. Returns
+// REQUEST_INVALID on failure.
 absl::StatusOr<std::string> ReadTextFile(const std::string& path,
                                          std::size_t max_bytes);
 
-// Replaces what is there. It answers REQUEST_INVALID when it cannot.
+// Writes a file over an existing one. Returns REQUEST_INVALID on failure.
 absl::Status WriteTextFile(const std::string& path, const std::string& text);
 
-// Returns at most `lines` and 64 KiB; "" when there are none.
+// Returns the last lines of a file, at most `lines` and 64 KiB, or "".
 std::string LastLines(const std::string& path, int lines);
 
-// What somebody named with -o FILE.
+// The files that -o FILE names.
 
-// "", "-" and /dev/stdout.
+// Returns whether the path is "", "-" or /dev/stdout.
 bool IsStandardOutput(const std::string& path);
 
-// What a link leads to, whether that is there or not.
+// Follows links and returns their target, whether it exists or not.
 std::string WithoutLinks(const std::string& path);
 
-// Whether it is there, and is neither a file nor a folder: a pipe, a device.
+// Returns whether the path exists and is neither a file nor a folder, but a
+// pipe or a device.
 bool IsStream(const std::string& path);
 
-// Which format a file's name ends in, in capitals or not: "svg" of "a.svg",
-// "yaml" of "a.yml"; "" where it tells none.
+// Returns the format in a file's extension, in any case: "svg" for "a.svg",
+// "yaml" for "a.yml", "" if it has none.
 std::string FormatOfEnding(const std::string& path);
 
-// Answers REQUEST_INVALID where a file would be replaced without `force`. A
-// stream is not replaced.
+// Returns REQUEST_INVALID when a file would be replaced without `force`.
+// Streams are never replaced.
 absl::Status CheckMayReplace(const std::string& path, bool force);
 
-// A file appears whole, or not at all; a link stays one, and what it leads to
-// is replaced; a stream is written piece by piece. Every error is
-// REQUEST_INVALID.
+// A file under construction. It appears completely or not at all. A link stays,
+// and its target is replaced. A stream is written piece by piece. Every error
+// is REQUEST_INVALID.
 class OutputFile {
  public:
   static absl::StatusOr<std::unique_ptr<OutputFile>> Open(
       const std::string& path);
 
   absl::Status Append(const std::string& piece);
-  // It is the last call.
+  // Finishes the file. It must be the last call.
   absl::Status Commit();
 
  private:
@@ -64,7 +66,7 @@ class OutputFile {
 
   const std::string path_;
   std::optional<AtomicFile> file_;
-  std::ofstream stream_;  // where there is no file
+  std::ofstream stream_;  // used when there is no file
 };
 
 }  // namespace frostline::cli

@@ -14,7 +14,8 @@ struct Range {
   char32_t last;
 };
 
-// The blocks that terminals agree on; anything rarer may be a column off.
+// The wide blocks on which terminals agree. A rarer character may be wrong by a
+// column.
 constexpr Range kWide[] = {
     {0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0x33FF},
     {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xA000, 0xA4CF},
@@ -34,7 +35,8 @@ bool IsIn(const Range (&ranges)[N], char32_t code) {
   return false;
 }
 
-// The character at the start of `text`; a byte that is no UTF-8 stands alone.
+// Returns the character at the start of `text`; an invalid byte counts as one
+// character.
 CodePoint FirstChar(std::string_view text) {
   const CodePoint first = DecodeAt(text, 0);
   return first.valid ? first : CodePoint{kReplacement, 1, false};

@@ -2,7 +2,7 @@
 //
 // File: utf8.h
 //
-// Bytes that are no UTF-8 count as one column.
+// The width of UTF-8 text. An invalid byte counts as one column.
 #ifndef FROSTLINE_CLI_TERM_UTF8_H_
 #define FROSTLINE_CLI_TERM_UTF8_H_
 
@@ -11,15 +11,16 @@
 
 namespace frostline::cli {
 
-// Wide ones (CJK, emoji) take 2 columns, combining marks 0, others 1.
+// Return the width in columns: 2 for wide characters (CJK, emoji), 0 for
+// combining marks, 1 for others.
 int CharWidth(char32_t code);
 int DisplayWidth(std::string_view text);
 
-// Ends with "…" where it was cut.
+// Cuts the text to `width` columns; a cut text ends with "…".
 std::string FitToWidth(const std::string& text, int width);
 
-// Breaks lines at blanks so that they fit, each with its newline; a longer word
-// has a line of its own. A width below 1 breaks nothing.
+// Breaks lines at blanks so that they fit, each with a newline. A word that is
+// too long gets its own line. A width below 1 breaks nothing.
 std::string WrapText(const std::string& text, int width);
 
 }  // namespace frostline::cli

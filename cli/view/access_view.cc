@@ -13,7 +13,8 @@
 namespace frostline::cli {
 namespace {
 
-// Enough to tell certificates apart, and what `cert revoke` completes.
+// The digits that are shown: enough to distinguish certificates, and `cert
+// revoke` completes them.
 constexpr std::size_t kShownDigits = 16;
 
 template <typename T>

@@ -2,7 +2,7 @@
 //
 // File: access_view.h
 //
-// Who may call the coordinator, and who did what.
+// Views of access: who may call the coordinator, and who did what.
 #ifndef FROSTLINE_CLI_VIEW_ACCESS_VIEW_H_
 #define FROSTLINE_CLI_VIEW_ACCESS_VIEW_H_
 
@@ -14,18 +14,19 @@
 
 namespace frostline::cli {
 
-// "admin"; "none" for what this version does not know.
+// Returns a name such as "admin", or "none" for a role that this version does
+// not know.
 std::string NameOf(v1::Role role);
 
 Table TokenTable(const std::vector<v1::Token>& tokens);
 Table CertificateTable(const std::vector<v1::Certificate>& certificates);
-// In the order that is given.
+// Returns the entries as a table, in the given order.
 Table AuditTable(const std::vector<v1::AuditEntry>& entries);
 
-// Says "ana, researcher, by token, until 2027-02-21 06:07:34Z".
+// Returns "ana, researcher, by token, until 2027-02-21 06:07:34Z".
 std::string DescribeIdentity(const v1::Identity& who);
 
-// One line, with the keys of the audit's own file.
+// Returns one line of JSON with the keys of the audit's own file.
 std::string AuditJsonLine(const v1::AuditEntry& entry);
 
 }  // namespace frostline::cli

@@ -43,7 +43,8 @@ Groups GroupsOf(const v1::TrialComparison& comparison) {
   return groups;
 }
 
-// Of a metric that ends at 1 in points, else as it is. Adding 0 makes -0 0.
+// Returns an amount in points for a metric that ends at 1, else the plain
+// value. Adding 0 turns -0 into 0.
 std::string Amount(const v1::TrialComparison& comparison, double amount,
                    bool with_sign) {
   const bool in_points = PresumedRange(comparison.metric()).hi == 1.0;
@@ -63,7 +64,8 @@ std::string ListOf(const v1::TrialComparison& comparison, const Tests& tests) {
       });
 }
 
-// ", where 9.4 points would have been seen": the largest of what was visible.
+// Returns ", where 9.4 points would have been seen", with the largest visible
+// difference.
 std::string VisibleText(const v1::TrialComparison& comparison,
                         const Tests& alike) {
   double visible = 0.0;

@@ -10,19 +10,19 @@
 
 namespace frostline::cli {
 
-// What all tests against one setting come to, in one sentence:
+// Summarizes all tests against one setting in one sentence:
 //
 //   by test.accuracy against baseline: worse is head only (-24.8 points);
 //   cannot be told apart: ALF-1 (-6.5 points), best found (+1.0 points),
 //   where 9.4 points would have been seen; that one of these is not worse by
 //   1.0 points or more is not shown
 //
-// Of one test, or of several settings that others are set against, it is what
-// the tests say themselves.
+// For a single test, or for several reference settings, it returns the
+// sentences of the tests themselves.
 std::string SummaryOf(const v1::TrialComparison& comparison);
 
-// Shows what was found, each contender's mean, each test in a row, and what the
-// numbers do not say.
+// Returns the findings, the mean of each contender, a row for each test, and
+// what the numbers do not say.
 std::string RenderTrialComparison(const v1::TrialComparison& comparison,
                                   int width);
 

@@ -23,7 +23,7 @@ using Texts = std::map<std::string, std::string>;
 
 constexpr int kSingle = -1;
 
-// People write Protobuf's own messages as values.
+// Returns whether people write the message as a value, like Protobuf's own.
 bool IsValue(const Message& message) {
   return absl::StartsWith(message.GetDescriptor()->full_name(),
                           "google.protobuf.");
@@ -65,7 +65,7 @@ std::string ScalarText(const Message& message, const FieldDescriptor& field,
   }
 }
 
-// What tells an element of a list from the others, else its place.
+// Returns the key that identifies an element of a list, else its index.
 std::string KeyOf(const Message& message, int at) {
   for (const char* const name : {"select", "name", "metric"}) {
     const FieldDescriptor* const field =

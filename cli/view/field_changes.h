@@ -2,7 +2,7 @@
 //
 // File: field_changes.h
 //
-// Which fields of two messages of one type differ.
+// The fields in which two messages of one type differ.
 #ifndef FROSTLINE_CLI_VIEW_FIELD_CHANGES_H_
 #define FROSTLINE_CLI_VIEW_FIELD_CHANGES_H_
 
@@ -13,19 +13,21 @@
 
 namespace frostline::cli {
 
-// Without a value it is empty: the field is not there, or has its default.
+// A changed field. A side is empty when the field is missing or has its
+// default.
 struct FieldChange {
   std::string path;  // "space.modules[layer.0].levels.rates"
   std::string from;
   std::string to;
 };
 
-// By path. What a list holds is compared by its select, name or metric, so that
-// another order is no change; numbers are exact.
+// Returns the changes by path. Items of lists are matched by their select, name
+// or metric, so a new order is no change. Numbers are compared exactly.
 std::vector<FieldChange> FieldChanges(const google::protobuf::Message& from,
                                       const google::protobuf::Message& to);
 
-// "budget.trials: 100 -> 200", a line each; "-" stands for no value.
+// Returns a line for each change: "budget.trials: 100 -> 200". "-" means no
+// value.
 std::string RenderFieldChanges(const std::vector<FieldChange>& changes);
 std::string FieldChangesToJson(const std::vector<FieldChange>& changes);
 

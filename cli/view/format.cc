@@ -25,7 +25,7 @@ constexpr std::size_t kMaxNoteLine = 64 << 10;
 constexpr std::size_t kKeyColumns = 13;
 constexpr int kFewestWrapped = 15;
 
-// The name of an enum value without the enum's own name.
+// Returns the name of an enum value without the enum's prefix.
 std::string WithoutPrefix(const std::string& name, const std::string& prefix) {
   return name.substr(std::min(name.size(), prefix.size()));
 }
@@ -105,7 +105,7 @@ std::string FormatValue(const google::protobuf::Value& value) {
     return proto::CleanText(value.string_value(), kMaxValueBytes);
   }
   std::string json;
-  // Of a Value nothing can fail; if it does, the cell is empty.
+  // This cannot fail for a Value; if it does, the cell is empty.
   (void)google::protobuf::util::MessageToJsonString(value, &json);
   return proto::CleanText(json, kMaxValueBytes);
 }

@@ -22,7 +22,7 @@ namespace {
 constexpr double kSureEnough = 0.9;
 constexpr std::size_t kMaxSentence = 1000;
 constexpr std::size_t kNoteColumns = 16;
-// Below so many columns the keys are not set beside their texts.
+// Below this width the keys are not beside their texts.
 constexpr int kNarrowColumns = 60;
 constexpr std::size_t kNarrowIndent = 2;
 
@@ -30,19 +30,22 @@ int ClippedSteps(double share, int steps) {
   return static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * steps));
 }
 
-// Lines longer than kTextColumns are hard to read on any terminal.
+// Returns the width of lines: those longer than kTextColumns are hard to read
+// on any terminal.
 int TextColumns(int width) {
   return width < 1 ? kTextColumns : std::min(width, kTextColumns);
 }
 
-// As many places as show two digits of the interval's half width.
+// Returns the number of decimals that show two digits of the interval's half
+// width.
 int PlacesOf(const v1::Interval& interval) {
   const double half = (interval.hi80() - interval.lo80()) / 2.0;
   if (!(half > 0.0)) return 4;
   return std::clamp(1 - static_cast<int>(std::floor(std::log10(half))), 0, 12);
 }
 
-// `text` in lines of at most `width` columns; a longer word stays whole.
+// Breaks `text` into lines of at most `width` columns; a longer word stays
+// whole.
 std::vector<std::string> Lines(const std::string& text, int width) {
   std::vector<std::string> lines(1);
   for (const absl::string_view word :
@@ -195,7 +198,7 @@ void AddInterval(const v1::Interval& interval, Cells& cells) {
   }
 }
 
-// "main", "main_lo80", … for each name.
+// Adds "main", "main_lo80", … for each name.
 void AddIntervalNames(const std::string& name, Cells& cells) {
   for (const char* const end : {"", "_lo80", "_hi80", "_lo95", "_hi95"}) {
     cells.push_back(name + end);
@@ -204,7 +207,7 @@ void AddIntervalNames(const std::string& name, Cells& cells) {
 
 std::string YesNo(bool value) { return value ? "true" : "false"; }
 
-// Numbers as they are; choices as people know them.
+// Returns a number unchanged, and a choice as people know it.
 std::string ShareCell(const google::protobuf::Value& value) {
   if (value.kind_case() == google::protobuf::Value::kNumberValue) {
     return CsvNumber(value.number_value());

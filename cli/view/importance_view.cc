@@ -27,7 +27,8 @@ constexpr double kMuchBeyond = 0.05;
 constexpr double kSureOfRelation = 0.9;
 constexpr int kMostPairs = 20;  // of a table for people
 
-// What is left of a line beside a name and so many columns of text.
+// Returns the columns that are left beside a name and this many columns of
+// text.
 int BarColumns(int name_width, int others) {
   return std::clamp(kTextColumns - name_width - others, kShortestBar,
                     kLongestBar);
@@ -54,7 +55,7 @@ std::string CaptionOf(const v1::ImportanceReport& report, int width) {
       width);
 }
 
-// How far the report predicts trials that it has not seen.
+// Returns how well the report predicts unseen trials.
 std::string FitText(const v1::ImportanceReport& report) {
   const double r2 = report.out_of_bag_r2();
   const bool few =

@@ -25,7 +25,8 @@ using google::protobuf::Timestamp;
 using google::protobuf::Value;
 using google::protobuf::util::TimeUtil;
 
-// Whether a string means itself in JSON. Protobuf escapes < and > too.
+// Returns whether a string needs no escapes in JSON. Protobuf escapes < and >
+// too.
 bool IsPlain(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
     return c >= ' ' && c <= '~' && c != '"' && c != '\\' && c != '<' &&
@@ -40,7 +41,8 @@ std::string Quoted(const std::string& text) {
   return ProtobufJson(value, /*indented=*/false);
 }
 
-// As protobuf writes it: 15 digits where they read back the same, else 17.
+// Formats a number as protobuf does: with 15 digits if they read back the same,
+// else with 17.
 std::string NumberText(double value) {
   if (std::isnan(value)) return "\"NaN\"";
   if (std::isinf(value)) return value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
@@ -65,7 +67,7 @@ bool IsValid(const google::protobuf::Duration& time) {
          time.nanos() < 1'000'000'000;
 }
 
-// A field that is there though it is not set.
+// Returns whether a field is written even if it is not set.
 bool HasDefault(const FieldDescriptor& field) {
   return field.is_repeated() ||
          (field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE &&
@@ -91,7 +93,8 @@ class JsonWriter {
   bool PutField(const Message& message, const FieldDescriptor& field);
   bool PutList(const Message& message, const FieldDescriptor& field);
   bool PutMap(const Message& message, const FieldDescriptor& field);
-  // Of a repeated field the element at `index`; -1: the field itself.
+  // Writes the element at `index` of a repeated field, or the field itself for
+  // -1.
   bool PutValue(const Message& message, const FieldDescriptor& field,
                 int index);
   bool PutEnum(const FieldDescriptor& field, int number);

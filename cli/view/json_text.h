@@ -2,12 +2,12 @@
 //
 // File: json_text.h
 //
-// Protobuf's own writer takes a list of thousands of trials the better part of
-// a second, because it goes by way of the wire format. This one reads messages
-// as they are, and writes the same lines: fields in the order of the contract,
-// where protobuf puts times last, and keys of maps in that of the alphabet.
-// What it does not know (wrappers, unknown enum values) it leaves to
-// protobuf's.
+// A fast JSON writer for messages. Protobuf's own writer needs almost a second
+// for a list of thousands of trials, because it converts to the wire format
+// first. This one reads messages directly and writes the same lines, but with
+// fields in the order of the contract (protobuf writes times last) and the keys
+// of maps in alphabetical order. Rare cases (wrappers, unknown enum values) go
+// to protobuf's writer.
 #ifndef FROSTLINE_CLI_VIEW_JSON_TEXT_H_
 #define FROSTLINE_CLI_VIEW_JSON_TEXT_H_
 
@@ -17,10 +17,10 @@
 
 namespace frostline::cli {
 
-// One line and its newline, without blanks. Format.h has ToJson().
+// Returns one line with a newline and without blanks. ToJson() is in format.h.
 std::string ToJsonLine(const google::protobuf::Message& message);
 
-// What protobuf's writer says; tests compare with it.
+// Returns the output of protobuf's writer; tests compare with it.
 std::string ProtobufJson(const google::protobuf::Message& message,
                          bool indented);
 

@@ -24,7 +24,7 @@ namespace {
 
 using proto::PackedNumbers;
 
-// Of more classes a matrix is no use on a terminal.
+// The most classes for which a matrix is useful on a terminal.
 constexpr std::size_t kMostMatrix = 20;
 constexpr char kNothingTold[] =
     "the trial told right or wrong alone, not what it predicted: its trainer "
@@ -235,12 +235,12 @@ std::string ConfusionToJson(const v1::ExampleOutcomes& outcomes) {
   return ToJson(json);
 }
 
-// Which examples are worth a look.
+// The choice of examples that are worth a look.
 
 namespace {
 
-// The first `most` of those that count, by falling `worth`; of equal ones the
-// earlier example.
+// Returns the first `most` examples that count, by decreasing `worth`; equal
+// ones keep their order.
 ExampleGroup Best(std::string title, std::size_t count, std::size_t most,
                   const std::function<bool(std::size_t)>& counts,
                   const std::function<double(std::size_t)>& worth) {

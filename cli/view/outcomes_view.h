@@ -2,8 +2,8 @@
 //
 // File: outcomes_view.h
 //
-// What a trial said of each example, for people: confusions, residuals, and
-// which examples it was surest of.
+// What a trial predicted for each example, for people: confusions, residuals,
+// and the examples with the highest confidence.
 #ifndef FROSTLINE_CLI_VIEW_OUTCOMES_VIEW_H_
 #define FROSTLINE_CLI_VIEW_OUTCOMES_VIEW_H_
 
@@ -19,36 +19,39 @@
 
 namespace frostline::cli {
 
-// Unpacked. Either the classes are there, or the numbers, or neither.
+// Unpacked outcomes. It holds classes or numbers, or neither.
 struct ExampleTable {
   std::vector<std::string> classes;
   std::vector<std::int32_t> truth;
-  std::vector<std::int32_t> predicted;  // -1: none
-  std::vector<float> confidence;        // empty: not told
+  std::vector<std::int32_t> predicted;  // -1: no prediction
+  std::vector<float> confidence;        // empty: unknown
   std::vector<double> true_value;
   std::vector<double> predicted_value;
 };
 
 ExampleTable Unpack(const v1::ExampleOutcomes& outcomes);
 
-// predicted = intercept + slope * true, by least squares.
+// A least-squares fit: predicted = intercept + slope * true.
 struct LinearFit {
   double slope = 0.0;
   double intercept = 0.0;
 };
 LinearFit FitLine(const ExampleTable& table);
 
-// Of classes what was taken for what, with precision, recall and F1 of each; of
-// numbers their residuals. Says so where the trial told neither.
+// Shows for classes the confusion matrix with precision, recall and F1 of each
+// class, and for numbers the residuals. Says so when the trial reported
+// neither.
 std::string RenderConfusion(const v1::ExampleOutcomes& outcomes, int width);
 std::string ConfusionToJson(const v1::ExampleOutcomes& outcomes);
 
+// A titled list of examples, by index.
 struct ExampleGroup {
   std::string title;
   std::vector<std::size_t> examples;
 };
-// The surest and the least sure that are right, and that are wrong; of numbers
-// the largest residuals of the linear fit. At most so many of each.
+// Picks right and wrong examples, of each the ones with the highest and the
+// lowest confidence; for numbers the largest residuals of the linear fit. Each
+// group has at most `most`.
 std::vector<ExampleGroup> PickExamples(const ExampleTable& table,
                                        std::size_t most);
 std::string RenderExamples(const std::vector<ExampleGroup>& groups,
@@ -56,16 +59,16 @@ std::string RenderExamples(const std::vector<ExampleGroup>& groups,
                            const std::map<std::int64_t, std::string>& texts,
                            int width);
 
-// Reads a file of predictions (base/plain/predictions_file.h) as the examples
-// that outcomes_view.h picks from.
+// The examples of a file of predictions (base/plain/predictions_file.h), with
+// their texts.
 class PredictedExamples {
  public:
-  // Takes the examples that have a label. A line that does not fit its header
-  // is passed over, as no trainer of ours writes one.
+  // Reads the examples that have a label. A line that does not fit its header
+  // is skipped, because no trainer of ours writes one.
   explicit PredictedExamples(std::istream& file);
 
   const ExampleTable& table() const { return table_; }
-  // With [brackets] around the word where examples are words.
+  // Returns the text, with [brackets] around the word when examples are words.
   std::string TextOf(std::size_t example) const;
 
  private:
@@ -76,8 +79,8 @@ class PredictedExamples {
   std::int32_t ClassOf(const std::string& name);
 
   ExampleTable table_;
-  std::vector<std::vector<std::string>> texts_;  // of words: sentences
-  // By example: which text, and which word of it.
+  std::vector<std::vector<std::string>> texts_;  // for words: sentences
+  // For each example: the index of the text, and of the word in it.
   std::vector<std::pair<std::size_t, std::size_t>> places_;
   bool of_words_ = false;
 };

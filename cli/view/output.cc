@@ -52,7 +52,7 @@ std::map<std::string, const ListValue*> ListsIn(const Struct& fields) {
   return lists;
 }
 
-// An item and the list it is in, by its place among them.
+// An item and its list, by the index among the lists.
 struct Item {
   const Message* message;
   const FieldDescriptor* field;  // null in a Struct
@@ -157,7 +157,7 @@ absl::StatusOr<std::size_t> FindColumn(const Table& table,
                    Suggest(column, table.Names()), flag);
 }
 
-// The places of the rows that are asked for, in the order that is.
+// Returns the indexes of the requested rows in the requested order.
 absl::StatusOr<std::vector<std::size_t>> Rows(const Output& output,
                                               const Table& table) {
   std::vector<std::size_t> rows(table.size());
@@ -198,7 +198,7 @@ absl::StatusOr<std::string> Names(const std::vector<const Message*>& items) {
   return text;
 }
 
-// A list as programs read it.
+// Returns a list in a format for programs.
 absl::StatusOr<std::string> ListText(Format format, const Message& list) {
   if (format == Format::kName) return Names(ItemsOf(list));
   if (format == Format::kYaml) return ToYaml(list);
@@ -208,7 +208,7 @@ absl::StatusOr<std::string> ListText(Format format, const Message& list) {
   return lines;
 }
 
-// A table of the rows and columns that are asked for; a wide one is not cut.
+// Returns a table of the requested rows and columns; a wide one is not cut.
 absl::StatusOr<std::string> TableText(const Terminal& terminal,
                                       const Output& output, const Table& table,
                                       const Table& all) {

@@ -25,7 +25,7 @@ namespace {
 constexpr int kMostShort = 4;  // rows of a report's head
 constexpr char kLayer[] = "layer.";
 
-// The number of "layer.7"; -1 for any other name.
+// Returns the number in "layer.7", or -1 for any other name.
 int FrontierLayerOf(const std::string& module) {
   int layer = -1;
   const bool whole =
@@ -42,7 +42,7 @@ std::vector<std::string> TrainedIn(const v1::FrontierSet& set) {
   return {set.trained().begin(), set.trained().end()};
 }
 
-// How many layers the model has, as far as sets name them: 0 where none does.
+// Returns how many layers the sets name, or 0 when they name none.
 int LayersIn(const v1::Frontier& frontier) {
   int layers = 0;
   for (const v1::FrontierSet& set : frontier.by_modules()) {
@@ -65,7 +65,8 @@ std::string FrontierCaptionOf(const v1::Frontier& frontier) {
                       FormatNumber(frontier.tolerance()), " of the best");
 }
 
-// The likeliest of all, where none is sure: what is worth a look.
+// Returns the index of the most probable set, which is worth a look when none
+// is certain.
 int Likeliest(const v1::Frontier& frontier) {
   const auto& sets = frontier.by_modules();
   const auto best =
@@ -77,8 +78,8 @@ int Likeliest(const v1::Frontier& frontier) {
   return static_cast<int>(best - sets.begin());
 }
 
-// Which rows a report shows: the first, the last, and those around the one that
-// matters.
+// Returns the rows of a short report: the first, the last, and those around the
+// important one.
 std::set<int> RowsInShort(const v1::Frontier& frontier) {
   const int rows = frontier.by_modules_size();
   const int chosen = frontier.chosen();
@@ -394,7 +395,7 @@ std::string VerifiedPText(double p) {
   return p < 0.001 ? "< 0.001" : absl::StrFormat("%.3f", p);
 }
 
-// Marked where the difference is larger.
+// Returns the noise, marked when the difference is larger.
 std::string NoiseText(double noise, bool is_exceeded) {
   if (std::isnan(noise)) return "-";
   return absl::StrFormat("±%.3f%s", noise, is_exceeded ? "*" : " ");
@@ -418,7 +419,7 @@ std::string VerdictOf(const v1::PlanVerification& verification) {
   return absl::StrCat(verification.verdict(), open ? ", so far" : "");
 }
 
-// What the others are held against: "LESS PLAN".
+// Returns the header of the column of differences to the first: "LESS PLAN".
 std::string LessFirst(const v1::PlanVerification& verification) {
   if (verification.rivals().empty()) return "LESS PLAN";
   return absl::StrCat("LESS ",

@@ -15,32 +15,32 @@ namespace frostline::cli {
 
 std::string RenderFrontier(const v1::Frontier& frontier, int width);
 
-// Has a few rows of the first table, for the head of a report.
+// Returns the first table with a few rows, for the head of a report.
 std::string RenderFrontierInShort(const v1::Frontier& frontier, int width);
 
-// Writes "embeddings, layer.0-2, head", or "nothing".
+// Returns "embeddings, layer.0-2, head", or "nothing".
 std::string ModuleList(const std::vector<std::string>& modules);
 
-// What is frozen from below: "nothing", "embeddings", "below layer.4", "all
-// layers".
+// Returns what a set freezes from below: "nothing", "embeddings", "below
+// layer.4", "all layers".
 std::string FrozenPrefix(const v1::Frontier& frontier,
                          const v1::FrontierSet& set);
 
 std::string FrontierCsv(const v1::Frontier& frontier);
 
-// Draws a row for each set with its 80 and 95 % intervals; what is within the
-// tolerance is shaded, the chosen set marked.
+// Draws a row for each set with its 80 and 95 % intervals. The tolerance is
+// shaded and the chosen set is marked.
 std::string FrontierSvg(const v1::Frontier& frontier);
 
 std::string RenderFreezePlan(const v1::FreezePlan& plan, int width);
-// Shows its verdict, its rates, and what it would score.
+// Returns the plan's verdict, its rates, and its predicted score.
 std::string RenderFreezePlanInShort(const v1::FreezePlan& plan, int width);
 std::string RenderComparison(const v1::StudyComparison& comparison, int width);
 
-// Shows predicted beside seen, for the plan and each rival.
+// Returns predicted beside seen scores, for the plan and each rival.
 std::string RenderVerification(const v1::PlanVerification& verification,
                                int width);
-// Leaves out caption and legend.
+// Does the same without caption and legend.
 std::string RenderVerificationInShort(const v1::PlanVerification& verification,
                                       int width);
 std::string VerificationCsv(const v1::PlanVerification& verification);
@@ -48,7 +48,7 @@ std::string VerificationCsv(const v1::PlanVerification& verification);
 std::string RenderAsked(const v1::AskPlanReply& reply, int width);
 std::string AskedCsv(const v1::AskPlanReply& reply);
 
-// "0.0001 layer.2-3; frozen embeddings, layer.0-1".
+// Returns "0.0001 layer.2-3; frozen embeddings, layer.0-1".
 std::string RatesInShort(
     const google::protobuf::RepeatedPtrField<v1::ModuleRate>& rates);
 

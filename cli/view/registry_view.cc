@@ -284,8 +284,8 @@ namespace {
 
 constexpr double kSeldom = 0.25;
 
-// With how many layers frozen, behind the embeddings, a prefix is shared:
-// embeddings alone are computed faster than they are read.
+// Returns the depths at which a prefix is shared: layers frozen on top of the
+// embeddings. The embeddings alone are computed faster than they are read.
 std::vector<std::int64_t> DepthsOf(const v1::FrozenPrefixes& prefixes) {
   std::vector<std::int64_t> depths;
   for (int frozen = 2; frozen < prefixes.chance_size(); ++frozen) {

@@ -20,50 +20,53 @@
 
 namespace frostline::cli {
 
-// "minilm: bert, 6 layers, 12 heads, texts to 512 tokens".
+// Returns "minilm: bert, 6 layers, 12 heads, texts to 512 tokens".
 std::string DescribeModel(const registry::ModelFacts& facts);
 
-// One line, and one more for each split and for the classes.
+// Returns a line for the data set, one for each split and one for the classes.
 std::string DescribeData(const registry::DataFacts& facts);
 
-// "text: review (guessed), label: stars".
+// Returns "text: review (guessed), label: stars".
 std::string DescribeColumns(const registry::AddedDataSet& added);
 
-// The most important columns first, as a narrow terminal cuts the last ones.
+// Returns the table with the most important columns first, because a narrow
+// terminal cuts the last ones.
 Table RegistryTable(const registry::Registry& registry);
 
-// A line for each model and data set of any worker, with the workers that have
-// it; one whose sum differs between workers has a line for each sum.
+// Returns a row for each model and data set that a worker has, with the workers
+// that have it. If its hash differs between workers, each hash has a row.
 Table FleetStockTable(const std::vector<v1::Worker>& workers);
-// Says below it which workers have not told what they have; "" for none.
+// Returns a line about the workers that have not reported what they have, or
+// "".
 std::string SilentWorkers(const std::vector<v1::Worker>& workers);
-// Both; "" where there is neither.
+// Returns both texts, or "" when both are empty.
 std::string RenderFleetStock(const std::vector<v1::Worker>& workers, int width);
 
-// A line for each worker, with what it has.
+// Returns a row for each worker, with what it has.
 Table StockTable(const std::vector<v1::Worker>& workers);
 
-// As the contract has it, sums included.
+// Returns what a registry has as a message, including hashes.
 v1::Stock StockOf(const registry::Registry& registry);
 
-// Says whether trials leave models: `training.extra.export`.
+// Returns whether trials leave models: `training.extra.export`.
 bool ExportsModels(const v1::StudySpec& spec);
 
-// Each takes a trial whose usage has a model. Where `folder` is to be is in the
-// user's words; names of hosts and folders reach the terminal clean.
+// These take a trial whose usage has a model. `folder` is the target as the
+// user wrote it. Control characters in names of hosts and folders never reach
+// the terminal.
 std::string RenderModelCopy(const v1::Trial& trial, const std::string& folder,
                             std::size_t files, std::int64_t bytes);
 std::string RenderModelElsewhere(const v1::Trial& trial,
                                  const std::string& folder, int width);
 
-// {"trial", "host", "folder", "bytes", "sums_sha256", "copied", "to", "files"};
-// nothing was copied where `to` is empty.
+// Returns {"trial", "host", "folder", "bytes", "sums_sha256", "copied", "to",
+// "files"}. An empty `to` means that nothing was copied.
 std::string ModelJson(const v1::Trial& trial, const std::string& to,
                       const std::vector<std::string>& files);
 
-// Says how much of a new study's frozen prefixes can be shared, and what that
-// takes of a node's disk; nothing of `needs` says that it cannot be known here.
-// Empty of a model without layers.
+// Says how much of a new study's frozen prefixes trials can share, and how much
+// disk space that takes on a node. No value in `needs` means that the space is
+// unknown here. Returns "" for a model without layers.
 std::string RenderPrefixes(const v1::CreateStudyReply& reply,
                            const std::optional<registry::BoundaryNeeds>& needs,
                            int width);

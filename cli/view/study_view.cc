@@ -17,7 +17,7 @@
 namespace frostline::cli {
 namespace {
 
-// Names in the order in which the space has them, by what they may be.
+// Names in the order of the space, grouped by their possible values.
 using Kinds = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 void Add(const std::string& name, const std::string& values, Kinds& kinds) {
@@ -61,7 +61,7 @@ std::string TextOf(const v1::NumberSpace& number) {
   return number.has_float_() ? TextOf(number.float_()) : Always(number.fixed());
 }
 
-// "layer.0-5" of "layer.*", where the model's layers are known.
+// Returns "layer.0-5" for "layer.*" when the number of layers is known.
 std::string ModuleNameOf(const std::string& selector, int layers) {
   if (selector != "layer.*" || layers < 2) return selector;
   return absl::StrCat("layer.0-", layers - 1);
@@ -180,7 +180,8 @@ std::string ObjectivesText(const v1::StudySpec& spec) {
       });
 }
 
-// "accuracy in 0 … 1 (presumed from its name)"; empty where nothing is known.
+// Returns "accuracy in 0 … 1 (presumed from its name)", or "" when nothing is
+// known.
 std::string RangesText(const v1::StudySpec& spec) {
   std::vector<std::string> parts;
   for (const v1::Objective& o : spec.objectives()) {
@@ -193,8 +194,8 @@ std::string RangesText(const v1::StudySpec& spec) {
   return absl::StrJoin(parts, ", ");
 }
 
-// "one for each trial; the 3 leading points run 3 times each, from trial 30
-// on".
+// Returns "one for each trial; the 3 leading points run 3 times each, from
+// trial 30 on".
 std::string SeedsText(const v1::StudySpec& spec) {
   std::string text = "one for each trial";
   if (spec.seeds() == v1::SEED_MODE_PAIRED) {
@@ -210,7 +211,7 @@ std::string SeedsText(const v1::StudySpec& spec) {
                       " times each, from trial ", spec.repeat().after(), " on");
 }
 
-// "auto (bf16, as its first trial)".
+// Returns "auto (bf16, as its first trial)".
 std::string PrecisionText(const v1::Study& study) {
   const std::string& asked = study.spec().training().precision();
   const std::string& decided = study.settings().auto_precision();
@@ -227,7 +228,7 @@ std::string SamplerText(const v1::Study& study) {
   return absl::StrCat(name, " (", resolved, ")");
 }
 
-// Empty of a study from before purposes were.
+// Returns the purpose, or "" for a study from before there were purposes.
 std::string PurposeText(const v1::StudySpec& spec, bool with_meaning) {
   Purpose purpose = Purpose::kBest;
   if (spec.purpose() == v1::PURPOSE_UNSPECIFIED) return "";
@@ -237,7 +238,7 @@ std::string PurposeText(const v1::StudySpec& spec, bool with_meaning) {
                       : NameOf(purpose);
 }
 
-// "sst (sst5), sts (stsb)".
+// Returns "sst (sst5), sts (stsb)".
 std::string TasksText(const v1::StudySpec& spec) {
   return absl::StrJoin(
       spec.tasks(), ", ", [](std::string* out, const v1::TaskSpec& task) {
@@ -245,7 +246,7 @@ std::string TasksText(const v1::StudySpec& spec) {
       });
 }
 
-// "17", or of several "17 and 4 more".
+// Returns "17", or for several "17 and 4 more".
 std::string BestText(const v1::Study& study) {
   if (study.best_trials().empty()) return "";
   const std::string first = LastPart(study.best_trials(0));

@@ -17,37 +17,41 @@
 
 namespace frostline::cli {
 
-// A line for each kind of value, with all that has it: "embeddings, layer.0-5:
-// 0, 3e-05, 0.0003", "head: always 0.001", "kind: small, large".
+// Returns a line for each kind of value, with everything that has it:
+// "embeddings, layer.0-5: 0, 3e-05, 0.0003", "head: always 0.001", "kind:
+// small, large".
 std::vector<std::string> SpaceLines(const v1::StudySpec& spec);
 
-// The stated range of an objective, else the one its name lets expect.
+// Returns the stated range of an objective, else the range that its name
+// suggests.
 MetricRange ClaimedRange(const v1::Objective& objective);
 
-// Says of the first objective that is out of its range "accuracy 1.91 is not in
-// 0 … 1, …"; "" where none is. It may be a slip, or the range is another.
+// Returns "accuracy 1.91 is not in 0 … 1, …" for the first objective out of its
+// range, or "". Either the value or the range may be wrong.
 std::string OutOfRangeText(const v1::StudySpec& spec,
                            const v1::ImportedTrial& trial);
 
-// `wide`: with owners and labels, and on demand more.
+// Returns the table of studies. `wide` adds owners and labels, and more columns
+// on demand.
 Table StudyTable(const std::vector<v1::Study>& studies, bool wide);
 
-// `best` is the FULL view of the first of study.best_trials.
+// Returns a study as text. `best` is the first of study.best_trials in the FULL
+// view.
 std::string RenderStudy(const v1::Study& study,
                         const std::optional<v1::Trial>& best, int width = 0);
 
-// Shows what a new study comes to: the rate of every module, the size of the
+// Returns a summary of a new study: the rate of every module, the size of the
 // space, advice.
 std::string RenderPlan(const v1::CreateStudyReply& reply, int width);
-// Gives each kind of rate a line, without advice.
+// Returns the same in short: a line for each kind of rate, without advice.
 std::string RenderPlanInShort(const v1::CreateStudyReply& reply);
 
-// All trials that have ended, and those of them that were imported or retried,
-// which the budget does not count.
+// The first returns the number of trials that have ended. The second returns
+// how many of them were imported or retried, which the budget does not count.
 std::int64_t EndedTrials(const v1::TrialCounts& counts);
 std::int64_t OutsideBudget(const v1::TrialCounts& counts);
 
-// "17/40 done, 200 outside the budget, 2 running, 1 failed".
+// Returns "17/40 done, 200 outside the budget, 2 running, 1 failed".
 std::string ProgressText(const v1::Study& study);
 
 Table WorkerTable(const std::vector<v1::Worker>& workers);

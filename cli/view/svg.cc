@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::size_t kMaxText = 1000;
 
-// Colours that the colour-blind can tell apart; all on the card's own ground.
+// Colours that colour-blind people can distinguish, on the picture's own
+// background.
 constexpr char kStyle[] =
     "<style>\n"
     "text{font:13px system-ui,sans-serif;fill:#1f2328}\n"
@@ -45,7 +46,8 @@ constexpr char kStyle[] =
 
 std::string SvgNumber(double value) { return absl::StrFormat("%.1f", value); }
 
-// White to blue, by lightness, so that it can be read in grey too.
+// Returns a colour from white to blue by lightness, so that it can be read in
+// grey too.
 std::string HeatColour(double heat) {
   const double t = std::clamp(heat, 0.0, 1.0);
   const auto mix = [t](int from, int to) {
@@ -155,7 +157,8 @@ constexpr double kFoot = 58.0;
 constexpr int kNameColumns = 22;
 constexpr int kFootColumns = 108;
 
-// The end of the axis: all that is drawn, up to a round number of per cent.
+// Returns the end of the axis: the largest drawn value, rounded up to a round
+// percentage.
 double AxisEnd(const v1::ImportanceReport& report) {
   double end = 0.05;
   for (const v1::ParameterImportance& row : report.parameters()) {
@@ -275,7 +278,7 @@ std::string CurveValueText(const google::protobuf::Value& value) {
   return FitToWidth(FormatValue(value), 12);
 }
 
-// One scale for all plots, so that their heights compare.
+// Returns one range for all plots, so that their heights can be compared.
 Range CurveRangeOf(const v1::GetMarginalsReply& reply) {
   Range range;
   for (const v1::Marginal& marginal : reply.marginals()) {
@@ -394,7 +397,7 @@ std::string PairMarginalSvg(const v1::PairMarginal& table) {
   return svg.Finish();
 }
 
-// The frontier as a picture: what is expected of each set of modules.
+// The frontier as a picture: the expected score of each set of modules.
 
 namespace {
 
@@ -409,7 +412,7 @@ constexpr int kFrontierNameColumns = 34;
 constexpr int kFrontierFootColumns = 112;
 constexpr int kGridLines = 4;
 
-// The scores that are drawn, from left to right.
+// The axis of scores, from left to right.
 class Axis {
  public:
   void Show(double score) {
@@ -447,7 +450,7 @@ bool LowerIsBetter(const v1::Frontier& frontier) {
   return frontier.options().target_direction() == v1::DIRECTION_MINIMIZE;
 }
 
-// Where the best less the tolerance is.
+// Returns the best score minus the tolerance.
 double Threshold(const v1::Frontier& frontier) {
   return frontier.best().value() + (LowerIsBetter(frontier)
                                         ? frontier.tolerance()

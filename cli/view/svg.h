@@ -2,8 +2,8 @@
 //
 // File: svg.h
 //
-// A picture is self-contained, without scripts, on a card of its own that can
-// be read on any page, light or dark. All text is escaped.
+// SVG pictures. A picture is self-contained and without scripts. It has its own
+// background, so it can be read on a light or a dark page. All text is escaped.
 #ifndef FROSTLINE_CLI_VIEW_SVG_H_
 #define FROSTLINE_CLI_VIEW_SVG_H_
 
@@ -15,26 +15,27 @@
 
 namespace frostline::cli {
 
-// Escapes; control characters, which no XML file may hold, become blanks.
+// Escapes text for XML. Control characters, which XML forbids, become blanks.
 std::string XmlText(const std::string& text);
 
-// Classes are "title", "name", "small", "end" (text that ends at its place),
-// "middle", "light", "dark", "bar", "faint", "line", "thick", "grid", "band",
-// "curve", "dot", "best". Where a number is NaN nothing is drawn.
+// A picture under construction. Classes are "title", "name", "small", "end"
+// (text that ends at its place), "middle", "light", "dark", "bar", "faint",
+// "line", "thick", "grid", "band", "curve", "dot", "best". A shape with a NaN
+// coordinate is not drawn.
 class Svg {
  public:
-  // Screen readers say `title`.
+  // Screen readers read `title`.
   Svg(double width, double height, const std::string& title);
 
   void Text(double x, double y, const std::string& text,
             const std::string& classes);
-  // Upwards, from its place on.
+  // Draws text that runs upwards from its place.
   void TextUp(double x, double y, const std::string& text,
               const std::string& classes);
-  // `hint` is shown to who points at it.
+  // `hint` is shown when the mouse points at the shape.
   void Rect(double x, double y, double width, double height,
             const std::string& classes, const std::string& hint = "");
-  // Draws one of a heat map: `heat` is 0 … 1.
+  // Draws a cell of a heat map; `heat` is 0 … 1.
   void Cell(double x, double y, double width, double height, double heat,
             const std::string& hint);
   void Line(double x1, double y1, double x2, double y2,
@@ -52,13 +53,14 @@ class Svg {
   std::string body_;
 };
 
-// Draws a bar for each module in depth order, with 80 and 95 % intervals; it is
-// hollow beyond the lower end of the former, and where it may be chance.
+// Draws a bar for each module in depth order, with 80 and 95 % intervals. The
+// bar is hollow beyond the lower end of the 80 % interval, and where the
+// importance may be chance.
 std::string ImportanceSvg(const v1::ImportanceReport& report);
 
 std::string MarginalsSvg(const v1::GetMarginalsReply& reply);
 
-// Draws a heat map: the darker the higher.
+// Draws a heat map; higher is darker.
 std::string PairMarginalSvg(const v1::PairMarginal& table);
 
 }  // namespace frostline::cli

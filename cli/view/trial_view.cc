@@ -32,8 +32,8 @@ ModelShape ShapeOf(const v1::StudySpec& spec) {
   return shape;
 }
 
-// A coordinator has taken the space, so that a selector without modules is of
-// a later version, and names none here.
+// Adds the modules of a selector. The coordinator has accepted the space, so a
+// selector without modules comes from a later version and adds none.
 void AddSelected(const ModelShape& shape, const std::string& selector,
                  std::vector<std::string>& names) {
   const auto modules = SelectModules(shape, selector, "");
@@ -90,7 +90,7 @@ std::vector<std::string> ModuleNames(const v1::StudySpec& spec) {
 
 namespace {
 
-// Both messages have these fields.
+// It is a template because both messages have these fields.
 template <typename Usage>
 std::string WorkText(const Usage& usage) {
   if (usage.flops_spent() <= 0) return "";
@@ -117,7 +117,7 @@ std::string PrefixText(const Usage& usage) {
   return text;
 }
 
-// "about 3m10s", "about 3m10s to 4m05s".
+// Returns "about 3m10s", "about 3m10s to 4m05s".
 std::string RangeText(const v1::SecondsRange& range) {
   const std::string least = FormatSeconds(range.least());
   const std::string most = FormatSeconds(range.most());
@@ -171,22 +171,22 @@ namespace {
 
 constexpr std::size_t kMaxTitleBytes = 40;
 
-// What a trial says in a column.
+// A column of a table of trials.
 struct TrialColumn {
   Column column;
   std::function<Cell(const v1::Trial&)> cell;
 };
 using TrialColumns = std::vector<TrialColumn>;
 
-// A row of a list has no room for "embeddings" and "layer.11".
+// Returns a short title: a list has no room for "embeddings" and "layer.11".
 std::string ShortTitle(const std::string& parameter) {
   if (parameter == "embeddings") return "emb";
   if (absl::StartsWith(parameter, "layer.")) return "L" + parameter.substr(6);
   return parameter;
 }
 
-// Adds those that `names` lacks, in the order of first appearance: conditional
-// parameters are not in all trials.
+// Appends the names that are missing, in the order of first appearance, because
+// conditional parameters are not in all trials.
 std::vector<std::string> WithNamesIn(std::vector<std::string> names,
                                      const Trials& trials, const auto& items,
                                      const auto& name) {
@@ -223,7 +223,7 @@ void AddObjectives(const v1::StudySpec& spec, TrialColumns& columns) {
   }
 }
 
-// `all`: also those that no trial here has.
+// Adds columns for parameters. `all` includes those that no trial here has.
 void AddParameters(const Trials& trials, const v1::StudySpec& spec, bool all,
                    TrialColumns& columns) {
   const auto name = [](const v1::ParameterValue& one) { return one.name(); };
@@ -266,7 +266,7 @@ void AddWideColumns(TrialColumns& columns) {
   });
 }
 
-// What nobody measured is empty, not 0.
+// Adds columns for usage. A value that nobody measured is empty, not 0.
 void AddUsage(TrialColumns& columns) {
   const auto add = [&columns](const char* name, auto value, auto cell) {
     columns.push_back(
@@ -426,7 +426,7 @@ Table TrialTable(const Trials& trials, const v1::StudySpec& spec, bool all) {
 
 namespace {
 
-// Empty where it is not known.
+// Returns the seed, or "" when it is unknown.
 std::string SeedText(const v1::Trial& trial) {
   return trial.seed() == 0 ? "" : absl::StrCat(trial.seed());
 }

@@ -42,7 +42,7 @@ bool NeedsQuotes(const std::string& text) {
                      });
 }
 
-// The letter of a short escape; 0 for none.
+// Returns the letter of a short escape, or 0 for none.
 char EscapeOf(char c) {
   switch (c) {
     case '"':
@@ -68,14 +68,14 @@ struct Escaped {
   std::string_view text;
 };
 
-// In UTF-8, what a reader would fold or drop: ends of lines that are no ASCII,
-// and the mark that a file may begin with.
+// UTF-8 characters that a YAML reader folds or drops: line ends outside of
+// ASCII, and the byte order mark.
 constexpr std::array<Escaped, 4> kEscaped = {{{"\xC2\x85", "\\x85"},
                                               {"\xE2\x80\xA8", "\\u2028"},
                                               {"\xE2\x80\xA9", "\\u2029"},
                                               {"\xEF\xBB\xBF", "\\ufeff"}}};
 
-// Appends one character of several bytes; returns how many it took.
+// Appends one character of several bytes and returns their number.
 std::size_t PutWide(std::string_view rest, std::string& to) {
   for (const Escaped& one : kEscaped) {
     if (!rest.starts_with(one.bytes)) continue;
@@ -182,7 +182,8 @@ using google::protobuf::Message;
 using google::protobuf::Value;
 using google::protobuf::util::TimeUtil;
 
-// YAML 1.1 takes "1e-05" for text, "1.0e-05" for a number.
+// Formats a number with a dot: YAML 1.1 takes "1e-05" for text, "1.0e-05" for a
+// number.
 std::string YamlNumberText(double value) {
   if (std::isnan(value)) return ".nan";
   if (std::isinf(value)) return value > 0 ? ".inf" : "-.inf";
@@ -194,8 +195,8 @@ std::string YamlNumberText(double value) {
   return text;
 }
 
-// Trial 0 has a number, and a module that is frozen the rate 0: they are left
-// out of YAML no more than other values, as defaults are.
+// Returns whether a zero is written although it is the default, as for the
+// number of trial 0 and the rate of a frozen module.
 bool IsToldOfZero(const FieldDescriptor& field) {
   if (field.is_repeated() || field.has_presence()) return false;
   return field.name() == "number" ||
@@ -214,7 +215,8 @@ class YamlWriter {
   void PutFields(const Message& message);
   void PutList(const Message& message, const FieldDescriptor& field);
   void PutMap(const Message& message, const FieldDescriptor& field);
-  // Of a repeated field the element at `index`; -1: the field itself.
+  // Writes the element at `index` of a repeated field, or the field itself for
+  // -1.
   void PutValue(const Message& message, const FieldDescriptor& field,
                 int index);
   void PutEnum(const FieldDescriptor& field, int number);

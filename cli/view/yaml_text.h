@@ -2,7 +2,7 @@
 //
 // File: yaml_text.h
 //
-// YAML in block style, written from the front:
+// A writer of YAML in block style, from the front to the end:
 //
 //   BlockYaml yaml;
 //   yaml.BeginMap();
@@ -25,21 +25,22 @@
 
 namespace frostline::cli {
 
+// A writer of YAML in block style.
 class BlockYaml {
  public:
-  // An empty map is "{}", an empty list "[]".
+  // An empty map is written as "{}", an empty list as "[]".
   void BeginMap() { Begin(); }
   void EndMap() { End("{}"); }
   void BeginList() { Begin(); }
   void EndList() { End("[]"); }
 
-  // Before each value of a map, or of a list.
+  // Call Key() before each value of a map, Item() before each item of a list.
   void Key(const std::string& name);
   void Item();
 
-  // A number, true, a name: what needs no quotes.
+  // Writes a value that needs no quotes: a number, true, a name.
   void Plain(std::string_view text);
-  // Quoted where it would be read as anything but text.
+  // Writes text, in quotes if it could be read as anything else.
   void Text(const std::string& text);
 
   std::string Take() { return std::move(text_); }
@@ -62,9 +63,10 @@ class BlockYaml {
   Behind behind_ = Behind::kNothing;
 };
 
-// Fields have the proto's names, enum values their full ones; what is not set
-// is left out. study_file/ reads a StudySpec back as it was. Text is in quotes
-// wherever a reader might take it for a number, a date, yes or no.
+// Returns the message as YAML. Fields have the proto's names and enum values
+// their full names; unset fields are left out. study_file/ reads such a
+// StudySpec back unchanged. Text is quoted wherever a reader might take it for
+// a number, a date, yes or no.
 std::string ToYaml(const google::protobuf::Message& message);
 
 }  // namespace frostline::cli
