@@ -128,7 +128,7 @@ Noise WithinBlocks(const std::vector<BySeed>& contenders) {
 
 namespace {
 
-// Of so many draws, and the one that was seen.
+// Returns the share among the draws and the one that was seen.
 double ShareOf(std::ptrdiff_t beyond, std::size_t draws) {
   return (static_cast<double>(beyond) + 1.0) /
          (static_cast<double>(draws) + 1.0);
@@ -219,9 +219,9 @@ std::vector<double> UnitDifferences(const RunPairs& pairs) {
   return sums;
 }
 
-// Of a ratio of sums over units (Cochran, 1977, 6.4). Half an example is added
-// to each side (Agresti and Min, 2005): runs that agree on every example of
-// this set may differ on others.
+// Returns the deviation of a ratio of sums over units (Cochran, 1977, 6.4).
+// Half an example is added to each side (Agresti and Min, 2005): runs that
+// agree on every example of this set may differ on others.
 double DeviationOf(const std::vector<double>& sums, const RunScore& score,
                    double pairs, bool counts) {
   const auto units = static_cast<double>(sums.size());

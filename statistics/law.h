@@ -2,8 +2,8 @@
 //
 // File: law.h
 //
-// Laws of chance and the exact tests that stand on them: the normal law,
-// Student's and the fair coin's; tests of signs; Tango's score; Holm's
+// Probability distributions and the exact tests that rest on them: the normal
+// law, Student's and the fair coin's; tests of signs; Tango's score; Holm's
 // adjustment.
 #ifndef FROSTLINE_STATISTICS_LAW_H_
 #define FROSTLINE_STATISTICS_LAW_H_
@@ -25,14 +25,14 @@ double NormalQuantile(double p);  // REQUIRES: 0 < p < 1
 double StudentBelow(double t, double freedom);
 double StudentQuantile(double p, double freedom);  // REQUIRES: 0 < p < 1
 
-// P(at most `heads` of so many throws of a fair coin).
+// P(at most `heads` heads in `throws` throws of a fair coin).
 double CoinAtMost(std::int64_t heads, std::int64_t throws);
 
-// Are two runs equal, given on which examples they differ? Were they, each
-// difference could as well have had the other sign. The p-value is the share of
-// all 2^n choices of signs whose sum is as far from 0 as what was seen: of
-// differences of 1 McNemar's exact test (1947), else Fisher's randomisation
-// test (1935), counted by convolution.
+// Tests whether two runs are equal, given the examples on which they differ. If
+// they are equal, each difference could as well have had the other sign. The
+// p-value is the share of all 2^n choices of signs whose sum is as far from 0
+// as the observed one. If all differences are 1, this is McNemar's exact test
+// (1947), else Fisher's randomisation test (1935), counted by convolution.
 //
 //   McNemarP(10, 2)           0.0386: 10 gained, 2 lost
 //   SignsP({1, -1, 2, 1})     0.5: 8 of 16 choices are as far as 3
@@ -40,20 +40,20 @@ double CoinAtMost(std::int64_t heads, std::int64_t throws);
 // Two-sided: twice the smaller tail, at most 1.
 double McNemarP(std::int64_t gained, std::int64_t lost);
 
-// From sums of absolute differences above 10,000 on, where they are not all 1,
-// the normal law stands in, with a correction for continuity.
+// If the differences are not all 1 and their absolute values sum to more than
+// 10,000, the normal law is used, with a correction for continuity.
 double SignsP(std::span<const std::int64_t> differences);
 
 // How far apart two accuracies on the same n examples may really be. Tango's
-// score test (Statistics in Medicine 17, 1998) sets what was seen beside what a
-// supposed difference would give, with the likeliest rate of disagreement under
-// it:
+// score test (Statistics in Medicine 17, 1998) compares the observed difference
+// with a supposed one, at the likeliest rate of disagreement under it:
 //
 //   T(d) = (gained - lost - n d) / sqrt(n (2 q + d (1 - d)))
 //
-// It keeps its level where few examples differ, or none, where the usual
-// interval would have no width.
+// It keeps its level if few examples differ. If none does, the usual interval
+// would have no width.
 
+// The examples on which two runs were right, counted in pairs.
 struct PairedCounts {
   std::int64_t examples = 0;
   std::int64_t gained = 0;  // right by the second alone
@@ -70,19 +70,20 @@ struct Range {
   double high = 0.0;
 };
 
-// All d with |T(d)| <= z.
+// Returns all d with |T(d)| <= z.
 Range TangoInterval(const PairedCounts& counts, double z);
 
-// The least true difference that the exact test at level `alpha` finds with
-// probability `power`, if as many examples differ as have (Connor, Biometrics
-// 43, 1987, solved for the difference). It is not below what the test can show
-// at all: as many examples, all of one sign, as make 2^(1 - k) <= alpha.
+// Returns the least true difference that the exact test at level `alpha` finds
+// with probability `power`, if as many examples differ as observed (Connor,
+// Biometrics 43, 1987, solved for the difference). It is never below the least
+// that the test can show: k examples of one sign with 2^(1 - k) <= alpha.
 double SmallestProportion(const PairedCounts& counts, double alpha,
                           double power);
 
-// Several tests at once, with at most 5 % for any false finding among them
-// (Holm, Scandinavian Journal of Statistics 6, 1979): of m p-values the
-// smallest counts m times, the next m - 1 times, and none less than one before.
+// Returns p-values adjusted for several tests at once, so that the chance of
+// any false finding among them stays below the level (Holm, Scandinavian
+// Journal of Statistics 6, 1979). The smallest of m p-values is multiplied by
+// m, the next by m - 1, and none is less than one before it.
 //
 //   HolmAdjusted({.01, .04, .03})     {.03, .06, .06}
 //

@@ -2,9 +2,9 @@
 //
 // File: run_score.h
 //
-// One run's metric as a function of its examples, so that it can be had of
-// resampled ones. What is resampled is a unit: a sentence where the outcomes
-// say where sentences end, since words of one sentence are not independent,
+// The metric of one run as a function of its examples, so that it can be
+// computed for resampled ones. A unit is what is resampled: a sentence, if the
+// outcomes say where sentences end (words of one sentence are not independent),
 // else an example.
 #ifndef FROSTLINE_STATISTICS_RUN_SCORE_H_
 #define FROSTLINE_STATISTICS_RUN_SCORE_H_
@@ -20,7 +20,8 @@
 
 namespace frostline::statistics {
 
-// What a run says of each example. Of the pairs both sides are there or none.
+// What a run predicts for each example. Each pair of fields, truth and
+// prediction, is filled on both sides or on none.
 struct Outcomes {
   std::vector<float> marks;     // right as 1, wrong as 0; or a score
   bool right_or_wrong = false;  // what marks are
@@ -32,15 +33,16 @@ struct Outcomes {
   std::vector<std::uint32_t> sentence_ends;  // empty: each stands alone
 };
 
+// The metric of one run, which can be computed for any resample of its units.
 class RunScore {
  public:
   virtual ~RunScore() = default;
 
-  // Each unit counts so often; none stands for once. Undefined is 0, as in a
-  // trial's metrics.
+  // Returns the metric if each unit counts this many times. Empty `times` means
+  // once each. An undefined metric is 0, as in a trial's metrics.
   virtual double At(Times times) const = 0;
 
-  // Of a metric that is a mean over examples: what each unit adds. Else empty.
+  // What each unit adds to a metric that is a mean over examples; else empty.
   const std::vector<double>& sums() const { return sums_; }
   // How many examples each unit has.
   const std::vector<std::uint32_t>& sizes() const { return sizes_; }
@@ -57,15 +59,15 @@ class RunScore {
   bool by_sentence_ = false;
 };
 
-// The metrics that MakeRunScore computes of these outcomes.
+// Returns the metrics that MakeRunScore can compute from these outcomes.
 std::vector<std::string> MetricsOf(const Outcomes& outcomes);
 
-// False where it is known that no mean over examples gives it, as of F1: what
-// equals it then does so by chance.
+// Returns false for a metric that is known to be no mean over examples, such as
+// F1. A mean that equals it does so by chance.
 bool MayBeAMean(const std::string& metric);
 
-// Null for a metric that the outcomes do not hold. The name "" stands for the
-// mean of the marks.
+// Returns the score of a metric, or null if the outcomes do not hold it. The
+// name "" stands for the mean of the marks.
 std::shared_ptr<const RunScore> MakeRunScore(const std::string& metric,
                                              const Outcomes& outcomes);
 

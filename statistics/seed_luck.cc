@@ -17,9 +17,9 @@ namespace {
 using Vector = std::vector<double>;
 
 constexpr std::size_t kNoLuck = ~std::size_t{0};
-// Of the squared length of what has to be explained.
+// A share of the squared length of what has to be explained.
 constexpr double kExplained = 1e-24;
-// Of the variance among runs of a point, what luck has at least.
+// The least share of luck in the variance among runs of a point.
 constexpr double kLeastLuck = 0.01;
 
 struct Layout {

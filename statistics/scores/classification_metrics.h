@@ -2,9 +2,9 @@
 //
 // File: classification_metrics.h
 //
-// Scores predicted classes as scikit-learn does. Undefined is 0: the F1 of a
-// class that was neither there nor predicted, Matthews' coefficient of one
-// class.
+// Scores predicted classes as scikit-learn does. An undefined score is 0: the
+// F1 of a class that is neither true nor predicted, Matthews' coefficient of a
+// single class.
 #ifndef FROSTLINE_STATISTICS_SCORES_CLASSIFICATION_METRICS_H_
 #define FROSTLINE_STATISTICS_SCORES_CLASSIFICATION_METRICS_H_
 
@@ -15,30 +15,33 @@
 
 namespace frostline::statistics {
 
-// It counts by class, not by pair of classes: ten thousand tags take kilobytes.
+// Counts of true, predicted and right classes. It counts by class, not by pair
+// of classes, so ten thousand tags take kilobytes.
 class Confusion {
  public:
   explicit Confusion(std::size_t classes);
 
-  // Leaves out pairs whose truth is negative: padding, and words' later pieces.
-  // A negative prediction is none, which is always wrong. Sizes must be equal
-  // and every class below `classes`.
+  // Adds pairs, except those whose truth is negative: padding, and the later
+  // pieces of words. A negative prediction is none, which is always wrong.
+  // Sizes must be equal and every class below `classes`.
   void Add(std::span<const std::int32_t> truth,
            std::span<const std::int32_t> prediction);
-  // Adds one pair so often; the truth is a class.
+  // Adds one pair `times` times. REQUIRES: the truth is a class.
   void AddTimes(std::int32_t truth, std::int32_t prediction,
                 std::uint64_t times);
   void Clear();  // counts from nothing again
 
   std::uint64_t total() const { return total_; }
-  // Of the classes 0 to `classes` - 1, how many no truth was.
+  // Returns how many of the classes 0 to `classes` - 1 were never the truth.
   std::size_t CountUnseen(std::size_t classes) const;
   double Accuracy() const;
-  // Takes the mean over the classes that are there or were predicted.
+  // Returns the mean F1 of the classes that are true or predicted somewhere.
   double MacroF1() const;
-  // Adds up all classes: with one label an example the accuracy.
+  // Returns the F1 of all classes together: with one label per example it is
+  // the accuracy.
   double MicroF1() const;
-  // The F1 that a trial reports: of class 1 where there are two, else macro.
+  // Returns the F1 that a trial reports: that of class 1 if there are two
+  // classes, else the macro F1.
   double F1() const { return right_.size() == 2 ? BinaryF1() : MacroF1(); }
   double BinaryF1() const { return ClassF1(1); }
   double ClassF1(std::size_t c) const;

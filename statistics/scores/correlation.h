@@ -3,7 +3,7 @@
 // File: correlation.h
 //
 // Scores predicted numbers. Sums run in one order and about the mean, whatever
-// the batches. `times` says how often each pair counts; empty stands for once.
+// the batches. `times` says how often each pair counts; empty means once.
 #ifndef FROSTLINE_STATISTICS_SCORES_CORRELATION_H_
 #define FROSTLINE_STATISTICS_SCORES_CORRELATION_H_
 
@@ -17,19 +17,21 @@ namespace frostline::statistics {
 
 using Times = std::span<const std::uint32_t>;
 
-// Sizes must be equal. No pairs have no result, nor has a correlation with a
-// single pair, a constant side, or a number that is not finite.
+// Sizes must be equal. There is no result for no pairs. A correlation has none
+// either for a single pair, a constant side or a number that is not finite.
 std::optional<double> MeanSquaredError(std::span<const double> truth,
                                        std::span<const double> prediction,
                                        Times times = {});
 std::optional<double> Pearson(std::span<const double> truth,
                               std::span<const double> prediction,
                               Times times = {});
-// It is Pearson's of the ranks; equal numbers share their mean rank.
+// Returns Pearson's correlation of the ranks; equal numbers share their mean
+// rank.
 std::optional<double> Spearman(std::span<const double> truth,
                                std::span<const double> prediction);
 
-// Answers Spearman's of many resamples with one sort. It borrows both.
+// Computes Spearman's correlation of many resamples with one sort. The two
+// spans must outlive it.
 class ResampledSpearman {
  public:
   ResampledSpearman(std::span<const double> truth,

@@ -2,8 +2,8 @@
 //
 // File: span_f1.h
 //
-// Computes F1 of tags that mark spans of words: B-PER I-PER O. A predicted span
-// counts when its type and both ends are right. As in conlleval an I- that
+// Computes the F1 of tags that mark spans of words: B-PER I-PER O. A predicted
+// span counts if its type and both ends are right. As in conlleval, an I- that
 // continues nothing of its type begins a span (IOB1, IOB2); E-, S- and L-, U-
 // (BIOES, BILOU) are understood too.
 #ifndef FROSTLINE_STATISTICS_SCORES_SPAN_F1_H_
@@ -19,6 +19,7 @@
 
 namespace frostline::statistics {
 
+// A span of words, with its type.
 struct TagSpan {
   std::size_t begin = 0;
   std::size_t end = 0;  // behind its last word
@@ -27,14 +28,14 @@ struct TagSpan {
   friend auto operator<=>(const TagSpan&, const TagSpan&) = default;
 };
 
-// Returns one sentence's, in order; types point into `tags`. Plain "B" has type
-// "".
+// Returns the spans of one sentence, in order. Types point into `tags`. A plain
+// "B" has type "".
 std::vector<TagSpan> SpansOf(std::span<const std::string_view> tags);
 
-// Each label is O, or has a prefix and a hyphen.
+// Says whether labels mark spans: each is O, or has a prefix and a hyphen.
 bool MarkSpans(const std::vector<std::string>& labels);
 
-// Scores are 0 where nothing is defined.
+// Counts of spans and the scores they give. An undefined score is 0.
 struct SpanCounts {
   std::uint64_t right = 0;
   std::uint64_t truth = 0;
@@ -46,10 +47,10 @@ struct SpanCounts {
   void AddTimes(const SpanCounts& counts, std::uint64_t times);
 };
 
-// It counts over sentences.
+// The F1 of spans over all sentences that are added.
 class SpanF1 {
  public:
-  // `labels` are class names, and outlive this.
+  // `labels` are the class names. REQUIRES: they outlive this.
   explicit SpanF1(const std::vector<std::string>& labels) : labels_(labels) {}
 
   // Adds one sentence, without words whose truth is negative.
