@@ -17,7 +17,7 @@
 
 namespace frostline {
 
-// Selectors name the modules of a model, which are in depth order:
+// Selectors name the modules of a model. Modules are in depth order:
 //
 //   embeddings | layer.3 | layer.* | layer.0-3 | pooler | head
 //   layer.3.attention | layer.*.ffn | layer.3.head.7 | layer.3.head.*
@@ -29,6 +29,7 @@ namespace frostline {
 inline constexpr int kMaxLayers = 256;
 inline constexpr int kMaxHeads = 256;
 
+// What of a model decides which modules it has.
 struct ModelShape {
   int num_layers = 0;       // 0: no layers (general HPO)
   int heads_per_layer = 0;  // 0: heads are not addressable
@@ -36,22 +37,25 @@ struct ModelShape {
   std::vector<std::string> tasks = {};  // with a head of its own each
 };
 
-// Returns "embeddings", "layer.0" …, "pooler" where there is one, "head" or
-// those of the tasks.
+// Returns "embeddings", "layer.0" …, "pooler" if there is one, then "head" or
+// the heads of the tasks.
 std::vector<std::string> TopModules(const ModelShape& shape);
 
-// They are in depth order; none is MODULE_UNKNOWN, which lists those there are.
+// Returns the modules that a selector names, in depth order. If there is none,
+// the error is MODULE_UNKNOWN, which lists the modules of the model.
 absl::StatusOr<std::vector<std::string>> SelectModules(
     const ModelShape& shape, const std::string& selector,
     const std::string& field);
 
-// Returns 3 for "layer.3.ffn"; outside of the layers it is -1.
+// Returns the layer of a module, 3 for "layer.3.ffn"; -1 outside of the layers.
 int LayerOf(const std::string& module);
 
-// Holds for layer.3 and layer.3.ffn, or layer.3.attention and layer.3.head.7.
+// Says whether two modules share weights, as layer.3 and layer.3.ffn do, or
+// layer.3.attention and layer.3.head.7.
 bool Overlap(const std::string& a, const std::string& b);
 
-// Strategies serve modules not searched, and baselines.
+// Strategies give a rate to every module. They serve modules that are not
+// searched, and baselines.
 //
 //   full          every module at `rate`
 //   head_only     pooler and head at `rate`, the rest frozen
@@ -70,15 +74,16 @@ enum class StrategyKind {
   kDecay
 };
 
+// A strategy with its numbers.
 struct Strategy {
   StrategyKind kind = StrategyKind::kFull;
-  double rate = 0.0;              // of what trains
+  double rate = 0.0;              // of the modules that train
   int k = 0;                      // first_k, last_k: 0 … L
   bool freeze_embeddings = true;  // first_k
   double factor = 1.0;            // decay: (0, 1]
 };
 
-// Rates are in depth order. Errors name `field`.
+// Returns the rate of each module, in depth order. Errors name `field`.
 absl::StatusOr<std::vector<ModuleRate>> ApplyStrategy(const Strategy& strategy,
                                                       const ModelShape& shape,
                                                       const std::string& field);
@@ -87,16 +92,16 @@ absl::StatusOr<std::vector<ModuleRate>> ApplyStrategy(const Strategy& strategy,
 // is what trials can share: embeddings and the layers behind them, up to the
 // first module that trains.
 //
-// Of points that are drawn evenly, a leading module with n independent levels,
-// one of them frozen, ends the prefix with the chance 1 - 1/n; so of many such
-// modules 1/n + 1/n^2 + ... = 1/(n - 1) are frozen on average: .17 of n = 7.
+// If points are drawn evenly, a leading module with n independent levels, one
+// of them frozen, ends the prefix with the chance 1 - 1/n. So of many such
+// modules 1/n + 1/n^2 + ... = 1/(n - 1) are frozen on average: .17 for n = 7.
 
 // Returns the depth of a point's prefix: embeddings and all layers below it are
-// frozen. It is -1 when the embeddings train.
+// frozen. It is -1 if the embeddings train.
 int FrozenPrefixOf(const Space& space, const Point& point);
 
 // Returns for each number of leading modules (embeddings, layer.0, ...), from
-// none to all, the chance that just so many are frozen; all add up to 1.
+// none to all, the chance that exactly that many are frozen. They sum to 1.
 // `frozen_share` is that of a log-uniform rate with `freeze`. It is exact,
 // since rates depend on no parameter but the prefix depth.
 std::vector<double> FrozenPrefixChances(const Space& space, int layers,

@@ -18,7 +18,7 @@
 
 namespace frostline {
 
-// A lost worker ends an attempt, not the trial.
+// The state of a trial. A lost worker ends an attempt, not the trial.
 //
 //   QUEUED -> RUNNING -> SUCCEEDED | PRUNED | INFEASIBLE | FAILED | CANCELLED
 //      ^---------'  attempt LOST, PREEMPTED, FAILED (retryable), RELEASED
@@ -38,7 +38,7 @@ inline bool IsTerminal(TrialState state) {
   return state >= TrialState::kSucceeded;
 }
 
-// These numbers are stored, too.
+// The state of an attempt. The numbers are stored: never change one.
 enum class AttemptState {
   kRunning = 1,
   kCompleted = 2,   // its outcome is the trial's
@@ -50,7 +50,7 @@ enum class AttemptState {
   kCancelled = 8,
 };
 
-// Decides how often a trial is tried again.
+// Whose fault a failure is, which decides how often a trial is tried again.
 enum class FailureClass {
   kNone = 0,
   kTrial = 1,           // the user's code or the point
@@ -61,7 +61,7 @@ enum class FailureClass {
 inline constexpr int kMaxTrialFaults = 3;
 inline constexpr int kMaxInfrastructureFaults = 20;
 
-// Values are finite, except in intermediate measurements.
+// Values by metric. They are finite, except in intermediate measurements.
 using Metrics = std::map<std::string, double>;
 
 struct Measurement {
@@ -70,7 +70,7 @@ struct Measurement {
   double elapsed_s = 0.0;  // since the attempt started
 };
 
-// Returns the wire's word: "SUCCEEDED".
+// Returns the name that messages use: "SUCCEEDED".
 const char* NameOf(TrialState state);
 const char* NameOf(AttemptState state);
 const char* NameOf(FailureClass failure);
@@ -85,30 +85,31 @@ struct IntermediateValue {
   double value = 0.0;  // of the first objective; perhaps NaN or infinite
 };
 
-// What a trial took on its worker, beside training seconds.
+// What a trial used on its worker, besides training seconds.
 struct TrialUse {
   float seconds = 0.0F;      // from its begin to its end; 0: unknown
   std::uint32_t device = 0;  // tells kinds of devices apart; 0: unknown
-  // Rows of its frozen prefix that it had to compute, as they were not there.
-  // Below 0: it used none at all.
+  // Rows of its frozen prefix that were not stored, so it had to compute them.
+  // Below 0: it used no prefix at all.
   float prefix_computed = -1.0F;
 };
 
+// What is known of a trial: its point, its results and what it cost.
 struct Observation {
   std::int64_t number = 0;
   TrialState state = TrialState::kQueued;
   Point point;
-  // There is one per objective, finite; there are none unless SUCCEEDED, or
-  // PRUNED with a result.
+  // One finite value per objective. Empty unless SUCCEEDED, or PRUNED with a
+  // result.
   std::vector<double> values;
   std::vector<IntermediateValue> intermediate;  // by rising step
-  // One above 0 is violated. There are none unless asked for.
+  // A constraint above 0 is violated. Empty unless the study has constraints.
   std::vector<double> constraints;  // -infinity: pruned before it was measured
   double cost_s = 0.0;              // training seconds; 0: unknown
   TrialUse use;
   double trained_parameters = 0.0;  // weights not frozen; 0: unknown
   std::uint64_t seed = 0;           // 0: unknown
-  // Counts earlier runs of its point, where the study counts them (it pairs
+  // The number of earlier runs of its point, if the study counts them (it pairs
   // seeds, or repeats its leaders).
   std::int32_t repeat = 0;
 };
@@ -117,26 +118,26 @@ class History {
  public:
   // Adds or replaces a trial.
   void Put(Observation observation);
-  // Adds a report in place; a curve is never copied for it. Nothing happens
-  // for an unknown trial, or a step that is not after the last one.
+  // Adds a report in place, without a copy of the curve. Does nothing for an
+  // unknown trial, or for a step that is not after the last one.
   void Append(std::int64_t number, IntermediateValue value);
   // Changes a known trial in place. REQUIRES: `change` leaves the number and
   // the intermediate values alone.
   void Amend(std::int64_t number, absl::FunctionRef<void(Observation&)> change);
 
-  // They are in the order in which numbers were first seen.
+  // All trials, in the order in which their numbers were first seen.
   const std::vector<Observation>& trials() const { return trials_; }
   std::size_t size() const { return trials_.size(); }
-  // Answers nullptr for an unknown one.
+  // Returns a trial, or nullptr for an unknown one.
   const Observation* Find(std::int64_t number) const;
 
-  // Indices into trials() stand here, one for each change.
+  // The changes so far, each as an index into trials().
   const std::vector<std::uint32_t>& changes() const { return changes_; }
   std::int64_t revision() const {
     return static_cast<std::int64_t>(changes_.size());
   }
-  // Counts how often that trial's curve became another one, as a new attempt's
-  // does, instead of longer. The index is one into trials().
+  // Returns how often the curve of a trial was replaced by another one, as a
+  // new attempt does, rather than made longer. `index` is one into trials().
   std::uint32_t CurvesBefore(std::size_t index) const {
     return curves_before_[index];
   }

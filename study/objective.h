@@ -19,10 +19,9 @@
 
 namespace frostline {
 
-// A prediction outside of a metric's range says that the model knows less than
-// the reader.
+// The range of a metric keeps predictions from values that cannot be.
 
-// Both ends are included; an infinite end is open.
+// The range of a metric. Both ends are included; an infinite end is open.
 struct MetricRange {
   double lo = -std::numeric_limits<double>::infinity();
   double hi = std::numeric_limits<double>::infinity();
@@ -30,7 +29,8 @@ struct MetricRange {
   bool IsBoundedBelow() const;
   bool IsBoundedAbove() const;
   bool IsBounded() const { return IsBoundedBelow() || IsBoundedAbove(); }
-  // Allows for the rounding of sums in single precision. An open end holds
+  // Says whether the range holds a value, with room for the rounding of sums in
+  // single precision. An open end holds
   // infinity; nothing holds NaN.
   bool Holds(double value) const;
   double Clamp(double value) const;
@@ -38,11 +38,11 @@ struct MetricRange {
   friend bool operator==(const MetricRange&, const MetricRange&) = default;
 };
 
-// Goes by the name: accuracy, F1, precision and recall are in 0 … 1,
-// correlations in -1 … 1, R² at most 1, errors, losses, seconds and counts 0 or
-// more; others ("auc" is often in points of 100) are unknown. What stands
-// before the last '.' or '/' (`validation/f1`) and a split (`val_loss`) are
-// skipped. EffectiveRange says when it counts.
+// Returns the range that the name of a metric suggests: accuracy, F1, precision
+// and recall are in 0 … 1, correlations in -1 … 1, R² at most 1, errors,
+// losses, seconds and counts 0 or more; others ("auc" is often in points of
+// 100) are unknown. What stands before the last '.' or '/' (`validation/f1`)
+// and a split (`val_loss`) are skipped. EffectiveRange says when it counts.
 MetricRange PresumedRange(const std::string& metric);
 
 // Says "0 … 1", "0 or more", "at most 1", "any number".
@@ -56,16 +56,16 @@ struct Objective {
   std::optional<MetricRange> range = std::nullopt;
 };
 
-// Smaller is better.
+// Returns a value of which smaller is better.
 inline double AsLoss(const Objective& objective, double value) {
   return objective.direction == Direction::kMinimize ? value : -value;
 }
 
-// Says whether `a` is nowhere worse, and somewhere better.
+// Says whether `a` is nowhere worse than `b` and somewhere better.
 bool Dominates(const std::vector<double>& a, const std::vector<double>& b);
 
-// There are one or more, each metric once; a stated range has lo < hi and no
-// NaN.
+// Checks that there is an objective, that each metric comes once, and that a
+// stated range has lo < hi and no NaN.
 absl::Status CheckObjectives(const std::vector<Objective>& objectives);
 
 enum class RangeSource {
@@ -74,19 +74,19 @@ enum class RangeSource {
   kStated,
 };
 
-// Predictions are to stay in this range.
+// The range in which predictions have to stay.
 struct RangeInForce {
   MetricRange range;  // anything, once it was broken
   RangeSource source = RangeSource::kUnknown;
-  // It is there also where it was broken.
+  // The stated or presumed range, also if a value broke it.
   MetricRange claimed;
-  // Holds the first value outside, by its index in `seen`.
+  // The index in `seen` of the first value outside.
   std::optional<std::size_t> broken_by;
   double broken_value = 0.0;
 };
 
-// A stated range goes before a presumed one; a finite value of `seen` outside
-// drops it, since what happened is possible.
+// Returns the range in force: the stated one, else the presumed one. A finite
+// value of `seen` outside of it drops it, since what happened is possible.
 RangeInForce EffectiveRange(const Objective& objective,
                             const std::vector<double>& seen);
 
@@ -95,6 +95,7 @@ RangeInForce EffectiveRange(const Objective& objective,
 std::string OutOfRangeSentence(const Objective& objective,
                                const RangeInForce& range, std::int64_t number);
 
+// What a study spends its trials on.
 enum class Purpose {
   kBest,        // every trial for the best value
   kUnderstand,  // for what it tells about the answer
@@ -104,14 +105,14 @@ enum class Purpose {
 // Returns "best", as in study files.
 const char* NameOf(Purpose purpose);
 
-// Returns half a sentence for people.
+// Returns what a purpose means, as half a sentence for people.
 const char* MeaningOf(Purpose purpose);
 
-// Says whether a trainer measures it on the test split: "test.accuracy", of a
-// task "sts.test.pearson".
+// Says whether a metric is measured on the test split: "test.accuracy", or
+// "sts.test.pearson" of a task.
 bool IsOfTestSplit(std::string_view metric);
 
-// What is to be thought of results of a study that looks at such a metric.
+// Returns a warning about results of a study with such a metric.
 std::string TestObjectiveSentence(std::string_view metric);
 
 // Bounds of a study's settings, for the coordinator that checks them and for

@@ -27,7 +27,7 @@ inline bool IsAbsent(double value) { return std::isnan(value); }
 
 using Point = std::vector<double>;
 
-// Absent equals absent, which plain == denies.
+// Says whether two points are equal. Absent equals absent, unlike with ==.
 inline bool SamePoint(const Point& a, const Point& b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -37,7 +37,7 @@ inline bool SamePoint(const Point& a, const Point& b) {
   return true;
 }
 
-// -0.0 and 0.0 have equal hashes, as they are equal.
+// Returns a hash. -0.0 and 0.0 have the same one, as they are equal.
 inline std::uint64_t HashPoint(const Point& point) {
   std::uint64_t hash = 0x9e3779b97f4a7c15u;
   for (const double value : point) {
@@ -49,13 +49,13 @@ inline std::uint64_t HashPoint(const Point& point) {
   return hash;
 }
 
-// Numbers the points of some trials: equal points share a place.
+// Numbers for the points of some trials: equal points share one.
 //
 // Keeps pointers to the points it was asked about. It has one owner and is not
 // thread-safe.
 class PointPlaces {
  public:
-  // Answers size(), which grows, for a point that is new.
+  // Returns the place of a point. A new point gets the next one.
   std::size_t PlaceOf(const Point& point) {
     return places_.try_emplace(&point, places_.size()).first->second;
   }

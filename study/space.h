@@ -23,17 +23,17 @@
 
 namespace frostline {
 
-// Domains are checked here, so that every door (RPC, study file, import)
-// refuses the same in the same words.
+// Domains are checked here, so that every input (RPC, study file, import) is
+// refused for the same reasons in the same words.
 
 inline constexpr std::int64_t kMaxChoices = 1'000;
 
-// A first level of 0 is frozen.
+// A list of rates. A first level of 0 means frozen.
 struct Levels {
   std::vector<double> rates;  // strictly rising, finite, >= 0
 };
 
-// With `freeze`, 0 is a value too, frozen.
+// A range of rates. With `freeze`, 0 is a value too and means frozen.
 struct LogUniform {
   double lo = 0.0;  // > 0
   double hi = 0.0;  // > lo
@@ -54,7 +54,7 @@ struct IntRange {
   bool log = false;
 };
 
-// Each is a JSON literal: "\"adam\"", "16", "true", "null".
+// A list of choices, each a JSON literal: "\"adam\"", "16", "true", "null".
 struct Categorical {
   std::vector<std::string> choices;
 };
@@ -62,16 +62,16 @@ struct Categorical {
 using Domain =
     std::variant<Levels, LogUniform, FloatRange, IntRange, Categorical>;
 
-// Errors name `field`, as "space.modules[3].levels".
+// Checks a domain. Errors name `field`, such as "space.modules[3].levels".
 absl::Status CheckDomain(const Domain& domain, const std::string& field);
 
-// The value is encoded as in point.h.
+// Says whether a domain holds a value, which is encoded as in point.h.
 bool Contains(const Domain& domain, double value);
 
-// Answers infinity for a continuous one.
+// Returns the number of values; infinity for a continuous domain.
 double CountValues(const Domain& domain);
 
-// They rise. REQUIRES: CountValues is finite.
+// Returns all values, rising. REQUIRES: CountValues is finite.
 std::vector<double> ListValues(const Domain& domain);
 
 // Returns "frozen", "2e-05", "16", "\"adam\"".
@@ -80,8 +80,8 @@ std::string FormatValue(const Domain& domain, double value);
 inline constexpr int kMaxParameters = 512;
 inline constexpr int kMaxConditionDepth = 8;
 
-// It is met when the parent has one of `values` (as in point.h) or, where these
-// are empty, lies in [min, max].
+// When a parameter is there: if the parent has one of `values` (as in point.h)
+// or, without such values, lies in [min, max].
 struct Condition {
   int parent = 0;  // before this parameter
   std::vector<double> values;
@@ -95,19 +95,20 @@ struct Parameter {
   std::optional<Condition> condition;
 };
 
-// A rate comes from a parameter (frozen where that is absent) or is fixed.
+// Where the rate of a module comes from: a parameter (frozen if that is absent)
+// or a fixed number.
 struct ModuleBinding {
   std::string module;  // "embeddings", "layer.3", "layer.3.ffn"
   std::optional<int> parameter;
   double fixed_rate = 0.0;
   // A layer is frozen at a prefix depth above this.
   std::optional<int> frozen_above_depth;
-  // Instead of both: so many times the space's decay below its base rate.
+  // Instead of both: the base rate, times the decay, this many times.
   std::optional<int> decay_steps = {};
 };
 
-// Rates of the modules with decay_steps. A number comes from a parameter, or is
-// fixed; where a parameter of the factor is inactive it counts for nothing.
+// The rates of the modules with decay_steps. Each number comes from a parameter
+// or is fixed. A decay whose parameter is inactive changes nothing.
 struct LayerwiseDecay {
   std::optional<int> base_parameter;
   double base_rate = 0.0;
@@ -120,7 +121,7 @@ struct ModuleRate {
   double rate = 0.0;  // 0 = frozen
 };
 
-// Any thread may use it.
+// The parameters and modules that a study searches. Any thread may use it.
 class Space {
  public:
   Space() = default;
@@ -141,7 +142,7 @@ class Space {
   bool IsActive(int i, const Point& point) const;
   bool HasConditions() const;
 
-  // Answers VALUE_OUT_OF_SPACE unless active parameters have values in their
+  // Fails with VALUE_OUT_OF_SPACE unless active parameters have values in their
   // domains, and no others have any.
   absl::Status Check(const Point& point) const;
 

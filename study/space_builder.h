@@ -87,8 +87,8 @@ class SpaceBuilder {
   void AddEntry(Entry entry);
   absl::Status PlacePrefixDepth();
   bool Decays(const std::string& module) const;
-  // Of the modules whose rates decay: from `least` times on, the topmost layer;
-  // -1 without.
+  // Returns the topmost layer whose rate decays at least `least` times; -1 if
+  // there is none.
   int TopDecayedLayer(int least) const;
   absl::Status CheckDecay() const;
   // The topmost layer for which this entry of layerwise_decay counts; nothing
