@@ -197,7 +197,7 @@ double VarianceAt(const AxisKernels& kernels, const Terms& terms,
 namespace {
 
 constexpr double kStep = 1e-4;  // of differences along length and gap
-// Of the variance of all terms, so that rounding leaves A positive.
+// In parts of the variance of all terms. It keeps A positive despite rounding.
 constexpr double kJitter = 1e-8;
 
 }  // namespace
@@ -262,7 +262,7 @@ MatrixXd Evidence::SlopeOf(Index scale) const {
   return slope;
 }
 
-// Of e2, what a pair has.
+// Returns the part of e2 that belongs to a pair.
 MatrixXd Evidence::PairPart(const AxisPair& pair) const {
   const std::size_t axes = rows_.axes.size();
   return std::exp(scales_[JointScale(pair.first, axes)] +

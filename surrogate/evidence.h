@@ -2,9 +2,9 @@
 //
 // File: evidence.h
 //
-// Rows say of one set of scales the log marginal likelihood of their values
-// (Rasmussen and Williams, 2006, eq. 5.8), its gradient (eq. 5.9), and the
-// expected curvature F_gh = tr(A⁻¹ ∂_g A A⁻¹ ∂_h A) / 2, by random probes
+// What rows say about one set of scales: the log marginal likelihood of the
+// values (Rasmussen and Williams, 2006, eq. 5.8), its gradient (eq. 5.9), and
+// the expected curvature F_gh = tr(A⁻¹ ∂_g A A⁻¹ ∂_h A) / 2, by random probes
 // (Hutchinson, 1990).
 #ifndef FROSTLINE_SURROGATE_EVIDENCE_H_
 #define FROSTLINE_SURROGATE_EVIDENCE_H_
@@ -18,15 +18,15 @@
 
 namespace frostline::surrogate {
 
-// Variances of a kernel's terms are logarithms, with what is usual of them
+// The variances of the terms of a kernel, as logarithms, and their usual values
 // before any trial (for values of mean 0 and variance 1).
 //
 //   kernel = Σ_a main_a K_a + e2(joint_a K_a) + triples · e3(joint_a K_a)
 //
 // e2 and e3 sum products over all pairs and triples of axes (Duvenaud, Nickisch
-// and Rasmussen, 2011, eq. 10). Interactions have their own scales, to be large
-// where main effects are small; pairs of which rows tell most have a factor
-// each.
+// and Rasmussen, 2011, eq. 10). Interactions have their own scales, so they can
+// be large if main effects are small. The pairs that rows tell most about have
+// a factor each.
 
 using Eigen::Index;
 using Eigen::MatrixXd;
@@ -58,7 +58,7 @@ struct ScalePrior {
 ScalePrior UsualScales(std::size_t axes, std::size_t pairs,
                        const Usual& usual = {});
 
-// A study's mean is this uncertain, in variances of values.
+// The uncertainty of the mean of a study, in variances of values.
 inline constexpr double kMeanVariance = 10.0;
 
 class AxisKernels {
@@ -66,7 +66,7 @@ class AxisKernels {
   AxisKernels(const std::vector<Axis>& axes, double length, double gap);
 
   const MatrixXd& table(std::size_t axis) const { return tables_[axis]; }
-  // Is K(a_i, b_j) of one axis.
+  // Returns K(a_i, b_j) of one axis.
   MatrixXd Between(std::size_t axis, const std::vector<Cells>& a,
                    const std::vector<Cells>& b) const;
 
@@ -114,7 +114,7 @@ class Evidence {
   // Keeps a reference to the rows.
   Evidence(const StandardRows& rows, VectorXd scales);
 
-  // Is false where rounding left no positive covariance: nothing else may be
+  // Returns false if rounding left no positive covariance: nothing else may be
   // asked.
   bool ok() const { return ok_; }
   double value() const { return value_; }

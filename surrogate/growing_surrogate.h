@@ -2,9 +2,10 @@
 //
 // File: growing_surrogate.h
 //
-// Searches have a millisecond. Scales are those of a Surrogate's mode, learnt
-// now and then; one more row costs n², not n³, and leaves the same beliefs, bit
-// for bit, as all rows told at once. One thread may use it at a time.
+// A surrogate for searches, which have a millisecond. Its scales are those of
+// the mode of a Surrogate, learnt now and then. One more row costs n², not n³,
+// and gives the same beliefs, bit for bit, as all rows at once. One thread may
+// use it at a time.
 #ifndef FROSTLINE_SURROGATE_GROWING_SURROGATE_H_
 #define FROSTLINE_SURROGATE_GROWING_SURROGATE_H_
 
@@ -19,26 +20,27 @@
 namespace frostline::surrogate {
 
 // The inverse W = L⁻¹ of the Cholesky factor of a growing covariance, K = L Lᵀ,
-// is kept by rows, and so is L's diagonal. One more row costs O(n²) and comes
-// from those above in a fixed order, so a factor that has grown equals, bit for
-// bit, one made anew.
+// kept by rows together with the diagonal of L. One more row costs O(n²) and
+// comes from those above in a fixed order, so a factor that has grown equals,
+// bit for bit, one made anew.
 //
 //   with l = W k and p = sqrt(k(x, x) - l·l):
 //   new row of L = [lᵀ, p],  new row of W = [-lᵀW / p, 1 / p]
 
-// Sums in a fixed order. REQUIRES: sizes are equal.
+// Returns a sum of products, in a fixed order. REQUIRES: sizes are equal.
 double Dot(std::span<const double> a, std::span<const double> b);
 
 class InverseFactor {
  public:
   std::size_t size() const { return size_; }
 
-  // `variance` includes noise; one that rounding made too small is lifted.
+  // Adds a row. `variance` includes noise; if rounding made it too small, it is
+  // raised.
   void Append(std::span<const double> covariance, double variance);
-  // Keeps so many rows.
+  // Drops all rows but the first ones.
   void Truncate(std::size_t size);
 
-  // Has the first i + 1 elements; others are 0.
+  // Returns the first i + 1 elements of a row; the others are 0.
   std::span<const double> row(std::size_t i) const {
     return {&inverse_[i * (i + 1) / 2], i + 1};
   }
@@ -56,16 +58,16 @@ class InverseFactor {
 
 class GrowingSurrogate {
  public:
-  // Takes the sample's likeliest scales, and how far off its rows are. Then it
-  // is to be conditioned, the sample's rows first. Answers false when stopped,
-  // and has learnt nothing then. REQUIRES: there is a row.
+  // Learns the likeliest scales of the sample, and how far off its rows are.
+  // Condition it afterwards, with the rows of the sample first. Returns false
+  // if stopped, and has learnt nothing then. REQUIRES: there is a row.
   bool Learn(Rows sample, const SurrogateOptions& options);
 
   // `values`, of mean 0 and variance 1, are those of the first rows. Rows
   // without one take away variance and no mean (the kriging believer of
   // Ginsbourger, Le Riche and Carraro, 2010). Rows as before are not computed
-  // again. Answers false when stopped: it is to be conditioned once more before
-  // anything is asked, and takes up where it was.
+  // again. Returns false if stopped: call it once more before anything is
+  // asked; it goes on where it was.
   bool Condition(RowColumns rows, std::span<const double> values,
                  const std::stop_token& stop = {});
 
@@ -93,9 +95,10 @@ class GrowingSurrogate {
   std::vector<double> weights_;
 };
 
-// Looking along an axis costs n² / 2 for all its cells: with P_i what the axis
-// multiplies, k_i(cell) = k_i + P_i (K[cell][c_i] - K[now][c_i]), so W k(cell)
-// is W k and a mixture of one vector for each cell among the rows.
+// A walk from point to point along axes. To look along an axis costs n² / 2 for
+// all its cells: with P_i the factor of the axis, k_i(cell) = k_i + P_i
+// (K[cell][c_i] - K[now][c_i]), so W k(cell) is W k and a mixture of one vector
+// for each cell among the rows.
 //
 // Keeps a reference to the surrogate, which must not change.
 class PointWalk {

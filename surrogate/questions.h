@@ -2,8 +2,8 @@
 //
 // File: questions.h
 //
-// What a surrogate is asked: how points vary together, means along one axis,
-// and where one more run would tell most.
+// Questions to a surrogate: how points vary together, what the means along one
+// axis are, and where one more run would tell most.
 #ifndef FROSTLINE_SURROGATE_QUESTIONS_H_
 #define FROSTLINE_SURROGATE_QUESTIONS_H_
 
@@ -21,11 +21,11 @@ std::vector<double> CovarianceAt(const Surrogate& surrogate,
                                  const std::vector<Cells>& points,
                                  std::size_t draws);
 
-// Sums over the other axes are made once, so all cells of an axis cost as much
-// as one point, O(rows · axes): for searches.
+// The means along one axis, for searches. Sums over the other axes are made
+// once, so all cells of an axis cost as much as one point, O(rows · axes).
 class AxisWalk {
  public:
-  // Keeps nothing of the surrogate but its `draws` likeliest sets of scales.
+  // Keeps only the `draws` likeliest sets of scales of the surrogate.
   AxisWalk(const Surrogate& surrogate, std::size_t draws);
 
   // Returns the mean at each cell of `axis`, the others as in `cells`.
@@ -43,15 +43,16 @@ class AxisWalk {
   std::vector<Draw> draws_;
 };
 
-// One more run would take so much off the variance of all main effects (Cohn,
-// Ghahramani and Jordan, 1996), each weighed by the shares of its cells.
-// Unknown interactions stand in their way, so runs that tell them apart win.
+// Returns by how much one more run would reduce the variance of all main
+// effects (Cohn, Ghahramani and Jordan, 1996), each weighed by the shares of
+// its cells. Unknown interactions hide main effects, so runs that tell them
+// apart win.
 //
 // Scales are the usual ones, without values. Costs O(taken · (taken + cells) ·
 // (taken + candidates)).
 //
-// Answers in variances of the values. REQUIRES: there is a taken row; there are
-// at most kMaxCells cells.
+// The unit is the variance of the values. REQUIRES: there is a taken row; there
+// are at most kMaxCells cells.
 std::vector<double> Telling(const std::vector<Axis>& axes,
                             const std::vector<Cells>& taken,
                             const std::vector<Cells>& candidates);

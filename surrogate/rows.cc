@@ -65,7 +65,7 @@ CellTable KernelOf(const Axis& axis, double length, double gap) {
 
 namespace {
 
-// Of the values' variance.
+// In parts of the variance of the values.
 constexpr double kHopelessDoubt = 0.25;
 
 }  // namespace

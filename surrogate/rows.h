@@ -2,7 +2,7 @@
 //
 // File: rows.h
 //
-// Trials as cells, how alike two cells of a parameter are, what is usual of
+// Trials as cells, the similarity of two cells of a parameter, the usual
 // variances, and the kernel as plain numbers.
 #ifndef FROSTLINE_SURROGATE_ROWS_H_
 #define FROSTLINE_SURROGATE_ROWS_H_
@@ -14,7 +14,7 @@
 namespace frostline::surrogate {
 
 // A parameter has cells (a level, a choice, a stretch of a range, frozen,
-// absent) with shares of the space; so alike are two of them:
+// absent), each with a share of the space. The similarity of two cells is:
 //
 //   T(c, c') = M(|place_c - place_c'| / length)   along an order
 //   K = H T Hᵀ / trace,  H = I - 1 pᵀ                p: shares of the space
@@ -48,12 +48,12 @@ struct Axis {
 
 using CellTable = std::vector<double>;  // cells x cells
 
-// Is all 0 where one cell has all of the space.
+// Returns K of all pairs of cells. It is all 0 if one cell has all of the
+// space.
 CellTable KernelOf(const Axis& axis, double length, double gap);
 
-// This is usual of variances for values of mean 0 and variance 1, in
-// importance. A search, whose trials are few and near the best, may know other
-// things as usual.
+// The usual variances for values of mean 0 and variance 1, as importance takes
+// them. A search, whose trials are few and near the best, may take others.
 struct Usual {
   double noise = 0.25;
   double length = 3.0;            // steps between levels
@@ -69,17 +69,19 @@ struct Rows {
   std::vector<Axis> axes;
   std::vector<Cells> cells;    // by row
   std::vector<double> values;  // by row; any unit
-  // Values that were not seen have further variance, in squares of the unit.
+  // Further variance of values that were not seen, in squares of the unit.
   // Empty means none.
   std::vector<double> doubt;
 
   std::size_t size() const { return values.size(); }
 };
 
-// Is that of a trial that could not be trained. REQUIRES: there is a value.
+// Returns the doubt about a trial that could not be trained. REQUIRES: there is
+// a value.
 double DoubtOfHopeless(const std::vector<double>& values);
 
-// Adds such trials with the highest value. REQUIRES: there is a row.
+// Adds trials that could not be trained, with the highest value. REQUIRES:
+// there is a row.
 void AddHopeless(const std::vector<Cells>& cells, Rows& rows);
 
 struct PointKernel {
@@ -100,7 +102,7 @@ struct PointKernel {
   std::vector<CellTable> tables;
 
   std::size_t axes() const { return cells.size(); }
-  // Is K between the point's cell and each.
+  // Returns K between the cell of the point and each cell.
   const double* Row(std::size_t axis, const Cells& at) const {
     return tables[axis].data() + at[axis] * cells[axis];
   }
@@ -117,10 +119,10 @@ struct RowColumns {
   bool operator==(const RowColumns& other) const = default;
 };
 
-// Includes the mean, not the noise.
+// Returns a variance that includes the mean, not the noise.
 double VarianceAt(const PointKernel& kernel, const Cells& at);
 
-// Holds covariances with the first `count` rows, and two sums of theirs
+// The covariances with the first `count` rows, and two sums of them
 // (evidence.h).
 struct PointSums {
   PointSums() = default;

@@ -28,7 +28,7 @@ namespace frostline::surrogate {
 
 class Saturation {
  public:
-  // Serves values above 0.
+  // Makes one for values above 0, with the end at 0.
   Saturation() = default;
   explicit Saturation(double end) : end_(end) {}
 
@@ -39,7 +39,7 @@ class Saturation {
   // Returns the mean of values whose numbers have this distribution.
   double MeanBack(double mean, double variance) const;
   double LogSlope(double value) const;  // ln of Forward's slope
-  // Averages Back's slope squared.
+  // Returns the mean of the squared slope of Back.
   double SquareSlope(const std::vector<double>& values) const;
 
  private:
@@ -56,7 +56,7 @@ struct SaturationOptions {
   std::stop_token stop = {};
 };
 
-// Takes lower values as better. REQUIRES: there is a row.
+// Finds the end. Lower values are better. REQUIRES: there is a row.
 Saturation FindSaturation(const Rows& rows,
                           const SaturationOptions& options = {});
 

@@ -2,9 +2,9 @@
 //
 // File: scale_draws.h
 //
-// Fisher scoring finds the mode of the scales' posterior; draws by the
-// curvature there are weighted by likelihood (importance sampling), the largest
-// weights cut (Ionides, 2008).
+// Draws sets of scales from their posterior. Fisher scoring finds its mode.
+// Draws by the curvature there are weighted by likelihood (importance
+// sampling), and the largest weights are cut (Ionides, 2008).
 #ifndef FROSTLINE_SURROGATE_SCALE_DRAWS_H_
 #define FROSTLINE_SURROGATE_SCALE_DRAWS_H_
 
@@ -27,12 +27,14 @@ struct Standardised {
   double scale = 1.0;
 };
 
-// After a stop it takes whatever was found by then, and at least one.
+// Returns rows in standard values. After a stop it takes the rows found by
+// then, at least one.
 Standardised Standardise(const Rows& rows, std::size_t most_rows,
                          const std::stop_token& stop = {});
 
-// Returns rising rows that tell most: each next one is that of which the others
-// know least (pivoted Cholesky; Foster et al., 2009), under usual scales.
+// Returns the rows that tell most, rising: each next one is the row that the
+// others know least about (pivoted Cholesky; Foster et al., 2009), under usual
+// scales.
 std::vector<std::size_t> SpreadRows(const Rows& rows, std::size_t count,
                                     const std::stop_token& stop = {});
 
@@ -53,13 +55,14 @@ struct ScaleDraw {
   double weight = 0.0;  // they add up to 1
 };
 
-// Is never null: it stays where no step improves, or where it is stopped.
+// Returns the mode, never null: it ends where no step improves, or if stopped.
 std::unique_ptr<Evidence> FindMode(const StandardRows& rows,
                                    const ScalePrior& prior,
                                    const VectorXd& start, int steps,
                                    const std::stop_token& stop = {});
 
-// Returns at least one; `mode` is among them. A stop leaves the others out.
+// Returns at least one draw; `mode` is among them. A stop leaves the others
+// out.
 std::vector<ScaleDraw> DrawScales(const StandardRows& rows,
                                   const ScalePrior& prior,
                                   std::unique_ptr<Evidence> mode, int count,
@@ -73,7 +76,7 @@ struct Surrogate::Parts {
   double noise = 0.0;
 };
 
-// Holds under one draw of scales, in standard values.
+// The belief about some points under one draw of scales, in standard values.
 struct JointBelief {
   VectorXd mean;
   MatrixXd covariance;
@@ -81,7 +84,8 @@ struct JointBelief {
 JointBelief BelieveAt(const Evidence& evidence, const StandardRows& rows,
                       const std::vector<Cells>& points);
 
-// Shares `count` by set of scales, by systematic sampling (Kitagawa, 1996).
+// Divides `count` among the sets of scales, by systematic sampling (Kitagawa,
+// 1996).
 std::vector<int> Share(const std::vector<ScaleDraw>& draws, int count);
 
 std::vector<std::size_t> LikeliestFirst(const std::vector<ScaleDraw>& draws,
@@ -89,7 +93,7 @@ std::vector<std::size_t> LikeliestFirst(const std::vector<ScaleDraw>& draws,
 
 PointKernel PointKernelOf(const Evidence& evidence, const Terms& terms);
 
-// R Rᵀ is the covariance, which may be singular.
+// Returns R with R Rᵀ the covariance, which may be singular.
 MatrixXd RootOf(MatrixXd covariance);
 
 }  // namespace frostline::surrogate

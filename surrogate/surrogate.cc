@@ -22,7 +22,7 @@ constexpr double kDrawWork = 1.5e8;
 constexpr std::size_t kMostPairs = 8;
 constexpr double kLeastTold = 0.3;  // of a log likelihood, by e times the pair
 constexpr int kFewestDraws = 20;
-// Of rows that were not learnt from, which are many.
+// Draws used for rows that were not learnt from, which are many.
 constexpr std::size_t kDrawsOfOthers = 4;
 constexpr int kMostDraws = 160;
 
@@ -479,7 +479,7 @@ class TermDraws {
   std::vector<Cells> points_;
   VectorXd higher_mean_;
   MatrixXd higher_root_;
-  // Of the draw at hand.
+  // What belongs to the current draw.
   VectorXd drawn_;
   DrawnTerms drawn_terms_;
 };
@@ -497,7 +497,7 @@ std::vector<double> JointScales(const std::vector<ScaleDraw>& draws,
   return scales;
 }
 
-// Of e3: the part that has axis a in it.
+// Returns for each axis the part of e3 that the axis is in.
 std::vector<double> HigherParts(const std::vector<double>& scales) {
   double e1 = 0.0, e2 = 0.0, e3 = 0.0;
   for (const double v : scales) {

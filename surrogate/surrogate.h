@@ -2,17 +2,17 @@
 //
 // File: surrogate.h
 //
-// A Gaussian process over a study's cells has an ANOVA kernel (evidence.h),
-// integrated scales (scale_draws.h) and noise of heavy tails. What was never
-// visited stays uncertain.
+// A Gaussian process over the cells of a study, with an ANOVA kernel
+// (evidence.h), integrated scales (scale_draws.h) and noise with heavy tails.
+// Cells that were never visited stay uncertain.
 //
 //   const Surrogate surrogate(std::move(rows), {.seed = 7});
 //   Belief b = surrogate.At(cells);           // mean, variance; noise apart
 //   EffectDraws effects = surrogate.DrawEffects(200, 1);
 //
-// It is immutable; any thread may ask. It is a pure function of rows and
-// options, O(draws · rows³); above most_rows it learns from those that tell
-// most (scale_draws.h).
+// It is immutable; any thread may use it. It is a pure function of rows and
+// options and costs O(draws · rows³). Above most_rows it learns from the rows
+// that tell most (scale_draws.h).
 #ifndef FROSTLINE_SURROGATE_SURROGATE_H_
 #define FROSTLINE_SURROGATE_SURROGATE_H_
 
@@ -70,12 +70,12 @@ class Surrogate {
   const Rows& rows() const;
   std::size_t rows_used() const;
   double noise_variance() const;  // of one run about its mean
-  // Says by row how far off it is: 1 is usual, a diverged run is more.
+  // Returns how far off each row is: 1 is usual, a diverged run is more.
   const std::vector<double>& spread_of_rows() const;
 
   Belief At(const Cells& cells) const;
   std::vector<Belief> At(const std::vector<Cells>& points) const;
-  // Is joint, draws x points.
+  // Returns joint draws of the values at points, draws x points.
   std::vector<std::vector<double>> Draw(const std::vector<Cells>& points,
                                         int draws, std::uint64_t seed) const;
   // If it `saturates`, the values are numbers of a Saturation (saturation.h),
