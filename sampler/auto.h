@@ -26,7 +26,7 @@ struct SamplerChoice {
   bool is_measured = true;
 };
 
-// Is pure. A `budget_trials` of 0 is an unknown one.
+// Chooses a sampler. It is pure. A `budget_trials` of 0 is an unknown one.
 SamplerChoice ChooseSampler(const Space& space,
                             const std::vector<Objective>& objectives,
                             std::int64_t budget_trials);

@@ -2,11 +2,11 @@
 //
 // File: cost.h
 //
-// What a point asks of a trainer, counted in passes of a layer over the texts:
-// forward through what is not part of a stored prefix, backward through what
-// lies above the lowest module that trains, and weights' gradients where one
-// trains. The top layer counts for itself, as heads of one token leave little
-// of it.
+// The work that a point asks of a trainer, counted in passes of a layer over
+// the texts: forward through what is not part of a stored prefix, backward
+// through what lies above the lowest module that trains, and weights' gradients
+// where one trains. The top layer counts for itself, as heads of one token
+// leave little of it.
 //
 //   6 layers, the first 4 and the embeddings frozen, both others train:
 //   forward 1, backward 0, weights 1, and of the top layer 3
@@ -47,7 +47,7 @@ struct PointWork {
   double steps() const { return epochs / batch_size; }
 };
 
-// Finds once what of a space is searched.
+// Counts the work of points. It finds once what of a space is searched.
 class WorkCounter {
  public:
   // It keeps the space by reference.
@@ -57,7 +57,7 @@ class WorkCounter {
 
   // Boundaries are the same where depth and length are.
   using Boundary = std::pair<int, double>;
-  // Returns nothing where no layer is part of a frozen prefix.
+  // Returns nothing if no layer is part of a frozen prefix.
   static std::optional<Boundary> BoundaryOf(const PointWork& work) {
     if (work.prefix < 1.0) return std::nullopt;
     return Boundary{static_cast<int>(work.prefix), work.max_length};
@@ -115,7 +115,7 @@ std::array<double, N> FitToOne(std::span<const std::array<double, N>> rows) {
   return weights;
 }
 
-// Seconds of a trial on the device that most trials had:
+// Predicts the seconds of a trial on the device that most trials had:
 //
 //   seconds = w0 + epochs (w1 + length^p (w2 passes + w3 forward + w4 backward
 //                 + w5 weights + w6 top))
@@ -127,7 +127,7 @@ std::array<double, N> FitToOne(std::span<const std::array<double, N>> rows) {
 // texts are often shorter than max_length. Another kind of device takes the
 // same times a factor, the median of its trials. Every fifth trial is kept out,
 // and says whether the model knows: by half of those it is off by at most
-// kKnownWithin. While it does not, whoever asks treats all trials alike.
+// kKnownWithin. While it does not, callers treat all trials alike.
 //
 // It follows the change log and keeps the space by reference.
 class CostModel {

@@ -20,12 +20,13 @@ struct SamplerSpec {
   std::string name = "tpe";
   std::map<std::string, std::string> options;
   std::uint64_t seed = 0;
-  // It changes nothing where ServesPurpose says no.
+  // Changes nothing if ServesPurpose says no.
   Purpose purpose = Purpose::kBest;
 };
 
-// Answers SAMPLER_INVALID for an unknown name or option, SPACE_TOO_LARGE when
-// the space does not fit; both say what to do instead.
+// Makes a sampler. Fails with SAMPLER_INVALID for an unknown name or option,
+// and with SPACE_TOO_LARGE if the space does not fit; both say what to do
+// instead.
 absl::StatusOr<std::unique_ptr<Sampler>> MakeSampler(
     const SamplerSpec& spec, const Space& space,
     const std::vector<Objective>& objectives,

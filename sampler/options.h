@@ -2,8 +2,8 @@
 //
 // File: options.h
 //
-// The reader keeps the first mistake, so a maker reads everything and asks
-// once.
+// Reads the options of a sampler. It keeps the first mistake, so a caller reads
+// everything and asks once.
 #ifndef FROSTLINE_SAMPLER_OPTIONS_H_
 #define FROSTLINE_SAMPLER_OPTIONS_H_
 
@@ -58,8 +58,8 @@ absl::Status UnknownName(ErrorId error, const std::string& what,
                          const std::vector<std::string>& known,
                          const std::string& field);
 
-// Returns the one with fewest edits, where capitals are none; it is empty when
-// all are far off.
+// Returns the name with the fewest edits, ignoring case; empty if all are far
+// off.
 std::string NearestName(const std::string& name,
                         const std::vector<std::string>& names);
 

@@ -2,8 +2,8 @@
 //
 // File: purpose.h
 //
-// What a trial is for is a function of the study's seed, its number and the
-// history.
+// Decides what a trial is for, from the seed of the study, the number of the
+// trial and the history.
 //
 //   best        every trial the wrapped sampler's
 //   understand  a balanced beginning, then every trial for what it tells
@@ -34,16 +34,16 @@ enum class TrialRole {
   kBest,
 };
 
-// So many begin a study that has no earlier one to learn from.
+// The number of trials that begin a study without an earlier one to learn from.
 inline constexpr std::int64_t kDesignTrials = 10;
 // Beyond it `both` is `best`: more trials tell little by then.
 inline constexpr std::int64_t kMostTelling = 1000;
 
-// A search rests when such a part of the trials with a value, and so many, came
-// after the best.
+// A search rests if this part of the trials with a value, and at least this
+// many, came after the best one.
 inline constexpr double kRestingPart = 0.25;
 inline constexpr std::size_t kRestingTrials = 25;
-// So large is the share of both while the search rests.
+// The share of such trials in `both` while the search rests.
 inline constexpr double kTellingShare = 0.4;
 
 // REQUIRES: `trials` are by rising number.
@@ -79,8 +79,9 @@ class SpreadPoints {
 // A trial is of a balanced beginning, chosen for what it tells, or the wrapped
 // sampler's own, which sees all trials.
 
-// Holds for samplers that learn, of one objective, over a space that can be cut
-// into cells. `compat` stays as it is, being Optuna's to the bit.
+// Says whether a sampler can serve a purpose. True for samplers that learn, of
+// one objective, over a space that can be cut into cells. `compat` stays as it
+// is, being Optuna's to the bit.
 bool CanServePurpose(const std::string& sampler, const SamplerInput& input);
 
 // REQUIRES: CanServePurpose is true.

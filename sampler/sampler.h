@@ -2,8 +2,8 @@
 //
 // File: sampler.h
 //
-// What a sampler proposes is a function of (seed, trial number, history), so a
-// study replays bit for bit.
+// Proposes the next point of a study. A proposal is a function of (seed, trial
+// number, history), so a study replays bit for bit.
 //
 //   ASSIGN_OR_RETURN(auto sampler, MakeSampler(spec, space, objectives));
 //   Rng rng(study_seed, trial_number);
@@ -27,11 +27,11 @@
 
 namespace frostline::sampler {
 
-// Its trials are finished, with points of the *new* study's space and values
-// for its objectives.
+// An earlier study. Its trials are finished, with points of the *new* study's
+// space and values for its objectives.
 struct PriorStudy {
   std::string name;
-  // The trials count so much, 0 … 1; at 0 the sampler judges by similarity.
+  // How much its trials count, 0 … 1; at 0 the sampler judges by similarity.
   double weight = 0.0;
   std::vector<Observation> trials;
 };
@@ -45,9 +45,9 @@ struct SamplerInput {
   std::uint64_t study_seed = 0;
 };
 
-// It has one owner thread at a time. It may remember what it computed
-// (History::changes() says what is new), as long as it answers what a fresh one
-// would.
+// A search algorithm. It has one owner thread at a time. It may remember what
+// it computed (History::changes() says what is new), as long as it answers what
+// a fresh one would.
 class Sampler {
  public:
   virtual ~Sampler() = default;

@@ -2,8 +2,8 @@
 //
 // File: split.h
 //
-// Which trials are good: with one objective the best, with several whole ranks
-// of those that nothing dominates.
+// Splits trials into good and bad: with one objective the best are good, with
+// several whole ranks of those that nothing dominates.
 #ifndef FROSTLINE_SAMPLER_SPLIT_H_
 #define FROSTLINE_SAMPLER_SPLIT_H_
 
@@ -19,7 +19,7 @@
 
 namespace frostline::sampler {
 
-// The stair is the edge of what is dominated, which falls as it goes right.
+// The edge of the dominated region in two coordinates; it falls to the right.
 class ParetoStair {
  public:
   // REQUIRES: there are two coordinates at least; those beyond do not count.
@@ -112,7 +112,7 @@ struct SplitKey {
   std::vector<double> losses;  // finished, with several objectives
 };
 
-// Answers nothing for trials that are failed, cancelled or queued.
+// Returns the key of a trial; nothing if it is failed, cancelled or queued.
 std::optional<SplitKey> SplitKeyOf(const Observation& trial,
                                    const std::vector<Objective>& objectives);
 
@@ -122,18 +122,21 @@ struct KeyedTrial {
   const SplitKey* key = nullptr;
 };
 
-// Holds indices in History::trials(), by rising trial number.
+// The good and the bad trials, as indices in History::trials(), by rising trial
+// number.
 struct Split {
   std::vector<std::uint32_t> below;
   std::vector<std::uint32_t> above;
 };
 
-// Counts the good of n trials: a tenth, with one objective at most 25.
+// Returns how many of n trials are good: a tenth, with one objective at most
+// 25.
 std::size_t CountBelow(std::size_t n, std::size_t objectives);
 
 Split SplitTrials(std::vector<KeyedTrial> trials, std::size_t below);
 
-// The table follows the change log, so that a proposal reads only what is new.
+// The split keys of all trials. It follows the change log, so a proposal reads
+// only what is new.
 //
 // It keeps references.
 class TrialTable {

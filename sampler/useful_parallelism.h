@@ -34,9 +34,9 @@ struct TrialCounts {
   std::int64_t budget = 0;
 };
 
-// So many trials at a time teach; what begins beside them begins blind. It
-// rises with results, and is kNoLimit for what does not look at them. Both
-// functions are pure, and cheap.
+// Returns how many trials at a time teach the sampler; any further one begins
+// blind. It rises with results, and is kNoLimit if the sampler ignores them.
+// Both functions are pure, and cheap.
 inline constexpr std::int64_t kNoLimit =
     std::numeric_limits<std::int64_t>::max();
 std::int64_t TeachingParallelism(const SamplerSpec& spec, const Space& space,

@@ -2,7 +2,7 @@
 //
 // File: brute_force.h
 //
-// Each point is drawn evenly from those that are left, which are never listed.
+// Draws each point evenly from those that are left, without listing them.
 // Every trial in the history counts, in any state, so restarts, retries,
 // parallel and enqueued trials neither skip nor repeat a point.
 //
@@ -25,11 +25,11 @@
 
 namespace frostline::sampler {
 
-// A finite space is a tree that is never built, with a layer for each
+// A finite space as a tree that is never built, with a layer for each
 // parameter, a branch for each value, a leaf for each point. A parameter hangs
 // on at most one other, so leaves are counted by multiplying.
 
-// Holds the index of each parameter's value, kNoBranch where it is inactive.
+// The index of the value of each parameter, kNoBranch if it is inactive.
 using Path = std::vector<std::int32_t>;
 inline constexpr std::int32_t kNoBranch = -1;
 
@@ -73,8 +73,8 @@ class FiniteTree {
   std::vector<double> counts_;            // leaves of each parameter by itself
 };
 
-// Leaves of a tree are kept sorted, so that those below a
-// branch are counted by bisection. A leaf counts once.
+// The leaves that are taken. They are sorted, so those below a branch are
+// counted by bisection. A leaf counts once.
 //
 // It is not thread-safe. Ranges are valid until the next Put.
 class TakenPaths {

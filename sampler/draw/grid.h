@@ -2,8 +2,8 @@
 //
 // File: grid.h
 //
-// Points come once, shuffled or in the order of grid.h. Every trial
-// counts, as in brute_force.h.
+// Proposes each point of a grid once, shuffled or in the order of GridPoints.
+// Every trial counts, as in brute_force.h.
 //
 // A continuous parameter is SAMPLER_INVALID, more than kMaxGridPoints points
 // are SPACE_TOO_LARGE.
@@ -21,8 +21,8 @@
 
 namespace frostline::sampler {
 
-// Points are not kept: the last parameter changes fastest, inactive ones are
-// absent.
+// The points of a grid, one after the other. They are not kept: the last
+// parameter changes fastest, inactive ones are absent.
 class GridPoints {
  public:
   // REQUIRES: every domain is finite.

@@ -2,8 +2,8 @@
 //
 // File: qmc.h
 //
-// Trial n is point n of a Sobol' sequence, scrambled by the study's
-// seed. Each parameter keeps its dimension where its condition is not met.
+// Proposes point n of a Sobol' sequence for trial n, scrambled by the seed of
+// the study. A parameter keeps its dimension if its condition is not met.
 // Enqueued trials leave no hole.
 #ifndef FROSTLINE_SAMPLER_DRAW_QMC_H_
 #define FROSTLINE_SAMPLER_DRAW_QMC_H_
@@ -45,10 +45,10 @@ class SobolSequence {
 // the coins, one for each dimension and seed.
 double Scrambled(std::uint32_t coordinate, std::uint64_t key);
 
-// Trial n gets point n of a fixed sequence, less one for each trial before it
-// that is not of the sequence (enqueued, imported), so that these leave no
-// hole. A trial is of the sequence, however it ended, when it has the point
-// that was due.
+// The place of a study in a sequence. Trial n gets point n of a fixed sequence,
+// less one for each trial before it that is not of the sequence (enqueued,
+// imported), so that these leave no hole. A trial is of the sequence, however
+// it ended, when it has the point that was due.
 //
 // It is not thread-safe.
 class SequencePlace {

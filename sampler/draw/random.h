@@ -2,9 +2,9 @@
 //
 // File: random.h
 //
-// Levels, choices and stepped values are equally likely, logarithmic ones
-// uniform in the logarithm (Bergstra and Bengio, 2012). A rate with `freeze` is
-// frozen in `frozen_share` of the draws.
+// Draws points at random. Levels, choices and stepped values are equally
+// likely, logarithmic ones uniform in the logarithm (Bergstra and Bengio,
+// 2012). A rate with `freeze` is frozen in `frozen_share` of the draws.
 //
 // The default, kFrozenShare, is about the share of frozen in a typical list of
 // levels, and what importance measures with.
@@ -22,7 +22,7 @@
 
 namespace frostline::sampler {
 
-// A NumericRange is the line on which an ordered domain is drawn uniformly.
+// The line on which an ordered domain is drawn uniformly.
 // Levels lie on it by their index, logarithmic domains by their logarithm;
 // stepped values are cells one step wide, so that each has its share.
 
@@ -40,8 +40,8 @@ struct NumericRange {
   double FromBox(double place) const;
 };
 
-// Answers nothing for categorical domains; of a log-uniform one it takes the
-// part that is not frozen.
+// Returns the line of a domain; nothing for a categorical one. For a
+// log-uniform one it is the part that is not frozen.
 std::optional<NumericRange> NumericRangeOf(const Domain& domain);
 
 inline constexpr double kFrozenShare = 0.2;
@@ -67,7 +67,7 @@ double InverseLogNormalCdf(double y);
 // REQUIRES: a <= b.
 double LogNormalMass(double a, double b);
 
-// Is -infinity outside [a, b].
+// Returns -infinity outside [a, b].
 double TruncatedNormalLogPdf(double x, double a, double b);
 
 // Returns the x below which a share q of the mass lies. REQUIRES: 0 <= q <= 1.

@@ -98,8 +98,8 @@ void Standardise(std::vector<double>& values) {
   }
 }
 
-// Of the median of all distances, lest one trial that happens to lie on the
-// bound makes all others equally far.
+// The least scale, in medians of all distances. Without it one trial on the
+// bound would make all others equally far.
 constexpr double kLeastScale = 0.01;
 
 double MedianOr(double otherwise, const std::vector<double>& values) {

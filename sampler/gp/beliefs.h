@@ -27,14 +27,14 @@ namespace frostline::sampler {
 // Returns ln E[max(0, best - X)] of a normal X. REQUIRES: deviation > 0.
 double LogExpectedImprovement(double mean, double deviation, double best);
 
-// A constraint is kept where what it measures is at most `bound`.
+// A constraint, which is kept if its measure is at most `bound`.
 struct ConstraintGoal {
   const surrogate::GrowingSurrogate* value = nullptr;
   double bound = 0.0;
 };
 
-// The goal is a loss below `best`, from a trial that does not fail and keeps
-// each constraint.
+// What a search is after: a loss below `best`, from a trial that does not fail
+// and keeps each constraint.
 struct SearchGoal {
   const surrogate::GrowingSurrogate* loss = nullptr;
   double best = 0.0;
@@ -111,9 +111,9 @@ class LearntModel {
 
 using LedgerList = std::vector<const LedgerTrial*>;
 
-// Each earlier study has its own targets, because losses may be of another
-// scale. Belief in it is learnt from how well it foretells this one; a given
-// weight becomes noise.
+// The rows of earlier studies. Each has its own targets, because losses may be
+// of another scale. Belief in it is learnt from how well it foretells this one;
+// a given weight becomes noise.
 class PriorRows {
  public:
   PriorRows(const std::vector<PriorStudy>& studies, const Space& space,
@@ -129,7 +129,7 @@ class PriorRows {
   std::size_t studies_ = 0;
 };
 
-// The earlier studies come first.
+// Returns the rows of all studies. The earlier studies come first.
 TargetedRows LossRows(const PriorRows& earlier, const LedgerList& valued);
 
 // Targets say whether trials ended without a loss: chance = rate + deviation *
@@ -167,7 +167,7 @@ struct Aim {
   std::vector<Cells> tried;  // the best believed in first; never empty
 };
 
-// It keeps a reference to the earlier studies.
+// The beliefs about a study. It keeps a reference to the earlier studies.
 class StudyBeliefs {
  public:
   StudyBeliefs(const Space& space, const std::vector<LevelAxis>& axes,

@@ -56,8 +56,8 @@ struct LevelAxis {
   double DrawValueOf(int cell, Rng& rng) const;
 };
 
-// Answers nothing when a categorical parameter has more than kLineCells
-// choices: then there is nothing to model.
+// Returns the axes of a space; nothing if a categorical parameter has more than
+// kLineCells choices: then there is nothing to model.
 std::optional<std::vector<LevelAxis>> MakeLevelAxes(const Space& space);
 
 Cells CellsOf(const std::vector<LevelAxis>& axes, const Point& point);
@@ -66,9 +66,9 @@ Cells CellsOf(const std::vector<LevelAxis>& axes, const Point& point);
 std::vector<surrogate::Axis> StudyAxes(const Space& space,
                                        const std::vector<LevelAxis>& axes);
 
-// Effects along an order are smooth. With earlier studies the study is one more
-// axis, this one its cell 0: what studies have in common is a main effect, what
-// they have not is an interaction with the study.
+// Returns axes for a surrogate. Effects along an order are smooth. With earlier
+// studies the study is one more axis, this one its cell 0: what studies have in
+// common is a main effect, what they have not is an interaction with the study.
 std::vector<surrogate::Axis> SearchAxes(const Space& space,
                                         const std::vector<LevelAxis>& axes,
                                         std::size_t earlier);
@@ -87,7 +87,7 @@ struct LedgerTrial {
   double loss = 0.0;     // infinite: pruned before it reported
   bool pruned = false;   // the loss is of an early step
   bool feasible = true;  // it has not failed and broke no constraint
-  // Of a trial that was valued: above 0 is broken, NaN was not measured.
+  // Only for a trial with a value: above 0 is broken, NaN was not measured.
   std::vector<double> constraints;
 };
 
@@ -101,7 +101,7 @@ struct PointEqual {
 };
 using PointSet = std::unordered_set<Point, PointHash, PointEqual>;
 
-// Answers nothing for trials that are cancelled, of another space, or without a
+// Returns nothing for trials that are cancelled, of another space, or without a
 // finite loss though they succeeded. Exact values are brought onto their grid,
 // so that equal means equal.
 std::optional<LedgerTrial> LedgerTrialOf(const Observation& trial,
@@ -109,7 +109,8 @@ std::optional<LedgerTrial> LedgerTrialOf(const Observation& trial,
                                          const std::vector<LevelAxis>& axes,
                                          const Objective& objective);
 
-// It follows the change log and keeps references.
+// The trials of a study as cells. It follows the change log and keeps
+// references.
 class TrialLedger {
  public:
   TrialLedger(const Space& space, const std::vector<LevelAxis>& axes,
@@ -129,13 +130,13 @@ class TrialLedger {
   std::vector<std::optional<LedgerTrial>> trials_;  // as History::trials()
 };
 
-// Takes on every axis a cell that the fewest trials have had: this is a Latin
-// hypercube (McKay et al., 1979) that survives any history.
+// Returns a point with, on every axis, a cell that the fewest trials have had:
+// a Latin hypercube (McKay et al., 1979) that survives any history.
 Point BalancedDraw(const Space& space, const std::vector<LevelAxis>& axes,
                    const std::vector<const LedgerTrial*>& trials, Rng& rng);
 
-// Of some balanced draws it takes the one that shares least with the trials: so
-// pairs of levels, too, come as often as can be.
+// Returns that one of some balanced draws that shares least with the trials, so
+// that pairs of levels come equally often, too.
 Point SpreadDraw(const Space& space, const std::vector<LevelAxis>& axes,
                  const std::vector<const LedgerTrial*>& trials, Rng& rng);
 

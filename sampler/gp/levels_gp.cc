@@ -35,7 +35,7 @@ LevelChoices::LevelChoices(const Space& space,
 }
 
 std::uint8_t LevelChoices::DrawChoice(const LevelAxis& axis) {
-  // Of a long line the frozen cell would be drawn too rarely.
+  // On a long line the frozen cell would be drawn too rarely.
   if (axis.frozen_value && !axis.exact && rng_.Uniform() < kFrozenShare) {
     return static_cast<std::uint8_t>(axis.line_cells);
   }

@@ -2,9 +2,9 @@
 //
 // File: levels_gp.h
 //
-// To this Gaussian process levels are ordered, frozen is its own kind, and
-// effects mostly add up (surrogate/rows.h). The next trial has the largest
-// expected improvement over the best loss (beliefs.h, levels_gp.h).
+// A sampler with a Gaussian process for which levels are ordered, frozen is a
+// kind of its own, and effects mostly add up (surrogate/rows.h). The next trial
+// has the largest expected improvement over the best loss (beliefs.h).
 //
 //   failed, infeasible   a second process learns where; its chance of success
 //                        multiplies the improvement
@@ -77,9 +77,9 @@ class LevelChoices {
   std::vector<bool> is_parent_;
 };
 
-// The search climbs from several starts, along one axis after the other to its
-// best cell, until none is better. Every cell looked at is a candidate, lest
-// the climb ends on a tried point.
+// Searches for the best point. It climbs from several starts, along one axis
+// after the other to its best cell, until none is better. Every cell looked at
+// is a candidate, lest the climb ends on a tried point.
 //
 // It keeps references, and lives for one proposal. Where there are costs what
 // is looked for is the largest score per second.
@@ -107,7 +107,7 @@ class LevelSearch {
   void Climb(Cells start);
   double Begin(Cells start);
   void Place(const Cells& choices);
-  // Answers false when it is there already.
+  // Returns false if it is there already.
   bool ImproveAxis(std::size_t axis);
   bool ImproveParent(std::size_t axis);
   PointBeliefs Here() const;
@@ -136,10 +136,10 @@ class LevelSearch {
   double best_score_ = 0.0;
 };
 
-// Of more it was not shown to find more than tpe does, at more seconds.
+// With more parameters it takes longer than tpe and was not shown to find more.
 inline constexpr int kMostParametersOfGp = 64;
 
-// Answers false where tpe proposes every trial.
+// Returns false if tpe proposes every trial.
 bool CanServeLevelsGp(const Space& space,
                       const std::vector<Objective>& objectives);
 

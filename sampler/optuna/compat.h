@@ -67,7 +67,7 @@ class CompatTpe {
   CompatTrials trials_;
 };
 
-// Answers SAMPLER_INVALID for a wrong option, or `group` without
+// Fails with SAMPLER_INVALID for a wrong option, or `group` without
 // `multivariate`. Earlier studies are not read: Optuna has no warm start.
 absl::StatusOr<std::unique_ptr<Sampler>> MakeCompatTpeSampler(
     const SamplerInput& input);

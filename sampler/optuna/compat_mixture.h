@@ -2,7 +2,7 @@
 //
 // File: compat_mixture.h
 //
-// A block's estimator is a weighted mixture of one kernel per trial and a
+// The estimator of a block: a weighted mixture of one kernel per trial and a
 // prior. It adds and sorts in NumPy's order and draws in Optuna's: the kernels,
 // then the choices one by one, then all numbers.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_MIXTURE_H_
@@ -39,7 +39,7 @@ struct CompatQuantile {
 // near enough.
 std::vector<double> CompatPpf(const std::vector<CompatQuantile>& quantiles);
 
-// A kernel is on the line of NumericRange, before it is cut to the box.
+// A kernel on the line of NumericRange, before it is cut to the box.
 struct NumericKernel {
   double mu = 0.0;
   double sigma = 0.0;
@@ -128,7 +128,7 @@ class CompatMixture {
   Columns Draw(std::size_t count, NumpyStream& stream) const;
   std::vector<double> LogDensity(const Columns& candidates);
 
-  // They sum to 1; the last is the prior's.
+  // The weights, which sum to 1; the last is that of the prior.
   const std::vector<double>& weights() const { return weights_; }
 
  private:

@@ -2,7 +2,8 @@
 //
 // File: compat_trials.h
 //
-// Optuna ignores trials that failed or could not be trained.
+// Trials as Optuna sees them. It ignores those that failed or could not be
+// trained.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_TRIALS_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_TRIALS_H_
 
@@ -43,7 +44,7 @@ class CompatSpace {
 
   const Space& space() const { return space_; }
   const std::vector<CompatParameter>& parameters() const { return parameters_; }
-  // They are in Optuna's order for what is drawn together.
+  // Parameters in the order in which Optuna draws them together.
   const std::vector<std::size_t>& by_name() const { return by_name_; }
 
   // REQUIRES: space().Check(point) is OK.
@@ -59,7 +60,7 @@ class CompatSpace {
   std::vector<std::size_t> by_name_;
 };
 
-// Draws as Optuna's RandomSampler does.
+// Draws a point as Optuna's RandomSampler does.
 double DrawCompatRandom(const Domain& domain, OptunaVersion version,
                         NumpyStream& stream);
 
@@ -95,7 +96,7 @@ struct CompatView {
   std::vector<double> below_weights;
 };
 
-// It keeps references.
+// The trials of a study, as Optuna sees them. It keeps references.
 class CompatTrials {
  public:
   CompatTrials(const CompatSpace& space,

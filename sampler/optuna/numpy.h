@@ -2,8 +2,8 @@
 //
 // File: numpy.h
 //
-// NumPy's random stream, sum and sort, to the last bit: they decide which of
-// equally good candidates Optuna takes.
+// NumPy's random stream, sum and sort, equal to the last bit, since that
+// decides which of equally good candidates Optuna takes.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_NUMPY_H_
 #define FROSTLINE_SAMPLER_OPTUNA_NUMPY_H_
 
@@ -15,9 +15,9 @@
 
 namespace frostline::sampler {
 
-// numpy.random.RandomState(seed) is MT19937 (Matsumoto and Nishimura, 1998)
-// with doubles of 53 bits. It reproduces Optuna; everything else draws from
-// base/rng.h.
+// The stream of numpy.random.RandomState(seed): MT19937 (Matsumoto and
+// Nishimura, 1998) with doubles of 53 bits. It reproduces Optuna; everything
+// else draws from base/rng.h.
 //
 // It is not thread-safe; a copy goes on where the original stood.
 class NumpyStream {
@@ -25,11 +25,11 @@ class NumpyStream {
   explicit NumpyStream(std::uint32_t seed);
 
   std::uint32_t NextBits();
-  // Is random_sample(), uniform in [0, 1).
+  // Returns random_sample(), uniform in [0, 1).
   double Uniform();
-  // Is uniform(lo, hi). REQUIRES: hi - lo is finite.
+  // Returns uniform(lo, hi). REQUIRES: hi - lo is finite.
   double Uniform(double lo, double hi) { return lo + (hi - lo) * Uniform(); }
-  // Is rand(count).
+  // Returns rand(count).
   std::vector<double> Uniforms(std::size_t count);
 
  private:
@@ -44,16 +44,17 @@ class NumpyStream {
 // The last bit of a sum often decides which of equally good candidates Optuna
 // proposes.
 //
-// Is numpy.sum of a contiguous array, which adds by halves, blocks of 128 in
-// eight lanes.
+// Returns numpy.sum of a contiguous array, which adds by halves, blocks of 128
+// in eight lanes.
 double NumpySum(std::span<const double> numbers);
 
 // NumPy 2 sorts so on x86-64 with AVX2, which gives equal observations kernels
 // of different widths.
 //
-// Is numpy.argsort, which is not stable: equal numbers come as from a bitonic
-// network up to 256 of them, and as from a quicksort in vectors of four above
-// (of eight with AVX-512, where the order may differ). REQUIRES: none is NaN.
+// Returns numpy.argsort, which is not stable: equal numbers come as from a
+// bitonic network up to 256 of them, and as from a quicksort in vectors of four
+// above (of eight with AVX-512, where the order may differ). REQUIRES: none is
+// NaN.
 std::vector<std::size_t> NumpyArgSort(const std::vector<double>& numbers);
 
 }  // namespace frostline::sampler

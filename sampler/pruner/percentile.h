@@ -26,7 +26,7 @@ namespace frostline::sampler {
 // The best of what each running trial has reported is carried on from report to
 // report, so that a judgement does not read the whole curve again.
 
-// Answers the lowest loss among `best` and the values from `begin` to `end`.
+// Returns the lowest loss among `best` and the values from `begin` to `end`.
 // NaN is passed over: it is the answer when there is nothing else.
 double BestLoss(const Objective& objective, const Observation& trial,
                 std::size_t begin, std::size_t end, double best);
@@ -35,7 +35,7 @@ class BestSoFar {
  public:
   explicit BestSoFar(Objective objective) : objective_(std::move(objective)) {}
 
-  // Answers the best loss of the trial's first `count` values. It costs O(what
+  // Returns the best loss of the trial's first `count` values. It costs O(what
   // came since the last time). REQUIRES: the running trial is of `history` and
   // has `count` values.
   double Of(const History& history, const Observation& trial,
@@ -97,7 +97,7 @@ class StepPercentiles {
     std::int64_t reported = 0;  // trials, also those with NaN
     RunningPercentile values;
   };
-  // Answers nullptr where no trial has reported.
+  // Returns nullptr if no trial has reported.
   const Step* Find(std::int64_t step) const;
   // Counts the values that were ever looked at.
   std::int64_t values_read() const { return values_read_; }
@@ -108,7 +108,7 @@ class StepPercentiles {
     std::uint32_t curves_before = 0;
     std::size_t values = 0;
   };
-  // Answers false when what was taken of the trial is void.
+  // Returns false when what was taken of the trial is void.
   bool Take(const History& history, std::size_t index);
   void Forget();
   void ReadAll(const History& history);
@@ -122,9 +122,10 @@ class StepPercentiles {
   std::unordered_map<std::int64_t, Step> steps_;
 };
 
-// As in Optuna, a trial stops where its best value so far is worse than the
-// percentile of what succeeded trials reported at the same step. (Golovin et
-// al., KDD 2017, section 3.2.2, take running averages.)
+// Options of the percentile pruner. As in Optuna, a trial stops if its best
+// value so far is worse than the percentile of what succeeded trials reported
+// at the same step. (Golovin et al., KDD 2017, section 3.2.2, take running
+// averages.)
 //
 //   percentile 25 and losses .2 .4 .6 .8 at step 3: stops above .35
 

@@ -2,8 +2,8 @@
 //
 // File: pruner.h
 //
-// A pruner says whether a running trial should stop, by the intermediate values
-// of the one objective, as a function of the history, so that a study replays.
+// Says whether a running trial should stop, by the intermediate values of the
+// one objective. It is a function of the history, so a study replays.
 // docs/reference/pruners.md has the options.
 #ifndef FROSTLINE_SAMPLER_PRUNER_PRUNER_H_
 #define FROSTLINE_SAMPLER_PRUNER_PRUNER_H_
@@ -25,7 +25,8 @@ struct PruneDecision {
   std::string reason;  // for people: "0.61 at step 3, …"
 };
 
-// It has one owner thread at a time, and may remember as samplers do.
+// A rule for early stopping. It has one owner thread at a time, and may
+// remember what it computed, as samplers do.
 class Pruner {
  public:
   virtual ~Pruner() = default;
@@ -42,15 +43,15 @@ struct PrunerSpec {
   std::string field = "pruner.options";  // where the options stand
 };
 
-// Answers PRUNER_INVALID for an unknown name or option, and for any pruner but
-// none with several objectives.
+// Makes a pruner. Fails with PRUNER_INVALID for an unknown name or option, and
+// for any pruner but none with several objectives.
 absl::StatusOr<std::unique_ptr<Pruner>> MakePruner(
     const PrunerSpec& spec, const std::vector<Objective>& objectives);
 
 std::vector<std::string> PrunerNames();
 
-// Holds for the first value at or after each multiple of `interval` steps,
-// counted from `warmup_steps`. REQUIRES: there are values.
+// Returns true for the first value at or after each multiple of `interval`
+// steps, counted from `warmup_steps`. REQUIRES: there are values.
 inline bool IsDue(const std::vector<IntermediateValue>& values,
                   std::int64_t warmup_steps, std::int64_t interval) {
   const std::int64_t step = values.back().step;

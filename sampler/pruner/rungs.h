@@ -23,8 +23,9 @@
 
 namespace frostline::sampler {
 
-// A ladder has the rungs of successive halving (Jamieson and Talwalkar, AISTATS
-// 2016). With r_0 = min_resource, eta = reduction and s = early_stopping_rate,
+// A ladder with the rungs of successive halving (Jamieson and Talwalkar,
+// AISTATS 2016). With r_0 = min_resource, eta = reduction and s =
+// early_stopping_rate,
 //
 //   rung k is at step r_0 eta^(s + k); the best 1 / eta of a rung go on
 //
@@ -37,7 +38,7 @@ struct LadderRules {
   std::int64_t bootstrap_count = 0;
 };
 
-// Holds a trial's losses at the rungs it has completed, lowest rung first.
+// The losses of a trial at the rungs it has completed, lowest rung first.
 using Climb = std::vector<double>;
 
 class Ladder {

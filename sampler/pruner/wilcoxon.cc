@@ -43,7 +43,8 @@ Ranks RankBySize(const std::vector<double>& differences) {
   return ranks;
 }
 
-// Of the sums over all choices of signs, the share at or above `sum`.
+// Returns the share of the sums over all choices of signs that is at least
+// `sum`.
 double ShareAtOrAbove(const std::vector<std::size_t>& ranks, std::size_t sum) {
   const std::size_t most =
       std::accumulate(ranks.begin(), ranks.end(), std::size_t{0});

@@ -39,14 +39,14 @@ class BestSucceeded {
   explicit BestSucceeded(Objective objective)
       : objective_(std::move(objective)) {}
 
-  // Answers nullptr when none has succeeded. It costs O(changes since the last
+  // Returns nullptr when none has succeeded. It costs O(changes since the last
   // call); all trials are read only when the best one has become worse.
   const Observation* In(const History& history);
   // Counts the trials that were ever looked at.
   std::int64_t trials_read() const { return trials_read_; }
 
  private:
-  // Answers false when the best one is the best no longer.
+  // Returns false when the best one is the best no longer.
   bool Offer(const History& history, std::size_t index);
 
   Objective objective_;

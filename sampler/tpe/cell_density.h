@@ -2,8 +2,8 @@
 //
 // File: cell_density.h
 //
-// This Parzen estimator is relative to the prior. It is two mixtures, both with
-// one kernel per trial and a prior:
+// A Parzen estimator relative to the prior. It adds two mixtures, both with one
+// kernel per trial and a prior:
 //
 //   q(x) = (1 - a) sum_k w_k prod_d r_d(x_d | c_kd)      trials as a whole
 //        + a prod_d sum_k w_k r_d(x_d | c_kd)            one by one
@@ -27,7 +27,7 @@
 
 namespace frostline::sampler {
 
-// The kernels of one shape and width say how likely a cell is near a center,
+// The kernels of one shape and width: how likely a cell is near a center,
 // relative to the prior, so that 1 is "no news":
 //
 //   r(x | c) = e(c, x) / Z_c,  Z_c = sum over x of prior(x) e(c, x)
@@ -82,9 +82,9 @@ class KernelCache {
       kernels_;
 };
 
-// A proposal spends its time on this arithmetic.
+// The arithmetic on which a proposal spends its time.
 
-// Answers minus infinity for 0.
+// Returns minus infinity for 0.
 double LogOf(double x);
 // Returns ln(exp(a) + exp(b)).
 double LogAdd(double a, double b);
@@ -102,7 +102,7 @@ void MultiplyBy(const std::array<AxisFactor, kFactors>& factors,
 
 double SumOfProducts(const double* a, const double* b, std::size_t size);
 
-// This is the mixture of cell_density.h that takes parameters one by one.
+// The mixture of this file that takes parameters one by one.
 class SeparateMixture {
  public:
   // `columns` has the centers by axis, then trial; an absent one is in the cell

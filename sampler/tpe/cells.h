@@ -24,10 +24,10 @@
 
 namespace frostline::sampler {
 
-// A cell is a level, a choice or one of few numbers, or one of kBins of equal
-// width on a continuous range. Frozen is the first cell. Each cell has a share
-// of the prior (equal; frozen among rates has `frozen_share`) and a place on
-// the line, as a share of the box.
+// A parameter as cells. A cell is a level, a choice or one of few numbers, or
+// one of kBins of equal width on a continuous range. Frozen is the first cell.
+// Each cell has a share of the prior (equal; frozen among rates has
+// `frozen_share`) and a place on the line, as a share of the box.
 
 using Cell = std::uint16_t;
 inline constexpr Cell kNoCell = 0xffff;  // the parameter is absent
@@ -82,7 +82,7 @@ struct RankedTrial {
 
 class TrialShortlist {
  public:
-  // So many of the best and of all are kept at hand.
+  // How many of the best, and of all, are kept ready.
   static constexpr std::size_t kBest = 64;
   static constexpr std::size_t kSample = 640;
 
@@ -92,7 +92,7 @@ class TrialShortlist {
   void Rank(const RankedTrial& trial);
   void Clear();
 
-  // They are at most kBest; of equal ones the older is better.
+  // The best trials, at most kBest; among equals the older is better.
   const std::vector<RankedTrial>& best() const { return best_; }
   // Returns indices of all or, beyond kSample + kBest, of a sample that changes
   // little from call to call.
@@ -103,8 +103,9 @@ class TrialShortlist {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> sample_;  // by lot
 };
 
-// The table follows the change log; a trial that ended costs the same however
-// many there are. It takes at most ~150 bytes a trial with 26 parameters.
+// The cells of all trials. The table follows the change log; a trial that ended
+// costs the same however many there are. It takes at most ~150 bytes a trial
+// with 26 parameters.
 //
 // It keeps references.
 class CellTable {

@@ -58,7 +58,7 @@ std::optional<Point> UntriedPoints::Find(const CellTable& table,
 namespace {
 
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
-// Of wider axes the neighbours are not worth their time.
+// On wider axes the neighbours are not worth their time.
 constexpr std::size_t kMostMoves = 64;
 // With costs: the share of trials that counts as good. Beyond it better is not
 // worth more, and the cheaper one wins.

@@ -2,7 +2,8 @@
 //
 // File: native_tpe.h
 //
-// An untried point was not tried as often as `dedup` allows.
+// Proposes by TPE, and repeats points only as often as `dedup` allows. An
+// untried point is one that was not tried that often.
 #ifndef FROSTLINE_SAMPLER_TPE_NATIVE_TPE_H_
 #define FROSTLINE_SAMPLER_TPE_NATIVE_TPE_H_
 
@@ -21,8 +22,8 @@
 
 namespace frostline::sampler {
 
-// It keeps references. `own`, the point of the trial that asks, is no duplicate
-// of itself.
+// Finds untried points. It keeps references. `own`, the point of the trial that
+// asks, is no duplicate of itself.
 class UntriedPoints {
  public:
   UntriedPoints(const Space& space, const TpeOptions& options)
@@ -42,8 +43,8 @@ class UntriedPoints {
   const TpeOptions& options_;
 };
 
-// Of candidates drawn from l the search takes the one of largest expected
-// improvement, and its neighbours. With gamma the share of good trials,
+// Searches among candidates drawn from l, and the neighbours of the best, for
+// the largest expected improvement. With gamma the share of good trials,
 // improvement goes up with 1 / (gamma + (1 - gamma) g/l) (Bergstra et al.,
 // 2011, eq. 4), so without costs l/g decides, and with them that divided by the
 // seconds of the trial (Snoek et al., NeurIPS 2012, section 3.2).
@@ -122,7 +123,7 @@ class NativeTpe final : public Sampler {
                 const std::stop_token& stop);
   Point Informed(const History& history, std::int64_t number, Rng& rng,
                  const std::stop_token& stop);
-  // Answers null while all trials are taken to cost the same.
+  // Returns null while all trials are taken to cost the same.
   const CostModel* CostOf(const History& history);
   Sides SplitSides(const History& history, std::int64_t number,
                    const CostModel* cost);

@@ -78,7 +78,7 @@ namespace {
 
 // The variance of a uniform variable, in squared boxes.
 constexpr double kUniformVariance = 1.0 / 12.0;
-// Of good kernels in spreads, of bad ones in boxes.
+// Widths of good kernels are in spreads, those of bad ones in boxes.
 constexpr double kGoodWidth = 0.8;
 constexpr double kRestWidth = 0.1;
 constexpr double kLeastSteps = 0.4;

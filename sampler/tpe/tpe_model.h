@@ -2,10 +2,10 @@
 //
 // File: tpe_model.h
 //
-// l is the density of the good trials, g of all others (Bergstra et al., 2011,
-// section 4.1), failed and running ones among them. With one objective the
-// first 0.4 sqrt(n) are good, at least two and at most 25, in the order of
-// split.h; better ones weigh more.
+// The model of TPE: l is the density of the good trials, g of all others
+// (Bergstra et al., 2011, section 4.1), failed and running ones among them.
+// With one objective the first 0.4 sqrt(n) are good, at least two and at most
+// 25, in the order of split.h; better ones weigh more.
 #ifndef FROSTLINE_SAMPLER_TPE_TPE_MODEL_H_
 #define FROSTLINE_SAMPLER_TPE_TPE_MODEL_H_
 
@@ -42,7 +42,8 @@ struct TpeOptions {
   std::size_t kernels = 256;  // of trials that are not good, at most
 };
 
-// Answers SAMPLER_INVALID for an unknown option or a wrong value.
+// Reads options. Fails with SAMPLER_INVALID for an unknown option or a wrong
+// value.
 absl::StatusOr<TpeOptions> ReadTpeOptions(const SamplerInput& input);
 
 // A good kernel is as wide as the good trials are spread out on its axis, times
@@ -50,7 +51,7 @@ absl::StatusOr<TpeOptions> ReadTpeOptions(const SamplerInput& input);
 // one is a tenth of the box. Neither is narrower than 0.4 steps of an axis of
 // single values, or 1% of the box.
 
-// Somebody else owns the cells of the trial.
+// The cells of a trial and its weight. It does not own the cells.
 struct WeightedCells {
   std::span<const Cell> cells;
   double weight = 1.0;
@@ -91,8 +92,9 @@ TpeModel FitModel(const std::vector<CellAxis>& axes, KernelCache& kernels,
                   const std::vector<WeightedCells>& rest,
                   const TpeOptions& options);
 
-// An earlier study's good and other trials join this one's as kernels that
-// count as much as a few own trials, so that own evidence outgrows them:
+// The evidence of an earlier study. Its good and other trials join those of
+// this study as kernels that count as much as a few own trials, so that own
+// evidence outgrows them:
 //
 //   l: w kGoodTrials trials, g: w kOtherTrials trials
 //
@@ -114,7 +116,7 @@ class PriorEvidence {
                 const TpeOptions& options, const PriorStudy& study);
 
   bool empty() const { return good_.empty(); }
-  // Is in 0 … 1. REQUIRES: `table` has caught up with `history`.
+  // Returns a weight in 0 … 1. REQUIRES: `table` has caught up with `history`.
   double Weight(const History& history, const CellTable& table);
   void AddTo(double weight, std::vector<WeightedCells>& good,
              std::vector<WeightedCells>& rest) const;
