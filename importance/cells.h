@@ -24,7 +24,7 @@ namespace frostline::importance {
 // least.
 inline constexpr std::size_t kMaxEffectCells = 24;
 
-// A continuous axis ends with so many stretches of its range.
+// The number of stretches into which the range of a continuous axis is cut.
 inline constexpr std::size_t kEffectStretches = 12;
 
 struct EffectAxis {
@@ -52,8 +52,8 @@ EffectAxis MakeEffectAxis(const MeasuredAxis& axis,
 // stretches are mostly alike if `smooth`.
 void MakeEffectBasis(EffectAxis& axis, bool smooth);
 
-// Values are absent, frozen, every level, choice and small integer, the middle
-// of each stretch of a range. Several may share an effect cell.
+// A value of an axis: absent, frozen, a level, a choice, a small integer, or
+// the middle of a stretch of a range. Several may share an effect cell.
 
 struct AxisValue {
   double value = 0.0;  // as in a Point

@@ -2,8 +2,8 @@
 //
 // File: curves.h
 //
-// Beliefs are losses in the model's unit; the functions below say them in the
-// target's.
+// Curves of the target along parameters. The model believes in losses in its
+// own unit; the functions below answer in the unit of the target.
 #ifndef FROSTLINE_IMPORTANCE_CURVES_H_
 #define FROSTLINE_IMPORTANCE_CURVES_H_
 
@@ -24,7 +24,7 @@
 
 namespace frostline::importance {
 
-// Points into its history.
+// Level effects that are fitted to a study. Points into its history.
 class FittedLevels {
  public:
   // After a stop nobody may believe it.
@@ -68,6 +68,7 @@ absl::StatusOr<FittedLevels> FitLevels(const Space& space,
 
 // Errors are Evaluate's, and REQUEST_INVALID for an unknown parameter.
 
+// One value of a parameter and the target expected there.
 struct CurvePoint {
   double value = 0.0;       // of a stretch its middle
   Interval expected;        // in the target's unit and direction

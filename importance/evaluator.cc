@@ -76,7 +76,7 @@ absl::Status CheckKnowsSubsets(const EvaluatorKind& kind,
                    "options.subsets");
 }
 
-// Of an evaluator whose own quantiles are of the target.
+// Checks for an evaluator whose own quantiles are of the target.
 absl::Status CheckBestBy(const EvaluateOptions& options) {
   if (options.best_by.empty() || options.best_by == options.target) {
     return absl::OkStatus();

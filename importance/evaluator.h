@@ -2,8 +2,8 @@
 //
 // File: evaluator.h
 //
-// Which share of the target's variance does each parameter explain over the
-// searched space?
+// Says which share of the variance of the target each parameter explains over
+// the searched space.
 #ifndef FROSTLINE_IMPORTANCE_EVALUATOR_H_
 #define FROSTLINE_IMPORTANCE_EVALUATOR_H_
 
@@ -19,10 +19,10 @@
 
 namespace frostline::importance {
 
-// Answers TRIALS_TOO_FEW below kMinTrials, TARGET_CONSTANT, EVALUATOR_UNKNOWN,
-// and REQUEST_INVALID for options out of range, a target that is no objective,
-// and sets without an answer (measure/evaluate_options.h). After a stop
-// (options.stop) it is CANCELLED.
+// Fails with TRIALS_TOO_FEW below kMinTrials, TARGET_CONSTANT,
+// EVALUATOR_UNKNOWN, and REQUEST_INVALID for options out of range, a target
+// that is no objective, and sets without an answer
+// (measure/evaluate_options.h). After a stop (options.stop) it is CANCELLED.
 absl::StatusOr<Report> Evaluate(const Space& space,
                                 const std::vector<Objective>& objectives,
                                 const History& history,

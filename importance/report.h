@@ -29,7 +29,7 @@ struct ParameterImportance {
   double direction_probability = std::numeric_limits<double>::quiet_NaN();
   int rank = 0;                   // 1: the most important
   double top3_probability = 0.0;  // over draws
-  bool distinguishable = false;   // clear of what chance gives
+  bool distinguishable = false;   // more than chance gives
 };
 
 struct PairImportance {
@@ -45,7 +45,7 @@ struct PairImportance {
 const PairImportance* FindPair(const std::vector<PairImportance>& pairs,
                                const std::vector<int>& subset);
 
-// Neighbouring modules (depth.h) count with their pairs.
+// The share of neighbouring modules (depth.h), pairs among them included.
 struct GroupImportance {
   std::string group;  // "embeddings", "lower", …
   Interval share;

@@ -245,7 +245,7 @@ constexpr int kCubeShuffles = 16;
 // Streams of one seed, far apart; the forest itself has those from 0.
 constexpr std::uint64_t kCubeDrawStream = std::uint64_t{1} << 32;
 constexpr std::uint64_t kCubeShuffleStream = std::uint64_t{2} << 32;
-// Of one draw or shuffle: its own, then its trees.
+// The random streams of one draw or shuffle: its own, then those of its trees.
 constexpr std::uint64_t kCubeStreamsEach = 1 + kTreesPerDraw;
 
 using ShareFinder = std::vector<double> (*)(const CubeData& data,

@@ -114,7 +114,7 @@ namespace {
 
 constexpr double kLargest = std::numeric_limits<float>::max();
 
-// Of a parameter that is a number; nothing for choices and levels.
+// Returns the column of a number; nothing for choices and levels.
 std::optional<Column> NumberColumn(const Domain& domain) {
   if (const auto* rate = std::get_if<LogUniform>(&domain)) {
     return Column{rate->freeze ? 0.0 : rate->lo, rate->hi};

@@ -44,7 +44,8 @@ struct ColumnNode {
 // Children come after their parent, the root is first. It is never empty.
 using ColumnTree = std::vector<ColumnNode>;
 
-// Goes by node; a leaf's feature is below 0. `weight` may be empty.
+// A tree as arrays by node; the feature of a leaf is below 0. `weight` may be
+// empty.
 struct TreeArrays {
   std::vector<int> feature;
   std::vector<double> threshold;
@@ -54,7 +55,7 @@ struct TreeArrays {
   std::vector<double> weight;
 };
 
-// Answers REQUEST_INVALID for arrays that are no tree over so many columns.
+// Fails with REQUEST_INVALID for arrays that are no tree over so many columns.
 absl::StatusOr<ColumnTree> ImportTree(const TreeArrays& arrays,
                                       std::size_t columns);
 
@@ -88,7 +89,7 @@ CubeData MakeCubeData(const Space& space, const Selection& selection);
 
 using CubeWeights = std::vector<std::uint32_t>;
 
-// Draws with replacement, as many as `among` counts.
+// Draws rows with replacement, as many as `among` counts.
 CubeWeights DrawCubeRows(const CubeWeights& among, Rng& rng);
 
 struct CubeForest {
@@ -103,7 +104,7 @@ CubeForest GrowCubeForest(const CubeData& data,
                           std::uint64_t seed, std::uint64_t stream,
                           int threads = 1, const std::stop_token& stop = {});
 
-// Asks trees that have not seen a row; NaN without.
+// Predicts each row by trees that have not seen it; NaN without any.
 double OutOfBagR2(const CubeData& data, const CubeForest& forest);
 
 class CubeGrower {
@@ -122,7 +123,8 @@ class CubeGrower {
   };
   struct Split {
     std::size_t axis = 0;
-    // Of a number the last goes left, of a choice this one goes right.
+    // For a number, the last code that goes left; for a choice, the code that
+    // goes right.
     std::uint32_t code = 0;
     int column = -1;  // -1: no split
     double threshold = 0.5;

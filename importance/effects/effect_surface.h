@@ -2,8 +2,9 @@
 //
 // File: effect_surface.h
 //
-// All coefficients are taken together, so a difference of points is as sure as
-// the trials make it, however unsure both are.
+// Predicts points from level effects. All coefficients are taken together, so
+// the difference of two points is as sure as the trials make it, however unsure
+// both are.
 //
 // A term estimated as nothing keeps the variance of that estimate, a parameter
 // without room in the model what its trials leave possible: a cell nobody tried
@@ -75,7 +76,7 @@ class EffectSurface {
  private:
   void AddColumns(const EffectCells& cells, double factor,
                   std::vector<double>& weights) const;
-  // Is 0 for an axis with room in the model.
+  // Returns 0 for an axis with room in the model.
   double RoomVariance(std::size_t axis, std::size_t cell) const;
 
   const LevelEffects& model_;

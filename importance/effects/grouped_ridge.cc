@@ -93,7 +93,7 @@ double GroupedRidge::Solve() {
       scaled_[b] += factor_[a * n + b] * half;
     }
   }
-  // Of the normal equations, without a look at the trials.
+  // From the normal equations alone, without the trials.
   const double explained = Dot(scaled_.data(), right.data(), n) +
                            Dot(scaled_.data(), scaled_.data(), n);
   const double whole = target_variance_ * static_cast<double>(rows_);

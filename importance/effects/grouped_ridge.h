@@ -2,7 +2,8 @@
 //
 // File: grouped_ridge.h
 //
-// Each group's coefficients have a normal prior. Variances v_g and noise s2
+// A ridge regression in which the coefficients of each group have a normal
+// prior. Variances v_g and noise s2
 // come by restricted maximum likelihood, a fixed point (MacKay, "Bayesian
 // Interpolation", 1992):
 //
@@ -65,14 +66,14 @@ class GroupedRidge {
   std::vector<double> Coefficients(std::size_t group) const;
   std::vector<double> Covariance(std::size_t group) const;
   std::vector<double> Uncertainty(std::size_t group) const;  // the diagonal
-  // Is expected, and 0 without variance.
+  // Returns the expected sum, 0 without variance.
   double ExpectedSquares(std::size_t group,
                          const std::vector<double>& weights) const;
   // Multiply the group's columns with each other, and with the residuals.
   std::vector<double> GramOf(std::size_t group) const;
   std::vector<double> ResidualProducts(std::size_t group) const;
-  // Is the share of the targets' variance predicted of trials left out one by
-  // one, with variances kept.
+  // Returns the share of the targets' variance predicted of trials left out one
+  // by one, with variances kept.
   double LeftOutR2() const { return R2Of(LeftOutResiduals()); }
   double R2Of(const std::vector<double>& left_out) const;
   // Returns targets less predictions. Where that is too much work, most are
@@ -108,8 +109,8 @@ class GroupedRidge {
   std::vector<double> scaled_;
 };
 
-// Every group has a least variance, so one estimated as 0 is not surely
-// nothing.
+// The posterior of the coefficients. Every group has a least variance, so a
+// group estimated as 0 stays uncertain.
 class RidgePosterior {
  public:
   RidgePosterior(const GroupedRidge& ridge, double least_variance);

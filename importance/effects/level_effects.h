@@ -2,7 +2,7 @@
 //
 // File: level_effects.h
 //
-// The target is a sum of effects, shrunk as the trials ask for:
+// A model of the target as a sum of effects, shrunk as far as the trials ask:
 //
 //   y = mean + sum over terms t of f_t(x) + noise
 //   f_t = sum over functions k of b_tk phi_k,   b_tk ~ N(0, v_t w_k)
@@ -39,14 +39,14 @@ std::vector<double> CentredColumns(const std::vector<EffectAxis>& axes,
 std::vector<double> PriorOf(const std::vector<EffectAxis>& axes,
                             const EffectTerm& term);
 
-// Residuals say this of a term not in the model.
+// What residuals say about a term that is not in the model.
 struct TermEvidence {
   double variance = 0.0;  // without bias, so also below 0
   double deviation = 0.0;
   double log_p = 0.0;  // ln of the chance of so much
 };
 
-// It says how the trials lie in the term's cells.
+// How the trials lie in the cells of a term.
 struct TermDesign {
   double trace = 0.0;    // of its prior variance, over the trials
   double freedom = 0.0;  // of the evidence; 0: none can be had
@@ -80,14 +80,14 @@ class LevelEffects {
                const std::stop_token& stop = {});
 
   const std::vector<EffectAxis>& axes() const { return axes_; }
-  // Has main effects first, then others as they entered.
+  // Returns main effects first, then others as they entered.
   const std::vector<EffectTerm>& terms() const { return terms_; }
   const std::vector<LeftOutTerm>& left_out() const { return left_out_; }
   const GroupedRidge& ridge() const { return ridge_; }
 
-  // Is expected, over the space.
+  // Returns the expected variance over the space.
   double Variance(std::size_t t) const;
-  // Goes by cells of its axes, the last axis fastest.
+  // Returns effects by the cells of its axes, the last axis fastest.
   std::vector<double> Table(std::size_t t) const;
   std::vector<double> Curve(std::size_t t) const { return Table(t); }
   // Divides one trial's noise by the trials not spent on effects: so uncertain

@@ -14,7 +14,7 @@ namespace {
 constexpr int kDeviations = 32;
 // The largest of them, in the targets' own.
 constexpr double kWidest = 1.2;
-// Of wider terms (triples) the variance itself is drawn, from a normal.
+// For wider terms (triples) the variance itself is drawn, from a normal.
 constexpr std::size_t kMaxWidth = 64;
 constexpr double kMostDeviations = 30.0;  // the chance of more is 0
 
@@ -298,7 +298,7 @@ double DoubtOf(const GroupedRidge& ridge, double left_out_r2) {
   return std::clamp(1.0 - left_out_r2 / explained, 0.0, 1.0);
 }
 
-// Of a term that was chosen as the strongest of many. It may be nothing: the
+// Draws a term that was chosen as the strongest of many. It may be nothing: the
 // odds of that are at least -e p ln p (Sellke, Bayarri and Berger, 2001, eq.
 // 3); and the more doubt there is, the more of it may belong to others.
 double DrawChosen(const EffectDraws& draws, double doubt, double noisier,

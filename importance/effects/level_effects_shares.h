@@ -22,7 +22,7 @@ class EffectDraws {
 
   // Takes `noisier` times the noise variance.
   double Draw(double noisier, Rng& rng) const;
-  // Is ln of the chance that nothing gives such coefficients.
+  // Returns ln of the chance that nothing gives such coefficients.
   double log_chance() const { return log_chance_; }
 
  private:
@@ -45,13 +45,13 @@ class EffectDraws {
   double deviation_ = 0.0;
 };
 
-// Residuals alike in the same cells show something of all terms that did not
-// enter, together.
+// All terms that did not enter, together. Residuals that agree in the same
+// cells show something of them.
 class UnseenEffects {
  public:
   explicit UnseenEffects(const LevelEffects& model);
 
-  // Is at most what looks like noise.
+  // Returns at most what looks like noise.
   double Expected() const;
   double Draw(Rng& rng) const;
 

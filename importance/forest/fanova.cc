@@ -33,7 +33,7 @@ class JointWalk {
   }
 
  private:
-  // Of one leaf along one axis of the subset.
+  // One leaf along one axis of the subset.
   struct Side {
     double per_mass = 0.0;  // 1 / mass
     std::size_t begin = 0;  // of its runs

@@ -2,13 +2,13 @@
 //
 // File: fanova.h
 //
-// Functional ANOVA of a forest (Hutter et al., 2014) averages over trees each
-// effect's share of a tree's variance:
+// Functional ANOVA of a forest (Hutter et al., 2014): the share of each effect
+// in the variance of a tree, averaged over trees:
 //
 //   share_S = mean over trees of V_S / V,   V = Var f,  V_S as in marginal.h
 //
-// What shares lack of 1 is interaction of three and more parameters, and noise
-// taken for such.
+// What the shares lack to 1 is interaction of three and more parameters, and
+// noise that looks like it.
 //
 //   const Shares shares = ForestShares(trees, axes, {0, 1, 2});
 //   shares.main[0] + shares.pairs[0];   // of axis 0, and of axes 0 and 1
@@ -46,8 +46,9 @@ double JointVarianceOf(const Tree& tree, const TreeCells& cells,
 // meet along S, on one walk with both points. Branches not split on S are one
 // box.
 //
-// Answers in the tree's variance. `subset` has different axes, at most
-// kMaxSubset. Costs O(leaves² · axes of the subset).
+// Returns variances, which are not divided by the variance of the tree.
+// `subset` has different axes, at most kMaxSubset. Costs O(leaves² · axes of
+// the subset).
 SubsetShare SubsetVarianceOf(const Tree& tree,
                              const std::vector<MeasuredAxis>& axes,
                              const std::vector<std::size_t>& subset);

@@ -39,7 +39,8 @@ struct DrawnRow {
   std::int64_t sum = 0;      // weight times whole-numbered target
 };
 
-// Is a power of two for a target of 1, so that no score of such rows overflows.
+// Returns a power of two for a target of 1, so that no score of such rows
+// overflows.
 double ScaleOfTargets(const std::vector<double>& targets,
                       std::uint64_t all_weight);
 
@@ -50,13 +51,14 @@ struct TreeSplit {
   std::vector<bool> goes_left;  // of an unordered axis, by code
 };
 
-// Reuses its memory; a tree grown has one.
+// The search for the best split of a node. It reuses its memory; each tree that
+// is grown has one.
 class SplitSearch {
  public:
   // Keeps a reference. REQUIRES: no node weighs more than `all_weight`.
   SplitSearch(const Dataset& data, std::uint64_t all_weight);
 
-  // Of equally good axes a random one wins.
+  // Returns the best split. Among equally good axes a random one wins.
   TreeSplit FindBest(std::span<const DrawnRow> rows, Rng& rng);
 
  private:

@@ -19,7 +19,7 @@ namespace {
 // Streams of one seed, far apart; the forest itself has those from 0.
 constexpr std::uint64_t kBagStream = std::uint64_t{1} << 32;
 constexpr std::uint64_t kShuffleStream = std::uint64_t{2} << 32;
-// Of one bag or shuffle: its own draw, then its trees.
+// The random streams of one bag or shuffle: its own draw, then its trees.
 constexpr std::uint64_t kStreamsEach = 1 + kTreesPerBag;
 
 template <typename T>

@@ -2,10 +2,10 @@
 //
 // File: forest_evaluator.h
 //
-// Replicates draw trials anew and grow a small forest on each draw (a bootstrap
-// of little bags: Sexton and Laake, 2009), so they spread with trials and
-// trees. What chance gives an axis is measured on a copy of shuffled rows (the
-// shadow features of Kursa and Rudnicki, 2010).
+// Evaluates with forests. Replicates draw trials anew and grow a small forest
+// on each draw (a bootstrap of little bags: Sexton and Laake, 2009), so they
+// spread with trials and trees. What chance gives an axis is measured on a copy
+// of shuffled rows (the shadow features of Kursa and Rudnicki, 2010).
 #ifndef FROSTLINE_IMPORTANCE_FOREST_FOREST_EVALUATOR_H_
 #define FROSTLINE_IMPORTANCE_FOREST_FOREST_EVALUATOR_H_
 

@@ -391,7 +391,7 @@ class PairWalk {
   }
 
  private:
-  // Of what is below a node, within its box.
+  // What is below a node, within its box.
   struct Below {
     double share = 0.0;  // of the parent's box that is the node's
     double mean = 0.0;

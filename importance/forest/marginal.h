@@ -2,11 +2,11 @@
 //
 // File: marginal.h
 //
-// A tree is constant on boxes, so a marginal is a sum over leaves (Hutter et
-// al., 2014, eq. 4), a variance one over the cells that splits make (eqs. 7 and
-// 8). There is an entry for each axis split on the way to a leaf; a pair is
-// swept along one axis with one row of the other, so nothing is as large as a
-// product of axes.
+// Marginals of a tree. A tree is constant on boxes, so a marginal is a sum over
+// leaves (Hutter et al., 2014, eq. 4), a variance one over the cells that
+// splits make (eqs. 7 and 8). There is an entry for each axis split on the way
+// to a leaf; a pair is swept along one axis with one row of the other, so
+// nothing is as large as a product of axes.
 #ifndef FROSTLINE_IMPORTANCE_FOREST_MARGINAL_H_
 #define FROSTLINE_IMPORTANCE_FOREST_MARGINAL_H_
 
@@ -36,7 +36,7 @@ struct AxisCells {
 
 struct TreeCells {
   std::vector<AxisCells> axes;
-  // Has the first cell going right, by node that splits an ordered axis.
+  // The first cell that goes right, by node that splits an ordered axis.
   std::vector<std::uint32_t> cut_of_node;
 };
 
@@ -44,7 +44,7 @@ TreeCells MakeCells(const Tree& tree, const std::vector<MeasuredAxis>& axes);
 
 using CellRun = std::pair<std::uint32_t, std::uint32_t>;  // [begin, end)
 
-// This is the box of a node on a walk, and at first the whole space.
+// The box of a node on a walk; at first the whole space.
 class TreeBox {
  public:
   // Keeps references.
@@ -99,7 +99,7 @@ class TreeBox {
   std::vector<bool> members_before_;  // in the order of entered_
 };
 
-// Keeps a reference to the tree.
+// The marginals of one tree. Keeps a reference to the tree.
 class TreeMarginals {
  public:
   TreeMarginals(const Tree& tree, const std::vector<MeasuredAxis>& axes);
@@ -111,7 +111,7 @@ class TreeMarginals {
   std::vector<double> CurveAt(std::size_t axis,
                               const std::vector<double>& places) const;
 
-  // Is Var E[f | x_i].
+  // Returns Var E[f | x_i].
   double MainVariance(std::size_t axis) const;
 
   // Go beyond main effects, by i < j of the rising `axes`: (0,1), (0,2), …,
@@ -170,7 +170,7 @@ class TreeMarginals {
 // where the leaves' paths part splits on i: so a pair of leaves counts for one
 // axis at most, and one walk finds all totals.
 //
-// Answers by axis. `mean` is that of the tree over the space.
+// Returns variances by axis. `mean` is that of the tree over the space.
 std::vector<double> TotalVariancesOf(const Tree& tree, const TreeCells& cells,
                                      double mean);
 

@@ -162,7 +162,7 @@ double MeasuredAxis::MassWhere(const Condition& condition) const {
       if (met(values[k])) mass += masses_[k] * (ordered_ ? live_ : 1.0);
     }
   } else if (condition.values.empty()) {
-    // Of a continuous range a listed value has no share.
+    // A listed value has no share of a continuous range.
     const double above = PlaceOf(condition.max) - PlaceOf(condition.min);
     mass += live_ * std::max(0.0, above);
   }

@@ -2,7 +2,7 @@
 //
 // File: dataset.h
 //
-// Targets are losses (lower is better), scaled to [-1, 1].
+// Trials as numbers. Targets are losses (lower is better), scaled to [-1, 1].
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_DATASET_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_DATASET_H_
 
@@ -62,7 +62,7 @@ class MeasuredAxis {
 
 std::vector<MeasuredAxis> MeasureSpace(const Space& space);
 
-// More distinct codes share bins.
+// The most bins of an axis. If it has more distinct codes, codes share bins.
 inline constexpr std::size_t kMaxBins = 256;
 
 struct BinnedAxis {

@@ -17,7 +17,7 @@ constexpr int kHead = std::numeric_limits<int>::max() - 1;
 constexpr std::array kGroups = {"embeddings", "lower", "middle", "upper",
                                 "head"};
 
-// Of "layer.3" and "layer.3.ffn" 3; nullopt for names of other kinds.
+// Returns 3 for "layer.3" and "layer.3.ffn"; nullopt for names of other kinds.
 std::optional<int> DepthOf(std::string_view module) {
   const std::string_view first = module.substr(0, module.find('.'));
   if (first == "embeddings") return kEmbeddings;

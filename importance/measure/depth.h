@@ -2,8 +2,8 @@
 //
 // File: depth.h
 //
-// Depth rises from embeddings over layers to pooler and head. A parameter of no
-// module stands where its own name says, else last.
+// Orders parameters by depth, which rises from embeddings over layers to pooler
+// and head. A parameter of no module is placed by its own name, else last.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_DEPTH_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_DEPTH_H_
 
@@ -14,7 +14,7 @@
 
 namespace frostline::importance {
 
-// Returns parameters; one of several modules stands at the lowest.
+// Returns parameters by depth; one of several modules counts for the lowest.
 std::vector<int> DepthOrder(const Space& space);
 
 struct LayerGroup {

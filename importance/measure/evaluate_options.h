@@ -2,7 +2,7 @@
 //
 // File: evaluate_options.h
 //
-// evaluator.h says what is refused.
+// The options of an evaluation. evaluator.h says what is refused.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_EVALUATE_OPTIONS_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_EVALUATE_OPTIONS_H_
 
@@ -33,7 +33,7 @@ using NamedSubsets = std::vector<std::vector<int>>;  // in any order
 inline constexpr std::size_t kMaxSubset = 8;    // parameters in one
 inline constexpr std::size_t kMaxSubsets = 64;  // in one report
 
-// Variances or shares stand here, as who returns them says.
+// The variance or the share of a set of parameters; who returns it says which.
 struct SubsetShare {
   double together = 0.0;  // Var E[f | x_S]: all effects within S
   // All of S has this alone: `together` less effects of all subsets (Hutter et
@@ -41,13 +41,13 @@ struct SubsetShare {
   double beyond = 0.0;
 };
 
-// Answers REQUEST_INVALID at options.subsets[…] for an empty set, one above
+// Fails with REQUEST_INVALID at options.subsets[…] for an empty set, one above
 // kMaxSubset, an unknown parameter or one named twice; at options.subsets above
 // kMaxSubsets.
 absl::Status CheckSubsets(const NamedSubsets& subsets, std::size_t parameters);
 
 // Counts about `work` steps for each parameter of a larger set than one.
-// Answers REQUEST_INVALID where all would take minutes.
+// Fails with REQUEST_INVALID if all of them would take minutes.
 absl::Status CheckSubsetWork(const NamedSubsets& subsets, double work);
 
 struct PedAnovaOptions {
@@ -79,7 +79,7 @@ struct EvaluateOptions {
   std::stop_token stop = {};
 };
 
-// Is CANCELLED once a stop was requested.
+// Returns CANCELLED once a stop was requested.
 inline absl::Status CheckStop(const std::stop_token& stop) {
   if (!stop.stop_requested()) return absl::OkStatus();
   return absl::CancelledError("the computation was stopped");

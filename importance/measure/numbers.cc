@@ -116,7 +116,8 @@ constexpr std::size_t kTall = 4;
 constexpr std::size_t kWide = 2;
 using Tile = std::array<std::array<double, kWide>, kTall>;
 
-// Of rows of `a` and of `b`, both `stride` apart, over [begin, end).
+// Returns products of rows of `a` and of `b`, both `stride` apart, over
+// [begin, end).
 Tile Products(const double* a, const double* b, std::size_t stride,
               std::size_t begin, std::size_t end) {
   Lanes sums[kTall][kWide] = {};

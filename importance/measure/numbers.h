@@ -26,7 +26,7 @@ Interval IntervalOfDraws(double value, std::vector<double> draws);
 // Ranks from 1; of equals the first ranks higher.
 std::vector<int> RankByFalling(const std::vector<double>& values);
 
-// Answers 1 or 0, by `values`, where there are no draws.
+// Returns 1 or 0, by `values`, where there are no draws.
 std::vector<double> Top3Probabilities(
     const std::vector<double>& values,
     const std::vector<std::vector<double>>& draws);
@@ -44,9 +44,9 @@ void Shuffle(std::vector<T>& values, Rng& rng) {
   }
 }
 
-// Answers where the normal one is z, by three terms of the expansion in 1 /
-// freedom (Abramowitz and Stegun, 26.7.5), exact to a thousandth from 5 degrees
-// on, at 95 %. REQUIRES: freedom > 0.
+// Returns the quantile of the level at which the normal one is z, by three
+// terms of the expansion in 1 / freedom (Abramowitz and Stegun, 26.7.5), exact
+// to a thousandth from 5 degrees on, at 95 %. REQUIRES: freedom > 0.
 double StudentQuantile(double z, double freedom);
 
 // Returns ln P(X >= x) to a few per cent, X chi-squared of k degrees, by the

@@ -2,8 +2,9 @@
 //
 // File: parallel.h
 //
-// Which thread has an index is chance, so a body writes only what is its
-// index's, and the caller adds up in order: then no number depends on threads.
+// Runs a body for each index on several threads. Which thread gets an index is
+// chance, so a body writes only what belongs to its index, and the caller adds
+// up in order: then no number depends on threads.
 //
 //   std::vector<Tree> trees(count);
 //   ParallelFor(threads, count, [&](std::size_t i) { trees[i] = Grow(i); });
@@ -34,8 +35,8 @@ void ParallelFor(int threads, std::size_t count,
 // A tree looks at every row and parameter on each level: with ten thousand
 // trials of hundreds of parameters it takes seconds.
 
-// Answers REQUEST_INVALID at options.trees, with how many there may be, where
-// the answer's forest takes many minutes.
+// Fails with REQUEST_INVALID at options.trees, with how many there may be,
+// where the answer's forest takes many minutes.
 absl::Status CheckTreeWork(std::size_t rows, std::size_t parameters, int trees);
 
 // Says whether all small forests together take about a minute.

@@ -27,7 +27,7 @@ struct MetricColumns {
 // Points into the history.
 std::vector<const Observation*> EndedTrials(const History& history);
 
-// Answers 1 for a trial that succeeded, in the space, with the numbers that
+// Returns 1 for a trial that succeeded, in the space, with the numbers that
 // `options` ask for; else 0.
 std::vector<std::uint8_t> AreUsable(
     const Space& space, const std::vector<Objective>& objectives,
@@ -52,7 +52,7 @@ RepeatNoise NoiseAtEqualPoints(const std::vector<const Point*>& points,
                                const std::vector<double>& losses,
                                const std::vector<std::uint64_t>& seeds = {});
 
-// Points into its history and objectives.
+// The trials that an evaluation uses. Points into its history and objectives.
 struct Selection {
   std::vector<const Observation*> trials;  // by number
   std::vector<const Point*> points;        // in the same order
@@ -64,7 +64,7 @@ struct Selection {
   const Objective* target = nullptr;
 };
 
-// Answers REQUEST_INVALID unless it is a share.
+// Fails with REQUEST_INVALID unless it is a share.
 absl::Status CheckTopQuantile(double top_quantile);
 
 // Takes trials that succeeded, lie in the space and have a finite target; below
@@ -89,8 +89,8 @@ double NoiseVariance(const Selection& selection);  // NaN: nothing repeated
 // the modules of its leaders, which ran with others, too, look worse than they
 // are.
 
-// Is of losses, by the selection's trials; all 0 where no seeds are shared, or
-// too few points ran with several.
+// Returns the luck of losses, by the selection's trials; all 0 where no seeds
+// are shared, or too few points ran with several.
 statistics::SeedLuck FindSharedLuck(const Selection& selection);
 
 // Its losses become what they were with seeds that are neither lucky nor not.

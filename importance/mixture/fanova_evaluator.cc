@@ -23,7 +23,7 @@ constexpr int kMixtureDraws = 1000;
 constexpr double kAbsentMixtureCode = -2.0;   // code of an ordered axis
 constexpr double kMixtureChanceOfAny = 0.05;  // for a parameter to look real
 
-// Of an ordered axis the curve where the parameter is there.
+// Returns the curve of an ordered axis where the parameter is there.
 std::vector<double> OrderedPart(const FineAxis& axis,
                                 const std::vector<double>& curve) {
   std::vector<double> losses;

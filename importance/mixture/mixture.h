@@ -2,8 +2,8 @@
 //
 // File: mixture.h
 //
-// Level effects and a forest make one prediction, (1 - w) levels + w forest, by
-// least squares on trials that neither has seen:
+// Mixes level effects and a forest into one prediction, (1 - w) levels + w
+// forest, by least squares on trials that neither has seen:
 //
 //   w = argmin over 0 <= w <= 1 of sum over i ((1 - w) l_i + w f_i)^2
 //

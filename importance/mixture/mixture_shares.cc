@@ -531,8 +531,8 @@ MixtureModel::Change MixtureModel::DrawChange(Rng& rng) const {
   return change;
 }
 
-// Of what nothing predicts a part may be of many parameters together, which so
-// few trials do not show; the more is missed, the more of that.
+// Adds what nothing predicts. A part of it may be of many parameters together,
+// which so few trials do not show; the more is missed, the larger that part.
 void MixtureModel::AddMissed(Change& change, Rng& rng, Rng& subset_rng) const {
   if (!(mixture_.missed_variance > 0.0)) return;
   const double place = rng.Uniform();
@@ -576,7 +576,7 @@ std::vector<MixtureShares> MixtureModel::Draw(
     int count, std::uint64_t seed, const std::stop_token& stop) const {
   std::vector<MixtureShares> drawn;
   Rng rng(seed, kDrawStream);
-  // Of its own: what is asked for changes no other number.
+  // A stream of its own, so what is asked for changes no other number.
   Rng subset_rng(seed, kSubsetDrawStream);
   for (const EffectShares& one :
        DrawShares(model_, mixture_.levels_r2, count, seed, stop)) {

@@ -2,8 +2,8 @@
 //
 // File: mixture_shares.h
 //
-// Main effects and pairs are read off tables; what is of more parameters is met
-// at points drawn from the space.
+// The shares of a mixture. Main effects and pairs are read from tables; effects
+// of more parameters are measured at points drawn from the space.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_SHARES_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_SHARES_H_
 

@@ -2,7 +2,7 @@
 //
 // File: subsets.h
 //
-// What sets of parameters explain beyond their parts.
+// Finds what sets of parameters explain beyond their parts.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_SUBSETS_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_SUBSETS_H_
 
@@ -58,7 +58,7 @@ std::vector<AskedSubset> FindAsked(const LevelEffects& model,
                                    const std::vector<AxisPair>& pairs,
                                    const NamedSubsets& subsets);
 
-// Residuals tell of all terms that did not enter, together.
+// What residuals tell about all terms that did not enter, together.
 struct LeftOutEvidence {
   TermEvidence evidence;
   double functions = 0.0;  // that span them; 0: no terms

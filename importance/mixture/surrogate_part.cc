@@ -207,7 +207,8 @@ std::vector<surrogate::Cells> BelievedCellsOf(
   return cells;
 }
 
-// Of what is missed, by its middle: a run that diverged does not set it.
+// Returns the deviation of what is missed, by the median, so a run that
+// diverged does not set it.
 double RobustDeviation(std::vector<double> missed) {
   for (double& one : missed) one = std::abs(one);
   const auto middle =
@@ -216,8 +217,8 @@ double RobustDeviation(std::vector<double> missed) {
   return *middle / 0.6745;
 }
 
-// Of each trial, as if it had not been seen; after those with a target come the
-// hopeless ones, which the mixture has never seen.
+// What is missed of each trial, as if it had not been seen. After those with a
+// target come the hopeless ones, which the mixture has never seen.
 struct Missed {
   std::vector<double> process;
   std::vector<double> mixture;
@@ -308,7 +309,7 @@ SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
     return part;
   }
   surrogate::Rows rows = BelievedRowsOf(space, model, targets);
-  // Of one point alone nothing can be learnt but its noise.
+  // One point alone teaches nothing but its noise.
   if (std::equal(rows.cells.begin() + 1, rows.cells.end(),
                  rows.cells.begin())) {
     return part;

@@ -2,8 +2,8 @@
 //
 // File: surrogate_part.h
 //
-// The Gaussian process has a part as far as it predicts trials not seen better
-// than level effects and a forest:
+// Gives the Gaussian process a part, as far as it predicts unseen trials better
+// than level effects and a forest do:
 //
 //   weight = argmin_w Σ_i (w g_i + (1 - w) m_i)²  + k D (w - w0)²
 //
@@ -47,7 +47,8 @@ struct DrawnShares {
 // REQUIRES: there is a draw.
 MixtureShares MeanOf(const std::vector<MixtureShares>& draws);
 
-// Gives the second that `weight`, and as many draws as the first.
+// Blends the shares of two models. The second has `weight`, and as many draws
+// as the first.
 DrawnShares Blend(DrawnShares first, const DrawnShares& second, double weight);
 
 class ProcessShares {
@@ -81,10 +82,10 @@ struct SurrogatePart {
   double noise_share = 0.0;
   DrawnShares drawn;
   std::vector<std::vector<double>> curves;  // by cell; lower is better
-  // Holds by axis the chance that higher values are better; NaN without an
+  // By axis, the chance that higher values are better; NaN without an
   // order.
   std::vector<double> rising_probability;
-  // Holds for MixtureModel::pairs() the chance that both trained are worth less
+  // For MixtureModel::pairs(), the chance that both trained are worth less
   // than each alone promises; NaN without a frozen cell.
   std::vector<double> substitutes_probability;
 };

@@ -2,8 +2,8 @@
 //
 // File: tree_effects.h
 //
-// The mean of trees is decomposed, where forest/fanova.h has the mean of
-// shares: what each tree has of its own draw is averaged out.
+// Decomposes the mean of trees (forest/fanova.h has the mean of shares), so
+// what a tree has from its own draw is averaged out.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_TREE_EFFECTS_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_TREE_EFFECTS_H_
 
@@ -20,8 +20,8 @@
 
 namespace frostline::importance {
 
-// Codes have parts of the space, so fine that trees are exact on levels and
-// choices, and to a 48th of a range.
+// An axis in fine codes: trees are exact on levels and choices, and to a 48th
+// of a range.
 
 struct FineAxis {
   std::vector<double> codes;  // rising, if ordered
@@ -43,8 +43,8 @@ struct EffectAndFineAxis {
 EffectAndFineAxis MakeFineAxis(const MeasuredAxis& axis,
                                const std::vector<double>& codes);
 
-// It holds what a walk down a tree leaves of the space, in fine codes. It keeps
-// a reference, and is the whole space at first.
+// The part of the space that a walk down a tree leaves, in fine codes; the
+// whole space at first. It keeps a reference.
 class FineBox {
  public:
   explicit FineBox(const std::vector<FineAxis>& axes)

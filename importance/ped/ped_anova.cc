@@ -407,8 +407,8 @@ std::vector<double> PedImportances(const std::vector<PedAxis>& axes,
                                    const CountedTrials& region,
                                    const CountedTrials& good) {
   std::vector<double> importances(axes.size(), 0.0);
-  // Of trials that are all at one point nothing can be said; the densities
-  // would differ all the same, by how many trials they are of.
+  // If all trials are at one point, nothing can be said. The densities would
+  // differ all the same, as they are of different numbers of trials.
   const bool varies = std::any_of(
       axes.begin(), axes.end(),
       [&region](const PedAxis& axis) { return axis.Varies(region); });

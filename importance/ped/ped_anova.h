@@ -43,7 +43,7 @@ class PedGrid {
   PedGrid(const Domain& domain, bool compares_places);
 
   std::size_t size() const { return size_; }
-  // Is true of numbers, not of choices and levels.
+  // Returns true for numbers, not of choices and levels.
   bool has_neighbours() const { return has_neighbours_; }
   // Gives a middle to the lower place. It knows neither absent nor frozen.
   std::uint16_t PlaceOf(double value) const;
@@ -58,7 +58,7 @@ class PedGrid {
   std::vector<double> places_;
 };
 
-// Each trial comes with how often it counts, never zero times.
+// The trials on an axis, each with how often it counts, never zero times.
 using CountedTrials = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 class PedAxis {
@@ -74,8 +74,8 @@ class PedAxis {
   // They vary at different places, or where one lacks it.
   bool Varies(const CountedTrials& trials) const;
 
-  // Answers by set of good trials, not normalised. REQUIRES: no trial counts
-  // more often than in `region`.
+  // Returns importances by set of good trials, not normalised. REQUIRES: no
+  // trial counts more often than in `region`.
   std::vector<double> Importances(const CountedTrials& region,
                                   const std::vector<CountedTrials>& good) const;
 
@@ -122,8 +122,8 @@ std::vector<PedAxis> MakePedAxes(const Space& space,
                                  const PedAnovaOptions& options,
                                  int threads = 1);
 
-// Answers by parameter, not normalised; 0 for fixed ones, and where the region
-// is one point.
+// Returns importances by parameter, not normalised; 0 for fixed ones, and where
+// the region is one point.
 std::vector<double> PedImportances(const std::vector<PedAxis>& axes,
                                    const CountedTrials& region,
                                    const CountedTrials& good);

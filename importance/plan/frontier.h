@@ -2,8 +2,8 @@
 //
 // File: frontier.h
 //
-// Each amount trained has its most promising set of modules, its score, and how
-// likely that is within the tolerance of the best.
+// For each amount of training: the most promising set of modules, its score,
+// and how likely that is within the tolerance of the best.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_FRONTIER_H_
 #define FROSTLINE_IMPORTANCE_PLAN_FRONTIER_H_
 
@@ -38,7 +38,7 @@ class FrontierSets {
 
   // Says by Space::modules() what the space can both freeze and train.
   const std::vector<bool>& can_switch() const { return can_switch_; }
-  // Has the best first, and a few for each number trained.
+  // Returns the best set first, and a few for each number trained.
   const std::vector<ModuleSet>& sets() const { return sets_; }
   // All below a level (0: none, 1: embeddings, 2: layer.0 too) are frozen, the
   // next is trained; levels fall as far as the space allows.
@@ -71,7 +71,7 @@ struct FrontierSet {
   double seconds = 0.0;              // likewise
   Interval predicted;                // mean over seeds
   double within_tolerance_probability = 0.0;
-  std::int64_t trials = 0;  // that trained just this set
+  std::int64_t trials = 0;  // that trained exactly this
 };
 
 struct Frontier {
@@ -79,13 +79,13 @@ struct Frontier {
   Interval best;                        // of the best there is
   std::vector<FrontierSet> by_modules;  // by rising number trained
   std::vector<FrontierSet> by_prefix;   // by falling depth frozen
-  // Is the smallest of by_modules within the tolerance with kSureEnough, or -1.
+  // The smallest of by_modules within the tolerance with kSureEnough, or -1.
   int chosen = -1;
   std::string verdict;
   std::vector<ReportWarning> warnings;
 };
 
-// Has MakePlan's errors. Tolerance 0 is the noise of one run.
+// Fails as MakePlan does. Tolerance 0 is the noise of one run.
 absl::StatusOr<Frontier> MakeFrontier(const Space& space,
                                       const std::vector<Objective>& objectives,
                                       const History& history,

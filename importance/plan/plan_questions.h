@@ -14,7 +14,7 @@
 
 namespace frostline::importance {
 
-// How much more is `better` worth than `worse`?
+// An open question: how much more is `better` worth than `worse`?
 struct OpenQuestion {
   std::size_t better = 0;  // places among the points
   std::size_t worse = 0;
@@ -28,9 +28,10 @@ struct QuestionPoints {
   std::vector<std::size_t> told;
 };
 
-// Asks what freezing each module costs, and the plan's gain over its strongest
-// rival; points answer there, near plan and best trial, and all over the space.
-// Of very many `open` trials it takes the first.
+// Finds the questions of a plan (what it costs to freeze each module, and what
+// the plan gains over its strongest rival) and points that answer them: the
+// points in question, some near the plan and the best trial, and some all over
+// the space. If there are very many `open` trials, it looks at the first.
 QuestionPoints FindQuestions(const PlanSearch& search, const PlanChoice& plan,
                              const std::vector<const Point*>& open);
 

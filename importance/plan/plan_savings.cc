@@ -134,7 +134,7 @@ Design MakeDesign(const Space& space, const std::vector<const Point*>& points,
     const bool frozen = space.IsFrozen(m, plan);
     const auto [seen, is_new] = in_plan.emplace(pattern, frozen);
     if (!is_new) {
-      // Of a part of them nothing can be told from their sum.
+      // Their sum tells nothing about a part of them.
       design.is_decided = design.is_decided && seen->second == frozen;
       continue;
     }

@@ -2,9 +2,9 @@
 //
 // File: plan_savings.h
 //
-// Least squares find what trials took by which modules they froze. Trained
-// parameters are sums over modules, and so exact; seconds are as sure as the
-// trials make them.
+// Estimates by least squares what a plan saves, from what trials took and which
+// modules they froze. Trained parameters are sums over modules, so they are
+// exact; seconds are as sure as the trials make them.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_PLAN_SAVINGS_H_
 #define FROSTLINE_IMPORTANCE_PLAN_PLAN_SAVINGS_H_
 
@@ -17,7 +17,8 @@
 
 namespace frostline::importance {
 
-// Rows need not decide every coefficient: undecided sums are refused.
+// Least squares whose rows need not decide every coefficient. A sum that they
+// do not decide is refused.
 class SingularSquares {
  public:
   // REQUIRES: there is a row and a column; all are of one width; each row has a
@@ -43,8 +44,9 @@ class SingularSquares {
   double freedom_ = 0.0;
 };
 
-// Savings are against training all that can be; NaN where no trial says what it
-// took, froze or trained a module of the plan, or seconds are too noisy.
+// What a plan saves against training all that can be trained. NaN if no trial
+// says what it took, froze or trained a module of the plan, or seconds are too
+// noisy.
 struct PlanSavings {
   double trained_parameters = 0.0;
   double seconds_share = 0.0;

@@ -541,8 +541,8 @@ PlanChoice ChoosePoint(const PlanSearch& search) {
 
 namespace {
 
-// Of the modules that are left the one that costs least to freeze, the others
-// as they are.
+// Freezes that one of the modules left that costs least to freeze, with the
+// others as they are.
 std::optional<PlanChoice> FreezeOne(const PlanSearch& search,
                                     const PlanChoice& choice,
                                     const Demands& demands) {

@@ -2,8 +2,8 @@
 //
 // File: plan_search.h
 //
-// One parameter at a time is moved until nothing improves, from several starts,
-// with given modules frozen or trained.
+// Searches for the best point with given modules frozen or trained. It moves
+// one parameter at a time until nothing improves, from several starts.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_PLAN_SEARCH_H_
 #define FROSTLINE_IMPORTANCE_PLAN_PLAN_SEARCH_H_
 
@@ -35,9 +35,10 @@ class PlanChoices {
   }
   bool has_conditions() const { return has_conditions_; }
 
-  // Has tried points, the most promising first; of very many trials the best.
+  // Returns tried points, the most promising first; of very many trials the
+  // best.
   const std::vector<PlanChoice>& tried() const { return tried_; }
-  // Has each parameter's best value beside tried()[0].
+  // Returns the best value of each parameter beside tried()[0].
   const PlanChoice& favourites() const { return favourites_; }
   // Sets another value; conditions make others absent or give them their
   // favourites.
@@ -103,8 +104,8 @@ class PlanSearch {
   PlanChoices choices_;
 };
 
-// Two points tell what freezing a module costs: it is trained at its most
-// promising rate, and frozen, the others as planned.
+// Two points that tell what it costs to freeze a module: one trains it at its
+// most promising rate, one freezes it, and the other modules are as planned.
 
 struct TrainedAndFrozen {
   PlanChoice trained;

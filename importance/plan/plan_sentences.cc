@@ -29,7 +29,7 @@ bool IsEither(const PlannedModule& planned) {
          planned.freeze_probability >= kSureEnough;
 }
 
-// Of the variance of trials, how much the others predict.
+// Returns how much of the variance of trials the other trials predict.
 double LeftOutR2(const PlanBasis& basis) {
   const std::vector<surrogate::Belief>& left = basis.left_out();
   const StudyBelief& belief = basis.belief();

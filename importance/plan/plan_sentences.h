@@ -16,7 +16,7 @@ namespace frostline::importance {
 // Below this share of variance predicted of unseen trials, verify a plan first.
 inline constexpr double kSolidR2 = 0.3;
 
-// Has the error to two digits, the value to as many places.
+// An error rounded to two digits, and its value to as many places.
 struct RoundedPair {
   std::string value;
   std::string error;

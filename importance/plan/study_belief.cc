@@ -211,7 +211,7 @@ absl::StatusOr<StudyBelief> Believe(const Space& space,
 
 namespace {
 
-// Of a worth: equal points are equally good, whatever rounding did.
+// The rounding of a worth: equal points are equally good despite it.
 constexpr double kWorthRounding = 1e-6;
 
 bool IsSame(double a, double b) {
@@ -280,8 +280,8 @@ Interval QuantilesOf(std::vector<double> draws) {
 
 namespace {
 
-// Of histories of recorded tables (docs/measured/tables.md), where it was .3 to
-// 1.0 of 36 to 200 trials.
+// From histories of recorded tables (docs/measured/tables.md), where it was .3
+// to 1.0 with 36 to 200 trials.
 constexpr double kUsualPart = 0.7;
 constexpr double kUsualPartError = 0.3;
 
@@ -337,7 +337,7 @@ constexpr std::size_t kFewestBest = 6;
 // Trials that believe in no optimism, beside those that were seen.
 constexpr double kSober = 6.0;
 constexpr double kMostLift = 1.6;
-// Of points picked on recorded tables (docs/measured/tables.md), where it was
+// From points picked on recorded tables (docs/measured/tables.md), where it was
 // .6 to 1.4 for whatever sampler: the best of trials is partly luck, and scales
 // are learnt from the same trials.
 constexpr double kUsualLift = 0.65;

@@ -2,10 +2,10 @@
 //
 // File: study_belief.h
 //
-// A study's target is believed by its trials as rows of a surrogate, on the
-// scale of its saturation (surrogate/saturation.h), each as with seeds that are
-// neither lucky nor not (selection.h). Worths are higher where better; their
-// quantiles are those of scores, which stay in the metric's range.
+// The belief about the target of a study. Its trials are rows of a surrogate,
+// on the scale of its saturation (surrogate/saturation.h), without the luck of
+// their seeds (selection.h). A higher worth is better. The quantiles of worths
+// are those of scores, which stay in the range of the metric.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_STUDY_BELIEF_H_
 #define FROSTLINE_IMPORTANCE_PLAN_STUDY_BELIEF_H_
 
@@ -34,12 +34,13 @@ namespace frostline::importance {
 using PlanChoice = std::vector<std::size_t>;
 using WorthDraws = std::vector<std::vector<double>>;  // joint, draws x points
 
-// Points into its history; refers to the space.
+// What is believed about the target of a study. Points into its history and
+// refers to the space.
 class StudyBelief {
  public:
   const Space& space() const { return *space_; }
   const Objective& objective() const { return objective_; }
-  // Has trials with a value, by number.
+  // Returns the trials with a value, by number.
   const Selection& selection() const { return selection_; }
   std::size_t trials() const { return selection_.trials.size(); }
   // First come learnt() trials, thinned evenly if very many, then those that
@@ -59,7 +60,7 @@ class StudyBelief {
   double Clamp(double score) const { return range_.Clamp(score); }
   // Says whether the score is a share, 0 … 1.
   bool IsShare() const;
-  // Has the best value; of equals it is the first.
+  // Returns the trial with the best value; the first of equals.
   std::size_t BestTrial() const;
   PlanChoice ChoiceOf(std::size_t trial) const;
 

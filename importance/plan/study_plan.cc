@@ -55,7 +55,7 @@ void Advise(const StudyBelief& belief, const TrainedAndFrozen& pair,
   }
 }
 
-// Of what nothing can be said.
+// Returns a module about which nothing can be said.
 PlannedModule Bare(const PlanChoices& choices, const ModuleRate& rate,
                    std::size_t module) {
   const bool is_searched =

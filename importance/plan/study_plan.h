@@ -124,7 +124,7 @@ absl::StatusOr<std::unique_ptr<const PlanBasis>> MakePlanBasis(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const PlanOptions& options);
 
-// Answers REQUEST_INVALID for a tolerance below 0 or not finite, evaluation
+// Fails with REQUEST_INVALID for a tolerance below 0 or not finite, evaluation
 // rows below 0, and a space where no module takes its rate from a parameter.
 absl::Status CheckPlanRequest(const Space& space, const PlanOptions& options);
 

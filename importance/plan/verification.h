@@ -2,8 +2,8 @@
 //
 // File: verification.h
 //
-// A plan and its rivals run with the same seeds, judged by the paired tests of
-// statistics/compare.h.
+// Compares a plan with its rivals, which ran with the same seeds, by the paired
+// tests of statistics/compare.h.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_VERIFICATION_H_
 #define FROSTLINE_IMPORTANCE_PLAN_VERIFICATION_H_
 
@@ -32,8 +32,8 @@ struct JudgedRival {
   double row_noise = 0.0;
   bool exceeds_seeds = false;
   bool exceeds_rows = false;
-  // Of a difference of none, over seeds and rows where both are known; Holm's
-  // over the rivals.
+  // The p-value of "there is no difference", over seeds and rows if both are
+  // known; adjusted by Holm over the rivals.
   double p = 0.0;
   double adjusted_p = 0.0;
 };

@@ -93,7 +93,7 @@ struct SharedParameters {
   std::vector<std::size_t> second;
 };
 
-// Of one study: shares of the shared parameters, in parts of their sum.
+// The shares of the common parameters in one study, in parts of their sum.
 struct StudyShares {
   std::vector<double> values;
   std::vector<std::vector<double>> draws;

@@ -56,7 +56,7 @@ struct Comparison {
   std::string sentence;
 };
 
-// Answers REQUEST_INVALID below two shared parameters; intervals need
+// Fails with REQUEST_INVALID below two shared parameters; intervals need
 // main_draws.
 absl::StatusOr<Comparison> CompareReports(const ComparedReport& first,
                                           const ComparedReport& second);

@@ -32,7 +32,7 @@ namespace {
 constexpr double kMostOfParts = 3e7;
 constexpr double kMostOfTrees = 8e7;
 
-// Of what is wanted as much as there may be.
+// Returns as much of what is wanted as `most` allows.
 int Bound(double most, int wanted, int least) {
   if (most >= wanted) return wanted;
   return std::max(static_cast<int>(most), std::min(wanted, least));
@@ -320,7 +320,7 @@ std::int64_t MoreTrials(const RankingEvidence& evidence) {
     (IsLikely(evidence, middle) ? narrow : wide) = middle;
   }
   const auto n = static_cast<double>(evidence.trials);
-  // Of least squares on e effects the variance goes with 1 / (n - e).
+  // The variance of least squares on e effects goes with 1 / (n - e).
   const double free =
       std::max(n - 2.0 * static_cast<double>(evidence.effects), kLeastFree * n);
   const double for_quiet =

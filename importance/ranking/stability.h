@@ -21,8 +21,9 @@
 
 namespace frostline::importance {
 
-// So many parts are evaluated that no odd one decides, fewer where each takes
-// seconds by trials times parameters: no verdict depends on the machine.
+// How many parts are evaluated: enough that no odd one decides, fewer if each
+// takes seconds. It follows from trials times parameters, so no verdict depends
+// on the machine.
 
 struct PartCounts {
   int points = 20;    // beginnings, and all trials
