@@ -21,7 +21,7 @@ class FakeClock final : public Clock {
     steady_ += by.count();
     wall_ += by.count() / 1000;
   }
-  // Wall time jumps (an operator sets the date); steady time does not.
+  // Moves wall time alone, as an operator does who sets the date.
   void JumpWall(WallMicros by) { wall_ += by; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What most studies of tests are after.
+// The objectives of most studies in tests.
 #ifndef FROSTLINE_TESTS_SUPPORT_OBJECTIVES_H_
 #define FROSTLINE_TESTS_SUPPORT_OBJECTIVES_H_
 

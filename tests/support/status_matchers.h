@@ -2,6 +2,8 @@
 //
 // File: status_matchers.h
 //
+// Matchers for absl::Status and absl::StatusOr.
+//
 //   ASSERT_OK_AND_ASSIGN(Space space, builder.Build());
 //   EXPECT_OK(store->Commit());
 //   EXPECT_THAT(Parse("x"), FailsWith(ErrorId::kNameInvalid));
@@ -37,7 +39,7 @@ MATCHER_P(FailsWith, id, "fails with " + ErrorCode(id)) {
   return HasErrorId(StatusOf(arg), id);
 }
 
-// Also asks that the error names this field.
+// Like FailsWith, and the error must name this field.
 MATCHER_P2(FailsAt, id, field, "fails with " + ErrorCode(id) + " at " + field) {
   *result_listener << (StatusOf(arg).ok() ? "OK"
                                           : DescribeError(StatusOf(arg)));

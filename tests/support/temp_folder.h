@@ -2,7 +2,7 @@
 //
 // File: temp_folder.h
 //
-// A folder of the test's own, gone with the object.
+// A temporary folder that is removed with the object.
 #ifndef FROSTLINE_TESTS_SUPPORT_TEMP_FOLDER_H_
 #define FROSTLINE_TESTS_SUPPORT_TEMP_FOLDER_H_
 

@@ -2,7 +2,8 @@
 //
 // File: watched.h
 //
-// Whether a sanitizer watches the test, which then takes many times as long.
+// Says whether the test runs under a sanitizer, which makes it many times
+// slower.
 #ifndef FROSTLINE_TESTS_SUPPORT_WATCHED_H_
 #define FROSTLINE_TESTS_SUPPORT_WATCHED_H_
 
@@ -12,14 +13,14 @@ namespace frostline {
 
 #ifdef FROSTLINE_WATCHED
 inline constexpr bool kWatched = true;
-inline constexpr std::uint64_t kSlower = 10;  // so many times fewer cases then
+inline constexpr std::uint64_t kSlower = 10;  // divides the number of cases
 #else
 inline constexpr bool kWatched = false;
 inline constexpr std::uint64_t kSlower = 1;
 #endif
 
-// For tests that measure how often something holds: they run the same lines
-// many times, and say no more when watched.
+// The reason to skip a test that measures how often something holds: it runs
+// the same lines many times, and a sanitizer finds nothing more in it.
 inline constexpr char kMeasuresOnly[] = "a measure, on lines that others run";
 
 }  // namespace frostline
