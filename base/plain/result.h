@@ -6,8 +6,8 @@
 // which a GPU node does not have (docs/adr/0014-formats.md). The kind is for
 // programs, the cause and the fix are for people.
 //
-//   Expected<VocabTxt> vocab = ParseVocabTxt(bytes);
-//   if (!vocab.ok()) return vocab.fault();
+//   ASSIGN_OR_FAULT(const std::string bytes, ReadWholeFile(path, kLimit));
+//   RETURN_IF_FAULT(stop.Check());
 #ifndef FROSTLINE_BASE_PLAIN_RESULT_H_
 #define FROSTLINE_BASE_PLAIN_RESULT_H_
 

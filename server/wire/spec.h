@@ -65,7 +65,6 @@ struct Result {
 // trial that breaks one is worse than any that breaks none, whatever its loss.
 // Of two that break some, the one that breaks them less is better (Deb et al.,
 // 2002, constrained domination).
-// constrained domination).
 
 inline constexpr int kMaxConstraints = 16;
 

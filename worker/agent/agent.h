@@ -94,7 +94,7 @@ class Agent {
   // What all trainers that said it compute in; nothing before one has.
   std::optional<std::set<std::string>> precisions_
       ABSL_GUARDED_BY(register_mutex_);
-  // Of attempts that an earlier life did not end; told once.
+  // The logs of attempts that an earlier process did not end; told once.
   std::vector<v1::LeftLog> left_logs_ ABSL_GUARDED_BY(register_mutex_);
   // Slots that ask for no trials, and those that never will.
   int held_up_ ABSL_GUARDED_BY(register_mutex_) = 0;

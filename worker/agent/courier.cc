@@ -199,7 +199,7 @@ void Courier::Settle(Outbox& outbox, const SpoolRecord& record,
   if (std::holds_alternative<v1::ReportRequest>(record)) {
     if (lost) directive_(LostDirective(outbox.lease(), refusal));
     if (lost) return outbox.DropReports();
-    // Of several measurements only the refused one is dropped.
+    // Only the refused one of several measurements is dropped.
     if (outbox.SplitFront()) return;
     // The steps of an attempt are as many as may be: those behind it would be
     // refused one by one.

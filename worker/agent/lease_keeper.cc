@@ -213,7 +213,7 @@ namespace {
 constexpr double kSpread = 0.2;
 constexpr Duration kShortestDeadline = std::chrono::seconds(1);
 constexpr Duration kLongestDeadline = std::chrono::seconds(10);
-// Of 64 KiB each, so that a beat keeps to the 1 MiB of a request.
+// Each has 64 KiB, so that a heartbeat stays within the 1 MiB of a request.
 constexpr std::size_t kMostTails = 10;
 // Who follows a log asks with every answer.
 constexpr Duration kTailPause = std::chrono::milliseconds(500);

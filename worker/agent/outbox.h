@@ -105,7 +105,7 @@ class ReportBacklog {
     std::size_t bytes;
   };
   bool SpoolRefused();
-  // Of a report that is dropped.
+  // Keeps the checkpoint that a dropped report names.
   void KeepCheckpoint(const v1::ReportRequest& report);
   std::optional<SpoolRecord> ReadNext();
   void PopUnspooled();

@@ -45,7 +45,7 @@ bool SaysAbsent(int error) {
     case ELOOP:
     case EXDEV:
     case EACCES:
-    // Of a name that no file can have, or a socket.
+    // The name is one that no file can have, or that of a socket.
     case ENAMETOOLONG:
     case ENXIO:
       return true;

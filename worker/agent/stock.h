@@ -102,7 +102,7 @@ class StockWatch {
   std::int64_t Ask();
   // False when look `number` is not over after `most`.
   bool Await(std::int64_t number, Duration most) const;
-  // Of the last look that is over.
+  // Returns what the last finished look found.
   StockLook last() const;
 
  private:

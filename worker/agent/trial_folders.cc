@@ -218,7 +218,8 @@ std::int64_t BytesUnder(const std::string& folder) {
   return bytes;
 }
 
-// Of any attempt. Names of integers are those of attempts' folders.
+// Says whether any attempt left a model. A folder whose name is a number is an
+// attempt's.
 bool HasModel(const fs::path& trial) {
   std::error_code error;
   for (const auto& attempt : fs::directory_iterator(trial, error)) {
@@ -339,7 +340,7 @@ namespace {
 
 constexpr Duration kJanitorSleep = std::chrono::hours(1);
 constexpr Duration kShortestCleaningPause = std::chrono::milliseconds(200);
-// Of its time it spends at most a tenth on looking through folders.
+// Looking through folders takes at most a tenth of its time.
 constexpr int kPauseFactor = 10;
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace {
 
 constexpr Duration kLongestTrainerWait = std::chrono::seconds(60);
 constexpr int kMostMeasurementsHeld = 1'000;
-// Of the 1 MiB of a request.
+// A request has at most 1 MiB.
 constexpr std::size_t kMostReportBytes = std::size_t{256} << 10;
 
 }  // namespace

@@ -250,7 +250,7 @@ absl::StatusOr<std::int64_t> CheckWeights(VerifiedFiles& files,
     const Expected<trainer::InputFile> file =
         files.Open(entry.path + "/" + name, sum);
     if (!file.ok()) {
-      // Of pickles there is more to say than that the weights are not there.
+      // Pickles deserve a better answer than that there are no weights.
       const auto pickles = trainer::WeightFiles::Open(folder);
       const bool is_there =
           std::filesystem::exists(folder + "/" + name, ignored);

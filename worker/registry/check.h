@@ -40,8 +40,8 @@ struct DataFacts {
   std::string id;
   trainer::TaskName task;
   std::vector<SplitFacts> splits;  // `train` first
-  // Of the training split, with how many rows (tagging: words) each has, in
-  // the order of a model's outputs. Empty of regression.
+  // The classes of the training split in the order of a model's outputs, each
+  // with its rows (tagging: words). Empty for regression.
   std::vector<std::pair<std::string, std::int64_t>> classes;
 };
 

@@ -250,7 +250,7 @@ std::int64_t ShareOf(std::int64_t rows, double share) {
       std::ceil(static_cast<double>(rows) * share));
 }
 
-// Of a training split of so many rows.
+// Returns how many rows of a training split of this size are used.
 std::int64_t Sampled(std::int64_t rows, const BoundaryUse& use) {
   if (use.train_rows > 0) return std::min(rows, use.train_rows);
   return use.train_share > 0 ? ShareOf(rows, use.train_share) : rows;

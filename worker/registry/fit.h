@@ -34,7 +34,7 @@ struct StudyNeeds {
   std::string train_split;
   std::string validation_split;
   std::string stopping_metric;
-  // Of the objectives; empty ones are of other tasks.
+  // The metrics of the objectives; empty ones belong to other tasks.
   std::vector<std::string> metrics;
   std::vector<std::string> also_evaluate;
 };
@@ -92,8 +92,9 @@ struct BoundaryNeeds {
 absl::StatusOr<BoundaryNeeds> BoundaryNeedsOf(const Registry& registry,
                                               const BoundaryUse& use);
 
-// Of the first 1,000 training rows 95 % have so many tokens of this model or
-// fewer, special ones counted. Both are in the registry, and right.
+// Returns a number of tokens of this model, special ones counted, that 95 % of
+// the first 1,000 training rows do not exceed. The registry has both, and they
+// are right.
 absl::StatusOr<std::int64_t> LongTextTokens(const Registry& registry,
                                             const std::string& model,
                                             const std::string& data);

@@ -512,7 +512,7 @@ absl::StatusOr<RoleGuess> GuessRoles(const std::string& path,
   if (!out.columns.contains("label") && labels == Labels::kNeeded) {
     return Ask(path, look, "label", "the labels");
   }
-  // Of a trained model nobody knows whether it was trained on pairs.
+  // Nobody knows whether a trained model was trained on pairs.
   if (!named || named->pair || labels == Labels::kIfThere) {
     GuessSecond(look, out);
   }

@@ -61,7 +61,8 @@ struct StockFile {
 struct StockEntry {
   std::string id;
   std::string sha256;  // of a data set that of its split `train`, if any
-  // Of a data set that of `train`: a trial opens no split that it does not use.
+  // The files of a data set are those of `train`: a trial opens no split that
+  // it does not use.
   std::vector<StockFile> files;
 };
 

@@ -124,7 +124,7 @@ class BatchCursor {
   BatchCursor(const BatchPlanner& planner, BatchPosition position);
 
   const RowBatch& Next();
-  // Of this epoch, those that Next will give.
+  // Returns the batches of this epoch that Next will give.
   std::span<const RowBatch> Rest() const {
     return std::span(plan_).subspan(position_.batch);
   }

@@ -254,7 +254,7 @@ constexpr std::size_t kFirstBufferBytes = std::size_t{64} << 10;
 constexpr std::size_t kMaxBufferBytes = kMaxDataLineBytes + 8;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// Of the first byte that is not UTF-8, counted from 1.
+// Returns the place of the first byte that is not UTF-8, counted from 1.
 std::size_t FirstBadByte(std::string_view line) {
   std::size_t at = 0;
   while (at < line.size()) {

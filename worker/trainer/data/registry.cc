@@ -15,7 +15,7 @@
 namespace frostline::trainer {
 namespace {
 
-// Of a JSON number, to the last digit; a whole number may be written 1e3.
+// Reads a JSON number exactly; a whole number may be written 1e3.
 template <typename Whole>
 std::optional<Whole> WholeOf(const JsonValue& value) {
   if (!value.is(JsonKind::kNumber)) return std::nullopt;

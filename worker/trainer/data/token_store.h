@@ -68,7 +68,7 @@ class TokenStore {
   // How often a model reads each of the classes 0 to `classes` - 1.
   std::vector<std::uint64_t> CountLabels(std::size_t classes) const;
   std::span<const UnreadWord> unread(std::size_t row) const;
-  // Of labelled words, read or not.
+  // Returns how many words have a label, whether they are read or not.
   std::size_t word_total() const { return words_; }
   std::size_t unread_total() const { return unread_.size(); }
 

@@ -83,7 +83,7 @@ double PeakGflops(const Gpu& gpu);
 // Counts joules since its driver was loaded; nothing when NVML does not.
 std::optional<double> EnergyOf(const std::string& bus_id);
 
-// Of its memory, what no process holds.
+// Returns the bytes of the GPU's memory that no process holds.
 std::optional<std::uint64_t> FreeBytesOf(const std::string& bus_id);
 
 // The CUDA half of LibTorch is reached through interfaces that the half we link
@@ -140,7 +140,8 @@ class Device {
   // has nothing.
   std::optional<double> EnergyJoules() const;
 
-  // Of a GPU's memory, what no process holds; nothing where that is not known.
+  // Returns the bytes of the GPU's memory that no process holds; nothing where
+  // that is not known.
   std::optional<std::uint64_t> FreeMemoryBytes() const;
 
   // Gives back, after a lack of memory, what LibTorch and malloc keep.

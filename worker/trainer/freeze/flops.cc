@@ -19,13 +19,14 @@ ModuleFlops EmbeddingFlops(const ModelConfig& config,
   return flops;
 }
 
-// Of the part that maps hidden states to outputs. A second map reads what the
-// first one gives, which has a gradient where that trains.
+// Returns the operations of the part that maps hidden states to outputs. A
+// second map reads the first one's result, which has a gradient where the first
+// one trains.
 ModuleFlops HeadFlops(const ModelConfig& config, const HeadSpec& head,
                       std::int64_t texts, std::int64_t tokens, bool trains,
                       bool below) {
   ModuleFlops flops;
-  // Of a pair most maps read both texts at once.
+  // Most maps read both texts of a pair at once.
   const bool both = head.apart() && head.kind != HeadKind::kCosine;
   const std::int64_t pairs = both ? texts / 2 : texts;
   const std::int64_t rows = head.task == Task::kTokens ? texts * tokens : pairs;
@@ -278,7 +279,7 @@ ModuleFlops LayerFlops(const ModelConfig& config, const Gradients& gradients,
   CountDistances(config, gradients, work, count);
   const bool attention = work.below || gradients(Part::kAttention, work.layer);
   const LayerNames names = LayerNamesOf(config, work.layer);
-  // Of ModernBERT a norm stands before the map, and trains with it.
+  // In ModernBERT a norm stands before the map, and trains with it.
   const auto before = [&](const std::string& norm) {
     return config.family == Family::kModernBert && gradients.Weight(norm);
   };

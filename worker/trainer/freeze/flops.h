@@ -67,7 +67,7 @@ double CountPrefix(const ModelConfig& config, const Heads& heads,
 class Gradients {
  public:
   Gradients() = default;  // none has
-  // Of a batch of the task with this number.
+  // The gradients of a batch of the task with this number.
   Gradients(const ModelConfig& config, const Heads& heads, std::size_t task,
             const FreezePlan& plan);
 

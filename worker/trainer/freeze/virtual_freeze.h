@@ -23,7 +23,7 @@ struct StepBound {
   double decay = 0.0;     // and beside them this part of the weight itself
 };
 
-// Of a module's weights without biases and norms.
+// The size of a module's weights, without biases and norms.
 struct WeightSize {
   double root_mean_square = 0.0;
   double count = 0.0;

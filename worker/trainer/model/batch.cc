@@ -67,7 +67,7 @@ Batch PadTo(std::int64_t tokens, const Batch& batch,
   const std::int64_t wide = (width + tokens - 1) / tokens * tokens;
   if (wide == width || wide > config.longest_text()) return batch;
   const auto padded = [&](const at::Tensor& tensor, std::int64_t value) {
-    // Of [B, N] and of [B, N, H]; labels of whole texts are as they are.
+    // Cuts [B, N] and [B, N, H]; labels of whole texts stay as they are.
     if (!tensor.defined() || tensor.dim() < 2 || tensor.size(1) != width) {
       return tensor;
     }

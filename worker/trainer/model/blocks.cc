@@ -210,7 +210,7 @@ at::Tensor BertBlocks::Embed(const Batch& batch, const Pass& pass) const {
   const at::Tensor hidden = DropEmbedded(Normalize(sum, embedding_norm_, model),
                                          batch, pass);  // [B, N, H]
   if (!projection_.weight.defined()) return hidden;
-  // Of narrower ones; sums along the layers are fp32.
+  // The map may be narrower; sums along the layers are fp32.
   return Apply(projection_, hidden).to(at::kFloat);  // [B, N, H]
 }
 

@@ -72,10 +72,10 @@ class Blocks {
   at::Tensor DropEmbedded(const at::Tensor& hidden, const Batch& batch,
                           const Pass& pass) const;
   at::Tensor Drop(const at::Tensor& x, double share, const Turn& turn) const;
-  // Of [B, A, M, N].
+  // Drops shares of attention, [B, A, M, N].
   at::Tensor DropShares(const at::Tensor& x, double share,
                         const Turn& turn) const;
-  // Of what all texts of a batch share: as the first of them draws.
+  // Drops of what all texts of a batch share, as the first of them draws.
   at::Tensor DropShared(const at::Tensor& x, double share,
                         const Turn& turn) const;
   // Applies its adapter too.
@@ -86,7 +86,8 @@ class Blocks {
                      const at::Tensor& x, const Turn& turn) const;
   // Adds to x, which came of the map, what the adapter behind it makes of x.
   at::Tensor Behind(const Linear& linear, const at::Tensor& x) const;
-  // Of [B, A, M, D] and [B, A, N, D] what is seen, [B, M, H].
+  // Returns what queries [B, A, M, D] see of keys and values [B, A, N, D]: [B,
+  // M, H].
   at::Tensor See(const at::Tensor& query, const at::Tensor& key,
                  const at::Tensor& value, const at::Tensor& mask,
                  const Turn& turn) const;

@@ -71,7 +71,7 @@ std::uint64_t NumberOf(const DropSite& site) {
          static_cast<std::uint64_t>(site.turn);
 }
 
-// Of a tensor and the batch that it is of.
+// The texts of a tensor and of its batch.
 struct Texts {
   std::vector<std::uint64_t> keys;
   std::vector<TextShape> shapes;

@@ -118,7 +118,7 @@ struct Rotation {
 // `options` are those of floats on the device.
 Rotation RotationOf(std::int64_t tokens, std::int64_t width, double theta,
                     const at::TensorOptions& options);
-// Of [B, A, M, D], M not above N.
+// Rotates [B, A, M, D], with M not above N.
 at::Tensor Rotate(const at::Tensor& x, const Rotation& rotation);
 
 at::Tensor Activate(const at::Tensor& x, Activation activation);

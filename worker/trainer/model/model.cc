@@ -109,7 +109,7 @@ class ModelHead::Drop {
     return Of(x, of, batch_);
   }
   at::Tensor operator()(const at::Tensor& x) { return Of(x, share, batch_); }
-  // Of x of other rows than the batch's.
+  // Drops of an x whose rows are not the batch's.
   at::Tensor Of(const at::Tensor& x, double of, const Batch& rows) {
     ++site_.turn;
     return Dropout(x, training_ ? of : 0.0, rows, site_);
@@ -237,7 +237,7 @@ at::Tensor ModelHead::Pair(const at::Tensor& texts, const Batch& batch,
   return Compared(left(read), read.narrow(0, pairs, pairs));
 }
 
-// Of [B/2, H] each.
+// Compares two sides of [B/2, H] each.
 at::Tensor ModelHead::Compared(const at::Tensor& left,
                                const at::Tensor& right) const {
   switch (spec_.kind) {

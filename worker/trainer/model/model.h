@@ -108,9 +108,9 @@ class ModelHead {
   at::Tensor TextOf(const at::Tensor& hidden, const Batch& batch) const;
   at::Tensor Pooled(const at::Tensor& hidden, const Batch& batch,
                     Drop& drop) const;
-  // Of texts read as one, [B, (N,) H].
+  // Maps texts that are read as one, [B, (N,) H].
   at::Tensor Single(at::Tensor read, Drop& drop) const;
-  // Of texts, the right ones behind the left ones, [B, H].
+  // Maps pairs of texts, the right ones behind the left ones, [B, H].
   at::Tensor Pair(const at::Tensor& texts, const Batch& batch,
                   Drop& drop) const;
   at::Tensor Compared(const at::Tensor& left, const at::Tensor& right) const;

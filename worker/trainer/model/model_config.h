@@ -32,7 +32,7 @@ struct BottleneckSpec {
   bool any() const { return size > 0; }
 };
 
-// Of the adapter behind the linear map `linear`.
+// The names of the two maps of the adapter behind the linear map `linear`.
 std::string DownNameOf(const std::string& linear);
 std::string UpNameOf(const std::string& linear);
 
@@ -116,19 +116,19 @@ struct ModelConfig {
   double pooler_dropout = 0.0;    // before the pooler
   Activation head_activation = Activation::kGelu;  // where it is a setting
   bool mean_classifier = false;  // a whole text is the mean of its tokens
-  // Of rotary positions: their base, that of local layers, which layers are
-  // local, and how many tokens to each side those see.
+  // Rotary positions: their base, that of local layers, which layers are local,
+  // and how many tokens to each side those see.
   double theta = 0.0;
   double local_theta = 0.0;
   std::vector<bool> local_layers;
   std::int64_t window = 0;
-  // Of attention by distance: how many have a row to each side, of which the
-  // far ones share some; 0 buckets share none.
+  // Attention by distance: how many distances to each side have a row; far ones
+  // share rows; 0 buckets share none.
   std::int64_t farthest = 0;
   std::int64_t buckets = 0;
   double initializer_range = 0.02;
   std::vector<std::string> labels;  // by class; may be empty
-  // Of a trial; no config.json that is read has one.
+  // Set by a trial; no config.json that is read has one.
   LoraSpec lora;
   BottleneckSpec bottleneck;
 

@@ -44,9 +44,9 @@ struct TextShape {
   std::size_t own() const { return planes * own_rows * own_columns; }
 };
 
-// Of n of the text's numbers from number `first`, a multiple of kNoiseBlock,
-// says in `kept` whether noise is below `threshold`, 1 or 0, and writes
-// x * scale or 0 to y. All three point at the text's first number, and `kept`
+// Goes over n of the text's numbers from number `first`, a multiple of
+// kNoiseBlock: `kept` gets 1 where noise is below `threshold`, else 0, and y
+// gets x * scale or 0. All three point at the text's first number, and `kept`
 // may be null. Padding is left alone.
 struct Drop {
   std::uint64_t key = 0;

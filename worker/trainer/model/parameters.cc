@@ -281,7 +281,7 @@ void ParameterLister::Add(std::string name, std::vector<std::int64_t> shape,
 
 namespace {
 
-// Of whatever was trained on top, in any family.
+// What was trained on top of an encoder, in any family.
 constexpr std::array<std::string_view, 4> kHeads = {
     "qa_outputs.", "classifier.", "pre_classifier.", "pooler."};
 

@@ -26,7 +26,7 @@ enum class Task : std::uint8_t {
   kTokens,      // a class for each token
 };
 
-// Of a text u, or of a pair's u and v:
+// What a head reads of a text u, or of a pair's u and v:
 enum class HeadKind : std::uint8_t {
   kLinear,        // the family's own, as in transformers
   kMlp,           // linear, GELU, dropout, linear
@@ -183,7 +183,7 @@ class ParameterLister {
   void Embedding(const std::string& name, std::int64_t rows,
                  std::int64_t width);
   void Norm(const std::string& name, std::int64_t width, bool bias = true);
-  // Of kRows the bias is cut like the weight, of kColumns it is not.
+  // With kRows the bias is cut like the weight, with kColumns it is not.
   void Linear(const std::string& name, std::int64_t outputs,
               std::int64_t inputs, HeadAxis axis = HeadAxis::kNone,
               bool bias = true);

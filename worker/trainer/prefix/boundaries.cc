@@ -11,7 +11,7 @@
 namespace frostline::trainer {
 namespace {
 
-// Of a group that is new: small sets need no more.
+// The room that a new group begins with; small sets need no more.
 constexpr std::int64_t kFirstRows = 4096;
 
 std::uint64_t ResidentBytesOf(std::int64_t rows, std::int64_t hidden) {
@@ -125,7 +125,7 @@ namespace {
 
 // Without a store: what a trial may take of main memory.
 constexpr std::size_t kMostHeldBytes = std::size_t{512} << 20U;
-// Of that, for batches to come: enough to have many texts of each length.
+// Memory for batches to come: enough to have many texts of each length.
 constexpr std::size_t kMostForeseenBytes = std::size_t{256} << 20U;
 
 }  // namespace

@@ -190,7 +190,7 @@ class Boundaries {
                                 std::int64_t width);
   // From here on they stay on the device, unless its memory is short.
   void Reside(std::span<const ResidentRow> lacking, const at::Tensor& boundary);
-  // Of the text, or of who draws.
+  // Returns the key of the text, or of the text and whoever draws its noise.
   RowKey KeyOf(const TokenStore& tokens, std::uint32_t row) const;
   bool IsThere(const RowKey& key) const;  // stored, or on the device
   bool Find(const RowKey& key, std::span<float> into);

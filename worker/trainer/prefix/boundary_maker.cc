@@ -78,7 +78,7 @@ at::Tensor NoiseOfRows(const TokenStore& tokens,
 
 namespace {
 
-// Of a batch: enough for kernels to be fast, few enough to fill up.
+// Tokens of a batch: enough for kernels to be fast, few enough to fill up.
 constexpr std::size_t kTokensOfThread = 256;
 constexpr std::size_t kTokensOnGpu = 16384;
 constexpr std::size_t kMostTexts = 64;

@@ -55,7 +55,7 @@ class SegmentWriter {
                                         const std::string& group);
 
   Expected<Done> Append(const RowKey& key, std::span<const float> row);
-  // Of rows so far.
+  // Returns the bytes of the rows so far.
   std::uint64_t bytes() const { return at_; }
   // It is the last call.
   Expected<Done> Commit();

@@ -34,8 +34,8 @@ std::optional<MergeTable> MergeTable::Make(std::vector<Merge> merges,
 
 namespace {
 
-// Of std::push_heap, which keeps the largest in front: the lowest rank, then
-// the leftmost.
+// The order for std::push_heap, which keeps the largest in front: here the
+// lowest rank, then the leftmost.
 bool Later(const Workspace::Merge& a, const Workspace::Merge& b) {
   return a.rank != b.rank ? a.rank > b.rank : a.at > b.at;
 }

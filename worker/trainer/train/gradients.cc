@@ -91,7 +91,7 @@ Mixture MixGradients(Surgery surgery, const InnerProducts& products,
 
 namespace {
 
-// Of what fp32 can hold.
+// The largest exponent that fp32 can hold.
 constexpr std::int64_t kMostExponent = 127;
 
 }  // namespace

@@ -75,7 +75,7 @@ class LossScale {
   explicit LossScale(const LossScaleOptions& options = {});
 
   double value() const;
-  // Of all steps so far.
+  // Counts the skipped ones of all steps so far.
   std::int64_t skipped() const { return skipped_; }
   // Takes whether the gradients of a step under this scale are finite.
   Verdict Judge(bool finite);

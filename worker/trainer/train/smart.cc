@@ -214,7 +214,7 @@ SmartTerms Smart::TermsOf(const Model& model, const Batch& batch,
 
 namespace {
 
-// Of the blocks from `from` on, `to` not among them, or of the blocks and the
+// Sums over the blocks from `from` to before `to`, or over the blocks and the
 // head.
 template <typename Member>
 double SumOf(const StepFlops& step, std::int64_t from, std::int64_t to,

@@ -32,8 +32,8 @@ namespace frostline::trainer {
 struct SmartOptions {
   double weight = 0.0;  // 0: none of this
   double bregman = 0.0;
-  // Of the mean of weights; by default 0.99, and 0.999 after a tenth of all
-  // steps, as in the paper's experiments.
+  // The momentum of the mean of weights; by default 0.99, and 0.999 after a
+  // tenth of all steps, as in the paper's experiments.
   std::optional<double> momentum;
   std::int64_t steps = 1;  // of the adversary
   double radius = 1e-5;    // of its ball, in the infinity norm
@@ -104,7 +104,7 @@ struct SmartFlops {
   double spent = 0.0;
   // Backward of what is frozen, in the layers that are gone through.
   double skipped = 0.0;
-  // Of `spent`, what a batch that brings its boundary does without.
+  // The part of `spent` that a batch saves if it brings its boundary.
   double prefix = 0.0;
 };
 

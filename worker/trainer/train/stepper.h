@@ -38,9 +38,9 @@ struct TaskOptions {
   std::set<std::string> frozen = {};  // modules that its batches do not train
 };
 
-// Of each part of a step in its loss: each example weighs the same, whatever
-// its task, or with `alike` each task as much as it would alone, times the
-// task's weight; within a task as `weights` say.
+// Returns the weight of each part of a step in its loss: each example weighs
+// the same, whatever its task, or with `alike` each task as much as it would
+// alone, times the task's weight; within a task as `weights` say.
 std::vector<double> SharesOfParts(std::span<const Batch> parts,
                                   const std::vector<double>& weights,
                                   const std::vector<TaskOptions>& tasks,
@@ -168,7 +168,7 @@ class Stepper {
   Optimizer& optimizer() { return optimizer_; }
   const Optimizer& optimizer() const { return optimizer_; }
 
-  // Of fp16 alone.
+  // The loss scale, which fp16 alone has.
   const std::optional<LossScale>& loss_scale() const { return loss_scale_; }
   std::optional<LossScale>& loss_scale() { return loss_scale_; }
   // None without it.

@@ -138,7 +138,7 @@ bool TaskBatches::AtEpochEnd() const {
 
 namespace {
 
-// Of tensor cores; a CPU gains nothing from padding.
+// The multiple that tensor cores want; a CPU gains nothing from padding.
 constexpr std::size_t kGpuMultiple = 8;
 
 }  // namespace

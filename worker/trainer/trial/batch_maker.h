@@ -21,8 +21,8 @@
 
 namespace frostline::trainer {
 
-// Which rows of which task come next. Of one task it is BatchPlanner's order.
-// Of several an epoch has as many batches as all tasks' rows make; each task
+// Says which rows of which task come next. One task has BatchPlanner's order.
+// With several, an epoch has as many batches as all tasks' rows make; each task
 // goes through its own rows pass by pass, however often its turn comes. The
 // order is a function of (lengths, options, epoch, pass of the task).
 
@@ -56,7 +56,7 @@ class TaskBatches {
   void Seek(const MixPosition& position);
   // A batch: rows of one task, or of joined sets of several.
   std::vector<TaskRows> Next();
-  // Of one task, the batches of this epoch that Next will give.
+  // Returns the batches of this epoch that Next will give; for one task alone.
   std::span<const RowBatch> Rest() const { return cursors_.front().Rest(); }
 
   MixPosition position() const;
@@ -65,7 +65,7 @@ class TaskBatches {
 
  private:
   bool takes_turns() const { return cursors_.size() > 1; }
-  // Of each batch of an epoch, whose it is.
+  // Returns the task of each batch of an epoch.
   std::vector<std::size_t> TurnsOf(std::uint64_t epoch) const;
   std::vector<TaskRows> SplitByTask(const RowBatch& rows) const;
 
@@ -92,11 +92,11 @@ class BatchMaker {
              const ModelConfig& config, const HeadSpec& head, bool is_cpu,
              std::size_t task = 0);
 
-  // Of the store, in the order of the last batch's texts.
+  // Returns the store's rows in the order of the last batch's texts.
   std::span<const std::uint32_t> rows() const { return rows_; }
 
   const TokenStore& tokens() const { return *tokens_; }
-  // Of the store, the texts of these examples.
+  // Returns the store's rows with the texts of these examples.
   std::vector<std::uint32_t> RowsOf(
       std::span<const std::uint32_t> examples) const;
 

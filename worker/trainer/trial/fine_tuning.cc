@@ -12,8 +12,8 @@
 namespace frostline::trainer {
 namespace {
 
-// Of a batch of an evaluation, however small those of training are: without a
-// graph it needs little memory, and a small one keeps no device busy.
+// The least size of a batch of an evaluation: without a graph it needs little
+// memory, and a small one keeps no device busy.
 constexpr std::size_t kMostMeasured = 64;  // of a report
 constexpr double kLifeSeconds = 1.0;
 constexpr double kEvaluationLifeSeconds = 60.0;
@@ -78,7 +78,7 @@ FineTuning::Ended FineTuning::Step() {
   return std::nullopt;
 }
 
-// Of a step that may be the one before the last.
+// Notes the result of a step, which may be that of the step before.
 FineTuning::Ended FineTuning::Note(
     const Expected<std::optional<StepResult>>& result) {
   if (!result.ok()) return Fail(result.fault());

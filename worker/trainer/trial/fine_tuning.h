@@ -87,7 +87,7 @@ class FineTuning {
   Expected<Done> MakeStepper();
   Expected<Done> Resume();
   Expected<Done> FreezeVirtually(double factors);
-  // Of the plan as it is; none where too little is frozen.
+  // Makes the boundaries of the present plan; none where too little is frozen.
   Expected<Done> MakeBoundaries();
   bool PrefixDrops() const;
   bool TrainsFromBoundaries() const;
@@ -113,7 +113,8 @@ class FineTuning {
   Ended Step();
   Ended Note(const Expected<std::optional<StepResult>>& result);
   Ended NoteLastStep();
-  // Of a training set, as the planner counts them.
+  // Returns the labelled ones of these rows of a training set, as the planner
+  // counts them.
   static RowBatch Labelled(const BatchMaker& maker, const RowBatch& rows);
   Expected<std::vector<Batch>> NextParts();
   Flops FlopsOf(std::int64_t texts, std::int64_t tokens, std::size_t task);
@@ -134,8 +135,8 @@ class FineTuning {
   // Where training goes on and would change them.
   Expected<Done> CopyKept();
   bool WantsExamples() const;
-  // Of the validation sets, of what is kept. False where a stop came in
-  // between, as below.
+  // Tells the examples of the validation sets as the kept evaluation saw them.
+  // False where a stop came in between, as below.
   Expected<bool> TellKeptExamples();
   // Keeps what was said of each example of a set, as the study wants it.
   Expected<Done> TellExamples(const TaskSetup& task, const std::string& set,
@@ -149,8 +150,8 @@ class FineTuning {
   Expected<std::optional<Scores>> Evaluate(
       std::size_t task, const EvaluationSet& set,
       std::vector<at::Tensor>* logits = nullptr);
-  // Of all tasks' validation sets; the metrics of each go behind its name.
-  // `last` receives the last task's. False when a stop came in between.
+  // Evaluates all tasks' validation sets; the metrics of each go behind its
+  // name. False when a stop came in between.
   Expected<bool> EvaluateAll(Metrics& metrics, std::vector<Scores>& scores);
   void ShowLife();
   // Says so at once, where it is another one.
@@ -229,7 +230,7 @@ class FineTuning {
   std::vector<Scores> kept_scores_;
   std::vector<ExampleOutcomes> evaluations_;
   TrialPhase phase_ = TrialPhase::kLoading;
-  // Of this attempt, whole ones.
+  // The whole evaluations of this attempt.
   double evaluation_seconds_ = 0.0;
   std::int64_t evaluations_done_ = 0;
   double shown_ = 0.0;  // when it last told something

@@ -36,7 +36,7 @@ TrialEnd FineTuning::Finish() {
       Expected<std::optional<Scores>> scores = Evaluate(i, other);
       if (!scores.ok()) return Fail(scores.fault());
       if (!scores.value()) return Stop(listener_.stop());
-      // Of a set without labels nobody knows what is right.
+      // Nobody knows what is right in a set without labels.
       const Metrics measured =
           other.part.data->labelled() ? scores.value()->Compute() : Metrics();
       for (const auto& [name, value] : measured) {
@@ -124,7 +124,7 @@ TrialEnd FineTuning::End(TrialState state) const {
   return end;
 }
 
-// Of the validation rows; of several tasks, of all of them.
+// Returns the fingerprint of the validation rows, those of all tasks together.
 std::string FineTuning::FingerprintOfRows() const {
   if (!setup_.many()) return setup_.tasks[0].validation.part.fingerprint;
   Sha256Sum sum;

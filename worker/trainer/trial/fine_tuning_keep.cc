@@ -11,8 +11,9 @@
 
 namespace frostline::trainer {
 
-// Of the first objective that evaluations measure, on their rows or on others:
-// "test.accuracy" is kept by "accuracy". Else what early stopping looks at.
+// Returns the first objective that evaluations measure, on their rows or on
+// others: "test.accuracy" is kept by "accuracy". Without one it is what early
+// stopping looks at.
 TrialObjective FineTuning::WhatToKeepBy() const {
   if (!settings_.keep_best) return {};
   const std::vector<std::string> names = MeasuredNames();
@@ -31,7 +32,7 @@ TrialObjective FineTuning::WhatToKeepBy() const {
   return {settings_.early_stopping.metric, early_stopping_.maximizes()};
 }
 
-// Of equal ones the first.
+// Keeps the first of equal ones.
 void FineTuning::NoteKept() {
   const std::string& metric = keep_by_.metric;
   if (!metric.empty() && !progress_.kept.empty()) {

@@ -164,7 +164,7 @@ Expected<Done> FineTuning::MakeNoisy(std::uint64_t epoch) {
   return noisy_->Prepare(*setup_.tasks[0].train);
 }
 
-// Of the batch that the maker made last.
+// Gives the boundary of the batch that the maker made last.
 Expected<Done> FineTuning::GiveTrainingBoundary(const BatchMaker& maker,
                                                 Batch& batch) {
   if (!PrefixDrops()) {

@@ -10,7 +10,7 @@
 namespace frostline::trainer {
 namespace {
 
-// Of the 64 of a report; an evaluation at the same step brings its own.
+// A report has 64 metrics; an evaluation at the same step brings its own.
 constexpr std::size_t kMostTold = 50;
 
 // All of a kind or none: half of the modules would look like all of them.

@@ -114,7 +114,7 @@ Expected<bool> FineTuning::EvaluateAll(Metrics& metrics,
   return true;
 }
 
-// Of each task its first metric and its loss, and what the study asks for.
+// Keeps each task's first metric and loss, and what the study asks for.
 Metrics FineTuning::Fitting(const Metrics& metrics, std::size_t most) const {
   if (metrics.size() <= most) return metrics;
   Metrics fitting;

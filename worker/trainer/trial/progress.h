@@ -58,8 +58,8 @@ struct TrialProgress {
   std::int64_t step_loss_steps = 0;
   EarlyStoppingState early_stopping;
   Metrics last;
-  // Of the evaluation that is handed over, unless a better one comes; none
-  // before the first.
+  // The evaluation that is handed over unless a better one comes; none before
+  // the first.
   std::int64_t kept_step = 0;
   Metrics kept;
   // These count over all attempts that led here.

@@ -94,7 +94,8 @@ void Scores::AddClasses(std::span<const std::uint32_t> rows,
   const std::int64_t width = words ? label.size(1) : 1;
   for (const std::uint32_t row : rows) {
     for (std::int64_t i = 0; i < width; ++i, ++t, ++p, ++c) {
-      // Of words it is padding or a later piece, of a text a truth not known.
+      // A word has this label as padding or as a later piece, a text whose
+      // truth is not known.
       if (words && *t == kIgnoredLabel) continue;
       guesses_[row].truth.push_back(*t < 0 ? -1
                                            : static_cast<std::int32_t>(*t));
@@ -240,7 +241,7 @@ Expected<Done> Scores::PackClasses(ExampleOutcomes& outcomes) const {
     return Done{};
   }
   outcomes.classes = labels_.names();
-  // Of more than fit the marks alone are told.
+  // Where more do not fit, the marks alone are told.
   Expected<std::string> halves = PackFloat16(confidence);
   if (halves.ok()) outcomes.confidence = std::move(halves).value();
   return Done{};

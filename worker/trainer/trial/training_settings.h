@@ -97,7 +97,7 @@ struct PairSettings {
   double scale = 5.0;
 };
 
-// Of the labels in the loss of steps; by default all weigh the same.
+// How labels weigh in the loss of steps; by default all weigh the same.
 struct ClassWeights {
   bool balanced = false;
   std::vector<double> given;  // in the order of the labels

@@ -31,7 +31,7 @@ std::string HeadsKey(const Heads& heads) {
   return key;
 }
 
-// Of what the file has that no head takes: what is of use to none of them.
+// Adds what a file has that is of use to no head.
 void AddReport(const LoadReport& more, LoadReport& all) {
   const auto add = [](const std::vector<std::string>& from,
                       std::vector<std::string>& into) {
@@ -134,7 +134,7 @@ Expected<std::string> ModelShelf::Verify(VerifiedFiles& files,
       files.Open(entry.path + "/" + entry.weights, entry.sha256, stop);
   const std::string folder = files.root() + "/" + entry.path;
   if (!weights.ok()) {
-    // Of pickles there is more to say than that the weights are not there.
+    // Pickles deserve a better answer than that there are no weights.
     if (files.OpenUnverified(entry.path + "/pytorch_model.bin").ok()) {
       Expected<WeightFiles> found = WeightFiles::Open(folder);
       if (!found.ok()) return found.fault();

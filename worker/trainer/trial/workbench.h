@@ -128,7 +128,7 @@ struct TaskSetup {
   std::shared_ptr<const TokenStore> train;
   EvaluationSet validation;
   std::vector<EvaluationSet> others;  // evaluated once, at the end
-  // Of these sets predictions are written: "validation", "train", or others'.
+  // The sets whose predictions are written: "validation", "train", or others.
   std::set<std::string> predicted;
 
   // "test", or the id of a data set.
