@@ -87,17 +87,15 @@ Expected<Done> SourceFile::ReadAt(std::uint64_t at, void* into,
 
 Expected<std::string> ReadWholeFile(const std::string& path,
                                     std::size_t limit) {
-  Expected<SourceFile> file = SourceFile::Open(path);
-  if (!file.ok()) return file.fault();
-  if (file.value().size() > limit) {
+  ASSIGN_OR_FAULT(SourceFile file, SourceFile::Open(path));
+  if (file.size() > limit) {
     return Fault{FaultKind::kTooLarge,
-                 path + " has " + std::to_string(file.value().size()) +
+                 path + " has " + std::to_string(file.size()) +
                      " bytes; the limit is " + std::to_string(limit),
                  "name the right file"};
   }
-  std::string bytes(static_cast<std::size_t>(file.value().size()), '\0');
-  Expected<Done> read = file.value().ReadAt(0, bytes.data(), bytes.size());
-  if (!read.ok()) return read.fault();
+  std::string bytes(static_cast<std::size_t>(file.size()), '\0');
+  RETURN_IF_FAULT(file.ReadAt(0, bytes.data(), bytes.size()));
   return bytes;
 }
 
@@ -137,11 +135,9 @@ Expected<Done> AtomicFile::Commit() {
 
 Expected<Done> WriteFileAtomically(const std::string& path,
                                    std::string_view bytes) {
-  Expected<AtomicFile> file = AtomicFile::Create(path);
-  if (!file.ok()) return file.fault();
-  Expected<Done> put = file.value().Append(bytes.data(), bytes.size());
-  if (!put.ok()) return put.fault();
-  return file.value().Commit();
+  ASSIGN_OR_FAULT(AtomicFile file, AtomicFile::Create(path));
+  RETURN_IF_FAULT(file.Append(bytes.data(), bytes.size()));
+  return file.Commit();
 }
 
 }  // namespace frostline

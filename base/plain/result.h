@@ -59,6 +59,23 @@ class [[nodiscard]] Expected {
   std::variant<T, Fault> held_;
 };
 
+// Returns the fault of an Expected, if it has one.
+#define RETURN_IF_FAULT(...)                                             \
+  if (auto frostline_expected = (__VA_ARGS__); !frostline_expected.ok()) \
+  return frostline_expected.fault()
+
+// Puts the value of an Expected into `target`, which may be declared here, or
+// returns its fault.
+#define ASSIGN_OR_FAULT(target, ...)                                         \
+  FROSTLINE_ASSIGN_OR_FAULT_(FROSTLINE_JOIN_(frostline_expected_, __LINE__), \
+                             target, __VA_ARGS__)
+#define FROSTLINE_ASSIGN_OR_FAULT_(holder, target, ...) \
+  auto holder = (__VA_ARGS__);                          \
+  if (!holder.ok()) return holder.fault();              \
+  target = std::move(holder).value()
+#define FROSTLINE_JOIN_(a, b) FROSTLINE_JOIN_INNER_(a, b)
+#define FROSTLINE_JOIN_INNER_(a, b) a##b
+
 // The result of work that returns nothing.
 struct Done {};
 

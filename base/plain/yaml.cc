@@ -146,9 +146,7 @@ class YamlParser {
       if (lines_[at_].indent > indent || IsItem(lines_[at_]) != list) {
         return Indented();
       }
-      Expected<Done> taken =
-          list ? TakeItem(node) : TakeMember(indent, depth, node);
-      if (!taken.ok()) return taken.fault();
+      RETURN_IF_FAULT(list ? TakeItem(node) : TakeMember(indent, depth, node));
     }
     return node;
   }
@@ -238,9 +236,9 @@ Expected<YamlNode> TakeItem(std::string_view& rest, const YamlLine& line) {
   const bool quoted = rest.starts_with('"') || rest.starts_with('\'');
   std::string_view plain = rest.substr(0, rest.find_first_of(kFlowEnds));
   if (!quoted) rest.remove_prefix(plain.size());
-  Expected<std::string> text = quoted ? TakeYamlQuoted(rest) : YamlPlain(plain);
-  if (!text.ok()) return text.fault();
-  node.text = std::move(text).value();
+  ASSIGN_OR_FAULT(std::string text,
+                  quoted ? TakeYamlQuoted(rest) : YamlPlain(plain));
+  node.text = std::move(text);
   SkipBlanks(rest);
   return node;
 }
@@ -259,9 +257,8 @@ Expected<YamlNode> TakeFlow(std::string_view& rest, const YamlLine& line) {
     std::string key;
     const YamlMark mark = line.MarkOf(rest);
     if (is_map) {
-      Expected<std::string> taken = TakeKey(rest);
-      if (!taken.ok()) return taken.fault();
-      key = std::move(taken).value();
+      ASSIGN_OR_FAULT(std::string taken, TakeKey(rest));
+      key = std::move(taken);
       if (node.Find(key) != nullptr) {
         return YamlFault("has the key " + Shown(key) + " twice",
                          "keep one of them");
@@ -321,13 +318,11 @@ Expected<YamlNode> ParseValue(std::string_view rest, const YamlLine& line) {
     if (!flow.ok()) return flow;
     node = std::move(flow).value();
   } else if (rest.starts_with('"') || rest.starts_with('\'')) {
-    Expected<std::string> text = TakeYamlQuoted(rest);
-    if (!text.ok()) return text.fault();
-    node.text = std::move(text).value();
+    ASSIGN_OR_FAULT(std::string text, TakeYamlQuoted(rest));
+    node.text = std::move(text);
   } else {
-    Expected<std::string> text = YamlPlain(rest);
-    if (!text.ok()) return text.fault();
-    node.text = std::move(text).value();
+    ASSIGN_OR_FAULT(std::string text, YamlPlain(rest));
+    node.text = std::move(text);
     return node;
   }
   SkipBlanks(rest);

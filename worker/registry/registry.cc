@@ -189,10 +189,9 @@ absl::Status AppendEntry(const std::string& folder, const char* file,
 }
 
 Expected<std::vector<StockEntry>> StockOfModels(std::string_view yaml) {
-  const auto models = trainer::ParseModels(yaml, kModelsFile);
-  if (!models.ok()) return models.fault();
+  ASSIGN_OR_FAULT(const auto models, trainer::ParseModels(yaml, kModelsFile));
   std::vector<StockEntry> entries;
-  for (const auto& [id, model] : models.value()) {
+  for (const auto& [id, model] : models) {
     const std::string folder = model.path + "/";
     StockEntry entry{id, model.sha256, {}};
     entry.files.push_back({folder + model.weights, model.sha256});
@@ -206,10 +205,9 @@ Expected<std::vector<StockEntry>> StockOfModels(std::string_view yaml) {
 }
 
 Expected<std::vector<StockEntry>> StockOfDataSets(std::string_view yaml) {
-  const auto sets = trainer::ParseDatasets(yaml, kDataSetsFile);
-  if (!sets.ok()) return sets.fault();
+  ASSIGN_OR_FAULT(const auto sets, trainer::ParseDatasets(yaml, kDataSetsFile));
   std::vector<StockEntry> entries;
-  for (const auto& [id, set] : sets.value()) {
+  for (const auto& [id, set] : sets) {
     StockEntry entry{id, "", {}};
     const auto train = set.splits.find("train");
     if (train != set.splits.end()) {

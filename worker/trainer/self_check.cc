@@ -137,11 +137,10 @@ SelfCheck RunSelfCheck(const std::string& name) {
   SelfCheck check;
   check.torch_version = TorchVersion();
   Expected<Done> done = CatchTorch([&]() -> Expected<Done> {
-    Expected<Device> device = Device::Open(name);
-    if (!device.ok()) return device.fault();
-    Describe(device.value(), check);
-    Multiply(device.value(), check);
-    if (check.ok) Measure(device.value(), check);
+    ASSIGN_OR_FAULT(Device device, Device::Open(name));
+    Describe(device, check);
+    Multiply(device, check);
+    if (check.ok) Measure(device, check);
     return Done{};
   });
   if (!done.ok()) {

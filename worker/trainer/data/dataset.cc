@@ -138,9 +138,7 @@ Expected<std::string> Fingerprint(const Dataset& data,
   sum.AddNumber(data.is_pair() ? 1 : 0);
   sum.AddNumber(rows.size());
   for (const std::uint32_t row : rows) {
-    if (Expected<Done> wanted = stop.Check(); !wanted.ok()) {
-      return wanted.fault();
-    }
+    RETURN_IF_FAULT(stop.Check());
     const Example& example = data[row];
     sum.AddNumber(std::bit_cast<std::uint64_t>(example.weight));
     if (data.task() == TaskKind::kTagging) {

@@ -105,9 +105,8 @@ Expected<Dataset> DatasetReader::Read(InputFile file, const FileFormat& format,
 Expected<Done> DatasetReader::Scan(InputFile file, const FileFormat& format,
                                    const ColumnMap& columns,
                                    const Look& look) const {
-  Expected<Dataset> rest = Run(std::move(file), format, columns, look);
-  if (!rest.ok()) return rest.fault();
-  if (rest.value().size() > 0) look(rest.value());
+  ASSIGN_OR_FAULT(Dataset rest, Run(std::move(file), format, columns, look));
+  if (rest.size() > 0) look(rest);
   return Done{};
 }
 
@@ -115,9 +114,7 @@ Expected<Done> DatasetReader::Scan(InputFile file, const FileFormat& format,
 Expected<Dataset> DatasetReader::Run(InputFile file, const FileFormat& format,
                                      const ColumnMap& columns,
                                      const Look& look) const {
-  if (Expected<Done> known = CheckRoles(task_, columns); !known.ok()) {
-    return known.fault();
-  }
+  RETURN_IF_FAULT(CheckRoles(task_, columns));
   ColumnMap all = columns;
   all.merge(DefaultColumns(task_, format.kind));
   if (!labelled_) all.erase(task_ == TaskKind::kTagging ? "tags" : "label");
@@ -127,8 +124,8 @@ Expected<Dataset> DatasetReader::Run(InputFile file, const FileFormat& format,
     roles.columns.push_back(column);
   }
   const std::string name = file.name();
-  auto source = OpenRows(std::move(file), format, roles.columns);
-  if (!source.ok()) return source.fault();
+  ASSIGN_OR_FAULT(auto source,
+                  OpenRows(std::move(file), format, roles.columns));
 
   Dataset data(task_);
   data.labelled_ = labelled_;
@@ -144,22 +141,18 @@ Expected<Dataset> DatasetReader::Run(InputFile file, const FileFormat& format,
       looked_at += data.size();
       data.ForgetRows();
     }
-    if (Expected<Done> wanted = stop_.Check(); !wanted.ok()) {
-      return wanted.fault();
-    }
-    Expected<bool> more = source.value()->Next(row);
-    if (!more.ok()) return more.fault();
-    if (!more.value()) break;
+    RETURN_IF_FAULT(stop_.Check());
+    ASSIGN_OR_FAULT(bool more, source->Next(row));
+    if (!more) break;
     if (looked_at + data.size() == most_rows_ ||
         data.words_.size() > kMaxWords) {
-      return source.value()->Here(FaultKind::kTooLarge,
-                                  "is beyond the " +
-                                      std::to_string(looked_at + data.size()) +
-                                      " rows that a split may have",
-                                  "split the file, or take a part of it");
+      return source->Here(FaultKind::kTooLarge,
+                          "is beyond the " +
+                              std::to_string(looked_at + data.size()) +
+                              " rows that a split may have",
+                          "split the file, or take a part of it");
     }
-    Expected<Done> added = AddRow(*source.value(), row, roles, shaper, data);
-    if (!added.ok()) return added.fault();
+    RETURN_IF_FAULT(AddRow(*source, row, roles, shaper, data));
   }
   if (looked_at + data.size() == 0 && data.dropped_ > 0) {
     return Fault{FaultKind::kMisuse,
@@ -369,10 +362,10 @@ Expected<Done> DatasetReader::AddText(const RowSource& source, const Row& row,
     example.target = *number;
     return Done{};
   }
-  Expected<std::int32_t> label =
-      LabelOf(source, Named(written, data).value_or(written), data);
-  if (!label.ok()) return label.fault();
-  example.label = label.value();
+  ASSIGN_OR_FAULT(
+      std::int32_t label,
+      LabelOf(source, Named(written, data).value_or(written), data));
+  example.label = label;
   return Done{};
 }
 
@@ -414,9 +407,8 @@ Expected<Done> DatasetReader::AddWords(const RowSource& source, const Row& row,
       ++data.dropped_;
       continue;
     }
-    Expected<std::int32_t> label = LabelOf(source, *name, data);
-    if (!label.ok()) return label.fault();
-    data.word_labels_[example.first_word + i] = label.value();
+    ASSIGN_OR_FAULT(std::int32_t label, LabelOf(source, *name, data));
+    data.word_labels_[example.first_word + i] = label;
   }
   return Done{};
 }

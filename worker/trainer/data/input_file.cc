@@ -76,14 +76,13 @@ Expected<Done> InputFile::Rewind() {
 }
 
 Expected<std::string> InputFile::ReadAll(std::size_t limit) {
-  if (Expected<Done> done = Rewind(); !done.ok()) return done.fault();
+  RETURN_IF_FAULT(Rewind());
   std::string bytes;
   std::vector<char> chunk(std::size_t{64} << 10);
   while (true) {
-    Expected<std::size_t> got = Read(chunk.data(), chunk.size());
-    if (!got.ok()) return got.fault();
-    if (got.value() == 0) return bytes;
-    bytes.append(chunk.data(), got.value());
+    ASSIGN_OR_FAULT(std::size_t got, Read(chunk.data(), chunk.size()));
+    if (got == 0) return bytes;
+    bytes.append(chunk.data(), got);
     if (bytes.size() > limit) {
       return Fault{
           FaultKind::kTooLarge,
@@ -94,19 +93,16 @@ Expected<std::string> InputFile::ReadAll(std::size_t limit) {
 }
 
 Expected<std::string> InputFile::Sha256(const StopSign& stop) {
-  if (Expected<Done> done = Rewind(); !done.ok()) return done.fault();
+  RETURN_IF_FAULT(Rewind());
   Sha256Sum sum;
   std::vector<char> chunk(kChunk);
   while (true) {
-    if (Expected<Done> wanted = stop.Check(); !wanted.ok()) {
-      return wanted.fault();
-    }
-    Expected<std::size_t> got = Read(chunk.data(), chunk.size());
-    if (!got.ok()) return got.fault();
-    if (got.value() == 0) break;
-    sum.Add({chunk.data(), got.value()});
+    RETURN_IF_FAULT(stop.Check());
+    ASSIGN_OR_FAULT(std::size_t got, Read(chunk.data(), chunk.size()));
+    if (got == 0) break;
+    sum.Add({chunk.data(), got});
   }
-  if (Expected<Done> done = Rewind(); !done.ok()) return done.fault();
+  RETURN_IF_FAULT(Rewind());
   return sum.Finish();
 }
 
@@ -235,10 +231,9 @@ Expected<InputFile> VerifiedFiles::Open(const std::string& relative,
       Whole(info.st_ctim.tv_nsec)};
   auto known = sums_.find(identity);
   if (known == sums_.end()) {
-    Expected<std::string> sum = file.value().Sha256(stop);
-    if (!sum.ok()) return sum.fault();
+    ASSIGN_OR_FAULT(std::string sum, file.value().Sha256(stop));
     ++sums_computed_;
-    known = sums_.emplace(identity, std::move(sum).value()).first;
+    known = sums_.emplace(identity, std::move(sum)).first;
   }
   if (known->second == sha256) return file;
   return Fault{
@@ -289,11 +284,10 @@ Expected<bool> LineReader::Fill() {
     buffer_.resize(std::min(2 * end_, kMaxBufferBytes));
   }
   if (at_end_ || end_ == buffer_.size()) return false;
-  Expected<std::size_t> got =
-      file_.Read(buffer_.data() + end_, buffer_.size() - end_);
-  if (!got.ok()) return got.fault();
-  at_end_ = got.value() == 0;
-  end_ += got.value();
+  ASSIGN_OR_FAULT(std::size_t got,
+                  file_.Read(buffer_.data() + end_, buffer_.size() - end_));
+  at_end_ = got == 0;
+  end_ += got;
   return !at_end_;
 }
 
@@ -309,9 +303,8 @@ Expected<bool> LineReader::Next(std::string_view& line) {
       return Take(length, length + 1, line);
     }
     searched = end_ - begin_;
-    Expected<bool> more = Fill();
-    if (!more.ok()) return more.fault();
-    if (more.value()) continue;
+    ASSIGN_OR_FAULT(bool more, Fill());
+    if (more) continue;
     if (searched == 0) return false;
     return Take(searched, searched, line);
   }

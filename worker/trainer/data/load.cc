@@ -18,17 +18,13 @@ constexpr double kDefaultValidationShare = 0.1;
 }  // namespace
 
 Expected<DataLoader> DataLoader::Open(const std::string& folder) {
-  Expected<DataRoot> root = DataRoot::Open(folder);
-  if (!root.ok()) return root.fault();
-  VerifiedFiles files(std::move(root).value());
-  Expected<InputFile> file = files.OpenUnverified("datasets.yaml");
-  if (!file.ok()) return file.fault();
-  Expected<std::string> yaml = file.value().ReadAll(kMaxRegistryBytes);
-  if (!yaml.ok()) return yaml.fault();
-  Expected<DatasetEntries> datasets =
-      ParseDatasets(yaml.value(), "datasets.yaml");
-  if (!datasets.ok()) return datasets.fault();
-  return DataLoader(std::move(datasets).value(), std::move(files));
+  ASSIGN_OR_FAULT(DataRoot root, DataRoot::Open(folder));
+  VerifiedFiles files(std::move(root));
+  ASSIGN_OR_FAULT(InputFile file, files.OpenUnverified("datasets.yaml"));
+  ASSIGN_OR_FAULT(std::string yaml, file.ReadAll(kMaxRegistryBytes));
+  ASSIGN_OR_FAULT(DatasetEntries datasets,
+                  ParseDatasets(yaml, "datasets.yaml"));
+  return DataLoader(std::move(datasets), std::move(files));
 }
 
 Expected<const DatasetEntry*> DataLoader::FindSet(const std::string& id) const {
@@ -55,9 +51,8 @@ Expected<Dataset> DataLoader::ReadSplit(const DatasetEntry& entry,
                  "the task 'pair' needs a column for the second text",
                  "name it in columns: {second: …}"};
   }
-  Expected<InputFile> file =
-      files_.Open(found->second.path, found->second.sha256, stop);
-  if (!file.ok()) return file.fault();
+  ASSIGN_OR_FAULT(InputFile file,
+                  files_.Open(found->second.path, found->second.sha256, stop));
   DatasetReader reader(task.kind);
   reader.WithStop(stop);
   reader.WithForm(
@@ -70,34 +65,27 @@ Expected<Dataset> DataLoader::ReadSplit(const DatasetEntry& entry,
   if (labels != nullptr && task.kind != TaskKind::kRegression) {
     reader.WithLabels(*labels);
   }
-  return reader.Read(std::move(file).value(), found->second.format, columns);
+  return reader.Read(std::move(file), found->second.format, columns);
 }
 
 Expected<TaskData> DataLoader::Load(const DataRequest& request,
                                     const StopSign& stop) {
-  Expected<const DatasetEntry*> set = FindSet(request.id);
-  if (!set.ok()) return set.fault();
-  const DatasetEntry& entry = *set.value();
+  ASSIGN_OR_FAULT(const DatasetEntry* set, FindSet(request.id));
+  const DatasetEntry& entry = *set;
   const std::string train = SplitName(request.train_split, "train");
-  if (Expected<Done> fits = CheckSplits(entry, request); !fits.ok()) {
-    return fits.fault();
-  }
+  RETURN_IF_FAULT(CheckSplits(entry, request));
   TaskData out;
   out.task = TaskOf(request, entry, train);
-  Expected<LabelSet> declared = LabelSet::FromList(
-      Apply(ChainOf(entry.splits.at(train), request), entry.labels));
-  if (!declared.ok()) return declared.fault();
-  Expected<Dataset> read =
-      ReadSplit(entry, train, request, out.task,
-                entry.labels.empty() ? nullptr : &declared.value(), stop);
-  if (!read.ok()) return read.fault();
-  out.labels = read.value().labels();
-  if (Expected<Done> left = CheckLabelsLeft(out.task, out.labels, read.value());
-      !left.ok()) {
-    return left.fault();
-  }
-  out.train.rows = read.value().AllRows();
-  out.train.data = std::make_shared<const Dataset>(std::move(read).value());
+  ASSIGN_OR_FAULT(LabelSet declared,
+                  LabelSet::FromList(Apply(
+                      ChainOf(entry.splits.at(train), request), entry.labels)));
+  ASSIGN_OR_FAULT(Dataset read,
+                  ReadSplit(entry, train, request, out.task,
+                            entry.labels.empty() ? nullptr : &declared, stop));
+  out.labels = read.labels();
+  RETURN_IF_FAULT(CheckLabelsLeft(out.task, out.labels, read));
+  out.train.rows = read.AllRows();
+  out.train.data = std::make_shared<const Dataset>(std::move(read));
   Expected<Done> added = AddValidation(entry, request, stop, out);
   if (!added.ok()) return added.fault();
   SampleTraining(request, out.train);
@@ -112,36 +100,32 @@ Expected<Done> DataLoader::AddValidation(const DatasetEntry& entry,
                                          const StopSign& stop, TaskData& out) {
   const std::string name = SplitName(request.validation_split, "validation");
   if (entry.splits.contains(name)) {
-    Expected<Dataset> read =
-        ReadSplit(entry, name, request, out.task, &out.labels, stop);
-    if (!read.ok()) return read.fault();
-    Expected<DataPart> part = WholePart(std::move(read).value(), stop);
-    if (!part.ok()) return part.fault();
-    out.validation = std::move(part).value();
+    ASSIGN_OR_FAULT(Dataset read, ReadSplit(entry, name, request, out.task,
+                                            &out.labels, stop));
+    ASSIGN_OR_FAULT(DataPart part, WholePart(std::move(read), stop));
+    out.validation = std::move(part);
     return Done{};
   }
   const double share = request.validation_share > 0.0 ? request.validation_share
                                                       : kDefaultValidationShare;
-  Expected<HeldOut> held = HoldOut(*out.train.data, share, request.split_seed);
-  if (!held.ok()) return held.fault();
-  out.train.rows = std::move(held.value().training);
+  ASSIGN_OR_FAULT(HeldOut held,
+                  HoldOut(*out.train.data, share, request.split_seed));
+  out.train.rows = std::move(held.training);
   out.validation.data = out.train.data;
-  out.validation.rows = std::move(held.value().validation);
+  out.validation.rows = std::move(held.validation);
   return AddFingerprint(stop, out.validation);
 }
 
 Expected<DataPart> DataLoader::LoadTest(const DataRequest& request,
                                         const LabelSet& labels,
                                         const StopSign& stop) {
-  Expected<const DatasetEntry*> set = FindSet(request.id);
-  if (!set.ok()) return set.fault();
+  ASSIGN_OR_FAULT(const DatasetEntry* set, FindSet(request.id));
   const TaskName task =
-      TaskOf(request, *set.value(), SplitName(request.train_split, "train"));
-  Expected<Dataset> read =
-      ReadSplit(*set.value(), SplitName(request.test_split, "test"), request,
-                task, &labels, stop);
-  if (!read.ok()) return read.fault();
-  return WholePart(std::move(read).value(), stop);
+      TaskOf(request, *set, SplitName(request.train_split, "train"));
+  ASSIGN_OR_FAULT(Dataset read,
+                  ReadSplit(*set, SplitName(request.test_split, "test"),
+                            request, task, &labels, stop));
+  return WholePart(std::move(read), stop);
 }
 
 Expected<DataPart> DataLoader::LoadOther(const std::string& id,
@@ -149,17 +133,15 @@ Expected<DataPart> DataLoader::LoadOther(const std::string& id,
                                          const TaskName& task,
                                          const LabelSet& labels,
                                          const StopSign& stop) {
-  Expected<const DatasetEntry*> set = FindSet(id);
-  if (!set.ok()) return set.fault();
+  ASSIGN_OR_FAULT(const DatasetEntry* set, FindSet(id));
   // Its columns and splits are its own.
   const DataRequest same{.form = request.form, .rules = request.rules};
-  const bool has_test = set.value()->splits.contains("test") &&
-                        set.value()->splits.at("test").labelled;
-  Expected<Dataset> read =
-      ReadSplit(*set.value(), has_test ? "test" : "validation", same, task,
-                &labels, stop);
-  if (!read.ok()) return read.fault();
-  return WholePart(std::move(read).value(), stop);
+  const bool has_test =
+      set->splits.contains("test") && set->splits.at("test").labelled;
+  ASSIGN_OR_FAULT(Dataset read,
+                  ReadSplit(*set, has_test ? "test" : "validation", same, task,
+                            &labels, stop));
+  return WholePart(std::move(read), stop);
 }
 
 std::string SplitName(const std::string& split, const char* fallback) {
@@ -217,9 +199,8 @@ std::vector<std::string> LabelsWithoutRows(const DataPart& part,
 }
 
 Expected<Done> AddFingerprint(const StopSign& stop, DataPart& part) {
-  Expected<std::string> sum = Fingerprint(*part.data, part.rows, stop);
-  if (!sum.ok()) return sum.fault();
-  part.fingerprint = std::move(sum).value();
+  ASSIGN_OR_FAULT(std::string sum, Fingerprint(*part.data, part.rows, stop));
+  part.fingerprint = std::move(sum);
   return Done{};
 }
 
@@ -227,8 +208,7 @@ Expected<DataPart> WholePart(Dataset data, const StopSign& stop) {
   DataPart part;
   part.rows = data.AllRows();
   part.data = std::make_shared<const Dataset>(std::move(data));
-  Expected<Done> added = AddFingerprint(stop, part);
-  if (!added.ok()) return added.fault();
+  RETURN_IF_FAULT(AddFingerprint(stop, part));
   return part;
 }
 

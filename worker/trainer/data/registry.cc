@@ -254,8 +254,7 @@ Expected<DatasetEntry> TakeDataset(const YamlEntry& named,
     where.append(".").append(name);
     YamlFields split_fields(*block, file, where);
     CheckEntryId(split_fields, mark, name);
-    Expected<Done> taken = TakeSplit(split_fields, shared, entry.splits[name]);
-    if (!taken.ok()) return taken.fault();
+    RETURN_IF_FAULT(TakeSplit(split_fields, shared, entry.splits[name]));
   }
   return entry;
 }
@@ -299,15 +298,13 @@ Expected<ModelEntry> TakeModel(const YamlEntry& named,
 template <typename Entry, typename Take>
 Expected<std::map<std::string, Entry, std::less<>>> TakeAll(
     std::string_view yaml, const std::string& name, Take take) {
-  Expected<YamlNode> root = ParseYamlSubset(yaml, name);
-  if (!root.ok()) return root.fault();
-  YamlFields fields(root.value(), name, "the file");
+  ASSIGN_OR_FAULT(YamlNode root, ParseYamlSubset(yaml, name));
+  YamlFields fields(root, name, "the file");
   if (fields.fault()) return *fields.fault();
   std::map<std::string, Entry, std::less<>> entries;
-  for (const YamlEntry& named : root.value().entries) {
-    Expected<Entry> entry = take(named, name);
-    if (!entry.ok()) return entry.fault();
-    entries.emplace(named.key, std::move(entry).value());
+  for (const YamlEntry& named : root.entries) {
+    ASSIGN_OR_FAULT(Entry entry, take(named, name));
+    entries.emplace(named.key, std::move(entry));
   }
   return entries;
 }

@@ -174,10 +174,9 @@ class Delimited : public RowSource {
   // Reads the header, or looks at the first row, and finds the columns.
   Expected<Done> Bind(const FileFormat& format,
                       const std::vector<std::string>& columns) {
-    Expected<bool> more = splitter_.Next(lines_, fields_);
-    if (!more.ok()) return more.fault();
+    ASSIGN_OR_FAULT(bool more, splitter_.Next(lines_, fields_));
     std::vector<std::string> names = format.names;
-    if (!more.value()) return Empty();
+    if (!more) return Empty();
     width_ = fields_.size();
     if (width_ > kMaxColumns) {
       return Here(FaultKind::kTooLarge, "has more than 1,000 columns",
@@ -251,8 +250,7 @@ Expected<std::unique_ptr<RowSource>> OpenDelimited(
     LineReader lines, const FileFormat& format,
     const std::vector<std::string>& columns) {
   auto source = std::make_unique<Delimited>(std::move(lines), format);
-  Expected<Done> bound = source->Bind(format, columns);
-  if (!bound.ok()) return bound.fault();
+  RETURN_IF_FAULT(source->Bind(format, columns));
   return std::unique_ptr<RowSource>(std::move(source));
 }
 
@@ -441,8 +439,7 @@ class Conllu : public RowSource {
         continue;  // several empty lines, or comments alone
       }
       if (line.front() == '#') continue;
-      Expected<Done> taken = Take(line);
-      if (!taken.ok()) return taken.fault();
+      RETURN_IF_FAULT(Take(line));
     }
   }
 
@@ -520,8 +517,7 @@ class Conllu : public RowSource {
 Expected<std::unique_ptr<RowSource>> OpenConllu(
     LineReader lines, const std::vector<std::string>& columns) {
   auto source = std::make_unique<Conllu>(std::move(lines));
-  Expected<Done> bound = source->Bind(columns);
-  if (!bound.ok()) return bound.fault();
+  RETURN_IF_FAULT(source->Bind(columns));
   return std::unique_ptr<RowSource>(std::move(source));
 }
 

@@ -417,8 +417,7 @@ Expected<Device> Device::OpenGpu(int index) {
                             : "there is no GPU " + std::to_string(index) +
                                   "; CUDA sees " + std::to_string(count));
   }
-  Expected<Done> started = StartTorchCuda(index);
-  if (!started.ok()) return started.fault();
+  RETURN_IF_FAULT(StartTorchCuda(index));
   Device device;
   device.torch_ = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(index));
   device.name_ = gpu->name;

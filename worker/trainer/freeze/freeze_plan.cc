@@ -268,13 +268,13 @@ Expected<FreezePlan> MakeFreezePlan(const ModelConfig& config,
   }
   plan.prefix_blocks = 1 + config.layers;
   for (const ParameterSpec& spec : ParametersOf(config, heads)) {
-    Expected<ParameterPlan> each = PlanFor(config, spec, rates, semantics);
-    if (!each.ok()) return each.fault();
-    plan.trained_weights += TrainedWeights(spec, each.value());
-    if (each.value().trains()) {
+    ASSIGN_OR_FAULT(ParameterPlan each,
+                    PlanFor(config, spec, rates, semantics));
+    plan.trained_weights += TrainedWeights(spec, each);
+    if (each.trains()) {
       plan.prefix_blocks = std::min(plan.prefix_blocks, BlockOf(spec, config));
     }
-    plan.parameters.push_back(std::move(each).value());
+    plan.parameters.push_back(std::move(each));
   }
   const bool hard = semantics.mode == FreezeMode::kHard;
   plan.frozen_blocks = hard ? plan.prefix_blocks : 0;

@@ -53,15 +53,14 @@ Expected<ExportedFacts> ReadExportedFacts(std::string_view config_json) {
         kFix};
   }
   ConfigMembers members(root);
-  Expected<std::vector<std::string>> labels = LabelsOf(root);
-  if (!labels.ok()) return labels.fault();
-  const bool numbers = facts.task == Task::kSequence &&
-                       (members.Text("problem_type", "") == "regression" ||
-                        labels.value().size() == 1);
+  ASSIGN_OR_FAULT(std::vector<std::string> labels, LabelsOf(root));
+  const bool numbers =
+      facts.task == Task::kSequence &&
+      (members.Text("problem_type", "") == "regression" || labels.size() == 1);
   if (numbers) {
     facts.task = Task::kRegression;
   } else {
-    facts.labels = std::move(labels).value();
+    facts.labels = std::move(labels);
   }
   ConfigMembers texts = members.Within(kTextsMember);
   facts.texts.max_length = texts.CountOr("max_length", 0, kMaxPositions, 0);

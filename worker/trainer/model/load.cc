@@ -47,18 +47,14 @@ bool IsReplaceable(const ParameterSpec& spec) {
 
 Expected<ModelFolder> ModelFolder::Open(const std::string& folder,
                                         SavedAdapters adapters) {
-  Expected<std::string> json =
-      ReadWholeFile(folder + "/config.json", kMaxConfigBytes);
-  if (!json.ok()) return json.fault();
-  Expected<ModelConfig> config = ReadModelConfig(json.value(), adapters);
-  if (!config.ok()) return config.fault();
-  Expected<WeightFiles> files = WeightFiles::Open(folder);
-  if (!files.ok()) return files.fault();
-  ModelFolder opened(std::move(files).value());
-  opened.config_ = std::move(config).value();
-  opened.config_json_ = std::move(json).value();
-  Expected<Done> found = opened.FindPlaces();
-  if (!found.ok()) return found.fault();
+  ASSIGN_OR_FAULT(std::string json,
+                  ReadWholeFile(folder + "/config.json", kMaxConfigBytes));
+  ASSIGN_OR_FAULT(ModelConfig config, ReadModelConfig(json, adapters));
+  ASSIGN_OR_FAULT(WeightFiles files, WeightFiles::Open(folder));
+  ModelFolder opened(std::move(files));
+  opened.config_ = std::move(config);
+  opened.config_json_ = std::move(json);
+  RETURN_IF_FAULT(opened.FindPlaces());
   return opened;
 }
 
@@ -73,8 +69,7 @@ Expected<Done> ModelFolder::FindPlaces() {
   }
   LoadReport none;
   for (const ParameterSpec& spec : EncoderParametersOf(config_)) {
-    Expected<std::optional<Place>> place = PlaceOf(spec, none);
-    if (!place.ok()) return place.fault();
+    RETURN_IF_FAULT(PlaceOf(spec, none));
   }
   return Done{};
 }
@@ -118,13 +113,11 @@ Expected<TransformerEncoder> ModelFolder::ReadEncoder(
   return CatchTorch([&]() -> Expected<TransformerEncoder> {
     std::vector<Weight> weights;
     for (ParameterSpec& spec : EncoderParametersOf(config_)) {
-      Expected<Done> wanted = stop.Check();
-      if (!wanted.ok()) return wanted.fault();
+      RETURN_IF_FAULT(stop.Check());
       const Place& place = places_.at(spec.name);
-      Expected<at::Tensor> value =
-          ReadTensor(files_.file(place), *place.tensor);
-      if (!value.ok()) return value.fault();
-      weights.push_back({std::move(spec), std::move(value).value()});
+      ASSIGN_OR_FAULT(at::Tensor value,
+                      ReadTensor(files_.file(place), *place.tensor));
+      weights.push_back({std::move(spec), std::move(value)});
     }
     return TransformerEncoder(config_, std::move(weights));
   });
@@ -132,25 +125,22 @@ Expected<TransformerEncoder> ModelFolder::ReadEncoder(
 
 Expected<LoadedHead> ModelFolder::ReadHead(const HeadSpec& spec,
                                            std::uint64_t seed) const {
-  Expected<Done> sensible = CheckHead(spec);
-  if (!sensible.ok()) return sensible.fault();
+  RETURN_IF_FAULT(CheckHead(spec));
   return CatchTorch([&]() -> Expected<LoadedHead> {
     LoadReport report;
     at::Generator chance = at::make_generator<at::CPUGeneratorImpl>(seed);
     std::vector<Weight> weights;
     for (ParameterSpec& each : HeadParametersOf(config_, spec)) {
-      Expected<std::optional<Place>> place = PlaceOf(each, report);
-      if (!place.ok()) return place.fault();
-      if (!place.value()) {
+      ASSIGN_OR_FAULT(std::optional<Place> place, PlaceOf(each, report));
+      if (!place) {
         report.initialized.push_back(each.name);
         at::Tensor drawn = DrawWeight(each, config_, chance);
         weights.push_back({std::move(each), std::move(drawn)});
         continue;
       }
-      Expected<at::Tensor> value =
-          ReadTensor(files_.file(*place.value()), *place.value()->tensor);
-      if (!value.ok()) return value.fault();
-      weights.push_back({std::move(each), std::move(value).value()});
+      ASSIGN_OR_FAULT(at::Tensor value,
+                      ReadTensor(files_.file(*place), *place->tensor));
+      weights.push_back({std::move(each), std::move(value)});
     }
     ReportTheRest(spec, report);
     return LoadedHead{ModelHead(config_, spec, std::move(weights)),
@@ -174,8 +164,7 @@ Expected<at::Tensor> ReadTensor(const Safetensors& file,
                                 const StoredTensor& stored) {
   return CatchTorch([&]() -> Expected<at::Tensor> {
     at::Tensor tensor = at::empty(stored.shape, ScalarOf(stored.dtype));
-    Expected<Done> read = file.Read(stored, tensor.mutable_data_ptr());
-    if (!read.ok()) return read.fault();
+    RETURN_IF_FAULT(file.Read(stored, tensor.mutable_data_ptr()));
     return tensor.is_floating_point() ? tensor.to(at::kFloat) : tensor;
   });
 }
@@ -207,17 +196,12 @@ Model TrainableCopy(const LoadedModel& loaded, const ModelConfig& config,
 
 Expected<LoadedModel> LoadModel(const std::string& folder, const HeadSpec& head,
                                 std::uint64_t seed) {
-  Expected<Done> sensible = CheckHead(head);
-  if (!sensible.ok()) return sensible.fault();
-  Expected<ModelFolder> opened = ModelFolder::Open(folder);
-  if (!opened.ok()) return opened.fault();
-  Expected<LoadedHead> top = opened.value().ReadHead(head, seed);
-  if (!top.ok()) return top.fault();
-  Expected<TransformerEncoder> encoder = opened.value().ReadEncoder();
-  if (!encoder.ok()) return encoder.fault();
-  return LoadedModel{
-      Model(std::move(encoder).value(), std::move(top.value().head)),
-      std::move(top.value().report), opened.value().config_json()};
+  RETURN_IF_FAULT(CheckHead(head));
+  ASSIGN_OR_FAULT(ModelFolder opened, ModelFolder::Open(folder));
+  ASSIGN_OR_FAULT(LoadedHead top, opened.ReadHead(head, seed));
+  ASSIGN_OR_FAULT(TransformerEncoder encoder, opened.ReadEncoder());
+  return LoadedModel{Model(std::move(encoder), std::move(top.head)),
+                     std::move(top.report), opened.config_json()};
 }
 
 }  // namespace frostline::trainer

@@ -71,9 +71,8 @@ std::uint64_t LengthOf(const std::array<unsigned char, kLengthBytes>& bytes) {
 }  // namespace
 
 Expected<Safetensors> Safetensors::Open(const std::string& path) {
-  Expected<SourceFile> opened = SourceFile::Open(path);
-  if (!opened.ok()) return opened.fault();
-  const SourceFile& file = opened.value();
+  ASSIGN_OR_FAULT(SourceFile opened, SourceFile::Open(path));
+  const SourceFile& file = opened;
   if (file.size() < kLengthBytes) {
     return Broken(FaultKind::kInconsistent, path, "shorter than 8 bytes");
   }
@@ -97,8 +96,7 @@ Expected<Safetensors> Safetensors::Open(const std::string& path) {
   if (!header.ok()) {
     return Broken(header.fault().kind, path, header.fault().cause);
   }
-  return Safetensors(std::move(opened).value(), std::move(header).value(),
-                     data);
+  return Safetensors(std::move(opened), std::move(header).value(), data);
 }
 
 Safetensors::Safetensors(SourceFile file, SafetensorsHeader header,
@@ -218,11 +216,8 @@ Expected<StoredTensor> ReadTensorEntry(const JsonValue& member,
                                               std::string(dtype->text));
   }
   tensor.dtype = *known;
-  Expected<Done> shape = ReadShape(member.Find("shape"), tensor);
-  if (!shape.ok()) return shape.fault();
-  Expected<Done> offsets =
-      ReadOffsets(member.Find("data_offsets"), data_bytes, tensor);
-  if (!offsets.ok()) return offsets.fault();
+  RETURN_IF_FAULT(ReadShape(member.Find("shape"), tensor));
+  RETURN_IF_FAULT(ReadOffsets(member.Find("data_offsets"), data_bytes, tensor));
   return tensor;
 }
 
@@ -275,26 +270,22 @@ Expected<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json,
   if (json.empty() || json.front() != '{') {
     return Wrong(FaultKind::kSyntax, "the header does not begin with {");
   }
-  Expected<Json> parsed = Json::Parse(json, kMaxHeaderValues);
-  if (!parsed.ok()) return parsed.fault();
+  ASSIGN_OR_FAULT(Json parsed, Json::Parse(json, kMaxHeaderValues));
   SafetensorsHeader header;
-  const JsonValue& root = parsed.value().root();
+  const JsonValue& root = parsed.root();
   for (const JsonValue* at = root.first; at != nullptr; at = at->next) {
     if (at->key == "__metadata__") {
-      Expected<Done> read = ReadMetadata(*at, header.metadata);
-      if (!read.ok()) return read.fault();
+      RETURN_IF_FAULT(ReadMetadata(*at, header.metadata));
       continue;
     }
     if (header.tensors.size() == kMaxTensors) {
       return Wrong(FaultKind::kTooLarge,
                    "more than " + std::to_string(kMaxTensors) + " tensors");
     }
-    Expected<StoredTensor> tensor = ReadTensorEntry(*at, data_bytes);
-    if (!tensor.ok()) return tensor.fault();
-    header.tensors.push_back(std::move(tensor).value());
+    ASSIGN_OR_FAULT(StoredTensor tensor, ReadTensorEntry(*at, data_bytes));
+    header.tensors.push_back(std::move(tensor));
   }
-  Expected<Done> tiled = CheckTiling(header.tensors, data_bytes);
-  if (!tiled.ok()) return tiled.fault();
+  RETURN_IF_FAULT(CheckTiling(header.tensors, data_bytes));
   return header;
 }
 
@@ -363,20 +354,19 @@ Expected<Done> WriteSafetensors(
               const std::size_t right = BytesOf(b.dtype);
               return left != right ? left > right : a.name < b.name;
             });
-  Expected<AtomicFile> file = AtomicFile::Create(path);
-  if (!file.ok()) return file.fault();
+  ASSIGN_OR_FAULT(AtomicFile file, AtomicFile::Create(path));
   const std::string header = HeaderOf(tensors, metadata);
   std::array<char, 8> length = {};
   for (std::size_t i = 0; i < length.size(); ++i) {
     length[i] = static_cast<char>(header.size() >> (8 * i) & 0xFF);
   }
-  Expected<Done> put = file.value().Append(length.data(), length.size());
-  if (put.ok()) put = file.value().Append(header.data(), header.size());
+  Expected<Done> put = file.Append(length.data(), length.size());
+  if (put.ok()) put = file.Append(header.data(), header.size());
   for (const TensorBytes& tensor : tensors) {
-    if (put.ok()) put = file.value().Append(tensor.data, tensor.bytes());
+    if (put.ok()) put = file.Append(tensor.data, tensor.bytes());
   }
   if (!put.ok()) return put.fault();
-  return file.value().Commit();
+  return file.Commit();
 }
 
 namespace {
@@ -422,9 +412,8 @@ bool IsPlainName(std::string_view name) {
 // {"weight_map": {tensor: file}} as file -> its tensors.
 Expected<std::map<std::string, std::set<std::string>>> ReadIndex(
     const std::string& path) {
-  Expected<std::string> bytes = ReadWholeFile(path, kMaxHeaderBytes);
-  if (!bytes.ok()) return bytes.fault();
-  Expected<Json> json = Json::Parse(bytes.value());
+  ASSIGN_OR_FAULT(std::string bytes, ReadWholeFile(path, kMaxHeaderBytes));
+  Expected<Json> json = Json::Parse(bytes);
   if (!json.ok()) return BadIndex(path, json.fault().cause);
   const JsonValue* map = json.value().root().Find("weight_map");
   if (map == nullptr || !map->is(JsonKind::kObject)) {
@@ -447,9 +436,8 @@ Expected<std::map<std::string, std::set<std::string>>> ReadIndex(
 }  // namespace
 
 Expected<Done> WeightFiles::Add(const std::string& path) {
-  Expected<Safetensors> file = Safetensors::Open(path);
-  if (!file.ok()) return file.fault();
-  files_.push_back(std::move(file).value());
+  ASSIGN_OR_FAULT(Safetensors file, Safetensors::Open(path));
+  files_.push_back(std::move(file));
   for (const StoredTensor& tensor : files_.back().tensors()) {
     if (!places_.emplace(tensor.name, Place{files_.size() - 1, &tensor})
              .second) {
@@ -462,17 +450,13 @@ Expected<Done> WeightFiles::Add(const std::string& path) {
 Expected<WeightFiles> WeightFiles::Open(const std::string& folder) {
   WeightFiles weights;
   if (Exists(folder + kSingle)) {
-    Expected<Done> added = weights.Add(folder + kSingle);
-    if (!added.ok()) return added.fault();
+    RETURN_IF_FAULT(weights.Add(folder + kSingle));
     return weights;
   }
   if (!Exists(folder + kIndex)) return NoWeights(folder);
-  Expected<std::map<std::string, std::set<std::string>>> shards =
-      ReadIndex(folder + kIndex);
-  if (!shards.ok()) return shards.fault();
-  for (const auto& [name, tensors] : shards.value()) {
-    Expected<Done> added = weights.Add(folder + "/" + name);
-    if (!added.ok()) return added.fault();
+  ASSIGN_OR_FAULT(auto shards, ReadIndex(folder + kIndex));
+  for (const auto& [name, tensors] : shards) {
+    RETURN_IF_FAULT(weights.Add(folder + "/" + name));
     std::set<std::string> found;
     for (const StoredTensor& tensor : weights.files_.back().tensors()) {
       found.insert(tensor.name);

@@ -17,32 +17,25 @@
 namespace frostline::trainer {
 
 Expected<ExportedModel> OpenExportedModel(const std::string& folder) {
-  Expected<ModelFolder> opened =
-      ModelFolder::Open(folder, SavedAdapters::kTake);
-  if (!opened.ok()) return opened.fault();
-  Expected<ExportedFacts> facts =
-      ReadExportedFacts(opened.value().config_json());
-  if (!facts.ok()) return facts.fault();
-  Expected<LabelSet> labels = LabelSet::FromList(facts.value().labels);
-  if (!labels.ok()) return labels.fault();
-  HeadSpec head = {.task = facts.value().task};
+  ASSIGN_OR_FAULT(ModelFolder opened,
+                  ModelFolder::Open(folder, SavedAdapters::kTake));
+  ASSIGN_OR_FAULT(ExportedFacts facts, ReadExportedFacts(opened.config_json()));
+  ASSIGN_OR_FAULT(LabelSet labels, LabelSet::FromList(facts.labels));
+  HeadSpec head = {.task = facts.task};
   head.outputs = head.task == Task::kRegression
                      ? 1
-                     : static_cast<std::int64_t>(labels.value().size());
-  Expected<LoadedHead> top = opened.value().ReadHead(head, 0);
-  if (!top.ok()) return top.fault();
-  if (!top.value().report.initialized.empty()) {
+                     : static_cast<std::int64_t>(labels.size());
+  ASSIGN_OR_FAULT(LoadedHead top, opened.ReadHead(head, 0));
+  if (!top.report.initialized.empty()) {
     return Fault{FaultKind::kInconsistent,
                  folder + ": the weights have no trained head: \"" +
-                     top.value().report.initialized.front() +
+                     top.report.initialized.front() +
                      "\" is not there, or of another shape",
                  "name a folder that training.extra.export wrote"};
   }
-  Expected<TransformerEncoder> encoder = opened.value().ReadEncoder();
-  if (!encoder.ok()) return encoder.fault();
-  return ExportedModel{
-      Model(std::move(encoder).value(), std::move(top.value().head)),
-      std::move(labels).value(), facts.value().texts};
+  ASSIGN_OR_FAULT(TransformerEncoder encoder, opened.ReadEncoder());
+  return ExportedModel{Model(std::move(encoder), std::move(top.head)),
+                       std::move(labels), facts.texts};
 }
 
 namespace {
@@ -62,20 +55,18 @@ TaskKind PredictKindOf(Task task) {
 
 Expected<DataPart> ReadRows(const PredictRequest& request,
                             const ExportedModel& exported) {
-  Expected<InputFile> file = InputFile::Open(request.file);
-  if (!file.ok()) return file.fault();
+  ASSIGN_OR_FAULT(InputFile file, InputFile::Open(request.file));
   const TaskKind task = PredictKindOf(exported.model.head().spec().task);
   DatasetReader reader(task);
   reader.WithForm({.lowercase = exported.texts.lowercase,
                    .strip_accents = exported.texts.strip_accents});
   if (task != TaskKind::kRegression) reader.WithLabels(exported.labels);
   if (!request.labelled) reader.WithoutLabels();
-  Expected<Dataset> data =
-      reader.Read(std::move(file).value(), request.format, request.columns);
-  if (!data.ok()) return data.fault();
+  ASSIGN_OR_FAULT(Dataset data, reader.Read(std::move(file), request.format,
+                                            request.columns));
   DataPart part;
-  part.rows = data.value().AllRows();
-  part.data = std::make_shared<const Dataset>(std::move(data).value());
+  part.rows = data.AllRows();
+  part.data = std::make_shared<const Dataset>(std::move(data));
   return part;
 }
 
@@ -95,22 +86,16 @@ Expected<std::int64_t> LongestTextOf(const PredictRequest& request,
 }
 
 Expected<Material> Gather(const PredictRequest& request) {
-  Expected<ExportedModel> exported = OpenExportedModel(request.model);
-  if (!exported.ok()) return exported.fault();
-  Expected<DataPart> part = ReadRows(request, exported.value());
-  if (!part.ok()) return part.fault();
-  Expected<std::int64_t> longest = LongestTextOf(request, exported.value());
-  if (!longest.ok()) return longest.fault();
-  Expected<Tokenizer> tokenizer = LoadTokenizer(request.model);
-  if (!tokenizer.ok()) return tokenizer.fault();
-  Expected<TokenStore> tokens =
-      Tokenize(*part.value().data, part.value().rows, tokenizer.value(),
-               {.max_length = static_cast<std::size_t>(longest.value())},
-               PairForm::kJoined, {});
-  if (!tokens.ok()) return tokens.fault();
-  return Material{
-      std::move(exported).value(), std::move(part).value(),
-      std::make_shared<const TokenStore>(std::move(tokens).value())};
+  ASSIGN_OR_FAULT(ExportedModel exported, OpenExportedModel(request.model));
+  ASSIGN_OR_FAULT(DataPart part, ReadRows(request, exported));
+  ASSIGN_OR_FAULT(std::int64_t longest, LongestTextOf(request, exported));
+  ASSIGN_OR_FAULT(Tokenizer tokenizer, LoadTokenizer(request.model));
+  ASSIGN_OR_FAULT(TokenStore tokens,
+                  Tokenize(*part.data, part.rows, tokenizer,
+                           {.max_length = static_cast<std::size_t>(longest)},
+                           PairForm::kJoined, {}));
+  return Material{std::move(exported), std::move(part),
+                  std::make_shared<const TokenStore>(std::move(tokens))};
 }
 
 // Trains nothing: it is there for its forward pass.
@@ -119,13 +104,12 @@ Expected<Stepper> MakeAnswerer(Model& model, Precision precision) {
   for (const std::string& module : ModuleNames(model.config(), model.heads())) {
     none[module] = 0.0;
   }
-  Expected<FreezePlan> plan =
-      MakeFreezePlan(model.config(), model.heads(), none, {});
-  if (!plan.ok()) return plan.fault();
+  ASSIGN_OR_FAULT(FreezePlan plan,
+                  MakeFreezePlan(model.config(), model.heads(), none, {}));
   StepOptions options;
   options.schedule.total_steps = 1;
   options.precision = precision;
-  return Stepper::Make(model, plan.value(), options);
+  return Stepper::Make(model, plan, options);
 }
 
 Expected<Done> Answer(const Stepper& stepper, const TokenStore& tokens,
@@ -136,9 +120,8 @@ Expected<Done> Answer(const Stepper& stepper, const TokenStore& tokens,
   for (const RowBatch& rows : planner.Ordered()) {
     const Expected<Done> added = CatchTorch([&]() -> Expected<Done> {
       const Batch batch = maker.Make(rows);
-      Expected<Prediction> prediction = stepper.Predict(batch);
-      if (!prediction.ok()) return prediction.fault();
-      scores.Add(rows, batch, prediction.value());
+      ASSIGN_OR_FAULT(Prediction prediction, stepper.Predict(batch));
+      scores.Add(rows, batch, prediction);
       return Done{};
     });
     if (!added.ok()) return added;
@@ -154,21 +137,18 @@ Expected<Done> Answer(const Stepper& stepper, const TokenStore& tokens,
 
 Expected<PredictReport> Predict(const PredictRequest& request,
                                 const Device& device) {
-  Expected<Precision> precision = device.Choose(request.precision);
-  if (!precision.ok()) return precision.fault();
-  device.Multiply(precision.value());
-  Expected<Material> material = Gather(request);
-  if (!material.ok()) return material.fault();
-  const auto& [exported, part, tokens] = material.value();
+  ASSIGN_OR_FAULT(Precision precision, device.Choose(request.precision));
+  device.Multiply(precision);
+  ASSIGN_OR_FAULT(Material material, Gather(request));
+  const auto& [exported, part, tokens] = material;
   Expected<Model> model = CatchTorch(
       [&]() -> Expected<Model> { return exported.model.To(device.torch()); });
   if (!model.ok()) return model.fault();
-  Expected<Stepper> stepper = MakeAnswerer(model.value(), precision.value());
-  if (!stepper.ok()) return stepper.fault();
+  ASSIGN_OR_FAULT(Stepper stepper, MakeAnswerer(model.value(), precision));
   const HeadSpec& head = exported.model.head().spec();
   BatchMaker maker(tokens, exported.model.config(), head, device.is_cpu());
   Scores scores(head, exported.labels, maker.size());
-  Expected<Done> done = Answer(stepper.value(), *tokens, maker, scores);
+  Expected<Done> done = Answer(stepper, *tokens, maker, scores);
   if (done.ok()) done = WritePredictions(request.output, part, scores);
   if (!done.ok()) return done.fault();
   PredictReport report;

@@ -302,9 +302,8 @@ Expected<Done> Boundaries::Prepare(const TokenStore& tokens) {
       if (!filled.ok()) return filled;
       break;
     }
-    Expected<bool> came = AwaitOther(tokens);
-    if (!came.ok()) return came.fault();
-    if (!came.value()) {
+    ASSIGN_OR_FAULT(bool came, AwaitOther(tokens));
+    if (!came) {
       GoOnWithout({FaultKind::kUnreadable,
                    "another trainer has been filling it without a result",
                    "look for one that hangs"});
@@ -320,7 +319,7 @@ Expected<bool> Boundaries::AwaitOther(const TokenStore& tokens) {
   const double begun = work_.seconds();
   double told = begun;
   while (work_.seconds() - begun < kPatienceSeconds) {
-    if (auto go_on = work_.stop.Check(); !go_on.ok()) return go_on.fault();
+    RETURN_IF_FAULT(work_.stop.Check());
     std::this_thread::sleep_for(kPause);
     group_->Refresh();
     if (group_->size() > before) return true;
@@ -403,10 +402,8 @@ Expected<Done> Boundaries::Compute(const TokenStore& tokens,
     return take(row, numbers);
   };
   for (const auto& [length, some] : rows) {
-    const Expected<Rows> rest = GoOnFromLower(tokens, some, counted);
-    if (!rest.ok()) return rest.fault();
-    const Expected<Done> made =
-        maker_.Make(tokens, rest.value(), nullptr, counted);
+    ASSIGN_OR_FAULT(const Rows rest, GoOnFromLower(tokens, some, counted));
+    const Expected<Done> made = maker_.Make(tokens, rest, nullptr, counted);
     if (!made.ok()) return made;
   }
   return Done{};
@@ -424,8 +421,7 @@ Expected<Boundaries::Rows> Boundaries::GoOnFromLower(
         blocks, [&](std::uint32_t row, std::span<float> into) {
           return stored.Read(KeyOf(tokens, row), into);
         }};
-    const Expected<Done> made = maker_.Make(tokens, here, &lower, take);
-    if (!made.ok()) return made.fault();
+    RETURN_IF_FAULT(maker_.Make(tokens, here, &lower, take));
     if (!here.empty()) {
       stored.Note({.taken = static_cast<double>(here.size())});
     }
@@ -464,9 +460,8 @@ Expected<at::Tensor> Boundaries::Of(const TokenStore& tokens,
           key_, all, maker_.TokensKept(static_cast<std::size_t>(width)));
     }
     if (lacking.empty()) return batch;  // [B, N, H]
-    Expected<at::Tensor> read = FromHost(tokens, lacking_rows, width);
-    if (!read.ok()) return read.fault();
-    const at::Tensor sent = std::move(read).value().to(device_);
+    ASSIGN_OR_FAULT(at::Tensor read, FromHost(tokens, lacking_rows, width));
+    const at::Tensor sent = std::move(read).to(device_);
     if (held > 0) {
       const at::Tensor index =
           at::from_blob(places.data(),

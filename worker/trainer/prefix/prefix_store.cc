@@ -59,13 +59,10 @@ Fault Spoilt(const std::string& path, const std::string& what) {
 
 Expected<SegmentWriter> SegmentWriter::Create(const std::string& path,
                                               const std::string& group) {
-  Expected<AtomicFile> file = AtomicFile::Create(path);
-  if (!file.ok()) return file.fault();
-  SegmentWriter writer(std::move(file).value());
+  ASSIGN_OR_FAULT(AtomicFile file, AtomicFile::Create(path));
+  SegmentWriter writer(std::move(file));
   const std::string header = HeaderOf(group);
-  if (auto put = writer.file_.Append(header.data(), header.size()); !put.ok()) {
-    return put.fault();
-  }
+  RETURN_IF_FAULT(writer.file_.Append(header.data(), header.size()));
   writer.at_ = header.size();
   return writer;
 }
@@ -104,9 +101,8 @@ Expected<Done> SegmentWriter::Commit() {
 
 Expected<Segment> Segment::Open(const std::string& path,
                                 const std::string& group) {
-  Expected<SourceFile> file = SourceFile::Open(path);
-  if (!file.ok()) return file.fault();
-  Segment segment(std::move(file).value());
+  ASSIGN_OR_FAULT(SourceFile file, SourceFile::Open(path));
+  Segment segment(std::move(file));
   const std::uint64_t size = segment.size();
   if (size < kHeaderBytes + kFooterBytes) return Spoilt(path, "is too short");
   std::string header(kHeaderBytes, '\0');
@@ -331,10 +327,11 @@ void GroupFiller::Clean() {
 
 Expected<Done> GroupFiller::Add(const RowKey& key, std::span<const float> row) {
   if (!writer_) {
-    Expected<SegmentWriter> writer = SegmentWriter::Create(
-        group_->folder() + "/" + GroupNameOf(++last_), group_->key());
-    if (!writer.ok()) return writer.fault();
-    writer_.emplace(std::move(writer).value());
+    ASSIGN_OR_FAULT(
+        SegmentWriter writer,
+        SegmentWriter::Create(group_->folder() + "/" + GroupNameOf(++last_),
+                              group_->key()));
+    writer_.emplace(std::move(writer));
   }
   if (auto added = writer_->Append(key, row); !added.ok()) return added;
   return writer_->bytes() < kSegmentBytes ? Done{} : Finish();

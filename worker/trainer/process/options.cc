@@ -212,10 +212,9 @@ Expected<Done> TakeValue(const std::string& option, const std::string& value,
     }
     options.resident_bytes = *bytes;
   } else {
-    const Expected<bool> taken =
-        TakePredictOption(option, value, options.predict);
-    if (!taken.ok()) return taken.fault();
-    if (!taken.value()) {
+    ASSIGN_OR_FAULT(const bool taken,
+                    TakePredictOption(option, value, options.predict));
+    if (!taken) {
       return Bad(option, "is no option", "see frostline-trainer --help");
     }
     if (option == "--predict") {
@@ -243,12 +242,10 @@ Expected<TrainerOptions> ReadOptions(std::span<const std::string> arguments) {
     options.prefix_folder = folder;
   }
   if (const char* bytes = std::getenv("FROSTLINE_PREFIX_BYTES")) {
-    Expected<Done> taken = TakeValue("--prefix-bytes", bytes, options);
-    if (!taken.ok()) return taken.fault();
+    RETURN_IF_FAULT(TakeValue("--prefix-bytes", bytes, options));
   }
   if (const char* bytes = std::getenv("FROSTLINE_RESIDENT_BYTES")) {
-    Expected<Done> taken = TakeValue("--resident-bytes", bytes, options);
-    if (!taken.ok()) return taken.fault();
+    RETURN_IF_FAULT(TakeValue("--resident-bytes", bytes, options));
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (const auto action = ActionOf(arguments[i])) {
@@ -259,13 +256,11 @@ Expected<TrainerOptions> ReadOptions(std::span<const std::string> arguments) {
       return Bad(arguments[i], "lacks a value or is no option",
                  "see frostline-trainer --help");
     }
-    Expected<Done> taken = TakeValue(arguments[i], arguments[i + 1], options);
-    if (!taken.ok()) return taken.fault();
+    RETURN_IF_FAULT(TakeValue(arguments[i], arguments[i + 1], options));
     ++i;
   }
   if (options.action == TrainerOptions::Action::kPredict) {
-    const Expected<Done> whole = CheckPredictRequest(options.predict);
-    if (!whole.ok()) return whole.fault();
+    RETURN_IF_FAULT(CheckPredictRequest(options.predict));
   }
   if (options.action == TrainerOptions::Action::kTrain &&
       options.registry.empty()) {

@@ -238,16 +238,15 @@ TrialEnd Trainer::RunTrial(const std::string& line) {
   AgentListener listener(parts_.inbox, parts_.outbox, precisions_);
   // Rows and tokens are made outside of LibTorch, and memory may end there.
   Expected<TrialEnd> end = CatchTorch([&]() -> Expected<TrialEnd> {
-    Expected<Json> json = Json::Parse(line, kMaxJsonValues, JsonNumbers::kAny);
-    if (!json.ok()) return json.fault();
-    Expected<TrialMessage> trial = ReadTrialMessage(json.value().root());
-    if (!trial.ok()) return trial.fault();
-    listener.takes_precision = trial.value().takes_precision;
-    listener.takes_progress = trial.value().takes_progress;
-    if (const auto why = WhyUnfit(trial.value(), precisions_)) {
+    ASSIGN_OR_FAULT(Json json,
+                    Json::Parse(line, kMaxJsonValues, JsonNumbers::kAny));
+    ASSIGN_OR_FAULT(TrialMessage trial, ReadTrialMessage(json.root()));
+    listener.takes_precision = trial.takes_precision;
+    listener.takes_progress = trial.takes_progress;
+    if (const auto why = WhyUnfit(trial, precisions_)) {
       return RefuseUnfit(*why);
     }
-    return Train(trial.value(), listener);
+    return Train(trial, listener);
   });
   return end.ok() ? std::move(end).value() : Failed(end.fault());
 }

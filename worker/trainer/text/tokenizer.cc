@@ -212,11 +212,10 @@ Expected<Done> Assemble(const Template& form, const TokenRun& first,
     if (specials > options.max_length) {
       return Misuse("max_length has no room for the special tokens");
     }
-    Expected<Lengths> cut =
-        Truncate(keep, second != nullptr, options.max_length - specials,
-                 options.truncation);
-    if (!cut.ok()) return cut.fault();
-    keep = cut.value();
+    ASSIGN_OR_FAULT(Lengths cut, Truncate(keep, second != nullptr,
+                                          options.max_length - specials,
+                                          options.truncation));
+    keep = cut;
   }
   for (const TemplateItem& item : items) {
     if (item.kind == Kind::kFirst) {
@@ -282,13 +281,11 @@ Expected<Tokenizer> Tokenizer::Make(TokenizerParts parts) {
     normalized.push_back(token);
     normalized.back().content = text.bytes();
   }
-  Expected<AddedTokens> raw_set = AddedTokens::Make(std::move(raw));
-  if (!raw_set.ok()) return raw_set.fault();
-  Expected<AddedTokens> normalized_set =
-      AddedTokens::Make(std::move(normalized));
-  if (!normalized_set.ok()) return normalized_set.fault();
-  made.raw_ = std::move(raw_set).value();
-  made.normalized_ = std::move(normalized_set).value();
+  ASSIGN_OR_FAULT(AddedTokens raw_set, AddedTokens::Make(std::move(raw)));
+  ASSIGN_OR_FAULT(AddedTokens normalized_set,
+                  AddedTokens::Make(std::move(normalized)));
+  made.raw_ = std::move(raw_set);
+  made.normalized_ = std::move(normalized_set);
   made.parts_ = std::move(parts);
   return made;
 }

@@ -51,13 +51,12 @@ Expected<Tokenizer> ReadVocabTxt(std::string_view bytes,
     lines.emplace_back(TrimEnd(line));
     return lines.size() <= kMaxEntries;
   });
-  Expected<Vocabulary> vocabulary = Vocabulary::FromList(std::move(lines));
-  if (!vocabulary.ok()) return vocabulary.fault();
-  Expected<WordPiece> model =
-      WordPiece::Make(std::move(vocabulary).value(),
-                      WordPieceOptions{.unknown = tokens.unknown});
-  if (!model.ok()) return model.fault();
-  auto owned = std::make_unique<WordPiece>(std::move(model).value());
+  ASSIGN_OR_FAULT(Vocabulary vocabulary,
+                  Vocabulary::FromList(std::move(lines)));
+  ASSIGN_OR_FAULT(WordPiece model,
+                  WordPiece::Make(std::move(vocabulary),
+                                  WordPieceOptions{.unknown = tokens.unknown}));
+  auto owned = std::make_unique<WordPiece>(std::move(model));
   const auto cls = owned->IdOf(tokens.cls);
   const auto sep = owned->IdOf(tokens.sep);
   if (!cls || !sep) {
@@ -126,10 +125,8 @@ std::optional<ByteBpe::Pair> SplitMerge(std::string_view line) {
 Expected<Tokenizer> ReadBpeFiles(std::string_view vocab_json,
                                  std::string_view merges_txt,
                                  bool add_prefix_space) {
-  const Expected<Json> json = Json::Parse(vocab_json);
-  if (!json.ok()) return json.fault();
-  Expected<Vocabulary> vocabulary = ReadVocabulary(json.value().root());
-  if (!vocabulary.ok()) return vocabulary.fault();
+  ASSIGN_OR_FAULT(const Json json, Json::Parse(vocab_json));
+  ASSIGN_OR_FAULT(Vocabulary vocabulary, ReadVocabulary(json.root()));
   std::vector<ByteBpe::Pair> merges;
   bool good = merges_txt.size() <= kMaxTokenizerBytes;
   ForEachLine(merges_txt, [&](std::string_view line) {
@@ -144,10 +141,8 @@ Expected<Tokenizer> ReadBpeFiles(std::string_view vocab_json,
     return BrokenBpe(FaultKind::kSyntax,
                      "a line of merges.txt is no pair, or there are too many");
   }
-  Expected<ByteBpe> model =
-      ByteBpe::Make(std::move(vocabulary).value(), merges);
-  if (!model.ok()) return model.fault();
-  auto owned = std::make_unique<ByteBpe>(std::move(model).value());
+  ASSIGN_OR_FAULT(ByteBpe model, ByteBpe::Make(std::move(vocabulary), merges));
+  auto owned = std::make_unique<ByteBpe>(std::move(model));
   const auto cls = owned->IdOf("<s>");
   const auto sep = owned->IdOf("</s>");
   TokenizerParts parts;
@@ -229,9 +224,8 @@ void TakeToken(const JsonValue& root, std::string_view name,
 }
 
 Expected<OldSettings> ParseOldSettings(std::string_view bytes) {
-  const Expected<Json> json = Json::Parse(bytes);
-  if (!json.ok()) return json.fault();
-  const JsonValue& root = json.value().root();
+  ASSIGN_OR_FAULT(const Json json, Json::Parse(bytes));
+  const JsonValue& root = json.root();
   JsonFields fields(root, "tokenizer_config.json");
   OldSettings settings;
   settings.normalizer.lowercase = fields.Bool("do_lower_case", true);
@@ -254,31 +248,23 @@ Expected<OldSettings> ParseOldSettings(std::string_view bytes) {
 Expected<OldSettings> ReadOldSettings(const std::string& folder) {
   const std::string path = folder + "/tokenizer_config.json";
   if (!Exists(path)) return OldSettings{};
-  Expected<std::string> bytes = ReadBounded(path);
-  if (!bytes.ok()) return bytes.fault();
-  return In(path, ParseOldSettings(bytes.value()));
+  ASSIGN_OR_FAULT(std::string bytes, ReadBounded(path));
+  return In(path, ParseOldSettings(bytes));
 }
 
 Expected<Tokenizer> LoadVocabTxt(const std::string& folder) {
   const std::string path = folder + "/vocab.txt";
-  Expected<OldSettings> settings = ReadOldSettings(folder);
-  if (!settings.ok()) return settings.fault();
-  Expected<std::string> bytes = ReadBounded(path);
-  if (!bytes.ok()) return bytes.fault();
-  return In(path, ReadVocabTxt(bytes.value(), settings.value().normalizer,
-                               settings.value().tokens));
+  ASSIGN_OR_FAULT(OldSettings settings, ReadOldSettings(folder));
+  ASSIGN_OR_FAULT(std::string bytes, ReadBounded(path));
+  return In(path, ReadVocabTxt(bytes, settings.normalizer, settings.tokens));
 }
 
 Expected<Tokenizer> LoadBpe(const std::string& folder) {
-  Expected<OldSettings> settings = ReadOldSettings(folder);
-  if (!settings.ok()) return settings.fault();
-  Expected<std::string> vocabulary = ReadBounded(folder + "/vocab.json");
-  if (!vocabulary.ok()) return vocabulary.fault();
-  Expected<std::string> merges = ReadBounded(folder + "/merges.txt");
-  if (!merges.ok()) return merges.fault();
+  ASSIGN_OR_FAULT(OldSettings settings, ReadOldSettings(folder));
+  ASSIGN_OR_FAULT(std::string vocabulary, ReadBounded(folder + "/vocab.json"));
+  ASSIGN_OR_FAULT(std::string merges, ReadBounded(folder + "/merges.txt"));
   return In(folder + "/vocab.json, merges.txt",
-            ReadBpeFiles(vocabulary.value(), merges.value(),
-                         settings.value().add_prefix_space));
+            ReadBpeFiles(vocabulary, merges, settings.add_prefix_space));
 }
 
 }  // namespace
@@ -286,9 +272,8 @@ Expected<Tokenizer> LoadBpe(const std::string& folder) {
 Expected<Tokenizer> LoadTokenizer(const std::string& folder) {
   const std::string json = folder + "/tokenizer.json";
   if (Exists(json)) {
-    Expected<std::string> bytes = ReadBounded(json);
-    if (!bytes.ok()) return bytes.fault();
-    return In(json, ReadTokenizerJson(bytes.value()));
+    ASSIGN_OR_FAULT(std::string bytes, ReadBounded(json));
+    return In(json, ReadTokenizerJson(bytes));
   }
   if (Exists(folder + "/vocab.txt")) return LoadVocabTxt(folder);
   if (Exists(folder + "/vocab.json") && Exists(folder + "/merges.txt")) {

@@ -172,26 +172,19 @@ Expected<std::vector<AddedToken>> ReadAddedTokens(const JsonValue* value) {
 }
 
 Expected<Tokenizer> ReadTokenizerJson(std::string_view bytes) {
-  const Expected<Json> json = Json::Parse(bytes);
-  if (!json.ok()) return json.fault();
-  const JsonValue& root = json.value().root();
+  ASSIGN_OR_FAULT(const Json json, Json::Parse(bytes));
+  const JsonValue& root = json.root();
   JsonFields fields(root, "tokenizer.json");
   const JsonValue* model_value = fields.Demand("model", JsonKind::kObject);
   if (model_value == nullptr) return *fields.fault();
-  auto normalizer = ReadNormalizer(root.Find("normalizer"));
-  if (!normalizer.ok()) return normalizer.fault();
-  auto pre_tokenizer = ReadPreTokenizer(root.Find("pre_tokenizer"));
-  if (!pre_tokenizer.ok()) return pre_tokenizer.fault();
-  auto model = ReadModel(*model_value);
-  if (!model.ok()) return model.fault();
-  auto form = ReadPostProcessor(root.Find("post_processor"));
-  if (!form.ok()) return form.fault();
-  auto added = ReadAddedTokens(root.Find("added_tokens"));
-  if (!added.ok()) return added.fault();
-  return Tokenizer::Make({std::move(normalizer).value(),
-                          std::move(pre_tokenizer).value(),
-                          std::move(model).value(), std::move(added).value(),
-                          std::move(form).value()});
+  ASSIGN_OR_FAULT(auto normalizer, ReadNormalizer(root.Find("normalizer")));
+  ASSIGN_OR_FAULT(auto pre_tokenizer,
+                  ReadPreTokenizer(root.Find("pre_tokenizer")));
+  ASSIGN_OR_FAULT(auto model, ReadModel(*model_value));
+  ASSIGN_OR_FAULT(auto form, ReadPostProcessor(root.Find("post_processor")));
+  ASSIGN_OR_FAULT(auto added, ReadAddedTokens(root.Find("added_tokens")));
+  return Tokenizer::Make({std::move(normalizer), std::move(pre_tokenizer),
+                          std::move(model), std::move(added), std::move(form)});
 }
 
 // The "normalizer" and the "pre_tokenizer" of a tokenizer.json.
@@ -285,9 +278,8 @@ Expected<NormalizerPtr> ReadNormalizer(const JsonValue* value) {
     const JsonValue* map =
         fields.Demand("precompiled_charsmap", JsonKind::kString);
     if (map == nullptr) return *fields.fault();
-    Expected<Charsmap> made = Charsmap::Parse(map->text);
-    if (!made.ok()) return made.fault();
-    return NormalizerPtr(std::make_unique<Charsmap>(std::move(made).value()));
+    ASSIGN_OR_FAULT(Charsmap made, Charsmap::Parse(map->text));
+    return NormalizerPtr(std::make_unique<Charsmap>(std::move(made)));
   }
   return fields.fault() ? *fields.fault() : Unknown("a normalizer", type);
 }
@@ -346,12 +338,10 @@ Expected<ModelPtr> ReadWordPiece(JsonFields& fields) {
   fields.MustBe("max_input_chars_per_word", longest <= 1000);
   options.max_characters = static_cast<std::size_t>(longest);
   if (fields.fault()) return *fields.fault();
-  Expected<Vocabulary> vocabulary = VocabularyOf(fields);
-  if (!vocabulary.ok()) return vocabulary.fault();
-  Expected<WordPiece> made =
-      WordPiece::Make(std::move(vocabulary).value(), options);
-  if (!made.ok()) return made.fault();
-  return ModelPtr(std::make_unique<WordPiece>(std::move(made).value()));
+  ASSIGN_OR_FAULT(Vocabulary vocabulary, VocabularyOf(fields));
+  ASSIGN_OR_FAULT(WordPiece made,
+                  WordPiece::Make(std::move(vocabulary), options));
+  return ModelPtr(std::make_unique<WordPiece>(std::move(made)));
 }
 
 // A merge is ["a", "b"], in older files "a b".
@@ -392,14 +382,10 @@ Expected<ModelPtr> ReadByteBpe(JsonFields& fields) {
   }
   const JsonValue* list = fields.Demand("merges", JsonKind::kArray);
   if (fields.fault()) return *fields.fault();
-  Expected<std::vector<ByteBpe::Pair>> merges = ReadMerges(*list);
-  if (!merges.ok()) return merges.fault();
-  Expected<Vocabulary> vocabulary = VocabularyOf(fields);
-  if (!vocabulary.ok()) return vocabulary.fault();
-  Expected<ByteBpe> made =
-      ByteBpe::Make(std::move(vocabulary).value(), merges.value());
-  if (!made.ok()) return made.fault();
-  return ModelPtr(std::make_unique<ByteBpe>(std::move(made).value()));
+  ASSIGN_OR_FAULT(std::vector<ByteBpe::Pair> merges, ReadMerges(*list));
+  ASSIGN_OR_FAULT(Vocabulary vocabulary, VocabularyOf(fields));
+  ASSIGN_OR_FAULT(ByteBpe made, ByteBpe::Make(std::move(vocabulary), merges));
+  return ModelPtr(std::make_unique<ByteBpe>(std::move(made)));
 }
 
 Expected<ModelPtr> ReadUnigram(JsonFields& fields) {
@@ -421,12 +407,11 @@ Expected<ModelPtr> ReadUnigram(JsonFields& fields) {
     fields.MustBe("vocab", std::isfinite(scores.back()));
   }
   if (fields.fault()) return *fields.fault();
-  Expected<Vocabulary> vocabulary = Vocabulary::FromList(std::move(tokens));
-  if (!vocabulary.ok()) return vocabulary.fault();
-  Expected<Unigram> made =
-      Unigram::Make(std::move(vocabulary).value(), std::move(scores), unknown);
-  if (!made.ok()) return made.fault();
-  return ModelPtr(std::make_unique<Unigram>(std::move(made).value()));
+  ASSIGN_OR_FAULT(Vocabulary vocabulary,
+                  Vocabulary::FromList(std::move(tokens)));
+  ASSIGN_OR_FAULT(Unigram made, Unigram::Make(std::move(vocabulary),
+                                              std::move(scores), unknown));
+  return ModelPtr(std::make_unique<Unigram>(std::move(made)));
 }
 
 // Files of the first versions do not say it.

@@ -214,9 +214,8 @@ Expected<Done> ReadTensors(const Safetensors& file, const Named& expected,
         stored->dtype != Dtype::kF32) {
       return Unfit(file.path(), "\"" + name + "\" is missing or different");
     }
-    Expected<at::Tensor> tensor = ReadTensor(file, *stored);
-    if (!tensor.ok()) return tensor.fault();
-    saved.tensors.emplace(name, std::move(tensor).value());
+    ASSIGN_OR_FAULT(at::Tensor tensor, ReadTensor(file, *stored));
+    saved.tensors.emplace(name, std::move(tensor));
   }
   if (ChecksumOf(saved.tensors, file.metadata()) !=
       file.metadata().at(kChecksum)) {
@@ -291,15 +290,13 @@ Expected<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
 Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper,
                                WeightCopies* kept) {
   return CatchTorch([&]() -> Expected<Notes> {
-    Expected<Safetensors> file = Safetensors::Open(path);
-    if (!file.ok()) return file.fault();
+    ASSIGN_OR_FAULT(Safetensors file, Safetensors::Open(path));
     Saved saved;
-    Expected<Done> read = ReadHeader(file.value(), saved);
-    const WeightCopies like = kept == nullptr
-                                  ? WeightCopies()
-                                  : KeptLike(file.value(), stepper.model());
+    Expected<Done> read = ReadHeader(file, saved);
+    const WeightCopies like =
+        kept == nullptr ? WeightCopies() : KeptLike(file, stepper.model());
     if (read.ok()) {
-      read = ReadTensors(file.value(), TensorsOf(stepper, like), saved);
+      read = ReadTensors(file, TensorsOf(stepper, like), saved);
     }
     if (!read.ok()) return read.fault();
     for (const TrainedTensor& each : stepper.optimizer().tensors()) {
@@ -307,7 +304,7 @@ Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper,
         return Unfit(path, "it has no steps of \"" + each.name + "\"");
       }
     }
-    if (!RestoreScale(file.value(), stepper)) {
+    if (!RestoreScale(file, stepper)) {
       return Unfit(path, "it has another precision, or a damaged loss scale");
     }
     TakeOver(saved, stepper);

@@ -68,12 +68,9 @@ std::string HeadMembers(const Model& model,
 Expected<Done> CopyTokenizer(const std::string& source,
                              const std::string& folder) {
   for (const std::string& name : TokenizerFilesOf(source)) {
-    Expected<std::string> bytes =
-        ReadWholeFile(source + "/" + name, kMaxTokenizerBytes);
-    if (!bytes.ok()) return bytes.fault();
-    Expected<Done> put =
-        WriteFileAtomically(folder + "/" + name, bytes.value());
-    if (!put.ok()) return put.fault();
+    ASSIGN_OR_FAULT(std::string bytes,
+                    ReadWholeFile(source + "/" + name, kMaxTokenizerBytes));
+    RETURN_IF_FAULT(WriteFileAtomically(folder + "/" + name, bytes));
   }
   return Done{};
 }
@@ -110,13 +107,12 @@ Expected<std::string> ExportedConfig(std::string_view original,
     return Fault{FaultKind::kMisuse, "as many labels as outputs are needed",
                  "name every class, or none"};
   }
-  Expected<Json> json = Json::Parse(original);
-  if (!json.ok()) return json.fault();
+  ASSIGN_OR_FAULT(Json json, Json::Parse(original));
   const std::set<std::string_view> replaced = {
       "architectures", "dtype",      "torch_dtype",  "id2label",
       "label2id",      "num_labels", "problem_type", kTextsMember};
   std::string config = "{\n";
-  const JsonValue& root = json.value().root();
+  const JsonValue& root = json.root();
   for (const JsonValue* at = root.first; at != nullptr; at = at->next) {
     if (replaced.contains(at->key)) continue;
     config += "  " + JsonString(at->key) + ": " + JsonText(*at) + ",\n";
@@ -130,12 +126,10 @@ Expected<Done> ExportModel(const std::string& folder, const Model& model,
                            const std::string& source,
                            const std::vector<std::string>& labels,
                            const TextReading& texts) {
-  Expected<std::string> original =
-      ReadWholeFile(source + "/config.json", kMaxConfigBytes);
-  if (!original.ok()) return original.fault();
-  Expected<std::string> config =
-      ExportedConfig(original.value(), model, labels, texts);
-  if (!config.ok()) return config.fault();
+  ASSIGN_OR_FAULT(std::string original,
+                  ReadWholeFile(source + "/config.json", kMaxConfigBytes));
+  ASSIGN_OR_FAULT(std::string config,
+                  ExportedConfig(original, model, labels, texts));
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
@@ -146,7 +140,7 @@ Expected<Done> ExportModel(const std::string& folder, const Model& model,
   Expected<Done> put = CopyTokenizer(source, folder);
   if (put.ok()) put = WriteWeights(folder + "/model.safetensors", model);
   if (!put.ok()) return put.fault();
-  return WriteFileAtomically(folder + "/config.json", config.value());
+  return WriteFileAtomically(folder + "/config.json", config);
 }
 
 }  // namespace frostline::trainer

@@ -184,8 +184,7 @@ std::vector<TrainedTensor> Trained(const Model& model, const FreezePlan& plan,
 
 Expected<Stepper> Stepper::Make(Model& model, const FreezePlan& plan,
                                 const StepOptions& options) {
-  Expected<Done> sensible = CheckOptions(options);
-  if (!sensible.ok()) return sensible.fault();
+  RETURN_IF_FAULT(CheckOptions(options));
   const auto outputs = static_cast<std::size_t>(model.head().spec().outputs);
   if (!options.class_weights.empty() &&
       options.class_weights.size() != outputs) {
@@ -194,8 +193,7 @@ Expected<Stepper> Stepper::Make(Model& model, const FreezePlan& plan,
   }
   return CatchTorch([&]() -> Expected<Stepper> {
     Stepper stepper(model, options);
-    Expected<Done> planned = stepper.Replan(plan);
-    if (!planned.ok()) return planned.fault();
+    RETURN_IF_FAULT(stepper.Replan(plan));
     return stepper;
   });
 }
@@ -240,8 +238,7 @@ Expected<Done> Stepper::Replan(const FreezePlan& plan) {
 }
 
 Expected<StepResult> Stepper::Step(std::span<const Batch> parts) {
-  Expected<std::optional<StepResult>> before = ReadLast();
-  if (!before.ok()) return before.fault();
+  RETURN_IF_FAULT(ReadLast());
   Expected<std::optional<StepResult>> taken = StepAhead(parts);
   if (!taken.ok()) return taken.fault();
   if (!taken.value()) taken = ReadLast();
@@ -254,8 +251,7 @@ Expected<std::optional<StepResult>> Stepper::StepAhead(
   return CatchTorch([&]() -> Expected<std::optional<StepResult>> {
     std::vector<double> weights;
     for (const Batch& part : parts) {
-      Expected<Done> right = model_->Check(part);
-      if (!right.ok()) return right.fault();
+      RETURN_IF_FAULT(model_->Check(part));
       weights.push_back(part.labels.defined()
                             ? WeighLabels(part.labels, class_weights_)
                             : 0.0);
@@ -397,8 +393,7 @@ std::vector<at::Tensor> Stepper::Gradients() const {
 
 Expected<Prediction> Stepper::Predict(const Batch& batch) const {
   return CatchTorch([&]() -> Expected<Prediction> {
-    Expected<Done> right = model_->Check(batch);
-    if (!right.ok()) return right.fault();
+    RETURN_IF_FAULT(model_->Check(batch));
     const at::NoGradGuard no_graph;
     Prediction prediction;
     if (batch.labels.defined()) prediction.labels = CountLabels(batch.labels);

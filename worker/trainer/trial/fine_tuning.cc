@@ -120,8 +120,7 @@ Expected<std::vector<Batch>> FineTuning::NextParts() {
         parts.push_back(maker.Make(Labelled(maker, some.rows)));
         maker.AddNoise({noise_seed_, some.epoch}, parts.back());
         if (!TrainsFromBoundaries()) continue;
-        const Expected<Done> given = GiveTrainingBoundary(maker, parts.back());
-        if (!given.ok()) return given.fault();
+        RETURN_IF_FAULT(GiveTrainingBoundary(maker, parts.back()));
       }
     } while (++batches < settings_.accumulation && !batches_->AtEpochEnd());
     // Only now: a stop in between takes no step.
@@ -145,9 +144,8 @@ Expected<Done> FineTuning::ThawIfDue() {
   if (thawed == thawed_) return Done{};
   thawed_ = thawed;
   flops_.clear();
-  Expected<FreezePlan> plan = PlanAfter(stepper_->steps());
-  if (!plan.ok()) return plan.fault();
-  if (Expected<Done> taken = stepper_->Replan(plan.value()); !taken.ok()) {
+  ASSIGN_OR_FAULT(FreezePlan plan, PlanAfter(stepper_->steps()));
+  if (Expected<Done> taken = stepper_->Replan(plan); !taken.ok()) {
     return taken;
   }
   return MakeBoundaries();
@@ -236,13 +234,11 @@ Expected<std::optional<Scores>> FineTuning::Evaluate(
     Expected<Done> added = CatchTorch([&]() -> Expected<Done> {
       Batch batch = maker.Make(rows);
       if (boundaries_) {
-        const Expected<Done> given = GiveBoundary(*boundaries_, maker, batch);
-        if (!given.ok()) return given.fault();
+        RETURN_IF_FAULT(GiveBoundary(*boundaries_, maker, batch));
       }
-      Expected<Prediction> prediction = stepper_->Predict(batch);
-      if (!prediction.ok()) return prediction.fault();
-      scores.Add(rows, batch, prediction.value());
-      if (logits != nullptr) logits->push_back(prediction.value().logits);
+      ASSIGN_OR_FAULT(Prediction prediction, stepper_->Predict(batch));
+      scores.Add(rows, batch, prediction);
+      if (logits != nullptr) logits->push_back(prediction.logits);
       return Done{};
     });
     if (!added.ok()) return added.fault();

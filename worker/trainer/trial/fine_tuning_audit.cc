@@ -90,11 +90,9 @@ Expected<Done> FineTuning::Audit(Metrics& metrics) {
   std::vector<at::Tensor> theirs;
   for (std::size_t i = 0; i < setup_.tasks.size(); ++i) {
     const EvaluationSet& set = setup_.tasks[i].validation;
-    const auto here = Evaluate(i, set, &ours);
-    if (!here.ok()) return here.fault();
-    const auto there = other.Evaluate(i, set, &theirs);
-    if (!there.ok()) return there.fault();
-    if (!here.value() || !there.value()) return Done{};  // stopped
+    ASSIGN_OR_FAULT(const auto here, Evaluate(i, set, &ours));
+    ASSIGN_OR_FAULT(const auto there, other.Evaluate(i, set, &theirs));
+    if (!here || !there) return Done{};  // stopped
   }
   return CatchTorch([&]() -> Expected<Done> {
     metrics[std::string(kPrefix) + "logits"] = Furthest(ours, theirs);

@@ -104,10 +104,9 @@ Expected<Done> FineTuning::CheckMetrics() const {
 
 Expected<Done> FineTuning::Begin() {
   if (Expected<Done> fits = CheckMetrics(); !fits.ok()) return fits;
-  Expected<Precision> precision =
-      environment_.device.Choose(settings_.precision);
-  if (!precision.ok()) return precision.fault();
-  precision_ = precision.value();
+  ASSIGN_OR_FAULT(Precision precision,
+                  environment_.device.Choose(settings_.precision));
+  precision_ = precision;
   keep_by_ = WhatToKeepBy();
   environment_.device.Multiply(precision_);
   rates_ = trial_.rates;
@@ -286,26 +285,23 @@ Expected<Done> FineTuning::MakeStepper() {
   const ModelConfig config = Adjusted(loaded.model.config(), settings_);
   fits = CheckAdapters(config);
   if (!fits.ok()) return fits;
-  Expected<FreezePlan> whole =
-      MakeFreezePlan(config, setup_.heads(), rates_, settings_.freeze);
-  if (!whole.ok()) return whole.fault();
-  for (const std::string& absent : whole.value().absent) {
+  ASSIGN_OR_FAULT(FreezePlan whole, MakeFreezePlan(config, setup_.heads(),
+                                                   rates_, settings_.freeze));
+  for (const std::string& absent : whole.absent) {
     listener_.Log("this model has no " + absent + "; its rate is of no effect");
   }
-  trained_weights_ = whole.value().trained_weights;
+  trained_weights_ = whole.trained_weights;
   return CatchTorch([&]() -> Expected<Done> {
     trains_.clear();
-    for (const ParameterPlan& each : whole.value().parameters) {
+    for (const ParameterPlan& each : whole.parameters) {
       trains_.push_back(each.trains());
     }
     model_.emplace(TrainableCopy(loaded, config, trains_,
                                  SeedFor(trial_.seed, kHeadDraws)));
     thawed_ = ThawedAfter(resume_step_);
-    Expected<FreezePlan> plan = PlanAfter(resume_step_);
-    if (!plan.ok()) return plan.fault();
-    Expected<Stepper> made = Stepper::Make(*model_, plan.value(), options);
-    if (!made.ok()) return made.fault();
-    stepper_.emplace(std::move(made).value());
+    ASSIGN_OR_FAULT(FreezePlan plan, PlanAfter(resume_step_));
+    ASSIGN_OR_FAULT(Stepper made, Stepper::Make(*model_, plan, options));
+    stepper_.emplace(std::move(made));
     return Done{};
   });
 }
@@ -313,12 +309,11 @@ Expected<Done> FineTuning::MakeStepper() {
 Expected<Done> FineTuning::FreezeVirtually(double factors) {
   // Else every trial would read all weights, to freeze nothing.
   if (settings_.virtual_tau == 0.0) return Done{};
-  const Expected<StepBound> bound =
-      LongestStep(settings_.optimizer, settings_.clip_norm);
-  if (!bound.ok()) return bound.fault();
+  ASSIGN_OR_FAULT(const StepBound bound,
+                  LongestStep(settings_.optimizer, settings_.clip_norm));
   const std::vector<std::string> frozen =
       VirtuallyFrozen(rates_, SizesOfModules(setup_.pretrained->loaded.model),
-                      bound.value(), factors, settings_.virtual_tau);
+                      bound, factors, settings_.virtual_tau);
   for (const std::string& module : frozen) {
     rates_[module] = 0.0;
     virtually_frozen_ = true;

@@ -29,9 +29,8 @@ Expected<bool> FineTuning::TellKeptExamples() {
   }
   for (std::size_t i = 0; i < setup_.tasks.size(); ++i) {
     const TaskSetup& task = setup_.tasks[i];
-    const Expected<Done> told =
-        TellExamples(task, "validation", task.validation.part, kept_scores_[i]);
-    if (!told.ok()) return told.fault();
+    RETURN_IF_FAULT(TellExamples(task, "validation", task.validation.part,
+                                 kept_scores_[i]));
   }
   return true;
 }
@@ -68,13 +67,10 @@ Expected<Done> FineTuning::Predicted(const TaskSetup& task,
 Expected<bool> FineTuning::PredictTraining(std::size_t task) {
   const TaskSetup& setup = setup_.tasks[task];
   if (!setup.predicted.contains("train")) return true;
-  Expected<std::optional<Scores>> scores =
-      Evaluate(task, {"train.", setup.data->train, setup.train});
-  if (!scores.ok()) return scores.fault();
-  if (!scores.value()) return false;
-  const Expected<Done> written =
-      Predicted(setup, "train", setup.data->train, *scores.value());
-  if (!written.ok()) return written.fault();
+  ASSIGN_OR_FAULT(std::optional<Scores> scores,
+                  Evaluate(task, {"train.", setup.data->train, setup.train}));
+  if (!scores) return false;
+  RETURN_IF_FAULT(Predicted(setup, "train", setup.data->train, *scores));
   return true;
 }
 

@@ -190,10 +190,10 @@ Expected<Done> FineTuning::GiveTrainingBoundary(const BatchMaker& maker,
 
 Expected<Done> FineTuning::GiveBoundary(Boundaries& boundaries,
                                         const BatchMaker& maker, Batch& batch) {
-  Expected<at::Tensor> boundary =
-      boundaries.Of(maker.tokens(), maker.rows(), batch.ids.size(1));
-  if (!boundary.ok()) return boundary.fault();
-  batch.boundary = std::move(boundary).value();  // [B, N, H] or [B, 1, H]
+  ASSIGN_OR_FAULT(
+      at::Tensor boundary,
+      boundaries.Of(maker.tokens(), maker.rows(), batch.ids.size(1)));
+  batch.boundary = std::move(boundary);  // [B, N, H] or [B, 1, H]
   return Done{};
 }
 

@@ -99,13 +99,12 @@ Expected<bool> FineTuning::EvaluateAll(Metrics& metrics,
                                        std::vector<Scores>& all) {
   for (std::size_t i = 0; i < setup_.tasks.size(); ++i) {
     const EvaluationSet& set = setup_.tasks[i].validation;
-    Expected<std::optional<Scores>> scores = Evaluate(i, set);
-    if (!scores.ok()) return scores.fault();
-    if (!scores.value()) return false;
-    for (const auto& [name, value] : scores.value()->Compute()) {
+    ASSIGN_OR_FAULT(std::optional<Scores> scores, Evaluate(i, set));
+    if (!scores) return false;
+    for (const auto& [name, value] : scores->Compute()) {
       metrics[set.name + name] = value;
     }
-    all.push_back(*std::move(scores).value());
+    all.push_back(*std::move(scores));
   }
   AddMean("", metrics);
   if (settings_.surgery != Surgery::kNone) {

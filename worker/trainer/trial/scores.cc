@@ -186,9 +186,7 @@ Expected<ExampleOutcomes> Scores::Outcomes(
     const std::string& fingerprint) const {
   ExampleOutcomes outcomes;
   outcomes.data_fingerprint = fingerprint;
-  Expected<Done> packed =
-      of_numbers() ? PackNumbers(outcomes) : PackClasses(outcomes);
-  if (!packed.ok()) return packed.fault();
+  RETURN_IF_FAULT(of_numbers() ? PackNumbers(outcomes) : PackClasses(outcomes));
   return outcomes;
 }
 
@@ -196,9 +194,8 @@ Expected<Done> Scores::PackNumbers(ExampleOutcomes& outcomes) const {
   const std::vector<float> scores(prediction_.begin(), prediction_.end());
   outcomes.encoding = "FLOAT16";
   outcomes.count = static_cast<std::int64_t>(scores.size());
-  Expected<std::string> bytes = PackFloat16(scores);
-  if (!bytes.ok()) return bytes.fault();
-  outcomes.bytes = std::move(bytes).value();
+  ASSIGN_OR_FAULT(std::string bytes, PackFloat16(scores));
+  outcomes.bytes = std::move(bytes);
   for (std::size_t i = 0; i < scores.size(); ++i) {
     const auto truth = static_cast<float>(truth_[i]);
     AppendLittle(std::bit_cast<std::uint32_t>(truth), 4, outcomes.true_value);
@@ -233,9 +230,8 @@ Expected<Done> Scores::PackClasses(ExampleOutcomes& outcomes) const {
   outcomes.encoding = "PACKED_BITS";
   outcomes.count = static_cast<std::int64_t>(right.size());
   outcomes.words_cut = static_cast<std::int64_t>(words_cut_);
-  Expected<std::string> bytes = PackBits(right);
-  if (!bytes.ok()) return bytes.fault();
-  outcomes.bytes = std::move(bytes).value();
+  ASSIGN_OR_FAULT(std::string bytes, PackBits(right));
+  outcomes.bytes = std::move(bytes);
   if (classes > kMostClasses) {
     outcomes.DropDetails();
     return Done{};
@@ -383,19 +379,18 @@ Expected<Done> WritePredictions(const std::string& path, const DataPart& part,
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(),
                                       error);
-  Expected<AtomicFile> file = AtomicFile::Create(path);
-  if (!file.ok()) return file.fault();
+  ASSIGN_OR_FAULT(AtomicFile file, AtomicFile::Create(path));
   const Writer writer(part, scores);
   std::string text = writer.Header();
   for (std::size_t row = 0; row < part.size(); ++row) {
     text += writer.Row(row);
     if (text.size() < kChunk) continue;
-    Expected<Done> written = file.value().Append(text.data(), text.size());
+    Expected<Done> written = file.Append(text.data(), text.size());
     if (!written.ok()) return written;
     text.clear();
   }
-  Expected<Done> written = file.value().Append(text.data(), text.size());
-  return written.ok() ? file.value().Commit() : written;
+  Expected<Done> written = file.Append(text.data(), text.size());
+  return written.ok() ? file.Commit() : written;
 }
 
 }  // namespace frostline::trainer

@@ -59,18 +59,16 @@ Expected<DataRequest> ReadData(const JsonValue* data) {
 Expected<std::vector<TaskRequest>> ReadOnlyTask(
     const JsonValue& message, const TrainingSettings& training) {
   TaskRequest task;
-  Expected<DataRequest> data = ReadData(message.Find("data"));
-  if (!data.ok()) return data.fault();
-  task.data = std::move(data).value();
+  ASSIGN_OR_FAULT(DataRequest data, ReadData(message.Find("data")));
+  task.data = std::move(data);
   const JsonValue* head = Within(message.Find("training"), "head");
   if (head != nullptr && training.pair.cosine) {
     return Fault{FaultKind::kMisuse,
                  "training.head and training.extra.head are both given",
                  "keep training.head"};
   }
-  Expected<HeadSpec> read = ReadHead(head, "training.head");
-  if (!read.ok()) return read.fault();
-  task.head = std::move(read).value();
+  ASSIGN_OR_FAULT(HeadSpec read, ReadHead(head, "training.head"));
+  task.head = std::move(read);
   if (training.pair.cosine) {
     task.head.kind = HeadKind::kCosine;
     task.head.pooling = training.pair.pooling;
@@ -112,9 +110,9 @@ Expected<TaskRequest> ReadTask(const JsonValue& given, std::size_t index) {
                  data.fault().fix};
   }
   task.data = std::move(data).value();
-  Expected<HeadSpec> head = ReadHead(Within(&given, "head"), where + ".head");
-  if (!head.ok()) return head.fault();
-  task.head = std::move(head).value();
+  ASSIGN_OR_FAULT(HeadSpec head,
+                  ReadHead(Within(&given, "head"), where + ".head"));
+  task.head = std::move(head);
   task.head.name = task.name;
   return task;
 }
@@ -179,12 +177,10 @@ Expected<std::vector<TaskRequest>> ReadTaskRequests(
   }
   std::vector<TaskRequest> tasks;
   for (const JsonValue* v = list->first; v != nullptr; v = v->next) {
-    Expected<TaskRequest> task = ReadTask(*v, tasks.size());
-    if (!task.ok()) return task.fault();
-    tasks.push_back(std::move(task).value());
+    ASSIGN_OR_FAULT(TaskRequest task, ReadTask(*v, tasks.size()));
+    tasks.push_back(std::move(task));
   }
-  Expected<Done> fits = CheckTogether(tasks, training);
-  if (!fits.ok()) return fits.fault();
+  RETURN_IF_FAULT(CheckTogether(tasks, training));
   return tasks;
 }
 
@@ -306,13 +302,11 @@ Expected<TrialMessage> ReadTrialMessage(const JsonValue& message) {
   ReadModelPart(message, fields, out);
   ReadResume(message, fields, out);
   if (fields.fault()) return *fields.fault();
-  Expected<TrainingSettings> training = ReadTrainingSettings(message);
-  if (!training.ok()) return training.fault();
-  out.training = std::move(training).value();
-  Expected<std::vector<TaskRequest>> tasks =
-      ReadTaskRequests(message, out.training);
-  if (!tasks.ok()) return tasks.fault();
-  out.tasks = std::move(tasks).value();
+  ASSIGN_OR_FAULT(TrainingSettings training, ReadTrainingSettings(message));
+  out.training = std::move(training);
+  ASSIGN_OR_FAULT(std::vector<TaskRequest> tasks,
+                  ReadTaskRequests(message, out.training));
+  out.tasks = std::move(tasks);
   if (out.training.seed != 0) out.seed = out.training.seed;
   out.identity = IdentityOf(message);
   return out;

@@ -88,11 +88,9 @@ Expected<Done> VerifyShards(VerifiedFiles& files, const ModelEntry& entry,
   if (files.OpenUnverified(entry.path + "/model.safetensors").ok()) {
     return mismatch(" has an index and a model.safetensors");
   }
-  Expected<std::string> bytes = index.ReadAll(kMaxHeaderBytes);
-  if (!bytes.ok()) return bytes.fault();
-  Expected<Json> json = Json::Parse(bytes.value());
-  if (!json.ok()) return json.fault();
-  const JsonValue* map = json.value().root().Find("weight_map");
+  ASSIGN_OR_FAULT(std::string bytes, index.ReadAll(kMaxHeaderBytes));
+  ASSIGN_OR_FAULT(Json json, Json::Parse(bytes));
+  const JsonValue* map = json.root().Find("weight_map");
   for (const JsonValue* v = map == nullptr ? nullptr : map->first; v != nullptr;
        v = v->next) {
     if (!entry.shards.contains(std::string(v->text))) {
@@ -100,8 +98,7 @@ Expected<Done> VerifyShards(VerifiedFiles& files, const ModelEntry& entry,
     }
   }
   for (const auto& [name, sum] : entry.shards) {
-    Expected<InputFile> shard = files.Open(entry.path + "/" + name, sum, stop);
-    if (!shard.ok()) return shard.fault();
+    RETURN_IF_FAULT(files.Open(entry.path + "/" + name, sum, stop));
   }
   return Done{};
 }
@@ -110,13 +107,10 @@ Expected<Done> VerifyShards(VerifiedFiles& files, const ModelEntry& entry,
 
 Expected<ModelShelf> ModelShelf::Open(VerifiedFiles& files,
                                       const Device& device) {
-  Expected<InputFile> file = files.OpenUnverified("models.yaml");
-  if (!file.ok()) return file.fault();
-  Expected<std::string> yaml = file.value().ReadAll(kMaxRegistryBytes);
-  if (!yaml.ok()) return yaml.fault();
-  Expected<ModelEntries> models = ParseModels(yaml.value(), "models.yaml");
-  if (!models.ok()) return models.fault();
-  return ModelShelf(std::move(models).value(), device);
+  ASSIGN_OR_FAULT(InputFile file, files.OpenUnverified("models.yaml"));
+  ASSIGN_OR_FAULT(std::string yaml, file.ReadAll(kMaxRegistryBytes));
+  ASSIGN_OR_FAULT(ModelEntries models, ParseModels(yaml, "models.yaml"));
+  return ModelShelf(std::move(models), device);
 }
 
 Expected<std::string> ModelShelf::Verify(VerifiedFiles& files,
@@ -136,17 +130,13 @@ Expected<std::string> ModelShelf::Verify(VerifiedFiles& files,
   if (!weights.ok()) {
     // Pickles deserve a better answer than that there are no weights.
     if (files.OpenUnverified(entry.path + "/pytorch_model.bin").ok()) {
-      Expected<WeightFiles> found = WeightFiles::Open(folder);
-      if (!found.ok()) return found.fault();
+      RETURN_IF_FAULT(WeightFiles::Open(folder));
     }
     return weights.fault();
   }
-  Expected<InputFile> config =
-      files.OpenUnverified(entry.path + "/config.json");
-  if (!config.ok()) return config.fault();
+  RETURN_IF_FAULT(files.OpenUnverified(entry.path + "/config.json"));
   if (!entry.shards.empty()) {
-    Expected<Done> shards = VerifyShards(files, entry, weights.value(), stop);
-    if (!shards.ok()) return shards.fault();
+    RETURN_IF_FAULT(VerifyShards(files, entry, weights.value(), stop));
   }
   return folder;
 }
@@ -207,8 +197,8 @@ Expected<std::shared_ptr<const Pretrained>> ModelShelf::Weights(
                  "add it to models.yaml on this worker, or let the study "
                  "require a label that only workers with it carry"};
   }
-  Expected<std::string> folder = Verify(files, entry->second, request, stop);
-  if (!folder.ok()) return folder.fault();
+  ASSIGN_OR_FAULT(std::string folder,
+                  Verify(files, entry->second, request, stop));
   const std::string key = request.id + HeadsKey(heads);
   Parts parts{encoders_.Find(request.id), {}};
   bool is_new = false;
@@ -219,14 +209,11 @@ Expected<std::shared_ptr<const Pretrained>> ModelShelf::Weights(
   auto known = joined_.Find(key);
   if (known == nullptr) {
     if (is_new || parts.encoder == nullptr) {
-      Expected<Done> loaded =
-          Load(request.id, folder.value(), heads, stop, parts);
-      if (!loaded.ok()) return loaded.fault();
+      RETURN_IF_FAULT(Load(request.id, folder, heads, stop, parts));
     }
     LoadedModel joined = Joined(parts);
     if (is_new) Describe(request.id, joined.report, log);
-    known = joined_.Put(
-        key, {std::move(joined), folder.value(), entry->second.sha256});
+    known = joined_.Put(key, {std::move(joined), folder, entry->second.sha256});
   }
   const std::int64_t layers = known->loaded.model.config().layers;
   if (request.layers != 0 && request.layers != layers) {
@@ -242,17 +229,16 @@ Expected<std::shared_ptr<const Pretrained>> ModelShelf::Weights(
 Expected<std::shared_ptr<const Tokenizer>> ModelShelf::TokenizerOf(
     const Pretrained& pretrained) {
   if (auto known = tokenizers_.Find(pretrained.folder)) return known;
-  Expected<Tokenizer> made = LoadTokenizer(pretrained.folder);
-  if (!made.ok()) return made.fault();
+  ASSIGN_OR_FAULT(Tokenizer made, LoadTokenizer(pretrained.folder));
   const std::int64_t rows = pretrained.loaded.model.config().vocabulary;
-  if (made.value().vocabulary_size() > rows) {
+  if (made.vocabulary_size() > rows) {
     return Fault{FaultKind::kInconsistent,
                  pretrained.folder + ": the tokenizer has " +
-                     std::to_string(made.value().vocabulary_size()) +
+                     std::to_string(made.vocabulary_size()) +
                      " tokens and the model's table " + std::to_string(rows),
                  "take the tokenizer's files from the model's own folder"};
   }
-  return tokenizers_.Put(pretrained.folder, std::move(made).value());
+  return tokenizers_.Put(pretrained.folder, std::move(made));
 }
 
 namespace {
@@ -409,11 +395,9 @@ Expected<Done> CheckWeights(const DataPart& part) {
 
 Expected<Workbench> Workbench::Open(const std::string& registry,
                                     const Device& device) {
-  Expected<DataLoader> data = DataLoader::Open(registry);
-  if (!data.ok()) return data.fault();
-  Expected<ModelShelf> models = ModelShelf::Open(data.value().files(), device);
-  if (!models.ok()) return models.fault();
-  return Workbench(std::move(data).value(), std::move(models).value());
+  ASSIGN_OR_FAULT(DataLoader data, DataLoader::Open(registry));
+  ASSIGN_OR_FAULT(ModelShelf models, ModelShelf::Open(data.files(), device));
+  return Workbench(std::move(data), std::move(models));
 }
 
 std::int64_t LongestText(const TrainingSettings& training,
@@ -433,16 +417,12 @@ Expected<std::shared_ptr<const TaskData>> Workbench::Data(
     const DataRequest& request, const StopSign& stop,
     std::vector<std::string>& log) {
   if (auto known = data_.Find(request)) return known;
-  Expected<TaskData> data = data_loader_.Load(request, stop);
-  if (!data.ok()) return data.fault();
-  if (auto fits = CheckWeights(data.value().train); !fits.ok()) {
-    return fits.fault();
-  }
+  ASSIGN_OR_FAULT(TaskData data, data_loader_.Load(request, stop));
+  RETURN_IF_FAULT(CheckWeights(data.train));
   log.push_back("data set " + request.id + ": " +
-                std::to_string(data.value().train.size()) + " rows to train, " +
-                std::to_string(data.value().validation.size()) +
-                " to validate");
-  return data_.Put(request, std::move(data).value());
+                std::to_string(data.train.size()) + " rows to train, " +
+                std::to_string(data.validation.size()) + " to validate");
+  return data_.Put(request, std::move(data));
 }
 
 Expected<std::shared_ptr<const TokenStore>> Workbench::Tokens(
@@ -471,14 +451,12 @@ Expected<std::shared_ptr<const TokenStore>> Workbench::Tokens(
                  "second text",
                  "name it in data.columns: {second: …}"};
   }
-  auto tokenizer = models_.TokenizerOf(pretrained);
-  if (!tokenizer.ok()) return tokenizer.fault();
-  Expected<TokenStore> made =
-      Tokenize(*part.data, part.rows, *tokenizer.value(),
-               {.max_length = static_cast<std::size_t>(longest)},
-               apart ? PairForm::kApart : PairForm::kJoined, stop);
-  if (!made.ok()) return made.fault();
-  return tokens_.Put(key, std::move(made).value());
+  ASSIGN_OR_FAULT(auto tokenizer, models_.TokenizerOf(pretrained));
+  ASSIGN_OR_FAULT(TokenStore made,
+                  Tokenize(*part.data, part.rows, *tokenizer,
+                           {.max_length = static_cast<std::size_t>(longest)},
+                           apart ? PairForm::kApart : PairForm::kJoined, stop));
+  return tokens_.Put(key, std::move(made));
 }
 
 Expected<Done> Workbench::AddOther(const TrialMessage& trial,
@@ -490,39 +468,36 @@ Expected<Done> Workbench::AddOther(const TrialMessage& trial,
   auto part = others_.Find(key);
   if (part == nullptr) {
     const LabelSet& labels = task.data->labels;
-    Expected<DataPart> loaded =
-        name == kTest
-            ? data_loader_.LoadTest(data, labels, stop)
-            : data_loader_.LoadOther(name, data, task.data->task, labels, stop);
-    if (!loaded.ok()) return loaded.fault();
-    part = others_.Put(key, std::move(loaded).value());
+    ASSIGN_OR_FAULT(DataPart loaded,
+                    name == kTest
+                        ? data_loader_.LoadTest(data, labels, stop)
+                        : data_loader_.LoadOther(name, data, task.data->task,
+                                                 labels, stop));
+    part = others_.Put(key, std::move(loaded));
   }
-  auto tokens = Tokens(*part, trial, task.head, pretrained, stop);
-  if (!tokens.ok()) return tokens.fault();
+  ASSIGN_OR_FAULT(auto tokens,
+                  Tokens(*part, trial, task.head, pretrained, stop));
   task.others.push_back(
-      {task.request.prefix() + name + ".", *part, std::move(tokens).value()});
+      {task.request.prefix() + name + ".", *part, std::move(tokens)});
   return Done{};
 }
 
 Expected<Done> Workbench::AddTokens(const TrialMessage& trial,
                                     const Pretrained& pretrained,
                                     const StopSign& stop, TaskSetup& task) {
-  auto train = Tokens(task.data->train, trial, task.head, pretrained, stop);
-  if (!train.ok()) return train.fault();
-  task.train = std::move(train).value();
-  auto validation =
-      Tokens(task.data->validation, trial, task.head, pretrained, stop);
-  if (!validation.ok()) return validation.fault();
+  ASSIGN_OR_FAULT(auto train,
+                  Tokens(task.data->train, trial, task.head, pretrained, stop));
+  task.train = std::move(train);
+  ASSIGN_OR_FAULT(auto validation, Tokens(task.data->validation, trial,
+                                          task.head, pretrained, stop));
   task.validation = {task.request.prefix(), task.data->validation,
-                     std::move(validation).value()};
+                     std::move(validation)};
   std::vector<std::string> others = trial.training.also_evaluate;
   if (!task.request.data.test_split.empty()) others.emplace_back(kTest);
   for (const std::string& name : others) {
-    Expected<Done> added = AddOther(trial, name, pretrained, stop, task);
-    if (!added.ok()) return added.fault();
+    RETURN_IF_FAULT(AddOther(trial, name, pretrained, stop, task));
   }
-  const Expected<Done> named = NamePredicted(trial.training, task);
-  if (!named.ok()) return named.fault();
+  RETURN_IF_FAULT(NamePredicted(trial.training, task));
   return CheckRulesUsed(task.request.data.rules, task);
 }
 
@@ -533,9 +508,8 @@ Expected<TrialSetup> Workbench::Prepare(const TrialMessage& trial,
   for (const TaskRequest& request : trial.tasks) {
     TaskSetup& task = setup.tasks.emplace_back();
     task.request = request;
-    auto data = Data(request.data, stop, log);
-    if (!data.ok()) return data.fault();
-    task.data = std::move(data).value();
+    ASSIGN_OR_FAULT(auto data, Data(request.data, stop, log));
+    task.data = std::move(data);
     task.head = HeadOf(request, *task.data);
     Expected<Done> fits = CheckHeadFits(task, trial.training.export_model);
     if (fits.ok()) {
@@ -544,10 +518,10 @@ Expected<TrialSetup> Workbench::Prepare(const TrialMessage& trial,
     if (!fits.ok()) return fits.fault();
   }
   const Heads heads = setup.heads();
-  auto pretrained =
-      models_.Weights(data_loader_.files(), trial.model, heads, stop, log);
-  if (!pretrained.ok()) return pretrained.fault();
-  setup.pretrained = std::move(pretrained).value();
+  ASSIGN_OR_FAULT(
+      auto pretrained,
+      models_.Weights(data_loader_.files(), trial.model, heads, stop, log));
+  setup.pretrained = std::move(pretrained);
   const ModelConfig& config = setup.pretrained->loaded.model.config();
   Expected<Done> fits =
       CheckModules(trial.model.id, config, heads, trial.rates, trial.searched);
