@@ -17,7 +17,7 @@ const Objective kAccuracy = {"accuracy", Direction::kMaximize};
 constexpr Interval kPredicted = {0.9, 0.88, 0.92, 0.87, 0.93};
 
 // One run for each value, with the seeds 1, 2, …
-RivalRuns Rival(const std::string& name, const std::vector<double>& values) {
+RivalRuns RivalOf(const std::string& name, const std::vector<double>& values) {
   RivalRuns rival{kPredicted, kPredicted, {name, {}}};
   for (std::size_t i = 0; i < values.size(); ++i) {
     rival.seen.runs.push_back({i + 1, values[i], nullptr});
@@ -42,8 +42,8 @@ std::shared_ptr<const statistics::RunScore> RightFrom(std::size_t from,
 TEST(Verification, WhatASeedDoesToAllIsNoNoiseBetweenThem) {
   // Seed 2 costs everybody .1; between the rivals nothing moves but .02.
   const Verification judged =
-      Judge({Rival("plan", {0.9, 0.8, 0.9}), Rival("best", {0.92, 0.82, 0.92}),
-             Rival("all", {0.901, 0.8, 0.9})});
+      Judge({RivalOf("plan", {0.9, 0.8, 0.9}), RivalOf("best", {0.92, 0.82, 0.92}),
+             RivalOf("all", {0.901, 0.8, 0.9})});
   EXPECT_NEAR(judged.rivals[1].difference.value, 0.02, 1e-12);
   EXPECT_LT(judged.seed_deviation, 0.001);
   EXPECT_TRUE(judged.rivals[1].exceeds_seeds);
@@ -54,7 +54,7 @@ TEST(Verification, WhatASeedDoesToAllIsNoNoiseBetweenThem) {
 
 TEST(Verification, ATwoWayTableHasTheTextbooksNoise) {
   const Verification judged =
-      Judge({Rival("plan", {1, 2, 3}), Rival("best", {2, 2, 5})});
+      Judge({RivalOf("plan", {1, 2, 3}), RivalOf("best", {2, 2, 5})});
   // Residuals of 0, .5 and -.5, and the same of the other sign: a sum of
   // squares of 1 over 2 degrees of freedom.
   EXPECT_NEAR(judged.seed_deviation, std::sqrt(0.5), 1e-12);
@@ -64,8 +64,8 @@ TEST(Verification, ATwoWayTableHasTheTextbooksNoise) {
 TEST(Verification, RunsWithoutAResultAreLeftOut) {
   const double nan = std::nan("");
   const Verification judged =
-      Judge({Rival("plan", {0.9, nan, 0.8}), Rival("best", {0.9, 0.7, 0.9}),
-             Rival("head", {nan, nan, nan})});
+      Judge({RivalOf("plan", {0.9, nan, 0.8}), RivalOf("best", {0.9, 0.7, 0.9}),
+             RivalOf("head", {nan, nan, nan})});
   EXPECT_NEAR(judged.rivals[0].seen.value, 0.85, 1e-12);
   EXPECT_NEAR(judged.rivals[1].difference.value, 0.05, 1e-12);
   EXPECT_TRUE(std::isnan(judged.rivals[2].seen.value));
@@ -75,20 +75,20 @@ TEST(Verification, RunsWithoutAResultAreLeftOut) {
 
 TEST(Verification, OneSeedSaysNothingOfNoise) {
   const Verification judged =
-      Judge({Rival("plan", {0.9}), Rival("best", {0.2})});
+      Judge({RivalOf("plan", {0.9}), RivalOf("best", {0.2})});
   EXPECT_TRUE(std::isnan(judged.seed_deviation));
   EXPECT_TRUE(std::isnan(judged.rivals[1].seed_noise));
   EXPECT_FALSE(judged.rivals[1].exceeds_seeds);
   EXPECT_THAT(
       VerificationSentence(
-          kAccuracy, {Rival("plan", {0.9}), Rival("best", {0.2})}, judged),
+          kAccuracy, {RivalOf("plan", {0.9}), RivalOf("best", {0.2})}, judged),
       HasSubstr("the noise of seeds is not known"));
 }
 
 TEST(Verification, RowsSayWhatTheEvaluationSetLeavesOpen) {
   // In 100 rows, the rival is right in 10 where the plan is wrong, and wrong in
   // 2 where the plan is right.
-  RivalRuns plan = Rival("plan", {0.5}), best = Rival("best", {0.58});
+  RivalRuns plan = RivalOf("plan", {0.5}), best = RivalOf("best", {0.58});
   plan.seen.runs[0].score = RightFrom(0, 50);
   best.seen.runs[0].score = RightFrom(2, 60);
   const Verification judged = Judge({plan, best});
@@ -107,8 +107,8 @@ TEST(Verification, RowsSayWhatTheEvaluationSetLeavesOpen) {
 
 TEST(Verification, SeedsAndRowsAreOneTest) {
   // Three seeds agree on a gain, and of each seed's rows few say so.
-  RivalRuns plan = Rival("plan", {0.5, 0.51, 0.5});
-  RivalRuns best = Rival("best", {0.52, 0.525, 0.53});
+  RivalRuns plan = RivalOf("plan", {0.5, 0.51, 0.5});
+  RivalRuns best = RivalOf("best", {0.52, 0.525, 0.53});
   const double of_seeds = Judge({plan, best}).rivals[1].p;
   for (std::size_t i = 0; i < 3; ++i) {
     plan.seen.runs[i].score = RightFrom(0, 50);
@@ -121,11 +121,11 @@ TEST(Verification, SeedsAndRowsAreOneTest) {
 }
 
 TEST(Verification, SaysWhetherAPromiseWasKept) {
-  const std::vector<RivalRuns> kept = {Rival("plan", {0.9, 0.91, 0.89})};
+  const std::vector<RivalRuns> kept = {RivalOf("plan", {0.9, 0.91, 0.89})};
   EXPECT_THAT(VerificationSentence(kAccuracy, kept, Judge(kept)),
               HasSubstr("scored 0.900 (mean of 3 runs), as predicted (0.880"));
-  const std::vector<RivalRuns> broken = {Rival("plan", {0.8, 0.81, 0.79}),
-                                         Rival("best", {0.9, 0.911, 0.889})};
+  const std::vector<RivalRuns> broken = {RivalOf("plan", {0.8, 0.81, 0.79}),
+                                         RivalOf("best", {0.9, 0.911, 0.889})};
   const std::string said =
       VerificationSentence(kAccuracy, broken, Judge(broken));
   EXPECT_THAT(said, HasSubstr("lower than predicted"));
@@ -140,11 +140,11 @@ TEST(Verification, SaysWhetherAPromiseWasKept) {
 }
 
 TEST(Verification, NamesWhatWasAppliedInThePlansPlace) {
-  const std::vector<RivalRuns> applied = {Rival("trial 14", {0.9, 0.91}),
-                                          Rival("head only", {0.9, 0.91})};
+  const std::vector<RivalRuns> applied = {RivalOf("trial 14", {0.9, 0.91}),
+                                          RivalOf("head only", {0.9, 0.91})};
   EXPECT_THAT(VerificationSentence(kAccuracy, applied, Judge(applied)),
               StartsWith("trial 14 scored 0.905 (mean of 2 runs)"));
-  const std::vector<RivalRuns> failed = {Rival("trial 14", {std::nan("")})};
+  const std::vector<RivalRuns> failed = {RivalOf("trial 14", {std::nan("")})};
   EXPECT_EQ(VerificationSentence(kAccuracy, failed, Judge(failed)),
             "no run of trial 14 has a result");
 }
