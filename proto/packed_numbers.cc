@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/packed_numbers.h"
-
 #include <cmath>
 #include <limits>
+
+#include "proto/wire_values.h"
 
 namespace frostline::proto {
 

@@ -26,7 +26,7 @@
 #include "cli/term/text_file.h"
 #include "cli/view/outcomes_view.h"
 #include "google/protobuf/util/json_util.h"
-#include "proto/packed_numbers.h"
+#include "proto/wire_values.h"
 
 namespace frostline::cli {
 namespace {

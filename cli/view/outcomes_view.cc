@@ -16,7 +16,7 @@
 #include "cli/term/table.h"
 #include "cli/view/format.h"
 #include "google/protobuf/struct.pb.h"
-#include "proto/packed_numbers.h"
+#include "proto/wire_values.h"
 #include "statistics/scores/classification_metrics.h"
 
 namespace frostline::cli {

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/rng.h"
-#include "proto/packed_numbers.h"
+#include "proto/wire_values.h"
 #include "server/wire/example_outcomes.h"
 #include "server/wire/limits.h"
 #include "server/wire/training_seed.h"

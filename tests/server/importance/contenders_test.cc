@@ -6,7 +6,7 @@
 #include "frostline/v1/trial.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "proto/packed_numbers.h"
+#include "proto/wire_values.h"
 #include "server/wire/example_outcomes.h"
 
 namespace frostline::server {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: packed_numbers.h
+// File: wire_values.h
 //
 // Reads the packed numbers of an ExampleOutcomes, the lowest byte first.
-#ifndef FROSTLINE_PROTO_PACKED_NUMBERS_H_
-#define FROSTLINE_PROTO_PACKED_NUMBERS_H_
+#ifndef FROSTLINE_PROTO_WIRE_VALUES_H_
+#define FROSTLINE_PROTO_WIRE_VALUES_H_
 
 #include <bit>
 #include <cstddef>
@@ -48,4 +48,4 @@ float FromHalf(std::uint32_t bits);
 
 }  // namespace frostline::proto
 
-#endif  // FROSTLINE_PROTO_PACKED_NUMBERS_H_
+#endif  // FROSTLINE_PROTO_WIRE_VALUES_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/wire_time.h"
-
 #include <algorithm>
+
+#include "proto/wire_time.h"
 
 namespace frostline::proto {
 namespace {
