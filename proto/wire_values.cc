@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include "proto/wire_values.h"
 
-#include "proto/wire_time.h"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/plain/sums.h"
 
 namespace frostline::proto {
 namespace {
@@ -48,6 +52,45 @@ bool IsTimestamp(const google::protobuf::Timestamp& proto) {
 
 WallMicros TimestampFromProto(const google::protobuf::Timestamp& proto) {
   return proto.seconds() * kMicrosPerSecond + proto.nanos() / 1000;
+}
+
+float FromHalf(std::uint32_t bits) {
+  const auto exponent = static_cast<int>(bits >> 10 & 31);
+  const auto fraction = static_cast<float>(bits & 1023);
+  const float sign = (bits & 0x8000) != 0 ? -1.0F : 1.0F;
+  if (exponent == 0) return sign * std::ldexp(fraction, -24);
+  if (exponent < 31) {
+    return sign * std::ldexp(1024.0F + fraction, exponent - 25);
+  }
+  return fraction == 0.0F ? sign * std::numeric_limits<float>::infinity()
+                          : std::numeric_limits<float>::quiet_NaN();
+}
+
+namespace {
+
+constexpr std::size_t kTraceDigits = 32;
+constexpr std::size_t kSpanDigits = 16;
+
+std::string DigitsOf(const v1::LeaseRef& lease) {
+  Sha256Sum sum;
+  sum.AddField("frostline attempt");
+  sum.AddField(lease.trial());
+  sum.AddNumber(static_cast<std::uint64_t>(lease.attempt()));
+  sum.AddField(lease.secret());
+  return sum.Finish();
+}
+
+}  // namespace
+
+TraceContext TraceOfAttempt(const v1::LeaseRef& lease) {
+  const std::string digits = DigitsOf(lease);
+  return {.trace_id = digits.substr(0, kTraceDigits),
+          .span_id = digits.substr(kTraceDigits, kSpanDigits),
+          .is_sampled = true};
+}
+
+std::string RootSpanOfAttempt(const v1::LeaseRef& lease) {
+  return DigitsOf(lease).substr(kTraceDigits + kSpanDigits, kSpanDigits);
 }
 
 }  // namespace frostline::proto

@@ -30,7 +30,7 @@
 #include "base/plain/descriptor.h"
 #include "base/plain/file.h"
 #include "base/plain/json.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "server/auth/access.h"
 
 namespace frostline::server {

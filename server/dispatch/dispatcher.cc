@@ -10,7 +10,7 @@
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "server/wire/convert.h"
 #include "server/wire/training_seed.h"
 

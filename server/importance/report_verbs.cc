@@ -13,7 +13,7 @@
 #include "importance/curves.h"
 #include "importance/ranking/compare.h"
 #include "importance/ranking/stability.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "server/importance/serve.h"
 #include "server/wire/filter.h"
 #include "server/wire/limits.h"

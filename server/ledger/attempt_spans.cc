@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/ids.h"
-#include "proto/attempt_trace.h"
+#include "proto/wire_values.h"
 
 namespace frostline::server {
 namespace {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
 #include "base/plain/sums.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 
 namespace frostline::server {
 namespace {

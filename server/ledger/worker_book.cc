@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 
 namespace frostline::server {
 namespace {

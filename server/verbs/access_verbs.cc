@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "server/auth/access.h"
 #include "server/auth/credentials.h"
 #include "server/auth/gate.h"

@@ -14,7 +14,7 @@
 #include "absl/time/time.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/supply.h"
 #include "server/search/sampler_choice.h"

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/ids.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "server/search/sampler_choice.h"
 #include "server/wire/convert.h"
 #include "server/wire/spec.h"

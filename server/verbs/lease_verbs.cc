@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/ids.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "server/ledger/stored_rows.h"
 #include "server/search/stored_history.h"
 #include "server/wire/convert.h"

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "server/wire/limits.h"
 
 namespace frostline::server {

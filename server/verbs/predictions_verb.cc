@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "server/wire/example_outcomes.h"
 #include "server/wire/limits.h"
 

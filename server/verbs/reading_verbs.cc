@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "server/ledger/study_book.h"
 #include "server/verbs/describe.h"
 #include "server/wire/convert.h"

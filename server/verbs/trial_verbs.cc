@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/failpoint.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "server/search/stored_history.h"
 #include "server/verbs/describe.h"
 #include "server/wire/convert.h"

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/ids.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "server/auth/access.h"
 #include "server/verbs/describe.h"
 #include "server/wire/field_checks.h"

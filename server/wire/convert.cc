@@ -13,7 +13,7 @@
 #include "base/ids.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "server/wire/limits.h"
 #include "server/wire/space.h"
 #include "server/wire/spec.h"

@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "proto/served.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "sampler/draw/random.h"
 #include "server/wire/limits.h"
 #include "server/wire/space.h"

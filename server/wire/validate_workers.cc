@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/plain/sums.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "server/wire/field_checks.h"
 #include "server/wire/limits.h"
 #include "server/wire/validate.h"

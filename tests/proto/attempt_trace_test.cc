@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/attempt_trace.h"
-
 #include "gtest/gtest.h"
+#include "proto/wire_values.h"
 
 namespace frostline::proto {
 namespace {

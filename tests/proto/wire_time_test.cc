@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/wire_time.h"
-
 #include <chrono>
 #include <limits>
 
 #include "gtest/gtest.h"
+#include "proto/wire_values.h"
 
 namespace frostline::proto {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "worker/agent/guardian.h"
 #include "worker/agent/outcome.h"
 

@@ -21,7 +21,7 @@
 #include "base/log.h"
 #include "base/plain/file.h"
 #include "base/plain/sums.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "worker/agent/file.h"
 
 namespace frostline::agent {

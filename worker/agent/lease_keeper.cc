@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "worker/agent/rpc_client.h"
 
 namespace frostline::agent {

@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "base/plain/predictions_file.h"
 #include "proto/wire_error.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 
 namespace frostline::agent {
 namespace {

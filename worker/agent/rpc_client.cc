@@ -4,9 +4,8 @@
 #include <chrono>
 #include <utility>
 
-#include "proto/attempt_trace.h"
 #include "proto/wire_error.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 
 namespace frostline::agent {
 namespace {

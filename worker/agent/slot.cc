@@ -9,8 +9,7 @@
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
-#include "proto/attempt_trace.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "worker/agent/protocol.h"
 
 namespace frostline::agent {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "tests/bench/load/send.h"
 
 namespace frostline::bench {

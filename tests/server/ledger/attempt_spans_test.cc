@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "gmock/gmock.h"
-#include "proto/attempt_trace.h"
+#include "proto/wire_values.h"
 #include "storage/factory.h"
 #include "tests/server/driver.h"
 #include "tests/support/fake_clock.h"

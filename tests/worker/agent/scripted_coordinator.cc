@@ -7,7 +7,7 @@
 #include "base/ids.h"
 #include "frostline/v1/errors.pb.h"
 #include "proto/wire_error.h"
-#include "proto/wire_time.h"
+#include "proto/wire_values.h"
 #include "tls/certificate.h"
 #include "worker/agent/rpc_client.h"
 
