@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace frostline {
@@ -42,6 +43,25 @@ std::string FormatWall(WallMicros time) {
                 parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
                 parts.tm_hour, parts.tm_min, parts.tm_sec, micros);
   return text;
+}
+
+namespace {
+
+Duration Scale(Duration duration, double factor) {
+  return Duration(static_cast<Duration::rep>(
+      static_cast<double>(duration.count()) * factor));
+}
+
+}  // namespace
+
+Duration Backoff::Next(Rng& rng) {
+  const Duration wait = Scale(ceiling_, 1.0 - rng.Uniform());
+  ceiling_ = std::min(2 * ceiling_, longest_);
+  return wait;
+}
+
+Duration Jitter(Duration mean, double spread, Rng& rng) {
+  return Scale(mean, 1.0 + spread * (2.0 * rng.Uniform() - 1.0));
 }
 
 }  // namespace frostline

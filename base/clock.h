@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/rng.h"
+
 namespace frostline {
 
 // Time since an arbitrary origin (the boot, for SystemClock).
@@ -41,6 +43,30 @@ class SystemClock final : public Clock {
 
 // Returns "2026-11-21T06:07:34.123456Z".
 std::string FormatWall(WallMicros time);
+
+// Pauses between tries. Full jitter keeps workers that lost their coordinator
+// from all coming back at once. The caller does the sleeping.
+
+// The pauses between the tries of one call.
+class Backoff {
+ public:
+  Backoff(Duration first, Duration longest)
+      : first_(first), longest_(longest), ceiling_(first) {}
+
+  // Returns a pause that is uniform in (0, ceiling]. The ceiling doubles with
+  // each call, up to `longest`.
+  Duration Next(Rng& rng);
+  // To be called after a success.
+  void Reset() { ceiling_ = first_; }
+
+ private:
+  Duration first_;
+  Duration longest_;
+  Duration ceiling_;
+};
+
+// Returns `mean` times a factor uniform in [1 - spread, 1 + spread].
+Duration Jitter(Duration mean, double spread, Rng& rng);
 
 }  // namespace frostline
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/error.h"
-#include "base/retry.h"
 #include "base/rng.h"
 
 namespace frostline::cli {

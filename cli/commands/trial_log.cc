@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/error.h"
-#include "base/retry.h"
 #include "base/rng.h"
 #include "cli/client/notes.h"
 #include "cli/view/format.h"

@@ -9,11 +9,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/plain/json.h"
-#include "base/retry.h"
 #include "storage/trial_store.h"
 
 namespace frostline::server {

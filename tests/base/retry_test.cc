@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/retry.h"
-
+#include "base/clock.h"
 #include "gtest/gtest.h"
 
 namespace frostline {

@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
-#include "base/retry.h"
 #include "proto/wire_error.h"
 
 namespace frostline::agent {

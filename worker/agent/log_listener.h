@@ -16,7 +16,6 @@
 #include "absl/base/thread_annotations.h"
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "base/retry.h"
 #include "base/rng.h"
 #include "frostline/v1/worker_service.pb.h"
 #include "worker/agent/lease_keeper.h"

@@ -4,7 +4,7 @@
 //
 // The agent's side of WorkerService has one channel for all threads, a deadline
 // on every call, and Frostline's errors. A call is tried once; callers repeat
-// it with the same request id (base/retry.h). It is thread-safe.
+// it with the same request id (base/clock.h). It is thread-safe.
 #ifndef FROSTLINE_WORKER_AGENT_RPC_CLIENT_H_
 #define FROSTLINE_WORKER_AGENT_RPC_CLIENT_H_
 

@@ -15,7 +15,6 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "base/retry.h"
 #include "base/rng.h"
 #include "frostline/v1/worker.pb.h"
 #include "spans/span.h"

@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-#include "base/retry.h"
+#include "base/clock.h"
 #include "base/rng.h"
 #include "frostline/v1/worker_service.grpc.pb.h"
 #include "tests/bench/load/fleet.h"
