@@ -10,7 +10,7 @@
 
 #include "importance/measure/dataset.h"
 #include "importance/measure/numbers.h"
-#include "study/point.h"
+#include "study/space.h"
 
 namespace frostline::importance {
 namespace {

@@ -25,7 +25,6 @@
 #include <vector>
 
 #include "study/history.h"
-#include "study/point.h"
 #include "study/space.h"
 
 namespace frostline::sampler {

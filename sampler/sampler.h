@@ -22,7 +22,6 @@
 #include "sampler/options.h"
 #include "study/history.h"
 #include "study/objective.h"
-#include "study/point.h"
 #include "study/space.h"
 
 namespace frostline::sampler {

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/secret.h"
 #include "study/history.h"
-#include "study/point.h"
+#include "study/space.h"
 
 namespace frostline::storage {
 

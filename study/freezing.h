@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "study/point.h"
 #include "study/space.h"
 
 namespace frostline {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "study/point.h"
+#include "study/space.h"
 
 namespace frostline {
 

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "importance/measure/numbers.h"
-#include "study/point.h"
+#include "study/space.h"
 
 namespace frostline::importance {
 namespace {

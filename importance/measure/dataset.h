@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "study/point.h"
 #include "study/space.h"
 
 namespace frostline::importance {

@@ -15,7 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "importance/measure/parallel.h"
-#include "study/point.h"
+#include "study/space.h"
 
 namespace frostline::importance {
 namespace {

@@ -13,7 +13,6 @@
 #include "statistics/seed_luck.h"
 #include "study/history.h"
 #include "study/objective.h"
-#include "study/point.h"
 #include "study/space.h"
 
 namespace frostline::importance {

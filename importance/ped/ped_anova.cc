@@ -11,7 +11,7 @@
 
 #include "importance/measure/dataset.h"
 #include "importance/measure/parallel.h"
-#include "study/point.h"
+#include "study/space.h"
 
 namespace frostline::importance {
 namespace {

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "importance/measure/evaluate_options.h"
-#include "study/point.h"
 #include "study/space.h"
 
 namespace frostline::importance {

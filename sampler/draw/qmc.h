@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "sampler/sampler.h"
 #include "study/history.h"
-#include "study/point.h"
+#include "study/space.h"
 
 namespace frostline::sampler {
 

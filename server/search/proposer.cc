@@ -17,7 +17,7 @@
 #include "server/wire/convert.h"
 #include "server/wire/spec.h"
 #include "statistics/seed_luck.h"
-#include "study/point.h"
+#include "study/space.h"
 
 namespace frostline::server {
 

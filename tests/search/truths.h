@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "study/point.h"
 #include "study/space.h"
 
 namespace frostline::test {

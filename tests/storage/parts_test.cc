@@ -9,7 +9,7 @@
 #include "storage/sqlite/data_folder.h"
 #include "storage/sqlite/database.h"
 #include "storage/sqlite/row_codec.h"
-#include "study/point.h"
+#include "study/space.h"
 #include "tests/contract/row_text.h"
 #include "tests/support/status_matchers.h"
 

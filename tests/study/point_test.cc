@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "study/point.h"
-
 #include "gtest/gtest.h"
+#include "study/space.h"
 
 namespace frostline {
 namespace {

@@ -9,7 +9,7 @@
 #define FROSTLINE_TESTS_BENCH_IMPORTANCE_PLAN_ORACLE_H_
 
 #include "study/history.h"
-#include "study/point.h"
+#include "study/space.h"
 #include "tests/search/truths.h"
 
 namespace frostline::bench {

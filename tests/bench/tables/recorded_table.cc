@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "study/point.h"
+#include "study/space.h"
 
 namespace frostline::bench {
 
