@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "statistics/scores/classification_metrics.h"
-#include "statistics/scores/span_f1.h"
+#include "statistics/scores/scores.h"
 
 namespace frostline::statistics {
 

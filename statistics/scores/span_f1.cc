@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "statistics/scores/span_f1.h"
-
 #include <algorithm>
 #include <iterator>
+
+#include "statistics/scores/scores.h"
 
 namespace frostline::statistics {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "statistics/scores/span_f1.h"
-
 #include "gmock/gmock.h"
+#include "statistics/scores/scores.h"
 
 namespace frostline::statistics {
 namespace {

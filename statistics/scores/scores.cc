@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "statistics/scores/correlation.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+
+#include "statistics/scores/correlation.h"
 
 namespace frostline::statistics {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: span_f1.h
+// File: scores.h
 //
 // Computes the F1 of tags that mark spans of words: B-PER I-PER O. A predicted
 // span counts if its type and both ends are right. As in conlleval, an I- that
 // continues nothing of its type begins a span (IOB1, IOB2); E-, S- and L-, U-
 // (BIOES, BILOU) are understood too.
-#ifndef FROSTLINE_STATISTICS_SCORES_SPAN_F1_H_
-#define FROSTLINE_STATISTICS_SCORES_SPAN_F1_H_
+#ifndef FROSTLINE_STATISTICS_SCORES_SCORES_H_
+#define FROSTLINE_STATISTICS_SCORES_SCORES_H_
 
 #include <compare>
 #include <cstddef>
@@ -69,4 +69,4 @@ class SpanF1 {
 
 }  // namespace frostline::statistics
 
-#endif  // FROSTLINE_STATISTICS_SCORES_SPAN_F1_H_
+#endif  // FROSTLINE_STATISTICS_SCORES_SCORES_H_
