@@ -14,7 +14,6 @@
 #include <string_view>
 #include <utility>
 
-#include "statistics/scores/classification_metrics.h"
 #include "statistics/scores/scores.h"
 
 namespace frostline::statistics {

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "statistics/scores/correlation.h"
+#include "statistics/scores/scores.h"
 
 namespace frostline::statistics {
 

@@ -16,7 +16,7 @@
 #include "cli/term/table.h"
 #include "cli/view/comparison_view.h"
 #include "cli/view/format.h"
-#include "statistics/scores/correlation.h"
+#include "statistics/scores/scores.h"
 
 namespace frostline::cli {
 namespace {

@@ -17,7 +17,7 @@
 #include "cli/view/format.h"
 #include "google/protobuf/struct.pb.h"
 #include "proto/wire_values.h"
-#include "statistics/scores/classification_metrics.h"
+#include "statistics/scores/scores.h"
 
 namespace frostline::cli {
 namespace {

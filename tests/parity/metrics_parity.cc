@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "statistics/scores/classification_metrics.h"
-#include "statistics/scores/correlation.h"
+#include "statistics/scores/scores.h"
 #include "tests/parity/parity.h"
 
 namespace frostline::test {

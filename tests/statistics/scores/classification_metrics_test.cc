@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "statistics/scores/classification_metrics.h"
-
 #include <algorithm>
 
 #include "gmock/gmock.h"
+#include "statistics/scores/scores.h"
 #include "tests/statistics/scores/recordings.h"
 
 namespace frostline::statistics {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "statistics/scores/correlation.h"
-
 #include <limits>
 #include <vector>
 
 #include "gmock/gmock.h"
+#include "statistics/scores/scores.h"
 #include "tests/statistics/scores/recordings.h"
 
 namespace frostline::statistics {

@@ -17,8 +17,6 @@
 
 #include "base/plain/file.h"
 #include "base/plain/predictions_file.h"
-#include "statistics/scores/classification_metrics.h"
-#include "statistics/scores/correlation.h"
 #include "statistics/scores/scores.h"
 #include "worker/trainer/model/model.h"
 #include "worker/trainer/tasks/outcomes.h"
