@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
-#include "surrogate/evidence.h"
 #include "surrogate/scale_draws.h"
+#include "surrogate/scales.h"
 
 namespace frostline::surrogate {
 

@@ -123,7 +123,7 @@ struct RowColumns {
 double VarianceAt(const PointKernel& kernel, const Cells& at);
 
 // The covariances with the first `count` rows, and two sums of them
-// (evidence.h).
+// (scales.h).
 struct PointSums {
   PointSums() = default;
   PointSums(const PointKernel& kernel, const RowColumns& rows, const Cells& at,

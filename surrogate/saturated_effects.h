@@ -18,8 +18,8 @@
 
 #include <vector>
 
-#include "surrogate/evidence.h"
 #include "surrogate/rows.h"
+#include "surrogate/scales.h"
 
 namespace frostline::surrogate {
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "surrogate/evidence.h"
 #include "surrogate/rows.h"
+#include "surrogate/scales.h"
 #include "surrogate/surrogate.h"
 
 namespace frostline::surrogate {

@@ -3,7 +3,7 @@
 // File: surrogate.h
 //
 // A Gaussian process over the cells of a study, with an ANOVA kernel
-// (evidence.h), integrated scales (scale_draws.h) and noise with heavy tails.
+// (scales.h), integrated scales (scale_draws.h) and noise with heavy tails.
 // Cells that were never visited stay uncertain.
 //
 //   const Surrogate surrogate(std::move(rows), {.seed = 7});

@@ -2,14 +2,13 @@
 //
 // Parts of a covariance, to the last bit: what is added up row by row is what
 // its definition says, axis by axis, whatever the number of rows.
-#include "surrogate/evidence.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
 
 #include "base/rng.h"
+#include "surrogate/scales.h"
 #include "tests/surrogate/level_rows.h"
 
 namespace frostline::surrogate {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "surrogate/evidence.h"
+#include "surrogate/scales.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: evidence.h
+// File: scales.h
 //
 // What rows say about one set of scales: the log marginal likelihood of the
 // values (Rasmussen and Williams, 2006, eq. 5.8), its gradient (eq. 5.9), and
 // the expected curvature F_gh = tr(A⁻¹ ∂_g A A⁻¹ ∂_h A) / 2, by random probes
 // (Hutchinson, 1990).
-#ifndef FROSTLINE_SURROGATE_EVIDENCE_H_
-#define FROSTLINE_SURROGATE_EVIDENCE_H_
+#ifndef FROSTLINE_SURROGATE_SCALES_H_
+#define FROSTLINE_SURROGATE_SCALES_H_
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
@@ -153,4 +153,4 @@ class Evidence {
 
 }  // namespace frostline::surrogate
 
-#endif  // FROSTLINE_SURROGATE_EVIDENCE_H_
+#endif  // FROSTLINE_SURROGATE_SCALES_H_
