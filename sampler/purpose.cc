@@ -10,7 +10,7 @@
 #include "sampler/auto.h"
 #include "sampler/draw/random.h"
 #include "sampler/gp/levels.h"
-#include "surrogate/questions.h"
+#include "surrogate/surrogate.h"
 
 namespace frostline::sampler {
 

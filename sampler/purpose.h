@@ -58,7 +58,7 @@ bool IsDealt(std::int64_t number, double share, double start);
 //   design   each level as often as the others, and pairs of levels as often
 //            as can be (SpreadDraw of levels.h)
 //   telling  of some random points the one that takes most off the variance of
-//            main effects (surrogate/questions.h)
+//            main effects (surrogate/surrogate.h)
 using TrialList = std::vector<const LedgerTrial*>;
 
 // It keeps references.

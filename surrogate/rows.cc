@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "surrogate/scale_draws.h"
+#include "surrogate/scales.h"
 
 namespace frostline::surrogate {
 namespace {

@@ -14,7 +14,7 @@
 #include "importance/plan/plan_search.h"
 #include "importance/plan/study_belief.h"
 #include "importance/plan/study_plan.h"
-#include "surrogate/questions.h"
+#include "surrogate/surrogate.h"
 
 namespace frostline::importance {
 namespace {

@@ -24,7 +24,6 @@
 #include "study/history.h"
 #include "study/objective.h"
 #include "study/space.h"
-#include "surrogate/questions.h"
 #include "surrogate/saturation.h"
 #include "surrogate/surrogate.h"
 

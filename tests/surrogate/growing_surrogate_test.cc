@@ -7,7 +7,7 @@
 #include <span>
 #include <stop_token>
 
-#include "surrogate/scale_draws.h"
+#include "surrogate/scales.h"
 #include "tests/surrogate/level_rows.h"
 
 namespace frostline::surrogate {

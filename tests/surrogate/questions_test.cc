@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "surrogate/questions.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "surrogate/surrogate.h"
 #include "tests/surrogate/level_rows.h"
 
 namespace frostline::surrogate {

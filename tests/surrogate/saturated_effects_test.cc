@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "surrogate/saturated_effects.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/rng.h"
-#include "surrogate/scale_draws.h"
+#include "surrogate/saturation.h"
+#include "surrogate/scales.h"
 
 namespace frostline::surrogate {
 namespace {
