@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "absl/strings/str_format.h"
-#include "sampler/draw/brute_force.h"
+#include "sampler/draw/finite.h"
 #include "sampler/draw/random.h"
 #include "sampler/gp/levels_gp.h"
 #include "sampler/options.h"

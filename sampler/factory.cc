@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "sampler/auto.h"
-#include "sampler/draw/brute_force.h"
+#include "sampler/draw/finite.h"
 #include "sampler/draw/grid.h"
 #include "sampler/draw/qmc.h"
 #include "sampler/draw/random.h"

@@ -3,7 +3,7 @@
 // File: grid.h
 //
 // Proposes each point of a grid once, shuffled or in the order of GridPoints.
-// Every trial counts, as in brute_force.h.
+// Every trial counts, as in finite.h.
 //
 // A continuous parameter is SAMPLER_INVALID, more than kMaxGridPoints points
 // are SPACE_TOO_LARGE.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/draw/brute_force.h"
-
 #include <cmath>
 #include <map>
 #include <set>
 
+#include "sampler/draw/finite.h"
 #include "sampler/draw/grid.h"
 #include "sampler/factory.h"
 #include "tests/sampler/odd_spaces.h"

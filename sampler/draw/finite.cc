@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/draw/brute_force.h"
+#include "sampler/draw/finite.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: brute_force.h
+// File: finite.h
 //
 // Draws each point evenly from those that are left, without listing them.
 // Every trial in the history counts, in any state, so restarts, retries,
@@ -8,8 +8,8 @@
 //
 // A continuous parameter is SAMPLER_INVALID, one of more than kMaxBranches
 // values is SPACE_TOO_LARGE.
-#ifndef FROSTLINE_SAMPLER_DRAW_BRUTE_FORCE_H_
-#define FROSTLINE_SAMPLER_DRAW_BRUTE_FORCE_H_
+#ifndef FROSTLINE_SAMPLER_DRAW_FINITE_H_
+#define FROSTLINE_SAMPLER_DRAW_FINITE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -116,4 +116,4 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeBruteForceSampler(
 
 }  // namespace frostline::sampler
 
-#endif  // FROSTLINE_SAMPLER_DRAW_BRUTE_FORCE_H_
+#endif  // FROSTLINE_SAMPLER_DRAW_FINITE_H_
