@@ -10,7 +10,7 @@
 #include "sampler/draw/finite.h"
 #include "sampler/draw/random.h"
 #include "sampler/gp/levels_gp.h"
-#include "sampler/options.h"
+#include "sampler/sampler.h"
 #include "sampler/tpe/tpe.h"
 
 namespace frostline::sampler {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sampler/sampler.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -9,7 +11,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "sampler/options.h"
 
 namespace frostline::sampler {
 namespace {

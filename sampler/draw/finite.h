@@ -2,12 +2,7 @@
 //
 // File: finite.h
 //
-// Draws each point evenly from those that are left, without listing them.
-// Every trial in the history counts, in any state, so restarts, retries,
-// parallel and enqueued trials neither skip nor repeat a point.
-//
-// A continuous parameter is SAMPLER_INVALID, one of more than kMaxBranches
-// values is SPACE_TOO_LARGE.
+// Samplers of finite spaces: each point comes once.
 #ifndef FROSTLINE_SAMPLER_DRAW_FINITE_H_
 #define FROSTLINE_SAMPLER_DRAW_FINITE_H_
 
@@ -24,6 +19,13 @@
 #include "study/space.h"
 
 namespace frostline::sampler {
+
+// Draws each point evenly from those that are left, without listing them.
+// Every trial in the history counts, in any state, so restarts, retries,
+// parallel and enqueued trials neither skip nor repeat a point.
+//
+// A continuous parameter is SAMPLER_INVALID, one of more than kMaxBranches
+// values is SPACE_TOO_LARGE.
 
 // A finite space as a tree that is never built, with a layer for each
 // parameter, a branch for each value, a leaf for each point. A parameter hangs
@@ -112,6 +114,42 @@ class TakenPaths {
 inline constexpr std::int64_t kMaxBranches = 1'000'000;
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeBruteForceSampler(
+    const SamplerInput& input);
+
+// Proposes each point of a grid once, shuffled or in the order of GridPoints.
+// Every trial counts, as in finite.h.
+//
+// A continuous parameter is SAMPLER_INVALID, more than kMaxGridPoints points
+// are SPACE_TOO_LARGE.
+
+// The points of a grid, one after the other. They are not kept: the last
+// parameter changes fastest, inactive ones are absent.
+class GridPoints {
+ public:
+  // REQUIRES: every domain is finite.
+  explicit GridPoints(const Space& space);
+
+  Point First() const;
+  // After the last point it answers false and goes to the first.
+  bool Advance(Point& point) const;
+
+  // Removes the rounding that stepped values may carry. REQUIRES:
+  // space.Check(point) is OK.
+  Point Snap(Point point) const;
+
+  // Counts no further than limit + 1.
+  std::int64_t Count(std::int64_t limit) const;
+
+ private:
+  void Reset(int begin, Point& point) const;
+
+  Space space_;
+  std::vector<NumericRange> ranges_;
+};
+
+inline constexpr std::int64_t kMaxGridPoints = 1'000'000;
+
+absl::StatusOr<std::unique_ptr<Sampler>> MakeGridSampler(
     const SamplerInput& input);
 
 }  // namespace frostline::sampler

@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "sampler/draw/grid.h"
+#include "sampler/draw/finite.h"
 #include "sampler/draw/random.h"
 
 namespace frostline::sampler {

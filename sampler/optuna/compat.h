@@ -9,16 +9,128 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "sampler/optuna/compat_mixture.h"
-#include "sampler/optuna/compat_trials.h"
+#include "sampler/optuna/numpy.h"
 #include "sampler/sampler.h"
+#include "sampler/split.h"
 #include "study/history.h"
 #include "study/objective.h"
+#include "study/space.h"
 
 namespace frostline::sampler {
+
+// Trials as Optuna sees them. It ignores those that failed or could not be
+// trained.
+
+// As someone would write it for Optuna, levels are a categorical or an integer
+// parameter, a rate that can be frozen is a choice `NAME.frozen` and, unless
+// that is 1, a rate, for Optuna has no domain with an atom.
+
+enum class OptunaVersion { kV4, kV5 };
+
+// A row goes by CompatParameter, with kAbsent where a trial has none.
+using CompatRow = std::vector<double>;
+
+struct CompatParameter {
+  std::string name;
+  Domain domain;            // never Levels, and LogUniform only without freeze
+  std::size_t source = 0;   // in the space
+  bool is_switch = false;   // 1: frozen
+  bool has_switch = false;  // the parameter before this one
+  bool is_single = false;   // one value, not drawn
+};
+
+class CompatSpace {
+ public:
+  CompatSpace(Space space, bool levels_are_integers);
+
+  const Space& space() const { return space_; }
+  const std::vector<CompatParameter>& parameters() const { return parameters_; }
+  // Parameters in the order in which Optuna draws them together.
+  const std::vector<std::size_t>& by_name() const { return by_name_; }
+
+  // REQUIRES: space().Check(point) is OK.
+  CompatRow RowOf(const Point& point) const;
+
+  // Says whether a trial with these values so far asks for parameter `i`.
+  bool IsAsked(std::size_t i, const Point& point, const CompatRow& row) const;
+  void Write(std::size_t i, double value, Point& point) const;
+
+ private:
+  Space space_;
+  std::vector<CompatParameter> parameters_;
+  std::vector<std::size_t> by_name_;
+};
+
+// Draws a point as Optuna's RandomSampler does.
+double DrawCompatRandom(const Domain& domain, OptunaVersion version,
+                        NumpyStream& stream);
+
+// Optuna's multivariate TPE draws together one block of those that every ended
+// trial has or, with `group`, the coarsest partition of which no trial has a
+// part only, so that branches of a conditional space have blocks of their own.
+
+using CompatBlock = std::vector<std::size_t>;  // parameters, by name
+
+// `trials` are the ended ones, by number. Parameters with one value are left
+// out; no block is empty.
+std::vector<CompatBlock> CommonBlock(
+    const CompatSpace& space, const std::vector<const CompatRow*>& trials);
+std::vector<CompatBlock> GroupedBlocks(
+    const CompatSpace& space, const std::vector<const CompatRow*>& trials);
+
+// Optuna 4 weighs good trials by the volume each adds (Ozaki et al., 2022,
+// §4.3); Optuna 5 weighs them alike.
+//
+// `trials` are indices in History::trials(). The one that adds most has 1;
+// those that add nothing or break a constraint have nearly 0.
+std::vector<double> CompatVolumeWeights(
+    const History& history, const std::vector<std::uint32_t>& trials,
+    const std::vector<Objective>& objectives);
+
+// Rows are by rising number, with running trials above. They are valid until
+// the next CatchUp.
+struct CompatView {
+  std::vector<const CompatRow*> ended;
+  std::vector<const CompatRow*> below;
+  std::vector<const CompatRow*> above;
+  // They are those of `below`, with several objectives; else they are empty.
+  std::vector<double> below_weights;
+};
+
+// The trials of a study, as Optuna sees them. It keeps references.
+class CompatTrials {
+ public:
+  CompatTrials(const CompatSpace& space,
+               const std::vector<Objective>& objectives)
+      : space_(space), objectives_(objectives) {}
+
+  void CatchUp(const History& history);
+
+  // Takes running trials only if asked for, and never `own` while it runs.
+  CompatView Look(const History& history, std::int64_t own, bool with_running,
+                  OptunaVersion version) const;
+
+ private:
+  struct Known {
+    SplitKey key;
+    CompatRow row;
+  };
+
+  std::vector<const CompatRow*> RowsOf(
+      const std::vector<std::uint32_t>& trials) const;
+  std::vector<const CompatRow*> EndedOf(const History& history) const;
+
+  const CompatSpace& space_;
+  const std::vector<Objective>& objectives_;
+  std::int64_t revision_ = 0;
+  std::vector<std::optional<Known>> known_;  // as History::trials()
+};
 
 // Streams come from outside: a study gives each trial its own, a replay of an
 // Optuna run the same two to all. Where Optuna's result depends on more than

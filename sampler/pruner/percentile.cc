@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_format.h"
 #include "base/error.h"
-#include "sampler/options.h"
 #include "sampler/pruner/pruner.h"
+#include "sampler/sampler.h"
 
 namespace frostline::sampler {
 

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "sampler/options.h"
 #include "sampler/pruner/pruner.h"
+#include "sampler/sampler.h"
 #include "study/history.h"
 #include "study/objective.h"
 

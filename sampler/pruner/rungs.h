@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "sampler/options.h"
 #include "sampler/pruner/pruner.h"
+#include "sampler/sampler.h"
 #include "study/history.h"
 
 namespace frostline::sampler {

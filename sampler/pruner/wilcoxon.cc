@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_format.h"
 #include "base/error.h"
-#include "sampler/options.h"
+#include "sampler/sampler.h"
 
 namespace frostline::sampler {
 namespace {

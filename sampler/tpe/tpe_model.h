@@ -16,7 +16,6 @@
 
 #include "absl/status/statusor.h"
 #include "sampler/sampler.h"
-#include "sampler/tpe/cell_density.h"
 #include "sampler/tpe/cells.h"
 
 namespace frostline::sampler {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "sampler/useful_parallelism.h"
+#include "sampler/factory.h"
 #include "server/search/sampler_choice.h"
 #include "server/wire/spec.h"
 

@@ -3,7 +3,7 @@
 // File: supply.h
 //
 // Limits how many trials of a study begin at a time to what its sampler can
-// learn from (sampler/useful_parallelism.h). A trial beyond that would be
+// learn from (sampler/factory.h). A trial beyond that would be
 // proposed without the results of the others, and would still use up the
 // budget. A study with max_parallel gets exactly that many instead. Not
 // thread-safe.

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "sampler/useful_parallelism.h"
+#include "sampler/factory.h"
 #include "server/search/sampler_choice.h"
 
 namespace frostline::server {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "sampler/auto.h"
-#include "sampler/useful_parallelism.h"
+#include "sampler/factory.h"
 
 namespace frostline::server {
 namespace {

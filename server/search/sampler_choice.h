@@ -22,7 +22,7 @@ bool WritePurpose(const CheckedStudy& study, v1::StudySpec& spec);
 std::string ResolvedSampler(const CheckedStudy& study);
 
 // Return how many trials at a time its sampler learns from, and how many of
-// these there can still be (sampler/useful_parallelism.h).
+// these there can still be (sampler/factory.h).
 std::int64_t TeachingParallelismOf(const CheckedStudy& study,
                                    const v1::TrialCounts& counts);
 std::int64_t UsefulParallelismOf(const CheckedStudy& study,

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "sampler/draw/random.h"
-#include "sampler/options.h"
 #include "sampler/optuna/compat_mixture.h"
 #include "sampler/pruner/pruner.h"
 #include "sampler/pruner/rungs.h"
+#include "sampler/sampler.h"
 #include "sampler/split.h"
 #include "tests/parity/parity.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/factory.h"
 
-#include "sampler/options.h"
+#include "sampler/sampler.h"
 #include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 

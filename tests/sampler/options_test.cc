@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/options.h"
-
+#include "sampler/sampler.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::sampler {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/useful_parallelism.h"
-
 #include <gtest/gtest.h>
 
+#include "sampler/factory.h"
 #include "tests/support/objectives.h"
 
 namespace frostline::sampler {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "sampler/useful_parallelism.h"
+#include "sampler/factory.h"
 
 namespace frostline::test {
 namespace {

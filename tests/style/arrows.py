@@ -48,8 +48,6 @@ FLOORS = {
         "auto": ("gp", "tpe", "draw", ""),
         "purpose": ("auto", "gp", "draw", ""),
         "factory": ("purpose", "auto", "gp", "tpe", "draw", ""),
-        "useful_parallelism": ("factory", "purpose", "auto", "gp", "tpe",
-                               "draw", ""),
         "pruner": ("",),
     },
     "statistics": {

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "sampler/draw/finite.h"
-#include "sampler/draw/grid.h"
 #include "sampler/factory.h"
 #include "tests/sampler/odd_spaces.h"
 #include "tests/support/objectives.h"

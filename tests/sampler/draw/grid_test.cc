@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/draw/grid.h"
-
 #include <cmath>
 
+#include "sampler/draw/finite.h"
 #include "sampler/factory.h"
 #include "tests/sampler/odd_spaces.h"
 #include "tests/support/objectives.h"

@@ -10,7 +10,6 @@
 #include "sampler/draw/random.h"
 #include "sampler/factory.h"
 #include "sampler/optuna/compat_mixture.h"
-#include "sampler/optuna/compat_trials.h"
 #include "tests/sampler/odd_spaces.h"
 #include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "sampler/options.h"
 #include "sampler/pruner/pruner.h"
+#include "sampler/sampler.h"
 #include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 

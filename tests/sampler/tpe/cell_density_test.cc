@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/tpe/cell_density.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "sampler/tpe/cells.h"
 #include "tests/sampler/odd_spaces.h"
 
 namespace frostline::sampler {

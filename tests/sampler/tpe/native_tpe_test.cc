@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/tpe/native_tpe.h"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "sampler/cost.h"
+#include "sampler/tpe/tpe.h"
 #include "tests/sampler/tpe/tpe_cases.h"
 
 namespace frostline::sampler {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "sampler/tpe/native_tpe.h"
+#include "sampler/tpe/tpe.h"
 #include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"
 

@@ -3,7 +3,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "sampler/useful_parallelism.h"
+#include "sampler/factory.h"
 #include "tests/server/ledger/ledger_fixture.h"
 
 namespace frostline::server {
