@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "importance/ranking/stability.h"
+#include "importance/ranking.h"
 #include "server/importance/serve.h"
 #include "server/wire/limits.h"
 

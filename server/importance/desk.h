@@ -28,7 +28,7 @@
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "base/mutex.h"
-#include "importance/ranking/stability.h"
+#include "importance/ranking.h"
 #include "importance/report.h"
 #include "server/importance/question.h"
 #include "server/loop/call_context.h"

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "importance/plan/frontier.h"
-#include "importance/plan/plan_questions.h"
+#include "importance/plan/plan_trials.h"
 #include "importance/plan/study_plan.h"
 #include "importance/plan/verification.h"
 #include "server/importance/contenders.h"

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "importance/measure/evaluate_options.h"
-#include "importance/ranking/stability.h"
+#include "importance/ranking.h"
 #include "server/wire/field_checks.h"
 #include "server/wire/limits.h"
 #include "server/wire/validate.h"

@@ -9,7 +9,7 @@
 #include "importance/curves.h"
 #include "importance/measure/parallel.h"
 #include "importance/plan/study_plan.h"
-#include "importance/ranking/stability.h"
+#include "importance/ranking.h"
 #include "tests/importance/allocations.h"
 #include "tests/importance/trials.h"
 #include "tests/support/objectives.h"

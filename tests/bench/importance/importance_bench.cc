@@ -33,7 +33,7 @@
 #include <vector>
 
 #include "importance/evaluator.h"
-#include "importance/ranking/stability.h"
+#include "importance/ranking.h"
 #include "tests/bench/bench_main.h"
 #include "tests/importance/trials.h"
 

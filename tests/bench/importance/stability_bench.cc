@@ -30,8 +30,8 @@
 #include <vector>
 
 #include "base/plain/statistics.h"
+#include "importance/ranking.h"
 #include "importance/ranking/compare.h"
-#include "importance/ranking/stability.h"
 #include "tests/bench/bench_main.h"
 #include "tests/importance/trials.h"
 #include "tests/search/truths.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "importance/plan/plan_questions.h"
+#include "importance/plan/plan_trials.h"
 #include "importance/plan/study_plan.h"
 #include "study/space_builder.h"
 #include "tests/importance/plan/plan_trials.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "importance/plan/plan_questions.h"
 #include "importance/plan/plan_sentences.h"
+#include "importance/plan/plan_trials.h"
 #include "importance/plan/study_belief.h"
 #include "sampler/factory.h"
 #include "study/space_builder.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/ranking/stability.h"
-
 #include <cmath>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "importance/ranking.h"
 #include "importance/ranking/compare.h"
 #include "tests/importance/allocations.h"
 #include "tests/importance/trials.h"

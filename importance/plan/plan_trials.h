@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: plan_questions.h
-#ifndef FROSTLINE_IMPORTANCE_PLAN_PLAN_QUESTIONS_H_
-#define FROSTLINE_IMPORTANCE_PLAN_PLAN_QUESTIONS_H_
+// File: plan_trials.h
+#ifndef FROSTLINE_IMPORTANCE_PLAN_PLAN_TRIALS_H_
+#define FROSTLINE_IMPORTANCE_PLAN_PLAN_TRIALS_H_
 
 #include <cstddef>
 #include <string>
@@ -74,4 +74,4 @@ absl::StatusOr<std::vector<Rival>> PlanRivals(const PlanBasis& basis,
 
 }  // namespace frostline::importance
 
-#endif  // FROSTLINE_IMPORTANCE_PLAN_PLAN_QUESTIONS_H_
+#endif  // FROSTLINE_IMPORTANCE_PLAN_PLAN_TRIALS_H_

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: stability.h
+// File: ranking.h
 //
 // Settled means no change over the last fifth of the study, and that hardly
 // ever (5 % of Report.main_draws, 10 % of what halves say against each other) a
 // lower parameter has clearly more than a higher: by a fifth of its share and
 // by .01 (compare.h), so that equals do not keep it unsettled.
-#ifndef FROSTLINE_IMPORTANCE_RANKING_STABILITY_H_
-#define FROSTLINE_IMPORTANCE_RANKING_STABILITY_H_
+#ifndef FROSTLINE_IMPORTANCE_RANKING_H_
+#define FROSTLINE_IMPORTANCE_RANKING_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -117,7 +117,7 @@ struct RankingEvidence {
   bool any_distinguishable = false;
 };
 
-// Judges by stability.h; half_tau stays 0.
+// Judges by ranking.h; half_tau stays 0.
 StabilityVerdict JudgeRanking(const RankingEvidence& evidence);
 
 // Says "36 trials cannot rank the modules: none can be told from chance", or,
@@ -130,4 +130,4 @@ inline constexpr double kSureOfOrder = 0.9;
 
 }  // namespace frostline::importance
 
-#endif  // FROSTLINE_IMPORTANCE_RANKING_STABILITY_H_
+#endif  // FROSTLINE_IMPORTANCE_RANKING_H_

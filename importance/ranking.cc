@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/ranking/stability.h"
+#include "importance/ranking.h"
 
 #include <algorithm>
 #include <cmath>

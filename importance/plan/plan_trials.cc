@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/plan/plan_questions.h"
+#include "importance/plan/plan_trials.h"
 
 #include <algorithm>
 #include <cmath>
