@@ -7,10 +7,10 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "importance/cube/cube_evaluator.h"
-#include "importance/forest/forest_evaluator.h"
+#include "importance/forest/fanova.h"
 #include "importance/measure/selection.h"
 #include "importance/mixture/fanova_evaluator.h"
-#include "importance/ped/ped_evaluator.h"
+#include "importance/ped/ped_anova.h"
 #include "importance/report.h"
 
 namespace frostline::importance {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: report.h
+//
+// What an evaluator answers: shares of parameters, pairs and groups, in order
+// of depth, and warnings.
 #ifndef FROSTLINE_IMPORTANCE_REPORT_H_
 #define FROSTLINE_IMPORTANCE_REPORT_H_
 
@@ -17,6 +20,22 @@
 #include "study/space.h"
 
 namespace frostline::importance {
+
+// Orders parameters by depth, which rises from embeddings over layers to pooler
+// and head. A parameter of no module is placed by its own name, else last.
+
+// Returns parameters by depth; one of several modules counts for the lowest.
+std::vector<int> DepthOrder(const Space& space);
+
+struct LayerGroup {
+  // They come as "embeddings", "lower", "middle", "upper", "head".
+  std::string name;
+  std::vector<int> parameters;  // in depth order
+};
+
+// Cuts layers into thirds; "pooler" goes with "head". A parameter in several
+// groups is in none.
+std::vector<LayerGroup> LayerGroups(const Space& space);
 
 struct ParameterImportance {
   int parameter = 0;
@@ -45,7 +64,7 @@ struct PairImportance {
 const PairImportance* FindPair(const std::vector<PairImportance>& pairs,
                                const std::vector<int>& subset);
 
-// The share of neighbouring modules (depth.h), pairs among them included.
+// The share of neighbouring modules, pairs among them included.
 struct GroupImportance {
   std::string group;  // "embeddings", "lower", …
   Interval share;
@@ -118,7 +137,8 @@ std::optional<ReportWarning> FindDiverged(const Selection& selection,
 // Warns with TEST_OBJECTIVE, in this sentence.
 ReportWarning WarnOfTestObjective(std::string sentence);
 
-// Warns with INTERVALS_LEFT_OUT: their trees take too long (parallel.h).
+// Warns with INTERVALS_LEFT_OUT: their trees take too long
+// (evaluate_options.h).
 ReportWarning WarnOfNoIntervals(std::size_t rows, std::size_t parameters);
 
 }  // namespace frostline::importance

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "importance/cube/cube_forest.h"
 #include "importance/measure/dataset.h"
+#include "importance/measure/evaluate_options.h"
 #include "importance/measure/numbers.h"
-#include "importance/measure/parallel.h"
 #include "importance/report.h"
 
 namespace frostline::importance {

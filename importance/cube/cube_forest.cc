@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "importance/measure/parallel.h"
+#include "importance/measure/evaluate_options.h"
 
 namespace frostline::importance {
 namespace {

@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "importance/measure/parallel.h"
+#include "importance/measure/evaluate_options.h"
 
 namespace frostline::importance {
 namespace {

@@ -134,7 +134,7 @@ struct Forest {
 // Draws with replacement, as many as `among` counts.
 RowWeights DrawRows(const RowWeights& among, Rng& rng);
 
-// Tree t draws from Rng(seed, stream + t) alone (parallel.h).
+// Tree t draws from Rng(seed, stream + t) alone (evaluate_options.h).
 Forest FitForest(const Dataset& data, const std::vector<double>& targets,
                  const RowWeights& among, int trees, std::uint64_t seed,
                  std::uint64_t stream, int threads = 1,

@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/error.h"
-#include "importance/measure/parallel.h"
+#include "importance/measure/evaluate_options.h"
 #include "study/space.h"
 
 namespace frostline::importance {

@@ -8,16 +8,126 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/rng.h"
+#include "importance/cells.h"
 #include "importance/effects/level_effects.h"
 #include "importance/forest/forest.h"
+#include "importance/measure/dataset.h"
 #include "importance/measure/evaluate_options.h"
-#include "importance/mixture/tree_effects.h"
 
 namespace frostline::importance {
+
+// Decomposes the mean of trees (forest/fanova.h has the mean of shares), so
+// what a tree has from its own draw is averaged out.
+
+// An axis in fine codes: trees are exact on levels and choices, and to a 48th
+// of a range.
+
+struct FineAxis {
+  std::vector<double> codes;  // rising, if ordered
+  std::vector<double> masses;
+  std::vector<std::uint16_t> effect_cell;  // of the effect axis, by code
+  bool is_ordered = true;
+
+  std::size_t size() const { return codes.size(); }
+  // Needs no trial that had the code.
+  std::uint16_t NearestTo(double code) const;
+  bool GoesLeft(const TreeNode& node, std::size_t at) const;
+};
+
+struct EffectAndFineAxis {
+  EffectAxis effect;
+  FineAxis fine;
+};
+
+EffectAndFineAxis MakeFineAxis(const MeasuredAxis& axis,
+                               const std::vector<double>& codes);
+
+// The part of the space that a walk down a tree leaves, in fine codes; the
+// whole space at first. It keeps a reference.
+class FineBox {
+ public:
+  explicit FineBox(const std::vector<FineAxis>& axes)
+      : axes_(axes), masses_(axes.size(), 1.0) {
+    inside_.reserve(axes.size());
+    for (const FineAxis& axis : axes) inside_.emplace_back(axis.size(), true);
+  }
+
+  const std::vector<bool>& inside(std::size_t axis) const {
+    return inside_[axis];
+  }
+  double mass(std::size_t axis) const { return masses_[axis]; }
+
+  // Calls visit(child, share) for the children reached, left first, cut down to
+  // each; `share` is the child's part.
+  template <typename Visitor>
+  void EnterChildren(const TreeNode& node, const Visitor& visit) {
+    const auto axis = static_cast<std::size_t>(node.axis);
+    const std::vector<bool> before = inside_[axis];
+    const double whole = masses_[axis];
+    for (const bool left : {true, false}) {
+      double part = 0.0;
+      for (std::size_t k = 0; k < before.size(); ++k) {
+        inside_[axis][k] = before[k] && axes_[axis].GoesLeft(node, k) == left;
+        if (inside_[axis][k]) part += axes_[axis].masses[k];
+      }
+      if (!(part > 0.0)) continue;
+      masses_[axis] = part;
+      visit(static_cast<std::size_t>(left ? node.left : node.right),
+            part / whole);
+    }
+    inside_[axis] = before;
+    masses_[axis] = whole;
+  }
+
+ private:
+  const std::vector<FineAxis>& axes_;
+  std::vector<std::vector<bool>> inside_;  // by axis and code
+  std::vector<double> masses_;             // by axis
+};
+
+// Thousands of leaves split on hundreds of axes, most for noise, and tables for
+// all would be gigabytes, so axes with most of the trees' variance are paired.
+
+using AxisPair = std::pair<std::size_t, std::size_t>;  // rising
+
+inline constexpr std::size_t kMaxForestPairAxes = 64;  // as level effects
+
+// Returns by axis the variance over the space that its splits take away.
+std::vector<double> FindSplitGains(const std::vector<FineAxis>& axes,
+                                   std::span<const Tree> trees);
+
+// Pairs the axes of largest gain, and adds `always`; each comes once, in order.
+std::vector<AxisPair> ChoosePairs(const std::vector<double>& gains,
+                                  const std::vector<AxisPair>& always);
+
+using FinePoint = std::vector<std::uint16_t>;  // by axis an index into codes
+
+// `way` gets the axes split on the way, each once.
+double PredictAt(const std::vector<FineAxis>& axes, const Tree& tree,
+                 const FinePoint& point,
+                 std::vector<std::size_t>* way = nullptr);
+
+double PredictAt(const std::vector<FineAxis>& axes, std::span<const Tree> trees,
+                 const FinePoint& point);
+
+struct TreeEffects {
+  double mean = 0.0;
+  // Goes by axis and code, and is orthogonal to the constant.
+  std::vector<std::vector<double>> main;
+  // Goes by code of the first, then the second, and is orthogonal to main
+  // effects. Pairs split on no path are left out, as 0.
+  std::map<AxisPair, std::vector<double>> pairs;
+};
+
+TreeEffects FindTreeEffects(const std::vector<FineAxis>& axes,
+                            std::span<const Tree> trees,
+                            const std::vector<AxisPair>& pairs);
 
 // With other axes averaged out, a leaf of value v and mass m is worth v · m ·
 // product of (1 + r_s) at a point, r_s = 1[x_s in its side] / (mass of the

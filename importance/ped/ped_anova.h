@@ -14,7 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "importance/measure/evaluate_options.h"
+#include "importance/measure/selection.h"
+#include "importance/report.h"
 #include "study/space.h"
 
 namespace frostline::importance {
@@ -126,6 +129,14 @@ std::vector<PedAxis> MakePedAxes(const Space& space,
 std::vector<double> PedImportances(const std::vector<PedAxis>& axes,
                                    const CountedTrials& region,
                                    const CountedTrials& good);
+
+// Takes all trials: options.top_quantile is the region, and
+// options.ped_anova.target_quantile of all are good. Answers TRIALS_TOO_FEW
+// below kMinTrials in the region, TARGET_CONSTANT when all are good,
+// REQUEST_INVALID for what is no quantile, or a region that is not the larger.
+absl::StatusOr<Report> EvaluatePedAnova(const Space& space,
+                                        const Selection& selection,
+                                        const EvaluateOptions& options);
 
 }  // namespace frostline::importance
 

@@ -13,9 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "base/error.h"
-#include "importance/plan/plan_savings.h"
 #include "importance/plan/plan_search.h"
-#include "importance/plan/plan_sentences.h"
 #include "importance/plan/study_belief.h"
 #include "importance/plan/study_plan.h"
 

@@ -4,17 +4,232 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "base/error.h"
-#include "importance/measure/depth.h"
-#include "importance/plan/plan_savings.h"
 #include "importance/plan/plan_search.h"
-#include "importance/plan/plan_sentences.h"
 #include "importance/plan/study_belief.h"
+#include "importance/report.h"
 
 namespace frostline::importance {
+namespace {
+
+constexpr double kSingular = 1e-9;
+constexpr double kDecided = 1e-6;
+
+using Matrix = std::vector<std::vector<double>>;
+
+// Gauss and Jordan's elimination of a symmetric matrix with c beside it, by the
+// largest pivot that is left; which rows had one.
+std::vector<bool> Eliminate(Matrix& g, std::vector<double>& c) {
+  const std::size_t n = c.size();
+  double size = 0.0;
+  for (std::size_t i = 0; i < n; ++i) size = std::max(size, g[i][i]);
+  std::vector<bool> used(n, false);
+  for (std::size_t step = 0; step < n; ++step) {
+    std::size_t best = n;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!used[i] && (best == n || g[i][i] > g[best][best])) best = i;
+    }
+    if (!(g[best][best] > kSingular * size)) break;
+    used[best] = true;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double factor = g[i][best] / g[best][best];
+      if (i == best || factor == 0.0) continue;
+      for (std::size_t j = 0; j < n; ++j) g[i][j] -= factor * g[best][j];
+      c[i] -= factor * c[best];
+    }
+  }
+  return used;
+}
+
+}  // namespace
+
+SingularSquares::SingularSquares(std::vector<std::vector<double>> rows,
+                                 std::vector<double> targets) {
+  const std::size_t n = rows.front().size();
+  gram_.assign(n, std::vector<double>(n, 0.0));
+  std::vector<double> products(n, 0.0);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    for (std::size_t i = 0; i < n; ++i) {
+      if (rows[row][i] == 0.0) continue;
+      products[i] += rows[row][i] * targets[row];
+      for (std::size_t j = 0; j < n; ++j) {
+        gram_[i][j] += rows[row][i] * rows[row][j];
+      }
+    }
+  }
+  Matrix g = gram_;
+  coefficients_ = products;
+  const std::vector<bool> used = Eliminate(g, coefficients_);
+  freedom_ = static_cast<double>(rows.size());
+  for (std::size_t i = 0; i < n; ++i) {
+    coefficients_[i] = used[i] ? coefficients_[i] / g[i][i] : 0.0;
+    freedom_ -= used[i] ? 1.0 : 0.0;
+  }
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    double left = targets[row];
+    for (std::size_t i = 0; i < n; ++i) left -= rows[row][i] * coefficients_[i];
+    noise_ += left * left / std::max(freedom_, 1.0);
+  }
+}
+
+std::optional<std::vector<double>> SingularSquares::Solve(
+    std::vector<double> c) const {
+  Matrix g = gram_;
+  const std::vector<bool> used = Eliminate(g, c);
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    if (!used[i] && std::abs(c[i]) > kDecided) return std::nullopt;
+    c[i] = used[i] ? c[i] / g[i][i] : 0.0;
+  }
+  return c;
+}
+
+std::optional<SingularSquares::Sum> SingularSquares::Estimate(
+    const std::vector<double>& weights) const {
+  const auto solved = Solve(weights);
+  if (!solved.has_value()) return std::nullopt;
+  Sum sum;
+  double variance = 0.0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    sum.value += weights[i] * coefficients_[i];
+    variance += weights[i] * (*solved)[i];
+  }
+  sum.error = std::sqrt(std::max(noise_ * variance, 0.0));
+  return sum;
+}
+
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+// Larger standard errors than these are no answer: of weights in parts of them,
+// of a share of seconds as it is.
+constexpr double kMaxWeightError = 0.02;
+constexpr double kMaxShareError = 0.1;
+constexpr double kLeastFreedom = 3.0;
+
+// Which modules a trial froze: a one, then a column for all modules that are
+// always frozen together.
+struct Design {
+  std::vector<std::vector<double>> rows;
+  std::vector<double> saved;  // weights of what the plan saves
+  std::vector<double> taken;  // and of what it takes
+  bool is_decided = true;
+};
+
+Design MakeDesign(const Space& space, const std::vector<const Point*>& points,
+                  const Point& plan) {
+  Design design;
+  design.rows.assign(points.size(), {1.0});
+  design.saved = {0.0};
+  design.taken = {1.0};
+  std::map<std::vector<bool>, bool> in_plan;  // pattern: frozen in the plan
+  for (std::size_t m = 0; m < space.modules().size(); ++m) {
+    const ModuleBinding& binding = space.modules()[m];
+    if (!binding.parameter.has_value() && binding.fixed_rate == 0.0 &&
+        !binding.decay_steps.has_value()) {
+      continue;
+    }
+    std::vector<bool> pattern;
+    pattern.reserve(points.size());
+    for (const Point* const point : points) {
+      pattern.push_back(space.IsFrozen(m, *point));
+    }
+    const bool frozen = space.IsFrozen(m, plan);
+    const auto [seen, is_new] = in_plan.emplace(pattern, frozen);
+    if (!is_new) {
+      // Their sum tells nothing about a part of them.
+      design.is_decided = design.is_decided && seen->second == frozen;
+      continue;
+    }
+    design.saved.push_back(frozen ? -1.0 : 0.0);
+    design.taken.push_back(frozen ? 1.0 : 0.0);
+    for (std::size_t row = 0; row < points.size(); ++row) {
+      design.rows[row].push_back(pattern[row] ? 1.0 : 0.0);
+    }
+  }
+  return design;
+}
+
+double SavedAmount(const SingularSquares& fit, const Design& design) {
+  const auto saved = fit.Estimate(design.saved);
+  const bool known = saved.has_value() &&
+                     saved->error <= kMaxWeightError * std::abs(saved->value);
+  return known ? saved->value : kUnknown;
+}
+
+double TakenAmount(const SingularSquares& fit, const Design& design,
+                   double most_error) {
+  const auto taken = fit.Estimate(design.taken);
+  const bool known =
+      taken.has_value() && taken->error <= most_error * std::abs(taken->value);
+  return known ? std::max(taken->value, 0.0) : kUnknown;
+}
+
+double TakenParameters(const SingularSquares& fit, const Design& design) {
+  return TakenAmount(fit, design, kMaxWeightError);
+}
+
+double TakenSeconds(const SingularSquares& fit, const Design& design) {
+  if (fit.freedom() < kLeastFreedom) return kUnknown;
+  return TakenAmount(fit, design, kMaxShareError);
+}
+
+double SavedShare(const SingularSquares& fit, const Design& design) {
+  std::vector<double> all(design.saved.size(), 0.0);
+  all[0] = 1.0;  // nothing frozen
+  const auto saved = fit.Estimate(design.saved);
+  const auto whole = fit.Estimate(all);
+  if (!saved.has_value() || !whole.has_value() || !(whole->value > 0.0) ||
+      fit.freedom() < kLeastFreedom) {
+    return kUnknown;
+  }
+  const double share = saved->value / whole->value;
+  std::vector<double> off = design.saved;  // what the share is wrong by
+  off[0] = -share;
+  const double error = fit.Estimate(off)->error / whole->value;
+  return error <= kMaxShareError ? share : kUnknown;
+}
+
+double Estimate(const Space& space,
+                const std::vector<const Observation*>& trials,
+                const Point& plan, double Observation::* amount,
+                double (*read)(const SingularSquares&, const Design&)) {
+  std::vector<const Point*> points;
+  std::vector<double> targets;
+  for (const Observation* const trial : trials) {
+    if (!(trial->*amount > 0.0)) continue;
+    points.push_back(&trial->point);
+    targets.push_back(trial->*amount);
+  }
+  if (points.empty()) return kUnknown;
+  const Design design = MakeDesign(space, points, plan);
+  if (!design.is_decided) return kUnknown;
+  return read(SingularSquares(design.rows, std::move(targets)), design);
+}
+
+}  // namespace
+
+PlanSavings EstimateSavings(const Space& space,
+                            const std::vector<const Observation*>& trials,
+                            const Point& plan) {
+  return {Estimate(space, trials, plan, &Observation::trained_parameters,
+                   SavedAmount),
+          Estimate(space, trials, plan, &Observation::cost_s, SavedShare)};
+}
+
+PlanCosts EstimateCosts(const Space& space,
+                        const std::vector<const Observation*>& trials,
+                        const Point& point) {
+  return {Estimate(space, trials, point, &Observation::trained_parameters,
+                   TakenParameters),
+          Estimate(space, trials, point, &Observation::cost_s, TakenSeconds)};
+}
+
 namespace {
 
 // One more than a round number: quantiles are draws then, and the 80 % interval
@@ -201,6 +416,193 @@ std::vector<std::size_t> ModulesInDepthOrder(const Space& space) {
     order.push_back(static_cast<std::size_t>(m));
   }
   return order;
+}
+
+namespace {
+
+constexpr double kNothingR2 = 0.05;
+constexpr std::size_t kNamed = 3;  // modules that a sentence names
+
+std::string FixedReason(const ModuleBinding& binding) {
+  if (binding.decay_steps.has_value()) {
+    return "its rate follows base_rate and decay";
+  }
+  return binding.fixed_rate == 0.0
+             ? "the study keeps it frozen"
+             : absl::StrFormat("the study trains it at %g", binding.fixed_rate);
+}
+
+// Freezing it is safe enough by itself, and the plan trains it.
+bool IsEither(const PlannedModule& planned) {
+  return planned.advice == Advice::kNotKnown && !planned.freeze &&
+         planned.freeze_probability >= kSureEnough;
+}
+
+// Returns how much of the variance of trials the other trials predict.
+double LeftOutR2(const PlanBasis& basis) {
+  const std::vector<surrogate::Belief>& left = basis.left_out();
+  const StudyBelief& belief = basis.belief();
+  const std::vector<double>& seen = belief.rows().rows.values;
+  const std::size_t count = belief.learnt();
+  double mean = 0.0;
+  for (std::size_t row = 0; row < count; ++row) {
+    mean += seen[row] / static_cast<double>(count);
+  }
+  double off = 0.0;
+  double whole = 0.0;
+  for (std::size_t row = 0; row < count; ++row) {
+    off += (seen[row] - left[row].mean) * (seen[row] - left[row].mean);
+    whole += (seen[row] - mean) * (seen[row] - mean);
+  }
+  return 1.0 - off / whole;
+}
+
+std::string SayUnknown(const PlannedModule& planned,
+                       const std::string& metric) {
+  const Interval& cost = planned.cost_of_freezing;
+  const double half = (cost.hi80 - cost.lo80) / 2.0;
+  const std::string now = planned.freeze
+                              ? std::string("frozen")
+                              : absl::StrFormat("trained at %g", planned.rate);
+  if (IsEither(planned)) {
+    return absl::StrCat("by itself it could be frozen, too; ", now,
+                        " as the plan stands");
+  }
+  return absl::StrCat("not known: freezing it costs between ",
+                      RoundTogether(cost.lo80, half).value, " and ",
+                      RoundTogether(cost.hi80, half).value, " of ", metric,
+                      "; ", now, " as the plan stands");
+}
+
+}  // namespace
+
+std::string SayChance(double probability) {
+  const double percent = std::nearbyint(100.0 * probability);
+  return absl::StrFormat("%.2f", std::clamp(percent, 1.0, 99.0) / 100.0);
+}
+
+RoundedPair RoundTogether(double value, double error) {
+  const double size = std::max(std::abs(error), 1e-300);
+  const int places =
+      std::clamp(1 - static_cast<int>(std::floor(std::log10(size))), 0, 12);
+  // What rounds to nothing has no sign.
+  const bool is_nothing = std::abs(value) < 0.5 * std::pow(10.0, -places);
+  return {absl::StrFormat("%.*f", places, is_nothing ? 0.0 : value),
+          absl::StrFormat("%.*f", places, error)};
+}
+
+std::string SayInterval(const Interval& interval) {
+  const double half = (interval.hi80 - interval.lo80) / 2.0;
+  return absl::StrCat(RoundTogether(interval.value, half).value, " (",
+                      RoundTogether(interval.lo80, half).value, " to ",
+                      RoundTogether(interval.hi80, half).value, ")");
+}
+
+std::string SayModules(const std::vector<std::string>& modules) {
+  if (modules.size() <= kNamed + 1) return absl::StrJoin(modules, ", ");
+  return absl::StrCat(
+      absl::StrJoin(modules.begin(), modules.begin() + kNamed, ", "), " and ",
+      modules.size() - kNamed, " more");
+}
+
+std::string ReasonFor(const ModuleBinding& binding,
+                      const PlannedModule& planned, const std::string& metric,
+                      double tolerance) {
+  const Interval& cost = planned.cost_of_freezing;
+  if (std::isnan(cost.value)) {
+    if (!binding.parameter.has_value()) return FixedReason(binding);
+    if (planned.advice == Advice::kNotKnown) {
+      return "not known: of very many parameters its own is left out";
+    }
+    return planned.freeze ? "the space has no rate for it but frozen"
+                          : "the space has no level that freezes it: trained "
+                            "at its best rate";
+  }
+  const double half = (cost.hi80 - cost.lo80) / 2.0;
+  const std::string sure = SayChance(planned.freeze_probability);
+  if (planned.advice == Advice::kFreeze && cost.value <= 0.0) {
+    return absl::StrCat("frozen is better, with probability ", sure,
+                        ": training it costs ",
+                        RoundTogether(-cost.value, half).value, " of ", metric);
+  }
+  if (planned.advice == Advice::kFreeze) {
+    return absl::StrCat("freezing it costs ",
+                        RoundTogether(cost.value, half).value, " of ", metric,
+                        ", with probability ", sure, " at most the tolerated ",
+                        absl::StrFormat("%g", tolerance));
+  }
+  if (planned.advice == Advice::kTrain) {
+    return absl::StrCat("training it at ", absl::StrFormat("%g", planned.rate),
+                        " is worth ", RoundTogether(cost.value, half).value,
+                        " of ", metric, " (",
+                        RoundTogether(cost.lo80, half).value, " to ",
+                        RoundTogether(cost.hi80, half).value, ")");
+  }
+  return SayUnknown(planned, metric);
+}
+
+std::string PlanVerdict(const StudyBelief& belief, const StudyPlan& plan,
+                        bool copies) {
+  std::vector<std::string> freeze, train, either;
+  std::size_t open = 0;
+  for (const PlannedModule& one : plan.modules) {
+    if (one.advice == Advice::kFreeze) freeze.push_back(one.module);
+    if (one.advice == Advice::kTrain) train.push_back(one.module);
+    if (IsEither(one)) either.push_back(one.module);
+    open += one.advice == Advice::kNotKnown && !IsEither(one) ? 1 : 0;
+  }
+  std::vector<std::string> parts;
+  if (!freeze.empty()) parts.push_back("freeze " + SayModules(freeze));
+  if (!train.empty()) parts.push_back("train " + SayModules(train));
+  if (!either.empty()) {
+    parts.push_back(either.size() == 1
+                        ? absl::StrCat(either[0], " could be frozen, too")
+                        : absl::StrCat("one more of ", SayModules(either),
+                                       " could be frozen"));
+  }
+  if (open > 0) {
+    parts.push_back(absl::StrCat("what ", open, parts.empty() ? "" : " other",
+                                 open == 1 ? " module does" : " modules do",
+                                 " is not known"));
+  }
+  const std::string& metric = belief.objective().metric;
+  return absl::StrCat(
+      belief.trials(), " trials: ", absl::StrJoin(parts, ", "), "; ",
+      copies ? absl::StrCat("no point is surely as good as trial ",
+                            plan.best_seen_trial, ", which is the plan and")
+             : absl::StrCat("the plan, with probability ",
+                            SayChance(plan.at_least_best_probability),
+                            " as good as trial ", plan.best_seen_trial, ","),
+      " should reach ", metric, " ", SayInterval(plan.predicted_score));
+}
+
+std::vector<ReportWarning> PlanWarnings(const PlanBasis& basis,
+                                        const StudyPlan& plan, bool copies) {
+  std::vector<ReportWarning> warnings = basis.belief().warnings();
+  const double r2 = LeftOutR2(basis);
+  if (!(r2 >= kNothingR2)) {
+    warnings.push_back({"NOTHING_EXPLAINED",
+                        "trials do not predict each other: no effect of any "
+                        "level can be told from noise",
+                        {}});
+  } else if (r2 < kSolidR2) {
+    warnings.push_back({"LITTLE_EXPLAINED",
+                        absl::StrFormat("trials predict only R2 = %.2f of "
+                                        "each other: verify the plan before "
+                                        "relying on it",
+                                        r2),
+                        {}});
+  }
+  if (copies) {
+    warnings.push_back(
+        {"PLAN_NOT_BETTER",
+         absl::StrCat("no point is expected to be better than trial ",
+                      plan.best_seen_trial,
+                      " with probability 0.9: the plan "
+                      "is that trial again"),
+         {}});
+  }
+  return warnings;
 }
 
 }  // namespace frostline::importance

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: study_plan.h
+//
+// A plan: which modules to freeze and which to train, what that will take and
+// score, and all of it in words.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_STUDY_PLAN_H_
 #define FROSTLINE_IMPORTANCE_PLAN_STUDY_PLAN_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -22,6 +26,59 @@
 #include "study/space.h"
 
 namespace frostline::importance {
+
+// Estimates by least squares what a plan saves, from what trials took and which
+// modules they froze. Trained parameters are sums over modules, so they are
+// exact; seconds are as sure as the trials make them.
+
+// Least squares whose rows need not decide every coefficient. A sum that they
+// do not decide is refused.
+class SingularSquares {
+ public:
+  // REQUIRES: there is a row and a column; all are of one width; each row has a
+  // target.
+  SingularSquares(std::vector<std::vector<double>> rows,
+                  std::vector<double> targets);
+
+  struct Sum {
+    double value = 0.0;
+    double error = 0.0;  // standard
+  };
+  // Sums weighted coefficients; nullopt means undecided.
+  std::optional<Sum> Estimate(const std::vector<double>& weights) const;
+  double freedom() const { return freedom_; }  // rows beyond coefficients
+
+ private:
+  // Returns x with gram x = c.
+  std::optional<std::vector<double>> Solve(std::vector<double> c) const;
+
+  std::vector<std::vector<double>> gram_;
+  std::vector<double> coefficients_;  // one solution
+  double noise_ = 0.0;
+  double freedom_ = 0.0;
+};
+
+// What a plan saves against training all that can be trained. NaN if no trial
+// says what it took, froze or trained a module of the plan, or seconds are too
+// noisy.
+struct PlanSavings {
+  double trained_parameters = 0.0;
+  double seconds_share = 0.0;
+};
+
+// REQUIRES: all lie in the space.
+PlanSavings EstimateSavings(const Space& space,
+                            const std::vector<const Observation*>& trials,
+                            const Point& plan);
+
+struct PlanCosts {  // of one trial; NaN likewise
+  double trained_parameters = 0.0;
+  double seconds = 0.0;
+};
+
+PlanCosts EstimateCosts(const Space& space,
+                        const std::vector<const Observation*>& trials,
+                        const Point& point);
 
 class PlanBasis;
 
@@ -130,6 +187,37 @@ absl::Status CheckPlanRequest(const Space& space, const PlanOptions& options);
 
 // Returns places in Space::modules(): embeddings first, head last, then others.
 std::vector<std::size_t> ModulesInDepthOrder(const Space& space);
+
+// Below this share of variance predicted of unseen trials, verify a plan first.
+inline constexpr double kSolidR2 = 0.3;
+
+// An error rounded to two digits, and its value to as many places.
+struct RoundedPair {
+  std::string value;
+  std::string error;
+};
+RoundedPair RoundTogether(double value, double error);
+// Says "0.918 (0.897 to 0.931)": the interval of 80 %.
+std::string SayInterval(const Interval& interval);
+// Says "0.96", rounded as a percentage is, so that 0.955 is 96 % beside it, and
+// never that something is sure.
+std::string SayChance(double probability);
+// Says "layer.0, layer.1 and 3 more".
+std::string SayModules(const std::vector<std::string>& modules);
+
+// `planned` lacks only its reason.
+std::string ReasonFor(const ModuleBinding& binding,
+                      const PlannedModule& planned, const std::string& metric,
+                      double tolerance);
+
+// `copies` says that the plan is the best trial.
+std::string PlanVerdict(const StudyBelief& belief, const StudyPlan& plan,
+                        bool copies);
+
+// Repeats those of the trials, then NOTHING_EXPLAINED, LITTLE_EXPLAINED,
+// PLAN_NOT_BETTER (than the best trial).
+std::vector<ReportWarning> PlanWarnings(const PlanBasis& basis,
+                                        const StudyPlan& plan, bool copies);
 
 }  // namespace frostline::importance
 

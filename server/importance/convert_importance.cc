@@ -16,7 +16,6 @@
 #include "base/ids.h"
 #include "base/rng.h"
 #include "frostline/v1/trial.pb.h"
-#include "importance/measure/depth.h"
 #include "importance/report.h"
 #include "server/wire/space.h"
 #include "server/wire/spec.h"

@@ -2,7 +2,7 @@
 //
 // File: convert_importance.h
 //
-// Parameters come in depth order (importance/measure/depth.h).
+// Parameters come in depth order (importance/report.h).
 #ifndef FROSTLINE_SERVER_IMPORTANCE_CONVERT_IMPORTANCE_H_
 #define FROSTLINE_SERVER_IMPORTANCE_CONVERT_IMPORTANCE_H_
 
@@ -19,7 +19,6 @@
 #include "importance/plan/plan_trials.h"
 #include "importance/plan/study_plan.h"
 #include "importance/ranking.h"
-#include "importance/ranking/compare.h"
 #include "importance/report.h"
 #include "server/wire/spec.h"
 #include "storage/rows.h"

@@ -12,7 +12,6 @@
 #include "importance/plan/frontier.h"
 #include "importance/plan/plan_trials.h"
 #include "importance/plan/study_plan.h"
-#include "importance/plan/verification.h"
 #include "server/importance/contenders.h"
 #include "server/importance/convert_importance.h"
 #include "server/importance/serve.h"

@@ -12,7 +12,6 @@
 #include "base/ids.h"
 #include "importance/curves.h"
 #include "importance/ranking.h"
-#include "importance/ranking/compare.h"
 #include "proto/wire_values.h"
 #include "server/importance/serve.h"
 #include "server/wire/filter.h"

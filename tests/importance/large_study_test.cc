@@ -7,7 +7,7 @@
 #include <string>
 
 #include "importance/curves.h"
-#include "importance/measure/parallel.h"
+#include "importance/measure/evaluate_options.h"
 #include "importance/plan/study_plan.h"
 #include "importance/ranking.h"
 #include "tests/importance/allocations.h"

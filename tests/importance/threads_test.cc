@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "importance/evaluator.h"
+#include "importance/forest/fanova.h"
 #include "importance/forest/forest.h"
-#include "importance/forest/forest_evaluator.h"
-#include "importance/measure/parallel.h"
+#include "importance/measure/evaluate_options.h"
 #include "tests/importance/trials.h"
 #include "tests/support/objectives.h"
 #include "tests/support/status_matchers.h"

@@ -31,7 +31,6 @@
 
 #include "base/plain/statistics.h"
 #include "importance/ranking.h"
-#include "importance/ranking/compare.h"
 #include "tests/bench/bench_main.h"
 #include "tests/importance/trials.h"
 #include "tests/search/truths.h"

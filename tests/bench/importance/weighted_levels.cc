@@ -6,7 +6,7 @@
 
 #include "importance/effects/level_effects.h"
 #include "importance/measure/numbers.h"
-#include "importance/mixture/tree_effects.h"
+#include "importance/mixture/subsets.h"
 
 namespace frostline::bench {
 namespace {

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "importance/measure/parallel.h"
+#include "importance/measure/evaluate_options.h"
 #include "tests/bench/tables/table_history.h"
 
 namespace frostline::bench {

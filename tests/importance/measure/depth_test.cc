@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/measure/depth.h"
-
 #include "gmock/gmock.h"
+#include "importance/report.h"
 
 namespace frostline::importance {
 namespace {

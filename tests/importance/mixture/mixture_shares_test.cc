@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a mixture has within a set of parameters, against visiting every point.
-#include "importance/mixture/mixture_shares.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -14,8 +12,8 @@
 #include "gtest/gtest.h"
 #include "importance/forest/forest.h"
 #include "importance/measure/dataset.h"
+#include "importance/mixture/mixture.h"
 #include "importance/mixture/subsets.h"
-#include "importance/mixture/tree_effects.h"
 #include "tests/importance/trials.h"
 
 namespace frostline::importance {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/plan/plan_savings.h"
-
 #include <cmath>
 
+#include "importance/plan/study_plan.h"
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "importance/plan/plan_sentences.h"
 #include "importance/plan/plan_trials.h"
 #include "importance/plan/study_belief.h"
 #include "sampler/factory.h"

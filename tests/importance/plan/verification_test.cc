@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/plan/verification.h"
-
 #include <cmath>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "importance/plan/plan_trials.h"
 
 namespace frostline::importance {
 namespace {
@@ -41,9 +40,9 @@ std::shared_ptr<const statistics::RunScore> RightFrom(std::size_t from,
 
 TEST(Verification, WhatASeedDoesToAllIsNoNoiseBetweenThem) {
   // Seed 2 costs everybody .1; between the rivals nothing moves but .02.
-  const Verification judged =
-      Judge({RivalOf("plan", {0.9, 0.8, 0.9}), RivalOf("best", {0.92, 0.82, 0.92}),
-             RivalOf("all", {0.901, 0.8, 0.9})});
+  const Verification judged = Judge({RivalOf("plan", {0.9, 0.8, 0.9}),
+                                     RivalOf("best", {0.92, 0.82, 0.92}),
+                                     RivalOf("all", {0.901, 0.8, 0.9})});
   EXPECT_NEAR(judged.rivals[1].difference.value, 0.02, 1e-12);
   EXPECT_LT(judged.seed_deviation, 0.001);
   EXPECT_TRUE(judged.rivals[1].exceeds_seeds);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/ranking/compare.h"
-
 #include <cmath>
 
 #include "base/rng.h"
 #include "gtest/gtest.h"
+#include "importance/ranking.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::importance {

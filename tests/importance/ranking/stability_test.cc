@@ -4,7 +4,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "importance/ranking.h"
-#include "importance/ranking/compare.h"
 #include "tests/importance/allocations.h"
 #include "tests/importance/trials.h"
 #include "tests/support/objectives.h"
