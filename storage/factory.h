@@ -9,7 +9,6 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "storage/backend.h"
 #include "storage/trial_store.h"
 
 namespace frostline::storage {

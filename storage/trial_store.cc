@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/trial_store.h"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/error.h"
 
 namespace frostline::storage {
@@ -78,6 +81,125 @@ absl::Status ForEachBest(
       },
       [](std::int64_t& after, const BestRow& last) { after = last.number; },
       visit);
+}
+
+namespace {
+
+constexpr char kReportBug[] =
+    "this is a bug in Frostline: report it with the coordinator's log";
+
+bool SameValue(double a, double b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+}  // namespace
+
+absl::Status StudyNotFound(const std::string& id) {
+  return MakeError(ErrorId::kStudyNotFound,
+                   absl::StrCat("there is no study ", id),
+                   "list the studies to see their names");
+}
+
+absl::Status StudyKeyNotFound(StudyKey key) {
+  return MakeError(ErrorId::kStudyNotFound,
+                   absl::StrCat("there is no study with the key ", key),
+                   "it may have been purged: list the studies");
+}
+
+absl::Status StudyAlreadyExists(const std::string& id) {
+  return MakeError(ErrorId::kStudyAlreadyExists,
+                   absl::StrCat("study ", id, " exists"),
+                   "choose another name, or delete that study first");
+}
+
+absl::Status EtagMismatch(const StudyRow& stored, std::int64_t expected_etag) {
+  return MakeError(ErrorId::kEtagMismatch,
+                   absl::StrCat("study ", stored.id, " has etag ", stored.etag,
+                                ", not ", expected_etag),
+                   "read the study again and repeat the change", "etag");
+}
+
+absl::Status TrialNotFound(std::int64_t number) {
+  return MakeError(ErrorId::kTrialNotFound,
+                   absl::StrCat("the study has no trial ", number),
+                   "list the study's trials to see their numbers");
+}
+
+absl::Status LeaseLost(const TrialRow& stored) {
+  return MakeError(
+      ErrorId::kLeaseLost,
+      absl::StrCat("trial ", stored.number, " is ", NameOf(stored.state),
+                   " at attempt ", stored.attempt),
+      "stop this attempt; ask for new work");
+}
+
+absl::Status ReportConflict(const MeasurementRow& row) {
+  return MakeError(
+      ErrorId::kReportConflict,
+      absl::StrCat("step ", row.measurement.step, " of trial ", row.number,
+                   ", attempt ", row.attempt,
+                   " was reported before with other values"),
+      "report every step once; a repeated report must carry the same values");
+}
+
+absl::Status RequestIdReused(const std::string& request_id) {
+  return MakeError(ErrorId::kRequestIdReused,
+                   absl::StrCat("request id ", request_id, " is taken"),
+                   "draw a new request id for every new request", "request_id");
+}
+
+absl::Status NotLeader(Epoch stored, Epoch shown) {
+  return MakeError(ErrorId::kNotLeader,
+                   absl::StrCat("epoch ", stored,
+                                " of the store began, this "
+                                "coordinator leads in epoch ",
+                                shown),
+                   "let one coordinator use the store: stop the other, or "
+                   "start this one again to take the lead");
+}
+
+bool IsDeferrable(const absl::Status& refusal) {
+  return HasErrorId(refusal, ErrorId::kLeaseLost) ||
+         HasErrorId(refusal, ErrorId::kTrialNotFound) ||
+         HasErrorId(refusal, ErrorId::kStudyNotFound) ||
+         HasErrorId(refusal, ErrorId::kEtagMismatch) ||
+         HasErrorId(refusal, ErrorId::kRequestIdReused);
+}
+
+absl::Status GroupUndone(const absl::Status& refusal) {
+  return MakeError(ErrorId::kStoreBusy,
+                   absl::StrCat("the requests that were to be stored together "
+                                "were undone, because of one of them: ",
+                                refusal.message()),
+                   "try again: nothing of the request was stored");
+}
+
+absl::Status RowExists(const std::string& row) {
+  return MakeError(ErrorId::kInternal, absl::StrCat(row, " is stored already"),
+                   kReportBug);
+}
+
+absl::Status RowIsOrphan(const std::string& row) {
+  return MakeError(ErrorId::kInternal,
+                   absl::StrCat(row, " belongs to nothing that is stored"),
+                   kReportBug);
+}
+
+absl::Status TransactionIsOver() {
+  return MakeError(ErrorId::kInternal,
+                   "a transaction was used after its commit", kReportBug);
+}
+
+std::string DescribeTrial(StudyKey study, std::int64_t number) {
+  return absl::StrCat("trial ", number, " of study ", study);
+}
+
+bool SameMetrics(const Metrics& a, const Metrics& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& left, const auto& right) {
+                      return left.first == right.first &&
+                             SameValue(left.second, right.second);
+                    });
 }
 
 }  // namespace frostline::storage

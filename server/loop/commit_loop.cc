@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/failpoint.h"
-#include "storage/backend.h"
+#include "storage/trial_store.h"
 
 namespace frostline::server {
 namespace {

@@ -33,7 +33,6 @@
 #include "storage/sqlite/database.h"
 #include "storage/sqlite/row_codec.h"
 #include "storage/sqlite/schema.h"
-#include "storage/sqlite/sql.h"
 
 namespace frostline::storage {
 namespace {

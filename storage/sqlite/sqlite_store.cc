@@ -9,14 +9,13 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "storage/backend.h"
 #include "storage/sqlite/backup.h"
 #include "storage/sqlite/data_folder.h"
 #include "storage/sqlite/database.h"
 #include "storage/sqlite/row_codec.h"
 #include "storage/sqlite/schema.h"
-#include "storage/sqlite/sql.h"
 #include "storage/sqlite/sqlite_transaction.h"
+#include "storage/trial_store.h"
 
 namespace frostline::storage {
 namespace {

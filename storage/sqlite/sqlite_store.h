@@ -26,7 +26,6 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "base/mutex.h"
-#include "storage/backend.h"
 #include "storage/sqlite/backup.h"
 #include "storage/sqlite/data_folder.h"
 #include "storage/sqlite/database.h"

@@ -12,10 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/failpoint.h"
-#include "storage/backend.h"
 #include "storage/sqlite/database.h"
 #include "storage/sqlite/row_codec.h"
-#include "storage/sqlite/sql.h"
+#include "storage/trial_store.h"
 
 namespace frostline::storage {
 

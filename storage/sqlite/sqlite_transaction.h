@@ -66,7 +66,7 @@ class SqliteTransaction final : public Transaction {
 
  private:
   absl::StatusOr<Statement> Prepare(std::string_view sql);
-  // Returns how many rows it has deleted (sql.h).
+  // Returns how many rows it has deleted (row_codec.h).
   absl::StatusOr<std::int64_t> DeleteSome(const char* sql, std::int64_t which,
                                           std::int64_t most);
   // Runs the statement. A failure of the store ends the transaction, even if

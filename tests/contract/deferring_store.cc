@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "storage/backend.h"
+#include "storage/trial_store.h"
 
 namespace frostline::test {
 namespace {

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "storage/backend.h"
+#include "storage/trial_store.h"
 #include "tests/contract/row_text.h"
 #include "tests/contract/store_model.h"
 #include "tests/contract/trial_store_contract.h"

@@ -6,8 +6,8 @@
 #include <atomic>
 
 #include "server/loop/commit_loop.h"
-#include "storage/backend.h"
 #include "storage/factory.h"
+#include "storage/trial_store.h"
 #include "tests/contract/deferring_store.h"
 #include "tests/contract/full_rows.h"
 #include "tests/server/driver.h"

@@ -4,7 +4,7 @@
 // table, never through a sort. Planners change; this notices.
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "storage/sqlite/sql.h"
+#include "storage/sqlite/row_codec.h"
 #include "tests/storage/sqlite_fixture.h"
 
 namespace frostline::storage {

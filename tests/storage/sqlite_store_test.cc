@@ -16,7 +16,6 @@
 #include "storage/sqlite/backup.h"
 #include "storage/sqlite/row_codec.h"
 #include "storage/sqlite/schema.h"
-#include "storage/sqlite/sql.h"
 #include "tests/storage/sqlite_fixture.h"
 
 namespace frostline::storage {

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "storage/sqlite/row_codec.h"
 #include "storage/sqlite/schema.h"
-#include "storage/sqlite/sql.h"
 #include "tests/contract/full_rows.h"
 #include "tests/contract/row_text.h"
 #include "tests/fault/storage/power_cut_fixture.h"
