@@ -24,7 +24,7 @@
 #include "server/verbs/export_verb.h"
 #include "server/verbs/importance_verbs.h"
 #include "server/verbs/lease_verbs.h"
-#include "server/verbs/log_verb.h"
+#include "server/verbs/log_verbs.h"
 #include "server/verbs/predictions_verb.h"
 #include "server/verbs/reading_verbs.h"
 #include "server/verbs/scaler_verbs.h"

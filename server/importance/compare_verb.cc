@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "server/importance/contenders.h"
+#include "server/importance/comparison.h"
 #include "server/importance/serve.h"
 #include "statistics/compare.h"
 #include "study/objective.h"

@@ -12,7 +12,7 @@
 #include "importance/plan/frontier.h"
 #include "importance/plan/plan_trials.h"
 #include "importance/plan/study_plan.h"
-#include "server/importance/contenders.h"
+#include "server/importance/comparison.h"
 #include "server/importance/convert_importance.h"
 #include "server/importance/serve.h"
 #include "server/wire/convert.h"

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "server/importance/contenders.h"
+#include "server/importance/comparison.h"
 
 namespace frostline::server {
 

@@ -15,7 +15,7 @@
 #include "server/dispatch/dispatcher.h"
 #include "server/search/proposer.h"
 #include "server/verbs/calls.h"
-#include "server/verbs/log_verb.h"
+#include "server/verbs/log_verbs.h"
 
 namespace frostline::server {
 

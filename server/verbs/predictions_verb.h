@@ -17,7 +17,7 @@
 #include "server/auth/gate.h"
 #include "server/dispatch/acquire_line.h"
 #include "server/verbs/calls.h"
-#include "server/verbs/log_verb.h"
+#include "server/verbs/log_verbs.h"
 
 namespace frostline::server {
 

@@ -17,7 +17,7 @@
 #include "server/wire/limits.h"
 #include "server/wire/space.h"
 #include "server/wire/spec.h"
-#include "server/wire/task_checks.h"
+#include "server/wire/study_checks.h"
 #include "server/wire/training_seed.h"
 #include "study/freezing.h"
 

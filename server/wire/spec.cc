@@ -19,7 +19,7 @@
 #include "sampler/draw/random.h"
 #include "server/wire/limits.h"
 #include "server/wire/space.h"
-#include "server/wire/task_checks.h"
+#include "server/wire/study_checks.h"
 #include "server/wire/training_seed.h"
 #include "study/objective.h"
 

@@ -41,7 +41,7 @@ absl::Status Validate(const v1::GetExampleOutcomesRequest& request);
 absl::Status Validate(const v1::ReadPredictionsRequest& request);
 absl::Status Validate(const v1::GetTrialLogRequest& request);
 
-// --- WorkerService: validate_workers.cc ---
+// --- WorkerService: validate.cc ---
 absl::Status Validate(const v1::RegisterRequest& request);
 absl::Status Validate(const v1::AcquireRequest& request);
 absl::Status Validate(const v1::HeartbeatRequest& request);
@@ -69,7 +69,7 @@ absl::Status Validate(const v1::AskPlanRequest& request);
 absl::Status Validate(const v1::GetPlanRivalsRequest& request);
 absl::Status Validate(const v1::GetPlanVerificationRequest& request);
 
-// --- AdminService: validate_workers.cc ---
+// --- AdminService: validate.cc ---
 absl::Status Validate(const v1::CreateTokenRequest& request);
 absl::Status Validate(const v1::RotateTokenRequest& request);
 absl::Status Validate(const v1::RevokeTokenRequest& request);

@@ -7,7 +7,7 @@
 
 #include "base/ids.h"
 #include "gtest/gtest.h"
-#include "server/importance/contenders.h"
+#include "server/importance/comparison.h"
 #include "storage/factory.h"
 #include "tests/server/driver.h"
 #include "tests/support/fake_clock.h"

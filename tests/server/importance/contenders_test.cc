@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/importance/contenders.h"
-
 #include <cmath>
 
 #include "frostline/v1/trial.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/wire_values.h"
+#include "server/importance/comparison.h"
 #include "server/wire/example_outcomes.h"
 
 namespace frostline::server {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "gmock/gmock.h"
-#include "server/verbs/log_verb.h"
+#include "server/verbs/log_verbs.h"
 #include "tests/server/counting_fixture.h"
 
 namespace frostline::server {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/wire/task_checks.h"
-
 #include <functional>
 
 #include "gmock/gmock.h"
+#include "server/wire/study_checks.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::server {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Logs: who asks for one and who listens, then what the store has.
-#include "server/verbs/log_verb.h"
+#include "server/verbs/log_verbs.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: contenders.h
+// File: comparison.h
 //
 // What a comparison is about: contenders, their trials, and what became of each
 // example.
-#ifndef FROSTLINE_SERVER_IMPORTANCE_CONTENDERS_H_
-#define FROSTLINE_SERVER_IMPORTANCE_CONTENDERS_H_
+#ifndef FROSTLINE_SERVER_IMPORTANCE_COMPARISON_H_
+#define FROSTLINE_SERVER_IMPORTANCE_COMPARISON_H_
 
 #include <cstdint>
 #include <map>
@@ -97,4 +97,4 @@ absl::StatusOr<ComparedRuns> ReadContenders(
 
 }  // namespace frostline::server
 
-#endif  // FROSTLINE_SERVER_IMPORTANCE_CONTENDERS_H_
+#endif  // FROSTLINE_SERVER_IMPORTANCE_COMPARISON_H_

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: task_checks.h
+// File: study_checks.h
 //
 // Checks of what a study says of several tasks and of heads: names, shares,
 // words that do not go together, metrics of tasks that are not there.
-#ifndef FROSTLINE_SERVER_WIRE_TASK_CHECKS_H_
-#define FROSTLINE_SERVER_WIRE_TASK_CHECKS_H_
+#ifndef FROSTLINE_SERVER_WIRE_STUDY_CHECKS_H_
+#define FROSTLINE_SERVER_WIRE_STUDY_CHECKS_H_
 
 #include <string>
 #include <vector>
@@ -28,4 +28,4 @@ void ResolveFreeze(const ModelShape& shape, v1::TaskSpec& task);
 
 }  // namespace frostline::server
 
-#endif  // FROSTLINE_SERVER_WIRE_TASK_CHECKS_H_
+#endif  // FROSTLINE_SERVER_WIRE_STUDY_CHECKS_H_

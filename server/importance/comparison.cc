@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/importance/contenders.h"
+#include "server/importance/comparison.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: log_verb.h
+// File: log_verbs.h
 //
 // The verb GetTrialLog, which returns the tail of a trial's log. For an ended
 // attempt the store has it. The worker of a running one hears through Listen
 // that somebody wants it, and sends it with a heartbeat at once; a worker that
 // does not listen is asked in the reply to its next heartbeat. Nothing of this
 // is written.
-#ifndef FROSTLINE_SERVER_VERBS_LOG_VERB_H_
-#define FROSTLINE_SERVER_VERBS_LOG_VERB_H_
+#ifndef FROSTLINE_SERVER_VERBS_LOG_VERBS_H_
+#define FROSTLINE_SERVER_VERBS_LOG_VERBS_H_
 
 #include <cstdint>
 #include <list>
@@ -152,4 +152,4 @@ class LogVerb {
 
 }  // namespace frostline::server
 
-#endif  // FROSTLINE_SERVER_VERBS_LOG_VERB_H_
+#endif  // FROSTLINE_SERVER_VERBS_LOG_VERBS_H_

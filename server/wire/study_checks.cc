@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/wire/task_checks.h"
+#include "server/wire/study_checks.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "server/wire/validate.h"
+
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -11,7 +13,6 @@
 #include "proto/wire_values.h"
 #include "server/wire/field_checks.h"
 #include "server/wire/limits.h"
-#include "server/wire/validate.h"
 
 namespace frostline::server {
 namespace {
