@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "proto/wire_values.h"
 #include "server/wire/convert.h"
-#include "server/wire/training_seed.h"
+#include "server/wire/spec.h"
 
 namespace frostline::server {
 namespace {

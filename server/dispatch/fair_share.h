@@ -30,7 +30,7 @@
 #include <string>
 
 #include "absl/functional/function_ref.h"
-#include "server/ledger/lease_book.h"
+#include "server/ledger/worker_book.h"
 #include "server/wire/spec.h"
 
 namespace frostline::server {

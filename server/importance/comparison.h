@@ -95,6 +95,20 @@ absl::StatusOr<ComparedRuns> ReadContenders(
     const v1::CompareTrialsRequest& request, const StudiesByName& studies,
     ImportanceDesk& desk, const std::stop_token& stop);
 
+// Any thread may call.
+class CompareVerb {
+ public:
+  explicit CompareVerb(ImportanceDesk& desk) : desk_(desk) {}
+
+  // REQUIRES: `studies` are those of StudiesOf(request), in its order.
+  void CompareTrials(const std::vector<StudyHandle>& studies,
+                     const v1::CompareTrialsRequest& request,
+                     CancelFlag cancelled, Reply<v1::TrialComparison> reply);
+
+ private:
+  ImportanceDesk& desk_;
+};
+
 }  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_IMPORTANCE_COMPARISON_H_

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "importance/ranking.h"
-#include "server/importance/serve.h"
+#include "server/importance/convert_importance.h"
 #include "server/wire/limits.h"
 
 namespace frostline::server {

@@ -14,7 +14,6 @@
 #include "importance/plan/study_plan.h"
 #include "server/importance/comparison.h"
 #include "server/importance/convert_importance.h"
-#include "server/importance/serve.h"
 #include "server/wire/convert.h"
 #include "server/wire/limits.h"
 #include "storage/trial_store.h"

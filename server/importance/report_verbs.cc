@@ -13,7 +13,7 @@
 #include "importance/curves.h"
 #include "importance/ranking.h"
 #include "proto/wire_values.h"
-#include "server/importance/serve.h"
+#include "server/importance/convert_importance.h"
 #include "server/wire/filter.h"
 #include "server/wire/limits.h"
 

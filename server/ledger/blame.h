@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "server/ledger/lease_book.h"
+#include "server/ledger/worker_book.h"
 
 namespace frostline::server {
 

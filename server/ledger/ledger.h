@@ -21,7 +21,6 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "server/ledger/blame.h"
-#include "server/ledger/lease_book.h"
 #include "server/ledger/ledger_tally.h"
 #include "server/ledger/stored_rows.h"
 #include "server/ledger/study_book.h"

@@ -22,7 +22,7 @@
 #include "absl/status/statusor.h"
 #include "base/mutex.h"
 #include "google/protobuf/message.h"
-#include "server/ledger/lease_book.h"
+#include "server/ledger/worker_book.h"
 #include "storage/trial_store.h"
 
 namespace frostline::server {

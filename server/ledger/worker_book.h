@@ -2,6 +2,228 @@
 //
 // File: worker_book.h
 //
+// What memory knows of workers: their leases, when each ends, and what they
+// last said.
+#ifndef FROSTLINE_SERVER_LEDGER_WORKER_BOOK_H_
+#define FROSTLINE_SERVER_LEDGER_WORKER_BOOK_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/secret.h"
+#include "frostline/v1/study.pb.h"
+#include "frostline/v1/worker.pb.h"
+#include "frostline/v1/worker_service.pb.h"
+#include "storage/rows.h"
+
+namespace frostline::server {
+
+// Leases: when each one ends, its secret, and what its worker last said.
+
+// The times at which leases end, on the steady clock. It decides nothing.
+
+struct TrialKey {
+  storage::StudyKey study = 0;
+  std::int64_t number = 0;
+  friend auto operator<=>(const TrialKey&, const TrialKey&) = default;
+};
+
+// Not thread-safe. A call about one trial is O(log n).
+class LeaseBook {
+ public:
+  void Set(TrialKey trial, SteadyTime deadline) {
+    Remove(trial);
+    deadline_of_[trial] = deadline;
+    by_deadline_.insert({deadline, trial});
+  }
+
+  void Remove(TrialKey trial) {
+    const auto found = deadline_of_.find(trial);
+    if (found == deadline_of_.end()) return;
+    by_deadline_.erase({found->second, trial});
+    deadline_of_.erase(found);
+  }
+
+  std::optional<SteadyTime> Find(TrialKey trial) const {
+    const auto found = deadline_of_.find(trial);
+    if (found == deadline_of_.end()) return std::nullopt;
+    return found->second;
+  }
+
+  void PostponeAll(Duration by) {
+    std::set<std::pair<SteadyTime, TrialKey>> later;
+    for (auto& [trial, deadline] : deadline_of_) {
+      deadline += by;
+      later.insert({deadline, trial});
+    }
+    by_deadline_ = std::move(later);
+  }
+
+  // Returns the leases that end at or before `now`, the earliest first.
+  std::vector<TrialKey> Due(SteadyTime now) const {
+    std::vector<TrialKey> due;
+    for (const auto& [deadline, trial] : by_deadline_) {
+      if (deadline > now) break;
+      due.push_back(trial);
+    }
+    return due;
+  }
+
+  std::optional<SteadyTime> NextDue() const {
+    if (by_deadline_.empty()) return std::nullopt;
+    return by_deadline_.begin()->first;
+  }
+
+  std::size_t size() const { return deadline_of_.size(); }
+
+ private:
+  std::map<TrialKey, SteadyTime> deadline_of_;
+  std::set<std::pair<SteadyTime, TrialKey>> by_deadline_;
+};
+
+// How a lease's secret is computed, shown to its worker, and stored as a hash:
+//
+//   shown  = salt || first half of SHA-256(key, salt, study, number, attempt)
+//   stored = "v1:" salt ":" SHA-256(shown)
+//
+// The salt is drawn for each grant, so that a database that was restored to an
+// earlier day never gives the secret of an attempt a second time. The key lies
+// outside of the database (TrialStore::LeaseKey()). With the key and the salt,
+// an Acquire whose reply was lost gets the same answer again. Only half of the
+// sum is shown, so that nobody can compute the sum of a longer text from it.
+//
+//   AsStored("<salt><half>") == "v1:<salt>:<sum>"     what a worker shows
+//   AsStored("<32 digits>")  == "<32 digits>"         of before there was a key
+
+// Returns what a row holds for a secret that was granted. The result never
+// equals the secret, not even when the secret has the form of a stored one:
+// reading the database gives nobody a secret.
+SecretString AsStored(const SecretString& shown);
+
+// Makes the secrets of leases. Immutable: any thread may use it.
+class LeaseSecrets {
+ public:
+  explicit LeaseSecrets(SecretString key) : key_(std::move(key)) {}
+
+  // Returns a new secret, a different one at each call.
+  SecretString Draw(TrialKey trial, std::int64_t attempt) const;
+  // Returns the secret that is stored as `stored`. If another key made that
+  // one, the result is a secret that nobody accepts.
+  SecretString Again(TrialKey trial, std::int64_t attempt,
+                     const SecretString& stored) const;
+
+ private:
+  SecretString Shown(const std::string& salt, TrialKey trial,
+                     std::int64_t attempt) const;
+
+  SecretString key_;
+};
+
+// What the worker last said about its run.
+struct RunProgress {
+  std::int64_t step = 0;
+  std::int64_t total_steps = 0;
+  SteadyTime stepped{};
+};
+
+// What is known of trials while they run. Not thread-safe.
+class RunningTrials {
+ public:
+  // Begins or renews a lease.
+  void LeaseUntil(TrialKey trial, SteadyTime end) { leases_.Set(trial, end); }
+  void NoteProgress(TrialKey trial, const RunProgress& progress) {
+    progress_[trial] = progress;
+  }
+  // Asks the attempt to stop early. Every answer tells it so until it has
+  // obeyed.
+  void WantPruned(TrialKey trial, std::int64_t attempt, std::string reason) {
+    prune_wanted_[trial] = {attempt, std::move(reason)};
+  }
+  // Notes how many steps of the attempt's curve are stored.
+  void NoteSteps(TrialKey trial, std::int64_t attempt, std::int64_t steps) {
+    steps_[trial] = {attempt, steps};
+  }
+  // Forgets the count, since what was noted may be undone. StepsOf() then
+  // returns nothing.
+  void ForgetSteps(TrialKey trial) { steps_.erase(trial); }
+  void Forget(TrialKey trial) {
+    steps_.erase(trial);
+    leases_.Remove(trial);
+    progress_.erase(trial);
+    prune_wanted_.erase(trial);
+  }
+
+  const LeaseBook& leases() const { return leases_; }
+  void PostponeLeases(Duration by) { leases_.PostponeAll(by); }
+  std::optional<RunProgress> ProgressOf(TrialKey trial) const {
+    const auto found = progress_.find(trial);
+    if (found == progress_.end()) return std::nullopt;
+    return found->second;
+  }
+  // Returns nothing when nobody has counted since the start.
+  std::optional<std::int64_t> StepsOf(TrialKey trial,
+                                      std::int64_t attempt) const {
+    const auto found = steps_.find(trial);
+    if (found == steps_.end() || found->second.first != attempt) {
+      return std::nullopt;
+    }
+    return found->second.second;
+  }
+  std::optional<std::string> PruneReason(TrialKey trial,
+                                         std::int64_t attempt) const {
+    const auto found = prune_wanted_.find(trial);
+    if (found == prune_wanted_.end() || found->second.first != attempt) {
+      return std::nullopt;
+    }
+    return found->second.second;
+  }
+
+ private:
+  LeaseBook leases_;
+  std::map<TrialKey, RunProgress> progress_;
+  std::map<TrialKey, std::pair<std::int64_t, std::int64_t>> steps_;
+  std::map<TrialKey, std::pair<std::int64_t, std::string>> prune_wanted_;
+};
+
+// How far the running trials are, as their workers last said. Only people look
+// at it, so it is kept in memory alone: heartbeats cost no write for it, and
+// after a restart the next heartbeat brings it again.
+//
+// The loop posts and removes, readers look: any thread may call. It holds one
+// small entry for each trial that runs; wire/ limits its size.
+class ProgressBoard {
+ public:
+  // Takes what the holder of the trial's lease said at `now`. Does nothing when
+  // it did not say how far it is.
+  void Post(TrialKey trial, const v1::LeaseProgress& said, WallMicros now);
+  void Remove(TrialKey trial);
+  void Clear();
+
+  // Returns the attempt's progress; nothing if only another attempt has told
+  // any.
+  std::optional<v1::TrialProgress> Of(TrialKey trial,
+                                      std::int64_t attempt) const;
+
+ private:
+  struct Entry {
+    std::int64_t attempt = 0;
+    v1::TrialProgress progress;
+  };
+
+  mutable Mutex mutex_;
+  std::map<TrialKey, Entry> entries_ ABSL_GUARDED_BY(mutex_);
+};
+
 // The registered workers, and what each last said of its GPUs, summed by model,
 // so that a look at the fleet costs the same however many GPUs a node has. The
 // load is kept in memory alone: the next heartbeat brings it again.
@@ -9,22 +231,6 @@
 // A worker may claim what it likes. wire/ accepts only finite numbers and at
 // most 64 GPUs; here a worker has at most four models by name, each of
 // printable letters, and all others are "other".
-#ifndef FROSTLINE_SERVER_LEDGER_WORKER_BOOK_H_
-#define FROSTLINE_SERVER_LEDGER_WORKER_BOOK_H_
-
-#include <map>
-#include <memory>
-#include <set>
-#include <string>
-
-#include "absl/status/statusor.h"
-#include "base/clock.h"
-#include "frostline/v1/study.pb.h"
-#include "frostline/v1/worker.pb.h"
-#include "server/ledger/lease_book.h"
-#include "storage/rows.h"
-
-namespace frostline::server {
 
 inline constexpr char kOtherModel[] = "other";
 

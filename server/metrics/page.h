@@ -16,7 +16,9 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -27,6 +29,28 @@
 #include "base/mutex.h"
 
 namespace frostline::server {
+
+// The list of all metrics. docs/reference/metrics.md says the same, which a
+// test checks. Label values are few and known beforehand: verbs, codes, states,
+// samplers, and at most fifty studies. No trial or worker is a label.
+
+enum class MetricType { kCounter, kGauge, kHistogram };
+
+// What is known of a metric before it is counted.
+struct MetricKind {
+  const char* name;
+  MetricType type;
+  const char* labels;  // "verb, code"; may be empty
+  const char* help;
+};
+
+// Returns all metrics, in the order of the page.
+std::span<const MetricKind> AllMetrics();
+
+// Returns null for an unknown name.
+const MetricKind* FindMetric(std::string_view name);
+
+const char* NameOf(MetricType type);
 
 // A page of metrics. Not thread-safe.
 class MetricsPage {

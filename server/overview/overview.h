@@ -24,8 +24,25 @@
 #include "server/metrics/page.h"
 #include "server/notify/notifier.h"
 #include "server/search/proposer.h"
+#include "spans/exporter.h"
 
 namespace frostline::server {
+
+// Writes on a page of metrics what is known of the machine and of files.
+
+// The files to look at.
+struct HostFiles {
+  std::string data_folder;  // empty: all is in memory
+  std::string certificate;  // PEM; empty: none
+  std::string authority;
+};
+
+// Looks at the files at each call, since they change while the coordinator
+// runs. What cannot be read is left out.
+void WriteHost(const HostFiles& files, const char* version, MetricsPage& page);
+
+// Writes the counts of a coordinator that sends spans.
+void WriteSpans(const spans::SpanCounts& counts, MetricsPage& page);
 
 // What only the loop knows, copied at one moment for a page of metrics. The
 // copy costs a microsecond for each study and worker; all that takes longer is

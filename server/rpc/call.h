@@ -8,7 +8,9 @@
 #ifndef FROSTLINE_SERVER_RPC_CALL_H_
 #define FROSTLINE_SERVER_RPC_CALL_H_
 
+#include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
+#include <grpcpp/impl/service_type.h>
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
@@ -18,6 +20,7 @@
 #include <array>
 #include <chrono>
 #include <functional>
+#include <list>
 #include <map>
 #include <string>
 
@@ -26,7 +29,7 @@
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "server/audit/audit_log.h"
-#include "server/auth/gate.h"
+#include "server/auth/access.h"
 #include "server/metrics/page.h"
 #include "server/verbs/verb_table.h"
 #include "server/wire/limits.h"
@@ -162,6 +165,29 @@ using StreamMethod = std::function<grpc::ServerWriteReactor<grpc::ByteBuffer>*(
 // Checks the caller again before each message: with a revoked token nothing
 // more is read.
 StreamMethod ServeStream(StreamVerb verb, Guarded guarded);
+
+// A gRPC service made of the table of verbs. Its handlers get bytes, because
+// generated stubs answer a request that cannot be parsed with a bare
+// UNIMPLEMENTED; here the caller gets an error with a cause.
+class RawService final : public grpc::Service {
+ public:
+  // Copies the rows. What they point to, `gate`, `audit` and `counts` must
+  // outlive the server. `audit` and `counts` may be null.
+  RawService(const google::protobuf::ServiceDescriptor& service,
+             const VerbTable& served, const Gate& gate,
+             AuditLog* audit = nullptr, Duration longest = kLongestDeadline,
+             CallCounts* counts = nullptr);
+
+ private:
+  void Add(const google::protobuf::MethodDescriptor& method,
+           const VerbTable& served);
+
+  const Gate& gate_;
+  AuditLog* const audit_;
+  const Duration longest_;
+  CallCounts* const counts_;
+  std::list<std::string> paths_;  // gRPC keeps pointers to them
+};
 
 }  // namespace frostline::server
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "grpc/reflection/v1/reflection.pb.h"
-#include "server/auth/gate.h"
+#include "server/auth/access.h"
 
 namespace frostline::server {
 

@@ -23,7 +23,6 @@
 #include "server/rpc/call.h"
 #include "server/rpc/doorkeeper.h"
 #include "server/rpc/listening_socket.h"
-#include "server/rpc/raw_service.h"
 #include "server/rpc/reflection.h"
 #include "server/rpc/transport_guard.h"
 

@@ -22,7 +22,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "server/audit/audit_log.h"
-#include "server/auth/gate.h"
+#include "server/auth/access.h"
 #include "server/metrics/page.h"
 #include "server/rpc/anteroom.h"
 #include "server/rpc/door_policy.h"

@@ -37,7 +37,6 @@
 #include "server/loop/task_pool.h"
 #include "server/search/stored_history.h"
 #include "server/wire/spec.h"
-#include "server/wire/training_seed.h"
 #include "storage/rows.h"
 #include "study/history.h"
 #include "study/objective.h"

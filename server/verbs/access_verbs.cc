@@ -13,7 +13,6 @@
 #include "proto/wire_values.h"
 #include "server/auth/access.h"
 #include "server/auth/credentials.h"
-#include "server/auth/gate.h"
 #include "server/verbs/describe.h"
 #include "server/wire/convert.h"
 #include "server/wire/filter.h"

@@ -11,7 +11,6 @@
 #include "server/search/sampler_choice.h"
 #include "server/wire/convert.h"
 #include "server/wire/spec.h"
-#include "server/wire/training_seed.h"
 
 namespace frostline::server {
 namespace {

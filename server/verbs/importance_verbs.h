@@ -8,7 +8,7 @@
 #define FROSTLINE_SERVER_VERBS_IMPORTANCE_VERBS_H_
 
 #include "frostline/v1/importance_service.pb.h"
-#include "server/importance/compare_verb.h"
+#include "server/importance/comparison.h"
 #include "server/importance/plan_verbs.h"
 #include "server/importance/report_verbs.h"
 #include "server/verbs/calls.h"

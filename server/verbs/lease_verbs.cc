@@ -15,7 +15,6 @@
 #include "server/ledger/stored_rows.h"
 #include "server/search/stored_history.h"
 #include "server/wire/convert.h"
-#include "server/wire/example_outcomes.h"
 #include "server/wire/spec.h"
 
 namespace frostline::server {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "frostline/v1/worker_service.pb.h"
-#include "server/auth/gate.h"
+#include "server/auth/access.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/search/proposer.h"
 #include "server/verbs/calls.h"

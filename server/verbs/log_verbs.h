@@ -2,11 +2,8 @@
 //
 // File: log_verbs.h
 //
-// The verb GetTrialLog, which returns the tail of a trial's log. For an ended
-// attempt the store has it. The worker of a running one hears through Listen
-// that somebody wants it, and sends it with a heartbeat at once; a worker that
-// does not listen is asked in the reply to its next heartbeat. Nothing of this
-// is written.
+// What a running trial's worker is asked for by its listening call: the tail
+// of a log, and predictions.
 #ifndef FROSTLINE_SERVER_VERBS_LOG_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_LOG_VERBS_H_
 
@@ -19,11 +16,17 @@
 #include "base/ids.h"
 #include "frostline/v1/study_service.pb.h"
 #include "frostline/v1/worker_service.pb.h"
-#include "server/auth/gate.h"
+#include "server/auth/access.h"
 #include "server/dispatch/acquire_line.h"
 #include "server/verbs/calls.h"
 
 namespace frostline::server {
+
+// The verb GetTrialLog, which returns the tail of a trial's log. For an ended
+// attempt the store has it. The worker of a running one hears through Listen
+// that somebody wants it, and sends it with a heartbeat at once; a worker that
+// does not listen is asked in the reply to its next heartbeat. Nothing of this
+// is written.
 
 // Functions on a log's tail. It comes with its end: how many bytes the log has
 // had up to there. So bytes 900 to 1,000 are a tail of 100 with the end 1,000,
@@ -148,6 +151,51 @@ class LogVerb {
   WaitingRoom<Listener> listeners_ ABSL_GUARDED_BY(kLoopThread);
   LogWishes wishes_ ABSL_GUARDED_BY(kLoopThread);
   std::list<Parked> run_over_ ABSL_GUARDED_BY(kLoopThread);
+};
+
+// The verb ReadPredictions, which answers from the disk of the worker that ran
+// the trial. The worker hears through Listen which part of which file is
+// wanted, and sends it. Nothing is stored here, and no text is sent that nobody
+// asked for.
+class PredictionsVerb {
+ public:
+  // Workers hear of wishes through `logs`. Borrows all of its arguments.
+  PredictionsVerb(Calls& calls, Ledger& ledger, LogVerb& logs,
+                  const Credentials& credentials, const Clock& clock);
+
+  void AddTo(VerbTable& table);
+
+  // Answers those who have waited long enough, or everybody.
+  void Turn(bool all) FROSTLINE_ON_LOOP;
+  std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP;
+
+ private:
+  struct Parked {
+    std::string trial;   // its name
+    std::string worker;  // its id
+    std::string wish;    // its id
+    SteadyTime deadline{};
+    Reply<v1::ReadPredictionsReply> reply;
+
+    const std::string& Key() const { return wish; }
+  };
+
+  void ReadPredictions(CallContext caller, v1::ReadPredictionsRequest request,
+                       Reply<v1::ReadPredictionsReply> reply);
+  // Returns what the worker is to send. The error is PREDICTIONS_MISSING or
+  // PREDICTIONS_AWAY when asking would be useless.
+  absl::StatusOr<v1::PredictionsWish> WishOf(
+      const v1::ReadPredictionsRequest& request, StoredRows& rows,
+      std::string& worker) const FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::SendPredictionsReply> SendPredictions(
+      Change& change, const v1::SendPredictionsRequest& request);
+
+  Calls& calls_;
+  Ledger& ledger_;
+  LogVerb& logs_;
+  const Credentials& credentials_;
+  const Clock& clock_;
+  WaitingRoom<Parked> waiting_ ABSL_GUARDED_BY(kLoopThread);
 };
 
 }  // namespace frostline::server

@@ -21,10 +21,9 @@
 #include "server/verbs/describe.h"
 #include "server/wire/convert.h"
 #include "server/wire/filter.h"
-#include "server/wire/new_study.h"
 #include "server/wire/settings.h"
 #include "server/wire/spec.h"
-#include "server/wire/training_seed.h"
+#include "server/wire/study_checks.h"
 #include "study/freezing.h"
 
 namespace frostline::server {

@@ -11,10 +11,9 @@
 #include "server/search/stored_history.h"
 #include "server/verbs/describe.h"
 #include "server/wire/convert.h"
-#include "server/wire/example_outcomes.h"
 #include "server/wire/limits.h"
 #include "server/wire/space.h"
-#include "server/wire/training_seed.h"
+#include "server/wire/spec.h"
 
 namespace frostline::server {
 namespace {

@@ -15,7 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "server/wire/example_outcomes.h"
+#include "server/wire/convert.h"
 #include "server/wire/limits.h"
 
 namespace frostline::server {

@@ -16,7 +16,7 @@
 
 namespace frostline::server {
 
-// --- StudyService: validate_studies.cc ---
+// --- StudyService: validate.cc ---
 absl::Status Validate(const v1::CreateStudyRequest& request);
 absl::Status Validate(const v1::GetStudyRequest& request);
 absl::Status Validate(const v1::ListStudiesRequest& request);
@@ -55,7 +55,7 @@ absl::Status Validate(const v1::DrainWorkerRequest& request);
 absl::Status Validate(const v1::JoinRequest& request);
 absl::Status Validate(const v1::RenewCertificateRequest& request);
 
-// --- ImportanceService: validate_studies.cc ---
+// --- ImportanceService: validate.cc ---
 absl::Status Validate(const v1::GetReportRequest& request);
 absl::Status Validate(const v1::ListPairsRequest& request);
 absl::Status Validate(const v1::GetMarginalsRequest& request);

@@ -50,7 +50,7 @@ space:
     head: *rates
 )";
 
-// What each lease's worker was shown, computed as lease_book.h says; a sum
+// What each lease's worker was shown, computed as worker_book.h says; a sum
 // that does not match what is stored ends it.
 constexpr char kLeaseSecrets[] =
     "python3 - <<'END'\n"

@@ -66,7 +66,7 @@ namespace {
 
 constexpr double kNoise = 0.3;
 constexpr double kMib = 1024.0 * 1024.0;
-constexpr int kVerdictPoints = 10;  // server/importance/serve.h
+constexpr int kVerdictPoints = 10;  // server/importance/convert_importance.h
 
 struct Study {
   std::string size;  // "n1000.d26.levels"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/auth/gate.h"
-
 #include <string>
 
 #include "gtest/gtest.h"
+#include "server/auth/access.h"
 
 namespace frostline::server {
 namespace {

@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "proto/wire_values.h"
 #include "server/importance/comparison.h"
-#include "server/wire/example_outcomes.h"
+#include "server/wire/convert.h"
 
 namespace frostline::server {
 namespace {

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "gtest/gtest.h"
-#include "server/importance/serve.h"
+#include "server/importance/convert_importance.h"
 #include "server/wire/limits.h"
 #include "storage/factory.h"
 #include "tests/support/fake_clock.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/ledger/lease_book.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/ids.h"
+#include "server/ledger/worker_book.h"
 
 namespace frostline::server {
 namespace {

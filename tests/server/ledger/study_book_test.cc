@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "server/ledger/lease_book.h"
+#include "server/ledger/worker_book.h"
 #include "tests/server/example_study.h"
 #include "tests/support/status_matchers.h"
 

@@ -12,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "server/metrics/catalogue.h"
 #include "tests/support/fake_clock.h"
 
 namespace frostline::server {

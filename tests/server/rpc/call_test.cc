@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "gtest/gtest.h"
-#include "server/rpc/raw_service.h"
 #include "tests/server/rpc/raw_client.h"
 #include "tests/support/status_matchers.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "server/auth/gate.h"
+#include "server/auth/access.h"
 #include "server/coordinator.h"
 #include "storage/factory.h"
 #include "tests/support/fake_clock.h"
@@ -83,8 +83,7 @@ TEST(Roles, OfThePageAreThoseOfTheTableOfVerbs) {
   }
   std::stringstream said;
   said << std::ifstream(path).rdbuf();
-  EXPECT_EQ(said.str(), table)
-      << "run with FROSTLINE_UPDATE_ROLES=1";
+  EXPECT_EQ(said.str(), table) << "run with FROSTLINE_UPDATE_ROLES=1";
 }
 
 }  // namespace

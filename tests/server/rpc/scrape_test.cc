@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "base/ids.h"
 #include "gmock/gmock.h"
-#include "server/metrics/catalogue.h"
+#include "server/metrics/page.h"
 #include "tests/server/rpc/scrape_fixture.h"
 
 namespace frostline::server {

@@ -10,7 +10,7 @@
 #include "frostline/v1/study_service.grpc.pb.h"
 #include "gtest/gtest.h"
 #include "proto/wire_error.h"
-#include "server/rpc/raw_service.h"
+#include "server/rpc/call.h"
 #include "server/verbs/reading_verbs.h"
 #include "tests/support/status_matchers.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "gmock/gmock.h"
-#include "server/verbs/export_verb.h"
+#include "server/verbs/reading_verbs.h"
 #include "server/wire/filter.h"
 #include "tests/server/counting_fixture.h"
 

@@ -2,8 +2,6 @@
 //
 // What KEDA is told, by a clock that stands still: what a stream hears without
 // a change of a study, and how soon after one.
-#include "server/verbs/scaler_verbs.h"
-
 #include <atomic>
 #include <future>
 #include <memory>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "gmock/gmock.h"
+#include "server/verbs/worker_verbs.h"
 #include "storage/factory.h"
 #include "tests/contract/forwarding_store.h"
 #include "tests/server/driver.h"

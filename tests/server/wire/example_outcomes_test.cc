@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/wire/example_outcomes.h"
-
 #include "gmock/gmock.h"
+#include "server/wire/convert.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::server {

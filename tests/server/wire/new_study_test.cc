@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/wire/new_study.h"
-
 #include <limits>
 #include <string>
 
@@ -8,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "server/wire/field_checks.h"
 #include "server/wire/limits.h"
+#include "server/wire/study_checks.h"
 #include "storage/factory.h"
 #include "tests/server/driver.h"
 #include "tests/server/example_study.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/wire/training_seed.h"
-
 #include <functional>
 #include <set>
 
+#include "server/wire/spec.h"
 #include "tests/server/example_study.h"
 #include "tests/support/status_matchers.h"
 
