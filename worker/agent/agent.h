@@ -27,13 +27,13 @@
 #include "base/error.h"
 #include "base/mutex.h"
 #include "spans/span.h"
-#include "worker/agent/gpus.h"
 #include "worker/agent/identity.h"
-#include "worker/agent/log_listener.h"
+#include "worker/agent/link/log_listener.h"
+#include "worker/agent/node/gpus.h"
+#include "worker/agent/node/stock.h"
 #include "worker/agent/options.h"
-#include "worker/agent/slot.h"
-#include "worker/agent/slot_context.h"
-#include "worker/agent/stock.h"
+#include "worker/agent/trial/slot.h"
+#include "worker/agent/trial/slot_context.h"
 
 namespace frostline::agent {
 

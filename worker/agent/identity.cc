@@ -27,8 +27,8 @@
 #include "tls/join.h"
 #include "tls/private_file.h"
 #include "worker/agent/file.h"
-#include "worker/agent/rpc_client.h"
-#include "worker/agent/trial_folders.h"
+#include "worker/agent/link/rpc_client.h"
+#include "worker/agent/trial/trial_folders.h"
 
 namespace frostline::agent {
 namespace {

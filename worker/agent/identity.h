@@ -29,8 +29,8 @@
 #include "frostline/v1/worker_service.pb.h"
 #include "tls/credentials.h"
 #include "tls/join.h"
+#include "worker/agent/link/rpc_client.h"
 #include "worker/agent/options.h"
-#include "worker/agent/rpc_client.h"
 #include "worker/agent/wakeup.h"
 
 namespace frostline::agent {

@@ -24,10 +24,10 @@
 #include "spans/exporter.h"
 #include "tls/credentials.h"
 #include "tls/join.h"
-#include "worker/agent/checkpoint_hook.h"
-#include "worker/agent/gpus.h"
-#include "worker/agent/stock.h"
-#include "worker/agent/trial_folders.h"
+#include "worker/agent/node/gpus.h"
+#include "worker/agent/node/stock.h"
+#include "worker/agent/process/checkpoint_hook.h"
+#include "worker/agent/trial/trial_folders.h"
 
 namespace frostline::agent {
 

@@ -12,7 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "base/error.h"
 #include "proto/wire_error.h"
-#include "worker/agent/trainer_process.h"
+#include "worker/agent/process/trainer_process.h"
 
 namespace frostline::agent {
 namespace {

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "base/clock.h"
 #include "frostline/v1/worker.pb.h"
-#include "worker/agent/protocol.h"
+#include "worker/agent/process/protocol.h"
 
 namespace frostline::agent {
 

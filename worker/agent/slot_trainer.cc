@@ -12,8 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "worker/agent/gpus.h"
-#include "worker/agent/protocol.h"
+#include "worker/agent/node/gpus.h"
+#include "worker/agent/process/protocol.h"
 
 namespace frostline::agent {
 namespace {

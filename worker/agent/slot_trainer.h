@@ -16,10 +16,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "frostline/v1/worker.pb.h"
-#include "worker/agent/log_tail.h"
 #include "worker/agent/options.h"
-#include "worker/agent/slot_context.h"
-#include "worker/agent/trainer_process.h"
+#include "worker/agent/process/log_tail.h"
+#include "worker/agent/process/trainer_process.h"
+#include "worker/agent/trial/slot_context.h"
 #include "worker/agent/wakeup.h"
 
 namespace frostline::agent {

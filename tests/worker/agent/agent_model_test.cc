@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "tests/worker/agent/rig.h"
-#include "worker/agent/kept_models.h"
+#include "worker/agent/trial/kept_models.h"
 
 namespace frostline::agent {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/courier.h"
+#include "worker/agent/link/courier.h"
 
 #include <algorithm>
 #include <filesystem>

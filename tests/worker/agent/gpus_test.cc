@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/gpus.h"
+#include "worker/agent/node/gpus.h"
 
 #include <unistd.h>
 

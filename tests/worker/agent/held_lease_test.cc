@@ -3,7 +3,7 @@
 // What an agent believes of a lease, and tells of it.
 #include "gmock/gmock.h"
 #include "tests/support/fake_clock.h"
-#include "worker/agent/lease_keeper.h"
+#include "worker/agent/link/lease_keeper.h"
 
 namespace frostline::agent {
 namespace {

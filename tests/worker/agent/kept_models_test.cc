@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which trained models stay: of a study that exports its best one alone.
-#include "worker/agent/kept_models.h"
+#include "worker/agent/trial/kept_models.h"
 
 #include <filesystem>
 #include <fstream>
@@ -10,7 +10,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 #include "worker/agent/file.h"
-#include "worker/agent/trial_folders.h"
+#include "worker/agent/trial/trial_folders.h"
 
 namespace frostline::agent {
 namespace {

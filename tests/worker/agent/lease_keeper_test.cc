@@ -2,7 +2,7 @@
 //
 // Logs that somebody wants to see ride on heartbeats. The regular beat of these
 // tests would come after ten minutes.
-#include "worker/agent/lease_keeper.h"
+#include "worker/agent/link/lease_keeper.h"
 
 #include <algorithm>
 #include <set>

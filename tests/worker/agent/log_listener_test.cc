@@ -2,7 +2,7 @@
 //
 // A log that somebody wants is pushed at once. The regular beat of these tests
 // would come after ten minutes, so each beat but the first is for a log.
-#include "worker/agent/log_listener.h"
+#include "worker/agent/link/log_listener.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/log_tail.h"
+#include "worker/agent/process/log_tail.h"
 
 #include <filesystem>
 

@@ -12,8 +12,8 @@
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
-#include "worker/agent/gpus.h"
-#include "worker/agent/protocol.h"
+#include "worker/agent/node/gpus.h"
+#include "worker/agent/process/protocol.h"
 #include "worker/agent/slot_trainer.h"
 
 namespace frostline::agent {

@@ -6,7 +6,7 @@
 #include "base/plain/predictions_file.h"
 #include "gmock/gmock.h"
 #include "tests/support/temp_folder.h"
-#include "worker/agent/log_listener.h"
+#include "worker/agent/link/log_listener.h"
 
 namespace frostline::agent {
 namespace {

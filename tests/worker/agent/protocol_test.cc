@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/protocol.h"
+#include "worker/agent/process/protocol.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>

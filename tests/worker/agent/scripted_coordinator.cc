@@ -9,7 +9,7 @@
 #include "proto/wire_error.h"
 #include "proto/wire_values.h"
 #include "tls/certificate.h"
-#include "worker/agent/rpc_client.h"
+#include "worker/agent/link/rpc_client.h"
 
 namespace frostline::agent {
 namespace {

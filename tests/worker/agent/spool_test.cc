@@ -15,7 +15,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 #include "worker/agent/file.h"
-#include "worker/agent/outbox.h"
+#include "worker/agent/link/outbox.h"
 
 namespace frostline::agent {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gtest/gtest.h"
-#include "worker/agent/lease_keeper.h"
+#include "worker/agent/link/lease_keeper.h"
 
 namespace frostline::agent {
 namespace {

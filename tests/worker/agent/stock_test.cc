@@ -2,7 +2,7 @@
 //
 // What a node has: read of its registry, told to the coordinator, told again
 // when files come and go.
-#include "worker/agent/stock.h"
+#include "worker/agent/node/stock.h"
 
 #include <sys/resource.h>
 

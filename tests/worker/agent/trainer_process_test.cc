@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/trainer_process.h"
+#include "worker/agent/process/trainer_process.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -12,8 +12,8 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 #include "tests/worker/agent/undying.h"
-#include "worker/agent/guardian.h"
-#include "worker/agent/protocol.h"
+#include "worker/agent/process/guardian.h"
+#include "worker/agent/process/protocol.h"
 
 namespace frostline::agent {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/trial_folders.h"
+#include "worker/agent/trial/trial_folders.h"
 
 #include <filesystem>
 #include <fstream>
@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
-#include "worker/agent/protocol.h"
+#include "worker/agent/process/protocol.h"
 #include "worker/agent/spool.h"
 
 namespace frostline::agent {

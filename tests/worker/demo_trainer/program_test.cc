@@ -8,8 +8,8 @@
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
-#include "worker/agent/protocol.h"
-#include "worker/agent/trainer_process.h"
+#include "worker/agent/process/protocol.h"
+#include "worker/agent/process/trainer_process.h"
 
 namespace frostline::demo_trainer {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
-#include "worker/agent/protocol.h"
+#include "worker/agent/process/protocol.h"
 
 namespace frostline::trainer {
 namespace {

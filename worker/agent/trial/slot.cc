@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/agent/trial/slot.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/failpoint.h"
+#include "base/ids.h"
+#include "base/log.h"
+#include "proto/wire_values.h"
+#include "worker/agent/process/protocol.h"
+
+namespace frostline::agent {
+
+AttemptPhases::AttemptPhases(const v1::LeaseRef& lease, spans::SpanSink* sink,
+                             const Clock& clock)
+    : sink_(sink),
+      clock_(clock),
+      attempt_(proto::TraceOfAttempt(lease)),
+      trial_(lease.trial()) {}
+
+AttemptPhases::~AttemptPhases() { End(); }
+
+void AttemptPhases::Begin(const std::string& name) {
+  if (sink_ == nullptr) return;
+  End();
+  phase_.context = ChildOf(attempt_);
+  phase_.parent = attempt_.span_id;
+  phase_.name = name;
+  phase_.begin = clock_.Wall();
+  phase_.attributes = {{"frostline.trial", trial_}};
+}
+
+void AttemptPhases::End() {
+  if (phase_.name.empty()) return;
+  phase_.end = clock_.Wall();
+  sink_->Take(std::exchange(phase_, {}));
+}
+
+namespace {
+
+// For the last words, once the agent has been told to go.
+constexpr Duration kLastDelivery = std::chrono::seconds(5);
+// Attempts that a hook may fail before the trial begins anew.
+constexpr std::int64_t kFetchAttempts = 3;
+constexpr Duration kSlotSleep = std::chrono::hours(1);
+
+}  // namespace
+
+void Slot::RunTrial(const v1::Lease& lease) {
+  v1::LeaseRef attempt;
+  attempt.set_trial(lease.trial());
+  attempt.set_attempt(lease.attempt());
+  attempt.set_secret(lease.secret());
+  const TraceContext trace = proto::TraceOfAttempt(attempt);
+  const LogTraceScope traced(trace);
+  Log(LogLevel::kInfo, "trial_started",
+      {{"trial", lease.trial()},
+       {"attempt", absl::StrCat(lease.attempt())},
+       {"slot", absl::StrCat(number_)}});
+  AttemptPhases phases(attempt, context_.spans, context_.clock);
+  phases.Begin("prepare");
+  ++context_.busy;
+  log_.Clear();
+  const TrialFolders::Use own(context_.run_folder.trials(), lease.trial());
+  const Duration ttl = proto::DurationFromProto(lease.ttl());
+  const auto held = std::make_shared<HeldLease>(
+      lease, RenewalWatch(ttl, context_.options.orphan_limit, acquire_sent_),
+      context_.clock, wakeup_, log_, number_);
+  // What was parked for long has used up much of its first TTL.
+  context_.keeper.Hold(held, context_.clock.Steady() - acquire_sent_ > ttl / 4);
+  const auto outbox = OpenOutbox(held->proof());
+  FROSTLINE_FAILPOINT(kAgentSpooling);
+  TrialRun run(context_, lease, *held, *outbox, wakeup_, log_);
+  RunOnTrainer(lease, run, phases);
+  phases.Begin("deliver");
+  AwaitDelivery(*outbox);
+  context_.keeper.LetGo(held);
+  log_.Follow(nullptr);
+  Tidy(run, *outbox);
+  context_.idle_since = context_.clock.Steady().count();
+  --context_.busy;
+  if (run.could_not_start()) {
+    wakeup_.WaitFor(start_pause_.Next(rng_));
+  } else {
+    start_pause_.Reset();
+  }
+}
+
+std::shared_ptr<Outbox> Slot::OpenOutbox(const v1::LeaseRef& lease) {
+  auto file = SpoolFile::Create(context_.run_folder.SpoolPath(lease), lease);
+  if (!file.ok()) {
+    Log(LogLevel::kError, "not_spooled",
+        {{"trial", lease.trial()},
+         {"cause", std::string(file.status().message())}});
+  }
+  auto outbox = std::make_shared<Outbox>(
+      lease, file.ok() ? *std::move(file) : nullptr, &wakeup_);
+  context_.courier.Adopt(outbox);
+  return outbox;
+}
+
+void Slot::RunOnTrainer(const v1::Lease& lease, TrialRun& run,
+                        AttemptPhases& phases) {
+  const TrialFolders::Use source(context_.run_folder.trials(),
+                                 TrialFolders::CheckpointTrial(lease));
+  const auto folder = context_.run_folder.trials().Make(lease);
+  if (!folder.ok()) return run.FailToStart(folder.status());
+  log_.Follow(std::make_unique<LogFile>(TrialFolders::LogPath(*folder)));
+  context_.run_folder.trials().models().Begin(lease, *folder);
+  const auto checkpoint = FindCheckpoint(lease);
+  if (!checkpoint.ok()) return run.FailToStart(checkpoint.status());
+  while (true) {
+    const int before = trainer_.started();
+    const absl::Status started = trainer_.Ensure();
+    if (!started.ok()) return run.FailToStart(started);
+    const bool used = trainer_.started() == before;
+    phases.Begin("train");
+    const bool taken = run.Run(trainer_.process(), used, *folder, *checkpoint);
+    if (run.outcome_kind() == v1::Outcome::FAILED) {
+      phases.Fail(run.outcome_cause());
+    }
+    if (!run.trainer_is_ready()) trainer_.Drop();
+    if (taken) return;
+    // A trainer for one trial may have been on its way out.
+    if (trainer_.IsHeldUp()) return run.FailToStart(SlotTrainer::LivesOn());
+  }
+}
+
+absl::Status Slot::FetchCheckpoint(const v1::Lease& lease) {
+  const std::string& id = lease.resume_from().id();
+  const std::string key = TrialFolders::CheckpointKey(lease.trial(), id);
+  if (context_.options.checkpoint_hook.program.empty() || key.empty()) {
+    return absl::OkStatus();
+  }
+  absl::Status fetched = context_.options.checkpoint_hook.Fetch(
+      key, absl::StrCat(context_.run_folder.path(), "/trials/", key),
+      [this] { return context_.stop.level() == StopLevel::kNow; });
+  if (fetched.ok()) return fetched;
+  Log(LogLevel::kWarning, "checkpoint_not_fetched",
+      {{"trial", lease.trial()},
+       {"checkpoint", id},
+       {"cause", std::string(fetched.message())}});
+  // A hook that never succeeds must not use up the trial's attempts.
+  const bool is_own = TrialFolders::CheckpointTrial(lease) == lease.trial();
+  const std::int64_t made_by = is_own ? ParseCheckpointId(id)->attempt : 0;
+  return lease.attempt() - made_by <= kFetchAttempts ? fetched
+                                                     : absl::OkStatus();
+}
+
+absl::StatusOr<std::string> Slot::FindCheckpoint(const v1::Lease& lease) {
+  if (!lease.has_resume_from()) return "";
+  const TrialFolders& folders = context_.run_folder.trials();
+  auto path = folders.FindCheckpoint(lease);
+  if (!path.ok()) {
+    RETURN_IF_ERROR(FetchCheckpoint(lease));
+    path = folders.FindCheckpoint(lease);
+  }
+  if (path.ok()) return *path;
+  const std::string why(path.status().message());
+  Log(LogLevel::kWarning, "not_resumed",
+      {{"trial", lease.trial()},
+       {"checkpoint", lease.resume_from().id()},
+       {"cause", why}});
+  log_.Append(absl::StrCat("frostline: begins anew, without the checkpoint ",
+                           lease.resume_from().id(), ": ", why, "\n"));
+  return "";
+}
+
+void Slot::AwaitDelivery(const Outbox& outbox) {
+  const SteadyTime start = context_.clock.Steady();
+  while (!outbox.done()) {
+    const bool leaving = context_.stop.level() >= StopLevel::kRelease;
+    const Duration waited = context_.clock.Steady() - start;
+    if (leaving && waited >= kLastDelivery) return;  // stays in the spool
+    wakeup_.WaitFor(leaving ? kLastDelivery - waited : kSlotSleep);
+  }
+}
+
+void Slot::Tidy(const TrialRun& run, const Outbox& outbox) {
+  const v1::Outcome::Kind kind = run.outcome_kind();
+  // Whoever sees only this log learns why trials fail.
+  const bool is_bad =
+      kind == v1::Outcome::FAILED || kind == v1::Outcome::INFEASIBLE;
+  if (is_bad) {
+    Log(LogLevel::kWarning, "trial_failed",
+        {{"trial", outbox.lease().trial()}, {"cause", run.outcome_cause()}});
+  }
+  Log(LogLevel::kInfo, "trial_ended",
+      {{"trial", outbox.lease().trial()},
+       {"kind", v1::Outcome::Kind_Name(kind)},
+       {"verdict", v1::FinishReply::Verdict_Name(outbox.verdict())}});
+  if (!outbox.done() || kind == v1::Outcome::KIND_UNSPECIFIED) return;
+  const bool failed = kind == v1::Outcome::FAILED;
+  const bool has_checkpoint = run.NewestCheckpoint() != nullptr;
+  TrialFolders& folders = context_.run_folder.trials();
+  const auto verdict = outbox.verdict();
+  const bool ended = verdict == v1::FinishReply::ACCEPTED ||
+                     verdict == v1::FinishReply::CANCELLED;
+  if (ended) folders.MarkEnded(outbox.lease(), failed, has_checkpoint);
+  FROSTLINE_FAILPOINT(kAgentEndMarked);
+  // Tried again: its checkpoint and its log are of use.
+  const bool superseded = verdict == v1::FinishReply::SUPERSEDED;
+  if ((ended || superseded) &&
+      !KeepsEnded(context_.options.keep.policy, failed, run.LeavesWork())) {
+    folders.RemoveAttempts(outbox.lease());
+  }
+}
+
+// Granted too late: the agent is leaving. Spooled, like all that must be said.
+void Slot::HandBack(const v1::Lease& lease) {
+  v1::ReleaseRequest request;
+  request.mutable_lease()->set_trial(lease.trial());
+  request.mutable_lease()->set_attempt(lease.attempt());
+  request.mutable_lease()->set_secret(lease.secret());
+  request.set_reason(v1::ReleaseRequest::UNRUN);
+  request.set_detail(context_.stop.why());
+  const auto outbox = OpenOutbox(request.lease());
+  outbox->Add(request);
+  context_.courier.Ring();
+  AwaitDelivery(*outbox);
+}
+
+// A slot between two trials.
+
+namespace {
+
+constexpr Duration kLongestAcquireWait = std::chrono::seconds(30);
+constexpr Duration kShortestWait = std::chrono::seconds(1);
+// At the end, for what a call that was given up may have been granted.
+constexpr Duration kLastQuestion = std::chrono::seconds(2);
+constexpr Duration kFirstAcquirePause = std::chrono::milliseconds(200);
+constexpr Duration kLongestAcquirePause = std::chrono::seconds(10);
+constexpr Duration kFirstStartPause = std::chrono::seconds(1);
+constexpr Duration kLongestStartPause = std::chrono::seconds(60);
+
+}  // namespace
+
+Slot::Slot(SlotContext& context, int number, SlotEnvironment environment)
+    : context_(context),
+      number_(number),
+      rng_(std::hash<std::string>()(context.boot_id),
+           static_cast<std::uint64_t>(number)),
+      pause_(kFirstAcquirePause, kLongestAcquirePause),
+      start_pause_(kFirstStartPause, kLongestStartPause),
+      trainer_(context, number, std::move(environment), wakeup_, log_) {
+  context_.stop.Notify(&wakeup_);
+}
+
+Slot::~Slot() {
+  Join();
+  context_.stop.Forget(&wakeup_);
+}
+
+void Slot::Start() {
+  thread_ = std::thread([this] { Loop(); });
+}
+
+void Slot::Join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void Slot::Loop() {
+  while (!retired_) {
+    const auto lease = NextLease();
+    if (!lease.has_value()) break;
+    FROSTLINE_FAILPOINT(kAgentAcquired);
+    RunTrial(*lease);
+    if (trainer_.IsHeldUp()) retired_ = !trainer_.AwaitLateEnd();
+    context_.janitor.Ring();
+  }
+  if (retired_) context_.slot_retired();
+  trainer_.End();
+}
+
+std::optional<v1::Lease> Slot::NextLease() {
+  v1::AcquireRequest request;
+  request.set_worker(context_.worker_name);
+  request.set_boot_id(context_.boot_id);
+  request.set_max_leases(1);
+  if (!context_.options.study.empty()) {
+    request.set_study(StudyNameOf(context_.options.study));
+  }
+  bool keep_id = false;
+  bool given_up = false;
+  while (context_.stop.level() == StopLevel::kRun && !EndIfIdle()) {
+    // A repeated id must come with an equal request.
+    if (!keep_id) {
+      request.set_request_id(NewRequestId(context_.clock));
+      *request.mutable_wait() = proto::DurationToProto(LongestWait());
+    }
+    auto lease = Ask(request, &keep_id);
+    given_up = keep_id;
+    if (!lease.has_value()) continue;
+    if (context_.stop.level() == StopLevel::kRun) return lease;
+    HandBack(*lease);
+  }
+  if (given_up) TakeBack(std::move(request));
+  return std::nullopt;
+}
+
+void Slot::TakeBack(v1::AcquireRequest request) {
+  // The same id gets the same answer; a wait would be parked again.
+  *request.mutable_wait() = proto::DurationToProto(Duration::zero());
+  const SteadyTime until = context_.clock.Steady() + kLastQuestion;
+  Backoff backoff(kFirstAcquirePause, kFirstAcquirePause);
+  while (true) {
+    const auto reply = context_.client.AcquireNow(request);
+    if (reply.ok()) {
+      for (const v1::Lease& lease : reply->leases()) HandBack(lease);
+      return;
+    }
+    const bool hurries = context_.stop.level() == StopLevel::kNow;
+    if (hurries || !WorthRetrying(reply.status()) ||
+        context_.clock.Steady() >= until) {
+      return;
+    }
+    wakeup_.WaitFor(backoff.Next(rng_));
+  }
+}
+
+std::optional<v1::Lease> Slot::Ask(const v1::AcquireRequest& request,
+                                   bool* keep_id) {
+  const SteadyTime sent = context_.clock.Steady();
+  acquire_sent_ = sent;
+  const auto reply = context_.client.Acquire(request);
+  if (!reply.ok()) {
+    ConsiderError(reply.status(), sent, keep_id);
+    return std::nullopt;
+  }
+  *keep_id = false;
+  const bool parked = context_.clock.Steady() - sent >= kShortestWait;
+  // Who was parked has waited; only quick answers are asked for ever less
+  // often.
+  if (parked || reply->leases_size() > 0) pause_.Reset();
+  if (reply->leases_size() > 0) return reply->leases(0);
+  ConsiderNone(*reply);
+  return std::nullopt;
+}
+
+void Slot::ConsiderNone(const v1::AcquireReply& reply) {
+  if (reply.none_reason() != last_reason_) {
+    last_reason_ = reply.none_reason();
+    const bool quarantined = last_reason_ == v1::QUARANTINED;
+    Log(quarantined ? LogLevel::kWarning : LogLevel::kInfo, "no_trial",
+        {{"reason", v1::NoneReason_Name(last_reason_)},
+         {"detail", reply.none_detail()},
+         {"slot", absl::StrCat(number_)}});
+  }
+  if (reply.none_reason() == v1::STUDY_ENDED &&
+      context_.options.exit_when_done) {
+    context_.stop.Raise(StopLevel::kDone, kExitOk, "the study has ended");
+    return;
+  }
+  wakeup_.WaitFor(std::max(proto::DurationFromProto(reply.retry_after()),
+                           pause_.Next(rng_)));
+}
+
+void Slot::ConsiderError(const absl::Status& status, SteadyTime sent,
+                         bool* keep_id) {
+  // The reply may have been lost after the grant: then the same id gets it.
+  *keep_id = WorthRetrying(status);
+  if (context_.stop.level() != StopLevel::kRun) return;
+  if (HasErrorId(status, ErrorId::kWorkerUnknown)) {
+    context_.register_again(sent);
+  }
+  if (HasErrorId(status, ErrorId::kStudyNotFound) &&
+      context_.options.exit_when_done) {
+    Log(LogLevel::kError, "study_not_found",
+        {{"study", context_.options.study}});
+    context_.stop.Raise(StopLevel::kDone, kExitNotFound, "no such study");
+    return;
+  }
+  Log(LogLevel::kWarning, "no_answer",
+      {{"cause", std::string(status.message())},
+       {"slot", absl::StrCat(number_)}});
+  wakeup_.WaitFor(pause_.Next(rng_));
+}
+
+Duration Slot::LongestWait() const {
+  if (context_.options.idle_timeout == Duration::zero())
+    return kLongestAcquireWait;
+  return std::clamp(context_.options.idle_timeout, kShortestWait,
+                    kLongestAcquireWait);
+}
+
+bool Slot::EndIfIdle() {
+  const Duration limit = context_.options.idle_timeout;
+  if (limit == Duration::zero() || context_.busy > 0) return false;
+  const Duration idle =
+      context_.clock.Steady() - SteadyTime(context_.idle_since);
+  if (idle < limit) return false;
+  context_.stop.Raise(StopLevel::kDone, kExitOk, "no trial for long enough");
+  return true;
+}
+
+}  // namespace frostline::agent

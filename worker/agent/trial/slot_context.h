@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: slot_context.h
+//
+// Agent owns what its slots share, which outlives every slot.
+#ifndef FROSTLINE_WORKER_AGENT_TRIAL_SLOT_CONTEXT_H_
+#define FROSTLINE_WORKER_AGENT_TRIAL_SLOT_CONTEXT_H_
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mutex.h"
+#include "spans/span.h"
+#include "worker/agent/link/courier.h"
+#include "worker/agent/link/lease_keeper.h"
+#include "worker/agent/link/rpc_client.h"
+#include "worker/agent/options.h"
+#include "worker/agent/trial/trial_folders.h"
+#include "worker/agent/wakeup.h"
+
+namespace frostline::agent {
+
+// Tells the agent to end. The level only rises. The first exit code counts, but
+// kDone's yields to that of a later level. It is thread-safe.
+
+enum class StopLevel {
+  kRun,
+  kDone,     // no new trials; what runs may finish
+  kRelease,  // checkpoint, hand back, end
+  kNow,      // hand back without waiting for checkpoints
+};
+
+class StopSwitch {
+ public:
+  // `why` goes into the log and the release's detail.
+  void Raise(StopLevel level, ExitCode exit_code, const std::string& why);
+  StopLevel level() const;
+  ExitCode exit_code() const;
+  std::string why() const;
+
+  // Rings `wakeup` at every raise, until Forget().
+  void Notify(Wakeup* wakeup);
+  void Forget(Wakeup* wakeup);
+
+ private:
+  mutable Mutex mutex_;
+  StopLevel level_ ABSL_GUARDED_BY(mutex_) = StopLevel::kRun;
+  ExitCode exit_code_ ABSL_GUARDED_BY(mutex_) = kExitOk;
+  std::string why_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Wakeup*> wakeups_ ABSL_GUARDED_BY(mutex_);
+};
+
+struct SlotContext {
+  const AgentOptions& options;
+  const Clock& clock;
+  RpcClient& client;
+  RunFolder& run_folder;
+  Janitor& janitor;
+  LeaseKeeper& keeper;
+  Courier& courier;
+  StopSwitch& stop;
+  spans::SpanSink* const spans;  // null: nobody wants any
+  const std::string worker_name;
+  const std::string host;
+  const std::string boot_id;
+  std::function<void(SteadyTime refused_call)> register_again;
+  // Looks at the registry's files anew. False where they have not what the
+  // trial needs; the coordinator has been told then, or is away.
+  std::function<bool(const v1::TrialSpec&)> has_stock_for;
+  // What a trainer said that it computes in, for the coordinator to know.
+  std::function<void(const std::vector<std::string>&)> note_precisions;
+  // Differs when the registry's files say something else.
+  std::function<int()> registry_generation;
+  // A slot asks for no trials, until it is free again or has retired.
+  std::function<void()> slot_held_up;
+  std::function<void()> slot_freed;
+  std::function<void()> slot_retired;
+  // The coordinator takes outcomes of every evaluation set.
+  bool takes_evaluations = false;
+  // --idle-timeout asks how many slots have a trial, and since when none has.
+  std::atomic<int> busy{0};
+  std::atomic<SteadyTime::rep> idle_since{0};
+};
+
+}  // namespace frostline::agent
+
+#endif  // FROSTLINE_WORKER_AGENT_TRIAL_SLOT_CONTEXT_H_

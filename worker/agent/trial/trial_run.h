@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: trial_run.h
+//
+// Runs one attempt of a trial on a trainer: what the trainer says becomes
+// reports and an ending in the outbox, and orders reach it.
+//
+//   order                              to the trainer      ends with
+//   STOP_PRUNED, STOP_CANCELLED        stop, then signals  Finish of that kind
+//   CHECKPOINT_AND_RELEASE, SIGTERM    stop, then signals  Release, checkpoint
+//   an orphan for too long             stop, then signals  Release, checkpoint
+//   no progress for too long           stop, then signals  Finish: FAILED
+//   LEASE_LOST                         SIGKILL             nothing
+//
+// A trainer that failed for a file that this node has no more is nobody's
+// failure: the attempt is released, for a worker that has the file.
+//
+// What then still lives cannot be killed: after some seconds the run ends all
+// the same, pruned or cancelled as ordered, else FAILED for the node's sake.
+//
+// A graver order replaces another; none is taken back. A trainer that does not
+// follow within the grace, which the first begins, gets SIGTERM, then SIGKILL.
+#ifndef FROSTLINE_WORKER_AGENT_TRIAL_TRIAL_RUN_H_
+#define FROSTLINE_WORKER_AGENT_TRIAL_TRIAL_RUN_H_
+
+#include <memory>
+#include <string>
+
+#include "worker/agent/link/lease_keeper.h"
+#include "worker/agent/link/outbox.h"
+#include "worker/agent/outcome.h"
+#include "worker/agent/process/protocol.h"
+#include "worker/agent/process/trainer_process.h"
+#include "worker/agent/trial/slot_context.h"
+
+namespace frostline::agent {
+
+class TrialRun {
+ public:
+  // Everything outlives the run; `wakeup` is the slot's.
+  TrialRun(SlotContext& context, const v1::Lease& lease, HeldLease& held,
+           Outbox& outbox, Wakeup& wakeup, LogTail& log);
+
+  // Returns when the outbox is closed; the trainer may be dead then. It is
+  // false, the outbox open, when a trainer with trials behind it (`used`) ended
+  // before any message but a log; another may run this.
+  bool Run(TrainerProcess& trainer, bool used, const std::string& folder,
+           const std::string& checkpoint_path);
+  void FailToStart(const absl::Status& status);
+
+  // It said finish, and may train another trial.
+  bool trainer_is_ready() const { return trainer_is_ready_; }
+  // The agent should pause before it tries another one.
+  bool could_not_start() const { return could_not_start_; }
+  // It is set unless the attempt was released or lost.
+  v1::Outcome::Kind outcome_kind() const { return outcome_kind_; }
+  const std::string& outcome_cause() const { return outcome_cause_; }
+  // Returns that of this attempt, or the one it began with, or null.
+  const v1::Checkpoint* NewestCheckpoint() const;
+  // A trained model is in the attempt's folder.
+  bool HasModel() const;
+  // Something of use is: a model, a checkpoint, or predictions.
+  bool LeavesWork() const;
+
+ private:
+  // Each is graver than those before it.
+  enum class Order { kNone, kRelease, kHang, kPrune, kCancel };
+
+  void Take(const std::string& line, TrainerProcess& trainer);
+  bool TellsPhaseAlone(const ReportMessage& report) const;
+  void TakeReport(const ReportMessage& report, TrainerProcess& trainer);
+  void TakeCheckpoint(const CheckpointMessage& message);
+  void TakeFinish(const FinishMessage& finish);
+  void TakeExit(const TrainerProcess& trainer);
+  void TakeOverlong(TrainerProcess& trainer);
+  void Reject(const absl::Status& mistake, TrainerProcess& trainer);
+
+  void FollowOrders(TrainerProcess& trainer);
+  void WatchProgress(TrainerProcess& trainer);
+  void Give(Order order, const std::string& reason, TrainerProcess& trainer);
+  void ConcludeOrder(v1::Outcome outcome);
+
+  v1::LogPlace PlaceOfLog(std::int64_t end, bool is_kept) const;
+  void SendReports();
+  // Lets the model go where it is worse than one that is kept, else says where
+  // it is.
+  void OfferModel(v1::Outcome& outcome);
+  void Finish(v1::Outcome outcome);
+  void FinishUnkillable(const TrainerProcess& trainer);
+  void Release(const std::string& detail);
+  // Empty, or why the site's hook did not take the checkpoint.
+  std::string SaveCheckpoint() const;
+  bool LacksStock(const v1::Outcome& outcome) const;
+  double Elapsed() const;
+
+  SlotContext& context_;
+  const v1::Lease& lease_;
+  HeldLease& held_;
+  Outbox& outbox_;
+  Wakeup& wakeup_;
+  LogTail& log_;
+  const SteadyTime start_;
+  ProgressWatch watch_;
+  std::string hang_;
+
+  Order order_ = Order::kNone;
+  std::string order_reason_;
+  SteadyTime order_deadline_{};
+  v1::ReleaseRequest::Reason release_reason_ = v1::ReleaseRequest::PREEMPTED;
+  bool spoke_ = false;
+  bool over_ = false;
+  bool trainer_is_ready_ = false;
+  bool could_not_start_ = false;
+  v1::Outcome::Kind outcome_kind_ = v1::Outcome::KIND_UNSPECIFIED;
+  std::string outcome_cause_;
+
+  v1::ReportRequest pending_;
+  std::size_t pending_bytes_ = 0;  // of its measurements
+  std::int64_t reports_ = 0;
+  std::int64_t last_step_ = -1;
+  bool has_measured_ = false;  // at it
+  std::string folder_;
+  v1::Checkpoint checkpoint_;
+};
+
+}  // namespace frostline::agent
+
+#endif  // FROSTLINE_WORKER_AGENT_TRIAL_TRIAL_RUN_H_
