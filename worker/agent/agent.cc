@@ -13,8 +13,8 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "proto/wire_values.h"
-#include "worker/agent/outcome.h"
 #include "worker/agent/process/guardian.h"
+#include "worker/agent/trial/trial_run.h"
 
 namespace frostline::agent {
 namespace {

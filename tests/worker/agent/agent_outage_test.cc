@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "tests/worker/agent/rig.h"
-#include "worker/agent/spool.h"
+#include "worker/agent/link/outbox.h"
 
 namespace frostline::agent {
 namespace {

@@ -14,7 +14,7 @@
 #include "tests/support/temp_folder.h"
 #include "worker/agent/node/gpus.h"
 #include "worker/agent/process/protocol.h"
-#include "worker/agent/slot_trainer.h"
+#include "worker/agent/trial/slot.h"
 
 namespace frostline::agent {
 namespace {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/outcome.h"
-
 #include <cmath>
 
 #include "gmock/gmock.h"
+#include "worker/agent/trial/trial_run.h"
 
 namespace frostline::agent {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gmock/gmock.h"
 #include "tests/support/fake_clock.h"
-#include "worker/agent/outcome.h"
+#include "worker/agent/trial/trial_run.h"
 
 namespace frostline::agent {
 namespace {

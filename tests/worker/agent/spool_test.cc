@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/spool.h"
-
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -7,8 +7,8 @@
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
+#include "worker/agent/link/outbox.h"
 #include "worker/agent/process/protocol.h"
-#include "worker/agent/spool.h"
 
 namespace frostline::agent {
 namespace {

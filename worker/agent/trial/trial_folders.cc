@@ -17,9 +17,9 @@
 #include "base/log.h"
 #include "worker/agent/file.h"
 #include "worker/agent/link/log_listener.h"
+#include "worker/agent/link/outbox.h"
 #include "worker/agent/process/log_tail.h"
 #include "worker/agent/process/protocol.h"
-#include "worker/agent/spool.h"
 
 namespace frostline::agent {
 

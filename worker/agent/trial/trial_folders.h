@@ -154,7 +154,7 @@ class Janitor {
 // folder:
 //
 //   DIR/agents/ID/lock         held by the living agent of that id
-//   DIR/agents/ID/spool/       undelivered reports and endings (spool.h)
+//   DIR/agents/ID/spool/       undelivered reports and endings (outbox.h)
 //   DIR/agents/ID/rejected/    endings that the coordinator refused for good
 //   DIR/agents/ID/trash/       folders on their way out
 //   DIR/agents/ID/identity/    of a worker that has joined (identity.h)

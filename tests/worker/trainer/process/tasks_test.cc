@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "tests/worker/trainer/process/small_world.h"
 #include "tests/worker/trainer/process/trainer_under_test.h"
-#include "worker/agent/json_text.h"
+#include "worker/agent/process/protocol.h"
 
 namespace frostline::trainer {
 namespace {
