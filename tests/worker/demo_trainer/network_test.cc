@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/demo_trainer/network.h"
-
 #include <cmath>
 
 #include "gtest/gtest.h"
+#include "worker/demo_trainer/fine_tuning.h"
 
 namespace frostline::demo_trainer {
 namespace {
