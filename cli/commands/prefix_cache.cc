@@ -15,7 +15,7 @@
 #include "cli/commands/output_flags.h"
 #include "cli/view/format.h"
 #include "cli/view/trial_view.h"
-#include "worker/registry/kept_prefixes.h"
+#include "worker/registry/fit.h"
 
 namespace frostline::cli {
 namespace {

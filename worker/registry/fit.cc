@@ -14,6 +14,7 @@
 #include "worker/registry/check.h"
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/load.h"
+#include "worker/trainer/prefix/prefix_store.h"
 #include "worker/trainer/text/encoder.h"
 #include "worker/trainer/text/tokenizer_folder.h"
 
@@ -398,6 +399,27 @@ absl::StatusOr<std::int64_t> LongTextTokens(const Registry& registry,
       !scanned.ok() && scanned.fault().kind == FaultKind::kStopped;
   if (!scanned.ok() && !stopped) return ErrorOf(scanned.fault());
   return LengthQuantile(std::move(lengths));
+}
+
+using trainer::PrefixStore;
+using trainer::StoredGroup;
+
+std::optional<std::vector<KeptPrefix>> ListPrefixes(const std::string& folder) {
+  const std::optional<PrefixStore> store = PrefixStore::Find(folder);
+  if (!store) return std::nullopt;
+  std::vector<KeptPrefix> kept;
+  for (const StoredGroup& group : store->List()) {
+    const auto bytes = static_cast<double>(group.bytes);
+    const double whole = group.worth.By(bytes) * bytes;
+    kept.push_back({group.about, group.bytes, group.worth.taken,
+                    std::max(0.0, whole - group.worth.seconds)});
+  }
+  return kept;
+}
+
+std::uint64_t ClearPrefixes(const std::string& folder) {
+  const std::optional<PrefixStore> store = PrefixStore::Find(folder);
+  return store ? store->Clear() : 0;
 }
 
 }  // namespace frostline::registry
