@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "tests/bench/bench_main.h"
-#include "worker/trainer/text/encoder.h"
+#include "worker/trainer/text/tokenizer.h"
 #include "worker/trainer/text/tokenizer_folder.h"
 #include "worker/trainer/text/tokenizer_json.h"
 

@@ -13,9 +13,9 @@
 
 #include "tests/support/temp_folder.h"
 #include "tests/worker/trainer/fixtures.h"
-#include "worker/trainer/text/encoder.h"
+#include "worker/trainer/text/tokenizer.h"
 #include "worker/trainer/text/tokenizer_folder.h"
-#include "worker/trainer/train/export.h"
+#include "worker/trainer/train/checkpoint.h"
 #include "worker/trainer/train/stepper.h"
 
 namespace frostline::test {

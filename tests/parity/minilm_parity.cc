@@ -9,7 +9,7 @@
 
 #include "tests/parity/figures/torch_recordings.h"
 #include "tests/parity/parity.h"
-#include "worker/trainer/text/encoder.h"
+#include "worker/trainer/text/tokenizer.h"
 #include "worker/trainer/text/tokenizer_folder.h"
 
 namespace frostline::test {

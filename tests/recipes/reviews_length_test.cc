@@ -8,7 +8,7 @@
 
 #include "cli/demo/demo_registry.h"
 #include "gtest/gtest.h"
-#include "worker/trainer/text/encoder.h"
+#include "worker/trainer/text/tokenizer.h"
 #include "worker/trainer/text/tokenizer_json.h"
 
 namespace frostline::test {

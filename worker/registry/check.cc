@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/plain/text.h"
-#include "worker/trainer/data/dataset_reader.h"
+#include "worker/trainer/data/dataset.h"
 #include "worker/trainer/data/input_file.h"
 #include "worker/trainer/data/limits.h"
 #include "worker/trainer/data/load.h"

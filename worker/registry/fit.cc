@@ -12,10 +12,10 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "worker/registry/check.h"
-#include "worker/trainer/data/dataset_reader.h"
+#include "worker/trainer/data/dataset.h"
 #include "worker/trainer/data/load.h"
 #include "worker/trainer/prefix/prefix_store.h"
-#include "worker/trainer/text/encoder.h"
+#include "worker/trainer/text/tokenizer.h"
 #include "worker/trainer/text/tokenizer_folder.h"
 
 namespace frostline::registry {

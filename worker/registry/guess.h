@@ -14,7 +14,6 @@
 
 #include "absl/status/statusor.h"
 #include "worker/trainer/data/dataset.h"
-#include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/row_source.h"
 
 namespace frostline::registry {

@@ -17,7 +17,7 @@
 #include "worker/trainer/device/device.h"
 #include "worker/trainer/model/torch.h"
 #include "worker/trainer/prefix/boundaries.h"
-#include "worker/trainer/prefix/group_key.h"
+#include "worker/trainer/prefix/boundary_maker.h"
 #include "worker/trainer/prefix/prefix_store.h"
 #include "worker/trainer/process/message_line.h"
 #include "worker/trainer/process/options.h"

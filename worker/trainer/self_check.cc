@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "worker/trainer/device/device.h"
-#include "worker/trainer/device/speed.h"
 
 namespace frostline::trainer {
 namespace {

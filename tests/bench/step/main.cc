@@ -20,7 +20,6 @@
 #include "tests/bench/step/setting_steps.h"
 #include "tests/bench/step/whole_trials.h"
 #include "worker/trainer/device/device.h"
-#include "worker/trainer/device/speed.h"
 
 namespace frostline::bench {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "worker/trainer/device/precision.h"
 #include "worker/trainer/freeze/freeze_plan.h"
-#include "worker/trainer/train/gradients.h"
+#include "worker/trainer/train/optimizer.h"
 #include "worker/trainer/train/smart.h"
 
 namespace frostline::bench {

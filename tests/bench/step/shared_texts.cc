@@ -7,7 +7,7 @@
 
 #include "tests/bench/step/drawn_texts.h"
 #include "tests/bench/step/must.h"
-#include "worker/trainer/data/dataset_reader.h"
+#include "worker/trainer/data/dataset.h"
 #include "worker/trainer/data/input_file.h"
 #include "worker/trainer/text/tokenizer_folder.h"
 

@@ -9,7 +9,7 @@
 
 #include "tests/parity/figures/torch_figures.h"
 #include "tests/parity/figures/torch_recordings.h"
-#include "worker/trainer/device/autocast.h"
+#include "worker/trainer/device/device.h"
 #include "worker/trainer/model/model.h"
 
 namespace frostline::test {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/plain/json.h"
-#include "worker/trainer/model/load.h"
+#include "worker/trainer/model/model.h"
 
 namespace frostline::trainer {
 

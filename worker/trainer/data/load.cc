@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/plain/text.h"
-#include "worker/trainer/data/batches.h"
 #include "worker/trainer/data/limits.h"
+#include "worker/trainer/data/token_store.h"
 
 namespace frostline::trainer {
 namespace {

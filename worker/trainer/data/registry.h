@@ -19,7 +19,6 @@
 #include "base/plain/json.h"
 #include "base/plain/result.h"
 #include "worker/trainer/data/dataset.h"
-#include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/row_source.h"
 
 namespace frostline::trainer {

@@ -4,8 +4,10 @@
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_DEVICE_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_DEVICE_H_
 
+#include <ATen/autocast_mode.h>
 #include <c10/core/Event.h>
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <optional>
@@ -181,6 +183,60 @@ class LateNumbers {
   at::Tensor here_;
   std::optional<c10::Event> arrived_;  // of a GPU
 };
+
+// LibTorch casts the operands of large products alone to bf16 or fp16; weights
+// stay fp32.
+
+// What operands are cast to, if they are.
+inline std::optional<at::ScalarType> HalfOf(Precision precision) {
+  if (precision == Precision::kBf16) return at::kBFloat16;
+  if (precision == Precision::kFp16) return at::kHalf;
+  return std::nullopt;
+}
+
+// While it lives, this thread computes on `device` in `precision`. Its copies
+// of weights go with it, as weights change. Backward must run outside of it.
+class Autocast {
+ public:
+  Autocast(Precision precision, at::Device device)
+      : type_(device.type()),
+        enabled_(at::autocast::is_autocast_enabled(type_)),
+        dtype_(at::autocast::get_autocast_dtype(type_)),
+        cached_(at::autocast::is_autocast_cache_enabled()) {
+    at::autocast::increment_nesting();
+    const std::optional<at::ScalarType> half = HalfOf(precision);
+    at::autocast::set_autocast_enabled(type_, half.has_value());
+    at::autocast::set_autocast_dtype(type_, half.value_or(at::kBFloat16));
+    at::autocast::set_autocast_cache_enabled(true);
+  }
+  ~Autocast() {
+    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+    at::autocast::set_autocast_enabled(type_, enabled_);
+    at::autocast::set_autocast_dtype(type_, dtype_);
+    at::autocast::set_autocast_cache_enabled(cached_);
+  }
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+
+ private:
+  at::DeviceType type_;
+  bool enabled_;
+  at::ScalarType dtype_;
+  bool cached_;
+};
+
+// Two OpenMP runtimes in one process each start threads of their own: a trainer
+// then runs at half its speed, or hangs.
+
+// Finds their paths in `maps`, the text of /proc/PID/maps.
+std::vector<std::string> OpenMpRuntimes(std::string_view maps);
+
+std::vector<std::string> OpenMpRuntimes();  // of this process
+
+// Returns operations by second in 1e9: the best of the square products that fit
+// into `time`, after one that does not count. Throws what LibTorch throws.
+double MeasureGflops(const Device& device, Precision precision,
+                     std::chrono::milliseconds time);
 
 }  // namespace frostline::trainer
 

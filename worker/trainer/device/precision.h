@@ -4,7 +4,7 @@
 //
 // Weights, moments, losses and logits are fp32 in all of them. kTf32 is fp32
 // whose products have ten bits of mantissa. kFp16 wants a scaled loss
-// (train/gradients.h).
+// (train/optimizer.h).
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_PRECISION_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_PRECISION_H_
 

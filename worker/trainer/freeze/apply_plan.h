@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "worker/trainer/freeze/freeze_plan.h"
-#include "worker/trainer/freeze/virtual_freeze.h"
 #include "worker/trainer/model/model.h"
 
 namespace frostline::trainer {

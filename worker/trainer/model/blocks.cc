@@ -13,8 +13,8 @@
 #include <string>
 #include <utility>
 
-#include "worker/trainer/model/dropout.h"
 #include "worker/trainer/model/family.h"
+#include "worker/trainer/model/layers.h"
 
 namespace frostline::trainer {
 

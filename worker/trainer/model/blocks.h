@@ -14,7 +14,6 @@
 #include <optional>
 #include <vector>
 
-#include "worker/trainer/model/batch.h"
 #include "worker/trainer/model/layers.h"
 #include "worker/trainer/model/model_config.h"
 #include "worker/trainer/model/torch.h"

@@ -3,21 +3,93 @@
 // File: layers.h
 //
 // Takes the small steps of an encoder as transformers does. All are pure, and
-// throw what LibTorch throws; dropout.h is not.
+// throw what LibTorch throws; layers.h is not.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_LAYERS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_LAYERS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/model/model_config.h"
 #include "worker/trainer/model/parameters.h"
 #include "worker/trainer/model/torch.h"
 
 namespace frostline::trainer {
+
+// A model reads B texts of N tokens with H hidden numbers each.
+
+// Read apart, the first B/2 texts are the left ones, the others the right.
+struct Batch {
+  at::Tensor ids;     // [B, N] int64
+  at::Tensor mask;    // [B, N] int64, 0 for padding, else 1
+  at::Tensor types;   // [B, N] int64, or undefined: all 0
+  at::Tensor labels;  // [B] or [B, N] int64 (-100: none), [B] float; [B/2]
+  // It is what Prefix gave for these texts, [B, N, H], or [B, 1, H] of all
+  // layers where the head reads no more; undefined runs Prefix.
+  at::Tensor boundary;
+  // [B] int64: what each text draws, its bits as TextNoise gives them; only
+  // training needs it.
+  at::Tensor noise;
+  at::Tensor lengths;    // [B] int64, tokens before padding; undefined: N
+  std::size_t task = 0;  // which of the model's heads answers
+};
+
+// Waits for nothing: what goes to a GPU goes through pinned memory.
+Batch MoveTo(const Batch& batch, at::Device device);
+
+// Pads texts on the right to a multiple of `tokens`, with nothing for anyone to
+// see, unless that is longer than the model's longest text.
+Batch PadTo(std::int64_t tokens, const Batch& batch, const ModelConfig& config);
+
+// Refuses ids beyond the vocabulary, texts beyond the table of positions, and
+// shapes that do not fit.
+Expected<Done> CheckBatch(const Batch& batch, const ModelConfig& config,
+                          const HeadSpec& head);
+
+struct Pass {
+  bool training = false;  // dropout on, by the batch's noise
+  // FreezePlan counts these leading blocks without a graph.
+  std::int64_t frozen_blocks = 0;
+  // In these, dropout is off even when training.
+  std::int64_t still_blocks = 0;
+  // The top layer gives its first token alone, [B, 1, H]: of the others it
+  // needs keys and values, and no more.
+  bool first_token = false;
+};
+
+// What is dropped of a text is a function of its noise (noise.h) and the place
+// in the model: neither padding, nor the texts beside it, nor the layers that
+// train, nor the number of threads change it.
+
+// Dropout for devices and types without a loop of ours: SplitMix64 (Steele, Lea
+// and Flood, 2014) of a counter, as int64, by LibTorch's own operators. Its
+// masks are functions of the same things as those of layers.h, and not the
+// same.
+//
+// Keeps each number with probability `kept`. `shares` says that x is
+// [B, A, M, N], of attention. Throws what LibTorch throws.
+at::Tensor DropByOperators(const at::Tensor& x, double kept, const Batch& batch,
+                           std::uint64_t place, bool shares);
+
+// Each place of a model has one of its own.
+struct DropSite {
+  std::int64_t layer = -1;  // of embeddings and heads: none
+  std::int64_t turn = 0;    // of those of the layer
+  bool shares = false;      // x is [B, A, M, N], of attention
+};
+
+// Zeroes each number of x with probability `share`, in [0, 1), to 2^-32, and
+// scales the rest up; a share of 0 returns x itself. x is of the batch's texts:
+// [B, H], [B, N, H], or shares. On a processor it takes one
+// pass over memory, and zeroes padding. Throws what LibTorch throws, and where
+// the batch has no noise.
+at::Tensor Dropout(const at::Tensor& x, double share, const Batch& batch,
+                   const DropSite& site);
 
 // How a device likes its work. Results are the same but for rounding, so that
 // any device can be asked to work as another does (docs/reference/gpu.md).

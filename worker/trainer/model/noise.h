@@ -23,7 +23,7 @@ void DrawNoise(std::uint64_t key, std::uint64_t block,
                std::span<std::uint32_t, kNoiseBlock> numbers);
 
 // What a text draws in an epoch: equal for the same text, whatever it is read
-// with. `text` is its key (data/batches.h), folded.
+// with. `text` is its key (data/token_store.h), folded.
 std::uint64_t TextNoise(std::uint64_t seed, std::uint64_t epoch,
                         std::uint64_t text);
 // The key of its numbers at one place of a model, each place with a number of

@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
-#include "worker/trainer/data/batches.h"
+#include "worker/trainer/data/token_store.h"
 #include "worker/trainer/freeze/freeze_plan.h"
-#include "worker/trainer/model/load.h"
+#include "worker/trainer/model/model.h"
 #include "worker/trainer/text/tokenizer_folder.h"
 #include "worker/trainer/train/stepper.h"
 #include "worker/trainer/trial/batch_maker.h"

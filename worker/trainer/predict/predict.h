@@ -17,7 +17,6 @@
 
 #include "base/plain/result.h"
 #include "worker/trainer/data/dataset.h"
-#include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/device/device.h"
 #include "worker/trainer/model/exported_config.h"
 #include "worker/trainer/model/model.h"

@@ -21,7 +21,6 @@
 #include <vector>
 
 #include "base/plain/result.h"
-#include "worker/trainer/data/batches.h"
 #include "worker/trainer/data/token_store.h"
 #include "worker/trainer/model/torch.h"
 #include "worker/trainer/prefix/boundary_maker.h"
@@ -109,7 +108,7 @@ struct PrefixCounts {
 };
 
 struct GroupName {
-  std::string key;    // group_key.h
+  std::string key;    // boundary_maker.h
   std::string about;  // for people
 };
 

@@ -25,7 +25,7 @@
 
 #include "base/plain/file.h"
 #include "base/plain/result.h"
-#include "worker/trainer/data/batches.h"
+#include "worker/trainer/data/token_store.h"
 
 namespace frostline::trainer {
 
@@ -120,7 +120,7 @@ class LockedFile {
 };
 
 // The stored rows of one group: what the same weights gave at the same
-// boundary, computed in the same way (group_key.h). A folder of files:
+// boundary, computed in the same way (boundary_maker.h). A folder of files:
 //
 //   000001.rows ..  segments
 //   filling         locked by who computes rows that lack

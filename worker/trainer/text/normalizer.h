@@ -10,10 +10,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "base/plain/text.h"
 #include "worker/trainer/text/encoding.h"
 
@@ -151,6 +153,104 @@ class NfcNormalizer : public Normalizer {
 
  private:
   NfcOptions options_;
+};
+
+// SentencePiece's "precompiled character map" has rules "these bytes become
+// those", as a double array and a string of replacements. XLM-R's is NFKC with
+// a few changes. The file's array is walked as it is, every step checked.
+
+// Follows RFC 4648 with its padding. Returns nothing for any other text.
+std::optional<std::string> DecodeBase64(std::string_view text);
+
+// A character map looks up grapheme clusters (UAX 29) of at most five bytes:
+// the rules for Hangul, flags, emoji sequences and Indic conjuncts, whose
+// clusters are longer, are left out.
+//
+// Says where the cluster at `begin` ends. The text must be well-formed and
+// begin < text.size().
+std::size_t GraphemeEnd(std::string_view text, std::size_t begin);
+
+class Charsmap : public Normalizer {
+ public:
+  static Expected<Charsmap> Parse(std::string_view base64);
+
+  // Returns what the shortest rule that begins `chunk` puts there, if any.
+  std::optional<std::string_view> Rule(std::string_view chunk) const;
+
+  void Run(std::string_view raw, std::uint32_t base,
+           NormalizedText& out) const override;
+
+ private:
+  Charsmap() = default;
+
+  std::vector<std::uint32_t> units_;
+  std::string replacements_;       // each ends with NUL
+  std::array<bool, 128> ruled_{};  // ASCII that a rule replaces
+};
+
+// In the second step a normalized text falls into words, which a model cannot
+// merge again. Implementations are immutable and shared by threads.
+
+class PreTokenizer {
+ public:
+  virtual ~PreTokenizer() = default;
+
+  // Splits `range` of `text`, in linear time. `words` are ranges, none empty,
+  // of the returned text, which is `text` or `rewritten`.
+  virtual const NormalizedText& Split(const NormalizedText& text,
+                                      ByteRange range,
+                                      NormalizedText& rewritten,
+                                      std::vector<ByteRange>& words) const = 0;
+
+ protected:
+  PreTokenizer();
+  // Returns FlagsOf, by a short way for ASCII.
+  std::uint16_t FlagsAt(std::string_view text, std::size_t at,
+                        std::size_t& bytes) const;
+
+ private:
+  std::array<std::uint16_t, 128> ascii_;
+};
+
+// Words end at white space, which goes; punctuation stands alone.
+class BertSplit : public PreTokenizer {
+ public:
+  const NormalizedText& Split(const NormalizedText& text, ByteRange range,
+                              NormalizedText& rewritten,
+                              std::vector<ByteRange>& words) const override;
+};
+
+// GPT-2 splits English contractions, letters, numbers, others, each with the
+// blank before it; white space keeps its last blank for the word after.
+class ByteLevelSplit : public PreTokenizer {
+ public:
+  explicit ByteLevelSplit(bool add_prefix_space)
+      : add_prefix_space_(add_prefix_space) {}
+  const NormalizedText& Split(const NormalizedText& text, ByteRange range,
+                              NormalizedText& rewritten,
+                              std::vector<ByteRange>& words) const override;
+
+ private:
+  std::size_t WordEnd(std::string_view text, std::size_t begin) const;
+  std::size_t RunEnd(std::string_view text, std::size_t at) const;
+  std::size_t BlanksEnd(std::string_view text, std::size_t begin) const;
+
+  bool add_prefix_space_;
+};
+
+// In SentencePiece every word begins with U+2581.
+class MetaspaceSplit : public PreTokenizer {
+ public:
+  // With `split_white_space` all white space goes and each word gets its sign;
+  // else each blank becomes the sign.
+  explicit MetaspaceSplit(bool split_white_space)
+      : split_white_space_(split_white_space) {}
+  const NormalizedText& Split(const NormalizedText& text, ByteRange range,
+                              NormalizedText& rewritten,
+                              std::vector<ByteRange>& words) const override;
+
+ private:
+  bool split_white_space_;
 };
 
 }  // namespace frostline::trainer

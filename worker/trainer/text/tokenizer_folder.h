@@ -27,7 +27,6 @@
 #include "worker/trainer/text/normalizer.h"
 #include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/tokenizer.h"
-#include "worker/trainer/text/vocabulary.h"
 
 namespace frostline::trainer {
 

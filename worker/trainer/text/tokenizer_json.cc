@@ -13,7 +13,6 @@
 #include <string>
 #include <utility>
 
-#include "worker/trainer/text/charsmap.h"
 #include "worker/trainer/text/limits.h"
 #include "worker/trainer/text/normalizer.h"
 #include "worker/trainer/text/subword_model.h"

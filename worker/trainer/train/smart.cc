@@ -20,7 +20,7 @@
 namespace frostline::trainer {
 namespace {
 
-// No dropout has it (dropout.cc counts layers and turns from 0).
+// No dropout has it (layers.cc counts layers and turns from 0).
 constexpr std::uint64_t kAdversaryPlace = 0xAD7E25A2;
 constexpr double kEarlyMomentum = 0.99;
 constexpr double kLateMomentum = 0.999;

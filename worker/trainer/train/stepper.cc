@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "worker/trainer/device/autocast.h"
+#include "worker/trainer/device/device.h"
 #include "worker/trainer/model/model.h"
 
 namespace frostline::trainer {

@@ -23,7 +23,6 @@
 #include "worker/trainer/freeze/apply_plan.h"
 #include "worker/trainer/freeze/freeze_plan.h"
 #include "worker/trainer/model/model.h"
-#include "worker/trainer/train/gradients.h"
 #include "worker/trainer/train/optimizer.h"
 #include "worker/trainer/train/smart.h"
 
@@ -115,7 +114,7 @@ struct StepResult {
   std::int64_t step = 0;   // from 1 on
   // When the loss or the norm is not, nothing was moved.
   bool finite = true;
-  // Nor then: the norm was none under this scale of the loss (gradients.h),
+  // Nor then: the norm was none under this scale of the loss (optimizer.h),
   // and rates stay where they are.
   bool skipped = false;
   bool conflict = false;  // two tasks' gradients pointed against each other

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "worker/trainer/data/batches.h"
+#include "worker/trainer/data/token_store.h"
 #include "worker/trainer/model/model.h"
 
 namespace frostline::trainer {

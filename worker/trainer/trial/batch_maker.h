@@ -13,7 +13,6 @@
 #include <span>
 #include <vector>
 
-#include "worker/trainer/data/batches.h"
 #include "worker/trainer/data/token_store.h"
 #include "worker/trainer/model/model.h"
 #include "worker/trainer/prefix/boundary_maker.h"

@@ -3,10 +3,15 @@
 // The loop, and what it does at every turn.
 #include "worker/trainer/trial/fine_tuning.h"
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
-#include "worker/trainer/device/autocast.h"
+#include "worker/trainer/device/device.h"
+#include "worker/trainer/freeze/flops.h"
+#include "worker/trainer/train/smart.h"
+#include "worker/trainer/trial/progress.h"
 #include "worker/trainer/trial/trial_end.h"
 
 namespace frostline::trainer {
@@ -264,6 +269,209 @@ void FineTuning::ShowLife() {
   shown_ = environment_.seconds();
   listener_.NotePace(PaceNow());
   listener_.Report(stepper_->steps(), total_steps_, {});
+}
+
+// How far a trial is, and how long it needs still. It reads clocks and counts
+// alone: nothing here waits for a device.
+
+namespace {
+
+// A backward pass costs about two forward passes.
+constexpr double kForwardShare = 1.0 / 3.0;
+// Keeps an epoch that has just ended from counting as one under way.
+constexpr double kRounding = 1e-9;
+
+}  // namespace
+
+void FineTuning::Enter(TrialPhase phase) {
+  if (phase_ == phase) return;
+  phase_ = phase;
+  listener_.EnterPhase(PaceNow());
+}
+
+double FineTuning::TotalEpochs() const {
+  const auto asked = static_cast<double>(settings_.epochs);
+  if (settings_.max_steps == 0) return asked;
+  return std::min(asked, static_cast<double>(total_steps_) /
+                             static_cast<double>(StepsOf(0)));
+}
+
+TrialPace FineTuning::PaceNow() const {
+  TrialPace pace;
+  pace.phase = phase_;
+  pace.total_epochs = total_epochs_;
+  if (!stepper_ || total_steps_ == 0) return pace;
+  pace.epoch = total_epochs_ * static_cast<double>(stepper_->steps()) /
+               static_cast<double>(total_steps_);
+  pace.remaining_seconds = RemainingSeconds();
+  return pace;
+}
+
+std::int64_t FineTuning::EvaluationsLeft() const {
+  const auto steps = static_cast<double>(stepper_->steps());
+  const auto total = static_cast<double>(total_steps_);
+  const double every = settings_.evaluate_every_steps > 0
+                           ? static_cast<double>(settings_.evaluate_every_steps)
+                           : total / std::max(total_epochs_, kRounding);
+  const double all = std::ceil(total / every - kRounding);
+  const double begun = IsOver() ? all : std::floor(steps / every + kRounding);
+  return static_cast<std::int64_t>(std::max(0.0, all - begun)) +
+         (EvaluationIsDue() ? 1 : 0);
+}
+
+// As those that were; before the first, as training did with as many rows.
+double FineTuning::EvaluationSeconds() const {
+  if (evaluations_done_ > 0) {
+    return evaluation_seconds_ / static_cast<double>(evaluations_done_);
+  }
+  double trained = 0.0;
+  double evaluated = 0.0;
+  for (const TaskSetup& task : setup_.tasks) {
+    trained += static_cast<double>(task.train->size());
+    evaluated += static_cast<double>(task.validation.tokens->size());
+  }
+  const double epochs_done = total_epochs_ *
+                             static_cast<double>(stepper_->steps()) /
+                             static_cast<double>(total_steps_);
+  const double rows = trained * epochs_done;
+  return rows > 0.0 ? kForwardShare * progress_.train_seconds / rows * evaluated
+                    : 0.0;
+}
+
+std::optional<double> FineTuning::RemainingSeconds() const {
+  const auto steps = stepper_->steps();
+  if (steps == 0 || phase_ == TrialPhase::kSaving) return std::nullopt;
+  double validated = 0.0;
+  double others = 0.0;  // rows that are evaluated once, at the end
+  for (const TaskSetup& task : setup_.tasks) {
+    validated += static_cast<double>(task.validation.tokens->size());
+    for (const EvaluationSet& other : task.others) {
+      others += static_cast<double>(other.tokens->size());
+    }
+  }
+  const double evaluations = static_cast<double>(EvaluationsLeft()) +
+                             others / std::max(validated, 1.0);
+  const auto left =
+      static_cast<double>(ended_early_ ? 0 : total_steps_ - steps);
+  return std::max(0.0,
+                  left * progress_.train_seconds / static_cast<double>(steps) +
+                      evaluations * EvaluationSeconds());
+}
+
+// What steps cost by count, and what they were spared.
+
+// Texts of a batch cost the same, each shape is counted once for a plan.
+FineTuning::Flops FineTuning::FlopsOf(std::int64_t texts, std::int64_t tokens,
+                                      std::size_t task) {
+  const std::array shape = {texts, tokens, static_cast<std::int64_t>(task)};
+  if (const auto known = flops_.find(shape); known != flops_.end()) {
+    return known->second;
+  }
+  FreezePlan plan = stepper_->plan();
+  for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
+    for (const std::string& module : setup_.tasks[task].request.freeze) {
+      if (!IsWithin(model_->weights()[i].spec, module)) continue;
+      plan.parameters[i].needs_gradient = false;
+    }
+  }
+  const StepFlops step =
+      CountFlops(model_->config(), model_->heads(), plan, texts, tokens, task);
+  Flops flops = {step.spent(), step.skipped(), 0.0};
+  for (std::size_t i = 0; std::cmp_less(i, plan.frozen_blocks); ++i) {
+    flops.prefix += step.modules[i].forward;
+  }
+  const SmartFlops smart =
+      CountSmart(settings_.smart, model_->config(), model_->heads(),
+                 plan.frozen_blocks, step, texts, tokens, task);
+  flops.spent += smart.spent;
+  flops.skipped += smart.skipped;
+  flops.prefix += smart.prefix;
+  return flops_.emplace(shape, flops).first->second;
+}
+
+void FineTuning::CountFlopsOf(const Batch& batch) {
+  const Flops flops = FlopsOf(batch.ids.size(0), batch.ids.size(1), batch.task);
+  const double shared = batch.boundary.defined() ? flops.prefix : 0.0;
+  progress_.flops_spent += flops.spent - shared;
+  progress_.flops_skipped += flops.skipped;
+  progress_.flops_shared += shared;
+}
+
+// Texts whose boundary was computed on the way to a step: what they took, and
+// what they did not, as a lower one was there.
+void FineTuning::CountFill(Boundaries& boundaries) {
+  for (const ComputedTexts& each : boundaries.TakeComputed()) {
+    const double below = ForwardOf(each, each.from);
+    progress_.flops_spent +=
+        ForwardOf(each, stepper_->plan().frozen_blocks) - below;
+    progress_.flops_shared += below;
+  }
+}
+
+// Through the leading blocks.
+double FineTuning::ForwardOf(const ComputedTexts& texts,
+                             std::int64_t blocks) const {
+  return CountPrefix(model_->config(), model_->heads(), blocks, texts.texts,
+                     texts.batches, static_cast<std::int64_t>(texts.tokens));
+}
+
+// What training tells of itself between evaluations.
+
+namespace {
+
+// A report has 64 metrics; an evaluation at the same step brings its own.
+constexpr std::size_t kMostTold = 50;
+
+// All of a kind or none: half of the modules would look like all of them.
+void AddIfTheyFit(const std::string& prefix,
+                  const std::map<std::string, double>& by_module,
+                  Metrics& told) {
+  if (told.size() + by_module.size() > kMostTold) return;
+  for (const auto& [module, value] : by_module) told[prefix + module] = value;
+}
+
+}  // namespace
+
+bool FineTuning::ReportsStep(std::int64_t step) const {
+  const std::int64_t every = settings_.report_every_steps;
+  return every > 0 && step % every == 0;
+}
+
+void FineTuning::LogSkip(const StepResult& step) {
+  const auto scale = static_cast<std::int64_t>(stepper_->loss_scale()->value());
+  listener_.Log("step " + std::to_string(step.step) +
+                " was skipped: its gradients overflowed in fp16; the loss is "
+                "scaled by " +
+                std::to_string(scale) + " from here on");
+}
+
+void FineTuning::CollectTraining(const StepNorms& norms) {
+  training_ = {
+      {"step_loss", progress_.step_loss_sum /
+                        static_cast<double>(progress_.step_loss_steps)},
+      {"grad_norm", last_step_.grad_norm},
+      {"rate_factor", last_step_.factor}};
+  if (stepper_->loss_scale()) {
+    training_["loss_scale"] = stepper_->loss_scale()->value();
+  }
+  progress_.step_loss_sum = 0.0;
+  progress_.step_loss_steps = 0;
+  std::map<std::string, double> rates;
+  for (const auto& [module, rate] :
+       ThawedRates(rates_, thawed_, model_->config().layers)) {
+    if (rate > 0.0) rates[module] = rate * last_step_.factor;
+  }
+  AddIfTheyFit("grad_norm.", norms.gradients, training_);
+  AddIfTheyFit("update_norm.", norms.updates, training_);
+  AddIfTheyFit("rate.", rates, training_);
+}
+
+void FineTuning::ReportTraining() {
+  if (training_.empty() || EvaluationIsDue()) return;
+  shown_ = environment_.seconds();
+  listener_.NotePace(PaceNow());
+  listener_.Report(stepper_->steps(), total_steps_,
+                   std::exchange(training_, {}));
 }
 
 }  // namespace frostline::trainer

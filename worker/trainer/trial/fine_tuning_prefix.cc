@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "worker/trainer/prefix/group_key.h"
+#include "worker/trainer/prefix/boundary_maker.h"
 #include "worker/trainer/trial/fine_tuning.h"
 
 namespace frostline::trainer {

@@ -21,7 +21,6 @@
 #include "worker/trainer/data/registry.h"
 #include "worker/trainer/freeze/freeze_plan.h"
 #include "worker/trainer/model/model_config.h"
-#include "worker/trainer/train/gradients.h"
 #include "worker/trainer/train/optimizer.h"
 #include "worker/trainer/train/smart.h"
 

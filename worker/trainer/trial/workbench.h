@@ -19,7 +19,7 @@
 #include "worker/trainer/data/registry.h"
 #include "worker/trainer/data/token_store.h"
 #include "worker/trainer/device/device.h"
-#include "worker/trainer/model/load.h"
+#include "worker/trainer/model/model.h"
 #include "worker/trainer/text/tokenizer.h"
 #include "worker/trainer/trial/trial_message.h"
 

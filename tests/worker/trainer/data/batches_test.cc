@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/data/batches.h"
-
 #include <algorithm>
 
 #include "gmock/gmock.h"
+#include "worker/trainer/data/token_store.h"
 
 namespace frostline::trainer {
 namespace {

@@ -18,7 +18,7 @@
 
 #include "gmock/gmock.h"
 #include "tests/support/temp_folder.h"
-#include "worker/trainer/data/dataset_reader.h"
+#include "worker/trainer/data/dataset.h"
 #include "worker/trainer/data/input_file.h"
 #include "worker/trainer/data/row_source.h"
 

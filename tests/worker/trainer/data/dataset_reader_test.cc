@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/data/dataset_reader.h"
-
 #include <algorithm>
 
 #include "base/plain/text.h"

@@ -10,8 +10,8 @@
 
 #include "gmock/gmock.h"
 #include "tests/worker/trainer/fixtures.h"
-#include "worker/trainer/device/autocast.h"
-#include "worker/trainer/model/dropout.h"
+#include "worker/trainer/device/device.h"
+#include "worker/trainer/model/layers.h"
 #include "worker/trainer/train/stepper.h"
 
 namespace frostline::trainer {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/device/speed.h"
-
 #include "gmock/gmock.h"
+#include "worker/trainer/device/device.h"
 
 namespace frostline::trainer {
 namespace {

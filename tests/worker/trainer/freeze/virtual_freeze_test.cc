@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/freeze/virtual_freeze.h"
-
 #include "gmock/gmock.h"
+#include "worker/trainer/freeze/freeze_plan.h"
 
 namespace frostline::trainer {
 namespace {

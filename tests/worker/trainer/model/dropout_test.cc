@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/model/dropout.h"
-
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdint>
 #include <vector>
+
+#include "worker/trainer/model/layers.h"
 
 namespace frostline::trainer {
 namespace {

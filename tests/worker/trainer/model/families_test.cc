@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tests/worker/trainer/fixtures.h"
-#include "worker/trainer/device/autocast.h"
+#include "worker/trainer/device/device.h"
 
 namespace frostline::trainer {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "tests/worker/trainer/fixtures.h"
 #include "tests/worker/trainer/operator_log.h"
-#include "worker/trainer/device/autocast.h"
+#include "worker/trainer/device/device.h"
 #include "worker/trainer/model/model.h"
 
 namespace frostline::trainer {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/model/load.h"
-
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -10,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "tests/support/temp_folder.h"
 #include "tests/worker/trainer/fixtures.h"
+#include "worker/trainer/model/model.h"
 #include "worker/trainer/model/safetensors.h"
 
 namespace frostline::trainer {

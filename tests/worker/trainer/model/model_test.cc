@@ -13,7 +13,6 @@
 
 #include "tests/support/temp_folder.h"
 #include "tests/worker/trainer/fixtures.h"
-#include "worker/trainer/model/load.h"
 
 namespace frostline::trainer {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "gmock/gmock.h"
 #include "tests/worker/trainer/trial/trial_world.h"
-#include "worker/trainer/model/load.h"
-#include "worker/trainer/train/export.h"
+#include "worker/trainer/model/model.h"
+#include "worker/trainer/train/checkpoint.h"
 
 namespace frostline::trainer {
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "worker/trainer/data/batches.h"
+#include "worker/trainer/data/token_store.h"
 
 namespace frostline::trainer {
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "gmock/gmock.h"
-#include "worker/trainer/text/charsmap.h"
+#include "worker/trainer/text/normalizer.h"
 
 namespace frostline::trainer {
 namespace {

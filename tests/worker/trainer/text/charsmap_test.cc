@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/text/charsmap.h"
-
 #include <random>
 
 #include "base/plain/json.h"
 #include "tests/worker/trainer/text/goldens.h"
 #include "tests/worker/trainer/text/text_fixture.h"
+#include "worker/trainer/text/normalizer.h"
 
 namespace frostline::trainer {
 namespace {

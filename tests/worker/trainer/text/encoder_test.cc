@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/text/encoder.h"
-
 #include <thread>
 
 #include "tests/worker/trainer/text/text_fixture.h"
+#include "worker/trainer/text/tokenizer.h"
 
 namespace frostline::trainer {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "worker/trainer/text/encoder.h"
+#include "worker/trainer/text/tokenizer.h"
 
 namespace frostline::trainer {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/text/pre_tokenizer.h"
-
 #include "tests/worker/trainer/text/text_fixture.h"
+#include "worker/trainer/text/normalizer.h"
 
 namespace frostline::trainer {
 namespace {

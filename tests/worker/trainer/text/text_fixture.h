@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "gmock/gmock.h"
-#include "worker/trainer/text/encoder.h"
 #include "worker/trainer/text/subword_model.h"
+#include "worker/trainer/text/tokenizer.h"
 #include "worker/trainer/text/tokenizer_folder.h"
-#include "worker/trainer/text/vocabulary.h"
 
 namespace frostline::trainer {
 

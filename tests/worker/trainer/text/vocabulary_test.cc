@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/text/vocabulary.h"
-
 #include <map>
 #include <string>
 
 #include "gmock/gmock.h"
+#include "worker/trainer/text/subword_model.h"
 
 namespace frostline::trainer {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/train/export.h"
-
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -9,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "tests/support/temp_folder.h"
 #include "tests/worker/trainer/fixtures.h"
+#include "worker/trainer/train/checkpoint.h"
 
 namespace frostline::trainer {
 namespace {

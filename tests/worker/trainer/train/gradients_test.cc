@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gradient surgery, against scripts/task_fixtures.py and by hand.
-#include "worker/trainer/train/gradients.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "tests/worker/trainer/fixtures.h"
+#include "worker/trainer/train/optimizer.h"
 
 namespace frostline::trainer {
 namespace {
