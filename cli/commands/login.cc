@@ -2,8 +2,6 @@
 //
 // login. The coordinator is asked who one is with the token before
 // anything is kept, so that a context that is there has worked once.
-#include "cli/commands/login.h"
-
 #include <iostream>
 #include <utility>
 
@@ -15,6 +13,7 @@
 #include "base/plain/sums.h"
 #include "cli/client/address.h"
 #include "cli/commands/command.h"
+#include "cli/commands/context.h"
 #include "cli/term/terminal.h"
 #include "cli/view/access_view.h"
 #include "tls/certificate.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/study.h"
+
 #include <iostream>
 #include <optional>
 #include <utility>
@@ -11,8 +13,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/output_flags.h"
 #include "cli/commands/registry.h"
-#include "cli/commands/study_verbs.h"
-#include "cli/commands/trial_words.h"
+#include "cli/commands/trial.h"
 #include "cli/study_file/study_file.h"
 #include "cli/view/field_changes.h"
 #include "cli/view/format.h"

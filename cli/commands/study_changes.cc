@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/study_changes.h"
-
 #include <unistd.h>
 
 #include <iostream>
@@ -16,7 +14,8 @@
 #include "cli/commands/command.h"
 #include "cli/commands/output_flags.h"
 #include "cli/commands/set_field.h"
-#include "cli/commands/study_verbs.h"
+#include "cli/commands/study.h"
+#include "cli/commands/study_create.h"
 #include "cli/study_file/yaml_sugar.h"
 #include "cli/term/text_file.h"
 #include "cli/view/format.h"

@@ -12,7 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "cli/commands/study_verbs.h"
+#include "cli/commands/study.h"
 #include "cli/term/text_file.h"
 #include "cli/view/format.h"
 

@@ -16,7 +16,7 @@
 #include "cli/client/notes.h"
 #include "cli/client/watcher.h"
 #include "cli/commands/output_flags.h"
-#include "cli/commands/study_verbs.h"
+#include "cli/commands/study.h"
 #include "cli/commands/study_watch.h"
 #include "cli/study_file/yaml_sugar.h"
 #include "cli/view/format.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `frostline top`: who works on what, now.
-#include "cli/commands/top.h"
-
 #include <unistd.h>
 
 #include <chrono>
@@ -13,6 +11,7 @@
 #include "base/error.h"
 #include "base/flags.h"
 #include "cli/commands/command.h"
+#include "cli/commands/status.h"
 #include "cli/live/full_screen.h"
 #include "cli/live/top_screen.h"
 

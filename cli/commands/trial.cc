@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/trial.h"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
@@ -20,10 +22,9 @@
 #include "cli/commands/command.h"
 #include "cli/commands/output_flags.h"
 #include "cli/commands/set_field.h"
-#include "cli/commands/study_changes.h"
+#include "cli/commands/study_create.h"
 #include "cli/commands/trial_log.h"
 #include "cli/commands/trial_outcomes.h"
-#include "cli/commands/trial_words.h"
 #include "cli/term/terminal.h"
 #include "cli/view/comparison_view.h"
 #include "cli/view/format.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `frostline trial curves`: what trials measured, side by side.
-#include "cli/commands/trial_curves.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
@@ -17,7 +15,8 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "cli/commands/trial_words.h"
+#include "cli/commands/trial.h"
+#include "cli/commands/trial_results.h"
 #include "cli/live/text_plot.h"
 #include "cli/term/table.h"
 #include "cli/view/format.h"

@@ -18,7 +18,7 @@
 #include "cli/commands/output_flags.h"
 #include "cli/commands/plan.h"
 #include "cli/commands/set_field.h"
-#include "cli/commands/trial_words.h"
+#include "cli/commands/trial.h"
 #include "cli/study_file/yaml_sugar.h"
 #include "cli/study_file/yaml_to_proto.h"
 #include "cli/term/text_file.h"

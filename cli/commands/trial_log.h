@@ -10,7 +10,7 @@
 #include <string>
 
 #include "cli/commands/command.h"
-#include "cli/commands/trial_words.h"
+#include "cli/commands/trial.h"
 
 namespace frostline::cli {
 

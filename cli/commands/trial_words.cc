@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/trial_words.h"
-
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -9,6 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "base/error.h"
+#include "cli/commands/trial.h"
 
 namespace frostline::cli {
 namespace {

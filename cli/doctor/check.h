@@ -56,17 +56,17 @@ struct Patient {
 Finding CheckVersions(const Patient& patient);
 Finding CheckLibraries(const Patient& patient);
 
-// These are defined in machine_checks.cc.
+// These are defined in checks.cc.
 Finding CheckSpeed(const Patient& patient);
 Finding CheckGpu(const Patient& patient);
 
-// These are defined in machine_checks.cc.
+// These are defined in checks.cc.
 Finding CheckProcessor(const Patient& patient);
 Finding CheckMemory(const Patient& patient);
 Finding CheckDescriptors(const Patient& patient);
 Finding CheckPorts(const Patient& patient);
 
-// These are defined in machine_checks.cc.
+// These are defined in checks.cc.
 Finding CheckDisk(const Patient& patient);
 Finding CheckFileSystem(const Patient& patient);
 Finding CheckWriteRights(const Patient& patient);

@@ -19,7 +19,7 @@
 #include "cli/term/terminal.h"
 #include "cli/view/format.h"
 #include "cli/view/json_text.h"
-#include "cli/view/yaml_text.h"
+#include "cli/view/message_text.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {

@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "cli/view/format.h"
 #include "cli/view/json_text.h"
+#include "cli/view/message_text.h"
 #include "cli/view/trial_view.h"
-#include "cli/view/yaml_text.h"
 #include "frostline/v1/study_service.pb.h"
 #include "tests/bench/bench_main.h"
 

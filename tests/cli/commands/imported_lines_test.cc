@@ -2,7 +2,7 @@
 #include "cli/commands/imported_lines.h"
 
 #include "base/error.h"
-#include "cli/commands/trial_import.h"
+#include "cli/commands/trial_files.h"
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/trial_words.h"
-
 #include "cli/commands/set_field.h"
+#include "cli/commands/trial.h"
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 

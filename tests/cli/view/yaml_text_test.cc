@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/view/yaml_text.h"
-
 #include <google/protobuf/struct.pb.h>
 #include <yaml-cpp/yaml.h>
 
 #include <random>
 #include <string>
 
+#include "cli/view/message_text.h"
 #include "gtest/gtest.h"
 
 namespace frostline::cli {

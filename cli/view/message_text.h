@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: yaml_text.h
+// File: message_text.h
 //
 // A writer of YAML in block style, from the front to the end:
 //
@@ -12,8 +12,8 @@
 //   yaml.Plain("0.5");
 //   yaml.EndList();
 //   yaml.EndMap();
-#ifndef FROSTLINE_CLI_VIEW_YAML_TEXT_H_
-#define FROSTLINE_CLI_VIEW_YAML_TEXT_H_
+#ifndef FROSTLINE_CLI_VIEW_MESSAGE_TEXT_H_
+#define FROSTLINE_CLI_VIEW_MESSAGE_TEXT_H_
 
 #include <google/protobuf/message.h>
 
@@ -71,4 +71,4 @@ std::string ToYaml(const google::protobuf::Message& message);
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_VIEW_YAML_TEXT_H_
+#endif  // FROSTLINE_CLI_VIEW_MESSAGE_TEXT_H_

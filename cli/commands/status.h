@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: top.h
-#ifndef FROSTLINE_CLI_COMMANDS_TOP_H_
-#define FROSTLINE_CLI_COMMANDS_TOP_H_
+// File: status.h
+#ifndef FROSTLINE_CLI_COMMANDS_STATUS_H_
+#define FROSTLINE_CLI_COMMANDS_STATUS_H_
 
 #include <condition_variable>
 #include <map>
@@ -70,4 +70,4 @@ class AskingThread {
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_TOP_H_
+#endif  // FROSTLINE_CLI_COMMANDS_STATUS_H_

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: trial_words.h
+// File: trial.h
 //
 // How the command line names a trial: STUDY and NUMBER, or STUDY/NUMBER as one
 // word. All verbs about one trial accept both.
-#ifndef FROSTLINE_CLI_COMMANDS_TRIAL_WORDS_H_
-#define FROSTLINE_CLI_COMMANDS_TRIAL_WORDS_H_
+#ifndef FROSTLINE_CLI_COMMANDS_TRIAL_H_
+#define FROSTLINE_CLI_COMMANDS_TRIAL_H_
 
 #include <string>
 #include <vector>
@@ -52,4 +52,4 @@ absl::StatusOr<std::vector<TrialName>> TrialNamesFrom(
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_TRIAL_WORDS_H_
+#endif  // FROSTLINE_CLI_COMMANDS_TRIAL_H_

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/trial_outcomes.h"
-
 #include <google/protobuf/struct.pb.h>
 
 #include <algorithm>
@@ -21,7 +19,8 @@
 #include "absl/strings/str_replace.h"
 #include "base/error.h"
 #include "cli/commands/output_flags.h"
-#include "cli/commands/trial_words.h"
+#include "cli/commands/trial.h"
+#include "cli/commands/trial_outcomes.h"
 #include "cli/term/table.h"
 #include "cli/term/text_file.h"
 #include "cli/view/outcomes_view.h"

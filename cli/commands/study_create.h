@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: study_changes.h
-#ifndef FROSTLINE_CLI_COMMANDS_STUDY_CHANGES_H_
-#define FROSTLINE_CLI_COMMANDS_STUDY_CHANGES_H_
+// File: study_create.h
+#ifndef FROSTLINE_CLI_COMMANDS_STUDY_CREATE_H_
+#define FROSTLINE_CLI_COMMANDS_STUDY_CREATE_H_
 
 #include <functional>
 #include <string>
@@ -25,4 +25,4 @@ absl::StatusOr<std::string> ReadNote(const std::string& word);
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_STUDY_CHANGES_H_
+#endif  // FROSTLINE_CLI_COMMANDS_STUDY_CREATE_H_

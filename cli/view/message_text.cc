@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/view/yaml_text.h"
+#include "cli/view/message_text.h"
 
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/time_util.h>

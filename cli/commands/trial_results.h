@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: trial_curves.h
+// File: trial_results.h
 //
 // The measurements of trials at each step, as `trial curves` shows them.
-#ifndef FROSTLINE_CLI_COMMANDS_TRIAL_CURVES_H_
-#define FROSTLINE_CLI_COMMANDS_TRIAL_CURVES_H_
+#ifndef FROSTLINE_CLI_COMMANDS_TRIAL_RESULTS_H_
+#define FROSTLINE_CLI_COMMANDS_TRIAL_RESULTS_H_
 
 #include <set>
 #include <string>
 #include <vector>
 
-#include "cli/commands/trial_words.h"
+#include "cli/commands/trial.h"
 #include "frostline/v1/study.pb.h"
 
 namespace frostline::cli {
@@ -43,4 +43,4 @@ std::string CurvesPlot(const MeasuredCurves& curves,
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_TRIAL_CURVES_H_
+#endif  // FROSTLINE_CLI_COMMANDS_TRIAL_RESULTS_H_

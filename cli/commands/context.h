@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: login.h
+// File: context.h
 //
 // How a login makes sure that it talks to the right coordinator: by its CA, by
 // the fingerprint of the CA, or because nobody else can listen at the address.
-#ifndef FROSTLINE_CLI_COMMANDS_LOGIN_H_
-#define FROSTLINE_CLI_COMMANDS_LOGIN_H_
+#ifndef FROSTLINE_CLI_COMMANDS_CONTEXT_H_
+#define FROSTLINE_CLI_COMMANDS_CONTEXT_H_
 
 #include <grpcpp/security/credentials.h>
 
@@ -45,4 +45,4 @@ absl::StatusOr<Trust> TrustIn(const Destination& to,
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_LOGIN_H_
+#endif  // FROSTLINE_CLI_COMMANDS_CONTEXT_H_

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: study_verbs.h
+// File: study.h
 //
 // The verbs of `frostline study`, each defined in the file of its name.
-#ifndef FROSTLINE_CLI_COMMANDS_STUDY_VERBS_H_
-#define FROSTLINE_CLI_COMMANDS_STUDY_VERBS_H_
+#ifndef FROSTLINE_CLI_COMMANDS_STUDY_H_
+#define FROSTLINE_CLI_COMMANDS_STUDY_H_
 
 #include "cli/commands/command.h"
 
@@ -21,4 +21,4 @@ void AddStudyWhy(CLI::App& noun, Invocation& invocation);
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_STUDY_VERBS_H_
+#endif  // FROSTLINE_CLI_COMMANDS_STUDY_H_

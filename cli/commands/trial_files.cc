@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/trial_import.h"
+#include "cli/commands/trial_files.h"
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
@@ -17,8 +17,8 @@
 #include "cli/client/notes.h"
 #include "cli/commands/imported_lines.h"
 #include "cli/commands/set_field.h"
-#include "cli/commands/study_verbs.h"
-#include "cli/commands/trial_words.h"
+#include "cli/commands/study.h"
+#include "cli/commands/trial.h"
 #include "cli/study_file/yaml_sugar.h"
 #include "cli/term/text_file.h"
 #include "cli/view/format.h"

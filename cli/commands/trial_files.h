@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: trial_import.h
+// File: trial_files.h
 //
 // Imports trials that ended elsewhere, in batches that fit a request. The
 // request id of a batch is a hash of its content, its place and the study. So
 // the same file can be sent again, also after a broken run, and nothing is
 // imported twice while the coordinator remembers ids (at least a day).
-#ifndef FROSTLINE_CLI_COMMANDS_TRIAL_IMPORT_H_
-#define FROSTLINE_CLI_COMMANDS_TRIAL_IMPORT_H_
+#ifndef FROSTLINE_CLI_COMMANDS_TRIAL_FILES_H_
+#define FROSTLINE_CLI_COMMANDS_TRIAL_FILES_H_
 
 #include <cstdint>
 #include <string>
@@ -38,4 +38,4 @@ absl::StatusOr<ImportDone> ImportAll(Client& client, const v1::Study& study,
 
 }  // namespace frostline::cli
 
-#endif  // FROSTLINE_CLI_COMMANDS_TRIAL_IMPORT_H_
+#endif  // FROSTLINE_CLI_COMMANDS_TRIAL_FILES_H_
