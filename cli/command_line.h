@@ -4,14 +4,21 @@
 #ifndef FROSTLINE_CLI_COMMAND_LINE_H_
 #define FROSTLINE_CLI_COMMAND_LINE_H_
 
+#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/error.h"
 #include "cli/commands/command.h"
 
 namespace frostline::cli {
+
+// Makes every option for whole numbers, of `app` and all commands below it,
+// accept only decimal numbers. CLI11 itself reads 010 as eight and -1 as
+// 18446744073709551615. Call it after all options are added.
+void TakeDecimalAlone(CLI::App& app);
 
 // Adds the options that all commands share (--connect, --context, --version, …)
 // and the format of the help. Call it after all commands are added.
@@ -33,6 +40,18 @@ struct ProgramCall {
 // A worker without --connect and --join gets --connect from the environment.
 std::optional<ProgramCall> OtherProgram(
     const std::vector<std::string>& arguments);
+
+// Two first words that scripts use and no help shows:
+//
+//   frostline __complete -- study sh     what may come next (help/complete.h)
+//   frostline __parse -- study show x    whether these words are a command:
+//                                        exit code 0, or the mistake and 2
+//
+// Answers such a script. Returns nothing when the first word is neither of
+// them. It never runs the words that follow. REQUIRES: AddGlobalOptions(app, …)
+// was called.
+std::optional<ExitCode> AnswerScript(CLI::App& app,
+                                     const std::vector<std::string>& arguments);
 
 }  // namespace frostline::cli
 

@@ -18,12 +18,9 @@
 #include "cli/command_line.h"
 #include "cli/commands/command.h"
 #include "cli/commands/config.h"
-#include "cli/commands/output_flags.h"
 #include "cli/doctor/doctor.h"
-#include "cli/hidden_words.h"
 #include "cli/process/child_process.h"
 #include "cli/slurm/slurm_command.h"
-#include "cli/whole_numbers.h"
 #include "tls/credentials.h"
 
 namespace frostline::cli {

@@ -2,7 +2,7 @@
 //
 // File: yaml.h
 //
-// YAML as a tree. cli/study_file/yaml_tree.h reads study files into it with
+// YAML as a tree. cli/study_file/yaml_to_proto.h reads study files into it with
 // yaml-cpp. This file itself reads the registries of a GPU node, where that
 // library is missing (docs/adr/0014-formats.md).
 #ifndef FROSTLINE_BASE_PLAIN_YAML_H_

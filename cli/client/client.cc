@@ -6,6 +6,7 @@
 #include <grpcpp/support/slice.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <iostream>
 #include <string>
@@ -15,11 +16,24 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "cli/client/address.h"
-#include "cli/client/notes.h"
 #include "proto/wire_error.h"
 #include "tls/credentials.h"
 
 namespace frostline::cli {
+namespace {
+
+std::atomic<bool> silent{false};
+
+}  // namespace
+
+std::ostream& Notes() {
+  // A stream without a buffer takes everything and keeps nothing.
+  static auto* const nowhere = new std::ostream(nullptr);
+  return silent ? *nowhere : std::cerr;
+}
+
+void SilenceNotes() { silent = true; }
+
 namespace {
 
 // The limit for one reply, enough for a page of a thousand trials of a wide

@@ -14,6 +14,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <tuple>
 
@@ -27,6 +28,15 @@
 #include "tls/credentials.h"
 
 namespace frostline::cli {
+
+// Returns the stream for notes beside the answer, such as what is waited for
+// and what comes next. This is standard error; after SilenceNotes() the notes
+// are dropped. Questions to a person and errors are not notes.
+std::ostream& Notes();
+
+// Drops all notes from now on. It is for callers that asked for JSON: standard
+// error then holds JSON or nothing.
+void SilenceNotes();
 
 // A connection to one coordinator. It is thread-safe.
 class Client {

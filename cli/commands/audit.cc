@@ -21,7 +21,6 @@
 #include "base/plain/audit_chain.h"
 #include "base/plain/json.h"
 #include "cli/commands/command.h"
-#include "cli/commands/output_flags.h"
 #include "cli/process/child_process.h"
 #include "cli/term/terminal.h"
 #include "cli/view/access_view.h"

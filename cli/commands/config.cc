@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "cli/commands/command.h"
-#include "cli/commands/output_flags.h"
 #include "cli/context/context_store.h"
 #include "cli/term/table.h"
 #include "cli/term/terminal.h"

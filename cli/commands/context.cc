@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Contexts. None of these verbs calls a coordinator, and none shows a token.
+#include "cli/commands/context.h"
+
 #include <google/protobuf/struct.pb.h>
 
 #include <iostream>
+#include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/plain/sums.h"
+#include "cli/client/address.h"
 #include "cli/commands/command.h"
-#include "cli/commands/output_flags.h"
 #include "cli/term/table.h"
+#include "cli/term/terminal.h"
+#include "cli/view/access_view.h"
 #include "cli/view/format.h"
 #include "tls/certificate.h"
+#include "tls/credentials.h"
 #include "tls/private_file.h"
 
 namespace frostline::cli {
@@ -194,6 +204,226 @@ void AddContextCommands(CLI::App& app, Invocation& invocation) {
   AddVerb(app, "logout", "Remove a context and its token", invocation,
           [name](Session& session) { return Remove(session, *name); })
       ->add_option("NAME", *name, "The context; the current one");
+}
+
+// login. The coordinator is asked who one is with the token before
+// anything is kept, so that a context that is there has worked once.
+
+namespace {
+
+// Converts a fingerprint to our form: openssl writes AB:CD:…, we write abcd….
+std::string PlainDigits(const std::string& fingerprint) {
+  return absl::AsciiStrToLower(absl::StrReplaceAll(fingerprint, {{":", ""}}));
+}
+
+absl::Status CheckFingerprint(const std::string& ca_pem,
+                              const Destination& to) {
+  if (to.fingerprint.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const auto facts, tls::ReadCertificate(ca_pem));
+  if (facts.sha256 == to.fingerprint) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kFingerprintWrong,
+      absl::StrCat("the CA of --tls-ca has the fingerprint ", facts.sha256),
+      "compare with `frostline tls fingerprint` on the "
+      "coordinator's machine",
+      "--fingerprint");
+}
+
+}  // namespace
+
+absl::StatusOr<Destination> DestinationOf(const std::string& address,
+                                          const std::string& fingerprint) {
+  const std::size_t hash = address.find('#');
+  Destination to{address.substr(0, hash), PlainDigits(fingerprint)};
+  if (hash != std::string::npos) {
+    const std::string behind = PlainDigits(address.substr(hash + 1));
+    if (!to.fingerprint.empty() && to.fingerprint != behind) {
+      return MakeError(ErrorId::kRequestInvalid,
+                       "--fingerprint is another than that behind #",
+                       "give one of them", "--fingerprint");
+    }
+    to.fingerprint = behind;
+  }
+  if (!IsAddress(to.connect)) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat("'", to.connect, "' is no address of a coordinator"),
+        "write HOST:PORT, e.g. gpu-head.lan:7443");
+  }
+  const bool named = hash != std::string::npos || !fingerprint.empty();
+  if (named && !IsSha256(to.fingerprint)) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat("'", to.fingerprint,
+                                  "' is no SHA-256 of 64 hexadecimal digits"),
+                     "take what `frostline tls fingerprint` prints on the "
+                     "coordinator's machine",
+                     "--fingerprint");
+  }
+  return to;
+}
+
+absl::StatusOr<Trust> TrustIn(const Destination& to,
+                              const std::string& ca_file) {
+  Trust trust;
+  if (!ca_file.empty()) {
+    ASSIGN_OR_RETURN(trust.ca_pem, tls::ReadPublicFile(ca_file, "--tls-ca"));
+    RETURN_IF_ERROR(CheckFingerprint(trust.ca_pem, to));
+    tls::TlsFiles files;
+    files.ca = ca_file;
+    ASSIGN_OR_RETURN(trust.credentials,
+                     tls::ChannelCredentialsOf(files, SystemClock()));
+    return trust;
+  }
+  if (!to.fingerprint.empty()) {
+    trust.pinned.emplace(tls::Pin{HostOf(to.connect), to.fingerprint},
+                         SystemClock().Wall());
+    trust.credentials = trust.pinned->credentials();
+    return trust;
+  }
+  trust.credentials = grpc::InsecureChannelCredentials();
+  if (tls::IsLocalAddress(to.connect)) return trust;
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat("the token would travel to ", to.connect, " in plaintext"),
+      "give --tls-ca FILE, the CA of the coordinator, or --fingerprint, what "
+      "`frostline tls fingerprint` prints on its machine",
+      "--tls-ca");
+}
+
+namespace {
+
+struct LoginArgs {
+  std::string address;  // HOST:PORT, HOST:PORT#FINGERPRINT
+  std::string fingerprint;
+  std::string name;
+};
+
+// Refuses flags that a context cannot keep: it keeps only a token and a CA.
+absl::Status CheckFlags(const Session& session) {
+  if (!session.flags.access.tls.certificate.empty() ||
+      !session.flags.access.tls.key.empty()) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     "a context keeps a token, not a certificate",
+                     "make a token: `frostline token create --role researcher "
+                     "--subject NAME`",
+                     "--tls-cert");
+  }
+  if (session.flags.connect.empty() && session.flags.context.empty()) {
+    return absl::OkStatus();
+  }
+  return MakeError(ErrorId::kRequestInvalid,
+                   "login takes the coordinator as its argument",
+                   "write `frostline login HOST:PORT`, and --name NAME for the "
+                   "context");
+}
+
+// Returns the flag's value, else the variable's.
+std::string Given(const std::string& flag, const std::string& variable) {
+  return flag.empty() ? variable : flag;
+}
+
+absl::StatusOr<std::string> NameFor(const Session& session,
+                                    const LoginArgs& args,
+                                    const std::string& connect) {
+  std::string name = args.name.empty() ? NameOfAddress(connect) : args.name;
+  const absl::Status valid = CheckNewName(name, "--name");
+  if (!valid.ok() && args.name.empty()) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat("no name for a context can be made of ", connect),
+        "give one: --name NAME", "--name");
+  }
+  RETURN_IF_ERROR(valid);
+  const auto before = session.contexts.Read(name);
+  if (!before.ok() || before->connect == connect) return name;
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat("context ", name, " is of another coordinator, ",
+                   before->connect),
+      absl::StrCat("give another --name, or remove that one: "
+                   "`frostline logout ",
+                   name, "`"),
+      "--name");
+}
+
+absl::StatusOr<SecretString> TokenOf(const Session& session) {
+  const std::string path =
+      Given(session.flags.access.token, session.environment.access.token);
+  if (path.empty()) return ReadSecret("token: ");
+  ASSIGN_OR_RETURN(const SecretString text,
+                   tls::ReadPrivateFile(path, "--token-file"));
+  return SecretString(std::string(absl::StripAsciiWhitespace(text.Reveal())));
+}
+
+absl::Status CheckToken(const SecretString& token) {
+  for (const char c : token.Reveal()) {
+    if (c <= ' ' || c >= '\x7F') {
+      return MakeError(ErrorId::kRequestInvalid,
+                       "what was given is no token in one line",
+                       "give what `frostline token create --role researcher "
+                       "--subject NAME` printed",
+                       "--token-file");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::Identity> AskWho(Session& session, const NewContext& made,
+                                    Trust& trust) {
+  ASSIGN_OR_RETURN(
+      session.client,
+      Client::Open(made.connect,
+                   tls::Access::WithToken(trust.credentials, made.token)));
+  auto who = session.client->Call(&v1::AdminService::Stub::WhoAmI,
+                                  v1::WhoAmIRequest());
+  if (!trust.pinned.has_value()) return who;
+  // gRPC would say of a refused handshake that nobody answers.
+  if (!who.ok()) RETURN_IF_ERROR(trust.pinned->refusal());
+  trust.ca_pem = trust.pinned->ca_pem();
+  return who;
+}
+
+absl::StatusOr<ExitCode> LogIn(Session& session, const LoginArgs& args) {
+  RETURN_IF_ERROR(CheckFlags(session));
+  ASSIGN_OR_RETURN(const Destination to,
+                   DestinationOf(args.address, args.fingerprint));
+  ASSIGN_OR_RETURN(const std::string name, NameFor(session, args, to.connect));
+  ASSIGN_OR_RETURN(Trust trust,
+                   TrustIn(to, Given(session.flags.access.tls.ca,
+                                     session.environment.access.tls.ca)));
+  NewContext made{name, to.connect, {}, ""};
+  ASSIGN_OR_RETURN(made.token, TokenOf(session));
+  RETURN_IF_ERROR(CheckToken(made.token));
+  ASSIGN_OR_RETURN(const v1::Identity who, AskWho(session, made, trust));
+  made.ca_pem = trust.ca_pem;
+  RETURN_IF_ERROR(session.contexts.Keep(made));
+  RETURN_IF_ERROR(session.contexts.SetCurrent(name));
+  std::cout << DescribeIdentity(who) << "\n"
+            << "context " << name << " (" << to.connect
+            << ") is the current one\n";
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddLoginCommands(CLI::App& app, Invocation& invocation) {
+  const auto args = std::make_shared<LoginArgs>();
+  CLI::App* const login = AddVerb(
+      app, "login", "Keep a coordinator and a token as a context", invocation,
+      [args](Session& session) { return LogIn(session, *args); });
+  login
+      ->add_option("ADDRESS", args->address,
+                   "HOST:PORT, or HOST:PORT#FINGERPRINT of its CA")
+      ->required();
+  login
+      ->add_option("--fingerprint", args->fingerprint,
+                   "The SHA-256 of its CA, as `tls fingerprint` prints it")
+      ->type_name("SHA256");
+  login->add_option("--name", args->name, "Of the context; the host's")
+      ->type_name("NAME");
+  login->footer(
+      "The token is read from --token-file, else from standard input: a\n"
+      "terminal does not show it.");
 }
 
 }  // namespace frostline::cli

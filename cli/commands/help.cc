@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <google/protobuf/message.h>
 #include <google/protobuf/stubs/common.h>
 
+#include <algorithm>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/flags.h"
 #include "base/nearest.h"
 #include "cli/commands/command.h"
+#include "cli/contract/catalogue.h"
+#include "cli/contract/explain.h"
+#include "cli/contract/schema.h"
 #include "cli/help/complete.h"
-#include "cli/help/examples.h"
 #include "cli/help/help_format.h"
+#include "cli/term/text_file.h"
+#include "cli/view/format.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
@@ -150,6 +158,208 @@ void AddCompletionCommands(CLI::App& app, Invocation& invocation) {
               return kExitOk;
             });
   }
+}
+
+// `frostline rpc`: any method of the contract, with its request as JSON.
+
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::Message;
+using google::protobuf::MethodDescriptor;
+
+// The largest request that a coordinator accepts.
+constexpr std::size_t kMaxRequestBytes = std::size_t{4} << 20;
+
+struct RpcArgs {
+  std::string method;
+  std::string request;
+  bool list = false;
+  bool show_template = false;
+};
+
+std::unique_ptr<Message> NewMessage(const Descriptor& type) {
+  return std::unique_ptr<Message>(
+      google::protobuf::MessageFactory::generated_factory()
+          ->GetPrototype(&type)
+          ->New());
+}
+
+absl::StatusOr<std::string> RequestText(const std::string& word) {
+  if (word.empty()) return std::string("{}");
+  const bool is_file = absl::StartsWith(word, "@");
+  if (!is_file && word != "-") return word;
+  ASSIGN_OR_RETURN(
+      std::string text,
+      ReadTextFile(is_file ? word.substr(1) : word, kMaxRequestBytes));
+  if (text.size() <= kMaxRequestBytes) return text;
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat("the request has more than ", kMaxRequestBytes, " bytes"),
+      "send it in parts");
+}
+
+absl::StatusOr<ExitCode> Call(Session& session, const RpcArgs& args,
+                              const MethodDescriptor& method) {
+  const auto request = NewMessage(*method.input_type());
+  ASSIGN_OR_RETURN(const std::string text, RequestText(args.request));
+  RETURN_IF_ERROR(ReadRequest(text, SystemClock(), request.get()));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  const auto reply = NewMessage(*method.output_type());
+  RETURN_IF_ERROR(
+      client->CallByName(method, *request, reply.get(), [&method, &reply] {
+        std::cout << (method.server_streaming() ? ReplyLine(*reply)
+                                                : ToJson(*reply))
+                  << std::flush;
+        return absl::OkStatus();
+      }));
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> Rpc(Session& session, const RpcArgs& args) {
+  if (args.list) {
+    std::cout << MethodTable(session.terminal.width);
+    return kExitOk;
+  }
+  if (args.method.empty()) {
+    return MakeError(ErrorId::kRequestInvalid, "no method is named",
+                     "`frostline rpc --list` shows the methods there are",
+                     "METHOD");
+  }
+  ASSIGN_OR_RETURN(const MethodDescriptor* const method,
+                   FindMethod(args.method));
+  if (!args.show_template) return Call(session, args, *method);
+  std::cout << RequestTemplate(*method->input_type());
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddRpcCommand(CLI::App& app, Invocation& invocation) {
+  const auto args = std::make_shared<RpcArgs>();
+  CLI::App* const verb = AddVerb(
+      app, "rpc", "Call any method of the coordinator, in JSON", invocation,
+      [args](Session& session) { return Rpc(session, *args); });
+  verb->add_option("METHOD", args->method,
+                   "CreateStudy, or StudyService.CreateStudy");
+  verb->add_option("JSON", args->request,
+                   "The request; - is standard input, @FILE a file [{}]");
+  verb->add_flag("--list", args->list, "Which methods there are");
+  verb->add_flag("--template", args->show_template,
+                 "An example of the method's request, with comments");
+  verb->footer(
+      "A stream is answered with an object a line. Methods of WorkerService "
+      "are for\nlooking for faults: who acquires a trial holds it until its "
+      "lease ends.");
+}
+
+// `frostline schema`: JSON Schema for editors and for programs.
+
+namespace {
+
+constexpr std::size_t kMaxSchemaWord = 100;
+
+struct SchemaArgs {
+  std::string what;
+  std::string file;
+  bool force = false;
+};
+
+absl::StatusOr<std::string> SchemaOf(const std::string& what) {
+  // The file, since the message is what answers have: `schema StudySpec`.
+  if (what == "study") return StudyFileSchema();
+  if (const auto* const type = FindMessage(what)) return MessageSchema(*type);
+  std::vector<std::string> names = {"study", "trial"};
+  for (const auto* const type : AllMessages()) {
+    names.push_back(ShortNameOf(*type));
+  }
+  const std::string near = Nearest(what, names);
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat("nothing is called '",
+                   proto::CleanText(what, kMaxSchemaWord), "'"),
+      near.empty() ? "write study, trial, or a message such as ListTrialsReply"
+                   : absl::StrCat("did you mean '", near, "'?"),
+      "WHAT");
+}
+
+absl::StatusOr<ExitCode> Schema(const SchemaArgs& args) {
+  ASSIGN_OR_RETURN(const std::string schema, SchemaOf(args.what));
+  if (IsStandardOutput(args.file)) {
+    std::cout << schema;
+    return kExitOk;
+  }
+  RETURN_IF_ERROR(CheckMayReplace(args.file, args.force));
+  ASSIGN_OR_RETURN(const auto file, OutputFile::Open(args.file));
+  RETURN_IF_ERROR(file->Append(schema));
+  RETURN_IF_ERROR(file->Commit());
+  std::cerr << "written: " << args.file << "\n";
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddSchemaCommand(CLI::App& app, Invocation& invocation) {
+  const auto args = std::make_shared<SchemaArgs>();
+  CLI::App* const verb =
+      AddVerb(app, "schema", "JSON Schema of study files and of answers",
+              invocation, [args](Session&) { return Schema(*args); });
+  verb->add_option("WHAT", args->what,
+                   "study (a study file), trial, or a message of the contract")
+      ->required();
+  verb->add_option("-o,--out", args->file, "Write it there")->type_name("FILE");
+  verb->add_flag("--force", args->force, "Replace a file that is there");
+  verb->footer(
+      "Editors that know YAML check and complete a study file that begins "
+      "with\n  # yaml-language-server: $schema=study.schema.json");
+}
+
+// `frostline explain`: the meaning of a field or of an error.
+
+namespace {
+
+// Longer lines are hard to read, on a wide terminal too.
+constexpr int kWidestExplanation = 100;
+constexpr int kOffTerminal = 80;
+
+struct ExplainArgs {
+  std::string path;
+  bool recursive = false;
+};
+
+absl::StatusOr<ExitCode> ExplainWord(const Session& session,
+                                     const ExplainArgs& args) {
+  const int terminal = session.terminal.width;
+  const int width =
+      terminal == 0 ? kOffTerminal : std::min(terminal, kWidestExplanation);
+  if (args.path == "exit-codes") {
+    return MakeError(ErrorId::kRequestInvalid,
+                     "exit codes are no part of the contract",
+                     "`frostline help exit-codes` lists them", "PATH");
+  }
+  const bool is_error = IsErrorId(args.path);
+  ASSIGN_OR_RETURN(const std::string text,
+                   is_error         ? ExplainError(args.path, width)
+                   : args.recursive ? ExplainTree(args.path)
+                                    : ExplainPath(args.path, width));
+  std::cout << text;
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddExplainCommand(CLI::App& app, Invocation& invocation) {
+  const auto args = std::make_shared<ExplainArgs>();
+  CLI::App* const verb = AddVerb(
+      app, "explain", "What a field, or an error's id, means", invocation,
+      [args](Session& session) { return ExplainWord(session, *args); });
+  verb->add_option(
+          "PATH", args->path,
+          "space.modules, study.space.levels, StudySettings.budget, FL-2001")
+      ->required();
+  verb->add_flag("--recursive", args->recursive,
+                 "The names of all that is below, as a tree");
+  verb->footer("Steps in the middle of a path may be left out.");
 }
 
 }  // namespace frostline::cli

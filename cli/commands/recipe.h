@@ -13,7 +13,6 @@
 
 #include "cli/commands/command.h"
 #include "cli/process/child_process.h"
-#include "cli/process/local_fleet.h"
 #include "cli/recipe/recipe_survey.h"
 
 namespace frostline::cli {

@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "cli/commands/command.h"
-#include "cli/commands/output_flags.h"
 #include "cli/view/format.h"
 #include "cli/view/registry_view.h"
 #include "proto/wire_error.h"

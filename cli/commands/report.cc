@@ -17,7 +17,6 @@
 #include "cli/recipe/recipe_page.h"
 #include "cli/recipe/recipe_record.h"
 #include "cli/recipe/recipe_stage.h"
-#include "cli/report/compose.h"
 #include "cli/report/report_page.h"
 #include "cli/report/study_record.h"
 #include "cli/term/terminal.h"

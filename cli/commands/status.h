@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "cli/client/client.h"
-#include "cli/live/fleet_table.h"
+#include "cli/live/top_screen.h"
 
 namespace frostline::cli {
 

@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/study_create.h"
+
+#include <unistd.h>
+
 #include <iostream>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "cli/client/notes.h"
+#include "base/plain/text.h"
+#include "cli/client/client.h"
 #include "cli/commands/command.h"
 #include "cli/commands/imported_lines.h"
-#include "cli/commands/output_flags.h"
 #include "cli/commands/registry.h"
 #include "cli/commands/set_field.h"
 #include "cli/commands/study.h"
-#include "cli/commands/study_export.h"
 #include "cli/commands/trial_files.h"
 #include "cli/study_file/study_file.h"
+#include "cli/study_file/yaml_sugar.h"
+#include "cli/term/text_file.h"
 #include "cli/view/format.h"
 #include "cli/view/registry_view.h"
 #include "cli/view/study_view.h"
+#include "proto/wire_error.h"
 
 namespace frostline::cli {
 namespace {
@@ -291,6 +298,416 @@ void AddStudyClone(CLI::App& noun, Invocation& invocation) {
       ->check(AtLeastZero());
   verb->add_flag("--with-trials", args->with_trials,
                  "Import its trials that have ended, outside the budget");
+  AddOneFormats(verb, args->output);
+}
+
+namespace {
+
+constexpr int kTries = 5;
+constexpr std::size_t kMaxNoteBytes = 16 * 1024;
+
+absl::StatusOr<v1::Study> ChangeOnce(
+    Client& client, const std::string& study,
+    const std::function<absl::Status(v1::UpdateStudyRequest&)>& change) {
+  ASSIGN_OR_RETURN(const v1::Study now, FetchStudy(client, study));
+  v1::UpdateStudyRequest request;
+  request.set_request_id(NewRequestId(SystemClock()));
+  request.set_name(study);
+  request.set_etag(now.etag());
+  *request.mutable_settings() = now.settings();
+  RETURN_IF_ERROR(change(request));
+  absl::StatusOr<v1::Study> updated =
+      client.Call(&v1::StudyService::Stub::UpdateStudy, request);
+  // Words of the command line, and of no file that could be corrected.
+  if (!updated.ok()) return AsUsage(updated.status());
+  return updated;
+}
+
+}  // namespace
+
+absl::StatusOr<v1::Study> ChangeSettings(
+    Client& client, const std::string& study,
+    const std::function<absl::Status(v1::UpdateStudyRequest&)>& change) {
+  absl::StatusOr<v1::Study> changed = ChangeOnce(client, study, change);
+  for (int i = 1; i < kTries; ++i) {
+    if (!HasErrorId(changed.status(), ErrorId::kEtagMismatch)) break;
+    changed = ChangeOnce(client, study, change);
+  }
+  return changed;
+}
+
+absl::StatusOr<std::string> ReadNote(const std::string& word) {
+  if (word != "-") return word;
+  ASSIGN_OR_RETURN(const std::string text, ReadTextFile(word, kMaxNoteBytes));
+  if (!IsValidUtf8(text)) {
+    return MakeError(ErrorId::kRequestInvalid, "the note is no UTF-8 text",
+                     "write it in UTF-8", "TEXT");
+  }
+  if (text.size() <= kMaxNoteBytes) return text;
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat("the note has more than ", kMaxNoteBytes, " bytes"),
+      "shorten it, or keep the long text in a file of yours", "TEXT");
+}
+
+// `frostline study update`: the fields of an existing study that may change.
+
+namespace {
+
+constexpr std::int64_t kMostBudget = 1'000'000;
+constexpr int kMostStudyPriority = 1'000;
+constexpr char kNone[] = "none";
+
+struct UpdateArgs {
+  std::string id;
+  std::optional<std::int64_t> budget;  // trials
+  std::optional<std::string> time;
+  std::optional<std::string> training_time;
+  std::optional<int> priority;
+  std::optional<int> max_parallel;
+  std::optional<std::string> pruner;  // by name
+  std::optional<std::string> notes;
+  std::vector<std::string> labels;
+  std::vector<std::string> worker_labels;
+  std::vector<std::string> notify;
+  Output output = {};
+};
+
+absl::StatusOr<google::protobuf::Duration> UpdateTimeOf(
+    const std::string& text, const std::string& flag) {
+  const auto time = ReadDuration(text);
+  if (time.has_value() && time->seconds() >= 0 && time->nanos() >= 0) {
+    return *time;
+  }
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat("'", text, "' is no time"),
+                   "write it like 90s, 30m or 2h; 0 is no limit", flag);
+}
+
+absl::Status SetTimes(const UpdateArgs& args, v1::Budget& budget,
+                      google::protobuf::FieldMask& mask) {
+  if (args.time) {
+    ASSIGN_OR_RETURN(*budget.mutable_time(),
+                     UpdateTimeOf(*args.time, "--time"));
+    mask.add_paths("budget.time");
+  }
+  if (args.training_time) {
+    ASSIGN_OR_RETURN(const google::protobuf::Duration time,
+                     UpdateTimeOf(*args.training_time, "--training-time"));
+    budget.set_training_seconds(static_cast<double>(time.seconds()) +
+                                static_cast<double>(time.nanos()) * 1e-9);
+    mask.add_paths("budget.training_seconds");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetLists(const UpdateArgs& args, v1::StudySettings& settings,
+                      google::protobuf::FieldMask& mask) {
+  if (!args.labels.empty()) {
+    RETURN_IF_ERROR(
+        ChangeLabels(args.labels, "--label", *settings.mutable_labels()));
+    mask.add_paths("labels");
+  }
+  if (!args.worker_labels.empty()) {
+    RETURN_IF_ERROR(ChangeLabels(args.worker_labels, "--require",
+                                 *settings.mutable_required_worker_labels()));
+    mask.add_paths("required_worker_labels");
+  }
+  if (!args.notify.empty()) {
+    const bool none = args.notify.size() == 1 && args.notify[0] == kNone;
+    settings.clear_notify();
+    for (const std::string& id : args.notify) {
+      if (!none) settings.add_notify(id);
+    }
+    mask.add_paths("notify");
+  }
+  return absl::OkStatus();
+}
+
+// Makes the changes and names them in the mask.
+absl::Status ApplyChanges(const UpdateArgs& args,
+                          v1::UpdateStudyRequest& request) {
+  v1::StudySettings& settings = *request.mutable_settings();
+  google::protobuf::FieldMask& mask = *request.mutable_update_mask();
+  if (args.budget) {
+    settings.mutable_budget()->set_trials(*args.budget);
+    mask.add_paths("budget.trials");
+  }
+  if (args.priority) {
+    settings.set_priority(*args.priority);
+    mask.add_paths("priority");
+  }
+  if (args.max_parallel) {
+    settings.set_max_parallel(*args.max_parallel);
+    mask.add_paths("max_parallel");
+  }
+  if (args.pruner) {
+    settings.mutable_pruner()->Clear();
+    settings.mutable_pruner()->set_name(*args.pruner);
+    mask.add_paths("pruner");
+  }
+  if (args.notes) {
+    settings.set_notes(*args.notes);
+    mask.add_paths("notes");
+  }
+  RETURN_IF_ERROR(SetTimes(args, *settings.mutable_budget(), mask));
+  return SetLists(args, settings, mask);
+}
+
+absl::StatusOr<ExitCode> UpdateStudy(Session& session, const UpdateArgs& args) {
+  ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
+  // What cannot be read is refused before anybody is asked.
+  v1::UpdateStudyRequest tried;
+  RETURN_IF_ERROR(ApplyChanges(args, tried));
+  if (tried.update_mask().paths().empty()) {
+    return MakeError(ErrorId::kRequestInvalid, "nothing is to be changed",
+                     "say what: --budget, --time, --training-time, "
+                     "--priority, --max-parallel, --pruner, --notes, "
+                     "--label, --require or --notify");
+  }
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  ASSIGN_OR_RETURN(
+      const v1::Study study,
+      ChangeSettings(*client, name, [&args](v1::UpdateStudyRequest& request) {
+        return ApplyChanges(args, request);
+      }));
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, study, [&study] {
+    return absl::StrCat("study ", LastPart(study.name()), " is ",
+                        NameOf(study.state()), ", ", ProgressText(study), "\n");
+  }));
+  return kExitOk;
+}
+
+void AddLists(CLI::App* verb, UpdateArgs& args) {
+  verb->add_option("--label", args.labels,
+                   "KEY=VALUE sets a label, KEY- takes "
+                   "it away")
+      ->expected(1)
+      ->take_all();
+  verb->add_option("--require", args.worker_labels,
+                   "KEY=VALUE that a worker must carry; KEY- takes it away")
+      ->expected(1)
+      ->take_all();
+  verb->add_option("--notify", args.notify,
+                   "Whom the coordinator tells of its end, instead of those "
+                   "so far; none: nobody")
+      ->expected(1)
+      ->take_all();
+}
+
+}  // namespace
+
+void AddStudyUpdate(CLI::App& noun, Invocation& invocation) {
+  const auto args = std::make_shared<UpdateArgs>();
+  CLI::App* const verb =
+      AddVerb(noun, "update",
+              "Change settings of a study; its spec never changes", invocation,
+              [args](Session& session) { return UpdateStudy(session, *args); });
+  verb->add_option("ID", args->id, "The study")->required();
+  verb->add_option("--budget", args->budget,
+                   "So many trials in all; more let a complete study go on")
+      ->check(CLI::Range(std::int64_t{1}, kMostBudget));
+  verb->add_option("--time", args->time,
+                   "Propose no more after this much time, e.g. 12h; 0: no "
+                   "limit");
+  verb->add_option("--training-time", args->training_time,
+                   "The same of training, over all trials; 0: no limit");
+  verb->add_option("--priority", args->priority,
+                   "Higher goes first among studies that compete for workers")
+      ->check(CLI::Range(-kMostStudyPriority, kMostStudyPriority));
+  verb->add_option("--max-parallel", args->max_parallel,
+                   "At most so many trials at a time; 0: as many as the "
+                   "sampler can use")
+      ->check(AtLeastZero());
+  verb->add_option("--pruner", args->pruner,
+                   "Another pruner, with its usual options; none: no pruner");
+  verb->add_option("--notes", args->notes, "Other notes, in Markdown");
+  AddLists(verb, *args);
+  AddOneFormats(verb, args->output);
+}
+
+// `frostline study label` and `study note`.
+
+namespace {
+
+// The most bytes of labels that a study or a trial may have.
+constexpr std::size_t kMaxStudyLabelsBytes = 64 << 10;
+
+struct StudyLabelArgs {
+  std::string id;
+  std::vector<std::string> changes;
+  std::optional<std::string> note;  // nothing: it is shown
+  Output output = {};
+};
+
+std::string StudyLabelsText(const v1::Study& study) {
+  const std::string labels = proto::CleanText(
+      FormatLabels(study.settings().labels()), kMaxStudyLabelsBytes);
+  return "study " + LastPart(study.name()) + " " +
+         (labels.empty() ? "has no labels" : "is labelled " + labels) + "\n";
+}
+
+absl::StatusOr<ExitCode> LabelStudy(Session& session,
+                                    const StudyLabelArgs& args) {
+  ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
+  LabelMap tried;
+  RETURN_IF_ERROR(ChangeLabels(args.changes, "KEY=VALUE", tried));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  const auto change = [&args](v1::UpdateStudyRequest& request) {
+    request.mutable_update_mask()->add_paths("labels");
+    return ChangeLabels(args.changes, "KEY=VALUE",
+                        *request.mutable_settings()->mutable_labels());
+  };
+  const absl::StatusOr<v1::Study> study =
+      args.changes.empty() ? FetchStudy(*client, name)
+                           : ChangeSettings(*client, name, change);
+  RETURN_IF_ERROR(study.status());
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, *study,
+                           [&study] { return StudyLabelsText(*study); }));
+  return kExitOk;
+}
+
+std::string NoteSaid(const v1::Study& study, bool is_new) {
+  return NoteText("study " + LastPart(study.name()), study.settings().notes(),
+                  is_new);
+}
+
+absl::StatusOr<ExitCode> ShowNote(Session& session, const StudyLabelArgs& args,
+                                  const std::string& name) {
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, study,
+                           [&study] { return NoteSaid(study, false); }));
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> NoteStudy(Session& session,
+                                   const StudyLabelArgs& args) {
+  ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
+  if (!args.note.has_value()) return ShowNote(session, args, name);
+  ASSIGN_OR_RETURN(const std::string note, ReadNote(*args.note));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  const auto change = [&note](v1::UpdateStudyRequest& request) {
+    request.mutable_update_mask()->add_paths("notes");
+    request.mutable_settings()->set_notes(note);
+    return absl::OkStatus();
+  };
+  ASSIGN_OR_RETURN(const v1::Study study,
+                   ChangeSettings(*client, name, change));
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, study,
+                           [&study] { return NoteSaid(study, true); }));
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddStudyLabel(CLI::App& noun, Invocation& invocation) {
+  const auto args = std::make_shared<StudyLabelArgs>();
+  CLI::App* const label =
+      AddVerb(noun, "label",
+              "Set labels of a study, take some away, or show them", invocation,
+              [args](Session& session) { return LabelStudy(session, *args); });
+  label->add_option("ID", args->id, "The study")->required();
+  label->add_option("KEY=VALUE", args->changes,
+                    "Set this label; KEY- takes it away");
+  AddOneFormats(label, args->output);
+  CLI::App* const note = AddVerb(
+      noun, "note", "Write a study's note, in Markdown, or show it", invocation,
+      [args](Session& session) { return NoteStudy(session, *args); });
+  note->add_option("ID", args->id, "The study")->required();
+  // The parser would take '' for an optional that is not there.
+  note->add_option_function<std::string>(
+      "TEXT", [args](const std::string& text) { args->note = text; },
+      "The note; - is standard input, '' takes it away");
+  AddOneFormats(note, args->output);
+}
+
+// `frostline study delete`: asks first, and deletes exactly what was shown.
+
+namespace {
+
+struct DeleteArgs {
+  std::string id;
+  bool force = false;
+  bool yes = false;
+  Output output = {};
+};
+
+// Shows what would be deleted and asks.
+bool Agrees(const v1::Study& study) {
+  std::cerr << "study " << LastPart(study.name()) << " is "
+            << NameOf(study.state()) << ", " << ProgressText(study)
+            << "\ndelete it? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  answer = absl::AsciiStrToLower(absl::StripAsciiWhitespace(answer));
+  return answer == "y" || answer == "yes";
+}
+
+absl::Status CheckRunning(const v1::Study& study, const DeleteArgs& args,
+                          bool can_ask) {
+  const std::int64_t running = study.counts().running();
+  if (running == 0 || (args.force && (args.yes || can_ask))) {
+    return absl::OkStatus();
+  }
+  const std::string id = LastPart(study.name());
+  return MakeError(
+      ErrorId::kStudyNotActive, absl::StrCat(running, " trials are running"),
+      absl::StrCat("stop them with `frostline study stop ", id,
+                   "`, or delete all the same: `frostline study delete ", id,
+                   " --force --yes`"),
+      args.force ? "--yes" : "--force");
+}
+
+// Refuses when nobody can be asked and --yes is missing, as in a script.
+absl::Status CheckAgreed(const DeleteArgs& args, const std::string& id,
+                         bool can_ask) {
+  if (args.yes || can_ask) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      "nobody can be asked here, and --yes is not given: nothing was deleted",
+      absl::StrCat("give it: frostline study delete ", id,
+                   args.force ? " --force" : "", " --yes"),
+      "--yes");
+}
+
+absl::StatusOr<ExitCode> Delete(Session& session, const DeleteArgs& args) {
+  ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
+  const bool can_ask = session.terminal.err_is_tty && isatty(STDIN_FILENO) != 0;
+  RETURN_IF_ERROR(CheckRunning(study, args, can_ask));
+  RETURN_IF_ERROR(CheckAgreed(args, LastPart(name), can_ask));
+  if (can_ask && !args.yes && !Agrees(study)) {
+    std::cerr << "nothing was deleted\n";
+    return kExitFailure;
+  }
+  v1::DeleteStudyRequest request;
+  request.set_request_id(NewRequestId(SystemClock()));
+  request.set_name(name);
+  request.set_etag(study.etag());
+  request.set_force(args.force);
+  ASSIGN_OR_RETURN(const v1::Study deleted,
+                   client->Call(&v1::StudyService::Stub::DeleteStudy, request));
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, deleted, [&deleted] {
+    return absl::StrCat("study ", LastPart(deleted.name()),
+                        " is deleted; its data goes for good at ",
+                        FormatTime(deleted.expire_time()), "\n");
+  }));
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddStudyDelete(CLI::App& noun, Invocation& invocation) {
+  const auto args = std::make_shared<DeleteArgs>();
+  CLI::App* const verb = AddVerb(
+      noun, "delete", "Delete a study and its trials; its id is free again",
+      invocation, [args](Session& session) { return Delete(session, *args); });
+  verb->add_option("ID", args->id, "The study")->required();
+  verb->add_flag("--force", args->force,
+                 "Also when trials are running; they are told to stop");
+  verb->add_flag("-y,--yes", args->yes, "Do not ask");
   AddOneFormats(verb, args->output);
 }
 

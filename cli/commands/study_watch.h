@@ -17,10 +17,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "cli/client/notes.h"
+#include "cli/client/client.h"
 #include "cli/commands/command.h"
 #include "cli/live/full_screen.h"
 #include "cli/live/running_trials.h"
+#include "frostline/v1/study.pb.h"
 
 namespace frostline::cli {
 
@@ -112,6 +113,30 @@ class WatchPrinter {
 // Prints the changes of all studies from now on, including studies that appear
 // later. It ends only with an error. `json` prints one StudyEvent a line.
 absl::StatusOr<ExitCode> WatchAllStudies(Session& session, bool json);
+
+// The goals of `frostline study wait --for`.
+
+// The condition that ends the wait.
+struct WaitGoal {
+  enum class Kind { kEnded, kTrials, kBest, kRunning };
+  Kind kind = Kind::kEnded;
+  std::int64_t trials = 0;  // trials that have ended
+  double bound = 0.0;       // a value of the first objective
+  bool at_least = true;     // false: at most
+};
+
+// Parses "ended", "running", "trials=N", "best>=X" or "best<=X". Returns
+// REQUEST_INVALID for anything else.
+absl::StatusOr<WaitGoal> ParseGoal(const std::string& text);
+
+// Returns REQUEST_INVALID for a bound in the wrong direction: when an objective
+// is maximized, even the worst trial meets "best<=X".
+absl::Status CheckGoal(const WaitGoal& goal, const v1::StudySpec& spec);
+
+// Returns whether the goal is met. `best` holds the first objective's values of
+// the best trials.
+bool IsMet(const WaitGoal& goal, const v1::Study& study,
+           const std::vector<double>& best);
 
 }  // namespace frostline::cli
 

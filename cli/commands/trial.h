@@ -7,6 +7,7 @@
 #ifndef FROSTLINE_CLI_COMMANDS_TRIAL_H_
 #define FROSTLINE_CLI_COMMANDS_TRIAL_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,22 @@ std::string StudyNameOfTrial(const std::string& trial);
 // more of either form. A number belongs to the study named last.
 absl::StatusOr<std::vector<TrialName>> TrialNamesFrom(
     const std::vector<std::string>& words);
+
+// The verb `frostline trial log`.
+
+struct TrialLogArgs {
+  TrialWords trial;
+  std::int64_t attempt = 0;  // 0: the newest
+  bool follow = false;
+  bool json = false;
+};
+
+// Prints the log to standard output and remarks about it to standard error.
+absl::StatusOr<ExitCode> ShowLog(Session& session, const TrialLogArgs& args);
+
+// Prints new lines of the log until the trial, or the requested attempt, has
+// ended. If the coordinator is away, it tries again for ten minutes.
+absl::StatusOr<ExitCode> FollowLog(Session& session, const TrialLogArgs& args);
 
 }  // namespace frostline::cli
 

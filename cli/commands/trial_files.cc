@@ -4,22 +4,32 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <iostream>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/plain/sums.h"
-#include "cli/client/notes.h"
+#include "cli/client/client.h"
+#include "cli/commands/command.h"
 #include "cli/commands/imported_lines.h"
+#include "cli/commands/plan.h"
 #include "cli/commands/set_field.h"
 #include "cli/commands/study.h"
 #include "cli/commands/trial.h"
 #include "cli/study_file/yaml_sugar.h"
+#include "cli/study_file/yaml_to_proto.h"
 #include "cli/term/text_file.h"
 #include "cli/view/format.h"
 #include "cli/view/study_view.h"
@@ -343,6 +353,333 @@ void AddTrialTell(CLI::App& noun, Invocation& invocation) {
       ->expected(1)
       ->take_all();
   verb->add_option("--seed", args->seed, "What it was trained with");
+}
+
+// `frostline study export`: all trials as a file, whole or not at all.
+
+namespace {
+
+using FileFormat = v1::ExportTrialsRequest::Format;
+
+// A format and its file extension. The first is the default.
+struct KnownFormat {
+  const char* name;
+  FileFormat format;
+  const char* ending;
+};
+constexpr std::array kFormats = {
+    KnownFormat{"jsonl", v1::ExportTrialsRequest::JSON_LINES, ".jsonl"},
+    KnownFormat{"csv", v1::ExportTrialsRequest::CSV, ".csv"}};
+
+struct ExportArgs {
+  std::string id;
+  std::string file;
+  std::string format;  // empty: as the file's ending says
+  std::string filter;
+  bool with_measurements = false;
+  bool force = false;
+};
+
+// Returns the format of the file's extension, or null.
+const KnownFormat* ExportFormatOfEnding(const std::string& file) {
+  for (const KnownFormat& known : kFormats) {
+    if (absl::EndsWithIgnoreCase(file, known.ending)) return &known;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> FormatNamesOfFiles() {
+  std::vector<std::string> names;
+  for (const KnownFormat& known : kFormats) names.emplace_back(known.name);
+  return names;
+}
+
+absl::StatusOr<FileFormat> ExportFormatOf(const ExportArgs& args) {
+  const KnownFormat* const ends = ExportFormatOfEnding(args.file);
+  if (args.format.empty()) return (ends ? ends : kFormats.data())->format;
+  const auto* const said = std::find_if(
+      kFormats.begin(), kFormats.end(),
+      [&args](const KnownFormat& one) { return args.format == one.name; });
+  if (ends == nullptr || ends == said) return said->format;
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat(args.file, " ends as a file of --format ", ends->name,
+                   " does, and --format says ", said->name),
+      absl::StrCat("leave --format out, or end the name in ", said->ending),
+      "--output");
+}
+
+absl::Status ToStandardOutput(Client& client,
+                              const v1::ExportTrialsRequest& request) {
+  return StreamTrials(client, request, [](const std::string& piece) {
+    std::cout << piece << std::flush;
+    return std::cout ? absl::OkStatus()
+                     : MakeError(ErrorId::kRequestInvalid,
+                                 "standard output cannot be written",
+                                 "name a file with -o FILE", "--output");
+  });
+}
+
+absl::Status ToFile(Client& client, const v1::ExportTrialsRequest& request,
+                    const std::string& path) {
+  // Made with the first piece, so that a refused call leaves no trace.
+  std::unique_ptr<OutputFile> file;
+  std::int64_t bytes = 0;
+  const auto take = [&](const std::string& piece) -> absl::Status {
+    if (file == nullptr) {
+      ASSIGN_OR_RETURN(file, OutputFile::Open(path));
+    }
+    bytes += static_cast<std::int64_t>(piece.size());
+    return file->Append(piece);
+  };
+  RETURN_IF_ERROR(StreamTrials(client, request, take));
+  // The file of a study without trials is empty.
+  RETURN_IF_ERROR(take(""));
+  RETURN_IF_ERROR(file->Commit());
+  std::cerr << "wrote " << path << ", " << FormatBytes(bytes) << "\n";
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ExitCode> ExportStudy(Session& session, const ExportArgs& args) {
+  v1::ExportTrialsRequest request;
+  ASSIGN_OR_RETURN(*request.mutable_name(), StudyNameFrom(args.id));
+  RETURN_IF_ERROR(CheckMayReplace(args.file, args.force));
+  ASSIGN_OR_RETURN(const FileFormat format, ExportFormatOf(args));
+  request.set_format(format);
+  request.set_with_measurements(args.with_measurements);
+  request.set_filter(args.filter);
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  RETURN_IF_ERROR(IsStandardOutput(args.file)
+                      ? ToStandardOutput(*client, request)
+                      : ToFile(*client, request, args.file));
+  return kExitOk;
+}
+
+}  // namespace
+
+absl::Status StreamTrials(
+    Client& client, const v1::ExportTrialsRequest& request,
+    const std::function<absl::Status(const std::string&)>& take) {
+  grpc::ClientContext context;
+  client.ShowToken(&context);
+  const auto reader = client.studies().ExportTrials(&context, request);
+  v1::ExportChunk chunk;
+  absl::Status taken;
+  while (reader->Read(&chunk)) {
+    if (!taken.ok()) continue;
+    taken = take(chunk.data());
+    if (!taken.ok()) context.TryCancel();
+  }
+  const grpc::Status status = reader->Finish();
+  RETURN_IF_ERROR(taken);
+  return status.ok() ? absl::OkStatus() : client.Explain(status);
+}
+
+void AddStudyExport(CLI::App& noun, Invocation& invocation) {
+  const auto args = std::make_shared<ExportArgs>();
+  CLI::App* const verb =
+      AddVerb(noun, "export", "Write all trials as JSON lines or as a table",
+              invocation,
+              [args](Session& session) { return ExportStudy(session, *args); });
+  verb->add_option("ID", args->id, "The study")->required();
+  verb->add_option("-o,--output", args->file,
+                   "Into this file; else, or with -, to standard output");
+  verb->add_option("--format", args->format,
+                   "Else as the file's name ends, else jsonl")
+      ->transform(CLI::IsMember(FormatNamesOfFiles(), CLI::ignore_case));
+  verb->add_flag("--with-measurements", args->with_measurements,
+                 "Behind each trial what it measured; of JSON lines");
+  verb->add_option("--filter", args->filter,
+                   "Only such trials: 'state = SUCCEEDED'; "
+                   "`frostline help filter`")
+      ->type_name("TERMS");
+  verb->add_flag("--force", args->force, "Replace a file that is there");
+}
+
+// `frostline trial enqueue`: points to run next, before the sampler's.
+
+namespace {
+
+using Kind = YamlNode::Kind;
+
+absl::Status TakePoint(const YamlPtr& node, const std::string& file,
+                       EnqueuePoints& points) {
+  const auto& type = *v1::EnqueuedTrial::descriptor();
+  const bool is_point =
+      node->kind == Kind::kMap && !node->entries.empty() &&
+      std::ranges::all_of(node->entries, [&type](const YamlEntry& entry) {
+        return entry.value->kind == Kind::kScalar &&
+               type.FindFieldByName(entry.key) == nullptr;
+      });
+  const YamlPtr full =
+      is_point ? MapNode({{"values", node->mark, node}}, node->mark) : node;
+  v1::EnqueuedTrial trial;
+  FieldPlaces places;
+  RETURN_IF_ERROR(YamlToProto(file, &places).Fill(full, "enqueue", &trial));
+  points.trials.push_back(std::move(trial));
+  points.places.push_back(node->mark);
+  return absl::OkStatus();
+}
+
+absl::Status Take(const YamlPtr& root, const std::string& file,
+                  EnqueuePoints& points) {
+  const YamlEntry* const key = root->Find("enqueue");
+  const YamlPtr& node =
+      key != nullptr && root->entries.size() == 1 ? key->value : root;
+  if (node->kind != Kind::kList) return TakePoint(node, file, points);
+  for (const YamlPtr& item : node->items) {
+    RETURN_IF_ERROR(TakePoint(item, file, points));
+  }
+  return absl::OkStatus();
+}
+
+bool IsJsonLines(const std::vector<std::string>& lines) {
+  return std::ranges::all_of(lines, [](const std::string& line) {
+    const auto text = absl::StripAsciiWhitespace(line);
+    return text.empty() || (text.front() == '{' && text.back() == '}');
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<EnqueuePoints> ParseEnqueuePoints(const std::string& text,
+                                                 const std::string& file) {
+  EnqueuePoints points;
+  const std::vector<std::string> lines = absl::StrSplit(text, '\n');
+  if (absl::StripAsciiWhitespace(text).empty()) {
+    return MakeError(
+        ErrorId::kRequestInvalid, absl::StrCat(file, " holds no points"),
+        "write a list of points, e.g. - {values: {layer.0: 2e-5}}", "FILE");
+  }
+  if (!IsJsonLines(lines)) {
+    ASSIGN_OR_RETURN(const YamlPtr root, ParseYaml(text, file));
+    RETURN_IF_ERROR(Take(root, file, points));
+  } else {
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (absl::StripAsciiWhitespace(lines[i]).empty()) continue;
+      // Lines before it are blank, so that its place is that in the file.
+      ASSIGN_OR_RETURN(const YamlPtr root,
+                       ParseYaml(std::string(i, '\n') + lines[i], file));
+      RETURN_IF_ERROR(Take(root, file, points));
+    }
+  }
+  if (points.trials.empty()) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat(file, " holds an empty list"),
+                     "add points to it", "FILE");
+  }
+  return points;
+}
+
+namespace {
+
+constexpr int kMostTrialPriority = 1'000;
+constexpr int kMostEnqueued = 1'000;
+
+struct EnqueueArgs {
+  std::string study;
+  std::string file;
+  std::vector<std::string> values;
+  std::vector<std::string> labels;
+  std::uint64_t seed = 0;  // 0: as the study says
+  int priority = 0;
+  bool raise_budget = false;
+  Output output = {};
+};
+
+absl::StatusOr<EnqueuePoints> PointsOf(const EnqueueArgs& args) {
+  if (args.file.empty() == args.values.empty()) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        args.file.empty() ? "no point is given" : "a file and --set are given",
+        "give either --set NAME=VALUE or a FILE of points");
+  }
+  if (!args.file.empty()) {
+    ASSIGN_OR_RETURN(const std::string text,
+                     ReadTextFile(args.file, kMaxYamlBytes));
+    return ParseEnqueuePoints(text, args.file == "-" ? "stdin" : args.file);
+  }
+  EnqueuePoints points;
+  v1::EnqueuedTrial& trial = points.trials.emplace_back();
+  RETURN_IF_ERROR(SetPointValues(args.values, *trial.mutable_values()));
+  RETURN_IF_ERROR(
+      ChangeLabels(args.labels, "--label", *trial.mutable_labels()));
+  trial.set_seed(args.seed);
+  return points;
+}
+
+// Adds the place to an error: "trials[3].values.layer.0" is about the fourth
+// point.
+absl::Status PlacedPoint(const absl::Status& status,
+                         const EnqueuePoints& points, const std::string& file) {
+  const auto detail = DetailOf(status);
+  constexpr char kStart[] = "trials[";
+  if (!detail.has_value() || points.places.empty() ||
+      !absl::StartsWith(detail->field, kStart)) {
+    return status;
+  }
+  const auto at = static_cast<std::size_t>(
+      std::strtoul(detail->field.c_str() + sizeof(kStart) - 1, nullptr, 10));
+  if (at >= points.places.size()) return status;
+  return ErrorAt(detail->id, file, points.places[at],
+                 std::string(status.message()), detail->fix, detail->field);
+}
+
+absl::StatusOr<ExitCode> EnqueueTrial(Session& session,
+                                      const EnqueueArgs& args) {
+  v1::EnqueueTrialsRequest request;
+  ASSIGN_OR_RETURN(*request.mutable_name(), StudyNameFrom(args.study));
+  ASSIGN_OR_RETURN(const EnqueuePoints points, PointsOf(args));
+  if (points.trials.size() > kMostEnqueued) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat(points.trials.size(), " points at a time"),
+                     absl::StrCat("enqueue at most ", kMostEnqueued), "FILE");
+  }
+  request.set_request_id(NewRequestId(SystemClock()));
+  request.mutable_trials()->Assign(points.trials.begin(), points.trials.end());
+  request.set_priority(args.priority);
+  request.set_raise_budget(args.raise_budget);
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  const absl::StatusOr<v1::EnqueueTrialsReply> reply =
+      client->Call(&v1::StudyService::Stub::EnqueueTrials, request);
+  if (!reply.ok()) return PlacedPoint(reply.status(), points, args.file);
+  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, *reply,
+                           [&reply] { return EnqueuedText(*reply) + "\n"; }));
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddTrialEnqueue(CLI::App& noun, Invocation& invocation) {
+  const auto args = std::make_shared<EnqueueArgs>();
+  CLI::App* const verb = AddVerb(
+      noun, "enqueue", "Run these points next, before the sampler's",
+      invocation,
+      [args](Session& session) { return EnqueueTrial(session, *args); });
+  verb->add_option("STUDY", args->study, "The study")->required();
+  CLI::Option* const file = verb->add_option(
+      "FILE", args->file,
+      "Points, as in a study file's enqueue or as JSON lines; - is standard "
+      "input");
+  verb->add_option("--set", args->values,
+                   "NAME=VALUE of a parameter, e.g. layer.0=frozen; those "
+                   "left out are proposed")
+      ->expected(1)
+      ->take_all();
+  verb->add_option("--label", args->labels, "KEY=VALUE, of the point in --set")
+      ->expected(1)
+      ->take_all()
+      ->excludes(file);
+  verb->add_option("--seed", args->seed,
+                   "What the point in --set trains with; else as the study "
+                   "says")
+      ->excludes(file);
+  verb->add_option("--priority", args->priority,
+                   "Higher goes first among those that wait")
+      ->check(CLI::Range(-kMostTrialPriority, kMostTrialPriority));
+  verb->add_flag("--raise-budget", args->raise_budget,
+                 "Let the budget grow by what it lacks for them");
+  AddOneFormats(verb, args->output);
 }
 
 }  // namespace frostline::cli

@@ -2,7 +2,8 @@
 //
 // File: trial_results.h
 //
-// The measurements of trials at each step, as `trial curves` shows them.
+// Verbs about what a trial measured and answered: its curves, confusion,
+// examples and predictions.
 #ifndef FROSTLINE_CLI_COMMANDS_TRIAL_RESULTS_H_
 #define FROSTLINE_CLI_COMMANDS_TRIAL_RESULTS_H_
 
@@ -10,10 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "cli/commands/command.h"
 #include "cli/commands/trial.h"
 #include "frostline/v1/study.pb.h"
 
 namespace frostline::cli {
+
+// The measurements of trials at each step, as `trial curves` shows them.
 
 struct MeasuredCurve {
   TrialName trial;
@@ -40,6 +44,10 @@ std::string CurvesJson(MeasuredCurves curves,
 // Returns a plot for each metric, with a curve over the steps for each trial.
 std::string CurvesPlot(const MeasuredCurves& curves,
                        const std::set<std::string>& metrics, int width);
+
+// The verbs `frostline trial confusion`, `trial examples` and `trial
+// predictions`.
+void AddTrialOutcomes(CLI::App& noun, Invocation& invocation);
 
 }  // namespace frostline::cli
 

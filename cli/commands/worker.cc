@@ -9,7 +9,6 @@
 #include "base/flags.h"
 #include "base/ids.h"
 #include "cli/commands/command.h"
-#include "cli/commands/output_flags.h"
 #include "cli/view/format.h"
 #include "cli/view/registry_view.h"
 #include "cli/view/study_view.h"

@@ -19,7 +19,7 @@
 #include "cli/contract/catalogue.h"
 #include "cli/contract/schema.h"
 #include "cli/study_file/yaml_sugar.h"
-#include "cli/term/utf8.h"
+#include "cli/term/table.h"
 #include "frostline/v1/served.pb.h"
 #include "frostline/v1/study.pb.h"
 #include "proto/wire_error.h"

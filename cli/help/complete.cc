@@ -19,7 +19,6 @@
 #include "base/ids.h"
 #include "cli/client/client.h"
 #include "cli/context/context_store.h"
-#include "cli/help/examples.h"
 #include "cli/help/help_format.h"
 #include "cli/process/child_process.h"
 #include "cli/recipe/recipe_file.h"

@@ -8,12 +8,33 @@
 #define FROSTLINE_CLI_HELP_HELP_FORMAT_H_
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 
 namespace frostline::cli {
+
+// The examples at the start of each command's help. They are kept in
+// examples.txt and built into the program.
+
+extern const char kHelpExamples[];  // examples.txt
+
+// Examples by path of the command, such as "study show". Those of the program
+// itself are at "frostline".
+using ExampleTable = std::map<std::string, std::vector<std::string>>;
+
+ExampleTable ReadExamples(const std::string& text);
+
+// Returns the built-in examples of a command, or none.
+std::vector<std::string> ExamplesOf(const std::string& path);
+
+// Returns the topics of `frostline help TOPIC` besides the commands.
+std::vector<std::string> TopicNames();
+
+// Returns the text of a topic, or "" when there is no such topic.
+std::string TopicText(const std::string& topic);
 
 // Returns the words in the type of a value: "table" and "json" for
 // "{table,json}", "gpu" for "N|gpu".

@@ -18,7 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/error.h"
-#include "cli/term/utf8.h"
+#include "cli/term/table.h"
 
 namespace frostline::cli {
 namespace {

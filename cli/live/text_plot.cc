@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "cli/term/utf8.h"
-#include "cli/view/importance_text.h"
+#include "cli/term/table.h"
+#include "cli/view/importance_view.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {

@@ -16,7 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cli/study_file/yaml_tree.h"
+#include "cli/study_file/yaml_to_proto.h"
 
 namespace frostline::cli {
 

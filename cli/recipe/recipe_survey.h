@@ -11,8 +11,10 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/client/client.h"
 #include "cli/recipe/recipe_stage.h"
@@ -79,6 +81,26 @@ std::string DescribeMissing(const Recipe& recipe,
 // and the first possible value for a parameter.
 absl::StatusOr<YamlPtr> StandInFor(const StageStudy& earlier,
                                    const std::string& what);
+
+// The registry of the scale `sample`: a model with random weights and a few
+// sentences for each task. It is built into the program, so that a recipe can
+// be tried without any registered model or data.
+
+inline constexpr char kSampleScale[] = "sample";
+
+struct SampleFile {
+  std::string_view path;  // below recipes/samples
+  std::string_view content;
+};
+
+const std::vector<SampleFile>& SampleFiles();
+
+// Returns the contents of the registry, without writing it.
+RecipeStock StockOfSamples();
+
+// Writes the registry, over the one of an earlier run. Returns STORE_UNWRITABLE
+// on failure.
+absl::Status MakeSampleRegistry(const std::string& folder);
 
 }  // namespace frostline::cli
 

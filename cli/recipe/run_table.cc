@@ -12,7 +12,6 @@
 #include "absl/strings/str_format.h"
 #include "cli/recipe/recipe_stage.h"
 #include "cli/report/trial_figures.h"
-#include "cli/report/trial_scores.h"
 #include "cli/term/table.h"
 #include "cli/view/format.h"
 #include "cli/view/svg.h"

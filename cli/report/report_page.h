@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/report/study_record.h"
+
 namespace frostline::cli {
 
 struct ReportTable {
@@ -47,6 +49,19 @@ std::string ToHtml(const ReportPage& page);
 // Returns the page as Markdown. `figures` is the path from the page to the
 // folder of the pictures. If it is empty, the pictures are left out.
 std::string ToMarkdown(const ReportPage& page, const std::string& figures);
+
+// Composes the report of a study, and finds out which plan was run. A
+// verification tests the plan as it was before its trials ran; those and later
+// trials may have changed the plan since.
+
+// Returns "the plan as it was, the point of trial 14", with ", run as trials
+// 40, 43, 46" if no trial had that point before. Returns "" when the record's
+// plan was run, when none was run, and when it cannot be told.
+std::string EarlierPlanWords(const StudyRecord& record);
+
+// Composes the report: first the verdict, then the evidence. The page does not
+// depend on the current time: the same record gives the same page.
+ReportPage ComposeReport(const StudyRecord& record);
 
 }  // namespace frostline::cli
 

@@ -9,11 +9,83 @@
 
 #include <limits>
 #include <string>
+#include <vector>
 
+#include "absl/status/statusor.h"
+#include "cli/client/client.h"
+#include "cli/report/report_page.h"
 #include "cli/report/study_record.h"
 #include "cli/view/svg.h"
+#include "frostline/v1/study.pb.h"
+#include "frostline/v1/trial.pb.h"
 
 namespace frostline::cli {
+
+// The points of a study, ranked by all runs of each point together
+// (statistics/seed_luck.h). Equal points are ordered by which was tried first.
+// One lucky run does not rank above a point that did well three times, and a
+// point that happened to have no unlucky seed does not rank above those that
+// had.
+
+// The identity of a point: two trials tried the same point when all parameters
+// have the same values.
+
+// Returns a key that is equal for equal points and only for those. Enqueued
+// points must not have a strategy.
+std::string PointKeyOf(const v1::Trial& trial);
+std::string PointKeyOf(const v1::EnqueuedTrial& enqueued);
+
+// A point and the runs of it.
+struct RankedPoint {
+  double judged = 0.0;            // the value for the ranking
+  double mean = 0.0;              // over its runs
+  std::vector<v1::Trial> trials;  // the succeeded ones, in order
+
+  // Returns the parameters, which all its trials share.
+  const google::protobuf::RepeatedPtrField<v1::ParameterValue>& values() const {
+    return trials[0].parameters();
+  }
+};
+
+// Ranks the points of the trials that succeeded, the best first.
+std::vector<RankedPoint> RankPoints(const v1::Study& study,
+                                    const std::vector<v1::Trial>& trials);
+
+// Fetches the trials of "studies/ID" in the FULL view and ranks their points.
+absl::StatusOr<std::vector<RankedPoint>> FetchRankedPoints(
+    Client& client, const std::string& study);
+
+// Returns the study's first objective, which orders trials in reports.
+const v1::Objective& FirstObjective(const StudyRecord& record);
+bool IsBetter(const v1::Objective& objective, double a, double b);
+
+// Returns the succeeded trials, the best first; equal ones keep their order.
+// They are owned by the record.
+std::vector<const v1::Trial*> ByScore(const StudyRecord& record);
+
+// Returns "Best trial: 14, accuracy 0.709, …", with the fact that this is one
+// run or, if the point was run again, the mean of all its runs. Returns "" when
+// no trial succeeded.
+std::string BestTrialSentence(const StudyRecord& record);
+
+// Returns those of `trials` that no other trial beats in both score and cost.
+std::vector<const v1::Trial*> FrontBy(
+    const std::vector<const v1::Trial*>& trials, const v1::Objective& objective,
+    double (*cost)(const v1::Trial&));
+
+double TrainedParametersOf(const v1::Trial& trial);
+double SecondsOfTrial(const v1::Trial& trial);
+
+// Returns the rate of a module in the trial, or null.
+const v1::ModuleRate* RateOf(const v1::Trial& trial, const std::string& module);
+
+// Tables of a report: rounded for people, and with full precision as CSV.
+
+ReportTable PlanTable(const v1::FreezePlan& plan);
+ReportTable ImportanceTable(const v1::ImportanceReport& report);
+ReportTable FrontierTable(const v1::Frontier& frontier);
+// Returns all trials by number, with the rate of every module.
+ReportTable TrialsTable(const StudyRecord& record);
 
 // The sizes of a picture that holds one plot, or two side by side.
 inline constexpr double kPictureWidth = 760.0;

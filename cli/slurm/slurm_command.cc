@@ -17,11 +17,9 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/flags.h"
-#include "cli/commands/output_flags.h"
+#include "cli/commands/command.h"
 #include "cli/process/child_process.h"
 #include "cli/slurm/fleet.h"
-#include "cli/slurm/fleet_plan.h"
-#include "cli/slurm/fleet_view.h"
 #include "cli/slurm/slurm.h"
 #include "cli/view/format.h"
 

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cli/study_file/yaml_tree.h"
+#include "cli/study_file/yaml_to_proto.h"
 
 namespace frostline::cli {
 

@@ -10,15 +10,38 @@
 
 #include <google/protobuf/message.h>
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cli/study_file/yaml_tree.h"
+#include "absl/status/statusor.h"
+#include "base/error.h"
+#include "base/plain/yaml.h"
 
 namespace frostline::cli {
+
+// YAML as a tree of nodes with their places. Hostile files are limited in size,
+// in depth, and in the number of nodes after aliases are expanded (an alias
+// bomb is refused before). A repeated key, a second document and tags are
+// refused too.
+
+inline constexpr std::size_t kMaxYamlNodes = 100'000;
+inline constexpr int kMaxYamlDepth = 100;
+
+// Parses YAML. Returns STUDY_FILE_SYNTAX or FIELD_TOO_LARGE, made by ErrorAt().
+absl::StatusOr<YamlPtr> ParseYaml(const std::string& text,
+                                  const std::string& file);
+
+// Returns an error whose cause starts with "FILE:LINE:COLUMN: ".
+absl::Status ErrorAt(ErrorId id, const std::string& file, const YamlMark& mark,
+                     const std::string& cause, const std::string& fix,
+                     const std::string& field = "");
+
+// Describes what a person wrote: "a list", "a map", "nothing", "'2e-5'".
+std::string Describe(const YamlNode& node);
 
 // What was expected in place of a bad value, and how to fix it.
 struct Wanted {

@@ -12,10 +12,25 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace frostline::cli {
+
+// The width of UTF-8 text. An invalid byte counts as one column.
+
+// Return the width in columns: 2 for wide characters (CJK, emoji), 0 for
+// combining marks, 1 for others.
+int CharWidth(char32_t code);
+int DisplayWidth(std::string_view text);
+
+// Cuts the text to `width` columns; a cut text ends with "…".
+std::string FitToWidth(const std::string& text, int width);
+
+// Breaks lines at blanks so that they fit, each with a newline. A word that is
+// too long gets its own line. A width below 1 breaks nothing.
+std::string WrapText(const std::string& text, int width);
 
 // CSV as in RFC 4180: quotes where needed and CR LF. Numbers have a dot
 // whatever the locale.

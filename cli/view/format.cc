@@ -14,7 +14,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "base/clock.h"
-#include "cli/term/utf8.h"
+#include "cli/term/table.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {

@@ -71,7 +71,7 @@ std::string NoteText(const std::string& whose, const std::string& note,
                      bool is_new);
 
 // Returns indented JSON as every --json prints it: with the proto's field names
-// and with defaults (json_text.h).
+// and with defaults (message_text.h).
 std::string ToJson(const google::protobuf::Message& message);
 
 // Returns "1 worker", "2,000 workers". If the plural is not formed with an s,

@@ -2,8 +2,8 @@
 //
 // File: outcomes_view.h
 //
-// What a trial predicted for each example, for people: confusions, residuals,
-// and the examples with the highest confidence.
+// What trials said of each example, and the paired tests that compare them by
+// it.
 #ifndef FROSTLINE_CLI_VIEW_OUTCOMES_VIEW_H_
 #define FROSTLINE_CLI_VIEW_OUTCOMES_VIEW_H_
 
@@ -15,9 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include "frostline/v1/comparison.pb.h"
 #include "frostline/v1/trial.pb.h"
 
 namespace frostline::cli {
+
+// What a trial predicted for each example, for people: confusions, residuals,
+// and the examples with the highest confidence.
 
 // Unpacked outcomes. It holds classes or numbers, or neither.
 struct ExampleTable {
@@ -84,6 +88,22 @@ class PredictedExamples {
   std::vector<std::pair<std::size_t, std::size_t>> places_;
   bool of_words_ = false;
 };
+
+// Summarizes all tests against one setting in one sentence:
+//
+//   by test.accuracy against baseline: worse is head only (-24.8 points);
+//   cannot be told apart: ALF-1 (-6.5 points), best found (+1.0 points),
+//   where 9.4 points would have been seen; that one of these is not worse by
+//   1.0 points or more is not shown
+//
+// For a single test, or for several reference settings, it returns the
+// sentences of the tests themselves.
+std::string SummaryOf(const v1::TrialComparison& comparison);
+
+// Returns the findings, the mean of each contender, a row for each test, and
+// what the numbers do not say.
+std::string RenderTrialComparison(const v1::TrialComparison& comparison,
+                                  int width);
 
 }  // namespace frostline::cli
 

@@ -18,7 +18,6 @@
 #include "base/nearest.h"
 #include "cli/term/terminal.h"
 #include "cli/view/format.h"
-#include "cli/view/json_text.h"
 #include "cli/view/message_text.h"
 #include "proto/wire_error.h"
 

@@ -14,9 +14,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cli/term/table.h"
-#include "cli/term/utf8.h"
 #include "cli/view/format.h"
-#include "cli/view/importance_text.h"
+#include "cli/view/importance_view.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {

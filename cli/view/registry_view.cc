@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/term/table.h"
 #include "cli/term/terminal.h"
-#include "cli/term/utf8.h"
 #include "cli/view/format.h"
 #include "proto/wire_error.h"
 

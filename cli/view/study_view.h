@@ -4,6 +4,8 @@
 #ifndef FROSTLINE_CLI_VIEW_STUDY_VIEW_H_
 #define FROSTLINE_CLI_VIEW_STUDY_VIEW_H_
 
+#include <google/protobuf/message.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,6 +57,26 @@ std::int64_t OutsideBudget(const v1::TrialCounts& counts);
 std::string ProgressText(const v1::Study& study);
 
 Table WorkerTable(const std::vector<v1::Worker>& workers);
+
+// The fields in which two messages of one type differ.
+
+// A changed field. A side is empty when the field is missing or has its
+// default.
+struct FieldChange {
+  std::string path;  // "space.modules[layer.0].levels.rates"
+  std::string from;
+  std::string to;
+};
+
+// Returns the changes by path. Items of lists are matched by their select, name
+// or metric, so a new order is no change. Numbers are compared exactly.
+std::vector<FieldChange> FieldChanges(const google::protobuf::Message& from,
+                                      const google::protobuf::Message& to);
+
+// Returns a line for each change: "budget.trials: 100 -> 200". "-" means no
+// value.
+std::string RenderFieldChanges(const std::vector<FieldChange>& changes);
+std::string FieldChangesToJson(const std::vector<FieldChange>& changes);
 
 }  // namespace frostline::cli
 

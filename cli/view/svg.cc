@@ -10,9 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "cli/term/utf8.h"
+#include "cli/term/table.h"
 #include "cli/view/format.h"
-#include "cli/view/importance_text.h"
+#include "cli/view/importance_view.h"
 #include "cli/view/plan_view.h"
 #include "proto/wire_error.h"
 

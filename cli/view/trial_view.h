@@ -15,6 +15,7 @@
 
 #include "cli/term/table.h"
 #include "frostline/v1/study.pb.h"
+#include "frostline/v1/study_service.pb.h"
 #include "frostline/v1/trial.pb.h"
 
 namespace frostline::cli {
@@ -75,6 +76,29 @@ std::string ObjectiveText(const v1::Trial& trial, const v1::StudySpec& spec);
 // Returns a line for `watch`: "trial 17  SUCCEEDED  accuracy 0.9312  12 s
 // worker a".
 std::string TrialLine(const v1::Trial& trial, const v1::StudySpec& spec);
+
+// Remarks about a trial's log, besides its lines.
+
+// Returns "attempt 2 COMPLETED; its whole log was node7:/runs/…/2.log, which …"
+// as a line, for an attempt that does not run.
+std::string DescribeLogPlace(const std::string& trial,
+                             const v1::GetTrialLogReply& log);
+
+// Returns a line that says why a trial without an attempt has no log: it has
+// not begun, or it ended without running here.
+std::string DescribeNoLog(const v1::Trial& trial);
+
+// Returns the log as a JSON object: the answer's fields as in protobuf's JSON,
+// but the lines as text. `is_line` writes it on one line.
+std::string LogToJson(const std::string& trial, const v1::GetTrialLogReply& log,
+                      bool is_line);
+
+// Returns "studies/a/trials/3 is SUCCEEDED: accuracy 0.91" as a line.
+std::string DescribeOutcome(const v1::Trial& trial, const v1::StudySpec& spec);
+
+// Returns the new part of `now`, where `before` and `now` are tails of the same
+// log whose positions are unknown.
+std::string BeyondTail(const std::string& before, const std::string& now);
 
 }  // namespace frostline::cli
 

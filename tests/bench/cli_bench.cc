@@ -10,7 +10,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/view/format.h"
-#include "cli/view/json_text.h"
 #include "cli/view/message_text.h"
 #include "cli/view/trial_view.h"
 #include "frostline/v1/study_service.pb.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/apply.h"
+#include "cli/commands/plan.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::cli {

@@ -139,10 +139,7 @@ FLOORS = {
                    "process", "term"),
         "slurm": ("commands", "view", "context", "client", "process", "term"),
         "command_line": ("commands", "help"),
-        "hidden_words": ("command_line", "commands", "help"),
-        "whole_numbers": (),
-        "main": ("whole_numbers", "hidden_words", "doctor", "slurm", "command_line", "commands",
-                 "process"),
+        "main": ("doctor", "slurm", "command_line", "commands", "process"),
     },
 }
 

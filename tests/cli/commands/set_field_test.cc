@@ -2,7 +2,7 @@
 #include "cli/commands/set_field.h"
 
 #include "base/error.h"
-#include "cli/commands/trial_enqueue.h"
+#include "cli/commands/trial_files.h"
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/study_wait.h"
-
 #include "base/error.h"
+#include "cli/commands/study_watch.h"
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 

@@ -4,7 +4,7 @@
 #include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "cli/contract/catalogue.h"
-#include "cli/term/utf8.h"
+#include "cli/term/table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"

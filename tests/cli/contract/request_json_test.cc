@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/contract/request_json.h"
-
 #include <memory>
 
 #include "cli/contract/catalogue.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/demo/demo_report.h"
-
 #include <cmath>
 
+#include "cli/demo/demo.h"
 #include "cli/demo/demo_registry.h"
 #include "cli/study_file/study_file.h"
 #include "gtest/gtest.h"

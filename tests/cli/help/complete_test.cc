@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/help/examples.h"
 #include "cli/help/help_format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

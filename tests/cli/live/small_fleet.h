@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "cli/live/fleet_table.h"
+#include "cli/live/top_screen.h"
 
 namespace frostline::cli {
 

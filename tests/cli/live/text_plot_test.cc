@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "absl/strings/str_split.h"
-#include "cli/term/utf8.h"
+#include "cli/term/table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

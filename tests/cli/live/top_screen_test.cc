@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_join.h"
 #include "cli/live/full_screen.h"
-#include "cli/term/utf8.h"
+#include "cli/term/table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cli/live/small_fleet.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/process/local_fleet.h"
-
 #include <filesystem>
 
 #include "cli/process/child_process.h"

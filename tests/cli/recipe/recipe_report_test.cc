@@ -4,11 +4,10 @@
 // was published.
 #include <cmath>
 
-#include "cli/recipe/recipe_findings.h"
 #include "cli/recipe/recipe_page.h"
 #include "cli/recipe/recipe_record.h"
 #include "cli/recipe/run_table.h"
-#include "cli/report/ranked_points.h"
+#include "cli/report/trial_figures.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cli/recipe/small_recipe.h"

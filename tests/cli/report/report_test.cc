@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "cli/report/compose.h"
+#include "cli/report/report_page.h"
 #include "tests/cli/report/small_record.h"
 #include "tests/support/status_matchers.h"
 

@@ -2,7 +2,6 @@
 #include "cli/report/trial_figures.h"
 
 #include "absl/strings/str_split.h"
-#include "cli/report/trial_scores.h"
 #include "gmock/gmock.h"
 #include "tests/cli/report/small_record.h"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/slurm/fleet_view.h"
-
 #include <nlohmann/json.hpp>
 
 #include "cli/slurm/fleet.h"

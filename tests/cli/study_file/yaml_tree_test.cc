@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Hostile and broken files.
-#include "cli/study_file/yaml_tree.h"
-
+#include "cli/study_file/yaml_to_proto.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 

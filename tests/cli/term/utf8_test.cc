@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/term/utf8.h"
-
+#include "cli/term/table.h"
 #include "gtest/gtest.h"
 
 namespace frostline::cli {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/view/comparison_view.h"
-
 #include <google/protobuf/text_format.h>
 
 #include <limits>
 #include <string>
 
+#include "cli/view/outcomes_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/view/field_changes.h"
-
 #include <utility>
 
+#include "cli/view/study_view.h"
 #include "frostline/v1/study.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

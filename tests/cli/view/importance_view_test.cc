@@ -9,8 +9,6 @@
 
 #include "absl/strings/str_split.h"
 #include "cli/term/table.h"
-#include "cli/term/utf8.h"
-#include "cli/view/importance_text.h"
 #include "cli/view/plan_view.h"
 #include "cli/view/svg.h"
 #include "gmock/gmock.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/view/json_text.h"
-
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/timestamp.pb.h>
 #include <google/protobuf/util/json_util.h>
@@ -16,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "cli/view/format.h"
+#include "cli/view/message_text.h"
 #include "frostline/v1/admin_service.pb.h"
 #include "frostline/v1/importance_service.pb.h"
 #include "frostline/v1/study_service.pb.h"

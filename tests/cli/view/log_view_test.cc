@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/view/log_view.h"
-
+#include "cli/view/trial_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "absl/strings/str_split.h"
-#include "cli/term/utf8.h"
+#include "cli/term/table.h"
 #include "cli/view/plan_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "cli/term/utf8.h"
+#include "cli/term/table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

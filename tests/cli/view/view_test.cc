@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_split.h"
+#include "cli/term/table.h"
 #include "cli/term/terminal.h"
-#include "cli/term/utf8.h"
 #include "cli/view/access_view.h"
 #include "cli/view/format.h"
 #include "cli/view/registry_view.h"
