@@ -171,7 +171,7 @@ struct RankingEvidence {
   bool any_distinguishable = false;
 };
 
-// Judges by ranking.h; half_tau stays 0.
+// Judges by what is above; half_tau stays 0.
 StabilityVerdict JudgeRanking(const RankingEvidence& evidence);
 
 // Says "36 trials cannot rank the modules: none can be told from chance", or,

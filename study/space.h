@@ -129,7 +129,7 @@ using Domain =
 // Checks a domain. Errors name `field`, such as "space.modules[3].levels".
 absl::Status CheckDomain(const Domain& domain, const std::string& field);
 
-// Says whether a domain holds a value, which is encoded as in space.h.
+// Says whether a domain holds a value, which is encoded as a point has it.
 bool Contains(const Domain& domain, double value);
 
 // Returns the number of values; infinity for a continuous domain.
@@ -144,8 +144,8 @@ std::string FormatValue(const Domain& domain, double value);
 inline constexpr int kMaxParameters = 512;
 inline constexpr int kMaxConditionDepth = 8;
 
-// When a parameter is there: if the parent has one of `values` (as in space.h)
-// or, without such values, lies in [min, max].
+// When a parameter is there: if the parent has one of `values` (as a point has
+// it) or, without such values, lies in [min, max].
 struct Condition {
   int parent = 0;  // before this parameter
   std::vector<double> values;

@@ -2,7 +2,7 @@
 //
 // File: field_checks.h
 //
-// The checks of which the rules in validate_*.cc are made. An error names the
+// The checks of which the rules in validate.cc are made. An error names the
 // field and says what would be right. It shows text of a request only where
 // that text is short and part of a name.
 #ifndef FROSTLINE_SERVER_WIRE_FIELD_CHECKS_H_

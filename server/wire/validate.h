@@ -16,7 +16,7 @@
 
 namespace frostline::server {
 
-// --- StudyService: validate.cc ---
+// --- StudyService ---
 absl::Status Validate(const v1::CreateStudyRequest& request);
 absl::Status Validate(const v1::GetStudyRequest& request);
 absl::Status Validate(const v1::ListStudiesRequest& request);
@@ -41,7 +41,7 @@ absl::Status Validate(const v1::GetExampleOutcomesRequest& request);
 absl::Status Validate(const v1::ReadPredictionsRequest& request);
 absl::Status Validate(const v1::GetTrialLogRequest& request);
 
-// --- WorkerService: validate.cc ---
+// --- WorkerService ---
 absl::Status Validate(const v1::RegisterRequest& request);
 absl::Status Validate(const v1::AcquireRequest& request);
 absl::Status Validate(const v1::HeartbeatRequest& request);
@@ -55,7 +55,7 @@ absl::Status Validate(const v1::DrainWorkerRequest& request);
 absl::Status Validate(const v1::JoinRequest& request);
 absl::Status Validate(const v1::RenewCertificateRequest& request);
 
-// --- ImportanceService: validate.cc ---
+// --- ImportanceService ---
 absl::Status Validate(const v1::GetReportRequest& request);
 absl::Status Validate(const v1::ListPairsRequest& request);
 absl::Status Validate(const v1::GetMarginalsRequest& request);
@@ -69,7 +69,7 @@ absl::Status Validate(const v1::AskPlanRequest& request);
 absl::Status Validate(const v1::GetPlanRivalsRequest& request);
 absl::Status Validate(const v1::GetPlanVerificationRequest& request);
 
-// --- AdminService: validate.cc ---
+// --- AdminService ---
 absl::Status Validate(const v1::CreateTokenRequest& request);
 absl::Status Validate(const v1::RotateTokenRequest& request);
 absl::Status Validate(const v1::RevokeTokenRequest& request);

@@ -333,8 +333,8 @@ std::string ListTrialsSql(const TrialQuery& query);
 
 namespace frostline::storage {
 
-// Writes rows to columns and reads them, in the order of row_codec.h. Readers
-// return STORE_CORRUPT, with table and key, when a seal is broken.
+// Writes rows to columns and reads them, in the order of the statements above.
+// Readers return STORE_CORRUPT, with table and key, when a seal is broken.
 
 // The CRC-32C of a row's columns. SQLite checks its log, but not what lies in
 // the database for months, so that each row of ours carries one.

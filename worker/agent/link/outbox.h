@@ -7,7 +7,7 @@
 // taken. What memory does not hold is read back from the spool when it is its
 // turn:
 //
-//   front <─ outbox.h ─ outbox.h ─ the ending <─ Add()
+//   front <─ HeldRecords ─ SpoolFile ─ the ending <─ Add()
 //             in memory        in the file, or refused by it
 //
 // An ending is never dropped, whatever the disk does. It is thread-safe.
@@ -98,8 +98,6 @@ class SpoolFile {
 
 // Attempt 2 of trial 17 has "imdb~17~2.spool", as '~' is in no id.
 std::string SpoolFileName(const v1::LeaseRef& lease);
-
-// outbox.h describes these bytes.
 
 inline constexpr char kSpoolHead[] = "frostline spool 1\n";
 

@@ -158,7 +158,7 @@ class Janitor {
 //   DIR/agents/ID/rejected/    endings that the coordinator refused for good
 //   DIR/agents/ID/trash/       folders on their way out
 //   DIR/agents/ID/identity/    of a worker that has joined (identity.h)
-//   DIR/trials/                see trial_folders.h
+//   DIR/trials/                see above
 //   DIR/prefix/                of the trainers, unless --prefix-dir says
 //   another
 class RunFolder {

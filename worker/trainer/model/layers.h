@@ -2,8 +2,8 @@
 //
 // File: layers.h
 //
-// Takes the small steps of an encoder as transformers does. All are pure, and
-// throw what LibTorch throws; layers.h is not.
+// Takes the small steps of an encoder as transformers does. All but
+// dropout are pure, and throw what LibTorch throws.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_LAYERS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_LAYERS_H_
 
@@ -68,7 +68,7 @@ struct Pass {
 
 // Dropout for devices and types without a loop of ours: SplitMix64 (Steele, Lea
 // and Flood, 2014) of a counter, as int64, by LibTorch's own operators. Its
-// masks are functions of the same things as those of layers.h, and not the
+// masks are functions of the same things as those of Dropout, and not the
 // same.
 //
 // Keeps each number with probability `kept`. `shares` says that x is

@@ -397,7 +397,7 @@ std::optional<std::string_view> Charsmap::Rule(std::string_view chunk) const {
   return std::nullopt;
 }
 
-// Applying the rules of a map to a text; finding them is in normalizer.cc.
+// Applying the rules of a map to a text.
 
 namespace {
 
