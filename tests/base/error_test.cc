@@ -6,6 +6,10 @@
 #include <set>
 #include <sstream>
 
+#include "base/ids.h"
+#include "base/nearest.h"
+#include "gtest/gtest.h"
+#include "tests/support/fake_clock.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline {
@@ -90,6 +94,80 @@ absl::StatusOr<int> Quarter(int number) {
 TEST(StatusMacros, CarryTheFirstErrorUp) {
   EXPECT_EQ(*Quarter(8), 2);
   EXPECT_THAT(Quarter(6), FailsWith(ErrorId::kInternal));
+}
+
+TEST(Ids, NamesGoThereAndBack) {
+  EXPECT_EQ(*ParseStudyName(StudyNameOf("imdb")), "imdb");
+  EXPECT_EQ(*ParseWorkerName(WorkerNameOf("gpu03-0")), "gpu03-0");
+  const TrialName trial = *ParseTrialName(TrialNameOf("a.b", 17));
+  EXPECT_EQ(trial.study_id, "a.b");
+  EXPECT_EQ(trial.number, 17);
+}
+
+TEST(Ids, WhatCouldLeaveAFolderOrForgeANameIsRefused) {
+  for (const char* bad :
+       {"", "..", "a..b", ".a", "-a", "_a", "A", "a/b", "a b", "a\n", "ä",
+        "a%2e",
+        "0123456789012345678901234567890123456789012345678901234567890"
+        "12345"}) {
+    EXPECT_THAT(CheckId(bad, "study_id"),
+                FailsAt(ErrorId::kNameInvalid, "study_id"))
+        << bad;
+  }
+}
+
+TEST(Ids, MalformedTrialNamesAreRefused) {
+  for (const char* bad :
+       {"", "studies/a", "studies/a/trials/", "studies/a/trials/-1",
+        "studies/a/trials/1x", "studies/a/trials/01", "studies/a/trials/1/2",
+        "studies/a/trials/99999999999999999999", "workers/a/trials/1"}) {
+    EXPECT_THAT(ParseTrialName(bad), FailsWith(ErrorId::kNameInvalid)) << bad;
+  }
+}
+
+TEST(Ids, RandomIdsDiffer) {
+  EXPECT_EQ(RandomHexId().size(), 32u);
+  EXPECT_NE(RandomHexId(), RandomHexId());
+}
+
+TEST(RequestId, IsNeverDrawnTwice) {
+  const FakeClock clock;
+  std::set<std::string> drawn;
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_TRUE(drawn.insert(NewRequestId(clock)).second);
+  }
+}
+
+TEST(RequestId, DrawnLaterSortsLater) {
+  FakeClock clock;
+  std::string last = NewRequestId(clock);
+  for (int i = 0; i < 1000; ++i) {
+    clock.Advance(std::chrono::milliseconds(37));
+    const std::string next = NewRequestId(clock);
+    EXPECT_LT(last, next);
+    EXPECT_EQ(next.size(), 32u);
+    last = next;
+  }
+}
+
+TEST(Nearest, CountsTypingMistakes) {
+  EXPECT_EQ(TypingDistance("seed", "seed"), 0);
+  EXPECT_EQ(TypingDistance("sead", "seed"), 1);
+  EXPECT_EQ(TypingDistance("sede", "seed"), 1);  // two swapped
+  EXPECT_EQ(TypingDistance("", "seed"), 4);
+}
+
+TEST(Nearest, FindsWhatIsNearAndOnlyThat) {
+  const std::vector<std::string> words = {"seed", "space", "sampler", "k"};
+  EXPECT_EQ(Nearest("sampller", words), "sampler");
+  EXPECT_EQ(Nearest("zebra", words), "");
+  EXPECT_EQ(Nearest("", words), "");
+  EXPECT_EQ(Nearest(std::string(10'000, 's'), words), "");
+}
+
+TEST(Nearest, ListsTheWordsWhenNoneIsNear) {
+  EXPECT_EQ(Suggest("lst", {"list", "show"}), "did you mean 'list'?");
+  EXPECT_EQ(Suggest("zebra", {"list", "show"}), "use one of list, show");
 }
 
 }  // namespace

@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <ostream>
+#include <thread>
+#include <type_traits>
+
+#include "base/metrics.h"
+#include "base/secret.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/temp_folder.h"
 
 namespace frostline {
 namespace {
+
+using ::testing::ElementsAre;
 
 TEST(Log, WritesKeyValuePairs) {
   EXPECT_EQ(FormatLogLine(LogLevel::kInfo, "lease_granted",
@@ -115,6 +131,122 @@ TEST(TraceTest, KeepsTheTraceInAChild) {
   const TraceContext child = ChildOf(made);
   EXPECT_EQ(child.trace_id, made.trace_id);
   EXPECT_NE(child.span_id, made.span_id);
+}
+
+constexpr std::array kBounds = {1.0, 10.0};
+
+TEST(MetricsTest, CountsAValueInTheFirstBucketThatHoldsIt) {
+  Histogram histogram(kBounds);
+  for (const double value : {0.5, 1.0, 7.0, 70.0}) histogram.Observe(value);
+  EXPECT_THAT(histogram.Counts(), ElementsAre(2, 1, 1));
+  EXPECT_EQ(histogram.Count(), 4);
+  EXPECT_DOUBLE_EQ(histogram.Sum(), 78.5);
+}
+
+TEST(MetricsTest, ObservesTimesInSeconds) {
+  Histogram histogram(kBounds);
+  histogram.Observe(std::chrono::milliseconds(2500));
+  EXPECT_THAT(histogram.Counts(), ElementsAre(0, 1, 0));
+  EXPECT_DOUBLE_EQ(histogram.Sum(), 2.5);
+}
+
+TEST(MetricsTest, LosesNothingThatThreadsCountAtATime) {
+  Counter counter;
+  Histogram histogram(kBounds);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 10'000; ++n) {
+        counter.Add();
+        histogram.Observe(2.0);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(counter.value(), 40'000);
+  EXPECT_THAT(histogram.Counts(), ElementsAre(0, 40'000, 0));
+}
+
+// Processes that die of SIGQUIT, where the shell would allow any core.
+
+struct End {
+  int signal = 0;
+  bool dumped = false;
+};
+
+// `prepare` runs in the child.
+template <typename Prepare>
+End DieOfQuit(const TempFolder& folder, const Prepare& prepare) {
+  const pid_t child = fork();
+  if (child == 0) {
+    rlimit limit{};
+    getrlimit(RLIMIT_CORE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_CORE, &limit);
+    if (chdir(folder.path().c_str()) != 0) _exit(1);
+    prepare();
+    std::signal(SIGQUIT, SIG_DFL);
+    std::raise(SIGQUIT);
+    _exit(1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return {WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+          WIFSIGNALED(status) && WCOREDUMP(status)};
+}
+
+TEST(CoreDumps, AreForbidden) {
+  const TempFolder folder;
+  const End end = DieOfQuit(folder, ForbidCoreDumps);
+  EXPECT_EQ(end.signal, SIGQUIT);
+  EXPECT_FALSE(end.dumped);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+// It also shows that the test above can fail.
+TEST(CoreDumps, AreThereForWhoAsks) {
+  const TempFolder folder;
+  if (!DieOfQuit(folder, [] {}).dumped) {
+    GTEST_SKIP() << "no process dumps core on this machine";
+  }
+  EXPECT_TRUE(DieOfQuit(folder, [] {
+                setenv("FROSTLINE_CORE_DUMPS", "1", 1);
+                ForbidCoreDumps();
+              }).dumped);
+  EXPECT_FALSE(DieOfQuit(folder, [] {
+                 setenv("FROSTLINE_CORE_DUMPS", "0", 1);
+                 ForbidCoreDumps();
+               }).dumped);
+}
+
+// A trainer that crashes leaves what its developer needs.
+TEST(CoreDumps, AreLeftToProgramsThatAreStarted) {
+  const TempFolder folder;
+  const auto start_shell = [] {
+    execlp("sh", "sh", "-c", "kill -QUIT $$", nullptr);
+  };
+  if (!DieOfQuit(folder, start_shell).dumped) {
+    GTEST_SKIP() << "no process dumps core on this machine";
+  }
+  EXPECT_TRUE(DieOfQuit(folder, [&start_shell] {
+                ForbidCoreDumps();
+                start_shell();
+              }).dumped);
+}
+
+TEST(Secret, ComparesByContent) {
+  EXPECT_TRUE(SecretString("abc") == SecretString("abc"));
+  EXPECT_FALSE(SecretString("abc") == SecretString("abd"));
+  EXPECT_FALSE(SecretString("abc") == SecretString("abcd"));
+  EXPECT_TRUE(SecretString().empty());
+}
+
+template <typename T>
+concept Printable = requires(std::ostream& out, T value) { out << value; };
+
+TEST(Secret, CannotBePrintedOrConverted) {
+  EXPECT_FALSE(Printable<SecretString>);
+  EXPECT_FALSE((std::is_convertible_v<SecretString, std::string>));
 }
 
 }  // namespace
