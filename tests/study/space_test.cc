@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gtest/gtest.h"
 #include "study/freezing.h"
 #include "study/space_builder.h"
 #include "tests/support/status_matchers.h"
@@ -225,6 +226,17 @@ TEST(TranslatePoint, LayersBelowThePrefixDepthAreFrozenModulesElsewhere) {
   point[static_cast<std::size_t>(*from.prefix_depth())] = 1;
   EXPECT_THAT(TranslatePoint(from, from.Canonical(point), to),
               Optional(Point{0, 1}));
+}
+
+TEST(Point, AbsentEqualsAbsent) {
+  EXPECT_TRUE(SamePoint({1, kAbsent}, {1, kAbsent}));
+  EXPECT_FALSE(SamePoint({1, kAbsent}, {1, 0}));
+  EXPECT_FALSE(SamePoint({1}, {1, 0}));
+}
+
+TEST(Point, EqualPointsHaveEqualHashes) {
+  EXPECT_EQ(HashPoint({0.0, kAbsent}), HashPoint({-0.0, -kAbsent}));
+  EXPECT_NE(HashPoint({0.0, 1.0}), HashPoint({1.0, 0.0}));
 }
 
 }  // namespace
