@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "statistics/scores/scores.h"
+
 #include <algorithm>
 
 #include "gmock/gmock.h"
-#include "statistics/scores/scores.h"
 #include "tests/statistics/scores/recordings.h"
 
 namespace frostline::statistics {
