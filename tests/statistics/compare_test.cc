@@ -2,13 +2,83 @@
 #include "statistics/compare.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/rng.h"
 #include "gmock/gmock.h"
 #include "statistics/law.h"
-#include "tests/statistics/paired/simulated.h"
 #include "tests/statistics/reference.h"
 
 namespace frostline::statistics {
+
+// Contenders for tests.
+
+inline Run RunOf(std::uint64_t seed, const std::string& metric,
+                 const Outcomes& outcomes) {
+  Run run{seed, 0.0, MakeRunScore(metric, outcomes)};
+  run.value = run.score->At({});
+  return run;
+}
+
+// A contender on 100 examples. Its n-th pair says which are right with seed n:
+// from the first number on, before the second.
+inline Contender Bits(const std::string& name,
+                      const std::vector<std::pair<int, int>>& right) {
+  Contender contender{name, {}};
+  for (const auto& [from, to] : right) {
+    Outcomes outcomes;
+    outcomes.right_or_wrong = true;
+    for (int i = 0; i < 100; ++i) {
+      outcomes.marks.push_back(i >= from && i < to ? 1.0F : 0.0F);
+    }
+    contender.runs.push_back(
+        RunOf(contender.runs.size() + 1, "accuracy", outcomes));
+  }
+  return contender;
+}
+
+// Runs with values alone, by seed from 1 on.
+inline Contender Seeded(const std::string& name,
+                        const std::vector<double>& values) {
+  Contender contender{name, {}};
+  for (const double value : values) {
+    contender.runs.push_back({contender.runs.size() + 1, value, nullptr});
+  }
+  return contender;
+}
+
+// Two classes; a share of the 200 guesses is right, which ones goes by `dice`.
+inline Contender Guesser(const std::string& name, const std::string& metric,
+                         std::uint64_t dice, double right) {
+  Rng rng(dice);
+  Outcomes outcomes;
+  outcomes.classes = {"no", "yes"};
+  for (int i = 0; i < 200; ++i) {
+    const std::int32_t truth = i % 2;
+    outcomes.true_class.push_back(truth);
+    outcomes.predicted_class.push_back(rng.Uniform() < right ? truth
+                                                             : 1 - truth);
+  }
+  return {name, {RunOf(1, metric, outcomes)}};
+}
+
+inline Contender Recorded(const std::string& name, const nlohmann::json& row,
+                          const char* run, const std::string& metric) {
+  Outcomes outcomes;
+  if (row["kind"] == "classes") {
+    outcomes.true_class = row["truth"].get<std::vector<std::int32_t>>();
+    outcomes.predicted_class = row[run].get<std::vector<std::int32_t>>();
+    outcomes.classes = {"no", "yes"};
+  } else {
+    outcomes.true_value = row["truth"].get<std::vector<double>>();
+    outcomes.predicted_value = row[run].get<std::vector<double>>();
+  }
+  return {name, {RunOf(1, metric, outcomes)}};
+}
+
 namespace {
 
 TEST(Compare, OnePairOfAccuraciesIsMcNemarAndTango) {
@@ -251,6 +321,146 @@ TEST(Finding, WhereNothingCanBeTestedItSaysSo) {
   const Contender same = Guesser("a", "f1", 1, 0.7);
   EXPECT_THAT(FindingSentence(About("f1"), Compare({same, same}, {}).pairs[0]),
               HasSubstr("come to the same on all of 100 examples"));
+}
+
+// Where nothing is to be found each p-value is as likely as any other, and one
+// in twenty is below 0.05; where something is, it is found as often as
+// promised. All of chance has a seed: these counts do not change from run to
+// run.
+
+constexpr int kRounds = 400;
+
+// Words of one sentence are right or wrong together, the more so the longer it
+// is on the same subject.
+Outcomes Tagger(Rng& rng, const std::vector<double>& ease) {
+  Outcomes outcomes;
+  outcomes.right_or_wrong = true;
+  for (const double easy : ease) {
+    const bool lucky = rng.Uniform() < easy;
+    for (int word = 0; word < 8; ++word) {
+      const double chance = lucky ? 0.95 : 0.3;
+      outcomes.marks.push_back(rng.Uniform() < chance ? 1.0F : 0.0F);
+    }
+    outcomes.sentence_ends.push_back(
+        static_cast<std::uint32_t>(outcomes.marks.size()));
+  }
+  return outcomes;
+}
+
+struct Found {
+  int below_5 = 0;
+  int below_half = 0;
+};
+
+template <typename Make>
+Found CountUnderNull(Make make) {
+  Found found;
+  for (int round = 0; round < kRounds; ++round) {
+    Question question;
+    question.chance = static_cast<std::uint64_t>(round);
+    question.most_draws = 400;
+    const double p = Compare(make(round), question).pairs[0].p;
+    found.below_5 += p < 0.05;
+    found.below_half += p < 0.5;
+  }
+  return found;
+}
+
+std::uint64_t Dice(int round, int run) {
+  return static_cast<std::uint64_t>(1000 * (run + 1) + round);
+}
+
+// Three deviations of 400 throws lie around 20, and around 200.
+TEST(UnderTheNull, TheBootstrapKeepsItsLevel) {
+  const Found found = CountUnderNull([](int round) {
+    return std::vector<Contender>{Guesser("a", "mcc", Dice(round, 0), 0.75),
+                                  Guesser("b", "mcc", Dice(round, 1), 0.75)};
+  });
+  EXPECT_GT(found.below_5, 6);
+  EXPECT_LT(found.below_5, 34);
+  EXPECT_GT(found.below_half, 170);
+  EXPECT_LT(found.below_half, 230);
+}
+
+TEST(UnderTheNull, TheExactTestIsNeverAboveItsLevel) {
+  const Found found = CountUnderNull([](int round) {
+    return std::vector<Contender>{
+        Guesser("a", "accuracy", Dice(round, 0), 0.75),
+        Guesser("b", "accuracy", Dice(round, 1), 0.75)};
+  });
+  EXPECT_LT(found.below_5, 30);
+  EXPECT_LT(found.below_half, 215);
+}
+
+TEST(UnderTheNull, WordsOfASentenceAreNoIndependentWitnesses) {
+  Found by_sentence, by_word;
+  for (int round = 0; round < kRounds; ++round) {
+    Rng rng(Dice(round, 7));
+    const std::vector<double> ease(60, 0.7);
+    Outcomes a = Tagger(rng, ease), b = Tagger(rng, ease);
+    for (Found* found : {&by_sentence, &by_word}) {
+      const double p = Compare({{"a", {RunOf(1, "accuracy", a)}},
+                                {"b", {RunOf(1, "accuracy", b)}}},
+                               {})
+                           .pairs[0]
+                           .p;
+      found->below_5 += p < 0.05;
+      a.sentence_ends.clear();
+      b.sentence_ends.clear();
+    }
+  }
+  EXPECT_LT(by_sentence.below_5, 34);
+  EXPECT_GT(by_word.below_5, 60);
+}
+
+TEST(UnderTheNull, NeitherSeedsNorExamplesAloneMakeADifference) {
+  // Equal settings: of each the seed and the examples move the score alike.
+  const Found found = CountUnderNull([](int round) {
+    Rng rng(Dice(round, 3));
+    std::vector<double> hard(300);
+    std::vector<Contender> two = {{"a", {}}, {"b", {}}};
+    // What each setting finds hard stays so for all of its seeds.
+    for (Contender& contender : two) {
+      for (double& h : hard) h = rng.Uniform();
+      for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        const double good = 0.8 + 0.03 * rng.Normal();
+        Outcomes outcomes;
+        outcomes.right_or_wrong = true;
+        for (const double h : hard) {
+          outcomes.marks.push_back(h < good ? 1.0F : 0.0F);
+        }
+        contender.runs.push_back(RunOf(seed, "accuracy", outcomes));
+      }
+    }
+    return two;
+  });
+  EXPECT_LT(found.below_5, 34);
+  EXPECT_GT(found.below_half, 120);
+}
+
+TEST(Power, WhatCouldBeSeenIsSeenFourTimesInFive) {
+  int seen = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    Rng rng(Dice(round, 5));
+    Outcomes a, b;
+    a.right_or_wrong = b.right_or_wrong = true;
+    // One in ten differs, as many more for the second as should be visible.
+    const double d = SmallestProportion({500, 25, 25}, kLevel, kPower);
+    for (int i = 0; i < 500; ++i) {
+      const double u = rng.Uniform();
+      a.marks.push_back(u < 0.05 - d / 2.0 || u > 0.5 ? 1.0F : 0.0F);
+      b.marks.push_back((u >= 0.05 - d / 2.0 && u < 0.1) || u > 0.5 ? 1.0F
+                                                                    : 0.0F);
+    }
+    seen += Compare({{"a", {RunOf(1, "accuracy", a)}},
+                     {"b", {RunOf(1, "accuracy", b)}}},
+                    {})
+                .pairs[0]
+                .differs;
+  }
+  // The exact test is a little behind the formula.
+  EXPECT_GT(seen, 290);
+  EXPECT_LT(seen, 345);
 }
 
 }  // namespace
