@@ -3,9 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
+#include "base/rng.h"
+#include "surrogate/rows.h"
+#include "surrogate/scales.h"
 #include "tests/surrogate/level_rows.h"
 
 namespace frostline::surrogate {
@@ -129,6 +134,182 @@ TEST(Surrogate, DrawsPointsTogether) {
   }
   EXPECT_NEAR(MeanOf(first), surrogate.At(Cells{3, 1, 1}).mean, 0.2);
 }
+
+TEST(KernelOf, AveragesToNothingUnderTheSharesOfTheSpace) {
+  Axis axis = LevelAxisOf(4);
+  axis.masses = {0.4, 0.3, 0.2, 0.1};
+  const CellTable table = KernelOf(axis, 2.0, 1.0);
+  double trace = 0.0;
+  for (std::size_t a = 0; a < 4; ++a) {
+    double mean = 0.0;
+    for (std::size_t b = 0; b < 4; ++b) {
+      mean += axis.masses[b] * table[a * 4 + b];
+    }
+    EXPECT_NEAR(mean, 0.0, 1e-12);
+    trace += axis.masses[a] * table[a * 5];
+  }
+  EXPECT_NEAR(trace, 1.0, 1e-12);
+}
+
+TEST(KernelOf, SetsFrozenApartByTheGap) {
+  const Axis axis = LevelAxisOf(3);
+  const CellTable near = KernelOf(axis, 2.0, 0.5);
+  const CellTable far = KernelOf(axis, 2.0, 5.0);
+  EXPECT_GT(near[0 * 3 + 1], far[0 * 3 + 1]);
+  EXPECT_GT(far[1 * 3 + 2], far[0 * 3 + 1]);
+}
+
+TEST(KernelOf, FindsChoicesAlikeToNothing) {
+  Axis axis = LevelAxisOf(3);
+  axis.kinds.assign(3, CellKind::kAlone);
+  const CellTable table = KernelOf(axis, 2.0, 1.0);
+  EXPECT_NEAR(table[1], table[2], 1e-12);
+  EXPECT_LT(table[1], 0.0);
+}
+
+TEST(KernelOf, IsNothingWhereOneCellHasAllOfTheSpace) {
+  Axis axis = LevelAxisOf(2);
+  axis.masses = {1.0, 0.0};
+  for (const double one : KernelOf(axis, 2.0, 1.0)) EXPECT_EQ(one, 0.0);
+}
+
+double Bent(const Cells& cells) {
+  return cells[0] * 0.5 + (cells[1] == 2 ? 1.0 : 0.0) * cells[2] + 7.0;
+}
+
+TEST(AxisWalk, OfAllScalesExpectsWhatTheSurrogateExpects) {
+  const Surrogate surrogate(UniformRows(3, 4, 40, 0.1, 5, Bent), {.seed = 3});
+  const AxisWalk walk(surrogate, 1000);
+  Cells cells = {1, 2, 3};
+  const std::vector<double> along = walk.Along(1, cells);
+  ASSERT_EQ(along.size(), 4u);
+  for (std::uint8_t cell = 0; cell < 4; ++cell) {
+    cells[1] = cell;
+    EXPECT_NEAR(along[cell], surrogate.At(cells).mean, 1e-6);
+    EXPECT_NEAR(walk.At(cells), along[cell], 1e-9);
+  }
+}
+
+TEST(AxisWalk, OfAFewScalesIsNearToIt) {
+  const Surrogate surrogate(UniformRows(3, 4, 80, 0.1, 6, Bent), {.seed = 3});
+  const AxisWalk walk(surrogate, 4);
+  for (std::uint8_t cell = 0; cell < 4; ++cell) {
+    const Cells cells = {cell, 2, 1};
+    EXPECT_NEAR(walk.At(cells), surrogate.At(cells).mean, 0.1);
+  }
+}
+
+std::vector<Axis> TwoAxes() { return {LevelAxisOf(4), LevelAxisOf(4)}; }
+
+TEST(Telling, ALevelThatNobodyTriedTellsMost) {
+  const std::vector<Cells> taken(8, Cells{1, 2});
+  const std::vector<double> told =
+      Telling(TwoAxes(), taken, {{1, 2}, {1, 3}, {3, 3}, {3, 0}});
+  EXPECT_EQ(std::max_element(told.begin(), told.end()) - told.begin(), 3);
+  EXPECT_LT(told[0], 0.2 * told[3]);
+  EXPECT_LT(told[1], told[3]);
+}
+
+TEST(Telling, EachRunTellsLessThanTheOneBefore) {
+  std::vector<Cells> taken = {{0, 0}};
+  double before = 1.0;
+  for (int run = 0; run < 6; ++run) {
+    const double told = Telling(TwoAxes(), taken, {{2, 3}})[0];
+    EXPECT_GT(told, 0.0);
+    EXPECT_LT(told, before);
+    before = told;
+    taken.push_back({2, 3});
+  }
+}
+
+// All runs together cannot tell more than there is to know.
+TEST(Telling, TellsNoMoreThanTheMainEffectsVary) {
+  std::vector<Cells> taken = {{0, 0}};
+  double told = 0.0;
+  for (int run = 0; run < 40; ++run) {
+    const Cells next = {static_cast<std::uint8_t>(run % 4),
+                        static_cast<std::uint8_t>(run / 4 % 4)};
+    told += Telling(TwoAxes(), taken, {next})[0];
+    taken.push_back(next);
+  }
+  EXPECT_GT(told, 0.1);
+  EXPECT_LT(told, 0.5);  // their usual variance, both together
+}
+
+TEST(Telling, ACellOfMuchOfTheSpaceTellsMoreThanARareOne) {
+  const std::vector<Axis> axes = {{.masses = {0.5, 0.45, 0.05},
+                                   .kinds = std::vector(3, CellKind::kAlone),
+                                   .places = std::vector<double>(3, 0.0)},
+                                  LevelAxisOf(4)};
+  const std::vector<Cells> taken(8, Cells{0, 1});
+  const std::vector<double> told = Telling(axes, taken, {{1, 1}, {2, 1}});
+  EXPECT_GT(told[0], told[1]);
+}
+
+// Parts of a covariance, to the last bit: what is added up row by row is what
+// its definition says, axis by axis, whatever the number of rows.
+
+std::uint64_t BitsOf(double value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+std::vector<Cells> RandomCells(const std::vector<Axis>& axes, std::size_t count,
+                               Rng& rng) {
+  std::vector<Cells> points(count);
+  for (Cells& cells : points) {
+    for (const Axis& axis : axes) {
+      cells.push_back(static_cast<std::uint8_t>(rng.Below(axis.cells())));
+    }
+  }
+  return points;
+}
+
+class Gram : public ::testing::TestWithParam<int> {};
+
+TEST_P(Gram, IsItsDefinitionToTheLastBit) {
+  Rng rng(static_cast<std::uint64_t>(GetParam()));
+  const std::size_t count = 1 + rng.Below(6);
+  const std::size_t levels = 2 + rng.Below(5);
+  const Rows rows =
+      UniformRows(count, levels, 2, 0.1, 1, [](const Cells&) { return 0.0; });
+  const Terms terms{rows.axes.size(), {}};
+  VectorXd scales = UsualScales(rows.axes.size(), 0).mean;
+  for (double& scale : scales) scale += 0.5 * rng.Normal();
+  const AxisKernels kernels(rows.axes, std::exp(scales[kLength]),
+                            std::exp(scales[kGap]));
+  const auto a = RandomCells(rows.axes, 1 + rng.Below(9), rng);
+  const auto b = RandomCells(rows.axes, 1 + rng.Below(9), rng);
+  const GramParts parts = PartsOf(kernels, terms, scales, a, b);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      double main = 0.0, e1 = 0.0, e2 = 0.0, e3 = 0.0;
+      for (std::size_t axis = 0; axis < terms.axes; ++axis) {
+        const double k = kernels.table(axis)(a[i][axis], b[j][axis]);
+        const double z = std::exp(scales[JointScale(axis, terms.axes)]) * k;
+        e3 += z * e2;
+        e2 += z * e1;
+        e1 += z;
+        main += std::exp(scales[MainScale(axis)]) * k;
+      }
+      const auto row = static_cast<Index>(i), column = static_cast<Index>(j);
+      EXPECT_EQ(BitsOf(parts.main(row, column)), BitsOf(main));
+      EXPECT_EQ(BitsOf(parts.e1(row, column)), BitsOf(e1));
+      EXPECT_EQ(BitsOf(parts.e2(row, column)), BitsOf(e2));
+      EXPECT_EQ(BitsOf(parts.e3(row, column)), BitsOf(e3));
+      EXPECT_EQ(BitsOf(parts.more(row, column)), BitsOf(0.0));
+    }
+  }
+  // What SpreadRows takes for the variance of one point.
+  for (const Cells& point : a) {
+    const double own = PartsOf(kernels, terms, scales, {point}, {point})
+                           .Sum(std::exp(scales[kTriples]))(0, 0);
+    EXPECT_EQ(BitsOf(VarianceAt(kernels, terms, scales, point)), BitsOf(own));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Gram, ::testing::Range(0, 40));
 
 }  // namespace
 }  // namespace frostline::surrogate
