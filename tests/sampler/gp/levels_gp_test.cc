@@ -4,10 +4,22 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
 #include <set>
 #include <stop_token>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "sampler/cost.h"
+#include "sampler/gp/beliefs.h"
+#include "sampler/gp/levels.h"
+#include "surrogate/growing_surrogate.h"
 #include "tests/sampler/gp/support.h"
 #include "tests/support/status_matchers.h"
 
@@ -252,6 +264,331 @@ TEST(LevelsGp, RefusesWhatItDoesNotKnow) {
       MakeSampler({.name = "levels-gp", .options = {{"stats", "1"}}},
                   SevenLevelModules(1), {{"loss", Direction::kMinimize}}),
       FailsWith(ErrorId::kSamplerInvalid));
+}
+
+// The parts of the Gaussian process against what they stand for.
+
+const std::vector<LevelAxis>& MixedAxes() {
+  static const std::vector<LevelAxis> axes = *MakeLevelAxes(SpaceOf(
+      {kSevenLevels, LogUniform{1e-7, 1e-3, true}, IntRange{1, 5, 1, false},
+       Categorical{{"\"a\"", "\"b\"", "\"c\""}}, FloatRange{0, 1, 0, false}}));
+  return axes;
+}
+
+TEST(Improvement, EqualsTheIntegral) {
+  for (const double best : {-4.0, -1.5, 0.0, 0.7, 3.0}) {
+    const double mean = 0.3, deviation = 0.8;
+    double sum = 0.0;  // of (best - x) times the density, x below best
+    constexpr double kWidth = 1e-4;
+    for (double x = best - kWidth / 2; x > mean - 12.0; x -= kWidth) {
+      const double u = (x - mean) / deviation;
+      sum += (best - x) * std::exp(-u * u / 2.0);
+    }
+    sum *= kWidth / deviation / std::sqrt(2.0 * M_PI);
+    EXPECT_NEAR(LogExpectedImprovement(mean, deviation, best), std::log(sum),
+                1e-6);
+  }
+}
+
+TEST(Improvement, RisesWithHopeHoweverFaint) {
+  double before = -std::numeric_limits<double>::infinity();
+  for (double mean = 1e6; mean > -1e3; mean -= std::abs(mean) * 0.01 + 0.01) {
+    const double gain = LogExpectedImprovement(mean, 1.0, 0.0);
+    ASSERT_TRUE(std::isfinite(gain)) << mean;
+    ASSERT_GT(gain, before) << mean;
+    before = gain;
+  }
+}
+
+TEST(Targets, NoOutlierMovesTheOthersFar) {
+  const std::vector<double> bad = TargetsOf({1, 2, 3, 4, 5, 6, 7, 1e3});
+  const std::vector<double> odd = TargetsOf({1, 2, 3, 4, 5, 6, 7, 1e308});
+  for (std::size_t i = 0; i + 1 < odd.size(); ++i) {
+    EXPECT_LT(odd[i] + 0.1, odd[i + 1]);
+    EXPECT_NEAR(odd[i], bad[i], 0.2);
+  }
+  EXPECT_EQ(TargetsOf({1e308, 1e308}), (std::vector<double>{0.0, 0.0}));
+  const double infinite = std::numeric_limits<double>::infinity();
+  for (const double target : TargetsOf({-1e308, 1e308, 0.0, infinite})) {
+    EXPECT_TRUE(std::isfinite(target));
+  }
+}
+
+TEST(LevelAxis, EveryValueHasACellAndEveryCellAValue) {
+  for (const LevelAxis& axis : MixedAxes()) {
+    for (int cell = 0; cell < axis.choices(); ++cell) {
+      EXPECT_EQ(axis.CellOf(axis.ValueOf(cell)), cell);
+      EXPECT_GE(axis.places[static_cast<std::size_t>(cell)], 0.0);
+      EXPECT_LE(axis.places[static_cast<std::size_t>(cell)], kAxisLength);
+    }
+  }
+  EXPECT_EQ(MixedAxes()[0].CellOf(0.0), 6);  // frozen, behind the six rates
+  EXPECT_EQ(MixedAxes()[1].CellOf(0.0), kLineCells);
+}
+
+TEST(StudyAxes, SayWhatEachCellIsAndHowMuchOfTheSpaceItHas) {
+  using surrogate::CellKind;
+  const Space space = SpaceOf({kSevenLevels, Categorical{{"\"a\"", "\"b\""}}});
+  const auto axes = SearchAxes(space, *MakeLevelAxes(space), 2);
+  ASSERT_EQ(axes.size(), 3u);
+  EXPECT_EQ(axes[0].kinds.front(), CellKind::kOrdered);
+  EXPECT_EQ(axes[0].kinds.back(), CellKind::kFrozen);
+  EXPECT_NEAR(axes[0].masses[3], 1.0 / 7.0, 0.05);
+  EXPECT_EQ(axes[1].kinds, std::vector(2, CellKind::kAlone));
+  EXPECT_EQ(axes[2].cells(), 3u);  // this study and two earlier ones
+}
+
+TEST(LearntModel, RefreshesOftenAtFirstAndSeldomLater) {
+  std::size_t refreshes = 0, before = 0;
+  for (std::size_t trials = 0; trials <= 1000; ++trials) {
+    const std::size_t at = LastRefresh(trials);
+    EXPECT_LE(at, trials);
+    EXPECT_LE(trials - at, std::max<std::size_t>(2, trials / 8));
+    refreshes += at != before;
+    before = at;
+  }
+  EXPECT_LT(refreshes, 60u);
+}
+
+// What the search learns of constraints.
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+TEST(ConstraintTargets, KeepTheSignWhateverTheSpread) {
+  const std::vector<std::vector<double>> studies = {
+      {-10.01, -10, -9.99, -10, -10.005, 5},
+      {1000, 1001, 999, 1000, -50, 100},
+      {-1e-9, 1, 2, 3, 4, 5},
+      {-1e308, 1e308, -1e-300},
+      {-3, kInfinity},
+      {-1, 1e9, kInfinity, 0},
+      {-kInfinity, kInfinity},
+      {kInfinity, kInfinity, 0}};
+  for (const std::vector<double>& values : studies) {
+    const auto [targets, bound] = ConstraintTargetsOf(values);
+    ASSERT_EQ(targets.size(), values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      EXPECT_TRUE(std::isfinite(targets[i]));
+      EXPECT_EQ(targets[i] > bound, values[i] > 0.0) << values[i];
+      for (std::size_t j = 0; j < values.size(); ++j) {
+        EXPECT_TRUE(values[i] <= values[j] || targets[i] >= targets[j]);
+      }
+    }
+  }
+}
+
+TEST(ConstraintTargets, WhatIsMissingIsBeyondTheFurthest) {
+  const auto targets = ConstraintTargetsOf({-3, 2, 7, kInfinity}).targets;
+  EXPECT_GT(targets[3], targets[2] + 0.1);
+  const auto huge = ConstraintTargetsOf({-1, 1e308, kInfinity}).targets;
+  EXPECT_GT(huge[2], huge[1]);
+}
+
+struct Known {
+  double value = 0.0;   // above 0 is broken
+  double chance = 0.0;  // that the constraint is kept there, as believed
+};
+
+// Returns what is believed after 35 trials of three modules. `value` makes
+// their constraint from the level of the first module and a number within ±1
+// that differs from trial to trial.
+std::vector<Known> BelievedOf(
+    const std::function<double(int level, double jitter)>& value) {
+  const Space space = SevenLevelModules(3);
+  const std::vector<LevelAxis> axes = *MakeLevelAxes(space);
+  Rng rng(4);
+  std::vector<LedgerTrial> trials;
+  for (int number = 0; number < 35; ++number) {
+    const int level = number % 7;
+    Observation trial;
+    trial.number = number;
+    trial.state = TrialState::kSucceeded;
+    trial.point = {static_cast<double>(level),
+                   static_cast<double>(rng.Below(7)),
+                   static_cast<double>(rng.Below(7))};
+    trial.values = {0.0};
+    trial.constraints = {value(level, 2.0 * rng.Uniform() - 1.0)};
+    trials.push_back(
+        *LedgerTrialOf(trial, space, axes, {"loss", Direction::kMinimize}));
+  }
+  LedgerList list;
+  for (const LedgerTrial& trial : trials) list.push_back(&trial);
+  const ConstraintRows rows = ConstraintRowsOf(list, 0);
+  LearntModel model(SearchAxes(space, axes, 0));
+  EXPECT_TRUE(model.Update(rows.rows, rows.rows, {}));
+  SearchGoal goal;
+  goal.has_best = false;
+  goal.constraints = {{&model.posterior(), rows.bound}};
+  surrogate::PointWalk walk(model.posterior(), true);
+  std::vector<Known> known;
+  for (const LedgerTrial& trial : trials) {
+    walk.Place(trial.cells);
+    PointBeliefs here;
+    here.constraints = {walk.Here()};
+    known.push_back({trial.constraints[0], std::exp(ScoreOf(goal, here))});
+  }
+  return known;
+}
+
+void ExpectCertain(const std::vector<Known>& known) {
+  for (const Known& trial : known) {
+    if (trial.value > 0.0) {
+      EXPECT_LT(trial.chance, 0.1) << trial.value;
+    } else {
+      EXPECT_GT(trial.chance, 0.9) << trial.value;
+    }
+  }
+}
+
+TEST(ConstraintModel, ABreachBesideManyEqualValuesIsKnown) {
+  ExpectCertain(BelievedOf([](int level, double jitter) {
+    return level == 6 ? 5.0 : -10.0 + 0.01 * jitter;
+  }));
+}
+
+TEST(ConstraintModel, FewThatKeepItBesideManyFarBeyondAreKnown) {
+  bool is_first = true;
+  ExpectCertain(BelievedOf([&is_first](int level, double jitter) {
+    if (level == 0) return -50.0;
+    const bool is_near = level == 1 && std::exchange(is_first, false);
+    return is_near ? 100.0 : 1000.0 + jitter;
+  }));
+}
+
+TEST(ConstraintModel, AMetricThatIsMissingBreaksIt) {
+  ExpectCertain(BelievedOf([](int level, double jitter) {
+    if (level == 6) return jitter > 0.0 ? kInfinity : std::nan("");
+    return level > 3 ? 2.0 + jitter : -3.0 + jitter;
+  }));
+}
+
+Observation PrunedWith(std::vector<double> constraints) {
+  Observation trial;
+  trial.state = TrialState::kPruned;
+  trial.point = {1, 2, 3};
+  trial.intermediate = {{1, 5.0}};
+  trial.constraints = std::move(constraints);
+  return trial;
+}
+
+TEST(ConstraintModel, WhatAPrunedTrialDidNotMeasureIsNoRow) {
+  const Space space = SevenLevelModules(3);
+  const std::vector<LevelAxis> axes = *MakeLevelAxes(space);
+  const Objective loss = {"loss", Direction::kMinimize};
+  Observation ended = PrunedWith({2.0, 3.0});
+  ended.state = TrialState::kSucceeded;
+  ended.values = {1.0};
+  Observation within = ended;
+  within.constraints = {-kInfinity, -1.0};  // measured: it succeeded
+  const auto breaks = *LedgerTrialOf(ended, space, axes, loss);
+  const auto keeps = *LedgerTrialOf(within, space, axes, loss);
+  const auto pruned =
+      *LedgerTrialOf(PrunedWith({-kInfinity, 0.0}), space, axes, loss);
+  EXPECT_TRUE(pruned.feasible);
+  const TrialParts parts = PartsOf({&breaks, &keeps, &pruned});
+  ASSERT_EQ(parts.broken.size(), 2u);
+  EXPECT_EQ(parts.broken[0].second, (LedgerList{&breaks, &keeps}));
+  EXPECT_EQ(parts.broken[1].second, (LedgerList{&breaks, &keeps, &pruned}));
+}
+
+TEST(LevelsGp, APrunedTrialThatMeasuredNothingSaysNothingOfAConstraint) {
+  LittleStudy unmeasured(SevenLevelModules(3)), none(SevenLevelModules(3));
+  for (int number = 0; number < 30; ++number) {
+    Observation trial = PrunedWith({-kInfinity});
+    trial.number = number;
+    trial.point = none.Ask();
+    ASSERT_TRUE(SamePoint(unmeasured.Ask(), trial.point)) << number;
+    const bool is_pruned = number % 3 == 1;
+    if (!is_pruned) {
+      trial.state = TrialState::kSucceeded;
+      trial.values = {10.0 - trial.point[0] - trial.point[1]};
+      trial.constraints = {trial.point[0] - 2.5};
+    }
+    unmeasured.history.Put(trial);
+    if (is_pruned) trial.constraints.clear();
+    none.history.Put(trial);
+  }
+}
+
+TEST(Tpe, CountsWhatAPrunedTrialDidNotMeasureAsKept) {
+  const Space space = SevenLevelModules(3);
+  const std::vector<Objective> loss = {{"loss", Direction::kMinimize}};
+  using Options = std::map<std::string, std::string>;
+  for (const Options& options :
+       {Options{}, Options{{"compat", "v4"}}, Options{{"compat", "v5"}}}) {
+    const auto propose = [&](double not_measured) {
+      History history;
+      Rng levels(3), rng(9);
+      for (int number = 0; number < 40; ++number) {
+        Observation trial = PrunedWith({not_measured});
+        trial.number = number;
+        for (double& level : trial.point) level = double(levels.Below(7));
+        if (number % 3 != 1) trial.constraints = {1.0 + trial.point[0]};
+        history.Put(trial);
+      }
+      const auto sampler =
+          *MakeSampler({.name = "tpe", .options = options}, space, loss);
+      return *sampler->Propose(history, 40, rng);
+    };
+    EXPECT_TRUE(SamePoint(propose(-kInfinity), propose(0.0)));
+    EXPECT_FALSE(SamePoint(propose(kInfinity), propose(0.0)));
+  }
+}
+
+using Seconds = std::function<double(const Point&)>;
+
+// Only the last module matters; the sum of all seconds.
+double RunStudy(LittleStudy& study, int trials, const Seconds& seconds) {
+  double sum = 0.0;
+  for (int i = 0; i < trials; ++i) {
+    Observation trial;
+    trial.number = study.next();
+    trial.state = TrialState::kSucceeded;
+    trial.point = study.Ask();
+    trial.values = {std::abs(trial.point.back() - 4.0)};
+    trial.cost_s = seconds(trial.point);
+    sum += trial.cost_s;
+    study.history.Put(std::move(trial));
+  }
+  return sum;
+}
+
+TEST(CostAwareLevelsGp, PrefersTheCheaperOfTwoThatAreAsGood) {
+  const Space space = SevenLevelModules(6);
+  const WorkCounter counter(space);
+  const auto seconds = [&](const char* cost_aware) {
+    double sum = 0.0;
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+      LittleStudy study(space, {{"cost_aware", cost_aware}});
+      study.seed = seed;
+      sum += RunStudy(study, 40, [&counter](const Point& point) {
+        return 2.0 + counter.CountOf(point).passes();
+      });
+    }
+    return sum;
+  };
+  EXPECT_LT(seconds("true"), 0.97 * seconds("false"));
+}
+
+TEST(CostAwareLevelsGp, WhileCostsAreNotKnownNothingChanges) {
+  LittleStudy aware(SevenLevelModules(3), {{"cost_aware", "true"}});
+  LittleStudy plain(SevenLevelModules(3));
+  const auto by_chance = [](const Point& point) {
+    return std::exp(static_cast<double>(HashPoint(point) % 8));
+  };
+  EXPECT_EQ(RunStudy(aware, 30, by_chance), RunStudy(plain, 30, by_chance));
+  for (std::size_t i = 0; i < aware.history.size(); ++i) {
+    EXPECT_TRUE(SamePoint(aware.history.trials()[i].point,
+                          plain.history.trials()[i].point));
+  }
+}
+
+TEST(CostAwareLevelsGp, RefusesWhatIsNeitherTrueNorFalse) {
+  const auto sampler = MakeSampler(
+      {.name = "levels-gp", .options = {{"cost_aware", "somewhat"}}},
+      SevenLevelModules(2), {{"loss", Direction::kMinimize}}, {});
+  EXPECT_THAT(sampler,
+              FailsAt(ErrorId::kSamplerInvalid, "sampler.options.cost_aware"));
 }
 
 }  // namespace

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Successive halving and hyperband, from rungs to pruners.
 #include "sampler/pruner/rungs.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "sampler/pruner/percentile.h"
+#include "sampler/pruner/wilcoxon.h"
 #include "tests/sampler/pruner/pruner_world.h"
 
 namespace frostline::sampler {
 namespace {
 
 using testing::ElementsAre;
+
+// Successive halving and hyperband, from rungs to pruners.
 
 // Rungs at steps 1, 2, 4, 8, …; every second trial goes on.
 constexpr LadderRules kHalving = {.min_resource = 1, .reduction = 2};
@@ -211,6 +214,219 @@ TEST(ReportLog, AnotherAttemptIsOneHoweverMuchItHasReported) {
   log.CatchUp(history, reader);
   EXPECT_EQ(reader.restarts, 1);
   EXPECT_EQ(reader.reports, 5);
+}
+
+// Pruners that compare a trial with others at the same steps, with bounds, or
+// with itself.
+
+bool Judge(const std::string& name, const Options& options,
+           const History& history,
+           const std::vector<Objective>& objectives = kLoss) {
+  return Made(name, options, objectives)->Judge(history, 9).prune;
+}
+
+TEST(MedianPruner, StopsWhatIsWorseThanTheMedianAndSaysWhy) {
+  History history = FiveTrials();
+  const auto pruner = Made("median", {});
+  Put(history, 9, TrialState::kRunning, {3.0});
+  EXPECT_FALSE(pruner->Judge(history, 9).prune);
+  Put(history, 9, TrialState::kRunning, {3.5, 3.1});
+  const PruneDecision decision = pruner->Judge(history, 9);
+  EXPECT_TRUE(decision.prune);
+  EXPECT_EQ(decision.reason,
+            "best loss up to step 1 is 3.1, median of 5 trials is 3");
+}
+
+TEST(MedianPruner, ATrialsBestValueCountsAndTheDirection) {
+  History history = FiveTrials();
+  Put(history, 9, TrialState::kRunning, {2.0, 99.0});
+  EXPECT_FALSE(Judge("median", {}, history));
+  EXPECT_FALSE(Judge("median", {}, history, kAccuracy));
+  Put(history, 9, TrialState::kRunning, {2.0, 2.5});
+  EXPECT_TRUE(Judge("median", {}, history, kAccuracy));
+}
+
+TEST(MedianPruner, WaitsForTrialsStepsAndItsInterval) {
+  History history = FiveTrials();
+  Put(history, 9, TrialState::kRunning, {9.0, 9.0, 9.0});
+  EXPECT_TRUE(Judge("median", {}, history));
+  EXPECT_FALSE(Judge("median", {{"startup_trials", "6"}}, history));
+  EXPECT_FALSE(Judge("median", {{"min_trials", "6"}}, history));
+  EXPECT_FALSE(Judge("median", {{"warmup_steps", "3"}}, history));
+  EXPECT_FALSE(Judge("median", {{"interval", "3"}}, history));
+  EXPECT_TRUE(Judge("median", {{"interval", "2"}}, history));
+  // The interval is counted from the warm-up: steps 1, 3, 5, …
+  EXPECT_FALSE(
+      Judge("median", {{"warmup_steps", "1"}, {"interval", "2"}}, history));
+}
+
+TEST(MedianPruner, NothingButNanIsStoppedAndNanAmongOthersIsPassedOver) {
+  History history = FiveTrials();
+  Put(history, 9, TrialState::kRunning, {kNaN, kNaN});
+  EXPECT_TRUE(Judge("median", {}, history));
+  Put(history, 0, TrialState::kSucceeded, {kNaN});
+  Put(history, 9, TrialState::kRunning, {3.2});
+  EXPECT_FALSE(Judge("median", {}, history));  // the median of 2 … 5 is 3.5
+}
+
+TEST(PercentilePruner, KeepsTheShareThatItIsTold) {
+  History history = FiveTrials();  // the 40th percentile is 2.6
+  Put(history, 9, TrialState::kRunning, {2.6});
+  EXPECT_FALSE(Judge("percentile", {{"percentile", "40"}}, history));
+  Put(history, 9, TrialState::kRunning, {2.7});
+  EXPECT_TRUE(Judge("percentile", {{"percentile", "40"}}, history));
+  // The upper 40 percent of accuracies are good enough: those from 3.4.
+  Put(history, 9, TrialState::kRunning, {3.3});
+  EXPECT_TRUE(Judge("percentile", {{"percentile", "40"}}, history, kAccuracy));
+  Put(history, 9, TrialState::kRunning, {3.4});
+  EXPECT_FALSE(Judge("percentile", {{"percentile", "40"}}, history, kAccuracy));
+}
+
+double PercentileOf(const std::vector<double>& values, double percentile) {
+  RunningPercentile running(percentile);
+  for (const double value : values) running.Add(value);
+  return running.Value();
+}
+
+// Rounding decides where a trial is as good as the percentile to the last bit.
+TEST(RunningPercentile, IsInterpolatedFromTheNearerEnd) {
+  EXPECT_EQ(PercentileOf({0.6, 0.9}, 90), 0.87);
+}
+
+TEST(RunningPercentile, IsAValueAtTheEndsAndFiniteBetweenFarOnes) {
+  EXPECT_EQ(PercentileOf({3, 1, 2}, 0), 1);
+  EXPECT_EQ(PercentileOf({3, 1, 2}, 100), 3);
+  EXPECT_EQ(PercentileOf({1e308, -1e308}, 50), 0);
+  EXPECT_EQ(PercentileOf({kInfinity, kInfinity}, 50), kInfinity);
+}
+
+TEST(ThresholdPruner, StopsOutsideItsBoundsOrAtNan) {
+  const Options bounds = {{"lower", "-1"}, {"upper", "2"}};
+  for (const double value : {-1.0, 0.5, 2.0}) {
+    History history;
+    Report(history, 9, 3, value);
+    EXPECT_FALSE(Judge("threshold", bounds, history)) << value;
+  }
+  for (const double value : {-1.01, 2.01, kNaN, kInfinity, -kInfinity}) {
+    History history;
+    Report(history, 9, 3, value);
+    EXPECT_TRUE(Judge("threshold", bounds, history)) << value;
+  }
+}
+
+TEST(ThresholdPruner, LooksAtTheNewestValueWhenItIsDue) {
+  History history;
+  Put(history, 9, TrialState::kRunning, {9, 9, 9});
+  EXPECT_TRUE(Judge("threshold", {{"upper", "2"}}, history));
+  EXPECT_FALSE(
+      Judge("threshold", {{"upper", "2"}, {"warmup_steps", "3"}}, history));
+  EXPECT_FALSE(
+      Judge("threshold", {{"upper", "2"}, {"interval", "3"}}, history));
+  Put(history, 9, TrialState::kRunning, {9, 9, 1});
+  EXPECT_FALSE(Judge("threshold", {{"upper", "2"}}, history));
+}
+
+TEST(PatientPruner, StopsAfterSoManyReportsWithoutABetterOne) {
+  History history;
+  const Options two = {{"patience", "2"}, {"min_delta", "0.5"}};
+  Put(history, 9, TrialState::kRunning, {1, 3, 2});
+  EXPECT_FALSE(Judge("patient", two, history));  // nothing before the last 3
+  Put(history, 9, TrialState::kRunning, {1, 3, 1.5, 2});
+  EXPECT_FALSE(Judge("patient", two, history));  // 1.5 is within min_delta
+  Put(history, 9, TrialState::kRunning, {1, 3, 1.6, 2});
+  EXPECT_TRUE(Judge("patient", two, history));
+  EXPECT_FALSE(Judge("patient", two, history, kAccuracy));
+  Put(history, 9, TrialState::kRunning, {kNaN, 3, 1.6, 2});
+  EXPECT_FALSE(Judge("patient", two, history));
+}
+
+TEST(PatientPruner, AWrappedPrunerMustAgree) {
+  History history = FiveTrials();
+  const Options wraps = {{"patience", "0"}, {"wraps", "median"}};
+  Put(history, 9, TrialState::kRunning, {1, 2});
+  EXPECT_FALSE(Judge("patient", wraps, history));  // its best is 1
+  Put(history, 9, TrialState::kRunning, {4, 5});
+  EXPECT_TRUE(Judge("patient", wraps, history));
+  Options later = wraps;
+  later["wraps.warmup_steps"] = "2";
+  EXPECT_FALSE(Judge("patient", later, history));
+}
+
+bool JudgeWilcoxon(const Options& options, const History& history,
+                   const std::vector<Objective>& objectives = kLoss) {
+  return Made("wilcoxon", options, objectives)->Judge(history, 9).prune;
+}
+
+TEST(SignedRank, IsExactForFewDifferences) {
+  EXPECT_DOUBLE_EQ(SignedRankProbability({1, 2, 3}), 1.0 / 8);
+  EXPECT_DOUBLE_EQ(SignedRankProbability({-1, 2, 3}), 2.0 / 8);
+  EXPECT_DOUBLE_EQ(SignedRankProbability({-1, -2, -3}), 1.0);
+  // With ties: of the sums 0, 2 (twice), 4, half of the larger ones and more.
+  EXPECT_DOUBLE_EQ(SignedRankProbability({1, 1}), 1.0 / 4);
+  EXPECT_DOUBLE_EQ(SignedRankProbability({1, -1}), 3.0 / 4);
+  EXPECT_DOUBLE_EQ(SignedRankProbability({0, 0, 5}), 1.0 / 2);
+}
+
+TEST(SignedRank, IsNormalForMany) {
+  std::vector<double> differences;
+  for (int i = 1; i <= 51; ++i) differences.push_back(i % 3 == 0 ? -i : i);
+  // 867 of 1326 to the positive side; deviation sqrt(51 * 52 * 103 / 24).
+  const double z = (867.0 - 663.0) / std::sqrt(51.0 * 52.0 * 103.0 / 24.0);
+  EXPECT_DOUBLE_EQ(SignedRankProbability(differences),
+                   0.5 * std::erfc(z / std::sqrt(2.0)));
+  EXPECT_EQ(SignedRankProbability(std::vector<double>(14, 0.0)), 0.5);
+}
+
+// The best trial is number 0, with 1 at every of six steps.
+History OneGoodTrial() {
+  History history;
+  Put(history, 0, TrialState::kSucceeded, {1, 1, 1, 1, 1, 1}, {1.0});
+  Put(history, 1, TrialState::kSucceeded, {9, 9, 9, 9, 9, 9}, {9.0});
+  return history;
+}
+
+TEST(WilcoxonPruner, StopsWhatIsWorseOnEnoughOfTheSameSteps) {
+  History history = OneGoodTrial();
+  Put(history, 9, TrialState::kRunning, {2, 2.1, 2.2});
+  EXPECT_FALSE(JudgeWilcoxon({}, history));  // p is 1/8
+  Put(history, 9, TrialState::kRunning, {2, 2.1, 2.2, 2.3});
+  EXPECT_TRUE(JudgeWilcoxon({}, history));  // p is 1/16
+  EXPECT_TRUE(JudgeWilcoxon({{"startup_steps", "4"}}, history));
+  EXPECT_FALSE(JudgeWilcoxon({{"startup_steps", "5"}}, history));
+  EXPECT_FALSE(JudgeWilcoxon({{"p_threshold", "0.05"}}, history));
+}
+
+TEST(WilcoxonPruner, KnowsTheDirection) {
+  History history = OneGoodTrial();  // of accuracies 9 is best
+  Put(history, 9, TrialState::kRunning, {2, 2.1, 2.2, 2.3});
+  EXPECT_TRUE(JudgeWilcoxon({}, history, kAccuracy));
+  Put(history, 9, TrialState::kRunning, {9.2, 9.1, 9.3, 9.4});
+  EXPECT_FALSE(JudgeWilcoxon({}, history, kAccuracy));
+}
+
+TEST(WilcoxonPruner, SparesATrialWhoseMeanIsAsGood) {
+  History history;
+  Put(history, 0, TrialState::kSucceeded, {1, 1, 1, 1, 99}, {1.0});
+  Put(history, 9, TrialState::kRunning, {2, 2.1, 2.2, 2.3});
+  EXPECT_FALSE(JudgeWilcoxon({}, history));
+}
+
+TEST(WilcoxonPruner, WhatIsNotFiniteProvesNothing) {
+  History history = OneGoodTrial();
+  Put(history, 9, TrialState::kRunning, {2, 2.1, kInfinity, 2.3, 2.4});
+  EXPECT_FALSE(JudgeWilcoxon({}, history));
+  Put(history, 0, TrialState::kSucceeded, {1, 1, kNaN, 1, 1, 1}, {1.0});
+  Put(history, 9, TrialState::kRunning, {2, 2.1, 2.2, 2.3, 2.4});
+  EXPECT_FALSE(JudgeWilcoxon({}, history));
+}
+
+TEST(WilcoxonPruner, TheBestIsTheBestOfThoseWithinTheConstraints) {
+  History history = OneGoodTrial();
+  Observation broken = *history.Find(0);
+  broken.constraints = {0.5};
+  history.Put(broken);
+  Put(history, 9, TrialState::kRunning, {2, 2.1, 2.2, 2.3});
+  EXPECT_FALSE(JudgeWilcoxon({}, history));  // the other one has 9 everywhere
 }
 
 }  // namespace
