@@ -4,12 +4,17 @@
 #include <cmath>
 
 #include "gmock/gmock.h"
+#include "importance/measure/numbers.h"
+#include "importance/report.h"
 #include "sampler/draw/random.h"
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::importance {
 namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
 
 MeasuredAxis AxisOf(const Domain& domain) {
   return MeasureSpace(Space({{"x", domain, {}}}, {}, std::nullopt))[0];
@@ -125,6 +130,99 @@ TEST(MeasureSpace, IsWhatTheRandomSamplerDraws) {
   EXPECT_NEAR(absent / kDraws, share(2, kAbsent), 0.015);
   EXPECT_NEAR(frozen / kDraws, share(1, 0.0), 0.015);
   EXPECT_NEAR(short_warmup / kDraws, share(2, 4.0), 0.015);
+}
+
+TEST(ShareInterval, IsAroundTheValueAndInsideItsRange) {
+  const Interval interval = ShareInterval(0.5, {0.1, 0.2, 0.3});
+  EXPECT_EQ(interval.value, 0.5);
+  EXPECT_NEAR(interval.lo80, 0.42, 1e-12);
+  EXPECT_NEAR(interval.hi95, 0.595, 1e-12);
+  EXPECT_EQ(ShareInterval(0.01, {0.0, 0.1, 0.2}).lo95, 0.0);
+  EXPECT_EQ(ShareInterval(0.3, {}).hi95, 0.3);
+}
+
+TEST(IntervalOfDraws, HasTheDrawsButIsNeverShortOfTheValue) {
+  const Interval interval = IntervalOfDraws(0.2, {0.4, 0.0, 0.1, 0.3, 0.2});
+  EXPECT_EQ(interval.value, 0.2);
+  EXPECT_NEAR(interval.lo80, 0.04, 1e-12);
+  EXPECT_NEAR(interval.hi95, 0.39, 1e-12);
+  EXPECT_EQ(IntervalOfDraws(0.5, {0.1, 0.2}).hi80, 0.5);
+  EXPECT_EQ(IntervalOfDraws(0.05, {0.1, 0.2}).lo95, 0.05);
+  EXPECT_EQ(IntervalOfDraws(0.5, {}).lo95, 0.5);
+}
+
+// Exact: Student's distribution integrated and inverted.
+TEST(StudentQuantile, AgreesWithExactValues) {
+  constexpr double k80 = 1.281552, k95 = 1.959964;
+  EXPECT_NEAR(StudentQuantile(k80, 5), 1.47588, 2e-4);
+  EXPECT_NEAR(StudentQuantile(k95, 5), 2.57058, 3e-3);
+  EXPECT_NEAR(StudentQuantile(k80, 9), 1.38303, 2e-5);
+  EXPECT_NEAR(StudentQuantile(k95, 9), 2.26216, 3e-4);
+  EXPECT_NEAR(StudentQuantile(-k95, 30), -2.04227, 1e-5);
+}
+
+TEST(RankByFalling, GivesEveryValueItsOwnRank) {
+  EXPECT_THAT(RankByFalling({0.1, 0.5, 0.1}), testing::ElementsAre(2, 1, 3));
+}
+
+TEST(LogChiSquaredTail, AgreesWithTables) {
+  EXPECT_NEAR(std::exp(LogChiSquaredTail(12.592, 6)), 0.05, 0.002);
+  EXPECT_NEAR(std::exp(LogChiSquaredTail(22.458, 6)), 0.001, 0.0001);
+  EXPECT_LT(LogChiSquaredTail(1e6, 6), -1e3);
+}
+
+const Domain kRates = Levels{{0.0, 1e-5}};
+
+Space NamedSpace(const std::vector<std::string>& names) {
+  std::vector<Parameter> parameters;
+  for (const std::string& name : names)
+    parameters.push_back({name, kRates, {}});
+  return Space(parameters, {}, std::nullopt);
+}
+
+TEST(DepthOrder, IsThatOfTheModelNotOfTheNames) {
+  const Space space = NamedSpace({"head", "layer.10", "dropout", "layer.2.ffn",
+                                  "layer.2.attention", "pooler", "embeddings"});
+  EXPECT_THAT(DepthOrder(space), ElementsAre(6, 3, 4, 1, 5, 0, 2));
+}
+
+TEST(DepthOrder, TakesModulesBeforeTheParametersName) {
+  const Space space({{"tied", kRates, {}}, {"a", kRates, {}}},
+                    {{"layer.5", 0, 0.0, {}},
+                     {"layer.3", 0, 0.0, {}},
+                     {"layer.4", 1, 0.0, {}}},
+                    std::nullopt);
+  EXPECT_THAT(DepthOrder(space), ElementsAre(0, 1));
+}
+
+TEST(LayerGroups, CutLayersIntoThirds) {
+  const auto groups = LayerGroups(
+      NamedSpace({"embeddings", "layer.0", "layer.1", "layer.2", "layer.3",
+                  "layer.4", "layer.5", "pooler", "head", "batch"}));
+  ASSERT_EQ(groups.size(), 5u);
+  EXPECT_EQ(groups[1].name, "lower");
+  EXPECT_THAT(groups[0].parameters, ElementsAre(0));
+  EXPECT_THAT(groups[1].parameters, ElementsAre(1, 2));
+  EXPECT_THAT(groups[2].parameters, ElementsAre(3, 4));
+  EXPECT_THAT(groups[3].parameters, ElementsAre(5, 6));
+  EXPECT_THAT(groups[4].parameters, ElementsAre(7, 8));
+}
+
+TEST(LayerGroups, LeaveOutWhatReachesOverSeveralAndWhatIsNotThere) {
+  const Space space(
+      {{"all", kRates, {}}, {"head", kRates, {}}},
+      {{"layer.0", 0, 0.0, {}}, {"layer.11", 0, 0.0, {}}, {"head", 1, 0.0, {}}},
+      std::nullopt);
+  const auto groups = LayerGroups(space);
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].name, "head");
+  EXPECT_THAT(LayerGroups(NamedSpace({"x", "y"})), IsEmpty());
+}
+
+TEST(LayerGroups, TakeNoOtherNameForALayer) {
+  EXPECT_THAT(LayerGroups(NamedSpace({"layer", "layer.", "layer.x", "layer.1x",
+                                      "layers.1", "layer.-1"})),
+              IsEmpty());
 }
 
 }  // namespace
