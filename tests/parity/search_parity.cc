@@ -7,7 +7,6 @@
 
 #include "base/plain/statistics.h"
 #include "tests/parity/parity.h"
-#include "tests/search/layerwise.h"
 #include "tests/search/truths.h"
 
 namespace frostline::test {

@@ -2,11 +2,14 @@
 #include "tests/search/search_run.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <iostream>
 #include <limits>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -116,6 +119,58 @@ class SearchRun {
 std::vector<double> RunSearch(const SearchObjective& objective,
                               const SearchSetup& setup) {
   return SearchRun(objective, setup).Run();
+}
+
+Sweep RunSweep(const SearchObjective& objective, const SearchSetup& setup,
+               int seeds) {
+  std::vector<std::vector<double>> runs(static_cast<std::size_t>(seeds));
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t seed = next++; seed < runs.size(); seed = next++) {
+      SearchSetup one = setup;
+      one.trials = 200;
+      one.seed = seed;
+      runs[seed] = RunSearch(objective, one);
+    }
+  };
+  std::vector<std::thread> threads;
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  for (unsigned i = 0; i < cores; ++i) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  Sweep sweep;
+  for (const int trials : {50, 100, 200}) {
+    for (const std::vector<double>& best : runs) {
+      sweep[trials].push_back(best[static_cast<std::size_t>(trials - 1)]);
+    }
+  }
+  return sweep;
+}
+
+double ProbabilityNotGreater(const std::vector<double>& values,
+                             const std::vector<double>& others) {
+  std::vector<double> all = values;
+  all.insert(all.end(), others.begin(), others.end());
+  std::sort(all.begin(), all.end());
+  const auto n = static_cast<double>(all.size());
+  const auto n1 = static_cast<double>(values.size());
+  const auto n2 = static_cast<double>(others.size());
+  double wins = 0.0;
+  for (const double value : values) {
+    for (const double other : others) {
+      wins += value > other ? 1.0 : value == other ? 0.5 : 0.0;
+    }
+  }
+  double ties = 0.0;
+  for (auto first = all.begin(); first != all.end();) {
+    const auto last = std::upper_bound(first, all.end(), *first);
+    const auto t = static_cast<double>(last - first);
+    ties += t * (t * t - 1.0);
+    first = last;
+  }
+  const double variance = n1 * n2 / 12.0 * (n + 1.0 - ties / (n * (n - 1.0)));
+  if (variance <= 0.0) return 1.0;
+  const double z = (wins - n1 * n2 / 2.0 - 0.5) / std::sqrt(variance);
+  return 0.5 * std::erfc(z / std::sqrt(2.0));
 }
 
 }  // namespace frostline::test

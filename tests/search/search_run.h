@@ -9,10 +9,11 @@
 #define FROSTLINE_TESTS_SEARCH_SEARCH_RUN_H_
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "sampler/factory.h"
-#include "tests/search/layerwise.h"
+#include "tests/search/truths.h"
 
 namespace frostline::test {
 
@@ -33,6 +34,23 @@ struct SearchSetup {
 // has covered the space keeps its best.
 std::vector<double> RunSearch(const SearchObjective& objective,
                               const SearchSetup& setup);
+
+// The same search from many seeds, on all cores.
+
+// Best loss after 50, 100 and 200 trials -> one value for each seed.
+using Sweep = std::map<int, std::vector<double>>;
+
+// Seeds 0 … seeds-1; the setup's own seed and number of trials are not used.
+Sweep RunSweep(const SearchObjective& objective, const SearchSetup& setup,
+               int seeds);
+
+// What benchmarks say of samples of runs.
+
+// One-sided Mann–Whitney U test (Mann and Whitney, 1947): how likely values as
+// much greater than `others` as these are, were both drawn alike. Normal
+// approximation with correction for ties and continuity; 1 when all are equal.
+double ProbabilityNotGreater(const std::vector<double>& values,
+                             const std::vector<double>& others);
 
 }  // namespace frostline::test
 

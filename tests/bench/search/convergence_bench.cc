@@ -21,9 +21,7 @@
 
 #include "base/plain/statistics.h"
 #include "tests/bench/bench_main.h"
-#include "tests/search/layerwise.h"
-#include "tests/search/search_sweep.h"
-#include "tests/search/statistics.h"
+#include "tests/search/search_run.h"
 #include "tests/search/truths.h"
 
 namespace frostline::bench {

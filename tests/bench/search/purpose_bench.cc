@@ -30,8 +30,7 @@
 #include "tests/bench/tables/table_figures.h"
 #include "tests/bench/tables/table_history.h"
 #include "tests/bench/tables/tables_run.h"
-#include "tests/search/search_sweep.h"
-#include "tests/search/statistics.h"
+#include "tests/search/search_run.h"
 
 namespace frostline::bench {
 namespace {

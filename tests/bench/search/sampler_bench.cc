@@ -25,7 +25,7 @@
 #include "sampler/draw/random.h"
 #include "sampler/factory.h"
 #include "tests/bench/bench_main.h"
-#include "tests/search/layerwise.h"
+#include "tests/search/truths.h"
 
 namespace frostline::bench {
 namespace {
