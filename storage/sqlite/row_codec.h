@@ -24,7 +24,7 @@
 
 namespace frostline::storage::sql {
 
-// Every SQL statement. tests/storage/query_plan_test.cc pins how SQLite runs
+// Every SQL statement. tests/storage/sqlite_store_test.cc pins how SQLite runs
 // each of them.
 
 // Columns stand in the order of row_codec.cc: the key, those that never change

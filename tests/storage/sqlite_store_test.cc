@@ -5,17 +5,24 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
+#include "gmock/gmock.h"
 #include "storage/factory.h"
+#include "storage/row_columns.h"
 #include "storage/sqlite/backup.h"
 #include "storage/sqlite/row_codec.h"
 #include "storage/sqlite/schema.h"
+#include "tests/contract/full_rows.h"
+#include "tests/contract/row_text.h"
 #include "tests/storage/sqlite_fixture.h"
 
 namespace frostline::storage {
@@ -25,6 +32,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
@@ -405,6 +413,226 @@ TEST_F(SqliteStoreTest, LessRoomForbidsMore) {
   EXPECT_EQ(room_at(1, 1), Room::kAmple);
   EXPECT_EQ(room_at(kMoreThanThereIs, 1), Room::kNoNewStudies);
   EXPECT_EQ(room_at(kMoreThanThereIs, kMoreThanThereIs), Room::kNoNewLeases);
+}
+
+// How SQLite runs each statement: by a key or an index, never over a whole
+// table, never through a sort. Planners change; this notices.
+
+class QueryPlanTest : public SqliteFixture {
+ protected:
+  void SetUp() override {
+    Open();
+    Close();
+    ASSERT_OK_AND_ASSIGN(
+        database_, Database::Open(DatabaseFile(), Database::Role::kWriter));
+  }
+
+  std::string PlanOf(const std::string& sql) {
+    auto statement =
+        database_->Prepare(absl::StrCat("EXPLAIN QUERY PLAN ", sql));
+    EXPECT_OK(statement);
+    std::string plan;
+    while (*statement->Step()) {
+      absl::StrAppend(&plan, statement->BytesAt(3), "; ");
+    }
+    return plan;
+  }
+
+  std::unique_ptr<Database> database_;
+};
+
+TEST_F(QueryPlanTest, NoStatementScansOrSorts) {
+  std::vector<std::string> statements = {
+      sql::kUpdateStudy,       sql::kFindStudyByKey,
+      sql::kFindStudyById,     sql::kListStudies,
+      sql::kUpdateTrial,       sql::kFindTrial,
+      sql::kListTrials,        sql::kUpdateTrialOfHolder,
+      sql::kListAttempts,      sql::kListMeasurements,
+      sql::kFindMeasurement,   sql::kFindOutcome,
+      sql::kListWorkers,       sql::kFindReply,
+      sql::kForgetReplies,     sql::kFindLog,
+      sql::kFindLead,          sql::kListSummaries,
+      sql::kListBest,          sql::kForgetWorker,
+      sql::kListTokens,        sql::kListCertificates,
+      sql::kListAudit,         sql::kForgetAudit,
+      sql::kListNotifications, sql::kForgetNotification};
+  for (const sql::Purge& purge : sql::kPurgeStudy) {
+    statements.emplace_back(purge.sql);
+  }
+  for (const std::string& sql : statements) {
+    EXPECT_THAT(PlanOf(sql), AllOf(HasSubstr("SEARCH"), Not(HasSubstr("SCAN")),
+                                   Not(HasSubstr("TEMP B-TREE"))))
+        << sql;
+  }
+}
+
+TEST_F(QueryPlanTest, TrialsAreListedByTheIndexOfTheirOrder) {
+  TrialQuery query = test::TrialsOf(1);
+  EXPECT_EQ(PlanOf(sql::ListTrialsSql(query)),
+            "SEARCH trials USING PRIMARY KEY (study=? AND number>?); ");
+  query.order = TrialQuery::Order::kRevision;
+  const std::string by_revision =
+      "SEARCH trials USING INDEX trials_by_revision (study=? AND revision>?); ";
+  EXPECT_EQ(PlanOf(sql::ListTrialsSql(query)), by_revision);
+  query.states = {TrialState::kQueued, TrialState::kFailed};
+  EXPECT_EQ(PlanOf(sql::ListTrialsSql(query)), by_revision);
+}
+
+TEST_F(QueryPlanTest, AGuardLooksAtOneTrialByItsKey) {
+  for (const char* const put :
+       {sql::kPutAttempt, sql::kAddMeasurement, sql::kPutLog}) {
+    EXPECT_THAT(PlanOf(put),
+                HasSubstr("SEARCH trials USING PRIMARY KEY (study=? AND "
+                          "number=?)"))
+        << put;
+  }
+}
+
+TEST_F(QueryPlanTest, GrantsAreFoundByTheirRequest) {
+  EXPECT_EQ(PlanOf(sql::kListGranted),
+            "SEARCH attempts USING INDEX attempts_by_request (request_id=?); ");
+}
+
+TEST_F(QueryPlanTest, ALogIsFoundByItsKey) {
+  EXPECT_EQ(PlanOf(sql::kFindLog),
+            "SEARCH logs USING INDEX sqlite_autoindex_logs_1 (study=? AND "
+            "number=? AND attempt=?); ");
+}
+
+TEST_F(QueryPlanTest, SeveralStatesAreMergedNotSorted) {
+  const std::string one =
+      "SEARCH trials USING INDEX trials_by_state (study=? AND state=? AND "
+      "number>?)";
+  TrialQuery query = test::TrialsOf(1);
+  query.states = {TrialState::kRunning};
+  EXPECT_EQ(PlanOf(sql::ListTrialsSql(query)), one + "; ");
+  query.states = {TrialState::kRunning, TrialState::kQueued,
+                  TrialState::kFailed, TrialState::kRunning};
+  const std::string plan = PlanOf(sql::ListTrialsSql(query));
+  EXPECT_THAT(plan,
+              AllOf(HasSubstr("MERGE (UNION ALL)"), HasSubstr(one),
+                    Not(HasSubstr("SCAN")), Not(HasSubstr("TEMP B-TREE"))));
+}
+
+TEST_F(QueryPlanTest, SettingsAreThoseOfTheRecord) {
+  EXPECT_EQ(*database_->ReadText("PRAGMA journal_mode"), "wal");
+  for (const auto& [pragma, value] : {std::pair("synchronous", 2),
+                                      {"foreign_keys", 1},
+                                      {"cell_size_check", 1},
+                                      {"trusted_schema", 0},
+                                      {"mmap_size", 0},
+                                      {"wal_autocheckpoint", 0},
+                                      {"secure_delete", 0},
+                                      {"busy_timeout", 5000},
+                                      {"journal_size_limit", 67108864}}) {
+    EXPECT_EQ(*database_->ReadInt(absl::StrCat("PRAGMA ", pragma)), value)
+        << pragma;
+  }
+}
+
+TEST_F(QueryPlanTest, AConnectionCannotBeTurnedAgainstItsProcess) {
+  for (const char* const attack :
+       {"SELECT load_extension('x')", "ATTACH 'x' AS x",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'x'",
+        "SELECT zeroblob(65 << 20)"}) {
+    EXPECT_FALSE(database_->Execute(attack).ok()) << attack;
+  }
+  EXPECT_FALSE(database_->Execute(std::string(70'000, ' ') + "SELECT 1").ok());
+}
+
+TEST_F(QueryPlanTest, AReaderCannotWrite) {
+  ASSERT_OK_AND_ASSIGN(const auto reader,
+                       Database::Open(DatabaseFile(), Database::Role::kReader));
+  EXPECT_FALSE(reader->Execute("DELETE FROM trials").ok());
+}
+
+class ReadPoolTest : public SqliteFixture {
+ protected:
+  void SetUp() override { Open(); }
+};
+
+TEST_F(ReadPoolTest, ManyReadSideBySideAndConnectionsUnusedForLongAreClosed) {
+  ReadPool pool(DatabaseFile(), std::chrono::seconds(10));
+  {
+    std::vector<ReadPool::Loan> loans;
+    for (int i = 0; i < 20; ++i) {
+      ASSERT_OK_AND_ASSIGN(ReadPool::Loan loan, pool.Borrow());
+      loans.push_back(std::move(loan));
+    }
+    EXPECT_EQ(pool.idle(), 0u);
+  }
+  EXPECT_EQ(pool.idle(), 20u);
+  // One thread reads on: it goes on with one connection.
+  for (int i = 0; i < 300; ++i) ASSERT_OK(pool.Borrow().status());
+  EXPECT_EQ(pool.idle(), 1u);
+}
+
+// The description of the rows serves any database: here one that keeps texts.
+
+struct Kept {
+  void Int(std::int64_t value) { values.push_back(absl::StrCat(value)); }
+  void Text(const std::string& value) { values.push_back(value); }
+  void Blob(const std::string& value) { values.push_back(value); }
+  void LaterText(const std::string& value) { values.push_back(value); }
+  void LaterBlob(const std::string& value) { values.push_back(value); }
+  std::int64_t Int() {
+    std::int64_t value = 0;
+    EXPECT_TRUE(absl::SimpleAtoi(Bytes(), &value));
+    return value;
+  }
+  std::string Bytes() {
+    std::string value = values.front();
+    values.pop_front();
+    return value;
+  }
+  std::string LaterBytes() { return Bytes(); }
+  std::deque<std::string> values;
+};
+
+template <typename Row, typename F>
+void ForEveryColumn(F f) {
+  ForEachColumn(RowColumns<Row>::kKey, f);
+  ForEachColumn(RowColumns<Row>::kFixed, f);
+  ForEachColumn(RowColumns<Row>::kChanging, f);
+}
+
+template <typename Row>
+void ExpectWhole(const Row& row) {
+  Kept stored;
+  ForEveryColumn<Row>(
+      [&](const auto& column) { BindColumn(column, row, stored); });
+  Row back;
+  ForEveryColumn<Row>([&](const auto& column) {
+    EXPECT_TRUE(ReadColumn(column, stored, back)) << column.name;
+  });
+  EXPECT_EQ(test::Text(back), test::Text(row));
+  EXPECT_TRUE(stored.values.empty());
+}
+
+TEST(RowColumns, HoldEveryFieldOfEveryRow) {
+  StudyRow owned = test::FullStudy("imdb");
+  owned.owner = "ana";
+  ExpectWhole(owned);
+  ExpectWhole(test::FullTrial(1, 2));
+  ExpectWhole(test::FullAttempt(1, 2, 3));
+  ExpectWhole(test::FullOutcome(1, 2));
+  ExpectWhole(test::FullLog(1, 2, 3));
+  ExpectWhole(test::FullSummary(1));
+  ExpectWhole(test::FullBest(1, 2));
+  ExpectWhole(test::FullWorker("w"));
+  ExpectWhole(test::FullToken("t"));
+  ExpectWhole(test::FullCertificate("c"));
+  ExpectWhole(test::FullAudit(1));
+  ExpectWhole(test::FullNotification("n"));
+  ExpectWhole(test::FullReply("r"));
+}
+
+TEST(RowColumns, NoBytesAreTakenForAValueThatTheyAreNot) {
+  TrialRow row;
+  Kept source{{"half"}};
+  const auto& point = std::get<1>(RowColumns<TrialRow>::kFixed);
+  EXPECT_STREQ(point.name, "point");
+  EXPECT_FALSE(ReadColumn(point, source, row));
 }
 
 }  // namespace
