@@ -95,6 +95,28 @@ class PowerCutDisk {
   std::map<std::string, FilePointer> synced_names_;
 };
 
+// SQLite on a PowerCutDisk. While one of these lives it is SQLite's default in
+// this process, so that the store under test is the real one and knows nothing.
+// What the store asks of the file system itself (its lock, its ballast) happens
+// in the real folder of the same name.
+
+// Not thread-safe: all connections on one thread. One at a time.
+class PowerCutVfs {
+ public:
+  PowerCutVfs();
+  ~PowerCutVfs();  // REQUIRES: no connection is open
+  PowerCutVfs(const PowerCutVfs&) = delete;
+  PowerCutVfs& operator=(const PowerCutVfs&) = delete;
+
+  PowerCutDisk& disk() { return disk_; }
+
+ private:
+  struct Registration;
+
+  PowerCutDisk disk_;
+  std::unique_ptr<Registration> registration_;
+};
+
 }  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_FAULT_STORAGE_POWER_CUT_DISK_H_

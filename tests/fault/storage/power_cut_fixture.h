@@ -2,9 +2,12 @@
 //
 // File: power_cut_fixture.h
 //
-// The real store on a disk that a test switches off.
+// Tests that open a store thousands of times do so in memory where the machine
+// has such a folder: what they break is not the real disk.
 #ifndef FROSTLINE_TESTS_FAULT_STORAGE_POWER_CUT_FIXTURE_H_
 #define FROSTLINE_TESTS_FAULT_STORAGE_POWER_CUT_FIXTURE_H_
+
+#include <unistd.h>
 
 #include <cstdlib>
 #include <memory>
@@ -15,13 +18,23 @@
 #include "gtest/gtest.h"
 #include "storage/sqlite/database.h"
 #include "storage/sqlite/sqlite_store.h"
-#include "tests/fault/storage/memory_folder.h"
-#include "tests/fault/storage/power_cut_vfs.h"
+#include "tests/fault/storage/power_cut_disk.h"
 #include "tests/fault/storage/workload.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 
 namespace frostline::test {
+
+// To be made before the first TempFolder, of which it decides the place.
+class MemoryFolderIsPreferred {
+ public:
+  MemoryFolderIsPreferred() {
+    constexpr char kMemory[] = "/dev/shm";
+    if (access(kMemory, R_OK | W_OK | X_OK) == 0) setenv("TMPDIR", kMemory, 1);
+  }
+};
+
+// The real store on a disk that a test switches off.
 
 // FROSTLINE_FAULT_COUNT=n, or a hundred times `usual` with
 // FROSTLINE_FAULT_LONG.
