@@ -2,12 +2,13 @@
 //
 // Lists, exports and what is of one trial: messages stay small, nobody is read
 // for who has hung up, and no list is before a single trial.
+#include "server/verbs/reading_verbs.h"
+
 #include <algorithm>
 #include <functional>
 
 #include "base/error.h"
 #include "gmock/gmock.h"
-#include "server/verbs/reading_verbs.h"
 #include "server/wire/filter.h"
 #include "tests/server/counting_fixture.h"
 
