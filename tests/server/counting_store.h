@@ -2,9 +2,7 @@
 //
 // File: counting_store.h
 //
-// A store that counts what is read of trials, and what of anything is read on
-// the thread that writes; it can hold readers of trials back, and be full.
-// Everything else is the store's below it.
+// A transaction of a store that finds at the commit that there is no room.
 #ifndef FROSTLINE_TESTS_SERVER_COUNTING_STORE_H_
 #define FROSTLINE_TESTS_SERVER_COUNTING_STORE_H_
 
@@ -16,11 +14,24 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "tests/contract/forwarding_store.h"
-#include "tests/server/full_transaction.h"
 
 namespace frostline::server {
 
+class FullTransaction final : public test::ForwardingTransaction {
+ public:
+  using ForwardingTransaction::ForwardingTransaction;
+
+  absl::Status Commit() override {
+    RollBack();
+    return MakeError(ErrorId::kStoreFull, "no room for the log", "make room");
+  }
+};
+
+// A store that counts what is read of trials, and what of anything is read on
+// the thread that writes; it can hold readers of trials back, and be full.
+// Everything else is the store's below it.
 class CountingStore final : public test::ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ids.h"
 #include "base/rng.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -12,6 +13,10 @@
 
 namespace frostline::server {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 std::vector<Objective> Some(std::size_t count) {
   std::vector<Objective> objectives = {
@@ -242,6 +247,51 @@ TEST(StudyBook, AHandleTellsOneSetOfEndedTrialsFromAnother) {
   again.Absorb(Row(0, TrialState::kSucceeded), {});
   EXPECT_EQ(HandleOf(again).ended, 1);
   EXPECT_NE(HandleOf(again).ends_stamp, before.ends_stamp);
+}
+
+constexpr TrialKey kTrial{3, 17};
+
+TEST(LeaseSecretsTest, WhatIsShownProvesWhatIsStored) {
+  const LeaseSecrets secrets{SecretString("key")};
+  const SecretString shown = secrets.Draw(kTrial, 2);
+  const SecretString stored = AsStored(shown);
+  EXPECT_THAT(stored.Reveal(), StartsWith("v1:"));
+  EXPECT_THAT(stored.Reveal(), Not(HasSubstr(shown.Reveal())));
+  EXPECT_TRUE(secrets.Again(kTrial, 2, stored) == shown);
+}
+
+TEST(LeaseSecretsTest, OneAttemptNeverGetsTheSameSecretTwice) {
+  // A database that was put back to yesterday grants it once more.
+  const LeaseSecrets secrets{SecretString("key")};
+  EXPECT_FALSE(secrets.Draw(kTrial, 2) == secrets.Draw(kTrial, 2));
+}
+
+TEST(LeaseSecretsTest, WhatIsStoredProvesNothing) {
+  const SecretString stored =
+      AsStored(LeaseSecrets(SecretString("key")).Draw(kTrial, 1));
+  EXPECT_FALSE(AsStored(stored) == stored);
+}
+
+TEST(LeaseSecretsTest, AnotherKeyTrialOrAttemptGivesAnother) {
+  const LeaseSecrets secrets{SecretString("key")};
+  const SecretString shown = secrets.Draw(kTrial, 1);
+  const SecretString stored = AsStored(shown);
+  const auto proves = [&](const SecretString& other) {
+    return AsStored(other) == stored;
+  };
+  EXPECT_TRUE(proves(secrets.Again(kTrial, 1, stored)));
+  EXPECT_FALSE(
+      proves(LeaseSecrets(SecretString("other")).Again(kTrial, 1, stored)));
+  EXPECT_FALSE(proves(secrets.Again(kTrial, 2, stored)));
+  EXPECT_FALSE(proves(secrets.Again({3, 18}, 1, stored)));
+  EXPECT_FALSE(proves(secrets.Again({4, 17}, 1, stored)));
+}
+
+TEST(LeaseSecretsTest, ALeaseOfBeforeSecretsWereHashedGoesOn) {
+  const SecretString of_before(RandomHexId());
+  EXPECT_TRUE(AsStored(of_before) == of_before);
+  const LeaseSecrets secrets{SecretString("key")};
+  EXPECT_TRUE(secrets.Again(kTrial, 1, of_before) == of_before);
 }
 
 }  // namespace

@@ -3,10 +3,18 @@
 
 #include <string>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/ledger/blame.h"
 
 namespace frostline::server {
 namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 const std::string kSum(64, 'a');
 const std::string kOther(64, 'b');
@@ -84,6 +92,147 @@ TEST(KnownStock, EqualStocksHaveOneMark) {
   EXPECT_EQ(StockOf(other)->mark(), StockOf(Worker())->mark());
   other.mutable_stock()->mutable_models(0)->set_sha256(kOther);
   EXPECT_NE(StockOf(other)->mark(), StockOf(Worker())->mark());
+}
+
+class BlameTest : public ::testing::Test {
+ protected:
+  // The last of `times` failures, three to a trial as attempts go.
+  BlameVerdict Fail(const std::string& worker, storage::StudyKey study,
+                    int times, const std::string& cause = "boom") {
+    BlameVerdict verdict;
+    for (int i = 0; i < times; ++i) {
+      verdict = blame_.NoteFailure(worker, {study, failed_++ / 3}, cause, now_);
+    }
+    return verdict;
+  }
+  bool MayTry(const std::string& worker, storage::StudyKey study) {
+    return blame_.MayTry(worker, study, now_);
+  }
+
+  Blame blame_;
+  SteadyTime now_ = seconds(1000);
+  std::int64_t failed_ = 0;
+};
+
+TEST_F(BlameTest, SevenFailuresSayNothing) {
+  EXPECT_EQ(Fail("w", 1, 7).blamed, Blamed::kNobody);
+  EXPECT_TRUE(MayTry("w", 1));
+}
+
+TEST_F(BlameTest, EightKeepAWorkerFromThatStudyAlone) {
+  const BlameVerdict verdict = Fail("w", 1, 8, "no such data set");
+  EXPECT_EQ(verdict.blamed, Blamed::kPair);
+  EXPECT_EQ(verdict.why,
+            "workers/w failed 8 times in a row in it; the last: no such data "
+            "set");
+  EXPECT_FALSE(MayTry("w", 1));
+  EXPECT_TRUE(MayTry("w", 2));
+  EXPECT_TRUE(MayTry("v", 1));
+}
+
+TEST_F(BlameTest, FailuresOfTwoStudiesAreNotAddedUp) {
+  Fail("w", 1, 7);
+  EXPECT_EQ(Fail("w", 2, 7).blamed, Blamed::kNobody);
+}
+
+TEST_F(BlameTest, ASuccessEndsARow) {
+  Fail("w", 1, 7);
+  blame_.NoteSuccess("w", 1);
+  EXPECT_EQ(Fail("w", 1, 7).blamed, Blamed::kNobody);
+}
+
+TEST_F(BlameTest, AfterAPauseOneTrialIsTriedAndAFailureDoublesThePause) {
+  Fail("w", 1, 8);
+  now_ += minutes(5);
+  EXPECT_TRUE(MayTry("w", 1));
+  blame_.NoteTry("w", {1, 70}, now_);
+  EXPECT_FALSE(MayTry("w", 1));
+  blame_.NoteStopped("w", {1, 70}, now_);
+  blame_.NoteFailure("w", {1, 70}, "boom", now_);
+  now_ += minutes(9);
+  EXPECT_FALSE(MayTry("w", 1));
+  now_ += minutes(1);
+  EXPECT_TRUE(MayTry("w", 1));
+}
+
+TEST_F(BlameTest, ASuccessAfterAPauseOpensTheStudyAgain) {
+  Fail("w", 1, 8);
+  now_ += minutes(5);
+  blame_.NoteTry("w", {1, 70}, now_);
+  blame_.NoteSuccess("w", 1);
+  EXPECT_TRUE(MayTry("w", 1));
+  EXPECT_EQ(blame_.WhyKept("w", 1), std::nullopt);
+}
+
+TEST_F(BlameTest, WhatOtherSlotsHadBegunDoesNotLengthenThePause) {
+  Fail("w", 1, 8);
+  EXPECT_EQ(Fail("w", 1, 7).blamed, Blamed::kNobody);
+  now_ += minutes(5);
+  EXPECT_TRUE(MayTry("w", 1));
+}
+
+TEST_F(BlameTest, ATryThatIsLostOrCancelledMakesRoomForAnother) {
+  Fail("w", 1, 8);
+  now_ += minutes(5);
+  blame_.NoteTry("w", {1, 70}, now_);
+  blame_.NoteStopped("w", {1, 3}, now_);  // another one
+  EXPECT_FALSE(MayTry("w", 1));
+  blame_.NoteStopped("w", {1, 70}, now_);
+  EXPECT_TRUE(MayTry("w", 1));
+}
+
+TEST_F(BlameTest, AStudyThatFailsOnTwoWorkersIsToBlame) {
+  Fail("v", 1, 4);
+  const BlameVerdict verdict = Fail("w", 1, 4);
+  EXPECT_EQ(verdict.blamed, Blamed::kStudy);
+  EXPECT_THAT(verdict.why, HasSubstr("fail on 2 workers, 8 times in a row"));
+}
+
+TEST_F(BlameTest, OneBadPointIsNobodysFault) {
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_NE(
+        blame_.NoteFailure(i % 2 == 0 ? "v" : "w", {1, 7}, "", now_).blamed,
+        Blamed::kStudy);
+    if (i % 7 == 6) break;  // before it is a pair's eighth
+  }
+}
+
+TEST_F(BlameTest, WhereSomethingHasSucceededARegionOfBadPointsIsLikelier) {
+  blame_.NoteSuccess("v", 1);
+  Fail("v", 1, 7);
+  EXPECT_EQ(Fail("w", 1, 7).blamed, Blamed::kNobody);
+  EXPECT_EQ(Fail("u", 1, 7).blamed, Blamed::kNobody);
+  EXPECT_EQ(Fail("t", 1, 3).blamed, Blamed::kStudy);
+}
+
+TEST_F(BlameTest, ANodeIsBrokenWhereOthersSucceedInTwoStudies) {
+  for (const storage::StudyKey study : {1, 2}) blame_.NoteSuccess("v", study);
+  EXPECT_EQ(Fail("w", 1, 8).blamed, Blamed::kPair);
+  EXPECT_EQ(Fail("w", 2, 8).blamed, Blamed::kWorker);
+}
+
+TEST_F(BlameTest, WhereNobodyElseSucceedsTheNodeIsNotBlamed) {
+  Fail("w", 1, 8);
+  EXPECT_EQ(Fail("w", 2, 8).blamed, Blamed::kPair);
+}
+
+TEST_F(BlameTest, AQuarantineEndsAfterItsPauseAndTheNextIsTwiceAsLong) {
+  blame_.NoteQuarantined("w", now_);
+  EXPECT_THAT(blame_.TakePardoned(now_ + minutes(4)), IsEmpty());
+  EXPECT_THAT(blame_.TakePardoned(now_ + minutes(5)), ElementsAre("w"));
+  EXPECT_THAT(blame_.TakePardoned(now_ + minutes(6)), IsEmpty());
+  blame_.NoteQuarantined("w", now_);
+  EXPECT_THAT(blame_.TakePardoned(now_ + minutes(9)), IsEmpty());
+}
+
+TEST_F(BlameTest, WhatIsForgottenHasItsChanceAgain) {
+  Fail("w", 1, 8);
+  Fail("w", 2, 8);
+  blame_.ForgetStudy(1);
+  EXPECT_TRUE(MayTry("w", 1));
+  blame_.ForgetWorker("w");
+  EXPECT_TRUE(MayTry("w", 2));
+  EXPECT_EQ(blame_.CauseOf("w"), "");
 }
 
 }  // namespace
