@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The agent, a real trainer process and a scripted coordinator: what is said
-// to whom when all goes well, and when the trainer or the lease does not.
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <utility>
 
 #include "gmock/gmock.h"
 #include "tests/worker/agent/rig.h"
+#include "worker/agent/trial/kept_models.h"
 
 namespace frostline::agent {
 namespace {
 
+using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+
+// The agent, a real trainer process and a scripted coordinator: what is said
+// to whom when all goes well, and when the trainer or the lease does not.
 
 constexpr char kWaitForStop[] = R"(report(1, 0.5)
 note("pid", os.getpid())
@@ -340,6 +344,229 @@ TEST(Agent, ASecondAgentOfTheSameIdIsRefused) {
       [](const Heard& heard) { return !heard.registers.empty(); }));
   Agent second(rig.options(), SystemClock());
   EXPECT_EQ(ExitCodeOf(second.Run().status()), kExitUsage);
+}
+
+// What an agent keeps of trained models, and what it says of them: with a
+// trainer that leaves a folder `model`, as any trainer may.
+
+namespace fs = std::filesystem;
+
+using ::testing::ElementsAre;
+
+// Each trial's score is in its label; a kilobyte is its model.
+constexpr char kExporting[] = R"(report(1, 0.5)
+os.mkdir(t["folder"] + "/model")
+with open(t["folder"] + "/model/weights", "w") as f: f.write("w" * 1000)
+with open(t["folder"] + "/model/config.json", "w") as f: f.write("{}")
+finish("succeeded", float(t["labels"]["score"]))
+)";
+
+v1::Lease LeaseOf(int number, double score, const std::string& word) {
+  v1::Lease lease = ScriptedCoordinator::LeaseOf(number);
+  v1::TrialSpec& spec = *lease.mutable_spec();
+  spec.mutable_objectives(0)->set_direction(v1::DIRECTION_MAXIMIZE);
+  (*spec.mutable_labels())["score"] = std::to_string(score);
+  (*spec.mutable_training()->mutable_extra()->mutable_fields())["export"]
+      .set_string_value(word);
+  return lease;
+}
+
+class AgentModelTest : public ::testing::Test {
+ protected:
+  // Runs them one after the other, to the agent's end.
+  void Run(const std::vector<double>& scores, const std::string& word) {
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      rig_.coordinator().Offer(
+          LeaseOf(static_cast<int>(i) + 1, scores[i], word));
+    }
+    rig_.Start();
+    ASSERT_TRUE(rig_.coordinator().Await([&](const Heard& heard) {
+      return heard.finishes.size() == scores.size();
+    }));
+    rig_.coordinator().EndStudy();
+    EXPECT_EQ(rig_.Join(), 0);
+  }
+  std::vector<int> Models() const {
+    std::vector<int> numbers;
+    for (int trial = 1; trial <= 12; ++trial) {
+      if (fs::exists(ModelOf(trial))) numbers.push_back(trial);
+    }
+    return numbers;
+  }
+  std::string ModelOf(int trial) const {
+    return rig_.File("runs/trials/s/" + std::to_string(trial) + "/1/model");
+  }
+  // Bytes of everything that trials left, and how many folders.
+  std::pair<std::int64_t, int> Left() const {
+    std::pair<std::int64_t, int> left;
+    for (const auto& entry :
+         fs::recursive_directory_iterator(rig_.File("runs/trials"))) {
+      if (entry.is_directory()) ++left.second;
+      if (entry.is_regular_file()) {
+        left.first += static_cast<std::int64_t>(entry.file_size());
+      }
+    }
+    return left;
+  }
+
+  Rig rig_{kExporting};
+};
+
+TEST_F(AgentModelTest, OfSixTrialsOneModelIsLeftAndItsPlaceIsSaid) {
+  Run({0.1, 0.3, 0.2, 0.9, 0.8, 0.4}, "best");
+  EXPECT_THAT(Models(), ElementsAre(4));
+  // The study's folder, trial 4's, its attempt's and its model's; the logs of
+  // 1 and 2, which were the best once, go with the janitor's next pass.
+  const auto [bytes, folders] = Left();
+  EXPECT_LE(folders, 4 + 2 * 2);
+  EXPECT_LT(bytes, 2 * 1000);
+  std::vector<int> told;
+  for (const v1::FinishRequest& finish : rig_.coordinator().heard().finishes) {
+    const v1::TrainedModel& model = finish.outcome().usage().model();
+    if (!finish.outcome().usage().has_model()) continue;
+    told.push_back(std::stoi(fs::path(finish.lease().trial()).filename()));
+    EXPECT_EQ(model.folder(), ModelOf(told.back()));
+    EXPECT_FALSE(model.host().empty());
+    EXPECT_EQ(model.sums_sha256().size(), 64u);
+    EXPECT_GT(model.bytes(), 1000);
+  }
+  EXPECT_THAT(told, ElementsAre(1, 2, 4));  // each the best when it ended
+}
+
+TEST_F(AgentModelTest, AllAreLeftWhereAllAreWanted) {
+  Run({0.3, 0.2, 0.1}, "all");
+  EXPECT_THAT(Models(), ElementsAre(1, 2, 3));
+  for (const v1::FinishRequest& finish : rig_.coordinator().heard().finishes) {
+    EXPECT_TRUE(finish.outcome().usage().has_model());
+  }
+}
+
+TEST_F(AgentModelTest, WhatIsNotKeptIsNotToldOf) {
+  rig_.options().keep.policy = KeepPolicy::kNone;
+  Run({0.3, 0.9}, "best");
+  EXPECT_THAT(Models(), IsEmpty());
+  for (const v1::FinishRequest& finish : rig_.coordinator().heard().finishes) {
+    EXPECT_FALSE(finish.outcome().usage().has_model());
+  }
+}
+
+TEST_F(AgentModelTest, ARefusedEndingLeavesNoModel) {
+  rig_.coordinator().Refuse("Finish", ErrorId::kLeaseLost);
+  Run({0.3}, "best");
+  EXPECT_THAT(Models(), IsEmpty());
+}
+
+// How far a trial is comes from the trainer's reports to the coordinator.
+
+// Says whether a heartbeat has told such a progress.
+bool AwaitTold(Rig& rig,
+               const std::function<bool(const v1::LeaseProgress&)>& is_told) {
+  return rig.coordinator().Await([&is_told](const Heard& heard) {
+    for (const auto& beat : heard.heartbeats) {
+      for (const auto& lease : beat.leases()) {
+        if (is_told(lease)) return true;
+      }
+    }
+    return false;
+  });
+}
+
+void Begin(Rig& rig) {
+  rig.coordinator().TakeProgress();
+  rig.coordinator().Offer(1);
+  rig.Start();
+}
+
+v1::Outcome OutcomeOf(Rig& rig) {
+  EXPECT_TRUE(rig.coordinator().Await(
+      [](const Heard& heard) { return !heard.finishes.empty(); }));
+  const auto finishes = rig.coordinator().heard().finishes;
+  return finishes.empty() ? v1::Outcome() : finishes[0].outcome();
+}
+
+TEST(Progress, OfAReportRidesOnTheNextHeartbeat) {
+  Rig rig(R"(say(type="report", step=30, total_steps=60, phase="training",
+    epoch=1.5, total_epochs=3, remaining_s=1000)
+next_message()
+)");
+  Begin(rig);
+  EXPECT_TRUE(AwaitTold(rig, [](const v1::LeaseProgress& told) {
+    const v1::TrialProgress& progress = told.progress();
+    return told.step() == 30 && told.total_steps() == 60 &&
+           progress.phase() == "training" && progress.epoch() == 1.5 &&
+           progress.total_epochs() == 3 && progress.slot() == 0 &&
+           progress.remaining().seconds() > 900;
+  }));
+}
+
+TEST(Progress, TheTrainerIsToldThatItIsTaken) {
+  Rig rig(R"(note("takes", t["takes"])
+finish("succeeded")
+)");
+  Begin(rig);
+  EXPECT_THAT(rig.AwaitFile("takes"), HasSubstr("'progress'"));
+}
+
+// The phase changes where no step is done; what is reported after it counts.
+TEST(Progress, APhaseMayComeWithoutAStep) {
+  Rig rig(R"(say(type="report", step=0, phase="loading")
+say(type="report", step=0, phase="filling")
+report(0, 0.25)
+say(type="report", step=0, phase="evaluating", epoch=1)
+wait_for("seen")
+report(1, 0.5)
+finish("succeeded", 0.5)
+)");
+  Begin(rig);
+  EXPECT_TRUE(AwaitTold(rig, [](const v1::LeaseProgress& told) {
+    return told.progress().phase() == "evaluating" &&
+           told.progress().epoch() == 1 && told.step() == 0;
+  }));
+  std::ofstream(rig.File("seen")) << "yes";
+  const v1::Outcome outcome = OutcomeOf(rig);
+  EXPECT_EQ(outcome.kind(), v1::Outcome::SUCCEEDED) << outcome.cause();
+}
+
+// A trial that goes on at an evaluation tells its precision there, then what
+// it measures.
+TEST(Progress, AStepToldAloneMayStillBeMeasured) {
+  Rig rig(R"(say(type="report", step=66, precision="fp32", precisions=["fp32"])
+report(66, 0.25)
+report(67, 0.5)
+finish("succeeded", 0.5)
+)");
+  Begin(rig);
+  const v1::Outcome outcome = OutcomeOf(rig);
+  EXPECT_EQ(outcome.kind(), v1::Outcome::SUCCEEDED) << outcome.cause();
+}
+
+TEST(Progress, AStepThatComesAgainWithMetricsIsAMistakeAsBefore) {
+  Rig rig(R"(report(3, 0.25)
+say(type="report", step=3, phase="training", metrics={"score": 0.5})
+next_message()
+)");
+  Begin(rig);
+  EXPECT_THAT(OutcomeOf(rig).cause(), HasSubstr("step 3 comes after step 3"));
+}
+
+TEST(Progress, AWordThatIsNoPhaseIsAMistake) {
+  Rig rig(R"(say(type="report", step=1, phase="thinking")
+next_message()
+)");
+  Begin(rig);
+  EXPECT_THAT(OutcomeOf(rig).cause(), HasSubstr("phase is none of"));
+}
+
+// A trainer that loads is given six times as long as one that trains.
+TEST(Progress, LoadingIsNoStep) {
+  Rig rig(R"(say(type="report", step=0, phase="loading")
+time.sleep(1)
+finish("succeeded", 0.5)
+)");
+  rig.options().hang_after = milliseconds(500);
+  rig.options().stop_grace = milliseconds(100);
+  Begin(rig);
+  EXPECT_EQ(OutcomeOf(rig).kind(), v1::Outcome::SUCCEEDED);
 }
 
 }  // namespace

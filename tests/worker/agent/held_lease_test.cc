@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What an agent believes of a lease, and tells of it.
 #include "gmock/gmock.h"
+#include "gtest/gtest.h"
 #include "tests/support/fake_clock.h"
 #include "worker/agent/link/lease_keeper.h"
+#include "worker/agent/trial/trial_run.h"
 
 namespace frostline::agent {
 namespace {
 
+using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+// What an agent believes of a lease, and tells of it.
 
 class HeldLeaseTest : public ::testing::Test {
  protected:
@@ -196,6 +200,135 @@ TEST_F(HeldLeaseTest, TellsHowFarItIs) {
   EXPECT_EQ(progress.step(), 7);
   EXPECT_EQ(progress.total_steps(), 20);
   EXPECT_EQ(progress.since_step().seconds(), 3);
+}
+
+class ProgressWatchTest : public ::testing::Test {
+ protected:
+  // Looked at every second, as the agent does.
+  void Pass(Duration time) {
+    for (; time > Duration::zero(); time -= seconds(1)) {
+      clock_.Advance(seconds(1));
+      watch_.Look(clock_.Steady());
+    }
+  }
+  void Step() { watch_.NoteStep(clock_.Steady()); }
+
+  FakeClock clock_;
+  ProgressWatch watch_{minutes(10), clock_.Steady()};
+};
+
+TEST_F(ProgressWatchTest, ShortStepsGetTheFloor) {
+  for (int i = 0; i < 5; ++i) {
+    Pass(seconds(2));
+    Step();
+  }
+  Pass(minutes(10) - seconds(1));
+  EXPECT_FALSE(watch_.hangs());
+  Pass(seconds(1));
+  EXPECT_TRUE(watch_.hangs());
+  EXPECT_EQ(watch_.Describe(),
+            "no progress for 600 s; steps took 2 s before (suspected hang)");
+}
+
+TEST_F(ProgressWatchTest, LongStepsGetTenTimesTheirMedian) {
+  Step();
+  for (const int took : {5, 5, 5, 60, 1}) {  // an evaluation, and a short one
+    Pass(minutes(took));
+    Step();
+  }
+  Pass(minutes(50) - seconds(1));
+  EXPECT_FALSE(watch_.hangs());
+  Pass(seconds(1));
+  EXPECT_TRUE(watch_.hangs());
+}
+
+TEST_F(ProgressWatchTest, LoadingAModelTakesLonger) {
+  Pass(hours(1) - seconds(1));
+  EXPECT_FALSE(watch_.hangs());
+  Pass(seconds(1));
+  EXPECT_TRUE(watch_.hangs());
+  EXPECT_THAT(watch_.Describe(), HasSubstr("before the first step"));
+}
+
+TEST_F(ProgressWatchTest, AnyMessageIsASignOfLife) {
+  Step();
+  Pass(minutes(9));
+  watch_.NoteSign(clock_.Steady());
+  Pass(minutes(9));
+  EXPECT_FALSE(watch_.hangs());
+  // It is no step: the next one took both times.
+  Step();
+  EXPECT_EQ(watch_.patience(), minutes(180));
+}
+
+// A laptop was closed, or the agent was stopped: nobody hung.
+TEST_F(ProgressWatchTest, TimeNobodyLookedAtDoesNotCount) {
+  Step();
+  clock_.Advance(hours(8));
+  watch_.Look(clock_.Steady());
+  EXPECT_FALSE(watch_.hangs());
+}
+
+TEST_F(ProgressWatchTest, OffIsOff) {
+  ProgressWatch off(Duration::zero(), clock_.Steady());
+  for (int i = 0; i < 100'000; ++i) {
+    clock_.Advance(seconds(10));
+    off.Look(clock_.Steady());
+  }
+  EXPECT_FALSE(off.hangs());
+}
+
+constexpr SteadyTime kStart = minutes(5);
+
+TEST(StepRate, IsUnknownBeforeASecondOfTraining) {
+  StepRate rate;
+  EXPECT_EQ(rate.At(kStart), 0.0);
+  rate.Note(1, kStart);
+  rate.Note(900, kStart + milliseconds(999));
+  EXPECT_EQ(rate.At(kStart + milliseconds(999)), 0.0);
+}
+
+TEST(StepRate, IsThatOfTheLastMinute) {
+  StepRate rate;
+  for (int i = 0; i <= 60; ++i) rate.Note(i, kStart + seconds(i));
+  EXPECT_DOUBLE_EQ(rate.At(kStart + seconds(60)), 1.0);
+  for (int i = 1; i <= 90; ++i) {
+    rate.Note(60 + 10 * i, kStart + seconds(60 + i));
+  }
+  EXPECT_DOUBLE_EQ(rate.At(kStart + seconds(150)), 10.0);
+}
+
+// 2,000 reports a second, as the protocol allows.
+TEST(StepRate, IsRightHoweverOftenItIsTold) {
+  StepRate rate;
+  for (int i = 0; i <= 20'000; ++i) {
+    rate.Note(i, kStart + i * std::chrono::microseconds(500));
+  }
+  EXPECT_NEAR(rate.At(kStart + seconds(10)), 2'000.0, 1.0);
+}
+
+TEST(StepRate, StepsOfMinutesAreJudgedByTheLastTwo) {
+  StepRate rate;
+  rate.Note(1, kStart);
+  rate.Note(2, kStart + minutes(2));
+  rate.Note(4, kStart + minutes(4));
+  EXPECT_DOUBLE_EQ(rate.At(kStart + minutes(4)), 2.0 / 120);
+}
+
+TEST(StepRate, FallsOnceNoStepHasComeForAMinute) {
+  StepRate rate;
+  rate.Note(0, kStart);
+  rate.Note(60, kStart + minutes(1));
+  EXPECT_DOUBLE_EQ(rate.At(kStart + minutes(2)), 1.0);
+  EXPECT_DOUBLE_EQ(rate.At(kStart + minutes(11)), 0.1);
+}
+
+// Where it goes on from is no speed.
+TEST(StepRate, AnAttemptThatGoesOnBeginsAtItsOwnFirstStep) {
+  StepRate rate;
+  rate.Note(5'000, kStart);
+  rate.Note(5'010, kStart + seconds(10));
+  EXPECT_DOUBLE_EQ(rate.At(kStart + seconds(10)), 1.0);
 }
 
 }  // namespace

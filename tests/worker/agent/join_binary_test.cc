@@ -16,7 +16,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/worker/agent/join_rig.h"
-#include "tests/worker/agent/relay.h"
 #include "tests/worker/agent/rig.h"
 #include "tls/private_file.h"
 

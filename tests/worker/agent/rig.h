@@ -2,11 +2,17 @@
 //
 // File: rig.h
 //
-// An agent beside a scripted coordinator, with a trainer that the test writes
-// in a few lines of Python.
+// A process that SIGKILL does not end as its parent sees it: one that is traced
+// is mourned by its tracer first, and this tracer waits for nobody. So it looks
+// like one that hangs in the kernel, which no test can make.
 #ifndef FROSTLINE_TESTS_WORKER_AGENT_RIG_H_
 #define FROSTLINE_TESTS_WORKER_AGENT_RIG_H_
 
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -14,11 +20,39 @@
 #include "base/clock.h"
 #include "tests/support/temp_folder.h"
 #include "tests/worker/agent/scripted_coordinator.h"
-#include "tests/worker/agent/undying.h"
 #include "worker/agent/agent.h"
 
 namespace frostline::agent {
 
+// False once the process is gone, or a zombie that nobody collected.
+inline bool Lives(int pid) {
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string number, name, state;
+  return static_cast<bool>(stat >> number >> name >> state) && state != "Z";
+}
+
+// The thread that makes it destroys it; the process is killed then.
+class Undying {
+ public:
+  explicit Undying(pid_t pid)
+      : pid_(pid), works_(ptrace(PTRACE_SEIZE, pid, nullptr, nullptr) == 0) {}
+  ~Undying() {
+    if (!works_) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, __WALL);
+  }
+  Undying(const Undying&) = delete;
+  Undying& operator=(const Undying&) = delete;
+
+  bool works() const { return works_; }  // tracing may be forbidden
+
+ private:
+  const pid_t pid_;
+  const bool works_;
+};
+
+// An agent beside a scripted coordinator, with a trainer that the test writes
+// in a few lines of Python.
 class Rig {
  public:
   // `trainer`: the body of `def train(t):`, indented by nothing, with say(...),

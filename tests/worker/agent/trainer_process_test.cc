@@ -11,7 +11,7 @@
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
-#include "tests/worker/agent/undying.h"
+#include "tests/worker/agent/rig.h"
 #include "worker/agent/process/guardian.h"
 #include "worker/agent/process/protocol.h"
 
