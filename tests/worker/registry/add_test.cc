@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What a person has becomes entries, or nothing changes.
 #include "worker/registry/add.h"
 
 #include "base/error.h"
+#include "base/plain/sums.h"
 #include "tests/worker/registry/registry_fixture.h"
+#include "worker/registry/guess.h"
+#include "worker/registry/registry.h"
 #include "worker/trainer/data/load.h"
 
 namespace frostline::registry {
@@ -16,6 +17,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
+
+// What a person has becomes entries, or nothing changes.
 
 constexpr char kReviews[] =
     "id,review,sentiment\n"
@@ -294,6 +297,153 @@ TEST(IdFromPath, IsWhatAnIdMayBe) {
   EXPECT_EQ(IdFromPath("/tmp/gt_all/model"), "gt_all");
   EXPECT_EQ(IdFromPath("__x.csv"), "x");
   EXPECT_EQ(IdFromPath("\xC3\xA9.csv"), "");
+}
+
+class GuessTest : public RegistryTest {
+ protected:
+  absl::StatusOr<RoleGuess> Guess(const std::string& text,
+                                  const trainer::ColumnMap& said = {},
+                                  const std::string& task = "") {
+    const std::string path = Write("g.csv", text);
+    const auto look = LookAtTable(path, {});
+    if (!look.ok()) return look.status();
+    return GuessRoles(path, *look, said, task);
+  }
+};
+
+TEST_F(GuessTest, AMisspeltColumnNamesTheNearest) {
+  const auto guess =
+      Guess("review,stars\nsome,1\nmore,2\n", {{"text", "reviews"}});
+  EXPECT_THAT(CauseOf(guess.status()),
+              HasSubstr("has no column 'reviews'; it has 'review', 'stars'"));
+  EXPECT_EQ(FixOf(guess.status()), "did you mean --text review?");
+}
+
+TEST_F(GuessTest, AColumnMayBeNamedByItsNumber) {
+  EXPECT_OK(
+      Guess("a,b\nsome,1\nmore,2\n", {{"text", "1"}, {"label", "2"}}).status());
+  EXPECT_FALSE(
+      Guess("a,b\nsome,1\nmore,2\n", {{"text", "1"}, {"label", "3"}}).ok());
+}
+
+TEST_F(GuessTest, InDoubtItAsks) {
+  const auto guess = Guess("a,b\nx,1\ny,2\n");
+  EXPECT_THAT(CauseOf(guess.status()), HasSubstr("which column holds the"));
+  EXPECT_EQ(FixOf(guess.status()), "name it: --text COL");
+  std::string amounts = "text,label\n";
+  for (int i = 0; i < 30; ++i) amounts += "w," + std::to_string(i) + "\n";
+  EXPECT_THAT(CauseOf(Guess(amounts).status()),
+              HasSubstr("are they classes, or amounts?"));
+  EXPECT_OK(Guess(amounts, {}, "regression").status());
+}
+
+TEST_F(GuessTest, WithoutUsualNamesContentsTell) {
+  std::string text = "nr,what was said,kind\n";
+  for (int i = 0; i < 40; ++i) {
+    text += std::to_string(i) + ",a sentence that goes on for some time " +
+            std::to_string(i) + "," + (i % 2 == 0 ? "A" : "B") + "\n";
+  }
+  ASSERT_OK_AND_ASSIGN(const RoleGuess guess, Guess(text));
+  EXPECT_EQ(guess.columns.at("text"), "what was said");
+  EXPECT_EQ(guess.columns.at("label"), "kind");
+}
+
+using RowsToPredictTest = RegistryTest;
+
+TEST_F(RowsToPredictTest, ColumnsGoByTheirUsualNames) {
+  const std::string model = WriteModel("m");
+  ASSERT_OK_AND_ASSIGN(
+      const RowsToPredict rows,
+      LookAtRowsToPredict(
+          model, Write("r.csv", "nr,review,sentiment\n1,some,good\n"), {}, {}));
+  EXPECT_THAT(rows.columns,
+              ElementsAre(Pair("label", "sentiment"), Pair("text", "review")));
+  EXPECT_TRUE(rows.labelled);
+  EXPECT_EQ(rows.format.kind, trainer::FileFormat::Kind::kCsv);
+}
+
+TEST_F(RowsToPredictTest, LabelsMayLackAndNoOtherColumnIsTakenForThem) {
+  ASSERT_OK_AND_ASSIGN(
+      const RowsToPredict rows,
+      LookAtRowsToPredict(WriteModel("m"),
+                          Write("r.tsv",
+                                "text\tday\na\tmon\nb\tmon\nc\ttue\n"
+                                "d\ttue\n"),
+                          {}, {}));
+  EXPECT_THAT(rows.columns, ElementsAre(Pair("text", "text")));
+  EXPECT_FALSE(rows.labelled);
+}
+
+TEST_F(RowsToPredictTest, PairsAreFoundWithoutBeingAskedFor) {
+  ASSERT_OK_AND_ASSIGN(
+      const RowsToPredict rows,
+      LookAtRowsToPredict(WriteModel("m"),
+                          Write("r.tsv", "sentence1\tsentence2\na\tb\n"), {},
+                          {}));
+  EXPECT_THAT(rows.columns, ElementsAre(Pair("second", "sentence2"),
+                                        Pair("text", "sentence1")));
+}
+
+TEST_F(RowsToPredictTest, InDoubtItAsks) {
+  const auto rows = LookAtRowsToPredict(WriteModel("m"),
+                                        Write("r.tsv", "a\tb\nx\ty\n"), {}, {});
+  EXPECT_THAT(CauseOf(rows.status()),
+              HasSubstr("which column holds the texts"));
+  EXPECT_EQ(FixOf(rows.status()), "name it: --text COL");
+}
+
+TEST_F(RowsToPredictTest, AFolderThatAnswersNothingIsRefused) {
+  const std::string model = WriteModel("m");
+  Write("m/config.json", R"({"architectures": ["BertModel"]})");
+  const auto rows =
+      LookAtRowsToPredict(model, Write("r.tsv", "text\na\n"), {}, {});
+  EXPECT_THAT(CauseOf(rows.status()), HasSubstr("answers nothing"));
+  EXPECT_FALSE(LookAtRowsToPredict(folder_.File("none"), model, {}, {}).ok());
+}
+
+using Answer = KnownSums::Answer;
+
+std::string SumOf(const std::string& text) {
+  Sha256Sum sum;
+  sum.Add(text);
+  return sum.Finish();
+}
+
+class KnownSumsTest : public RegistryTest {
+ protected:
+  KnownSums sums_{folder_.path().string()};
+};
+
+TEST_F(KnownSumsTest, AFileIsReadOnceAndAgainWhenItChanged) {
+  Write("a", "one");
+  sums_.AllowToRead(100);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(sums_.Judge({"a", SumOf("one")}), Answer::kRight);
+    EXPECT_EQ(sums_.Judge({"a", SumOf("two")}), Answer::kWrong);
+  }
+  EXPECT_EQ(sums_.computed(), 1);
+  std::filesystem::remove(folder_.File("a"));
+  Write("a", "two!");
+  EXPECT_EQ(sums_.Judge({"a", SumOf("two!")}), Answer::kRight);
+  EXPECT_EQ(sums_.computed(), 2);
+}
+
+TEST_F(KnownSumsTest, AfterEnoughBytesTheRestWaits) {
+  Write("a", "12345678");
+  Write("b", "12345678");
+  const std::string sum = SumOf("12345678");
+  sums_.AllowToRead(4);
+  EXPECT_EQ(sums_.Judge({"a", sum}), Answer::kRight);  // one, however large
+  EXPECT_EQ(sums_.Judge({"b", sum}), Answer::kLater);
+  EXPECT_EQ(sums_.Judge({"b", ""}), Answer::kRight);
+  sums_.AllowToRead(4);
+  EXPECT_EQ(sums_.Judge({"b", sum}), Answer::kRight);
+}
+
+TEST_F(KnownSumsTest, OfAFileThatIsNotThereNothingIsKnown) {
+  sums_.AllowToRead(4);
+  EXPECT_EQ(sums_.Judge({"a", SumOf("x")}), Answer::kUnknown);
+  EXPECT_EQ(sums_.Judge({"../a", SumOf("x")}), Answer::kUnknown);
 }
 
 }  // namespace
