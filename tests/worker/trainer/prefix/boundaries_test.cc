@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/prefix/boundaries.h"
 
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <span>
 #include <vector>
+
+#include "tests/worker/trainer/data/data_fixture.h"
+#include "tests/worker/trainer/fixtures.h"
+#include "worker/trainer/prefix/boundary_maker.h"
+#include "worker/trainer/text/tokenizer_folder.h"
 
 namespace frostline::trainer {
 namespace {
@@ -95,6 +106,180 @@ TEST(ResidentRows, ClearedItHasNothing) {
   rows.Clear();
   EXPECT_FALSE(rows.Has("a", Key(1)));
   EXPECT_EQ(rows.bytes(), 0U);
+}
+
+using Boundary = std::vector<float>;
+
+// 41 texts of five tokens each.
+TokenStore TextsOfOneLength() {
+  DataFolder folder;
+  std::string rows = "text\tlabel\n";
+  for (int i = 0; i < 41; ++i) {
+    rows += std::string(1, static_cast<char>('a' + i % 5)) + " " +
+            static_cast<char>('a' + i / 5 % 5) + " " +
+            static_cast<char>('a' + i / 25) + "\tx\n";
+  }
+  const Dataset data =
+      folder.Read(DatasetReader(TaskKind::kClassification), rows, Tsv(), {})
+          .value();
+  const Tokenizer tokenizer(
+      ReadVocabTxt("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\nd\ne\n", {})
+          .value());
+  return Tokenize(data, data.AllRows(), tokenizer, {}).value();
+}
+
+class BoundaryMakerOf : public ::testing::TestWithParam<std::int64_t> {
+ protected:
+  BoundaryMakerOf() : loaded_(LoadFixture("models/bert-seq2")) {}
+
+  std::map<std::uint32_t, Boundary> Make(
+      const std::vector<std::uint32_t>& rows) {
+    BoundaryMaker maker(loaded_.model, GetParam(), Precision::kFp32);
+    std::map<std::uint32_t, Boundary> made;
+    const auto take =
+        [&](std::uint32_t row, std::span<const float> boundary,
+            const BoundaryMaker::Origin& /*origin*/) -> Expected<Done> {
+      made[row] = Boundary(boundary.begin(), boundary.end());
+      return Done{};
+    };
+    EXPECT_TRUE(maker.Make(tokens_, rows, nullptr, take).ok());
+    return made;
+  }
+
+  LoadedModel loaded_;
+  TokenStore tokens_ = TextsOfOneLength();
+};
+
+TEST_P(BoundaryMakerOf, ATextHasTheSameBitsInAnyCompany) {
+  std::vector<std::uint32_t> rows(tokens_.size());
+  for (std::uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
+  const std::map<std::uint32_t, Boundary> together = Make(rows);
+  ASSERT_EQ(together.size(), rows.size());
+  for (const std::size_t some : {1U, 2U, 3U, 7U, 40U}) {
+    const std::vector<std::uint32_t> last(rows.rbegin(), rows.rbegin() + some);
+    const std::map<std::uint32_t, Boundary> made = Make(last);
+    ASSERT_EQ(made.size(), some);
+    for (const auto& [row, boundary] : made) {
+      EXPECT_EQ(boundary, together.at(row)) << row << " of " << some;
+    }
+  }
+}
+
+// One text of each batch opens it; all do where they are computed one by one.
+TEST_P(BoundaryMakerOf, SaysWhichTextOpensABatch) {
+  std::vector<std::uint32_t> rows(tokens_.size());
+  for (std::uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
+  KnownCompanies known;
+  BoundaryMaker maker(loaded_.model, GetParam(), Precision::kFp32, {}, &known);
+  std::vector<bool> opens;
+  const auto take = [&](std::uint32_t, std::span<const float>,
+                        const BoundaryMaker::Origin& origin) -> Expected<Done> {
+    opens.push_back(origin.opens_batch);
+    return Done{};
+  };
+  ASSERT_TRUE(maker.Make(tokens_, rows, nullptr, take).ok());
+  const auto batches = std::ranges::count(opens, true);
+  EXPECT_TRUE(opens.front());
+  ASSERT_EQ(known.size(), 1U);
+  if (known.begin()->second.alone) {
+    EXPECT_EQ(batches, 41);
+  } else {
+    EXPECT_LT(batches, 41);  // of 51 texts at most
+  }
+}
+
+// The embeddings and one layer, all layers, and the top one for one token.
+INSTANTIATE_TEST_SUITE_P(Blocks, BoundaryMakerOf, ::testing::Values(2, 3, 4));
+
+constexpr std::size_t kMost = 12;  // 12, 6, 3, 1
+
+// Kernels that compute as they are told to.
+struct Kernels {
+  std::set<std::size_t> differing;  // sizes with other bits than the largest
+  bool places_differ = false;
+  bool top_places_differ = false;
+  std::vector<std::size_t> asked;
+
+  Company::Compute Compute() {
+    return [this](std::size_t size) {
+      asked.push_back(size);
+      const auto texts = static_cast<std::int64_t>(size);
+      CompanySample sample;
+      sample.layer =
+          at::full({texts, 2, 4}, differing.contains(size) ? 2.0 : 1.0);
+      sample.top = at::ones({texts, 1, 4});  // [B, 1, H]
+      if (places_differ) sample.layer[texts - 1] += 1.0;
+      if (top_places_differ) sample.top[texts - 1] += 1.0;
+      return sample;
+    };
+  }
+};
+
+TEST(Company, TakesTheLargestSizeThatIsFilled) {
+  KnownCompany known;
+  Kernels kernels;
+  Company company(known, kMost, kernels.Compute());
+
+  EXPECT_EQ(company.SizeFor(40), 12U);
+  EXPECT_EQ(company.SizeFor(11), 6U);
+  EXPECT_EQ(company.SizeFor(5), 3U);
+  EXPECT_EQ(company.SizeFor(2), 1U);
+}
+
+TEST(Company, PassesOverASizeWithOtherBits) {
+  KnownCompany known;
+  Kernels kernels;
+  kernels.differing = {6};
+  Company company(known, kMost, kernels.Compute());
+
+  EXPECT_EQ(company.SizeFor(11), 3U);
+  EXPECT_EQ(company.SizeFor(12), 12U);
+}
+
+TEST(Company, FillsUpTheSmallestWhereNoneSoSmallHasTheBits) {
+  KnownCompany known;
+  Kernels kernels;
+  kernels.differing = {1, 3};
+  Company company(known, kMost, kernels.Compute());
+
+  EXPECT_EQ(company.SizeFor(2), 6U);
+  kernels.differing = {1, 3, 6};
+  KnownCompany other;
+  EXPECT_EQ(Company(other, kMost, kernels.Compute()).SizeFor(2), 12U);
+}
+
+TEST(Company, ComputesTextsOneByOneWherePlacesDiffer) {
+  KnownCompany known;
+  Kernels kernels;
+  kernels.places_differ = true;
+  Company company(known, kMost, kernels.Compute());
+
+  EXPECT_EQ(company.SizeFor(40), 1U);
+}
+
+TEST(Company, LeavesTheTopAloneWhereItsPlacesDiffer) {
+  KnownCompany known;
+  Kernels kernels;
+  kernels.top_places_differ = true;
+  Company company(known, kMost, kernels.Compute());
+
+  EXPECT_TRUE(company.top_alone());
+  EXPECT_EQ(company.SizeFor(11), 6U);
+}
+
+TEST(Company, LooksAtASizeWhenItIsFirstWantedAndOnce) {
+  KnownCompany known;
+  Kernels kernels;
+  Company first(known, kMost, kernels.Compute());
+  EXPECT_EQ(first.SizeFor(40), 12U);
+  EXPECT_EQ(first.SizeFor(4), 3U);
+  EXPECT_EQ(kernels.asked, (std::vector<std::size_t>{12, 3}));
+
+  Company second(known, kMost, kernels.Compute());
+  EXPECT_EQ(second.SizeFor(4), 3U);
+  EXPECT_EQ(kernels.asked, (std::vector<std::size_t>{12, 3}));
+  EXPECT_EQ(second.SizeFor(1), 1U);
+  EXPECT_EQ(kernels.asked, (std::vector<std::size_t>{12, 3, 1, 12}));
 }
 
 }  // namespace

@@ -6,18 +6,48 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
+#include <string>
 #include <thread>
 #include <tuple>
+#include <vector>
 
 #include "base/plain/sums.h"
 #include "gmock/gmock.h"
 #include "tests/support/temp_folder.h"
-#include "tests/worker/trainer/prefix/stored_rows.h"
+#include "worker/trainer/data/token_store.h"
 
 namespace frostline::trainer {
+
+// Rows whose numbers follow from their key, so that a reader knows what is
+// right.
+
+inline RowKey KeyOf(std::uint64_t i) { return {i * 77, i}; }
+
+// Returns a row of 1 + i mod 7 numbers.
+inline std::vector<float> RowOf(std::uint64_t i) {
+  std::vector<float> row(1 + i % 7);
+  for (std::size_t j = 0; j < row.size(); ++j) {
+    row[j] = static_cast<float>(i * 10 + j) / 3.0F;
+  }
+  return row;
+}
+
+inline std::string GroupNamed(char digit) { return std::string(64, digit); }
+
+inline std::string BytesOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void WriteBytes(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -9,7 +9,6 @@
 #include "frostline/v1/study.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/worker/trainer/process/small_world.h"
 #include "tests/worker/trainer/process/trainer_under_test.h"
 #include "worker/agent/process/protocol.h"
 
