@@ -1,11 +1,230 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Invitations, certificates, labelled tokens and the audit, on the command
-// line.
+#include <grpcpp/grpcpp.h>
+#include <pty.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "frostline/v1/admin_service.grpc.pb.h"
 #include "gmock/gmock.h"
-#include "tests/cli/access_fixture.h"
+#include "gtest/gtest.h"
+#include "tests/support/temp_folder.h"
+#include "tls/authority.h"
+#include "tls/certificate.h"
 
 namespace frostline::cli {
+
+// The real binary in a folder and a home of its own, and a coordinator that
+// answers what it is told and keeps what it was asked.
+
+inline constexpr char kSecret[] =
+    "frost_3f9c0a51d2e47b68_"
+    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+class ScriptedAdmin final : public v1::AdminService::Service {
+ public:
+  v1::Identity who;
+  v1::CreateTokenReply created;
+  v1::ListTokensReply tokens;
+  v1::ListCertificatesReply certificates;
+  std::vector<v1::AuditEntry> entries;  // the newest first
+  int page = 2;                         // of certificates and entries
+
+  std::vector<std::string> shown_tokens;  // of WhoAmI
+  std::vector<v1::CreateTokenRequest> create_requests;
+  std::vector<v1::RevokeCertificatesRequest> certificate_requests;
+  std::vector<std::string> revoked_tokens;
+  std::vector<v1::ListAuditEntriesRequest> audit_requests;
+
+ private:
+  grpc::Status WhoAmI(grpc::ServerContext* context, const v1::WhoAmIRequest*,
+                      v1::Identity* reply) override;
+  grpc::Status CreateToken(grpc::ServerContext*,
+                           const v1::CreateTokenRequest* request,
+                           v1::CreateTokenReply* reply) override;
+  grpc::Status RevokeToken(grpc::ServerContext*,
+                           const v1::RevokeTokenRequest* request,
+                           v1::RevokeTokenReply*) override;
+  grpc::Status ListTokens(grpc::ServerContext*, const v1::ListTokensRequest*,
+                          v1::ListTokensReply* reply) override;
+  grpc::Status ListCertificates(grpc::ServerContext*,
+                                const v1::ListCertificatesRequest* request,
+                                v1::ListCertificatesReply* reply) override;
+  grpc::Status RevokeCertificates(grpc::ServerContext*,
+                                  const v1::RevokeCertificatesRequest* request,
+                                  v1::RevokeCertificatesReply* reply) override;
+  grpc::Status ListAuditEntries(grpc::ServerContext*,
+                                const v1::ListAuditEntriesRequest* request,
+                                v1::ListAuditEntriesReply* reply) override;
+};
+
+class AccessCommandsTest : public ::testing::Test {
+ protected:
+  AccessCommandsTest();
+  ~AccessCommandsTest() override { server_->Shutdown(); }
+
+  // Words for the shell, in the folder, where HOME is `home` and $AT the
+  // coordinator; what is said is in output_, on standard output alone in out_.
+  int Shell(const std::string& command);
+  int Frostline(const std::string& arguments) {
+    return Shell("frostline " + arguments);
+  }
+  std::string Text(const std::string& name) const;
+  void Write(const std::string& name, const std::string& text,
+             unsigned mode = 0600) const;
+  bool Exists(const std::string& name) const;
+
+  TempFolder folder_;
+  ScriptedAdmin admin_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
+  std::string output_;
+  std::string out_;
+};
+
+namespace {
+
+// Where the page begins that `token` names.
+int StartOf(const std::string& token) {
+  return token.empty() ? 0 : std::stoi(token);
+}
+
+template <typename All, typename Take>
+std::string TakePage(const All& all, const std::string& token, int size,
+                     const Take& take) {
+  const int begin = StartOf(token);
+  const int end = std::min(begin + size, static_cast<int>(all.size()));
+  // A vector, or a message's field: they count in other types.
+  for (int i = begin; i < end; ++i) take(*std::next(all.begin(), i));
+  return end < static_cast<int>(all.size()) ? std::to_string(end) : "";
+}
+
+}  // namespace
+
+grpc::Status ScriptedAdmin::WhoAmI(grpc::ServerContext* context,
+                                   const v1::WhoAmIRequest*,
+                                   v1::Identity* reply) {
+  const auto& metadata = context->client_metadata();
+  const auto found = metadata.find("authorization");
+  const std::string shown =
+      found == metadata.end()
+          ? ""
+          : std::string(found->second.data(), found->second.size());
+  shown_tokens.push_back(shown);
+  if (!shown.empty() && shown != std::string("Bearer ") + kSecret) {
+    return {grpc::StatusCode::UNAUTHENTICATED, "no such token"};
+  }
+  *reply = who;
+  return grpc::Status::OK;
+}
+
+grpc::Status ScriptedAdmin::CreateToken(grpc::ServerContext*,
+                                        const v1::CreateTokenRequest* request,
+                                        v1::CreateTokenReply* reply) {
+  create_requests.push_back(*request);
+  *reply = created;
+  return grpc::Status::OK;
+}
+
+grpc::Status ScriptedAdmin::RevokeToken(grpc::ServerContext*,
+                                        const v1::RevokeTokenRequest* request,
+                                        v1::RevokeTokenReply*) {
+  revoked_tokens.push_back(request->id());
+  return grpc::Status::OK;
+}
+
+grpc::Status ScriptedAdmin::ListTokens(grpc::ServerContext*,
+                                       const v1::ListTokensRequest*,
+                                       v1::ListTokensReply* reply) {
+  *reply = tokens;
+  return grpc::Status::OK;
+}
+
+grpc::Status ScriptedAdmin::ListCertificates(
+    grpc::ServerContext*, const v1::ListCertificatesRequest* request,
+    v1::ListCertificatesReply* reply) {
+  reply->set_next_page_token(TakePage(
+      certificates.certificates(), request->page_token(), page,
+      [&](const v1::Certificate& one) { *reply->add_certificates() = one; }));
+  return grpc::Status::OK;
+}
+
+grpc::Status ScriptedAdmin::RevokeCertificates(
+    grpc::ServerContext*, const v1::RevokeCertificatesRequest* request,
+    v1::RevokeCertificatesReply* reply) {
+  certificate_requests.push_back(*request);
+  reply->set_revoked(2);
+  return grpc::Status::OK;
+}
+
+grpc::Status ScriptedAdmin::ListAuditEntries(
+    grpc::ServerContext*, const v1::ListAuditEntriesRequest* request,
+    v1::ListAuditEntriesReply* reply) {
+  audit_requests.push_back(*request);
+  reply->set_next_page_token(TakePage(
+      entries, request->page_token(), std::min(page, request->page_size()),
+      [&](const v1::AuditEntry& one) { *reply->add_entries() = one; }));
+  return grpc::Status::OK;
+}
+
+AccessCommandsTest::AccessCommandsTest() {
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(),
+                           &port);
+  builder.RegisterService(&admin_);
+  server_ = builder.BuildAndStart();
+  address_ = "127.0.0.1:" + std::to_string(port);
+  admin_.who.set_subject("ana");
+  admin_.who.set_role(v1::ROLE_RESEARCHER);
+  admin_.who.set_proof("token");
+  admin_.who.mutable_expire_time()->set_seconds(1'800'000'000);
+  std::filesystem::create_directory(folder_.File("home"));
+}
+
+int AccessCommandsTest::Shell(const std::string& command) {
+  const std::string script = folder_.File("command.sh");
+  std::ofstream(script) << "cd '" << folder_.path().string()
+                        << "'\nunset XDG_CONFIG_HOME ${!FROSTLINE_*}\n"
+                        << "export HOME=$PWD/home AT=" << address_
+                        << " PATH=" << std::getenv("FROSTLINE_BIN_DIR")
+                        << ":$PATH\n"
+                        << command << "\n";
+  const int status = std::system(("bash '" + script + "' </dev/null >'" +
+                                  folder_.File("out.txt") + "' 2>'" +
+                                  folder_.File("err.txt") + "'")
+                                     .c_str());
+  out_ = Text("out.txt");
+  output_ = out_ + Text("err.txt");
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+std::string AccessCommandsTest::Text(const std::string& name) const {
+  std::ifstream file(folder_.File(name), std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void AccessCommandsTest::Write(const std::string& name, const std::string& text,
+                               unsigned mode) const {
+  std::ofstream(folder_.File(name), std::ios::binary) << text;
+  chmod(folder_.File(name).c_str(), mode);
+}
+
+bool AccessCommandsTest::Exists(const std::string& name) const {
+  return std::filesystem::exists(folder_.File(name));
+}
+
 namespace {
 
 using ::testing::AllOf;
@@ -14,6 +233,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+// Invitations, certificates, labelled tokens and the audit, on the command
+// line.
 
 const std::string& Fingerprint() {
   static const auto* const digits = new std::string(64, 'b');
@@ -304,6 +527,247 @@ TEST_F(TlsTest, TheFingerprintIsThatOfTheCa) {
   EXPECT_EQ(Frostline("tls fingerprint t/coordinator.crt"), 4);
   EXPECT_THAT(output_, HasSubstr("no CA"));
   EXPECT_EQ(Frostline("tls fingerprint nowhere"), 4);
+}
+
+// login, logout and context as a person types them.
+
+constexpr char kFolder[] = "home/.config/frostline/contexts/127.0.0.1";
+
+class LoginTest : public AccessCommandsTest {
+ protected:
+  void LogIn(const std::string& more = "") {
+    Write("ana.token", std::string(kSecret) + "\n");
+    ASSERT_EQ(Frostline("login $AT --token-file ana.token " + more), 0)
+        << output_;
+  }
+};
+
+TEST_F(LoginTest, AsksWhoOneIsThenKeepsIt) {
+  LogIn();
+  EXPECT_EQ(out_,
+            "ana, researcher, by token, until 2027-01-15 08:00:00Z\n"
+            "context 127.0.0.1 (" +
+                address_ + ") is the current one\n");
+  EXPECT_EQ(Text(std::string(kFolder) + "/token"), std::string(kSecret) + "\n");
+  EXPECT_EQ(Text(std::string(kFolder) + "/connect"), address_ + "\n");
+  ASSERT_EQ(Frostline("whoami"), 0) << output_;
+  EXPECT_THAT(out_, HasSubstr("at " + address_ +
+                              ", context 127.0.0.1 (the current one)\n"));
+  EXPECT_THAT(admin_.shown_tokens,
+              ElementsAre("Bearer " + std::string(kSecret),
+                          "Bearer " + std::string(kSecret)));
+}
+
+TEST_F(LoginTest, KeepsNothingOfATokenThatIsRefused) {
+  Write("bad.token", "frost_0000000000000000_beef\n");
+  EXPECT_NE(Frostline("login $AT --token-file bad.token"), 0);
+  EXPECT_FALSE(Exists("home/.config"));
+  EXPECT_NE(Frostline("login 127.0.0.1:1 --token-file bad.token"), 0);
+  Write("open.token", kSecret, 0644);
+  EXPECT_EQ(Frostline("login $AT --token-file open.token"), 4);
+  EXPECT_THAT(output_, HasSubstr("FL-4014"));
+  EXPECT_FALSE(Exists("home/.config"));
+  EXPECT_EQ(Frostline("login gpu-head.lan:7443 --token-file bad.token"), 2);
+  EXPECT_THAT(output_, HasSubstr("in plaintext"));
+}
+
+TEST_F(LoginTest, ReadsTheTokenFromAPipe) {
+  Write("ana.token", std::string(kSecret) + "\n");
+  ASSERT_EQ(Shell("frostline login $AT --name lab <ana.token"), 0) << output_;
+  EXPECT_THAT(out_, HasSubstr("context lab"));
+  EXPECT_EQ(Shell("frostline login $AT --name lab </dev/null"), 2);
+  EXPECT_THAT(output_, HasSubstr("standard input has no token"));
+  EXPECT_EQ(Shell("printf 'a b' | frostline login $AT --name lab"), 2);
+  EXPECT_THAT(output_, Not(HasSubstr("a b")));
+}
+
+// Types `typed` at a terminal; what it showed.
+TEST_F(LoginTest, ATerminalDoesNotShowTheToken) {
+  int terminal = -1;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (child == 0) {
+    setenv("HOME", folder_.File("home").c_str(), 1);
+    unsetenv("XDG_CONFIG_HOME");
+    const std::string program =
+        std::string(std::getenv("FROSTLINE_BIN_DIR")) + "/frostline";
+    execl(program.c_str(), "frostline", "login", address_.c_str(), nullptr);
+    _exit(127);
+  }
+  std::string shown;
+  char c = '\0';
+  bool typed = false;
+  while (read(terminal, &c, 1) == 1) {
+    shown += c;
+    if (typed || !shown.ends_with("token: ")) continue;
+    const std::string line = std::string(kSecret) + "\n";
+    ASSERT_EQ(write(terminal, line.data(), line.size()),
+              static_cast<ssize_t>(line.size()));
+    typed = true;
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  close(terminal);
+  EXPECT_EQ(WEXITSTATUS(status), 0) << shown;
+  EXPECT_THAT(shown, AllOf(StartsWith("token: "), HasSubstr("ana, researcher"),
+                           Not(HasSubstr("0123456789abcdef"))));
+}
+
+TEST_F(LoginTest, ListsShowsAndChangesContexts) {
+  LogIn("--name lab");
+  LogIn("--name home");
+  ASSERT_EQ(Frostline("context list"), 0);
+  EXPECT_THAT(out_, AllOf(HasSubstr("home"), HasSubstr("lab"),
+                          HasSubstr("3f9c0a51d2e47b68"),
+                          Not(HasSubstr("0123456789abcdef"))));
+  ASSERT_EQ(Frostline("context use lab"), 0) << output_;
+  ASSERT_EQ(Frostline("context show"), 0) << output_;
+  EXPECT_THAT(out_, AllOf(HasSubstr("lab (current)"), HasSubstr(address_)));
+  for (const char* const list :
+       {"context list --json", "context show --json"}) {
+    ASSERT_EQ(Frostline(list), 0);
+    EXPECT_THAT(out_, AllOf(HasSubstr("\"current\": true"),
+                            HasSubstr("\"token_id\": \"3f9c0a51d2e47b68\""),
+                            Not(HasSubstr("0123456789abcdef"))));
+  }
+  ASSERT_EQ(Frostline("logout"), 0) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("context lab is removed"),
+                             HasSubstr("token revoke 3f9c0a51d2e47b68")));
+  EXPECT_FALSE(Exists("home/.config/frostline/contexts/lab"));
+  EXPECT_EQ(Frostline("logout"), 2);
+  EXPECT_THAT(output_, HasSubstr("no context is the current one"));
+  EXPECT_EQ(Frostline("context use lab"), 2);
+  EXPECT_THAT(output_, HasSubstr("there is no context 'lab'"));
+  ASSERT_EQ(Frostline("context remove home"), 0) << output_;
+  ASSERT_EQ(Frostline("context list"), 0);
+  EXPECT_THAT(output_, HasSubstr("frostline login HOST:PORT"));
+}
+
+TEST_F(LoginTest, SaysWhyACoordinatorIsAsked) {
+  LogIn("--name lab");
+  LogIn("--name home");
+  const auto why = [this](const std::string& command) {
+    EXPECT_EQ(Shell(command), 0) << output_;
+    return out_.substr(out_.find("at 127"));
+  };
+  const std::string at = "at " + address_;
+  EXPECT_EQ(why("frostline whoami"), at + ", context home (the current one)\n");
+  EXPECT_EQ(why("FROSTLINE_CONTEXT=lab frostline whoami"),
+            at + ", context lab (FROSTLINE_CONTEXT)\n");
+  EXPECT_EQ(why("FROSTLINE_CONTEXT=lab FROSTLINE_CONNECT=$AT frostline whoami"),
+            at + " (FROSTLINE_CONNECT)\n");
+  EXPECT_EQ(why("FROSTLINE_CONNECT=x:1 frostline whoami --context lab"),
+            at + ", context lab (--context)\n");
+  EXPECT_EQ(why("FROSTLINE_CONNECT=x:1 frostline --connect $AT whoami"),
+            at + " (--connect)\n");
+  EXPECT_EQ(Frostline("whoami --connect $AT --context lab"), 2);
+  EXPECT_EQ(Frostline("whoami --context lba"), 2);
+  EXPECT_THAT(output_, HasSubstr("did you mean 'lab'?"));
+}
+
+TEST_F(LoginTest, RefusesAContextThatOthersMayRead) {
+  LogIn();
+  Shell("chmod 644 " + std::string(kFolder) + "/token");
+  EXPECT_EQ(Frostline("whoami"), 4);
+  EXPECT_THAT(output_, AllOf(HasSubstr("FL-4014"), HasSubstr("chmod 600")));
+  ASSERT_EQ(Frostline("context list"), 0) << output_;
+  EXPECT_THAT(out_, HasSubstr("others may read"));
+  EXPECT_EQ(Frostline("whoami --connect $AT"), 0) << output_;
+  EXPECT_EQ(Frostline("logout"), 0) << output_;
+}
+
+TEST_F(LoginTest, DoesNotTakeOverTheNameOfAnother) {
+  LogIn("--name lab");
+  Write("home/.config/frostline/contexts/lab/connect", "other.lan:7443\n");
+  EXPECT_EQ(Frostline("login $AT --token-file ana.token --name lab"), 2);
+  EXPECT_THAT(output_, HasSubstr("another coordinator, other.lan:7443"));
+  EXPECT_EQ(Frostline("login $AT --token-file ana.token --name 'Big One'"), 2);
+  EXPECT_EQ(Frostline("login nowhere --token-file ana.token"), 2);
+  EXPECT_EQ(Frostline("login $AT --connect $AT --token-file ana.token"), 2);
+  EXPECT_EQ(Frostline("login $AT --fingerprint abc --token-file ana.token"), 2);
+}
+
+// A coordinator over TLS, of which one has the fingerprint alone.
+class FingerprintTest : public LoginTest {
+ protected:
+  FingerprintTest() {
+    const WallMicros now = SystemClock().Wall();
+    const auto authority = tls::MakeAuthority("test", now);
+    const auto made = tls::Issue(
+        *authority, {.name = "c", .hosts = {"127.0.0.1"}, .uri = ""}, now);
+    ca_pem_ = authority->certificate_pem;
+    fingerprint_ = tls::ReadCertificate(ca_pem_)->sha256;
+    grpc::SslServerCredentialsOptions options;
+    options.pem_key_cert_pairs.push_back(
+        {made->key_pem.Reveal(), made->certificate_pem + ca_pem_});
+    int port = 0;
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::SslServerCredentials(options),
+                             &port);
+    builder.RegisterService(&admin_);
+    tls_server_ = builder.BuildAndStart();
+    tls_address_ = "127.0.0.1:" + std::to_string(port);
+    Write("ana.token", std::string(kSecret) + "\n");
+  }
+  ~FingerprintTest() override { tls_server_->Shutdown(); }
+
+  std::string ca_pem_;
+  std::string fingerprint_;
+  std::unique_ptr<grpc::Server> tls_server_;
+  std::string tls_address_;
+};
+
+TEST_F(FingerprintTest, IsEnoughToLogIn) {
+  ASSERT_EQ(Frostline("login " + tls_address_ + "#" + fingerprint_ +
+                      " --token-file ana.token"),
+            0)
+      << output_;
+  EXPECT_EQ(Text(std::string(kFolder) + "/ca.crt"), ca_pem_);
+  EXPECT_EQ(Text(std::string(kFolder) + "/connect"), tls_address_ + "\n");
+  ASSERT_EQ(Frostline("whoami"), 0) << output_;
+  ASSERT_EQ(Frostline("context show"), 0) << output_;
+  EXPECT_THAT(out_, HasSubstr(fingerprint_));
+  // As openssl writes it, and beside the CA itself.
+  std::string shouted;
+  for (std::size_t i = 0; i < fingerprint_.size(); ++i) {
+    if (i > 0 && i % 2 == 0) shouted += ':';
+    shouted += static_cast<char>(std::toupper(fingerprint_[i]));
+  }
+  Write("ca.crt", ca_pem_);
+  ASSERT_EQ(Frostline("login " + tls_address_ + " --tls-ca ca.crt " +
+                      "--token-file ana.token --fingerprint " + shouted),
+            0)
+      << output_;
+}
+
+TEST_F(FingerprintTest, ASwappedCoordinatorGetsNoToken) {
+  const std::string other(64, 'a');
+  EXPECT_EQ(Frostline("login " + tls_address_ + "#" + other +
+                      " --token-file ana.token"),
+            4);
+  EXPECT_THAT(output_, AllOf(HasSubstr("FL-4020"), Not(HasSubstr(kSecret))));
+  Write("ca.crt", ca_pem_);
+  EXPECT_EQ(Frostline("login " + tls_address_ + " --tls-ca ca.crt " +
+                      "--token-file ana.token --fingerprint " + other),
+            4);
+  EXPECT_THAT(output_, HasSubstr("FL-4020"));
+  EXPECT_EQ(Frostline("login " + tls_address_ + "#" + other +
+                      " --token-file ana.token --fingerprint " + fingerprint_),
+            2);
+  EXPECT_THAT(admin_.shown_tokens, IsEmpty());
+  EXPECT_FALSE(Exists("home/.config"));
+}
+
+TEST_F(LoginTest, WithoutAHomeCommandsWorkAndLoginSaysWhy) {
+  LogIn();
+  EXPECT_EQ(Shell("unset HOME; frostline --connect $AT whoami"), 0) << output_;
+  EXPECT_EQ(Shell("unset HOME; frostline context list"), 0) << output_;
+  EXPECT_EQ(Shell("unset HOME; frostline login $AT --token-file ana.token"), 4);
+  EXPECT_THAT(output_, HasSubstr("neither HOME nor XDG_CONFIG_HOME"));
+  ASSERT_EQ(Shell("unset HOME; export XDG_CONFIG_HOME=$PWD/xdg; "
+                  "frostline login $AT --token-file ana.token"),
+            0)
+      << output_;
+  EXPECT_TRUE(Exists("xdg/frostline/contexts/127.0.0.1/token"));
 }
 
 }  // namespace

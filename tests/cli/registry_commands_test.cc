@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// `frostline registry` and `frostline init` as a newcomer uses them: the real
-// binary, no coordinator.
 #include <sys/wait.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "base/plain/sums.h"
+#include "cli/commands/model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
+#include "worker/trainer/prefix/prefix_store.h"
 
 namespace frostline::cli {
 namespace {
@@ -22,6 +26,9 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+
+// `frostline registry` and `frostline init` as a newcomer uses them: the real
+// binary, no coordinator.
 
 class RegistryCommandsTest : public ::testing::Test {
  protected:
@@ -276,6 +283,193 @@ TEST_F(RegistryCommandsTest, HelpNamesEachFlag) {
   ASSERT_EQ(Frostline("registry --help"), 0);
   EXPECT_THAT(output_, AllOf(HasSubstr("add"), HasSubstr("check"),
                              HasSubstr("list"), Not(HasSubstr("--fleet"))));
+}
+
+namespace fs = std::filesystem;
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::string SumOf(const std::string& bytes) {
+  Sha256Sum sum;
+  sum.Add(bytes);
+  return sum.Finish();
+}
+
+class ModelCopyTest : public ::testing::Test {
+ protected:
+  ModelCopyTest() {
+    Write("model/config.json", "{}");
+    Write("model/onnx/graph", std::string(std::size_t{3} << 20, 'g'));
+    Sums(absl::StrCat(SumOf("{}"), "  config.json\n",
+                      SumOf(std::string(std::size_t{3} << 20, 'g')),
+                      "  onnx/graph\n"));
+  }
+  void Write(const std::string& name, const std::string& text) const {
+    fs::create_directories(fs::path(folder_.File(name)).parent_path());
+    std::ofstream(folder_.File(name), std::ios::binary) << text;
+  }
+  void Sums(const std::string& text) {
+    Write("model/SHA256SUMS", text);
+    model_.set_folder(folder_.File("model"));
+    model_.set_sums_sha256(SumOf(text));
+  }
+  std::string Text(const std::string& name) const {
+    std::ifstream file(folder_.File(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  // All that is in the test's folder besides the model.
+  std::vector<std::string> Left() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_.path())) {
+      const std::string name = entry.path().filename().string();
+      if (name != "model") names.push_back(name);
+    }
+    return names;
+  }
+
+  const TempFolder folder_;
+  v1::TrainedModel model_;
+};
+
+TEST_F(ModelCopyTest, CopiesEveryFileAndItsSums) {
+  ASSERT_TRUE(IsHere(model_));
+  ASSERT_OK(CheckTarget(folder_.File("best/")));
+  ASSERT_OK_AND_ASSIGN(const ModelCopy copy,
+                       CopyModel(model_, folder_.File("best/")));
+  EXPECT_EQ(copy.folder, folder_.File("best"));
+  EXPECT_THAT(copy.files,
+              ElementsAre("config.json", "onnx/graph", "SHA256SUMS"));
+  EXPECT_EQ(copy.bytes,
+            static_cast<std::int64_t>(2 + (std::size_t{3} << 20) +
+                                      Text("model/SHA256SUMS").size()));
+  EXPECT_EQ(Text("best/onnx/graph"), Text("model/onnx/graph"));
+  EXPECT_EQ(Text("best/SHA256SUMS"), Text("model/SHA256SUMS"));
+  EXPECT_THAT(Left(), ElementsAre("best"));
+}
+
+TEST_F(ModelCopyTest, AnEmptyFolderIsTakenAFullOneRefused) {
+  fs::create_directories(folder_.File("empty"));
+  ASSERT_OK(CheckTarget(folder_.File("empty")));
+  EXPECT_OK(CopyModel(model_, folder_.File("empty")));
+  const absl::Status full = CheckTarget(folder_.File("empty"));
+  EXPECT_THAT(full, FailsWith(ErrorId::kRequestInvalid));
+  EXPECT_THAT(full.message(), HasSubstr("is no empty folder"));
+  Write("file", "mine");
+  EXPECT_THAT(CheckTarget(folder_.File("file")),
+              FailsWith(ErrorId::kRequestInvalid));
+  fs::create_directory_symlink(folder_.File("empty"), folder_.File("link"));
+  EXPECT_THAT(CheckTarget(folder_.File("link")),
+              FailsWith(ErrorId::kRequestInvalid));
+}
+
+TEST_F(ModelCopyTest, AChangedFileIsFoundAndNothingIsLeft) {
+  Write("model/onnx/graph", "gg");
+  const auto copy = CopyModel(model_, folder_.File("best"));
+  EXPECT_THAT(copy.status(), FailsWith(ErrorId::kStoreIo));
+  EXPECT_THAT(copy.status().message(), HasSubstr("onnx/graph is not what"));
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+TEST_F(ModelCopyTest, AMissingFileIsFoundAndNothingIsLeft) {
+  fs::remove(folder_.File("model/config.json"));
+  EXPECT_FALSE(CopyModel(model_, folder_.File("best")).ok());
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+TEST_F(ModelCopyTest, AnotherModelInItsPlaceIsNotTaken) {
+  model_.set_sums_sha256(std::string(64, '0'));
+  EXPECT_FALSE(IsHere(model_));
+  model_.set_folder(folder_.File("nowhere"));
+  EXPECT_FALSE(IsHere(model_));
+}
+
+TEST_F(ModelCopyTest, WhatAnInterruptedCopyLeftGoes) {
+  Write(".best.frostline-part/old", "old");
+  EXPECT_OK(CopyModel(model_, folder_.File("best")));
+  EXPECT_FALSE(fs::exists(folder_.File("best/old")));
+  EXPECT_THAT(Left(), ElementsAre("best"));
+}
+
+TEST_F(ModelCopyTest, AHostileListLeavesItsFolderNever) {
+  Write("secret", "s");
+  const std::string sum = SumOf("s");
+  for (const std::string& line :
+       {absl::StrCat(sum, "  ../secret"), absl::StrCat(sum, "  /etc/passwd"),
+        absl::StrCat(sum, "  a/../../secret"), absl::StrCat(sum, "  ./x"),
+        absl::StrCat(sum, "  "), std::string("zz  config.json"),
+        sum.substr(1) + "   config.json", absl::StrCat(sum, "  onnx/")}) {
+    Sums(line + "\n");
+    EXPECT_FALSE(CopyModel(model_, folder_.File("best")).ok()) << line;
+    EXPECT_THAT(Left(), ElementsAre("secret")) << line;
+  }
+}
+
+// `frostline cache`: the real binary on a store as trainers leave it.
+
+class CacheCommandsTest : public ::testing::Test {
+ protected:
+  // A group of 1,000 rows of 1 KiB, each of which took 2 ms.
+  trainer::PrefixGroup Make() const {
+    const auto store =
+        trainer::PrefixStore::Open(folder_.File("prefix"), 1U << 30U).value();
+    auto group = store.Group(std::string(64, 'a'), "tiny, embeddings").value();
+    auto filler = trainer::GroupFiller::Try(group);
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+      const std::vector<float> row(256, 1.0F);
+      EXPECT_TRUE(filler->Add({i, i}, row).ok());
+    }
+    EXPECT_TRUE(filler->Finish().ok());
+    group.Note({2.0, 1000.0, 3000.0});
+    return group;
+  }
+
+  int Frostline(const std::string& arguments) {
+    const std::string command = std::string(std::getenv("FROSTLINE_BIN_DIR")) +
+                                "/frostline " + arguments + " --dir '" +
+                                folder_.File("prefix") + "' 2>&1";
+    std::FILE* const pipe = popen(command.c_str(), "r");
+    output_.clear();
+    std::array<char, 4096> buffer{};
+    while (std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) {
+      output_ += buffer.data();
+    }
+    return WEXITSTATUS(pclose(pipe));
+  }
+
+  TempFolder folder_;
+  std::string output_;
+};
+
+TEST_F(CacheCommandsTest, ListsWhatIsKeptAndClearsIt) {
+  Make();
+  ASSERT_EQ(Frostline("cache list"), 0) << output_;
+  EXPECT_THAT(output_,
+              AllOf(HasSubstr("tiny, embeddings"), HasSubstr("1.007 MiB"),
+                    HasSubstr("3,000"), HasSubstr("4.0 s")));
+  ASSERT_EQ(Frostline("cache list --json"), 0);
+  EXPECT_THAT(output_, AllOf(HasSubstr("\"about\": \"tiny, embeddings\""),
+                             HasSubstr("\"rows_taken\": 3000"),
+                             HasSubstr("\"seconds_saved\": 4")));
+  ASSERT_EQ(Frostline("cache clear"), 0);
+  EXPECT_THAT(output_, HasSubstr("1.007 MiB removed from"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.File("prefix/v1")));
+}
+
+TEST_F(CacheCommandsTest, LeavesWhatATrainerUses) {
+  const trainer::PrefixGroup used = Make();
+  ASSERT_EQ(Frostline("cache clear"), 0);
+  EXPECT_THAT(output_, HasSubstr("0 B removed from"));
+  EXPECT_THAT(output_, HasSubstr("1 kept, as trainers use them"));
+}
+
+TEST_F(CacheCommandsTest, SaysWhereItLookedAndMakesNothing) {
+  ASSERT_EQ(Frostline("cache list"), 0);
+  EXPECT_THAT(output_,
+              HasSubstr("nothing is kept in " + folder_.File("prefix")));
+  ASSERT_EQ(Frostline("cache list --json"), 0);
+  EXPECT_EQ(output_, "{\"kept\": []}\n");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
 }  // namespace

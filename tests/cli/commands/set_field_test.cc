@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/set_field.h"
 
+#include <cstdlib>
+#include <utility>
+
 #include "base/error.h"
+#include "cli/commands/registry.h"
+#include "cli/commands/study_watch.h"
 #include "cli/commands/trial_files.h"
+#include "cli/view/study_view.h"
+#include "frostline/v1/study.pb.h"
 #include "gmock/gmock.h"
+#include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::cli {
@@ -101,6 +109,118 @@ TEST(EnqueuePointsTest, NamesThePlaceOfAMistake) {
   EXPECT_THAT(bad.message(), HasSubstr("p.jsonl:2:"));
   EXPECT_FALSE(ParseEnqueuePoints("\n", "p").ok());
   EXPECT_FALSE(ParseEnqueuePoints("enqueue: []\n", "p").ok());
+}
+
+class FieldChangesTest : public ::testing::Test {
+ protected:
+  FieldChangesTest() {
+    from_.set_seed(1);
+    from_.mutable_training()->set_epochs(3);
+    for (const char* const select : {"head", "layer.0"}) {
+      v1::ModuleSpace& module = *from_.mutable_space()->add_modules();
+      module.set_select(select);
+      module.mutable_levels()->add_rates(0);
+      module.mutable_levels()->add_rates(2e-5);
+    }
+    to_ = from_;
+  }
+  std::string Text() const {
+    return RenderFieldChanges(FieldChanges(from_, to_));
+  }
+
+  v1::StudySpec from_;
+  v1::StudySpec to_;
+};
+
+TEST_F(FieldChangesTest, OfEqualMessagesThereIsNone) { EXPECT_EQ(Text(), ""); }
+
+TEST_F(FieldChangesTest, AnotherOrderIsNoChange) {
+  to_.mutable_space()->mutable_modules()->SwapElements(0, 1);
+  EXPECT_EQ(Text(), "");
+}
+
+TEST_F(FieldChangesTest, NamesPathOldAndNew) {
+  to_.mutable_training()->set_epochs(10);
+  to_.mutable_space()->mutable_modules(1)->mutable_levels()->add_rates(1e-4);
+  to_.set_recipe("alf");
+  EXPECT_EQ(Text(),
+            "recipe: - -> alf\n"
+            "space.modules[layer.0].levels.rates: [0, 2e-05] -> "
+            "[0, 2e-05, 1e-04]\n"
+            "training.epochs: 3 -> 10\n");
+}
+
+TEST_F(FieldChangesTest, WhatIsLeftOutIsSaid) {
+  to_.mutable_space()->mutable_modules()->RemoveLast();
+  EXPECT_THAT(Text(), HasSubstr("space.modules[layer.0]: there -> -\n"));
+}
+
+TEST_F(FieldChangesTest, SmallDifferencesOfNumbersCount) {
+  to_.mutable_space()->mutable_modules(0)->mutable_levels()->set_rates(
+      1, 2.0000000000000005e-5);
+  EXPECT_THAT(Text(), HasSubstr("space.modules[head].levels.rates: "));
+}
+
+TEST(IdleFix, NamesTheAddressAndTheFlagsThatAWorkerNeeds) {
+  unsetenv("FROSTLINE_REGISTRY");
+  v1::ExplainStudyReply::Reason reason;
+  reason.set_code("NO_WORKERS");
+  reason.set_fix("start one: frostline worker --connect HOST:PORT");
+  EXPECT_EQ(IdleFix(reason, "127.0.0.1:7071"),
+            "start one: frostline worker --connect 127.0.0.1:7071 --registry "
+            "DIR");
+}
+
+TEST(IdleFix, EveryOtherStaysAsTheCoordinatorSaysIt) {
+  v1::ExplainStudyReply::Reason reason;
+  reason.set_code("PAUSED");
+  reason.set_fix("resume it");
+  EXPECT_EQ(IdleFix(reason, "127.0.0.1:7071"), "resume it");
+}
+
+TEST(WaitGoalTest, EachIsMetByWhatItSays) {
+  v1::Study study;
+  study.set_state(v1::STUDY_STATE_ACTIVE);
+  study.mutable_counts()->set_succeeded(2);
+  study.mutable_counts()->set_failed(1);
+  const auto met = [&study](const std::string& text) {
+    return IsMet(*ParseGoal(text), study, {0.9});
+  };
+  EXPECT_TRUE(met("trials=3"));
+  EXPECT_FALSE(met("trials=4"));
+  EXPECT_TRUE(met("best>=0.9"));
+  EXPECT_FALSE(met("best>=0.91"));
+  EXPECT_FALSE(met("best<=0.8"));
+  EXPECT_FALSE(met("running"));
+  EXPECT_FALSE(met("ended"));
+  study.mutable_counts()->set_running(1);
+  study.set_state(v1::STUDY_STATE_STOPPED);
+  EXPECT_TRUE(met("running"));
+  EXPECT_TRUE(met("ended"));
+}
+
+TEST(WaitGoalTest, NoValueMeetsABound) {
+  ASSERT_OK_AND_ASSIGN(const WaitGoal goal, ParseGoal("best<=1"));
+  EXPECT_FALSE(IsMet(goal, v1::Study(), {}));
+}
+
+TEST(WaitGoalTest, RefusesWhatIsNoGoal) {
+  for (const char* const bad : {"", "done", "trials=0", "trials=x", "best>0.9",
+                                "best>=", "best>=nan", "best=1"}) {
+    EXPECT_TRUE(HasErrorId(ParseGoal(bad).status(), ErrorId::kRequestInvalid))
+        << bad;
+  }
+  EXPECT_THAT(DetailOf(ParseGoal("best").status())->fix, HasSubstr("quote"));
+}
+
+TEST(WaitGoalTest, RefusesABoundThatTheWorstWouldMeet) {
+  v1::StudySpec spec;
+  v1::Objective& objective = *spec.add_objectives();
+  objective.set_metric("loss");
+  objective.set_direction(v1::DIRECTION_MINIMIZE);
+  const absl::Status refused = CheckGoal(*ParseGoal("best>=0.25"), spec);
+  EXPECT_THAT(DetailOf(refused)->fix, HasSubstr("'best<=0.25'"));
+  EXPECT_OK(CheckGoal(*ParseGoal("best<=0.25"), spec));
 }
 
 }  // namespace

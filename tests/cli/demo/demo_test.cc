@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The demo when things go wrong: the real `frostline` in a folder where a
-// script stands for each program it starts. (tests/flow runs the real demo.)
 #include "cli/demo/demo.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <thread>
 
 #include "base/error.h"
@@ -24,6 +23,9 @@
 #include "tests/support/temp_folder.h"
 
 namespace frostline::cli {
+
+// The demo when things go wrong: the real `frostline` in a folder where a
+// script stands for each program it starts. (tests/flow runs the real demo.)
 
 // The demo's recorded study, as it is built in.
 
@@ -141,6 +143,114 @@ TEST_F(DemoTest, SaysWhenTheTrainerWasNotBuilt) {
   }
   EXPECT_EQ(CodeOf(StartDemo(("--model=" + model).c_str())), 5);
   EXPECT_THAT(Output(), HasSubstr("frostline-trainer"));
+}
+
+v1::PlannedModule& AddModule(v1::FreezePlan& plan, const std::string& name,
+                             bool freeze, double cost) {
+  v1::PlannedModule& module = *plan.add_modules();
+  module.set_module(name);
+  module.set_freeze(freeze);
+  module.mutable_cost_of_freezing()->set_value(cost);
+  module.set_reason("a reason: with # marks");
+  return module;
+}
+
+v1::SearchSpace SpaceAfter(const v1::FreezePlan& plan) {
+  const auto study =
+      ParseStudyFile(NextStudyFile(kDemoRecipe, "demo-next", plan), "next");
+  EXPECT_OK(study.status());
+  EXPECT_EQ(study->id, "demo-next");
+  EXPECT_EQ(study->spec.training().batch_size(), 32);
+  return study->spec.space();
+}
+
+TEST(DemoPlan, WritesAStudyFileThatFreezesWhatThePlanFreezes) {
+  v1::FreezePlan plan;
+  AddModule(plan, "embeddings", true, 0.0);
+  AddModule(plan, "layer.3", false, 0.1);
+  AddModule(plan, "pooler", false, std::nan("")).set_rate(1e-3);
+  const v1::SearchSpace space = SpaceAfter(plan);
+  ASSERT_EQ(space.modules_size(), 4);  // with pooler and head
+  EXPECT_TRUE(space.modules(0).has_fixed());
+  EXPECT_EQ(space.modules(0).fixed(), 0.0);
+  EXPECT_EQ(space.modules(1).levels().rates_size(), 5);
+}
+
+TEST(DemoPlan, FreezesOnlyWhatIsSureWhereSomethingIs) {
+  v1::FreezePlan plan;
+  AddModule(plan, "embeddings", true, 0.0).set_advice(v1::PLAN_ADVICE_FREEZE);
+  AddModule(plan, "layer.0", true, 0.0).set_advice(v1::PLAN_ADVICE_NOT_KNOWN);
+  const v1::SearchSpace space = SpaceAfter(plan);
+  EXPECT_TRUE(space.modules(0).has_fixed());
+  EXPECT_TRUE(space.modules(1).has_levels());
+}
+
+TEST(DemoPlan, LeavesSomethingToSearch) {
+  v1::FreezePlan plan;
+  AddModule(plan, "embeddings", true, 0.01);
+  AddModule(plan, "layer.0", true, 0.02);
+  const v1::SearchSpace space = SpaceAfter(plan);
+  EXPECT_TRUE(space.modules(0).has_fixed());
+  EXPECT_TRUE(space.modules(1).has_levels());
+}
+
+TEST(WaysOn, OfTheSyntheticDemoLookAtItsStudy) {
+  EXPECT_EQ(WaysOnText({.folder = "demo"}, "frostline"),
+            "Next, type\n"
+            "  frostline serve --data demo &\n"
+            "  frostline study show demo\n");
+  EXPECT_EQ(WaysOnText({.folder = "demo", .has_importance = true}, "frostline"),
+            "Next, type\n"
+            "  frostline serve --data demo &\n"
+            "  frostline study show demo\n"
+            "  frostline importance demo\n");
+}
+
+TEST(WaysOn, OfTheRealOneSearchAgain) {
+  const WaysOn ways = {.folder = "my demo",
+                       .has_importance = true,
+                       .has_next = true,
+                       .has_example = true};
+  EXPECT_EQ(WaysOnText(ways, "bin/frostline"),
+            "Next, type\n"
+            "  bin/frostline serve --data 'my demo' &\n"
+            "  bin/frostline worker --registry 'my demo/registry' --slots 2 &\n"
+            "  bin/frostline study create 'my demo/next.yaml'"
+            "  # then: study watch demo-next\n"
+            "  bin/frostline report example -o example.html\n");
+}
+
+TEST(Recipes, AllParseAndHaveAnId) {
+  const std::filesystem::path recipes =
+      std::filesystem::path(std::getenv("FROSTLINE_SOURCE_DIR")) / "recipes";
+  int count = 0;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(recipes)) {
+    if (entry.path().extension() != ".yaml") continue;
+    const std::string name = entry.path().filename().string();
+    if (name == "recipe.yaml" || name == "datasets.yaml" ||
+        name == "models.yaml") {
+      continue;
+    }
+    ++count;
+    const auto study = ReadStudyFile(entry.path().string());
+    ASSERT_OK(study);
+    EXPECT_NE(study->id, "") << entry.path();
+  }
+  EXPECT_GE(count, 1);
+}
+
+TEST(Recipes, TheDemosAreBuiltIn) {
+  ASSERT_OK_AND_ASSIGN(const StudyFile real,
+                       ParseStudyFile(kDemoRecipe, "demo"));
+  EXPECT_EQ(real.id, "demo");
+  EXPECT_GE(real.settings.budget().trials(), 24);
+  EXPECT_EQ(real.spec.model().id(), "minilm");
+  ASSERT_OK_AND_ASSIGN(const StudyFile synthetic,
+                       ParseStudyFile(kSyntheticRecipe, "synthetic"));
+  EXPECT_EQ(synthetic.id, real.id);  // so that a folder holds one of them
+  EXPECT_EQ(synthetic.settings.budget().trials(), 40);
+  EXPECT_EQ(synthetic.spec.model().layers(), 6);
 }
 
 }  // namespace

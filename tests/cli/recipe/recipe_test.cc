@@ -1,24 +1,365 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What a run of a recipe comes to: tables, pictures and the judgement of what
-// was published.
 #include <cmath>
+#include <string>
 
+#include "absl/strings/str_replace.h"
+#include "cli/recipe/recipe_file.h"
 #include "cli/recipe/recipe_page.h"
 #include "cli/recipe/recipe_record.h"
+#include "cli/recipe/recipe_stage.h"
+#include "cli/recipe/recipe_survey.h"
 #include "cli/recipe/run_table.h"
 #include "cli/report/trial_figures.h"
+#include "cli/study_file/yaml_sugar.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/cli/recipe/small_recipe.h"
 #include "tests/cli/report/small_record.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::cli {
+
+// A recipe of three stages: a search of a rate, runs for each language with
+// that rate, and a second search that runs only where its data are.
+
+inline std::string SmallRecipe() {
+  return R"(recipe: first-layers
+format: 1
+title: How many first layers
+question: What is lost?
+highest_layer_rate: 1e-4
+models:
+  mini: {what: MiniLM, where: a package, layers: 4, no_pooler: false}
+data:
+  ewt: {what: UD English EWT, where: the web, add: frostline registry add dataset ewt.conllu}
+scales:
+  tiny: {about: small, model: mini, rows: 60, seeds: [1, 2]}
+  full: {model: mini, rows: ~, seeds: [1, 2, 3]}
+stages:
+  line:
+    study:
+      model: {id: "${model}", layers: "${layers}"}
+      data: ewt
+      maximize: accuracy
+      budget: 4
+      space:
+        modules: {"layer.*": [0, 1e-5]}
+        parameters: {rate: {float: [1e-5, 5e-5]}}
+  frozen:
+    each: {english: {set: ewt}, pidgin: {set: naija}}
+    skip_without_data: true
+    runs:
+      all trained: {strategy: {full: 1e-5}, at: 0}
+      "first ${n}":
+        for: {n: {from: 1, to: "${layers / 2}"}}
+        strategy: {first_k: {k: "${n}", rate: "${line.best.rate}"}}
+        at: "${n}"
+    compare: {to: all trained, metric: test.accuracy, margin: 0.01}
+    study:
+      model: {id: "${model}", layers: "${layers}"}
+      data: {id: "${set}", train_rows: "${rows}", test_split: test}
+      maximize: accuracy
+      space: {modules: {"layer.*": [0, 1e-3]}}
+published:
+  frozen-english:
+    examples: 544
+    runs:
+      all trained: {accuracy: 0.93}
+      first 1: {accuracy: 0.92, seconds: 10}
+)";
+}
+
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+std::string MistakeIn(const std::string& from, const std::string& to) {
+  const std::string text = absl::StrReplaceAll(SmallRecipe(), {{from, to}});
+  EXPECT_NE(text, SmallRecipe());
+  return std::string(ParseRecipe(text, "r.yaml").status().message());
+}
+
+TEST(RecipeFile, IsReadWhole) {
+  const auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
+  ASSERT_OK(recipe);
+  EXPECT_EQ(recipe->name, "first-layers");
+  EXPECT_EQ(recipe->scales[0].name, "tiny");
+  EXPECT_EQ(recipe->scales[0].about, "small");
+  ASSERT_EQ(recipe->stages.size(), 2u);
+  EXPECT_EQ(recipe->stages[1].compare->to, "all trained");
+  EXPECT_TRUE(recipe->stages[1].skip_without_data);
+  EXPECT_EQ(recipe->published.at("frozen-english").examples, 544);
+  EXPECT_EQ(recipe->models.at("mini").facts.at("layers")->text, "4");
+}
+
+TEST(RecipeFile, NamesAKeyThatDoesNotExist) {
+  EXPECT_THAT(MistakeIn("question:", "qestion:"), HasSubstr("question"));
+  EXPECT_THAT(MistakeIn("  skip_without_data:", "  skip_without_dta:"),
+              HasSubstr("r.yaml:"));
+  EXPECT_THAT(MistakeIn("where: the web", "were: the web"),
+              HasSubstr("data set ewt"));
+}
+
+TEST(RecipeFile, OfALaterFormatIsRefusedBeforeAnythingElse) {
+  const auto recipe = ParseRecipe("format: 2\nnew_key: 1\n", "r.yaml");
+  ASSERT_FALSE(recipe.ok());
+  EXPECT_THAT(recipe.status().message(), HasSubstr("format 2"));
+}
+
+TEST(RecipeFile, WithoutStagesOrScalesIsNone) {
+  const auto recipe =
+      ParseRecipe("recipe: a\nformat: 1\ntitle: b\nquestion: c\n", "r.yaml");
+  ASSERT_FALSE(recipe.ok());
+  EXPECT_THAT(recipe.status().message(), HasSubstr("scales"));
+}
+
+TEST(RecipeFile, HasTheScalesThatItNames) {
+  const auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
+  ASSERT_OK(recipe);
+  EXPECT_OK(FindScale(*recipe, "full"));
+  EXPECT_THAT(FindScale(*recipe, "huge").status().message(), HasSubstr("huge"));
+}
+
+TEST(KnownRecipes, AreAllReadable) {
+  EXPECT_EQ(KnownRecipes().size(), 6u);
+  for (const KnownRecipe& known : KnownRecipes()) {
+    const auto recipe = OpenRecipe(known.name);
+    ASSERT_OK(recipe) << known.name;
+    EXPECT_EQ(recipe->name, known.name);
+  }
+}
+
+TEST(KnownRecipes, AreSuggested) {
+  EXPECT_FALSE(OpenRecipe("esla").ok());
+  EXPECT_FALSE(OpenRecipe("no/such.yaml").ok());
+}
+
+absl::StatusOr<YamlPtr> Put(const std::string& text,
+                            const std::string& values) {
+  const auto named = ParseYaml(values, "values");
+  const auto tree = ParseYaml(text, "file");
+  RecipeValues scope;
+  for (const YamlEntry& entry : (*named)->entries) {
+    scope[entry.key] = entry.value;
+  }
+  return PutValues(*tree, "file", FromScopes({&scope}));
+}
+
+TEST(RecipeValues, StandWhereTheyAreNamed) {
+  const auto put =
+      Put("k: \"${n}\"\n\"first ${n} of ${m}\": x", "{n: 3, m: 6}");
+  ASSERT_OK(put);
+  EXPECT_EQ((*put)->Find("k")->value->text, "3");
+  ASSERT_NE((*put)->Find("first 3 of 6"), nullptr);
+}
+
+TEST(RecipeValues, MayBeListsAndMapsWhereTheyAreAll) {
+  const auto put = Put("k: \"${list}\"", "{list: [1, 2]}");
+  ASSERT_OK(put);
+  EXPECT_EQ((*put)->Find("k")->value->items.size(), 2u);
+  const auto within = Put("k: \"a ${list}\"", "{list: [1, 2]}");
+  EXPECT_THAT(within.status().message(), HasSubstr("file:1:4"));
+}
+
+TEST(RecipeValues, AreComputed) {
+  const auto put = Put(
+      "a: \"${n / 2}\"\nb: \"${n - 3}\"\nc: \"${r * 0.5}\"\nd: \"${n + 1}\"",
+      "{n: 7, r: 2e-5}");
+  ASSERT_OK(put);
+  EXPECT_EQ((*put)->Find("a")->value->text, "3");
+  EXPECT_EQ((*put)->Find("b")->value->text, "4");
+  EXPECT_EQ(std::stod((*put)->Find("c")->value->text), 1e-5);
+  EXPECT_EQ((*put)->Find("d")->value->text, "8");
+  EXPECT_FALSE(Put("a: \"${n / 0}\"", "{n: 7}").ok());
+}
+
+TEST(RecipeValues, ThatComeToNothingLeaveTheirKeyOut) {
+  const auto put = Put("train_rows: \"${rows}\"\nid: x", "{rows: ~}");
+  ASSERT_OK(put);
+  EXPECT_EQ((*put)->Find("train_rows"), nullptr);
+  EXPECT_NE((*put)->Find("id"), nullptr);
+}
+
+TEST(RecipeValues, ThatNobodyKnowsAreMistakesAtTheirPlace) {
+  const auto put = Put("a: 1\nb: \"${nosuch}\"", "{n: 7}");
+  ASSERT_FALSE(put.ok());
+  EXPECT_THAT(put.status().message(), HasSubstr("file:2:4"));
+  EXPECT_THAT(put.status().message(), HasSubstr("nosuch"));
+}
+
+class RecipeStages : public ::testing::Test {
+ protected:
+  // Both stages' studies, with the rate that the first one is said to have
+  // found.
+  absl::StatusOr<std::vector<StageStudy>> Make(const std::string& text) {
+    auto read = ParseRecipe(text, "r.yaml");
+    if (!read.ok()) return read.status();
+    recipe_ = *std::move(read);
+    const RecipeScale& scale = **FindScale(recipe_, wish_.scale);
+    const StageWorld world = {
+        recipe_, scale, wish_,
+        [this](const std::string& model) {
+          return recipe_.models.at(model).facts;
+        },
+        [](const StageStudy& earlier,
+           const std::string& what) -> absl::StatusOr<YamlPtr> {
+          EXPECT_EQ(earlier.stage, "line");
+          EXPECT_EQ(what, "best.rate");
+          return ScalarNode("3e-5", {});
+        }};
+    std::vector<StageStudy> all;
+    for (const RecipeStage& stage : recipe_.stages) {
+      const auto studies = StudiesOf(world, stage, all);
+      if (!studies.ok()) return studies.status();
+      all.insert(all.end(), studies->begin(), studies->end());
+    }
+    return all;
+  }
+
+  Recipe recipe_;
+  RecipeWish wish_ = {"tiny", "", "", "", {}};
+};
+
+TEST_F(RecipeStages, BecomeStudies) {
+  const auto all = Make(SmallRecipe());
+  ASSERT_OK(all);
+  ASSERT_EQ(all->size(), 3u);
+  EXPECT_EQ((*all)[0].study.id, "first-layers-tiny-line");
+  EXPECT_EQ((*all)[1].study.id, "first-layers-tiny-frozen-english");
+  EXPECT_EQ((*all)[2].study.spec.data().id(), "naija");
+  EXPECT_EQ((*all)[1].study.spec.model().layers(), 4);
+  EXPECT_EQ((*all)[1].study.spec.data().train_rows(), 60);
+  EXPECT_EQ((*all)[1].study.settings.labels().at("recipe_compare"),
+            "all trained");
+}
+
+TEST_F(RecipeStages, TrainEachRunWithEachSeed) {
+  const auto all = Make(SmallRecipe());
+  ASSERT_OK(all);
+  const v1::StudySpec& spec = (*all)[1].study.spec;
+  ASSERT_EQ(spec.enqueue_size(), 6);  // three runs, two seeds
+  EXPECT_EQ((*all)[1].study.settings.budget().trials(), 6);
+  EXPECT_EQ(spec.enqueue(0).labels().at("run"), "all trained");
+  EXPECT_EQ(spec.enqueue(5).labels().at("run"), "first 2");
+  EXPECT_EQ(spec.enqueue(5).labels().at("at"), "2");
+  EXPECT_EQ(spec.enqueue(5).seed(), 2u);
+  EXPECT_EQ(spec.enqueue(5).strategy().k(), 2);
+}
+
+TEST_F(RecipeStages, TakeWhatAnEarlierOneFound) {
+  const auto all = Make(SmallRecipe());
+  ASSERT_OK(all);
+  EXPECT_EQ((*all)[1].study.spec.enqueue(5).strategy().rate(), 3e-5);
+}
+
+TEST_F(RecipeStages, TakeAllRowsWhereTheScaleSaysNone) {
+  wish_.scale = "full";
+  const auto all = Make(SmallRecipe());
+  ASSERT_OK(all);
+  EXPECT_EQ((*all)[1].study.spec.data().train_rows(), 0);
+  EXPECT_EQ((*all)[1].study.spec.enqueue_size(), 9);
+}
+
+TEST_F(RecipeStages, TakeWhatTheCommandLineSays) {
+  wish_.id = "mine";
+  wish_.set["seeds"] = *ParseValue("[7]", "--set");
+  const auto all = Make(SmallRecipe());
+  ASSERT_OK(all);
+  EXPECT_EQ((*all)[1].study.id, "mine-frozen-english");
+  EXPECT_EQ((*all)[1].study.spec.enqueue_size(), 3);
+  EXPECT_EQ((*all)[1].study.spec.enqueue(0).seed(), 7u);
+}
+
+TEST_F(RecipeStages, TellMistakesAtTheRecipesLine) {
+  const auto unknown = Make(
+      absl::StrReplaceAll(SmallRecipe(), {{"${line.best", "${lien.best"}}));
+  EXPECT_THAT(unknown.status().message(), HasSubstr("'lien'"));
+  const auto key =
+      Make(absl::StrReplaceAll(SmallRecipe(), {{"train_rows", "train_rowz"}}));
+  EXPECT_THAT(key.status().message(), HasSubstr("r.yaml:"));
+  const auto to = Make(absl::StrReplaceAll(
+      SmallRecipe(), {{"to: all trained", "to: everything"}}));
+  EXPECT_THAT(to.status().message(), HasSubstr("everything"));
+}
+
+TEST(RecipeEntries, AreEveryCombination) {
+  const auto each = ParseYaml("[{a: {x: 1}, b: {x: 2}}, {c: {y: 3}}]", "f");
+  const auto entries = EntriesOfEach(*each, "f", {});
+  ASSERT_OK(entries);
+  ASSERT_EQ(entries->size(), 2u);
+  EXPECT_THAT((*entries)[1].names, ElementsAre("b", "c"));
+  EXPECT_EQ((*entries)[1].values.at("y")->text, "3");
+}
+
+TEST(RecipeEntries, AreThoseOfTheModelThatIsWanted) {
+  const auto each =
+      ParseYaml("{base: {model: bert}, large: {model: bert-large}}", "f");
+  const auto one = EntriesOfEach(*each, "f", {{"model", "bert-large"}});
+  ASSERT_OK(one);
+  ASSERT_EQ(one->size(), 1u);
+  EXPECT_EQ((*one)[0].names[0], "large");
+  const auto other = EntriesOfEach(*each, "f", {{"model", "mini"}});
+  ASSERT_OK(other);
+  ASSERT_EQ(other->size(), 1u);
+  EXPECT_EQ((*other)[0].names[0], "mini");
+  EXPECT_EQ((*other)[0].values.at("model")->text, "mini");
+}
+
+RecipeStock StockWith(std::set<std::string> data) {
+  RecipeStock stock;
+  stock.models = {"mini"};
+  stock.data = std::move(data);
+  stock.model_facts = [](const std::string&) { return RecipeValues(); };
+  return stock;
+}
+
+TEST(RecipeSurvey, SkipsWhatHasNoDataAndMayBeSkipped) {
+  const auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
+  const auto survey = SurveyRecipe(
+      *recipe, recipe->scales[0], {"tiny", "", "", "", {}}, StockWith({"ewt"}));
+  ASSERT_OK(survey);
+  EXPECT_EQ(survey->studies.size(), 2u);
+  ASSERT_EQ(survey->skipped.size(), 1u);
+  EXPECT_EQ(survey->skipped[0].missing[0].id, "naija");
+  EXPECT_TRUE(survey->missing.empty());
+  EXPECT_TRUE(survey->studies[1].takes_earlier);
+}
+
+TEST(RecipeSurvey, SaysWhatIsMissingAndHowToRegisterIt) {
+  const auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
+  const auto survey = SurveyRecipe(*recipe, recipe->scales[0],
+                                   {"tiny", "", "", "", {}}, StockWith({}));
+  ASSERT_OK(survey);
+  ASSERT_EQ(survey->missing.size(), 1u);
+  const std::string text = DescribeMissing(*recipe, survey->missing);
+  EXPECT_THAT(text, HasSubstr("data set ewt is missing"));
+  EXPECT_THAT(text, HasSubstr("the web"));
+  EXPECT_THAT(text, HasSubstr("frostline registry add dataset ewt.conllu"));
+}
+
+TEST(RecipeSurvey, SaysOfAModelThatNobodyKnowsThatItIsMissing) {
+  const auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
+  const auto survey =
+      SurveyRecipe(*recipe, recipe->scales[0], {"tiny", "", "nothing", "", {}},
+                   StockWith({"ewt"}));
+  ASSERT_OK(survey);
+  EXPECT_TRUE(survey->studies.empty());
+  ASSERT_EQ(survey->missing.size(), 1u);
+  EXPECT_THAT(DescribeMissing(*recipe, survey->missing),
+              HasSubstr("frostline registry add model FOLDER --id nothing"));
+}
+
+TEST(RecipeSurvey, WarnsOfRatesFromWhereLayersForget) {
+  const auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
+  const auto survey = SurveyRecipe(
+      *recipe, recipe->scales[0], {"tiny", "", "", "", {}}, StockWith({"ewt"}));
+  ASSERT_OK(survey);
+  ASSERT_EQ(survey->warnings.size(), 1u);
+  EXPECT_THAT(survey->warnings[0], HasSubstr("0.001"));
+}
+
+// What a run of a recipe comes to: tables, pictures and the judgement of what
+// was published.
 
 // Two runs of two seeds: all trained scores .90 and .94, first 1 .80 and .84.
 StudyRecord RunsRecord() {

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <google/protobuf/util/message_differencer.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_split.h"
 #include "cli/report/report_page.h"
+#include "cli/report/study_record.h"
+#include "cli/report/trial_figures.h"
+#include "gmock/gmock.h"
 #include "tests/cli/report/small_record.h"
 #include "tests/support/status_matchers.h"
 
@@ -138,6 +145,161 @@ TEST(Report, OfAStudyWithoutTrialsSaysWhatThereIs) {
     EXPECT_TRUE(section.figures.empty());
     EXPECT_TRUE(section.tables.empty());
   }
+}
+
+bool Same(const google::protobuf::Message& a,
+          const google::protobuf::Message& b) {
+  google::protobuf::util::MessageDifferencer compare;
+  google::protobuf::util::DefaultFieldComparator fields;
+  fields.set_treat_nan_as_equal(true);
+  compare.set_field_comparator(&fields);
+  return compare.Compare(a, b);
+}
+
+TEST(StudyRecord, IsReadAsItWasWritten) {
+  const StudyRecord record = SmallRecord();
+  ASSERT_OK_AND_ASSIGN(const StudyRecord again, ReadRecord(ToText(record)));
+  EXPECT_TRUE(Same(again.study, record.study));
+  EXPECT_TRUE(Same(again.trials, record.trials));
+  EXPECT_TRUE(Same(again.curves.at(1), record.curves.at(1)));
+  EXPECT_TRUE(Same(*again.plan, *record.plan));
+  EXPECT_EQ(again.trials.trials(1).usage().trained_parameters(), 60);
+  EXPECT_EQ(again.trials.trials(0).rates(1).rate(), 1e-3);
+  EXPECT_TRUE(
+      std::isnan(again.curves.at(1).measurements(0).metrics().at("odd")));
+  EXPECT_TRUE(again.plan.has_value());
+  EXPECT_FALSE(again.frontier.has_value());
+  EXPECT_THAT(again.missing,
+              testing::ElementsAre("No importance: too few trials."));
+}
+
+TEST(StudyRecord, AnotherFileIsRefused) {
+  for (const std::string text :
+       {"", "no JSON", "{}", R"({"frostline_report": 1})",
+        R"({"frostline_report": 1, "study": 3, "trials": {}})",
+        R"({"frostline_report": 1, "study": {"nam": ""}, "trials": {}})"}) {
+    EXPECT_THAT(ReadRecord(text).status(), FailsWith(ErrorId::kRequestInvalid))
+        << text;
+  }
+}
+
+TEST(StudyRecord, OfALaterVersionSaysSo) {
+  const auto later =
+      ReadRecord(R"({"frostline_report": 2, "study": {}, "trials": {}})");
+  EXPECT_THAT(later.status(), FailsWith(ErrorId::kRequestInvalid));
+  EXPECT_THAT(std::string(later.status().message()),
+              testing::HasSubstr("later version"));
+}
+
+std::vector<std::int64_t> NumbersOf(
+    const std::vector<const v1::Trial*>& trials) {
+  std::vector<std::int64_t> numbers;
+  for (const v1::Trial* trial : trials) numbers.push_back(trial->number());
+  return numbers;
+}
+
+int CountOf(const std::string& text, const std::string& part) {
+  const std::vector<std::string> parts = absl::StrSplit(text, part);
+  return static_cast<int>(parts.size()) - 1;
+}
+
+TEST(TrialScores, OrdersByTheFirstObjective) {
+  StudyRecord record = SmallRecord();
+  EXPECT_THAT(NumbersOf(ByScore(record)), testing::ElementsAre(1, 0, 2));
+  record.study.mutable_spec()->mutable_objectives(0)->set_direction(
+      v1::DIRECTION_MINIMIZE);
+  EXPECT_THAT(NumbersOf(ByScore(record)), testing::ElementsAre(2, 0, 1));
+}
+
+TEST(TrialScores, TheFrontHasWhatNobodyBeatsForLess) {
+  const StudyRecord record = SmallRecord();
+  const auto trials = ByScore(record);
+  const v1::Objective& objective = FirstObjective(record);
+  EXPECT_THAT(NumbersOf(FrontBy(trials, objective, TrainedParametersOf)),
+              testing::ElementsAre(2, 1));
+  EXPECT_THAT(NumbersOf(FrontBy(trials, objective, SecondsOfTrial)),
+              testing::ElementsAre(1));
+}
+
+TEST(RateMapSvg, HatchesWhatIsFrozenAndShadesWhatTrains) {
+  const std::string svg = RateMapSvg(SmallRecord());
+  EXPECT_EQ(CountOf(svg, "layer.0: frozen"), 2);
+  EXPECT_EQ(CountOf(svg, "layer.1: 0.001"), 2);
+  EXPECT_THAT(svg, HasSubstr("Rates of 3 trials, the best on top"));
+  EXPECT_THAT(svg, HasSubstr("From 0.0001 (light) to 0.001 (dark)"));
+  // The best trial stands above the others.
+  EXPECT_LT(svg.find(">0.9<"), svg.find(">0.8<"));
+}
+
+TEST(RateMapSvg, LeavesOutWhatIsOneRateInAllTrials) {
+  StudyRecord record = SmallRecord();
+  for (v1::Trial& trial : *record.trials.mutable_trials()) {
+    v1::ModuleRate* const rate = trial.add_rates();
+    rate->set_module("head");
+    rate->set_rate(1e-3);
+  }
+  const std::string svg = RateMapSvg(record);
+  EXPECT_THAT(svg, Not(HasSubstr("head")));
+  EXPECT_THAT(svg, HasSubstr("without modules of one rate in all trials"));
+}
+
+TEST(RateMapSvg, StaysSmallAndLegibleWithManyModules) {
+  StudyRecord record;
+  record.study.mutable_spec()->add_objectives()->set_metric("accuracy");
+  for (int t = 0; t < 150; ++t) {
+    std::vector<double> rates;
+    for (int m = 0; m < 72; ++m) rates.push_back((t + m) % 3 == 0 ? 1e-3 : 0.0);
+    *record.trials.add_trials() = TrialOf(t, 0.01 * t, 100, 9.0, rates);
+  }
+  const std::string svg = RateMapSvg(record);
+  EXPECT_LT(svg.size(), 300'000u);
+  EXPECT_THAT(svg, HasSubstr("Rates of the best 16 trials"));
+  EXPECT_THAT(svg, HasSubstr("Dark: at 0.001; hatched: frozen"));
+  EXPECT_EQ(CountOf(svg, "rotate(-90)"), 72);
+  // Even the narrowest cell has its hatch.
+  EXPECT_EQ(CountOf(svg, ": frozen</title>"), CountOf(svg, "<line"));
+}
+
+TEST(CurvesSvg, DrawsTheObjectiveOfTheBestTrialsAlone) {
+  StudyRecord record = SmallRecord();
+  EXPECT_EQ(CountOf(CurvesSvg(record), "<path class=\"line\""), 1);
+  EXPECT_THAT(CurvesSvg(record), Not(HasSubstr("odd")));
+  record.curves.clear();
+  EXPECT_EQ(CurvesSvg(record), "");
+}
+
+TEST(TradeOffSvg, MarksTheFront) {
+  const std::string svg = TradeOffSvg(SmallRecord());
+  EXPECT_EQ(CountOf(svg, "<circle class=\"dot\""), 6);
+  EXPECT_EQ(CountOf(svg, "<circle class=\"best\""), 3);
+  EXPECT_EQ(TradeOffSvg(StudyRecord()), "");
+}
+
+TEST(PlotAxis, OneValueStandsInTheMiddle) {
+  PlotAxis axis;
+  EXPECT_TRUE(axis.empty());
+  axis.Show(3.0);
+  EXPECT_EQ(axis.ShareOf(3.0), 0.5);
+  axis.Show(std::numeric_limits<double>::quiet_NaN());
+  axis.Show(7.0);
+  EXPECT_EQ(axis.ShareOf(4.0), 0.25);
+}
+
+TEST(PlotAxis, EndsAtRoundNumbers) {
+  const auto rounded = [](double lo, double hi) {
+    PlotAxis axis;
+    axis.Show(lo);
+    axis.Show(hi);
+    const double step = axis.RoundEnds();
+    return std::vector<double>{axis.lo(), axis.hi(), step};
+  };
+  const auto is = [](const std::vector<double>& expected) {
+    return testing::Pointwise(testing::DoubleNear(1e-12), expected);
+  };
+  EXPECT_THAT(rounded(0.3496, 1.272), is({0.0, 1.5, 0.5}));
+  EXPECT_THAT(rounded(0.9558, 0.9586), is({0.955, 0.959, 0.001}));
+  EXPECT_THAT(rounded(0.2, 1.0), is({0.2, 1.0, 0.2}));
+  EXPECT_THAT(rounded(2.0, 2.0), is({2.0, 2.0, 0.0}));
 }
 
 }  // namespace

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The words that Slurm gets, and its answers, with programs that play it. A
-// real one is beside it in tests/deploy/slurm/.
 #include "cli/slurm/slurm.h"
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "cli/slurm/fleet.h"
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
@@ -19,7 +18,12 @@ namespace frostline::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
 using ::testing::SizeIs;
+
+// The words that Slurm gets, and its answers, with programs that play it. A
+// real one is beside it in tests/deploy/slurm/.
 
 class SlurmTest : public ::testing::Test {
  protected:
@@ -174,6 +178,152 @@ TEST_F(SlurmTest, FindsTheNameOfTheCluster) {
        "echo 'Configuration data as of now'; echo 'ClusterName     = west'");
   ASSERT_OK_AND_ASSIGN(const Slurm slurm, Slurm::Find());
   EXPECT_EQ(*slurm.ClusterName(), "west");
+}
+
+v1::Study Active(int budget, int used, int running, int useful) {
+  v1::Study study;
+  study.set_state(v1::STUDY_STATE_ACTIVE);
+  study.mutable_settings()->mutable_budget()->set_trials(budget);
+  study.mutable_counts()->set_budget_used(used);
+  study.mutable_counts()->set_running(running);
+  study.set_useful_parallelism(useful);
+  return study;
+}
+
+int Workers(const v1::Study& study, int most = 100) {
+  return WorkersFor(DemandOf(study), 1, most);
+}
+
+TEST(DemandTest, IsWhatTeachesTheSampler) {
+  EXPECT_EQ(Workers(Active(200, 0, 0, 14)), 14);
+}
+
+TEST(DemandTest, IsNoMoreThanTrialsAreLeft) {
+  EXPECT_EQ(Workers(Active(200, 190, 4, 28)), 10);
+  EXPECT_EQ(Workers(Active(200, 200, 0, 28)), 0);
+}
+
+TEST(DemandTest, IsWhatItsOwnerDecidedIfAnything) {
+  v1::Study study = Active(200, 0, 0, 14);
+  study.mutable_settings()->set_max_parallel(64);
+  EXPECT_EQ(Workers(study), 64);
+  study.mutable_settings()->set_max_parallel(2);
+  EXPECT_EQ(Workers(study), 2);
+}
+
+TEST(DemandTest, CountsWhatWaitsInTheQueueThoughNoSamplerAskedForIt) {
+  v1::Study study = Active(200, 0, 2, 14);
+  study.mutable_counts()->set_queued(30);
+  EXPECT_EQ(Workers(study), 32);
+  // A retry belongs to no budget.
+  study = Active(200, 200, 0, 14);
+  study.mutable_counts()->set_queued(1);
+  EXPECT_EQ(Workers(study), 1);
+}
+
+TEST(DemandTest, OfAPausedStudyIsWhatRunsAndOfAnEndedOneNothing) {
+  v1::Study study = Active(200, 20, 3, 14);
+  study.set_state(v1::STUDY_STATE_PAUSED);
+  EXPECT_EQ(Workers(study), 3);
+  study.set_state(v1::STUDY_STATE_STOPPED);
+  EXPECT_EQ(Workers(study), 0);
+}
+
+TEST(DemandTest, OfStudiesIsTheirSumInWholeWorkersUpToTheMost) {
+  const Demand both = DemandOf({Active(200, 0, 0, 14), Active(9, 0, 0, 20)});
+  EXPECT_EQ(both.left, 209);
+  EXPECT_EQ(both.usable, 23);
+  EXPECT_EQ(WorkersFor(both, 4, 100), 6);
+  EXPECT_EQ(WorkersFor(both, 4, 5), 5);
+  EXPECT_EQ(WorkersFor(both, 4, 0), 0);
+}
+
+TEST(DemandTest, IsSaidInALine) {
+  EXPECT_EQ(DescribeWish(DemandOf(Active(1200, 0, 0, 12)), 6, 6),
+            "6 at a time (1,200 trials left, 12 useful at a time, at most 6)");
+}
+
+v1::Worker Worker(const std::string& id, const std::string& cluster,
+                  const std::string& job, const std::string& task) {
+  v1::Worker worker;
+  worker.set_name("workers/" + id);
+  worker.set_state(v1::WORKER_STATE_ACTIVE);
+  auto& labels = *worker.mutable_labels();
+  if (!cluster.empty()) labels["slurm_cluster"] = cluster;
+  if (!job.empty()) labels["slurm_job"] = job;
+  if (!task.empty()) labels["slurm_task"] = task;
+  return worker;
+}
+
+ArrayTask Task(int index, const std::string& state, const std::string& reason) {
+  ArrayTask task;
+  task.array = 7;
+  task.index = index;
+  task.state = state;
+  task.reason = reason;
+  return task;
+}
+
+FleetFacts Facts() {
+  FleetFacts facts;
+  facts.job_name = "frostline-imdb";
+  facts.cluster = "east";
+  facts.tasks = {Task(0, "RUNNING", ""), Task(1, "RUNNING", ""),
+                 Task(2, "PENDING", "JobArrayTaskLimit")};
+  facts.workers = {Worker("imdb-a-0", "east", "7", "0"),
+                   Worker("theirs", "west", "7", "1"),
+                   Worker("gpu03", "", "", "")};
+  return facts;
+}
+
+TEST(FleetViewTest, PutsEachTaskBesideItsWorker) {
+  const std::string text = RenderFleet(Facts(), 0);
+  EXPECT_THAT(text,
+              MatchesRegex("(.|\n)*7_0 +RUNNING +imdb-a-0 +ACTIVE(.|\n)*"));
+  EXPECT_THAT(text, MatchesRegex("(.|\n)*7_1 +RUNNING +- +not there(.|\n)*"));
+  EXPECT_THAT(text, HasSubstr("JobArrayTaskLimit"));
+}
+
+TEST(FleetViewTest, AnArrayOfThatNumberElsewhereHasSlotsOfItsOwn) {
+  FleetFacts facts = Facts();
+  facts.workers[0].set_slots(2);
+  facts.workers[1].set_slots(8);
+  EXPECT_EQ(SlotsOfFleet(facts), 2);
+  facts.cluster = "west";
+  EXPECT_EQ(SlotsOfFleet(facts), 8);
+  facts.cluster = "north";
+  EXPECT_EQ(SlotsOfFleet(facts), 1);
+}
+
+TEST(FleetViewTest, NamesWhoElseFeedsTheCoordinator) {
+  EXPECT_THAT(RenderFleet(Facts(), 0),
+              HasSubstr("other workers of this coordinator: 1 of array 7 of "
+                        "cluster west, 1 of no Slurm\n"));
+  FleetFacts alone = Facts();
+  alone.workers.resize(1);
+  EXPECT_THAT(RenderFleet(alone, 0), Not(HasSubstr("other workers")));
+}
+
+TEST(FleetViewTest, PassesOverAWorkerThatHasGone) {
+  FleetFacts facts = Facts();
+  facts.workers[0].set_state(v1::WORKER_STATE_GONE);
+  EXPECT_THAT(RenderFleet(facts, 0), Not(HasSubstr("imdb-a-0")));
+}
+
+TEST(FleetViewTest, IsJsonForPrograms) {
+  const auto json = nlohmann::json::parse(SlurmFleetJson(Facts()));
+  EXPECT_EQ(json["cluster"], "east");
+  EXPECT_EQ(json["tasks"][0]["worker"], "workers/imdb-a-0");
+  EXPECT_FALSE(json["tasks"][1].contains("worker"));
+  EXPECT_EQ(json["other_workers"].size(), 2u);
+}
+
+TEST(FleetTest, IsNamedAfterItsStudyOrAfterNone) {
+  EXPECT_EQ(JobNameOf({.study = "imdb"}), "frostline-imdb");
+  EXPECT_EQ(JobNameOf({.study = "", .all = true}), "frostline");
+  EXPECT_THAT(NewFleetId({.study = "imdb"}), MatchesRegex("imdb-[0-9a-f]{6}"));
+  EXPECT_NE(NewFleetId({.study = "imdb"}), NewFleetId({.study = "imdb"}));
+  EXPECT_EQ(NewFleetId({.study = std::string(64, 'x')}).size(), 47u);
 }
 
 }  // namespace
