@@ -1,21 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Coordinator, worker and frostline-trainer together, with a tiny model.
+#include <sys/wait.h>
+
+#include <array>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
-#include "tests/flow/trainer_world.h"
+#include "gmock/gmock.h"
+#include "tests/flow/real_world.h"
 #include "tests/server/example_study.h"
+#include "tests/support/status_matchers.h"
+#include "tests/worker/trainer/tiny_registry.h"
+#include "worker/trainer/data/input_file.h"
 
 namespace frostline::test {
+
+// Coordinator, workers and frostline-trainer together, with a tiny model and
+// small sets, and the command line beside them.
+class TrainerWorld : public ::testing::Test {
+ protected:
+  TrainerWorld() {
+    trainer::WriteTinyRegistry(world_.folder().path().string());
+  }
+
+  void StartWorker(const std::string& id, const std::string& exec = "") {
+    std::vector<std::string> options = {
+        "--registry", world_.folder().path().string(), "--run-dir",
+        world_.folder().File("runs")};
+    if (!exec.empty()) options.insert(options.end(), {"--exec", exec});
+    world_.StartWorkerWith(id, options);
+  }
+
+  std::vector<v1::Trial> Finished(const std::string& study, int count) {
+    for (int i = 0; i < 1200; ++i) {
+      const auto now = world_.GetStudy(study);
+      if (now.ok() && now->counts().budget_used() >= count) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    auto trials = world_.ListTrials(study);
+    EXPECT_OK(trials.status());
+    return *std::move(trials);
+  }
+
+  // Its exit code; what was said is in said_.
+  int Frostline(const std::string& arguments) {
+    const std::string command = RealWorld::Binary("frostline") + " " +
+                                arguments + " --connect " + world_.address() +
+                                " </dev/null 2>&1";
+    std::FILE* const pipe = popen(command.c_str(), "r");
+    said_.clear();
+    std::array<char, 4096> buffer{};
+    for (std::size_t size = 0;
+         (size = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+      said_.append(buffer.data(), size);
+    }
+    const int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  RealWorld world_;
+  std::string said_;
+};
+
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
+
+// Coordinator, worker and frostline-trainer together, with a tiny model.
 
 class FineTuningFlow : public TrainerWorld {
  protected:
@@ -169,6 +230,86 @@ TEST_F(FineTuningFlow, AModelThatNobodyHasIsWaitedForAndNoAttemptIsUsed) {
   }
   EXPECT_THAT(codes, testing::ElementsAre("NOT_IN_STOCK"));
   EXPECT_EQ(world_.GetStudy("studies/absent")->counts().budget_used(), 0);
+}
+
+// A study file of two tasks, from the command line to what it shows of each.
+
+// Only the heads train: a middle and two outputs of one, three of the other.
+constexpr char kStudy[] = R"(id: both
+model: {id: tiny, layers: 3}
+tasks:
+  words: {data: words, head: mlp}
+  colours: {data: {id: colours, task: classification}}
+training:
+  epochs: 3
+  batch_size: 8
+  max_length: 16
+  precision: fp32
+  report_example_outcomes: true
+maximize: mean
+budget: 1
+seed: 3
+sampler: random
+space:
+  modules:
+    embeddings: frozen
+    "layer.*": frozen
+    pooler: frozen
+    head: [1e-3, 1e-2]
+)";
+
+class TaskFlow : public TrainerWorld {
+ protected:
+  // A second set beside that of the tiny registry, of three labels.
+  TaskFlow() {
+    std::string splits;
+    for (const auto& [split, count] :
+         {std::pair("train", 18), std::pair("validation", 9)}) {
+      std::string rows = "text\tlabel\n";
+      for (int i = 0; i < count; ++i) {
+        rows += "w" + std::to_string(i % 3 * 20 + i / 3) + " w" +
+                std::to_string(i % 3) + "\t" + kColours[i % 3] + "\n";
+      }
+      const std::string name = std::string("colours-") + split + ".tsv";
+      const std::string path = world_.folder().File(name);
+      std::ofstream(path, std::ios::binary) << rows;
+      splits += "    " + std::string(split) + ": {path: " + name +
+                ", sha256: " +
+                trainer::InputFile::Open(path).value().Sha256().value() + "}\n";
+    }
+    std::ofstream(world_.folder().File("datasets.yaml"), std::ios::app)
+        << "colours:\n  format: tsv\n  splits:\n"
+        << splits;
+    std::ofstream(world_.folder().File("study.yaml")) << kStudy;
+  }
+
+  static constexpr const char* kColours[] = {"maroon", "ochre", "teal"};
+};
+
+TEST_F(TaskFlow, AStudyOfTwoTasksTrainsBothAndShowsEach) {
+  const std::string file = world_.folder().File("study.yaml");
+  ASSERT_EQ(Frostline("study create " + file), 0) << said_;
+  StartWorker("w");
+  const v1::Trial trial = Finished("studies/both", 1).at(0);
+  ASSERT_EQ(trial.state(), v1::TRIAL_STATE_SUCCEEDED) << trial.cause();
+
+  const auto& metrics = trial.metrics();
+  ASSERT_TRUE(metrics.contains("words.accuracy"));
+  ASSERT_TRUE(metrics.contains("colours.accuracy"));
+  ASSERT_TRUE(metrics.contains("mean"));
+  EXPECT_DOUBLE_EQ(
+      metrics.at("mean"),
+      (metrics.at("words.accuracy") + metrics.at("colours.accuracy")) / 2);
+  // Weights and biases of a hidden width of 32.
+  EXPECT_EQ(trial.usage().trained_parameters(),
+            (32 * 32 + 32) + (2 * 32 + 2) + (3 * 32 + 3));
+
+  EXPECT_EQ(Frostline("trial confusion both 0 --task colours"), 0) << said_;
+  EXPECT_THAT(said_, AllOf(HasSubstr("maroon"), HasSubstr("ochre"),
+                           HasSubstr("teal"), Not(HasSubstr("yes"))));
+  EXPECT_EQ(Frostline("trial confusion both 0 --task words"), 0) << said_;
+  EXPECT_THAT(said_, AllOf(HasSubstr("yes"), Not(HasSubstr("teal"))));
+  EXPECT_NE(Frostline("trial confusion both 0 --task nobody"), 0) << said_;
 }
 
 }  // namespace
