@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/tables/recorded_table.h"
-
 #include <filesystem>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 
 #include "gmock/gmock.h"
+#include "tests/bench/tables/recorded_table.h"
 #include "tests/bench/tables/table_truth.h"
 
 namespace frostline::bench {

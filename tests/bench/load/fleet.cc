@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/load/figures.h"
-
 #include <algorithm>
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "tests/bench/load/figures.h"
 
 namespace frostline::bench {
 
