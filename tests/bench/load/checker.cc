@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "tests/bench/load/told.h"
+#include "tests/bench/load/history.h"
 
 namespace frostline::bench {
 namespace {

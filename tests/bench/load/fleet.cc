@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/bench/load/fleet.h"
+
 #include <algorithm>
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "tests/bench/load/figures.h"
 
 namespace frostline::bench {
 

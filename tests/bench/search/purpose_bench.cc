@@ -27,7 +27,6 @@
 #include "base/plain/statistics.h"
 #include "sampler/draw/random.h"
 #include "tests/bench/importance/truth_trials.h"
-#include "tests/bench/tables/table_figures.h"
 #include "tests/bench/tables/table_history.h"
 #include "tests/bench/tables/tables_run.h"
 #include "tests/search/search_run.h"

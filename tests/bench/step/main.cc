@@ -16,7 +16,6 @@
 #include "tests/bench/step/other_process.h"
 #include "tests/bench/step/our_steps.h"
 #include "tests/bench/step/plain_steps.h"
-#include "tests/bench/step/processor_time.h"
 #include "tests/bench/step/setting_steps.h"
 #include "tests/bench/step/whole_trials.h"
 #include "worker/trainer/device/device.h"

@@ -1,20 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: other_process.h
-//
-// Runs one side of a comparison in a process of its own, so that neither has
-// the other's allocator settings, caches or threads. They take turns: who asks
-// waits, so that only one computes.
 #ifndef FROSTLINE_TESTS_BENCH_STEP_OTHER_PROCESS_H_
 #define FROSTLINE_TESTS_BENCH_STEP_OTHER_PROCESS_H_
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <vector>
 
 namespace frostline::bench {
+
+// Returns the processor time of this process, all threads together.
+inline double ProcessorSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) +
+         static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+template <typename Side>
+double SecondsOfStep(Side& side) {
+  const double begun = ProcessorSeconds();
+  side.Step();
+  return ProcessorSeconds() - begun;
+}
+
+inline double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+// Runs one side of a comparison in a process of its own, so that neither has
+// the other's allocator settings, caches or threads. They take turns: who asks
+// waits, so that only one computes.
 
 // A question is a word and a number, an answer a list of numbers.
 struct Question {

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <string>
 
-#include "tests/bench/step/drawn_texts.h"
 #include "tests/bench/step/must.h"
 #include "worker/trainer/data/dataset.h"
 #include "worker/trainer/data/input_file.h"
@@ -52,6 +51,36 @@ void SharedTexts::Fill(const Model& model, std::int64_t blocks,
 
 at::Tensor SharedTexts::Boundary() {
   return Must(boundaries_->Of(tokens_, rows_, width_));
+}
+
+namespace {
+
+constexpr std::int64_t kSpecial = 5;  // tokens before the words
+
+}  // namespace
+
+std::string DrawnVocabulary(const Shape& shape) {
+  std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+  for (std::int64_t i = kSpecial; i < shape.vocabulary; ++i) {
+    vocabulary += "w" + std::to_string(i) + "\n";
+  }
+  return vocabulary;
+}
+
+std::string DrawnTexts(const Shape& shape, std::int64_t count,
+                       std::uint64_t seed) {
+  std::string text = "text\tlabel\n";
+  std::uint64_t draw = seed;
+  const auto words = static_cast<std::uint64_t>(shape.vocabulary - kSpecial);
+  for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t j = 0; j + 2 < shape.tokens; ++j) {
+      draw = draw * 6364136223846793005U + 1442695040888963407U;
+      const auto word = static_cast<std::int64_t>((draw >> 33U) % words);
+      text += "w" + std::to_string(kSpecial + word) + " ";
+    }
+    text += i % 2 == 0 ? "\tno\n" : "\tyes\n";
+  }
+  return text;
 }
 
 }  // namespace frostline::bench

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tests/bench/step/shape.h"
@@ -37,6 +38,16 @@ class SharedTexts {
   std::int64_t width_;
   std::optional<trainer::Boundaries> boundaries_;
 };
+
+// Texts of nonsense words, each as long as the shape says, always the same.
+// Knows no LibTorch.
+
+// A vocab.txt: words "w5" and on have the ids 5 and on.
+std::string DrawnVocabulary(const Shape& shape);
+
+// Tab-separated rows of a text and a label, below a line of their names.
+std::string DrawnTexts(const Shape& shape, std::int64_t count,
+                       std::uint64_t seed);
 
 }  // namespace frostline::bench
 

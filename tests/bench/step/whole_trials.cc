@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "tests/bench/step/drawn_texts.h"
 #include "tests/bench/step/must.h"
 #include "tests/bench/step/our_steps.h"
+#include "tests/bench/step/shared_texts.h"
 #include "worker/trainer/data/input_file.h"
 #include "worker/trainer/model/safetensors.h"
 

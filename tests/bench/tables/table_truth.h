@@ -2,13 +2,9 @@
 //
 // File: table_truth.h
 //
-// What a recorded table says is true: the mean over seeds of each cell, its
-// shares of variance under the counting measure, its best cell, its noise.
-//
-// A complete table gives the shares exactly, but for what noise is left in the
-// means: what noise is expected to add to a share is taken off. Of a table with
-// gaps the main effects are those of a least-squares fit to the recorded cells,
-// with an error of their own; pairs and the rest are not known.
+// Main effects of a table with gaps: least squares on the cells that were
+// recorded. The cells are taken for an even sample of the space, so the total
+// variance is theirs; a level that no cell has is left without an effect.
 #ifndef FROSTLINE_TESTS_BENCH_TABLES_TABLE_TRUTH_H_
 #define FROSTLINE_TESTS_BENCH_TABLES_TABLE_TRUTH_H_
 
@@ -20,6 +16,23 @@
 
 namespace frostline::bench {
 
+struct FittedMain {
+  std::vector<double> shares;
+  std::vector<double> errors;  // over cells drawn anew (bootstrap)
+  double variance = 0.0;
+};
+
+// `noise`: variance of a cell's mean. What it and the interactions are expected
+// to add to an estimated effect is taken off.
+FittedMain FitMainEffects(const RecordedTable& table, double noise);
+
+// What a recorded table says is true: the mean over seeds of each cell, its
+// shares of variance under the counting measure, its best cell, its noise.
+//
+// A complete table gives the shares exactly, but for what noise is left in the
+// means: what noise is expected to add to a share is taken off. Of a table with
+// gaps the main effects are those of a least-squares fit to the recorded cells,
+// with an error of their own; pairs and the rest are not known.
 struct TableNoise {
   double deviation = 0.0;         // of one run about its cell's mean
   double median_deviation = 0.0;  // of the median cell

@@ -36,8 +36,6 @@
 #include <vector>
 
 #include "tests/bench/bench_main.h"
-#include "tests/bench/tables/table_figures.h"
-#include "tests/bench/tables/tables_options.h"
 #include "tests/bench/tables/tables_run.h"
 
 namespace frostline::bench {

@@ -1,16 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
+#include <functional>
+#include <map>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 
+#include "base/rng.h"
 #include "gmock/gmock.h"
+#include "gtest/gtest.h"
 #include "tests/bench/tables/recorded_table.h"
+#include "tests/bench/tables/table_history.h"
+#include "tests/bench/tables/table_judge.h"
 #include "tests/bench/tables/table_truth.h"
 
 namespace frostline::bench {
+
+// Tables of made-up numbers for the tests of this folder: four modules of three
+// levels, three seeds a cell.
+struct SmallTable {
+  // Value at four levels (0, 1, 2) and a seed (1, 2, 3).
+  std::function<double(const int (&levels)[4], int seed)> value;
+  // Cells that were not recorded, by the sum of their levels.
+  int missing = -1;
+};
+
+inline RecordedTable MakeTable(const SmallTable& wanted) {
+  std::ostringstream out;
+  out << "# frostline-table 1\n# name small\n# metric accuracy maximize\n"
+         "# outcomes 200\n";
+  for (const char name : {'a', 'b', 'c', 'd'}) {
+    out << "# parameter " << name << " 0 1e-4 3e-4\n# module layer."
+        << name - 'a' << " " << name << "\n";
+  }
+  out << "# module head 0.001\na,b,c,d,seed,state,accuracy,train_seconds\n";
+  const char* const rates[] = {"0", "0.0001", "0.0003"};
+  for (int cell = 0; cell < 81; ++cell) {
+    const int levels[4] = {cell / 27, cell / 9 % 3, cell / 3 % 3, cell % 3};
+    if (levels[0] + levels[1] + levels[2] + levels[3] == wanted.missing) {
+      continue;
+    }
+    for (int seed = 1; seed <= 3; ++seed) {
+      for (const int level : levels) out << rates[level] << ",";
+      out << seed << ",succeeded," << wanted.value(levels, seed) << ",2\n";
+    }
+  }
+  std::istringstream in(out.str());
+  return ReadTable(in, "small");
+}
+
 namespace {
 
+using ::testing::DoubleNear;
+using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 const std::string kHeader =
@@ -87,6 +131,169 @@ TEST(RecordedTable, EveryTableOfTheRepositoryIsReadAndHasATruth) {
     ++tables;
   }
   EXPECT_GE(tables, 1);
+}
+
+RecordedTable Table(int missing = -1) {
+  return MakeTable({[](const int(&levels)[4], int seed) {
+                      return 0.5 + 0.05 * levels[0] +
+                             0.04 * levels[1] * levels[2] + 0.003 * seed;
+                    },
+                    missing});
+}
+
+bool IsRecorded(const RecordedTable& table, const Observation& trial) {
+  const RecordedCell* const cell = table.Find(trial.point);
+  if (cell == nullptr) return false;
+  for (const RecordedRun& run : cell->runs) {
+    if (run.value == trial.values.at(0)) return true;
+  }
+  return false;
+}
+
+TEST(TableHistory, TrialsShowWhatWasRecorded) {
+  for (const int missing : {-1, 4}) {
+    const RecordedTable table = Table(missing);
+    for (const char* sampler : {"random", "tpe", "levels-gp", "auto"}) {
+      const auto trials = RecordedTrials(table, {sampler, 1, 30, 5});
+      ASSERT_EQ(trials.size(), 30U) << sampler;
+      for (const Observation& trial : trials) {
+        EXPECT_TRUE(IsRecorded(table, trial)) << sampler;
+      }
+    }
+  }
+}
+
+TEST(TableHistory, TheSameSeedGivesTheSameHistory) {
+  const RecordedTable table = Table();
+  const auto one = RecordedTrials(table, {"tpe", 8, 40, 7});
+  const auto two = RecordedTrials(table, {"tpe", 8, 40, 7});
+  const auto other = RecordedTrials(table, {"tpe", 8, 40, 8});
+  std::size_t differ = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    EXPECT_EQ(one[i].number, two[i].number);
+    EXPECT_TRUE(SamePoint(one[i].point, two[i].point));
+    EXPECT_EQ(one[i].values, two[i].values);
+    if (!SamePoint(one[i].point, other[i].point)) ++differ;
+  }
+  EXPECT_GT(differ, 10U);
+}
+
+TEST(TableHistory, RandomDrawsNoCellTwiceWhereThereAreGaps) {
+  const RecordedTable table = Table(4);
+  const auto trials = RecordedTrials(table, {"random", 1, 500, 1});
+  EXPECT_EQ(trials.size(), table.cells.size());
+}
+
+TEST(TableJudge, ATableWithGapsIsJudged) {
+  const RecordedTable table = Table(4);
+  const auto trials = RecordedTrials(table, {"tpe", 1, 40, 2});
+  const JudgedStudy judged =
+      Judge({table, TruthOf(table), Beginning(trials, 40), JudgeSetup{}});
+  std::set<std::string> keys;
+  for (const JudgedFigure& figure : judged.figures) keys.insert(figure.key);
+  EXPECT_TRUE(keys.contains("mae"));
+  EXPECT_TRUE(keys.contains("cover95"));
+  EXPECT_TRUE(keys.contains("advice"));
+  EXPECT_TRUE(keys.contains("frontier_named"));
+  EXPECT_TRUE(judged.planned);
+}
+
+TEST(TableJudge, WhoFreezesWhatTheOtherTrainsContradictsIt) {
+  EXPECT_TRUE(
+      Contradict({.freeze = 0b010, .train = 0}, {.freeze = 0, .train = 0b110}));
+  EXPECT_FALSE(Contradict({.freeze = 0b010, .train = 0b100},
+                          {.freeze = 0b001, .train = 0b100}));
+}
+
+// Variances over levels: a 2/3, b 1/6, the product of c and d (2/3)^2.
+double Surface(const int (&levels)[4]) {
+  return 0.1 *
+         (levels[0] + 0.5 * levels[1] + (levels[2] - 1.0) * (levels[3] - 1.0));
+}
+
+TEST(TableTruth, SharesOfACompleteTableAreExact) {
+  const RecordedTable table =
+      MakeTable({[](const int(&levels)[4], int) { return Surface(levels); }});
+  const TableTruth truth = TruthOf(table);
+  const double all = 2.0 / 3.0 + 1.0 / 6.0 + 4.0 / 9.0;
+  EXPECT_TRUE(truth.complete);
+  EXPECT_NEAR(truth.main[0], 2.0 / 3.0 / all, 1e-9);
+  EXPECT_NEAR(truth.main[1], 1.0 / 6.0 / all, 1e-9);
+  EXPECT_EQ(truth.pairs[0].first, 2U);
+  EXPECT_EQ(truth.pairs[0].second, 3U);
+  EXPECT_NEAR(truth.pairs[0].share, 4.0 / 9.0 / all, 1e-9);
+  EXPECT_NEAR(truth.rest, 0.0, 1e-9);
+  EXPECT_NEAR(truth.best->Mean(), 0.4, 1e-9);
+}
+
+TEST(TableTruth, NoiseOfTheMeansIsTakenOff) {
+  Rng rng(3);
+  const RecordedTable table = MakeTable({[&](const int(&levels)[4], int) {
+    return Surface(levels) + 0.1 * rng.Normal();
+  }});
+  const TableTruth truth = TruthOf(table);
+  EXPECT_NEAR(truth.noise.deviation, 0.1, 0.015);
+  EXPECT_NEAR(truth.noise.variance_of_mean, 0.01 / 3.0, 0.001);
+  EXPECT_LT(truth.main[2] + truth.main[3], 0.03);
+  EXPECT_LT(truth.rest, 0.15);  // where noise is a fifth of the variance
+  EXPECT_GT(truth.main_errors[0], 0.01);
+  EXPECT_LT(truth.main_errors[0], 0.10);
+}
+
+TEST(TableTruth, WhatASeedDoesToAllCellsIsNoNoiseOfTheMeans) {
+  const RecordedTable table = MakeTable({[](const int(&levels)[4], int seed) {
+    return Surface(levels) + 0.05 * seed;
+  }});
+  const TableTruth truth = TruthOf(table);
+  EXPECT_NEAR(truth.noise.deviation, 0.05, 1e-9);
+  EXPECT_NEAR(truth.noise.variance_of_mean, 0.0, 1e-12);
+}
+
+TEST(TableTruth, MainEffectsOfATableWithGapsAreFitted) {
+  const SmallTable all{
+      [](const int(&levels)[4], int) { return Surface(levels); }};
+  SmallTable some = all;
+  some.missing = 3;
+  const TableTruth whole = TruthOf(MakeTable(all));
+  const TableTruth gaps = TruthOf(MakeTable(some));
+  EXPECT_FALSE(gaps.complete);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_NEAR(gaps.main[i], whole.main[i], 3.0 * gaps.main_errors[i] + 0.03);
+  }
+  EXPECT_THAT(gaps.pairs, ElementsAre());
+  EXPECT_THAT(whole.main_errors, Each(DoubleNear(0.0, 1e-12)));
+}
+
+// Points that plans of recorded tables chose and that no table has were run
+// with five seeds (docs/measured/tables.md). Plans of old promised .837 and
+// .849 for the two of tagging.
+
+// Levels by depth, and the mean accuracy of what was run.
+const std::map<Point, double>& TaggingRuns() {
+  static const auto* const runs = new std::map<Point, double>{
+      {{4, 4, 4, 4, 4, 4, 4}, 0.8121}, {{1, 4, 4, 4, 4, 4, 4}, 0.8082}};
+  return *runs;
+}
+
+TEST(PlanTruth, PlansOfTaggingHoldWhatWasRun) {
+  const RecordedTable table = ReadTable(TABLES_DIR "/tagging-levels.table");
+  int run = 0;
+  int held = 0;
+  for (const std::uint64_t seed : {4, 5, 8, 10, 11}) {  // they choose these
+    const History history = Beginning(
+        RecordedTrials(table, {.sampler = "random", .seed = seed}), 200);
+    importance::PlanOptions options;
+    options.evaluate = OptionsFor("default", seed);
+    const auto plan =
+        importance::MakePlan(table.space, {table.objective}, history, options);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const auto truth = TaggingRuns().find(plan->point);
+    if (truth == TaggingRuns().end()) continue;
+    ++run;
+    held += Holds80(plan->predicted_score, truth->second, 0.0) ? 1 : 0;
+  }
+  EXPECT_GE(run, 3);
+  EXPECT_GE(held, run - 1);
 }
 
 }  // namespace
