@@ -93,8 +93,8 @@ std::set<int> ListeningPorts(const Machine& machine) {
 
 }  // namespace
 
-Finding CheckProcessor(const Patient& patient) {
-  const std::string text = patient.machine.Read("/proc/cpuinfo");
+Finding CheckProcessor(const CheckInput& input) {
+  const std::string text = input.machine.Read("/proc/cpuinfo");
   int count = 0;
   std::string model;
   std::vector<std::string> flags;
@@ -126,32 +126,32 @@ Finding CheckProcessor(const Patient& patient) {
           "train on another machine: `frostline worker invite` says how"};
 }
 
-Finding CheckMemory(const Patient& patient) {
-  const std::string text = patient.machine.Read("/proc/meminfo");
+Finding CheckMemory(const CheckInput& input) {
+  const std::string text = input.machine.Read("/proc/meminfo");
   const std::int64_t all = MemoryOf(text, "MemTotal");
   if (all == 0) {
     return {CheckStatus::kSkipped, "/proc/meminfo tells no memory",
             "run `free -h`"};
   }
-  const std::int64_t ours = std::min(all, LimitOfGroup(patient.machine));
-  const std::int64_t each = ours / std::max(1, patient.asked.slots);
+  const std::int64_t ours = std::min(all, LimitOfGroup(input.machine));
+  const std::int64_t each = ours / std::max(1, input.asked.slots);
   const std::string detail = absl::StrCat(
       FormatBytes(ours), " of memory, ",
       FormatBytes(MemoryOf(text, "MemAvailable")), " free; ", FormatBytes(each),
-      patient.asked.slots == 1
+      input.asked.slots == 1
           ? " for the one slot"
-          : absl::StrCat(" for each of ", patient.asked.slots, " slots"));
+          : absl::StrCat(" for each of ", input.asked.slots, " slots"));
   if (each >= kLeastPerSlot) return {CheckStatus::kOk, detail};
   return {CheckStatus::kWarn, detail + ", which is little",
-          patient.asked.slots > 1
+          input.asked.slots > 1
               ? absl::StrCat("start workers with --slots ",
                              std::max<std::int64_t>(1, ours / kLeastPerSlot))
               : "choose a small model, or a machine with more memory"};
 }
 
-Finding CheckDescriptors(const Patient& patient) {
+Finding CheckDescriptors(const CheckInput& input) {
   for (const std::string& line :
-       LinesOf(patient.machine.Read("/proc/self/limits"))) {
+       LinesOf(input.machine.Read("/proc/self/limits"))) {
     if (!absl::StartsWith(line, "Max open files")) continue;
     const auto words = WordsOf(line);
     std::int64_t soft = std::numeric_limits<std::int64_t>::max();
@@ -171,12 +171,12 @@ Finding CheckDescriptors(const Patient& patient) {
           "run `ulimit -n`"};
 }
 
-Finding CheckPorts(const Patient& patient) {
-  const std::set<int> taken = ListeningPorts(patient.machine);
-  const CoordinatorFacts& coordinator = patient.facts.coordinator;
+Finding CheckPorts(const CheckInput& input) {
+  const std::set<int> taken = ListeningPorts(input.machine);
+  const CoordinatorFacts& coordinator = input.facts.coordinator;
   std::vector<std::string> told;
   int foreign = 0;
-  for (const int port : patient.asked.ports) {
+  for (const int port : input.asked.ports) {
     const bool is_ours =
         coordinator.reached.ok() && tls::IsLocalAddress(coordinator.address) &&
         absl::EndsWith(coordinator.address, absl::StrCat(":", port));
@@ -192,7 +192,7 @@ Finding CheckPorts(const Patient& patient) {
           absl::StrCat("`frostline status --connect 127.0.0.1:", foreign,
                        "` says whether a coordinator has it; another takes "
                        "`frostline serve --data ",
-                       patient.asked.data, " --listen 127.0.0.1:0`")};
+                       input.asked.data, " --listen 127.0.0.1:0`")};
 }
 
 // Checks of the trainer's speed and of the GPUs.
@@ -235,8 +235,8 @@ Finding JudgeSpeed(const JsonValue& root) {
 
 }  // namespace
 
-Finding CheckSpeed(const Patient& patient) {
-  const auto& ran = patient.facts.self_check;
+Finding CheckSpeed(const CheckInput& input) {
+  const auto& ran = input.facts.self_check;
   if (absl::IsDeadlineExceeded(ran.status())) {
     return {CheckStatus::kSkipped,
             "frostline-trainer --self-check took longer than the doctor waits",
@@ -256,10 +256,10 @@ Finding CheckSpeed(const Patient& patient) {
           "run `frostline-trainer --self-check`, which says why"};
 }
 
-Finding CheckGpu(const Patient& patient) {
-  const Machine& machine = patient.machine;
+Finding CheckGpu(const CheckInput& input) {
+  const Machine& machine = input.machine;
   const std::string driver = machine.Read("/proc/driver/nvidia/version");
-  const auto& smi = patient.facts.nvidia_smi;
+  const auto& smi = input.facts.nvidia_smi;
   if (smi.ok() && smi->code == 0 && !smi->out.empty()) {
     std::string gpus(absl::StripAsciiWhitespace(smi->out));
     absl::StrReplaceAll({{"\n", "; "}}, &gpus);
@@ -306,11 +306,11 @@ void Worsen(CheckStatus status, const std::string& fix, Finding* finding) {
 
 }  // namespace
 
-Finding CheckDisk(const Patient& patient) {
+Finding CheckDisk(const CheckInput& input) {
   Finding finding;
   std::vector<std::string> told;
-  for (const auto& [role, folder] : FoldersOf(patient.asked)) {
-    const auto facts = patient.machine.look(folder);
+  for (const auto& [role, folder] : FoldersOf(input.asked)) {
+    const auto facts = input.machine.look(folder);
     if (!facts.ok()) continue;
     told.push_back(absl::StrCat(role, " ", FormatBytes(facts->free_bytes)));
     if (facts->free_bytes >= kLittleFree) continue;
@@ -326,9 +326,9 @@ Finding CheckDisk(const Patient& patient) {
   return finding;
 }
 
-Finding CheckFileSystem(const Patient& patient) {
-  const Asked& asked = patient.asked;
-  const auto facts = patient.machine.look(asked.data);
+Finding CheckFileSystem(const CheckInput& input) {
+  const Asked& asked = input.asked;
+  const auto facts = input.machine.look(asked.data);
   if (!facts.ok()) {
     return {CheckStatus::kSkipped, std::string(facts.status().message()),
             "name a folder that is there: `frostline doctor --data .`"};
@@ -346,11 +346,11 @@ Finding CheckFileSystem(const Patient& patient) {
           "/var/tmp/frost`"};
 }
 
-Finding CheckWriteRights(const Patient& patient) {
+Finding CheckWriteRights(const CheckInput& input) {
   Finding finding;
   std::vector<std::string> told;
-  for (const auto& [role, folder] : FoldersOf(patient.asked)) {
-    const auto facts = patient.machine.look(folder);
+  for (const auto& [role, folder] : FoldersOf(input.asked)) {
+    const auto facts = input.machine.look(folder);
     if (!facts.ok()) continue;
     const std::string what = facts->is_there   ? ""
                              : facts->writable ? "can be made"
@@ -360,7 +360,7 @@ Finding CheckWriteRights(const Patient& patient) {
                                 : facts->writable ? "is writable"
                                                   : "is read-only"));
     if (facts->writable) continue;
-    const bool is_named = role == "data" && patient.asked.data_is_named;
+    const bool is_named = role == "data" && input.asked.data_is_named;
     Worsen(is_named ? CheckStatus::kCritical : CheckStatus::kWarn,
            absl::StrCat("`ls -ld ", ShellWord(facts->nearest),
                         "` says whose it is; go to a folder of yours, or name "
@@ -371,12 +371,12 @@ Finding CheckWriteRights(const Patient& patient) {
   return finding;
 }
 
-Finding CheckRegistry(const Patient& patient) {
-  const std::string& folder = patient.asked.registry;
+Finding CheckRegistry(const CheckInput& input) {
+  const std::string& folder = input.asked.registry;
   const std::string again =
       absl::StrCat("`frostline registry check --registry ", ShellWord(folder),
                    "` says all that is wrong");
-  const auto facts = patient.machine.look(folder);
+  const auto facts = input.machine.look(folder);
   if (!facts.ok() || !facts->is_there) {
     return {CheckStatus::kSkipped,
             absl::StrCat("there is no registry ", folder),
@@ -422,13 +422,13 @@ std::string VersionIn(const Facts& facts, const std::string& program) {
   return is_known ? WordBehind(*found->second, program) : "";
 }
 
-LibraryVersions LibrariesOf(const Patient& patient) {
+LibraryVersions LibrariesOf(const CheckInput& input) {
   LibraryVersions found = proto::RpcLibraries();
-  const auto trainer = patient.facts.versions.find(kTrainer);
-  if (trainer != patient.facts.versions.end() && trainer->second.ok()) {
+  const auto trainer = input.facts.versions.find(kTrainer);
+  if (trainer != input.facts.versions.end() && trainer->second.ok()) {
     found["LibTorch"] = WordBehind(*trainer->second, "LibTorch");
   }
-  const auto& coordinators = patient.facts.coordinator.info.libraries();
+  const auto& coordinators = input.facts.coordinator.info.libraries();
   const auto store = coordinators.find("SQLite");
   if (store != coordinators.end()) found["SQLite"] = store->second;
   std::erase_if(found, [](const auto& one) { return one.second.empty(); });
@@ -485,13 +485,13 @@ std::string InShort(const FoundHoles& holes) {
 
 }  // namespace
 
-Finding CheckVersions(const Patient& patient) {
-  const std::string& ours = patient.asked.version;
+Finding CheckVersions(const CheckInput& input) {
+  const std::string& ours = input.asked.version;
   std::vector<std::string> others;
   std::vector<std::string> missing;
   std::vector<std::string> late;
-  for (const auto& [program, said] : patient.facts.versions) {
-    const std::string version = VersionIn(patient.facts, program);
+  for (const auto& [program, said] : input.facts.versions) {
+    const std::string version = VersionIn(input.facts, program);
     if (absl::IsDeadlineExceeded(said.status())) {
       late.push_back(program);
     } else if (version.empty()) {
@@ -517,7 +517,7 @@ Finding CheckVersions(const Patient& patient) {
     return {CheckStatus::kOk, detail + ", and so are the programs beside it"};
   }
   // A node for the command line alone has none of them, and is well.
-  const bool is_alone = missing.size() == patient.facts.versions.size();
+  const bool is_alone = missing.size() == input.facts.versions.size();
   if (is_alone || missing == std::vector<std::string>{kTrainer}) {
     return {CheckStatus::kOk,
             absl::StrCat(detail, "; without ", absl::StrJoin(missing, ", "))};
@@ -528,12 +528,12 @@ Finding CheckVersions(const Patient& patient) {
           absl::StrCat("run `", missing.front(), " --version`")};
 }
 
-Finding CheckLibraries(const Patient& patient) {
-  const auto libraries = LibrariesOf(patient);
+Finding CheckLibraries(const CheckInput& input) {
+  const auto libraries = LibrariesOf(input);
   const std::string names =
       absl::StrJoin(libraries, ", ", absl::PairFormatter(" "));
   const FoundHoles holes = HolesIn(libraries);
-  const auto& told = patient.facts.coordinator.info.known_holes();
+  const auto& told = input.facts.coordinator.info.known_holes();
   std::string by_coordinator;
   for (const std::string& hole : told) {
     absl::StrAppend(&by_coordinator, "; the coordinator says: ", hole);
@@ -576,12 +576,12 @@ std::string CheckLineOf(const std::string& version) {
 
 }  // namespace
 
-Finding CheckConfiguration(const Patient& patient) {
-  if (!patient.configured.ok()) {
-    return {CheckStatus::kCritical, std::string(patient.configured.message()),
-            FixOf(patient.configured)};
+Finding CheckConfiguration(const CheckInput& input) {
+  if (!input.configured.ok()) {
+    return {CheckStatus::kCritical, std::string(input.configured.message()),
+            FixOf(input.configured)};
   }
-  const Configuration& found = patient.configuration;
+  const Configuration& found = input.configuration;
   if (!found.warnings.empty()) {
     return {CheckStatus::kWarn, absl::StrJoin(found.warnings, "; "),
             "`frostline config path` says which files are read"};
@@ -594,8 +594,8 @@ Finding CheckConfiguration(const Patient& patient) {
                                 : "read: " + absl::StrJoin(files, ", ")};
 }
 
-Finding CheckCoordinator(const Patient& patient) {
-  const CoordinatorFacts& facts = patient.facts.coordinator;
+Finding CheckCoordinator(const CheckInput& input) {
+  const CoordinatorFacts& facts = input.facts.coordinator;
   if (facts.reached.ok()) {
     return {
         CheckStatus::kOk,
@@ -613,11 +613,11 @@ Finding CheckCoordinator(const Patient& patient) {
           FixOf(facts.reached)};
 }
 
-Finding CheckProtocol(const Patient& patient) {
-  const CoordinatorFacts& facts = patient.facts.coordinator;
+Finding CheckProtocol(const CheckInput& input) {
+  const CoordinatorFacts& facts = input.facts.coordinator;
   if (!facts.reached.ok()) return NobodyToAsk();
   const std::string& theirs = facts.info.version();
-  const std::string& ours = patient.asked.version;
+  const std::string& ours = input.asked.version;
   const std::string detail = absl::StrCat("frostline.v1; this is ", ours,
                                           ", the coordinator ", theirs);
   if (CheckLineOf(theirs) == CheckLineOf(ours))
@@ -626,8 +626,8 @@ Finding CheckProtocol(const Patient& patient) {
           "install the same release on both: docs/how-to/install.md"};
 }
 
-Finding CheckClock(const Patient& patient) {
-  const CoordinatorFacts& facts = patient.facts.coordinator;
+Finding CheckClock(const CheckInput& input) {
+  const CoordinatorFacts& facts = input.facts.coordinator;
   if (!facts.reached.ok()) return NobodyToAsk();
   if (!facts.ahead_seconds.has_value()) {
     return {CheckStatus::kSkipped,

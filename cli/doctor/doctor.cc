@@ -191,7 +191,7 @@ namespace {
 
 struct CheckMachine {
   const char* name;
-  Finding (*run)(const Patient&);
+  Finding (*run)(const CheckInput&);
 };
 
 constexpr CheckMachine kChecks[] = {
@@ -281,14 +281,14 @@ std::vector<std::string> CheckNames() {
   return names;
 }
 
-std::vector<NamedFinding> Examine(const Patient& patient,
+std::vector<NamedFinding> Examine(const CheckInput& input,
                                   const std::vector<std::string>& only) {
   std::vector<NamedFinding> findings;
   for (const CheckMachine& check : kChecks) {
     const bool is_asked = only.empty() || std::find(only.begin(), only.end(),
                                                     check.name) != only.end();
     if (!is_asked) continue;
-    Finding finding = check.run(patient);
+    Finding finding = check.run(input);
     finding.detail = Clean(finding.detail);
     finding.fix = Clean(finding.fix);
     finding.in_full = Clean(finding.in_full);

@@ -123,7 +123,7 @@ struct Asked {
 };
 
 // Everything that a check may look at.
-struct Patient {
+struct CheckInput {
   const Machine& machine;
   const Asked& asked;
   const Facts& facts;
@@ -132,30 +132,30 @@ struct Patient {
 };
 
 // These are defined in checks.cc.
-Finding CheckVersions(const Patient& patient);
-Finding CheckLibraries(const Patient& patient);
+Finding CheckVersions(const CheckInput& input);
+Finding CheckLibraries(const CheckInput& input);
 
 // These are defined in checks.cc.
-Finding CheckSpeed(const Patient& patient);
-Finding CheckGpu(const Patient& patient);
+Finding CheckSpeed(const CheckInput& input);
+Finding CheckGpu(const CheckInput& input);
 
 // These are defined in checks.cc.
-Finding CheckProcessor(const Patient& patient);
-Finding CheckMemory(const Patient& patient);
-Finding CheckDescriptors(const Patient& patient);
-Finding CheckPorts(const Patient& patient);
+Finding CheckProcessor(const CheckInput& input);
+Finding CheckMemory(const CheckInput& input);
+Finding CheckDescriptors(const CheckInput& input);
+Finding CheckPorts(const CheckInput& input);
 
 // These are defined in checks.cc.
-Finding CheckDisk(const Patient& patient);
-Finding CheckFileSystem(const Patient& patient);
-Finding CheckWriteRights(const Patient& patient);
-Finding CheckRegistry(const Patient& patient);
+Finding CheckDisk(const CheckInput& input);
+Finding CheckFileSystem(const CheckInput& input);
+Finding CheckWriteRights(const CheckInput& input);
+Finding CheckRegistry(const CheckInput& input);
 
 // These are defined in checks.cc.
-Finding CheckConfiguration(const Patient& patient);
-Finding CheckCoordinator(const Patient& patient);
-Finding CheckProtocol(const Patient& patient);
-Finding CheckClock(const Patient& patient);
+Finding CheckConfiguration(const CheckInput& input);
+Finding CheckCoordinator(const CheckInput& input);
+Finding CheckProtocol(const CheckInput& input);
+Finding CheckClock(const CheckInput& input);
 
 struct NamedFinding {
   std::string name;
@@ -167,7 +167,7 @@ std::vector<std::string> CheckNames();
 
 // Runs the named checks, or all when `only` is empty. The results hold no
 // secrets. REQUIRES: `only` are names of checks.
-std::vector<NamedFinding> Examine(const Patient& patient,
+std::vector<NamedFinding> Examine(const CheckInput& input,
                                   const std::vector<std::string>& only);
 
 bool HasCritical(const std::vector<NamedFinding>& findings);

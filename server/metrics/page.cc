@@ -351,10 +351,10 @@ void WriteProcess(MetricsPage& page) {
   }
 }
 
-Scribe::Scribe(Measure measure, const Clock& clock)
+PageMaker::PageMaker(Measure measure, const Clock& clock)
     : measure_(std::move(measure)), clock_(clock), thread_([this] { Run(); }) {}
 
-Scribe::~Scribe() {
+PageMaker::~PageMaker() {
   {
     const MutexLock lock(&mutex_);
     stopping_ = true;
@@ -363,7 +363,7 @@ Scribe::~Scribe() {
   thread_.join();
 }
 
-void Scribe::Ask(Take take) {
+void PageMaker::Ask(Take take) {
   {
     const MutexLock lock(&mutex_);
     waiting_.push_back(std::move(take));
@@ -371,7 +371,7 @@ void Scribe::Ask(Take take) {
   wake_.SignalAll();
 }
 
-void Scribe::Run() {
+void PageMaker::Run() {
   bool stopping = false;
   while (!stopping) {
     std::vector<Take> served;
@@ -386,7 +386,7 @@ void Scribe::Run() {
   }
 }
 
-PageText Scribe::Make() {
+PageText PageMaker::Make() {
   const SteadyTime now = clock_.Steady();
   if (kept_ != nullptr && now < kept_since_ + kKept) return kept_;
   made_.Add();

@@ -92,18 +92,18 @@ using PageText = std::shared_ptr<const std::string>;
 // Threads: any thread asks and does not wait. A thread of the scribe's own
 // makes pages and hands them over; measuring may take seconds there, and holds
 // up nobody else.
-class Scribe {
+class PageMaker {
  public:
   using Measure = std::function<void(MetricsPage&)>;
   using Take = std::function<void(const PageText&)>;
   static constexpr Duration kKept = std::chrono::milliseconds(250);
 
   // `measure` is called on this object's thread; `clock` outlives it.
-  Scribe(Measure measure, const Clock& clock);
+  PageMaker(Measure measure, const Clock& clock);
   // Gives null to all who still wait.
-  ~Scribe();
-  Scribe(const Scribe&) = delete;
-  Scribe& operator=(const Scribe&) = delete;
+  ~PageMaker();
+  PageMaker(const PageMaker&) = delete;
+  PageMaker& operator=(const PageMaker&) = delete;
 
   // Asks for a page. `take` is called once, on the scribe's thread, and does
   // not block.

@@ -4,7 +4,8 @@
 //
 // Decides which new connections come in. It counts the connections of each
 // house (see PeerAddress), and lets a house open a number of them at once, then
-// so many a second. It holds no socket; doorkeeper.h acts on what it says.
+// so many a second. It holds no socket; connection_acceptor.h acts on what it
+// says.
 //
 //   if (policy.Judge(from, now) == DoorVerdict::kWelcome) {
 //     policy.NoteAdmitted(from, now);

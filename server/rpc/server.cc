@@ -21,7 +21,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "server/rpc/call.h"
-#include "server/rpc/doorkeeper.h"
+#include "server/rpc/connection_acceptor.h"
 #include "server/rpc/listening_socket.h"
 #include "server/rpc/reflection.h"
 #include "server/rpc/transport_guard.h"
@@ -110,7 +110,7 @@ void Wait(grpc::ServerCompletionQueue* queue) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<HealthListener>> HealthListener::Listen(
-    const std::string& listen, Scribe::Measure measure) {
+    const std::string& listen, PageMaker::Measure measure) {
   auto address = ParseListenAddress(listen);
   if (!address.ok()) return AtHealthListen(address.status());
   RETURN_IF_ERROR(AtHealthListen(CheckPortFree(*address)));
@@ -121,9 +121,9 @@ absl::StatusOr<std::unique_ptr<HealthListener>> HealthListener::Listen(
   SetLimits(&builder);
   auto socket = ListeningSocket::Open(&*address);
   if (!socket.ok()) return AtHealthListen(socket.status());
-  listener->doorkeeper_.AddDoor(
+  listener->acceptor_.AddDoor(
       *std::move(socket), &builder, grpc::InsecureServerCredentials(),
-      Doorkeeper::Handshake::kNone, &listener->anteroom_);
+      ConnectionAcceptor::Handshake::kNone, &listener->probe_port_);
   listener->queue_ = builder.AddCompletionQueue();
   listener->server_ = builder.BuildAndStart();
   if (listener->server_ == nullptr) {
@@ -133,17 +133,17 @@ absl::StatusOr<std::unique_ptr<HealthListener>> HealthListener::Listen(
   listener->address_ = *std::move(address);
   listener->waiter_ =
       std::thread([queue = listener->queue_.get()] { Wait(queue); });
-  listener->doorkeeper_.Start();
+  listener->acceptor_.Start();
   return listener;
 }
 
-HealthListener::HealthListener(Scribe::Measure measure)
-    : scribe_(std::move(measure), clock_),
-      anteroom_(scribe_, clock_),
-      doorkeeper_("health", {.door = kLimits}, clock_) {}
+HealthListener::HealthListener(PageMaker::Measure measure)
+    : page_maker_(std::move(measure), clock_),
+      probe_port_(page_maker_, clock_),
+      acceptor_("health", {.door = kLimits}, clock_) {}
 
 HealthListener::~HealthListener() {
-  doorkeeper_.Stop();
+  acceptor_.Stop();
   if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
   if (queue_ == nullptr) return;
   queue_->Shutdown();
@@ -234,7 +234,7 @@ class RpcServer::Impl {
   Impl(const VerbTable& served, const Gate* gate, AuditLog* audit,
        const DoorLimits& limits)
       : gate_(gate == nullptr ? local_gate_ : *gate),
-        doorkeeper_("main", {.door = limits}, clock_) {
+        acceptor_("main", {.door = limits}, clock_) {
     for (const char* name : kServices) {
       services_.push_back(std::make_unique<RawService>(
           *google::protobuf::DescriptorPool::generated_pool()
@@ -259,10 +259,10 @@ class RpcServer::Impl {
     for (ListenAddress& address : addresses) {
       const bool plain = address.is_loopback && !address.wants_tls;
       ASSIGN_OR_RETURN(ListeningSocket socket, ListeningSocket::Open(&address));
-      doorkeeper_.AddDoor(
-          std::move(socket), &builder,
-          plain ? grpc::InsecureServerCredentials() : credentials,
-          plain ? Doorkeeper::Handshake::kNone : Doorkeeper::Handshake::kTls);
+      acceptor_.AddDoor(std::move(socket), &builder,
+                        plain ? grpc::InsecureServerCredentials() : credentials,
+                        plain ? ConnectionAcceptor::Handshake::kNone
+                              : ConnectionAcceptor::Handshake::kTls);
       addresses_.push_back(FormatAddress(address));
       if (!plain && tls_address_.empty()) tls_address_ = addresses_.back();
     }
@@ -272,12 +272,13 @@ class RpcServer::Impl {
                        "look at its lines in the coordinator's log");
     }
     WarnIfUnguarded();
-    doorkeeper_.Start();
+    acceptor_.Start();
     SetServing(true);
     return absl::OkStatus();
   }
 
-  absl::Status StartHealth(const std::string& listen, Scribe::Measure measure) {
+  absl::Status StartHealth(const std::string& listen,
+                           PageMaker::Measure measure) {
     if (listen.empty()) return absl::OkStatus();
     ASSIGN_OR_RETURN(
         health_,
@@ -310,7 +311,7 @@ class RpcServer::Impl {
   void Shutdown(Duration grace) {
     if (server_ == nullptr) return;
     SetServing(false);
-    doorkeeper_.Stop();
+    acceptor_.Stop();
     server_->Shutdown(
         std::chrono::system_clock::now() +
         std::chrono::duration_cast<std::chrono::system_clock::duration>(grace));
@@ -321,7 +322,7 @@ class RpcServer::Impl {
   void Write(MetricsPage& page) const {
     calls_.Write(page);
     page.Set("frostline_rate_refusals_total", gate_.too_fast());
-    WriteDoor("main", doorkeeper_.counts(), page);
+    WriteDoor("main", acceptor_.counts(), page);
     const DoorCounts* const health = health_door_;
     if (health != nullptr) WriteDoor("health", *health, page);
   }
@@ -334,7 +335,7 @@ class RpcServer::Impl {
   std::vector<std::unique_ptr<RawService>> services_;
   std::unique_ptr<ReflectionService> reflection_;
   std::unique_ptr<grpc::Server> server_;  // dies before its services
-  Doorkeeper doorkeeper_;                 // ends before the server
+  ConnectionAcceptor acceptor_;           // ends before the server
   std::vector<std::string> addresses_;
   std::string tls_address_;
   // A scrape may come before the listener is ours.

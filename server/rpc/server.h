@@ -24,10 +24,10 @@
 #include "server/audit/audit_log.h"
 #include "server/auth/access.h"
 #include "server/metrics/page.h"
-#include "server/rpc/anteroom.h"
+#include "server/rpc/connection_acceptor.h"
 #include "server/rpc/door_policy.h"
-#include "server/rpc/doorkeeper.h"
 #include "server/rpc/listening_socket.h"
+#include "server/rpc/probe_port.h"
 #include "server/verbs/verb_table.h"
 
 namespace grpc {
@@ -59,7 +59,7 @@ class HealthListener {
   // "health-listen". `measure` fills the pages of scrapes, on a thread of this
   // object.
   static absl::StatusOr<std::unique_ptr<HealthListener>> Listen(
-      const std::string& listen, Scribe::Measure measure);
+      const std::string& listen, PageMaker::Measure measure);
   ~HealthListener();  // cancels the calls under way
   HealthListener(const HealthListener&) = delete;
   HealthListener& operator=(const HealthListener&) = delete;
@@ -67,10 +67,10 @@ class HealthListener {
   std::string address() const { return FormatAddress(address_); }
   // `service` is a full name; empty: the coordinator.
   void SetServing(const std::string& service, bool serving);
-  const DoorCounts& door() const { return doorkeeper_.counts(); }
+  const DoorCounts& door() const { return acceptor_.counts(); }
 
  private:
-  explicit HealthListener(Scribe::Measure measure);
+  explicit HealthListener(PageMaker::Measure measure);
 
   ListenAddress address_;
   // Always empty. gRPC needs a queue on which a thread waits when a server has
@@ -79,9 +79,9 @@ class HealthListener {
   std::unique_ptr<grpc::Server> server_;
   std::thread waiter_;
   const SystemClock clock_;
-  Scribe scribe_;
-  Anteroom anteroom_;
-  Doorkeeper doorkeeper_;  // destroyed before the server
+  PageMaker page_maker_;
+  ProbePort probe_port_;
+  ConnectionAcceptor acceptor_;  // destroyed before the server
 };
 
 struct RpcOptions {
@@ -92,7 +92,7 @@ struct RpcOptions {
   std::string health_listen;
   // Adds to a page of metrics what the server itself does not count, on a
   // thread of the server. Null: there is no more.
-  Scribe::Measure measure = nullptr;
+  PageMaker::Measure measure = nullptr;
   // The credentials with which an address is served, unless it is loopback or a
   // Unix socket: those are served in plaintext without "tls:". Null: no other
   // address is served.

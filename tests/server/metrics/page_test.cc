@@ -98,38 +98,38 @@ TEST(CatalogueTest, NoLabelNamesATrialOrAWorker) {
   }
 }
 
-PageText AskOf(Scribe& scribe) {
+PageText AskOf(PageMaker& scribe) {
   std::promise<PageText> promise;
   scribe.Ask([&promise](const PageText& page) { promise.set_value(page); });
   return promise.get_future().get();
 }
 
-TEST(ScribeTest, GivesACrowdOnePage) {
+TEST(PageMakerTest, GivesACrowdOnePage) {
   const FakeClock clock;
-  Scribe scribe([](MetricsPage& page) { page.Set("frostline_slots", 3.0); },
-                clock);
+  PageMaker scribe([](MetricsPage& page) { page.Set("frostline_slots", 3.0); },
+                   clock);
   const PageText first = AskOf(scribe);
   EXPECT_THAT(*first, HasSubstr("frostline_slots 3\n"));
   for (int i = 0; i < 100; ++i) EXPECT_EQ(AskOf(scribe), first);
   EXPECT_EQ(scribe.made(), 1);
 }
 
-TEST(ScribeTest, MakesAnotherPageAfterAQuarterOfASecond) {
+TEST(PageMakerTest, MakesAnotherPageAfterAQuarterOfASecond) {
   FakeClock clock;
-  Scribe scribe([](MetricsPage&) {}, clock);
+  PageMaker scribe([](MetricsPage&) {}, clock);
   const PageText first = AskOf(scribe);
-  clock.Advance(Scribe::kKept);
+  clock.Advance(PageMaker::kKept);
   EXPECT_NE(AskOf(scribe), first);
   EXPECT_EQ(scribe.made(), 2);
 }
 
-TEST(ScribeTest, TellsWhoStillWaitsThatItIsOver) {
+TEST(PageMakerTest, TellsWhoStillWaitsThatItIsOver) {
   const FakeClock clock;
   std::promise<void> begun;
   std::promise<void> go_on;
   std::atomic<int> without = 0;
   {
-    Scribe scribe(
+    PageMaker scribe(
         [&](MetricsPage&) {
           begun.set_value();
           go_on.get_future().wait();

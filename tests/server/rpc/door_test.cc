@@ -10,7 +10,7 @@
 
 #include "frostline/v1/admin_service.grpc.pb.h"
 #include "gmock/gmock.h"
-#include "server/rpc/doorkeeper.h"
+#include "server/rpc/connection_acceptor.h"
 #include "server/rpc/transport_guard.h"
 #include "tests/server/rpc/auth_fixture.h"
 #include "tests/server/rpc/raw_socket.h"

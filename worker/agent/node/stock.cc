@@ -159,20 +159,20 @@ v1::Stock StockReader::Read(bool anew) {
   return stock;
 }
 
-void StockReader::Refresh(bool anew, Shelf& shelf) {
-  const std::string path = registry_ + "/" + shelf.file;
+void StockReader::Refresh(bool anew, RegistryFile& file_read) {
+  const std::string path = registry_ + "/" + file_read.file;
   // Looked at before it is read: what is written meanwhile is read next time.
   const std::string stamp = StampOf(path);
-  if (stamp.empty() || (stamp == shelf.stamp && !anew)) return;
-  shelf.stamp = stamp;
-  shelf.entries.clear();
+  if (stamp.empty() || (stamp == file_read.stamp && !anew)) return;
+  file_read.stamp = stamp;
+  file_read.entries.clear();
   ++reads_;
   const Expected<std::string> yaml = ReadWholeFile(path, kMaxYamlBytes);
   std::string text = yaml.ok() ? yaml.value() : "";
-  if (text != shelf.text) ++generation_;
-  shelf.text = std::move(text);
-  const auto read =
-      &shelf == &models_ ? registry::StockOfModels : registry::StockOfDataSets;
+  if (text != file_read.text) ++generation_;
+  file_read.text = std::move(text);
+  const auto read = &file_read == &models_ ? registry::StockOfModels
+                                           : registry::StockOfDataSets;
   auto entries = yaml.ok() ? read(yaml.value()) : yaml.fault();
   if (!entries.ok()) {
     Log(LogLevel::kError, "registry_unreadable",
@@ -181,17 +181,18 @@ void StockReader::Refresh(bool anew, Shelf& shelf) {
          {"fix", entries.fault().fix}});
     return;
   }
-  shelf.entries = std::move(entries).value();
-  if (shelf.entries.size() <= kMostItems) return;
+  file_read.entries = std::move(entries).value();
+  if (file_read.entries.size() <= kMostItems) return;
   Log(LogLevel::kWarning, "registry_cut",
       {{"file", path}, {"most", absl::StrCat(kMostItems)}});
-  shelf.entries.resize(kMostItems);
+  file_read.entries.resize(kMostItems);
 }
 
-void StockReader::List(Shelf& shelf, Items* items, std::string* lacking) {
+void StockReader::List(RegistryFile& file_read, Items* items,
+                       std::string* lacking) {
   const int root = open(registry_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   std::map<std::string, bool> answers;
-  for (const registry::StockEntry& entry : shelf.entries) {
+  for (const registry::StockEntry& entry : file_read.entries) {
     Sight sight = Sight::kThere;
     std::string first;  // of the files that are not there, and why
     const auto note = [&](Sight one, const std::string& what) {
@@ -209,8 +210,8 @@ void StockReader::List(Shelf& shelf, Items* items, std::string* lacking) {
                                                      ? " is not summed up yet"
                                                      : " has another sum"));
     }
-    const auto last = shelf.answers.find(entry.id);
-    const bool was_there = last == shelf.answers.end() || last->second;
+    const auto last = file_read.answers.find(entry.id);
+    const bool was_there = last == file_read.answers.end() || last->second;
     const bool is_there =
         sight == Sight::kThere || (sight == Sight::kUnknown && was_there);
     answers[entry.id] = is_there;
@@ -223,7 +224,7 @@ void StockReader::List(Shelf& shelf, Items* items, std::string* lacking) {
                       first);
     }
   }
-  shelf.answers = std::move(answers);
+  file_read.answers = std::move(answers);
   if (root >= 0) close(root);
 }
 

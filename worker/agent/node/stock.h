@@ -57,7 +57,7 @@ class StockReader {
   int generation() const { return generation_; }
 
  private:
-  struct Shelf {
+  struct RegistryFile {
     std::string file;
     std::string stamp;  // of the file when it was read
     std::string text;
@@ -66,14 +66,14 @@ class StockReader {
   };
   using Items = google::protobuf::RepeatedPtrField<v1::StockItem>;
 
-  void Refresh(bool anew, Shelf& shelf);
-  void List(Shelf& shelf, Items* items, std::string* lacking);
+  void Refresh(bool anew, RegistryFile& file_read);
+  void List(RegistryFile& file_read, Items* items, std::string* lacking);
 
   const std::string registry_;
   const std::uint64_t most_bytes_;
   registry::KnownSums sums_;
-  Shelf models_{"models.yaml", "", "", {}, {}};
-  Shelf data_sets_{"datasets.yaml", "", "", {}, {}};
+  RegistryFile models_{"models.yaml", "", "", {}, {}};
+  RegistryFile data_sets_{"datasets.yaml", "", "", {}, {}};
   std::string lacking_;  // as it was logged last
   int reads_ = 0;
   int generation_ = 0;

@@ -126,7 +126,7 @@ struct BoundarySpec {
   std::vector<LowerGroup> lower;
   std::optional<RowNoise> noise;  // they drop, in one epoch
   // What others of the same shapes saw, which outlives it. May be null.
-  KnownCompanies* known = nullptr;
+  SizesByLength* known = nullptr;
   // Rows that stay on the device, which outlive it. May be null.
   ResidentRows* resident = nullptr;
 };

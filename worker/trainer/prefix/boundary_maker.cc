@@ -58,33 +58,33 @@ bool AreAll(const at::Tensor& rows, const at::Tensor& row) {
 
 }  // namespace
 
-Company::Company(KnownCompany& known, std::size_t most, Compute compute)
+BatchSizes::BatchSizes(KnownSizes& known, std::size_t most, Compute compute)
     : known_(known), most_(most), compute_(std::move(compute)) {
   if (known_.looked_at) return;
-  const CompanySample& full = OfMost();
+  const SizeSample& full = OfMost();
   known_.alone = !AreAll(full.layer, full.layer[0]);
   known_.top_alone = full.top.defined() && !AreAll(full.top, full.top[0]);
   known_.looked_at = true;
 }
 
-const CompanySample& Company::OfMost() {
+const SizeSample& BatchSizes::OfMost() {
   if (!of_most_) of_most_ = compute_(most_);
   return *of_most_;
 }
 
-bool Company::HasBitsOfMost(std::size_t size) {
+bool BatchSizes::HasBitsOfMost(std::size_t size) {
   if (size == most_) return true;
   const auto [found, is_new] = known_.has_bits_of_most.try_emplace(size);
   if (!is_new) return found->second;
-  const CompanySample less = compute_(size);
-  const CompanySample& full = OfMost();
+  const SizeSample less = compute_(size);
+  const SizeSample& full = OfMost();
   const bool reads_top = less.top.defined() && !known_.top_alone;
   found->second = AreAll(less.layer, full.layer[0]) &&
                   (!reads_top || AreAll(less.top, full.top[0]));
   return found->second;
 }
 
-std::size_t Company::SizeFor(std::size_t texts) {
+std::size_t BatchSizes::SizeFor(std::size_t texts) {
   if (known_.alone) return 1;
   std::vector<std::size_t> sizes;
   for (std::size_t size = most_; size > 0; size /= 2) sizes.push_back(size);
@@ -135,7 +135,7 @@ Batch TextOf(const Batch& batch, std::int64_t text) {
 BoundaryMaker::BoundaryMaker(const Model& model, std::int64_t blocks,
                              Precision precision,
                              const std::optional<RowNoise>& noise,
-                             KnownCompanies* known)
+                             SizesByLength* known)
     : model_(model),
       blocks_(blocks),
       precision_(precision),
@@ -152,7 +152,7 @@ std::size_t BoundaryMaker::NumbersOf(std::size_t tokens) const {
   return static_cast<std::size_t>(TokensKept(tokens) * model_.config().hidden);
 }
 
-std::size_t BoundaryMaker::CompanyOf(std::size_t tokens) const {
+std::size_t BoundaryMaker::MostTextsOf(std::size_t tokens) const {
   const std::size_t all =
       model_.device().is_cpu()
           ? kTokensOfThread * static_cast<std::size_t>(at::get_num_threads())
@@ -161,12 +161,11 @@ std::size_t BoundaryMaker::CompanyOf(std::size_t tokens) const {
                                  kMostTexts);
 }
 
-// The texts, then the last one again until they are `company`.
+// The texts, then the last one again until they are `sizes`.
 Batch BoundaryMaker::BatchOf(const TokenStore& tokens, Rows rows,
-                             std::size_t company,
-                             const at::Tensor& start) const {
+                             std::size_t sizes, const at::Tensor& start) const {
   std::vector<std::uint32_t> all(rows.begin(), rows.end());
-  all.resize(company, all.back());
+  all.resize(sizes, all.back());
   PaddedBatch padded;
   tokens.Pad(all, {}, padded);
   const auto shape = [&](std::vector<std::int64_t>& numbers) {
@@ -203,10 +202,10 @@ at::Tensor BoundaryMaker::RunTop(const at::Tensor& hidden, const Batch& batch,
 }
 
 at::Tensor BoundaryMaker::Run(const TokenStore& tokens, Rows rows,
-                              std::size_t company, bool top_alone,
+                              std::size_t sizes, bool top_alone,
                               const at::Tensor& start,
                               std::int64_t from) const {
-  const Batch batch = BatchOf(tokens, rows, company, start);
+  const Batch batch = BatchOf(tokens, rows, sizes, start);
   const at::NoGradGuard no_graph;
   const Autocast autocast(precision_, model_.device());
   Pass pass;
@@ -219,26 +218,24 @@ at::Tensor BoundaryMaker::Run(const TokenStore& tokens, Rows rows,
       .contiguous();  // [B, N, H], or [B, 1, H]
 }
 
-CompanySample BoundaryMaker::SampleOf(const TokenStore& tokens,
-                                      std::uint32_t row,
-                                      std::size_t company) const {
-  Batch batch = BatchOf(tokens, {&row, 1}, company, {});
+SizeSample BoundaryMaker::SampleOf(const TokenStore& tokens, std::uint32_t row,
+                                   std::size_t sizes) const {
+  Batch batch = BatchOf(tokens, {&row, 1}, sizes, {});
   batch.noise = at::Tensor();
   const at::NoGradGuard no_graph;
   const Autocast autocast(precision_, model_.device());
-  CompanySample sample;
+  SizeSample sample;
   sample.layer = model_.encoder().Run({}, batch, {}, 0, 2);  // [B, N, H]
   if (first_token_) sample.top = RunTop(sample.layer, batch, false);
   return sample;
 }
 
 std::vector<std::uint32_t> BoundaryMaker::Start(
-    const TokenStore& tokens, Rows rows, const Lower& lower,
-    std::size_t company, at::Tensor& start,
-    std::vector<std::uint32_t>& unread) const {
+    const TokenStore& tokens, Rows rows, const Lower& lower, std::size_t sizes,
+    at::Tensor& start, std::vector<std::uint32_t>& unread) const {
   const auto width = static_cast<std::int64_t>(tokens.ids(rows[0]).size());
   start = at::zeros(
-      {static_cast<std::int64_t>(company), width, model_.config().hidden},
+      {static_cast<std::int64_t>(sizes), width, model_.config().hidden},
       at::kFloat);  // [B, N, H]
   const auto numbers = static_cast<std::size_t>(start[0].numel());
   auto* into = start.mutable_data_ptr<float>();
@@ -260,25 +257,25 @@ Expected<Done> BoundaryMaker::Make(const TokenStore& tokens, Rows rows,
   return CatchTorch([&]() -> Expected<Done> {
     const std::uint32_t first = rows.front();
     const std::size_t length = tokens.ids(first).size();
-    Company known(known_[length], CompanyOf(length), [&](std::size_t size) {
-      return SampleOf(tokens, first, size);
-    });
+    BatchSizes known(
+        known_[length], MostTextsOf(length),
+        [&](std::size_t size) { return SampleOf(tokens, first, size); });
     const std::size_t numbers = NumbersOf(length);
     std::vector<std::uint32_t> unread;
     while (!rows.empty()) {
-      const std::size_t company = known.SizeFor(rows.size());
-      const Rows asked = rows.first(std::min(company, rows.size()));
+      const std::size_t sizes = known.SizeFor(rows.size());
+      const Rows asked = rows.first(std::min(sizes, rows.size()));
       rows = rows.subspan(asked.size());
       std::vector<std::uint32_t> some(asked.begin(), asked.end());
       at::Tensor start;
       if (lower != nullptr) {
-        some = Start(tokens, asked, *lower, company, start, unread);
+        some = Start(tokens, asked, *lower, sizes, start, unread);
         if (some.empty()) continue;
       }
       Origin origin = {.from = lower == nullptr ? 0 : lower->blocks,
                        .opens_batch = true};
       const at::Tensor made =
-          Run(tokens, some, company, known.top_alone(), start, origin.from);
+          Run(tokens, some, sizes, known.top_alone(), start, origin.from);
       const float* result = made.const_data_ptr<float>();
       for (const std::uint32_t row : some) {
         auto taken = take(row, {result, numbers}, origin);

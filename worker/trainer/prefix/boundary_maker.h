@@ -68,13 +68,13 @@ std::string GroupKeyOf(const GroupParts& parts, const std::string& kernels);
 // and its kernels, not on weights: a trainer looks once for all its trials.
 
 // One text in all places of a batch.
-struct CompanySample {
+struct SizeSample {
   at::Tensor layer;  // behind a layer: [B, N, H]
   at::Tensor top;    // behind the top one, if it gives one token: [B, 1, H]
 };
 
 // What was seen of texts of one length.
-struct KnownCompany {
+struct KnownSizes {
   bool looked_at = false;
   bool alone = false;                            // B's places differ
   bool top_alone = false;                        // behind the top layer they do
@@ -82,17 +82,17 @@ struct KnownCompany {
 };
 
 // By tokens of a text.
-using KnownCompanies = std::map<std::size_t, KnownCompany>;
+using SizesByLength = std::map<std::size_t, KnownSizes>;
 
 // By what decides: shapes, precision, kernels.
-using CompanyBook = std::map<std::string, KnownCompanies>;
+using SizeBook = std::map<std::string, SizesByLength>;
 
 // One thread uses it, for texts of one length. `known` outlives it.
-class Company {
+class BatchSizes {
  public:
-  using Compute = std::function<CompanySample(std::size_t size)>;
+  using Compute = std::function<SizeSample(std::size_t size)>;
 
-  Company(KnownCompany& known, std::size_t most, Compute compute);
+  BatchSizes(KnownSizes& known, std::size_t most, Compute compute);
 
   // For so many texts, at least one: the largest that they fill; where there is
   // none, the smallest.
@@ -100,13 +100,13 @@ class Company {
   bool top_alone() const { return known_.top_alone; }
 
  private:
-  const CompanySample& OfMost();
+  const SizeSample& OfMost();
   bool HasBitsOfMost(std::size_t size);
 
-  KnownCompany& known_;
+  KnownSizes& known_;
   const std::size_t most_;
   const Compute compute_;
-  std::optional<CompanySample> of_most_;
+  std::optional<SizeSample> of_most_;
 };
 
 // Which noise the rows of a token store have in an epoch. Each row's is its
@@ -147,7 +147,7 @@ class BoundaryMaker {
   // outlives it, is what others of the same shapes saw.
   BoundaryMaker(const Model& model, std::int64_t blocks, Precision precision,
                 const std::optional<RowNoise>& noise = {},
-                KnownCompanies* known = nullptr);
+                SizesByLength* known = nullptr);
   BoundaryMaker(const BoundaryMaker&) = delete;
   BoundaryMaker& operator=(const BoundaryMaker&) = delete;
 
@@ -163,25 +163,25 @@ class BoundaryMaker {
                       const Take& take);
 
   // Texts that go through the model at once.
-  std::size_t CompanyOf(std::size_t tokens) const;
+  std::size_t MostTextsOf(std::size_t tokens) const;
 
  private:
   using Rows = std::span<const std::uint32_t>;
 
-  Batch BatchOf(const TokenStore& tokens, Rows rows, std::size_t company,
+  Batch BatchOf(const TokenStore& tokens, Rows rows, std::size_t sizes,
                 const at::Tensor& start) const;
   // `start` is undefined, or behind `from` blocks.
-  at::Tensor Run(const TokenStore& tokens, Rows rows, std::size_t company,
+  at::Tensor Run(const TokenStore& tokens, Rows rows, std::size_t sizes,
                  bool top_alone, const at::Tensor& start,
                  std::int64_t from) const;
   at::Tensor RunTop(const at::Tensor& hidden, const Batch& batch,
                     bool alone) const;
-  CompanySample SampleOf(const TokenStore& tokens, std::uint32_t row,
-                         std::size_t company) const;
+  SizeSample SampleOf(const TokenStore& tokens, std::uint32_t row,
+                      std::size_t sizes) const;
   // Those of `rows` that could be read, behind each other in `start`, which
   // zeros fill up. The others go to `unread`.
   std::vector<std::uint32_t> Start(const TokenStore& tokens, Rows rows,
-                                   const Lower& lower, std::size_t company,
+                                   const Lower& lower, std::size_t sizes,
                                    at::Tensor& start,
                                    std::vector<std::uint32_t>& unread) const;
 
@@ -190,8 +190,8 @@ class BoundaryMaker {
   const Precision precision_;
   const std::optional<RowNoise> noise_;
   const bool first_token_;
-  KnownCompanies own_;
-  KnownCompanies& known_;
+  SizesByLength own_;
+  SizesByLength& known_;
 };
 
 }  // namespace frostline::trainer

@@ -213,7 +213,7 @@ TrialEnd StoppedWhileLoading() {
 
 Trainer::Trainer(const TrainerParts& parts)
     : parts_(parts), precisions_(PrecisionsOf(parts.environment.device)) {
-  parts_.environment.companies = &companies_;
+  parts_.environment.size_book = &size_book_;
 }
 
 void Trainer::Run() {

@@ -96,7 +96,7 @@ class Trainer {
   TrialEnd RefuseUnfit(const Fault& why) const;
 
   TrainerParts parts_;
-  CompanyBook companies_;
+  SizeBook size_book_;
   const std::vector<std::string> precisions_;  // at full speed
 };
 

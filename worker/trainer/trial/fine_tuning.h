@@ -39,7 +39,7 @@ struct TrialEnvironment {
   const PrefixStore* prefixes = nullptr;  // none is kept without it
   std::string kernels;                    // KernelFingerprint of the device
   // What trials saw of batches, for those after them. May be null.
-  CompanyBook* companies = nullptr;
+  SizeBook* size_book = nullptr;
   // What frozen layers gave and the device keeps, for all trials. May be null.
   ResidentRows* resident = nullptr;
 };
@@ -94,7 +94,7 @@ class FineTuning {
   GroupName GroupOf(std::int64_t blocks,
                     const std::optional<RowNoise>& noise) const;
   // What was seen of models with these shapes; null where nothing is kept.
-  KnownCompanies* KnownOf(std::int64_t blocks) const;
+  SizesByLength* KnownOf(std::int64_t blocks) const;
   PrefixWork WorkOfPrefix();
   void Open(std::optional<Boundaries>& boundaries, const PrefixStore* store,
             const std::optional<RowNoise>& noise);

@@ -70,15 +70,15 @@ GroupName FineTuning::GroupOf(std::int64_t blocks,
   return {GroupKeyOf(parts, environment_.kernels), about};
 }
 
-KnownCompanies* FineTuning::KnownOf(std::int64_t blocks) const {
-  if (environment_.companies == nullptr) return nullptr;
+SizesByLength* FineTuning::KnownOf(std::int64_t blocks) const {
+  if (environment_.size_book == nullptr) return nullptr;
   GroupParts shapes;
   shapes.config_json = setup_.pretrained->loaded.config_json;
   shapes.adapters = TextOf(model_->config());
   shapes.first_token = ReadsFirstToken(model_->config(), setup_.heads()) &&
                        blocks > model_->config().layers;
   shapes.precision = precision_;
-  return &(*environment_.companies)[GroupKeyOf(shapes, environment_.kernels)];
+  return &(*environment_.size_book)[GroupKeyOf(shapes, environment_.kernels)];
 }
 
 PrefixWork FineTuning::WorkOfPrefix() {

@@ -105,15 +105,15 @@ Expected<Done> VerifyShards(VerifiedFiles& files, const ModelEntry& entry,
 
 }  // namespace
 
-Expected<ModelShelf> ModelShelf::Open(VerifiedFiles& files,
+Expected<ModelCache> ModelCache::Open(VerifiedFiles& files,
                                       const Device& device) {
   ASSIGN_OR_FAULT(InputFile file, files.OpenUnverified("models.yaml"));
   ASSIGN_OR_FAULT(std::string yaml, file.ReadAll(kMaxRegistryBytes));
   ASSIGN_OR_FAULT(ModelEntries models, ParseModels(yaml, "models.yaml"));
-  return ModelShelf(std::move(models), device);
+  return ModelCache(std::move(models), device);
 }
 
-Expected<std::string> ModelShelf::Verify(VerifiedFiles& files,
+Expected<std::string> ModelCache::Verify(VerifiedFiles& files,
                                          const ModelEntry& entry,
                                          const ModelRequest& request,
                                          const StopSign& stop) {
@@ -141,7 +141,7 @@ Expected<std::string> ModelShelf::Verify(VerifiedFiles& files,
   return folder;
 }
 
-Expected<Done> ModelShelf::Load(const std::string& id,
+Expected<Done> ModelCache::Load(const std::string& id,
                                 const std::string& folder, const Heads& heads,
                                 const StopSign& stop, Parts& parts) {
   const auto in_folder = [&](Fault fault) {
@@ -176,7 +176,7 @@ Expected<Done> ModelShelf::Load(const std::string& id,
   return Done{};
 }
 
-LoadedModel ModelShelf::Joined(const Parts& parts) {
+LoadedModel ModelCache::Joined(const Parts& parts) {
   std::vector<ModelHead> heads;
   LoadReport report = parts.heads.front()->report;
   for (const auto& each : parts.heads) {
@@ -187,7 +187,7 @@ LoadedModel ModelShelf::Joined(const Parts& parts) {
           parts.encoder->config_json};
 }
 
-Expected<std::shared_ptr<const Pretrained>> ModelShelf::Weights(
+Expected<std::shared_ptr<const Pretrained>> ModelCache::Weights(
     VerifiedFiles& files, const ModelRequest& request, const Heads& heads,
     const StopSign& stop, std::vector<std::string>& log) {
   const auto entry = models_.find(request.id);
@@ -226,7 +226,7 @@ Expected<std::shared_ptr<const Pretrained>> ModelShelf::Weights(
   return known;
 }
 
-Expected<std::shared_ptr<const Tokenizer>> ModelShelf::TokenizerOf(
+Expected<std::shared_ptr<const Tokenizer>> ModelCache::TokenizerOf(
     const Pretrained& pretrained) {
   if (auto known = tokenizers_.Find(pretrained.folder)) return known;
   ASSIGN_OR_FAULT(Tokenizer made, LoadTokenizer(pretrained.folder));
@@ -396,7 +396,7 @@ Expected<Done> CheckWeights(const DataPart& part) {
 Expected<Workbench> Workbench::Open(const std::string& registry,
                                     const Device& device) {
   ASSIGN_OR_FAULT(DataLoader data, DataLoader::Open(registry));
-  ASSIGN_OR_FAULT(ModelShelf models, ModelShelf::Open(data.files(), device));
+  ASSIGN_OR_FAULT(ModelCache models, ModelCache::Open(data.files(), device));
   return Workbench(std::move(data), std::move(models));
 }
 

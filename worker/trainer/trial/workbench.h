@@ -28,11 +28,11 @@ namespace frostline::trainer {
 // Keeps what may be of use again: what was used longest ago goes when there are
 // too many. Who holds a thing keeps it alive. One thread uses it.
 template <typename Key, typename Value>
-class Shelf {
+class LruCache {
  public:
   using Held = std::shared_ptr<const Value>;
 
-  explicit Shelf(std::size_t most) : most_(most) {}
+  explicit LruCache(std::size_t most) : most_(most) {}
 
   // Returns null when absent.
   Held Find(const Key& key) {
@@ -67,10 +67,10 @@ struct Pretrained {
 };
 
 // One thread uses it. The device outlives it.
-class ModelShelf {
+class ModelCache {
  public:
   // Reads models.yaml once.
-  static Expected<ModelShelf> Open(VerifiedFiles& files, const Device& device);
+  static Expected<ModelCache> Open(VerifiedFiles& files, const Device& device);
 
   // Compares sums each time. What was missing, unexpected or drawn anew goes to
   // `log` when a head is loaded. It asks `stop` while sums are computed and
@@ -82,7 +82,7 @@ class ModelShelf {
       const Pretrained& pretrained);
 
  private:
-  ModelShelf(ModelEntries models, const Device& device)
+  ModelCache(ModelEntries models, const Device& device)
       : models_(std::move(models)), device_(&device) {}
 
   // Returns the model's folder.
@@ -106,11 +106,11 @@ class ModelShelf {
   ModelEntries models_;
   const Device* device_;
   // A slot works on one study, or on two by turns; encoders may fill a GPU, and
-  // heads are small. What is joined holds no encoder that has left its shelf.
-  Shelf<std::string, ShelvedEncoder> encoders_{2};
-  Shelf<std::string, LoadedHead> heads_{24};
-  Shelf<std::string, Pretrained> joined_{2};
-  Shelf<std::string, Tokenizer> tokenizers_{2};
+  // heads are small. What is joined holds no encoder that has left its cache.
+  LruCache<std::string, ShelvedEncoder> encoders_{2};
+  LruCache<std::string, LoadedHead> heads_{24};
+  LruCache<std::string, Pretrained> joined_{2};
+  LruCache<std::string, Tokenizer> tokenizers_{2};
 };
 
 struct EvaluationSet {
@@ -163,7 +163,7 @@ class Workbench {
                                std::vector<std::string>& log);
 
  private:
-  Workbench(DataLoader data, ModelShelf models)
+  Workbench(DataLoader data, ModelCache models)
       : data_loader_(std::move(data)), models_(std::move(models)) {}
 
   Expected<std::shared_ptr<const TaskData>> Data(const DataRequest& request,
@@ -181,10 +181,10 @@ class Workbench {
                           TaskSetup& task);
 
   DataLoader data_loader_;
-  ModelShelf models_;
-  Shelf<DataRequest, TaskData> data_{16};
-  Shelf<std::pair<DataRequest, std::string>, DataPart> others_{32};
-  Shelf<std::string, TokenStore> tokens_{64};
+  ModelCache models_;
+  LruCache<DataRequest, TaskData> data_{16};
+  LruCache<std::pair<DataRequest, std::string>, DataPart> others_{32};
+  LruCache<std::string, TokenStore> tokens_{64};
 };
 
 }  // namespace frostline::trainer

@@ -169,7 +169,7 @@ TEST_P(BoundaryMakerOf, ATextHasTheSameBitsInAnyCompany) {
 TEST_P(BoundaryMakerOf, SaysWhichTextOpensABatch) {
   std::vector<std::uint32_t> rows(tokens_.size());
   for (std::uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
-  KnownCompanies known;
+  SizesByLength known;
   BoundaryMaker maker(loaded_.model, GetParam(), Precision::kFp32, {}, &known);
   std::vector<bool> opens;
   const auto take = [&](std::uint32_t, std::span<const float>,
@@ -200,11 +200,11 @@ struct Kernels {
   bool top_places_differ = false;
   std::vector<std::size_t> asked;
 
-  Company::Compute Compute() {
+  BatchSizes::Compute Compute() {
     return [this](std::size_t size) {
       asked.push_back(size);
       const auto texts = static_cast<std::int64_t>(size);
-      CompanySample sample;
+      SizeSample sample;
       sample.layer =
           at::full({texts, 2, 4}, differing.contains(size) ? 2.0 : 1.0);
       sample.top = at::ones({texts, 1, 4});  // [B, 1, H]
@@ -215,67 +215,67 @@ struct Kernels {
   }
 };
 
-TEST(Company, TakesTheLargestSizeThatIsFilled) {
-  KnownCompany known;
+TEST(BatchSizes, TakesTheLargestSizeThatIsFilled) {
+  KnownSizes known;
   Kernels kernels;
-  Company company(known, kMost, kernels.Compute());
+  BatchSizes sizes(known, kMost, kernels.Compute());
 
-  EXPECT_EQ(company.SizeFor(40), 12U);
-  EXPECT_EQ(company.SizeFor(11), 6U);
-  EXPECT_EQ(company.SizeFor(5), 3U);
-  EXPECT_EQ(company.SizeFor(2), 1U);
+  EXPECT_EQ(sizes.SizeFor(40), 12U);
+  EXPECT_EQ(sizes.SizeFor(11), 6U);
+  EXPECT_EQ(sizes.SizeFor(5), 3U);
+  EXPECT_EQ(sizes.SizeFor(2), 1U);
 }
 
-TEST(Company, PassesOverASizeWithOtherBits) {
-  KnownCompany known;
+TEST(BatchSizes, PassesOverASizeWithOtherBits) {
+  KnownSizes known;
   Kernels kernels;
   kernels.differing = {6};
-  Company company(known, kMost, kernels.Compute());
+  BatchSizes sizes(known, kMost, kernels.Compute());
 
-  EXPECT_EQ(company.SizeFor(11), 3U);
-  EXPECT_EQ(company.SizeFor(12), 12U);
+  EXPECT_EQ(sizes.SizeFor(11), 3U);
+  EXPECT_EQ(sizes.SizeFor(12), 12U);
 }
 
-TEST(Company, FillsUpTheSmallestWhereNoneSoSmallHasTheBits) {
-  KnownCompany known;
+TEST(BatchSizes, FillsUpTheSmallestWhereNoneSoSmallHasTheBits) {
+  KnownSizes known;
   Kernels kernels;
   kernels.differing = {1, 3};
-  Company company(known, kMost, kernels.Compute());
+  BatchSizes sizes(known, kMost, kernels.Compute());
 
-  EXPECT_EQ(company.SizeFor(2), 6U);
+  EXPECT_EQ(sizes.SizeFor(2), 6U);
   kernels.differing = {1, 3, 6};
-  KnownCompany other;
-  EXPECT_EQ(Company(other, kMost, kernels.Compute()).SizeFor(2), 12U);
+  KnownSizes other;
+  EXPECT_EQ(BatchSizes(other, kMost, kernels.Compute()).SizeFor(2), 12U);
 }
 
-TEST(Company, ComputesTextsOneByOneWherePlacesDiffer) {
-  KnownCompany known;
+TEST(BatchSizes, ComputesTextsOneByOneWherePlacesDiffer) {
+  KnownSizes known;
   Kernels kernels;
   kernels.places_differ = true;
-  Company company(known, kMost, kernels.Compute());
+  BatchSizes sizes(known, kMost, kernels.Compute());
 
-  EXPECT_EQ(company.SizeFor(40), 1U);
+  EXPECT_EQ(sizes.SizeFor(40), 1U);
 }
 
-TEST(Company, LeavesTheTopAloneWhereItsPlacesDiffer) {
-  KnownCompany known;
+TEST(BatchSizes, LeavesTheTopAloneWhereItsPlacesDiffer) {
+  KnownSizes known;
   Kernels kernels;
   kernels.top_places_differ = true;
-  Company company(known, kMost, kernels.Compute());
+  BatchSizes sizes(known, kMost, kernels.Compute());
 
-  EXPECT_TRUE(company.top_alone());
-  EXPECT_EQ(company.SizeFor(11), 6U);
+  EXPECT_TRUE(sizes.top_alone());
+  EXPECT_EQ(sizes.SizeFor(11), 6U);
 }
 
-TEST(Company, LooksAtASizeWhenItIsFirstWantedAndOnce) {
-  KnownCompany known;
+TEST(BatchSizes, LooksAtASizeWhenItIsFirstWantedAndOnce) {
+  KnownSizes known;
   Kernels kernels;
-  Company first(known, kMost, kernels.Compute());
+  BatchSizes first(known, kMost, kernels.Compute());
   EXPECT_EQ(first.SizeFor(40), 12U);
   EXPECT_EQ(first.SizeFor(4), 3U);
   EXPECT_EQ(kernels.asked, (std::vector<std::size_t>{12, 3}));
 
-  Company second(known, kMost, kernels.Compute());
+  BatchSizes second(known, kMost, kernels.Compute());
   EXPECT_EQ(second.SizeFor(4), 3U);
   EXPECT_EQ(kernels.asked, (std::vector<std::size_t>{12, 3}));
   EXPECT_EQ(second.SizeFor(1), 1U);

@@ -295,12 +295,12 @@ TEST_F(SharedPrefix, OfAnotherDepthIsAnotherGroup) {
 // Which texts go together is found once for layers of one shape.
 TEST_F(SharedPrefix, TrialsOfTwoDepthsLookAtBatchesOnce) {
   Run(kOff, FrozenTo(1));
-  ASSERT_EQ(world_.companies.size(), 1U);
-  const std::size_t lengths = world_.companies.begin()->second.size();
+  ASSERT_EQ(world_.size_book.size(), 1U);
+  const std::size_t lengths = world_.size_book.begin()->second.size();
   EXPECT_GT(lengths, 0U);
   Run(kOff, FrozenTo(2));
-  ASSERT_EQ(world_.companies.size(), 1U);
-  EXPECT_EQ(world_.companies.begin()->second.size(), lengths);
+  ASSERT_EQ(world_.size_book.size(), 1U);
+  EXPECT_EQ(world_.size_book.begin()->second.size(), lengths);
 }
 
 TEST_F(SharedPrefix, ThawingGoesFromDepthToDepth) {
@@ -423,13 +423,13 @@ TEST_F(SharedPrefix, FrozenEmbeddingsAloneAreNotStored) {
   EXPECT_THAT(world_.witness.log, Not(HasSubstr("prefix store")));
 }
 
-class ModelShelfOf : public testing::Test {
+class ModelCacheOf : public testing::Test {
  protected:
-  ModelShelfOf() {
+  ModelCacheOf() {
     const std::string root = folder_.path().string();
     WriteTinyRegistry(root);
     files_.emplace(DataRoot::Open(root).value());
-    shelf_.emplace(ModelShelf::Open(*files_, device_).value());
+    shelf_.emplace(ModelCache::Open(*files_, device_).value());
   }
 
   std::shared_ptr<const Pretrained> Weights(const HeadSpec& head) {
@@ -445,11 +445,11 @@ class ModelShelfOf : public testing::Test {
   TempFolder folder_;
   Device device_ = Device::Open("cpu").value();
   std::optional<VerifiedFiles> files_;
-  std::optional<ModelShelf> shelf_;
+  std::optional<ModelCache> shelf_;
   std::vector<std::string> log_;
 };
 
-TEST_F(ModelShelfOf, KeepsAnEncoderOnceForAllHeads) {
+TEST_F(ModelCacheOf, KeepsAnEncoderOnceForAllHeads) {
   const auto two = Weights({Task::kSequence, 2});
   const auto tags = Weights({Task::kTokens, 17});
 
@@ -464,7 +464,7 @@ TEST_F(ModelShelfOf, KeepsAnEncoderOnceForAllHeads) {
             FirstByte(second.head().weights()));
 }
 
-TEST_F(ModelShelfOf, KeepsAHeadAndSpeaksOfItOnce) {
+TEST_F(ModelCacheOf, KeepsAHeadAndSpeaksOfItOnce) {
   const auto once = Weights({Task::kTokens, 17});
   const std::size_t lines = log_.size();
   const auto again = Weights({Task::kTokens, 17});

@@ -380,17 +380,17 @@ TEST(TrialProgress, ANoteThatIsMissingOrNoNumberIsNamed) {
   EXPECT_THAT(ParseProgress(notes).fault().cause, testing::HasSubstr("batch"));
 }
 
-TEST(Shelf, TheOneLongestUnusedGoesAndWhoHoldsItKeepsIt) {
-  Shelf<int, std::string> shelf(2);
-  const auto one = shelf.Put(1, "one");
-  shelf.Put(2, "two");
-  EXPECT_EQ(shelf.Find(1), one);  // so that two is the older
-  shelf.Put(3, "three");
-  EXPECT_EQ(shelf.Find(2), nullptr);
-  EXPECT_NE(shelf.Find(1), nullptr);
-  shelf.Put(4, "four");
-  shelf.Put(5, "five");
-  EXPECT_EQ(shelf.Find(1), nullptr);
+TEST(LruCache, TheOneLongestUnusedGoesAndWhoHoldsItKeepsIt) {
+  LruCache<int, std::string> cache(2);
+  const auto one = cache.Put(1, "one");
+  cache.Put(2, "two");
+  EXPECT_EQ(cache.Find(1), one);  // so that two is the older
+  cache.Put(3, "three");
+  EXPECT_EQ(cache.Find(2), nullptr);
+  EXPECT_NE(cache.Find(1), nullptr);
+  cache.Put(4, "four");
+  cache.Put(5, "five");
+  EXPECT_EQ(cache.Find(1), nullptr);
   EXPECT_EQ(*one, "one");
 }
 

@@ -48,7 +48,7 @@ TrialEnd TrialWorld::Run(const TrialMessage& trial, Witness& listener) {
                                      checkpoint_seconds,
                                      prefixes ? &*prefixes : nullptr,
                                      "these kernels",
-                                     &companies,
+                                     &size_book,
                                      resident ? &*resident : nullptr};
   return FineTuning(trial, std::move(setup).value(), environment, listener)
       .Run();

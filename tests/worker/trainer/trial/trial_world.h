@@ -92,7 +92,7 @@ class TrialWorld {
   Witness witness;
   double checkpoint_seconds = 1e9;
   std::optional<PrefixStore> prefixes;
-  CompanyBook companies;  // of all trials
+  SizeBook size_book;  // of all trials
   std::optional<ResidentRows> resident;
 
  private:

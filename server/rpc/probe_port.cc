@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/rpc/anteroom.h"
+#include "server/rpc/probe_port.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -153,10 +153,10 @@ short EventsOf(const Guest& guest) {
 }  // namespace
 
 // What the thread does. All but Receive(), Deliver() and Stop() runs on it.
-class Anteroom::Rounds : public std::enable_shared_from_this<Rounds> {
+class ProbePort::Rounds : public std::enable_shared_from_this<Rounds> {
  public:
-  Rounds(Scribe& scribe, const Clock& clock, const AnteroomLimits& limits)
-      : scribe_(scribe),
+  Rounds(PageMaker& scribe, const Clock& clock, const ProbePortLimits& limits)
+      : page_maker_(scribe),
         clock_(clock),
         limits_(limits),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -335,7 +335,7 @@ class Anteroom::Rounds : public std::enable_shared_from_this<Rounds> {
       return;
     }
     guest.stage = Stage::kAwaiting;
-    scribe_.Ask([self = shared_from_this(), id](const PageText& page) {
+    page_maker_.Ask([self = shared_from_this(), id](const PageText& page) {
       self->Deliver(id, page);
     });
   }
@@ -370,9 +370,9 @@ class Anteroom::Rounds : public std::enable_shared_from_this<Rounds> {
     if (n == 0 || (n < 0 && errno != EAGAIN)) Leave(id);
   }
 
-  Scribe& scribe_;
+  PageMaker& page_maker_;
   const Clock& clock_;
-  const AnteroomLimits limits_;
+  const ProbePortLimits limits_;
   const int wake_;  // written when there is something to take
   HandOn hand_on_;
   Guests guests_;
@@ -387,13 +387,14 @@ class Anteroom::Rounds : public std::enable_shared_from_this<Rounds> {
   std::thread thread_;
 };
 
-Anteroom::Anteroom(Scribe& scribe, const Clock& clock, AnteroomLimits limits)
+ProbePort::ProbePort(PageMaker& scribe, const Clock& clock,
+                     ProbePortLimits limits)
     : rounds_(std::make_shared<Rounds>(scribe, clock, limits)) {}
 
-Anteroom::~Anteroom() { Stop(); }
+ProbePort::~ProbePort() { Stop(); }
 
-void Anteroom::Start(HandOn hand_on) { rounds_->Start(std::move(hand_on)); }
-void Anteroom::Receive(int fd) { rounds_->Receive(fd); }
-void Anteroom::Stop() { rounds_->Stop(); }
+void ProbePort::Start(HandOn hand_on) { rounds_->Start(std::move(hand_on)); }
+void ProbePort::Receive(int fd) { rounds_->Receive(fd); }
+void ProbePort::Stop() { rounds_->Stop(); }
 
 }  // namespace frostline::server

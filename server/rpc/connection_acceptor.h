@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: doorkeeper.h
+// File: connection_acceptor.h
 //
 // Accepts connections in gRPC's place and hands those that may come in over to
 // it. gRPC 1.51 itself has no limit on connections, and serves nobody any more
@@ -12,8 +12,8 @@
 // One thread of its own does everything. It never waits for a peer. When
 // descriptors have run out it does not spin either: it keeps one in reserve, to
 // accept a connection and close it.
-#ifndef FROSTLINE_SERVER_RPC_DOORKEEPER_H_
-#define FROSTLINE_SERVER_RPC_DOORKEEPER_H_
+#ifndef FROSTLINE_SERVER_RPC_CONNECTION_ACCEPTOR_H_
+#define FROSTLINE_SERVER_RPC_CONNECTION_ACCEPTOR_H_
 
 #include <grpcpp/server_builder.h>
 #include <sys/types.h>
@@ -27,10 +27,10 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "server/rpc/anteroom.h"
 #include "server/rpc/door_policy.h"
 #include "server/rpc/frame_filter.h"
 #include "server/rpc/listening_socket.h"
+#include "server/rpc/probe_port.h"
 
 namespace frostline::server {
 
@@ -136,29 +136,29 @@ class FloodWatch {
   std::int64_t unanswered_ = 0;  // of all connections, when last looked at
 };
 
-struct DoorkeeperOptions {
+struct AcceptorOptions {
   DoorLimits door = {};
   ResetLimits resets = {};
   FrameLimits frames = {};
 };
 
 // Accepts connections for a gRPC server. Thread-compatible.
-class Doorkeeper {
+class ConnectionAcceptor {
  public:
   // `name` is its name in logs. `clock` outlives it.
-  Doorkeeper(const char* name, const DoorkeeperOptions& options,
-             const Clock& clock);
-  ~Doorkeeper();  // stops
-  Doorkeeper(const Doorkeeper&) = delete;
-  Doorkeeper& operator=(const Doorkeeper&) = delete;
+  ConnectionAcceptor(const char* name, const AcceptorOptions& options,
+                     const Clock& clock);
+  ~ConnectionAcceptor();  // stops
+  ConnectionAcceptor(const ConnectionAcceptor&) = delete;
+  ConnectionAcceptor& operator=(const ConnectionAcceptor&) = delete;
 
   enum class Handshake { kNone, kTls };
   // Adds a socket, before `builder` builds: whoever comes to `socket` is served
   // with `credentials`, and makes the handshake that these ask for. Connections
-  // pass `anteroom` first, if there is one; it outlives this object.
+  // pass `probe_port` first, if there is one; it outlives this object.
   void AddDoor(ListeningSocket socket, grpc::ServerBuilder* builder,
                std::shared_ptr<grpc::ServerCredentials> credentials,
-               Handshake handshake, Anteroom* anteroom = nullptr);
+               Handshake handshake, ProbePort* probe_port = nullptr);
   // Begins to accept; called when the server has started.
   void Start();
   // Stops accepting; called before the server is shut down. Connections that
@@ -175,4 +175,4 @@ class Doorkeeper {
 
 }  // namespace frostline::server
 
-#endif  // FROSTLINE_SERVER_RPC_DOORKEEPER_H_
+#endif  // FROSTLINE_SERVER_RPC_CONNECTION_ACCEPTOR_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: anteroom.h
+// File: probe_port.h
 //
 // Sorts the connections at the port for probes, which speaks two languages. A
 // new connection waits here until its first bytes show which one it speaks:
@@ -14,8 +14,8 @@
 //
 // Threads: one thread of its own does everything, and waits for no peer and no
 // page.
-#ifndef FROSTLINE_SERVER_RPC_ANTEROOM_H_
-#define FROSTLINE_SERVER_RPC_ANTEROOM_H_
+#ifndef FROSTLINE_SERVER_RPC_PROBE_PORT_H_
+#define FROSTLINE_SERVER_RPC_PROBE_PORT_H_
 
 #include <cstddef>
 #include <functional>
@@ -58,24 +58,24 @@ ScrapeVerdict JudgeScrape(std::string_view head);
 // kMetrics alone, and null when it cannot be made (503).
 std::string ScrapeAnswer(ScrapeVerdict verdict, const std::string* page);
 
-struct AnteroomLimits {
+struct ProbePortLimits {
   std::size_t most = 64;
   Duration to_ask = std::chrono::seconds(5);
   Duration to_take = std::chrono::seconds(10);
 };
 
-class Anteroom {
+class ProbePort {
  public:
-  // A function that takes over the socket. It is called on the anteroom's
+  // A function that takes over the socket. It is called on the probe port's
   // thread.
   using HandOn = std::function<void(int fd)>;
 
   // Requests for metrics get the scribe's page. Both arguments outlive this
   // object.
-  Anteroom(Scribe& scribe, const Clock& clock, AnteroomLimits limits = {});
-  ~Anteroom();  // stops
-  Anteroom(const Anteroom&) = delete;
-  Anteroom& operator=(const Anteroom&) = delete;
+  ProbePort(PageMaker& scribe, const Clock& clock, ProbePortLimits limits = {});
+  ~ProbePort();  // stops
+  ProbePort(const ProbePort&) = delete;
+  ProbePort& operator=(const ProbePort&) = delete;
 
   void Start(HandOn hand_on);
   // Takes over the socket, which does not block. Any thread may call.
@@ -91,4 +91,4 @@ class Anteroom {
 
 }  // namespace frostline::server
 
-#endif  // FROSTLINE_SERVER_RPC_ANTEROOM_H_
+#endif  // FROSTLINE_SERVER_RPC_PROBE_PORT_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/rpc/doorkeeper.h"
+#include "server/rpc/connection_acceptor.h"
 
 #include <fcntl.h>
 #include <grpc/grpc.h>
@@ -337,9 +337,9 @@ bool OutOfDescriptors(int failure) {
 }  // namespace
 
 // What the thread does. All but the constructor, Start() and Stop() runs on it.
-class Doorkeeper::Rounds {
+class ConnectionAcceptor::Rounds {
  public:
-  Rounds(const char* name, const DoorkeeperOptions& options, const Clock& clock)
+  Rounds(const char* name, const AcceptorOptions& options, const Clock& clock)
       : clock_(clock),
         policy_(CompletedLimits(options.door)),
         watch_(options.resets),
@@ -354,17 +354,17 @@ class Doorkeeper::Rounds {
   Rounds& operator=(const Rounds&) = delete;
 
   void AddDoor(ListeningSocket socket, std::unique_ptr<Acceptor> acceptor,
-               Handshake handshake, Anteroom* anteroom) {
+               Handshake handshake, ProbePort* probe_port) {
     doors_.push_back({std::move(socket), std::move(acceptor),
-                      handshake == Handshake::kTls, anteroom, guard_});
+                      handshake == Handshake::kTls, probe_port, guard_});
   }
 
   const DoorCounts& counts() const { return tally_.total(); }
 
   void Start() {
     for (Door& door : doors_) {
-      if (door.anteroom == nullptr) continue;
-      door.anteroom->Start([&door](int fd) { door.HandOn(fd); });
+      if (door.probe_port == nullptr) continue;
+      door.probe_port->Start([&door](int fd) { door.HandOn(fd); });
     }
     thread_ = std::thread([this] { Run(); });
   }
@@ -376,7 +376,7 @@ class Doorkeeper::Rounds {
       thread_.join();
     }
     for (const Door& door : doors_) {
-      if (door.anteroom != nullptr) door.anteroom->Stop();
+      if (door.probe_port != nullptr) door.probe_port->Stop();
     }
     doors_.clear();
   }
@@ -386,7 +386,7 @@ class Doorkeeper::Rounds {
     ListeningSocket socket;
     std::unique_ptr<Acceptor> acceptor;
     bool is_paced = false;
-    Anteroom* anteroom = nullptr;
+    ProbePort* probe_port = nullptr;
     std::shared_ptr<TransportGuard> guard;
 
     // Hands the socket to gRPC.
@@ -495,7 +495,7 @@ class Doorkeeper::Rounds {
     const auto before = book_.Add(fd, from, now);
     if (before.has_value()) NoteGone(*before);
     tally_.NoteAccepted();
-    if (door.anteroom != nullptr) return door.anteroom->Receive(fd);
+    if (door.probe_port != nullptr) return door.probe_port->Receive(fd);
     door.HandOn(fd);
   }
 
@@ -566,22 +566,26 @@ class Doorkeeper::Rounds {
   std::thread thread_;
 };
 
-Doorkeeper::Doorkeeper(const char* name, const DoorkeeperOptions& options,
-                       const Clock& clock)
+ConnectionAcceptor::ConnectionAcceptor(const char* name,
+                                       const AcceptorOptions& options,
+                                       const Clock& clock)
     : rounds_(std::make_unique<Rounds>(name, options, clock)) {}
-Doorkeeper::~Doorkeeper() = default;
+ConnectionAcceptor::~ConnectionAcceptor() = default;
 
-void Doorkeeper::AddDoor(ListeningSocket socket, grpc::ServerBuilder* builder,
-                         std::shared_ptr<grpc::ServerCredentials> credentials,
-                         Handshake handshake, Anteroom* anteroom) {
+void ConnectionAcceptor::AddDoor(
+    ListeningSocket socket, grpc::ServerBuilder* builder,
+    std::shared_ptr<grpc::ServerCredentials> credentials, Handshake handshake,
+    ProbePort* probe_port) {
   rounds_->AddDoor(std::move(socket),
                    builder->experimental().AddExternalConnectionAcceptor(
                        ByFd::FROM_FD, std::move(credentials)),
-                   handshake, anteroom);
+                   handshake, probe_port);
 }
 
-void Doorkeeper::Start() { rounds_->Start(); }
-void Doorkeeper::Stop() { rounds_->Stop(); }
-const DoorCounts& Doorkeeper::counts() const { return rounds_->counts(); }
+void ConnectionAcceptor::Start() { rounds_->Start(); }
+void ConnectionAcceptor::Stop() { rounds_->Stop(); }
+const DoorCounts& ConnectionAcceptor::counts() const {
+  return rounds_->counts();
+}
 
 }  // namespace frostline::server

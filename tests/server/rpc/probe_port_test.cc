@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/rpc/anteroom.h"
+#include "server/rpc/probe_port.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -50,7 +50,7 @@ class ScrapeFixture : public RpcFixture {
 
   // A page of its own: what was made before may be a quarter of a second old.
   std::string Scrape() const {
-    std::this_thread::sleep_for(Scribe::kKept);
+    std::this_thread::sleep_for(PageMaker::kKept);
     return Answer("GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n");
   }
 
@@ -422,7 +422,7 @@ TEST_F(ScrapeTest, ACrowdOfScrapersCostsFewPages) {
   const std::chrono::duration<double> took =
       std::chrono::steady_clock::now() - began;
   EXPECT_LE(after - before,
-            2 + took / std::chrono::duration<double>(Scribe::kKept));
+            2 + took / std::chrono::duration<double>(PageMaker::kKept));
   EXPECT_TRUE(IsHealthy());
 }
 
