@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "surrogate/saturated_effects.h"
 #include "surrogate/saturation.h"
 #include "surrogate/scales.h"
 

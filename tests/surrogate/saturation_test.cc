@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/rng.h"
+#include "surrogate/saturated_effects.h"
 #include "surrogate/scales.h"
 #include "tests/surrogate/level_rows.h"
 
