@@ -203,6 +203,9 @@ namespace {
 
 // How often callers are looked at while something is computed.
 constexpr std::chrono::milliseconds kLook(50);
+// A computation of this length gives memory back to the system: others may
+// follow at once, and what each leaves behind would add up.
+constexpr Duration kLongComputation = std::chrono::milliseconds(100);
 // The weight of the last computation in what one is expected to take.
 constexpr double kLastWeighs = 0.2;
 
@@ -268,7 +271,9 @@ void ImportanceDesk::Compute(const std::string& key, Computation computation) {
       if (!stop->stop_requested()) {
         Learn(std::chrono::duration<double>(took).count());
       }
-      if (answers_.Resolve(key, answer)) break;
+      const bool is_over = answers_.Resolve(key, answer);
+      if (took >= kLongComputation) malloc_trim(0);
+      if (is_over) break;
     }
     count(-1);
   });
@@ -278,14 +283,8 @@ void ImportanceDesk::LookOut() {
   const MutexLock lock(&mutex_);
   while (!is_ending_) {
     if (computing_ > 0) {
-      has_computed_ = true;
       changed_.WaitUntil(&mutex_, std::chrono::steady_clock::now() + kLook);
       answers_.StopAbandoned();
-    } else if (std::exchange(has_computed_, false)) {
-      // What computations took of the process goes back to the system.
-      mutex_.Unlock();
-      malloc_trim(0);
-      mutex_.Lock();
     } else {
       changed_.Wait(&mutex_);
     }

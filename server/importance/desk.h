@@ -206,7 +206,6 @@ class ImportanceDesk {
   Mutex mutex_;
   CondVar changed_;
   int computing_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool has_computed_ ABSL_GUARDED_BY(mutex_) = false;  // since it was trimmed
   double seconds_each_ ABSL_GUARDED_BY(mutex_) = 0.0;  // of late computations
   int thread_count_ = 1;  // written before any call
   bool is_ending_ ABSL_GUARDED_BY(mutex_) = false;

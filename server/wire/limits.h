@@ -41,7 +41,7 @@ inline constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 20;
 // memory; fewer where they would not be there within kMaxAnswerWait seconds,
 // yet never fewer than kFewestAwaitedAnswers, however long one takes.
 inline constexpr std::size_t kMaxAwaitedAnswers = 32;
-inline constexpr std::size_t kFewestAwaitedAnswers = 8;
+inline constexpr std::size_t kFewestAwaitedAnswers = 3;
 inline constexpr double kMaxAnswerWait = 10.0;
 
 inline constexpr std::int64_t kMaxSlots = 1'024;  // for each worker
