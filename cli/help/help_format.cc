@@ -19,8 +19,8 @@
 
 namespace frostline::cli {
 
-ExampleTable ReadExamples(const std::string& text) {
-  ExampleTable table;
+HelpExamples ReadExamples(const std::string& text) {
+  HelpExamples table;
   std::vector<std::string>* below = nullptr;
   for (const absl::string_view line :
        absl::StrSplit(text, '\n', absl::SkipEmpty())) {
@@ -37,7 +37,7 @@ ExampleTable ReadExamples(const std::string& text) {
 std::vector<std::string> ExamplesOf(const std::string& path) {
   // Help is asked for once in a run, but man pages ask for all of them.
   static const auto* const table =
-      new ExampleTable(ReadExamples(kHelpExamples));
+      new HelpExamples(ReadExamples(kHelpExamples));
   const auto found = table->find(path);
   return found == table->end() ? std::vector<std::string>() : found->second;
 }

@@ -23,9 +23,9 @@ extern const char kHelpExamples[];  // examples.txt
 
 // Examples by path of the command, such as "study show". Those of the program
 // itself are at "frostline".
-using ExampleTable = std::map<std::string, std::vector<std::string>>;
+using HelpExamples = std::map<std::string, std::vector<std::string>>;
 
-ExampleTable ReadExamples(const std::string& text);
+HelpExamples ReadExamples(const std::string& text);
 
 // Returns the built-in examples of a command, or none.
 std::vector<std::string> ExamplesOf(const std::string& path);

@@ -157,7 +157,7 @@ TEST(TypeWords, AreWrittenForPeople) {
 }
 
 TEST(Examples, StandBelowTheirPath) {
-  const ExampleTable table =
+  const HelpExamples table =
       ReadExamples("# why\nstudy show\n  frostline study show a\n  b\ntop\n");
   EXPECT_THAT(table.at("study show"),
               ElementsAre("frostline study show a", "b"));
