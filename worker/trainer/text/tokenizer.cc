@@ -382,7 +382,7 @@ Blanks WhiteSpaceAround(std::string_view text) {
   return blanks;
 }
 
-Span Trimmed(Span span, Blanks blanks, bool first, bool keep_prefix_space) {
+Span TrimmedSpan(Span span, Blanks blanks, bool first, bool keep_prefix_space) {
   const bool put_there =
       (first || span.begin == 0) && keep_prefix_space && blanks.leading == 1;
   if (!put_there) {
@@ -521,7 +521,7 @@ void Encoder::AddToken(std::int32_t id, Span span, Blanks blanks,
                        TokenRun& run) {
   const Template& form = tokenizer_.parts_.form;
   if (form.trim_spans) {
-    span = Trimmed(span, blanks, run.ids.empty(), form.keep_prefix_space);
+    span = TrimmedSpan(span, blanks, run.ids.empty(), form.keep_prefix_space);
   }
   run.ids.push_back(id);
   run.words.push_back(word_);

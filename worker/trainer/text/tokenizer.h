@@ -198,7 +198,7 @@ Blanks WhiteSpaceAround(std::string_view text);
 
 // The reference knows a blank that was put before a text by its place alone:
 // `first` token of the text, or span from 0 on.
-Span Trimmed(Span span, Blanks blanks, bool first, bool keep_prefix_space);
+Span TrimmedSpan(Span span, Blanks blanks, bool first, bool keep_prefix_space);
 
 class Encoder {
  public:
