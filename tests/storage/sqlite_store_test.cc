@@ -203,7 +203,8 @@ class EphemeralStoreTest : public SqliteStoreTest {
 };
 
 TEST_F(EphemeralStoreTest, LeavesNothing) {
-  ASSERT_OK_AND_ASSIGN(auto store, OpenStore({.ephemeral = true}));
+  ASSERT_OK_AND_ASSIGN(auto store,
+                       OpenStore({.data_folder = "", .ephemeral = true}));
   EXPECT_FALSE(NothingIsLeft());
   EXPECT_THAT(store->Backup(folder_.File("copy")),
               FailsWith(ErrorId::kMethodNotBuilt));
@@ -213,12 +214,14 @@ TEST_F(EphemeralStoreTest, LeavesNothing) {
 
 TEST_F(EphemeralStoreTest, RemovesWhatAKilledOneLeftAndNoneThatLives) {
   // Given one that lives, the copy of which is as a kill leaves it.
-  ASSERT_OK_AND_ASSIGN(auto lives, OpenStore({.ephemeral = true}));
+  ASSERT_OK_AND_ASSIGN(auto lives,
+                       OpenStore({.data_folder = "", .ephemeral = true}));
   const fs::path of_lives = fs::directory_iterator(Temporary())->path();
   const std::string of_killed = Temporary() + "/frostline-ephemeral-killed";
   fs::copy(of_lives, of_killed);
   fs::permissions(of_killed, fs::perms::owner_all);
-  ASSERT_OK_AND_ASSIGN(auto next, OpenStore({.ephemeral = true}));
+  ASSERT_OK_AND_ASSIGN(auto next,
+                       OpenStore({.data_folder = "", .ephemeral = true}));
   EXPECT_FALSE(fs::exists(of_killed));
   EXPECT_TRUE(fs::exists(of_lives));
   EXPECT_OK(lives->TakeLead());
@@ -226,7 +229,7 @@ TEST_F(EphemeralStoreTest, RemovesWhatAKilledOneLeftAndNoneThatLives) {
 
 TEST_F(EphemeralStoreTest, WithoutATemporaryFolderItSaysWhatToSet) {
   ASSERT_EQ(setenv("TMPDIR", folder_.File("nowhere").c_str(), 1), 0);
-  EXPECT_THAT(OpenStore({.ephemeral = true}),
+  EXPECT_THAT(OpenStore({.data_folder = "", .ephemeral = true}),
               FailsWith(ErrorId::kStoreUnwritable));
 }
 
