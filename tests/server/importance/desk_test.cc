@@ -452,7 +452,7 @@ TEST_F(ImportanceCacheTest, BeginsNothingForCallersThatHungUp) {
 }
 
 TEST(AnswerCache, ForgetsWhatWasNotAskedForLately) {
-  AnswerCache cache(2600, 1);
+  AnswerCache cache(2600);
   const auto answer = [] {
     auto kept = std::make_shared<KeptAnswer>();
     auto plan = std::make_unique<v1::FreezePlan>();
