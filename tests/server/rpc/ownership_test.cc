@@ -213,7 +213,7 @@ TEST_F(OwnershipTest, NoReadAndNoStreamTellsOfAHiddenStudy) {
   ASSERT_OK(Make(local_, "theirs", "vision"));
   ASSERT_OK(Begin("theirs"));
   const std::string predictions = "frostline.v1.StudyService.ReadPredictions";
-  ASSERT_TRUE(coordinator_->verbs().streams.contains(predictions));
+  ASSERT_TRUE(coordinator_->verbs().unary.contains(predictions));
   std::vector<std::string> not_asked;
   const auto look = [&](const std::string& method, const VerbRow& row) {
     // KEDA names a study in its own way (scaler_test.cc).
