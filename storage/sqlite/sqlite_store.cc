@@ -119,7 +119,8 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::OpenIn(
   if (!data->is_ephemeral()) {
     RETURN_IF_ERROR(SyncFolder(data->path()));
   }
-  Log(LogLevel::kInfo, "store_opened", {{"database", data->DatabasePath()}});
+  Log(data->is_ephemeral() ? LogLevel::kDebug : LogLevel::kInfo, "store_opened",
+      {{"database", data->DatabasePath()}});
   Log(LogLevel::kDebug, "sqlite",
       {{"version", LinkedSqliteVersion()},
        {"wal_reset_flaw", HasWalResetFlaw(sqlite3_libversion_number())

@@ -53,8 +53,9 @@ class ContextStoreTest : public ::testing::Test {
 };
 
 TEST_F(ContextStoreTest, KeepsForItsUserAlone) {
-  umask(0);
+  const mode_t before = umask(0);
   Keep("lab", "gpu-head.lan:7443", "a CA");
+  umask(before);
   ASSERT_OK_AND_ASSIGN(const Context lab, store_.Read("lab"));
   EXPECT_EQ(lab.connect, "gpu-head.lan:7443");
   EXPECT_EQ(TextOf(lab.access.token), "frost_1_abc\n");
