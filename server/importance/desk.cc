@@ -114,19 +114,27 @@ AnswerCache::Awaited* AnswerCache::FindAwaited(const AskedAnswer& asked) {
   return nullptr;
 }
 
-std::optional<std::stop_token> AnswerCache::Begin(const std::string& key) {
+std::optional<std::stop_token> AnswerCache::Begin(const std::string& key,
+                                                  SteadyTime now) {
   std::vector<WaitingCaller> gone;
   absl::Status why;
   {
     const MutexLock lock(&mutex_);
     const auto waiting = waiting_.find(key);
     if (waiting == waiting_.end()) return std::nullopt;
-    std::vector<WaitingCaller>& callers = waiting->second.callers;
-    if (over_.ok() && !AllHungUp(callers)) {
-      return waiting->second.stop.emplace().get_token();
+    Awaited& awaited = waiting->second;
+    const std::chrono::duration<double> waited = now - awaited.vintage.asked;
+    const bool is_late = !std::exchange(awaited.has_begun, true) &&
+                         waited.count() > kMaxAnswerWait;
+    if (over_.ok() && !is_late && !AllHungUp(awaited.callers)) {
+      return awaited.stop.emplace().get_token();
     }
     why = over_;
-    gone = std::move(callers);
+    if (why.ok() && is_late) {
+      why = TooManyWait(waiting_.size() - 1);
+      counts_.refused.Add();
+    }
+    gone = std::move(awaited.callers);
     waiting_.erase(waiting);
   }
   if (why.ok()) why = absl::CancelledError("the caller has hung up");
@@ -207,7 +215,7 @@ constexpr std::chrono::milliseconds kLook(50);
 // follow at once, and what each leaves behind would add up.
 constexpr Duration kLongComputation = std::chrono::milliseconds(100);
 // The weight of the last computation in what one is expected to take.
-constexpr double kLastWeighs = 0.2;
+constexpr double kLastWeighs = 0.3;
 
 }  // namespace
 
@@ -243,8 +251,7 @@ void ImportanceDesk::Stop() {
 
 void ImportanceDesk::Learn(double seconds) {
   const MutexLock lock(&mutex_);
-  const double weight = seconds_each_ == 0.0 ? 1.0 : kLastWeighs;
-  seconds_each_ += weight * (seconds - seconds_each_);
+  seconds_each_ += kLastWeighs * (seconds - seconds_each_);
 }
 
 std::size_t ImportanceDesk::Places() {
@@ -262,8 +269,8 @@ void ImportanceDesk::Compute(const std::string& key, Computation computation) {
       changed_.SignalAll();
     };
     count(1);
-    for (auto stop = answers_.Begin(key); stop.has_value();
-         stop = answers_.Begin(key)) {
+    for (auto stop = answers_.Begin(key, clock_.Steady()); stop.has_value();
+         stop = answers_.Begin(key, clock_.Steady())) {
       const SteadyTime begun = clock_.Steady();
       const absl::StatusOr<AnswerPtr> answer = computation(*stop);
       const Duration took = clock_.Steady() - begun;

@@ -97,8 +97,9 @@ class AnswerCache {
   bool Ask(const AskedAnswer& asked, std::size_t places, WaitingCaller caller);
   const AnswerCounts& counts() const { return counts_; }
   // Returns what tells the computation to stop; nullopt when all who wait have
-  // hung up, or all is over: they are told so.
-  std::optional<std::stop_token> Begin(const std::string& key);
+  // hung up or have waited longer than kMaxAnswerWait, or all is over: they are
+  // told so.
+  std::optional<std::stop_token> Begin(const std::string& key, SteadyTime now);
   // Replies to all who wait, and keeps an answer. False means that it was told
   // to stop, or all have hung up: nobody is told and nothing kept, and Begin
   // says whether somebody came since then.
@@ -131,6 +132,7 @@ class AnswerCache {
     Vintage vintage;
     std::vector<WaitingCaller> callers;
     std::optional<std::stop_source> stop;  // while it is computed
+    bool has_begun = false;
   };
 
   static bool IsFreshEnough(const Vintage& vintage, const AskedAnswer& asked);
@@ -206,7 +208,7 @@ class ImportanceDesk {
   Mutex mutex_;
   CondVar changed_;
   int computing_ ABSL_GUARDED_BY(mutex_) = 0;
-  double seconds_each_ ABSL_GUARDED_BY(mutex_) = 0.0;  // of late computations
+  double seconds_each_ ABSL_GUARDED_BY(mutex_) = 1.0;  // of late computations
   int thread_count_ = 1;  // written before any call
   bool is_ending_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread lookout_;

@@ -39,10 +39,11 @@ inline constexpr std::size_t kMaxKnownTrialBytes = std::size_t{256} << 20;
 inline constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 20;
 // At most so many answers are computed or wait for their turn, as each takes
 // memory; fewer where they would not be there within kMaxAnswerWait seconds,
-// yet never fewer than kFewestAwaitedAnswers, however long one takes.
+// yet never fewer than kFewestAwaitedAnswers. Whoever has waited so long for
+// the computation to begin is told OVERLOADED after all.
 inline constexpr std::size_t kMaxAwaitedAnswers = 32;
 inline constexpr std::size_t kFewestAwaitedAnswers = 3;
-inline constexpr double kMaxAnswerWait = 10.0;
+inline constexpr double kMaxAnswerWait = 6.0;
 
 inline constexpr std::int64_t kMaxSlots = 1'024;  // for each worker
 inline constexpr std::size_t kMaxLabels = 64;

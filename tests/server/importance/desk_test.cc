@@ -112,7 +112,7 @@ TEST_F(DeskTest, OneOfManyWhoHangsUpStopsNothing) {
 TEST_F(DeskTest, WhoComesBehindTooManyIsToldSo) {
   const auto gone = std::make_shared<std::atomic<bool>>(false);
   std::vector<std::future<Answer>> waiting;
-  for (std::size_t i = 0; i < kMaxAwaitedAnswers; ++i) {
+  for (std::size_t i = 0; i < PlacesFor(1.0, 2); ++i) {
     waiting.push_back(Ask(absl::StrCat("q", i), gone, Endless()));
   }
   EXPECT_THAT(Ask("another", nullptr, Quick()).get(),
@@ -126,22 +126,39 @@ TEST_F(DeskTest, WhoComesBehindTooManyIsToldSo) {
 
 TEST_F(DeskTest, SlowAnswersLeaveFewerPlaces) {
   EXPECT_EQ(PlacesFor(0.0, 2), kMaxAwaitedAnswers);
-  EXPECT_EQ(PlacesFor(2.0, 2), 10U);
+  EXPECT_EQ(PlacesFor(1.0, 2), 12U);
   EXPECT_EQ(PlacesFor(60.0, 2), kFewestAwaitedAnswers);
-  // Given that one took two seconds, ten of two threads are there in ten.
-  EXPECT_OK(Ask("slow", nullptr, [this](const auto& stop) {
-              clock_.Advance(std::chrono::seconds(2));
-              return Quick()(stop);
-            }).get());
+  // Given that the last ones took three seconds, two threads compute four in
+  // six.
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_OK(Ask(absl::StrCat("slow", i), nullptr, [this](const auto& stop) {
+                clock_.Advance(std::chrono::seconds(3));
+                return Quick()(stop);
+              }).get());
+  }
   const auto gone = std::make_shared<std::atomic<bool>>(false);
   std::vector<std::future<Answer>> waiting;
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < 4; ++i) {
     waiting.push_back(Ask(absl::StrCat("q", i), gone, Endless()));
   }
   EXPECT_THAT(Ask("another", nullptr, Quick()).get(),
               FailsWith(ErrorId::kOverloaded));
   *gone = true;
   for (auto& one : waiting) EXPECT_TRUE(absl::IsCancelled(one.get().status()));
+}
+
+TEST_F(DeskTest, WhoHasWaitedTooLongIsToldSoAndNotComputedFor) {
+  const auto gone = std::make_shared<std::atomic<bool>>(false);
+  auto one = Ask("a", gone, Endless());
+  auto other = Ask("b", gone, Endless());
+  WaitUntilBegun(2);
+  auto late = Ask("c", nullptr, Quick());
+  clock_.Advance(std::chrono::seconds(7));
+  auto fresh = Ask("d", nullptr, Quick());
+  *gone = true;
+  EXPECT_THAT(late.get(), FailsWith(ErrorId::kOverloaded));
+  EXPECT_OK(fresh.get());
+  EXPECT_EQ(desk_->Find("c"), nullptr);
 }
 
 // Who comes while it ends has it computed once more, and waits for that.
