@@ -2,8 +2,10 @@
 //
 // File: agent.h
 //
-// An agent tries to deliver what is left in the spool before it registers. It
-// registers again, with the same boot id, when its stock has changed.
+// The agent of a node: it asks the coordinator for trials, runs a trainer in
+// each slot and reports. It tries to deliver what is left in the spool before
+// it registers. It registers again, with the same boot id, when its stock has
+// changed.
 //
 //   slot threads ── run trials ──> outboxes ──> courier thread ──> coordinator
 //        │  └── trainer processes               heartbeat thread ──┘

@@ -2,7 +2,8 @@
 //
 // File: identity.h
 //
-// Who a worker is that has joined. Of its folder others may write nothing:
+// The identity of a worker that has joined: its key and its certificate, in a
+// folder where nobody else may write:
 //
 //   DIR/agents/ID/identity/address   HOST:PORT of the coordinator
 //   DIR/agents/ID/identity/token     the id of the token that was traded
@@ -43,6 +44,7 @@ struct IdentityFacts {
   WallMicros expires = 0;
 };
 
+// The folder with the keys and certificates of one worker.
 class Identity {
  public:
   // What is asked for, again with the same id after a crash: the coordinator
@@ -114,6 +116,7 @@ WallMicros RenewalDue(const IdentityFacts& facts);
 // is due it is the pause before the next try.
 Duration UntilNextLook(const IdentityFacts& facts, WallMicros now);
 
+// The thread that renews the certificate.
 class CertificateKeeper {
  public:
   // `client` and `clock` outlive it, and the agent's lock is held while it

@@ -2,8 +2,8 @@
 //
 // File: wakeup.h
 //
-// One thread sleeps, any thread rings. The bell is a file descriptor, so that
-// the thread can wait for a pipe too.
+// A bell that wakes a thread. It is a file descriptor, so that the thread can
+// wait for a pipe too.
 #ifndef FROSTLINE_WORKER_AGENT_WAKEUP_H_
 #define FROSTLINE_WORKER_AGENT_WAKEUP_H_
 
@@ -11,6 +11,7 @@
 
 namespace frostline::agent {
 
+// A bell for one sleeping thread, which any thread may ring.
 class Wakeup {
  public:
   Wakeup();

@@ -42,6 +42,7 @@ enum class LeaseHealth {
   kForsaken,  // an orphan beyond the limit: checkpoint, wait
 };
 
+// Judges the health of a lease by when it was last renewed.
 class RenewalWatch {
  public:
   // The request that brought the lease was `sent` then. Zero means no TTL, or
@@ -89,9 +90,9 @@ class StepRate {
   std::deque<Noted> noted_;  // by time; but for the last, a second apart
 };
 
-// The slot says how far it is with a lease, heartbeat thread and courier what
-// the coordinator wants. It is thread-safe, and never locked while anything
-// slow happens.
+// One lease of this worker. The slot says how far it is with it; heartbeat
+// thread and courier say what the coordinator wants. It is thread-safe, and
+// never locked while anything slow happens.
 class HeldLease {
  public:
   // `watch` counts from the request that brought the lease. `wakeup` rings when
@@ -161,6 +162,7 @@ class HeldLease {
   std::optional<SteadyTime> sent_log_ ABSL_GUARDED_BY(mutex_);
 };
 
+// The heartbeat thread, and the leases that it keeps alive.
 class LeaseKeeper {
  public:
   struct Hooks {

@@ -47,14 +47,14 @@ namespace frostline::agent {
 using SpoolRecord =
     std::variant<v1::ReportRequest, v1::FinishRequest, v1::ReleaseRequest>;
 
-// Its reports stay in the file until they are read.
+// What a spool file holds. Its reports stay in the file until they are read.
 struct SpoolContent {
   v1::LeaseRef lease;
   std::int64_t reports = 0;
   std::optional<SpoolRecord> ending;  // the last record, if it is one
 };
 
-// One thread at a time may use it.
+// The spool file of one attempt. One thread at a time may use it.
 class SpoolFile {
  public:
   // Returns STORE_IO and its kin when the disk will not.
@@ -145,6 +145,7 @@ std::optional<FoundRecord> FindRecord(int fd, std::int64_t at,
 bool IsReport(const SpoolRecord& record);
 std::size_t BytesOf(const SpoolRecord& record);
 
+// The records of an outbox that are in memory.
 class HeldRecords {
  public:
   bool empty() const { return held_.empty(); }

@@ -72,7 +72,7 @@ class RpcClient {
 
  private:
   class Call;
-  // A connection, and what each call over it shows.
+  // A connection, and what each call over it carries.
   struct Way {
     tls::Access access;
     std::unique_ptr<v1::WorkerService::Stub> stub;

@@ -35,7 +35,8 @@ std::vector<std::string> GpuSlots(const char* visible,
 
 inline constexpr char kNvmlLibrary[] = "libnvidia-ml.so.1";
 
-// One thread at a time. A call may hang as long as the driver does.
+// The library NVML, opened. One thread at a time uses it. A call may hang as
+// long as the driver does.
 class Nvml {
  public:
   // Null where there is no such library, or no driver that answers.

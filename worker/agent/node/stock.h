@@ -30,7 +30,7 @@ struct StockLook {
 // Reads the registry's files anew if told so.
 using LookAtStock = std::function<StockLook(bool anew)>;
 
-// One thread at a time may use it.
+// Reads the stock of one registry. One thread at a time may use it.
 class StockReader {
  public:
   // `registry` is a folder.

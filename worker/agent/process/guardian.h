@@ -64,9 +64,9 @@ struct GuardedTrainer {
 // waited for: until that is done a number is given to no other process.
 void ForEachChild(void (*see)(pid_t child, void* context), void* context);
 
-// What a guardian does once its trainer runs: it obeys orders,
-// reaps whoever ends, and kills what is left when its time has come. It runs in
-// a process just forked: it allocates nothing and takes no lock.
+// The work of a guardian once its trainer runs: it obeys orders, reaps whoever
+// ends, and kills what is left when its time has come. It runs in a process
+// just forked: it allocates nothing and takes no lock.
 class GuardianLoop {
  public:
   // `ends` is readable when a child has ended.

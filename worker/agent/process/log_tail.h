@@ -4,7 +4,7 @@
 //
 // Keeps the last words of a trainer: its standard error, and what was no
 // message on its standard output. The text is counted from the log's begin, so
-// that who has read up to byte 900 may ask for what comes after it.
+// whoever has read up to byte 900 may ask for what comes after it.
 #ifndef FROSTLINE_WORKER_AGENT_PROCESS_LOG_TAIL_H_
 #define FROSTLINE_WORKER_AGENT_PROCESS_LOG_TAIL_H_
 
@@ -47,12 +47,13 @@ inline constexpr std::size_t kMaxLogTailBytes = std::size_t{64} << 10;
 // Valid UTF-8 without control characters, as it is shown to people.
 std::string CleanLog(const std::string& raw);
 
-// Append waits for the disk; it, Follow and Clear belong to one thread. Any
-// thread may call the others.
+// The last part of a trainer's log, in memory. Append waits for the disk; it,
+// Follow and Clear belong to one thread. Any thread may call the others.
 class LogTail {
  public:
-  // A piece is at most kMaxLogTailBytes, cut at a line's start where it is cut.
-  // `end` counts all that was ever clean up to its end.
+  // A part of the log, at most kMaxLogTailBytes, that begins at a line's start
+  // where something before it was left out. `end` counts all clean bytes of the
+  // log up to its end.
   struct Piece {
     std::string text;
     std::int64_t end = 0;

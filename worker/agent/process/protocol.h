@@ -105,7 +105,7 @@ struct FinishMessage {
   std::vector<v1::ExampleOutcomes> evaluations;  // instead of `examples`
 };
 
-// It may be a line that is no message: people print().
+// A line for the log, or any line that is no message: people print().
 struct LogMessage {
   std::string text;
   bool is_message = false;

@@ -24,7 +24,8 @@
 
 namespace frostline::agent {
 
-// Our ends of the pipes are non-blocking and closed on exec.
+// A process that was started, with our ends of its pipes, which are
+// non-blocking and closed on exec.
 struct Spawned {
   pid_t guardian = -1;  // our child
   pid_t trainer = -1;   // its child
@@ -100,6 +101,7 @@ struct TrainerCommand {
   std::vector<std::string> environment;  // "KEY=VALUE", besides the agent's
 };
 
+// A running trainer.
 class TrainerProcess {
  public:
   using Output = TrainerPipes::Output;

@@ -84,6 +84,7 @@ inline constexpr char kModelSums[] = "SHA256SUMS";
 absl::StatusOr<v1::TrainedModel> DescribeModel(const std::string& folder,
                                                const std::string& host);
 
+// The trained models in a run folder.
 class KeptModels {
  public:
   // `trash`, on the same file system, takes models first; `agent` is our id.

@@ -59,6 +59,7 @@ absl::StatusOr<std::vector<SlotEnvironment>> PlanSlots(
     const AgentOptions& options, const v1::Hardware& hardware,
     const LookUp& look_up, const std::string& driver = kCudaDriver);
 
+// The trainer of one slot.
 class SlotTrainer {
  public:
   // Borrows all but `environment`.
@@ -129,6 +130,7 @@ class AttemptPhases {
   spans::Span phase_;  // without a name: none
 };
 
+// One slot of a worker.
 class Slot {
  public:
   Slot(SlotContext& context, int number, SlotEnvironment environment);

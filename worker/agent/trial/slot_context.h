@@ -25,8 +25,8 @@
 
 namespace frostline::agent {
 
-// Tells the agent to end. The level only rises. The first exit code counts, but
-// kDone's yields to that of a later level. It is thread-safe.
+// How far the agent is to end. The level only rises. The first exit code
+// counts, but that of kDone yields to that of a later level.
 
 enum class StopLevel {
   kRun,
@@ -35,6 +35,7 @@ enum class StopLevel {
   kNow,      // hand back without waiting for checkpoints
 };
 
+// Tells the agent and its slots to end. It is thread-safe.
 class StopSwitch {
  public:
   // `why` goes into the log and the release's detail.

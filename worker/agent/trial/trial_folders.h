@@ -67,12 +67,14 @@ bool KeepsEnded(KeepPolicy policy, bool failed, bool leaves_work);
 std::vector<std::string> FoldersToRemove(const KeepRules& rules,
                                          std::vector<TrialFolderInfo> trials);
 
+// The folders of trials in a run folder.
 class TrialFolders {
  public:
   // `trash`, on the same file system, takes folders first; `agent` is our id.
   TrialFolders(std::string run_folder, std::string trash, std::string agent);
 
-  // While one lives, nothing here removes the trial's folder.
+  // A mark that a trial's folder is in use: while it lives, nothing here
+  // removes the folder.
   class Use {
    public:
     Use(TrialFolders& folders, const std::string& trial);
@@ -163,7 +165,7 @@ class Janitor {
 //   another
 class RunFolder {
  public:
-  // This spool file has no living agent.
+  // A spool file without a living agent.
   struct Orphan {
     std::string path;
     bool own = false;  // of an earlier life of this id

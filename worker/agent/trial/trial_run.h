@@ -52,8 +52,8 @@ v1::Outcome OutcomeOfExit(int wait_status, bool spoke);
 
 v1::Outcome FailedOutcome(v1::FailureClass failure, const absl::Status& status);
 
-// Living is not progress: a trainer that hangs in a kernel keeps its process
-// and its lease. This policy says when it has been quiet for too long:
+// Decides when a trainer has been quiet for too long: one that hangs in a
+// kernel keeps its process and its lease. The limit is:
 //   - before the first step, six times the floor: models are loaded then;
 //   - from then on the floor, or ten times the median interval between the
 //     newest steps where that is longer.
