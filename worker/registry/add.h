@@ -25,10 +25,11 @@
 
 namespace frostline::registry {
 
-// A registry reaches no file outside of its folder; so what is registered from
-// elsewhere is put there first. One thread uses it.
+// Puts files into a registry's folder. A registry reaches no file outside of
+// its folder, so what is registered from elsewhere is put there first. One
+// thread uses it.
 //
-// What it has placed goes again with it, unless Keep() was called.
+// What it has placed is removed when it is destroyed, unless Keep() was called.
 class Placing {
  public:
   // Makes the folder where there is none, and keeps others from adding to it
@@ -101,8 +102,9 @@ struct AddedDataSet {
   bool was_there = false;            // under this id, with these rows
 };
 
-// What it has added goes again with it, unless Keep() has answered OK. Others
-// cannot add to the registry while it lives. One thread uses it.
+// An addition to a registry. What it has added is removed when it is destroyed,
+// unless Keep() has answered OK. Others cannot add to the registry while it
+// lives. One thread uses it.
 class Addition {
  public:
   // Makes the folder where there is none.
@@ -127,7 +129,7 @@ class Addition {
   std::string model_entries_;
 };
 
-// One alone, and kept.
+// Adds one entry and keeps it.
 absl::StatusOr<AddedModel> AddModel(const std::string& registry,
                                     const NewModel& model);
 absl::StatusOr<AddedDataSet> AddDataSet(const std::string& registry,

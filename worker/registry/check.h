@@ -2,9 +2,9 @@
 //
 // File: check.h
 //
-// Finds out about an entry of a registry what a trainer would find out at its
-// first trial, and answers with the trainer's own words what is wrong: sums,
-// configuration, tokenizer, columns, labels, every row.
+// Checks an entry of a registry as a trainer would at its first trial, and says
+// in the trainer's own words what is wrong: sums, configuration, tokenizer,
+// columns, labels, every row.
 #ifndef FROSTLINE_WORKER_REGISTRY_CHECK_H_
 #define FROSTLINE_WORKER_REGISTRY_CHECK_H_
 

@@ -2,8 +2,8 @@
 //
 // File: fit.h
 //
-// Holds a study against a registry: what no trial of it could do is told before
-// one is tried.
+// Checks whether a registry has what a study needs, so that a study whose
+// trials would all fail is refused before the first one.
 #ifndef FROSTLINE_WORKER_REGISTRY_FIT_H_
 #define FROSTLINE_WORKER_REGISTRY_FIT_H_
 
@@ -19,7 +19,8 @@
 
 namespace frostline::registry {
 
-// The study's words, as the contract has them; empty and 0 are not said.
+// What a study names, in the words of the contract. Empty and 0 mean that the
+// study does not say.
 struct StudyNeeds {
   std::string model;
   std::string model_sha256;
@@ -40,8 +41,8 @@ struct StudyNeeds {
   std::vector<std::string> also_evaluate;
 };
 
-// The registry has the model and the data set that the study names, and the
-// others that it evaluates.
+// Says whether the registry has the model and the data set that the study
+// names, and the others that it evaluates.
 bool HasAll(const Registry& registry, const StudyNeeds& needs);
 
 // An error is at the study's field: "model.layers". It reads configurations and
@@ -64,7 +65,7 @@ std::string NearestMetric(const std::string& metric);
 // take at most 2.5 GB at each depth, and at the top, where the head reads the
 // first token, 38 MB.
 
-// What of a study decides it; empty and 0 are not said.
+// What the size depends on. Empty and 0 mean that the study does not say.
 struct BoundaryUse {
   StudyNeeds study;
   std::string test_split;

@@ -21,7 +21,7 @@ namespace frostline::registry {
 // Looks at the beginning of a file of rows that nobody has described yet: its
 // format, its columns, what is in them.
 
-// What a person said of a file; what is not given is found out.
+// What a person said about a file. The rest is found out.
 struct TableHints {
   std::string format;     // "tsv", "csv", "jsonl", "conllu"
   std::string delimiter;  // one character, or "tab"

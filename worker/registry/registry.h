@@ -52,7 +52,7 @@ absl::Status AppendEntry(const std::string& folder, const char* file,
 // Says of each entry of a registry's file what tells whether a trainer could
 // open it: its id, its sum, its paths.
 
-// A regular file below the registry's folder.
+// A regular file below the registry's folder, with its sum.
 struct StockFile {
   std::string path;
   std::string sha256;  // empty where the registry has none
@@ -70,8 +70,8 @@ struct StockEntry {
 Expected<std::vector<StockEntry>> StockOfModels(std::string_view yaml);
 Expected<std::vector<StockEntry>> StockOfDataSets(std::string_view yaml);
 
-// Knows whether files of a registry have the sums that it says, at the cost of
-// reading each of them once and again when it has changed. One thread uses it.
+// Checks whether files of a registry have the sums that it says. It reads each
+// file once, and again when the file has changed. One thread uses it.
 class KnownSums {
  public:
   enum class Answer {
