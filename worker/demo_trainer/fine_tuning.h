@@ -16,7 +16,7 @@
 
 namespace frostline::demo_trainer {
 
-// This small residual network has the modules of a transformer, so that studies
+// A small residual network with the modules of a transformer, so that studies
 // of layers can be tried without one.
 //
 //   h0     = tanh(W x + b)              embeddings
@@ -37,7 +37,7 @@ using Vector = std::vector<double>;
 
 const std::vector<std::string>& ModuleNames();
 
-// weights[i * outputs + o] is that from input i to output o.
+// A linear map. weights[i * outputs + o] leads from input i to output o.
 struct Dense {
   std::size_t inputs = 0;
   std::size_t outputs = 0;

@@ -35,8 +35,8 @@ bool WriteCheckpoint(const std::string& folder, const std::string& id,
                      const std::string& bytes);
 std::optional<std::string> ReadCheckpoint(const std::string& path);
 
-// Reads lines from a file descriptor, so that a trainer looks for a stop
-// between two epochs without waiting for one.
+// Reads lines from a file descriptor with a time limit, so that a trainer can
+// look for a stop between two epochs without waiting for one.
 class LineInput {
  public:
   explicit LineInput(int fd) : fd_(fd) {}
