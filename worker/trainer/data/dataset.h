@@ -66,7 +66,7 @@ struct TextForm {
   friend bool operator==(const TextForm&, const TextForm&) = default;
 };
 
-// One thread uses it.
+// Brings texts into a TextForm. One thread uses it.
 class TextShaper {
  public:
   explicit TextShaper(const TextForm& form);
@@ -82,7 +82,6 @@ class TextShaper {
 };
 
 // Holds the classes of a task, in the order of the model's outputs.
-
 class LabelSet {
  public:
   // Returns kInconsistent when one is there twice, kTooLarge for too many.
@@ -118,8 +117,8 @@ enum class TaskKind {
 
 inline constexpr std::int32_t kNoLabel = -1;
 
-// The views belong to the dataset. A tagging example has words, the others
-// texts.
+// One example. The views belong to the dataset. A tagging example has words,
+// the others have texts.
 struct Example {
   std::string_view text;
   std::string_view second;  // of a pair
@@ -130,7 +129,8 @@ struct Example {
   double weight = 1.0;
 };
 
-// It moves and never copies; a move leaves every view valid.
+// The examples of one split, in memory. It moves and never copies; a move
+// leaves every view valid.
 class Dataset {
  public:
   explicit Dataset(TaskKind task) : task_(task) {}
@@ -273,6 +273,7 @@ ColumnMap DefaultColumns(TaskKind task, FileFormat::Kind kind);
 // Returns kMisuse when `task` does not know a role.
 Expected<Done> CheckRoles(TaskKind task, const ColumnMap& columns);
 
+// Reads a file of rows as a Dataset.
 class DatasetReader {
  public:
   explicit DatasetReader(TaskKind task) : task_(task) {}

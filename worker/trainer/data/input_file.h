@@ -22,7 +22,7 @@
 
 namespace frostline::trainer {
 
-// It owns `fd`; `name` is for faults.
+// A file that is open for reading. It owns `fd`; `name` is for faults.
 class InputFile {
  public:
   InputFile(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
@@ -52,8 +52,8 @@ class InputFile {
   std::string name_;
 };
 
-// A path that leaves this folder by "..", by being absolute or by a symbolic
-// link is refused.
+// A folder that no file outside of can be opened through: a path that is
+// absolute, or leaves the folder by ".." or a symbolic link, is refused.
 class DataRoot {
  public:
   static Expected<DataRoot> Open(const std::string& path);

@@ -22,7 +22,7 @@
 
 namespace frostline::trainer {
 
-// Parts of one file share its data.
+// Some rows of a data set. Parts of one file share its data.
 struct DataPart {
   std::shared_ptr<const Dataset> data;
   std::vector<std::uint32_t> rows;
@@ -38,8 +38,9 @@ struct TaskData {
   DataPart validation;
 };
 
-// One thread uses it. A fault names what must change. Work on rows and files
-// asks `stop` between slices, and returns kStopped when it was raised.
+// Loads the data sets that studies name. One thread uses it. A fault names what
+// must change. Work on rows and files asks `stop` between slices, and returns
+// kStopped when it was raised.
 class DataLoader {
  public:
   // `folder` is the operator's, whose datasets.yaml is read once.

@@ -102,6 +102,7 @@ struct BatchPosition {
   friend bool operator==(const BatchPosition&, const BatchPosition&) = default;
 };
 
+// Decides which rows go together in which batch.
 class BatchPlanner {
  public:
   // `lengths` are the tokens of each row.
@@ -126,6 +127,7 @@ class BatchPlanner {
   BatchOptions options_;
 };
 
+// Goes through the batches of a planner, epoch after epoch.
 class BatchCursor {
  public:
   // `planner` outlives the cursor and has rows.
@@ -146,8 +148,9 @@ class BatchCursor {
   std::vector<RowBatch> plan_;
 };
 
-// Apart, rows 0 to n-1 are the first texts of n pairs, n to 2n-1 the second
-// ones, each with its pair's label, target and weight.
+// How a model reads a pair. Apart, rows 0 to n-1 are the first texts of n
+// pairs, n to 2n-1 the second ones, each with its pair's label, target and
+// weight.
 enum class PairForm {
   kJoined,  // [CLS] a [SEP] b [SEP]: one row
   kApart,   // compared: [CLS] a [SEP], [CLS] b [SEP]
@@ -160,7 +163,8 @@ struct PadOptions {
   std::size_t max_width = 0;  // rounding may not pass it; 0: no bound
 };
 
-// Holds rows x width, row by row, and is filled again for each batch.
+// A padded batch of rows x width numbers, row by row. It is filled again for
+// each batch.
 struct PaddedBatch {
   std::size_t rows = 0;
   std::size_t width = 0;  // of the longest row
@@ -179,7 +183,8 @@ struct UnreadWord {
   std::int32_t label = 0;
 };
 
-// It is immutable; any number of threads may read it.
+// The token ids and labels of a data set. It is immutable; any number of
+// threads may read it.
 class TokenStore {
  public:
   std::size_t size() const { return offsets_.size() - 1; }
