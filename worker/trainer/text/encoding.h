@@ -2,8 +2,8 @@
 //
 // File: encoding.h
 //
-// A tokenizer fills parallel arrays, one element a token. Filled again, one
-// allocates next to nothing.
+// What a tokenizer makes of a text: parallel arrays, with one element for each
+// token. Filling them again allocates next to nothing.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_ENCODING_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_ENCODING_H_
 
@@ -16,8 +16,8 @@
 
 namespace frostline::trainer {
 
-// It is code points [begin, end) of the text, or of the word where words were
-// given. Special tokens have {0, 0}.
+// Code points [begin, end) of the text, or of the word where words were given.
+// Special tokens have {0, 0}.
 struct Span {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;

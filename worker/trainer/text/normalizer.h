@@ -2,8 +2,8 @@
 //
 // File: normalizer.h
 //
-// First a text becomes a simpler one. Implementations are immutable and shared
-// by threads.
+// The first two steps of a tokenizer: a text is normalized, then split into
+// words. Implementations are immutable and shared by threads.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_NORMALIZER_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_NORMALIZER_H_
 
@@ -30,6 +30,7 @@ struct ByteRange {
   std::size_t end;
 };
 
+// A normalized text that knows where each of its bytes comes from.
 class NormalizedText {
  public:
   // Begins anew at code point `base` of the original, and keeps the buffers.
@@ -92,6 +93,7 @@ class NormalizedText {
   bool identity_ = false;
 };
 
+// Makes a simpler text of a text.
 class Normalizer {
  public:
   virtual ~Normalizer() = default;
@@ -102,6 +104,7 @@ class Normalizer {
                    NormalizedText& out) const = 0;
 };
 
+// Leaves a text as it is.
 class NoNormalizer : public Normalizer {
  public:
   void Run(std::string_view raw, std::uint32_t base,
@@ -120,6 +123,7 @@ struct BertNormalizerOptions {
   bool lowercase = true;
 };
 
+// The normalizer of BERT.
 class BertNormalizer : public Normalizer {
  public:
   explicit BertNormalizer(const BertNormalizerOptions& options);
@@ -212,7 +216,8 @@ class PreTokenizer {
   std::array<std::uint16_t, 128> ascii_;
 };
 
-// Words end at white space, which goes; punctuation stands alone.
+// Splits as BERT does: words end at white space, which goes; punctuation stands
+// alone.
 class BertSplit : public PreTokenizer {
  public:
   const NormalizedText& Split(const NormalizedText& text, ByteRange range,
@@ -220,8 +225,9 @@ class BertSplit : public PreTokenizer {
                               std::vector<ByteRange>& words) const override;
 };
 
-// GPT-2 splits English contractions, letters, numbers, others, each with the
-// blank before it; white space keeps its last blank for the word after.
+// Splits as GPT-2 does: into English contractions, letters, numbers and others,
+// each with the blank before it. White space keeps its last blank for the word
+// after.
 class ByteLevelSplit : public PreTokenizer {
  public:
   explicit ByteLevelSplit(bool add_prefix_space)
@@ -238,7 +244,7 @@ class ByteLevelSplit : public PreTokenizer {
   bool add_prefix_space_;
 };
 
-// In SentencePiece every word begins with U+2581.
+// Splits as SentencePiece does: every word begins with U+2581.
 class MetaspaceSplit : public PreTokenizer {
  public:
   // With `split_white_space` all white space goes and each word gets its sign;

@@ -2,8 +2,8 @@
 //
 // File: subword_model.h
 //
-// In the third step a word becomes tokens. Implementations are immutable and
-// shared by threads, each with its own Workspace.
+// The third step of a tokenizer: a word becomes tokens. Implementations are
+// immutable and shared by threads, each with its own Workspace.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_SUBWORD_MODEL_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_SUBWORD_MODEL_H_
 
@@ -20,11 +20,8 @@
 
 namespace frostline::trainer {
 
-// Holds the tokens of a model, by id. Ids are dense and tokens unique, or there
-// is no Vocabulary.
-
-// A trie over bytes lies in two flat arrays (Aoe 1989): a step of a search is
-// one addition and one comparison. Threads may share a built one.
+// A trie over bytes (Aoe 1989): a step of a search is one addition and one
+// comparison. Threads may share a built one.
 //
 //   DoubleArray::Node node = trie.Root();
 //   while (i < text.size() && trie.Step(node, text[i])) ++i;
@@ -71,6 +68,8 @@ class DoubleArray {
   std::vector<Unit> units_;
 };
 
+// The tokens of a model, by id. Ids are dense and tokens unique, or there is no
+// Vocabulary.
 class Vocabulary {
  public:
   // tokens[i] has id i. An empty token keeps its id and matches nothing.
@@ -95,14 +94,14 @@ class Vocabulary {
   DoubleArray trie_;
 };
 
-// It is bytes [begin, end) of the word.
+// A token that covers bytes [begin, end) of a word.
 struct Piece {
   std::int32_t id;
   std::uint32_t begin;
   std::uint32_t end;
 };
 
-// The buffers' content means nothing between words.
+// Buffers for Tokenize. Their content means nothing between words.
 struct Workspace {
   // Unigram keeps the best way to reach each byte.
   struct Best {
@@ -128,6 +127,7 @@ struct Workspace {
   std::vector<Merge> merges;
 };
 
+// Cuts a word into tokens.
 class SubwordModel {
  public:
   virtual ~SubwordModel() = default;
@@ -181,9 +181,9 @@ class MergeTable {
   std::vector<std::size_t> first_;  // of each left; one more at the end
 };
 
-// GPT-2's and RoBERTa's word is its bytes; again and again the pair of
-// neighbours that was merged first in training becomes one token. A heap finds
-// that pair: O(n log n) for n bytes.
+// Byte-level BPE (GPT-2, RoBERTa). A word is its bytes. Again and again the
+// pair of neighbours that was merged first in training becomes one token. A
+// heap finds that pair: O(n log n) for n bytes.
 class ByteBpe : public SubwordModel {
  public:
   using Pair = std::pair<std::string_view, std::string_view>;

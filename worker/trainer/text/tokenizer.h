@@ -45,6 +45,7 @@ struct Section {
   std::int32_t id;  // -1: no added token
 };
 
+// The added tokens of a tokenizer.
 class AddedTokens {
  public:
   AddedTokens() = default;
@@ -122,7 +123,8 @@ struct TokenizerParts {
   Template form;
 };
 
-// It is immutable: any number of Encoders in any threads may share one.
+// All steps from a text to token ids. It is immutable: any number of Encoders
+// in any threads may share one.
 class Tokenizer {
  public:
   // Ids of added tokens are those of the model or follow them densely.
@@ -142,10 +144,6 @@ class Tokenizer {
   AddedTokens normalized_;  // and after it
   std::int32_t size_ = 0;
 };
-
-// Runs a Tokenizer, which outlives it, over texts. It holds buffers and
-// remembers words, so each thread keeps its own. All faults are kMisuse or
-// kTooLarge and leave the encoding empty.
 
 // Remembers the tokens of short words: a text uses few words often. It is
 // bounded in memory and time, whatever the words are; when full, it forgets
@@ -200,6 +198,9 @@ Blanks WhiteSpaceAround(std::string_view text);
 // `first` token of the text, or span from 0 on.
 Span TrimmedSpan(Span span, Blanks blanks, bool first, bool keep_prefix_space);
 
+// Runs a Tokenizer, which outlives it, over texts. It holds buffers and
+// remembers words, so each thread keeps its own. All faults are kMisuse or
+// kTooLarge and leave the encoding empty.
 class Encoder {
  public:
   explicit Encoder(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
