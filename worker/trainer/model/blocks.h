@@ -26,8 +26,9 @@ struct Form {
   std::optional<at::ScalarType> half;  // in this type, too
 };
 
-// They share the weights they are made of. Constant: any thread may run them,
-// if LibTorch lets it. All throw what LibTorch throws.
+// The blocks of one encoder. They share the weights they are made of. They are
+// constant: any thread may run them, if LibTorch lets it. All functions throw
+// what LibTorch throws.
 class Blocks {
  public:
   // What layers need of a batch besides hidden states. Of a family that has no

@@ -33,7 +33,8 @@ struct HeadShape {
   std::string output;
 };
 
-// All are constants and alive for ever; any thread may ask them.
+// The rules of one family. All are constants and alive for ever; any thread may
+// ask them.
 class FamilyRules {
  public:
   virtual ~FamilyRules() = default;

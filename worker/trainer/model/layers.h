@@ -23,7 +23,8 @@ namespace frostline::trainer {
 
 // A model reads B texts of N tokens with H hidden numbers each.
 
-// Read apart, the first B/2 texts are the left ones, the others the right.
+// The texts that a model reads at once. Where pairs are read apart, the first
+// B/2 texts are the left ones, the others the right ones.
 struct Batch {
   at::Tensor ids;     // [B, N] int64
   at::Tensor mask;    // [B, N] int64, 0 for padding, else 1
@@ -76,7 +77,7 @@ struct Pass {
 at::Tensor DropByOperators(const at::Tensor& x, double kept, const Batch& batch,
                            std::uint64_t place, bool shares);
 
-// Each place of a model has one of its own.
+// A place in a model that drops numbers. Each place has its own.
 struct DropSite {
   std::int64_t layer = -1;  // of embeddings and heads: none
   std::int64_t turn = 0;    // of those of the layer
@@ -109,7 +110,7 @@ inline Kernels KernelsFor(at::Device device) {
   return {.one_product = true, .pad_to = 8, .late_figures = true};
 }
 
-// A copy shares its tensor.
+// A weight of a model, with its name and shape. A copy shares its tensor.
 struct Weight {
   ParameterSpec spec;
   at::Tensor value;
@@ -137,8 +138,9 @@ struct Norm {
   at::Tensor bias;    // [H]
 };
 
-// It shares the tensors it is made of. All but Has require the weights of that
-// name; biases may be missing, and are undefined then.
+// Finds weights by name. It shares the tensors it is made of. All functions but
+// Has require the weights of that name; biases may be missing, and are
+// undefined then.
 class WeightsByName {
  public:
   explicit WeightsByName(const std::vector<Weight>& weights);

@@ -132,7 +132,8 @@ class ModelHead {
   Linear output_;  // classifier, classifier.out_proj
 };
 
-// One thread at a time uses it. Copies share their weights.
+// An encoder with its heads. One thread at a time uses it. Copies share their
+// weights.
 class Model {
  public:
   Model(TransformerEncoder encoder, ModelHead head);
@@ -194,7 +195,8 @@ at::Tensor LossOf(const HeadSpec& head, const at::Tensor& logits,
 // Reads a folder as transformers saves a model (config.json,
 // model.safetensors): its encoder once, and any number of heads after it.
 
-// Names are those of the model; of `unexpected`, those of the file.
+// What was wrong or superfluous in the weights of a folder. Names are those of
+// the model; in `unexpected`, those of the file.
 struct LoadReport {
   std::vector<std::string> missing;      // of the head or pooler
   std::vector<std::string> reshaped;     // of the head: for another task
@@ -208,7 +210,8 @@ struct LoadedHead {
   LoadReport report;  // on the whole folder
 };
 
-// It moves. One thread at a time uses it.
+// A folder with a saved model, open for reading. It moves. One thread at a time
+// uses it.
 class ModelFolder {
  public:
   // An encoder's weight that is missing, of another shape or of a dtype that is

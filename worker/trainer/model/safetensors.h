@@ -52,7 +52,7 @@ struct SafetensorsHeader {
 Expected<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json,
                                                    std::uint64_t data_bytes);
 
-// Any thread may read.
+// A safetensors file, open for reading. Any thread may read.
 class Safetensors {
  public:
   static Expected<Safetensors> Open(const std::string& path);
@@ -75,10 +75,10 @@ class Safetensors {
   std::map<std::string, std::size_t, std::less<>> places_;
 };
 
-// Writes what safetensors.h reads, whole or not at all, as the reference writer
-// does: larger elements first, then by name, data on a multiple of 8.
+// A file is written whole or not at all, in the order of the reference writer:
+// larger elements first, then by name, data on a multiple of 8.
 
-// It is in C order, and does not own `data`.
+// A tensor to be written, in C order. It does not own `data`.
 struct TensorBytes {
   std::string name;
   Dtype dtype = Dtype::kF32;
@@ -93,6 +93,7 @@ Expected<Done> WriteSafetensors(
     const std::string& path, std::vector<TensorBytes> tensors,
     const std::map<std::string, std::string>& metadata);
 
+// The weight files of one folder: one file, or several shards.
 class WeightFiles {
  public:
   // Opens model.safetensors, or the shards of model.safetensors.index.json.
