@@ -46,8 +46,8 @@ struct ResidentRow {
   std::int64_t tokens = 0;  // of its boundary
 };
 
-// One thread uses it. It throws what LibTorch throws, and holds then what it
-// held before.
+// The boundaries that stay on the device. One thread uses it. Where it throws
+// what LibTorch throws, it still holds what it held before.
 class ResidentRows {
  public:
   // Holds at most so many bytes, those included that a group takes twice while
@@ -117,7 +117,7 @@ struct LowerGroup {
   GroupName group;
 };
 
-// Which boundary is wanted.
+// Says which boundary is wanted, and what may help to compute it.
 struct BoundarySpec {
   std::int64_t blocks = 0;  // frozen
   GroupName group;
@@ -131,7 +131,8 @@ struct BoundarySpec {
   ResidentRows* resident = nullptr;
 };
 
-// Texts that were computed, from what so many blocks gave, in so many batches.
+// A count of texts that were computed, from what `from` blocks gave, and of the
+// batches that they took.
 struct ComputedTexts {
   std::int64_t from = 0;
   std::size_t tokens = 0;
@@ -147,7 +148,8 @@ struct PrefixWork {
   std::function<void(const std::string&)> log;
 };
 
-// One thread uses it. The model and the store outlive it.
+// The boundaries that one trial reads. One thread uses it. The model and the
+// store outlive it.
 class Boundaries {
  public:
   // `store` may be null. Trouble with it is told to `work.log`, and costs time,

@@ -67,13 +67,13 @@ std::string GroupKeyOf(const GroupParts& parts, const std::string& kernels);
 // differ, texts are computed one by one. That depends on the shapes of a model
 // and its kernels, not on weights: a trainer looks once for all its trials.
 
-// One text in all places of a batch.
+// What a batch gives that has one text in all its places.
 struct SizeSample {
   at::Tensor layer;  // behind a layer: [B, N, H]
   at::Tensor top;    // behind the top one, if it gives one token: [B, 1, H]
 };
 
-// What was seen of texts of one length.
+// What is known about the batch sizes for texts of one length.
 struct KnownSizes {
   bool looked_at = false;
   bool alone = false;                            // B's places differ
@@ -87,7 +87,8 @@ using SizesByLength = std::map<std::size_t, KnownSizes>;
 // By what decides: shapes, precision, kernels.
 using SizeBook = std::map<std::string, SizesByLength>;
 
-// One thread uses it, for texts of one length. `known` outlives it.
+// Chooses batch sizes for texts of one length. One thread uses it. `known`
+// outlives it.
 class BatchSizes {
  public:
   using Compute = std::function<SizeSample(std::size_t size)>;
@@ -123,8 +124,8 @@ at::Tensor NoiseOfRows(const TokenStore& tokens,
                        std::span<const std::uint32_t> rows,
                        const RowNoise& noise);
 
-// One thread uses it. The model outlives it, and its first `blocks` do not
-// change.
+// Computes boundaries of the rows of a token store. One thread uses it. The
+// model outlives it, and its first `blocks` do not change.
 class BoundaryMaker {
  public:
   struct Origin {
@@ -135,8 +136,8 @@ class BoundaryMaker {
   using Take = std::function<Expected<Done>(std::uint32_t row,
                                             std::span<const float> boundary,
                                             const Origin& origin)>;
-  // What fewer blocks gave, of all tokens. A row that cannot be read is
-  // computed from its text.
+  // Boundaries after fewer blocks, of all tokens, from which to go on. A row
+  // that cannot be read is computed from its text.
   struct Lower {
     std::int64_t blocks = 0;
     std::function<bool(std::uint32_t row, std::span<float> into)> read;

@@ -47,7 +47,8 @@ struct RowPlace {
   std::uint32_t crc = 0;
 };
 
-// One thread uses it. Unless Commit succeeds, nothing remains.
+// Writes one segment. One thread uses it. Unless Commit succeeds, nothing
+// remains.
 class SegmentWriter {
  public:
   // `group` has 64 digits. Returns kUnreadable for a folder that takes no file.
@@ -68,7 +69,7 @@ class SegmentWriter {
   std::vector<RowPlace> places_;
 };
 
-// Any thread may read.
+// A segment that is open for reading. Any thread may read.
 class Segment {
  public:
   // Returns kUnreadable, or kInconsistent for what no writer of this version
@@ -139,7 +140,8 @@ struct GroupWorth {
   }
 };
 
-// One thread uses it; any number of processes may have the same.
+// A group that is open for reading. One thread uses it; any number of processes
+// may have the same group open.
 class PrefixGroup {
  public:
   // Makes the folder where it lacks. Returns kUnreadable when it cannot be had.
@@ -180,7 +182,7 @@ class PrefixGroup {
       places_;
 };
 
-// While it lives, nobody else adds rows to the group. One thread uses it.
+// Adds rows to a group. While it lives, nobody else can. One thread uses it.
 class GroupFiller {
  public:
   // Returns nothing while somebody else fills. Removes what one left that was
@@ -210,7 +212,8 @@ struct StoredGroup {
   GroupWorth worth;
 };
 
-// Any number of processes use one folder; copies are the same store.
+// The folder with all groups. Any number of processes use one folder; copies
+// are the same store.
 class PrefixStore {
  public:
   // `most_bytes` 0 means a tenth of the file system. Returns kUnreadable for a
