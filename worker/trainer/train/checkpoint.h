@@ -42,7 +42,8 @@ Expected<Done> PutBack(const WeightCopies& copies,
 // Callers keep UTF-8 here, such as where reading stood.
 using Notes = std::map<std::string, std::string>;
 
-// All that such a file holds, in memory of its own: training may go on.
+// A copy of all that a checkpoint holds, in memory of its own, so that training
+// may go on while it is written.
 struct CheckpointCopy {
   std::map<std::string, at::Tensor> tensors;  // in main memory
   std::map<std::string, std::string> metadata;
@@ -76,8 +77,8 @@ struct WrittenCheckpoint {
   Expected<Done> done;
 };
 
-// One thread uses it, and it has one of its own while it writes. Its end waits
-// for that one.
+// Writes one checkpoint at a time in a thread of its own. One thread uses it.
+// Its destructor waits for the write.
 class CheckpointWriter {
  public:
   // Nobody writes. `write` runs in the other thread and shares nothing with

@@ -49,7 +49,7 @@ enum class Surgery : std::uint8_t { kNone, kDominant, kPcGrad };
 // [i][j] is the inner product of the gradients of tasks i and j.
 using InnerProducts = std::vector<std::vector<double>>;
 
-// Whose turn comes when: a function of (seed, step).
+// What the random order of the tasks depends on: (seed, step).
 struct SurgeryChance {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;
@@ -77,7 +77,7 @@ struct LossScaleOptions {
   std::int64_t double_after = 2000;
 };
 
-// It looks at one step after another and answers. One thread uses it.
+// The scale of the loss in fp16, adjusted after each step. One thread uses it.
 class LossScale {
  public:
   enum class Verdict : std::uint8_t {
@@ -114,7 +114,8 @@ struct StepNorms {
   std::map<std::string, double> updates;
 };
 
-// One for a step. The model outlives it. All throw what LibTorch throws.
+// Measures one step. The model outlives it. All functions throw what LibTorch
+// throws.
 class NormProbe {
  public:
   explicit NormProbe(const Model& model) : model_(model) {}
@@ -152,7 +153,7 @@ struct TrainedTensor {
   std::int64_t steps = 0;
 };
 
-// What is known of gradients on their device alone, so that nobody waits.
+// What the device alone knows about gradients, so that nobody waits for it.
 struct GradientCheck {
   at::Tensor divisor = {};  // [] fp32, of every gradient; undefined: 1
   at::Tensor spoilt = {};   // [] fp32, 1: nothing may move; undefined: 0

@@ -51,15 +51,16 @@ struct SmartOptions {
   }
 };
 
-// The logits, and what the two terms add to the loss of the task. `gradient` is
-// that of the adversary, [], no number where it lost its way.
+// The logits of a batch, and what the two terms add to its loss. `gradient` is
+// that of the adversary, []: no number where it lost its way.
 struct SmartTerms {
   at::Tensor logits;
   at::Tensor added;     // []
   at::Tensor gradient;  // []
 };
 
-// One thread uses it. All throw what LibTorch throws.
+// Computes the two terms of SMART. One thread uses it. All functions throw what
+// LibTorch throws.
 class Smart {
  public:
   explicit Smart(const SmartOptions& options) : options_(options) {}

@@ -45,8 +45,8 @@ std::vector<double> SharesOfParts(std::span<const Batch> parts,
                                   const std::vector<TaskOptions>& tasks,
                                   bool alike = false);
 
-// Switches the weights' gradients to what the batches of one task train, and
-// back to the plan's behind it. The model outlives it.
+// Sets which weights have gradients for the batches of one task, and sets back
+// what the plan says when it is destroyed. The model outlives it.
 class TaskSwitch {
  public:
   TaskSwitch(Model& model, const FreezePlan& plan,
@@ -65,7 +65,8 @@ class TaskSwitch {
   bool switched_ = false;
 };
 
-// All throw what LibTorch throws. The model outlives it.
+// The gradients of several tasks, kept apart until they are mixed. All
+// functions throw what LibTorch throws. The model outlives it.
 class TaskGradients {
  public:
   explicit TaskGradients(Model& model) : model_(model) {}
@@ -127,9 +128,9 @@ struct Prediction {
   std::int64_t labels = 0;  // that the loss is the mean of
 };
 
-// One thread uses it. The model outlives it, and its tensors are changed in
-// place. Batches are in main memory, where checks cost nothing, and moved by
-// the stepper.
+// Trains a model step by step. One thread uses it. The model outlives it, and
+// its tensors are changed in place. Batches come in main memory, where checks
+// cost nothing; the stepper moves them to the device.
 class Stepper {
  public:
   // Returns kMisuse for options that make no sense. A plan may train nothing.
