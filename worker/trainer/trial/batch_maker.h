@@ -2,8 +2,8 @@
 //
 // File: batch_maker.h
 //
-// Makes rows of a token store a model's tensors, in main memory. One thread
-// uses it.
+// Turns rows of a token store into the tensors that a model reads, and says
+// which rows come next.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_BATCH_MAKER_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_BATCH_MAKER_H_
 
@@ -20,7 +20,8 @@
 
 namespace frostline::trainer {
 
-// Says which rows of which task come next. One task has BatchPlanner's order.
+// The batches of several tasks follow each other in a fixed order. One task has
+// BatchPlanner's order.
 // With several, an epoch has as many batches as all tasks' rows make; each task
 // goes through its own rows pass by pass, however often its turn comes. The
 // order is a function of (lengths, options, epoch, pass of the task).
@@ -31,7 +32,7 @@ struct TaskRows {
   std::uint64_t epoch = 0;  // pass through the task's rows
 };
 
-// Where a checkpoint goes on.
+// The place in TaskBatches from which a checkpoint goes on.
 struct MixPosition {
   BatchPosition all;
   std::vector<BatchPosition> tasks;  // empty of one task, and of joined ones
@@ -45,6 +46,7 @@ struct MixOptions {
   std::vector<double> shares;  // by task, over 0
 };
 
+// The batches of one or several tasks, one after the other.
 class TaskBatches {
  public:
   // `lengths` are the tokens of each row, by task; there is a task, and none
@@ -78,11 +80,15 @@ class TaskBatches {
   std::vector<std::size_t> turns_;
 };
 
-// Tokens of a batch that is not trained on.
+// Returns the token budget of a batch of an evaluation, however small those of
+// training are: without a graph it needs little memory, and a small batch keeps
+// no device busy.
 constexpr std::size_t EvaluationTokens(bool is_cpu) {
   return is_cpu ? 2'048 : 16'384;
 }
 
+// Makes a batch of tensors, in main memory, from examples of a token store. One
+// thread uses it.
 class BatchMaker {
  public:
   // `is_cpu` says whether the model is computed there. Batches are of the

@@ -17,9 +17,9 @@
 namespace frostline::trainer {
 namespace {
 
-// The least size of a batch of an evaluation: without a graph it needs little
-// memory, and a small one keeps no device busy.
-constexpr std::size_t kMostMeasured = 64;  // of a report
+constexpr std::size_t kMostMeasured = 64;  // metrics of one report
+// The least time between two signs of life: reports without metrics while
+// training, log lines during an evaluation.
 constexpr double kLifeSeconds = 1.0;
 constexpr double kEvaluationLifeSeconds = 60.0;
 
@@ -261,7 +261,8 @@ Expected<std::optional<Scores>> FineTuning::Evaluate(
   return std::optional<Scores>(std::move(scores));
 }
 
-// Not where an evaluation will report this step.
+// Reports a sign of life, at most once in kLifeSeconds. Where an evaluation is
+// due it reports nothing: the evaluation reports this step.
 void FineTuning::ShowLife() {
   if (environment_.seconds() - shown_ < kLifeSeconds || EvaluationIsDue()) {
     return;

@@ -30,7 +30,7 @@
 
 namespace frostline::trainer {
 
-// These outlive the trial.
+// What a trial borrows from its trainer. All of it outlives the trial.
 struct TrialEnvironment {
   Device& device;
   std::function<double()> seconds;  // of a steady clock
@@ -44,7 +44,7 @@ struct TrialEnvironment {
   ResidentRows* resident = nullptr;
 };
 
-// One thread uses it, and runs it once.
+// One run of one trial. One thread uses it, and calls Run() once.
 class FineTuning {
  public:
   FineTuning(const TrialMessage& trial, TrialSetup setup,

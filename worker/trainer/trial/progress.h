@@ -2,7 +2,8 @@
 //
 // File: progress.h
 //
-// It goes into a checkpoint as notes and comes back bit for bit.
+// How far a trial is, besides its weights. It goes into a checkpoint as notes
+// and comes back bit for bit.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_PROGRESS_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_PROGRESS_H_
 
@@ -20,11 +21,13 @@ namespace frostline::trainer {
 // Training ends after `patience` evaluations in a row that were not better than
 // the best by more than `min_delta`.
 
+// What early stopping has seen so far.
 struct EarlyStoppingState {
   std::optional<double> best;
   int worse = 0;  // evaluations since the best one
 };
 
+// Decides when training ends early.
 class EarlyStopping {
  public:
   EarlyStopping(bool maximize, int patience, double min_delta)

@@ -66,10 +66,12 @@ std::vector<std::string> MetricNames(const HeadSpec& head,
 // What the mean over tasks takes: accuracy, f1 of spans, pearson.
 std::string FirstMetric(const HeadSpec& head, const LabelSet& labels);
 
+// Collects the predictions for one data set and computes metrics from them.
 class Scores {
  public:
-  // It is one example's class or, for tagging, that of each labelled word. -1
-  // is none: of a truth that nobody knows, of a word that was not read.
+  // The classes of one example: one class or, for tagging, one for each
+  // labelled word. -1 stands for a truth that nobody knows, and for the
+  // prediction of a word that was not read.
   struct Guess {
     std::vector<std::int32_t> truth;
     std::vector<std::int32_t> prediction;

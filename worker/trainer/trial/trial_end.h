@@ -19,7 +19,7 @@
 
 namespace frostline::trainer {
 
-// They are those of base/error.h.
+// Ids of errors, as in base/error.h.
 inline constexpr int kOutOfMemoryId = 5016;
 inline constexpr int kNotFiniteId = 5017;
 
@@ -122,7 +122,7 @@ constexpr bool ComesBack(StopReason reason) {
          reason == StopReason::kHang;
 }
 
-// What a trial does, in the order in which it does it.
+// The phases of a trial, in their order.
 enum class TrialPhase : std::uint8_t {
   kLoading,
   kFilling,  // the store of what frozen layers give
@@ -131,7 +131,7 @@ enum class TrialPhase : std::uint8_t {
   kSaving,
 };
 
-// How far it is, for people.
+// How far a trial is, for people.
 struct TrialPace {
   TrialPhase phase = TrialPhase::kLoading;
   double epoch = 0.0;  // epochs done, with fractions
@@ -139,8 +139,8 @@ struct TrialPace {
   std::optional<double> remaining_seconds = {};  // nothing: not known yet
 };
 
-// Whoever started the trial listens. Calls come in the trial's thread, stop()
-// at every step: it must be cheap.
+// Hears what a trial reports, for whoever started the trial. Calls come in the
+// trial's thread. stop() is called at every step, so it must be cheap.
 class TrialListener {
  public:
   virtual ~TrialListener() = default;

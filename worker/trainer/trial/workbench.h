@@ -25,8 +25,8 @@
 
 namespace frostline::trainer {
 
-// Keeps what may be of use again: what was used longest ago goes when there are
-// too many. Who holds a thing keeps it alive. One thread uses it.
+// A cache of at most `most` values. When it is full, the value that was used
+// longest ago goes. Whoever holds a value keeps it alive. One thread uses it.
 template <typename Key, typename Value>
 class LruCache {
  public:
@@ -59,14 +59,15 @@ class LruCache {
 // Keeps the models of the operator's registry, loaded when first asked for. An
 // encoder is kept once for all heads that studies put on it.
 
-// It is on the device. Nobody changes it.
+// A pretrained model on the device, with its heads. Nobody changes it.
 struct Pretrained {
   LoadedModel loaded;
   std::string folder;
   std::string sha256;  // of the weights
 };
 
-// One thread uses it. The device outlives it.
+// The models that were loaded, by their registry id. One thread uses it. The
+// device outlives it.
 class ModelCache {
  public:
   // Reads models.yaml once.
@@ -150,7 +151,8 @@ struct TrialSetup {
 std::int64_t LongestText(const TrainingSettings& training,
                          const ModelConfig& config);
 
-// One thread uses it.
+// Prepares what a trial needs (model, data, tokens) and keeps it for the next
+// trials. One thread uses it.
 class Workbench {
  public:
   // `registry` is the operator's folder, with datasets.yaml and models.yaml.
