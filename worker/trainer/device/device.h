@@ -101,7 +101,8 @@ void ResetPeakOf(at::Device gpu);
 void ReleaseCacheOf(at::Device gpu);
 void WaitFor(at::Device gpu);
 
-// Copies are the same device. Any thread may ask it.
+// A processor or GPU to compute on. Copies are the same device. Any thread may
+// ask it.
 class Device {
  public:
   // "auto" is a GPU when one is there and this LibTorch can use it, else the
@@ -169,9 +170,9 @@ class Device {
 // LibTorch, CUDA's libraries or the standard library said so.
 bool IsOutOfMemory(const std::exception& error);
 
-// Numbers on their way to main memory: who reads them waits until a GPU has
-// come so far, and not for what was handed to it since. It moves; one thread
-// uses it. Both throw what LibTorch throws.
+// Numbers on their way to main memory. Who reads them waits until a GPU has
+// computed them, and not for what was handed to it since. It moves; one thread
+// uses it. Both functions throw what LibTorch throws.
 class LateNumbers {
  public:
   // `numbers` is [n], of doubles.
@@ -194,7 +195,7 @@ inline std::optional<at::ScalarType> HalfOf(Precision precision) {
   return std::nullopt;
 }
 
-// While it lives, this thread computes on `device` in `precision`. Its copies
+// A scope in which this thread computes on `device` in `precision`. Its copies
 // of weights go with it, as weights change. Backward must run outside of it.
 class Autocast {
  public:

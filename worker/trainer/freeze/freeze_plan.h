@@ -5,10 +5,10 @@
 // Says what a learning rate for each module means for each weight
 // (docs/explanation/freezing.md).
 //
-// With adapters (model/model_config.h, model/model_config.h) the rate of a
-// layer is that of its adapters, and where only biases train (Ben Zaken et al.,
-// 2022) that of its biases; the other weights of embeddings and layers stay,
-// without a gradient under kLr0 too.
+// With adapters (model/model_config.h) the rate of a layer is that of its
+// adapters, and where only biases train (Ben Zaken et al., 2022) that of its
+// biases; the other weights of embeddings and layers stay, without a gradient
+// under kLr0 too.
 //
 //   modules: embeddings, layer.0 .. layer.{L-1}, pooler, head (of several
 //   tasks head.NAME each); finer where asked: layer.3.attention, layer.3.ffn,
@@ -50,7 +50,7 @@ struct FreezeSemantics {
   Tuned tuned = Tuned::kAll;
 };
 
-// It belongs to one of ParametersOf(config, heads).
+// What happens to one weight, one of ParametersOf(config, heads).
 struct ParameterPlan {
   double rate = 0.0;
   // They replace `rate` when attention heads differ.

@@ -83,6 +83,7 @@ struct TrainerParts {
   std::string software;  // "frostline-trainer 0.1.0, LibTorch 2.11.0"
 };
 
+// The loop of the trainer process: reads trials and trains them.
 class Trainer {
  public:
   explicit Trainer(const TrainerParts& parts);
