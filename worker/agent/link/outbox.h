@@ -118,9 +118,9 @@ bool IsRecordKind(char kind);
 std::optional<v1::LeaseRef> DecodeLease(const std::string& body);
 std::optional<SpoolRecord> DecodeRecord(const std::string& body);
 
-// Where records lie in a spool file: each is a frame of length, sum and body
-//. A damaged frame hides none behind it. Nothing here writes,
-// and a place that the disk cannot read counts as damaged.
+// Where records lie in a spool file: each is a frame of length, sum and body. A
+// damaged frame hides none behind it. Nothing here writes, and a place that the
+// disk cannot read counts as damaged.
 
 // Fills all of `bytes`, or answers false.
 bool ReadAt(int fd, std::int64_t at, std::string* bytes);

@@ -257,8 +257,8 @@ struct LoadedModel {
   std::string config_json;  // as it was read
 };
 
-// Weights become fp32, and those that the head lacks are drawn from `seed`
-//. Throws only for want of memory.
+// Reads a model. Weights become fp32, and those that the head lacks are drawn
+// from `seed`. Throws only for want of memory.
 Expected<LoadedModel> LoadModel(const std::string& folder, const HeadSpec& head,
                                 std::uint64_t seed);
 
