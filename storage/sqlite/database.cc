@@ -349,10 +349,11 @@ absl::Status Database::Configure(Role role) {
     RETURN_IF_ERROR(Execute(kReaderSettings));
     return Verify("query_only", "1");
   }
+  // Before all that writes: making a database would sync it eight times.
+  RETURN_IF_ERROR(Execute(is_ephemeral ? kUnsynced : kSynced));
   ASSIGN_OR_RETURN(const std::int64_t pages, ReadInt("PRAGMA page_count"));
   if (pages == 0) RETURN_IF_ERROR(Execute(kNewDatabaseSetting));
   RETURN_IF_ERROR(Execute(kWriterSettings));
-  RETURN_IF_ERROR(Execute(is_ephemeral ? kUnsynced : kSynced));
   sqlite3_wal_hook(handle_, RememberPages, &wal_pages_);
   // A pragma that cannot be set gives no error; durability depends on these.
   RETURN_IF_ERROR(Verify("journal_mode", "wal"));
