@@ -255,8 +255,13 @@ absl::StatusOr<std::unique_ptr<DataFolder>> DataFolder::Open(
 
 namespace {
 
-// A database whose folder nobody holds is of a process that was killed: its
-// owner took the lock before it made the database.
+std::string MarkIn(const std::string& folder) {
+  return folder + "/frostline.ephemeral";
+}
+
+// A marked folder that nobody holds is of a process that was killed: its owner
+// took the lock before it made the mark. No other folder is touched, whatever
+// its name, and none is followed by a link.
 void RemoveAbandonedIn(const std::filesystem::path& parent) {
   std::error_code failure;
   for (auto each = std::filesystem::directory_iterator(parent, failure);
@@ -265,11 +270,12 @@ void RemoveAbandonedIn(const std::filesystem::path& parent) {
     const std::string path = each->path().string();
     std::error_code unseen;
     if (!absl::StartsWith(each->path().filename().string(), kEphemeralName) ||
-        !std::filesystem::exists(DatabaseIn(path), unseen) ||
-        !DataFolder::Lock(path).ok()) {
+        each->is_symlink(unseen) ||
+        !std::filesystem::exists(MarkIn(path), unseen)) {
       continue;
     }
-    std::filesystem::remove_all(path, unseen);
+    const auto held = DataFolder::Lock(path);
+    if (held.ok()) std::filesystem::remove_all(path, unseen);
   }
 }
 
@@ -291,6 +297,7 @@ absl::StatusOr<std::unique_ptr<DataFolder>> DataFolder::OpenEphemeral() {
   }
   ASSIGN_OR_RETURN(std::unique_ptr<DataFolder> folder, Lock(path));
   folder->is_ephemeral_ = true;
+  RETURN_IF_ERROR(CreateFile(MarkIn(path)));
   RETURN_IF_ERROR(CreateFile(folder->DatabasePath()));
   return folder;
 }

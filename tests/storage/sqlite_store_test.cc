@@ -220,10 +220,14 @@ TEST_F(EphemeralStoreTest, RemovesWhatAKilledOneLeftAndNoneThatLives) {
   const std::string of_killed = Temporary() + "/frostline-ephemeral-killed";
   fs::copy(of_lives, of_killed);
   fs::permissions(of_killed, fs::perms::owner_all);
+  // And data of somebody's own that is only called so.
+  const std::string data = Temporary() + "/frostline-ephemeral-mine";
+  ASSERT_OK(OpenStore({.data_folder = data}).status());
   ASSERT_OK_AND_ASSIGN(auto next,
                        OpenStore({.data_folder = "", .ephemeral = true}));
   EXPECT_FALSE(fs::exists(of_killed));
   EXPECT_TRUE(fs::exists(of_lives));
+  EXPECT_TRUE(fs::exists(data));
   EXPECT_OK(lives->TakeLead());
 }
 
