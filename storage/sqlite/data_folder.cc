@@ -353,11 +353,11 @@ absl::StatusOr<SecretString> KeepLeaseKey(const std::string& path) {
   RETURN_IF_ERROR(CheckMode(path));
   const auto stored = ReadWholeFile(path, kMostBytes);
   if (stored.ok()) {
-    const std::string key = stored.value().substr(0, stored.value().find('\n'));
+    std::string key = stored.value().substr(0, stored.value().find('\n'));
     // The key has the form of a sum: 64 hexadecimal digits.
-    if (IsSha256(key)) return SecretString(key);
+    if (IsSha256(key)) return SecretString(std::move(key));
   }
-  const SecretString key(absl::StrCat(RandomHexId(), RandomHexId()));
+  SecretString key(absl::StrCat(RandomHexId(), RandomHexId()));
   const absl::Status written = WriteKey(path, key);
   if (!written.ok()) {
     Log(LogLevel::kWarning, "lease_key_not_kept",
