@@ -23,6 +23,7 @@ WORDS = {"invitation": "whoever shows an invitation",
          "certified-worker": "WORKER with a certificate"}
 PACKAGE = ".frostline.v1."
 NOT_SERVED = 51700  # in served.proto, of fields and of methods
+RULE = 51701  # in rules.proto, of fields
 SCALARS = {1: "double", 2: "float", 3: "int64", 4: "uint64", 5: "int32",
            8: "bool", 9: "string", 12: "bytes", 13: "uint32"}
 MESSAGE, ENUM = 11, 14
@@ -35,7 +36,7 @@ PARTS = {"study_service": "Requests and replies of StudyService",
          "admin_service": "Requests and replies of AdminService",
          "study": "Studies", "trial": "Trials", "trial_table": "Tables of trials",
          "importance": "Importance", "plan": "Plans", "comparison": "Comparisons of trials", "worker": "Workers",
-         "errors": "Details of errors", "served": "Marks"}
+         "errors": "Details of errors", "rules": "Rules of fields", "served": "Marks"}
 # Errors that are known beside those named in comments: by a text field of the
 # request, by a method, and by what its `name` names. tests/clients provokes
 # those of calls that read.
@@ -92,6 +93,19 @@ def link(name):
         return f"`{name.lstrip('.')}`"
     short = name[len(PACKAGE):]
     return f"[{short}](#{short.lower().replace('.', '')})"
+
+
+def rule_words(options):
+    """What a field's rule says of sizes and ranges, as sentences."""
+    rule = decode(one(options, RULE, b""))
+    least, most = (one(rule, number, None) for number in (5, 6))
+    words = [f"At most {one(rule, number):,} {unit}." for number, unit in
+             ((4, "entries"), (3, "bytes"), (7, "s")) if number in rule]
+    if least is not None and most is not None:
+        words.append(f"{least:,.10g} … {most:,.10g}.")
+    elif least is not None:
+        words.append(f"At least {least:g}.")
+    return " ".join(words)
 
 
 class Api:
@@ -184,7 +198,9 @@ class Api:
         if 9 in field and not one(field, 17):
             group = decode(message[8][one(field, 9)])
             what.insert(0, f"One of `{text(group, 1)}`.")
-        later = text(decode(one(field, 8, b"")), NOT_SERVED)
+        options = decode(one(field, 8, b""))
+        what.append(rule_words(options))
+        later = text(options, NOT_SERVED)
         if later:
             what.insert(0, f"**Not served yet**: comes with {later}.")
         words = " ".join(part for part in what if part)

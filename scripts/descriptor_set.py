@@ -3,6 +3,7 @@
 descriptor set that are wanted are decoded here, so that no package is needed."""
 import pathlib
 import re
+import struct
 import subprocess
 import tempfile
 
@@ -20,12 +21,15 @@ def varint(data, at):
 
 
 def decode(data):
-    """{number: [values]} of one message; bytes stay bytes."""
+    """{number: [values]} of one message; bytes stay bytes, 64 fixed bits are
+    a double."""
     fields, at = {}, 0
     while at < len(data):
         tag, at = varint(data, at)
         if tag & 7 == 0:
             value, at = varint(data, at)
+        elif tag & 7 == 1:
+            value, at = struct.unpack("<d", data[at:at + 8])[0], at + 8
         elif tag & 7 == 2:
             size, at = varint(data, at)
             value, at = data[at:at + size], at + size

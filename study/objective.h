@@ -115,12 +115,6 @@ bool IsOfTestSplit(std::string_view metric);
 // Returns a warning about results of a study with such a metric.
 std::string TestObjectiveSentence(std::string_view metric);
 
-// Bounds of a study's settings, for the coordinator that checks them and for
-// the schema that tells them.
-
-inline constexpr std::int64_t kMostBudgetTrials = 1'000'000;
-inline constexpr int kMostPriority = 1'000;  // and its negative
-
 }  // namespace frostline
 
 #endif  // FROSTLINE_STUDY_OBJECTIVE_H_

@@ -18,10 +18,10 @@
 #include "base/plain/training_table.h"
 #include "cli/contract/catalogue.h"
 #include "cli/study_file/yaml_sugar.h"
+#include "frostline/v1/rules.pb.h"
 #include "frostline/v1/served.pb.h"
 #include "frostline/v1/study.pb.h"
 #include "study/freezing.h"
-#include "study/objective.h"
 
 namespace frostline::cli {
 namespace {
@@ -240,22 +240,9 @@ std::string ScalarSchema(const FieldDescriptor& field, SchemaForm form) {
 
 namespace {
 
-const std::map<std::string, NumberBounds>& Settings() {
-  static const auto* const bounds = new std::map<std::string, NumberBounds>{
-      {"Budget.trials", {1, static_cast<double>(kMostBudgetTrials)}},
-      {"Budget.training_seconds", {0, {}}},
-      {"StudySettings.priority", {-kMostPriority, kMostPriority}},
-      {"StudySettings.max_parallel", {0, {}}},
-      {"LeasePolicy.max_trial_faults", {0, {}}},
-      {"LeasePolicy.max_infrastructure_faults", {0, {}}},
-      {"ModelRef.layers", {0, kMaxLayers}},
-      {"ModelRef.heads", {0, kMaxHeads}}};
-  return *bounds;
-}
-
-// Returns the messages whose numbers may not be negative. For some of them, the
-// value is the block of the training table that has their upper limits.
-const std::map<std::string, std::string>& NeverNegative() {
+// Returns the block of the training table that has the upper limits of a
+// message's numbers.
+const std::map<std::string, std::string>& Blocks() {
   static const auto* const blocks =
       new std::map<std::string, std::string>{{"Training", ""},
                                              {"LoraSpec", "lora."},
@@ -270,12 +257,17 @@ const std::map<std::string, std::string>& NeverNegative() {
 }  // namespace
 
 NumberBounds BoundsOf(const google::protobuf::FieldDescriptor& field) {
-  const std::string& message = field.containing_type()->name();
-  const auto setting = Settings().find(message + "." + field.name());
-  if (setting != Settings().end()) return setting->second;
-  const auto block = NeverNegative().find(message);
-  if (block == NeverNegative().end() || field.is_repeated()) return {};
-  NumberBounds bounds{.least = 0.0, .most = {}};
+  if (field.is_repeated()) return {};
+  NumberBounds bounds;
+  const v1::Rule& rule = field.options().GetExtension(v1::rule);
+  if (rule.has_least()) bounds.least = rule.least();
+  if (rule.has_most()) bounds.most = rule.most();
+  if (rule.has_least() || rule.has_most()) return bounds;
+  const auto& message = *field.containing_type();
+  if (!message.options().GetExtension(v1::no_negative_numbers)) return {};
+  bounds.least = 0.0;
+  const auto block = Blocks().find(message.name());
+  if (block == Blocks().end()) return bounds;
   const SettingRow* const row = FindSetting(block->second + field.name());
   const bool has_range = row != nullptr && (row->kind == SettingKind::kWhole ||
                                             row->kind == SettingKind::kNumber);

@@ -12,10 +12,10 @@
 #include "importance/plan/frontier.h"
 #include "importance/plan/plan_trials.h"
 #include "importance/plan/study_plan.h"
+#include "proto/rules.h"
 #include "server/importance/comparison.h"
 #include "server/importance/convert_importance.h"
 #include "server/wire/convert.h"
-#include "server/wire/limits.h"
 #include "storage/trial_store.h"
 
 namespace frostline::server {
@@ -65,7 +65,7 @@ absl::StatusOr<ImportanceQuestion> PlanQuestion(const StudyHandle& study,
   return MakeQuestion(request.options(), *study.checked);
 }
 
-absl::Status CheckPlanCount(std::int64_t count, int most,
+absl::Status CheckPlanCount(std::int64_t count, std::int64_t most,
                             const std::string& field) {
   if (count >= 1 && count <= most) return absl::OkStatus();
   return MakeError(ErrorId::kRequestInvalid, absl::StrCat(field, " is ", count),
@@ -177,7 +177,8 @@ void PlanVerbs::AskPlan(const StudyHandle& study,
                         const v1::AskPlanRequest& request, CancelFlag cancelled,
                         Reply<v1::AskPlanReply> reply) {
   const int count = request.trials();
-  const auto counted = CheckPlanCount(count, kMaxAskedTrials, "trials");
+  const auto counted = CheckPlanCount(
+      count, proto::MostOf<v1::AskPlanRequest>("trials"), "trials");
   if (!counted.ok()) return reply(counted);
   ServePlan(
       // It avoids what waits or runs, which grants and new trials change.
@@ -205,7 +206,8 @@ void PlanVerbs::GetPlanRivals(const StudyHandle& study,
                               CancelFlag cancelled,
                               Reply<v1::GetPlanRivalsReply> reply) {
   const int seeds = request.seeds();
-  const auto counted = CheckPlanCount(seeds, kMaxVerifySeeds, "seeds");
+  const auto counted = CheckPlanCount(
+      seeds, proto::MostOf<v1::GetPlanRivalsRequest>("seeds"), "seeds");
   if (!counted.ok()) return reply(counted);
   if (request.options().at_step() > 0) {
     return reply(MakeError(ErrorId::kRequestInvalid,

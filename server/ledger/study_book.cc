@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "frostline/v1/trial.pb.h"
+#include "proto/rules.h"
 #include "server/wire/spec.h"
 
 namespace frostline::server {
@@ -343,7 +344,7 @@ std::vector<std::int64_t> StudyBook::QueuedAlike(std::int64_t number,
 
 std::int64_t StudyBook::ParallelLeft() const {
   const int limit = checked_->settings.max_parallel();
-  if (limit == 0) return kMaxTrialsPerStudy;
+  if (limit == 0) return proto::MostOf<v1::Budget>("trials");
   return std::max<std::int64_t>(0, limit - Count(TrialState::kRunning));
 }
 

@@ -29,8 +29,8 @@
 #include "base/plain/descriptor.h"
 #include "base/plain/text.h"
 #include "base/plain/yaml.h"
+#include "proto/rules.h"
 #include "proto/wire_error.h"
-#include "server/wire/field_checks.h"
 #include "server/wire/limits.h"
 #include "tls/private_file.h"
 
@@ -152,7 +152,7 @@ absl::Status CheckRegistered(
     const google::protobuf::RepeatedPtrField<std::string>& ids,
     const Destinations& destinations) {
   constexpr char kField[] = "settings.notify";
-  RETURN_IF_ERROR(CheckCount(ids.size(), kMaxNotify, kField));
+  RETURN_IF_ERROR(proto::CheckCount(ids.size(), kMaxNotify, kField));
   for (const std::string& id : ids) {
     if (destinations.contains(id)) continue;
     const std::string there = absl::StrJoin(

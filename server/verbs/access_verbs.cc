@@ -16,7 +16,6 @@
 #include "server/verbs/describe.h"
 #include "server/wire/convert.h"
 #include "server/wire/filter.h"
-#include "server/wire/limits.h"
 #include "tls/certificate.h"
 
 namespace frostline::server {

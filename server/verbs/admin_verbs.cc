@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <system_error>
@@ -14,11 +15,13 @@
 #include "absl/time/time.h"
 #include "base/error.h"
 #include "base/ids.h"
+#include "proto/rules.h"
 #include "proto/wire_values.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/supply.h"
 #include "server/search/sampler_choice.h"
 #include "server/verbs/describe.h"
+#include "server/wire/filter.h"
 #include "server/wire/limits.h"
 
 namespace frostline::server {
@@ -211,11 +214,11 @@ void AdminVerbs::GetInfo(CallContext caller, v1::GetInfoRequest,
     info.set_resident_bytes(ResidentBytes());
     v1::Limits& limits = *info.mutable_limits();
     limits.set_request_bytes(kMaxRequestBytes);
-    limits.set_page_size(kMaxPageSize);
+    limits.set_page_size(PageSize(std::numeric_limits<int>::max()));
     limits.mutable_deadline()->set_seconds(kLongestDeadlineSeconds);
     *limits.mutable_acquire_wait() =
         proto::DurationToProto(options_.longest_wait);
-    limits.set_trials_per_study(kMaxTrialsPerStudy);
+    limits.set_trials_per_study(proto::MostOf<v1::Budget>("trials"));
     limits.set_parameters(kMaxParameters);
     return info;
   };

@@ -12,9 +12,9 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/ids.h"
+#include "proto/rules.h"
 #include "proto/wire_values.h"
 #include "server/wire/convert.h"
-#include "server/wire/limits.h"
 
 namespace frostline::server {
 
@@ -146,9 +146,10 @@ absl::StatusOr<LogVerb::Parked> LogVerb::Find(
 
 void LogVerb::GetTrialLog(CallContext caller, v1::GetTrialLogRequest request,
                           Reply<v1::GetTrialLogReply> reply) {
-  const std::int64_t most = request.max_bytes() == 0
-                                ? static_cast<std::int64_t>(kMaxLogTailBytes)
-                                : std::int64_t{request.max_bytes()};
+  const std::int64_t most =
+      request.max_bytes() == 0
+          ? proto::MostOf<v1::GetTrialLogRequest>("max_bytes")
+          : std::int64_t{request.max_bytes()};
   Reply<v1::GetTrialLogReply> cut =
       [most, reply = std::move(reply)](
           absl::StatusOr<v1::GetTrialLogReply> log) mutable {

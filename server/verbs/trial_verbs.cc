@@ -7,11 +7,11 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/failpoint.h"
+#include "proto/rules.h"
 #include "proto/wire_values.h"
 #include "server/search/stored_history.h"
 #include "server/verbs/describe.h"
 #include "server/wire/convert.h"
-#include "server/wire/limits.h"
 #include "server/wire/space.h"
 #include "server/wire/spec.h"
 
@@ -83,10 +83,11 @@ absl::StatusOr<storage::TrialRow> ImportedRow(const v1::ImportedTrial& trial,
 namespace {
 
 absl::Status CheckTrialCount(int count) {
-  if (count >= 1 && count <= kMaxTrialsAtOnce) return absl::OkStatus();
+  const int most = proto::MaxItems<v1::EnqueueTrialsRequest>("trials");
+  if (count >= 1 && count <= most) return absl::OkStatus();
   return MakeError(ErrorId::kFieldTooLarge,
                    absl::StrCat(count, " trials in one call"),
-                   absl::StrCat("send 1 to ", kMaxTrialsAtOnce), "trials");
+                   absl::StrCat("send 1 to ", most), "trials");
 }
 
 }  // namespace
@@ -232,7 +233,7 @@ absl::StatusOr<v1::Trial> TrialVerbs::UpdateTrial(
     }
   }
   if (request.update_mask().paths().empty() ||
-      kept.ByteSizeLong() > kMaxTrialLabelBytes) {
+      kept.ByteSizeLong() > proto::MaxBytes<v1::EnqueuedTrial>("labels")) {
     return MakeError(ErrorId::kRequestInvalid,
                      "the mask is empty, or labels and note are over 64 KiB",
                      "name labels or note, and keep them small", "update_mask");

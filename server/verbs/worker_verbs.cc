@@ -10,13 +10,14 @@
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/ids.h"
+#include "proto/rules.h"
 #include "proto/wire_values.h"
 #include "server/auth/access.h"
 #include "server/dispatch/supply.h"
 #include "server/verbs/describe.h"
-#include "server/wire/field_checks.h"
 #include "server/wire/filter.h"
 #include "server/wire/limits.h"
+#include "server/wire/validate.h"
 
 namespace frostline::server {
 namespace {
@@ -318,10 +319,11 @@ absl::StatusOr<std::vector<const StudyBook*>> ScalerVerbs::Find(
     RETURN_IF_ERROR(
         CheckStudyAccess(caller, WhoseIs(query.study, *book), false));
     if (const std::string* const label = LabelLacking(*book, query)) {
-      return BadField("scalerMetadata.labels",
-                      absl::StrCat("lacks ", *label, ", which ", query.study,
-                                   " asks its workers for"),
-                      "start these workers with --label, and say so here");
+      return proto::BadField(
+          "scalerMetadata.labels",
+          absl::StrCat("lacks ", *label, ", which ", query.study,
+                       " asks its workers for"),
+          "start these workers with --label, and say so here");
     }
     found.push_back(book);
     return found;

@@ -12,10 +12,11 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/ids.h"
+#include "frostline/v1/worker_service.pb.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "proto/rules.h"
 #include "proto/wire_values.h"
-#include "server/wire/field_checks.h"
 #include "server/wire/limits.h"
 #include "server/wire/space.h"
 #include "server/wire/spec.h"
@@ -362,16 +363,19 @@ absl::StatusOr<std::vector<storage::MeasurementRow>> MeasurementRows(
     const google::protobuf::RepeatedPtrField<v1::Measurement>& measurements,
     const storage::TrialRow& row, std::int64_t attempt,
     const std::string& field) {
-  if (measurements.size() > kMaxMeasurementsAtOnce) {
-    return TooMany(measurements.size(), kMaxMeasurementsAtOnce,
-                   "measurements at once", field);
+  static const int most_at_once =
+      proto::MaxItems<v1::ReportRequest>("measurements");
+  static const int most_metrics = proto::MaxItems<v1::Measurement>("metrics");
+  if (measurements.size() > most_at_once) {
+    return TooMany(measurements.size(), most_at_once, "measurements at once",
+                   field);
   }
   std::vector<storage::MeasurementRow> rows;
   std::int64_t last = -1;
   for (const v1::Measurement& proto : measurements) {
     const std::string here = absl::StrCat(field, "[", rows.size(), "]");
-    if (proto.metrics_size() > kMaxStepMetrics) {
-      return TooMany(proto.metrics_size(), kMaxStepMetrics, "metrics in a step",
+    if (proto.metrics_size() > most_metrics) {
+      return TooMany(proto.metrics_size(), most_metrics, "metrics in a step",
                      here + ".metrics");
     }
     if (proto.step() <= last) {
@@ -488,33 +492,26 @@ std::string CanonicalSet(const std::string& set, const v1::Training& training) {
 
 absl::Status CheckExamples(const v1::Outcome& outcome) {
   if (outcome.has_examples() && !outcome.evaluations().empty()) {
-    return BadField("outcome.evaluations", "is there beside outcome.examples",
-                    "send one of them");
+    return proto::BadField("outcome.evaluations",
+                           "is there beside outcome.examples",
+                           "send one of them");
   }
-  RETURN_IF_ERROR(CheckBytes(outcome.examples().data(), kMaxExamplesBytes,
-                             "outcome.examples.data"));
-  RETURN_IF_ERROR(CheckCount(outcome.evaluations_size(), kMaxEvaluations,
-                             "outcome.evaluations"));
   std::size_t bytes = outcome.examples().ByteSizeLong();
   std::set<std::pair<std::string, std::string>> seen;
   for (const v1::ExampleOutcomes& one : outcome.evaluations()) {
-    RETURN_IF_ERROR(
-        CheckBytes(one.data(), kMaxExamplesBytes, "outcome.evaluations.data"));
-    RETURN_IF_ERROR(
-        CheckBytes(one.set(), kMaxSetNameBytes, "outcome.evaluations.set"));
-    RETURN_IF_ERROR(
-        CheckBytes(one.task(), kMaxSetNameBytes, "outcome.evaluations.task"));
     if (!seen.emplace(one.task(), SetNamed(one.set())).second) {
-      return BadField("outcome.evaluations",
-                      "has " + DescribeSet(one.set(), one.task()) + " twice",
-                      "send each set once");
+      return proto::BadField(
+          "outcome.evaluations",
+          "has " + DescribeSet(one.set(), one.task()) + " twice",
+          "send each set once");
     }
     bytes += one.ByteSizeLong();
   }
-  if (bytes <= kMaxEvaluationsBytes) return absl::OkStatus();
-  return BadField(
+  const std::size_t most = proto::MaxBytes<v1::Outcome>("evaluations");
+  if (bytes <= most) return absl::OkStatus();
+  return proto::BadField(
       "outcome.evaluations",
-      absl::StrCat("takes ", bytes, " bytes, more than ", kMaxEvaluationsBytes),
+      absl::StrCat("takes ", bytes, " bytes, more than ", most),
       "leave out confidences, or sets");
 }
 

@@ -18,9 +18,10 @@
 #include "base/rng.h"
 #include "frostline/v1/admin_service.pb.h"
 #include "frostline/v1/study.pb.h"
+#include "frostline/v1/study_service.pb.h"
 #include "frostline/v1/trial.pb.h"
 #include "frostline/v1/worker.pb.h"
-#include "server/wire/limits.h"
+#include "proto/rules.h"
 #include "storage/rows.h"
 
 namespace frostline::server {
@@ -400,8 +401,9 @@ std::uint64_t Seal(const std::string& list, const std::string& filter) {
 }  // namespace
 
 int PageSize(int asked) {
-  if (asked <= 0) return 100;
-  return std::min(asked, kMaxPageSize);
+  static const auto most =
+      static_cast<int>(proto::MostOf<v1::ListTrialsRequest>("page_size"));
+  return asked <= 0 ? 100 : std::min(asked, most);
 }
 
 std::string MakePageToken(const std::string& list, const std::string& filter,

@@ -12,12 +12,15 @@
 #include "absl/strings/strip.h"
 #include "base/error.h"
 #include "base/ids.h"
-#include "server/wire/field_checks.h"
-#include "server/wire/limits.h"
+#include "frostline/v1/worker.pb.h"
+#include "proto/rules.h"
 #include "server/wire/validate.h"
 
 namespace frostline::server {
 namespace {
+
+using proto::BadField;
+using proto::CheckBytes;
 
 // Keys that KEDA reads itself; it sends all of a trigger's metadata.
 constexpr std::array<std::string_view, 3> kKedaKeys = {
@@ -42,11 +45,13 @@ absl::Status CheckObjectName(const std::string& name,
 
 absl::Status TakeStudy(const std::string& text, ScalerQuery& query) {
   query.study = absl::StartsWith(text, "studies/") ? text : StudyNameOf(text);
-  return CheckStudyName(query.study, FieldOf("study"));
+  return proto::CheckStudyName(query.study, FieldOf("study"));
 }
 
 absl::Status TakeLabels(const std::string& text, ScalerQuery& query) {
   const std::string field = FieldOf("labels");
+  const v1::Rule& rule = proto::RuleOf(*v1::Worker::descriptor(), "labels");
+  const auto max_bytes = static_cast<std::size_t>(rule.max_bytes());
   for (const auto part : absl::StrSplit(text, ',')) {
     const std::vector<std::string> label =
         absl::StrSplit(part, absl::MaxSplits('=', 1));
@@ -58,11 +63,11 @@ absl::Status TakeLabels(const std::string& text, ScalerQuery& query) {
     if (!query.labels.emplace(label[0], label[1]).second) {
       return BadField(field, "names a label twice", "name each label once");
     }
-    RETURN_IF_ERROR(CheckBytes(label[0], kMaxLabelBytes, field));
-    RETURN_IF_ERROR(CheckBytes(label[1], kMaxLabelBytes, field));
+    RETURN_IF_ERROR(CheckBytes(label[0], max_bytes, field));
+    RETURN_IF_ERROR(CheckBytes(label[1], max_bytes, field));
   }
-  return CheckCount(static_cast<std::int64_t>(query.labels.size()),
-                    static_cast<std::int64_t>(kMaxLabels), field);
+  return proto::CheckCount(static_cast<std::int64_t>(query.labels.size()),
+                           rule.max_items(), field);
 }
 
 absl::Status TakeSlots(const std::string& text, ScalerQuery& query) {
@@ -70,7 +75,8 @@ absl::Status TakeSlots(const std::string& text, ScalerQuery& query) {
     return BadField(FieldOf("slots"), "is no whole number",
                     "give the workers' --slots, as text: \"4\"");
   }
-  return CheckRange(query.slots, 1, kMaxSlots, FieldOf("slots"));
+  return proto::CheckRange(query.slots, 1, proto::MostOf<v1::Worker>("slots"),
+                           FieldOf("slots"));
 }
 
 absl::Status TakeQueryKey(const std::string& key, const std::string& value,
@@ -93,8 +99,8 @@ absl::StatusOr<ScalerQuery> ParseScalerQuery(
   RETURN_IF_ERROR(CheckObjectName(asked.name(), "name"));
   RETURN_IF_ERROR(CheckObjectName(asked.namespace_(), "namespace"));
   const auto& metadata = asked.scalermetadata();
-  RETURN_IF_ERROR(CheckCount(static_cast<std::int64_t>(metadata.size()),
-                             kMaxKeys, "scalerMetadata"));
+  RETURN_IF_ERROR(proto::CheckCount(static_cast<std::int64_t>(metadata.size()),
+                                    kMaxKeys, "scalerMetadata"));
   // Sorted, so that of two mistakes always the same one is reported.
   const std::map<std::string, std::string> sorted(metadata.begin(),
                                                   metadata.end());

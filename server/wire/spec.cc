@@ -16,10 +16,10 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "frostline/v1/trial.pb.h"
+#include "proto/rules.h"
 #include "proto/served.h"
 #include "proto/wire_values.h"
 #include "sampler/draw/random.h"
-#include "server/wire/limits.h"
 #include "server/wire/space.h"
 #include "server/wire/study_checks.h"
 #include "study/objective.h"
@@ -42,18 +42,21 @@ double OneOf(const storage::TrialRow& row,
 }  // namespace
 
 absl::Status CheckConstraints(const v1::StudySpec& spec) {
-  if (spec.constraints_size() > kMaxConstraints) {
+  const int most = proto::MaxItems<v1::StudySpec>("constraints");
+  const std::size_t name_bytes =
+      proto::MaxBytes<v1::MetricConstraint>("metric");
+  if (spec.constraints_size() > most) {
     return MakeError(
         ErrorId::kFieldTooLarge,
         absl::StrCat("there are ", spec.constraints_size(), " constraints"),
-        absl::StrCat("give at most ", kMaxConstraints), "constraints");
+        absl::StrCat("give at most ", most), "constraints");
   }
   std::set<std::string> seen;
   for (int i = 0; i < spec.constraints_size(); ++i) {
     const v1::MetricConstraint& constraint = spec.constraints(i);
     const std::string field = absl::StrCat("constraints[", i, "]");
     const std::string& metric = constraint.metric();
-    if (metric.empty() || metric.size() > kMaxMetricNameBytes) {
+    if (metric.empty() || metric.size() > name_bytes) {
       return MakeError(ErrorId::kRequestInvalid,
                        metric.empty() ? "a constraint names no metric"
                                       : "a constraint's metric has a name of "
@@ -186,9 +189,6 @@ absl::Status CheckAutoPrecision(const v1::StudySettings& settings) {
 
 namespace {
 
-constexpr std::size_t kMaxNotesBytes = 16 * 1024;
-constexpr std::size_t kMaxRequiredLabels = 16;
-
 absl::Status SpecTooLarge(const std::string& field, std::size_t limit) {
   return MakeError(ErrorId::kFieldTooLarge,
                    absl::StrCat(field, " is over its limit of ", limit),
@@ -238,11 +238,11 @@ absl::StatusOr<std::vector<Objective>> CheckObjectiveList(
 
 absl::Status CheckBudget(const v1::StudySettings& settings) {
   const v1::Budget& budget = settings.budget();
-  if (budget.trials() < 1 || budget.trials() > kMaxTrialsPerStudy) {
+  const std::int64_t most = proto::MostOf<v1::Budget>("trials");
+  if (budget.trials() < 1 || budget.trials() > most) {
     return MakeError(ErrorId::kBudgetInvalid,
                      absl::StrCat("a budget of ", budget.trials(), " trials"),
-                     absl::StrCat("ask for 1 to ", kMaxTrialsPerStudy),
-                     "budget.trials");
+                     absl::StrCat("ask for 1 to ", most), "budget.trials");
   }
   constexpr std::int64_t kTenYears = 10LL * 366 * 24 * 3600;
   if (budget.time().seconds() < 0 || budget.time().seconds() > kTenYears ||
@@ -262,13 +262,14 @@ absl::Status CheckBudget(const v1::StudySettings& settings) {
 
 absl::Status CheckSpecLabels(
     const google::protobuf::Map<std::string, std::string>& labels,
-    std::size_t most, const std::string& field) {
+    const std::string& field) {
+  const auto most =
+      static_cast<std::size_t>(proto::MaxItems<v1::StudySettings>(field));
+  const std::size_t bytes = proto::MaxBytes<v1::StudySettings>(field);
   if (labels.size() > most) return SpecTooLarge(field, most);
   for (const auto& [key, value] : labels) {
-    if (key.empty() || key.size() > kMaxLabelBytes ||
-        value.size() > kMaxLabelBytes) {
-      return SpecTooLarge(absl::StrCat(field, ".", key.substr(0, 32)),
-                          kMaxLabelBytes);
+    if (key.empty() || key.size() > bytes || value.size() > bytes) {
+      return SpecTooLarge(absl::StrCat(field, ".", key.substr(0, 32)), bytes);
     }
   }
   return absl::OkStatus();
@@ -276,19 +277,19 @@ absl::Status CheckSpecLabels(
 
 absl::Status CheckSettings(const v1::StudySettings& settings) {
   RETURN_IF_ERROR(CheckBudget(settings));
-  RETURN_IF_ERROR(CheckSpecLabels(settings.labels(), kMaxLabels, "labels"));
+  RETURN_IF_ERROR(CheckSpecLabels(settings.labels(), "labels"));
   RETURN_IF_ERROR(CheckSpecLabels(settings.required_worker_labels(),
-                                  kMaxRequiredLabels,
                                   "required_worker_labels"));
-  if (settings.notes().size() > kMaxNotesBytes) {
-    return SpecTooLarge("notes", kMaxNotesBytes);
+  const std::size_t note_bytes = proto::MaxBytes<v1::StudySettings>("notes");
+  if (settings.notes().size() > note_bytes) {
+    return SpecTooLarge("notes", note_bytes);
   }
-  if (settings.priority() < -kMaxPriority ||
-      settings.priority() > kMaxPriority) {
+  const std::int64_t highest = proto::MostOf<v1::StudySettings>("priority");
+  if (settings.priority() < -highest || settings.priority() > highest) {
     return MakeError(
         ErrorId::kRequestInvalid,
         absl::StrCat("priority ", settings.priority()),
-        absl::StrCat("a priority is in -", kMaxPriority, " … ", kMaxPriority),
+        absl::StrCat("a priority is in -", highest, " … ", highest),
         "priority");
   }
   if (settings.max_parallel() < 0) {
@@ -356,8 +357,9 @@ Point CompletePoint(const Space& space, Point point, Rng& rng) {
 // Checks enqueued trials, so that a mistake in one is found before the study
 // exists.
 absl::Status CheckEnqueued(const CheckedStudy& study) {
-  if (study.spec.enqueue_size() > kMaxTrialsAtOnce) {
-    return SpecTooLarge("enqueue", kMaxTrialsAtOnce);
+  const int most = proto::MaxItems<v1::StudySpec>("enqueue");
+  if (study.spec.enqueue_size() > most) {
+    return SpecTooLarge("enqueue", static_cast<std::size_t>(most));
   }
   if (study.spec.enqueue_size() > study.settings.budget().trials()) {
     return MakeError(ErrorId::kBudgetInvalid,
@@ -414,32 +416,6 @@ absl::StatusOr<Purpose> CheckPurpose(const v1::StudySpec& spec) {
   }
 }
 
-// No field of these messages has a meaning below zero.
-absl::Status CheckNotNegative(const google::protobuf::Message& message,
-                              const std::string& where) {
-  using Field = google::protobuf::FieldDescriptor;
-  const auto* const reflection = message.GetReflection();
-  const auto* const descriptor = message.GetDescriptor();
-  for (int i = 0; i < descriptor->field_count(); ++i) {
-    const Field* const field = descriptor->field(i);
-    if (field->is_repeated()) continue;
-    double value = 0.0;
-    if (field->cpp_type() == Field::CPPTYPE_DOUBLE) {
-      value = reflection->GetDouble(message, field);
-    } else if (field->cpp_type() == Field::CPPTYPE_INT32) {
-      value = reflection->GetInt32(message, field);
-    } else if (field->cpp_type() == Field::CPPTYPE_INT64) {
-      value = static_cast<double>(reflection->GetInt64(message, field));
-    }
-    if (std::isfinite(value) && value >= 0.0) continue;
-    return MakeError(ErrorId::kRequestInvalid,
-                     absl::StrCat(where, field->name(), " is ", value),
-                     "give a finite number that is not negative",
-                     where + field->name());
-  }
-  return absl::OkStatus();
-}
-
 absl::Status CheckTraining(const v1::StudySpec& spec) {
   constexpr std::size_t kMaxExtraBytes = 64 * 1024;
   constexpr int kMaxExtraDepth = 16;  // any reader of JSON can take it
@@ -453,18 +429,7 @@ absl::Status CheckTraining(const v1::StudySpec& spec) {
                                   kMaxExtraDepth, " deep"),
                      "flatten it", "training.extra");
   }
-  RETURN_IF_ERROR(CheckNotNegative(spec.training(), "training."));
-  RETURN_IF_ERROR(CheckNotNegative(spec.training().lora(), "training.lora."));
-  RETURN_IF_ERROR(
-      CheckNotNegative(spec.training().adapters(), "training.adapters."));
-  RETURN_IF_ERROR(CheckNotNegative(spec.training().smart(), "training.smart."));
-  RETURN_IF_ERROR(CheckNotNegative(spec.model(), "model."));
-  RETURN_IF_ERROR(CheckNotNegative(spec.freeze(), "freeze."));
-  for (int i = 0; i < spec.tasks_size(); ++i) {
-    RETURN_IF_ERROR(CheckNotNegative(spec.tasks(i).data(),
-                                     absl::StrCat("tasks[", i, "].data.")));
-  }
-  return CheckNotNegative(spec.data(), "data.");
+  return proto::CheckNoNegativeNumbers(spec);
 }
 
 }  // namespace

@@ -66,8 +66,6 @@ struct Result {
 // Of two that break some, the one that breaks them less is better (Deb et al.,
 // 2002, constrained domination).
 
-inline constexpr int kMaxConstraints = 16;
-
 // Checks that the metrics have names, each once, and that the bounds are
 // finite.
 absl::Status CheckConstraints(const v1::StudySpec& spec);
@@ -103,7 +101,6 @@ std::optional<std::string> TestObjectiveWarning(const v1::StudySpec& spec);
 // Checks a spec for CreateStudy, --dry-run and stored studies. Nothing else
 // does.
 
-inline constexpr std::int64_t kMaxTrialsPerStudy = kMostBudgetTrials;
 inline constexpr std::size_t kMaxSpecBytes = std::size_t{256} * 1024;
 
 // A study whose spec was checked, in our own types.

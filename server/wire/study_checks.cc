@@ -15,18 +15,16 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/plain/training_table.h"
-#include "server/wire/field_checks.h"
-#include "server/wire/limits.h"
+#include "frostline/v1/trial.pb.h"
+#include "proto/rules.h"
 #include "server/wire/settings.h"
 #include "server/wire/space.h"
 
 namespace frostline::server {
 namespace {
 
-constexpr int kMostTasks = 16;
 constexpr std::size_t kMostNameBytes = 32;
 constexpr int kMostHidden = 65'536;
-constexpr int kMostFreeze = 64;
 
 absl::Status WrongTask(const std::string& field, const std::string& cause,
                        const std::string& fix) {
@@ -149,9 +147,11 @@ absl::Status CheckTask(const v1::TaskSpec& task, const ModelShape& shape,
   RETURN_IF_ERROR(CheckHead(task.head(), task.data().task(), field + ".head"));
   RETURN_IF_ERROR(CheckLoss(task, field + ".loss"));
   RETURN_IF_ERROR(CheckWeights(task, field));
-  if (task.freeze_size() > kMostFreeze) {
-    return WrongTask(field + ".freeze", "it names too many modules",
-                     absl::StrCat("name at most ", kMostFreeze, " selectors"));
+  const int most_selectors = proto::MaxItems<v1::TaskSpec>("freeze");
+  if (task.freeze_size() > most_selectors) {
+    return WrongTask(
+        field + ".freeze", "it names too many modules",
+        absl::StrCat("name at most ", most_selectors, " selectors"));
   }
   for (int i = 0; i < task.freeze_size(); ++i) {
     RETURN_IF_ERROR(SelectModules(shape, task.freeze(i),
@@ -258,10 +258,11 @@ absl::Status CheckTasks(const v1::StudySpec& spec, const ModelShape& shape) {
     return CheckHead(spec.training().head(), spec.data().task(),
                      "training.head");
   }
-  if (spec.tasks_size() > kMostTasks) {
+  const int most_tasks = proto::MaxItems<v1::StudySpec>("tasks");
+  if (spec.tasks_size() > most_tasks) {
     return WrongTask("tasks",
                      absl::StrCat("there are ", spec.tasks_size(), " tasks"),
-                     absl::StrCat("list at most ", kMostTasks));
+                     absl::StrCat("list at most ", most_tasks));
   }
   for (const auto& [given, field] :
        {std::pair(spec.has_data(), "data"),
@@ -302,30 +303,33 @@ constexpr std::size_t kMaxTrialJsonBytes = std::size_t{512} << 10;
 constexpr double kMaxGridValues = 9007199254740992.0;  // 2^53
 
 absl::Status CheckCarriedNames(const v1::StudySpec& spec) {
+  const std::size_t name_bytes = proto::MaxBytes<v1::Outcome>("metrics");
+  const int final_metrics = proto::MaxItems<v1::Outcome>("metrics");
+  const std::size_t set_bytes = proto::MaxBytes<v1::ExampleOutcomes>("set");
   std::set<std::string> metrics;
   for (int i = 0; i < spec.objectives_size(); ++i) {
     const std::string& metric = spec.objectives(i).metric();
-    RETURN_IF_ERROR(CheckBytes(metric, kMaxMetricNameBytes,
-                               absl::StrCat("objectives[", i, "].metric")));
+    RETURN_IF_ERROR(proto::CheckBytes(
+        metric, name_bytes, absl::StrCat("objectives[", i, "].metric")));
     metrics.insert(metric);
   }
   for (const auto& each : spec.constraints()) metrics.insert(each.metric());
-  if (std::cmp_greater(metrics.size(), kMaxFinalMetrics)) {
+  if (std::cmp_greater(metrics.size(), final_metrics)) {
     return MakeError(
         ErrorId::kFieldTooLarge,
         absl::StrCat("objectives and constraints name ", metrics.size(),
-                     " metrics, and a trial ends with ", kMaxFinalMetrics,
+                     " metrics, and a trial ends with ", final_metrics,
                      " at most"),
         "search fewer at a time", "objectives");
   }
   const v1::Training& training = spec.training();
   for (int i = 0; i < training.also_evaluate_size(); ++i) {
     RETURN_IF_ERROR(
-        CheckBytes(training.also_evaluate(i), kMaxSetNameBytes,
-                   absl::StrCat("training.also_evaluate[", i, "]")));
+        proto::CheckBytes(training.also_evaluate(i), set_bytes,
+                          absl::StrCat("training.also_evaluate[", i, "]")));
   }
-  return CheckBytes(training.early_stopping().metric(), kMaxMetricNameBytes,
-                    "training.early_stopping.metric");
+  return proto::CheckBytes(training.early_stopping().metric(), name_bytes,
+                           "training.early_stopping.metric");
 }
 
 // Checks that neighbours on the grid are different numbers.
@@ -368,9 +372,9 @@ bool IsFinite(const google::protobuf::Value& value) {
 absl::Status CheckFiniteExtra(const google::protobuf::Struct& extra) {
   for (const auto& [name, value] : extra.fields()) {
     if (IsFinite(value)) continue;
-    return BadField(absl::StrCat("training.extra.", name.substr(0, 80)),
-                    "has a number that is not finite",
-                    "give a finite one; a trainer's JSON has no other");
+    return proto::BadField(absl::StrCat("training.extra.", name.substr(0, 80)),
+                           "has a number that is not finite",
+                           "give a finite one; a trainer's JSON has no other");
   }
   return absl::OkStatus();
 }
@@ -408,8 +412,8 @@ absl::Status CheckTrialLine(const v1::StudySpec& spec) {
 
 absl::Status CheckNewStudy(const v1::StudySpec& spec) {
   for (int i = 0; i < spec.enqueue_size(); ++i) {
-    RETURN_IF_ERROR(CheckTrialLabels(spec.enqueue(i).labels(),
-                                     absl::StrCat("enqueue[", i, "].labels")));
+    RETURN_IF_ERROR(proto::CheckTrialLabels(
+        spec.enqueue(i).labels(), absl::StrCat("enqueue[", i, "].labels")));
   }
   RETURN_IF_ERROR(CheckCarriedNames(spec));
   RETURN_IF_ERROR(CheckGrids(spec.space()));

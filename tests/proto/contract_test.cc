@@ -18,6 +18,7 @@
 #include "frostline/v1/admin_service.pb.h"
 #include "frostline/v1/errors.pb.h"
 #include "frostline/v1/importance_service.pb.h"
+#include "frostline/v1/rules.pb.h"
 #include "frostline/v1/served.pb.h"
 #include "frostline/v1/study_service.pb.h"
 #include "frostline/v1/worker_service.pb.h"
@@ -224,6 +225,7 @@ std::filesystem::path SourceFolder() {
 
 const std::vector<const pb::FileDescriptor*>& OurFiles() {
   static const auto* files = new std::vector<const pb::FileDescriptor*>{
+      v1::Rule::descriptor()->file(),
       pb::DescriptorPool::generated_pool()->FindFileByName(
           "frostline/v1/served.proto"),
       v1::Study::descriptor()->file(),

@@ -4,9 +4,9 @@
 #include <limits>
 #include <memory>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "server/wire/field_checks.h"
 #include "server/wire/validate.h"
 #include "storage/factory.h"
 #include "tests/server/driver.h"
@@ -190,22 +190,30 @@ TEST(CheckProgress, RefusesWhatNobodyCouldShow) {
   const double infinity = std::numeric_limits<double>::infinity();
   using Change = std::function<void(v1::TrialProgress&)>;
   const std::pair<const char*, Change> mistakes[] = {
-      {"p.phase", [](auto& p) { p.set_phase("thinking"); }},
-      {"p.phase", [](auto& p) { p.set_phase(std::string(1 << 16, 'x')); }},
-      {"p.epoch", [nan](auto& p) { p.set_epoch(nan); }},
-      {"p.epoch", [](auto& p) { p.set_epoch(-0.5); }},
-      {"p.total_epochs", [infinity](auto& p) { p.set_total_epochs(infinity); }},
-      {"p.steps_per_second", [nan](auto& p) { p.set_steps_per_second(nan); }},
-      {"p.remaining", [](auto& p) { p.mutable_remaining()->set_seconds(-1); }},
-      {"p.slot", [](auto& p) { p.set_slot(1024); }},
-      {"p.slot", [](auto& p) { p.set_slot(-1); }},
+      {"phase", [](auto& p) { p.set_phase("thinking"); }},
+      {"phase", [](auto& p) { p.set_phase(std::string(1 << 16, 'x')); }},
+      {"epoch", [nan](auto& p) { p.set_epoch(nan); }},
+      {"epoch", [](auto& p) { p.set_epoch(-0.5); }},
+      {"total_epochs", [infinity](auto& p) { p.set_total_epochs(infinity); }},
+      {"steps_per_second", [nan](auto& p) { p.set_steps_per_second(nan); }},
+      {"remaining", [](auto& p) { p.mutable_remaining()->set_seconds(-1); }},
+      {"slot", [](auto& p) { p.set_slot(1024); }},
+      {"slot", [](auto& p) { p.set_slot(-1); }},
   };
-  EXPECT_OK(CheckProgress({}, "p"));
+  v1::HeartbeatRequest beat;
+  beat.set_worker("workers/w");
+  beat.set_boot_id("boot-1");
+  v1::LeaseProgress& held = *beat.add_leases();
+  held.mutable_lease()->set_trial("studies/s/trials/0");
+  held.mutable_lease()->set_attempt(1);
+  held.mutable_lease()->set_secret("secret");
+  EXPECT_OK(Validate(beat));
   for (const auto& [field, change] : mistakes) {
-    v1::TrialProgress progress;
-    change(progress);
-    EXPECT_THAT(CheckProgress(progress, "p"),
-                FailsAt(ErrorId::kRequestInvalid, field));
+    held.clear_progress();
+    change(*held.mutable_progress());
+    EXPECT_THAT(Validate(beat),
+                FailsAt(ErrorId::kRequestInvalid,
+                        absl::StrCat("leases[0].progress.", field)));
   }
 }
 

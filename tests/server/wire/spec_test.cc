@@ -7,11 +7,15 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "frostline/v1/importance_service.pb.h"
 #include "gmock/gmock.h"
-#include "server/wire/field_checks.h"
-#include "server/wire/limits.h"
+#include "importance/measure/evaluate_options.h"
+#include "importance/ranking.h"
+#include "proto/rules.h"
 #include "server/wire/study_checks.h"
 #include "storage/factory.h"
+#include "study/freezing.h"
+#include "study/space.h"
 #include "tests/server/driver.h"
 #include "tests/server/example_study.h"
 #include "tests/support/fake_clock.h"
@@ -442,13 +446,27 @@ v1::StudySpec SpecOf(double lo, double hi, double step) {
 }
 
 // A metric that a study may ask for is one that a worker may bring.
+// Rooms that do not know the contract have bounds of their own.
+TEST(Rules, HaveTheBoundsOfTheRoomsThatKeepThem) {
+  using proto::MaxItems;
+  using proto::MostOf;
+  EXPECT_EQ(MostOf<v1::ModelRef>("layers"), kMaxLayers);
+  EXPECT_EQ(MostOf<v1::ModelRef>("heads"), kMaxHeads);
+  EXPECT_EQ(MaxItems<v1::ImportanceOptions>("parameters"), kMaxParameters);
+  EXPECT_EQ(MaxItems<v1::ImportanceOptions>("subsets"),
+            static_cast<int>(importance::kMaxSubsets));
+  EXPECT_EQ(MaxItems<v1::ParameterSubset>("parameters"),
+            static_cast<int>(importance::kMaxSubset));
+  EXPECT_EQ(MostOf<v1::GetStabilityRequest>("points"),
+            importance::kMaxStabilityPoints);
+}
+
 TEST(NewStudy, AnObjectiveHasANameThatAMetricMayHave) {
   for (const std::size_t bytes : {1U, 255U, 256U, 257U, 4'096U, 100'000U}) {
     const std::string name(bytes, 'm');
     v1::Outcome outcome;
-    outcome.set_kind(v1::Outcome::SUCCEEDED);
     (*outcome.mutable_metrics())[name] = 0.5;
-    if (CheckOutcome(outcome).ok()) {
+    if (proto::CheckRules(outcome).ok()) {
       EXPECT_OK(CheckNewStudy(SpecOf(name)));
       continue;
     }
@@ -474,7 +492,8 @@ TEST(NewStudy, SoHasTheMetricThatStopsTrainingAndEverySet) {
 
 TEST(NewStudy, ATrialCanEndWithEveryMetricThatIsAskedFor) {
   v1::StudySpec spec;
-  for (int i = 0; i < kMaxFinalMetrics; ++i) {
+  const int most = proto::MaxItems<v1::Outcome>("metrics");
+  for (int i = 0; i < most; ++i) {
     spec.add_objectives()->set_metric(absl::StrCat("m", i));
   }
   spec.add_constraints()->set_metric("m7");

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/wire/field_checks.h"
-
 #include "base/error.h"
 #include "gmock/gmock.h"
+#include "server/wire/validate.h"
 #include "storage/factory.h"
 #include "tests/server/driver.h"
 #include "tests/support/fake_clock.h"
