@@ -171,6 +171,12 @@ BatchMaker::BatchMaker(std::shared_ptr<const TokenStore> tokens,
   }
 }
 
+RowBatch BatchMaker::Labelled(const RowBatch& rows) const {
+  RowBatch labelled;
+  for (const std::uint32_t row : rows) labelled.push_back(labelled_[row]);
+  return labelled;
+}
+
 at::Tensor BatchMaker::Rows(const std::vector<std::int64_t>& values) const {
   const auto rows = static_cast<std::int64_t>(padded_.rows);
   return at::from_blob(const_cast<std::int64_t*>(values.data()),

@@ -111,6 +111,8 @@ class BatchMaker {
   const std::vector<std::uint32_t>& lengths() const { return lengths_; }
   // A step can learn from these: they have a label.
   const std::vector<std::uint32_t>& labelled() const { return labelled_; }
+  // Returns the examples that a planner of the labelled ones counts so.
+  RowBatch Labelled(const RowBatch& rows) const;
 
   // Throws what LibTorch throws.
   Batch Make(std::span<const std::uint32_t> examples);

@@ -1,426 +1,239 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The loop, and what it does at every turn.
 #include "worker/trainer/trial/fine_tuning.h"
 
 #include <algorithm>
 #include <cmath>
-#include <string>
+#include <limits>
 #include <utility>
 
-#include "worker/trainer/device/device.h"
-#include "worker/trainer/freeze/flops.h"
-#include "worker/trainer/train/smart.h"
-#include "worker/trainer/trial/progress.h"
-#include "worker/trainer/trial/trial_end.h"
+#include "base/plain/sums.h"
+#include "worker/trainer/train/checkpoint.h"
+#include "worker/trainer/trial/measures.h"
 
 namespace frostline::trainer {
-namespace {
 
-constexpr std::size_t kMostMeasured = 64;  // metrics of one report
-// The least time between two signs of life: reports without metrics while
-// training, log lines during an evaluation.
-constexpr double kLifeSeconds = 1.0;
-constexpr double kEvaluationLifeSeconds = 60.0;
-
-}  // namespace
+FineTuning::FineTuning(const TrialMessage& trial, TrialSetup setup,
+                       const TrialEnvironment& environment,
+                       TrialListener& listener)
+    : trial_(trial),
+      settings_(trial.training),
+      setup_(std::move(setup)),
+      environment_(environment),
+      listener_(listener),
+      started_(environment.seconds()),
+      energy_before_(environment.device.EnergyJoules()),
+      early_stopping_(StopsByMaximum(trial),
+                      trial.training.early_stopping.patience,
+                      trial.training.early_stopping.min_delta) {}
 
 TrialEnd FineTuning::Run() {
   TrialEnd end = Train();
-  AwaitSaved();
+  if (checkpoints_) checkpoints_->Await();
   return end;
 }
+
+// What must be there before the first step.
+
+Expected<Done> FineTuning::Begin() {
+  RETURN_IF_FAULT(CheckMetrics(trial_, setup_));
+  ASSIGN_OR_FAULT(const Precision precision,
+                  environment_.device.Choose(settings_.precision));
+  environment_.device.Multiply(precision);
+  ModuleRates rates = RatesOfTasks(trial_, setup_, listener_);
+  RETURN_IF_FAULT(MakeBatches());
+  LogWordsCut(setup_, listener_);
+  LogLabelsMissing(setup_, listener_);
+  course_.emplace(settings_, *batches_, progress_,
+                  setup_.pretrained->loaded.model.config().layers);
+  trained_.emplace(trial_, setup_, *course_, precision, std::move(rates),
+                   listener_);
+  RETURN_IF_FAULT(trained_->Make(trial_.resume_step));
+  pace_.emplace(*course_, setup_, environment_.seconds, started_, listener_);
+  kept_.emplace(WhatToKeepBy(trial_, setup_), *trained_, progress_);
+  checkpoints_.emplace(trial_, setup_, environment_.checkpoint_seconds,
+                       started_, *trained_, *pace_);
+  flops_.emplace(setup_, settings_.smart, *trained_, progress_);
+  prefix_.emplace(trial_, setup_, environment_, *course_, *trained_, *flops_,
+                  *pace_);
+  evaluator_.emplace(setup_, *trained_, *prefix_, *pace_);
+  examples_.emplace(trial_, setup_, *evaluator_, listener_);
+  if (!trial_.resume_path.empty()) RETURN_IF_FAULT(Resume());
+  batches_->Seek(progress_.position);
+  return prefix_->Follow();
+}
+
+Expected<Done> FineTuning::MakeBatches() {
+  std::vector<std::vector<std::uint32_t>> lengths;
+  MixOptions options;
+  options.mixing = settings_.mixing;
+  for (std::size_t i = 0; i < setup_.tasks.size(); ++i) {
+    const TaskSetup& task = setup_.tasks[i];
+    const BatchMaker& maker = makers_.emplace_back(
+        task.train, setup_.pretrained->loaded.model.config(), task.head,
+        environment_.device.is_cpu(), i);
+    if (maker.labelled().empty()) {
+      return Fault{
+          FaultKind::kMisuse,
+          (setup_.many() ? "the task " + task.request.name + ": " : "") +
+              "no row to train on has a label",
+          "see data.columns, data.task and training.max_length"};
+    }
+    lengths.emplace_back();
+    for (const std::uint32_t row : maker.labelled()) {
+      lengths.back().push_back(maker.lengths()[row]);
+    }
+    const double share = task.request.share;
+    options.shares.push_back(
+        share > 0.0 ? share : static_cast<double>(lengths.back().size()));
+  }
+  options.batches = {
+      .batch_size = static_cast<std::size_t>(settings_.batch_size),
+      .batch_tokens = static_cast<std::size_t>(settings_.batch_tokens),
+      .bucket = settings_.bucket,
+      .seed = SeedOf(trial_, Draws::kBatches)};
+  batches_.emplace(lengths, std::move(options));
+  return Done{};
+}
+
+// From a checkpoint that cannot be used the trial begins anew: slower, and
+// still right.
+Expected<Done> FineTuning::Resume() {
+  WeightCopies kept;
+  Expected<TrialProgress> progress =
+      checkpoints_->Load(trial_.resume_path, kept);
+  if (!progress.ok()) {
+    listener_.Log("begins anew: " + FaultText(progress.fault()));
+    return trained_->Make(0);
+  }
+  progress_ = std::move(progress).value();
+  early_stopping_.Restore(progress_.early_stopping);
+  kept_->Restore(std::move(kept));
+  listener_.Log("goes on from step " + std::to_string(progress_.steps));
+  return HoldKept();
+}
+
+// The loop, and what it does at every turn.
 
 TrialEnd FineTuning::Train() {
   environment_.device.ResetPeakMemory();
   if (Expected<Done> begun = Begin(); !begun.ok()) return EndOf(begun.fault());
-  phase_ = TrialPhase::kTraining;
-  listener_.NotePace(PaceNow());
-  listener_.Begun(stepper_->steps(), precision_);
+  pace_->BeginTraining(trained_->precision());
   while (true) {
     const StopReason stop = listener_.stop();
     if (stop != StopReason::kNone) return Stop(stop);
-    if (EvaluationIsDue()) {
+    if (course_->EvaluationIsDue()) {
       if (Ended ended = NoteLastStep()) return *std::move(ended);
       if (Ended ended = EvaluateNow()) return *std::move(ended);
       continue;  // a stop may have cut it short
     }
-    if (IsOver()) return Finish();
+    if (course_->IsOver()) return Finish();
     if (Ended ended = Step()) return *std::move(ended);
-    phase_ = TrialPhase::kTraining;
+    pace_->GoOnTraining();
     ReportTraining();
-    ShowLife();
-    if (auto written = writer_.Take()) TellSaved(*written);
-    if (!SaveIsDue()) continue;
+    pace_->ShowLife();
+    checkpoints_->TakeWritten();
+    if (!checkpoints_->IsDue() || progress_.steps >= course_->total_steps()) {
+      continue;
+    }
     if (Ended ended = NoteLastStep()) return *std::move(ended);
-    SaveBeside();
+    checkpoints_->SaveBeside(progress_, kept_->weights());
   }
 }
 
-bool FineTuning::IsOver() const {
-  return ended_early_ || stepper_->steps() >= total_steps_;
-}
-
 FineTuning::Ended FineTuning::Step() {
+  Stepper& stepper = trained_->stepper();
   const double begun = environment_.seconds();
   epochs_ = {epochs_.back(), progress_.position.all.epoch};
   Expected<std::vector<Batch>> parts = NextParts();
   if (!parts.ok()) return EndOf(parts.fault());
   StepNorms norms;
-  const bool reports = ReportsStep(stepper_->steps() + 1);
+  const bool reports = course_->ReportsStep(stepper.steps() + 1);
   Expected<std::optional<StepResult>> result =
-      stepper_->StepAhead(parts.value(), reports ? &norms : nullptr);
+      stepper.StepAhead(parts.value(), reports ? &norms : nullptr);
   progress_.train_seconds += environment_.seconds() - begun;
+  progress_.steps = stepper.steps();
   ++progress_.loss_steps;
   if (Ended ended = Note(result)) return ended;
   if (reports) {
     if (Ended ended = NoteLastStep()) return ended;
     CollectTraining(norms);
   }
-  if (Expected<Done> thawed = ThawIfDue(); !thawed.ok()) {
-    return EndOf(thawed.fault());
-  }
+  const Expected<bool> thawed = trained_->ThawIfDue();
+  if (!thawed.ok()) return EndOf(thawed.fault());
+  if (!thawed.value()) return std::nullopt;
+  const Expected<Done> followed = prefix_->Follow();
+  if (!followed.ok()) return EndOf(followed.fault());
   return std::nullopt;
+}
+
+// As many batches as a step accumulates, and never of two epochs.
+Expected<std::vector<Batch>> FineTuning::NextParts() {
+  const std::uint64_t noise_seed = SeedOf(trial_, Draws::kDropout);
+  return CatchTorch([&]() -> Expected<std::vector<Batch>> {
+    std::vector<Batch> parts;
+    std::int64_t batches = 0;
+    do {
+      for (const TaskRows& some : batches_->Next()) {
+        BatchMaker& maker = makers_[some.task];
+        parts.push_back(maker.Make(maker.Labelled(some.rows)));
+        maker.AddNoise({noise_seed, some.epoch}, parts.back());
+        RETURN_IF_FAULT(prefix_->GiveTraining(maker, *batches_, parts.back()));
+      }
+    } while (++batches < settings_.accumulation && !batches_->AtEpochEnd());
+    // Only now: a stop in between takes no step.
+    progress_.position = batches_->position();
+    for (const Batch& part : parts) flops_->AddStep(part);
+    return parts;
+  });
 }
 
 // Notes the result of a step, which may be that of the step before.
 FineTuning::Ended FineTuning::Note(
-    const Expected<std::optional<StepResult>>& result) {
-  if (!result.ok()) return Fail(result.fault());
-  if (!result.value()) return std::nullopt;
-  if (!result.value()->finite) {
-    const bool last = result.value()->step == stepper_->steps();
-    if (!result.value()->adversary_finite) {
-      return AdversaryLost(result.value()->step);
-    }
-    return NotFinite("the loss or its gradient at step " +
-                     std::to_string(result.value()->step) + ", epoch " +
-                     std::to_string(epochs_[last ? 1 : 0] + 1) + ",");
+    const Expected<std::optional<StepResult>>& noted) {
+  if (!noted.ok()) return Fail(noted.fault());
+  if (!noted.value()) return std::nullopt;
+  const StepResult& result = *noted.value();
+  const std::string step = std::to_string(result.step);
+  if (!result.finite && !result.adversary_finite) {
+    return Infeasible(
+        "the gradient of the adversary (training.smart) at step " + step,
+        "give smaller training.smart.radius, step_size and noise_variance");
   }
-  if (result.value()->skipped) LogSkip(*result.value());
-  progress_.loss_sum += result.value()->loss;
-  progress_.step_loss_sum += result.value()->loss;
-  if (result.value()->conflict) ++progress_.conflicts;
+  if (!result.finite) {
+    const bool last = result.step == progress_.steps;
+    return Infeasible("the loss or its gradient at step " + step + ", epoch " +
+                          std::to_string(epochs_[last ? 1 : 0] + 1) + ",",
+                      "search smaller learning rates");
+  }
+  if (result.skipped) {
+    const double scale = trained_->stepper().loss_scale()->value();
+    listener_.Log("step " + step +
+                  " was skipped: its gradients overflowed in fp16; the loss is "
+                  "scaled by " +
+                  std::to_string(static_cast<std::int64_t>(scale)) +
+                  " from here on");
+  }
+  progress_.loss_sum += result.loss;
+  progress_.step_loss_sum += result.loss;
+  if (result.conflict) ++progress_.conflicts;
   ++progress_.step_loss_steps;
-  last_step_ = *result.value();
+  last_step_ = result;
   return std::nullopt;
 }
 
 // Before anyone looks at the sum of losses.
 FineTuning::Ended FineTuning::NoteLastStep() {
   const double begun = environment_.seconds();
-  const Expected<std::optional<StepResult>> result = stepper_->ReadLast();
+  const Expected<std::optional<StepResult>> result =
+      trained_->stepper().ReadLast();
   progress_.train_seconds += environment_.seconds() - begun;
   return Note(result);
 }
 
-// As many batches as a step accumulates, and never of two epochs.
-Expected<std::vector<Batch>> FineTuning::NextParts() {
-  return CatchTorch([&]() -> Expected<std::vector<Batch>> {
-    std::vector<Batch> parts;
-    std::int64_t batches = 0;
-    do {
-      for (const TaskRows& some : batches_->Next()) {
-        BatchMaker& maker = train_[some.task];
-        parts.push_back(maker.Make(Labelled(maker, some.rows)));
-        maker.AddNoise({noise_seed_, some.epoch}, parts.back());
-        if (!TrainsFromBoundaries()) continue;
-        RETURN_IF_FAULT(GiveTrainingBoundary(maker, parts.back()));
-      }
-    } while (++batches < settings_.accumulation && !batches_->AtEpochEnd());
-    // Only now: a stop in between takes no step.
-    progress_.position = batches_->position();
-    for (const Batch& part : parts) CountFlopsOf(part);
-    return parts;
-  });
-}
-
-RowBatch FineTuning::Labelled(const BatchMaker& maker, const RowBatch& rows) {
-  RowBatch labelled;
-  for (const std::uint32_t row : rows) {
-    labelled.push_back(maker.labelled()[row]);
-  }
-  return labelled;
-}
-
-// Right behind the step, so that a checkpoint has the plan that comes next.
-Expected<Done> FineTuning::ThawIfDue() {
-  const std::int64_t thawed = ThawedAfter(stepper_->steps());
-  if (thawed == thawed_) return Done{};
-  thawed_ = thawed;
-  flops_.clear();
-  ASSIGN_OR_FAULT(FreezePlan plan, PlanAfter(stepper_->steps()));
-  if (Expected<Done> taken = stepper_->Replan(plan); !taken.ok()) {
-    return taken;
-  }
-  return MakeBoundaries();
-}
-
-bool FineTuning::EvaluationIsDue() const {
-  if (progress_.loss_steps == 0) return false;  // this step has been evaluated
-  const std::int64_t every = settings_.evaluate_every_steps;
-  return IsOver() ||
-         (every > 0 ? stepper_->steps() % every == 0 : batches_->AtEpochEnd());
-}
-
-FineTuning::Ended FineTuning::EvaluateNow() {
-  Metrics metrics;
-  std::vector<Scores> scores;  // by task
-  const double begun = environment_.seconds();
-  const Expected<bool> evaluated = EvaluateAll(metrics, scores);
-  if (!evaluated.ok()) return Fail(evaluated.fault());
-  if (!evaluated.value()) return std::nullopt;
-  evaluation_seconds_ += environment_.seconds() - begun;
-  ++evaluations_done_;
-  for (const TaskSetup& task : setup_.tasks) {
-    if (!std::isfinite(metrics.at(task.validation.name + "loss"))) {
-      return NotFinite("the validation loss after step " +
-                       std::to_string(stepper_->steps()));
-    }
-  }
-  progress_.last = std::move(metrics);
-  progress_.last["train_loss"] =
-      progress_.loss_sum / static_cast<double>(progress_.loss_steps);
-  progress_.loss_sum = 0.0;
-  progress_.loss_steps = 0;
-  Metrics told = Fitting(progress_.last, kMostMeasured);
-  told.merge(training_);
-  training_.clear();
-  if (!IsOver()) phase_ = TrialPhase::kTraining;
-  listener_.NotePace(PaceNow());
-  listener_.Report(stepper_->steps(), total_steps_, told);
-  shown_ = environment_.seconds();
-  NoteKept();
-  if (progress_.kept_step == stepper_->steps() && WantsExamples()) {
-    kept_scores_ = std::move(scores);
-  }
-  StopEarlyIfDue();
-  Expected<Done> copied = CopyKept();
-  if (!copied.ok()) return Fail(copied.fault());
-  return std::nullopt;
-}
-
-void FineTuning::StopEarlyIfDue() {
-  const std::string& metric = settings_.early_stopping.metric;
-  if (metric.empty()) return;
-  ended_early_ = early_stopping_.Note(progress_.last.at(metric));
-  progress_.early_stopping = early_stopping_.state();
-  if (ended_early_) {
-    listener_.Log("early stopping at step " +
-                  std::to_string(stepper_->steps()) + ": " + metric +
-                  " has not become better");
-  }
-}
-
-Expected<std::optional<Scores>> FineTuning::Evaluate(
-    std::size_t task, const EvaluationSet& set,
-    std::vector<at::Tensor>* logits) {
-  Enter(TrialPhase::kEvaluating);
-  const HeadSpec& head = setup_.tasks[task].head;
-  BatchMaker maker(set.tokens, model_->config(), head,
-                   environment_.device.is_cpu(), task);
-  Scores scores(head, setup_.tasks[task].data->labels, maker.size());
-  const BatchPlanner planner(
-      maker.lengths(),
-      {.batch_tokens = EvaluationTokens(environment_.device.is_cpu())});
-  // Casts of weights hold for all batches.
-  const Autocast autocast(precision_, model_->device());
-  std::size_t done = 0;
-  if (boundaries_) {
-    const Expected<Done> prepared = boundaries_->Prepare(*set.tokens);
-    if (!prepared.ok() && prepared.fault().kind == FaultKind::kStopped) {
-      return std::optional<Scores>();
-    }
-    if (!prepared.ok()) return prepared.fault();
-    Enter(TrialPhase::kEvaluating);  // again, where the store was filled
-  }
-  for (const RowBatch& rows : planner.Ordered()) {
-    if (listener_.stop() != StopReason::kNone) return std::optional<Scores>();
-    Expected<Done> added = CatchTorch([&]() -> Expected<Done> {
-      Batch batch = maker.Make(rows);
-      if (boundaries_) {
-        RETURN_IF_FAULT(GiveBoundary(*boundaries_, maker, batch));
-      }
-      ASSIGN_OR_FAULT(Prediction prediction, stepper_->Predict(batch));
-      scores.Add(rows, batch, prediction);
-      if (logits != nullptr) logits->push_back(prediction.logits);
-      return Done{};
-    });
-    if (!added.ok()) return added.fault();
-    done += rows.size();
-    if (environment_.seconds() - shown_ < kEvaluationLifeSeconds) continue;
-    shown_ = environment_.seconds();
-    listener_.Log("evaluated " + std::to_string(done) + " of " +
-                  std::to_string(maker.size()));
-  }
-  for (std::size_t row = 0; row < set.tokens->size(); ++row) {
-    const auto unread = set.tokens->unread(row);
-    if (!unread.empty()) scores.AddUnread(row, unread);
-  }
-  if (boundaries_) boundaries_->TakeComputed();  // no step's
-  return std::optional<Scores>(std::move(scores));
-}
-
-// Reports a sign of life, at most once in kLifeSeconds. Where an evaluation is
-// due it reports nothing: the evaluation reports this step.
-void FineTuning::ShowLife() {
-  if (environment_.seconds() - shown_ < kLifeSeconds || EvaluationIsDue()) {
-    return;
-  }
-  shown_ = environment_.seconds();
-  listener_.NotePace(PaceNow());
-  listener_.Report(stepper_->steps(), total_steps_, {});
-}
-
-// How far a trial is, and how long it needs still. It reads clocks and counts
-// alone: nothing here waits for a device.
-
 namespace {
 
-// A backward pass costs about two forward passes.
-constexpr double kForwardShare = 1.0 / 3.0;
-// Keeps an epoch that has just ended from counting as one under way.
-constexpr double kRounding = 1e-9;
-
-}  // namespace
-
-void FineTuning::Enter(TrialPhase phase) {
-  if (phase_ == phase) return;
-  phase_ = phase;
-  listener_.EnterPhase(PaceNow());
-}
-
-double FineTuning::TotalEpochs() const {
-  const auto asked = static_cast<double>(settings_.epochs);
-  if (settings_.max_steps == 0) return asked;
-  return std::min(asked, static_cast<double>(total_steps_) /
-                             static_cast<double>(StepsOf(0)));
-}
-
-TrialPace FineTuning::PaceNow() const {
-  TrialPace pace;
-  pace.phase = phase_;
-  pace.total_epochs = total_epochs_;
-  if (!stepper_ || total_steps_ == 0) return pace;
-  pace.epoch = total_epochs_ * static_cast<double>(stepper_->steps()) /
-               static_cast<double>(total_steps_);
-  pace.remaining_seconds = RemainingSeconds();
-  return pace;
-}
-
-std::int64_t FineTuning::EvaluationsLeft() const {
-  const auto steps = static_cast<double>(stepper_->steps());
-  const auto total = static_cast<double>(total_steps_);
-  const double every = settings_.evaluate_every_steps > 0
-                           ? static_cast<double>(settings_.evaluate_every_steps)
-                           : total / std::max(total_epochs_, kRounding);
-  const double all = std::ceil(total / every - kRounding);
-  const double begun = IsOver() ? all : std::floor(steps / every + kRounding);
-  return static_cast<std::int64_t>(std::max(0.0, all - begun)) +
-         (EvaluationIsDue() ? 1 : 0);
-}
-
-// As those that were; before the first, as training did with as many rows.
-double FineTuning::EvaluationSeconds() const {
-  if (evaluations_done_ > 0) {
-    return evaluation_seconds_ / static_cast<double>(evaluations_done_);
-  }
-  double trained = 0.0;
-  double evaluated = 0.0;
-  for (const TaskSetup& task : setup_.tasks) {
-    trained += static_cast<double>(task.train->size());
-    evaluated += static_cast<double>(task.validation.tokens->size());
-  }
-  const double epochs_done = total_epochs_ *
-                             static_cast<double>(stepper_->steps()) /
-                             static_cast<double>(total_steps_);
-  const double rows = trained * epochs_done;
-  return rows > 0.0 ? kForwardShare * progress_.train_seconds / rows * evaluated
-                    : 0.0;
-}
-
-std::optional<double> FineTuning::RemainingSeconds() const {
-  const auto steps = stepper_->steps();
-  if (steps == 0 || phase_ == TrialPhase::kSaving) return std::nullopt;
-  double validated = 0.0;
-  double others = 0.0;  // rows that are evaluated once, at the end
-  for (const TaskSetup& task : setup_.tasks) {
-    validated += static_cast<double>(task.validation.tokens->size());
-    for (const EvaluationSet& other : task.others) {
-      others += static_cast<double>(other.tokens->size());
-    }
-  }
-  const double evaluations = static_cast<double>(EvaluationsLeft()) +
-                             others / std::max(validated, 1.0);
-  const auto left =
-      static_cast<double>(ended_early_ ? 0 : total_steps_ - steps);
-  return std::max(0.0,
-                  left * progress_.train_seconds / static_cast<double>(steps) +
-                      evaluations * EvaluationSeconds());
-}
-
-// What steps cost by count, and what they were spared.
-
-// Texts of a batch cost the same, each shape is counted once for a plan.
-FineTuning::Flops FineTuning::FlopsOf(std::int64_t texts, std::int64_t tokens,
-                                      std::size_t task) {
-  const std::array shape = {texts, tokens, static_cast<std::int64_t>(task)};
-  if (const auto known = flops_.find(shape); known != flops_.end()) {
-    return known->second;
-  }
-  FreezePlan plan = stepper_->plan();
-  for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
-    for (const std::string& module : setup_.tasks[task].request.freeze) {
-      if (!IsWithin(model_->weights()[i].spec, module)) continue;
-      plan.parameters[i].needs_gradient = false;
-    }
-  }
-  const StepFlops step =
-      CountFlops(model_->config(), model_->heads(), plan, texts, tokens, task);
-  Flops flops = {step.spent(), step.skipped(), 0.0};
-  for (std::size_t i = 0; std::cmp_less(i, plan.frozen_blocks); ++i) {
-    flops.prefix += step.modules[i].forward;
-  }
-  const SmartFlops smart =
-      CountSmart(settings_.smart, model_->config(), model_->heads(),
-                 plan.frozen_blocks, step, texts, tokens, task);
-  flops.spent += smart.spent;
-  flops.skipped += smart.skipped;
-  flops.prefix += smart.prefix;
-  return flops_.emplace(shape, flops).first->second;
-}
-
-void FineTuning::CountFlopsOf(const Batch& batch) {
-  const Flops flops = FlopsOf(batch.ids.size(0), batch.ids.size(1), batch.task);
-  const double shared = batch.boundary.defined() ? flops.prefix : 0.0;
-  progress_.flops_spent += flops.spent - shared;
-  progress_.flops_skipped += flops.skipped;
-  progress_.flops_shared += shared;
-}
-
-// Texts whose boundary was computed on the way to a step: what they took, and
-// what they did not, as a lower one was there.
-void FineTuning::CountFill(Boundaries& boundaries) {
-  for (const ComputedTexts& each : boundaries.TakeComputed()) {
-    const double below = ForwardOf(each, each.from);
-    progress_.flops_spent +=
-        ForwardOf(each, stepper_->plan().frozen_blocks) - below;
-    progress_.flops_shared += below;
-  }
-}
-
-// Through the leading blocks.
-double FineTuning::ForwardOf(const ComputedTexts& texts,
-                             std::int64_t blocks) const {
-  return CountPrefix(model_->config(), model_->heads(), blocks, texts.texts,
-                     texts.batches, static_cast<std::int64_t>(texts.tokens));
-}
-
-// What training tells of itself between evaluations.
-
-namespace {
-
-// A report has 64 metrics; an evaluation at the same step brings its own.
+constexpr std::size_t kMostMeasured = 64;  // metrics of one report
+// Of training; an evaluation at the same step brings its own.
 constexpr std::size_t kMostTold = 50;
 
 // All of a kind or none: half of the modules would look like all of them.
@@ -433,33 +246,19 @@ void AddIfTheyFit(const std::string& prefix,
 
 }  // namespace
 
-bool FineTuning::ReportsStep(std::int64_t step) const {
-  const std::int64_t every = settings_.report_every_steps;
-  return every > 0 && step % every == 0;
-}
-
-void FineTuning::LogSkip(const StepResult& step) {
-  const auto scale = static_cast<std::int64_t>(stepper_->loss_scale()->value());
-  listener_.Log("step " + std::to_string(step.step) +
-                " was skipped: its gradients overflowed in fp16; the loss is "
-                "scaled by " +
-                std::to_string(scale) + " from here on");
-}
-
 void FineTuning::CollectTraining(const StepNorms& norms) {
   training_ = {
       {"step_loss", progress_.step_loss_sum /
                         static_cast<double>(progress_.step_loss_steps)},
       {"grad_norm", last_step_.grad_norm},
       {"rate_factor", last_step_.factor}};
-  if (stepper_->loss_scale()) {
-    training_["loss_scale"] = stepper_->loss_scale()->value();
+  if (const auto& scale = trained_->stepper().loss_scale()) {
+    training_["loss_scale"] = scale->value();
   }
   progress_.step_loss_sum = 0.0;
   progress_.step_loss_steps = 0;
   std::map<std::string, double> rates;
-  for (const auto& [module, rate] :
-       ThawedRates(rates_, thawed_, model_->config().layers)) {
+  for (const auto& [module, rate] : trained_->RatesNow()) {
     if (rate > 0.0) rates[module] = rate * last_step_.factor;
   }
   AddIfTheyFit("grad_norm.", norms.gradients, training_);
@@ -468,11 +267,306 @@ void FineTuning::CollectTraining(const StepNorms& norms) {
 }
 
 void FineTuning::ReportTraining() {
-  if (training_.empty() || EvaluationIsDue()) return;
-  shown_ = environment_.seconds();
-  listener_.NotePace(PaceNow());
-  listener_.Report(stepper_->steps(), total_steps_,
-                   std::exchange(training_, {}));
+  if (training_.empty() || course_->EvaluationIsDue()) return;
+  pace_->Report(std::exchange(training_, {}));
+}
+
+FineTuning::Ended FineTuning::EvaluateNow() {
+  Metrics metrics;
+  std::vector<Scores> scores;  // by task
+  const double begun = environment_.seconds();
+  const Expected<bool> evaluated = evaluator_->Validate(metrics, scores);
+  if (!evaluated.ok()) return Fail(evaluated.fault());
+  if (!evaluated.value()) return std::nullopt;
+  pace_->NoteEvaluation(environment_.seconds() - begun);
+  for (const TaskSetup& task : setup_.tasks) {
+    if (std::isfinite(metrics.at(task.validation.name + "loss"))) continue;
+    return Infeasible(
+        "the validation loss after step " + std::to_string(progress_.steps),
+        "search smaller learning rates");
+  }
+  AddMean(setup_, "", metrics);
+  if (settings_.surgery != Surgery::kNone) {
+    metrics[kConflictsMetric] = static_cast<double>(progress_.conflicts);
+  }
+  metrics["train_loss"] =
+      progress_.loss_sum / static_cast<double>(progress_.loss_steps);
+  progress_.last = std::move(metrics);
+  progress_.loss_sum = 0.0;
+  progress_.loss_steps = 0;
+  Metrics told = Fitting(trial_, setup_, progress_.last, kMostMeasured);
+  told.merge(training_);
+  training_.clear();
+  if (!course_->IsOver()) pace_->GoOnTraining();
+  pace_->Report(told);
+  if (kept_->Note()) examples_->Keep(std::move(scores));
+  StopEarlyIfDue();
+  Expected<Done> copied = HoldKept();
+  if (!copied.ok()) return Fail(copied.fault());
+  return std::nullopt;
+}
+
+void FineTuning::StopEarlyIfDue() {
+  const std::string& metric = settings_.early_stopping.metric;
+  if (metric.empty()) return;
+  const bool ends = early_stopping_.Note(progress_.last.at(metric));
+  progress_.early_stopping = early_stopping_.state();
+  if (ends) {
+    listener_.Log("early stopping at step " + std::to_string(progress_.steps) +
+                  ": " + metric + " has not become better");
+  }
+}
+
+Expected<Done> FineTuning::HoldKept() {
+  return course_->IsOver() ? Done{} : kept_->HoldWeights();
+}
+
+// How a trial ends.
+
+namespace {
+
+constexpr std::size_t kMostMetrics = 240;  // of the 256 of an outcome
+
+// Returns how an exported model reads texts.
+TextReading ReadingOf(const DataPart& rows, std::int64_t max_length) {
+  const TextForm& form = rows.data->form();
+  return {.max_length = max_length,
+          .lowercase = form.lowercase,
+          .strip_accents = form.strip_accents};
+}
+
+// Returns the fingerprint of the validation rows, those of all tasks together.
+std::string FingerprintOfRows(const TrialSetup& setup) {
+  if (!setup.many()) return setup.tasks[0].validation.part.fingerprint;
+  Sha256Sum sum;
+  for (const TaskSetup& task : setup.tasks) {
+    sum.AddField(task.request.name);
+    sum.AddField(task.validation.part.fingerprint);
+  }
+  return sum.Finish();
+}
+
+}  // namespace
+
+TrialEnd FineTuning::Finish() {
+  if (Expected<Done> back = kept_->GoBack(listener_); !back.ok()) {
+    return Fail(back.fault());
+  }
+  const Expected<bool> evaluated = EvaluateTheRest();
+  if (!evaluated.ok()) return Fail(evaluated.fault());
+  if (!evaluated.value()) return Stop(listener_.stop());
+  if (settings_.export_model) {
+    pace_->Enter(TrialPhase::kSaving);
+    const TaskData& data = *setup_.tasks[0].data;
+    const Model& model = trained_->model();
+    Expected<Done> exported = ExportModel(
+        trial_.folder + "/model", model, setup_.pretrained->folder,
+        data.labels.names(),
+        ReadingOf(data.train, LongestText(settings_, model.config())));
+    if (!exported.ok()) return Fail(exported.fault());
+    listener_.Log("exported to " + trial_.folder + "/model");
+  }
+  TrialEnd end = End(TrialState::kSucceeded);
+  end.metrics["kept_step"] = static_cast<double>(
+      progress_.kept.empty() ? progress_.steps : progress_.kept_step);
+  if (AuditIsDue()) {
+    Expected<Done> audited = Audit(end.metrics);
+    if (!audited.ok()) return Fail(audited.fault());
+    if (listener_.stop() != StopReason::kNone) return Stop(listener_.stop());
+    end.usage->total_seconds = environment_.seconds() - started_;
+  }
+  end.evaluations = examples_->TakeOutcomes();
+  end.tells_evaluations = trial_.takes_evaluations;
+  return end;
+}
+
+Expected<bool> FineTuning::EvaluateTheRest() {
+  Expected<bool> told = examples_->TellKept();
+  for (std::size_t i = 0; i < setup_.tasks.size(); ++i) {
+    if (!told.ok() || !told.value()) return told;
+    const TaskSetup& task = setup_.tasks[i];
+    for (const EvaluationSet& other : task.others) {
+      ASSIGN_OR_FAULT(std::optional<Scores> scores,
+                      evaluator_->Evaluate(i, other));
+      if (!scores) return false;
+      // Nobody knows what is right in a set without labels.
+      const Metrics measured =
+          other.part.data->labelled() ? scores->Compute() : Metrics();
+      for (const auto& [name, value] : measured) {
+        progress_.last[other.name + name] = value;
+      }
+      RETURN_IF_FAULT(
+          examples_->Tell(task, task.SetOf(other), other.part, *scores));
+    }
+    told = examples_->TellTraining(i);
+  }
+  if (told.ok() && told.value() && HaveTests(setup_)) {
+    AddMean(setup_, "test.", progress_.last);
+  }
+  return told;
+}
+
+TrialEnd FineTuning::Stop(StopReason reason) {
+  if (Ended ended = NoteLastStep()) return *std::move(ended);
+  if (ComesBack(reason) && progress_.steps > 0) {
+    checkpoints_->Save(progress_, kept_->weights());
+  }
+  return End(TrialState::kStopped);
+}
+
+TrialEnd FineTuning::Fail(const Fault& fault) const {
+  TrialEnd end;
+  end.state = TrialState::kFailed;
+  end.cause = FaultText(fault);
+  end.failure = ClassOf(fault.kind);
+  if (prefix_) end.usage = Usage();  // else there was nothing to train
+  return end;
+}
+
+TrialEnd FineTuning::EndOf(const Fault& fault) {
+  return fault.kind == FaultKind::kStopped ? Stop(listener_.stop())
+                                           : Fail(fault);
+}
+
+TrialEnd FineTuning::Infeasible(const std::string& what,
+                                const std::string& fix) const {
+  TrialEnd end = End(TrialState::kInfeasible);
+  end.cause =
+      FaultText(kNotFiniteId, what + " became infinite or no number", fix);
+  return end;
+}
+
+TrialEnd FineTuning::End(TrialState state) const {
+  TrialEnd end;
+  end.state = state;
+  end.metrics = Fitting(trial_, setup_, progress_.last, kMostMetrics);
+  end.metrics["train_seconds"] = progress_.train_seconds;
+  end.metrics["trained_parameters"] =
+      static_cast<double>(trained_->trained_weights());
+  end.metrics["steps"] = static_cast<double>(progress_.steps);
+  end.usage = Usage();
+  return end;
+}
+
+TrialUsage FineTuning::Usage() const {
+  TrialUsage usage;
+  usage.train_seconds = progress_.train_seconds;
+  usage.total_seconds = environment_.seconds() - started_;
+  usage.trained_parameters = trained_->trained_weights();
+  usage.flops_spent = progress_.flops_spent;
+  usage.flops_skipped = progress_.flops_skipped;
+  usage.flops_shared = progress_.flops_shared;
+  usage.prefix = prefix_->counts();
+  usage.peak_memory_bytes = environment_.device.PeakMemoryBytes();
+  if (const auto now = environment_.device.EnergyJoules();
+      now && energy_before_) {
+    usage.energy_joules = *now - *energy_before_;
+  }
+  usage.device = environment_.device.name();
+  usage.precision = NameOf(trained_->precision());
+  usage.freeze = settings_.freeze;
+  usage.virtual_tau = settings_.virtual_tau;
+  usage.steps = progress_.steps;
+  usage.data_fingerprint = FingerprintOfRows(setup_);
+  return usage;
+}
+
+// A sample of the trials that froze virtually is trained both ways.
+
+namespace {
+
+constexpr char kAuditPrefix[] = "virtual_audit.";
+constexpr double kAuditLifeSeconds = 60.0;
+
+// Hands stops in, and signs of life out; the second run's metrics and steps are
+// not the trial's.
+class AuditListener : public TrialListener {
+ public:
+  AuditListener(TrialListener& listener, const TrialEnvironment& environment)
+      : listener_(listener),
+        environment_(environment),
+        shown_(environment.seconds()) {}
+
+  StopReason stop() const override { return listener_.stop(); }
+  void Report(std::int64_t step, std::int64_t total_steps,
+              const Metrics& /*metrics*/) override {
+    const double now = environment_.seconds();
+    if (now - shown_ < kAuditLifeSeconds) return;
+    shown_ = now;
+    Log("step " + std::to_string(step) + " of " + std::to_string(total_steps));
+  }
+  void Begun(std::int64_t /*step*/, Precision /*precision*/) override {}
+  void Saved(const std::string& /*name*/, std::int64_t /*step*/,
+             std::int64_t /*bytes*/) override {}
+  void Log(const std::string& line) override {
+    listener_.Log("audit of virtual freezing: " + line);
+  }
+
+ private:
+  TrialListener& listener_;
+  const TrialEnvironment& environment_;
+  double shown_;
+};
+
+double Furthest(const std::vector<at::Tensor>& ours,
+                const std::vector<at::Tensor>& theirs) {
+  double most = 0.0;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    most = std::max(most, (ours[i] - theirs[i]).abs().max().item<double>());
+  }
+  return most;
+}
+
+}  // namespace
+
+// By the trial's own words, so that an attempt that goes on decides the same.
+bool FineTuning::AuditIsDue() const {
+  if (!trained_->virtually_frozen() || settings_.virtual_audit == 0.0) {
+    return false;
+  }
+  const auto drawn = static_cast<double>(
+      std::stoul(trial_.identity.substr(0, 8), nullptr, 16));
+  return drawn < settings_.virtual_audit * 4294967296.0;
+}
+
+Expected<Done> FineTuning::Audit(Metrics& metrics) {
+  TrialMessage plain = trial_;
+  plain.training.virtual_tau = 0.0;
+  plain.training.virtual_audit = 0.0;
+  plain.training.export_model = false;
+  plain.training.report_example_outcomes = false;
+  plain.resume_path.clear();
+  plain.resume_step = 0;
+  TrialSetup setup = setup_;
+  for (TaskSetup& task : setup.tasks) {
+    task.others.clear();
+    task.predicted.clear();
+  }
+  TrialEnvironment environment = environment_;
+  environment.checkpoint_seconds = std::numeric_limits<double>::infinity();
+  AuditListener listener(listener_, environment);
+  FineTuning other(plain, std::move(setup), environment, listener);
+  const TrialEnd end = other.Run();
+  if (end.state != TrialState::kSucceeded) {
+    if (end.state != TrialState::kStopped) listener.Log(end.cause);
+    return Done{};
+  }
+  std::vector<at::Tensor> ours;
+  std::vector<at::Tensor> theirs;
+  for (std::size_t i = 0; i < setup_.tasks.size(); ++i) {
+    const EvaluationSet& set = setup_.tasks[i].validation;
+    ASSIGN_OR_FAULT(const auto here, evaluator_->Evaluate(i, set, &ours));
+    ASSIGN_OR_FAULT(const auto there,
+                    other.evaluator_->Evaluate(i, set, &theirs));
+    if (!here || !there) return Done{};  // stopped
+  }
+  return CatchTorch([&]() -> Expected<Done> {
+    metrics[std::string(kAuditPrefix) + "logits"] = Furthest(ours, theirs);
+    for (const auto& [name, value] : other.progress_.last) {
+      metrics[kAuditPrefix + name] = std::abs(value - progress_.last.at(name));
+    }
+    return Done{};
+  });
 }
 
 }  // namespace frostline::trainer

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -180,6 +181,114 @@ ModuleRates ThawedRates(const ModuleRates& rates, std::int64_t thawed,
     if (NeededFor(module, layers) > thawed) rate = 0.0;
   }
   return result;
+}
+
+namespace {
+
+// Keeps an epoch that has just ended from counting as one under way.
+constexpr double kRounding = 1e-9;
+
+}  // namespace
+
+Course::Course(const TrainingSettings& settings, const TaskBatches& batches,
+               const TrialProgress& progress, std::int64_t layers)
+    : settings_(settings),
+      batches_(batches),
+      progress_(progress),
+      layers_(layers),
+      steps_of_first_(StepsOf(0)),
+      total_steps_(CountSteps()),
+      total_epochs_(settings.max_steps == 0
+                        ? static_cast<double>(settings.epochs)
+                        : std::min(static_cast<double>(settings.epochs),
+                                   static_cast<double>(total_steps_) /
+                                       static_cast<double>(steps_of_first_))),
+      epoch_ends_(EpochEnds()) {}
+
+std::int64_t Course::StepsOf(std::uint64_t epoch) const {
+  const auto batches = static_cast<std::int64_t>(batches_.BatchesOf(epoch));
+  return (batches + settings_.accumulation - 1) / settings_.accumulation;
+}
+
+std::int64_t Course::CountSteps() const {
+  const std::int64_t most = settings_.max_steps > 0
+                                ? settings_.max_steps
+                                : std::numeric_limits<std::int64_t>::max();
+  // Only a budget of tokens makes epochs differ.
+  if (settings_.batch_tokens == 0) {
+    return std::min(most, settings_.epochs * steps_of_first_);
+  }
+  std::int64_t steps = 0;
+  for (std::int64_t e = 0; e < settings_.epochs && steps < most; ++e) {
+    steps += StepsOf(static_cast<std::uint64_t>(e));
+  }
+  return std::min(most, steps);
+}
+
+std::vector<std::int64_t> Course::EpochEnds() const {
+  std::vector<std::int64_t> ends;
+  const std::int64_t asked = std::min(
+      settings_.epochs, settings_.unfreeze_every_epochs * (layers_ + 1));
+  std::int64_t steps = 0;
+  for (std::int64_t e = 0; e < asked && steps < total_steps_; ++e) {
+    steps += settings_.batch_tokens == 0
+                 ? steps_of_first_
+                 : StepsOf(static_cast<std::uint64_t>(e));
+    ends.push_back(steps);
+  }
+  return ends;
+}
+
+double Course::epochs_done() const {
+  return total_epochs_ * static_cast<double>(progress_.steps) /
+         static_cast<double>(total_steps_);
+}
+
+std::int64_t Course::EpochsBegun() const {
+  return settings_.max_steps > 0
+             ? (total_steps_ + steps_of_first_ - 1) / steps_of_first_
+             : settings_.epochs;
+}
+
+std::int64_t Course::ThawedAfter(std::int64_t steps) const {
+  if (settings_.unfreeze_every_epochs == 0) {
+    return ThawedBlocks(steps, settings_.unfreeze_every_steps, layers_);
+  }
+  const std::int64_t epochs =
+      std::ranges::upper_bound(epoch_ends_, steps) - epoch_ends_.begin();
+  return ThawedBlocks(epochs, settings_.unfreeze_every_epochs, layers_);
+}
+
+bool Course::ended_early() const {
+  return progress_.early_stopping.worse >= settings_.early_stopping.patience;
+}
+
+bool Course::IsOver() const {
+  return ended_early() || progress_.steps >= total_steps_;
+}
+
+bool Course::EvaluationIsDue() const {
+  if (progress_.loss_steps == 0) return false;  // this step has been evaluated
+  const std::int64_t every = settings_.evaluate_every_steps;
+  return IsOver() ||
+         (every > 0 ? progress_.steps % every == 0 : batches_.AtEpochEnd());
+}
+
+std::int64_t Course::EvaluationsLeft() const {
+  const auto steps = static_cast<double>(progress_.steps);
+  const auto total = static_cast<double>(total_steps_);
+  const double every = settings_.evaluate_every_steps > 0
+                           ? static_cast<double>(settings_.evaluate_every_steps)
+                           : total / std::max(total_epochs_, kRounding);
+  const double all = std::ceil(total / every - kRounding);
+  const double begun = IsOver() ? all : std::floor(steps / every + kRounding);
+  return static_cast<std::int64_t>(std::max(0.0, all - begun)) +
+         (EvaluationIsDue() ? 1 : 0);
+}
+
+bool Course::ReportsStep(std::int64_t step) const {
+  const std::int64_t every = settings_.report_every_steps;
+  return every > 0 && step % every == 0;
 }
 
 }  // namespace frostline::trainer

@@ -2,19 +2,22 @@
 //
 // File: progress.h
 //
-// How far a trial is, besides its weights. It goes into a checkpoint as notes
-// and comes back bit for bit.
+// How far a trial is, besides its weights, which goes into a checkpoint as
+// notes and comes back bit for bit; how far it goes, and what is due on the
+// way.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_PROGRESS_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_PROGRESS_H_
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/plain/result.h"
 #include "worker/trainer/freeze/freeze_plan.h"
 #include "worker/trainer/train/checkpoint.h"
 #include "worker/trainer/trial/batch_maker.h"
 #include "worker/trainer/trial/scores.h"
+#include "worker/trainer/trial/training_settings.h"
 
 namespace frostline::trainer {
 
@@ -50,6 +53,8 @@ class EarlyStopping {
 };
 
 struct TrialProgress {
+  // Steps taken, as the stepper counts them: its part of a checkpoint has them.
+  std::int64_t steps = 0;
   MixPosition position;
   // These count since the last evaluation.
   double loss_sum = 0.0;
@@ -88,6 +93,47 @@ std::int64_t ThawedBlocks(std::int64_t done, std::int64_t every,
 // Returns `rates` with 0 for what has not thawed; parts of a layer go with it.
 ModuleRates ThawedRates(const ModuleRates& rates, std::int64_t thawed,
                         std::int64_t layers);
+
+// The way of a trial from its first step to its last. One thread uses it.
+class Course {
+ public:
+  // Of a model with so many layers. All outlive it; `batches` move on, and
+  // `progress` says how far the trial is.
+  Course(const TrainingSettings& settings, const TaskBatches& batches,
+         const TrialProgress& progress, std::int64_t layers);
+
+  const TrialProgress& progress() const { return progress_; }
+  std::int64_t total_steps() const { return total_steps_; }
+  // With fractions, where steps were asked for.
+  double total_epochs() const { return total_epochs_; }
+  double epochs_done() const;
+  // How many epochs it has a part of.
+  std::int64_t EpochsBegun() const;
+  // Counts blocks from the top that train after so many steps.
+  std::int64_t ThawedAfter(std::int64_t steps) const;
+
+  bool ended_early() const;
+  bool IsOver() const;
+  bool EvaluationIsDue() const;
+  std::int64_t EvaluationsLeft() const;
+  // Whether the step with this number is one that training reports.
+  bool ReportsStep(std::int64_t step) const;
+
+ private:
+  std::int64_t StepsOf(std::uint64_t epoch) const;
+  std::int64_t CountSteps() const;
+  // When epochs end, as far as gradual unfreezing asks.
+  std::vector<std::int64_t> EpochEnds() const;
+
+  const TrainingSettings& settings_;
+  const TaskBatches& batches_;
+  const TrialProgress& progress_;
+  const std::int64_t layers_;
+  const std::int64_t steps_of_first_;  // epoch
+  const std::int64_t total_steps_;
+  const double total_epochs_;
+  const std::vector<std::int64_t> epoch_ends_;  // in steps
+};
 
 }  // namespace frostline::trainer
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/plain/training_table.h"
@@ -352,6 +353,68 @@ TEST(Thaw, LeavesHeadAndPoolerAndWhatIsFrozenAnyway) {
                           Pair("layer.2", 1.0), Pair("pooler", 1.0)));
   EXPECT_THAT(ThawedRates(rates, 3, 3), Contains(Pair("layer.0.ffn", 1.0)));
   EXPECT_EQ(ThawedRates(rates, 4, 3), rates);
+}
+
+// 24 rows, 8 to a batch: three batches an epoch.
+class CourseOfThree : public ::testing::Test {
+ protected:
+  CourseOfThree() { settings_.epochs = 2; }
+
+  Course Made() const { return {settings_, batches_, progress_, 3}; }
+  // A whole epoch that nobody has evaluated.
+  void TrainAnEpoch() {
+    for (int i = 0; i < 3; ++i) batches_.Next();
+    progress_.steps += 3;
+    progress_.loss_steps = 3;
+  }
+
+  TrainingSettings settings_;
+  TrialProgress progress_;
+  TaskBatches batches_{{std::vector<std::uint32_t>(24, 5)},
+                       {.batches = {.batch_size = 8}, .shares = {1.0}}};
+};
+
+TEST_F(CourseOfThree, StepsAloneMakeEpochsWithFractions) {
+  settings_.max_steps = 4;
+  const Course course = Made();
+  EXPECT_EQ(course.total_steps(), 4);
+  EXPECT_EQ(course.total_epochs(), 4.0 / 3.0);
+  EXPECT_EQ(course.EpochsBegun(), 2);
+  progress_.steps = 3;
+  EXPECT_NEAR(course.epochs_done(), 1.0, 1e-9);
+}
+
+TEST_F(CourseOfThree, AnEvaluationIsDueOnceAtTheEndOfEachEpoch) {
+  const Course course = Made();
+  EXPECT_EQ(course.EvaluationsLeft(), 2);
+  TrainAnEpoch();
+  EXPECT_TRUE(course.EvaluationIsDue());
+  EXPECT_EQ(course.EvaluationsLeft(), 2);
+  progress_.loss_steps = 0;
+  EXPECT_FALSE(course.EvaluationIsDue());
+  EXPECT_EQ(course.EvaluationsLeft(), 1);
+  TrainAnEpoch();
+  EXPECT_TRUE(course.IsOver());
+  EXPECT_EQ(course.EvaluationsLeft(), 1);
+}
+
+TEST_F(CourseOfThree, IsOverWhenEvaluationsDoNotBecomeBetter) {
+  settings_.early_stopping.patience = 2;
+  const Course course = Made();
+  TrainAnEpoch();
+  progress_.early_stopping.worse = 1;
+  EXPECT_FALSE(course.IsOver());
+  progress_.early_stopping.worse = 2;
+  EXPECT_TRUE(course.IsOver());
+}
+
+TEST_F(CourseOfThree, ThawsAtTheEndsOfEpochs) {
+  settings_.unfreeze_every_epochs = 1;
+  settings_.accumulation = 2;  // two steps of three batches
+  const Course course = Made();
+  EXPECT_EQ(course.ThawedAfter(1), 0);
+  EXPECT_EQ(course.ThawedAfter(2), 1);
+  EXPECT_EQ(course.ThawedAfter(100), 2);
 }
 
 TEST(TrialProgress, ComesBackToTheLastBit) {
