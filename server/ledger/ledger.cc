@@ -36,18 +36,12 @@ absl::Status Ledger::Load(Duration grace) {
   workers_.Clear();
   blame_ = Blame();
   replies_.Undone();
-  fresh_attempts_.clear();
-  unsettled_.clear();
-  changed_.clear();
-  touched_.clear();
-  workers_before_.clear();
   std::string after_worker;
   while (true) {
     ASSIGN_OR_RETURN(const std::vector<storage::WorkerRow> page,
                      store_.ListWorkers(after_worker, storage::kScanPage));
     for (const storage::WorkerRow& row : page) {
-      workers_.Absorb(row);
-      unheard_.emplace(row.id, row.last_seen);
+      workers_.Absorb(row).unheard_since = row.last_seen;
       // The reason is forgotten, so that another chance comes soon.
       if (row.state == storage::WorkerState::kQuarantined) {
         blame_.NoteQuarantined(row.id, clock_.Steady());
@@ -56,7 +50,8 @@ absl::Status Ledger::Load(Duration grace) {
     if (page.size() < storage::kScanPage) break;
     after_worker = page.back().id;
   }
-  const LeaseBook known = LeasesBefore();
+  const LeaseBook known =
+      LeasesBefore(std::exchange(journal_, {}).TakeBefore());
   running_ = RunningTrials();
   progress_.Clear();
   Summaries summaries;
@@ -74,16 +69,16 @@ absl::Status Ledger::Load(Duration grace) {
 }
 
 void Ledger::WriteSummaries(Batch& batch) {
-  unsummarised_.insert(changed_.begin(), changed_.end());
+  unsummarised_.insert(changed().begin(), changed().end());
   if (!batch.MayWrite()) return;
   for (const storage::StudyKey key : std::exchange(unsummarised_, {})) {
     StudyBook* const book = Find(key);
     if (book == nullptr) continue;
     const std::optional<StudyBook::Ended> ended = book->TakeEnded();
     if (!ended.has_value()) continue;
-    Touch(*book);  // should the group be undone, it is counted again
-    // A failure here is the store's, and the group is undone: memory is loaded
-    // again.
+    // A failure here is the store's, and the group is undone: the study is
+    // loaded and counted again.
+    journal_.NoteStudy(book->row());
     (void)batch.Write([&](storage::Transaction& transaction) -> absl::Status {
       for (const storage::BestRow& best : ended->best) {
         RETURN_IF_ERROR(transaction.PutBest(best));
@@ -98,20 +93,14 @@ void Ledger::WriteSummaries(Batch& batch) {
 // under way.
 void Ledger::Committed() {
   tally_.Committed();
-  unsettled_.insert(changed_.begin(), changed_.end());
-  changed_.clear();
-  touched_.clear();
-  workers_before_.clear();
-  leases_before_.clear();
-  written_down_.clear();
+  journal_.Committed();
   reply_lookups_.NextGroup();
   replies_.Committed();
   row_lookups_.NextGroup();
   if (row_lookups_.OldestGroup() < row_lookups_.group()) return;
-  for (const storage::StudyKey key : std::exchange(unsettled_, {})) {
+  for (const storage::StudyKey key : journal_.TakeSeen()) {
     if (StudyBook* const book = Find(key)) book->Committed();
   }
-  fresh_attempts_.clear();
 }
 
 StudyBook* Ledger::Find(storage::StudyKey study) {
@@ -156,18 +145,15 @@ std::string Ledger::WhyUnreadable(const std::string& id) const {
 absl::StatusOr<StudyBook*> Ledger::InsertStudy(
     Batch& batch, storage::StudyRow row,
     std::shared_ptr<const CheckedStudy> checked) {
-  RETURN_IF_ERROR(
-      batch.Write([&row](storage::Transaction& transaction) -> absl::Status {
+  RETURN_IF_ERROR(journal_.WriteStudy(
+      batch, row, [&row](storage::Transaction& transaction) -> absl::Status {
         ASSIGN_OR_RETURN(row.key, transaction.InsertStudy(row));
         return absl::OkStatus();
       }));
   key_of_study_[row.id] = row.key;
-  changed_.insert(row.key);
-  StudyBook& book =
-      studies_.emplace(row.key, StudyBook(row, std::move(checked)))
-          .first->second;
-  Touch(book);
-  return &book;
+  MarkChanged(row.key);
+  return &studies_.emplace(row.key, StudyBook(row, std::move(checked)))
+              .first->second;
 }
 
 absl::Status Ledger::PutStudy(Batch& batch, StudyBook& book,
@@ -176,15 +162,15 @@ absl::Status Ledger::PutStudy(Batch& batch, StudyBook& book,
   row.updated = clock_.Wall();
   row.etag = expected_etag + 1;
   row.revision = book.revision() + 1;
-  RETURN_IF_ERROR(batch.Write([&](storage::Transaction& transaction) {
-    return transaction.UpdateStudy(row, expected_etag);
-  }));
+  RETURN_IF_ERROR(
+      journal_.WriteStudy(batch, row, [&](storage::Transaction& transaction) {
+        return transaction.UpdateStudy(row, expected_etag);
+      }));
   const bool resumed = row.state == storage::StudyState::kActive &&
                        book.row().state != storage::StudyState::kActive;
   const bool ended = IsOpen(book.row().state) && !IsOpen(row.state);
-  Touch(book);
   book.AbsorbStudy(row);
-  changed_.insert(row.key);
+  MarkChanged(row.key);
   if (ended && hooks_.study_ended) hooks_.study_ended(book);
   some_study_ended_ = some_study_ended_ || !IsOpen(row.state);
   // Whoever resumes a study has repaired something, so all counts begin again.
@@ -312,27 +298,28 @@ absl::Status Ledger::InsertTrial(
   row.study = book.row().key;
   row.created = clock_.Wall();
   row.revision = book.revision() + 1;
-  RETURN_IF_ERROR(
-      batch.Write([&](storage::Transaction& transaction) -> absl::Status {
+  RETURN_IF_ERROR(journal_.WriteStudy(
+      batch, book.row(),
+      [&](storage::Transaction& transaction) -> absl::Status {
         RETURN_IF_ERROR(transaction.InsertTrial(row));
         return before.has_value() ? transaction.PutAttempt(*before)
                                   : absl::OkStatus();
       }));
-  Touch(book);
   book.Absorb(row, before);
-  changed_.insert(row.study);
+  MarkChanged(row.study);
   return absl::OkStatus();
 }
 
 absl::Status Ledger::PutEnded(Batch& batch, StudyBook& book,
                               storage::TrialRow row) {
   row.revision = book.revision() + 1;
-  RETURN_IF_ERROR(batch.Write([&row](storage::Transaction& transaction) {
-    return transaction.UpdateTrial(row, {row.state, row.attempt, std::nullopt});
-  }));
-  Touch(book);
+  RETURN_IF_ERROR(journal_.WriteStudy(
+      batch, book.row(), [&row](storage::Transaction& transaction) {
+        return transaction.UpdateTrial(row,
+                                       {row.state, row.attempt, std::nullopt});
+      }));
   book.AbsorbEnded(row);
-  changed_.insert(row.study);
+  MarkChanged(row.study);
   return absl::OkStatus();
 }
 
@@ -341,9 +328,7 @@ void Ledger::NoteRun(const storage::TrialRow& row) {
 }
 
 void Ledger::ForgetRun(const std::string& worker, TrialKey trial) {
-  const std::optional<SteadyTime> end = running_.leases().Find(trial);
-  if (end.has_value()) leases_before_.emplace(trial, *end);
-  running_.Forget(trial);
+  journal_.NoteLease(trial, running_.Forget(trial));
   progress_.Remove(trial);
   workers_.Release(worker, trial);
   blame_.NoteStopped(worker, trial, clock_.Steady());
@@ -358,10 +343,9 @@ void Ledger::RenewLease(const StudyBook& book, std::int64_t number) {
   // Reports renew too: a worker that is heard in this life is not silent in the
   // next.
   WorkerEntry* const worker = workers_.Find(trial->row.worker);
-  if (worker != nullptr) {
-    worker->row.last_seen = std::max(worker->row.last_seen, clock_.Wall());
-  }
-  if (unheard_.contains(trial->row.worker)) {
+  if (worker == nullptr) return;
+  worker->row.last_seen = std::max(worker->row.last_seen, clock_.Wall());
+  if (worker->unheard_since.has_value()) {
     renewed_unheard_.insert(trial->row.worker);
   }
 }
@@ -374,14 +358,6 @@ void Ledger::WantPruned(TrialKey trial, std::int64_t attempt,
   const bool runs = open != nullptr && open->row.attempt == attempt &&
                     open->row.state == TrialState::kRunning;
   if (runs) running_.WantPruned(trial, attempt, reason);
-}
-
-// Returns what this group wrote, or what some reader cannot see yet.
-const storage::AttemptRow& Ledger::Freshest(
-    const storage::AttemptRow& stored) const {
-  const auto fresh =
-      fresh_attempts_.find({stored.study, stored.number, stored.attempt});
-  return fresh == fresh_attempts_.end() ? stored : fresh->second;
 }
 
 absl::StatusOr<LeasedTrial> Ledger::FindLeased(const v1::LeaseRef& lease,
@@ -405,7 +381,7 @@ absl::StatusOr<LeasedTrial> Ledger::FindLeased(const v1::LeaseRef& lease,
   }
   if (found == nullptr) leased.trial.row = stored->row;
   for (const storage::AttemptRow& read : stored->attempts) {
-    const storage::AttemptRow& attempt = Freshest(read);
+    const storage::AttemptRow& attempt = journal_.Freshest(read);
     const bool newest = attempt.attempt == leased.trial.row.attempt;
     if (newest && found == nullptr) leased.trial.attempt = attempt;
     if (!newest && attempt.attempt == lease.attempt()) leased.claimed = attempt;
@@ -432,8 +408,9 @@ absl::Status Ledger::Apply(Batch& batch, StudyBook& book, Transition transition,
       transition.row->ended_revision = transition.row->revision;
     }
   }
-  RETURN_IF_ERROR(
-      batch.Write([&](storage::Transaction& transaction) -> absl::Status {
+  RETURN_IF_ERROR(journal_.WriteStudy(
+      batch, book.row(),
+      [&](storage::Transaction& transaction) -> absl::Status {
         if (transition.row.has_value()) {
           RETURN_IF_ERROR(
               transaction.UpdateTrial(*transition.row, transition.guard));
@@ -443,12 +420,11 @@ absl::Status Ledger::Apply(Batch& batch, StudyBook& book, Transition transition,
         }
         return more(transaction);
       }));
-  Touch(book);
   tally_.Note(
       transition.row.has_value() ? book.Find(transition.row->number) : nullptr,
       transition);
   for (const storage::AttemptRow& attempt : transition.attempts) {
-    fresh_attempts_[{attempt.study, attempt.number, attempt.attempt}] = attempt;
+    journal_.NoteAttempt(attempt);
   }
   if (!transition.row.has_value()) return absl::OkStatus();
   TellAttemptEnded(book, transition);
@@ -483,7 +459,7 @@ void Ledger::TellAttemptEnded(const StudyBook& book,
 
 void Ledger::AfterChange(Batch& batch, StudyBook& book,
                          const storage::TrialRow& row) {
-  changed_.insert(row.study);
+  MarkChanged(row.study);
   if (row.state == TrialState::kRunning) return NoteRun(row);
   ForgetRun(row.worker, {row.study, row.number});
   const bool stopped = book.row().state == storage::StudyState::kStopped;
@@ -503,19 +479,29 @@ void Ledger::AfterChange(Batch& batch, StudyBook& book,
 
 absl::Status Ledger::PutWorker(Batch& batch, WorkerEntry& entry,
                                const storage::WorkerRow& row) {
-  RETURN_IF_ERROR(batch.Write([&row](storage::Transaction& transaction) {
-    return transaction.PutWorker(row);
-  }));
-  TouchWorker(row.id);
+  RETURN_IF_ERROR(WriteWorker(batch, row));
   entry.row = row;
   return absl::OkStatus();
 }
 
+absl::StatusOr<WorkerEntry*> Ledger::Register(Batch& batch,
+                                              const storage::WorkerRow& row) {
+  RETURN_IF_ERROR(WriteWorker(batch, row));
+  return &workers_.Absorb(row);
+}
+
+absl::Status Ledger::WriteWorker(Batch& batch, const storage::WorkerRow& row) {
+  return journal_.WriteWorker(batch, row.id, workers_.Find(row.id),
+                              [&row](storage::Transaction& transaction) {
+                                return transaction.PutWorker(row);
+                              });
+}
+
 absl::Status Ledger::ForgetWorker(Batch& batch, const std::string& id) {
-  RETURN_IF_ERROR(batch.Write([&id](storage::Transaction& transaction) {
-    return transaction.ForgetWorker(id);
-  }));
-  TouchWorker(id);
+  RETURN_IF_ERROR(journal_.WriteWorker(
+      batch, id, workers_.Find(id), [&id](storage::Transaction& transaction) {
+        return transaction.ForgetWorker(id);
+      }));
   blame_.ForgetWorker(id);
   workers_.Forget(id);
   if (hooks_.worker_gone) hooks_.worker_gone(id);
@@ -584,41 +570,19 @@ std::vector<std::string> Ledger::TakeBackWorkers(Batch& batch) {
 // What becomes of memory when a group was not committed, and of leases while no
 // coordinator was running.
 
-void Ledger::Touch(const StudyBook& book) {
-  touched_.emplace(book.row().key, book.row().id);
-}
-
 std::set<storage::StudyKey> Ledger::Touched() const {
   std::set<storage::StudyKey> keys;
-  for (const auto& [key, id] : touched_) keys.insert(key);
+  for (const auto& [key, id] : journal_.before().studies) keys.insert(key);
   return keys;
-}
-
-void Ledger::TouchWorker(const std::string& worker) {
-  if (workers_before_.contains(worker)) return;
-  const WorkerEntry* const entry = workers_.Find(worker);
-  std::optional<storage::WorkerRow> before;
-  if (entry != nullptr) before = entry->row;
-  workers_before_.emplace(worker, std::move(before));
-}
-
-absl::StatusOr<WorkerEntry*> Ledger::Register(Batch& batch,
-                                              const storage::WorkerRow& row) {
-  RETURN_IF_ERROR(batch.Write([&row](storage::Transaction& transaction) {
-    return transaction.PutWorker(row);
-  }));
-  TouchWorker(row.id);
-  return &workers_.Absorb(row);
 }
 
 absl::Status Ledger::Undo() {
   tally_.Undone();
   replies_.Undone();
-  // Studies that were marked as changed are looked at all the same: the mark
-  // may have another reason.
-  UndoWorkers();
-  const LeaseBook known = LeasesBefore();
-  for (const auto& [key, id] : std::exchange(touched_, {})) {
+  const Journal::Before before = journal_.TakeBefore();
+  UndoWorkers(before);
+  const LeaseBook known = LeasesBefore(before);
+  for (const auto& [key, id] : before.studies) {
     RETURN_IF_ERROR(UndoStudy(key, id, known));
   }
   return absl::OkStatus();
@@ -626,29 +590,25 @@ absl::Status Ledger::Undo() {
 
 // A failed write makes a lease neither shorter nor longer: one whose loss could
 // not be written is due again at once.
-LeaseBook Ledger::LeasesBefore() {
+LeaseBook Ledger::LeasesBefore(const Journal::Before& before) const {
   LeaseBook leases = running_.leases();
-  for (const auto& [trial, end] : std::exchange(leases_before_, {})) {
-    leases.Set(trial, end);
-  }
+  for (const auto& [trial, end] : before.leases) leases.Set(trial, end);
   return leases;
 }
 
-void Ledger::UndoWorkers() {
-  // It is not on disk that these were heard: it will be written again.
-  unheard_.merge(written_down_);
-  written_down_.clear();
-  for (const auto& [id, before] : std::exchange(workers_before_, {})) {
-    if (!before.has_value()) {
+void Ledger::UndoWorkers(const Journal::Before& before) {
+  for (const auto& [id, worker] : before.workers) {
+    if (!worker.has_value()) {
       workers_.Forget(id);
       continue;
     }
-    storage::WorkerRow row = *before;
+    storage::WorkerRow row = worker->row;
     if (const WorkerEntry* const now = workers_.Find(id)) {
       // The worker was heard, whatever became of what it said.
       row.last_seen = std::max(row.last_seen, now->row.last_seen);
     }
-    const WorkerEntry& entry = workers_.Absorb(row);
+    WorkerEntry& entry = workers_.Absorb(row);
+    entry.unheard_since = worker->unheard_since;
     if (hooks_.worker_undone) hooks_.worker_undone(entry);
   }
 }
@@ -666,10 +626,7 @@ absl::Status Ledger::UndoStudy(storage::StudyKey key, const std::string& id,
   studies_.erase(key);
   std::erase_if(key_of_study_,
                 [key](const auto& entry) { return entry.second == key; });
-  std::erase_if(fresh_attempts_, [key](const auto& entry) {
-    return std::get<0>(entry.first) == key;
-  });
-  unsettled_.erase(key);
+  journal_.ForgetStudy(key);
   // What was told about its trials will be told again.
   blame_.ForgetStudy(key);
   const absl::StatusOr<storage::StudyRow> row = store_.FindStudy(id);
@@ -733,29 +690,27 @@ Duration Ledger::AllowanceOf(const StudyBook& book,
          left_of_grace;
 }
 
+absl::Status Ledger::WriteHeard(Batch& batch, WorkerEntry& entry) {
+  RETURN_IF_ERROR(PutWorker(batch, entry, entry.row));
+  entry.unheard_since.reset();
+  return absl::OkStatus();
+}
+
 // An answer that renews a lease is given once this is on disk.
 void Ledger::WriteDownRenewed(Batch& batch) {
   if (!batch.MayWrite()) return;
   for (const std::string& id : std::exchange(renewed_unheard_, {})) {
     WorkerEntry* const entry = workers_.Find(id);
-    if (entry == nullptr || !PutWorker(batch, *entry, entry->row).ok()) {
-      continue;
-    }
-    written_down_.insert(unheard_.extract(id));
+    if (entry != nullptr) (void)WriteHeard(batch, *entry);
   }
 }
 
 void Ledger::WriteDownHeard(Batch& batch) {
   if (!batch.MayWrite()) return;
-  for (auto unheard = unheard_.begin(); unheard != unheard_.end();) {
-    WorkerEntry* const entry = workers_.Find(unheard->first);
-    const bool gone = entry == nullptr;
-    if (!gone && entry->row.last_seen <= unheard->second) {
-      ++unheard;
-      continue;
-    }
-    if (!gone && !PutWorker(batch, *entry, entry->row).ok()) return;
-    written_down_.insert(unheard_.extract(unheard++));
+  for (auto& [id, entry] : workers_.all()) {
+    const bool is_news = entry.unheard_since.has_value() &&
+                         entry.row.last_seen > *entry.unheard_since;
+    if (is_news && !WriteHeard(batch, entry).ok()) return;
   }
 }
 

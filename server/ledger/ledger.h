@@ -14,13 +14,13 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "server/ledger/blame.h"
+#include "server/ledger/journal.h"
 #include "server/ledger/ledger_tally.h"
 #include "server/ledger/stored_rows.h"
 #include "server/ledger/study_book.h"
@@ -128,10 +128,10 @@ class Ledger {
   // Returns the studies that changed since the last commit, or that are to be
   // looked at after the next one.
   const std::set<storage::StudyKey>& changed() const FROSTLINE_ON_LOOP {
-    return changed_;
+    return journal_.changed();
   }
   void MarkChanged(storage::StudyKey study) FROSTLINE_ON_LOOP {
-    changed_.insert(study);
+    journal_.NoteChanged(study);
   }
 
   absl::StatusOr<NamedTrial> FindTrial(const std::string& name,
@@ -219,17 +219,16 @@ class Ledger {
   absl::Status LoadStudy(const storage::StudyRow& row,
                          const Summaries& summaries, const LeaseBook& known,
                          Duration grace) FROSTLINE_ON_LOOP;
-  void Touch(const StudyBook& book) FROSTLINE_ON_LOOP;
-  void TouchWorker(const std::string& worker) FROSTLINE_ON_LOOP;
-  void UndoWorkers() FROSTLINE_ON_LOOP;
-  // Returns the leases that run, together with those that this group ended.
-  LeaseBook LeasesBefore() FROSTLINE_ON_LOOP;
+  void UndoWorkers(const Journal::Before& before) FROSTLINE_ON_LOOP;
+  // Returns the leases that run, together with those that the group ended.
+  LeaseBook LeasesBefore(const Journal::Before& before) const FROSTLINE_ON_LOOP;
   absl::Status UndoStudy(storage::StudyKey key, const std::string& id,
                          const LeaseBook& known) FROSTLINE_ON_LOOP;
   Duration AllowanceOf(const StudyBook& book, const storage::TrialRow& trial,
                        Duration grace) const FROSTLINE_ON_LOOP;
-  const storage::AttemptRow& Freshest(const storage::AttemptRow& stored) const
-      FROSTLINE_ON_LOOP;
+  absl::Status WriteWorker(Batch& batch,
+                           const storage::WorkerRow& row) FROSTLINE_ON_LOOP;
+  absl::Status WriteHeard(Batch& batch, WorkerEntry& entry) FROSTLINE_ON_LOOP;
 
   storage::TrialStore& store_;
   const Clock& clock_;
@@ -254,26 +253,10 @@ class Ledger {
   Lookups reply_lookups_;
   Lookups row_lookups_;
   ReplyBook replies_ ABSL_GUARDED_BY(kLoopThread);
-  // Attempts, and studies with ended trials, that not every reader can see in
-  // the store yet.
-  std::map<std::tuple<storage::StudyKey, std::int64_t, std::int64_t>,
-           storage::AttemptRow>
-      fresh_attempts_ ABSL_GUARDED_BY(kLoopThread);
-  std::set<storage::StudyKey> unsettled_ ABSL_GUARDED_BY(kLoopThread);
-  std::set<storage::StudyKey> changed_ ABSL_GUARDED_BY(kLoopThread);
-  // What this group changed in memory: studies with their ids, and workers as
-  // they were before (nothing for a new one).
-  std::map<storage::StudyKey, std::string> touched_
-      ABSL_GUARDED_BY(kLoopThread);
-  std::map<std::string, std::optional<storage::WorkerRow>> workers_before_
-      ABSL_GUARDED_BY(kLoopThread);
-  std::map<TrialKey, SteadyTime> leases_before_ ABSL_GUARDED_BY(kLoopThread);
+  Journal journal_ ABSL_GUARDED_BY(kLoopThread);
   std::vector<WallMicros> starts_ ABSL_GUARDED_BY(kLoopThread);
-  // Workers that an earlier coordinator stored and that were not heard yet.
-  std::map<std::string, WallMicros> unheard_ ABSL_GUARDED_BY(kLoopThread);
-  // Those of them that were written in this group.
-  std::map<std::string, WallMicros> written_down_ ABSL_GUARDED_BY(kLoopThread);
-  // Those of them whose lease was renewed in this group.
+  // Workers that nobody has heard before, and whose lease was renewed in this
+  // group.
   std::set<std::string> renewed_unheard_ ABSL_GUARDED_BY(kLoopThread);
   // Studies whose summary may lack trials that have ended.
   std::set<storage::StudyKey> unsummarised_ ABSL_GUARDED_BY(kLoopThread);

@@ -156,11 +156,14 @@ class RunningTrials {
   // Forgets the count, since what was noted may be undone. StepsOf() then
   // returns nothing.
   void ForgetSteps(TrialKey trial) { steps_.erase(trial); }
-  void Forget(TrialKey trial) {
+  // Returns when its lease would have ended.
+  std::optional<SteadyTime> Forget(TrialKey trial) {
+    const std::optional<SteadyTime> end = leases_.Find(trial);
     steps_.erase(trial);
     leases_.Remove(trial);
     progress_.erase(trial);
     prune_wanted_.erase(trial);
+    return end;
   }
 
   const LeaseBook& leases() const { return leases_; }
@@ -305,6 +308,9 @@ struct WorkerEntry {
   StockPtr stock = {};
   LoadPtr load = {};
   std::set<TrialKey> holds;
+  // When it was heard last, as an earlier coordinator stored it; nothing once
+  // this one has stored that it was heard.
+  std::optional<WallMicros> unheard_since = {};
 };
 
 // All registered workers. Not thread-safe.
@@ -320,6 +326,7 @@ class WorkerBook {
   void Hold(const std::string& id, TrialKey trial);
   void Release(const std::string& id, TrialKey trial);
 
+  std::map<std::string, WorkerEntry>& all() { return workers_; }
   const std::map<std::string, WorkerEntry>& all() const { return workers_; }
   void Forget(const std::string& id) { workers_.erase(id); }
   void Clear() { workers_.clear(); }
