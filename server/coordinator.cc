@@ -75,9 +75,7 @@ class Coordinator::Rooms {
   const CoordinatorOptions options_;
   storage::TrialStore& store_;
   const Clock& clock_;
-  TaskPool lookups_;
-  TaskPool points_;
-  TaskPool readers_;
+  Lanes lanes_;
   Credentials credentials_;
   CommitLoop loop_;
   AuditLog audit_;
@@ -90,7 +88,6 @@ class Coordinator::Rooms {
   ImportanceDesk importance_;
   Overview overview_;
   Calls calls_;
-  PointReads point_reads_;
   StudyVerbs study_verbs_;
   TrialVerbs trial_verbs_;
   ReadingVerbs reading_verbs_;
@@ -118,7 +115,7 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
       store_(store),
       clock_(clock),
       loop_(store, clock, LoopHooks()),
-      audit_(options_.audit_folder, loop_, readers_, store, clock),
+      audit_(options_.audit_folder, loop_, lanes_.readers, store, clock),
       proposer_(
           [this](Proposals proposals) {
             (void)loop_.Post(
@@ -159,7 +156,7 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
                    FROSTLINE_ON_LOOP { dispatcher_.NoteRegistered(worker); }}),
       attempt_spans_(ledger_, options_.spans),
       notifier_(options_.notify, loop_, ledger_, clock_),
-      upkeep_(ledger_, loop_, readers_, store, clock),
+      upkeep_(ledger_, loop_, lanes_.readers, store, clock),
       dispatcher_(ledger_, proposer_, upkeep_.disk(), clock,
                   [this](const ParkedAcquire& parked)
                       FROSTLINE_ON_LOOP { NoteGranted(parked); }),
@@ -173,15 +170,14 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
                  .importance = importance_,
                  .notifier = notifier_,
                  .clock = clock_}),
-      calls_(loop_, lookups_, readers_, ledger_, audit_, store, clock),
-      point_reads_(calls_, points_, ledger_),
-      study_verbs_(calls_, point_reads_, ledger_, proposer_, store,
-                   upkeep_.disk(), options_.notify.destinations, clock),
+      calls_(loop_, lanes_, ledger_, audit_, store, clock),
+      study_verbs_(calls_, ledger_, proposer_, store, upkeep_.disk(),
+                   options_.notify.destinations, clock),
       trial_verbs_(calls_, ledger_, proposer_, study_verbs_, clock),
-      reading_verbs_(calls_, point_reads_, store, ledger_.progress()),
+      reading_verbs_(calls_, store, ledger_.progress()),
       export_verb_(calls_, store),
       explain_verb_(calls_, ledger_, upkeep_.disk(), clock),
-      log_verb_(calls_, point_reads_, ledger_, store, credentials_, clock),
+      log_verb_(calls_, ledger_, store, credentials_, clock),
       predictions_verb_(calls_, ledger_, log_verb_, credentials_, clock),
       watch_verb_(calls_, ledger_, store, clock, options_.watch_alive),
       worker_verbs_(calls_, ledger_, dispatcher_, credentials_, clock),
@@ -242,11 +238,12 @@ absl::Status Coordinator::Rooms::Start() {
     RETURN_IF_ERROR(notifier_.Load(store_));
   }
   proposer_.Start();
-  lookups_.Start(kLookupThreads);
-  points_.Start(kPointThreads);
+  lanes_.lookups.Start(kLookupThreads);
+  lanes_.points.Start(kPointThreads);
   const unsigned cores = std::thread::hardware_concurrency();
-  readers_.Start(std::max(options_.reader_threads, static_cast<int>(cores / 2)),
-                 kReaderNiceness);
+  lanes_.readers.Start(
+      std::max(options_.reader_threads, static_cast<int>(cores / 2)),
+      kReaderNiceness);
   importance_.Start(options_.importance_threads);
   notifier_.Start();
   loop_.Start(epoch);
@@ -271,9 +268,9 @@ void Coordinator::Rooms::Drain() {
   FROSTLINE_FAILPOINT(kDrainAfter);
   importance_.BeginStop();
   proposer_.Stop();
-  lookups_.Stop();
-  points_.Stop();
-  readers_.Stop();
+  lanes_.lookups.Stop();
+  lanes_.points.Stop();
+  lanes_.readers.Stop();
   importance_.Stop();
 }
 
@@ -313,8 +310,8 @@ void Coordinator::Rooms::GrowPools() {
   const SteadyTime now = clock_.Steady();
   if (now < next_growth_) return;
   next_growth_ = now + kPoolsLooked;
-  points_.AddThreadIfStuck(kMostPointThreads);
-  readers_.AddThreadIfStuck(options_.most_reader_threads);
+  lanes_.points.AddThreadIfStuck(kMostPointThreads);
+  lanes_.readers.AddThreadIfStuck(options_.most_reader_threads);
   // Reports may wait for a history whose reading waits behind slow samplers.
   proposer_.AddThreadIfStuck();
 }

@@ -78,7 +78,7 @@ std::int64_t Dispatcher::BeginEpochOf(
 }
 
 void Dispatcher::Park(Batch& batch, ParkedAcquire parked) {
-  expected_.Asked(parked.worker, parked.request.max_leases());
+  expected_.NoteAcquire(parked.worker, parked.request.max_leases());
   TurnAway(batch, parked.worker, [&parked](const ParkedAcquire& earlier) {
     return earlier.request.request_id() == parked.request.request_id();
   });

@@ -309,7 +309,7 @@ void ExpectedSlots::Expect(const std::string& worker, std::int64_t slots,
   expected.until = now + kExpectedFor;
 }
 
-void ExpectedSlots::Asked(const std::string& worker, std::int64_t slots) {
+void ExpectedSlots::NoteAcquire(const std::string& worker, std::int64_t slots) {
   const auto expected = expected_.find(worker);
   if (expected == expected_.end()) return;
   expected->second.slots -= slots;

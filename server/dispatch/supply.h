@@ -205,7 +205,7 @@ struct Unclaimed {
 class ExpectedSlots {
  public:
   void Expect(const std::string& worker, std::int64_t slots, SteadyTime now);
-  void Asked(const std::string& worker, std::int64_t slots);
+  void NoteAcquire(const std::string& worker, std::int64_t slots);
   // Adds to `supplies` what the expected workers want.
   void Count(Ledger& ledger, SteadyTime now,
              std::vector<Supply>& supplies) FROSTLINE_ON_LOOP;

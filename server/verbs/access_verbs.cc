@@ -500,13 +500,11 @@ void AuditVerb::ListAuditEntries(CallContext caller,
   const auto before =
       ParsePageToken(kList, request.filter(), request.page_token());
   if (!before.ok()) return reply(before.status());
-  auto shared =
-      std::make_shared<Reply<v1::ListAuditEntriesReply>>(std::move(reply));
-  calls_.PostTo(
-      calls_.readers(),
-      [this, shared, caller = std::move(caller), request = std::move(request),
-       before = *before] { (*shared)(Page(caller, request, before)); },
-      Urgency::kRead, [&shared](const absl::Status& why) { (*shared)(why); });
+  calls_.PostTo(calls_.readers(), Urgency::kRead, std::move(reply),
+                [this, caller = std::move(caller), request = std::move(request),
+                 before = *before](Reply<v1::ListAuditEntriesReply> to) {
+                  to(Page(caller, request, before));
+                });
 }
 
 absl::StatusOr<v1::ListAuditEntriesReply> AuditVerb::Page(

@@ -196,7 +196,7 @@ void AdminVerbs::GetInfo(CallContext caller, v1::GetInfoRequest,
                 static_cast<std::int64_t>(dispatcher_.waiting_workers()),
                 CountLive(ledger_, clock_.Wall())};
   };
-  const auto render = [this](const Seen& seen) {
+  const auto render = [this](const Seen& seen, Reply<v1::ServerInfo> to) {
     v1::ServerInfo info;
     info.set_version(FROSTLINE_VERSION);
     *info.mutable_start_time() = proto::TimestampToProto(started_);
@@ -220,9 +220,10 @@ void AdminVerbs::GetInfo(CallContext caller, v1::GetInfoRequest,
         proto::DurationToProto(options_.longest_wait);
     limits.set_trials_per_study(proto::MostOf<v1::Budget>("trials"));
     limits.set_parameters(kMaxParameters);
-    return info;
+    to(std::move(info));
   };
-  calls_.Look<Seen>(std::move(caller), std::move(reply), see, render);
+  calls_.Look<Seen>(calls_.readers(), std::move(caller), std::move(reply), see,
+                    render);
 }
 
 namespace {
@@ -286,12 +287,12 @@ void ExplainVerb::ExplainStudy(CallContext caller,
                                v1::ExplainStudyRequest request,
                                Reply<v1::ExplainStudyReply> reply) {
   calls_.Look<Seen>(
-      std::move(caller), std::move(reply),
+      calls_.readers(), std::move(caller), std::move(reply),
       [this, request = std::move(request)](Change& change) {
         change.AssertOnLoop();
         return See(change, request);
       },
-      [](const Seen& seen) {
+      [](const Seen& seen, Reply<v1::ExplainStudyReply> to) {
         v1::ExplainStudyReply explained;
         if (seen.trial.has_value()) {
           ExplainTrial(*seen.trial, seen.progress, explained);
@@ -308,7 +309,7 @@ void ExplainVerb::ExplainStudy(CallContext caller,
         for (const IdleReason& reason : WhyIdle(seen.study, fleet, seen.disk)) {
           Say(explained, reason.code.c_str(), reason.sentence, reason.fix);
         }
-        return explained;
+        to(std::move(explained));
       });
 }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/ids.h"
 #include "server/auth/access.h"
 
 namespace frostline::server {
@@ -76,16 +77,90 @@ absl::Status DrainingError() {
                    "try again when it is back");
 }
 
-Calls::Calls(CommitLoop& loop, TaskPool& lookups, TaskPool& readers,
-             Ledger& ledger, AuditLog& audit, const storage::TrialStore& store,
-             const Clock& clock)
+Calls::Calls(CommitLoop& loop, Lanes& lanes, Ledger& ledger, AuditLog& audit,
+             const storage::TrialStore& store, const Clock& clock)
     : loop_(loop),
-      lookups_(lookups),
-      readers_(readers),
+      lanes_(lanes),
       ledger_(ledger),
       audit_(audit),
       store_(store),
       clock_(clock) {}
+
+void Calls::Run(const std::shared_ptr<Acting>& acting) {
+  Post(
+      [this, acting](Batch& batch) {
+        batch.AssertOnLoop();
+        RunIn(batch, acting);
+      },
+      acting->caller.urgency,
+      [&acting](const absl::Status& why) { acting->Answer(why); });
+}
+
+void Calls::RunIn(Batch& batch, const std::shared_ptr<Acting>& acting) {
+  const absl::Status may = CheckMayRun(acting->caller);
+  if (!may.ok()) {
+    if (!absl::IsCancelled(may)) NoteOutcome(acting->caller, may, false);
+    return acting->Answer(may);
+  }
+  Change change{acting->caller, batch, acting->rows};
+  const std::int64_t writes = batch.writes();
+  const absl::Status outcome = acting->Run(change);
+  if (acting->rows.lacks()) {
+    // Keeps the lookup that covers the rows which were read first.
+    if (acting->reading == nullptr) {
+      acting->reading = ledger_.row_lookups().Begin();
+    }
+    return PostOrRefuse(
+        lanes_.lookups, acting->caller.urgency,
+        [this, acting] {
+          acting->rows.Read(store_);
+          Run(acting);
+        },
+        [&acting](const absl::Status& why) { acting->Answer(why); });
+  }
+  acting->reading = nullptr;
+  const bool wrote = batch.writes() != writes;
+  NoteOutcome(acting->caller, outcome, wrote);
+  const bool may_run_again = acting->again == Again::kIfUndone && !wrote;
+  batch.Then([this, acting, may_run_again](const absl::Status& committed) {
+    // The group was undone for another call's reasons, so this one may run
+    // again.
+    if (may_run_again && IsUndone(committed)) return Run(acting);
+    acting->Answer(committed);
+  });
+}
+
+absl::Status Calls::Once(Change& change, const RequestMark& mark,
+                         const LookedUpReply& stored,
+                         absl::FunctionRef<absl::Status()> may_begin,
+                         absl::FunctionRef<absl::Status()> body,
+                         google::protobuf::Message& answer) {
+  ASSIGN_OR_RETURN(const std::optional<std::string> before,
+                   ledger_.replies().Find(mark, stored.row));
+  if (before.has_value()) {
+    answer.ParseFromString(*before);
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(may_begin());
+  return change.batch.Write([&](storage::Transaction& transaction) {
+    change.AssertOnLoop();
+    RETURN_IF_ERROR(body());
+    return ledger_.replies().Remember(
+        transaction, mark, answer.SerializeAsString(), clock_.Wall());
+  });
+}
+
+absl::StatusOr<std::vector<StudyHandle>> Calls::HandlesOf(
+    const CallerIdentity& caller, const std::vector<std::string>& names) {
+  std::vector<StudyHandle> handles;
+  handles.reserve(names.size());
+  for (const std::string& name : names) {
+    ASSIGN_OR_RETURN(const StudyBook* book, ledger_.FindStudy(name));
+    RETURN_IF_ERROR(CheckAccess(caller, *book));
+    handles.push_back(HandleOf(*book));
+  }
+  return handles;
+}
 
 absl::Status CheckWaiting(const CallContext& caller) {
   RETURN_IF_ERROR(CheckHolds(caller.identity));
@@ -100,19 +175,17 @@ absl::Status Calls::CheckMayRun(const CallContext& caller) {
     const auto book = ledger_.FindStudy(name);
     if (!book.ok()) continue;
     const bool is_changed = caller.changes && IsOfStudy(caller.resource, name);
-    RETURN_IF_ERROR(CheckStudyAccess(
-        caller.identity,
-        {name, (*book)->row().owner, (*book)->checked().settings.labels()},
-        is_changed));
+    RETURN_IF_ERROR(CheckAccess(caller.identity, **book, is_changed));
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckMaySee(const CallerIdentity& caller, const StudyBook& book) {
+absl::Status CheckAccess(const CallerIdentity& caller, const StudyBook& book,
+                         bool changes) {
   return CheckStudyAccess(caller,
                           {StudyNameOf(book.row().id), book.row().owner,
                            book.checked().settings.labels()},
-                          /*changes=*/false);
+                          changes);
 }
 
 void Calls::NoteOutcome(const CallContext& caller, const absl::Status& outcome,
@@ -130,13 +203,13 @@ void Calls::Post(CommitLoop::Work work, Urgency urgency,
   if (!loop_.Post(std::move(work), urgency)) refuse(DrainingError());
 }
 
-void Calls::PostTo(TaskPool& pool, absl::AnyInvocable<void()> task,
-                   Urgency urgency,
-                   absl::FunctionRef<void(const absl::Status&)> refuse) {
-  if (pool.Backlog() >= MostWaiting(urgency)) {
+void Calls::PostOrRefuse(TaskPool& lane, Urgency urgency,
+                         absl::AnyInvocable<void()> task,
+                         absl::FunctionRef<void(const absl::Status&)> refuse) {
+  if (lane.Backlog() >= MostWaiting(urgency)) {
     return refuse(OverloadedError(urgency));
   }
-  if (!pool.TryPost(std::move(task))) refuse(DrainingError());
+  if (!lane.TryPost(std::move(task))) refuse(DrainingError());
 }
 
 }  // namespace frostline::server

@@ -2,13 +2,12 @@
 //
 // File: calls.h
 //
-// Brings a call to its body and the answer back. There are four ways, told
-// apart by what the body takes:
+// Brings a call to its body and the answer back, in one of four ways:
 //
 //   Add      StatusOr<A> (Change&, const R&)     on the loop; answered on disk
 //   AddOnce  the same                            and once for each request id
-//   Add      StatusOr<A> (const StudyHandle&, const R&) const
-//                                                on a reader, of one study
+//   AddRead  StatusOr<A> (const CallContext&, const StudyHandle&, const R&)
+//                                                on a reading thread, one study
 //   Add      void (CallContext, R, Reply<A>)     it answers itself
 //
 // Any thread may call. When a body on the loop lacks rows (stored_rows.h), it
@@ -19,11 +18,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,6 +32,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/mutex.h"
+#include "google/protobuf/message.h"
 #include "server/audit/audit_log.h"
 #include "server/ledger/ledger.h"
 #include "server/loop/call_context.h"
@@ -105,24 +105,35 @@ struct LookedUpReply {
   Lookup looking;
 };
 
-// Returns why a caller may not see a study, whether or not its request named
-// it.
-absl::Status CheckMaySee(const CallerIdentity& caller,
-                         const StudyBook& book) FROSTLINE_ON_LOOP;
+// Returns why a caller may not see a study, or not change it, whether or not
+// its request named it.
+absl::Status CheckAccess(const CallerIdentity& caller, const StudyBook& book,
+                         bool changes = false) FROSTLINE_ON_LOOP;
+
+// The threads that read the store beside the loop. A lane has threads of its
+// own, so that nothing in another lane is before its work.
+struct Lanes {
+  TaskPool lookups;  // single rows
+  TaskPool points;   // what is about one study or one trial
+  TaskPool readers;  // lists, exports and other scans
+};
 
 class Calls {
  public:
-  // `lookups` reads single rows, `readers` whole lists.
-  Calls(CommitLoop& loop, TaskPool& lookups, TaskPool& readers, Ledger& ledger,
-        AuditLog& audit, const storage::TrialStore& store, const Clock& clock);
+  Calls(CommitLoop& loop, Lanes& lanes, Ledger& ledger, AuditLog& audit,
+        const storage::TrialStore& store, const Clock& clock);
+
+  TaskPool& points() { return lanes_.points; }
+  TaskPool& readers() { return lanes_.readers; }
 
   // Posts work to the loop. When that is impossible, `refuse` is told why.
   // Urgent work is refused later than other work.
   void Post(CommitLoop::Work work, Urgency urgency,
             absl::FunctionRef<void(const absl::Status&)> refuse);
-  void PostTo(TaskPool& pool, absl::AnyInvocable<void()> task, Urgency urgency,
-              absl::FunctionRef<void(const absl::Status&)> refuse);
-  TaskPool& readers() { return readers_; }
+  // Runs `task(reply)` on a thread of the lane. When that is impossible, the
+  // reply is told why.
+  template <typename T, typename Task>
+  void PostTo(TaskPool& lane, Urgency urgency, Reply<T> reply, Task task);
 
   // Runs `body(change)` on the loop, unless the caller has hung up by then, and
   // answers when the group is on disk. A body that wrote nothing runs again
@@ -147,17 +158,20 @@ class Calls {
   // Runs `body(change, request)` once for each request id; a repetition gets
   // the stored answer. `may_begin(request)` is asked first, outside of any
   // write.
-  template <typename T, typename Request, typename Body, typename MayBegin>
+  template <typename T, typename Request, typename Body>
   void ActOnce(CallContext caller, const std::string& method, Request request,
-               Reply<T> reply, Body body, MayBegin may_begin);
-  // Makes a snapshot with `see(change)` on the loop, and the answer with
-  // `render(snapshot)` on a reader.
-  template <typename Snapshot, typename T, typename See, typename Render>
-  void Look(CallContext caller, Reply<T> reply, See see, Render render);
-  // Looks up studies on the loop, and runs `body(handles, reply)` on a reader.
+               Reply<T> reply, Body body,
+               std::function<absl::Status(const Request&)> may_begin = nullptr);
+  // Makes a snapshot with `see(change)` on the loop, then calls
+  // `then(snapshot, reply)` on a thread of the lane, unless the caller has hung
+  // up by then.
+  template <typename Snapshot, typename T, typename See, typename Then>
+  void Look(TaskPool& lane, CallContext caller, Reply<T> reply, See see,
+            Then then);
+  // Looks up studies on the loop, and calls `body(handles, reply)`.
   template <typename T, typename Body>
-  void Read(CallContext caller, std::vector<std::string> study_names,
-            Reply<T> reply, Body body);
+  void Read(TaskPool& lane, CallContext caller,
+            std::vector<std::string> study_names, Reply<T> reply, Body body);
 
   // Adds a row to the table; `name` is "StudyService.GetStudy".
   template <typename V, typename Request, typename Answer>
@@ -169,22 +183,49 @@ class Calls {
            V* object,
            absl::StatusOr<Answer> (V::*body)(Change&, const Request&));
   template <typename V, typename Request, typename Answer>
-  void Add(VerbTable& table, const std::string& name, CallerRole role,
-           const V* object,
-           absl::StatusOr<Answer> (V::*body)(const StudyHandle&, const Request&)
-               const);
+  void AddRead(VerbTable& table, const std::string& name, TaskPool& lane,
+               const V* object,
+               absl::StatusOr<Answer> (V::*body)(const CallContext&,
+                                                 const StudyHandle&,
+                                                 const Request&) const);
   template <typename V, typename Request, typename Answer>
   void Add(VerbTable& table, const std::string& name, CallerRole role,
            V* object, void (V::*body)(CallContext, Request, Reply<Answer>));
 
  private:
-  // Runs `task(reply)` on a reader, unless the caller has hung up by then.
-  template <typename T, typename Task>
-  void ToReader(const CallContext& caller, Reply<T> reply, Task task);
+  // A call on its way through the loop.
+  struct Acting {
+    Acting(CallContext who, Again when) : caller(std::move(who)), again(when) {}
+    virtual ~Acting() = default;
+    // Runs the body, keeps its answer, and returns the answer's status.
+    virtual absl::Status Run(Change& change) = 0;
+    // Answers what is kept, or why that does not hold.
+    virtual void Answer(const absl::Status& committed) = 0;
+
+    CallContext caller;
+    Again again;
+    StoredRows rows;
+    Lookup reading;  // held while rows are used
+  };
   template <typename T, typename Body>
-  struct Acting;
-  template <typename T, typename Body>
-  void Run(std::shared_ptr<Acting<T, Body>> acting);
+  struct ActingWith;
+
+  void Run(const std::shared_ptr<Acting>& acting);
+  void RunIn(Batch& batch,
+             const std::shared_ptr<Acting>& acting) FROSTLINE_ON_LOOP;
+  // Gives the stored answer, or has `body` make one and stores that.
+  absl::Status Once(Change& change, const RequestMark& mark,
+                    const LookedUpReply& stored,
+                    absl::FunctionRef<absl::Status()> may_begin,
+                    absl::FunctionRef<absl::Status()> body,
+                    google::protobuf::Message& answer) FROSTLINE_ON_LOOP;
+  // Returns the studies, all of which the caller may see.
+  absl::StatusOr<std::vector<StudyHandle>> HandlesOf(
+      const CallerIdentity& caller,
+      const std::vector<std::string>& names) FROSTLINE_ON_LOOP;
+  static void PostOrRefuse(TaskPool& lane, Urgency urgency,
+                           absl::AnyInvocable<void()> task,
+                           absl::FunctionRef<void(const absl::Status&)> refuse);
   // Returns why no body may run: nobody waits for it, or the caller may not see
   // or change a study that the request names.
   absl::Status CheckMayRun(const CallContext& caller) FROSTLINE_ON_LOOP;
@@ -194,8 +235,7 @@ class Calls {
 
   WaitingCalls waiting_;
   CommitLoop& loop_;
-  TaskPool& lookups_;
-  TaskPool& readers_;
+  Lanes& lanes_;
   Ledger& ledger_;
   AuditLog& audit_;
   const storage::TrialStore& store_;
@@ -208,70 +248,39 @@ absl::Status DrainingError();
 // this between two pages.
 absl::Status CheckWaiting(const CallContext& caller);
 
+template <typename T, typename Task>
+void Calls::PostTo(TaskPool& lane, Urgency urgency, Reply<T> reply, Task task) {
+  auto shared = std::make_shared<Reply<T>>(std::move(reply));
+  PostOrRefuse(
+      lane, urgency,
+      [shared, task = std::move(task)]() mutable { task(std::move(*shared)); },
+      [&shared](const absl::Status& why) { (*shared)(why); });
+}
+
 template <typename T, typename Body>
-struct Calls::Acting {
-  CallContext caller;
+struct Calls::ActingWith final : Acting {
+  ActingWith(CallContext who, Again when, Reply<T> to, Body what)
+      : Acting(std::move(who), when),
+        reply(std::move(to)),
+        body(std::move(what)) {}
+
+  absl::Status Run(Change& change) override {
+    answer = body(change);
+    return answer.status();
+  }
+  void Answer(const absl::Status& committed) override {
+    reply(committed.ok() ? std::move(answer) : absl::StatusOr<T>(committed));
+  }
+
   Reply<T> reply;
   Body body;
-  Again again;
-  StoredRows rows;
-  Lookup reading;  // held while rows are used
+  absl::StatusOr<T> answer;
 };
 
 template <typename T, typename Body>
 void Calls::Act(CallContext caller, Reply<T> reply, Body body, Again again) {
-  Run(std::make_shared<Acting<T, Body>>(Acting<T, Body>{std::move(caller),
-                                                        std::move(reply),
-                                                        std::move(body),
-                                                        again,
-                                                        {},
-                                                        nullptr}));
-}
-
-template <typename T, typename Body>
-void Calls::Run(std::shared_ptr<Acting<T, Body>> acting) {
-  const auto refuse = [&acting](const absl::Status& why) {
-    acting->reply(why);
-  };
-  Post(
-      [this, acting](Batch& batch) mutable {
-        batch.AssertOnLoop();
-        const absl::Status may = CheckMayRun(acting->caller);
-        if (!may.ok()) {
-          if (!absl::IsCancelled(may)) NoteOutcome(acting->caller, may, false);
-          return acting->reply(may);
-        }
-        Change change{acting->caller, batch, acting->rows};
-        const std::int64_t writes = batch.writes();
-        absl::StatusOr<T> answer = acting->body(change);
-        if (acting->rows.lacks()) {
-          // Keeps the lookup that covers the rows which were read first.
-          if (acting->reading == nullptr) {
-            acting->reading = ledger_.row_lookups().Begin();
-          }
-          return PostTo(
-              lookups_,
-              [this, acting] {
-                acting->rows.Read(store_);
-                Run(acting);
-              },
-              acting->caller.urgency,
-              [&acting](const absl::Status& why) { acting->reply(why); });
-        }
-        acting->reading = nullptr;
-        const bool wrote = batch.writes() != writes;
-        NoteOutcome(acting->caller, answer.status(), wrote);
-        const bool may_run_again = acting->again == Again::kIfUndone && !wrote;
-        batch.Then([this, acting, may_run_again, answer = std::move(answer)](
-                       const absl::Status& committed) mutable {
-          // The group was undone for another call's reasons, so this one may
-          // run again.
-          if (may_run_again && IsUndone(committed)) return Run(acting);
-          acting->reply(committed.ok() ? std::move(answer)
-                                       : absl::StatusOr<T>(committed));
-        });
-      },
-      acting->caller.urgency, refuse);
+  Run(std::make_shared<ActingWith<T, Body>>(std::move(caller), again,
+                                            std::move(reply), std::move(body)));
 }
 
 template <typename T, typename Body>
@@ -295,48 +304,38 @@ void Calls::Wait(CallContext caller, Reply<T> reply, Body body) {
 template <typename T, typename Then>
 void Calls::LookUpReply(const std::string& request_id, Urgency urgency,
                         Reply<T> reply, Then then) {
-  auto shared = std::make_shared<Reply<T>>(std::move(reply));
-  PostTo(
-      lookups_,
-      [this, request_id, shared, then = std::move(then),
-       looking = ledger_.reply_lookups().Begin()]() mutable {
-        auto stored = store_.FindReply(request_id);
-        if (!stored.ok()) return (*shared)(stored.status());
-        then(LookedUpReply{*std::move(stored), std::move(looking)},
-             std::move(*shared));
-      },
-      urgency, [&shared](const absl::Status& why) { (*shared)(why); });
+  PostTo<T>(lanes_.lookups, urgency, std::move(reply),
+            [this, request_id, then = std::move(then),
+             looking = ledger_.reply_lookups().Begin()](Reply<T> to) mutable {
+              auto stored = store_.FindReply(request_id);
+              if (!stored.ok()) return to(stored.status());
+              then(LookedUpReply{*std::move(stored), std::move(looking)},
+                   std::move(to));
+            });
 }
 
-template <typename T, typename Request, typename Body, typename MayBegin>
+template <typename T, typename Request, typename Body>
 void Calls::ActOnce(CallContext caller, const std::string& method,
                     Request request, Reply<T> reply, Body body,
-                    MayBegin may_begin) {
+                    std::function<absl::Status(const Request&)> may_begin) {
   const RequestMark mark{request.request_id(), method, HashRequest(request)};
+  const Urgency urgency = caller.urgency;
   auto once = [this, mark, request = std::move(request), body = std::move(body),
                may_begin = std::move(may_begin)](
                   Change& change,
                   const LookedUpReply& stored) mutable -> absl::StatusOr<T> {
     change.AssertOnLoop();
-    ASSIGN_OR_RETURN(const std::optional<std::string> before,
-                     ledger_.replies().Find(mark, stored.row));
-    if (before.has_value()) {
-      T again;
-      again.ParseFromString(*before);
-      return again;
-    }
-    RETURN_IF_ERROR(may_begin(request));
-    absl::StatusOr<T> answer = absl::UnknownError("not run");
-    RETURN_IF_ERROR(change.batch.Write([&](storage::Transaction& transaction) {
-      change.AssertOnLoop();
-      answer = body(change, request);
-      RETURN_IF_ERROR(answer.status());
-      return ledger_.replies().Remember(
-          transaction, mark, answer->SerializeAsString(), clock_.Wall());
-    }));
+    T answer;
+    const auto begin = [&] {
+      return may_begin ? may_begin(request) : absl::OkStatus();
+    };
+    const auto run = [&]() -> absl::Status {
+      ASSIGN_OR_RETURN(answer, body(change, request));
+      return absl::OkStatus();
+    };
+    RETURN_IF_ERROR(Once(change, mark, stored, begin, run, answer));
     return answer;
   };
-  const Urgency urgency = caller.urgency;
   LookUpReply<T>(
       mark.request_id, urgency, std::move(reply),
       [this, caller = std::move(caller), once = std::move(once)](
@@ -347,63 +346,37 @@ void Calls::ActOnce(CallContext caller, const std::string& method,
       });
 }
 
-template <typename Snapshot, typename T, typename See, typename Render>
-void Calls::Look(CallContext caller, Reply<T> reply, See see, Render render) {
+template <typename Snapshot, typename T, typename See, typename Then>
+void Calls::Look(TaskPool& lane, CallContext caller, Reply<T> reply, See see,
+                 Then then) {
   const CallContext asked = caller;
   Act<Snapshot>(
       std::move(caller),
-      [this, asked, reply = std::move(reply),
-       render = std::move(render)](absl::StatusOr<Snapshot> seen) mutable {
+      [this, &lane, asked, reply = std::move(reply),
+       then = std::move(then)](absl::StatusOr<Snapshot> seen) mutable {
         if (!seen.ok()) return reply(seen.status());
-        ToReader<T>(asked, std::move(reply),
-                    [seen = *std::move(seen), render = std::move(render)](
-                        Reply<T> answer) mutable { answer(render(seen)); });
+        PostTo<T>(lane, asked.urgency, std::move(reply),
+                  [asked, seen = *std::move(seen),
+                   then = std::move(then)](Reply<T> to) mutable {
+                    const absl::Status waiting = CheckWaiting(asked);
+                    if (!waiting.ok()) return to(waiting);
+                    then(std::move(seen), std::move(to));
+                  });
       },
-      [see = std::move(see)](Change& change) -> absl::StatusOr<Snapshot> {
-        return see(change);
-      });
+      std::move(see));
 }
 
 template <typename T, typename Body>
-void Calls::Read(CallContext caller, std::vector<std::string> study_names,
-                 Reply<T> reply, Body body) {
-  using Handles = std::vector<StudyHandle>;
-  const CallContext asked = caller;
-  Act<Handles>(
-      std::move(caller),
-      [this, asked, reply = std::move(reply),
-       body = std::move(body)](absl::StatusOr<Handles> handles) mutable {
-        if (!handles.ok()) return reply(handles.status());
-        ToReader<T>(
-            asked, std::move(reply),
-            [handles = *std::move(handles), body = std::move(body)](
-                Reply<T> answer) mutable { body(handles, std::move(answer)); });
-      },
-      [this, names = std::move(study_names)](
-          Change& change) -> absl::StatusOr<Handles> {
+void Calls::Read(TaskPool& lane, CallContext caller,
+                 std::vector<std::string> study_names, Reply<T> reply,
+                 Body body) {
+  Look<std::vector<StudyHandle>>(
+      lane, std::move(caller), std::move(reply),
+      [this, names = std::move(study_names)](Change& change) {
         change.AssertOnLoop();
-        Handles handles;
-        handles.reserve(names.size());
-        for (const std::string& name : names) {
-          ASSIGN_OR_RETURN(const StudyBook* book, ledger_.FindStudy(name));
-          RETURN_IF_ERROR(CheckMaySee(change.caller.identity, *book));
-          handles.push_back(HandleOf(*book));
-        }
-        return handles;
-      });
-}
-
-template <typename T, typename Task>
-void Calls::ToReader(const CallContext& caller, Reply<T> reply, Task task) {
-  auto shared = std::make_shared<Reply<T>>(std::move(reply));
-  PostTo(
-      readers_,
-      [caller, shared, task = std::move(task)]() mutable {
-        const absl::Status waiting = CheckWaiting(caller);
-        if (!waiting.ok()) return (*shared)(waiting);
-        task(std::move(*shared));
+        return HandlesOf(change.caller.identity, names);
       },
-      caller.urgency, [&shared](const absl::Status& why) { (*shared)(why); });
+      std::move(body));
 }
 
 // Returns the study a request is about: its parent, the study that it names, or
@@ -423,17 +396,16 @@ template <typename V, typename Request, typename Answer>
 void Calls::Add(VerbTable& table, const std::string& name, CallerRole role,
                 V* object,
                 absl::StatusOr<Answer> (V::*body)(Change&, const Request&)) {
-  table.unary.emplace(
-      absl::StrCat("frostline.v1.", name),
-      MakeUnaryVerb<Request, Answer>(
-          role, [this, object, body](CallContext caller, Request request,
-                                     Reply<Answer> reply) {
-            Act<Answer>(
-                std::move(caller), std::move(reply),
-                [object, body, request = std::move(request)](Change& change) {
-                  return (object->*body)(change, request);
-                });
-          }));
+  AddUnary<Request, Answer>(
+      table, name, role,
+      [this, object, body](CallContext caller, Request request,
+                           Reply<Answer> reply) {
+        Act<Answer>(
+            std::move(caller), std::move(reply),
+            [object, body, request = std::move(request)](Change& change) {
+              return (object->*body)(change, request);
+            });
+      });
 }
 
 template <typename V, typename Request, typename Answer>
@@ -441,135 +413,47 @@ void Calls::AddOnce(VerbTable& table, const std::string& name, CallerRole role,
                     V* object,
                     absl::StatusOr<Answer> (V::*body)(Change&,
                                                       const Request&)) {
-  const std::string method = name.substr(name.find('.') + 1);
-  table.unary.emplace(
-      absl::StrCat("frostline.v1.", name),
-      MakeUnaryVerb<Request, Answer>(
-          role, [this, method, object, body](
-                    CallContext caller, Request request, Reply<Answer> reply) {
-            ActOnce<Answer>(
-                std::move(caller), method, std::move(request), std::move(reply),
-                [object, body](Change& change, const Request& asked) {
-                  return (object->*body)(change, asked);
-                },
-                [](const Request&) { return absl::OkStatus(); });
-          }));
+  AddUnary<Request, Answer>(
+      table, name, role,
+      [this, method = name.substr(name.find('.') + 1), object, body](
+          CallContext caller, Request request, Reply<Answer> reply) {
+        ActOnce<Answer>(std::move(caller), method, std::move(request),
+                        std::move(reply),
+                        [object, body](Change& change, const Request& named) {
+                          return (object->*body)(change, named);
+                        });
+      });
 }
 
 template <typename V, typename Request, typename Answer>
-void Calls::Add(VerbTable& table, const std::string& name, CallerRole role,
-                const V* object,
-                absl::StatusOr<Answer> (V::*body)(const StudyHandle&,
-                                                  const Request&) const) {
-  const auto run = [this, object, body](CallContext caller, Request request,
-                                        Reply<Answer> reply) {
-    std::vector<std::string> study = {StudyNamedBy(request)};
-    Read(std::move(caller), std::move(study), std::move(reply),
-         [object, body, request = std::move(request)](
-             const std::vector<StudyHandle>& handles, Reply<Answer> answer) {
-           answer((object->*body)(handles[0], request));
-         });
-  };
-  table.unary.emplace(absl::StrCat("frostline.v1.", name),
-                      MakeUnaryVerb<Request, Answer>(role, run));
+void Calls::AddRead(VerbTable& table, const std::string& name, TaskPool& lane,
+                    const V* object,
+                    absl::StatusOr<Answer> (V::*body)(const CallContext&,
+                                                      const StudyHandle&,
+                                                      const Request&) const) {
+  AddUnary<Request, Answer>(
+      table, name, CallerRole::kViewer,
+      [this, &lane, object, body](const CallContext& caller, Request request,
+                                  Reply<Answer> reply) {
+        std::vector<std::string> study = {StudyNamedBy(request)};
+        Read(lane, caller, std::move(study), std::move(reply),
+             [caller, object, body, request = std::move(request)](
+                 const std::vector<StudyHandle>& studies, Reply<Answer> to) {
+               to((object->*body)(caller, studies[0], request));
+             });
+      });
 }
 
 template <typename V, typename Request, typename Answer>
 void Calls::Add(VerbTable& table, const std::string& name, CallerRole role,
                 V* object,
                 void (V::*body)(CallContext, Request, Reply<Answer>)) {
-  table.unary.emplace(
-      absl::StrCat("frostline.v1.", name),
-      MakeUnaryVerb<Request, Answer>(
-          role, [object, body](CallContext caller, Request request,
-                               Reply<Answer> reply) {
-            (object->*body)(std::move(caller), std::move(request),
-                            std::move(reply));
-          }));
-}
-
-// A lane for questions about one study or one trial, with threads of its own,
-// so that no list and no other scan of the readers is ever before them. The
-// loop only takes a snapshot, which shares what does not change.
-//
-// Any thread may call.
-
-class PointReads {
- public:
-  // Borrows all of its arguments.
-  PointReads(Calls& calls, TaskPool& threads, Ledger& ledger)
-      : calls_(calls), threads_(threads), ledger_(ledger) {}
-
-  // Makes a snapshot with `see(change)` on the loop, and answers with
-  // `render(snapshot)` on a thread of this lane, unless the caller has hung up
-  // by then.
-  template <typename Snapshot, typename T, typename See, typename Render>
-  void Look(CallContext caller, Reply<T> reply, See see, Render render);
-
-  // Adds a row to the table for a body that reads one study.
-  template <typename V, typename Request, typename Answer>
-  void Add(VerbTable& table, const std::string& name, const V* object,
-           absl::StatusOr<Answer> (V::*body)(const CallContext&,
-                                             const StudyHandle&, const Request&)
-               const);
-
-  // Runs the task on a thread of this lane.
-  void Post(absl::AnyInvocable<void()> task) { threads_.Post(std::move(task)); }
-
- private:
-  Calls& calls_;
-  TaskPool& threads_;
-  Ledger& ledger_;
-};
-
-template <typename Snapshot, typename T, typename See, typename Render>
-void PointReads::Look(CallContext caller, Reply<T> reply, See see,
-                      Render render) {
-  const CallContext asked = caller;
-  calls_.Act<Snapshot>(
-      std::move(caller),
-      [this, asked, reply = std::move(reply),
-       render = std::move(render)](absl::StatusOr<Snapshot> seen) mutable {
-        if (!seen.ok()) return reply(seen.status());
-        auto shared = std::make_shared<Reply<T>>(std::move(reply));
-        calls_.PostTo(
-            threads_,
-            [asked, shared, seen = *std::move(seen),
-             render = std::move(render)]() mutable {
-              const absl::Status waiting = CheckWaiting(asked);
-              (*shared)(waiting.ok() ? absl::StatusOr<T>(render(seen))
-                                     : absl::StatusOr<T>(waiting));
-            },
-            asked.urgency,
-            [&shared](const absl::Status& why) { (*shared)(why); });
-      },
-      std::move(see));
-}
-
-template <typename V, typename Request, typename Answer>
-void PointReads::Add(VerbTable& table, const std::string& name, const V* object,
-                     absl::StatusOr<Answer> (V::*body)(const CallContext&,
-                                                       const StudyHandle&,
-                                                       const Request&) const) {
-  const auto run = [this, object, body](CallContext caller, Request request,
-                                        Reply<Answer> reply) {
-    const CallContext asked = caller;
-    const std::string study = StudyNamedBy(request);
-    Look<StudyHandle>(
-        std::move(caller), std::move(reply),
-        [this, study](Change& change) -> absl::StatusOr<StudyHandle> {
-          change.AssertOnLoop();
-          ASSIGN_OR_RETURN(const StudyBook* book, ledger_.FindStudy(study));
-          RETURN_IF_ERROR(CheckMaySee(change.caller.identity, *book));
-          return HandleOf(*book);
-        },
-        [asked, object, body,
-         request = std::move(request)](const StudyHandle& handle) {
-          return (object->*body)(asked, handle, request);
-        });
-  };
-  table.unary.emplace(absl::StrCat("frostline.v1.", name),
-                      MakeUnaryVerb<Request, Answer>(CallerRole::kViewer, run));
+  AddUnary<Request, Answer>(
+      table, name, role,
+      [object, body](CallContext caller, Request request, Reply<Answer> reply) {
+        (object->*body)(std::move(caller), std::move(request),
+                        std::move(reply));
+      });
 }
 
 }  // namespace frostline::server

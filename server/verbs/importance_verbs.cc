@@ -16,14 +16,14 @@ void ImportanceVerbs::Add(VerbTable& table, const char* verb, V& object,
     std::vector<std::string> study = {request.study()};
     const CancelFlag cancelled = caller.cancelled;
     calls_.Read(
-        std::move(caller), std::move(study), std::move(reply),
+        calls_.readers(), std::move(caller), std::move(study), std::move(reply),
         [&object, ask, request = std::move(request), cancelled](
             const std::vector<StudyHandle>& studies, Reply<Answer> answer) {
           (object.*ask)(studies[0], request, cancelled, std::move(answer));
         });
   };
-  table.unary.emplace(absl::StrCat("frostline.v1.ImportanceService.", verb),
-                      MakeUnaryVerb<Request, Answer>(CallerRole::kViewer, run));
+  AddUnary<Request, Answer>(table, absl::StrCat("ImportanceService.", verb),
+                            CallerRole::kViewer, run);
 }
 
 void ImportanceVerbs::AddTo(VerbTable& table) {
@@ -48,7 +48,8 @@ void ImportanceVerbs::CompareStudies(CallContext caller,
                                      Reply<v1::StudyComparison> reply) {
   std::vector<std::string> names = {request.first(), request.second()};
   const CancelFlag cancelled = caller.cancelled;
-  calls_.Read(std::move(caller), std::move(names), std::move(reply),
+  calls_.Read(calls_.readers(), std::move(caller), std::move(names),
+              std::move(reply),
               [this, request = std::move(request), cancelled](
                   const std::vector<StudyHandle>& studies,
                   Reply<v1::StudyComparison> answer) {
@@ -63,13 +64,13 @@ void ImportanceVerbs::CompareTrials(CallContext caller,
   auto names = StudiesOf(request);
   if (!names.ok()) return reply(names.status());
   const CancelFlag cancelled = caller.cancelled;
-  calls_.Read(std::move(caller), *std::move(names), std::move(reply),
-              [this, request = std::move(request), cancelled](
-                  const std::vector<StudyHandle>& studies,
-                  Reply<v1::TrialComparison> answer) {
-                compare_.CompareTrials(studies, request, cancelled,
-                                       std::move(answer));
-              });
+  calls_.Read(
+      calls_.readers(), std::move(caller), *std::move(names), std::move(reply),
+      [this, request = std::move(request), cancelled](
+          const std::vector<StudyHandle>& studies,
+          Reply<v1::TrialComparison> answer) {
+        compare_.CompareTrials(studies, request, cancelled, std::move(answer));
+      });
 }
 
 }  // namespace frostline::server

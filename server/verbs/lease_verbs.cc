@@ -503,38 +503,9 @@ absl::StatusOr<v1::FinishReply> LeaseVerbs::Finish(
   ASSIGN_OR_RETURN(const std::vector<storage::MeasurementRow> rows,
                    MeasurementRows(request.measurements(), row,
                                    request.lease().attempt(), "measurements"));
-  std::optional<storage::TrialRow>& ended = answer.transition.row;
+  const std::optional<storage::TrialRow>& ended = answer.transition.row;
   if (ended.has_value() || !answer.transition.attempts.empty()) {
-    RETURN_IF_ERROR(
-        CurveLimit(ledger_.running(), row, request.lease().attempt())
-            .Check(rows, change.rows));
-    if (ended.has_value() && !rows.empty()) {
-      ended->last_step =
-          std::max(ended->last_step, rows.back().measurement.step);
-    }
-    const bool counted = answer.verdict == Verdict::kAccepted;
-    if (counted && ended.has_value())
-      NoteEvaluations(request.outcome(), *ended);
-    RETURN_IF_ERROR(ledger_.Apply(
-        change.batch, book, answer.transition,
-        [&](storage::Transaction& transaction) {
-          absl::Status added = transaction.AddMeasurements(rows);
-          if (!added.ok()) return added;
-          RETURN_IF_ERROR(
-              WriteEnd(transaction, request, row, counted, clock_.Wall()));
-          // Told before the end, which is also the order after reading the
-          // store again.
-          if (counted && row.attempt == request.lease().attempt()) {
-            proposer_.Measured(
-                row.study, row.number,
-                IntermediateOf(MeasurementsOf(rows), book.checked()));
-          }
-          return absl::OkStatus();
-        }));
-    if (ended.has_value()) ended->revision = book.revision();
-    RETURN_IF_ERROR(
-        NotePrecision(change, book, request.outcome().usage().precision()));
-    FROSTLINE_FAILPOINT(kFinishWritten);
+    RETURN_IF_ERROR(WriteFinish(change, request, leased, rows, answer));
     const std::string& worker =
         leased.claimed.has_value() ? leased.claimed->worker : row.worker;
     ledger_.JudgeRun(change.batch, book, row.number, worker, result);
@@ -551,6 +522,41 @@ absl::StatusOr<v1::FinishReply> LeaseVerbs::Finish(
                                         book.row().id, book.checked().space,
                                         v1::TRIAL_VIEW_BASIC, {});
   return reply;
+}
+
+absl::Status LeaseVerbs::WriteFinish(
+    Change& change, const v1::FinishRequest& request, const LeasedTrial& leased,
+    const std::vector<storage::MeasurementRow>& rows, FinishAnswer& answer) {
+  StudyBook& book = *leased.book;
+  const storage::TrialRow& row = leased.trial.row;
+  RETURN_IF_ERROR(CurveLimit(ledger_.running(), row, request.lease().attempt())
+                      .Check(rows, change.rows));
+  std::optional<storage::TrialRow>& ended = answer.transition.row;
+  if (ended.has_value() && !rows.empty()) {
+    ended->last_step = std::max(ended->last_step, rows.back().measurement.step);
+  }
+  const bool counted = answer.verdict == Verdict::kAccepted;
+  if (counted && ended.has_value()) NoteEvaluations(request.outcome(), *ended);
+  RETURN_IF_ERROR(ledger_.Apply(
+      change.batch, book, answer.transition,
+      [&](storage::Transaction& transaction) {
+        RETURN_IF_ERROR(transaction.AddMeasurements(rows));
+        RETURN_IF_ERROR(
+            WriteEnd(transaction, request, row, counted, clock_.Wall()));
+        // Told before the end, which is also the order after reading the store
+        // again.
+        if (counted && row.attempt == request.lease().attempt()) {
+          proposer_.Measured(
+              row.study, row.number,
+              IntermediateOf(MeasurementsOf(rows), book.checked()));
+        }
+        return absl::OkStatus();
+      }));
+  if (ended.has_value()) ended->revision = book.revision();
+  RETURN_IF_ERROR(
+      NotePrecision(change, book, request.outcome().usage().precision()));
+  FROSTLINE_FAILPOINT(kFinishWritten);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<v1::ReleaseReply> LeaseVerbs::Release(

@@ -87,6 +87,11 @@ class LeaseVerbs {
 
   absl::StatusOr<v1::FinishReply> Finish(
       Change& change, const v1::FinishRequest& request) FROSTLINE_ON_LOOP;
+  // Writes what a finish changes; the answer's row becomes what is stored.
+  absl::Status WriteFinish(Change& change, const v1::FinishRequest& request,
+                           const LeasedTrial& leased,
+                           const std::vector<storage::MeasurementRow>& rows,
+                           FinishAnswer& answer) FROSTLINE_ON_LOOP;
   absl::StatusOr<v1::ReleaseReply> Release(
       Change& change, const v1::ReleaseRequest& request) FROSTLINE_ON_LOOP;
 

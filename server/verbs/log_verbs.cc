@@ -105,11 +105,9 @@ absl::Status NoSuchAttempt(const v1::GetTrialLogRequest& request,
 
 }  // namespace
 
-LogVerb::LogVerb(Calls& calls, PointReads& points, Ledger& ledger,
-                 const storage::TrialStore& store,
+LogVerb::LogVerb(Calls& calls, Ledger& ledger, const storage::TrialStore& store,
                  const Credentials& credentials, const Clock& clock)
     : calls_(calls),
-      points_(points),
       ledger_(ledger),
       store_(store),
       credentials_(credentials),
@@ -178,17 +176,17 @@ void LogVerb::GetTrialLog(CallContext caller, v1::GetTrialLogRequest request,
 
 void LogVerb::Park(Parked parked) {
   const std::string worker = parked.worker;
-  v1::ListenReply told;
-  v1::LogWish& wish = *told.add_wishes();
+  v1::ListenReply wishes;
+  v1::LogWish& wish = *wishes.add_wishes();
   wish.set_trial(parked.name);
   wish.set_attempt(parked.attempt);
   if (parked.after.has_value()) wish.set_after(*parked.after);
-  parked.wish = wishes_.Add(worker, std::move(told));
+  parked.wish = wishes_.Add(worker, std::move(wishes));
   waiting_.Enter(std::move(parked));
   TellListeners(worker);
 }
 
-void LogVerb::Wish(const std::string& worker, v1::ListenReply wish) {
+void LogVerb::AddWish(const std::string& worker, v1::ListenReply wish) {
   wishes_.Add(worker, std::move(wish));
   TellListeners(worker);
 }
@@ -327,7 +325,7 @@ bool AreNeighbours(const v1::LogPlace& first, const v1::LogPlace& second) {
 
 void LogVerb::AnswerStored(Parked parked) {
   auto shared = std::make_shared<Parked>(std::move(parked));
-  points_.Post([this, shared] {
+  calls_.points().Post([this, shared] {
     absl::StatusOr<v1::GetTrialLogReply> log = ReadStored(*shared);
     const bool is_whole =
         !log.ok() || log->worker().empty() || !log->place().path().empty();
@@ -508,9 +506,9 @@ void PredictionsVerb::ReadPredictions(CallContext caller,
         wish.set_id(parked.wish);
         const std::string worker = parked.worker;
         waiting_.Enter(std::move(parked));
-        v1::ListenReply told;
-        *told.add_predictions() = std::move(wish);
-        logs_.Wish(worker, std::move(told));
+        v1::ListenReply wishes;
+        *wishes.add_predictions() = std::move(wish);
+        logs_.AddWish(worker, std::move(wishes));
         return absl::OkStatus();
       });
 }

@@ -71,9 +71,8 @@ class LogWishes {
 
 class LogVerb {
  public:
-  LogVerb(Calls& calls, PointReads& points, Ledger& ledger,
-          const storage::TrialStore& store, const Credentials& credentials,
-          const Clock& clock);
+  LogVerb(Calls& calls, Ledger& ledger, const storage::TrialStore& store,
+          const Credentials& credentials, const Clock& clock);
 
   void AddTo(VerbTable& table);
 
@@ -91,7 +90,8 @@ class LogVerb {
   // Adds a wish of another kind. The worker's listener is told, or whoever
   // listens next, until the wish is dropped. Its id is NextWishId().
   std::string NextWishId() const FROSTLINE_ON_LOOP { return wishes_.NextId(); }
-  void Wish(const std::string& worker, v1::ListenReply wish) FROSTLINE_ON_LOOP;
+  void AddWish(const std::string& worker,
+               v1::ListenReply wish) FROSTLINE_ON_LOOP;
   void DropWish(const std::string& worker,
                 const std::string& id) FROSTLINE_ON_LOOP {
     wishes_.Drop(worker, id);
@@ -142,7 +142,6 @@ class LogVerb {
                        std::int64_t attempt) const FROSTLINE_ON_LOOP;
 
   Calls& calls_;
-  PointReads& points_;
   Ledger& ledger_;
   const storage::TrialStore& store_;
   const Credentials& credentials_;

@@ -152,29 +152,15 @@ absl::StatusOr<v1::Trial> RenderTrial(const storage::TrialRow& row,
 
 void ReadingVerbs::AddTo(VerbTable& table) {
   using V = ReadingVerbs;
-  const auto add_point = [&](const char* verb, auto body) {
-    points_.Add(table, absl::StrCat("StudyService.", verb), this, body);
+  const auto add = [&](const char* verb, TaskPool& lane, auto body) {
+    calls_.AddRead(table, absl::StrCat("StudyService.", verb), lane, this,
+                   body);
   };
-  add_point("GetTrial", &V::GetTrial);
-  add_point("ListMeasurements", &V::ListMeasurements);
-  add_point("GetExampleOutcomes", &V::GetExampleOutcomes);
-  using Request = v1::ListTrialsRequest;
-  using Answer = v1::ListTrialsReply;
-  const auto list = [this](CallContext caller, Request request,
-                           Reply<Answer> reply) {
-    std::vector<std::string> study = {request.parent()};
-    calls_.Read(
-        caller, std::move(study), std::move(reply),
-        [this, caller, request = std::move(request)](
-            const std::vector<StudyHandle>& handles, Reply<Answer> answer) {
-          answer(ListTrials(caller, handles[0], request));
-        });
-  };
-  table.unary.emplace(
-      "frostline.v1.StudyService.ListTrials",
-      MakeUnaryVerb<Request, Answer>(CallerRole::kViewer, list));
-  calls_.Add(table, "StudyService.ListBestTrials", CallerRole::kViewer, this,
-             &V::ListBestTrials);
+  add("GetTrial", calls_.points(), &V::GetTrial);
+  add("ListMeasurements", calls_.points(), &V::ListMeasurements);
+  add("GetExampleOutcomes", calls_.points(), &V::GetExampleOutcomes);
+  add("ListTrials", calls_.readers(), &V::ListTrials);
+  add("ListBestTrials", calls_.readers(), &V::ListBestTrials);
 }
 
 absl::StatusOr<v1::Trial> ReadingVerbs::GetTrial(
@@ -274,7 +260,8 @@ absl::StatusOr<v1::ListMeasurementsReply> ReadingVerbs::ListMeasurements(
 }
 
 absl::StatusOr<v1::ListBestTrialsReply> ReadingVerbs::ListBestTrials(
-    const StudyHandle& study, const v1::ListBestTrialsRequest& request) const {
+    const CallContext&, const StudyHandle& study,
+    const v1::ListBestTrialsRequest& request) const {
   const bool several = study.checked->objectives.size() > 1;
   ASSIGN_OR_RETURN(const std::vector<RankedTrial> ranked,
                    several || request.limit() <= 1
@@ -579,7 +566,7 @@ void ExportVerb::AddTo(VerbTable& table) {
     return [this, caller, progress](Reply<Chunks> reply) {
       if (progress->over && progress->pending.empty()) return reply(Chunks());
       calls_.Read<std::string>(
-          caller, {progress->request.name()},
+          calls_.readers(), caller, {progress->request.name()},
           [reply = std::move(reply)](absl::StatusOr<std::string> data) mutable {
             if (!data.ok()) return reply(data.status());
             if (data->empty()) return reply(Chunks());

@@ -24,9 +24,9 @@ namespace frostline::server {
 // read.
 class ReadingVerbs {
  public:
-  ReadingVerbs(Calls& calls, PointReads& points,
-               const storage::TrialStore& store, const ProgressBoard& progress)
-      : calls_(calls), points_(points), store_(store), progress_(progress) {}
+  ReadingVerbs(Calls& calls, const storage::TrialStore& store,
+               const ProgressBoard& progress)
+      : calls_(calls), store_(store), progress_(progress) {}
 
   void AddTo(VerbTable& table);
 
@@ -41,13 +41,13 @@ class ReadingVerbs {
       const CallContext& caller, const StudyHandle& study,
       const v1::ListMeasurementsRequest& request) const;
   absl::StatusOr<v1::ListBestTrialsReply> ListBestTrials(
-      const StudyHandle& study, const v1::ListBestTrialsRequest& request) const;
+      const CallContext& caller, const StudyHandle& study,
+      const v1::ListBestTrialsRequest& request) const;
   absl::StatusOr<v1::ExampleOutcomes> GetExampleOutcomes(
       const CallContext& caller, const StudyHandle& study,
       const v1::GetExampleOutcomesRequest& request) const;
 
   Calls& calls_;
-  PointReads& points_;
   const storage::TrialStore& store_;
   const ProgressBoard& progress_;
 };

@@ -18,7 +18,6 @@
 #include "server/dispatch/supply.h"
 #include "server/search/sampler_choice.h"
 #include "server/search/stored_history.h"
-#include "server/verbs/describe.h"
 #include "server/wire/convert.h"
 #include "server/wire/filter.h"
 #include "server/wire/settings.h"
@@ -79,12 +78,11 @@ absl::Status CheckMask(const google::protobuf::FieldMask& mask) {
 
 }  // namespace
 
-StudyVerbs::StudyVerbs(Calls& calls, PointReads& points, Ledger& ledger,
-                       Proposer& proposer, const storage::TrialStore& store,
+StudyVerbs::StudyVerbs(Calls& calls, Ledger& ledger, Proposer& proposer,
+                       const storage::TrialStore& store,
                        const storage::DiskRoom& disk,
                        const Destinations& destinations, const Clock& clock)
     : calls_(calls),
-      points_(points),
       ledger_(ledger),
       proposer_(proposer),
       store_(store),
@@ -112,15 +110,17 @@ void StudyVerbs::AddTo(VerbTable& table) {
 // NOLINTNEXTLINE(performance-unnecessary-value-param)
 void StudyVerbs::GetStudy(CallContext caller, v1::GetStudyRequest request,
                           Reply<v1::Study> reply) {
-  points_.Look<StudySnapshot>(
-      std::move(caller), std::move(reply),
+  calls_.Look<StudySnapshot>(
+      calls_.points(), std::move(caller), std::move(reply),
       [this,
        name = request.name()](Change& change) -> absl::StatusOr<StudySnapshot> {
         change.AssertOnLoop();
         ASSIGN_OR_RETURN(const StudyBook* book, ledger_.FindStudy(name));
         return SnapshotOf(*book);
       },
-      [](const StudySnapshot& study) { return DescribeStudy(study); });
+      [](const StudySnapshot& study, Reply<v1::Study> to) {
+        to(DescribeStudy(study));
+      });
 }
 
 absl::StatusOr<v1::Study> StudyVerbs::PauseStudy(
@@ -186,9 +186,6 @@ struct StudyVerbs::Listing {
   std::size_t bytes = 0;
   storage::StudyKey last = 0;
   std::vector<storage::StudyRow> rows;  // being described
-  // The studies as memory has them; nothing for one that it does not have.
-  std::vector<std::optional<StudySnapshot>> seen;
-  Reply<v1::ListStudiesReply> reply;
 };
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param)
@@ -208,51 +205,52 @@ void StudyVerbs::ListStudies(CallContext caller, v1::ListStudiesRequest request,
                     .limit = kListedAtOnce};
   listing->page_size = PageSize(request.page_size());
   listing->last = *after;
-  listing->reply = std::move(reply);
-  calls_.PostTo(
-      calls_.readers(), [this, listing] { ListMore(listing); }, Urgency::kRead,
-      [&listing](const absl::Status& why) { listing->reply(why); });
+  calls_.PostTo(calls_.readers(), Urgency::kRead, std::move(reply),
+                [this, listing](Reply<v1::ListStudiesReply> to) {
+                  ListMore(listing, std::move(to));
+                });
 }
 
-void StudyVerbs::ListMore(const std::shared_ptr<Listing>& listing) {
+void StudyVerbs::ListMore(const std::shared_ptr<Listing>& listing,
+                          Reply<v1::ListStudiesReply> reply) {
   const absl::Status waiting = CheckWaiting(listing->caller);
-  if (!waiting.ok()) return listing->reply(waiting);
+  if (!waiting.ok()) return reply(waiting);
   auto rows = store_.ListStudies(listing->query);
-  if (!rows.ok()) return listing->reply(rows.status());
+  if (!rows.ok()) return reply(rows.status());
   listing->rows = *std::move(rows);
-  using Snapshots = std::vector<std::optional<StudySnapshot>>;
-  calls_.Act<Snapshots>(
-      listing->caller,
-      [this, listing](absl::StatusOr<Snapshots> seen) {
-        if (!seen.ok()) return listing->reply(seen.status());
-        listing->seen = *std::move(seen);
-        calls_.PostTo(
-            calls_.readers(), [this, listing] { TakeListed(listing); },
-            Urgency::kRead,
-            [&listing](const absl::Status& why) { listing->reply(why); });
-      },
-      [this, listing](Change& change) -> absl::StatusOr<Snapshots> {
+  calls_.Look<Snapshots>(
+      calls_.readers(), listing->caller, std::move(reply),
+      [this, listing](Change& change) {
         change.AssertOnLoop();
-        Snapshots seen(listing->rows.size());
-        for (std::size_t i = 0; i < seen.size(); ++i) {
-          storage::StudyRow& row = listing->rows[i];
-          const StudyBook* const book = ledger_.Find(row.key);
-          if (book != nullptr) seen[i] = SnapshotOf(*book);
-          const std::string why = ledger_.WhyUnreadable(row.id);
-          if (book == nullptr && !why.empty() &&
-              row.state != storage::StudyState::kDeleted) {
-            row.state_reason = absl::StrCat("cannot be loaded: ", why);
-          }
-        }
-        return seen;
+        return See(*listing);
+      },
+      [this, listing](const Snapshots& seen, Reply<v1::ListStudiesReply> to) {
+        TakeListed(listing, seen, std::move(to));
       });
 }
 
-void StudyVerbs::TakeListed(const std::shared_ptr<Listing>& listing) {
+StudyVerbs::Snapshots StudyVerbs::See(Listing& listing) const {
+  Snapshots seen(listing.rows.size());
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    storage::StudyRow& row = listing.rows[i];
+    const StudyBook* const book = ledger_.Find(row.key);
+    if (book != nullptr) seen[i] = SnapshotOf(*book);
+    const std::string why = ledger_.WhyUnreadable(row.id);
+    if (book == nullptr && !why.empty() &&
+        row.state != storage::StudyState::kDeleted) {
+      row.state_reason = absl::StrCat("cannot be loaded: ", why);
+    }
+  }
+  return seen;
+}
+
+void StudyVerbs::TakeListed(const std::shared_ptr<Listing>& listing,
+                            const Snapshots& seen,
+                            Reply<v1::ListStudiesReply> reply) {
   Listing& page = *listing;
-  for (std::size_t i = 0; i < page.seen.size(); ++i) {
-    v1::Study study = page.seen[i].has_value() ? DescribeStudy(*page.seen[i])
-                                               : StudyToProto(page.rows[i]);
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    v1::Study study = seen[i].has_value() ? DescribeStudy(*seen[i])
+                                          : StudyToProto(page.rows[i]);
     const bool is_seen =
         MaySee(page.caller.identity,
                {study.name(), study.owner(), study.settings().labels()});
@@ -262,14 +260,14 @@ void StudyVerbs::TakeListed(const std::shared_ptr<Listing>& listing) {
     if (count == page.page_size || (page.bytes > kMostPageBytes && count > 0)) {
       page.page.set_next_page_token(
           MakePageToken(page.list, page.filter_text, page.last));
-      return page.reply(std::move(page.page));
+      return reply(std::move(page.page));
     }
     page.last = page.rows[i].key;
     *page.page.add_studies() = std::move(study);
   }
-  if (page.rows.size() < kListedAtOnce) return page.reply(std::move(page.page));
+  if (page.rows.size() < kListedAtOnce) return reply(std::move(page.page));
   page.query.after = page.rows.back().key;
-  ListMore(listing);
+  ListMore(listing, std::move(reply));
 }
 
 absl::StatusOr<v1::Study> StudyVerbs::UpdateStudy(
@@ -456,29 +454,28 @@ v1::CreateStudyReply CreateReply(const v1::Study& study,
 
 void StudyVerbs::CreateStudy(CallContext caller, v1::CreateStudyRequest request,
                              Reply<v1::CreateStudyReply> reply) {
-  auto shared = std::make_shared<Reply<v1::CreateStudyReply>>(std::move(reply));
-  auto prepare = [this, shared, caller = std::move(caller),
-                  request = std::move(request)]() mutable {
+  using Created = v1::CreateStudyReply;
+  auto prepare = [this, caller = std::move(caller),
+                  request = std::move(request)](Reply<Created> to) mutable {
     auto create = [this, prepared = Prepare(request)](
-                      Change& change, const v1::CreateStudyRequest& asked) {
+                      Change& change, const v1::CreateStudyRequest& named) {
       change.AssertOnLoop();
-      return Create(change, asked, prepared);
+      return Create(change, named, prepared);
     };
     if (request.validate_only()) {
-      return calls_.Act<v1::CreateStudyReply>(
-          std::move(caller), std::move(*shared),
-          [create, request](Change& change) mutable {
-            return create(change, request);
-          });
+      return calls_.Act<Created>(std::move(caller), std::move(to),
+                                 [create, request](Change& change) {
+                                   return create(change, request);
+                                 });
     }
-    calls_.ActOnce<v1::CreateStudyReply>(
-        std::move(caller), "CreateStudy", std::move(request),
-        std::move(*shared), std::move(create),
-        [this](const v1::CreateStudyRequest& asked)
-            FROSTLINE_ON_LOOP { return MayBegin(asked); });
+    calls_.ActOnce<Created, v1::CreateStudyRequest>(
+        std::move(caller), "CreateStudy", std::move(request), std::move(to),
+        std::move(create),
+        [this](const v1::CreateStudyRequest& named)
+            FROSTLINE_ON_LOOP { return MayBegin(named); });
   };
-  calls_.PostTo(calls_.readers(), std::move(prepare), Urgency::kChange,
-                [&shared](const absl::Status& why) { (*shared)(why); });
+  calls_.PostTo(calls_.readers(), Urgency::kChange, std::move(reply),
+                std::move(prepare));
 }
 
 absl::StatusOr<StudyVerbs::Prepared> StudyVerbs::Prepare(
@@ -520,38 +517,41 @@ absl::Status StudyVerbs::MayBegin(const v1::CreateStudyRequest& request) const {
                    "make room on it; studies that are there go on meanwhile");
 }
 
+absl::StatusOr<v1::CreateStudyReply> StudyVerbs::CreatedBefore(
+    const CallerIdentity& caller, const StudyBook& existing,
+    const v1::CreateStudyRequest& request) const {
+  const v1::StudySettings& stored = existing.checked().settings;
+  RETURN_IF_ERROR(CheckAccess(caller, existing, /*changes=*/true));
+  v1::StudySpec spec = request.spec();
+  FillAsStored(existing.checked().spec, spec);
+  std::vector<std::string> fields;
+  AddDifferences(existing.checked().spec, spec, "", fields);
+  v1::StudySettings settings = request.settings();
+  if (settings.auto_precision().empty()) {
+    settings.set_auto_precision(stored.auto_precision());
+  }
+  AddDifferences(stored, settings, "settings.", fields);
+  if (fields.empty()) {
+    return CreateReply(DescribeStudy(existing), existing.checked(),
+                       CountFleet(ledger_, existing, clock_));
+  }
+  return MakeError(
+      ErrorId::kStudyAlreadyExists,
+      absl::StrCat("study ", request.study_id(), " exists, with another ",
+                   absl::StrJoin(fields, ", ")),
+      "choose another id, give the same as then to go on with it, or change "
+      "its settings: frostline study update ID (UpdateStudy)",
+      "study_id");
+}
+
 absl::StatusOr<v1::CreateStudyReply> StudyVerbs::Create(
     Change& change, const v1::CreateStudyRequest& request,
     const absl::StatusOr<Prepared>& prepared) {
   RETURN_IF_ERROR(CheckId(request.study_id(), "study_id"));
-  const std::string name = StudyNameOf(request.study_id());
   if (ledger_.HasId(request.study_id())) {
-    ASSIGN_OR_RETURN(const StudyBook* existing, ledger_.FindStudy(name));
-    RETURN_IF_ERROR(CheckStudyAccess(
-        change.caller.identity,
-        {name, existing->row().owner, existing->checked().settings.labels()},
-        /*changes=*/true));
-    v1::StudySpec spec = request.spec();
-    FillAsStored(existing->checked().spec, spec);
-    std::vector<std::string> fields;
-    AddDifferences(existing->checked().spec, spec, "", fields);
-    v1::StudySettings settings = request.settings();
-    if (settings.auto_precision().empty()) {
-      settings.set_auto_precision(
-          existing->checked().settings.auto_precision());
-    }
-    AddDifferences(existing->checked().settings, settings, "settings.", fields);
-    if (fields.empty()) {
-      return CreateReply(DescribeStudy(*existing), existing->checked(),
-                         CountFleet(ledger_, *existing, clock_));
-    }
-    return MakeError(
-        ErrorId::kStudyAlreadyExists,
-        absl::StrCat("study ", request.study_id(), " exists, with another ",
-                     absl::StrJoin(fields, ", ")),
-        "choose another id, give the same as then to go on with it, or change "
-        "its settings: frostline study update ID (UpdateStudy)",
-        "study_id");
+    ASSIGN_OR_RETURN(const StudyBook* existing,
+                     ledger_.FindStudy(StudyNameOf(request.study_id())));
+    return CreatedBefore(change.caller.identity, *existing, request);
   }
   RETURN_IF_ERROR(prepared.status());
   RETURN_IF_ERROR(

@@ -4,20 +4,24 @@
 #ifndef FROSTLINE_SERVER_VERBS_STUDY_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_STUDY_VERBS_H_
 
+#include <memory>
+#include <optional>
+#include <vector>
+
 #include "frostline/v1/study_service.pb.h"
 #include "server/notify/deliver.h"
 #include "server/search/proposer.h"
 #include "server/verbs/calls.h"
+#include "server/verbs/describe.h"
 
 namespace frostline::server {
 
 // The verbs that create, change, show and list studies.
 class StudyVerbs {
  public:
-  StudyVerbs(Calls& calls, PointReads& points, Ledger& ledger,
-             Proposer& proposer, const storage::TrialStore& store,
-             const storage::DiskRoom& disk, const Destinations& destinations,
-             const Clock& clock);
+  StudyVerbs(Calls& calls, Ledger& ledger, Proposer& proposer,
+             const storage::TrialStore& store, const storage::DiskRoom& disk,
+             const Destinations& destinations, const Clock& clock);
 
   void AddTo(VerbTable& table);
 
@@ -40,16 +44,25 @@ class StudyVerbs {
   absl::StatusOr<v1::CreateStudyReply> Create(
       Change& change, const v1::CreateStudyRequest& request,
       const absl::StatusOr<Prepared>& prepared) FROSTLINE_ON_LOOP;
+  // Returns the study that is there, if the request asks for the same one.
+  absl::StatusOr<v1::CreateStudyReply> CreatedBefore(
+      const CallerIdentity& caller, const StudyBook& existing,
+      const v1::CreateStudyRequest& request) const FROSTLINE_ON_LOOP;
   // The error is STORE_FULL when the disk has no room for another study.
   absl::Status MayBegin(const v1::CreateStudyRequest& request) const
       FROSTLINE_ON_LOOP;
 
   struct Listing;
+  // The studies as memory has them; nothing for one that it does not have.
+  using Snapshots = std::vector<std::optional<StudySnapshot>>;
   // Fills the page: a reader reads the store's next rows, the loop makes
   // snapshots of them, and a reader describes these, until the page is full or
   // the caller has hung up.
-  void ListMore(const std::shared_ptr<Listing>& listing);
-  void TakeListed(const std::shared_ptr<Listing>& listing);
+  void ListMore(const std::shared_ptr<Listing>& listing,
+                Reply<v1::ListStudiesReply> reply);
+  Snapshots See(Listing& listing) const FROSTLINE_ON_LOOP;
+  void TakeListed(const std::shared_ptr<Listing>& listing,
+                  const Snapshots& seen, Reply<v1::ListStudiesReply> reply);
 
   void CreateStudy(CallContext caller, v1::CreateStudyRequest request,
                    Reply<v1::CreateStudyReply> reply);
@@ -72,7 +85,6 @@ class StudyVerbs {
       const std::string& reason) FROSTLINE_ON_LOOP;
 
   Calls& calls_;
-  PointReads& points_;
   Ledger& ledger_;
   Proposer& proposer_;
   const storage::TrialStore& store_;

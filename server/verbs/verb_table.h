@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "google/protobuf/message.h"
 #include "server/loop/call_context.h"
 #include "server/wire/validate.h"
@@ -92,6 +93,16 @@ UnaryVerb MakeUnaryVerb(CallerRole role, Run run) {
         });
   };
   return row;
+}
+
+// Adds the row of a verb with one answer. `name` is "StudyService.GetStudy",
+// without the package, which is its request's.
+template <typename Request, typename Answer, typename Run>
+void AddUnary(VerbTable& table, const std::string& name, CallerRole role,
+              Run run) {
+  table.unary.emplace(
+      absl::StrCat(Request::descriptor()->file()->package(), ".", name),
+      MakeUnaryVerb<Request, Answer>(role, std::move(run)));
 }
 
 // `begin` is (CallContext, Request) -> (Reply<std::vector<Answer>>) -> void.

@@ -162,30 +162,31 @@ void WorkerVerbs::ListWorkers(CallContext caller,
   const auto first =
       ParsePageToken("workers", request.filter(), request.page_token());
   if (!first.ok()) return reply(first.status());
-  const auto render =
-      [this, filter = *filter, first = *first,
-       request = std::move(request)](const std::vector<WorkerSnapshot>& fleet) {
-        std::int64_t skip = first;
-        const int page_size = PageSize(request.page_size());
-        v1::ListWorkersReply page;
-        std::size_t bytes = 0;
-        for (const WorkerSnapshot& one : fleet) {
-          v1::Worker worker =
-              DescribeWorker(one, clock_.Wall(), ledger_.default_lease().ttl);
-          if (!filter.Matches(worker) || skip-- > 0) continue;
-          bytes += worker.ByteSizeLong();
-          const int count = page.workers_size();
-          if (count == page_size || (bytes > kMostPageBytes && count > 0)) {
-            page.set_next_page_token(
-                MakePageToken("workers", request.filter(), first + count));
-            break;
-          }
-          *page.add_workers() = std::move(worker);
-        }
-        return page;
-      };
+  const auto render = [this, filter = *filter, first = *first,
+                       request = std::move(request)](
+                          const std::vector<WorkerSnapshot>& fleet,
+                          Reply<v1::ListWorkersReply> to) {
+    std::int64_t skip = first;
+    const int page_size = PageSize(request.page_size());
+    v1::ListWorkersReply page;
+    std::size_t bytes = 0;
+    for (const WorkerSnapshot& one : fleet) {
+      v1::Worker worker =
+          DescribeWorker(one, clock_.Wall(), ledger_.default_lease().ttl);
+      if (!filter.Matches(worker) || skip-- > 0) continue;
+      bytes += worker.ByteSizeLong();
+      const int count = page.workers_size();
+      if (count == page_size || (bytes > kMostPageBytes && count > 0)) {
+        page.set_next_page_token(
+            MakePageToken("workers", request.filter(), first + count));
+        break;
+      }
+      *page.add_workers() = std::move(worker);
+    }
+    to(std::move(page));
+  };
   calls_.Look<std::vector<WorkerSnapshot>>(
-      std::move(caller), std::move(reply),
+      calls_.readers(), std::move(caller), std::move(reply),
       [this](Change& change) {
         change.AssertOnLoop();
         std::vector<WorkerSnapshot> fleet = SnapshotOfAll(ledger_);
@@ -202,7 +203,7 @@ void WorkerVerbs::Hide(const CallerIdentity& caller,
   std::erase_if(worker.trials, [&](const std::string& trial) FROSTLINE_ON_LOOP {
     const std::string name = trial.substr(0, trial.find("/trials/"));
     const absl::StatusOr<StudyBook*> book = ledger_.FindStudy(name);
-    return !book.ok() || !CheckMaySee(caller, **book).ok();
+    return !book.ok() || !CheckAccess(caller, **book).ok();
   });
   worker.cause.clear();  // nobody knows of whose trial
 }
@@ -215,17 +216,12 @@ using externalscaler::GetMetricsResponse;
 using externalscaler::IsActiveResponse;
 using externalscaler::ScaledObjectRef;
 
-constexpr char kService[] = "externalscaler.ExternalScaler.";
 constexpr Duration kBetweenLooks = std::chrono::milliseconds(200);
 constexpr Duration kLooksAtLeast = std::chrono::seconds(5);
 
 // The form was checked when the call came in.
-ScalerQuery QueryOf(const ScaledObjectRef& asked) {
-  return ParseScalerQuery(asked).value_or(ScalerQuery());
-}
-
-StudyBelongs WhoseIs(const std::string& name, const StudyBook& book) {
-  return {name, book.row().owner, book.checked().settings.labels()};
+ScalerQuery QueryOf(const ScaledObjectRef& object) {
+  return ParseScalerQuery(object).value_or(ScalerQuery());
 }
 
 // Returns a label that the study asks for and the workers lack, or null.
@@ -240,75 +236,34 @@ const std::string* LabelLacking(const StudyBook& book,
   return lacks == required.end() ? nullptr : &lacks->first;
 }
 
-absl::StatusOr<GetMetricSpecResponse> SpecOf(const ScaledObjectRef& asked) {
-  const ScalerQuery query = QueryOf(asked);
-  GetMetricSpecResponse response;
-  externalscaler::MetricSpec& spec = *response.add_metricspecs();
-  spec.set_metricname(kUnclaimedTrials);
-  spec.set_targetsize(query.slots);
-  spec.set_targetsizefloat(static_cast<double>(query.slots));
-  return response;
-}
-
 }  // namespace
 
 void ScalerVerbs::AddTo(VerbTable& table) {
-  const auto add = [this, &table]<typename Request, typename Answer>(
-                       const char* name, auto body, const Request&,
-                       const Answer&) {
-    table.unary.emplace(
-        absl::StrCat(kService, name),
-        MakeUnaryVerb<Request, Answer>(
-            CallerRole::kViewer,
-            [this, body](CallContext caller, Request request,
-                         Reply<Answer> reply) {
-              calls_.Act<Answer>(
-                  std::move(caller), std::move(reply),
-                  [body, request = std::move(request)](Change& change) {
-                    return body(change, request);
-                  });
-            }));
-  };
-  add(
-      "IsActive",
-      [this](Change& change, const Object& asked) {
-        change.AssertOnLoop();
-        return IsActive(change.caller.identity, asked);
-      },
-      Object(), Activity());
-  add(
-      "GetMetricSpec",
-      [](Change&, const Object& asked) { return SpecOf(asked); }, Object(),
-      GetMetricSpecResponse());
-  add(
-      "GetMetrics",
-      [this](Change& change, const GetMetricsRequest& asked) {
-        change.AssertOnLoop();
-        return GetMetrics(change.caller.identity, asked);
-      },
-      GetMetricsRequest(), GetMetricsResponse());
-  const auto begin = [this](CallContext caller, Object asked) {
-    auto told = std::make_shared<std::optional<bool>>();
-    return [this, caller = std::move(caller), asked = std::move(asked),
-            told](Reply<Activities> reply) {
+  using V = ScalerVerbs;
+  constexpr CallerRole kViewer = CallerRole::kViewer;
+  calls_.Add(table, "ExternalScaler.IsActive", kViewer, this, &V::IsActive);
+  calls_.Add(table, "ExternalScaler.GetMetricSpec", kViewer, this,
+             &V::GetMetricSpec);
+  calls_.Add(table, "ExternalScaler.GetMetrics", kViewer, this, &V::GetMetrics);
+  const auto begin = [this](CallContext caller, Object object) {
+    auto last = std::make_shared<std::optional<bool>>();
+    return [this, caller = std::move(caller), object = std::move(object),
+            last](Reply<Activities> reply) {
       NextActivity(
-          caller, asked, *told,
-          [told,
+          caller, object, *last,
+          [last,
            reply = std::move(reply)](absl::StatusOr<Activities> news) mutable {
             // The question came just when the loop had stopped.
             if (HasErrorId(news.status(), ErrorId::kCoordinatorDraining)) {
               news = Activities();
             }
-            if (news.ok() && !news->empty()) {
-              *told = news->back().result();
-            }
+            if (news.ok() && !news->empty()) *last = news->back().result();
             reply(std::move(news));
           });
     };
   };
-  table.streams.emplace(
-      absl::StrCat(kService, "StreamIsActive"),
-      MakeStreamVerb<Object, Activity>(CallerRole::kViewer, begin));
+  table.streams.emplace("externalscaler.ExternalScaler.StreamIsActive",
+                        MakeStreamVerb<Object, Activity>(kViewer, begin));
 }
 
 absl::StatusOr<std::vector<const StudyBook*>> ScalerVerbs::Find(
@@ -316,8 +271,7 @@ absl::StatusOr<std::vector<const StudyBook*>> ScalerVerbs::Find(
   std::vector<const StudyBook*> found;
   if (!query.study.empty()) {
     ASSIGN_OR_RETURN(const StudyBook* book, ledger_.FindStudy(query.study));
-    RETURN_IF_ERROR(
-        CheckStudyAccess(caller, WhoseIs(query.study, *book), false));
+    RETURN_IF_ERROR(CheckAccess(caller, *book));
     if (const std::string* const label = LabelLacking(*book, query)) {
       return proto::BadField(
           "scalerMetadata.labels",
@@ -330,8 +284,7 @@ absl::StatusOr<std::vector<const StudyBook*>> ScalerVerbs::Find(
   }
   for (const auto& [key, book] : ledger_.studies()) {
     if (!book.IsLeasing()) continue;
-    const std::string name = StudyNameOf(book.row().id);
-    if (!MaySee(caller, WhoseIs(name, book))) continue;
+    if (!CheckAccess(caller, book).ok()) continue;
     if (LabelLacking(book, query) == nullptr) found.push_back(&book);
   }
   return found;
@@ -356,18 +309,31 @@ absl::StatusOr<std::int64_t> ScalerVerbs::Count(
   return trials;
 }
 
-absl::StatusOr<IsActiveResponse> ScalerVerbs::IsActive(
-    const CallerIdentity& caller, const Object& asked) const {
-  ASSIGN_OR_RETURN(const std::int64_t unclaimed, Count(caller, QueryOf(asked)));
+absl::StatusOr<IsActiveResponse> ScalerVerbs::IsActive(Change& change,
+                                                       const Object& object) {
+  ASSIGN_OR_RETURN(const std::int64_t unclaimed,
+                   Count(change.caller.identity, QueryOf(object)));
   IsActiveResponse response;
   response.set_result(unclaimed > 0);
   return response;
 }
 
+absl::StatusOr<GetMetricSpecResponse> ScalerVerbs::GetMetricSpec(
+    Change&, const Object& object) {
+  const ScalerQuery query = QueryOf(object);
+  GetMetricSpecResponse response;
+  externalscaler::MetricSpec& spec = *response.add_metricspecs();
+  spec.set_metricname(kUnclaimedTrials);
+  spec.set_targetsize(query.slots);
+  spec.set_targetsizefloat(static_cast<double>(query.slots));
+  return response;
+}
+
 absl::StatusOr<GetMetricsResponse> ScalerVerbs::GetMetrics(
-    const CallerIdentity& caller, const GetMetricsRequest& asked) const {
-  ASSIGN_OR_RETURN(const std::int64_t unclaimed,
-                   Count(caller, QueryOf(asked.scaledobjectref())));
+    Change& change, const GetMetricsRequest& request) {
+  ASSIGN_OR_RETURN(
+      const std::int64_t unclaimed,
+      Count(change.caller.identity, QueryOf(request.scaledobjectref())));
   GetMetricsResponse response;
   externalscaler::MetricValue& value = *response.add_metricvalues();
   value.set_metricname(kUnclaimedTrials);
@@ -376,10 +342,10 @@ absl::StatusOr<GetMetricsResponse> ScalerVerbs::GetMetrics(
   return response;
 }
 
-void ScalerVerbs::NextActivity(CallContext caller, const Object& asked,
-                               std::optional<bool> told,
+void ScalerVerbs::NextActivity(CallContext caller, const Object& object,
+                               std::optional<bool> last,
                                Reply<Activities> reply) {
-  Parked parked{caller, QueryOf(asked), told, nullptr};
+  Parked parked{caller, QueryOf(object), last, nullptr};
   calls_.Wait(std::move(caller), std::move(reply),
               [this, parked = std::move(parked)](
                   Change& change, Reply<Activities>& to) mutable {
@@ -398,7 +364,7 @@ void ScalerVerbs::Look(Parked& parked) const {
     return std::exchange(parked.reply, nullptr)(unclaimed.status());
   }
   const bool is_active = *unclaimed > 0;
-  if (parked.told == is_active) return;
+  if (parked.last == is_active) return;
   Activity news;
   news.set_result(is_active);
   std::exchange(parked.reply, nullptr)(Activities{news});

@@ -78,7 +78,7 @@ class ScalerVerbs {
   struct Parked {
     CallContext caller;
     ScalerQuery query;
-    std::optional<bool> told;
+    std::optional<bool> last;  // answer
     Reply<Activities> reply;
   };
 
@@ -91,16 +91,17 @@ class ScalerVerbs {
   absl::StatusOr<std::int64_t> Count(const CallerIdentity& caller,
                                      const ScalerQuery& query) const
       FROSTLINE_ON_LOOP;
-  absl::StatusOr<Activity> IsActive(const CallerIdentity& caller,
-                                    const Object& asked) const
-      FROSTLINE_ON_LOOP;
+  absl::StatusOr<Activity> IsActive(Change& change,
+                                    const Object& object) FROSTLINE_ON_LOOP;
+  absl::StatusOr<externalscaler::GetMetricSpecResponse> GetMetricSpec(
+      Change& change, const Object& object);
   absl::StatusOr<externalscaler::GetMetricsResponse> GetMetrics(
-      const CallerIdentity& caller,
-      const externalscaler::GetMetricsRequest& asked) const FROSTLINE_ON_LOOP;
+      Change& change,
+      const externalscaler::GetMetricsRequest& request) FROSTLINE_ON_LOOP;
 
-  // Answers when the activity is no longer the one that was `told`.
-  void NextActivity(CallContext caller, const Object& asked,
-                    std::optional<bool> told, Reply<Activities> reply);
+  // Answers when the activity is no longer the `last` one.
+  void NextActivity(CallContext caller, const Object& object,
+                    std::optional<bool> last, Reply<Activities> reply);
   // Answers the call, or leaves it to be answered later.
   void Look(Parked& parked) const FROSTLINE_ON_LOOP;
   void LookAtAll(std::list<Parked>& streams) const FROSTLINE_ON_LOOP;

@@ -251,7 +251,7 @@ bool Waits(const std::future<T>& answer) {
 class LogTest : public CountingFixture {
  protected:
   using Listening = std::future<absl::StatusOr<v1::ListenReply>>;
-  using Asked = std::future<absl::StatusOr<v1::GetTrialLogReply>>;
+  using FutureLog = std::future<absl::StatusOr<v1::GetTrialLogReply>>;
 
   void SetUp() override {
     CountingFixture::SetUp();
@@ -281,7 +281,8 @@ class LogTest : public CountingFixture {
     Settle();
     return answer;
   }
-  Asked Ask(std::optional<std::int64_t> after = {}, std::int64_t attempt = 0) {
+  FutureLog Ask(std::optional<std::int64_t> after = {},
+                std::int64_t attempt = 0) {
     v1::GetTrialLogRequest request;
     request.set_name(lease_.trial());
     request.set_attempt(attempt);
@@ -328,7 +329,7 @@ class LogTest : public CountingFixture {
 TEST_F(LogTest, AWorkerThatListensHearsOfAWishAtOnceAndOfEachOnce) {
   Listening listening = Listen();
   EXPECT_TRUE(Waits(listening));
-  Asked asked = Ask();
+  FutureLog asked = Ask();
   ASSERT_TRUE(IsThere(listening));
   const auto heard = listening.get();
   ASSERT_OK(heard);
@@ -352,7 +353,7 @@ TEST_F(LogTest, AWorkerThatListensHearsOfAWishAtOnceAndOfEachOnce) {
 }
 
 TEST_F(LogTest, AWishThatCameWhileNobodyListenedIsHeardAtTheNextCall) {
-  Asked asked = Ask();
+  FutureLog asked = Ask();
   Listening listening = Listen();
   ASSERT_TRUE(IsThere(listening));
   EXPECT_EQ(listening.get()->wishes_size(), 1);
@@ -364,7 +365,7 @@ TEST_F(LogTest, AWishThatCameWhileNobodyListenedIsHeardAtTheNextCall) {
 }
 
 TEST_F(LogTest, AnEmptyLogIsAnAnswer) {
-  Asked asked = Ask();
+  FutureLog asked = Ask();
   ASSERT_OK(Send("", 0));
   ASSERT_TRUE(IsThere(asked));
   EXPECT_TRUE(asked.get()->live());
@@ -372,10 +373,10 @@ TEST_F(LogTest, AnEmptyLogIsAnAnswer) {
 
 TEST_F(LogTest, WhoFollowsWaitsForWhatIsNewAndGetsNoMore) {
   Listening listening = Listen();
-  Asked follower = Ask(8);
+  FutureLog follower = Ask(8);
   ASSERT_TRUE(IsThere(listening));
   EXPECT_EQ(listening.get()->wishes(0).after(), 8);
-  Asked viewer = Ask();
+  FutureLog viewer = Ask();
   ASSERT_OK(Send("epoch 1\n", 8));
   ASSERT_TRUE(IsThere(viewer));
   EXPECT_TRUE(Waits(follower));
@@ -387,13 +388,13 @@ TEST_F(LogTest, WhoFollowsWaitsForWhatIsNewAndGetsNoMore) {
 }
 
 TEST_F(LogTest, AskingAndListeningWriteNothing) {
-  Asked first = Ask();
+  FutureLog first = Ask();
   ASSERT_OK(Send("epoch 1\n", 8));  // the first beat notes the worker
   ASSERT_TRUE(IsThere(first));
   store_->TakeBegins();
   for (int round = 1; round <= 20; ++round) {
     Listening listening = Listen();
-    Asked asked = Ask();
+    FutureLog asked = Ask();
     ASSERT_TRUE(IsThere(listening));
     ASSERT_OK(Send("epoch 1\n", 8));
     ASSERT_TRUE(IsThere(asked));
@@ -421,7 +422,7 @@ TEST_F(LogTest, OnlyAWorkerOfThisLifeMayListen) {
 }
 
 TEST_F(LogTest, WhoWaitsIsAnsweredFromTheStoreAsSoonAsTheTrialEnds) {
-  Asked follower = Ask(8);
+  FutureLog follower = Ask(8);
   ASSERT_OK(Finish(v1::Outcome::SUCCEEDED, "epoch 1\nepoch 2\n", false));
   ASSERT_TRUE(IsThere(follower));
   const auto log = follower.get();

@@ -84,7 +84,7 @@ class ScalerVerbsTest : public ::testing::Test {
     driver_->Waiting();
     driver_->Waiting();
   }
-  static bool IsTold(const std::future<bool>& word) {
+  static bool HasWord(const std::future<bool>& word) {
     return word.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   }
 
@@ -99,10 +99,10 @@ TEST_F(ScalerVerbsTest, AStreamIsLookedAtAFifthOfASecondAfterAChange) {
   std::future<bool> word = Ask(stream);
   Create(1);
   LetTheLoopTurn();
-  EXPECT_FALSE(IsTold(word));
+  EXPECT_FALSE(HasWord(word));
   clock_.Advance(std::chrono::milliseconds(200));
   LetTheLoopTurn();
-  ASSERT_TRUE(IsTold(word));
+  ASSERT_TRUE(HasWord(word));
   EXPECT_TRUE(word.get());
 }
 
@@ -116,7 +116,7 @@ TEST_F(ScalerVerbsTest, ADiskThatIsFullNeedsNoWorkersAndStreamsHearOfIt) {
   clock_.Advance(std::chrono::minutes(1));
   LetTheLoopTurn();
   EXPECT_EQ(Unclaimed(), 0);
-  ASSERT_TRUE(IsTold(word));
+  ASSERT_TRUE(HasWord(word));
   EXPECT_FALSE(word.get());
 }
 
@@ -131,18 +131,18 @@ TEST_F(ScalerVerbsTest, AWorkerBetweenTwoTrialsHasItsNextOne) {
   EXPECT_EQ(Unclaimed(), 6);
 }
 
-externalscaler::ScaledObjectRef Asked(
+externalscaler::ScaledObjectRef ObjectOf(
     const std::map<std::string, std::string>& metadata) {
-  externalscaler::ScaledObjectRef asked;
-  asked.set_name("frostline-worker");
-  asked.set_namespace_("frostline");
-  asked.mutable_scalermetadata()->insert(metadata.begin(), metadata.end());
-  return asked;
+  externalscaler::ScaledObjectRef object;
+  object.set_name("frostline-worker");
+  object.set_namespace_("frostline");
+  object.mutable_scalermetadata()->insert(metadata.begin(), metadata.end());
+  return object;
 }
 
 absl::StatusOr<ScalerQuery> Parse(
     const std::map<std::string, std::string>& metadata) {
-  return ParseScalerQuery(Asked(metadata));
+  return ParseScalerQuery(ObjectOf(metadata));
 }
 
 TEST(ScalerQueryTest, WithoutKeysItIsOfAllStudiesAndOneTrialAWorker) {
@@ -226,19 +226,19 @@ TEST(ScalerQueryTest, AnUnknownKeyIsShownWithThoseThatThereAre) {
 }
 
 TEST(ScalerQueryTest, AnObjectHasANameAndANamespace) {
-  externalscaler::ScaledObjectRef asked = Asked({});
-  asked.clear_name();
-  EXPECT_THAT(Validate(asked), FailsAt(ErrorId::kRequestInvalid, "name"));
-  asked = Asked({});
-  asked.clear_namespace_();
-  EXPECT_THAT(Validate(asked), FailsAt(ErrorId::kRequestInvalid, "namespace"));
-  asked.set_namespace_(std::string(254, 'n'));
-  EXPECT_THAT(Validate(asked), FailsAt(ErrorId::kFieldTooLarge, "namespace"));
+  externalscaler::ScaledObjectRef object = ObjectOf({});
+  object.clear_name();
+  EXPECT_THAT(Validate(object), FailsAt(ErrorId::kRequestInvalid, "name"));
+  object = ObjectOf({});
+  object.clear_namespace_();
+  EXPECT_THAT(Validate(object), FailsAt(ErrorId::kRequestInvalid, "namespace"));
+  object.set_namespace_(std::string(254, 'n'));
+  EXPECT_THAT(Validate(object), FailsAt(ErrorId::kFieldTooLarge, "namespace"));
 }
 
 TEST(ScalerQueryTest, ThereIsOneMetric) {
   externalscaler::GetMetricsRequest request;
-  *request.mutable_scaledobjectref() = Asked({});
+  *request.mutable_scaledobjectref() = ObjectOf({});
   EXPECT_THAT(Validate(request),
               FailsAt(ErrorId::kRequestInvalid, "metricName"));
   // KEDA takes its own prefix away before it asks.
@@ -357,7 +357,7 @@ TEST_F(UnclaimedTest, TheBudgetBoundsIt) {
   EXPECT_EQ(Count(), 0);
 }
 
-// Samplers are asked for those who wait.
+// Samplers are object for those who wait.
 TEST_F(UnclaimedTest, WhatIsBeingProposedHasItsWorkerAlready) {
   Use("random", 20, 0);
   book_->Reserve(3);
