@@ -45,9 +45,102 @@ constexpr Duration kPoolsLooked = std::chrono::milliseconds(20);
 
 }  // namespace
 
-// The parts of a coordinator, made in this order: each borrows from those above
-// it.
-class Coordinator::Rooms {
+// The parts of a coordinator, in layers. A layer lends only what the layers
+// before it have, and can name nothing else. What an earlier layer has to tell
+// a later one goes through these hooks, which are called once all are there.
+struct CoordinatorHooks {
+  CommitLoop::Hooks loop;
+  Ledger::Hooks ledger;
+  std::function<void(Proposals)> proposed;
+  decltype(StoredStudies::look) look_at;
+  std::function<void(const ParkedAcquire&)> granted;
+};
+
+// What is known, and the threads that know it.
+class CoordinatorCore {
+ public:
+  CoordinatorCore(CoordinatorOptions options, storage::TrialStore& store,
+                  const Clock& clock, CoordinatorHooks hooks)
+      : options_(std::move(options)),
+        store_(store),
+        clock_(clock),
+        hooks_(std::move(hooks)) {}
+
+ protected:
+  const CoordinatorOptions options_;
+  storage::TrialStore& store_;
+  const Clock& clock_;
+  const CoordinatorHooks hooks_;
+  Lanes lanes_;
+  Credentials credentials_;
+  CommitLoop loop_{store_, clock_, hooks_.loop};
+  Proposer proposer_{hooks_.proposed,
+                     {.look = hooks_.look_at, .store = &store_}};
+  Ledger ledger_{store_,
+                 clock_,
+                 {.ttl = options_.lease_ttl,
+                  .heartbeat_interval = options_.heartbeat_interval,
+                  .retry = {}},
+                 hooks_.ledger};
+};
+
+// What is told and tidied of that.
+class CoordinatorRecords : public CoordinatorCore {
+ public:
+  using CoordinatorCore::CoordinatorCore;
+
+ protected:
+  AuditLog audit_{options_.audit_folder, loop_, lanes_.readers, store_, clock_};
+  AttemptSpans attempt_spans_{ledger_, options_.spans};
+  Notifier notifier_{options_.notify, loop_, ledger_, clock_};
+  Upkeep upkeep_{ledger_, loop_, lanes_.readers, store_, clock_};
+};
+
+// What decides and computes, and how calls come to it.
+class CoordinatorWork : public CoordinatorRecords {
+ public:
+  using CoordinatorRecords::CoordinatorRecords;
+
+ protected:
+  Dispatcher dispatcher_{ledger_, proposer_, upkeep_.disk(), clock_,
+                         hooks_.granted};
+  ImportanceDesk importance_{store_, clock_};
+  Calls calls_{loop_, lanes_, ledger_, audit_, store_, clock_};
+};
+
+// The verbs that need no other verbs.
+class CoordinatorVerbs : public CoordinatorWork {
+ public:
+  using CoordinatorWork::CoordinatorWork;
+
+ protected:
+  StudyVerbs study_verbs_{calls_, ledger_,        proposer_,
+                          store_, upkeep_.disk(), options_.notify.destinations,
+                          clock_};
+  ReadingVerbs reading_verbs_{calls_, store_, ledger_.progress()};
+  ExportVerb export_verb_{calls_, store_};
+  ExplainVerb explain_verb_{calls_, ledger_, upkeep_.disk(), clock_};
+  LogVerb log_verb_{calls_, ledger_, store_, credentials_, clock_};
+  WatchVerb watch_verb_{calls_, ledger_, store_, clock_, options_.watch_alive};
+  WorkerVerbs worker_verbs_{calls_, ledger_, dispatcher_, credentials_, clock_};
+  ImportanceVerbs importance_verbs_{calls_, importance_};
+  AdminVerbs admin_verbs_{calls_,
+                          ledger_,
+                          dispatcher_,
+                          store_,
+                          clock_,
+                          {options_.backup_folder, options_.longest_wait,
+                           options_.libraries, options_.schema_version}};
+  TokenVerbs token_verbs_{calls_, credentials_, options_.issuer, clock_};
+  CertificateVerbs certificate_verbs_{calls_, credentials_, options_.issuer,
+                                      clock_};
+  AuditVerb audit_verb_{calls_, audit_};
+  ScalerVerbs scaler_verbs_{calls_, ledger_, dispatcher_, upkeep_.disk(),
+                            clock_};
+};
+
+// The coordinator itself: the verbs that need others, and what happens when.
+class Coordinator::Rooms : private CoordinatorVerbs {
  public:
   Rooms(CoordinatorOptions options, storage::TrialStore& store,
         const Clock& clock);
@@ -60,50 +153,34 @@ class Coordinator::Rooms {
   const Overview& overview() const { return overview_; }
 
  private:
-  CommitLoop::Hooks LoopHooks();
+  static CoordinatorHooks HooksTo(Rooms* rooms);
   void Turn(Batch& batch) FROSTLINE_ON_LOOP;
   void NoteGranted(const ParkedAcquire& parked) FROSTLINE_ON_LOOP;
   void GrowPools() FROSTLINE_ON_LOOP;
   void Committed() FROSTLINE_ON_LOOP;
   void Undo() FROSTLINE_ON_LOOP;
   void Reload() FROSTLINE_ON_LOOP;
+  void NoteFatal(const absl::Status& status) const;
   std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP;
   absl::Status Load(Duration grace) FROSTLINE_ON_LOOP;
   std::optional<Opening> LookAt(storage::StudyKey study,
                                 OpenedFor why) FROSTLINE_ON_LOOP;
 
-  const CoordinatorOptions options_;
-  storage::TrialStore& store_;
-  const Clock& clock_;
-  Lanes lanes_;
-  Credentials credentials_;
-  CommitLoop loop_;
-  AuditLog audit_;
-  Proposer proposer_;
-  Ledger ledger_;
-  AttemptSpans attempt_spans_;
-  Notifier notifier_;
-  Upkeep upkeep_;
-  Dispatcher dispatcher_;
-  ImportanceDesk importance_;
-  Overview overview_;
-  Calls calls_;
-  StudyVerbs study_verbs_;
-  TrialVerbs trial_verbs_;
-  ReadingVerbs reading_verbs_;
-  ExportVerb export_verb_;
-  ExplainVerb explain_verb_;
-  LogVerb log_verb_;
-  PredictionsVerb predictions_verb_;
-  WatchVerb watch_verb_;
-  WorkerVerbs worker_verbs_;
-  LeaseVerbs lease_verbs_;
-  ImportanceVerbs importance_verbs_;
-  AdminVerbs admin_verbs_;
-  TokenVerbs token_verbs_;
-  CertificateVerbs certificate_verbs_;
-  AuditVerb audit_verb_;
-  ScalerVerbs scaler_verbs_;
+  TrialVerbs trial_verbs_{calls_, ledger_, proposer_, study_verbs_, clock_};
+  PredictionsVerb predictions_verb_{calls_, ledger_, log_verb_, credentials_,
+                                    clock_};
+  LeaseVerbs lease_verbs_{calls_,    ledger_,      dispatcher_,
+                          proposer_, log_verb_,    store_,
+                          clock_,    credentials_, options_.longest_wait};
+  const Overview overview_{{.loop = loop_,
+                            .ledger = ledger_,
+                            .upkeep = upkeep_,
+                            .dispatcher = dispatcher_,
+                            .audit = audit_,
+                            .proposer = proposer_,
+                            .importance = importance_,
+                            .notifier = notifier_,
+                            .clock = clock_}};
   VerbTable table_;
   bool draining_ ABSL_GUARDED_BY(kLoopThread) = false;
   SteadyTime next_growth_ ABSL_GUARDED_BY(kLoopThread){};
@@ -111,120 +188,70 @@ class Coordinator::Rooms {
 
 Coordinator::Rooms::Rooms(CoordinatorOptions options,
                           storage::TrialStore& store, const Clock& clock)
-    : options_(std::move(options)),
-      store_(store),
-      clock_(clock),
-      loop_(store, clock, LoopHooks()),
-      audit_(options_.audit_folder, loop_, lanes_.readers, store, clock),
-      proposer_(
-          [this](Proposals proposals) {
-            (void)loop_.Post(
-                [this, proposals = std::move(proposals)](Batch& batch) {
-                  batch.AssertOnLoop();
-                  dispatcher_.TakeProposals(batch, proposals);
-                });
-          },
-          {.look = [this](storage::StudyKey study, OpenedFor why)
-                       FROSTLINE_ON_LOOP { return LookAt(study, why); },
-           .store = &store}),
-      ledger_(
-          store, clock,
-          {.ttl = options_.lease_ttl,
-           .heartbeat_interval = options_.heartbeat_interval,
-           .retry = {}},
-          {.trial_ended =
-               [this](const storage::TrialRow& row) FROSTLINE_ON_LOOP {
-                 TellEnded(row, ledger_.Find(row.study)->checked(), proposer_);
-               },
-           .run_over =
-               [this](TrialKey trial) FROSTLINE_ON_LOOP {
-                 dispatcher_.NoteEnded(trial);
-                 log_verb_.NoteRunOver(trial);
-               },
-           .attempt_ended =
-               [this](const storage::TrialRow& trial,
-                      const storage::AttemptRow& attempt) FROSTLINE_ON_LOOP {
-                 attempt_spans_.NoteEnded(trial, attempt);
-               },
-           .study_ended = [this](const StudyBook& book)
-                              FROSTLINE_ON_LOOP { notifier_.NoteEnded(book); },
-           .worker_gone =
-               [this](const std::string& worker)
-                   FROSTLINE_ON_LOOP { dispatcher_.NoteGone(worker); },
-           .worker_undone =
-               [this](const WorkerEntry& worker)
-                   FROSTLINE_ON_LOOP { dispatcher_.NoteRegistered(worker); }}),
-      attempt_spans_(ledger_, options_.spans),
-      notifier_(options_.notify, loop_, ledger_, clock_),
-      upkeep_(ledger_, loop_, lanes_.readers, store, clock),
-      dispatcher_(ledger_, proposer_, upkeep_.disk(), clock,
-                  [this](const ParkedAcquire& parked)
-                      FROSTLINE_ON_LOOP { NoteGranted(parked); }),
-      importance_(store, clock),
-      overview_({.loop = loop_,
-                 .ledger = ledger_,
-                 .upkeep = upkeep_,
-                 .dispatcher = dispatcher_,
-                 .audit = audit_,
-                 .proposer = proposer_,
-                 .importance = importance_,
-                 .notifier = notifier_,
-                 .clock = clock_}),
-      calls_(loop_, lanes_, ledger_, audit_, store, clock),
-      study_verbs_(calls_, ledger_, proposer_, store, upkeep_.disk(),
-                   options_.notify.destinations, clock),
-      trial_verbs_(calls_, ledger_, proposer_, study_verbs_, clock),
-      reading_verbs_(calls_, store, ledger_.progress()),
-      export_verb_(calls_, store),
-      explain_verb_(calls_, ledger_, upkeep_.disk(), clock),
-      log_verb_(calls_, ledger_, store, credentials_, clock),
-      predictions_verb_(calls_, ledger_, log_verb_, credentials_, clock),
-      watch_verb_(calls_, ledger_, store, clock, options_.watch_alive),
-      worker_verbs_(calls_, ledger_, dispatcher_, credentials_, clock),
-      lease_verbs_(calls_, ledger_, dispatcher_, proposer_, log_verb_, store,
-                   clock, credentials_, options_.longest_wait),
-      importance_verbs_(calls_, importance_),
-      admin_verbs_(calls_, ledger_, dispatcher_, store, clock,
-                   {options_.backup_folder, options_.longest_wait,
-                    options_.libraries, options_.schema_version}),
-      token_verbs_(calls_, credentials_, options_.issuer, clock),
-      certificate_verbs_(calls_, credentials_, options_.issuer, clock),
-      audit_verb_(calls_, audit_),
-      scaler_verbs_(calls_, ledger_, dispatcher_, upkeep_.disk(), clock) {
-  study_verbs_.AddTo(table_);
-  trial_verbs_.AddTo(table_);
-  reading_verbs_.AddTo(table_);
-  export_verb_.AddTo(table_);
-  explain_verb_.AddTo(table_);
-  log_verb_.AddTo(table_);
-  predictions_verb_.AddTo(table_);
-  watch_verb_.AddTo(table_);
-  worker_verbs_.AddTo(table_);
-  lease_verbs_.AddTo(table_);
-  importance_verbs_.AddTo(table_);
-  admin_verbs_.AddTo(table_);
-  token_verbs_.AddTo(table_);
-  certificate_verbs_.AddTo(table_);
-  audit_verb_.AddTo(table_);
-  scaler_verbs_.AddTo(table_);
+    : CoordinatorVerbs(std::move(options), store, clock, HooksTo(this)) {
+  const auto add = [this](auto&... verbs) { (verbs.AddTo(table_), ...); };
+  add(study_verbs_, trial_verbs_, reading_verbs_, export_verb_, explain_verb_,
+      log_verb_, predictions_verb_, watch_verb_, worker_verbs_, lease_verbs_,
+      importance_verbs_, admin_verbs_, token_verbs_, certificate_verbs_,
+      audit_verb_, scaler_verbs_);
 }
 
-CommitLoop::Hooks Coordinator::Rooms::LoopHooks() {
-  return {.turn =
-              [this](Batch& batch) {
-                batch.AssertOnLoop();
-                Turn(batch);
-              },
-          .next_due = [this]() FROSTLINE_ON_LOOP { return NextDue(); },
-          .committed = [this]() FROSTLINE_ON_LOOP { Committed(); },
-          .undo = [this]() FROSTLINE_ON_LOOP { Undo(); },
-          .reload = [this]() FROSTLINE_ON_LOOP { Reload(); },
-          .fatal =
-              [this](const absl::Status& status) {
-                Log(LogLevel::kError, "store_failed",
-                    {{"error", std::string(status.message())}});
-                if (options_.on_fatal) options_.on_fatal(status);
-              }};
+CoordinatorHooks Coordinator::Rooms::HooksTo(Rooms* rooms) {
+  CoordinatorHooks hooks;
+  hooks.loop = {
+      .turn =
+          [rooms](Batch& batch) {
+            batch.AssertOnLoop();
+            rooms->Turn(batch);
+          },
+      .next_due = [rooms]() FROSTLINE_ON_LOOP { return rooms->NextDue(); },
+      .committed = [rooms]() FROSTLINE_ON_LOOP { rooms->Committed(); },
+      .undo = [rooms]() FROSTLINE_ON_LOOP { rooms->Undo(); },
+      .reload = [rooms]() FROSTLINE_ON_LOOP { rooms->Reload(); },
+      .fatal = [rooms](const absl::Status& why) { rooms->NoteFatal(why); }};
+  hooks.ledger = {
+      .trial_ended =
+          [rooms](const storage::TrialRow& row) FROSTLINE_ON_LOOP {
+            TellEnded(row, rooms->ledger_.Find(row.study)->checked(),
+                      rooms->proposer_);
+          },
+      .run_over =
+          [rooms](TrialKey trial) FROSTLINE_ON_LOOP {
+            rooms->dispatcher_.NoteEnded(trial);
+            rooms->log_verb_.NoteRunOver(trial);
+          },
+      .attempt_ended =
+          [rooms](const storage::TrialRow& trial,
+                  const storage::AttemptRow& attempt) FROSTLINE_ON_LOOP {
+            rooms->attempt_spans_.NoteEnded(trial, attempt);
+          },
+      .study_ended =
+          [rooms](const StudyBook& book)
+              FROSTLINE_ON_LOOP { rooms->notifier_.NoteEnded(book); },
+      .worker_gone =
+          [rooms](const std::string& worker)
+              FROSTLINE_ON_LOOP { rooms->dispatcher_.NoteGone(worker); },
+      .worker_undone =
+          [rooms](const WorkerEntry& worker)
+              FROSTLINE_ON_LOOP { rooms->dispatcher_.NoteRegistered(worker); }};
+  hooks.proposed = [rooms](Proposals proposals) {
+    (void)rooms->loop_.Post(
+        [rooms, proposals = std::move(proposals)](Batch& batch) {
+          batch.AssertOnLoop();
+          rooms->dispatcher_.TakeProposals(batch, proposals);
+        });
+  };
+  hooks.look_at = [rooms](storage::StudyKey study, OpenedFor why)
+                      FROSTLINE_ON_LOOP { return rooms->LookAt(study, why); };
+  hooks.granted = [rooms](const ParkedAcquire& parked)
+                      FROSTLINE_ON_LOOP { rooms->NoteGranted(parked); };
+  return hooks;
+}
+
+void Coordinator::Rooms::NoteFatal(const absl::Status& status) const {
+  Log(LogLevel::kError, "store_failed",
+      {{"error", std::string(status.message())}});
+  if (options_.on_fatal) options_.on_fatal(status);
 }
 
 absl::Status Coordinator::Rooms::Start() {
