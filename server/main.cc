@@ -186,19 +186,37 @@ absl::StatusOr<ExitCode> PrintAuditEnd(const ServeOptions& options) {
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
-                               const sigset_t& stop_signals) {
+absl::StatusOr<RpcOptions> RpcOptionsOf(const ServeOptions& options,
+                                        const Clock& clock) {
   RpcOptions rpc;
   rpc.listen = options.listen;
   rpc.health_listen = options.health_listen;
   rpc.door.connections = options.max_connections;
   rpc.door.per_address = options.max_connections_per_address;
-  const SystemClock clock;
   const tls::TlsFiles files{options.tls_certificate, options.tls_key,
                             options.tls_ca};
   if (!files.empty()) {
     ASSIGN_OR_RETURN(rpc.credentials, tls::ServerCredentialsOf(files, clock));
   }
+  return rpc;
+}
+
+// Says where the server is served, to scripts and people.
+absl::Status Announce(const ServeOptions& options, const RpcServer& server) {
+  RETURN_IF_ERROR(WriteReadyFile(options.ready_file, server.address()));
+  for (const std::string& address : server.addresses()) {
+    std::cout << "listening on " << address << "\n" << std::flush;
+  }
+  if (!server.health_address().empty()) {
+    std::cout << "health on " << server.health_address() << "\n" << std::flush;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
+                               const sigset_t& stop_signals) {
+  const SystemClock clock;
+  ASSIGN_OR_RETURN(RpcOptions rpc, RpcOptionsOf(options, clock));
   std::unique_ptr<Issuer> issuer;
   if (!options.tls_ca_key.empty()) {
     ASSIGN_OR_RETURN(issuer, Issuer::Open(options.tls_ca, options.tls_ca_key,
@@ -243,14 +261,7 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
                      JoinAddress(options.tls_certificate, *server));
     issuer->ServeAt(at);
   }
-  RETURN_IF_ERROR(WriteReadyFile(options.ready_file, server->address()));
-  for (const std::string& address : server->addresses()) {
-    std::cout << "listening on " << address << "\n" << std::flush;
-  }
-  if (!server->health_address().empty()) {
-    std::cout << "health on " << server->health_address() << "\n" << std::flush;
-  }
-
+  RETURN_IF_ERROR(Announce(options, *server));
   int signal = 0;
   sigwait(&stop_signals, &signal);
   Log(LogLevel::kInfo, "stopping", {{"signal", strsignal(signal)}});
