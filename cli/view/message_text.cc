@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
@@ -24,8 +25,11 @@
 namespace frostline::cli {
 namespace {
 
+using google::protobuf::Descriptor;
+using google::protobuf::EnumValueDescriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
+using google::protobuf::Reflection;
 using google::protobuf::Timestamp;
 using google::protobuf::Value;
 using google::protobuf::util::TimeUtil;
@@ -72,266 +76,239 @@ bool IsValid(const google::protobuf::Duration& time) {
          time.nanos() < 1'000'000'000;
 }
 
-// Returns whether a field is written even if it is not set.
-bool HasDefault(const FieldDescriptor& field) {
-  return field.is_repeated() ||
-         (field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE &&
-          field.containing_oneof() == nullptr);
-}
-
-class JsonWriter {
+// A writer of JSON in protobuf's layout.
+class JsonSink {
  public:
-  explicit JsonWriter(bool indented) : indented_(indented) {}
+  explicit JsonSink(bool indented) : indented_(indented) {}
 
-  // False: the message has what this writer does not know.
-  bool Put(const Message& message);
-  std::string Take() { return std::move(text_); }
+  void BeginMap() { Open('{'); }
+  void EndMap() { Close('}'); }
+  void BeginList() { Open('['); }
+  void EndList() { Close(']'); }
+  void Key(const std::string& name) {
+    Item();
+    text_.append(Quoted(name)).append(indented_ ? ": " : ":");
+  }
+  void Item() {
+    if (!is_first_) text_ += ',';
+    is_first_ = false;
+    if (indented_) text_.append("\n").append(depth_, ' ');
+  }
+
+  void Plain(std::string_view text) { text_ += text; }
+  void Text(const std::string& text) { text_ += Quoted(text); }
+  void Null() { text_ += "null"; }
+  void Number(double value) { text_ += NumberText(value); }
+  void Whole(std::int32_t value) { absl::StrAppend(&text_, value); }
+  void Whole(std::uint32_t value) { absl::StrAppend(&text_, value); }
+  // Whole numbers of 64 bits are text, because a double holds 53 of them.
+  void Whole(std::int64_t value) { absl::StrAppend(&text_, "\"", value, "\""); }
+  void Whole(std::uint64_t value) {
+    absl::StrAppend(&text_, "\"", value, "\"");
+  }
+  void Enum(const EnumValueDescriptor* value, int /*number*/) {
+    value == nullptr ? LeaveToProtobuf() : Text(value->name());
+  }
+
+  // Defaults are written, too, where it cannot be seen whether they were set.
+  static bool Tells(const FieldDescriptor& field, bool is_set) {
+    return is_set || field.is_repeated() ||
+           (field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE &&
+            field.containing_oneof() == nullptr);
+  }
+
+  // Notes that the message has what this writer does not know.
+  void LeaveToProtobuf() { is_known_ = false; }
+  bool is_known() const { return is_known_; }
+
+  std::string Take() { return std::move(text_) + "\n"; }
 
  private:
-  void Open(char bracket);
-  void Close(char bracket);
-  // Before each field or element.
-  void Next();
-  void Key(const std::string& name);
-
-  bool PutFields(const Message& message);
-  bool PutField(const Message& message, const FieldDescriptor& field);
-  bool PutList(const Message& message, const FieldDescriptor& field);
-  bool PutMap(const Message& message, const FieldDescriptor& field);
-  // Writes the element at `index` of a repeated field, or the field itself for
-  // -1.
-  bool PutValue(const Message& message, const FieldDescriptor& field,
-                int index);
-  bool PutEnum(const FieldDescriptor& field, int number);
-  bool PutAny(const Value& value);
-  bool PutStruct(const google::protobuf::Struct& fields);
-  bool PutValues(const google::protobuf::ListValue& list);
+  void Open(char bracket) {
+    text_ += bracket;
+    ++depth_;
+    is_first_ = true;
+  }
+  void Close(char bracket) {
+    --depth_;
+    if (indented_ && !is_first_) text_.append("\n").append(depth_, ' ');
+    text_ += bracket;
+    is_first_ = false;
+  }
 
   const bool indented_;
   std::size_t depth_ = 0;
   bool is_first_ = true;
+  bool is_known_ = true;
   std::string text_;
 };
 
-void JsonWriter::Open(char bracket) {
-  text_ += bracket;
-  ++depth_;
-  is_first_ = true;
-}
+// A walk over a message by reflection, which tells a sink what there is: maps
+// in the order of the alphabet, fields in that of the contract.
+template <typename Sink>
+class MessageWalk {
+ public:
+  explicit MessageWalk(Sink& sink) : sink_(sink) {}
 
-void JsonWriter::Close(char bracket) {
-  --depth_;
-  if (indented_ && !is_first_) text_.append("\n").append(depth_, ' ');
-  text_ += bracket;
-  is_first_ = false;
-}
+  void Put(const Message& message);
 
-void JsonWriter::Next() {
-  if (!is_first_) text_ += ',';
-  is_first_ = false;
-  if (indented_) text_.append("\n").append(depth_, ' ');
-}
+ private:
+  template <typename Time>
+  void PutTime(const Time& time);
+  void PutAny(const Message& value);
+  void PutFields(const Message& message);
+  void PutList(const Message& message, const FieldDescriptor& field);
+  void PutMap(const Message& message, const FieldDescriptor& field);
+  // Writes the element at `index` of a repeated field, or the field itself for
+  // -1.
+  void PutValue(const Message& message, const FieldDescriptor& field,
+                int index);
 
-void JsonWriter::Key(const std::string& name) {
-  Next();
-  text_ += Quoted(name);
-  text_ += indented_ ? ": " : ":";
-}
+  Sink& sink_;
+};
 
-bool JsonWriter::Put(const Message& message) {
-  const auto* const type = message.GetDescriptor();
-  if (!absl::StartsWith(type->full_name(), "google.protobuf.")) {
-    return PutFields(message);
+template <typename Sink>
+void MessageWalk<Sink>::Put(const Message& message) {
+  const Descriptor& type = *message.GetDescriptor();
+  switch (type.well_known_type()) {
+    case Descriptor::WELLKNOWNTYPE_TIMESTAMP:
+      return PutTime(static_cast<const Timestamp&>(message));
+    case Descriptor::WELLKNOWNTYPE_DURATION:
+      return PutTime(static_cast<const google::protobuf::Duration&>(message));
+    case Descriptor::WELLKNOWNTYPE_VALUE:
+      return PutAny(message);
+    case Descriptor::WELLKNOWNTYPE_STRUCT:
+      return PutMap(message, *type.field(0));
+    case Descriptor::WELLKNOWNTYPE_LISTVALUE:
+      return PutList(message, *type.field(0));
+    default:
+      if (type.file()->package() == "google.protobuf") sink_.LeaveToProtobuf();
+      PutFields(message);
   }
-  if (const auto* time = dynamic_cast<const Timestamp*>(&message)) {
-    if (!IsValid(*time)) return false;
-    absl::StrAppend(&text_, "\"", TimeUtil::ToString(*time), "\"");
-    return true;
-  }
-  if (const auto* time =
-          dynamic_cast<const google::protobuf::Duration*>(&message)) {
-    if (!IsValid(*time)) return false;
-    absl::StrAppend(&text_, "\"", TimeUtil::ToString(*time), "\"");
-    return true;
-  }
-  if (const auto* value = dynamic_cast<const Value*>(&message)) {
-    return PutAny(*value);
-  }
-  if (const auto* fields =
-          dynamic_cast<const google::protobuf::Struct*>(&message)) {
-    return PutStruct(*fields);
-  }
-  const auto* list = dynamic_cast<const google::protobuf::ListValue*>(&message);
-  return list != nullptr && PutValues(*list);
 }
 
-bool JsonWriter::PutFields(const Message& message) {
-  const auto* const type = message.GetDescriptor();
-  const auto* const reflection = message.GetReflection();
-  Open('{');
-  for (int i = 0; i < type->field_count(); ++i) {
-    const FieldDescriptor& field = *type->field(i);
-    if (!HasDefault(field) && !reflection->HasField(message, &field)) continue;
-    Key(field.name());
-    if (!PutField(message, field)) return false;
+template <typename Sink>
+template <typename Time>
+void MessageWalk<Sink>::PutTime(const Time& time) {
+  if (!IsValid(time)) sink_.LeaveToProtobuf();
+  sink_.Text(TimeUtil::ToString(time));
+}
+
+template <typename Sink>
+void MessageWalk<Sink>::PutAny(const Message& value) {
+  const FieldDescriptor* const kind =
+      value.GetReflection()->GetOneofFieldDescriptor(
+          value, value.GetDescriptor()->oneof_decl(0));
+  if (kind == nullptr || kind->number() == Value::kNullValueFieldNumber) {
+    if (kind == nullptr) sink_.LeaveToProtobuf();
+    return sink_.Null();
   }
-  Close('}');
-  return true;
+  const bool has_odd_number =
+      kind->number() == Value::kNumberValueFieldNumber &&
+      !std::isfinite(value.GetReflection()->GetDouble(value, kind));
+  if (has_odd_number) sink_.LeaveToProtobuf();
+  PutValue(value, *kind, -1);
 }
 
-bool JsonWriter::PutField(const Message& message,
-                          const FieldDescriptor& field) {
-  if (field.is_map()) return PutMap(message, field);
-  if (field.is_repeated()) return PutList(message, field);
-  return PutValue(message, field, -1);
+template <typename Sink>
+void MessageWalk<Sink>::PutFields(const Message& message) {
+  const Descriptor& type = *message.GetDescriptor();
+  const Reflection& from = *message.GetReflection();
+  sink_.BeginMap();
+  for (int i = 0; i < type.field_count(); ++i) {
+    const FieldDescriptor& field = *type.field(i);
+    const bool is_set = field.is_repeated()
+                            ? from.FieldSize(message, &field) > 0
+                            : from.HasField(message, &field);
+    if (!Sink::Tells(field, is_set)) continue;
+    sink_.Key(field.name());
+    if (field.is_map()) {
+      PutMap(message, field);
+    } else if (field.is_repeated()) {
+      PutList(message, field);
+    } else {
+      PutValue(message, field, -1);
+    }
+  }
+  sink_.EndMap();
 }
 
-bool JsonWriter::PutList(const Message& message, const FieldDescriptor& field) {
+template <typename Sink>
+void MessageWalk<Sink>::PutList(const Message& message,
+                                const FieldDescriptor& field) {
   const int size = message.GetReflection()->FieldSize(message, &field);
-  Open('[');
+  sink_.BeginList();
   for (int i = 0; i < size; ++i) {
-    Next();
-    if (!PutValue(message, field, i)) return false;
+    sink_.Item();
+    PutValue(message, field, i);
   }
-  Close(']');
-  return true;
+  sink_.EndList();
 }
 
-bool JsonWriter::PutMap(const Message& message, const FieldDescriptor& field) {
+template <typename Sink>
+void MessageWalk<Sink>::PutMap(const Message& message,
+                               const FieldDescriptor& field) {
   const FieldDescriptor& key = *field.message_type()->map_key();
   const FieldDescriptor& value = *field.message_type()->map_value();
-  if (key.cpp_type() != FieldDescriptor::CPPTYPE_STRING) return false;
-  const auto* const reflection = message.GetReflection();
+  const Reflection& from = *message.GetReflection();
   std::vector<std::pair<std::string, const Message*>> pairs;
-  for (int i = 0; i < reflection->FieldSize(message, &field); ++i) {
-    const Message& pair = reflection->GetRepeatedMessage(message, &field, i);
+  for (int i = 0; i < from.FieldSize(message, &field); ++i) {
+    const Message& pair = from.GetRepeatedMessage(message, &field, i);
+    // The contract has no maps but those of text.
+    if (key.cpp_type() != FieldDescriptor::CPPTYPE_STRING) {
+      sink_.LeaveToProtobuf();
+      continue;
+    }
     pairs.emplace_back(pair.GetReflection()->GetString(pair, &key), &pair);
   }
   std::sort(pairs.begin(), pairs.end());
-  Open('{');
+  sink_.BeginMap();
   for (const auto& [name, pair] : pairs) {
-    Key(name);
-    if (!PutValue(*pair, value, -1)) return false;
+    sink_.Key(name);
+    PutValue(*pair, value, -1);
   }
-  Close('}');
-  return true;
+  sink_.EndMap();
 }
 
-bool JsonWriter::PutValue(const Message& message, const FieldDescriptor& field,
-                          int index) {
-  const auto& from = *message.GetReflection();
-  const bool one = index < 0;
-  const auto* const f = &field;
-  std::string scratch;
+template <typename Sink>
+void MessageWalk<Sink>::PutValue(const Message& message,
+                                 const FieldDescriptor& field, int index) {
+  using R = Reflection;
+  const R& from = *message.GetReflection();
+  const auto get = [&](auto one, auto repeated) {
+    return index < 0 ? (from.*one)(message, &field)
+                     : (from.*repeated)(message, &field, index);
+  };
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_MESSAGE:
-      return Put(one ? from.GetMessage(message, f)
-                     : from.GetRepeatedMessage(message, f, index));
+      return Put(index < 0 ? from.GetMessage(message, &field)
+                           : from.GetRepeatedMessage(message, &field, index));
     case FieldDescriptor::CPPTYPE_STRING: {
-      const std::string& text =
-          one ? from.GetStringReference(message, f, &scratch)
-              : from.GetRepeatedStringReference(message, f, index, &scratch);
-      text_ += field.type() == FieldDescriptor::TYPE_BYTES
-                   ? absl::StrCat("\"", absl::Base64Escape(text), "\"")
-                   : Quoted(text);
-      return true;
+      const std::string text = get(&R::GetString, &R::GetRepeatedString);
+      const bool is_bytes = field.type() == FieldDescriptor::TYPE_BYTES;
+      return sink_.Text(is_bytes ? absl::Base64Escape(text) : text);
     }
     case FieldDescriptor::CPPTYPE_DOUBLE:
-      text_ += NumberText(one ? from.GetDouble(message, f)
-                              : from.GetRepeatedDouble(message, f, index));
-      return true;
+      return sink_.Number(get(&R::GetDouble, &R::GetRepeatedDouble));
+    case FieldDescriptor::CPPTYPE_FLOAT:  // the contract has none
+      sink_.LeaveToProtobuf();
+      return sink_.Number(get(&R::GetFloat, &R::GetRepeatedFloat));
     case FieldDescriptor::CPPTYPE_INT64:
-      absl::StrAppend(&text_, "\"",
-                      one ? from.GetInt64(message, f)
-                          : from.GetRepeatedInt64(message, f, index),
-                      "\"");
-      return true;
+      return sink_.Whole(get(&R::GetInt64, &R::GetRepeatedInt64));
     case FieldDescriptor::CPPTYPE_UINT64:
-      absl::StrAppend(&text_, "\"",
-                      one ? from.GetUInt64(message, f)
-                          : from.GetRepeatedUInt64(message, f, index),
-                      "\"");
-      return true;
+      return sink_.Whole(get(&R::GetUInt64, &R::GetRepeatedUInt64));
     case FieldDescriptor::CPPTYPE_INT32:
-      absl::StrAppend(&text_, one ? from.GetInt32(message, f)
-                                  : from.GetRepeatedInt32(message, f, index));
-      return true;
+      return sink_.Whole(get(&R::GetInt32, &R::GetRepeatedInt32));
     case FieldDescriptor::CPPTYPE_UINT32:
-      absl::StrAppend(&text_, one ? from.GetUInt32(message, f)
-                                  : from.GetRepeatedUInt32(message, f, index));
-      return true;
+      return sink_.Whole(get(&R::GetUInt32, &R::GetRepeatedUInt32));
     case FieldDescriptor::CPPTYPE_BOOL:
-      text_ += (one ? from.GetBool(message, f)
-                    : from.GetRepeatedBool(message, f, index))
-                   ? "true"
-                   : "false";
-      return true;
-    case FieldDescriptor::CPPTYPE_ENUM:
-      return PutEnum(field, one ? from.GetEnumValue(message, f)
-                                : from.GetRepeatedEnumValue(message, f, index));
-    default:
-      return false;
+      return sink_.Plain(get(&R::GetBool, &R::GetRepeatedBool) ? "true"
+                                                               : "false");
+    case FieldDescriptor::CPPTYPE_ENUM: {
+      const int number = get(&R::GetEnumValue, &R::GetRepeatedEnumValue);
+      return sink_.Enum(field.enum_type()->FindValueByNumber(number), number);
+    }
   }
-}
-
-bool JsonWriter::PutEnum(const FieldDescriptor& field, int number) {
-  const auto* const value = field.enum_type()->FindValueByNumber(number);
-  if (value == nullptr ||
-      field.enum_type()->file()->package() == "google.protobuf") {
-    return false;
-  }
-  absl::StrAppend(&text_, "\"", value->name(), "\"");
-  return true;
-}
-
-bool JsonWriter::PutAny(const Value& value) {
-  switch (value.kind_case()) {
-    case Value::kNullValue:
-      text_ += "null";
-      return true;
-    case Value::kNumberValue:
-      if (!std::isfinite(value.number_value())) return false;
-      text_ += NumberText(value.number_value());
-      return true;
-    case Value::kStringValue:
-      text_ += Quoted(value.string_value());
-      return true;
-    case Value::kBoolValue:
-      text_ += value.bool_value() ? "true" : "false";
-      return true;
-    case Value::kStructValue:
-      return PutStruct(value.struct_value());
-    case Value::kListValue:
-      return PutValues(value.list_value());
-    case Value::KIND_NOT_SET:
-      break;
-  }
-  return false;
-}
-
-bool JsonWriter::PutStruct(const google::protobuf::Struct& fields) {
-  std::vector<std::pair<std::string, const Value*>> sorted;
-  for (const auto& [name, value] : fields.fields()) {
-    sorted.emplace_back(name, &value);
-  }
-  std::sort(sorted.begin(), sorted.end());
-  Open('{');
-  for (const auto& [name, value] : sorted) {
-    Key(name);
-    if (!PutAny(*value)) return false;
-  }
-  Close('}');
-  return true;
-}
-
-bool JsonWriter::PutValues(const google::protobuf::ListValue& list) {
-  Open('[');
-  for (const Value& value : list.values()) {
-    Next();
-    if (!PutAny(value)) return false;
-  }
-  Close(']');
-  return true;
 }
 
 }  // namespace
@@ -348,15 +325,15 @@ std::string ProtobufJson(const Message& message, bool indented) {
 }
 
 std::string ToJson(const Message& message) {
-  JsonWriter writer(/*indented=*/true);
-  if (!writer.Put(message)) return ProtobufJson(message, true);
-  return writer.Take() + "\n";
+  JsonSink sink(/*indented=*/true);
+  MessageWalk(sink).Put(message);
+  return sink.is_known() ? sink.Take() : ProtobufJson(message, true);
 }
 
 std::string ToJsonLine(const Message& message) {
-  JsonWriter writer(/*indented=*/false);
-  if (!writer.Put(message)) return ProtobufJson(message, false) + "\n";
-  return writer.Take() + "\n";
+  JsonSink sink(/*indented=*/false);
+  MessageWalk(sink).Put(message);
+  return sink.is_known() ? sink.Take() : ProtobufJson(message, false) + "\n";
 }
 
 namespace {
@@ -540,228 +517,31 @@ bool IsToldOfZero(const FieldDescriptor& field) {
           field.containing_type()->name() == "ModuleRate");
 }
 
-class YamlWriter {
+class YamlSink : public BlockYaml {
  public:
-  void Put(const Message& message);
-  std::string Take() { return yaml_.Take(); }
+  void Null() { Plain("~"); }
+  void Number(double value) { Plain(YamlNumberText(value)); }
+  template <typename Integer>
+  void Whole(Integer value) {
+    Plain(absl::StrCat(value));
+  }
+  void Enum(const EnumValueDescriptor* value, int number) {
+    Plain(value == nullptr ? absl::StrCat(number) : value->name());
+  }
 
- private:
-  // Times, and what stands for JSON; false for messages of other kinds.
-  bool PutKnown(const Message& message);
-  void PutFields(const Message& message);
-  void PutList(const Message& message, const FieldDescriptor& field);
-  void PutMap(const Message& message, const FieldDescriptor& field);
-  // Writes the element at `index` of a repeated field, or the field itself for
-  // -1.
-  void PutValue(const Message& message, const FieldDescriptor& field,
-                int index);
-  void PutEnum(const FieldDescriptor& field, int number);
-  void PutAny(const Value& value);
-  void PutStruct(const google::protobuf::Struct& fields);
-  void PutValues(const google::protobuf::ListValue& list);
+  static bool Tells(const FieldDescriptor& field, bool is_set) {
+    return is_set || IsToldOfZero(field);
+  }
 
-  BlockYaml yaml_;
+  void LeaveToProtobuf() {}  // which has no YAML: all is written here
 };
-
-void YamlWriter::Put(const Message& message) {
-  const bool may_be_known =
-      message.GetDescriptor()->well_known_type() !=
-      google::protobuf::Descriptor::WELLKNOWNTYPE_UNSPECIFIED;
-  if (!may_be_known || !PutKnown(message)) PutFields(message);
-}
-
-bool YamlWriter::PutKnown(const Message& message) {
-  if (const auto* time =
-          dynamic_cast<const google::protobuf::Timestamp*>(&message)) {
-    yaml_.Text(TimeUtil::ToString(*time));
-  } else if (const auto* duration =
-                 dynamic_cast<const google::protobuf::Duration*>(&message)) {
-    yaml_.Text(TimeUtil::ToString(*duration));
-  } else if (const auto* value = dynamic_cast<const Value*>(&message)) {
-    PutAny(*value);
-  } else if (const auto* fields =
-                 dynamic_cast<const google::protobuf::Struct*>(&message)) {
-    PutStruct(*fields);
-  } else if (const auto* list =
-                 dynamic_cast<const google::protobuf::ListValue*>(&message)) {
-    PutValues(*list);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-void YamlWriter::PutFields(const Message& message) {
-  const auto* const type = message.GetDescriptor();
-  const auto* const reflection = message.GetReflection();
-  yaml_.BeginMap();
-  for (int i = 0; i < type->field_count(); ++i) {
-    const FieldDescriptor& field = *type->field(i);
-    const bool is_set = field.is_repeated()
-                            ? reflection->FieldSize(message, &field) > 0
-                            : reflection->HasField(message, &field);
-    if (!is_set && !IsToldOfZero(field)) continue;
-    yaml_.Key(field.name());
-    if (field.is_map()) {
-      PutMap(message, field);
-    } else if (field.is_repeated()) {
-      PutList(message, field);
-    } else {
-      PutValue(message, field, -1);
-    }
-  }
-  yaml_.EndMap();
-}
-
-void YamlWriter::PutList(const Message& message, const FieldDescriptor& field) {
-  const int size = message.GetReflection()->FieldSize(message, &field);
-  yaml_.BeginList();
-  for (int i = 0; i < size; ++i) {
-    yaml_.Item();
-    PutValue(message, field, i);
-  }
-  yaml_.EndList();
-}
-
-void YamlWriter::PutMap(const Message& message, const FieldDescriptor& field) {
-  const FieldDescriptor& key = *field.message_type()->map_key();
-  const FieldDescriptor& value = *field.message_type()->map_value();
-  const auto* const reflection = message.GetReflection();
-  std::vector<std::pair<std::string, const Message*>> pairs;
-  for (int i = 0; i < reflection->FieldSize(message, &field); ++i) {
-    const Message& pair = reflection->GetRepeatedMessage(message, &field, i);
-    // The contract has no maps but those of text.
-    if (key.cpp_type() != FieldDescriptor::CPPTYPE_STRING) continue;
-    pairs.emplace_back(pair.GetReflection()->GetString(pair, &key), &pair);
-  }
-  std::sort(pairs.begin(), pairs.end());
-  yaml_.BeginMap();
-  for (const auto& [name, pair] : pairs) {
-    yaml_.Key(name);
-    PutValue(*pair, value, -1);
-  }
-  yaml_.EndMap();
-}
-
-void YamlWriter::PutValue(const Message& message, const FieldDescriptor& field,
-                          int index) {
-  const auto& from = *message.GetReflection();
-  const bool one = index < 0;
-  const auto* const f = &field;
-  std::string scratch;
-  switch (field.cpp_type()) {
-    case FieldDescriptor::CPPTYPE_MESSAGE:
-      Put(one ? from.GetMessage(message, f)
-              : from.GetRepeatedMessage(message, f, index));
-      break;
-    case FieldDescriptor::CPPTYPE_STRING: {
-      const std::string& text =
-          one ? from.GetStringReference(message, f, &scratch)
-              : from.GetRepeatedStringReference(message, f, index, &scratch);
-      if (field.type() == FieldDescriptor::TYPE_BYTES) {
-        yaml_.Text(absl::Base64Escape(text));
-      } else {
-        yaml_.Text(text);
-      }
-      break;
-    }
-    case FieldDescriptor::CPPTYPE_DOUBLE:
-      yaml_.Plain(
-          YamlNumberText(one ? from.GetDouble(message, f)
-                             : from.GetRepeatedDouble(message, f, index)));
-      break;
-    case FieldDescriptor::CPPTYPE_FLOAT:
-      yaml_.Plain(YamlNumberText(
-          static_cast<double>(one ? from.GetFloat(message, f)
-                                  : from.GetRepeatedFloat(message, f, index))));
-      break;
-    case FieldDescriptor::CPPTYPE_INT64:
-      yaml_.Plain(absl::StrCat(one ? from.GetInt64(message, f)
-                                   : from.GetRepeatedInt64(message, f, index)));
-      break;
-    case FieldDescriptor::CPPTYPE_UINT64:
-      yaml_.Plain(
-          absl::StrCat(one ? from.GetUInt64(message, f)
-                           : from.GetRepeatedUInt64(message, f, index)));
-      break;
-    case FieldDescriptor::CPPTYPE_INT32:
-      yaml_.Plain(absl::StrCat(one ? from.GetInt32(message, f)
-                                   : from.GetRepeatedInt32(message, f, index)));
-      break;
-    case FieldDescriptor::CPPTYPE_UINT32:
-      yaml_.Plain(
-          absl::StrCat(one ? from.GetUInt32(message, f)
-                           : from.GetRepeatedUInt32(message, f, index)));
-      break;
-    case FieldDescriptor::CPPTYPE_BOOL:
-      yaml_.Plain((one ? from.GetBool(message, f)
-                       : from.GetRepeatedBool(message, f, index))
-                      ? "true"
-                      : "false");
-      break;
-    case FieldDescriptor::CPPTYPE_ENUM:
-      PutEnum(field, one ? from.GetEnumValue(message, f)
-                         : from.GetRepeatedEnumValue(message, f, index));
-      break;
-  }
-}
-
-void YamlWriter::PutEnum(const FieldDescriptor& field, int number) {
-  const auto* const value = field.enum_type()->FindValueByNumber(number);
-  yaml_.Plain(value == nullptr ? absl::StrCat(number) : value->name());
-}
-
-void YamlWriter::PutAny(const Value& value) {
-  switch (value.kind_case()) {
-    case Value::kNumberValue:
-      yaml_.Plain(YamlNumberText(value.number_value()));
-      break;
-    case Value::kStringValue:
-      yaml_.Text(value.string_value());
-      break;
-    case Value::kBoolValue:
-      yaml_.Plain(value.bool_value() ? "true" : "false");
-      break;
-    case Value::kStructValue:
-      PutStruct(value.struct_value());
-      break;
-    case Value::kListValue:
-      PutValues(value.list_value());
-      break;
-    default:
-      yaml_.Plain("~");
-  }
-}
-
-void YamlWriter::PutStruct(const google::protobuf::Struct& fields) {
-  std::vector<std::pair<std::string, const Value*>> sorted;
-  for (const auto& [name, value] : fields.fields()) {
-    sorted.emplace_back(name, &value);
-  }
-  std::sort(sorted.begin(), sorted.end());
-  yaml_.BeginMap();
-  for (const auto& [name, value] : sorted) {
-    yaml_.Key(name);
-    PutAny(*value);
-  }
-  yaml_.EndMap();
-}
-
-void YamlWriter::PutValues(const google::protobuf::ListValue& list) {
-  yaml_.BeginList();
-  for (const Value& value : list.values()) {
-    yaml_.Item();
-    PutAny(value);
-  }
-  yaml_.EndList();
-}
 
 }  // namespace
 
 std::string ToYaml(const Message& message) {
-  YamlWriter writer;
-  writer.Put(message);
-  return writer.Take();
+  YamlSink sink;
+  MessageWalk(sink).Put(message);
+  return sink.Take();
 }
 
 }  // namespace frostline::cli
