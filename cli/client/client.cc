@@ -296,4 +296,55 @@ absl::Status Client::CallByName(
   return status.ok() ? absl::OkStatus() : Explain(status);
 }
 
+absl::StatusOr<v1::Study> FetchStudy(Client& client, const std::string& name) {
+  v1::GetStudyRequest request;
+  request.set_name(name);
+  return client.Call(&v1::StudyService::Stub::GetStudy, request);
+}
+
+absl::StatusOr<v1::Trial> FetchTrial(Client& client, const std::string& name,
+                                     v1::TrialView view) {
+  v1::GetTrialRequest request;
+  request.set_name(name);
+  request.set_view(view);
+  return client.Call(&v1::StudyService::Stub::GetTrial, request);
+}
+
+absl::StatusOr<v1::ListTrialsReply> FetchTrials(Client& client,
+                                                const std::string& study,
+                                                const std::string& filter,
+                                                v1::TrialView view) {
+  v1::ListTrialsRequest request;
+  request.set_parent(study);
+  request.set_filter(filter);
+  request.set_view(view);
+  return client.CallForAll(&v1::StudyService::Stub::ListTrials,
+                           std::move(request));
+}
+
+absl::StatusOr<v1::ListWorkersReply> FetchWorkers(Client& client) {
+  return client.CallForAll(&v1::WorkerService::Stub::ListWorkers,
+                           v1::ListWorkersRequest());
+}
+
+absl::StatusOr<v1::ListTokensReply> FetchTokens(Client& client) {
+  return client.CallForAll(&v1::AdminService::Stub::ListTokens,
+                           v1::ListTokensRequest());
+}
+
+absl::StatusOr<v1::ListBestTrialsReply> FetchBestTrials(
+    Client& client, const std::string& study) {
+  v1::ListBestTrialsRequest request;
+  request.set_name(study);
+  return client.Call(&v1::StudyService::Stub::ListBestTrials, request);
+}
+
+absl::StatusOr<std::optional<v1::Trial>> FetchBest(Client& client,
+                                                   const v1::Study& study) {
+  if (study.best_trials().empty()) return std::optional<v1::Trial>();
+  ASSIGN_OR_RETURN(v1::Trial best, FetchTrial(client, study.best_trials(0),
+                                              v1::TRIAL_VIEW_FULL));
+  return std::optional<v1::Trial>(std::move(best));
+}
+
 }  // namespace frostline::cli

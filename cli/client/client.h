@@ -14,6 +14,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <tuple>
@@ -21,6 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "base/ids.h"
 #include "frostline/v1/admin_service.grpc.pb.h"
 #include "frostline/v1/importance_service.grpc.pb.h"
 #include "frostline/v1/study_service.grpc.pb.h"
@@ -51,11 +53,19 @@ class Client {
   static absl::StatusOr<std::unique_ptr<Client>> Open(
       const std::string& address, tls::Access access);
 
+  // A request that changes something, and has no id, is given one.
   template <typename Stub, typename Request, typename Reply>
   absl::StatusOr<Reply> Call(grpc::Status (Stub::*method)(grpc::ClientContext*,
                                                           const Request&,
                                                           Reply*),
                              const Request& request) {
+    if constexpr (requires(Request r) { r.set_request_id(""); }) {
+      if (request.request_id().empty()) {
+        Request named = request;
+        named.set_request_id(NewRequestId(SystemClock()));
+        return Call(method, named);
+      }
+    }
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + deadline_);
     access_.ShowToken(&context);
@@ -143,6 +153,32 @@ class Client {
              std::unique_ptr<v1::AdminService::Stub>>
       stubs_;
 };
+
+// What many verbs ask.
+
+absl::StatusOr<v1::Study> FetchStudy(Client& client, const std::string& name);
+
+absl::StatusOr<v1::Trial> FetchTrial(
+    Client& client, const std::string& name,
+    v1::TrialView view = v1::TRIAL_VIEW_UNSPECIFIED);
+
+// Fetches all trials that match the filter.
+absl::StatusOr<v1::ListTrialsReply> FetchTrials(
+    Client& client, const std::string& study, const std::string& filter,
+    v1::TrialView view = v1::TRIAL_VIEW_UNSPECIFIED);
+
+// Fetches the best trial. With several objectives it fetches all trials that no
+// other trial dominates.
+absl::StatusOr<v1::ListBestTrialsReply> FetchBestTrials(
+    Client& client, const std::string& study);
+
+// Fetches the best trial in the FULL view. With several objectives it is the
+// first of the best trials.
+absl::StatusOr<std::optional<v1::Trial>> FetchBest(Client& client,
+                                                   const v1::Study& study);
+
+absl::StatusOr<v1::ListWorkersReply> FetchWorkers(Client& client);
+absl::StatusOr<v1::ListTokensReply> FetchTokens(Client& client);
 
 // Returns the error for a coordinator that does not answer at `address`. `said`
 // is the message of gRPC; known messages are put in plain words. If the address

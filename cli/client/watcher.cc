@@ -55,10 +55,7 @@ absl::Status ReadStream(Client& client, const WatchOptions& options,
 // restored backup).
 absl::StatusOr<std::int64_t> NewestRevision(Client& client,
                                             const std::string& study) {
-  v1::GetStudyRequest request;
-  request.set_name(study);
-  ASSIGN_OR_RETURN(const v1::Study now,
-                   client.Call(&v1::StudyService::Stub::GetStudy, request));
+  ASSIGN_OR_RETURN(const v1::Study now, FetchStudy(client, study));
   return now.revision();
 }
 
@@ -153,10 +150,7 @@ absl::StatusOr<std::vector<v1::Study>> StudiesWatch::Studies() {
   }
   std::vector<v1::Study> studies;
   for (const std::string& name : options_.studies) {
-    v1::GetStudyRequest request;
-    request.set_name(name);
-    ASSIGN_OR_RETURN(v1::Study study,
-                     client_.Call(&v1::StudyService::Stub::GetStudy, request));
+    ASSIGN_OR_RETURN(v1::Study study, FetchStudy(client_, name));
     studies.push_back(std::move(study));
   }
   return studies;

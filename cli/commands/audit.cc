@@ -394,13 +394,13 @@ absl::StatusOr<ExitCode> ListAudit(Session& session, const AuditArgs& args) {
   }
   v1::ListAuditEntriesReply all;
   all.mutable_entries()->Assign(entries.begin(), entries.end());
-  RETURN_IF_ERROR(PrintList(
+  return PrintList(
       session.terminal, args.output, all,
-      [&entries](bool) { return AuditTable(entries); }, "no entries"));
-  return kExitOk;
+      [&entries](bool) { return AuditTable(entries); }, "no entries");
 }
 
-absl::StatusOr<ExitCode> Verify(const std::string& folder) {
+absl::StatusOr<ExitCode> Verify(Session& /*session*/,
+                                const std::string& folder) {
   // First, so that whatever it says was written is in the files.
   ASSIGN_OR_RETURN(const std::optional<StoredAudit> stored,
                    FetchStoredAudit(folder));
@@ -459,10 +459,10 @@ void AddAuditCommands(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(1, kMostEntries))
       ->capture_default_str();
   AddListFormats(noun, args->output);
-  const auto folder = std::make_shared<std::string>();
-  AddVerb(*noun, "verify", "Whether nothing in the audit's files was changed",
-          invocation, [folder](Session&) { return Verify(*folder); })
-      ->add_option("DATA_DIR", *folder, "The data folder of the coordinator")
+  const auto [verify, folder] = AddVerb(
+      *noun, "verify", "Whether nothing in the audit's files was changed",
+      invocation, Verify);
+  verify->add_option("DATA_DIR", *folder, "The data folder of the coordinator")
       ->required();
 }
 

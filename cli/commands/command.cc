@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -36,6 +35,13 @@ namespace {
 constexpr Duration kStartsWithin = std::chrono::seconds(5);
 
 }  // namespace
+
+CLI::App* AddNoun(CLI::App& parent, const std::string& name,
+                  const std::string& help) {
+  CLI::App* const noun = parent.add_subcommand(name, help);
+  noun->require_subcommand(1)->fallthrough();
+  return noun;
+}
 
 CLI::App* AddVerb(CLI::App& parent, const std::string& name,
                   const std::string& help, Invocation& invocation,
@@ -107,40 +113,6 @@ CLI::Validator AtLeastZero() {
       "");
 }
 
-absl::StatusOr<v1::Study> FetchStudy(Client& client, const std::string& name) {
-  v1::GetStudyRequest request;
-  request.set_name(name);
-  return client.Call(&v1::StudyService::Stub::GetStudy, request);
-}
-
-absl::StatusOr<v1::ListWorkersReply> FetchWorkers(Client& client) {
-  return client.CallForAll(&v1::WorkerService::Stub::ListWorkers,
-                           v1::ListWorkersRequest());
-}
-
-absl::StatusOr<v1::ListTokensReply> FetchTokens(Client& client) {
-  return client.CallForAll(&v1::AdminService::Stub::ListTokens,
-                           v1::ListTokensRequest());
-}
-
-absl::StatusOr<v1::ListBestTrialsReply> FetchBestTrials(
-    Client& client, const std::string& study) {
-  v1::ListBestTrialsRequest request;
-  request.set_name(study);
-  return client.Call(&v1::StudyService::Stub::ListBestTrials, request);
-}
-
-absl::StatusOr<std::optional<v1::Trial>> FetchBest(Client& client,
-                                                   const v1::Study& study) {
-  if (study.best_trials().empty()) return std::optional<v1::Trial>();
-  v1::GetTrialRequest request;
-  request.set_name(study.best_trials(0));
-  request.set_view(v1::TRIAL_VIEW_FULL);
-  ASSIGN_OR_RETURN(v1::Trial best,
-                   client.Call(&v1::StudyService::Stub::GetTrial, request));
-  return std::optional<v1::Trial>(std::move(best));
-}
-
 namespace {
 
 // Removes escape sequences for the terminal, which may come from the command
@@ -185,13 +157,6 @@ namespace {
 
 constexpr std::size_t kMaxFormatWord = 100;
 
-std::optional<Format> OutputFormatOf(const std::string& word) {
-  const auto& names = FormatNames();
-  const auto found = std::find(names.begin(), names.end(), word);
-  if (found == names.end()) return std::nullopt;
-  return static_cast<Format>(found - names.begin());
-}
-
 CLI::Validator OneOf(const std::vector<std::string>& names) {
   return CLI::Validator(
       [names](const std::string& word) {
@@ -205,21 +170,31 @@ CLI::Validator OneOf(const std::vector<std::string>& names) {
       "");
 }
 
-void AddFormats(CLI::App* verb, Output& output,
-                const std::vector<std::string>& names) {
-  CLI::Option* const format =
-      verb->add_option_function<std::string>(
-              "--format",
-              [&output](const std::string& word) {
-                output.format = OutputFormatOf(word).value_or(Format::kTable);
-              },
-              absl::StrJoin(names, ", "))
-          ->type_name("FORMAT")
-          ->check(OneOf(names));
+CLI::Option* AddFormat(CLI::App* verb, Output& output,
+                       const std::string& help) {
+  return verb->add_option_function<std::string>(
+      "--format",
+      [&output](const std::string& word) {
+        output.format = FormatNamed(word).value_or(Format::kTable);
+      },
+      help);
+}
+
+CLI::Option* AddFormatAndJson(CLI::App* verb, Output& output,
+                              const std::string& help) {
+  CLI::Option* const format = AddFormat(verb, output, help);
   verb->add_flag_callback(
           "--json", [&output] { output.format = Format::kJson; },
           "The same as --format json")
       ->excludes(format);
+  return format;
+}
+
+void AddFormats(CLI::App* verb, Output& output,
+                const std::vector<std::string>& names) {
+  AddFormatAndJson(verb, output, absl::StrJoin(names, ", "))
+      ->type_name("FORMAT")
+      ->check(OneOf(names));
 }
 
 }  // namespace
@@ -228,8 +203,33 @@ void AddOneFormats(CLI::App* verb, Output& output) {
   AddFormats(verb, output, {"table", "json", "jsonl", "yaml", "name"});
 }
 
+CLI::Option* AddFewFormats(CLI::App* verb, Output& output,
+                           const std::vector<std::string>& names) {
+  return AddFormat(verb, output, absl::StrJoin(names, ", ") + " [table]")
+      ->transform(CLI::IsMember(names, CLI::ignore_case));
+}
+
+void AddFileFormats(CLI::App* verb, Output& output,
+                    const std::vector<std::string>& names) {
+  CLI::Option* const format =
+      AddFormatAndJson(verb, output,
+                       "How to write it [as FILE's name ends, else table]")
+          ->check(CLI::IsMember(names));
+  verb->add_option_function<std::string>(
+          "-o,--output",
+          [verb, format, &output](const std::string& file) {
+            output.file = file;
+            if (format->count() + verb->count("--json") > 0) return;
+            output.format =
+                FormatNamed(FormatOfEnding(file)).value_or(Format::kTable);
+          },
+          "Write to this file")
+      ->type_name("FILE");
+}
+
 void AddListFormats(CLI::App* verb, Output& output) {
-  AddFormats(verb, output, FormatNames());
+  AddFormats(verb, output,
+             {"table", "wide", "json", "jsonl", "yaml", "csv", "name"});
   verb->add_option_function<std::string>(
           "--columns",
           [&output](const std::string& text) {
@@ -307,57 +307,6 @@ absl::StatusOr<v1::ImportanceOptions> QuestionFlags::Options() const {
   options.set_filter(filter);
   options.set_seed(seed);
   return options;
-}
-
-void OutputFlags::AddTo(CLI::App& verb, const std::vector<std::string>& known) {
-  formats = known;
-  CLI::Option* const which =
-      verb.add_option("--format", format,
-                      "How to write it [as FILE's name ends, else table]")
-          ->check(CLI::IsMember(formats));
-  verb.add_flag("--json", json, "The same as --format json")->excludes(which);
-  verb.add_option("-o,--output", file, "Write to this file")->type_name("FILE");
-}
-
-std::string OutputFlags::Format() const {
-  if (json) return "json";
-  if (!format.empty()) return format;
-  const std::string told = FormatOfEnding(file);
-  return told.empty() ? "table" : told;
-}
-
-absl::Status OutputFlags::Check() const {
-  const std::string wanted = Format();
-  if (absl::c_linear_search(formats, wanted)) return absl::OkStatus();
-  std::vector<std::string> endings;
-  for (const std::string& one : formats) {
-    if (one != "table") endings.push_back("." + one);
-  }
-  return MakeError(
-      ErrorId::kRequestInvalid,
-      absl::StrCat(file, " ends as ", wanted, " does, and of this there is no ",
-                   wanted),
-      absl::StrCat("end its name in one of ", absl::StrJoin(endings, ", "),
-                   ", or say --format"),
-      "--output");
-}
-
-absl::Status OutputFlags::Write(const std::string& text) const {
-  if (file.empty() || file == "-") {
-    std::cout << text;
-    return absl::OkStatus();
-  }
-  return WriteTextFile(file, text);
-}
-
-bool IsForMessages(const std::string& format) {
-  return format == "json" || format == "jsonl" || format == "yaml";
-}
-
-std::string InFormat(const std::string& format,
-                     const google::protobuf::Message& message) {
-  if (format == "json") return ToJson(message);
-  return format == "yaml" ? ToYaml(message) : ToJsonLine(message);
 }
 
 absl::StatusOr<double> ParseShare(const std::string& text) {

@@ -2,11 +2,14 @@
 //
 // File: command.h
 //
-// What all commands share. To add a command, write a struct for its arguments
-// and a call of AddVerb(). main.cc runs the action after parsing:
+// What all commands share. A verb is a row: its noun, its name, its help and a
+// function that runs it. The function's parameters are what the verb's options
+// fill. To add a verb, write the function and a call of AddVerb():
 //
-//   CLI::App* show = AddVerb(noun, "show", "Show one study", invocation,
-//                            [args](Session& session) { return Show(...); });
+//   absl::StatusOr<ExitCode> Show(Session& session, const ShowArgs& args);
+//
+//   const auto [show, args] =
+//       AddVerb(*noun, "show", "Show one study", invocation, Show);
 //   show->add_option("ID", args->id)->required();
 #ifndef FROSTLINE_CLI_COMMANDS_COMMAND_H_
 #define FROSTLINE_CLI_COMMANDS_COMMAND_H_
@@ -16,6 +19,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -57,9 +62,32 @@ struct Invocation {
   Action action;
 };
 
+// Adds a command that has verbs.
+CLI::App* AddNoun(CLI::App& parent, const std::string& name,
+                  const std::string& help);
+
 CLI::App* AddVerb(CLI::App& parent, const std::string& name,
                   const std::string& help, Invocation& invocation,
                   Action action);
+
+// Adds a verb that calls `run`. Returns the verb, and for each parameter of
+// `run` behind the session the value that it is called with.
+template <typename... Parameters>
+std::tuple<CLI::App*, std::decay_t<Parameters>*...> AddVerb(
+    CLI::App& parent, const std::string& name, const std::string& help,
+    Invocation& invocation,
+    absl::StatusOr<ExitCode> (*run)(Session&, Parameters...)) {
+  const auto values =
+      std::make_shared<std::tuple<std::decay_t<Parameters>...>>();
+  const Action action = [values, run](Session& session) {
+    return std::apply(
+        [&](const auto&... each) { return run(session, each...); }, *values);
+  };
+  CLI::App* const verb = AddVerb(parent, name, help, invocation, action);
+  return std::apply(
+      [verb](auto&... each) { return std::make_tuple(verb, &each...); },
+      *values);
+}
 
 // Returns the command directly below `app` with this name, or null.
 const CLI::App* FindCommand(const CLI::App& app, const std::string& name);
@@ -80,21 +108,6 @@ CLI::Validator AtLeastZero();
 // Returns "studies/imdb" for "imdb" and "studies/imdb", otherwise a usage
 // error.
 absl::StatusOr<std::string> StudyNameFrom(const std::string& argument);
-
-absl::StatusOr<v1::Study> FetchStudy(Client& client, const std::string& name);
-
-// Fetches the best trial. With several objectives it fetches all trials that no
-// other trial dominates.
-absl::StatusOr<v1::ListBestTrialsReply> FetchBestTrials(
-    Client& client, const std::string& study);
-
-// Fetches the best trial in the FULL view. With several objectives it is the
-// first of the best trials.
-absl::StatusOr<std::optional<v1::Trial>> FetchBest(Client& client,
-                                                   const v1::Study& study);
-
-absl::StatusOr<v1::ListWorkersReply> FetchWorkers(Client& client);
-absl::StatusOr<v1::ListTokensReply> FetchTokens(Client& client);
 
 // These functions add the commands of one noun each, from the noun's own file.
 // `serve` is added in worker.cc.
@@ -155,6 +168,15 @@ void AddOneFormats(CLI::App* verb,
 // addition.
 void AddListFormats(CLI::App* verb, Output& output);
 
+// Adds `--format` with these, `--json` and `-o FILE`, whose ending says the
+// format when nothing else does.
+void AddFileFormats(CLI::App* verb, Output& output,
+                    const std::vector<std::string>& names);
+
+// Adds `--format` with these alone, in any case.
+CLI::Option* AddFewFormats(CLI::App* verb, Output& output,
+                           const std::vector<std::string>& names);
+
 // Adds `--wide`, the older spelling of `--format wide`.
 void AddWide(CLI::App* verb, Output& output, const std::string& help);
 
@@ -179,29 +201,6 @@ struct QuestionFlags {
   // Returns REQUEST_INVALID when --top is not a share.
   absl::StatusOr<v1::ImportanceOptions> Options() const;
 };
-
-struct OutputFlags {
-  std::string format;  // empty: from the file's extension
-  bool json = false;
-  std::string file;
-  std::vector<std::string> formats;  // the formats of the verb
-
-  void AddTo(CLI::App& verb, const std::vector<std::string>& known);
-  // Returns the format from the flag or the file's extension, else "table".
-  std::string Format() const;
-  // Returns REQUEST_INVALID when the file's extension names a format that the
-  // verb does not have.
-  absl::Status Check() const;
-  // Writes to the file or to standard output. Returns REQUEST_INVALID on
-  // failure.
-  absl::Status Write(const std::string& text) const;
-};
-
-// The first returns whether any message can be written in this format; the
-// second writes a message in it.
-bool IsForMessages(const std::string& format);
-std::string InFormat(const std::string& format,
-                     const google::protobuf::Message& message);
 
 // Parses "10%" or "0.1". The value must be above 0 and at most 1.
 absl::StatusOr<double> ParseShare(const std::string& text);

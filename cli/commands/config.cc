@@ -129,7 +129,7 @@ bool IsJson(Format format) {
   return format == Format::kJson || format == Format::kJsonLines;
 }
 
-absl::StatusOr<ExitCode> View(const Session& session, const Output& output) {
+absl::StatusOr<ExitCode> View(Session& session, const Output& output) {
   // Whoever looks for the mistake sees it beside what holds.
   if (!session.configured.ok()) {
     std::cerr << (IsJson(output.format) ? ErrorJson(session.configured)
@@ -143,9 +143,7 @@ absl::StatusOr<ExitCode> View(const Session& session, const Output& output) {
     }
     return table.Render(session.terminal.width);
   };
-  RETURN_IF_ERROR(
-      PrintOne(session.terminal, output, ConfigMessageOf(settings), text));
-  return kExitOk;
+  return PrintOne(session.terminal, output, ConfigMessageOf(settings), text);
 }
 
 }  // namespace
@@ -188,10 +186,8 @@ absl::StatusOr<std::vector<Setting>> SettingsOf(const Session& session) {
 }
 
 void AddConfigView(CLI::App& noun, Invocation& invocation) {
-  const auto output = std::make_shared<Output>();
-  CLI::App* const view =
-      AddVerb(noun, "view", "Show every setting, and who says it", invocation,
-              [output](Session& session) { return View(session, *output); });
+  const auto [view, output] = AddVerb(
+      noun, "view", "Show every setting, and who says it", invocation, View);
   AddOneFormats(view, *output);
 }
 
@@ -276,7 +272,7 @@ absl::Status Write(const std::string& text, const std::string& file,
   return project ? WriteTextFile(file, text) : WriteUserFile(file, text);
 }
 
-absl::StatusOr<ExitCode> Set(const SetArgs& args) {
+absl::StatusOr<ExitCode> Set(Session& /*session*/, const SetArgs& args) {
   RETURN_IF_ERROR(CheckSetting(args));
   const ConfigPlaces places = PlacesOfUser();
   ASSIGN_OR_RETURN(const std::string file, FileFor(args, places));
@@ -290,7 +286,7 @@ absl::StatusOr<ExitCode> Set(const SetArgs& args) {
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> Unset(const SetArgs& args) {
+absl::StatusOr<ExitCode> Unset(Session& /*session*/, const SetArgs& args) {
   RETURN_IF_ERROR(KeyFrom(args.key).status());
   const ConfigPlaces places = PlacesOfUser();
   ASSIGN_OR_RETURN(const std::string file, FileFor(args, places));
@@ -306,7 +302,7 @@ absl::StatusOr<ExitCode> Unset(const SetArgs& args) {
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> Path() {
+absl::StatusOr<ExitCode> Path(Session& /*session*/) {
   const ConfigPlaces places = PlacesOfUser();
   const auto line = [](const char* whose, const std::string& file) {
     std::error_code error;  // what cannot be looked at is as good as not there
@@ -319,30 +315,29 @@ absl::StatusOr<ExitCode> Path() {
   return kExitOk;
 }
 
+void AddWhichFile(CLI::App& verb, SetArgs& args) {
+  verb.add_flag("--project", args.project,
+                "In .frostline.yaml of this folder or above it");
+}
+
 }  // namespace
 
 void AddConfigCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* const noun =
-      app.add_subcommand("config", "Settings of yours and of a project");
-  noun->require_subcommand(1)->fallthrough();
+      AddNoun(app, "config", "Settings of yours and of a project");
   AddConfigView(*noun, invocation);
-  AddVerb(*noun, "path", "Which files are read", invocation,
-          [](Session&) { return Path(); });
-  const auto args = std::make_shared<SetArgs>();
-  CLI::App* const set =
+  AddVerb(*noun, "path", "Which files are read", invocation, Path);
+  const auto [set, args] =
       AddVerb(*noun, "set", "Write a setting into your file, or the project's",
-              invocation, [args](Session&) { return Set(*args); });
+              invocation, Set);
   set->add_option("KEY", args->key, "See `frostline config view`")->required();
   set->add_option("VALUE", args->value, "What it is to be")->required();
-  CLI::App* const unset = AddVerb(
+  AddWhichFile(*set, *args);
+  const auto [unset, key] = AddVerb(
       *noun, "unset", "Take a setting out of your file, or the project's",
-      invocation, [args](Session&) { return Unset(*args); });
-  unset->add_option("KEY", args->key, "See `frostline config view`")
-      ->required();
-  for (CLI::App* const verb : {set, unset}) {
-    verb->add_flag("--project", args->project,
-                   "In .frostline.yaml of this folder or above it");
-  }
+      invocation, Unset);
+  unset->add_option("KEY", key->key, "See `frostline config view`")->required();
+  AddWhichFile(*unset, *key);
 }
 
 }  // namespace frostline::cli

@@ -86,8 +86,7 @@ google::protobuf::Struct FieldsOf(const ShownContext& shown) {
   return fields;
 }
 
-absl::StatusOr<ExitCode> ListContexts(const Session& session,
-                                      const Output& output) {
+absl::StatusOr<ExitCode> ListContexts(Session& session, const Output& output) {
   ASSIGN_OR_RETURN(const auto names, session.contexts.Names());
   // The list must also work when the current context is damaged.
   const std::string current = session.contexts.Current().value_or("");
@@ -106,10 +105,9 @@ absl::StatusOr<ExitCode> ListContexts(const Session& session,
                   shown.ca_sha256.empty() ? "no" : "yes", shown.token_id,
                   shown.refused});
   }
-  RETURN_IF_ERROR(PrintList(
+  return PrintList(
       session.terminal, output, all, [&table](bool) { return table; },
-      "no contexts; make one with `frostline login HOST:PORT`"));
-  return kExitOk;
+      "no contexts; make one with `frostline login HOST:PORT`");
 }
 
 // Returns the named context, else the one that commands would use.
@@ -124,25 +122,23 @@ absl::StatusOr<std::string> NameOrCurrent(const Session& session,
                    "name one; `frostline context list` shows them");
 }
 
-absl::StatusOr<ExitCode> ShowContext(const Session& session,
-                                     const std::string& name,
+absl::StatusOr<ExitCode> ShowContext(Session& session, const std::string& name,
                                      const Output& output) {
   ASSIGN_OR_RETURN(const std::string wanted, NameOrCurrent(session, name));
   RETURN_IF_ERROR(session.contexts.Read(wanted).status());
   const ShownContext shown =
       Look(session.contexts, wanted, session.contexts.Current().value_or(""));
-  RETURN_IF_ERROR(PrintOne(session.terminal, output, FieldsOf(shown), [&shown] {
+  return PrintOne(session.terminal, output, FieldsOf(shown), [&shown] {
     return absl::StrCat(
         KeyLine("context",
                 absl::StrCat(shown.name, shown.current ? " (current)" : "")),
         KeyLine("coordinator", shown.connect), KeyLine("CA", shown.ca_sha256),
         KeyLine("token", shown.token_id), KeyLine("refused", shown.refused),
         KeyLine("folder", shown.folder));
-  }));
-  return kExitOk;
+  });
 }
 
-absl::StatusOr<ExitCode> Use(const Session& session, const std::string& name) {
+absl::StatusOr<ExitCode> Use(Session& session, const std::string& name) {
   ASSIGN_OR_RETURN(const Context context, session.contexts.Read(name));
   RETURN_IF_ERROR(session.contexts.SetCurrent(name));
   std::cout << "context " << name << " (" << context.connect
@@ -157,8 +153,7 @@ absl::StatusOr<ExitCode> Use(const Session& session, const std::string& name) {
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> Remove(const Session& session,
-                                const std::string& name) {
+absl::StatusOr<ExitCode> Remove(Session& session, const std::string& name) {
   ASSIGN_OR_RETURN(const std::string wanted, NameOrCurrent(session, name));
   const auto context = session.contexts.Read(wanted);
   const std::string id = context.ok() ? TokenIdOf(*context) : "";
@@ -175,35 +170,26 @@ absl::StatusOr<ExitCode> Remove(const Session& session,
 }  // namespace
 
 void AddContextCommands(CLI::App& app, Invocation& invocation) {
-  CLI::App* const noun = app.add_subcommand(
-      "context", "Coordinators that `frostline login` keeps");
-  noun->require_subcommand(1)->fallthrough();
-  const auto name = std::make_shared<std::string>();
-  const auto output = std::make_shared<Output>();
-  AddListFormats(
+  CLI::App* const noun =
+      AddNoun(app, "context", "Coordinators that `frostline login` keeps");
+  const auto [list, output] =
       AddVerb(*noun, "list", "List contexts, without their tokens", invocation,
-              [output](Session& session) {
-                return ListContexts(session, *output);
-              }),
-      *output);
-  AddVerb(*noun, "use", "Make a context the current one", invocation,
-          [name](Session& session) { return Use(session, *name); })
-      ->add_option("NAME", *name, "The context")
-      ->required();
-  CLI::App* const show =
+              ListContexts);
+  AddListFormats(list, *output);
+  const auto [use, used] =
+      AddVerb(*noun, "use", "Make a context the current one", invocation, Use);
+  use->add_option("NAME", *used, "The context")->required();
+  const auto [show, shown, how] =
       AddVerb(*noun, "show", "Show a context, without its token", invocation,
-              [name, output](Session& session) {
-                return ShowContext(session, *name, *output);
-              });
-  show->add_option("NAME", *name, "The context; the current one");
-  AddOneFormats(show, *output);
-  AddVerb(*noun, "remove", "Remove a context and its token", invocation,
-          [name](Session& session) { return Remove(session, *name); })
-      ->add_option("NAME", *name, "The context")
-      ->required();
-  AddVerb(app, "logout", "Remove a context and its token", invocation,
-          [name](Session& session) { return Remove(session, *name); })
-      ->add_option("NAME", *name, "The context; the current one");
+              ShowContext);
+  show->add_option("NAME", *shown, "The context; the current one");
+  AddOneFormats(show, *how);
+  const auto [remove, removed] = AddVerb(
+      *noun, "remove", "Remove a context and its token", invocation, Remove);
+  remove->add_option("NAME", *removed, "The context")->required();
+  const auto [logout, left] = AddVerb(
+      app, "logout", "Remove a context and its token", invocation, Remove);
+  logout->add_option("NAME", *left, "The context; the current one");
 }
 
 // login. The coordinator is asked who one is with the token before
@@ -407,10 +393,9 @@ absl::StatusOr<ExitCode> LogIn(Session& session, const LoginArgs& args) {
 }  // namespace
 
 void AddLoginCommands(CLI::App& app, Invocation& invocation) {
-  const auto args = std::make_shared<LoginArgs>();
-  CLI::App* const login = AddVerb(
-      app, "login", "Keep a coordinator and a token as a context", invocation,
-      [args](Session& session) { return LogIn(session, *args); });
+  const auto [login, args] =
+      AddVerb(app, "login", "Keep a coordinator and a token as a context",
+              invocation, LogIn);
   login
       ->add_option("ADDRESS", args->address,
                    "HOST:PORT, or HOST:PORT#FINGERPRINT of its CA")

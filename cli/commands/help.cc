@@ -119,7 +119,7 @@ absl::StatusOr<ExitCode> Help(const CLI::App& app,
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> Version() {
+absl::StatusOr<ExitCode> Version(Session& /*session*/) {
   std::cout << "frostline " << FROSTLINE_VERSION << " (gRPC " << grpc::Version()
             << ", Protobuf "
             << google::protobuf::internal::VersionString(
@@ -142,15 +142,13 @@ void AddHelpCommands(CLI::App& app, Invocation& invocation) {
                    "A command, or " + absl::StrJoin(TopicNames(), ", "));
   help->add_flag("--json", *json,
                  "All commands with their flags, as JSON, for programs");
-  AddVerb(app, "version", "The versions of this program", invocation,
-          [](Session&) { return Version(); });
+  AddVerb(app, "version", "The versions of this program", invocation, Version);
 }
 
 void AddCompletionCommands(CLI::App& app, Invocation& invocation) {
-  CLI::App* const noun = app.add_subcommand(
-      "completion", "Print what makes a shell complete this program's words");
-  noun->require_subcommand(1);
-  noun->fallthrough();
+  CLI::App* const noun =
+      AddNoun(app, "completion",
+              "Print what makes a shell complete this program's words");
   for (const std::string shell : {"bash", "zsh", "fish"}) {
     AddVerb(*noun, shell, "The script for " + shell, invocation,
             [shell](Session&) -> absl::StatusOr<ExitCode> {
@@ -236,10 +234,9 @@ absl::StatusOr<ExitCode> Rpc(Session& session, const RpcArgs& args) {
 }  // namespace
 
 void AddRpcCommand(CLI::App& app, Invocation& invocation) {
-  const auto args = std::make_shared<RpcArgs>();
-  CLI::App* const verb = AddVerb(
-      app, "rpc", "Call any method of the coordinator, in JSON", invocation,
-      [args](Session& session) { return Rpc(session, *args); });
+  const auto [verb, args] =
+      AddVerb(app, "rpc", "Call any method of the coordinator, in JSON",
+              invocation, Rpc);
   verb->add_option("METHOD", args->method,
                    "CreateStudy, or StudyService.CreateStudy");
   verb->add_option("JSON", args->request,
@@ -283,7 +280,7 @@ absl::StatusOr<std::string> SchemaOf(const std::string& what) {
       "WHAT");
 }
 
-absl::StatusOr<ExitCode> Schema(const SchemaArgs& args) {
+absl::StatusOr<ExitCode> Schema(Session& /*session*/, const SchemaArgs& args) {
   ASSIGN_OR_RETURN(const std::string schema, SchemaOf(args.what));
   if (IsStandardOutput(args.file)) {
     std::cout << schema;
@@ -300,10 +297,9 @@ absl::StatusOr<ExitCode> Schema(const SchemaArgs& args) {
 }  // namespace
 
 void AddSchemaCommand(CLI::App& app, Invocation& invocation) {
-  const auto args = std::make_shared<SchemaArgs>();
-  CLI::App* const verb =
+  const auto [verb, args] =
       AddVerb(app, "schema", "JSON Schema of study files and of answers",
-              invocation, [args](Session&) { return Schema(*args); });
+              invocation, Schema);
   verb->add_option("WHAT", args->what,
                    "study (a study file), trial, or a message of the contract")
       ->required();
@@ -327,7 +323,7 @@ struct ExplainArgs {
   bool recursive = false;
 };
 
-absl::StatusOr<ExitCode> ExplainWord(const Session& session,
+absl::StatusOr<ExitCode> ExplainWord(Session& session,
                                      const ExplainArgs& args) {
   const int terminal = session.terminal.width;
   const int width =
@@ -349,10 +345,9 @@ absl::StatusOr<ExitCode> ExplainWord(const Session& session,
 }  // namespace
 
 void AddExplainCommand(CLI::App& app, Invocation& invocation) {
-  const auto args = std::make_shared<ExplainArgs>();
-  CLI::App* const verb = AddVerb(
-      app, "explain", "What a field, or an error's id, means", invocation,
-      [args](Session& session) { return ExplainWord(session, *args); });
+  const auto [verb, args] =
+      AddVerb(app, "explain", "What a field, or an error's id, means",
+              invocation, ExplainWord);
   verb->add_option(
           "PATH", args->path,
           "space.modules, study.space.levels, StudySettings.budget, FL-2001")

@@ -112,7 +112,7 @@ struct ImportanceArgs {
   bool marginals = false;
   bool stability = false;
   bool plot = false;
-  OutputFlags output;
+  Output output;
 
   int parts() const {
     return pairs + groups + marginals + stability + !subsets.empty();
@@ -183,18 +183,18 @@ absl::StatusOr<std::string> PlotOf(const Asked& asked) {
 
 template <typename Message>
 absl::StatusOr<std::string> Formatted(const absl::StatusOr<Message>& message,
-                                      const std::string& format,
+                                      Format format,
                                       std::string (*csv)(const Message&),
                                       std::string (*svg)(const Message&)) {
   RETURN_IF_ERROR(message.status());
-  if (IsForMessages(format)) return InFormat(format, *message);
-  return format == "csv" ? csv(*message) : svg(*message);
+  if (IsForMessages(format)) return MessageText(format, *message);
+  return format == Format::kCsv ? csv(*message) : svg(*message);
 }
 
 // Returns one message for programs, in a format that can hold one.
 absl::StatusOr<std::string> PartOf(const ImportanceArgs& args,
-                                   const Asked& asked,
-                                   const std::string& format) {
+                                   const Asked& asked) {
+  const Format format = args.output.format;
   if (WantsTable(args)) {
     return Formatted(FetchTable(asked), format, PairMarginalCsv,
                      PairMarginalSvg);
@@ -203,7 +203,7 @@ absl::StatusOr<std::string> PartOf(const ImportanceArgs& args,
     return Formatted(Fetch(asked, &ReportStub::GetMarginals), format,
                      MarginalsCsv, MarginalsSvg);
   }
-  if (format == "svg" && args.parts() > 0) {
+  if (format == Format::kSvg && args.parts() > 0) {
     return MakeError(ErrorId::kRequestInvalid, "there is no picture of that",
                      "use --marginals, --pairs with two --parameter, or none");
   }
@@ -224,19 +224,20 @@ absl::StatusOr<std::string> PartOf(const ImportanceArgs& args,
 
 absl::StatusOr<std::string> Rendered(const ImportanceArgs& args,
                                      const Asked& asked) {
-  const std::string format = args.output.Format();
-  if (args.plot && (format != "table" || args.parts() > 0)) {
+  const Format format = args.output.format;
+  if (args.plot && (format != Format::kTable || args.parts() > 0)) {
     return MakeError(ErrorId::kRequestInvalid,
                      "--plot is a picture of its own, for a terminal",
                      "leave out --plot, or all else");
   }
   if (args.plot) return PlotOf(asked);
-  if (format == "table") return ImportanceTextOf(args, asked);
-  if (args.parts() <= 1) return PartOf(args, asked, format);
-  return MakeError(ErrorId::kRequestInvalid,
-                   absl::StrCat(format, " holds one thing at a time"),
-                   "give one of --pairs, --groups, --subset, --marginals, "
-                   "--stability");
+  if (format == Format::kTable) return ImportanceTextOf(args, asked);
+  if (args.parts() <= 1) return PartOf(args, asked);
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat(FormatName(format), " holds one thing at a time"),
+      "give one of --pairs, --groups, --subset, --marginals, "
+      "--stability");
 }
 
 absl::StatusOr<ExitCode> Importance(Session& session,
@@ -260,22 +261,20 @@ absl::StatusOr<ExitCode> Importance(Session& session,
   if (!text.ok()) {
     return AsUsage(HelpEndedStudy(*asked.client, asked.study, text.status()));
   }
-  if (args.output.file.empty() && args.output.Format() == "table") {
+  if (args.output.file.empty() && args.output.format == Format::kTable) {
     PrintPaged(session.terminal, *text);
     return kExitOk;
   }
-  RETURN_IF_ERROR(args.output.Write(*text));
+  RETURN_IF_ERROR(WriteText(args.output, *text));
   return kExitOk;
 }
 
 }  // namespace
 
 void AddImportanceCommand(CLI::App& app, Invocation& invocation) {
-  const auto args = std::make_shared<ImportanceArgs>();
-  CLI::App* const verb =
+  const auto [verb, args] =
       AddVerb(app, "importance", "Which modules mattered, and how sure that is",
-              invocation,
-              [args](Session& session) { return Importance(session, *args); });
+              invocation, Importance);
   verb->add_option("STUDY", args->study, "The study")->required();
   args->question.AddTo(*verb);
   verb->add_option("--parameter", args->parameters,
@@ -296,7 +295,8 @@ void AddImportanceCommand(CLI::App& app, Invocation& invocation) {
                  "The ranking over the study's first trials");
   verb->add_flag("--plot", args->plot,
                  "Bars with their intervals, instead of the table");
-  args->output.AddTo(*verb, {"table", "json", "jsonl", "yaml", "csv", "svg"});
+  AddFileFormats(verb, args->output,
+                 {"table", "json", "jsonl", "yaml", "csv", "svg"});
 }
 
 namespace {
@@ -305,7 +305,7 @@ struct StudyCompareArgs {
   std::string first;
   std::string second;
   QuestionFlags question;
-  OutputFlags output;
+  Output output;
 };
 
 absl::StatusOr<ExitCode> CompareStudies(Session& session,
@@ -314,7 +314,14 @@ absl::StatusOr<ExitCode> CompareStudies(Session& session,
   ASSIGN_OR_RETURN(*request.mutable_first(), StudyNameFrom(args.first));
   ASSIGN_OR_RETURN(*request.mutable_second(), StudyNameFrom(args.second));
   ASSIGN_OR_RETURN(*request.mutable_options(), args.question.Options());
-  RETURN_IF_ERROR(args.output.Check());
+  if (args.output.format == Format::kSvg) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat(args.output.file,
+                     " ends as svg does, and of this there is no svg"),
+        "end its name in one of .json, .jsonl, .yaml, .csv, or say --format",
+        "--output");
+  }
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   absl::StatusOr<v1::StudyComparison> comparison;
   {
@@ -323,27 +330,23 @@ absl::StatusOr<ExitCode> CompareStudies(Session& session,
         client->Call(&v1::ImportanceService::Stub::CompareStudies, request);
   }
   if (!comparison.ok()) return AsUsage(comparison.status());
-  const std::string format = args.output.Format();
   const int width = args.output.file.empty() ? session.terminal.width : 0;
-  RETURN_IF_ERROR(args.output.Write(
-      IsForMessages(format) ? InFormat(format, *comparison)
-      : format == "csv"     ? ComparisonCsv(*comparison)
-                            : RenderComparison(*comparison, width)));
+  RETURN_IF_ERROR(WriteOne(args.output, *comparison,
+                           RenderComparison(*comparison, width),
+                           ComparisonCsv(*comparison)));
   return kExitOk;
 }
 
 }  // namespace
 
 void AddCompareCommand(CLI::App& app, Invocation& invocation) {
-  const auto args = std::make_shared<StudyCompareArgs>();
-  CLI::App* const verb = AddVerb(
+  const auto [verb, args] = AddVerb(
       app, "compare", "Whether the same modules mattered in two studies",
-      invocation,
-      [args](Session& session) { return CompareStudies(session, *args); });
+      invocation, CompareStudies);
   verb->add_option("FIRST", args->first, "A study")->required();
   verb->add_option("SECOND", args->second, "Another one")->required();
   args->question.AddTo(*verb);
-  args->output.AddTo(*verb, {"table", "json", "jsonl", "yaml", "csv"});
+  AddFileFormats(verb, args->output, {"table", "json", "jsonl", "yaml", "csv"});
 }
 
 }  // namespace frostline::cli

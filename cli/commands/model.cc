@@ -35,6 +35,7 @@
 #include "cli/process/child_process.h"
 #include "cli/term/text_file.h"
 #include "cli/view/format.h"
+#include "cli/view/message_text.h"
 #include "cli/view/outcomes_view.h"
 #include "cli/view/registry_view.h"
 #include "cli/view/trial_view.h"
@@ -359,12 +360,10 @@ absl::StatusOr<ExitCode> ExportBestModel(Session& session,
 
 void AddModelCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* const noun =
-      app.add_subcommand("model", "Fetch the models that trials have trained");
-  noun->require_subcommand(1)->fallthrough();
-  const auto args = std::make_shared<ModelArgs>();
-  CLI::App* const verb = AddVerb(
-      *noun, "export", "Copy a trained model, or say where it is", invocation,
-      [args](Session& session) { return ExportModel(session, *args); });
+      AddNoun(app, "model", "Fetch the models that trials have trained");
+  const auto [verb, args] =
+      AddVerb(*noun, "export", "Copy a trained model, or say where it is",
+              invocation, ExportModel);
   verb->add_option("STUDY[/N]", args->trial, "A study's best trial, or one")
       ->required();
   verb->add_option("DIR", args->folder, "A folder that is not there yet")
@@ -499,14 +498,15 @@ absl::StatusOr<Answers> RunTrainer(const PredictArgs& args,
 }
 
 std::string PredictionJson(const Answers& answers, const std::string& output) {
-  std::string metrics;
+  JsonMembers metrics;
   for (const auto& [name, value] : answers.metrics) {
-    absl::StrAppend(&metrics, metrics.empty() ? "" : ", ", JsonString(name),
-                    ": ", JsonNumber(value));
+    metrics.emplace_back(name, JsonNumber(value));
   }
-  return absl::StrCat(
-      "{\"examples\": ", answers.examples, ", \"metrics\": {", metrics,
-      "}, \"output\": ", output.empty() ? "null" : JsonString(output), "}\n");
+  return JsonObject(
+             {{"examples", absl::StrCat(answers.examples)},
+              {"metrics", JsonObject(metrics)},
+              {"output", output.empty() ? "null" : JsonString(output)}}) +
+         "\n";
 }
 
 void ShowMeasured(const PredictArgs& args, const Answers& answers,
@@ -593,12 +593,11 @@ void AddFlags(CLI::App& verb, PredictArgs& args) {
 }  // namespace
 
 void AddPredictCommand(CLI::App& app, Invocation& invocation) {
-  const auto args = std::make_shared<PredictArgs>();
-  CLI::App* const verb = AddVerb(
+  const auto [verb, args] = AddVerb(
       app, "predict",
       "Let an exported model answer for each row of a file; where the rows "
       "have labels, how good the answers are",
-      invocation, [args](Session& session) { return Predict(session, *args); });
+      invocation, Predict);
   verb->add_option("MODEL", args->model,
                    "Its folder: that of training.extra.export, or of a "
                    "fine-tuned model of transformers")
@@ -633,12 +632,14 @@ std::string PrefixCacheJsonOf(const std::vector<registry::KeptPrefix>& kept) {
   std::string text;
   for (const registry::KeptPrefix& each : kept) {
     absl::StrAppend(
-        &text, text.empty() ? "" : ",",
-        "\n  {\"about\": ", JsonString(each.about), ", \"bytes\": ", each.bytes,
-        ", \"rows_taken\": ", Whole(each.rows_taken),
-        ", \"seconds_saved\": ", JsonNumber(each.seconds_saved), "}");
+        &text, text.empty() ? "" : ",", "\n  ",
+        JsonObject({{"about", JsonString(each.about)},
+                    {"bytes", absl::StrCat(each.bytes)},
+                    {"rows_taken", absl::StrCat(Whole(each.rows_taken))},
+                    {"seconds_saved", JsonNumber(each.seconds_saved)}}));
   }
-  return absl::StrCat("{\"kept\": [", text, text.empty() ? "]}\n" : "\n]}\n");
+  const std::string end = text.empty() ? "]" : "\n]";
+  return JsonObject({{"kept", absl::StrCat("[", text, end)}}) + "\n";
 }
 
 Table CacheTableOf(const std::vector<registry::KeptPrefix>& kept) {
@@ -656,16 +657,17 @@ Table CacheTableOf(const std::vector<registry::KeptPrefix>& kept) {
   return table;
 }
 
-absl::StatusOr<ExitCode> ListPrefixCaches(const Session& session,
+absl::StatusOr<ExitCode> ListPrefixCaches(Session& session,
                                           const CacheArgs& args) {
   const std::string folder = FolderOf(args);
   const auto kept = registry::ListPrefixes(folder).value_or(
       std::vector<registry::KeptPrefix>());
   RETURN_IF_ERROR(PrintListJson(
-      session.terminal, args.output, PrefixCacheJsonOf(kept),
-      [&kept](bool) { return CacheTableOf(kept); },
-      absl::StrCat("nothing is kept in ", folder,
-                   "; --dir says where a worker keeps it")));
+                      session.terminal, args.output, PrefixCacheJsonOf(kept),
+                      [&kept](bool) { return CacheTableOf(kept); },
+                      absl::StrCat("nothing is kept in ", folder,
+                                   "; --dir says where a worker keeps it"))
+                      .status());
   if (args.output.format != Format::kTable || kept.empty()) return kExitOk;
   std::int64_t bytes = 0;
   for (const registry::KeptPrefix& each : kept) {
@@ -675,7 +677,8 @@ absl::StatusOr<ExitCode> ListPrefixCaches(const Session& session,
   return kExitOk;
 }
 
-ExitCode Clear(const CacheArgs& args) {
+absl::StatusOr<ExitCode> ClearPrefixCaches(Session& /*session*/,
+                                           const CacheArgs& args) {
   const std::string folder = FolderOf(args);
   const auto removed =
       static_cast<std::int64_t>(registry::ClearPrefixes(folder));
@@ -688,29 +691,28 @@ ExitCode Clear(const CacheArgs& args) {
   return kExitOk;
 }
 
+void AddCacheFolder(CLI::App& verb, CacheArgs& args) {
+  verb.add_option("--dir", args.folder,
+                  "The worker's --prefix-dir; without it "
+                  "$FROSTLINE_PREFIX_DIR counts, else frostline-runs/prefix")
+      ->type_name("DIR");
+}
+
 }  // namespace
 
 void AddCacheCommands(CLI::App& app, Invocation& invocation) {
-  CLI::App* const noun = app.add_subcommand(
-      "cache", "What this node's trainers keep of frozen layers: list, clear");
-  noun->require_subcommand(1)->fallthrough();
-  const auto args = std::make_shared<CacheArgs>();
-  CLI::App* const list =
+  CLI::App* const noun =
+      AddNoun(app, "cache",
+              "What this node's trainers keep of frozen layers: list, clear");
+  const auto [list, kept] =
       AddVerb(*noun, "list", "List what is kept, what goes first on top",
-              invocation, [args](Session& session) -> absl::StatusOr<ExitCode> {
-                return ListPrefixCaches(session, *args);
-              });
-  CLI::App* const clear = AddVerb(
-      *noun, "clear", "Remove all that no trainer uses", invocation,
-      [args](Session&) -> absl::StatusOr<ExitCode> { return Clear(*args); });
-  for (CLI::App* const verb : {list, clear}) {
-    verb->add_option("--dir", args->folder,
-                     "The worker's --prefix-dir; without it "
-                     "$FROSTLINE_PREFIX_DIR counts, else "
-                     "frostline-runs/prefix")
-        ->type_name("DIR");
-  }
-  AddListFormats(list, args->output);
+              invocation, ListPrefixCaches);
+  AddCacheFolder(*list, *kept);
+  AddListFormats(list, kept->output);
+  const auto [clear, cleared] =
+      AddVerb(*noun, "clear", "Remove all that no trainer uses", invocation,
+              ClearPrefixCaches);
+  AddCacheFolder(*clear, *cleared);
 }
 
 }  // namespace frostline::cli

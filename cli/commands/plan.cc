@@ -45,7 +45,6 @@ absl::StatusOr<v1::EnqueueTrialsReply> EnqueuePlanned(
     Client& client, const std::string& study,
     const std::vector<v1::EnqueuedTrial>& trials) {
   v1::EnqueueTrialsRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_name(study);
   request.set_raise_budget(true);
   for (const v1::EnqueuedTrial& trial : trials) {
@@ -130,15 +129,6 @@ auto Busily(Client& client, const PlanAsked& plan, Method method,
   return client.Call(method, request);
 }
 
-absl::Status ShowAnswer(const PlanArgs& args,
-                        const google::protobuf::Message& message,
-                        const std::string& text, const std::string& csv) {
-  const std::string format = args.output.Format();
-  return args.output.Write(IsForMessages(format) ? InFormat(format, message)
-                           : format == "csv"     ? csv
-                                                 : text);
-}
-
 absl::Status EnqueuePlan(Client& client, const PlanAsked& plan,
                          const std::vector<v1::EnqueuedTrial>& trials) {
   ASSIGN_OR_RETURN(const v1::EnqueueTrialsReply reply,
@@ -164,8 +154,8 @@ absl::Status ShowPlan(Client& client, const PlanArgs& args,
   ASSIGN_OR_RETURN(const v1::FreezePlan answer,
                    Busily(client, plan, &PlanStub::GetPlan,
                           About<v1::GetPlanRequest>(plan)));
-  RETURN_IF_ERROR(ShowAnswer(args, answer, RenderFreezePlan(answer, width),
-                             PlanCsv(answer)));
+  RETURN_IF_ERROR(WriteOne(args.output, answer, RenderFreezePlan(answer, width),
+                           PlanCsv(answer)));
   if (!args.enqueue) return absl::OkStatus();
   return EnqueuePlan(client, plan, {answer.as_trial()});
 }
@@ -175,11 +165,8 @@ absl::Status ShowFrontier(Client& client, const PlanArgs& args,
   ASSIGN_OR_RETURN(const v1::Frontier answer,
                    Busily(client, plan, &PlanStub::GetFrontier,
                           About<v1::GetFrontierRequest>(plan)));
-  if (args.output.Format() == "svg") {
-    return args.output.Write(FrontierSvg(answer));
-  }
-  return ShowAnswer(args, answer, RenderFrontier(answer, width),
-                    FrontierCsv(answer));
+  return WriteOne(args.output, answer, RenderFrontier(answer, width),
+                  FrontierCsv(answer), FrontierSvg(answer));
 }
 
 absl::Status ShowAsked(Client& client, const PlanArgs& args,
@@ -188,8 +175,8 @@ absl::Status ShowAsked(Client& client, const PlanArgs& args,
   request.set_trials(args.ask);
   ASSIGN_OR_RETURN(const v1::AskPlanReply answer,
                    Busily(client, plan, &PlanStub::AskPlan, request));
-  RETURN_IF_ERROR(
-      ShowAnswer(args, answer, RenderAsked(answer, width), AskedCsv(answer)));
+  RETURN_IF_ERROR(WriteOne(args.output, answer, RenderAsked(answer, width),
+                           AskedCsv(answer)));
   if (!args.enqueue) return absl::OkStatus();
   std::vector<v1::EnqueuedTrial> trials;
   for (const v1::AskedTrial& asked : answer.trials()) {
@@ -226,8 +213,8 @@ absl::Status ShowVerification(Session& session, Client& client,
                                    return absl::OkStatus();
                                  }));
   }
-  return ShowAnswer(args, *found, RenderVerification(*found, width),
-                    VerificationCsv(*found));
+  return WriteOne(args.output, *found, RenderVerification(*found, width),
+                  VerificationCsv(*found));
 }
 
 namespace {
@@ -242,7 +229,7 @@ absl::Status CheckArgs(const PlanArgs& args) {
                      absl::StrCat("tolerance is ", args.tolerance),
                      "give a part of the score, 0 or more");
   }
-  if (args.output.Format() == "svg" && !args.frontier) {
+  if (args.output.format == Format::kSvg && !args.frontier) {
     return MakeError(ErrorId::kRequestInvalid, "there is no picture of that",
                      "use --frontier, or another format");
   }
@@ -300,10 +287,9 @@ void AddPlanFlags(CLI::App& verb, PlanArgs& args) {
 }  // namespace
 
 void AddPlanCommand(CLI::App& app, Invocation& invocation) {
-  const auto args = std::make_shared<PlanArgs>();
-  CLI::App* const verb = AddVerb(
+  const auto [verb, args] = AddVerb(
       app, "plan", "What to freeze, and at which rate to train the rest",
-      invocation, [args](Session& session) { return Plan(session, *args); });
+      invocation, Plan);
   verb->add_option("STUDY", args->study, "The study")->required();
   verb->add_option("--tolerance", args->tolerance,
                    "How much of the score freezing may cost [0; of --frontier "
@@ -311,7 +297,8 @@ void AddPlanCommand(CLI::App& app, Invocation& invocation) {
       ->check(AtLeastZero());
   AddPlanFlags(*verb, *args);
   args->question.AddTo(*verb);
-  args->output.AddTo(*verb, {"table", "json", "jsonl", "yaml", "csv", "svg"});
+  AddFileFormats(verb, args->output,
+                 {"table", "json", "jsonl", "yaml", "csv", "svg"});
 }
 
 // `frostline apply`: trains what a study's plan says, beside its baselines, in
@@ -476,13 +463,6 @@ absl::StatusOr<v1::GetPlanRivalsReply> FetchRivals(Client& client,
   return client.Call(&v1::ImportanceService::Stub::GetPlanRivals, request);
 }
 
-absl::StatusOr<v1::Trial> FetchNamed(Client& client, const std::string& study,
-                                     std::int64_t number) {
-  v1::GetTrialRequest request;
-  request.set_name(absl::StrCat(study, "/trials/", number));
-  return client.Call(&v1::StudyService::Stub::GetTrial, request);
-}
-
 void TellItGoesOn(const std::string& id) {
   Notes() << id << " is there and goes on; --as ID begins another\n";
 }
@@ -515,13 +495,14 @@ absl::Status Begin(Client& client, const v1::Study& searched,
                    FetchRivals(client, searched.name(), args));
   std::optional<v1::Trial> named;
   if (args.trial) {
-    ASSIGN_OR_RETURN(named, FetchNamed(client, searched.name(), *args.trial));
+    ASSIGN_OR_RETURN(
+        named, FetchTrial(client, absl::StrCat(searched.name(), "/trials/",
+                                               *args.trial)));
   }
   ASSIGN_OR_RETURN(
       v1::CreateStudyRequest request,
       ApplyRequest(searched, rivals,
                    {id, !args.folder.empty(), named ? &*named : nullptr}));
-  request.set_request_id(NewRequestId(SystemClock()));
   const auto created =
       client.Call(&v1::StudyService::Stub::CreateStudy, request);
   if (!created.ok()) {
@@ -567,8 +548,8 @@ absl::StatusOr<ExitCode> ApplyPlan(Session& session, const ApplyArgs& args) {
   ASSIGN_OR_RETURN(const v1::PlanVerification seen,
                    Await(session, *client, "studies/" + id, signals));
   RETURN_IF_ERROR(PrintOne(session.terminal, args.output, seen, [&] {
-    return RenderVerification(seen, session.terminal.width);
-  }));
+                    return RenderVerification(seen, session.terminal.width);
+                  }).status());
   if (args.folder.empty()) return kExitOk;
   return ExportBestModel(session, id, args.folder);
 }
@@ -576,12 +557,10 @@ absl::StatusOr<ExitCode> ApplyPlan(Session& session, const ApplyArgs& args) {
 }  // namespace
 
 void AddApplyCommand(CLI::App& app, Invocation& invocation) {
-  const auto args = std::make_shared<ApplyArgs>();
-  CLI::App* const verb = AddVerb(
+  const auto [verb, args] = AddVerb(
       app, "apply",
       "Train a study's plan beside its baselines, and keep the best model",
-      invocation,
-      [args](Session& session) { return ApplyPlan(session, *args); });
+      invocation, ApplyPlan);
   verb->add_option("STUDY", args->study, "The study that was searched")
       ->required();
   verb->add_option("--trial", args->trial,

@@ -63,7 +63,7 @@ struct PlanArgs {
   bool wait = false;
   bool anew = false;
   bool enqueue = false;
-  OutputFlags output;
+  Output output;
 };
 
 // These show the plan or the frontier in the format and at the place that

@@ -283,11 +283,9 @@ absl::StatusOr<ExitCode> RunRecipe(Session& session, RunArgs args) {
 }  // namespace
 
 void AddRecipeRun(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<RunArgs>();
-  CLI::App* const verb =
+  const auto [verb, args] =
       AddVerb(noun, "run", "Run a recipe's studies; typed again, it goes on",
-              invocation,
-              [args](Session& session) { return RunRecipe(session, *args); });
+              invocation, RunRecipe);
   AddRecipeArgs(*verb, args->recipe);
   verb->add_option("--local", args->folder,
                    "With a coordinator and workers on this machine, whose "
@@ -314,10 +312,9 @@ absl::StatusOr<ExitCode> ListRecipes(Session& session, const Output& output) {
   for (const KnownRecipe& known : KnownRecipes()) {
     ASSIGN_OR_RETURN(recipes.emplace_back(), OpenRecipe(known.name));
   }
-  RETURN_IF_ERROR(PrintListJson(
+  return PrintListJson(
       session.terminal, output, RecipesJson(recipes),
-      [&recipes](bool) { return RecipeTable(recipes); }, "no recipes"));
-  return kExitOk;
+      [&recipes](bool) { return RecipeTable(recipes); }, "no recipes");
 }
 
 absl::StatusOr<ExitCode> ShowRecipe(Session& session, const LookArgs& args,
@@ -330,14 +327,17 @@ absl::StatusOr<ExitCode> ShowRecipe(Session& session, const LookArgs& args,
   if (checks) {
     RETURN_IF_ERROR(CheckSurvey(survey, args.recipe.registry));
   }
-  RETURN_IF_ERROR(PrintOneJson(
-      session.terminal, args.output, RecipeJson(opened.recipe, survey), [&] {
-        const std::string text =
-            RenderRecipe(opened.recipe, survey, session.terminal.width);
-        if (survey.missing.empty()) return text;
-        return absl::StrCat(text, "\nnot in ", found.stock.where, ":\n",
-                            DescribeMissing(opened.recipe, survey.missing));
-      }));
+  RETURN_IF_ERROR(
+      PrintOneJson(
+          session.terminal, args.output, RecipeJson(opened.recipe, survey),
+          [&] {
+            const std::string text =
+                RenderRecipe(opened.recipe, survey, session.terminal.width);
+            if (survey.missing.empty()) return text;
+            return absl::StrCat(text, "\nnot in ", found.stock.where, ":\n",
+                                DescribeMissing(opened.recipe, survey.missing));
+          })
+          .status());
   if (!checks) return kExitOk;
   if (!found.can_run())
     std::cerr << "it cannot run at scale " << opened.wish.scale
@@ -347,11 +347,9 @@ absl::StatusOr<ExitCode> ShowRecipe(Session& session, const LookArgs& args,
 
 void AddLook(CLI::App& noun, Invocation& invocation, const char* name,
              const char* help, bool checks) {
-  const auto args = std::make_shared<LookArgs>();
-  CLI::App* const verb =
-      AddVerb(noun, name, help, invocation, [args, checks](Session& session) {
-        return ShowRecipe(session, *args, checks);
-      });
+  const auto [verb, args, also_checks] =
+      AddVerb(noun, name, help, invocation, ShowRecipe);
+  *also_checks = checks;
   AddRecipeArgs(*verb, args->recipe);
   AddOneFormats(verb, args->output);
 }
@@ -360,12 +358,9 @@ void AddLook(CLI::App& noun, Invocation& invocation, const char* name,
 
 void AddRecipeCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* const noun =
-      app.add_subcommand("recipe", "Published experiments, as one command");
-  noun->require_subcommand(1)->fallthrough();
-  const auto output = std::make_shared<Output>();
-  CLI::App* const list = AddVerb(
-      *noun, "list", "The recipes, and what they ask", invocation,
-      [output](Session& session) { return ListRecipes(session, *output); });
+      AddNoun(app, "recipe", "Published experiments, as one command");
+  const auto [list, output] = AddVerb(
+      *noun, "list", "The recipes, and what they ask", invocation, ListRecipes);
   AddListFormats(list, *output);
   AddLook(*noun, invocation, "show",
           "What a recipe asks, its stages and what it needs", false);
@@ -433,7 +428,6 @@ absl::StatusOr<YamlPtr> RecipeRunner::EarlierValue(const StageStudy& earlier,
 
 absl::StatusOr<v1::Study> RecipeRunner::Begin(const StageStudy& study) {
   v1::CreateStudyRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_study_id(study.study.id);
   *request.mutable_spec() = study.study.spec;
   *request.mutable_settings() = study.study.settings;

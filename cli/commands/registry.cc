@@ -40,7 +40,8 @@ std::string Where(bool was_there, const std::string& folder, const char* file) {
                       was_there ? " already\n" : "\n");
 }
 
-absl::StatusOr<ExitCode> AddOneModel(const AddModelArgs& args) {
+absl::StatusOr<ExitCode> AddOneModel(Session& /*session*/,
+                                     const AddModelArgs& args) {
   ASSIGN_OR_RETURN(const registry::AddedModel added,
                    registry::AddModel(args.folder, args.model));
   std::cout << DescribeModel(added.facts) << "\n"
@@ -48,7 +49,8 @@ absl::StatusOr<ExitCode> AddOneModel(const AddModelArgs& args) {
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> AddOneDataSet(const AddDataArgs& args) {
+absl::StatusOr<ExitCode> AddOneDataSet(Session& /*session*/,
+                                       const AddDataArgs& args) {
   ASSIGN_OR_RETURN(const registry::AddedDataSet added,
                    registry::AddDataSet(args.folder, Taken(args.flags)));
   std::cout << DescribeData(added.facts)
@@ -58,7 +60,8 @@ absl::StatusOr<ExitCode> AddOneDataSet(const AddDataArgs& args) {
 }
 
 // Checks every entry, so that one call reports all mistakes.
-absl::StatusOr<ExitCode> CheckEntries(const std::string& folder) {
+absl::StatusOr<ExitCode> CheckEntries(Session& /*session*/,
+                                      const std::string& folder) {
   ASSIGN_OR_RETURN(const registry::Registry registry,
                    registry::ReadRegistry(folder));
   int wrong = 0;
@@ -95,18 +98,19 @@ absl::StatusOr<ExitCode> ListFleet(Session& session, const Output& output) {
   const bool for_people =
       output.format == Format::kTable || output.format == Format::kWide;
   if (!for_people && output.format != Format::kCsv) {
-    RETURN_IF_ERROR(PrintList(
+    return PrintList(
         session.terminal, output, all,
-        [&workers](bool) { return StockTable(workers); }, ""));
-    return kExitOk;
+        [&workers](bool) { return StockTable(workers); }, "");
   }
   const std::string silent = SilentWorkers(workers);
   const Table table = FleetStockTable(workers);
   if (!for_people || !table.empty() || silent.empty()) {
-    RETURN_IF_ERROR(PrintList(
-        session.terminal, output, all, [&table](bool) { return table; },
-        "no worker has told what it has; start one with `frostline worker "
-        "--registry DIR`"));
+    RETURN_IF_ERROR(
+        PrintList(
+            session.terminal, output, all, [&table](bool) { return table; },
+            "no worker has told what it has; start one with `frostline worker "
+            "--registry DIR`")
+            .status());
   }
   if (for_people) std::cout << silent;
   return kExitOk;
@@ -117,31 +121,27 @@ absl::StatusOr<ExitCode> ListRegistry(Session& session,
   if (args.fleet) return ListFleet(session, args.output);
   ASSIGN_OR_RETURN(const registry::Registry registry,
                    registry::ReadRegistry(args.folder));
-  RETURN_IF_ERROR(PrintList(
+  return PrintList(
       session.terminal, args.output, StockOf(registry),
       [&registry](bool) { return RegistryTable(registry); },
-      args.folder + " is empty; `frostline registry add model DIR` fills it"));
-  return kExitOk;
+      args.folder + " is empty; `frostline registry add model DIR` fills it");
 }
 
 void AddAdding(CLI::App& noun, Invocation& invocation) {
-  CLI::App* const add = noun.add_subcommand(
-      "add", "Put a model or a data set into a registry, checked");
-  add->require_subcommand(1)->fallthrough();
-  const auto model = std::make_shared<AddModelArgs>();
-  CLI::App* const one =
+  CLI::App* const add = AddNoun(
+      noun, "add", "Put a model or a data set into a registry, checked");
+  const auto [one, model] =
       AddVerb(*add, "model", "Add a model: its folder as transformers saves it",
-              invocation, [model](Session&) { return AddOneModel(*model); });
+              invocation, AddOneModel);
   one->add_option("DIR", model->model.path,
                   "config.json, model.safetensors and the tokenizer's files")
       ->required();
   one->add_option("--id", model->model.id, "What studies call it; from DIR")
       ->type_name("ID");
   AddRegistryOption(*one, model->folder);
-  const auto data = std::make_shared<AddDataArgs>();
-  CLI::App* const set =
+  const auto [set, data] =
       AddVerb(*add, "dataset", "Add a data set: CSV, TSV, JSON lines, CoNLL-U",
-              invocation, [data](Session&) { return AddOneDataSet(*data); });
+              invocation, AddOneDataSet);
   set->add_option("PATH", data->flags.set.path,
                   "A file of rows, or a folder with train.*, validation.*, "
                   "test.*")
@@ -155,19 +155,15 @@ void AddAdding(CLI::App& noun, Invocation& invocation) {
 }  // namespace
 
 void AddRegistryCommands(CLI::App& app, Invocation& invocation) {
-  CLI::App* const noun = app.add_subcommand(
-      "registry", "A node's models and data sets: add, check, list");
-  noun->require_subcommand(1)->fallthrough();
+  CLI::App* const noun = AddNoun(
+      app, "registry", "A node's models and data sets: add, check, list");
   AddAdding(*noun, invocation);
-  const auto folder = std::make_shared<std::string>();
-  CLI::App* const check = AddVerb(
+  const auto [check, folder] = AddVerb(
       *noun, "check", "Find what is wrong with a registry before a trial does",
-      invocation, [folder](Session&) { return CheckEntries(*folder); });
+      invocation, CheckEntries);
   AddRegistryOption(*check, *folder);
-  const auto args = std::make_shared<RegistryListArgs>();
-  CLI::App* const list = AddVerb(
-      *noun, "list", "List what is in a registry", invocation,
-      [args](Session& session) { return ListRegistry(session, *args); });
+  const auto [list, args] = AddVerb(*noun, "list", "List what is in a registry",
+                                    invocation, ListRegistry);
   AddRegistryOption(*list, args->folder);
   list->add_flag("--fleet", args->fleet,
                  "What the coordinator's workers have, and who has what");

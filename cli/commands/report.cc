@@ -170,10 +170,9 @@ absl::StatusOr<ExitCode> Report(Session& session, const ReportArgs& args) {
 }  // namespace
 
 void AddReportCommand(CLI::App& app, Invocation& invocation) {
-  const auto args = std::make_shared<ReportArgs>();
-  CLI::App* const verb = AddVerb(
+  const auto [verb, args] = AddVerb(
       app, "report", "What a study comes to, in one file: the verdict first",
-      invocation, [args](Session& session) { return Report(session, *args); });
+      invocation, Report);
   verb->add_option("STUDY", args->study,
                    "The study, the run of a recipe, or FILE.json that was "
                    "kept of one")

@@ -73,21 +73,18 @@ absl::StatusOr<ExitCode> ShowStatus(Session& session,
   // Not Connect(): it would wait, and here that is for the caller to say.
   ASSIGN_OR_RETURN(Client* const client, OpenClient(session));
   ASSIGN_OR_RETURN(const v1::ServerInfo info, AskInfo(*client, wait));
-  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, info, [&] {
+  return PrintOne(session.terminal, args.output, info, [&] {
     return WrapKeyLines(RenderInfo(info, session.target),
                         session.terminal.width);
-  }));
-  return kExitOk;
+  });
 }
 
 }  // namespace
 
 void AddStatusCommand(CLI::App& app, Invocation& invocation) {
-  const auto args = std::make_shared<ServiceStatusArgs>();
-  CLI::App* const verb =
+  const auto [verb, args] =
       AddVerb(app, "status", "Whether a coordinator answers, and what it has",
-              invocation,
-              [args](Session& session) { return ShowStatus(session, *args); });
+              invocation, ShowStatus);
   verb->add_option("--wait", args->wait,
                    "Try again for so long while there is none: 60s, 5m");
   AddOneFormats(verb, args->output);
@@ -99,7 +96,6 @@ absl::StatusOr<ExitCode> BackUp(Session& session, const std::string& label) {
   if (!label.empty()) RETURN_IF_ERROR(CheckNewName(label, "--label"));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::BackupRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_label(label);
   ASSIGN_OR_RETURN(const v1::BackupReply reply,
                    client->Call(&v1::AdminService::Stub::Backup, request));
@@ -113,13 +109,12 @@ absl::StatusOr<ExitCode> BackUp(Session& session, const std::string& label) {
 }  // namespace
 
 void AddBackupCommand(CLI::App& app, Invocation& invocation) {
-  const auto label = std::make_shared<std::string>();
-  AddVerb(app, "backup",
-          "Copy the coordinator's database while it runs; "
-          "`serve --restore FILE` is the way back",
-          invocation,
-          [label](Session& session) { return BackUp(session, *label); })
-      ->add_option("--label", *label, "The file's name; made from the time")
+  const auto [verb, label] =
+      AddVerb(app, "backup",
+              "Copy the coordinator's database while it runs; "
+              "`serve --restore FILE` is the way back",
+              invocation, BackUp);
+  verb->add_option("--label", *label, "The file's name; made from the time")
       ->type_name("NAME");
 }
 
@@ -151,13 +146,9 @@ absl::StatusOr<FleetAnswers> FleetAsker::Ask() {
 absl::Status FleetAsker::AskOfStudy(const v1::Study& study,
                                     FleetAnswers* answers) {
   if (study.counts().running() == 0) return absl::OkStatus();
-  v1::ListTrialsRequest request;
-  request.set_parent(study.name());
-  request.set_filter("state = RUNNING");
-  request.set_view(v1::TRIAL_VIEW_FULL);
-  ASSIGN_OR_RETURN(
-      const v1::ListTrialsReply running,
-      client_.CallForAll(&v1::StudyService::Stub::ListTrials, request));
+  ASSIGN_OR_RETURN(const v1::ListTrialsReply running,
+                   FetchTrials(client_, study.name(), "state = RUNNING",
+                               v1::TRIAL_VIEW_FULL));
   answers->running.insert(answers->running.end(), running.trials().begin(),
                           running.trials().end());
   if (study.best_trials().empty()) return absl::OkStatus();
@@ -169,10 +160,7 @@ absl::Status FleetAsker::AskOfStudy(const v1::Study& study,
 absl::StatusOr<v1::Trial> FleetAsker::Best(const std::string& trial) {
   const auto known = best_.find(trial);
   if (known != best_.end()) return known->second;
-  v1::GetTrialRequest request;
-  request.set_name(trial);
-  ASSIGN_OR_RETURN(v1::Trial best,
-                   client_.Call(&v1::StudyService::Stub::GetTrial, request));
+  ASSIGN_OR_RETURN(v1::Trial best, FetchTrial(client_, trial));
   return best_[trial] = std::move(best);
 }
 
@@ -294,10 +282,9 @@ absl::StatusOr<ExitCode> Top(Session& session, const TopArgs& args) {
 }  // namespace
 
 void AddTopCommand(CLI::App& app, Invocation& invocation) {
-  const auto args = std::make_shared<TopArgs>();
-  CLI::App* const verb = AddVerb(
+  const auto [verb, args] = AddVerb(
       app, "top", "Who works on what: workers, slots, trials, on one screen",
-      invocation, [args](Session& session) { return Top(session, *args); });
+      invocation, Top);
   verb->add_option("STUDY", args->study, "Of this study alone");
   verb->add_flag("--once", args->once, "Print it once, and end");
   verb->add_option("--every", args->every, "Ask again so often")

@@ -24,6 +24,7 @@
 #include "cli/term/table.h"
 #include "cli/term/terminal.h"
 #include "cli/view/format.h"
+#include "cli/view/message_text.h"
 #include "cli/view/plan_view.h"
 #include "cli/view/study_view.h"
 #include "cli/view/trial_view.h"
@@ -46,15 +47,14 @@ absl::StatusOr<ExitCode> ListStudies(Session& session, const StudyArgs& args) {
   ASSIGN_OR_RETURN(
       const v1::ListStudiesReply all,
       client->CallForAll(&v1::StudyService::Stub::ListStudies, request));
-  RETURN_IF_ERROR(PrintList(
+  return PrintList(
       session.terminal, args.output, all,
       [&all](bool wide) {
         return StudyTable({all.studies().begin(), all.studies().end()}, wide);
       },
       args.filter.empty()
           ? "no studies; create one with `frostline study create FILE`"
-          : "no such studies"));
-  return kExitOk;
+          : "no such studies");
 }
 
 // Returns the study as text. With several objectives it shows the Pareto set in
@@ -83,20 +83,18 @@ absl::StatusOr<ExitCode> ShowStudy(Session& session, const StudyArgs& args) {
   if (args.output.format == Format::kTable) {
     ASSIGN_OR_RETURN(text, Description(session, *client, study));
   }
-  RETURN_IF_ERROR(
-      PrintOne(session.terminal, args.output, study, [&text] { return text; }));
-  return kExitOk;
+  return PrintOne(session.terminal, args.output, study,
+                  [&text] { return text; });
 }
 
 absl::StatusOr<ExitCode> PrintStudies(const Session& session,
                                       const Output& output,
                                       const absl::StatusOr<v1::Study>& study) {
   RETURN_IF_ERROR(study.status());
-  RETURN_IF_ERROR(PrintOne(session.terminal, output, *study, [&study] {
+  return PrintOne(session.terminal, output, *study, [&study] {
     return absl::StrCat("study ", LastPart(study->name()), " is ",
                         NameOf(study->state()), "\n");
-  }));
-  return kExitOk;
+  });
 }
 
 // Runs pause, resume or stop, which differ only in their messages.
@@ -106,47 +104,47 @@ absl::StatusOr<ExitCode> Turn(Session& session, const StudyArgs& args,
   ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   request.set_name(name);
-  request.set_request_id(NewRequestId(SystemClock()));
   return PrintStudies(session, args.output, client->Call(method, request));
 }
 
-void AddCommon(CLI::App* verb, const std::shared_ptr<StudyArgs>& args) {
+absl::StatusOr<ExitCode> Pause(Session& session, const StudyArgs& args) {
+  v1::PauseStudyRequest request;
+  request.set_reason(args.reason);
+  return Turn(session, args, request, &v1::StudyService::Stub::PauseStudy);
+}
+
+absl::StatusOr<ExitCode> Resume(Session& session, const StudyArgs& args) {
+  return Turn(session, args, v1::ResumeStudyRequest(),
+              &v1::StudyService::Stub::ResumeStudy);
+}
+
+absl::StatusOr<ExitCode> Stop(Session& session, const StudyArgs& args,
+                              bool let_running_finish) {
+  v1::StopStudyRequest request;
+  request.set_reason(args.reason);
+  request.set_let_running_finish(let_running_finish);
+  return Turn(session, args, request, &v1::StudyService::Stub::StopStudy);
+}
+
+void AddCommon(CLI::App* verb, StudyArgs* args) {
   verb->add_option("ID", args->id, "The study")->required();
   AddOneFormats(verb, args->output);
 }
 
 void AddPauseAndResume(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<StudyArgs>();
-  CLI::App* const pause =
+  const auto [pause, paused] =
       AddVerb(noun, "pause", "Lease no more trials; running ones go on",
-              invocation, [args](Session& session) {
-                v1::PauseStudyRequest request;
-                request.set_reason(args->reason);
-                return Turn(session, *args, request,
-                            &v1::StudyService::Stub::PauseStudy);
-              });
-  AddCommon(pause, args);
-  pause->add_option("--reason", args->reason, "Shown to whoever asks why");
-  AddCommon(AddVerb(noun, "resume", "Lease trials again", invocation,
-                    [args](Session& session) {
-                      return Turn(session, *args, v1::ResumeStudyRequest(),
-                                  &v1::StudyService::Stub::ResumeStudy);
-                    }),
-            args);
+              invocation, Pause);
+  AddCommon(pause, paused);
+  pause->add_option("--reason", paused->reason, "Shown to whoever asks why");
+  const auto [resume, resumed] =
+      AddVerb(noun, "resume", "Lease trials again", invocation, Resume);
+  AddCommon(resume, resumed);
 }
 
 void AddStop(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<StudyArgs>();
-  const auto finish = std::make_shared<bool>(false);
-  CLI::App* const stop =
-      AddVerb(noun, "stop", "End a study for good", invocation,
-              [args, finish](Session& session) {
-                v1::StopStudyRequest request;
-                request.set_reason(args->reason);
-                request.set_let_running_finish(*finish);
-                return Turn(session, *args, request,
-                            &v1::StudyService::Stub::StopStudy);
-              });
+  const auto [stop, args, finish] =
+      AddVerb(noun, "stop", "End a study for good", invocation, Stop);
   AddCommon(stop, args);
   stop->add_option("--reason", args->reason, "Shown to whoever asks why");
   stop->add_flag("--let-running-finish", *finish,
@@ -156,25 +154,22 @@ void AddStop(CLI::App& noun, Invocation& invocation) {
 }  // namespace
 
 void AddStudyCommands(CLI::App& app, Invocation& invocation) {
-  CLI::App* const noun = app.add_subcommand(
-      "study", "Create, list, watch, change and stop studies");
-  noun->require_subcommand(1)->fallthrough();
+  CLI::App* const noun =
+      AddNoun(app, "study", "Create, list, watch, change and stop studies");
   AddStudyBest(*noun, invocation);
   AddStudyCreate(*noun, invocation);
-  const auto args = std::make_shared<StudyArgs>();
-  CLI::App* const list =
-      AddVerb(*noun, "list", "List all studies", invocation,
-              [args](Session& session) { return ListStudies(session, *args); });
+  const auto [list, args] =
+      AddVerb(*noun, "list", "List all studies", invocation, ListStudies);
   list->add_option("--filter", args->filter,
                    "Only those: 'state = ACTIVE AND labels.team = \"nlp\"'; "
                    "`frostline help filter`")
       ->type_name("TERMS");
   AddListFormats(list, args->output);
   AddWide(list, args->output, "Whose they are, and their labels");
-  AddCommon(
+  const auto [show, shown] =
       AddVerb(*noun, "show", "Show one study and its best trial", invocation,
-              [args](Session& session) { return ShowStudy(session, *args); }),
-      args);
+              ShowStudy);
+  AddCommon(show, shown);
   AddStudyWatch(*noun, invocation);
   AddStudyHistory(*noun, invocation);
   AddStudyUpdate(*noun, invocation);
@@ -232,19 +227,16 @@ absl::StatusOr<ExitCode> Why(Session& session, const WhyArgs& args) {
   ASSIGN_OR_RETURN(
       const v1::ExplainStudyReply why,
       client->Call(&v1::StudyService::Stub::ExplainStudy, request));
-  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, why, [&] {
-    return ReasonsText(why, client->address());
-  }));
-  return kExitOk;
+  return PrintOne(session.terminal, args.output, why,
+                  [&] { return ReasonsText(why, client->address()); });
 }
 
 }  // namespace
 
 void AddStudyWhy(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<WhyArgs>();
-  CLI::App* const verb = AddVerb(
+  const auto [verb, args] = AddVerb(
       noun, "why", "Why nothing, or so little, is running, and what to do",
-      invocation, [args](Session& session) { return Why(session, *args); });
+      invocation, Why);
   verb->add_option("ID", args->asked.study, "The study, or STUDY/NUMBER")
       ->required();
   verb->add_option("NUMBER", args->asked.number,
@@ -345,10 +337,9 @@ absl::StatusOr<ExitCode> Diff(Session& session, const DiffArgs& args) {
 }  // namespace
 
 void AddStudyDiff(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<DiffArgs>();
-  CLI::App* const verb = AddVerb(
+  const auto [verb, args] = AddVerb(
       noun, "diff", "Which fields of two studies differ: exit code 1 if any",
-      invocation, [args](Session& session) { return Diff(session, *args); });
+      invocation, Diff);
   verb->add_option("FROM", args->from,
                    "A study, or a study file, named by .yaml or a path")
       ->required();
@@ -416,16 +407,15 @@ Table AsTable(const std::vector<RankedPoint>& points) {
 }
 
 std::string ValuesOf(const RankedPoint& point) {
-  std::vector<std::string> values;
+  JsonMembers values;
   for (const v1::ParameterValue& value : point.values()) {
     const bool is_number =
         value.value().kind_case() == google::protobuf::Value::kNumberValue;
-    values.push_back(
-        absl::StrCat(JsonString(value.name()), ": ",
-                     is_number ? JsonNumber(value.value().number_value())
-                               : JsonString(FormatValue(value.value()))));
+    values.emplace_back(value.name(),
+                        is_number ? JsonNumber(value.value().number_value())
+                                  : JsonString(FormatValue(value.value())));
   }
-  return absl::StrCat("{", absl::StrJoin(values, ", "), "}");
+  return JsonObject(values);
 }
 
 // Returns entries of `enqueue` for a study file.
@@ -444,12 +434,14 @@ std::string AsJson(const std::vector<RankedPoint>& points) {
   std::vector<std::string> all;
   all.reserve(points.size());
   for (const RankedPoint& point : points) {
-    all.push_back(absl::StrCat("{\"judged\": ", JsonNumber(point.judged),
-                               ", \"mean\": ", JsonNumber(point.mean),
-                               ", \"trials\": [", NumbersOf(point, ", "),
-                               "], \"values\": ", ValuesOf(point), "}"));
+    all.push_back(
+        JsonObject({{"judged", JsonNumber(point.judged)},
+                    {"mean", JsonNumber(point.mean)},
+                    {"trials", absl::StrCat("[", NumbersOf(point, ", "), "]")},
+                    {"values", ValuesOf(point)}}));
   }
-  return absl::StrCat("{\"points\": [", absl::StrJoin(all, ",\n"), "]}\n");
+  const std::string list = absl::StrCat("[", absl::StrJoin(all, ",\n"), "]");
+  return JsonObject({{"points", list}}) + "\n";
 }
 
 absl::StatusOr<ExitCode> Best(Session& session, const BestArgs& args) {
@@ -461,10 +453,12 @@ absl::StatusOr<ExitCode> Best(Session& session, const BestArgs& args) {
   if (yaml && !chosen.empty()) {
     PrintPaged(session.terminal, AsYaml(chosen));
   } else {
-    RETURN_IF_ERROR(PrintListJson(
-        session.terminal, args.output, AsJson(chosen),
-        [&chosen](bool) { return AsTable(chosen); },
-        absl::StrCat("no trial of ", LastPart(name), " has succeeded yet")));
+    RETURN_IF_ERROR(
+        PrintListJson(
+            session.terminal, args.output, AsJson(chosen),
+            [&chosen](bool) { return AsTable(chosen); },
+            absl::StrCat("no trial of ", LastPart(name), " has succeeded yet"))
+            .status());
   }
   return chosen.empty() ? kExitNoResult : kExitOk;
 }
@@ -472,10 +466,9 @@ absl::StatusOr<ExitCode> Best(Session& session, const BestArgs& args) {
 }  // namespace
 
 void AddStudyBest(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<BestArgs>();
-  CLI::App* const verb = AddVerb(
-      noun, "best", "The best points, all runs of each together", invocation,
-      [args](Session& session) { return Best(session, *args); });
+  const auto [verb, args] =
+      AddVerb(noun, "best", "The best points, all runs of each together",
+              invocation, Best);
   verb->add_option("ID", args->id, "The study")->required();
   verb->add_option("--top", args->top, "How many")
       ->check(CLI::Range(1, 1000))
@@ -552,12 +545,8 @@ absl::StatusOr<ExitCode> ShowHistory(Session& session,
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
   ASSIGN_OR_RETURN(const int objective, IndexOf(study.spec(), args.objective));
-  v1::ListTrialsRequest request;
-  request.set_parent(name);
-  request.set_filter("state = SUCCEEDED");
-  ASSIGN_OR_RETURN(
-      const v1::ListTrialsReply trials,
-      client->CallForAll(&v1::StudyService::Stub::ListTrials, request));
+  ASSIGN_OR_RETURN(const v1::ListTrialsReply trials,
+                   FetchTrials(*client, name, "state = SUCCEEDED"));
   const v1::Objective& wanted = study.spec().objectives(objective);
   const bool higher = wanted.direction() == v1::DIRECTION_MAXIMIZE;
   const ShownHistory history = HistoryOf(trials, objective, higher);
@@ -575,11 +564,9 @@ absl::StatusOr<ExitCode> ShowHistory(Session& session,
 }  // namespace
 
 void AddStudyHistory(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<HistoryArgs>();
-  CLI::App* const verb =
-      AddVerb(noun, "history",
-              "Plot what each trial reached, and the best so far", invocation,
-              [args](Session& session) { return ShowHistory(session, *args); });
+  const auto [verb, args] = AddVerb(
+      noun, "history", "Plot what each trial reached, and the best so far",
+      invocation, ShowHistory);
   verb->add_option("ID", args->id, "The study")->required();
   verb->add_option("--objective", args->objective,
                    "One of its metrics; else the first")

@@ -107,7 +107,6 @@ absl::StatusOr<ExitCode> CreateStudy(Session& session,
   NoteUnusualMetrics(study);
   ASSIGN_OR_RETURN(Client* const client, ConnectFor(session, args.dry_run));
   v1::CreateStudyRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_study_id(study.id);
   *request.mutable_spec() = study.spec;
   *request.mutable_settings() = study.settings;
@@ -121,8 +120,7 @@ absl::StatusOr<ExitCode> CreateStudy(Session& session,
   }
   if (!reply.ok()) return Refused(reply.status(), study);
   if (!for_people) {
-    RETURN_IF_ERROR(PrintOne(session.terminal, args.output, *reply, nullptr));
-    return kExitOk;
+    return PrintOne(session.terminal, args.output, *reply, nullptr);
   }
   std::cout << RenderPlan(*reply, session.terminal.width);
   if (args.dry_run) {
@@ -143,10 +141,9 @@ absl::StatusOr<ExitCode> CreateStudy(Session& session,
 }  // namespace
 
 void AddStudyCreate(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<StudyCreateArgs>();
-  CLI::App* const verb =
+  const auto [verb, args] =
       AddVerb(noun, "create", "Create a study from a study file", invocation,
-              [args](Session& session) { return CreateStudy(session, *args); });
+              CreateStudy);
   verb->add_option("FILE", args->file, "The study file; - is standard input")
       ->required();
   verb->add_option("--id", args->id, "Instead of the file's id");
@@ -235,7 +232,6 @@ absl::Status TakeTrials(Client& client, const v1::Study& clone,
   const absl::Status done = ImportAll(client, clone, trials, source).status();
   if (done.ok()) return done;
   v1::DeleteStudyRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_name(clone.name());
   request.set_force(true);
   const absl::Status deleted =
@@ -263,7 +259,7 @@ absl::StatusOr<ExitCode> Clone(Session& session, const CloneArgs& args) {
   ASSIGN_OR_RETURN(const v1::CreateStudyReply reply,
                    client->Call(&v1::StudyService::Stub::CreateStudy, request));
   RETURN_IF_ERROR(TakeTrials(*client, reply.study(), trials, name));
-  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, reply.study(), [&] {
+  return PrintOne(session.terminal, args.output, reply.study(), [&] {
     return absl::StrCat(
         "study ", args.as, " is ", NameOf(reply.study().state()),
         args.with_trials
@@ -273,17 +269,15 @@ absl::StatusOr<ExitCode> Clone(Session& session, const CloneArgs& args) {
                   " trials of ", LastPart(name))
             : "",
         "\n");
-  }));
-  return kExitOk;
+  });
 }
 
 }  // namespace
 
 void AddStudyClone(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<CloneArgs>();
-  CLI::App* const verb = AddVerb(
+  const auto [verb, args] = AddVerb(
       noun, "clone", "A new study with the spec and settings of another",
-      invocation, [args](Session& session) { return Clone(session, *args); });
+      invocation, Clone);
   verb->add_option("ID", args->id, "The study that is copied")->required();
   verb->add_option("NEW", args->as, "The new study's id")->required();
   verb->add_option("--set", args->changes,
@@ -311,7 +305,6 @@ absl::StatusOr<v1::Study> ChangeOnce(
     const std::function<absl::Status(v1::UpdateStudyRequest&)>& change) {
   ASSIGN_OR_RETURN(const v1::Study now, FetchStudy(client, study));
   v1::UpdateStudyRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_name(study);
   request.set_etag(now.etag());
   *request.mutable_settings() = now.settings();
@@ -471,11 +464,10 @@ absl::StatusOr<ExitCode> UpdateStudy(Session& session, const UpdateArgs& args) {
       ChangeSettings(*client, name, [&args](v1::UpdateStudyRequest& request) {
         return ApplyChanges(args, request);
       }));
-  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, study, [&study] {
+  return PrintOne(session.terminal, args.output, study, [&study] {
     return absl::StrCat("study ", LastPart(study.name()), " is ",
                         NameOf(study.state()), ", ", ProgressText(study), "\n");
-  }));
-  return kExitOk;
+  });
 }
 
 void AddLists(CLI::App* verb, UpdateArgs& args) {
@@ -498,11 +490,9 @@ void AddLists(CLI::App* verb, UpdateArgs& args) {
 }  // namespace
 
 void AddStudyUpdate(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<UpdateArgs>();
-  CLI::App* const verb =
-      AddVerb(noun, "update",
-              "Change settings of a study; its spec never changes", invocation,
-              [args](Session& session) { return UpdateStudy(session, *args); });
+  const auto [verb, args] = AddVerb(
+      noun, "update", "Change settings of a study; its spec never changes",
+      invocation, UpdateStudy);
   verb->add_option("ID", args->id, "The study")->required();
   verb->add_option("--budget", args->budget,
                    "So many trials in all; more let a complete study go on")
@@ -562,9 +552,8 @@ absl::StatusOr<ExitCode> LabelStudy(Session& session,
       args.changes.empty() ? FetchStudy(*client, name)
                            : ChangeSettings(*client, name, change);
   RETURN_IF_ERROR(study.status());
-  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, *study,
-                           [&study] { return StudyLabelsText(*study); }));
-  return kExitOk;
+  return PrintOne(session.terminal, args.output, *study,
+                  [&study] { return StudyLabelsText(*study); });
 }
 
 std::string NoteSaid(const v1::Study& study, bool is_new) {
@@ -576,9 +565,8 @@ absl::StatusOr<ExitCode> ShowNote(Session& session, const StudyLabelArgs& args,
                                   const std::string& name) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
-  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, study,
-                           [&study] { return NoteSaid(study, false); }));
-  return kExitOk;
+  return PrintOne(session.terminal, args.output, study,
+                  [&study] { return NoteSaid(study, false); });
 }
 
 absl::StatusOr<ExitCode> NoteStudy(Session& session,
@@ -594,32 +582,29 @@ absl::StatusOr<ExitCode> NoteStudy(Session& session,
   };
   ASSIGN_OR_RETURN(const v1::Study study,
                    ChangeSettings(*client, name, change));
-  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, study,
-                           [&study] { return NoteSaid(study, true); }));
-  return kExitOk;
+  return PrintOne(session.terminal, args.output, study,
+                  [&study] { return NoteSaid(study, true); });
 }
 
 }  // namespace
 
 void AddStudyLabel(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<StudyLabelArgs>();
-  CLI::App* const label =
-      AddVerb(noun, "label",
-              "Set labels of a study, take some away, or show them", invocation,
-              [args](Session& session) { return LabelStudy(session, *args); });
+  const auto [label, args] = AddVerb(
+      noun, "label", "Set labels of a study, take some away, or show them",
+      invocation, LabelStudy);
   label->add_option("ID", args->id, "The study")->required();
   label->add_option("KEY=VALUE", args->changes,
                     "Set this label; KEY- takes it away");
   AddOneFormats(label, args->output);
-  CLI::App* const note = AddVerb(
-      noun, "note", "Write a study's note, in Markdown, or show it", invocation,
-      [args](Session& session) { return NoteStudy(session, *args); });
-  note->add_option("ID", args->id, "The study")->required();
+  const auto [note, written] =
+      AddVerb(noun, "note", "Write a study's note, in Markdown, or show it",
+              invocation, NoteStudy);
+  note->add_option("ID", written->id, "The study")->required();
   // The parser would take '' for an optional that is not there.
   note->add_option_function<std::string>(
-      "TEXT", [args](const std::string& text) { args->note = text; },
+      "TEXT", [to = &written->note](const std::string& text) { *to = text; },
       "The note; - is standard input, '' takes it away");
-  AddOneFormats(note, args->output);
+  AddOneFormats(note, written->output);
 }
 
 // `frostline study delete`: asks first, and deletes exactly what was shown.
@@ -683,27 +668,24 @@ absl::StatusOr<ExitCode> Delete(Session& session, const DeleteArgs& args) {
     return kExitFailure;
   }
   v1::DeleteStudyRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_name(name);
   request.set_etag(study.etag());
   request.set_force(args.force);
   ASSIGN_OR_RETURN(const v1::Study deleted,
                    client->Call(&v1::StudyService::Stub::DeleteStudy, request));
-  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, deleted, [&deleted] {
+  return PrintOne(session.terminal, args.output, deleted, [&deleted] {
     return absl::StrCat("study ", LastPart(deleted.name()),
                         " is deleted; its data goes for good at ",
                         FormatTime(deleted.expire_time()), "\n");
-  }));
-  return kExitOk;
+  });
 }
 
 }  // namespace
 
 void AddStudyDelete(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<DeleteArgs>();
-  CLI::App* const verb = AddVerb(
+  const auto [verb, args] = AddVerb(
       noun, "delete", "Delete a study and its trials; its id is free again",
-      invocation, [args](Session& session) { return Delete(session, *args); });
+      invocation, Delete);
   verb->add_option("ID", args->id, "The study")->required();
   verb->add_flag("--force", args->force,
                  "Also when trials are running; they are told to stop");

@@ -320,10 +320,9 @@ absl::StatusOr<ExitCode> WatchAllStudies(Session& session, bool json) {
 }
 
 void AddEventsCommand(CLI::App& app, Invocation& invocation) {
-  const auto args = std::make_shared<EventsArgs>();
-  CLI::App* const verb = AddVerb(
-      app, "events", "What changed, of one study or of all, in order",
-      invocation, [args](Session& session) { return Events(session, *args); });
+  const auto [verb, args] =
+      AddVerb(app, "events", "What changed, of one study or of all, in order",
+              invocation, Events);
   verb->add_option("STUDY", args->studies,
                    "Of these; without any of all, and of those to come");
   verb->add_option("--since", args->since,
@@ -383,12 +382,8 @@ class RunningLooks {
 
   // Without an answer what was seen last stays.
   void Look() {
-    v1::ListTrialsRequest request;
-    request.set_parent(study_);
-    request.set_filter("state = RUNNING");
     printer_.OnLook();
-    const auto running =
-        client_.CallForAll(&v1::StudyService::Stub::ListTrials, request);
+    const auto running = FetchTrials(client_, study_, "state = RUNNING");
     const auto workers = FetchWorkers(client_);
     if (!running.ok() || !workers.ok()) return;
     std::int64_t slots = 0;
@@ -466,10 +461,9 @@ absl::StatusOr<ExitCode> WatchCommand(Session& session, const WatchArgs& args) {
 }  // namespace
 
 void AddStudyWatch(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<WatchArgs>();
-  CLI::App* const verb = AddVerb(
-      noun, "watch", "Follow a study as its trials start and end", invocation,
-      [args](Session& session) { return WatchCommand(session, *args); });
+  const auto [verb, args] =
+      AddVerb(noun, "watch", "Follow a study as its trials start and end",
+              invocation, WatchCommand);
   verb->add_option("ID", args->id, "The study");
   verb->add_flag("--all", args->all, "All studies, and those that come later");
   verb->add_flag("--until-done", args->until_done,
@@ -668,7 +662,7 @@ absl::StatusOr<ExitCode> Wait(Session& session, const WaitArgs& args) {
         return absl::StrCat("study ", LastPart(waiter.study().name()), " is ",
                             NameOf(waiter.study().state()), ", ",
                             ProgressText(waiter.study()), "\n");
-      }));
+      }).status());
   if (waiter.Code() != kExitOk) {
     Notes() << "it has ended without what was waited for\n";
   }
@@ -678,10 +672,9 @@ absl::StatusOr<ExitCode> Wait(Session& session, const WaitArgs& args) {
 }  // namespace
 
 void AddStudyWait(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<WaitArgs>();
-  CLI::App* const verb = AddVerb(
-      noun, "wait", "Wait until a study has ended, or has come so far",
-      invocation, [args](Session& session) { return Wait(session, *args); });
+  const auto [verb, args] =
+      AddVerb(noun, "wait", "Wait until a study has ended, or has come so far",
+              invocation, Wait);
   verb->add_option("ID", args->id, "The study")->required();
   verb->add_option("--for", args->goal,
                    "ended [the default], running, trials=N that have ended, "

@@ -98,7 +98,6 @@ absl::StatusOr<ExitCode> CreateToken(Session& session,
                      "give admin, researcher, worker or viewer");
   }
   v1::CreateTokenRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_role(role->second);
   RETURN_IF_ERROR(AddStudyLabels(args, &request));
   request.set_subject(args.subject);
@@ -114,7 +113,6 @@ absl::StatusOr<ExitCode> Rotate(Session& session, const std::string& id,
                                 const std::string& out) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::RotateTokenRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_id(id);
   ASSIGN_OR_RETURN(const v1::RotateTokenReply made,
                    client->Call(&v1::AdminService::Stub::RotateToken, request));
@@ -124,7 +122,6 @@ absl::StatusOr<ExitCode> Rotate(Session& session, const std::string& id,
 absl::StatusOr<ExitCode> RevokeToken(Session& session, const std::string& id) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::RevokeTokenRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_id(id);
   RETURN_IF_ERROR(
       client->Call(&v1::AdminService::Stub::RevokeToken, request).status());
@@ -135,13 +132,12 @@ absl::StatusOr<ExitCode> RevokeToken(Session& session, const std::string& id) {
 absl::StatusOr<ExitCode> ListTokens(Session& session, const Output& output) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::ListTokensReply all, FetchTokens(*client));
-  RETURN_IF_ERROR(PrintList(
+  return PrintList(
       session.terminal, output, all,
       [&all](bool) {
         return TokenTable({all.tokens().begin(), all.tokens().end()});
       },
-      "no tokens; `frostline token create` makes one"));
-  return kExitOk;
+      "no tokens; `frostline token create` makes one");
 }
 
 absl::StatusOr<ExitCode> WhoAmI(Session& session, const Output& output) {
@@ -149,23 +145,20 @@ absl::StatusOr<ExitCode> WhoAmI(Session& session, const Output& output) {
   ASSIGN_OR_RETURN(
       const v1::Identity who,
       client->Call(&v1::AdminService::Stub::WhoAmI, v1::WhoAmIRequest()));
-  RETURN_IF_ERROR(PrintOne(session.terminal, output, who, [&who, &session] {
+  return PrintOne(session.terminal, output, who, [&who, &session] {
     return absl::StrCat(DescribeIdentity(who), "\nat ",
                         DescribeTarget(session.target), "\n");
-  }));
-  return kExitOk;
+  });
 }
 
 }  // namespace
 
 void AddTokenCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* const noun =
-      app.add_subcommand("token", "Who may call the coordinator, and as what");
-  noun->require_subcommand(1)->fallthrough();
-  const auto args = std::make_shared<TokenCreateArgs>();
-  CLI::App* const create =
+      AddNoun(app, "token", "Who may call the coordinator, and as what");
+  const auto [create, args] =
       AddVerb(*noun, "create", "Make a token, and show it once", invocation,
-              [args](Session& session) { return CreateToken(session, *args); });
+              CreateToken);
   create->add_option("--role", args->role, "admin, researcher, worker, viewer")
       ->required();
   create->add_option("--subject", args->subject,
@@ -181,32 +174,24 @@ void AddTokenCommands(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(1, 3650))
       ->capture_default_str();
   create->add_option("--out", args->out, "A file for it, of mode 0600");
-  const auto id = std::make_shared<std::string>();
-  const auto out = std::make_shared<std::string>();
-  CLI::App* const rotate = AddVerb(
+  const auto [rotate, rotated, out] = AddVerb(
       *noun, "rotate", "Give a token another secret; both hold for a day",
-      invocation,
-      [id, out](Session& session) { return Rotate(session, *id, *out); });
-  rotate->add_option("ID", *id, "The token's id")->required();
+      invocation, Rotate);
+  rotate->add_option("ID", *rotated, "The token's id")->required();
   rotate->add_option("--out", *out, "A file for it, of mode 0600");
-  CLI::App* const revoke =
-      AddVerb(*noun, "revoke", "End a token at once", invocation,
-              [id](Session& session) { return RevokeToken(session, *id); });
-  revoke->add_option("ID", *id, "The token's id")->required();
-  const auto output = std::make_shared<Output>();
-  AddListFormats(
-      AddVerb(
-          *noun, "list", "List tokens, without their secrets", invocation,
-          [output](Session& session) { return ListTokens(session, *output); }),
-      *output);
+  const auto [revoke, revoked] =
+      AddVerb(*noun, "revoke", "End a token at once", invocation, RevokeToken);
+  revoke->add_option("ID", *revoked, "The token's id")->required();
+  const auto [list, output] =
+      AddVerb(*noun, "list", "List tokens, without their secrets", invocation,
+              ListTokens);
+  AddListFormats(list, *output);
 }
 
 void AddWhoAmICommand(CLI::App& app, Invocation& invocation) {
-  const auto output = std::make_shared<Output>();
-  AddOneFormats(
-      AddVerb(app, "whoami", "Whom the coordinator takes you for", invocation,
-              [output](Session& session) { return WhoAmI(session, *output); }),
-      *output);
+  const auto [verb, output] = AddVerb(
+      app, "whoami", "Whom the coordinator takes you for", invocation, WhoAmI);
+  AddOneFormats(verb, *output);
 }
 
 // Certificates that the coordinator has issued or seen.
@@ -224,14 +209,13 @@ absl::StatusOr<ExitCode> ListCertificates(Session& session,
                                           const Output& output) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const auto all, FetchCertificates(*client));
-  RETURN_IF_ERROR(PrintList(
+  return PrintList(
       session.terminal, output, all,
       [&all](bool) {
         return CertificateTable(
             {all.certificates().begin(), all.certificates().end()});
       },
-      "no certificates have been issued or seen"));
-  return kExitOk;
+      "no certificates have been issued or seen");
 }
 
 // Completes the first digits of a certificate's hash, as the table shows them,
@@ -270,7 +254,6 @@ absl::StatusOr<ExitCode> RevokeCertificate(Session& session,
   }
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::RevokeCertificatesRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_subject(subject);
   if (!digits.empty()) {
     ASSIGN_OR_RETURN(*request.mutable_sha256(), CompleteSum(*client, digits));
@@ -290,22 +273,14 @@ absl::StatusOr<ExitCode> RevokeCertificate(Session& session,
 }  // namespace
 
 void AddCertificateCommands(CLI::App& app, Invocation& invocation) {
-  CLI::App* const noun = app.add_subcommand(
-      "cert", "Certificates that the coordinator issued or has seen");
-  noun->require_subcommand(1)->fallthrough();
-  const auto output = std::make_shared<Output>();
-  AddListFormats(AddVerb(*noun, "list", "List certificates", invocation,
-                         [output](Session& session) {
-                           return ListCertificates(session, *output);
-                         }),
-                 *output);
-  const auto digits = std::make_shared<std::string>();
-  const auto subject = std::make_shared<std::string>();
-  CLI::App* const revoke = AddVerb(
+  CLI::App* const noun = AddNoun(
+      app, "cert", "Certificates that the coordinator issued or has seen");
+  const auto [list, output] =
+      AddVerb(*noun, "list", "List certificates", invocation, ListCertificates);
+  AddListFormats(list, *output);
+  const auto [revoke, digits, subject] = AddVerb(
       *noun, "revoke", "End a certificate, or all of a subject, at once",
-      invocation, [digits, subject](Session& session) {
-        return RevokeCertificate(session, *digits, *subject);
-      });
+      invocation, RevokeCertificate);
   revoke->add_option("SHA256", *digits, "Its digits, or the first of them");
   revoke->add_option("--subject", *subject, "All of workers/gpu03, ana")
       ->type_name("WHO");
@@ -396,7 +371,7 @@ absl::Status CheckHasNoCa(const std::string& folder) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<ExitCode> InitTls(const TlsArgs& args) {
+absl::StatusOr<ExitCode> InitTls(Session& /*session*/, const TlsArgs& args) {
   RETURN_IF_ERROR(CheckHasNoCa(args.folder));
   const WallMicros now = SystemClock().Wall();
   ASSIGN_OR_RETURN(const tls::KeyPair authority,
@@ -418,7 +393,7 @@ absl::StatusOr<ExitCode> InitTls(const TlsArgs& args) {
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> IssueOne(const TlsArgs& args) {
+absl::StatusOr<ExitCode> IssueOne(Session& /*session*/, const TlsArgs& args) {
   const bool serves = args.role.empty();
   if (serves == args.hosts.empty() || serves != args.name.empty()) {
     return MakeError(ErrorId::kRequestInvalid,
@@ -439,7 +414,8 @@ absl::StatusOr<ExitCode> IssueOne(const TlsArgs& args) {
 }
 
 // Prints the fingerprint; a folder means the CA in it.
-absl::StatusOr<ExitCode> Fingerprint(const std::string& path) {
+absl::StatusOr<ExitCode> Fingerprint(Session& /*session*/,
+                                     const std::string& path) {
   std::error_code ignored;  // what is no folder is read as a file
   const std::string file =
       fs::is_directory(path, ignored) ? path + "/ca.crt" : path;
@@ -467,28 +443,28 @@ void AddShared(CLI::App& verb, TlsArgs* args) {
 
 void AddTlsCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* const noun =
-      app.add_subcommand("tls", "A private CA, and certificates of it");
-  noun->require_subcommand(1)->fallthrough();
-  const auto args = std::make_shared<TlsArgs>();
-  CLI::App* const init =
+      AddNoun(app, "tls", "A private CA, and certificates of it");
+  const auto [init, made] =
       AddVerb(*noun, "init", "Make a CA and the coordinator's certificate",
-              invocation, [args](Session&) { return InitTls(*args); });
-  init->add_option("--host", args->hosts,
+              invocation, InitTls);
+  init->add_option("--host", made->hosts,
                    "As nodes reach it: a DNS name or an address; repeat it")
       ->required();
-  AddShared(*init, args.get());
-  CLI::App* const issue = AddVerb(
+  AddShared(*init, made);
+  const auto [issue, args] = AddVerb(
       *noun, "issue",
       "Make another certificate: of the coordinator (--host), or of an owner",
-      invocation, [args](Session&) { return IssueOne(*args); });
+      invocation, IssueOne);
   issue->add_option("--host", args->hosts, "Of the coordinator");
   issue->add_option("--role", args->role, "Of an owner: what it may")
       ->check(CLI::IsMember({"admin", "researcher", "worker", "viewer"}));
   issue->add_option("--name", args->name, "Of an owner: a worker's id, ana");
-  AddShared(*issue, args.get());
-  const auto path = std::make_shared<std::string>(args->folder);
-  AddVerb(*noun, "fingerprint", "The SHA-256 of the CA, as nodes are told it",
-          invocation, [path](Session&) { return Fingerprint(*path); })
+  AddShared(*issue, args);
+  const auto [fingerprint, path] = AddVerb(
+      *noun, "fingerprint", "The SHA-256 of the CA, as nodes are told it",
+      invocation, Fingerprint);
+  *path = args->folder;
+  fingerprint
       ->add_option("PATH", *path, "A folder of `tls init`, or a file of a CA")
       ->capture_default_str();
 }

@@ -71,15 +71,10 @@ absl::StatusOr<TrialName> TrialFrom(const std::string& study,
 
 }  // namespace
 
-CLI::App* AddStudyTrial(CLI::App& noun, const std::string& name,
-                        const std::string& help, Invocation& invocation,
-                        TrialWords& words, Action action) {
-  CLI::App* const verb =
-      AddVerb(noun, name, help, invocation, std::move(action));
-  verb->add_option("STUDY", words.study, "The study, or STUDY/NUMBER")
+void AddTrialWords(CLI::App& verb, TrialWords& words) {
+  verb.add_option("STUDY", words.study, "The study, or STUDY/NUMBER")
       ->required();
-  verb->add_option("NUMBER", words.number, "The trial's number");
-  return verb;
+  verb.add_option("NUMBER", words.number, "The trial's number");
 }
 
 absl::StatusOr<std::string> TrialNameFrom(const TrialWords& words,
@@ -199,9 +194,10 @@ absl::StatusOr<v1::ListTrialsReply> FetchListedTrials(
 }
 
 template <typename Reply>
-absl::Status PrintTrials(const Terminal& terminal, const Output& output,
-                         const Reply& reply, const v1::StudySpec& spec,
-                         const std::string& none) {
+absl::StatusOr<ExitCode> PrintTrials(const Terminal& terminal,
+                                     const Output& output, const Reply& reply,
+                                     const v1::StudySpec& spec,
+                                     const std::string& none) {
   return PrintList(
       terminal, output, reply,
       [&reply, &spec](bool wide) {
@@ -228,7 +224,8 @@ absl::StatusOr<ExitCode> ListBest(Session& session, const TrialListArgs& args) {
                               session.terminal.width);
   }
   RETURN_IF_ERROR(PrintTrials(session.terminal, args.output, best, study.spec(),
-                              "no trial has succeeded"));
+                              "no trial has succeeded")
+                      .status());
   if (best.truncated()) Notes() << "there are more than fit an answer\n";
   return kExitOk;
 }
@@ -241,18 +238,15 @@ absl::StatusOr<ExitCode> ListTrials(Session& session, TrialListArgs args) {
   ASSIGN_OR_RETURN(const v1::ListTrialsReply trials,
                    FetchListedTrials(*client, study, args));
   if (!args.output.sort.empty()) args.output.limit = args.limit;
-  RETURN_IF_ERROR(PrintTrials(session.terminal, args.output, trials,
-                              study.spec(), "no such trials"));
-  return kExitOk;
+  return PrintTrials(session.terminal, args.output, trials, study.spec(),
+                     "no such trials");
 }
 
 }  // namespace
 
 void AddTrialList(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<TrialListArgs>();
-  CLI::App* const list =
-      AddVerb(noun, "list", "List the trials of a study", invocation,
-              [args](Session& session) { return ListTrials(session, *args); });
+  const auto [list, args] = AddVerb(noun, "list", "List the trials of a study",
+                                    invocation, ListTrials);
   list->add_option("STUDY", args->study, "The study")->required();
   CLI::Option* const state =
       list->add_option("--state", args->state, "Only trials of this state")
@@ -312,10 +306,9 @@ absl::StatusOr<ExitCode> CompareTrials(Session& session,
         client->Call(&v1::ImportanceService::Stub::CompareTrials, request);
   }
   if (!comparison.ok()) return AsUsage(comparison.status());
-  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, *comparison, [&] {
+  return PrintOne(session.terminal, args.output, *comparison, [&] {
     return RenderTrialComparison(*comparison, session.terminal.width);
-  }));
-  return kExitOk;
+  });
 }
 
 }  // namespace
@@ -345,13 +338,11 @@ absl::StatusOr<v1::Contender> ContenderFrom(const std::string& argument) {
 }
 
 void AddTrialCompare(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<TrialCompareArgs>();
-  CLI::App* const verb = AddVerb(
+  const auto [verb, args] = AddVerb(
       noun, "compare",
       "Which trials are better, by paired tests on what they said of each "
       "example",
-      invocation,
-      [args](Session& session) { return CompareTrials(session, *args); });
+      invocation, CompareTrials);
   verb->add_option("TRIAL", args->contenders,
                    "STUDY/N, or STUDY/N,M,… for runs of one setting with "
                    "different seeds; the first is what others are compared "
@@ -387,26 +378,21 @@ struct TrialArgs {
 };
 
 absl::StatusOr<ExitCode> ShowTrial(Session& session, const TrialArgs& args) {
-  v1::GetTrialRequest request;
-  ASSIGN_OR_RETURN(*request.mutable_name(), TrialNameFrom(args.trial));
+  ASSIGN_OR_RETURN(const std::string name, TrialNameFrom(args.trial));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  request.set_view(v1::TRIAL_VIEW_FULL);
   ASSIGN_OR_RETURN(const v1::Trial trial,
-                   client->Call(&v1::StudyService::Stub::GetTrial, request));
+                   FetchTrial(*client, name, v1::TRIAL_VIEW_FULL));
   v1::Study study;
   const bool for_people = args.output.format == Format::kTable;
   if (for_people) {
-    ASSIGN_OR_RETURN(study,
-                     FetchStudy(*client, StudyNameOfTrial(request.name())));
+    ASSIGN_OR_RETURN(study, FetchStudy(*client, StudyNameOfTrial(name)));
   }
-  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, trial,
-                           [&] { return RenderTrial(trial, study.spec()); }));
-  return kExitOk;
+  return PrintOne(session.terminal, args.output, trial,
+                  [&] { return RenderTrial(trial, study.spec()); });
 }
 
 absl::StatusOr<ExitCode> CancelOne(Session& session, const TrialArgs& args) {
   v1::CancelTrialRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   ASSIGN_OR_RETURN(*request.mutable_name(), TrialNameFrom(args.trial));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   request.set_reason(args.reason);
@@ -418,7 +404,6 @@ absl::StatusOr<ExitCode> CancelOne(Session& session, const TrialArgs& args) {
 
 absl::StatusOr<ExitCode> RetryOne(Session& session, const TrialArgs& args) {
   v1::RetryTrialRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   ASSIGN_OR_RETURN(*request.mutable_name(), TrialNameFrom(args.trial));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   request.set_from_checkpoint(args.from_checkpoint);
@@ -429,22 +414,10 @@ absl::StatusOr<ExitCode> RetryOne(Session& session, const TrialArgs& args) {
   return kExitOk;
 }
 
-CLI::App* AddTrialVerb(CLI::App& noun, Invocation& invocation,
-                       const std::shared_ptr<TrialArgs>& args,
-                       const std::string& name, const std::string& help,
-                       absl::StatusOr<ExitCode> (*verb)(Session&,
-                                                        const TrialArgs&)) {
-  return AddStudyTrial(
-      noun, name, help, invocation, args->trial,
-      [args, verb](Session& session) { return verb(session, *args); });
-}
-
 void AddLog(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<TrialLogArgs>();
-  CLI::App* const log = AddStudyTrial(
-      noun, "log", "Print the last lines of a trial's log", invocation,
-      args->trial,
-      [args](Session& session) { return ShowLog(session, *args); });
+  const auto [log, args] =
+      AddTrialVerb(noun, "log", "Print the last lines of a trial's log",
+                   invocation, ShowLog);
   log->add_option("--attempt", args->attempt, "Not of the newest attempt")
       ->check(CLI::Range(std::int64_t{1}, kMostShownTrials));
   log->add_flag("-f,--follow", args->follow,
@@ -457,15 +430,13 @@ void AddLog(CLI::App& noun, Invocation& invocation) {
 }  // namespace
 
 void AddTrialCommands(CLI::App& app, Invocation& invocation) {
-  CLI::App* const noun = app.add_subcommand(
-      "trial", "List, show, compare, cancel and retry trials");
-  noun->require_subcommand(1)->fallthrough();
-  const auto args = std::make_shared<TrialArgs>();
+  CLI::App* const noun =
+      AddNoun(app, "trial", "List, show, compare, cancel and retry trials");
   AddTrialList(*noun, invocation);
-  AddOneFormats(
-      AddTrialVerb(*noun, invocation, args, "show",
-                   "Show one trial: rates, metrics, attempts", ShowTrial),
-      args->output);
+  const auto [show, shown] =
+      AddTrialVerb(*noun, "show", "Show one trial: rates, metrics, attempts",
+                   invocation, ShowTrial);
+  AddOneFormats(show, shown->output);
   AddTrialCompare(*noun, invocation);
   AddTrialOutcomes(*noun, invocation);
   AddTrialCurves(*noun, invocation);
@@ -474,11 +445,12 @@ void AddTrialCommands(CLI::App& app, Invocation& invocation) {
   AddTrialOutcomeRows(*noun, invocation);
   AddTrialTell(*noun, invocation);
   AddLog(*noun, invocation);
-  AddTrialVerb(*noun, invocation, args, "cancel", "Cancel one trial", CancelOne)
-      ->add_option("--reason", args->reason, "For people");
-  CLI::App* const retry = AddTrialVerb(
-      *noun, invocation, args, "retry",
-      "Run an ended trial's point again, as a new trial", RetryOne);
+  const auto [cancel, cancelled] =
+      AddTrialVerb(*noun, "cancel", "Cancel one trial", invocation, CancelOne);
+  cancel->add_option("--reason", cancelled->reason, "For people");
+  const auto [retry, args] = AddTrialVerb(
+      *noun, "retry", "Run an ended trial's point again, as a new trial",
+      invocation, RetryOne);
   CLI::Option* const from_checkpoint =
       retry->add_flag("--from-checkpoint", args->from_checkpoint,
                       "Go on from its last checkpoint");
@@ -503,16 +475,8 @@ struct TrialLabelArgs {
   Output output = {};
 };
 
-absl::StatusOr<v1::Trial> FetchTrialLabels(Client& client,
-                                           const std::string& name) {
-  v1::GetTrialRequest request;
-  request.set_name(name);
-  return client.Call(&v1::StudyService::Stub::GetTrial, request);
-}
-
 absl::StatusOr<v1::Trial> UpdateTrial(Client& client, const std::string& path,
                                       v1::UpdateTrialRequest request) {
-  request.set_request_id(NewRequestId(SystemClock()));
   request.mutable_update_mask()->add_paths(path);
   absl::StatusOr<v1::Trial> updated =
       client.Call(&v1::StudyService::Stub::UpdateTrial, request);
@@ -536,16 +500,15 @@ absl::StatusOr<ExitCode> LabelTrial(Session& session,
   LabelMap tried;
   RETURN_IF_ERROR(ChangeLabels(changes, "KEY=VALUE", tried));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  ASSIGN_OR_RETURN(v1::Trial trial, FetchTrialLabels(*client, request.name()));
+  ASSIGN_OR_RETURN(v1::Trial trial, FetchTrial(*client, request.name()));
   if (!changes.empty()) {
     *request.mutable_labels() = trial.labels();
     RETURN_IF_ERROR(
         ChangeLabels(changes, "KEY=VALUE", *request.mutable_labels()));
     ASSIGN_OR_RETURN(trial, UpdateTrial(*client, "labels", std::move(request)));
   }
-  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, trial,
-                           [&trial] { return TrialLabelsText(trial); }));
-  return kExitOk;
+  return PrintOne(session.terminal, args.output, trial,
+                  [&trial] { return TrialLabelsText(trial); });
 }
 
 absl::StatusOr<ExitCode> NoteTrial(Session& session,
@@ -564,31 +527,27 @@ absl::StatusOr<ExitCode> NoteTrial(Session& session,
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   const absl::StatusOr<v1::Trial> trial =
       is_new ? UpdateTrial(*client, "note", request)
-             : FetchTrialLabels(*client, request.name());
+             : FetchTrial(*client, request.name());
   RETURN_IF_ERROR(trial.status());
-  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, *trial, [&] {
+  return PrintOne(session.terminal, args.output, *trial, [&] {
     return NoteText(trial->name(), trial->note(), is_new);
-  }));
-  return kExitOk;
+  });
 }
 
 }  // namespace
 
 void AddTrialLabel(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<TrialLabelArgs>();
-  CLI::App* const label = AddStudyTrial(
+  const auto [label, args] = AddTrialVerb(
       noun, "label", "Set labels of a trial, take some away, or show them",
-      invocation, args->trial,
-      [args](Session& session) { return LabelTrial(session, *args); });
+      invocation, LabelTrial);
   label->add_option("KEY=VALUE", args->more,
                     "Set this label; KEY- takes it away");
   AddOneFormats(label, args->output);
-  CLI::App* const note = AddStudyTrial(
-      noun, "note", "Write a trial's note, or show it", invocation, args->trial,
-      [args](Session& session) { return NoteTrial(session, *args); });
-  note->add_option("TEXT", args->more,
+  const auto [note, written] = AddTrialVerb(
+      noun, "note", "Write a trial's note, or show it", invocation, NoteTrial);
+  note->add_option("TEXT", written->more,
                    "The note; - is standard input, '' takes it away");
-  AddOneFormats(note, args->output);
+  AddOneFormats(note, written->output);
 }
 
 namespace {
@@ -598,10 +557,7 @@ namespace {
 constexpr int kLogWaitSeconds = 25;
 
 absl::Status ExplainNoLog(Client& client, const std::string& name) {
-  v1::GetTrialRequest request;
-  request.set_name(name);
-  ASSIGN_OR_RETURN(const v1::Trial trial,
-                   client.Call(&v1::StudyService::Stub::GetTrial, request));
+  ASSIGN_OR_RETURN(const v1::Trial trial, FetchTrial(client, name));
   std::cerr << DescribeNoLog(trial);
   return absl::OkStatus();
 }

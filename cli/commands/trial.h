@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -31,11 +32,19 @@ struct TrialWords {
   std::string number;
 };
 
-// Adds a verb about one trial. The verb returns REQUEST_INVALID when its words
-// name no trial.
-CLI::App* AddStudyTrial(CLI::App& noun, const std::string& name,
-                        const std::string& help, Invocation& invocation,
-                        TrialWords& words, Action action);
+void AddTrialWords(CLI::App& verb, TrialWords& words);
+
+// Adds a verb about one trial, whose arguments have a `trial`. The verb returns
+// REQUEST_INVALID when its words name no trial.
+template <typename Args>
+std::tuple<CLI::App*, Args*> AddTrialVerb(
+    CLI::App& noun, const std::string& name, const std::string& help,
+    Invocation& invocation,
+    absl::StatusOr<ExitCode> (*run)(Session&, const Args&)) {
+  const auto added = AddVerb(noun, name, help, invocation, run);
+  AddTrialWords(*std::get<0>(added), std::get<1>(added)->trial);
+  return added;
+}
 
 // Returns the name of the trial, such as "studies/imdb/trials/17". With `more`
 // the verb takes further words; if the first word is STUDY/NUMBER, the word in

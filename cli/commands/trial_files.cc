@@ -109,7 +109,6 @@ absl::Status CheckPoints(Client& client, const v1::Study& study,
       *spec.add_enqueue()->mutable_values() = read.trials[end].parameters();
       bytes += spec.enqueue(spec.enqueue_size() - 1).ByteSizeLong();
     }
-    request.set_request_id(NewRequestId(SystemClock()));
     const absl::Status judged =
         client.Call(&v1::StudyService::Stub::CreateStudy, request).status();
     const auto detail = DetailOf(judged);
@@ -239,11 +238,9 @@ absl::StatusOr<ExitCode> ImportStudy(Session& session, const ImportArgs& args) {
 }  // namespace
 
 void AddStudyImport(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<ImportArgs>();
-  CLI::App* const verb =
-      AddVerb(noun, "import",
-              "Add trials that ended elsewhere, outside the budget", invocation,
-              [args](Session& session) { return ImportStudy(session, *args); });
+  const auto [verb, args] = AddVerb(
+      noun, "import", "Add trials that ended elsewhere, outside the budget",
+      invocation, ImportStudy);
   verb->add_option("ID", args->id, "The study they are added to")->required();
   verb->add_option("FILE", args->file,
                    "JSON lines or CSV, as study export writes them; - is "
@@ -296,9 +293,7 @@ absl::Status SetMetrics(const std::vector<std::string>& words,
 // Warns about values out of range. If the study's ranges cannot be fetched,
 // that is no failure, because the trial is already stored.
 void NoteRanges(Client& client, const v1::ImportTrialsRequest& told) {
-  v1::GetStudyRequest request;
-  request.set_name(told.name());
-  const auto study = client.Call(&v1::StudyService::Stub::GetStudy, request);
+  const auto study = FetchStudy(client, told.name());
   if (!study.ok()) return;
   const std::string text = OutOfRangeText(study->spec(), told.trials(0));
   if (!text.empty()) Notes() << "note: " << text << "\n";
@@ -307,7 +302,6 @@ void NoteRanges(Client& client, const v1::ImportTrialsRequest& told) {
 absl::StatusOr<ExitCode> Tell(Session& session, const TellArgs& args) {
   v1::ImportTrialsRequest request;
   ASSIGN_OR_RETURN(*request.mutable_name(), StudyNameFrom(args.study));
-  request.set_request_id(NewRequestId(SystemClock()));
   v1::ImportedTrial& trial = *request.add_trials();
   trial.set_state(static_cast<v1::TrialState>(
       ReadEnum(args.state, *v1::TrialState_descriptor())->number()));
@@ -332,11 +326,10 @@ absl::StatusOr<ExitCode> Tell(Session& session, const TellArgs& args) {
 }  // namespace
 
 void AddTrialTell(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<TellArgs>();
-  CLI::App* const verb = AddVerb(
-      noun, "tell",
-      "Tell a study how a point did elsewhere, outside the budget", invocation,
-      [args](Session& session) { return Tell(session, *args); });
+  const auto [verb, args] =
+      AddVerb(noun, "tell",
+              "Tell a study how a point did elsewhere, outside the budget",
+              invocation, Tell);
   verb->add_option("STUDY", args->study, "The study")->required();
   verb->add_option("--set", args->values,
                    "NAME=VALUE of each parameter, e.g. layer.0=frozen")
@@ -476,11 +469,9 @@ absl::Status StreamTrials(
 }
 
 void AddStudyExport(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<ExportArgs>();
-  CLI::App* const verb =
+  const auto [verb, args] =
       AddVerb(noun, "export", "Write all trials as JSON lines or as a table",
-              invocation,
-              [args](Session& session) { return ExportStudy(session, *args); });
+              invocation, ExportStudy);
   verb->add_option("ID", args->id, "The study")->required();
   verb->add_option("-o,--output", args->file,
                    "Into this file; else, or with -, to standard output");
@@ -635,7 +626,6 @@ absl::StatusOr<ExitCode> EnqueueTrial(Session& session,
                      absl::StrCat(points.trials.size(), " points at a time"),
                      absl::StrCat("enqueue at most ", kMostEnqueued), "FILE");
   }
-  request.set_request_id(NewRequestId(SystemClock()));
   request.mutable_trials()->Assign(points.trials.begin(), points.trials.end());
   request.set_priority(args.priority);
   request.set_raise_budget(args.raise_budget);
@@ -643,19 +633,16 @@ absl::StatusOr<ExitCode> EnqueueTrial(Session& session,
   const absl::StatusOr<v1::EnqueueTrialsReply> reply =
       client->Call(&v1::StudyService::Stub::EnqueueTrials, request);
   if (!reply.ok()) return PlacedPoint(reply.status(), points, args.file);
-  RETURN_IF_ERROR(PrintOne(session.terminal, args.output, *reply,
-                           [&reply] { return EnqueuedText(*reply) + "\n"; }));
-  return kExitOk;
+  return PrintOne(session.terminal, args.output, *reply,
+                  [&reply] { return EnqueuedText(*reply) + "\n"; });
 }
 
 }  // namespace
 
 void AddTrialEnqueue(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<EnqueueArgs>();
-  CLI::App* const verb = AddVerb(
-      noun, "enqueue", "Run these points next, before the sampler's",
-      invocation,
-      [args](Session& session) { return EnqueueTrial(session, *args); });
+  const auto [verb, args] =
+      AddVerb(noun, "enqueue", "Run these points next, before the sampler's",
+              invocation, EnqueueTrial);
   verb->add_option("STUDY", args->study, "The study")->required();
   CLI::Option* const file = verb->add_option(
       "FILE", args->file,

@@ -168,7 +168,7 @@ namespace {
 struct CurvesArgs {
   std::vector<std::string> words;
   std::string metric;
-  std::string format = "table";
+  Output output = {};
   bool plots = false;
 };
 
@@ -207,9 +207,9 @@ absl::StatusOr<ExitCode> ShowCurves(Session& session, const CurvesArgs& args) {
   ASSIGN_OR_RETURN(const std::set<std::string> metrics,
                    WantedCurve(curves, args.metric));
   const int width = session.terminal.width;
-  if (args.format == "json") {
+  if (args.output.format == Format::kJson) {
     std::cout << CurvesJson(std::move(curves), metrics);
-  } else if (args.format == "csv") {
+  } else if (args.output.format == Format::kCsv) {
     std::cout << CurvesCsv(curves, metrics);
   } else if (metrics.empty()) {
     std::cerr << "no measurements\n";
@@ -224,21 +224,16 @@ absl::StatusOr<ExitCode> ShowCurves(Session& session, const CurvesArgs& args) {
 }  // namespace
 
 void AddTrialCurves(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<CurvesArgs>();
-  CLI::App* const verb =
+  const auto [verb, args] =
       AddVerb(noun, "curves", "What trials measured at each step, side by side",
-              invocation,
-              [args](Session& session) { return ShowCurves(session, *args); });
+              invocation, ShowCurves);
   verb->add_option("TRIAL", args->words,
                    "STUDY and numbers, or STUDY/NUMBER of several studies")
       ->required();
   verb->add_option("--metric", args->metric, "This one alone; else all");
   CLI::Option* const plot = verb->add_flag("--plot", args->plots,
                                            "Draw them, a plot for each metric");
-  verb->add_option("--format", args->format, "table, csv, json [table]")
-      ->excludes(plot)
-      ->transform(CLI::IsMember(
-          std::vector<std::string>{"table", "csv", "json"}, CLI::ignore_case));
+  AddFewFormats(verb, args->output, {"table", "csv", "json"})->excludes(plot);
 }
 
 namespace {
@@ -270,10 +265,9 @@ absl::StatusOr<ExitCode> ShowConfusion(Session& session,
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::ExampleOutcomes outcomes,
                    FetchOutcomes(*client, args));
-  RETURN_IF_ERROR(PrintOneJson(
+  return PrintOneJson(
       session.terminal, args.output, ConfusionToJson(outcomes),
-      [&] { return RenderConfusion(outcomes, session.terminal.width); }));
-  return kExitOk;
+      [&] { return RenderConfusion(outcomes, session.terminal.width); });
 }
 
 absl::StatusOr<v1::ReadPredictionsRequest> PredictionsRequest(
@@ -382,32 +376,29 @@ absl::StatusOr<ExitCode> FetchPredictions(Session& session,
   return kExitOk;
 }
 
-CLI::App* AddOne(CLI::App& noun, Invocation& invocation,
-                 const std::shared_ptr<OutcomesArgs>& args,
-                 const std::string& name, const std::string& help,
-                 absl::StatusOr<ExitCode> (*verb)(Session&,
-                                                  const OutcomesArgs&)) {
-  CLI::App* const added = AddStudyTrial(
-      noun, name, help, invocation, args->trial,
-      [args, verb](Session& session) { return verb(session, *args); });
-  added->add_option("--set", args->set,
-                    "test, or the id of a data set; else the validation set");
-  added->add_option("--task", args->task, "Of a study of several tasks");
+std::tuple<CLI::App*, OutcomesArgs*> AddOutcomesVerb(
+    CLI::App& noun, Invocation& invocation, const std::string& name,
+    const std::string& help,
+    absl::StatusOr<ExitCode> (*run)(Session&, const OutcomesArgs&)) {
+  const auto added = AddTrialVerb(noun, name, help, invocation, run);
+  const auto [verb, args] = added;
+  verb->add_option("--set", args->set,
+                   "test, or the id of a data set; else the validation set");
+  verb->add_option("--task", args->task, "Of a study of several tasks");
   return added;
 }
 
 }  // namespace
 
 void AddTrialOutcomes(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<OutcomesArgs>();
-  AddOneFormats(
-      AddOne(noun, invocation, args, "confusion",
-             "Which class was taken for which, with precision, recall and F1; "
-             "of numbers the residuals",
-             ShowConfusion),
-      args->output);
-  CLI::App* const examples = AddOne(
-      noun, invocation, args, "examples",
+  const auto [confusion, shown] = AddOutcomesVerb(
+      noun, invocation, "confusion",
+      "Which class was taken for which, with precision, recall and F1; of "
+      "numbers the residuals",
+      ShowConfusion);
+  AddOneFormats(confusion, shown->output);
+  const auto [examples, args] = AddOutcomesVerb(
+      noun, invocation, "examples",
       "The right and wrong examples that a trial was most and least sure of; "
       "of numbers the largest residuals",
       ShowExamples);
@@ -415,12 +406,14 @@ void AddTrialOutcomes(CLI::App& noun, Invocation& invocation) {
       ->check(CLI::Range(std::size_t{1}, std::size_t{60}));
   examples->add_flag("--no-text", args->no_text,
                      "Without texts, which its worker is asked for otherwise");
-  AddOne(noun, invocation, args, "predictions",
-         "Fetch from its worker what a trial predicted of each example, with "
-         "texts",
-         FetchPredictions)
-      ->add_option("-o,--output", args->file,
-                   "Into this file; else, or with -, to standard output");
+  const auto [predictions, fetched] = AddOutcomesVerb(
+      noun, invocation, "predictions",
+      "Fetch from its worker what a trial predicted of each example, with "
+      "texts",
+      FetchPredictions);
+  predictions->add_option(
+      "-o,--output", fetched->file,
+      "Into this file; else, or with -, to standard output");
 }
 
 // `frostline trial outcomes`: a row for each example with what the trial
@@ -432,7 +425,7 @@ struct RowsArgs {
   TrialWords trial;
   std::string set;
   std::string task;
-  std::string format = "table";
+  Output output = {};
 };
 
 using Row = std::vector<std::string>;
@@ -522,13 +515,13 @@ std::string JsonLine(const OutcomeRows& rows, std::size_t i) {
   return line + "\n";
 }
 
-void PrintOutcomes(const OutcomeRows& rows, std::size_t count,
-                   const std::string& format, int width) {
-  if (format == "jsonl") {
+void PrintOutcomes(const OutcomeRows& rows, std::size_t count, Format format,
+                   int width) {
+  if (format == Format::kJsonLines) {
     for (std::size_t i = 0; i < count; ++i) std::cout << JsonLine(rows, i);
     return;
   }
-  if (format == "csv") {
+  if (format == Format::kCsv) {
     std::cout << CsvLine(rows.titles());
     for (std::size_t i = 0; i < count; ++i) std::cout << CsvLine(rows.At(i));
     return;
@@ -553,7 +546,7 @@ absl::StatusOr<ExitCode> ShowOutcomeRows(Session& session,
       const v1::ExampleOutcomes outcomes,
       client->Call(&v1::StudyService::Stub::GetExampleOutcomes, request));
   PrintOutcomes(OutcomeRows(outcomes),
-                static_cast<std::size_t>(outcomes.count()), args.format,
+                static_cast<std::size_t>(outcomes.count()), args.output.format,
                 session.terminal.width);
   return kExitOk;
 }
@@ -561,17 +554,13 @@ absl::StatusOr<ExitCode> ShowOutcomeRows(Session& session,
 }  // namespace
 
 void AddTrialOutcomeRows(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<RowsArgs>();
-  CLI::App* const verb = AddStudyTrial(
+  const auto [verb, args] = AddTrialVerb(
       noun, "outcomes", "What a trial said of each example, a row each",
-      invocation, args->trial,
-      [args](Session& session) { return ShowOutcomeRows(session, *args); });
+      invocation, ShowOutcomeRows);
   verb->add_option("--set", args->set,
                    "test, or the id of a data set; else the validation set");
   verb->add_option("--task", args->task, "Of a study of several tasks");
-  verb->add_option("--format", args->format, "table, csv, jsonl [table]")
-      ->transform(CLI::IsMember(
-          std::vector<std::string>{"table", "csv", "jsonl"}, CLI::ignore_case));
+  AddFewFormats(verb, args->output, {"table", "csv", "jsonl"});
 }
 
 }  // namespace frostline::cli

@@ -21,21 +21,19 @@ absl::StatusOr<ExitCode> ListWorkers(Session& session, const Output& output) {
   ASSIGN_OR_RETURN(const v1::ListWorkersReply all, FetchWorkers(*client));
   const std::vector<v1::Worker> workers(all.workers().begin(),
                                         all.workers().end());
-  RETURN_IF_ERROR(PrintList(
+  return PrintList(
       session.terminal, output, all,
       [&workers](bool wide) {
         return wide ? StockTable(workers) : WorkerTable(workers);
       },
       absl::StrCat("no workers; start one with `frostline worker --connect ",
-                   client->address(), " --exec CMD`")));
-  return kExitOk;
+                   client->address(), " --exec CMD`"));
 }
 
 absl::StatusOr<ExitCode> DrainOne(Session& session, const std::string& id,
                                   bool undo) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::DrainWorkerRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_worker(id.starts_with("workers/") ? id : WorkerNameOf(id));
   request.set_undo(undo);
   ASSIGN_OR_RETURN(
@@ -63,23 +61,18 @@ void AddServeCommand(CLI::App& app, Invocation& invocation) {
 
 void AddWorkerCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* const noun =
-      app.add_subcommand("worker",
-                         "Run a worker here (frostline-worker); `worker list`, "
-                         "`drain`, `invite` and `revoke` are about all");
-  noun->require_subcommand(1)->fallthrough();
-  const auto output = std::make_shared<Output>();
-  CLI::App* const list = AddVerb(
-      *noun, "list", "List the workers the coordinator knows", invocation,
-      [output](Session& session) { return ListWorkers(session, *output); });
+      AddNoun(app, "worker",
+              "Run a worker here (frostline-worker); `worker list`, "
+              "`drain`, `invite` and `revoke` are about all");
+  const auto [list, output] =
+      AddVerb(*noun, "list", "List the workers the coordinator knows",
+              invocation, ListWorkers);
   AddListFormats(list, *output);
   AddWide(list, *output,
           "Which models and data sets each has, and its machine");
-  const auto id = std::make_shared<std::string>();
-  const auto undo = std::make_shared<bool>(false);
-  CLI::App* const drain = AddVerb(
+  const auto [drain, id, undo] = AddVerb(
       *noun, "drain", "No new trials for a worker; it hands back what it holds",
-      invocation,
-      [id, undo](Session& session) { return DrainOne(session, *id, *undo); });
+      invocation, DrainOne);
   drain->add_option("WORKER", *id, "The worker's id")->required();
   drain->add_flag("--undo", *undo,
                   "Let it work again, also after a quarantine");
@@ -145,7 +138,6 @@ absl::StatusOr<ExitCode> InviteWorker(Session& session,
                args.id.empty() ? kLongestInvitation : kLongestOfOne));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::CreateTokenRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_role(v1::ROLE_WORKER);
   request.set_single_use(true);
   request.set_note("worker invite");
@@ -177,7 +169,6 @@ absl::StatusOr<int> RevokeTokensOf(Client& client, const std::string& subject) {
   for (const v1::Token& token : all.tokens()) {
     if (token.subject() != subject || token.has_revoke_time()) continue;
     v1::RevokeTokenRequest request;
-    request.set_request_id(NewRequestId(SystemClock()));
     request.set_id(token.id());
     RETURN_IF_ERROR(
         client.Call(&v1::AdminService::Stub::RevokeToken, request).status());
@@ -195,7 +186,6 @@ absl::StatusOr<ExitCode> ShutOut(Session& session, const std::string& id) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const int tokens, RevokeTokensOf(*client, subject));
   v1::RevokeCertificatesRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_subject(subject);
   ASSIGN_OR_RETURN(
       const v1::RevokeCertificatesReply reply,
@@ -208,11 +198,9 @@ absl::StatusOr<ExitCode> ShutOut(Session& session, const std::string& id) {
 }  // namespace
 
 void AddWorkerAccess(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<InviteArgs>();
-  CLI::App* const invite = AddVerb(
+  const auto [invite, args] = AddVerb(
       noun, "invite", "Print a line that starts a worker on another node",
-      invocation,
-      [args](Session& session) { return InviteWorker(session, *args); });
+      invocation, InviteWorker);
   invite->add_option("--id", args->id, "The worker's id; the node's name")
       ->type_name("ID");
   invite->add_option("--slots", args->slots, "Trials at a time, or gpu")
@@ -225,11 +213,10 @@ void AddWorkerAccess(CLI::App& noun, Invocation& invocation) {
                    "The node's models and data, for the line")
       ->type_name("DIR");
   invite->add_flag("--json", args->json, "As JSON, the secret within \"line\"");
-  const auto id = std::make_shared<std::string>();
-  AddVerb(noun, "revoke", "Shut a worker out: its certificates and tokens",
-          invocation, [id](Session& session) { return ShutOut(session, *id); })
-      ->add_option("WORKER", *id, "The worker's id")
-      ->required();
+  const auto [revoke, id] =
+      AddVerb(noun, "revoke", "Shut a worker out: its certificates and tokens",
+              invocation, ShutOut);
+  revoke->add_option("WORKER", *id, "The worker's id")->required();
 }
 
 }  // namespace frostline::cli

@@ -359,7 +359,6 @@ absl::StatusOr<v1::Study> CreateDepthStudy(Client& client, int trials) {
   ASSIGN_OR_RETURN(const StudyFile file,
                    ParseStudyFile(kDepthRecipe, "recipes/demo/depth.yaml"));
   v1::CreateStudyRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_study_id(file.id);
   *request.mutable_spec() = file.spec;
   *request.mutable_settings() = file.settings;
@@ -412,7 +411,6 @@ absl::StatusOr<v1::Study> CreateExample(Client& client) {
   ASSIGN_OR_RETURN(const StudyFile file,
                    ParseStudyFile(kExampleRecipe, "recipes/demo/example.yaml"));
   v1::CreateStudyRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_study_id(file.id);
   *request.mutable_spec() = file.spec;
   *request.mutable_settings() = file.settings;
@@ -423,7 +421,6 @@ absl::StatusOr<v1::Study> CreateExample(Client& client) {
 
 absl::Status ImportExample(Client& client, const std::string& study) {
   v1::ImportTrialsRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_name(study);
   ASSIGN_OR_RETURN(const std::vector<v1::ImportedTrial> trials,
                    ReadImported(kExampleTrials));
@@ -434,7 +431,6 @@ absl::Status ImportExample(Client& client, const std::string& study) {
 // Completes a study that needs no more runs.
 absl::Status Finish(Client& client, const std::string& study) {
   v1::StopStudyRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_name(study);
   request.set_reason("its trials were recorded before");
   return client.Call(&v1::StudyService::Stub::StopStudy, request).status();
@@ -510,7 +506,6 @@ absl::StatusOr<v1::Study> CreateDemoStudy(Client& client,
           ? ParseStudyFile(kSyntheticRecipe, "recipes/demo/study.yaml")
           : ParseStudyFile(kDemoRecipe, "recipes/demo/demo.yaml"));
   v1::CreateStudyRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_study_id(file.id);
   *request.mutable_spec() = file.spec;
   *request.mutable_settings() = file.settings;
@@ -603,13 +598,19 @@ absl::StatusOr<ExitCode> RunDemo(const DemoOptions& options,
   return code;
 }
 
+namespace {
+
+absl::StatusOr<ExitCode> ShowDemo(Session& session,
+                                  const DemoOptions& options) {
+  return RunDemo(options, session.terminal);
+}
+
+}  // namespace
+
 void AddDemoCommand(CLI::App& app, Invocation& invocation) {
-  const auto options = std::make_shared<DemoOptions>();
-  CLI::App* const verb =
+  const auto [verb, options] =
       AddVerb(app, "demo", "A whole search on this machine, in a few minutes",
-              invocation, [options](Session& session) {
-                return RunDemo(*options, session.terminal);
-              });
+              invocation, ShowDemo);
   verb->add_option("--trials", options->trials,
                    "How many trials [36; synthetic 40]")
       ->check(CLI::Range(1, 10'000));

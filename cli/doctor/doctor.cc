@@ -394,19 +394,18 @@ absl::StatusOr<ExitCode> RunDoctor(Session& session, const DoctorArgs& args) {
       {machine, asked, facts, session.configuration, session.configured},
       args.only);
   const auto text = [&] { return doctor::Render(findings, session.terminal); };
-  RETURN_IF_ERROR(PrintOne(session.terminal, args.output,
-                           doctor::MessageOf(findings), text));
+  RETURN_IF_ERROR(
+      PrintOne(session.terminal, args.output, doctor::MessageOf(findings), text)
+          .status());
   return doctor::HasCritical(findings) ? kExitFailure : kExitOk;
 }
 
 }  // namespace
 
 void AddDoctorCommand(CLI::App& app, Invocation& invocation) {
-  const auto args = std::make_shared<DoctorArgs>();
-  CLI::App* const verb =
-      AddVerb(app, "doctor",
-              "What is wrong with this machine, and how to mend it", invocation,
-              [args](Session& session) { return RunDoctor(session, *args); });
+  const auto [verb, args] = AddVerb(
+      app, "doctor", "What is wrong with this machine, and how to mend it",
+      invocation, RunDoctor);
   AddRegistryOption(*verb, args->asked.registry);
   verb->add_option("--data", args->data,
                    "The data folder of `frostline serve`; frost")

@@ -317,10 +317,7 @@ absl::Status AddStudies(Client& client, NextWord& wanted) {
 absl::Status AddTrials(Client& client, NextWord& wanted) {
   const std::string id(absl::StripPrefix(wanted.study, "studies/"));
   RETURN_IF_ERROR(CheckId(id, ""));
-  v1::GetStudyRequest request;
-  request.set_name(StudyNameOf(id));
-  ASSIGN_OR_RETURN(const v1::Study study,
-                   client.Call(&v1::StudyService::Stub::GetStudy, request));
+  ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(client, StudyNameOf(id)));
   const v1::TrialCounts& counts = study.counts();
   const std::int64_t count = counts.queued() + counts.running() +
                              counts.succeeded() + counts.pruned() +

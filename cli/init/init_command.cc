@@ -198,11 +198,9 @@ absl::StatusOr<ExitCode> InitStudy(Session& session, const InitArgs& args) {
 }  // namespace
 
 void AddInitCommand(CLI::App& app, Invocation& invocation) {
-  const auto args = std::make_shared<InitArgs>();
-  CLI::App* const verb = AddVerb(
+  const auto [verb, args] = AddVerb(
       app, "init", "From data of your own to a registry and a study file",
-      invocation,
-      [args](Session& session) { return InitStudy(session, *args); });
+      invocation, InitStudy);
   verb->add_option("--data", args->flags.set.path,
                    "A file of rows (CSV, TSV, JSON lines, CoNLL-U), or a "
                    "folder with train.*, validation.*, test.*")

@@ -229,14 +229,9 @@ absl::Status FetchImportance(Client& client, const std::string& study,
 absl::StatusOr<StudyRecord> FetchTrialsRecord(Client& client,
                                               const std::string& study) {
   StudyRecord record;
-  v1::GetStudyRequest asked;
-  asked.set_name(study);
-  ASSIGN_OR_RETURN(record.study, client.Call(&Studies::GetStudy, asked));
-  v1::ListTrialsRequest trials;
-  trials.set_parent(study);
-  trials.set_view(v1::TRIAL_VIEW_FULL);
+  ASSIGN_OR_RETURN(record.study, FetchStudy(client, study));
   ASSIGN_OR_RETURN(record.trials,
-                   client.CallForAll(&Studies::ListTrials, trials));
+                   FetchTrials(client, study, "", v1::TRIAL_VIEW_FULL));
   RETURN_IF_ERROR(FetchCurves(client, study, record));
   return record;
 }

@@ -108,15 +108,9 @@ std::vector<RankedPoint> RankPoints(const v1::Study& study,
 
 absl::StatusOr<std::vector<RankedPoint>> FetchRankedPoints(
     Client& client, const std::string& study) {
-  v1::GetStudyRequest asked;
-  asked.set_name(study);
-  ASSIGN_OR_RETURN(const v1::Study found,
-                   client.Call(&Studies::GetStudy, asked));
-  v1::ListTrialsRequest request;
-  request.set_parent(study);
-  request.set_view(v1::TRIAL_VIEW_FULL);
+  ASSIGN_OR_RETURN(const v1::Study found, FetchStudy(client, study));
   ASSIGN_OR_RETURN(const v1::ListTrialsReply reply,
-                   client.CallForAll(&Studies::ListTrials, request));
+                   FetchTrials(client, study, "", v1::TRIAL_VIEW_FULL));
   return RankPoints(found, {reply.trials().begin(), reply.trials().end()});
 }
 

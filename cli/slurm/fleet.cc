@@ -291,7 +291,6 @@ constexpr std::int64_t kLongestInvitationWait = 90LL * 24 * 3600;
 absl::StatusOr<v1::CreateTokenReply> InviteOne(Client& client,
                                                const std::string& worker) {
   v1::CreateTokenRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
   request.set_role(v1::ROLE_WORKER);
   request.set_single_use(true);
   request.set_note("slurm up");
@@ -317,7 +316,6 @@ absl::StatusOr<int> RevokeUnused(Session& session,
       continue;
     }
     v1::RevokeTokenRequest request;
-    request.set_request_id(NewRequestId(SystemClock()));
     request.set_id(token.id());
     RETURN_IF_ERROR(
         client->Call(&v1::AdminService::Stub::RevokeToken, request).status());
@@ -347,7 +345,6 @@ absl::StatusOr<Invitations> Invite(Client& client, const std::string& id,
 void Revoke(Client& client, const Invitations& invitations) {
   for (const std::string& id : invitations.token_ids) {
     v1::RevokeTokenRequest request;
-    request.set_request_id(NewRequestId(SystemClock()));
     request.set_id(id);
     // If this fails, the invitation is only valid for a worker that never
     // starts.

@@ -27,8 +27,7 @@ namespace frostline::cli {
 
 void AddSlurmCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* const noun =
-      app.add_subcommand("slurm", "Workers as tasks of a Slurm array");
-  noun->require_subcommand(1)->fallthrough();
+      AddNoun(app, "slurm", "Workers as tasks of a Slurm array");
   AddSlurmUp(*noun, invocation);
   AddSlurmScale(*noun, invocation);
   AddSlurmDrain(*noun, invocation);
@@ -135,11 +134,9 @@ void AddOptions(CLI::App* up, UpArgs* args) {
 }  // namespace
 
 void AddSlurmUp(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<UpArgs>();
-  CLI::App* const up =
-      AddVerb(noun, "up", "Submit an array of workers", invocation,
-              [args](Session& session) { return Up(session, *args); });
-  AddOptions(up, args.get());
+  const auto [up, args] =
+      AddVerb(noun, "up", "Submit an array of workers", invocation, Up);
+  AddOptions(up, args);
   up->footer(
       "sbatch reads its usual variables too: SBATCH_ACCOUNT, SBATCH_QOS,\n"
       "SBATCH_TIMELIMIT.");
@@ -164,19 +161,17 @@ absl::StatusOr<ExitCode> Status(Session& session, SlurmStatusArgs args) {
   ASSIGN_OR_RETURN(facts.tasks, slurm.Look(facts.job_name));
   ASSIGN_OR_RETURN(const v1::ListWorkersReply workers, FetchWorkers(*client));
   facts.workers = {workers.workers().begin(), workers.workers().end()};
-  RETURN_IF_ERROR(
-      PrintOneJson(session.terminal, args.output, SlurmFleetJson(facts),
-                   [&] { return RenderFleet(facts, session.terminal.width); }));
-  return kExitOk;
+  return PrintOneJson(
+      session.terminal, args.output, SlurmFleetJson(facts),
+      [&] { return RenderFleet(facts, session.terminal.width); });
 }
 
 }  // namespace
 
 void AddSlurmStatus(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<SlurmStatusArgs>();
-  CLI::App* const status = AddVerb(
+  const auto [status, args] = AddVerb(
       noun, "status", "The fleet's jobs beside the coordinator's workers",
-      invocation, [args](Session& session) { return Status(session, *args); });
+      invocation, Status);
   AddFleetOf(status, &args->fleet);
   AddOneFormats(status, args->output);
 }
@@ -317,10 +312,9 @@ absl::StatusOr<ExitCode> Scale(Session& session, ScaleArgs args) {
 }  // namespace
 
 void AddSlurmScale(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<ScaleArgs>();
-  CLI::App* const scale = AddVerb(
+  const auto [scale, args] = AddVerb(
       noun, "scale", "Let as many of the array run as the studies can use",
-      invocation, [args](Session& session) { return Scale(session, *args); });
+      invocation, Scale);
   AddFleetOf(scale, &args->fleet);
   scale->add_option("--max", args->max, "Never more; 0: nothing more begins")
       ->check(CLI::Range(0, kMostScaledTasks));
@@ -419,10 +413,9 @@ absl::StatusOr<ExitCode> Drain(Session& session, DrainArgs args) {
 }  // namespace
 
 void AddSlurmDrain(CLI::App& noun, Invocation& invocation) {
-  const auto args = std::make_shared<DrainArgs>();
-  CLI::App* const drain = AddVerb(
-      noun, "drain", "No new trials: workers finish theirs and go", invocation,
-      [args](Session& session) { return Drain(session, *args); });
+  const auto [drain, args] =
+      AddVerb(noun, "drain", "No new trials: workers finish theirs and go",
+              invocation, Drain);
   AddFleetOf(drain, &args->fleet);
   drain
       ->add_option("--wait", args->wait, "Until all have gone, at most so long")

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "cli/term/terminal.h"
+#include "cli/term/text_file.h"
 #include "cli/view/format.h"
 #include "cli/view/message_text.h"
 #include "proto/wire_error.h"
@@ -200,8 +201,7 @@ absl::StatusOr<std::string> Names(const std::vector<const Message*>& items) {
 // Returns a list in a format for programs.
 absl::StatusOr<std::string> ListText(Format format, const Message& list) {
   if (format == Format::kName) return Names(ItemsOf(list));
-  if (format == Format::kYaml) return ToYaml(list);
-  if (format == Format::kJson) return ToJson(list);
+  if (format != Format::kJsonLines) return MessageText(format, list);
   std::string lines;
   for (const Message* const item : ItemsOf(list)) lines += ToJsonLine(*item);
   return lines;
@@ -229,9 +229,15 @@ absl::Status CheckColumns(const Output& output) {
   return MakeError(
       ErrorId::kRequestInvalid,
       absl::StrCat("--columns chooses columns of tables; --format ",
-                   FormatNames()[static_cast<std::size_t>(output.format)],
-                   " has none"),
+                   FormatName(output.format), " has none"),
       "leave --columns out, or use --format csv", "columns");
+}
+
+// Returns the names in the order of Format.
+const std::vector<std::string>& AllFormats() {
+  static const auto* const names = new std::vector<std::string>{
+      "table", "wide", "json", "jsonl", "yaml", "csv", "name", "svg"};
+  return *names;
 }
 
 google::protobuf::Struct FieldsOfJson(const std::string& json) {
@@ -243,52 +249,73 @@ google::protobuf::Struct FieldsOfJson(const std::string& json) {
 
 }  // namespace
 
-const std::vector<std::string>& FormatNames() {
-  static const auto* const names = new std::vector<std::string>{
-      "table", "wide", "json", "jsonl", "yaml", "csv", "name"};
-  return *names;
+const std::string& FormatName(Format format) {
+  return AllFormats()[static_cast<std::size_t>(format)];
 }
 
-absl::Status PrintOne(const Terminal& terminal, const Output& output,
-                      const Message& one,
-                      const std::function<std::string()>& text) {
-  std::string said;
-  switch (output.format) {
-    case Format::kJson:
-      said = ToJson(one);
-      break;
-    case Format::kJsonLines:
-      said = ToJsonLine(one);
-      break;
-    case Format::kYaml:
-      said = ToYaml(one);
-      break;
-    case Format::kName: {
-      ASSIGN_OR_RETURN(said, Names({&one}));
-      break;
-    }
-    case Format::kCsv:
-      return MakeError(ErrorId::kRequestInvalid, "CSV is for lists",
-                       "use --format json", "format");
-    case Format::kTable:
-    case Format::kWide:
-      said = text();
-  }
-  PrintPaged(terminal, said);
+std::optional<Format> FormatNamed(const std::string& name) {
+  const auto& names = AllFormats();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Format>(found - names.begin());
+}
+
+bool IsForMessages(Format format) {
+  return format == Format::kJson || format == Format::kJsonLines ||
+         format == Format::kYaml;
+}
+
+std::string MessageText(Format format, const Message& message) {
+  if (format == Format::kYaml) return ToYaml(message);
+  return format == Format::kJson ? ToJson(message) : ToJsonLine(message);
+}
+
+absl::Status WriteText(const Output& output, const std::string& text) {
+  if (!IsStandardOutput(output.file)) return WriteTextFile(output.file, text);
+  std::cout << text;
   return absl::OkStatus();
 }
 
-absl::Status PrintList(const Terminal& terminal, const Output& output,
-                       const Message& list,
-                       const std::function<Table(bool wide)>& table,
-                       const std::string& none) {
+absl::Status WriteOne(const Output& output, const Message& one,
+                      const std::string& text, const std::string& csv,
+                      const std::string& svg) {
+  const Format format = output.format;
+  return WriteText(output, IsForMessages(format)    ? MessageText(format, one)
+                           : format == Format::kCsv ? csv
+                           : format == Format::kSvg ? svg
+                                                    : text);
+}
+
+absl::StatusOr<ExitCode> PrintOne(const Terminal& terminal,
+                                  const Output& output, const Message& one,
+                                  const std::function<std::string()>& text) {
+  if (output.format == Format::kCsv) {
+    return MakeError(ErrorId::kRequestInvalid, "CSV is for lists",
+                     "use --format json", "format");
+  }
+  std::string said;
+  if (IsForMessages(output.format)) {
+    said = MessageText(output.format, one);
+  } else if (output.format == Format::kName) {
+    ASSIGN_OR_RETURN(said, Names({&one}));
+  } else {
+    said = text();
+  }
+  PrintPaged(terminal, said);
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> PrintList(const Terminal& terminal,
+                                   const Output& output, const Message& list,
+                                   const std::function<Table(bool wide)>& table,
+                                   const std::string& none) {
   RETURN_IF_ERROR(CheckColumns(output));
   const bool chooses = !output.sort.empty() || output.limit > 0;
   const bool is_table = IsTabular(output.format);
   if (!is_table && !chooses) {
     ASSIGN_OR_RETURN(const std::string text, ListText(output.format, list));
     PrintPaged(terminal, text);
-    return absl::OkStatus();
+    return kExitOk;
   }
   const bool narrow =
       output.format == Format::kTable && !chooses && output.columns.empty();
@@ -315,28 +342,27 @@ absl::Status PrintList(const Terminal& terminal, const Output& output,
   } else {
     PrintPaged(terminal, text);
   }
-  return absl::OkStatus();
+  return kExitOk;
 }
 
-absl::Status PrintOneJson(const Terminal& terminal, const Output& output,
-                          const std::string& json,
-                          const std::function<std::string()>& text) {
+absl::StatusOr<ExitCode> PrintOneJson(
+    const Terminal& terminal, const Output& output, const std::string& json,
+    const std::function<std::string()>& text) {
   if (output.format == Format::kJson) {
     PrintPaged(terminal, json);
-    return absl::OkStatus();
+    return kExitOk;
   }
   return PrintOne(terminal, output, FieldsOfJson(json), text);
 }
 
-absl::Status PrintListJson(const Terminal& terminal, const Output& output,
-                           const std::string& json,
-                           const std::function<Table(bool wide)>& table,
-                           const std::string& none) {
+absl::StatusOr<ExitCode> PrintListJson(
+    const Terminal& terminal, const Output& output, const std::string& json,
+    const std::function<Table(bool wide)>& table, const std::string& none) {
   const bool as_it_is = output.format == Format::kJson && output.sort.empty() &&
                         output.limit == 0 && output.columns.empty();
   if (as_it_is) {
     PrintPaged(terminal, json);
-    return absl::OkStatus();
+    return kExitOk;
   }
   return PrintList(terminal, output, FieldsOfJson(json), table, none);
 }

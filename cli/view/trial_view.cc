@@ -17,6 +17,7 @@
 #include "absl/strings/strip.h"
 #include "cli/term/table.h"
 #include "cli/view/format.h"
+#include "cli/view/message_text.h"
 #include "proto/wire_error.h"
 #include "study/freezing.h"
 
@@ -609,7 +610,7 @@ std::string LogToJson(const std::string& trial, const v1::GetTrialLogReply& log,
   const v1::LogPlace& place = log.place();
   std::string kept = "null";
   if (place.has_kept()) kept = place.kept() ? "true" : "false";
-  const std::vector<std::pair<std::string, std::string>> members = {
+  const JsonMembers members = {
       {"trial", QuotedLogText(trial)},
       {"attempt", Number(log.attempt())},
       {"state", QuotedLogText(v1::AttemptState_Name(log.state()))},
@@ -620,16 +621,7 @@ std::string LogToJson(const std::string& trial, const v1::GetTrialLogReply& log,
       {"kept", kept},
       {"end", Number(place.end())},
       {"log", QuotedLogText(log.tail())}};
-  const std::string indent = is_line ? "" : "\n ";
-  std::string json = "{";
-  for (const auto& [name, value] : members) {
-    absl::StrAppend(&json,
-                    json.size() == 1 ? ""
-                    : is_line        ? ", "
-                                     : ",",
-                    indent, "\"", name, "\": ", value);
-  }
-  return absl::StrCat(json, is_line ? "" : "\n", "}\n");
+  return JsonObject(members, /*indented=*/!is_line) + "\n";
 }
 
 std::string DescribeOutcome(const v1::Trial& trial, const v1::StudySpec& spec) {

@@ -85,6 +85,14 @@ class ScriptedStudies final : public v1::StudyService::Service {
 
   std::deque<Script> scripts;
   std::vector<std::int64_t> asked_after;
+  std::vector<std::string> request_ids;
+
+  grpc::Status PauseStudy(grpc::ServerContext*,
+                          const v1::PauseStudyRequest* request,
+                          v1::Study*) override {
+    request_ids.push_back(request->request_id());
+    return grpc::Status::OK;
+  }
 
   grpc::Status WatchStudy(grpc::ServerContext*,
                           const v1::WatchStudyRequest* request,
@@ -145,6 +153,22 @@ class WatcherTest : public testing::Test {
 };
 
 const grpc::Status kAway(grpc::StatusCode::UNAVAILABLE, "restarting");
+
+TEST_F(WatcherTest, AChangeWithoutAnIdIsGivenOne) {
+  v1::PauseStudyRequest request;
+  const auto pause = [&] {
+    ASSERT_OK(
+        client_->Call(&v1::StudyService::Stub::PauseStudy, request).status());
+  };
+  pause();
+  pause();
+  request.set_request_id("mine");
+  pause();
+  ASSERT_EQ(studies_.request_ids.size(), 3U);
+  EXPECT_NE(studies_.request_ids[0], "");
+  EXPECT_NE(studies_.request_ids[0], studies_.request_ids[1]);
+  EXPECT_EQ(studies_.request_ids[2], "mine");
+}
 
 TEST_F(WatcherTest, GoesOnFromTheLastRevisionItSaw) {
   // One that is about to end cancels what it has accepted.

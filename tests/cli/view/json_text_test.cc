@@ -221,6 +221,19 @@ TEST(JsonUnknown, LeavesToProtobufWhatItDoesNotKnow) {
   trial.set_state(static_cast<v1::TrialState>(99));
   EXPECT_EQ(ToJson(trial), ProtobufJson(trial, true));
   EXPECT_THAT(ToJson(trial), testing::HasSubstr("\"state\": 99"));
+  Value value;
+  EXPECT_EQ(ToJson(value), ProtobufJson(value, true));
+  value.set_number_value(std::numeric_limits<double>::infinity());
+  EXPECT_EQ(ToJson(value), ProtobufJson(value, true));
+  EXPECT_EQ(ToYaml(value), ".inf\n");
+}
+
+TEST(JsonObject, KeepsTheOrderOfItsMembers) {
+  const JsonMembers members = {{"b", "[1, 2]"}, {"\"a\"", "null"}};
+  EXPECT_EQ(JsonObject(members), R"({"b": [1, 2], "\"a\"": null})");
+  EXPECT_EQ(JsonObject(members, /*indented=*/true),
+            "{\n \"b\": [1, 2],\n \"\\\"a\\\"\": null\n}");
+  EXPECT_EQ(JsonObject({}), "{}");
 }
 
 // Values of every kind, of texts that look like something else.

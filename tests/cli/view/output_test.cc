@@ -49,13 +49,15 @@ Said PrintTrials(const Output& output, const v1::ListTrialsReply& reply) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   Said said;
-  said.status = PrintList(
-      Terminal(), output, reply,
-      [&](bool wide) {
-        return TrialTable({reply.trials().begin(), reply.trials().end()}, spec,
-                          wide);
-      },
-      "no such trials");
+  said.status =
+      PrintList(
+          Terminal(), output, reply,
+          [&](bool wide) {
+            return TrialTable({reply.trials().begin(), reply.trials().end()},
+                              spec, wide);
+          },
+          "no such trials")
+          .status();
   said.out = testing::internal::GetCapturedStdout();
   said.err = testing::internal::GetCapturedStderr();
   return said;
