@@ -33,10 +33,9 @@ std::optional<std::int32_t> JsonValue::Index() const {
   return whole;
 }
 
-Expected<Json> Json::Parse(std::string_view bytes, std::size_t max_values,
-                           JsonNumbers numbers) {
+Expected<Json> Json::Parse(std::string_view bytes, const JsonRules& rules) {
   Json json;
-  JsonParser parser(bytes, max_values, numbers, json);
+  JsonParser parser(bytes, rules, json);
   if (std::optional<Fault> fault = parser.Run()) return *std::move(fault);
   return json;
 }
@@ -100,6 +99,27 @@ std::string JsonText(const JsonValue& value) {
   return out;
 }
 
+JsonObject& JsonObject::Put(std::string_view key, std::string_view json) {
+  if (!members_.empty()) members_ += ',';
+  members_ += JsonString(key);
+  members_ += ':';
+  members_ += json;
+  return *this;
+}
+
+JsonObject& JsonObject::PutText(std::string_view key, std::string_view text) {
+  return Put(key, JsonString(text));
+}
+
+std::string JsonList(const std::vector<std::string>& items) {
+  std::string list = "[";
+  for (const std::string& item : items) {
+    if (list.size() > 1) list += ',';
+    list += item;
+  }
+  return list + ']';
+}
+
 std::optional<Fault> JsonParser::Run() {
   JsonValue* root = nullptr;
   if (bytes_.size() > kMaxJsonBytes) {
@@ -114,10 +134,12 @@ std::optional<Fault> JsonParser::Run() {
 bool JsonParser::Value(std::size_t depth, std::string_view key,
                        JsonValue*& made) {
   SkipBlanks();
-  if (depth > kMaxJsonDepth) {
-    return Fail(FaultKind::kTooLarge, "nested more than 32 deep");
+  if (depth > rules_.max_depth) {
+    return Fail(
+        FaultKind::kTooLarge,
+        "nested more than " + std::to_string(rules_.max_depth) + " deep");
   }
-  if (json_.values_.size() >= max_values_) {
+  if (json_.values_.size() >= rules_.max_values) {
     return Fail(FaultKind::kTooLarge, "too many values");
   }
   if (at_ == bytes_.size()) return Syntax("a value is missing");
@@ -127,7 +149,8 @@ bool JsonParser::Value(std::size_t depth, std::string_view key,
   switch (bytes_[at_]) {
     case '{':
       value.kind = JsonKind::kObject;
-      return Members(depth, value, '}') && UniqueKeys(value);
+      return Members(depth, value, '}') &&
+             (rules_.repeats_keys || UniqueKeys(value));
     case '[':
       value.kind = JsonKind::kArray;
       return Members(depth, value, ']');
@@ -198,7 +221,7 @@ bool JsonParser::NoJsonNumber(JsonValue& value) {
       {"NaN", Limits::quiet_NaN()},
       {"Infinity", Limits::infinity()},
       {"-Infinity", -Limits::infinity()}};
-  if (numbers_ == JsonNumbers::kFinite) return false;
+  if (rules_.numbers == JsonNumbers::kFinite) return false;
   for (const auto& [word, number] : kWords) {
     if (bytes_.substr(at_, word.size()) != word) continue;
     value.text = word;
@@ -224,7 +247,7 @@ bool JsonParser::Number(JsonValue& value) {
       std::from_chars(begin, bytes_.data() + bytes_.size(), value.number);
   const auto length = static_cast<std::size_t>(end - begin);
   if (error != std::errc() || !std::isfinite(value.number)) {
-    if (numbers_ == JsonNumbers::kFinite) {
+    if (rules_.numbers == JsonNumbers::kFinite) {
       return Syntax("a number that cannot be represented");
     }
     value.number = std::strtod(std::string(begin, length).c_str(), nullptr);

@@ -25,10 +25,6 @@
 namespace frostline {
 
 inline constexpr std::size_t kMaxJsonBytes = std::size_t{32} << 20;
-inline constexpr std::size_t kMaxJsonDepth = 32;
-// The most values of a document. A tokenizer with a million merges has three
-// million.
-inline constexpr std::size_t kMaxJsonValues = 4'000'000;
 
 enum class JsonKind : std::uint8_t {
   kNull,
@@ -46,6 +42,16 @@ enum class JsonNumbers : std::uint8_t {
   // Also NaN, Infinity and -Infinity; a number too large for a double is
   // infinite.
   kAny,
+};
+
+// What a document may be.
+struct JsonRules {
+  // A tokenizer with a million merges has three million.
+  std::size_t max_values = 4'000'000;
+  std::size_t max_depth = 32;
+  JsonNumbers numbers = JsonNumbers::kFinite;
+  // A key may stand in one object again. Find() then answers with the first.
+  bool repeats_keys = false;
 };
 
 // A value of a document. Members and elements begin at `first`, in the file's
@@ -74,8 +80,7 @@ class Json {
  public:
   // `bytes` must outlive the result.
   static Expected<Json> Parse(std::string_view bytes,
-                              std::size_t max_values = kMaxJsonValues,
-                              JsonNumbers numbers = JsonNumbers::kFinite);
+                              const JsonRules& rules = {});
 
   const JsonValue& root() const { return values_.front(); }
 
@@ -93,16 +98,29 @@ std::string JsonNumber(double number);
 // Returns a value as it was read, on one line; numbers keep their digits.
 std::string JsonText(const JsonValue& value);
 
+// An object that is written member by member, on one line without blanks.
+//
+//   JsonObject().PutText("type", "stop").Put("step", "7").Text()
+class JsonObject {
+ public:
+  // REQUIRES: `json` is a value.
+  JsonObject& Put(std::string_view key, std::string_view json);
+  JsonObject& PutText(std::string_view key, std::string_view text);
+  std::string Text() const { return "{" + members_ + "}"; }
+
+ private:
+  std::string members_;
+};
+
+// The same of a list. REQUIRES: the items are values.
+std::string JsonList(const std::vector<std::string>& items);
+
 // The parser behind Json::Parse(). It makes one pass, which the first mistake
-// ends; kMaxJsonDepth limits the recursion.
+// ends; a limit on depth bounds the recursion.
 class JsonParser {
  public:
-  JsonParser(std::string_view bytes, std::size_t max_values,
-             JsonNumbers numbers, Json& json)
-      : bytes_(bytes),
-        max_values_(max_values),
-        numbers_(numbers),
-        json_(json) {}
+  JsonParser(std::string_view bytes, const JsonRules& rules, Json& json)
+      : bytes_(bytes), rules_(rules), json_(json) {}
 
   // Returns nothing when the whole input was one value, else the mistake.
   std::optional<Fault> Run();
@@ -130,8 +148,7 @@ class JsonParser {
   }
 
   std::string_view bytes_;
-  std::size_t max_values_;
-  JsonNumbers numbers_;
+  JsonRules rules_;
   Json& json_;
   std::size_t at_ = 0;
   std::vector<std::string_view> keys_;  // scratch of UniqueKeys

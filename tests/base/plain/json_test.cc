@@ -70,7 +70,7 @@ TEST(JsonParse, RefusesWhatIsNearlyJson) {
 TEST(JsonParse, TakesNumbersThatJsonLacksWhereItIsAsked) {
   const auto number = [](std::string_view text) {
     const Expected<Json> json =
-        Json::Parse(text, kMaxJsonValues, JsonNumbers::kAny);
+        Json::Parse(text, {.numbers = JsonNumbers::kAny});
     EXPECT_TRUE(json.ok()) << text;
     return json.ok() ? json.value().root().number : 7.0;
   };
@@ -83,13 +83,13 @@ TEST(JsonParse, TakesNumbersThatJsonLacksWhereItIsAsked) {
   EXPECT_EQ(number("1e-999"), 0.0);
   EXPECT_EQ(number("5e-324"), 5e-324);
   EXPECT_EQ(number("-2.5e3"), -2500.0);
-  const Expected<Json> list = Json::Parse("[NaN, {\"a\": -Infinity}]",
-                                          kMaxJsonValues, JsonNumbers::kAny);
+  const Expected<Json> list =
+      Json::Parse("[NaN, {\"a\": -Infinity}]", {.numbers = JsonNumbers::kAny});
   ASSERT_TRUE(list.ok());
   EXPECT_EQ(list.value().root().first->Index(), std::nullopt);
   for (const char* text : {"nan", "inf", "NaNs", "-NaN", "Inf", "+Infinity",
                            "infinity", "1e", "01", "-", "N", "--1"}) {
-    EXPECT_FALSE(Json::Parse(text, kMaxJsonValues, JsonNumbers::kAny).ok())
+    EXPECT_FALSE(Json::Parse(text, {.numbers = JsonNumbers::kAny}).ok())
         << text;
   }
 }
@@ -101,6 +101,14 @@ TEST(JsonParse, RefusesAKeyThatStandsTwice) {
   EXPECT_EQ(KindOfFault(R"({"a": 1, "\u0061": 3})"), FaultKind::kInconsistent);
 }
 
+TEST(JsonParse, TakesRepeatedKeysInOrderWhereItIsAsked) {
+  const Expected<Json> json =
+      Json::Parse(R"({"a": 1, "b": 2, "a": 3})", {.repeats_keys = true});
+  ASSERT_TRUE(json.ok());
+  EXPECT_EQ(JsonText(json.value().root()), R"({"a": 1, "b": 2, "a": 3})");
+  EXPECT_EQ(json.value().root().Find("a")->number, 1.0);
+}
+
 TEST(JsonParse, BoundsDepth) {
   const auto nested = [](std::size_t depth) {
     return std::string(depth, '[') + "1" + std::string(depth, ']');
@@ -110,11 +118,28 @@ TEST(JsonParse, BoundsDepth) {
   EXPECT_EQ(KindOfFault(std::string(1 << 20, '[')), FaultKind::kTooLarge);
 }
 
+TEST(JsonParse, BoundsDepthAsAsked) {
+  EXPECT_TRUE(Json::Parse("[[1]]", {.max_depth = 2}).ok());
+  const Expected<Json> json = Json::Parse("[[[1]]]", {.max_depth = 2});
+  ASSERT_FALSE(json.ok());
+  EXPECT_EQ(json.fault().cause, "nested more than 2 deep (byte 3)");
+}
+
+TEST(JsonObject, IsOneLineOfItsMembersInOrder) {
+  EXPECT_EQ(JsonObject().Text(), "{}");
+  EXPECT_EQ(JsonList({}), "[]");
+  EXPECT_EQ(JsonObject()
+                .PutText("b\"", "x\n")
+                .Put("a", JsonList({"1", "null"}))
+                .Text(),
+            R"({"b\"":"x\u000a","a":[1,null]})");
+}
+
 TEST(JsonParse, BoundsTheNumberOfValues) {
-  const Expected<Json> json = Json::Parse("[1,2,3,4]", 4);
+  const Expected<Json> json = Json::Parse("[1,2,3,4]", {.max_values = 4});
   ASSERT_FALSE(json.ok());
   EXPECT_EQ(json.fault().kind, FaultKind::kTooLarge);
-  EXPECT_TRUE(Json::Parse("[1,2,3]", 4).ok());
+  EXPECT_TRUE(Json::Parse("[1,2,3]", {.max_values = 4}).ok());
 }
 
 TEST(JsonParse, BoundsTheInput) {

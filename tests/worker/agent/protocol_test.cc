@@ -57,6 +57,24 @@ TEST(TrainerLine, WordsInsideStringsStayWhatTheyAre) {
   EXPECT_EQ(finish.cause, R"(loss "NaN" at Infinity)");
 }
 
+// As when they were put in quotes before a line was read.
+TEST(TrainerLine, BareWordsAreTextWhereTextIsWanted) {
+  EXPECT_EQ(Parsed<LogMessage>(R"({"type":"log","text":NaN})").text, "NaN");
+  const auto finish = Parsed<FinishMessage>(
+      R"({"type":"finish","state":"failed","usage":{"train_seconds":NaN}})");
+  EXPECT_TRUE(std::isnan(finish.usage->train_seconds()));
+}
+
+TEST(TrainerLine, OfAKeyThatStandsTwiceTheLastCounts) {
+  const auto report = Parsed<ReportMessage>(
+      R"({"type":"report","step":1,"metrics":{"a":"x","a":2},"step":4})");
+  EXPECT_EQ(report.step, 4);
+  EXPECT_EQ(report.metrics, (Metrics{{"a", 2.0}}));
+  const auto finish = Parsed<FinishMessage>(
+      R"({"type":"finish","state":"failed","usage":{"steps":1,"steps":2}})");
+  EXPECT_EQ(finish.usage->steps(), 2);
+}
+
 TEST(TrainerLine, FinishCarriesUsageAndExamples) {
   const auto finish = Parsed<FinishMessage>(
       R"({"type":"finish","state":"succeeded","metrics":{"acc":1},)"
@@ -137,6 +155,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "metrics.a"},
         Mistake{R"({"type":"report","step":1,"metrics":{"a":true}})",
                 "metrics.a"},
+        Mistake{R"({"type":"report","step":1,"metrics":{"a":1e999}})",
+                "metrics.a"},
+        Mistake{R"({"type":"report","step":-0})", "step"},
+        Mistake{R"({"type":"report","step":1e2})", "step"},
         Mistake{R"({"type":"report","step":1,"metrics":{"":1}})", "metrics."},
         Mistake{R"({"type":"report","step":1,"phase":"thinking"})", "phase"},
         Mistake{R"({"type":"report","step":1,"phase":""})", "phase"},
@@ -220,6 +242,40 @@ TEST(TrialLine, NumbersAreNumbersAndNamesAreShort) {
   EXPECT_EQ(message["folder"], "/scratch");
   EXPECT_TRUE(message["resume_from"].is_null());
   EXPECT_EQ(line.find("s3cr3t"), std::string::npos);
+}
+
+// Python reads 2.0 as a number with a point, and 2 as one without.
+TEST(TrialLine, NumbersAreWrittenSoThatTheyStayWhatTheyAre) {
+  v1::Lease lease;
+  const std::vector<std::pair<double, std::string>> numbers = {
+      {0.0, "0.0"},       {-0.0, "-0.0"},
+      {2.0, "2.0"},       {2e-5, "2e-05"},
+      {1e-4, "0.0001"},   {999'999'999'999'999.0, "999999999999999.0"},
+      {1e15, "1e+15"},    {1.5e22, "1.5e+22"},
+      {5e-324, "5e-324"}, {NAN, "null"},
+      {INFINITY, "null"}};
+  for (const auto& [number, text] : numbers) {
+    auto* const spec = lease.mutable_spec();
+    spec->clear_rates();
+    spec->add_rates()->set_rate(number);
+    EXPECT_THAT(TrialLine(lease, "", ""),
+                HasSubstr(R"("rates":{"":)" + text + "}"));
+  }
+}
+
+TEST(TrialLine, IsThisLine) {
+  EXPECT_EQ(
+      TrialLine(SmallLease(), "/s\xFF\"", "", {"evaluations"}),
+      R"({"attempt":2,"data":{},"folder":"/s�\"","freeze":{"mode":"lr0"},)"
+      R"("labels":{},"model":{},)"
+      R"("objectives":[{"direction":"maximize","metric":"accuracy"}],)"
+      R"("parameters":{"layer.0":2e-05},"prefix_depth":0,"protocol":1,)"
+      R"("rates":{"layer.0":2e-05},"resume_from":null,)"
+      R"("seed":18446744073709551615,)"
+      R"("takes":["precision","progress","evaluations"],)"
+      R"("training":{"extra":{"k":"v"},"max_steps":1000000000000},)"
+      R"("trial":"studies/a/trials/7","type":"trial"})"
+      "\n");
 }
 
 TEST(TrialLine, NamesAllThatTheAgentTakes) {

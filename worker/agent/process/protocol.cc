@@ -2,17 +2,20 @@
 #include "worker/agent/process/protocol.h"
 
 #include <google/protobuf/message.h>
+#include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,87 +25,105 @@
 #include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/ids.h"
+#include "base/plain/json.h"
+#include "base/plain/text.h"
 #include "proto/served.h"
 #include "proto/wire_error.h"
 
 namespace frostline::agent {
 namespace {
 
-using nlohmann::json;
+constexpr std::size_t kMaxDepth = 8;
 
-constexpr int kMaxDepth = 8;
-// -Infinity before Infinity, so that the sign is not left outside.
-constexpr const char* kBareWords[] = {"-Infinity", "Infinity", "NaN"};
+// What a trainer wrote, by name. Of a name that stands twice the last counts.
+using Members = std::map<std::string_view, const JsonValue*>;
 
-// Index just behind the string that starts at `text[begin]`, a quote.
-std::size_t SkipString(const std::string& text, std::size_t begin) {
-  for (std::size_t i = begin + 1; i < text.size(); ++i) {
-    if (text[i] == '\\') {
-      ++i;
-    } else if (text[i] == '"') {
-      return i + 1;
-    }
+Members MembersOf(const JsonValue& object) {
+  Members members;
+  for (const JsonValue* at = object.first; at != nullptr; at = at->next) {
+    members[at->key] = at;
   }
-  return text.size();
+  return members;
 }
 
-const char* BareWordAt(const std::string& text, std::size_t i) {
-  for (const char* word : kBareWords) {
-    if (text.compare(i, std::char_traits<char>::length(word), word) == 0) {
-      return word;
-    }
-  }
-  return nullptr;
+const JsonValue* Find(const Members& object, std::string_view key) {
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : found->second;
 }
 
-// Nothing when it nests too deep.
-std::optional<std::string> QuoteBareWords(const std::string& text) {
-  std::string quoted;
-  int depth = 0;
-  for (std::size_t i = 0; i < text.size();) {
-    const char c = text[i];
-    if (c == '{' || c == '[') ++depth;
-    if (c == '}' || c == ']') --depth;
-    if (depth > kMaxDepth) return std::nullopt;
-    const char* const word = BareWordAt(text, i);
-    std::size_t next = i + 1;
-    if (c == '"') next = SkipString(text, i);
-    if (word == nullptr) {
-      quoted.append(text, i, next - i);
-    } else {
-      quoted.append("\"").append(word).append("\"");
-      next = i + std::char_traits<char>::length(word);
-    }
-    i = next;
-  }
-  return quoted;
+// Python's json.dumps prints bare NaN, Infinity and -Infinity. They are what
+// they are in quotes: a number where one is wanted, else a text.
+bool IsWord(const JsonValue& value) {
+  return value.is(JsonKind::kString) ||
+         (value.is(JsonKind::kNumber) &&
+          !absl::ascii_isdigit(static_cast<unsigned char>(value.text.back())));
 }
 
-}  // namespace
-
-std::optional<json> ParseJsonText(const std::string& text) {
-  const auto quoted = QuoteBareWords(text);
-  if (!quoted.has_value()) return std::nullopt;
-  json value = json::parse(*quoted, nullptr, /*allow_exceptions=*/false);
-  if (value.is_discarded()) return std::nullopt;
-  return value;
-}
-
-std::string PrintJsonText(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-std::optional<double> NumberOf(const json& value) {
+std::optional<double> NumberOf(const JsonValue& value) {
   using Limits = std::numeric_limits<double>;
-  if (value.is_number()) return value.get<double>();
-  if (value == "NaN") return Limits::quiet_NaN();
-  if (value == "Infinity") return Limits::infinity();
-  if (value == "-Infinity") return -Limits::infinity();
+  if (IsWord(value)) {
+    if (value.text == "NaN") return Limits::quiet_NaN();
+    if (value.text == "Infinity") return Limits::infinity();
+    if (value.text == "-Infinity") return -Limits::infinity();
+  } else if (value.is(JsonKind::kNumber) && std::isfinite(value.number)) {
+    return value.number;
+  }
   return std::nullopt;
 }
 
-namespace {
+// Prints what was read for Protobuf, which knows those three in quotes alone.
+std::string Reprinted(const JsonValue& value) {
+  if (IsWord(value)) return JsonString(value.text);
+  if (value.is(JsonKind::kObject)) {
+    JsonObject object;
+    for (const auto& [key, member] : MembersOf(value)) {
+      object.Put(key, Reprinted(*member));
+    }
+    return object.Text();
+  }
+  if (!value.is(JsonKind::kArray)) return JsonText(value);
+  std::vector<std::string> items;
+  for (const JsonValue* at = value.first; at != nullptr; at = at->next) {
+    items.push_back(Reprinted(*at));
+  }
+  return JsonList(items);
+}
 
+// Messages of the contract are printed as JSON for trainers. Unlike in
+// Protobuf's own mapping, 64-bit numbers are numbers, an enum is its short
+// lower-case name ("hard", "maximize"), and unset fields are absent. Names are
+// in order of their bytes.
+
+// In paths are bytes that are not UTF-8: they become U+FFFD.
+std::string Quoted(const std::string& text) {
+  return JsonString(RepairUtf8(text));
+}
+
+// 2.0 stays one, as Python would make a whole number of 2.
+std::string NumberJson(double number) {
+  if (!std::isfinite(number)) return "null";
+  const double size = std::abs(number);
+  const bool is_long = size != 0.0 && (size < 1e-4 || size >= 1e15);
+  std::array<char, 32> digits = {};
+  const auto end = std::to_chars(
+      digits.data(), digits.data() + digits.size(), number,
+      is_long ? std::chars_format::scientific : std::chars_format::fixed);
+  std::string text(digits.data(), end.ptr);
+  const bool is_whole = text.find_first_of(".e") == std::string::npos;
+  return is_whole ? text + ".0" : text;
+}
+
+using NamedJson = std::map<std::string, std::string>;
+
+std::string ObjectJson(const NamedJson& members) {
+  JsonObject object;
+  for (const auto& [name, value] : members) object.Put(RepairUtf8(name), value);
+  return object.Text();
+}
+
+std::string ToJson(const google::protobuf::Message& message);
+
+using google::protobuf::Descriptor;
 using google::protobuf::EnumValueDescriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
@@ -124,41 +145,40 @@ std::string ShortName(const EnumValueDescriptor* value) {
 }
 
 // `i` below 0: the field is not repeated.
-json FieldJson(const Message& message, const FieldDescriptor* field, int i) {
+std::string FieldJson(const Message& message, const FieldDescriptor* field,
+                      int i) {
   const Reflection& look = *message.GetReflection();
-#define FROSTLINE_GET_(Type)                    \
-  (i < 0 ? json(look.Get##Type(message, field)) \
-         : json(look.GetRepeated##Type(message, field, i)))
+#define FROSTLINE_GET_(Type)              \
+  (i < 0 ? look.Get##Type(message, field) \
+         : look.GetRepeated##Type(message, field, i))
   switch (field->cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT32:
-      return FROSTLINE_GET_(Int32);
+      return absl::StrCat(FROSTLINE_GET_(Int32));
     case FieldDescriptor::CPPTYPE_INT64:
-      return FROSTLINE_GET_(Int64);
+      return absl::StrCat(FROSTLINE_GET_(Int64));
     case FieldDescriptor::CPPTYPE_UINT32:
-      return FROSTLINE_GET_(UInt32);
+      return absl::StrCat(FROSTLINE_GET_(UInt32));
     case FieldDescriptor::CPPTYPE_UINT64:
-      return FROSTLINE_GET_(UInt64);
+      return absl::StrCat(FROSTLINE_GET_(UInt64));
     case FieldDescriptor::CPPTYPE_DOUBLE:
-      return FROSTLINE_GET_(Double);
+      return NumberJson(FROSTLINE_GET_(Double));
     case FieldDescriptor::CPPTYPE_FLOAT:
-      return FROSTLINE_GET_(Float);
+      return NumberJson(FROSTLINE_GET_(Float));
     case FieldDescriptor::CPPTYPE_BOOL:
-      return FROSTLINE_GET_(Bool);
+      return FROSTLINE_GET_(Bool) ? "true" : "false";
     case FieldDescriptor::CPPTYPE_STRING:
-      return FROSTLINE_GET_(String);
+      return Quoted(FROSTLINE_GET_(String));
     case FieldDescriptor::CPPTYPE_ENUM:
-      return ShortName(i < 0 ? look.GetEnum(message, field)
-                             : look.GetRepeatedEnum(message, field, i));
+      return Quoted(ShortName(FROSTLINE_GET_(Enum)));
     case FieldDescriptor::CPPTYPE_MESSAGE:
-      return ToJson(i < 0 ? look.GetMessage(message, field)
-                          : look.GetRepeatedMessage(message, field, i));
+      return ToJson(FROSTLINE_GET_(Message));
   }
 #undef FROSTLINE_GET_
-  return nullptr;
+  return "null";
 }
 
-json MapJson(const Message& message, const FieldDescriptor* field) {
-  json object = json::object();
+std::string MapJson(const Message& message, const FieldDescriptor* field) {
+  NamedJson object;
   const Reflection& look = *message.GetReflection();
   const FieldDescriptor* const key = field->message_type()->map_key();
   const FieldDescriptor* const value = field->message_type()->map_value();
@@ -168,58 +188,18 @@ json MapJson(const Message& message, const FieldDescriptor* field) {
     object[entry.GetReflection()->GetString(entry, key)] =
         FieldJson(entry, value, -1);
   }
-  return object;
+  return ObjectJson(object);
 }
 
-json ListJson(const Message& message, const FieldDescriptor* field) {
-  json list = json::array();
+std::string ListJson(const Message& message, const FieldDescriptor* field) {
+  std::vector<std::string> list;
   const int size = message.GetReflection()->FieldSize(message, field);
   for (int i = 0; i < size; ++i) list.push_back(FieldJson(message, field, i));
-  return list;
+  return JsonList(list);
 }
 
-json StructJson(const google::protobuf::Struct& fields) {
-  json object = json::object();
-  for (const auto& [name, value] : fields.fields()) {
-    object[name] = ToJson(value);
-  }
-  return object;
-}
-
-}  // namespace
-
-json ToJson(const google::protobuf::Value& value) {
-  switch (value.kind_case()) {
-    case google::protobuf::Value::kNumberValue:
-      return value.number_value();
-    case google::protobuf::Value::kStringValue:
-      return value.string_value();
-    case google::protobuf::Value::kBoolValue:
-      return value.bool_value();
-    case google::protobuf::Value::kStructValue:
-      return StructJson(value.struct_value());
-    case google::protobuf::Value::kListValue: {
-      json list = json::array();
-      for (const auto& item : value.list_value().values()) {
-        list.push_back(ToJson(item));
-      }
-      return list;
-    }
-    default:
-      return nullptr;
-  }
-}
-
-json ToJson(const Message& message) {
-  if (const auto* fields =
-          dynamic_cast<const google::protobuf::Struct*>(&message)) {
-    return StructJson(*fields);
-  }
-  if (const auto* value =
-          dynamic_cast<const google::protobuf::Value*>(&message)) {
-    return ToJson(*value);
-  }
-  json object = json::object();
+std::string FieldsJson(const Message& message) {
+  NamedJson object;
   std::vector<const FieldDescriptor*> fields;
   message.GetReflection()->ListFields(message, &fields);
   for (const FieldDescriptor* field : fields) {
@@ -228,10 +208,24 @@ json ToJson(const Message& message) {
                                 ? ListJson(message, field)
                                 : FieldJson(message, field, -1);
   }
-  return object;
+  return ObjectJson(object);
 }
 
-namespace {
+// A Struct, a list or a value of any kind is what it holds, not its fields.
+std::string ToJson(const Message& message) {
+  using google::protobuf::ListValue;
+  using google::protobuf::Struct;
+  using google::protobuf::Value;
+  const Descriptor* const type = message.GetDescriptor();
+  if (type == Struct::descriptor()) return MapJson(message, type->field(0));
+  if (type == ListValue::descriptor()) return ListJson(message, type->field(0));
+  if (type != Value::descriptor()) return FieldsJson(message);
+  const FieldDescriptor* const held =
+      message.GetReflection()->GetOneofFieldDescriptor(message,
+                                                       type->oneof_decl(0));
+  const bool is_null = held == nullptr || held->name() == "null_value";
+  return is_null ? "null" : FieldJson(message, held, -1);
+}
 
 // Written as we write it: no sign, no blank, no leading zero.
 bool ReadNumber(const std::string& text, std::int64_t least,
@@ -262,32 +256,7 @@ std::optional<CheckpointId> ParseCheckpointId(const std::string& text) {
   return id;
 }
 
-// Every error here is a TRAINER_PROTOCOL that names the field.
-
-absl::Status BadField(const std::string& field, const std::string& cause);
-
-// Allows no keys but these and "type".
-absl::Status CheckKeys(const nlohmann::json& object,
-                       std::initializer_list<const char*> known);
-
-// It is empty when absent.
-absl::StatusOr<std::string> TextAt(const nlohmann::json& object,
-                                   const char* key);
-// Reads a whole number from 0; `fallback` below 0 makes it required.
-absl::StatusOr<std::int64_t> CountAt(const nlohmann::json& object,
-                                     const char* key, std::int64_t fallback);
-// Reads "metrics", empty when absent.
-absl::StatusOr<Metrics> MetricsAt(const nlohmann::json& object,
-                                  std::size_t most);
-// Reads how far the trial is; nothing, when none of its fields is there.
-absl::StatusOr<std::optional<ProgressMessage>> ProgressAt(
-    const nlohmann::json& object);
-// Fills `message` from the object at `key`, and is false when absent.
-absl::StatusOr<bool> MessageAt(const nlohmann::json& object, const char* key,
-                               google::protobuf::Message* message);
-// Fills the field `key` of `message` alone, a list of messages.
-absl::StatusOr<bool> ListAt(const nlohmann::json& object, const char* key,
-                            google::protobuf::Message* message);
+// Trainer to agent. Every error is a TRAINER_PROTOCOL that names the field.
 
 namespace {
 
@@ -299,12 +268,18 @@ constexpr std::array<const char*, 5> kPhases = {
 constexpr double kMostEpochs = 1e9;
 constexpr double kLongestRemaining = 100.0 * 365 * 86'400;
 
-absl::Status ReadMessage(const json& text, const char* key,
+absl::Status BadField(const std::string& field, const std::string& cause) {
+  return MakeError(ErrorId::kTrainerProtocol, absl::StrCat(field, " ", cause),
+                   "see docs/reference/trainer-protocol.md", field);
+}
+
+// Fills `message` from JSON that stood at `key`.
+absl::Status ReadMessage(const std::string& json, const char* key,
                          google::protobuf::Message* message) {
   google::protobuf::util::JsonParseOptions options;
   options.case_insensitive_enum_parsing = true;
-  const auto read = google::protobuf::util::JsonStringToMessage(
-      PrintJsonText(text), message, options);
+  const auto read =
+      google::protobuf::util::JsonStringToMessage(json, message, options);
   if (!read.ok()) {
     return BadField(
         key, proto::CleanText(std::string(read.message()), kMaxFieldTextBytes));
@@ -318,9 +293,9 @@ bool IsPhase(const std::string& text) {
   return std::find(kPhases.begin(), kPhases.end(), text) != kPhases.end();
 }
 
-absl::StatusOr<double> EpochAt(const json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end()) return 0.0;
+absl::StatusOr<double> EpochAt(const Members& object, const char* key) {
+  const JsonValue* const found = Find(object, key);
+  if (found == nullptr) return 0.0;
   const auto number = NumberOf(*found);
   // What is not a number is in no range.
   if (number.has_value() && *number >= 0.0 && *number <= kMostEpochs) {
@@ -330,10 +305,10 @@ absl::StatusOr<double> EpochAt(const json& object, const char* key) {
 }
 
 // A speed of 0, or none, makes it infinite, or nothing.
-absl::StatusOr<std::optional<double>> RemainingAt(const json& object,
+absl::StatusOr<std::optional<double>> RemainingAt(const Members& object,
                                                   const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return std::nullopt;
+  const JsonValue* const found = Find(object, key);
+  if (found == nullptr || found->is(JsonKind::kNull)) return std::nullopt;
   const auto number = NumberOf(*found);
   if (!number.has_value() || *number < 0.0) {
     return BadField(key, "is no number from 0 up");
@@ -342,69 +317,72 @@ absl::StatusOr<std::optional<double>> RemainingAt(const json& object,
   return std::min(*number, kLongestRemaining);
 }
 
-}  // namespace
-
-absl::Status BadField(const std::string& field, const std::string& cause) {
-  return MakeError(ErrorId::kTrainerProtocol, absl::StrCat(field, " ", cause),
-                   "see docs/reference/trainer-protocol.md", field);
-}
-
-absl::Status CheckKeys(const json& object,
-                       std::initializer_list<const char*> known) {
-  for (const auto& [key, value] : object.items()) {
-    const bool is_known =
-        key == "type" ||
-        std::any_of(known.begin(), known.end(),
-                    [&key](const char* k) { return key == k; });
-    if (!is_known) return BadField(key, "is no field of this message");
+// Allows no keys but these and "type".
+absl::Status CheckKeys(const Members& object,
+                       std::initializer_list<std::string_view> known) {
+  for (const auto& [key, value] : object) {
+    const bool is_known = key == "type" || std::find(known.begin(), known.end(),
+                                                     key) != known.end();
+    if (!is_known) {
+      return BadField(std::string(key), "is no field of this message");
+    }
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> TextAt(const json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end()) return std::string();
-  if (!found->is_string()) return BadField(key, "is no string");
-  return found->get<std::string>();
+// It is empty when absent.
+absl::StatusOr<std::string> TextAt(const Members& object, const char* key) {
+  const JsonValue* const found = Find(object, key);
+  if (found == nullptr) return std::string();
+  if (!IsWord(*found)) return BadField(key, "is no string");
+  return std::string(found->text);
 }
 
-absl::StatusOr<std::int64_t> CountAt(const json& object, const char* key,
+// Reads a whole number from 0; `fallback` below 0 makes it required.
+absl::StatusOr<std::int64_t> CountAt(const Members& object, const char* key,
                                      std::int64_t fallback) {
-  const auto found = object.find(key);
-  if (found == object.end()) {
+  const JsonValue* const found = Find(object, key);
+  if (found == nullptr) {
     if (fallback < 0) return BadField(key, "is missing");
     return fallback;
   }
-  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
-  const bool counts = found->is_number_unsigned() &&
-                      found->get<std::uint64_t>() <= std::uint64_t{kMost};
+  std::int64_t count = 0;
+  const bool counts = found->is(JsonKind::kNumber) &&
+                      ReadNumber(std::string(found->text), 0, &count);
   if (!counts) return BadField(key, "is no whole number from 0 up");
-  return found->get<std::int64_t>();
+  return count;
 }
 
-absl::StatusOr<Metrics> MetricsAt(const json& object, std::size_t most) {
+// Reads "metrics", empty when absent.
+absl::StatusOr<Metrics> MetricsAt(const Members& object, std::size_t most) {
   Metrics metrics;
-  const auto found = object.find("metrics");
-  if (found == object.end()) return metrics;
-  if (!found->is_object()) return BadField("metrics", "is no object");
-  if (found->size() > most) {
+  const JsonValue* const found = Find(object, "metrics");
+  if (found == nullptr) return metrics;
+  if (!found->is(JsonKind::kObject)) {
+    return BadField("metrics", "is no object");
+  }
+  const Members members = MembersOf(*found);
+  if (members.size() > most) {
     return BadField("metrics",
                     absl::StrCat("has more than ", most, " entries"));
   }
-  for (const auto& [name, value] : found->items()) {
+  for (const auto& [key, value] : members) {
+    const std::string name(key);
     const std::string field =
         absl::StrCat("metrics.", proto::CleanText(name, kMaxShownFieldBytes));
     if (name.empty() || name.size() > kMaxNameBytes) {
       return BadField(field, "has a name of 0 or more than 256 bytes");
     }
-    const auto number = NumberOf(value);
+    const auto number = NumberOf(*value);
     if (!number.has_value()) return BadField(field, "is no number");
     metrics[name] = *number;
   }
   return metrics;
 }
 
-absl::StatusOr<std::optional<ProgressMessage>> ProgressAt(const json& object) {
+// Reads how far the trial is; nothing, when none of its fields is there.
+absl::StatusOr<std::optional<ProgressMessage>> ProgressAt(
+    const Members& object) {
   bool is_said = false;
   for (const char* key : {"phase", "epoch", "total_epochs", "remaining_s"}) {
     is_said = is_said || object.contains(key);
@@ -422,28 +400,25 @@ absl::StatusOr<std::optional<ProgressMessage>> ProgressAt(const json& object) {
   return progress;
 }
 
-absl::StatusOr<bool> MessageAt(const json& object, const char* key,
+// Fills `message` from the object at `key`, and is false when absent.
+absl::StatusOr<bool> MessageAt(const Members& object, const char* key,
                                google::protobuf::Message* message) {
-  const auto found = object.find(key);
-  if (found == object.end()) return false;
-  RETURN_IF_ERROR(ReadMessage(*found, key, message));
+  const JsonValue* const found = Find(object, key);
+  if (found == nullptr) return false;
+  RETURN_IF_ERROR(ReadMessage(Reprinted(*found), key, message));
   return true;
 }
 
-absl::StatusOr<bool> ListAt(const json& object, const char* key,
+// Fills the field `key` of `message` alone, a list of messages.
+absl::StatusOr<bool> ListAt(const Members& object, const char* key,
                             google::protobuf::Message* message) {
-  const auto found = object.find(key);
-  if (found == object.end()) return false;
-  if (!found->is_array()) return BadField(key, "is no list");
-  json alone = json::object();
-  alone[key] = *found;
-  RETURN_IF_ERROR(ReadMessage(alone, key, message));
+  const JsonValue* const found = Find(object, key);
+  if (found == nullptr) return false;
+  if (!found->is(JsonKind::kArray)) return BadField(key, "is no list");
+  const JsonObject alone = JsonObject().Put(key, Reprinted(*found));
+  RETURN_IF_ERROR(ReadMessage(alone.Text(), key, message));
   return true;
 }
-
-// Trainer to agent.
-
-namespace {
 
 constexpr std::size_t kMaxReportMetrics = 64;
 constexpr std::size_t kMaxFinishMetrics = 256;
@@ -455,7 +430,7 @@ constexpr char kUnfit[] = "unfit";
 constexpr std::array<const char*, 4> kPrecisions = {"fp32", "tf32", "bf16",
                                                     "fp16"};
 
-absl::StatusOr<TrainerMessage> ParseHello(const json& object) {
+absl::StatusOr<TrainerMessage> ParseHello(const Members& object) {
   RETURN_IF_ERROR(CheckKeys(object, {"protocol", "software"}));
   ASSIGN_OR_RETURN(const std::int64_t protocol,
                    CountAt(object, "protocol", -1));
@@ -473,24 +448,24 @@ bool IsPrecision(const std::string& text) {
          kPrecisions.end();
 }
 
-absl::StatusOr<std::vector<std::string>> PrecisionsAt(const json& object) {
+absl::StatusOr<std::vector<std::string>> PrecisionsAt(const Members& object) {
   std::vector<std::string> precisions;
-  const auto found = object.find("precisions");
-  if (found == object.end() || found->is_null()) return precisions;
+  const JsonValue* const found = Find(object, "precisions");
+  if (found == nullptr || found->is(JsonKind::kNull)) return precisions;
   const auto bad = [] {
     return BadField("precisions", "is no list of fp32, tf32, bf16, fp16");
   };
-  if (!found->is_array()) return bad();
-  for (const json& each : *found) {
-    if (!each.is_string() || !IsPrecision(each.get<std::string>())) {
+  if (!found->is(JsonKind::kArray)) return bad();
+  for (const JsonValue* at = found->first; at != nullptr; at = at->next) {
+    precisions.emplace_back(at->text);
+    if (!at->is(JsonKind::kString) || !IsPrecision(precisions.back())) {
       return bad();
     }
-    precisions.push_back(each.get<std::string>());
   }
   return precisions;
 }
 
-absl::StatusOr<TrainerMessage> ParseReport(const json& object) {
+absl::StatusOr<TrainerMessage> ParseReport(const Members& object) {
   RETURN_IF_ERROR(CheckKeys(
       object, {"step", "total_steps", "metrics", "precision", "precisions",
                "phase", "epoch", "total_epochs", "remaining_s"}));
@@ -507,7 +482,7 @@ absl::StatusOr<TrainerMessage> ParseReport(const json& object) {
   return report;
 }
 
-absl::StatusOr<TrainerMessage> ParseCheckpoint(const json& object) {
+absl::StatusOr<TrainerMessage> ParseCheckpoint(const Members& object) {
   RETURN_IF_ERROR(CheckKeys(object, {"id", "step", "sha256", "bytes"}));
   CheckpointMessage message;
   ASSIGN_OR_RETURN(const std::string id, TextAt(object, "id"));
@@ -531,7 +506,7 @@ absl::StatusOr<TrainerMessage> ParseCheckpoint(const json& object) {
   return message;
 }
 
-absl::StatusOr<FinishMessage::State> StateAt(const json& object) {
+absl::StatusOr<FinishMessage::State> StateAt(const Members& object) {
   using State = FinishMessage::State;
   ASSIGN_OR_RETURN(const std::string state, TextAt(object, "state"));
   if (state == "succeeded") return State::kSucceeded;
@@ -543,7 +518,7 @@ absl::StatusOr<FinishMessage::State> StateAt(const json& object) {
                   "is none of succeeded, infeasible, failed, pruned, stopped");
 }
 
-absl::StatusOr<v1::FailureClass> FailureAt(const json& object) {
+absl::StatusOr<v1::FailureClass> FailureAt(const Members& object) {
   ASSIGN_OR_RETURN(const std::string failure, TextAt(object, "class"));
   if (failure.empty() || failure == "trial") return v1::FAILURE_CLASS_TRIAL;
   if (failure == "out_of_memory") return v1::FAILURE_CLASS_OUT_OF_MEMORY;
@@ -554,7 +529,7 @@ absl::StatusOr<v1::FailureClass> FailureAt(const json& object) {
                   "is none of trial, out_of_memory, infrastructure, unfit");
 }
 
-absl::StatusOr<TrainerMessage> ParseFinish(const json& object) {
+absl::StatusOr<TrainerMessage> ParseFinish(const Members& object) {
   RETURN_IF_ERROR(
       CheckKeys(object, {"state", "metrics", "usage", "cause", "class",
                          "precisions", "examples", "evaluations"}));
@@ -593,7 +568,7 @@ absl::StatusOr<TrainerMessage> ParseFinish(const json& object) {
   return finish;
 }
 
-absl::StatusOr<TrainerMessage> ParseLog(const json& object) {
+absl::StatusOr<TrainerMessage> ParseLog(const Members& object) {
   RETURN_IF_ERROR(CheckKeys(object, {"text"}));
   ASSIGN_OR_RETURN(std::string text, TextAt(object, "text"));
   return LogMessage{std::move(text), true};
@@ -601,16 +576,17 @@ absl::StatusOr<TrainerMessage> ParseLog(const json& object) {
 
 absl::StatusOr<TrainerMessage> ParseMessage(const std::string& line) {
   if (line.size() > kMaxLineBytes) return BadField("line", "is over 1 MiB");
-  const auto object = ParseJsonText(line);
-  if (!object.has_value()) {
-    return BadField("line", "is no JSON object in UTF-8");
-  }
-  ASSIGN_OR_RETURN(const std::string type, TextAt(*object, "type"));
-  if (type == "hello") return ParseHello(*object);
-  if (type == "report") return ParseReport(*object);
-  if (type == "checkpoint") return ParseCheckpoint(*object);
-  if (type == "finish") return ParseFinish(*object);
-  if (type == "log") return ParseLog(*object);
+  const Expected<Json> json = Json::Parse(line, {.max_depth = kMaxDepth,
+                                                 .numbers = JsonNumbers::kAny,
+                                                 .repeats_keys = true});
+  if (!json.ok()) return BadField("line", "is no JSON object in UTF-8");
+  const Members object = MembersOf(json.value().root());
+  ASSIGN_OR_RETURN(const std::string type, TextAt(object, "type"));
+  if (type == "hello") return ParseHello(object);
+  if (type == "report") return ParseReport(object);
+  if (type == "checkpoint") return ParseCheckpoint(object);
+  if (type == "finish") return ParseFinish(object);
+  if (type == "log") return ParseLog(object);
   return BadField("type", "is none of hello, report, checkpoint, finish, log");
 }
 
@@ -638,16 +614,28 @@ absl::StatusOr<TrainerMessage> ParseTrainerLine(const std::string& line) {
 
 namespace {
 
-std::string Line(const json& message) { return PrintJsonText(message) + "\n"; }
-
-json ResumeJson(const v1::Checkpoint& checkpoint, const std::string& path) {
+std::string ResumeJson(const v1::Checkpoint& checkpoint,
+                       const std::string& path) {
   // The trainer's own name for it.
   const auto id = ParseCheckpointId(checkpoint.id());
-  json resume = {{"id", id.has_value() ? id->name : checkpoint.id()},
-                 {"step", checkpoint.step()}};
-  if (!checkpoint.sha256().empty()) resume["sha256"] = checkpoint.sha256();
-  if (!path.empty()) resume["path"] = path;
-  return resume;
+  NamedJson resume = {{"id", Quoted(id ? id->name : checkpoint.id())},
+                      {"step", absl::StrCat(checkpoint.step())}};
+  if (!checkpoint.sha256().empty()) {
+    resume["sha256"] = Quoted(checkpoint.sha256());
+  }
+  if (!path.empty()) resume["path"] = Quoted(path);
+  return ObjectJson(resume);
+}
+
+std::string Line(const NamedJson& message) {
+  return ObjectJson(message) + "\n";
+}
+
+template <typename Messages>
+std::string EachJson(const Messages& messages) {
+  std::vector<std::string> list;
+  for (const auto& message : messages) list.push_back(ToJson(message));
+  return JsonList(list);
 }
 
 }  // namespace
@@ -656,50 +644,50 @@ std::string TrialLine(const v1::Lease& lease, const std::string& folder,
                       const std::string& checkpoint_path,
                       const std::vector<std::string>& takes) {
   const v1::TrialSpec& spec = lease.spec();
-  json message = {{"type", "trial"},
-                  {"protocol", kProtocolVersion},
-                  {"trial", lease.trial()},
-                  {"attempt", lease.attempt()},
-                  {"seed", spec.seed()},
-                  {"prefix_depth", spec.prefix_depth()},
-                  {"parameters", json::object()},
-                  {"rates", json::object()},
-                  {"objectives", json::array()},
-                  {"model", ToJson(spec.model())},
-                  {"data", ToJson(spec.data())},
-                  {"training", ToJson(spec.training())},
-                  {"freeze", ToJson(spec.freeze())},
-                  {"labels", json::object()},
-                  {"takes", json::array({"precision", "progress"})},
-                  {"folder", folder},
-                  {"resume_from", nullptr}};
-  if (!spec.auto_precision().empty()) {
-    message["auto_precision"] = spec.auto_precision();
-  }
+  NamedJson parameters;
   for (const auto& parameter : spec.parameters()) {
-    message["parameters"][parameter.name()] = ToJson(parameter.value());
+    parameters[parameter.name()] = ToJson(parameter.value());
   }
+  NamedJson rates;
   for (const auto& rate : spec.rates()) {
-    message["rates"][rate.module()] = rate.rate();
+    rates[rate.module()] = NumberJson(rate.rate());
   }
-  for (const auto& objective : spec.objectives()) {
-    message["objectives"].push_back(ToJson(objective));
+  NamedJson labels;
+  for (const auto& [key, value] : spec.labels()) labels[key] = Quoted(value);
+  std::vector<std::string> all_takes = {Quoted("precision"),
+                                        Quoted("progress")};
+  for (const std::string& each : takes) all_takes.push_back(Quoted(each));
+  NamedJson message = {
+      {"type", Quoted("trial")},
+      {"protocol", absl::StrCat(kProtocolVersion)},
+      {"trial", Quoted(lease.trial())},
+      {"attempt", absl::StrCat(lease.attempt())},
+      {"seed", absl::StrCat(spec.seed())},
+      {"prefix_depth", absl::StrCat(spec.prefix_depth())},
+      {"parameters", ObjectJson(parameters)},
+      {"rates", ObjectJson(rates)},
+      {"objectives", EachJson(spec.objectives())},
+      {"model", ToJson(spec.model())},
+      {"data", ToJson(spec.data())},
+      {"training", ToJson(spec.training())},
+      {"freeze", ToJson(spec.freeze())},
+      {"labels", ObjectJson(labels)},
+      {"takes", JsonList(all_takes)},
+      {"folder", Quoted(folder)},
+      {"resume_from", lease.has_resume_from()
+                          ? ResumeJson(lease.resume_from(), checkpoint_path)
+                          : "null"}};
+  if (!spec.auto_precision().empty()) {
+    message["auto_precision"] = Quoted(spec.auto_precision());
   }
-  for (const auto& task : spec.tasks()) {
-    message["tasks"].push_back(ToJson(task));
-  }
-  for (const auto& [key, value] : spec.labels()) message["labels"][key] = value;
-  if (lease.has_resume_from()) {
-    message["resume_from"] = ResumeJson(lease.resume_from(), checkpoint_path);
-  }
-  for (const std::string& each : takes) message["takes"].push_back(each);
+  if (!spec.tasks().empty()) message["tasks"] = EachJson(spec.tasks());
   return Line(message);
 }
 
 std::string StopLine(const std::string& reason) {
-  return Line({{"type", "stop"}, {"reason", reason}});
+  return Line({{"type", Quoted("stop")}, {"reason", Quoted(reason)}});
 }
 
-std::string ExitLine() { return Line({{"type", "exit"}}); }
+std::string ExitLine() { return Line({{"type", Quoted("exit")}}); }
 
 }  // namespace frostline::agent

@@ -270,7 +270,8 @@ Expected<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json,
   if (json.empty() || json.front() != '{') {
     return Wrong(FaultKind::kSyntax, "the header does not begin with {");
   }
-  ASSIGN_OR_FAULT(Json parsed, Json::Parse(json, kMaxHeaderValues));
+  ASSIGN_OR_FAULT(Json parsed,
+                  Json::Parse(json, {.max_values = kMaxHeaderValues}));
   SafetensorsHeader header;
   const JsonValue& root = parsed.root();
   for (const JsonValue* at = root.first; at != nullptr; at = at->next) {

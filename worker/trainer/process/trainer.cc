@@ -70,8 +70,7 @@ void Inbox::Take(const std::string& line) {
 
 bool Inbox::TakeMessage(const std::string& line) {
   // One that asks for NaN is refused as a trial, by its name.
-  const Expected<Json> json =
-      Json::Parse(line, kMaxJsonValues, JsonNumbers::kAny);
+  const Expected<Json> json = Json::Parse(line, {.numbers = JsonNumbers::kAny});
   if (!json.ok()) return false;
   const JsonValue* type = json.value().root().Find("type");
   if (type == nullptr || !type->is(JsonKind::kString)) return false;
@@ -239,7 +238,7 @@ TrialEnd Trainer::RunTrial(const std::string& line) {
   // Rows and tokens are made outside of LibTorch, and memory may end there.
   Expected<TrialEnd> end = CatchTorch([&]() -> Expected<TrialEnd> {
     ASSIGN_OR_FAULT(Json json,
-                    Json::Parse(line, kMaxJsonValues, JsonNumbers::kAny));
+                    Json::Parse(line, {.numbers = JsonNumbers::kAny}));
     ASSIGN_OR_FAULT(TrialMessage trial, ReadTrialMessage(json.root()));
     listener.takes_precision = trial.takes_precision;
     listener.takes_progress = trial.takes_progress;
