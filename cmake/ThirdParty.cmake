@@ -8,10 +8,10 @@ find_package(gRPC CONFIG REQUIRED)
 find_package(SQLite3 3.37 REQUIRED)       # STRICT tables
 find_package(CLI11 CONFIG REQUIRED)
 find_package(yaml-cpp REQUIRED)
-find_package(nlohmann_json CONFIG REQUIRED)
 find_package(prometheus-cpp CONFIG REQUIRED)  # of it only `core`
 find_package(Eigen3 3.3 CONFIG REQUIRED NO_MODULE)
 find_program(FROSTLINE_GRPC_PLUGIN grpc_cpp_plugin REQUIRED)
 if(FROSTLINE_TESTS)
   find_package(GTest CONFIG REQUIRED)
+  find_package(nlohmann_json CONFIG REQUIRED)
 endif()

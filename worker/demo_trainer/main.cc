@@ -10,21 +10,23 @@
 #include <csignal>
 #include <cstdio>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/plain/json.h"
 #include "worker/demo_trainer/fine_tuning.h"
 #include "worker/demo_trainer/trial.h"
 
 namespace frostline::demo_trainer {
 namespace {
 
-using nlohmann::json;
-
 constexpr char kSoftware[] = "frostline-demo-trainer " FROSTLINE_VERSION;
 
-void Say(const json& message) {
-  std::cout << message.dump() << '\n' << std::flush;
+void Say(const JsonObject& message) {
+  std::cout << message.Text() << '\n' << std::flush;
+}
+
+JsonObject Message(const char* type) {
+  return JsonObject().PutText("type", type);
 }
 
 double SecondsSince(std::chrono::steady_clock::time_point start) {
@@ -38,7 +40,7 @@ class Trainer {
   int Run();
 
  private:
-  void RunTrial(const json& message);
+  void RunTrial(const JsonValue& message);
   bool Begin(const Trial& trial, FineTuning* training);
   void Report(const Trial& trial, const FineTuning& training, double loss);
   bool IsStopped(double pause_s);
@@ -59,27 +61,28 @@ bool IsMeantAsTrial(const std::string& line) {
 }
 
 int Trainer::Run() {
-  Say({{"type", "hello"}, {"protocol", 1}, {"software", kSoftware}});
+  Say(Message("hello").Put("protocol", "1").PutText("software", kSoftware));
   while (!exiting_) {
     const auto line = input_.Next(-1);
     if (!line.has_value()) return 0;
-    const json message = json::parse(*line, nullptr, false);
-    if (!message.is_object() && IsMeantAsTrial(*line)) {
+    const Expected<Json> json = Json::Parse(*line);
+    if (!json.ok() && IsMeantAsTrial(*line)) {
       Fail("the trial is no JSON: a number in it may be NaN or infinite");
       continue;
     }
-    if (!message.is_object()) {
+    if (!json.ok() || !json.value().root().is(JsonKind::kObject)) {
       std::cerr << "no message: " << *line << '\n' << std::flush;
       return 1;
     }
-    const std::string type = message.value("type", "");
+    const JsonValue& message = json.value().root();
+    const std::string type = TextAt(message, "type");
     if (type == "trial") RunTrial(message);
     exiting_ = exiting_ || type == "exit";
   }
   return 0;
 }
 
-void Trainer::RunTrial(const json& message) {
+void Trainer::RunTrial(const JsonValue& message) {
   Trial trial;
   const std::string stranger = ForeignModel(message);
   if (!stranger.empty()) return FailHere(stranger);
@@ -102,16 +105,20 @@ void Trainer::RunTrial(const json& message) {
 
 void Trainer::Report(const Trial& trial, const FineTuning& training,
                      double loss) {
-  json report = {{"type", "report"},
-                 {"step", training.epochs()},
-                 {"total_steps", trial.epochs},
-                 {"metrics",
-                  {{"accuracy", Accuracy(training.network(), task_.validation)},
-                   {"train_loss", loss}}}};
+  const double accuracy = Accuracy(training.network(), task_.validation);
+  const std::string epochs = std::to_string(training.epochs());
+  const std::string total = std::to_string(trial.epochs);
+  JsonObject report = Message("report");
+  report.Put("step", epochs)
+      .Put("total_steps", total)
+      .Put("metrics", JsonObject()
+                          .Put("accuracy", JsonNumber(accuracy))
+                          .Put("train_loss", JsonNumber(loss))
+                          .Text());
   if (trial.takes_progress) {
-    report["phase"] = "training";
-    report["epoch"] = training.epochs();
-    report["total_epochs"] = trial.epochs;
+    report.PutText("phase", "training")
+        .Put("epoch", epochs)
+        .Put("total_epochs", total);
   }
   Say(report);
 }
@@ -126,11 +133,11 @@ bool Trainer::Begin(const Trial& trial, FineTuning* training) {
 bool Trainer::IsStopped(double pause_s) {
   int millis = static_cast<int>(pause_s * 1000.0);
   while (const auto line = input_.Next(millis)) {
-    const json message = json::parse(*line, nullptr, false);
-    const std::string type =
-        message.is_object() ? message.value("type", "") : "";
+    const Expected<Json> json = Json::Parse(*line);
+    const JsonValue message = json.ok() ? json.value().root() : JsonValue();
+    const std::string type = TextAt(message, "type");
     exiting_ = exiting_ || type == "exit";
-    if (type == "stop") stop_reason_ = message.value("reason", "");
+    if (type == "stop") stop_reason_ = TextAt(message, "reason");
     millis = 0;
   }
   return !stop_reason_.empty() || exiting_ || input_.ended();
@@ -141,15 +148,16 @@ void Trainer::Stop(const Trial& trial, const FineTuning& training) {
   const std::string bytes = training.Save();
   const std::string id = "epoch-" + std::to_string(training.epochs());
   if (comes_back && WriteCheckpoint(trial.folder, id, bytes)) {
-    Say({{"type", "checkpoint"},
-         {"id", id},
-         {"step", training.epochs()},
-         {"bytes", bytes.size()}});
+    Say(Message("checkpoint")
+            .PutText("id", id)
+            .Put("step", std::to_string(training.epochs()))
+            .Put("bytes", std::to_string(bytes.size())));
   }
   const double accuracy = Accuracy(training.network(), task_.validation);
-  Say({{"type", "finish"},
-       {"state", "stopped"},
-       {"metrics", {{"accuracy", accuracy}}}});
+  Say(Message("finish")
+          .PutText("state", "stopped")
+          .Put("metrics",
+               JsonObject().Put("accuracy", JsonNumber(accuracy)).Text()));
 }
 
 void Trainer::Finish(const char* state, const FineTuning& training,
@@ -157,34 +165,40 @@ void Trainer::Finish(const char* state, const FineTuning& training,
   const double examples = static_cast<double>(task_.train.size()) *
                           static_cast<double>(training.epochs());
   const double accuracy = Accuracy(training.network(), task_.validation);
-  Say({{"type", "finish"},
-       {"state", state},
-       {"metrics",
-        {{"accuracy", accuracy},
-         {"train_seconds", seconds},
-         {"trained_parameters", training.trained_parameters()}}},
-       {"usage",
-        {{"train_seconds", seconds},
-         {"trained_parameters", training.trained_parameters()},
-         {"flops_spent", examples * training.flops_per_example()},
-         {"flops_skipped", examples * training.flops_skipped_per_example()},
-         {"steps", training.steps()},
-         {"device", "cpu"},
-         {"precision", "fp64"},
-         {"freeze", {{"mode", "hard"}}},
-         {"software", kSoftware}}}});
+  const std::string trained = std::to_string(training.trained_parameters());
+  const double spent = examples * training.flops_per_example();
+  const double skipped = examples * training.flops_skipped_per_example();
+  Say(Message("finish")
+          .PutText("state", state)
+          .Put("metrics", JsonObject()
+                              .Put("accuracy", JsonNumber(accuracy))
+                              .Put("train_seconds", JsonNumber(seconds))
+                              .Put("trained_parameters", trained)
+                              .Text())
+          .Put("usage",
+               JsonObject()
+                   .Put("train_seconds", JsonNumber(seconds))
+                   .Put("trained_parameters", trained)
+                   .Put("flops_spent", JsonNumber(spent))
+                   .Put("flops_skipped", JsonNumber(skipped))
+                   .Put("steps", std::to_string(training.steps()))
+                   .PutText("device", "cpu")
+                   .PutText("precision", "fp64")
+                   .Put("freeze", JsonObject().PutText("mode", "hard").Text())
+                   .PutText("software", kSoftware)
+                   .Text()));
 }
 
 void Trainer::Fail(const std::string& cause) {
-  Say({{"type", "finish"}, {"state", "failed"}, {"cause", cause}});
+  Say(Message("finish").PutText("state", "failed").PutText("cause", cause));
 }
 
 // It is this worker's fault, and another may have what is missing here.
 void Trainer::FailHere(const std::string& cause) {
-  Say({{"type", "finish"},
-       {"state", "failed"},
-       {"class", "infrastructure"},
-       {"cause", cause}});
+  Say(Message("finish")
+          .PutText("state", "failed")
+          .PutText("class", "infrastructure")
+          .PutText("cause", cause));
 }
 
 }  // namespace

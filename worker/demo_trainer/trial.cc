@@ -1,50 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/demo_trainer/trial.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
-#include <cstdio>
+#include <cstdint>
 #include <fstream>
 #include <sstream>
 
-#include "base/plain/descriptor.h"
+#include "absl/strings/numbers.h"
+#include "base/plain/file.h"
 
 namespace frostline::demo_trainer {
 namespace {
 
-using nlohmann::json;
-
 constexpr double kMostEpochs = 10'000;
 constexpr char kModel[] = "demo-mlp";
 
-json ObjectAt(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_object() ? *found : json::object();
+const JsonValue& At(const JsonValue& object, std::string_view key) {
+  static const JsonValue nothing;
+  const JsonValue* const found = object.Find(key);
+  return found == nullptr ? nothing : *found;
 }
 
-double NumberAt(const json& object, const char* key, double fallback) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_number() ? found->get<double>()
-                                                     : fallback;
+double NumberAt(const JsonValue& object, std::string_view key,
+                double fallback) {
+  const JsonValue& found = At(object, key);
+  return found.is(JsonKind::kNumber) ? found.number : fallback;
 }
 
-std::string TextAt(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>()
-                                                     : std::string();
-}
-
-std::string ReadRates(const json& rates, std::vector<double>* result) {
+std::string ReadRates(const JsonValue& rates, std::vector<double>* result) {
   for (std::size_t m = 0; m < kModules; ++m) {
     const std::string& name = ModuleNames()[m];
-    const double rate = NumberAt(rates, name.c_str(), 0.0);
-    if (!std::isfinite(rate) || rate < 0.0) return "bad rate of " + name;
+    const double rate = NumberAt(rates, name, 0.0);
+    if (rate < 0.0) return "bad rate of " + name;
     (*result)[m] = rate;
   }
   return "";
@@ -52,8 +43,13 @@ std::string ReadRates(const json& rates, std::vector<double>* result) {
 
 }  // namespace
 
-std::string ForeignModel(const json& message) {
-  const std::string model = TextAt(ObjectAt(message, "model"), "id");
+std::string TextAt(const JsonValue& object, std::string_view key) {
+  const JsonValue& found = At(object, key);
+  return found.is(JsonKind::kString) ? std::string(found.text) : "";
+}
+
+std::string ForeignModel(const JsonValue& message) {
+  const std::string model = TextAt(At(message, "model"), "id");
   if (model.empty() || model == kModel) return "";
   return std::string("frostline-demo-trainer has the model ") + kModel +
          " alone, and the study trains " + model +
@@ -61,8 +57,8 @@ std::string ForeignModel(const json& message) {
          "frostline worker --registry DIR";
 }
 
-std::string ReadTrial(const json& message, Trial* trial) {
-  const json training = ObjectAt(message, "training");
+std::string ReadTrial(const JsonValue& message, Trial* trial) {
+  const JsonValue& training = At(message, "training");
   const double epochs = NumberAt(training, "epochs", 20.0);
   const double batch_size = NumberAt(training, "batch_size", 16.0);
   const std::string optimizer = TextAt(training, "optimizer");
@@ -76,32 +72,24 @@ std::string ReadTrial(const json& message, Trial* trial) {
   trial->settings.batch_size = static_cast<std::size_t>(batch_size);
   trial->settings.adam = optimizer != "sgd";
   trial->settings.weight_decay = NumberAt(training, "weight_decay", 0.0);
-  const auto seed = message.find("seed");
-  if (seed != message.end() && seed->is_number_unsigned()) {
-    trial->settings.seed = seed->get<std::uint64_t>();
+  // A double does not hold every one.
+  std::uint64_t seed = 0;
+  if (absl::SimpleAtoi(std::string(At(message, "seed").text), &seed)) {
+    trial->settings.seed = seed;
   }
-  trial->pause_s =
-      NumberAt(ObjectAt(training, "extra"), "seconds_per_epoch", 0.0);
-  const auto takes = message.find("takes");
-  trial->takes_progress =
-      takes != message.end() && takes->is_array() &&
-      std::find(takes->begin(), takes->end(), "progress") != takes->end();
+  trial->pause_s = NumberAt(At(training, "extra"), "seconds_per_epoch", 0.0);
+  const JsonValue* take = At(message, "takes").first;
+  for (; take != nullptr; take = take->next) {
+    if (take->text == "progress") trial->takes_progress = true;
+  }
   trial->folder = TextAt(message, "folder");
-  trial->resume_path = TextAt(ObjectAt(message, "resume_from"), "path");
-  return ReadRates(ObjectAt(message, "rates"), &trial->settings.rates);
+  trial->resume_path = TextAt(At(message, "resume_from"), "path");
+  return ReadRates(At(message, "rates"), &trial->settings.rates);
 }
 
 bool WriteCheckpoint(const std::string& folder, const std::string& id,
                      const std::string& bytes) {
-  const std::string path = folder + "/" + id;
-  const std::string beside = path + ".part";
-  Descriptor part(
-      open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  const bool written =
-      part.ok() && WriteAll(part.number(), bytes) && fsync(part.number()) == 0;
-  part.Close();
-  return written && std::rename(beside.c_str(), path.c_str()) == 0 &&
-         SyncNames(folder);
+  return WriteFileAtomically(folder + "/" + id, bytes).ok();
 }
 
 std::optional<std::string> ReadCheckpoint(const std::string& path) {

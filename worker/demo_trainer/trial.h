@@ -4,10 +4,11 @@
 #ifndef FROSTLINE_WORKER_DEMO_TRAINER_TRIAL_H_
 #define FROSTLINE_WORKER_DEMO_TRAINER_TRIAL_H_
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "base/plain/json.h"
 #include "worker/demo_trainer/fine_tuning.h"
 
 namespace frostline::demo_trainer {
@@ -23,11 +24,14 @@ struct Trial {
 };
 
 // Why a trial is none for this program, or "": it is of another model.
-std::string ForeignModel(const nlohmann::json& message);
+std::string ForeignModel(const JsonValue& message);
+
+// The text at `key`, or "".
+std::string TextAt(const JsonValue& object, std::string_view key);
 
 // Freezes modules without a rate and passes over unknown ones. Returns what is
 // wrong, if anything.
-std::string ReadTrial(const nlohmann::json& message, Trial* trial);
+std::string ReadTrial(const JsonValue& message, Trial* trial);
 
 // A checkpoint is there as a whole or not at all.
 
