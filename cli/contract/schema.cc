@@ -14,7 +14,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "base/plain/json.h"
 #include "base/plain/training_table.h"
 #include "cli/contract/catalogue.h"
 #include "cli/study_file/yaml_sugar.h"
@@ -33,7 +32,7 @@ using google::protobuf::FieldDescriptor;
 std::string Quoted(const std::vector<std::string>& words) {
   std::vector<std::string> quoted;
   for (const std::string& word : words) quoted.push_back(JsonString(word));
-  return SchemaList(quoted);
+  return JsonList(quoted);
 }
 
 // Returns the quoted words at the start of a comment. They are examples that an
@@ -70,19 +69,20 @@ std::string FileEnum(const EnumDescriptor& type) {
   for (int i = 0; i < type.value_count(); ++i) {
     const auto& value = *type.value(i);
     if (value.number() == 0) continue;
-    forms.push_back(SchemaObject()
-                        .PutText("const", ShortName(value))
-                        .PutText("description", CommentOf(value))
-                        .Json());
+    JsonObject known;
+    known.PutText("const", ShortName(value));
+    const std::string comment = CommentOf(value);
+    if (!comment.empty()) known.PutText("description", comment);
+    forms.push_back(known.Text());
     patterns.push_back(AnyCase(ShortName(value)));
     patterns.push_back(AnyCase(value.name()));
   }
   forms.push_back(
-      SchemaObject()
+      JsonObject()
           .PutText("type", "string")
           .PutText("pattern",
                    absl::StrCat("^(", absl::StrJoin(patterns, "|"), ")$"))
-          .Json());
+          .Text());
   return AnyOf(forms);
 }
 
@@ -91,15 +91,15 @@ std::string JsonEnum(const EnumDescriptor& type) {
   for (int i = 0; i < type.value_count(); ++i) {
     names.push_back(type.value(i)->name());
   }
-  return SchemaObject().Put("enum", Quoted(names)).Json();
+  return JsonObject().Put("enum", Quoted(names)).Text();
 }
 
 std::string TextSchema(const FieldDescriptor& field, SchemaForm form) {
-  SchemaObject schema;
+  JsonObject schema;
   if (field.type() == FieldDescriptor::TYPE_BYTES) {
     return schema.PutText("type", "string")
         .PutText("contentEncoding", "base64")
-        .Json();
+        .Text();
   }
   // YAML reads 3 and true where text is wanted; they are that text.
   schema.Put("type", form == SchemaForm::kStudyFile
@@ -107,10 +107,10 @@ std::string TextSchema(const FieldDescriptor& field, SchemaForm form) {
                          : JsonString("string"));
   const std::vector<std::string> examples = ExamplesIn(CommentOf(field));
   if (examples.size() > 1) schema.Put("examples", Quoted(examples));
-  return schema.Json();
+  return schema.Text();
 }
 
-std::string JsonNumber(double number) {
+std::string BoundJson(double number) {
   const bool is_whole = std::trunc(number) == number;
   return is_whole ? absl::StrCat(static_cast<std::int64_t>(number))
                   : absl::StrCat(number);
@@ -119,39 +119,39 @@ std::string JsonNumber(double number) {
 // Adds bounds to the schema of a study file. An answer has none, because it may
 // hold what an older coordinator accepted.
 void PutBounds(const FieldDescriptor& field, NumberBounds bounds,
-               SchemaForm form, SchemaObject* schema) {
+               SchemaForm form, JsonObject* schema) {
   if (form == SchemaForm::kStudyFile) {
     const NumberBounds known = BoundsOf(field);
     if (known.least.has_value()) bounds.least = known.least;
     if (known.most.has_value()) bounds.most = known.most;
   }
-  if (bounds.least) schema->Put("minimum", JsonNumber(*bounds.least));
-  if (bounds.most) schema->Put("maximum", JsonNumber(*bounds.most));
+  if (bounds.least) schema->Put("minimum", BoundJson(*bounds.least));
+  if (bounds.most) schema->Put("maximum", BoundJson(*bounds.most));
 }
 
 std::string NumberSchema(const FieldDescriptor& field, SchemaForm form) {
-  SchemaObject bounded;
+  JsonObject bounded;
   bounded.PutText("type", "number");
   PutBounds(field, {}, form, &bounded);
-  const std::string number = bounded.Json();
+  const std::string number = bounded.Text();
   if (form == SchemaForm::kJson) {
     return AnyOf(
-        {number, SchemaObject()
+        {number, JsonObject()
                      .Put("enum", Quoted({"NaN", "Infinity", "-Infinity"}))
-                     .Json()});
+                     .Text()});
   }
   if (!MayBeFrozen(field)) return number;
-  return AnyOf({number, SchemaObject()
+  return AnyOf({number, JsonObject()
                             .PutText("const", "frozen")
                             .PutText("description", "The rate 0.")
-                            .Json()});
+                            .Text()});
 }
 
 std::string WholeSchema(const FieldDescriptor& field, SchemaForm form) {
   const auto type = field.cpp_type();
   const bool is_wide = type == FieldDescriptor::CPPTYPE_INT64 ||
                        type == FieldDescriptor::CPPTYPE_UINT64;
-  SchemaObject schema;
+  JsonObject schema;
   if (form == SchemaForm::kJson && is_wide) {
     schema.Put("type", Quoted({"string", "integer"}))
         .PutText("pattern", "^-?[0-9]+$");
@@ -165,30 +165,14 @@ std::string WholeSchema(const FieldDescriptor& field, SchemaForm form) {
               .most = std::numeric_limits<std::int32_t>::max()};
   }
   PutBounds(field, bounds, form, &schema);
-  return schema.Json();
+  return schema.Text();
 }
 
 }  // namespace
 
-SchemaObject& SchemaObject::Put(const std::string& key,
-                                const std::string& json) {
-  absl::StrAppend(&members_, members_.empty() ? "" : ",", JsonString(key), ":",
-                  json);
-  return *this;
-}
-
-SchemaObject& SchemaObject::PutText(const std::string& key,
-                                    const std::string& text) {
-  return text.empty() ? *this : Put(key, JsonString(text));
-}
-
-std::string SchemaList(const std::vector<std::string>& items) {
-  return absl::StrCat("[", absl::StrJoin(items, ","), "]");
-}
-
 std::string AnyOf(const std::vector<std::string>& schemas) {
   if (schemas.size() == 1) return schemas.front();
-  return SchemaObject().Put("anyOf", SchemaList(schemas)).Json();
+  return JsonObject().Put("anyOf", JsonList(schemas)).Text();
 }
 
 bool IsGoogleType(const Descriptor& type) {
@@ -197,7 +181,7 @@ bool IsGoogleType(const Descriptor& type) {
 
 std::string GoogleSchema(const Descriptor& type, SchemaForm form) {
   const bool is_file = form == SchemaForm::kStudyFile;
-  SchemaObject schema;
+  JsonObject schema;
   if (type.name() == "Duration") {
     schema.Put("type",
                is_file ? Quoted({"string", "number"}) : JsonString("string"));
@@ -206,19 +190,19 @@ std::string GoogleSchema(const Descriptor& type, SchemaForm form) {
                                       "(e[-+]?[0-9]+|((h|m|s|ms|us|ns)"
                                       "([0-9.]+(h|m|s|ms|us|ns))*))?$"
                                     : "^-?[0-9]+(\\.[0-9]+)?s$")
-        .Json();
+        .Text();
   }
-  if (type.name() == "ListValue") return schema.PutText("type", "array").Json();
-  if (type.name() == "Struct") return schema.PutText("type", "object").Json();
+  if (type.name() == "ListValue") return schema.PutText("type", "array").Text();
+  if (type.name() == "Struct") return schema.PutText("type", "object").Text();
   if (type.name() == "FieldMask") {
-    return schema.PutText("type", "string").Json();
+    return schema.PutText("type", "string").Text();
   }
   if (type.name() == "Timestamp") {
     return schema.PutText("type", "string")
         .PutText("format", "date-time")
-        .Json();
+        .Text();
   }
-  return schema.Json();  // of any value
+  return schema.Text();  // of any value
 }
 
 std::string ScalarSchema(const FieldDescriptor& field, SchemaForm form) {
@@ -229,7 +213,7 @@ std::string ScalarSchema(const FieldDescriptor& field, SchemaForm form) {
       return form == SchemaForm::kStudyFile ? FileEnum(*field.enum_type())
                                             : JsonEnum(*field.enum_type());
     case FieldDescriptor::CPPTYPE_BOOL:
-      return SchemaObject().PutText("type", "boolean").Json();
+      return JsonObject().PutText("type", "boolean").Text();
     case FieldDescriptor::CPPTYPE_DOUBLE:
     case FieldDescriptor::CPPTYPE_FLOAT:
       return NumberSchema(field, form);
@@ -288,14 +272,14 @@ std::string Described(const std::string& schema, const std::string& words) {
 }
 
 std::string ListOf(const std::string& items) {
-  return SchemaObject().PutText("type", "array").Put("items", items).Json();
+  return JsonObject().PutText("type", "array").Put("items", items).Text();
 }
 
 std::string MapTo(const std::string& values) {
-  return SchemaObject()
+  return JsonObject()
       .PutText("type", "object")
       .Put("additionalProperties", values)
-      .Json();
+      .Text();
 }
 
 std::vector<std::string> Choices(const Descriptor& type) {
@@ -346,11 +330,11 @@ std::string SchemaDefinitions::Message(const Descriptor& type) {
   const std::string name = ShortNameOf(type);
   // The place is taken first: a message may hold itself.
   if (made_.emplace(name, "").second) made_[name] = Definition(type);
-  return SchemaObject().PutText("$ref", "#/$defs/" + name).Json();
+  return JsonObject().PutText("$ref", "#/$defs/" + name).Text();
 }
 
 void SchemaDefinitions::AddProperties(const Descriptor& type,
-                                      SchemaObject* properties) {
+                                      JsonObject* properties) {
   for (int i = 0; i < type.field_count(); ++i) {
     const FieldDescriptor& field = *type.field(i);
     if (field.options().HasExtension(v1::not_served)) continue;
@@ -359,7 +343,7 @@ void SchemaDefinitions::AddProperties(const Descriptor& type,
 }
 
 std::string SchemaDefinitions::Object(const Descriptor& type) {
-  SchemaObject properties;
+  JsonObject properties;
   AddProperties(type, &properties);
   std::vector<std::string> rules = Choices(type);
   // The one key with another name than its field (LongKey).
@@ -368,21 +352,21 @@ std::string SchemaDefinitions::Object(const Descriptor& type) {
     properties.Put("tie", Described(Field(*ties), CommentOf(*ties)));
     rules.push_back(Exclusive({"tie", "ties"}).front());
   }
-  SchemaObject object;
-  object.PutText("type", "object").Put("properties", properties.Json());
+  JsonObject object;
+  object.PutText("type", "object").Put("properties", properties.Text());
   object.Put("additionalProperties", "false");
-  if (!rules.empty()) object.Put("allOf", SchemaList(rules));
-  return object.Json();
+  if (!rules.empty()) object.Put("allOf", JsonList(rules));
+  return object.Text();
 }
 
 std::string SchemaDefinitions::ListFor(const Descriptor& type) {
   if (IsRange(type)) {
-    return SchemaObject()
+    return JsonObject()
         .PutText("type", "array")
         .Put("items", ScalarSchema(*type.FindFieldByName("lo"), form_))
         .Put("minItems", "2")
         .Put("maxItems", "2")
-        .Json();
+        .Text();
   }
   const auto* const field = type.FindFieldByName(FieldOfList(type));
   if (field == nullptr) return "";
@@ -393,7 +377,7 @@ std::string SchemaDefinitions::ListFor(const Descriptor& type) {
 
 // Returns the schema of {full: 1e-3} and {first_k: {k: 2, rate: 1e-3}}.
 std::string SchemaDefinitions::NamedStrategies(const Descriptor& type) {
-  SchemaObject rest;
+  JsonObject rest;
   for (int i = 0; i < type.field_count(); ++i) {
     const FieldDescriptor& field = *type.field(i);
     if (field.name() == "name") continue;
@@ -401,20 +385,20 @@ std::string SchemaDefinitions::NamedStrategies(const Descriptor& type) {
   }
   const std::string value =
       AnyOf({ScalarSchema(*type.FindFieldByName("rate"), form_),
-             SchemaObject()
+             JsonObject()
                  .PutText("type", "object")
-                 .Put("properties", rest.Json())
+                 .Put("properties", rest.Text())
                  .Put("additionalProperties", "false")
-                 .Json()});
-  SchemaObject names;
+                 .Text()});
+  JsonObject names;
   for (const std::string& name : StrategyNames()) names.Put(name, value);
-  return SchemaObject()
+  return JsonObject()
       .PutText("type", "object")
-      .Put("properties", names.Json())
+      .Put("properties", names.Text())
       .Put("additionalProperties", "false")
       .Put("minProperties", "1")
       .Put("maxProperties", "1")
-      .Json();
+      .Text();
 }
 
 std::string SchemaDefinitions::Definition(const Descriptor& type) {
@@ -430,9 +414,9 @@ std::string SchemaDefinitions::Definition(const Descriptor& type) {
 }
 
 std::string SchemaDefinitions::Json() const {
-  SchemaObject all;
+  JsonObject all;
   for (const auto& [name, schema] : made_) all.Put(name, schema);
-  return all.Json();
+  return all.Text();
 }
 
 namespace {
@@ -441,7 +425,7 @@ constexpr char kDraft[] = "https://json-schema.org/draft/2020-12/schema";
 constexpr char kObjectives[] = "objectives";
 
 std::string Requires(const std::string& key) {
-  return SchemaObject().Put("required", SchemaList({JsonString(key)})).Json();
+  return JsonObject().Put("required", JsonList({JsonString(key)})).Text();
 }
 
 // Returns the schema of a metric's name, of names with ranges, or of a list of
@@ -451,44 +435,44 @@ std::string ObjectiveSchema(const std::string& key,
   const std::string range =
       definitions->Message(*v1::MetricRange::descriptor());
   const std::string name =
-      SchemaObject().Put("type", R"(["string","number","boolean"])").Json();
-  SchemaObject ranged;
+      JsonObject().Put("type", R"(["string","number","boolean"])").Text();
+  JsonObject ranged;
   ranged.PutText("type", "object")
       .Put("additionalProperties", range)
       .Put("minProperties", "1");
-  const std::string several = ranged.Json();
-  const std::string one = ranged.Put("maxProperties", "1").Json();
-  const std::string list = SchemaObject()
+  const std::string several = ranged.Text();
+  const std::string one = ranged.Put("maxProperties", "1").Text();
+  const std::string list = JsonObject()
                                .PutText("type", "array")
                                .Put("items", AnyOf({name, one}))
                                .Put("minItems", "1")
-                               .Json();
+                               .Text();
   const std::string words =
       key == "objective"
           ? "A metric whose better side is common knowledge: accuracy, loss."
           : absl::StrCat("The metric to ", key,
                          ", a list of them, or one with its range: ",
                          "{reward: [0, 1]}.");
-  return SchemaObject()
+  return JsonObject()
       .PutText("description", words)
-      .Put("anyOf", SchemaList({name, several, list}))
-      .Json();
+      .Put("anyOf", JsonList({name, several, list}))
+      .Text();
 }
 
 std::string FileProperties(SchemaDefinitions* definitions) {
-  SchemaObject properties;
-  properties.Put("id", SchemaObject()
+  JsonObject properties;
+  properties.Put("id", JsonObject()
                            .PutText("description",
                                     "The study's id; without it the file's "
                                     "name without .yaml.")
                            .Put("type", R"(["string","number","boolean"])")
-                           .Json());
+                           .Text());
   for (const std::string& key : ObjectiveKeys()) {
     properties.Put(key, ObjectiveSchema(key, definitions));
   }
   definitions->AddProperties(*v1::StudySpec::descriptor(), &properties);
   definitions->AddProperties(*v1::StudySettings::descriptor(), &properties);
-  return properties.Json();
+  return properties.Text();
 }
 
 void BreakLine(int depth, std::string* text) {
@@ -533,28 +517,28 @@ std::string StudyFileSchema() {
     objectives.push_back(Requires(key));
     rules.push_back(Exclusive({kObjectives, key}).front());
   }
-  SchemaObject schema;
+  JsonObject schema;
   schema.PutText("$schema", kDraft)
       .PutText("title", "A study file of Frostline")
       .PutText("type", "object")
       .Put("properties", properties)
       .Put("additionalProperties", "false")
       .Put("required", R"(["space","budget"])")
-      .Put("anyOf", SchemaList(objectives))
-      .Put("allOf", SchemaList(rules))
+      .Put("anyOf", JsonList(objectives))
+      .Put("allOf", JsonList(rules))
       .Put("$defs", definitions.Json());
-  return IndentJson(schema.Json());
+  return IndentJson(schema.Text());
 }
 
 std::string MessageSchema(const google::protobuf::Descriptor& type) {
   SchemaDefinitions definitions(SchemaForm::kJson);
   (void)definitions.Message(type);  // and all that it holds
-  SchemaObject schema;
+  JsonObject schema;
   schema.PutText("$schema", kDraft)
       .PutText("title", absl::StrCat(ShortNameOf(type), " of Frostline"))
       .PutText("$ref", "#/$defs/" + ShortNameOf(type))
       .Put("$defs", definitions.Json());
-  return IndentJson(schema.Json());
+  return IndentJson(schema.Text());
 }
 
 }  // namespace frostline::cli

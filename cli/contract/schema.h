@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "base/plain/json.h"
+
 namespace frostline::cli {
 
 // The schema of single values. The form says where a value stands: in a study
@@ -22,20 +24,6 @@ namespace frostline::cli {
 
 enum class SchemaForm { kStudyFile, kJson };
 
-// A builder of a JSON object: members with name and JSON, in their order.
-class SchemaObject {
- public:
-  SchemaObject& Put(const std::string& key, const std::string& json);
-  // Leaves the member out when the text is empty.
-  SchemaObject& PutText(const std::string& key, const std::string& text);
-  bool empty() const { return members_.empty(); }
-  std::string Json() const { return "{" + members_ + "}"; }
-
- private:
-  std::string members_;
-};
-
-std::string SchemaList(const std::vector<std::string>& items);
 // Returns a schema that accepts any of `schemas`; a single one is returned
 // itself.
 std::string AnyOf(const std::vector<std::string>& schemas);
@@ -75,7 +63,7 @@ class SchemaDefinitions {
   std::string Message(const google::protobuf::Descriptor& type);
   // Adds the served fields of `type`, each with its description.
   void AddProperties(const google::protobuf::Descriptor& type,
-                     SchemaObject* properties);
+                     JsonObject* properties);
 
   std::string Json() const;
 

@@ -460,7 +460,7 @@ namespace {
 
 // Returns "[…]" with the text of `one` for each element.
 template <typename All, typename One>
-std::string JsonList(const All& all, One one) {
+std::string EachJson(const All& all, One one) {
   const auto append = [&one](std::string* out, const auto& each) {
     absl::StrAppend(out, one(each));
   };
@@ -493,7 +493,7 @@ std::string RecipeStart(const Recipe& recipe) {
                       ", \"title\": ", JsonString(recipe.title),
                       ", \"question\": ", JsonString(recipe.question),
                       ", \"source\": ", JsonString(recipe.source),
-                      ", \"scales\": ", JsonList(recipe.scales, ScaleJson));
+                      ", \"scales\": ", EachJson(recipe.scales, ScaleJson));
 }
 
 std::string StudyJson(const SurveyedStudy& study) {
@@ -503,7 +503,7 @@ std::string StudyJson(const SurveyedStudy& study) {
       ", \"stage\": ", JsonString(study.study.stage),
       ", \"trials\": ", TrialsOf(study),
       ", \"takes_earlier\": ", study.takes_earlier ? "true" : "false",
-      ", \"runs\": ", JsonList(study.study.runs, name), "}");
+      ", \"runs\": ", EachJson(study.study.runs, name), "}");
 }
 
 std::string NeedJson(const MissingNeed& need) {
@@ -514,7 +514,7 @@ std::string NeedJson(const MissingNeed& need) {
 
 std::string SkippedJson(const SurveyedStudy& study) {
   return absl::StrCat("{\"study\": ", JsonString(study.study.study.id),
-                      ", \"missing\": ", JsonList(study.missing, NeedJson),
+                      ", \"missing\": ", EachJson(study.missing, NeedJson),
                       "}");
 }
 
@@ -540,7 +540,7 @@ std::string RecipesJson(const std::vector<Recipe>& recipes) {
   const auto whole = [](const Recipe& recipe) {
     return RecipeStart(recipe) + "}";
   };
-  return absl::StrCat("{\"recipes\": ", JsonList(recipes, whole), "}\n");
+  return absl::StrCat("{\"recipes\": ", EachJson(recipes, whole), "}\n");
 }
 
 std::string RenderRecipe(const Recipe& recipe, const RecipeSurvey& survey,
@@ -573,10 +573,10 @@ std::string RenderRecipe(const Recipe& recipe, const RecipeSurvey& survey,
 std::string RecipeJson(const Recipe& recipe, const RecipeSurvey& survey) {
   return absl::StrCat(
       RecipeStart(recipe),
-      ",\n\"stages\": ", JsonList(survey.studies, StudyJson),
-      ",\n\"skipped\": ", JsonList(survey.skipped, SkippedJson),
-      ",\n\"missing\": ", JsonList(survey.missing, NeedJson),
-      ",\n\"warnings\": ", JsonList(survey.warnings, JsonString), "}\n");
+      ",\n\"stages\": ", EachJson(survey.studies, StudyJson),
+      ",\n\"skipped\": ", EachJson(survey.skipped, SkippedJson),
+      ",\n\"missing\": ", EachJson(survey.missing, NeedJson),
+      ",\n\"warnings\": ", EachJson(survey.warnings, JsonString), "}\n");
 }
 
 std::string RenderStage(const StageRecord& stage,

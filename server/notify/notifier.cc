@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/ids.h"
@@ -18,19 +17,6 @@
 
 namespace frostline::server {
 namespace {
-
-using Members = std::vector<std::pair<std::string, std::string>>;
-
-std::string Object(const Members& members) {
-  return absl::StrCat("{",
-                      absl::StrJoin(members, ",",
-                                    [](std::string* out, const auto& member) {
-                                      absl::StrAppend(out,
-                                                      JsonString(member.first),
-                                                      ":", member.second);
-                                    }),
-                      "}");
-}
 
 std::string EndNameOf(storage::StudyState state) {
   switch (state) {
@@ -49,7 +35,7 @@ std::string EndNameOf(storage::StudyState state) {
 }
 
 std::string EndedTrialsOf(const StudyBook& book) {
-  Members counts;
+  JsonObject counts;
   for (const auto& [state, name] :
        {std::pair{TrialState::kSucceeded, "succeeded"},
         std::pair{TrialState::kPruned, "pruned"},
@@ -58,9 +44,9 @@ std::string EndedTrialsOf(const StudyBook& book) {
         std::pair{TrialState::kCancelled, "cancelled"},
         std::pair{TrialState::kRunning, "running"},
         std::pair{TrialState::kQueued, "queued"}}) {
-    counts.emplace_back(name, absl::StrCat(book.Count(state)));
+    counts.Put(name, absl::StrCat(book.Count(state)));
   }
-  return Object(counts);
+  return counts.Text();
 }
 
 // Returns null when no trial has succeeded.
@@ -68,39 +54,42 @@ std::string BestOf(const StudyBook& book) {
   const auto best = book.best().First();
   if (!best.has_value()) return "null";
   const std::vector<Objective>& objectives = book.checked().objectives;
-  Members values;
+  JsonObject values;
   for (std::size_t i = 0; i < objectives.size(); ++i) {
     const double value = best->values[i];
-    values.emplace_back(objectives[i].metric,
-                        std::isfinite(value) ? JsonNumber(value) : "null");
+    values.Put(objectives[i].metric,
+               std::isfinite(value) ? JsonNumber(value) : "null");
   }
-  return Object(
-      {{"trial", JsonString(TrialNameOf(book.row().id, best->number))},
-       {"number", absl::StrCat(best->number)},
-       {"values", Object(values)}});
+  return JsonObject()
+      .PutText("trial", TrialNameOf(book.row().id, best->number))
+      .Put("number", absl::StrCat(best->number))
+      .Put("values", values.Text())
+      .Text();
 }
 
 }  // namespace
 
 std::string DescribeEnd(const StudyBook& book, WallMicros end) {
   const storage::StudyRow& row = book.row();
-  const std::string described =
-      Object({{"study", JsonString(row.id)},
-              {"state", JsonString(EndNameOf(row.state))},
-              {"reason", JsonString(row.state_reason)},
-              {"end_time", JsonString(FormatWall(end))},
-              {"trials", EndedTrialsOf(book)},
-              {"best", BestOf(book)}});
+  const std::string described = JsonObject()
+                                    .PutText("study", row.id)
+                                    .PutText("state", EndNameOf(row.state))
+                                    .PutText("reason", row.state_reason)
+                                    .PutText("end_time", FormatWall(end))
+                                    .Put("trials", EndedTrialsOf(book))
+                                    .Put("best", BestOf(book))
+                                    .Text();
   return described.substr(1);
 }
 
 std::string EndedStudy(const std::string& delivery,
                        const std::string& notification,
                        const std::string& described) {
-  const std::string first =
-      Object({{"event", JsonString("study_ended")},
-              {"delivery", JsonString(delivery)},
-              {"notification", JsonString(notification)}});
+  const std::string first = JsonObject()
+                                .PutText("event", "study_ended")
+                                .PutText("delivery", delivery)
+                                .PutText("notification", notification)
+                                .Text();
   return absl::StrCat(first.substr(0, first.size() - 1), ",", described);
 }
 
