@@ -187,27 +187,27 @@ ValueOf FromScopes(std::vector<const RecipeValues*> scopes) {
   };
 }
 
-YamlFields::YamlFields(const YamlPtr& node, const std::string& file,
-                       const std::string& what)
+RecipeFields::RecipeFields(const YamlPtr& node, const std::string& file,
+                           const std::string& what)
     : node_(node), file_(file), what_(what) {
   if (node_->kind == Kind::kMap) return;
   Fail(node_->mark, ErrorId::kStudyFileSyntax,
        absl::StrCat(what_, " is ", Describe(*node_)), "write keys with values");
 }
 
-void YamlFields::Fail(const YamlMark& mark, ErrorId id,
-                      const std::string& cause, const std::string& fix,
-                      const std::string& field) {
+void RecipeFields::Fail(const YamlMark& mark, ErrorId id,
+                        const std::string& cause, const std::string& fix,
+                        const std::string& field) {
   if (error_.ok()) error_ = ErrorAt(id, file_, mark, cause, fix, field);
 }
 
-YamlPtr YamlFields::Take(const std::string& key) {
+YamlPtr RecipeFields::Take(const std::string& key) {
   known_.push_back(key);
   const YamlEntry* const entry = node_->Find(key);
   return entry == nullptr ? nullptr : entry->value;
 }
 
-YamlPtr YamlFields::TakeMap(const std::string& key) {
+YamlPtr RecipeFields::TakeMap(const std::string& key) {
   const YamlPtr value = Take(key);
   if (value == nullptr || value->kind == Kind::kMap) return value;
   Fail(value->mark, ErrorId::kStudyFileSyntax,
@@ -216,7 +216,7 @@ YamlPtr YamlFields::TakeMap(const std::string& key) {
   return nullptr;
 }
 
-std::string YamlFields::TakeText(const std::string& key) {
+std::string RecipeFields::TakeText(const std::string& key) {
   const YamlPtr value = Take(key);
   if (value == nullptr || value->kind == Kind::kNull) return "";
   if (value->kind == Kind::kScalar) return value->text;
@@ -226,8 +226,8 @@ std::string YamlFields::TakeText(const std::string& key) {
   return "";
 }
 
-std::string YamlFields::NeedText(const std::string& key,
-                                 const std::string& example) {
+std::string RecipeFields::NeedText(const std::string& key,
+                                   const std::string& example) {
   const std::string text = TakeText(key);
   if (text.empty()) {
     Fail(node_->mark, ErrorId::kStudyFieldMissing,
@@ -237,7 +237,7 @@ std::string YamlFields::NeedText(const std::string& key,
   return text;
 }
 
-double YamlFields::TakeNumber(const std::string& key) {
+double RecipeFields::TakeNumber(const std::string& key) {
   const YamlPtr value = Take(key);
   if (value == nullptr) return 0.0;
   double number = 0.0;
@@ -251,7 +251,7 @@ double YamlFields::TakeNumber(const std::string& key) {
   return 0.0;
 }
 
-bool YamlFields::TakeFlag(const std::string& key) {
+bool RecipeFields::TakeFlag(const std::string& key) {
   const std::string text = TakeText(key);
   if (text == "true") return true;
   if (text.empty() || text == "false") return false;
@@ -261,7 +261,7 @@ bool YamlFields::TakeFlag(const std::string& key) {
   return false;
 }
 
-std::vector<YamlEntry> YamlFields::TakeRest() {
+std::vector<YamlEntry> RecipeFields::TakeRest() {
   std::vector<YamlEntry> rest;
   for (const YamlEntry& entry : node_->entries) {
     if (std::count(known_.begin(), known_.end(), entry.key) > 0) continue;
@@ -271,7 +271,7 @@ std::vector<YamlEntry> YamlFields::TakeRest() {
   return rest;
 }
 
-absl::Status YamlFields::Finish() {
+absl::Status RecipeFields::Finish() {
   for (const YamlEntry& entry : node_->entries) {
     if (std::count(known_.begin(), known_.end(), entry.key) > 0) continue;
     Fail(entry.key_mark, ErrorId::kStudyFieldUnknown,
@@ -285,7 +285,7 @@ namespace {
 
 // Checks the format first. In a later format the same keys may have other
 // meanings, so nothing else is checked then.
-absl::Status CheckFormat(YamlFields& fields, const std::string& file) {
+absl::Status CheckFormat(RecipeFields& fields, const std::string& file) {
   const double format = fields.TakeNumber("format");
   if (format <= kRecipeFormat) return absl::OkStatus();
   return MakeError(
@@ -302,7 +302,7 @@ absl::StatusOr<std::map<std::string, RecipeNeed>> ReadNeeds(
   std::map<std::string, RecipeNeed> needs;
   if (node == nullptr) return needs;
   for (const YamlEntry& entry : node->entries) {
-    YamlFields fields(entry.value, file, absl::StrCat(of, " ", entry.key));
+    RecipeFields fields(entry.value, file, absl::StrCat(of, " ", entry.key));
     RecipeNeed& need = needs[entry.key];
     need.what = fields.NeedText("what", "UD English EWT");
     need.where = fields.NeedText("where", "universaldependencies.org");
@@ -321,7 +321,7 @@ absl::StatusOr<std::vector<RecipeScale>> ReadScales(const YamlPtr& node,
   std::vector<RecipeScale> scales;
   if (node == nullptr) return scales;
   for (const YamlEntry& entry : node->entries) {
-    YamlFields fields(entry.value, file, absl::StrCat("scale ", entry.key));
+    RecipeFields fields(entry.value, file, absl::StrCat("scale ", entry.key));
     RecipeScale scale;
     scale.name = entry.key;
     scale.about = fields.TakeText("about");
@@ -337,7 +337,7 @@ absl::StatusOr<std::vector<RecipeScale>> ReadScales(const YamlPtr& node,
 absl::StatusOr<std::optional<RecipeCompare>> ReadCompare(
     const YamlPtr& node, const std::string& file) {
   if (node == nullptr) return std::optional<RecipeCompare>();
-  YamlFields fields(node, file, "compare");
+  RecipeFields fields(node, file, "compare");
   RecipeCompare compare;
   compare.to = fields.NeedText("to", "all trained");
   compare.metric = fields.TakeText("metric");
@@ -349,7 +349,7 @@ absl::StatusOr<std::optional<RecipeCompare>> ReadCompare(
 absl::StatusOr<std::optional<RecipeAcross>> ReadAcross(
     const YamlPtr& node, const std::string& file) {
   if (node == nullptr) return std::optional<RecipeAcross>();
-  YamlFields fields(node, file, "across");
+  RecipeFields fields(node, file, "across");
   RecipeAcross across;
   across.to = fields.NeedText("to", "joined");
   const YamlPtr metrics = fields.Take("metrics");
@@ -367,7 +367,7 @@ absl::StatusOr<std::optional<RecipeAcross>> ReadAcross(
 absl::StatusOr<RecipeStage> ReadStage(const YamlEntry& entry,
                                       const std::string& file) {
   const std::string what = absl::StrCat("stage ", entry.key);
-  YamlFields fields(entry.value, file, what);
+  RecipeFields fields(entry.value, file, what);
   RecipeStage stage;
   stage.name = entry.key;
   stage.about = fields.TakeText("about");
@@ -406,14 +406,14 @@ absl::StatusOr<RecipeStage> ReadStage(const YamlEntry& entry,
 
 absl::StatusOr<PublishedStage> ReadPublished(const YamlEntry& entry,
                                              const std::string& file) {
-  YamlFields fields(entry.value, file, absl::StrCat("published ", entry.key));
+  RecipeFields fields(entry.value, file, absl::StrCat("published ", entry.key));
   PublishedStage published;
   published.examples = static_cast<std::int64_t>(fields.TakeNumber("examples"));
   const YamlPtr runs = fields.TakeMap("runs");
   RETURN_IF_ERROR(fields.Finish());
   if (runs == nullptr) return published;
   for (const YamlEntry& run : runs->entries) {
-    YamlFields metrics(run.value, file, absl::StrCat("published ", run.key));
+    RecipeFields metrics(run.value, file, absl::StrCat("published ", run.key));
     for (const YamlEntry& metric : run.value->entries) {
       published.runs[run.key][metric.key] = metrics.TakeNumber(metric.key);
     }
@@ -423,7 +423,7 @@ absl::StatusOr<PublishedStage> ReadPublished(const YamlEntry& entry,
 }
 
 absl::Status CheckComplete(const Recipe& recipe, const YamlPtr& root,
-                           YamlFields& fields) {
+                           RecipeFields& fields) {
   if (recipe.scales.empty() || recipe.stages.empty()) {
     const char* const lacks = recipe.scales.empty() ? "scales" : "stages";
     fields.Fail(root->mark, ErrorId::kStudyFieldMissing,
@@ -441,7 +441,7 @@ absl::Status CheckComplete(const Recipe& recipe, const YamlPtr& root,
 absl::StatusOr<Recipe> ParseRecipe(const std::string& text,
                                    const std::string& file) {
   ASSIGN_OR_RETURN(const YamlPtr root, ParseYaml(text, file));
-  YamlFields fields(root, file, "the recipe");
+  RecipeFields fields(root, file, "the recipe");
   RETURN_IF_ERROR(CheckFormat(fields, file));
   Recipe recipe;
   recipe.file = file;

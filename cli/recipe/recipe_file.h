@@ -48,11 +48,11 @@ ValueOf FromScopes(std::vector<const RecipeValues*> scopes);
 // A reader of one map's keys. Each key is taken by name. A key that nobody took
 // is a mistake, reported with the most similar known key. The first mistake is
 // kept.
-class YamlFields {
+class RecipeFields {
  public:
   // `what` names the map in messages: "the recipe", "stage search".
-  YamlFields(const YamlPtr& node, const std::string& file,
-             const std::string& what);
+  RecipeFields(const YamlPtr& node, const std::string& file,
+               const std::string& what);
 
   // Returns null when the key is missing.
   YamlPtr Take(const std::string& key);

@@ -404,7 +404,7 @@ YamlPtr Trial(const std::vector<YamlEntry>& point, const StageRun& run,
 // Adds one run with its values put in.
 absl::Status AddRun(const YamlEntry& run, const std::string& file,
                     const std::vector<YamlPtr>& seeds, ExpandedRuns& all) {
-  YamlFields fields(run.value, file, absl::StrCat("run ", run.key));
+  RecipeFields fields(run.value, file, absl::StrCat("run ", run.key));
   std::vector<YamlEntry> point;
   for (const char* const key : {"strategy", "values"}) {
     const YamlPtr value = fields.Take(key);
