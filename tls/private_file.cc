@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tls/private_file.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/error.h"
-#include "base/plain/descriptor.h"
 #include "base/plain/file.h"
 
 namespace frostline::tls {
@@ -58,18 +53,10 @@ absl::StatusOr<SecretString> ReadPrivateFile(const std::string& path,
 
 absl::Status WritePrivateFile(const std::string& path, const SecretString& text,
                               const std::string& field) {
-  const std::string beside = absl::StrCat(path, ".new");
-  unlink(beside.c_str());  // one that a kill left
-  Descriptor fresh(
-      open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  const bool is_written = fresh.ok() &&
-                          WriteAll(fresh.number(), text.Reveal()) &&
-                          fsync(fresh.number()) == 0;
-  int error = is_written ? 0 : errno;
-  fresh.Close();
-  if (error == 0 && rename(beside.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return absl::OkStatus();
-  unlink(beside.c_str());
+  const Expected<Done> written =
+      WriteFileAtomically(path, text.Reveal(), kPrivateFile);
+  if (written.ok()) return absl::OkStatus();
+  const int error = written.fault().system_error;
   const std::string cause =
       absl::StrCat(path, " cannot be written: ", std::strerror(error));
   return DiskErrorOr(

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <random>
 #include <system_error>
 #include <utility>
 
@@ -26,12 +27,6 @@ Fault Failed(const std::string& what, const std::string& path,
 
 constexpr char kFixReading[] = "see that the file is there and readable";
 constexpr char kFixWriting[] = "see that the folder is there and has room";
-
-std::string FolderOf(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
 
 }  // namespace
 
@@ -99,11 +94,21 @@ Expected<std::string> ReadWholeFile(const std::string& path,
   return bytes;
 }
 
-Expected<AtomicFile> AtomicFile::Create(const std::string& path) {
-  std::string beside = path + ".XXXXXX";
-  const int fd = mkostemp(beside.data(), O_CLOEXEC);
+std::string FolderOf(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Expected<AtomicFile> AtomicFile::Create(const std::string& path, mode_t mode) {
+  std::string beside;
+  int fd = open(FolderOf(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+  if (fd < 0) {
+    beside = path + ".XXXXXX";
+    fd = mkostemp(beside.data(), O_CLOEXEC);
+  }
   if (fd < 0) return Failed("create", path, kFixWriting);
-  fchmod(fd, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);  // mkostemp: 0600
+  fchmod(fd, mode);
   return AtomicFile(fd, path, std::move(beside));
 }
 
@@ -119,11 +124,23 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept
 
 Expected<Done> AtomicFile::Append(const void* bytes, std::size_t count) {
   if (WriteAll(fd_, {static_cast<const char*>(bytes), count})) return Done{};
-  return Failed("write", beside_, kFixWriting);
+  return Failed("write", path_, kFixWriting);
 }
 
 Expected<Done> AtomicFile::Commit() {
-  if (fsync(fd_) != 0) return Failed("sync", beside_, kFixWriting);
+  if (fsync(fd_) != 0) return Failed("sync", path_, kFixWriting);
+  // Only rename() takes the place of a file that is there, and it wants a name.
+  const std::string unnamed = "/proc/self/fd/" + std::to_string(fd_);
+  while (beside_.empty()) {
+    const std::string name =
+        path_ + "." + std::to_string(std::random_device()());
+    if (linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name.c_str(),
+               AT_SYMLINK_FOLLOW) == 0) {
+      beside_ = name;
+    } else if (errno != EEXIST) {
+      return Failed("name", path_, kFixWriting);
+    }
+  }
   if (rename(beside_.c_str(), path_.c_str()) != 0) {
     return Failed("rename to", path_, kFixWriting);
   }
@@ -134,8 +151,8 @@ Expected<Done> AtomicFile::Commit() {
 }
 
 Expected<Done> WriteFileAtomically(const std::string& path,
-                                   std::string_view bytes) {
-  ASSIGN_OR_FAULT(AtomicFile file, AtomicFile::Create(path));
+                                   std::string_view bytes, mode_t mode) {
+  ASSIGN_OR_FAULT(AtomicFile file, AtomicFile::Create(path, mode));
   RETURN_IF_FAULT(file.Append(bytes.data(), bytes.size()));
   return file.Commit();
 }

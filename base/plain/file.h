@@ -7,6 +7,8 @@
 #ifndef FROSTLINE_BASE_PLAIN_FILE_H_
 #define FROSTLINE_BASE_PLAIN_FILE_H_
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,6 +17,9 @@
 #include "base/plain/result.h"
 
 namespace frostline {
+
+inline constexpr mode_t kPublicFile = 0644;
+inline constexpr mode_t kPrivateFile = 0600;
 
 // A file open for reading. Any thread may call ReadAt().
 class SourceFile {
@@ -46,12 +51,18 @@ class SourceFile {
 // The fault is kTooLarge above `limit`.
 Expected<std::string> ReadWholeFile(const std::string& path, std::size_t limit);
 
+// Returns the folder that a path's last name is in: "." for "a", "/" for "/a".
+std::string FolderOf(const std::string& path);
+
 // A file that appears under its name at Commit(), complete and on disk, or
-// never. It is written beside that name, synced and renamed, and the folder
-// synced. The destructor removes what was not committed.
+// never. Until then it has no name at all, so that a process which is killed
+// leaves nothing; on a file system that knows no such files, as NFS, it is
+// written beside its name, and the destructor removes what was not committed.
 class AtomicFile {
  public:
-  static Expected<AtomicFile> Create(const std::string& path);
+  // The mode is the file's whatever the process's umask is.
+  static Expected<AtomicFile> Create(const std::string& path,
+                                     mode_t mode = kPublicFile);
   ~AtomicFile();
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&& other) = delete;
@@ -59,7 +70,8 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   Expected<Done> Append(const void* bytes, std::size_t count);
-  // Gives the file its name. This is the last call.
+  // Syncs the file, gives it its name in place of what has it, and syncs the
+  // folder. This is the last call.
   Expected<Done> Commit();
 
  private:
@@ -68,11 +80,12 @@ class AtomicFile {
 
   int fd_;
   std::string path_;
-  std::string beside_;  // empty once the file has its name
+  std::string beside_;  // its name until it has its own, or empty
 };
 
 Expected<Done> WriteFileAtomically(const std::string& path,
-                                   std::string_view bytes);
+                                   std::string_view bytes,
+                                   mode_t mode = kPublicFile);
 
 }  // namespace frostline
 

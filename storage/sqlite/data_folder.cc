@@ -48,11 +48,6 @@ absl::Status Sync(const std::string& path, int flags) {
   return FileError(absl::StrCat("sync ", path));
 }
 
-std::string FolderOf(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  return folder.empty() ? "." : folder;
-}
-
 }  // namespace
 
 absl::Status FileError(const std::string& doing) {
@@ -334,17 +329,12 @@ absl::Status CheckMode(const std::string& path) {
       absl::StrCat("`chmod 600 ", path, "`"));
 }
 
-// Writes the key so that a file under this name is always whole.
-absl::Status WriteKey(const std::string& path, const SecretString& key) {
-  const std::string fresh = absl::StrCat(path, ".new");
-  RETURN_IF_ERROR(CreateFile(fresh));
-  {
-    std::ofstream file(fresh, std::ios::trunc);
-    file << key.Reveal() << '\n';
-    if (!file.flush()) return FileError(absl::StrCat("write ", fresh));
-  }
-  RETURN_IF_ERROR(SyncFile(fresh));
-  return RenameFile(fresh, path);
+// Writes a file that is whole whenever it is there.
+absl::Status WriteWhole(const std::string& path, const std::string& text) {
+  const Expected<Done> written = WriteFileAtomically(path, text, kPrivateFile);
+  if (written.ok()) return absl::OkStatus();
+  errno = written.fault().system_error;
+  return FileError(absl::StrCat("write ", path));
 }
 
 }  // namespace
@@ -358,7 +348,8 @@ absl::StatusOr<SecretString> KeepLeaseKey(const std::string& path) {
     if (IsSha256(key)) return SecretString(std::move(key));
   }
   SecretString key(absl::StrCat(RandomHexId(), RandomHexId()));
-  const absl::Status written = WriteKey(path, key);
+  const absl::Status written =
+      WriteWhole(path, absl::StrCat(key.Reveal(), "\n"));
   if (!written.ok()) {
     Log(LogLevel::kWarning, "lease_key_not_kept",
         {{"file", path}, {"why", std::string(written.message())}});
@@ -384,26 +375,15 @@ std::vector<WallMicros> ReadStarts(const std::string& path) {
   return starts;
 }
 
-absl::Status WriteStarts(const std::string& path,
-                         const std::vector<WallMicros>& starts) {
-  const std::string fresh = absl::StrCat(path, ".new");
-  RETURN_IF_ERROR(CreateFile(fresh));
-  {
-    std::ofstream file(fresh, std::ios::trunc);
-    for (const WallMicros start : starts) file << start << '\n';
-    if (!file.flush()) return FileError(absl::StrCat("write ", fresh));
-  }
-  RETURN_IF_ERROR(SyncFile(fresh));
-  return RenameFile(fresh, path);
-}
-
 }  // namespace
 
 std::vector<WallMicros> NoteStartIn(const std::string& path, WallMicros now) {
   const std::vector<WallMicros> before = ReadStarts(path);
   std::vector<WallMicros> starts = before;
   starts.push_back(now);
-  const absl::Status noted = WriteStarts(path, starts);
+  std::string lines;
+  for (const WallMicros start : starts) absl::StrAppend(&lines, start, "\n");
+  const absl::Status noted = WriteWhole(path, lines);
   if (!noted.ok()) {
     Log(LogLevel::kWarning, "start_not_noted",
         {{"why", std::string(noted.message())}});

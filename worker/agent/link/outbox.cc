@@ -15,18 +15,11 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/plain/descriptor.h"
+#include "base/plain/file.h"
 #include "base/plain/sums.h"
 #include "worker/agent/file.h"
 
 namespace frostline::agent {
-namespace {
-
-std::string SpoolFolderOf(const std::string& path) {
-  return std::filesystem::path(path).parent_path().string();
-}
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<SpoolFile>> SpoolFile::Create(
     const std::string& path, const v1::LeaseRef& lease) {
   const int fd = open(path.c_str(),
@@ -34,7 +27,7 @@ absl::StatusOr<std::unique_ptr<SpoolFile>> SpoolFile::Create(
   if (fd < 0) return FileError("create", path);
   std::unique_ptr<SpoolFile> file(new SpoolFile(path, fd));
   RETURN_IF_ERROR(file->Write(kSpoolHead + EncodeLease(lease)));
-  RETURN_IF_ERROR(SyncFolder(SpoolFolderOf(path)));
+  RETURN_IF_ERROR(SyncFolder(FolderOf(path)));
   file->SkipToEnd();
   return file;
 }

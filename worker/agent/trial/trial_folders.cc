@@ -76,8 +76,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // The coordinator checks names too, but a path is made of this one.
-absl::StatusOr<std::string> FolderOf(const std::string& run_folder,
-                                     const std::string& trial) {
+absl::StatusOr<std::string> TrialFolderOf(const std::string& run_folder,
+                                          const std::string& trial) {
   ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(trial));
   return absl::StrCat(run_folder, "/trials/", name.study_id, "/", name.number);
 }
@@ -96,7 +96,7 @@ TrialFolders::TrialFolders(std::string run_folder, std::string trash,
 
 TrialFolders::Use::Use(TrialFolders& folders, const std::string& trial)
     : folders_(folders),
-      path_(FolderOf(folders.run_folder_, trial).value_or("")) {
+      path_(TrialFolderOf(folders.run_folder_, trial).value_or("")) {
   const MutexLock lock(&folders_.mutex_);
   folders_.in_use_.insert(path_);
 }
@@ -108,7 +108,7 @@ TrialFolders::Use::~Use() {
 
 absl::StatusOr<std::string> TrialFolders::Make(const v1::Lease& lease) const {
   ASSIGN_OR_RETURN(const std::string trial,
-                   FolderOf(run_folder_, lease.trial()));
+                   TrialFolderOf(run_folder_, lease.trial()));
   const std::string path = absl::StrCat(trial, "/", lease.attempt());
   // What is there belongs to a study of this name that is no more.
   std::error_code ignored;
@@ -120,7 +120,7 @@ absl::StatusOr<std::string> TrialFolders::Make(const v1::Lease& lease) const {
 v1::LeftLog TrialFolders::LeftLogOf(const v1::LeaseRef& lease) const {
   v1::LeftLog log;
   *log.mutable_lease() = lease;
-  const auto trial = FolderOf(run_folder_, lease.trial());
+  const auto trial = TrialFolderOf(run_folder_, lease.trial());
   if (!trial.ok()) return log;
   const std::string path = LogPath(absl::StrCat(*trial, "/", lease.attempt()));
   std::ifstream file(path, std::ios::binary | std::ios::ate);
@@ -159,7 +159,7 @@ absl::StatusOr<std::string> TrialFolders::FindCheckpoint(
   const auto id = ParseCheckpointId(wanted.id());
   if (!id.has_value()) return NotHere("no agent of this kind wrote it");
   ASSIGN_OR_RETURN(const std::string trial,
-                   FolderOf(run_folder_, CheckpointTrial(lease)));
+                   TrialFolderOf(run_folder_, CheckpointTrial(lease)));
   const std::string path = absl::StrCat(trial, "/", id->attempt, "/", id->name);
   std::error_code error;
   if (!fs::exists(path, error)) return NotHere("it is not on this node");
@@ -176,7 +176,7 @@ absl::StatusOr<std::string> TrialFolders::FindCheckpoint(
 }
 
 void TrialFolders::RemoveAttempts(const v1::LeaseRef& lease) const {
-  const auto trial = FolderOf(run_folder_, lease.trial());
+  const auto trial = TrialFolderOf(run_folder_, lease.trial());
   if (!trial.ok()) return;
   std::error_code ignored;
   for (std::int64_t attempt = lease.attempt(); attempt > 0; --attempt) {
