@@ -9,6 +9,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace frostline {
 
@@ -24,6 +25,8 @@ class Descriptor {
   bool ok() const { return number_ >= 0; }
   // Leaves errno as it was.
   void Close();
+  // The caller closes it from then on.
+  int Release() { return std::exchange(number_, -1); }
 
  private:
   int number_;

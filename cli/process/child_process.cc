@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +23,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "base/error.h"
+#include "base/process.h"
 #include "cli/term/text_file.h"
 
 namespace frostline::cli {
@@ -60,13 +60,6 @@ absl::Status CannotStart(const std::string& program, int error) {
       "build or install all of Frostline's programs in one folder", "");
 }
 
-std::vector<char*> PointersOf(std::vector<std::string>& arguments) {
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 // Does everything between fork and exec, with only what is safe after a fork.
 // On failure it writes the error number to `report`, which a successful exec
 // closes.
@@ -95,27 +88,23 @@ std::vector<char*> PointersOf(std::vector<std::string>& arguments) {
 absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(
     const ChildSpec& spec) {
   std::vector<std::string> arguments = spec.arguments;
-  const std::vector<char*> pointers = PointersOf(arguments);
-  const int log = open(spec.log_file.c_str(),
-                       O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (log < 0) return CannotStart(spec.log_file, errno);
-  int report[2] = {-1, -1};
-  if (pipe2(report, O_CLOEXEC) != 0) {
-    const int error = errno;
-    close(log);
-    return CannotStart(spec.name, error);
-  }
+  const std::vector<char*> pointers = PointersTo(arguments);
+  const Descriptor log(open(spec.log_file.c_str(),
+                            O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!log.ok()) return CannotStart(spec.log_file, errno);
+  Pipe report;
+  if (!report.ok()) return CannotStart(spec.name, errno);
   const pid_t parent = getpid();
   const pid_t pid = fork();
-  if (pid == 0) BecomeChild(pointers.data(), log, report[1], parent);
-  int error = pid < 0 ? errno : 0;
-  close(log);
-  close(report[1]);
-  // Ends at once: with an error, or because exec closed the other end.
-  if (pid > 0 && read(report[0], &error, sizeof(error)) > 0) {
-    waitpid(pid, nullptr, 0);
+  if (pid == 0) {
+    BecomeChild(pointers.data(), log.number(), report.write.number(), parent);
   }
-  close(report[0]);
+  int error = pid < 0 ? errno : 0;
+  report.write.Close();
+  // Ends at once: with an error, or because exec closed the other end.
+  if (pid > 0 && read(report.read.number(), &error, sizeof(error)) > 0) {
+    WaitForEnd(pid);
+  }
   if (error != 0) return CannotStart(spec.arguments[0], error);
   return std::unique_ptr<ChildProcess>(new ChildProcess(spec, pid));
 }
@@ -176,67 +165,14 @@ absl::Status ExecSibling(const std::string& name,
   ASSIGN_OR_RETURN(const std::string path, SiblingProgram(name));
   std::vector<std::string> all = {path};
   all.insert(all.end(), arguments.begin(), arguments.end());
-  execv(path.c_str(), PointersOf(all).data());
+  execv(path.c_str(), PointersTo(all).data());
   return CannotStart(path, errno);
 }
 
 namespace {
 
 constexpr std::size_t kMostOutput = std::size_t{64} << 20;
-constexpr int kSignalled = 128;
 constexpr int kLook = 100;  // milliseconds between two looks at the clock
-
-class Pipe {
- public:
-  Pipe() = default;
-  ~Pipe() {
-    CloseWrite();
-    if (ends_[0] >= 0) close(ends_[0]);
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-
-  bool Open() { return pipe2(ends_.data(), O_CLOEXEC) == 0; }
-  void CloseWrite() {
-    if (ends_[1] >= 0) close(ends_[1]);
-    ends_[1] = -1;
-  }
-  int read_end() const { return ends_[0]; }
-  int write_end() const { return ends_[1]; }
-
- private:
-  std::array<int, 2> ends_ = {-1, -1};
-};
-
-// Starts the program in our process group, so that Ctrl-C ends it together with
-// us. Signals that StopSignals blocks are not blocked there.
-absl::StatusOr<pid_t> Spawn(std::vector<std::string> words, int out, int err) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY,
-                                   0);
-  posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
-  posix_spawnattr_t how;
-  posix_spawnattr_init(&how);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&how, &none);
-  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK);
-  pid_t pid = -1;
-  const int error =
-      posix_spawnp(&pid, pointers[0], &files, &how, pointers.data(), environ);
-  posix_spawnattr_destroy(&how);
-  posix_spawn_file_actions_destroy(&files);
-  if (error == 0) return pid;
-  const std::string cause = absl::StrCat(words[0], ": ", std::strerror(error));
-  if (error == ENOENT) return absl::NotFoundError(cause);
-  return absl::InternalError(cause);
-}
 
 // Reads some output. Returns false at the end.
 bool ReadSome(int fd, std::string* text) {
@@ -255,7 +191,7 @@ absl::Status ReadAll(const Pipe& out, const Pipe& err, SteadyTime end,
                      const std::string& last_words, Captured* captured) {
   const SystemClock clock;
   std::array<pollfd, 2> open = {
-      {{out.read_end(), POLLIN, 0}, {err.read_end(), POLLIN, 0}}};
+      {{out.read.number(), POLLIN, 0}, {err.read.number(), POLLIN, 0}}};
   const std::array<std::string*, 2> texts = {&captured->out, &captured->err};
   while ((open[0].fd >= 0 || open[1].fd >= 0) &&
          !HasSaid(*captured, last_words)) {
@@ -273,36 +209,38 @@ absl::Status ReadAll(const Pipe& out, const Pipe& err, SteadyTime end,
   return absl::OkStatus();
 }
 
-int CodeOf(int wait_status) {
-  return WIFSIGNALED(wait_status) ? kSignalled + WTERMSIG(wait_status)
-                                  : WEXITSTATUS(wait_status);
-}
-
 }  // namespace
 
 absl::StatusOr<Captured> RunCaptured(const std::vector<std::string>& words,
                                      Duration longest,
                                      const std::string& last_words) {
   const SteadyTime end = SystemClock().Steady() + longest;
+  const Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
   Pipe out, err;
-  if (!out.Open() || !err.Open()) {
+  if (!nothing.ok() || !out.ok() || !err.ok()) {
     return absl::InternalError(std::strerror(errno));
   }
-  const auto pid = Spawn(words, out.write_end(), err.write_end());
-  if (!pid.ok()) return pid.status();
-  out.CloseWrite();
-  err.CloseWrite();
+  const pid_t pid = StartProcess({.words = words,
+                                  .in = nothing.number(),
+                                  .out = out.write.number(),
+                                  .err = err.write.number()});
+  if (pid < 0) {
+    const auto code = errno == ENOENT ? absl::StatusCode::kNotFound
+                                      : absl::StatusCode::kInternal;
+    return absl::Status(code,
+                        absl::StrCat(words[0], ": ", std::strerror(errno)));
+  }
+  out.write.Close();
+  err.write.Close();
   Captured captured;
   const absl::Status read = ReadAll(out, err, end, last_words, &captured);
-  if (!read.ok() || HasSaid(captured, last_words)) kill(*pid, SIGKILL);
-  int wait_status = 0;
-  while (waitpid(*pid, &wait_status, 0) < 0 && errno == EINTR) {
-  }
+  if (!read.ok() || HasSaid(captured, last_words)) kill(pid, SIGKILL);
+  const int wait_status = WaitForEnd(pid);
   if (!read.ok()) {
     return absl::Status(read.code(),
                         absl::StrCat(words[0], ": ", read.message()));
   }
-  captured.code = CodeOf(wait_status);
+  captured.code = ShellCodeOf(wait_status);
   return captured;
 }
 

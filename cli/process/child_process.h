@@ -55,7 +55,8 @@ struct ChildSpec {
 };
 
 // A running child process. It is not thread-safe. Start it before any other
-// thread runs, because it uses fork().
+// thread runs, because it uses fork(): only between that and exec can it be
+// asked that the kernel ends it when we are killed.
 class ChildProcess {
  public:
   // Starts the program. Returns TRAINER_START with the system's reason when it

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -29,6 +28,7 @@
 #include "base/plain/descriptor.h"
 #include "base/plain/text.h"
 #include "base/plain/yaml.h"
+#include "base/process.h"
 #include "proto/rules.h"
 #include "proto/wire_error.h"
 #include "server/wire/limits.h"
@@ -173,7 +173,6 @@ absl::Status CheckRegistered(
 namespace {
 
 constexpr int kLook = 20;  // milliseconds between two looks at the program
-constexpr int kSignalled = 128;
 constexpr std::size_t kKeptOutput = 4096;
 constexpr std::size_t kMostLine = 200;
 // The variables that a program needs to find others and to reach the network;
@@ -204,47 +203,6 @@ std::vector<std::string> EnvironmentOf(const Program& program) {
   return variables;
 }
 
-std::vector<char*> Pointers(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-absl::StatusOr<pid_t> Spawn(const Program& program, int in, int out) {
-  std::vector<std::string> words = program.words;
-  std::vector<std::string> variables = EnvironmentOf(program);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, out, STDERR_FILENO);
-  posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-  posix_spawnattr_t how;
-  posix_spawnattr_init(&how);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&how, &none);
-  sigset_t ours;  // the coordinator ignores these
-  sigemptyset(&ours);
-  sigaddset(&ours, SIGPIPE);
-  sigaddset(&ours, SIGXFSZ);
-  posix_spawnattr_setsigdefault(&how, &ours);
-  posix_spawnattr_setpgroup(&how, 0);
-  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK |
-                                     POSIX_SPAWN_SETSIGDEF |
-                                     POSIX_SPAWN_SETPGROUP);
-  pid_t pid = -1;
-  const int error =
-      posix_spawnp(&pid, words[0].c_str(), &files, &how, Pointers(words).data(),
-                   Pointers(variables).data());
-  posix_spawnattr_destroy(&how);
-  posix_spawn_file_actions_destroy(&files);
-  if (error != 0) return Failed("it cannot be started", error);
-  return pid;
-}
-
 // Reads a piece of output and keeps only its end: a program may write any
 // amount.
 bool ReadSome(int fd, std::string* kept) {
@@ -271,16 +229,9 @@ std::string LastLine(const std::string& output) {
   return proto::CleanText(last, kMostLine);
 }
 
-int CodeOf(int wait_status) {
-  return WIFSIGNALED(wait_status) ? kSignalled + WTERMSIG(wait_status)
-                                  : WEXITSTATUS(wait_status);
-}
-
 void KillGroup(pid_t leader) {
   kill(-leader, SIGKILL);
-  int ignored = 0;
-  while (waitpid(leader, &ignored, 0) < 0 && errno == EINTR) {
-  }
+  WaitForEnd(leader);
 }
 
 // Waits for the program. The end of its pipe says nothing, since programs that
@@ -297,7 +248,7 @@ absl::StatusOr<Ran> WaitFor(pid_t pid, int out, Duration limit,
     int wait_status = 0;
     if (waitpid(pid, &wait_status, WNOHANG) == pid) {
       if (output.fd >= 0) ReadRest(out, &kept);
-      return Ran{CodeOf(wait_status), LastLine(kept)};
+      return Ran{ShellCodeOf(wait_status), LastLine(kept)};
     }
     if (clock.Steady() >= end) {
       KillGroup(pid);
@@ -316,16 +267,19 @@ absl::StatusOr<Ran> RunProgram(const Program& program, const StopSign& stop) {
   Descriptor in(memfd_create("notification", MFD_CLOEXEC));
   if (!in.ok()) return Failed("its input", errno);
   RETURN_IF_ERROR(WriteInput(program.input, in.number()));
-  std::array<int, 2> ends = {-1, -1};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return Failed("its output", errno);
-  const Descriptor out(ends[0]);
-  Descriptor written(ends[1]);
-  fcntl(out.number(), F_SETFL, O_NONBLOCK);
-  ASSIGN_OR_RETURN(const pid_t pid,
-                   Spawn(program, in.number(), written.number()));
+  Pipe out;
+  if (!out.ok()) return Failed("its output", errno);
+  fcntl(out.read.number(), F_SETFL, O_NONBLOCK);
+  const pid_t pid = StartProcess({.words = program.words,
+                                  .variables = EnvironmentOf(program),
+                                  .in = in.number(),
+                                  .out = out.write.number(),
+                                  .err = out.write.number(),
+                                  .leads_group = true});
+  if (pid < 0) return Failed("it cannot be started", errno);
   in.Close();
-  written.Close();
-  return WaitFor(pid, out.number(), program.limit, stop);
+  out.write.Close();
+  return WaitFor(pid, out.read.number(), program.limit, stop);
 }
 
 namespace {

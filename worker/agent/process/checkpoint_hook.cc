@@ -12,10 +12,10 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/process.h"
 #include "worker/agent/process/guardian.h"
 #include "worker/agent/wakeup.h"
 
@@ -24,7 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kNotRun = 127;
+constexpr int kNotRun = 127;  // what a shell ends with
+constexpr char kIsNotThere[] = "ended with code 127: is it there?";
 constexpr Duration kBetweenLooks = std::chrono::milliseconds(100);
 
 absl::Status Failed(const CheckpointHook& hook, const std::string& verb,
@@ -34,18 +35,6 @@ absl::Status Failed(const CheckpointHook& hook, const std::string& verb,
       absl::StrCat("--checkpoint-hook ", hook.program, " ", verb, " ", cause),
       "see what it wrote to the worker's log; without it a trial "
       "goes on where its checkpoint lies");
-}
-
-// Only what is safe after a fork.
-[[noreturn]] void Become(char* const* arguments) {
-  setpgid(0, 0);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  std::signal(SIGPIPE, SIG_DFL);
-  std::signal(SIGXFSZ, SIG_DFL);
-  execv(arguments[0], arguments);
-  _exit(kNotRun);
 }
 
 // Says whether it ended in time. A descriptor of the process is readable then.
@@ -67,18 +56,15 @@ bool EndsWithin(pid_t child, Duration limit,
 absl::Status RunHook(const CheckpointHook& hook, const std::string& verb,
                      const std::string& key, const std::string& path,
                      absl::FunctionRef<bool()> hurries) {
-  std::vector<std::string> words = {hook.program, verb, key, path};
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
   // As one of ours, or it would be taken for an orphan.
-  const pid_t child = Orphans::Ours().Fork([&arguments] {
-    const pid_t forked = fork();
-    if (forked == 0) Become(arguments.data());
-    return forked;
+  const pid_t child = Orphans::Ours().Fork([&] {
+    return StartProcess(
+        {.words = {hook.program, verb, key, path}, .leads_group = true});
   });
-  if (child < 0) return Failed(hook, verb, std::strerror(errno));
-  setpgid(child, child);  // whoever of the two is first
+  if (child < 0) {
+    const bool is_full = errno == EAGAIN || errno == ENOMEM;
+    return Failed(hook, verb, is_full ? std::strerror(errno) : kIsNotThere);
+  }
   const bool in_time = EndsWithin(child, hook.limit, hurries);
   if (!in_time) kill(-child, SIGKILL);
   int status = 0;
@@ -93,10 +79,9 @@ absl::Status RunHook(const CheckpointHook& hook, const std::string& verb,
                   absl::StrCat("was ended by signal ", WTERMSIG(status)));
   }
   if (WEXITSTATUS(status) == 0) return absl::OkStatus();
-  return Failed(
-      hook, verb,
-      absl::StrCat("ended with code ", WEXITSTATUS(status),
-                   WEXITSTATUS(status) == kNotRun ? ": is it there?" : ""));
+  if (WEXITSTATUS(status) == kNotRun) return Failed(hook, verb, kIsNotThere);
+  return Failed(hook, verb,
+                absl::StrCat("ended with code ", WEXITSTATUS(status)));
 }
 
 }  // namespace

@@ -16,45 +16,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/process.h"
 #include "worker/agent/process/guardian.h"
 #include "worker/agent/process/protocol.h"
 
 namespace frostline::agent {
 namespace {
-
-// Both ends are closed on exec, and with this object.
-class Pipe {
- public:
-  Pipe() = default;
-  ~Pipe() {
-    CloseRead();
-    CloseWrite();
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-
-  bool Open() {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return false;
-    read_ = ends[0];
-    write_ = ends[1];
-    return true;
-  }
-  int read() const { return read_; }
-  int write() const { return write_; }
-  int TakeRead() { return std::exchange(read_, -1); }
-  int TakeWrite() { return std::exchange(write_, -1); }
-  void CloseRead() {
-    if (read_ >= 0) close(std::exchange(read_, -1));
-  }
-  void CloseWrite() {
-    if (write_ >= 0) close(std::exchange(write_, -1));
-  }
-
- private:
-  int read_ = -1;
-  int write_ = -1;
-};
 
 absl::Status StartError(const char* call, int error) {
   return MakeError(ErrorId::kTrainerStart,
@@ -105,14 +72,6 @@ std::vector<std::string> MergedEnvironment(
   return merged;
 }
 
-std::vector<char*> Pointers(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  pointers.reserve(texts.size() + 1);
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 }  // namespace
 
 absl::StatusOr<Spawned> SpawnShell(
@@ -120,32 +79,37 @@ absl::StatusOr<Spawned> SpawnShell(
   // Whoever writes to a child that is gone gets EPIPE, not the end of us all.
   signal(SIGPIPE, SIG_IGN);
   Pipe in, out, err, orders, words;
-  for (Pipe* const pipe : {&in, &out, &err, &orders, &words}) {
-    if (!pipe->Open()) return StartError("pipe", errno);
+  for (const Pipe* const pipe : {&in, &out, &err, &orders, &words}) {
+    if (!pipe->ok()) return StartError("pipe", errno);
   }
   std::vector<std::string> argument_texts = {"sh", "-c", script};
   std::vector<std::string> variable_texts = MergedEnvironment(environment);
-  const std::vector<char*> arguments = Pointers(argument_texts);
-  const std::vector<char*> variables = Pointers(variable_texts);
-  const GuardedTrainer trainer{in.read(), out.write(), err.write(),
-                               arguments.data(), variables.data()};
-  MakeNonBlocking(orders.read());
+  const std::vector<char*> arguments = PointersTo(argument_texts);
+  const std::vector<char*> variables = PointersTo(variable_texts);
+  const GuardedTrainer trainer{in.read.number(), out.write.number(),
+                               err.write.number(), arguments.data(),
+                               variables.data()};
+  MakeNonBlocking(orders.read.number());
   const pid_t guardian = Orphans::Ours().Fork([&] {
     const pid_t forked = ForkBlocked();
-    if (forked == 0) Guard(trainer, orders.read(), words.write());
+    if (forked == 0) Guard(trainer, orders.read.number(), words.write.number());
     return forked;
   });
   if (guardian < 0) return StartError("fork", errno);
-  words.CloseWrite();
+  words.write.Close();
   GuardianWord word{};
-  const bool spoke = ReadWord(words.read(), &word);
+  const bool spoke = ReadWord(words.read.number(), &word);
   if (!spoke || word.kind != GuardianWord::Kind::kStarted) {
     Orphans::Ours().Collect(guardian, nullptr, 0);
     return StartError("fork", spoke ? word.value : ECHILD);
   }
-  Spawned child{guardian,        word.value,     in.TakeWrite(),
-                out.TakeRead(),  err.TakeRead(), orders.TakeWrite(),
-                words.TakeRead()};
+  Spawned child{guardian,
+                word.value,
+                in.write.Release(),
+                out.read.Release(),
+                err.read.Release(),
+                orders.write.Release(),
+                words.read.Release()};
   for (const int fd :
        {child.in, child.out, child.err, child.orders, child.words}) {
     MakeNonBlocking(fd);
