@@ -24,6 +24,7 @@
 #include "cli/view/importance_view.h"
 #include "cli/view/plan_view.h"
 #include "cli/view/registry_view.h"
+#include "proto/rules.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
@@ -219,7 +220,6 @@ absl::Status ShowVerification(Session& session, Client& client,
 
 namespace {
 
-constexpr int kMostAsked = 64;  // as the contract says
 constexpr int kMostPlanSeeds = 32;
 
 // Checks what CLI11 cannot check and what needs no coordinator.
@@ -263,7 +263,8 @@ void AddPlanFlags(CLI::App& verb, PlanArgs& args) {
   CLI::Option* const ask =
       verb.add_option("--ask", args.ask,
                       "The so many trials that would tell most")
-          ->check(CLI::Range(1, kMostAsked))
+          ->check(CLI::Range(
+              1, static_cast<int>(proto::MostOf<v1::AskPlanRequest>("trials"))))
           ->excludes(frontier);
   CLI::Option* const verify =
       verb.add_flag("--verify", args.verify,

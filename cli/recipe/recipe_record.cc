@@ -18,6 +18,7 @@
 #include "cli/report/study_record.h"
 #include "frostline/v1/importance_service.grpc.pb.h"
 #include "frostline/v1/study_service.grpc.pb.h"
+#include "proto/rules.h"
 
 namespace frostline::cli {
 namespace {
@@ -146,7 +147,9 @@ namespace {
 using Studies = v1::StudyService::Stub;
 
 constexpr int kPointsOfACurve = 200;
-constexpr int kMostContenders = 16;
+int MostContenders() {
+  return proto::MaxItems<v1::CompareTrialsRequest>("contenders");
+}
 constexpr std::size_t kMostTrials = 128;  // of one comparison
 
 // Fetches curves. The best trials have theirs already; every other run needs
@@ -195,7 +198,7 @@ absl::Status Compare(Client& client, StageRecord& stage) {
 
 void ComparedRuns::Add(const std::string& name, const RunTrials& run) {
   if (run.succeeded.empty()) return;
-  if (request_.contenders_size() == kMostContenders ||
+  if (request_.contenders_size() == MostContenders() ||
       trials_ + run.succeeded.size() > kMostTrials) {
     left_out_.push_back(name);
     return;
@@ -213,7 +216,7 @@ void ComparedRuns::SayLeftOut(const std::string& what,
   if (left_out_.empty()) return;
   missing.push_back(absl::StrCat(
       what, " leaves out ", absl::StrJoin(left_out_, ", "), ": it takes ",
-      kMostContenders, " runs and ", kMostTrials, " trials at most."));
+      MostContenders(), " runs and ", kMostTrials, " trials at most."));
 }
 
 ComparedRuns RunsToCompare(const StudyRecord& record) {

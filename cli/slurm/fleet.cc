@@ -27,6 +27,7 @@
 #include "cli/process/child_process.h"
 #include "cli/term/table.h"
 #include "cli/view/format.h"
+#include "proto/rules.h"
 #include "tls/private_file.h"
 
 namespace frostline::cli {
@@ -166,16 +167,15 @@ std::string Absolute(const std::string& path) {
 
 // Returns the slots of a worker with --slots gpu: 4 for "gpu:a100:4".
 absl::StatusOr<int> NodeSlotsOf(const UpArgs& args) {
-  constexpr int kMostSlots = 1024;
+  const auto most = static_cast<int>(proto::MostOf<v1::Worker>("slots"));
   if (args.slots != "gpu") {
     ASSIGN_OR_RETURN(const std::int64_t slots,
-                     ReadWhole("--slots", args.slots, 1, kMostSlots));
+                     ReadWhole("--slots", args.slots, 1, most));
     return static_cast<int>(slots);
   }
   const std::string last = args.gres.substr(args.gres.rfind(':') + 1);
   int gpus = 0;
-  return absl::SimpleAtoi(last, &gpus) && gpus > 0 ? std::min(gpus, kMostSlots)
-                                                   : 1;
+  return absl::SimpleAtoi(last, &gpus) && gpus > 0 ? std::min(gpus, most) : 1;
 }
 
 // Checks the file of invitations. The worker would refuse a bad one too, but

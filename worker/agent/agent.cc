@@ -12,6 +12,7 @@
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
+#include "proto/rules.h"
 #include "proto/wire_values.h"
 #include "worker/agent/process/guardian.h"
 #include "worker/agent/trial/trial_run.h"
@@ -22,7 +23,6 @@ namespace {
 constexpr Duration kLeastInterval = std::chrono::milliseconds(10);
 constexpr Duration kGoodbyeDeadline = std::chrono::seconds(1);
 // Their tails fit into one request.
-constexpr std::size_t kMostLeftLogs = 8;
 constexpr Duration kLookAtGpus = std::chrono::seconds(1);
 constexpr Duration kLookForOrphans = std::chrono::seconds(1);
 
@@ -133,7 +133,8 @@ void Agent::AdoptOrphan(const RunFolder::Orphan& orphan) {
     // Registering with a new boot id gives an unended attempt back to us.
     outbox->Close();
     const MutexLock lock(&register_mutex_);
-    if (!has_ended && left_logs_.size() < kMostLeftLogs) {
+    const int most = proto::MaxItems<v1::RegisterRequest>("left_logs");
+    if (!has_ended && std::cmp_less(left_logs_.size(), most)) {
       left_logs_.push_back(std::move(log));
     }
   } else {

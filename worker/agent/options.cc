@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "base/flags.h"
 #include "base/ids.h"
+#include "proto/rules.h"
 #include "tls/private_file.h"
 #include "worker/registry/registry.h"
 
@@ -97,7 +98,6 @@ namespace {
 
 constexpr int kMaxSlotsPerGpu = 64;
 constexpr std::size_t kMaxHostBytes = 48;
-constexpr std::size_t kMaxLabels = 64;
 constexpr Duration kMaxWait = std::chrono::seconds(10'000'000);
 constexpr Duration kYear = std::chrono::hours(24 * 365);
 
@@ -130,9 +130,10 @@ Flag LabelFlag(AgentOptions* options) {
                      "write it as KEY=VALUE");
     }
     (*labels)[label.substr(0, equals)] = label.substr(equals + 1);
-    if (labels->size() <= kMaxLabels) return absl::OkStatus();
+    const int most = proto::MaxItems<v1::Worker>("labels");
+    if (std::cmp_less_equal(labels->size(), most)) return absl::OkStatus();
     return BadFlag("--label", "is given too often",
-                   absl::StrCat("give at most ", kMaxLabels));
+                   absl::StrCat("give at most ", most));
   };
   return flag;
 }

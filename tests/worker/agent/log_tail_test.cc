@@ -6,7 +6,9 @@
 #include <string>
 
 #include "base/plain/predictions_file.h"
+#include "frostline/v1/trial.pb.h"
 #include "gmock/gmock.h"
+#include "proto/rules.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 #include "worker/agent/file.h"
@@ -20,6 +22,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
+
+TEST(LogTail, IsAsLongAsTheContractTakes) {
+  EXPECT_EQ(kMaxLogTailBytes, proto::MaxBytes<v1::Outcome>("log_tail"));
+}
 
 TEST(LogTail, KeepsWholeLinesOfTheEnd) {
   LogTail log;

@@ -9,7 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
+#include "frostline/v1/worker.pb.h"
 #include "gmock/gmock.h"
+#include "proto/rules.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 #include "worker/agent/node/gpus.h"
@@ -27,6 +29,10 @@ absl::StatusOr<AgentOptions> Parse(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "frostline-worker");
   return ParseAgentOptions(static_cast<int>(arguments.size()),
                            arguments.data());
+}
+
+TEST(AgentOptions, HaveAsManySlotsAsTheContractTakes) {
+  EXPECT_EQ(kMaxSlots, proto::MostOf<v1::Worker>("slots"));
 }
 
 TEST(AgentOptions, AllThatIsGivenArrives) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "proto/rules.h"
 #include "proto/wire_values.h"
 #include "worker/agent/link/rpc_client.h"
 
@@ -42,7 +43,6 @@ namespace {
 // Each piece costs a heartbeat of all leases.
 constexpr Duration kFollowPause = std::chrono::milliseconds(500);
 // A coordinator shows no more.
-constexpr double kMostStepsPerSecond = 1e9;
 
 int GravityOf(v1::Directive::Action action) {
   switch (action) {
@@ -96,7 +96,9 @@ v1::TrialProgress HeldLease::HowFar() const {
   progress.set_phase(said_.phase);
   progress.set_epoch(said_.epoch);
   progress.set_total_epochs(said_.total_epochs);
-  progress.set_steps_per_second(std::min(rate_.At(now), kMostStepsPerSecond));
+  progress.set_steps_per_second(std::min(
+      rate_.At(now),
+      proto::RuleOf(*progress.GetDescriptor(), "steps_per_second").most()));
   progress.set_slot(slot_);
   if (!said_.remaining_s.has_value()) return progress;
   // What was expected then has become less since.

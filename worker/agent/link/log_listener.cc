@@ -17,6 +17,7 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/plain/predictions_file.h"
+#include "proto/rules.h"
 #include "proto/wire_error.h"
 #include "proto/wire_values.h"
 
@@ -25,10 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostPiece = std::size_t{512} << 10;
 constexpr std::size_t kMostText = 4096;
 constexpr std::size_t kMostTexts = std::size_t{448} << 10;  // of all together
-constexpr std::size_t kMostExamples = 256;
 
 // The trial's file, or empty.
 std::string FindFile(const std::string& run_folder,
@@ -61,8 +60,9 @@ std::string TextIn(const std::string& line, std::size_t first_column) {
 class Finder {
  public:
   explicit Finder(const v1::PredictionsWish& wish) {
+    const int most = proto::MaxItems<v1::SendPredictionsRequest>("examples");
     for (const std::int64_t example : wish.examples()) {
-      if (wanted_.size() < kMostExamples) wanted_.insert(example);
+      if (std::cmp_less(wanted_.size(), most)) wanted_.insert(example);
     }
   }
 
@@ -139,7 +139,8 @@ void ReadPiece(std::istream& file, const v1::PredictionsWish& wish,
                v1::SendPredictionsRequest& answer) {
   const std::int64_t left = answer.size() - wish.offset();
   if (left <= 0) return;
-  const auto most = static_cast<std::int64_t>(kMostPiece);
+  const auto most = static_cast<std::int64_t>(
+      proto::MaxBytes<v1::SendPredictionsRequest>("piece"));
   std::string piece(static_cast<std::size_t>(
                         std::min({left, most, std::int64_t{wish.max_bytes()}})),
                     '\0');

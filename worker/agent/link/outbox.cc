@@ -17,6 +17,7 @@
 #include "base/plain/descriptor.h"
 #include "base/plain/file.h"
 #include "base/plain/sums.h"
+#include "proto/rules.h"
 #include "worker/agent/file.h"
 
 namespace frostline::agent {
@@ -296,8 +297,6 @@ std::optional<FoundRecord> FindRecord(int fd, std::int64_t at,
 
 namespace {
 
-// What the coordinator takes at once, and no more than a trial says at once.
-constexpr int kMostMeasurementsSent = 1000;
 constexpr std::size_t kMostRecordBytes = std::size_t{256} << 10;
 constexpr std::size_t kMostHeldBytes = std::size_t{512} << 10;
 
@@ -306,8 +305,8 @@ bool Append(const SpoolRecord& record, SpoolRecord& last) {
   const auto* const more = std::get_if<v1::ReportRequest>(&record);
   auto* const report = std::get_if<v1::ReportRequest>(&last);
   if (more == nullptr || report == nullptr) return false;
-  if (report->measurements_size() + more->measurements_size() >
-      kMostMeasurementsSent) {
+  static const int most = proto::MaxItems<v1::ReportRequest>("measurements");
+  if (report->measurements_size() + more->measurements_size() > most) {
     return false;
   }
   report->mutable_measurements()->MergeFrom(more->measurements());

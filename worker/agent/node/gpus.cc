@@ -22,6 +22,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/mutex.h"
+#include "proto/rules.h"
 
 namespace frostline::agent {
 namespace {
@@ -94,11 +95,8 @@ std::vector<std::string> GpuSlots(const char* visible,
 
 namespace {
 
-constexpr unsigned kMostGpus = 64;  // the contract's bound
 constexpr unsigned kMostPercent = 100;
-constexpr unsigned kMostMilliwatts = 100'000'000;
 constexpr unsigned kHottest = 1000;
-constexpr std::uint64_t kMostGpuBytes = std::uint64_t{1} << 50;
 constexpr int kSuccess = 0;
 constexpr int kSensorOfTheGpu = 0;
 
@@ -161,13 +159,19 @@ v1::GpuLoad Nvml::Calls::LoadOf(Device device) const {
     gpu.set_utilization(used.gpu / static_cast<double>(kMostPercent));
   }
   Memory bytes;
-  if (memory(device, &bytes) == kSuccess && bytes.total <= kMostGpuBytes &&
+  static const std::int64_t most_bytes =
+      proto::MostOf<v1::GpuLoad>("memory_total_bytes");
+  if (memory(device, &bytes) == kSuccess &&
+      std::cmp_less_equal(bytes.total, most_bytes) &&
       bytes.used <= bytes.total) {
     gpu.set_memory_used_bytes(static_cast<std::int64_t>(bytes.used));
     gpu.set_memory_total_bytes(static_cast<std::int64_t>(bytes.total));
   }
   unsigned number = 0;
-  if (power(device, &number) == kSuccess && number <= kMostMilliwatts) {
+  static const std::int64_t most_milliwatts =
+      1'000 * proto::MostOf<v1::GpuLoad>("power_watts");
+  if (power(device, &number) == kSuccess &&
+      std::cmp_less_equal(number, most_milliwatts)) {
     gpu.set_power_watts(number / 1e3);
   }
   if (temperature(device, kSensorOfTheGpu, &number) == kSuccess &&
@@ -193,7 +197,8 @@ std::vector<v1::GpuLoad> Nvml::Read() const {
   std::vector<v1::GpuLoad> gpus;
   unsigned count = 0;
   if (calls_->count(&count) != kSuccess) return gpus;
-  count = std::min(count, kMostGpus);
+  count = std::min(
+      count, static_cast<unsigned>(proto::MaxItems<v1::NodeLoad>("gpus")));
   gpus.reserve(count);
   for (unsigned i = 0; i < count; ++i) {
     Device device = nullptr;

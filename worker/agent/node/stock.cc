@@ -19,6 +19,7 @@
 #include "base/mutex.h"
 #include "base/plain/file.h"
 #include "base/plain/yaml.h"
+#include "proto/rules.h"
 
 #if __has_include(<linux/openat2.h>) && defined(SYS_openat2)
 #include <linux/openat2.h>
@@ -33,7 +34,6 @@ namespace {
 namespace fs = std::filesystem;
 using Answer = registry::KnownSums::Answer;
 
-constexpr std::size_t kMostItems = 1024;   // the contract's bound, of each kind
 constexpr std::size_t kMostLacking = 500;  // bytes of a line of the log
 
 // What a disk says that is there and lacks the file. Anything else, a stale
@@ -182,10 +182,12 @@ void StockReader::Refresh(bool anew, RegistryFile& file_read) {
     return;
   }
   file_read.entries = std::move(entries).value();
-  if (file_read.entries.size() <= kMostItems) return;
+  const auto most =
+      static_cast<std::size_t>(proto::MaxItems<v1::Stock>("models"));
+  if (file_read.entries.size() <= most) return;
   Log(LogLevel::kWarning, "registry_cut",
-      {{"file", path}, {"most", absl::StrCat(kMostItems)}});
-  file_read.entries.resize(kMostItems);
+      {{"file", path}, {"most", absl::StrCat(most)}});
+  file_read.entries.resize(most);
 }
 
 void StockReader::List(RegistryFile& file_read, Items* items,

@@ -27,6 +27,7 @@
 #include "base/ids.h"
 #include "base/plain/json.h"
 #include "base/plain/text.h"
+#include "proto/rules.h"
 #include "proto/served.h"
 #include "proto/wire_error.h"
 
@@ -95,7 +96,7 @@ std::string Reprinted(const JsonValue& value) {
 // in order of their bytes.
 
 // In paths are bytes that are not UTF-8: they become U+FFFD.
-std::string Quoted(const std::string& text) {
+std::string QuotedClean(const std::string& text) {
   return JsonString(RepairUtf8(text));
 }
 
@@ -167,9 +168,9 @@ std::string FieldJson(const Message& message, const FieldDescriptor* field,
     case FieldDescriptor::CPPTYPE_BOOL:
       return FROSTLINE_GET_(Bool) ? "true" : "false";
     case FieldDescriptor::CPPTYPE_STRING:
-      return Quoted(FROSTLINE_GET_(String));
+      return QuotedClean(FROSTLINE_GET_(String));
     case FieldDescriptor::CPPTYPE_ENUM:
-      return Quoted(ShortName(FROSTLINE_GET_(Enum)));
+      return QuotedClean(ShortName(FROSTLINE_GET_(Enum)));
     case FieldDescriptor::CPPTYPE_MESSAGE:
       return ToJson(FROSTLINE_GET_(Message));
   }
@@ -260,12 +261,10 @@ std::optional<CheckpointId> ParseCheckpointId(const std::string& text) {
 
 namespace {
 
-constexpr std::size_t kMaxNameBytes = 256;
 constexpr std::size_t kMaxShownFieldBytes = 160;
 constexpr std::size_t kMaxFieldTextBytes = 4096;
 constexpr std::array<const char*, 5> kPhases = {
     "loading", "filling", "training", "evaluating", "saving"};
-constexpr double kMostEpochs = 1e9;
 constexpr double kLongestRemaining = 100.0 * 365 * 86'400;
 
 absl::Status BadField(const std::string& field, const std::string& cause) {
@@ -297,8 +296,10 @@ absl::StatusOr<double> EpochAt(const Members& object, const char* key) {
   const JsonValue* const found = Find(object, key);
   if (found == nullptr) return 0.0;
   const auto number = NumberOf(*found);
+  static const double most =
+      proto::RuleOf(*v1::TrialProgress::descriptor(), "epoch").most();
   // What is not a number is in no range.
-  if (number.has_value() && *number >= 0.0 && *number <= kMostEpochs) {
+  if (number.has_value() && *number >= 0.0 && *number <= most) {
     return *number;
   }
   return BadField(key, "is no number from 0 to 1e9");
@@ -353,8 +354,12 @@ absl::StatusOr<std::int64_t> CountAt(const Members& object, const char* key,
   return count;
 }
 
-// Reads "metrics", empty when absent.
-absl::StatusOr<Metrics> MetricsAt(const Members& object, std::size_t most) {
+// Reads "metrics", empty when absent, as many as a message of the contract has.
+template <typename Message>
+absl::StatusOr<Metrics> MetricsAt(const Members& object) {
+  static const auto most =
+      static_cast<std::size_t>(proto::MaxItems<Message>("metrics"));
+  static const std::size_t name_bytes = proto::MaxBytes<Message>("metrics");
   Metrics metrics;
   const JsonValue* const found = Find(object, "metrics");
   if (found == nullptr) return metrics;
@@ -370,7 +375,7 @@ absl::StatusOr<Metrics> MetricsAt(const Members& object, std::size_t most) {
     const std::string name(key);
     const std::string field =
         absl::StrCat("metrics.", proto::CleanText(name, kMaxShownFieldBytes));
-    if (name.empty() || name.size() > kMaxNameBytes) {
+    if (name.empty() || name.size() > name_bytes) {
       return BadField(field, "has a name of 0 or more than 256 bytes");
     }
     const auto number = NumberOf(*value);
@@ -420,11 +425,6 @@ absl::StatusOr<bool> ListAt(const Members& object, const char* key,
   return true;
 }
 
-constexpr std::size_t kMaxReportMetrics = 64;
-constexpr std::size_t kMaxFinishMetrics = 256;
-constexpr std::size_t kMaxMessageTextBytes = 4096;
-constexpr int kMaxEvaluations = 64;
-constexpr std::size_t kMaxEvaluationBytes = 640 * 1024;
 constexpr std::size_t kMaxShownLineBytes = 160;
 constexpr char kUnfit[] = "unfit";
 constexpr std::array<const char*, 4> kPrecisions = {"fp32", "tf32", "bf16",
@@ -472,7 +472,7 @@ absl::StatusOr<TrainerMessage> ParseReport(const Members& object) {
   ReportMessage report;
   ASSIGN_OR_RETURN(report.step, CountAt(object, "step", -1));
   ASSIGN_OR_RETURN(report.total_steps, CountAt(object, "total_steps", 0));
-  ASSIGN_OR_RETURN(report.metrics, MetricsAt(object, kMaxReportMetrics));
+  ASSIGN_OR_RETURN(report.metrics, MetricsAt<v1::Measurement>(object));
   ASSIGN_OR_RETURN(report.precision, TextAt(object, "precision"));
   if (!report.precision.empty() && !IsPrecision(report.precision)) {
     return BadField("precision", "is none of fp32, tf32, bf16, fp16");
@@ -535,14 +535,14 @@ absl::StatusOr<TrainerMessage> ParseFinish(const Members& object) {
                          "precisions", "examples", "evaluations"}));
   FinishMessage finish;
   ASSIGN_OR_RETURN(finish.state, StateAt(object));
-  ASSIGN_OR_RETURN(finish.metrics, MetricsAt(object, kMaxFinishMetrics));
+  ASSIGN_OR_RETURN(finish.metrics, MetricsAt<v1::Outcome>(object));
   ASSIGN_OR_RETURN(finish.failure, FailureAt(object));
   ASSIGN_OR_RETURN(const std::string failure, TextAt(object, "class"));
   finish.is_unfit =
       finish.state == FinishMessage::State::kFailed && failure == kUnfit;
   ASSIGN_OR_RETURN(finish.precisions, PrecisionsAt(object));
   ASSIGN_OR_RETURN(const std::string cause, TextAt(object, "cause"));
-  finish.cause = proto::CleanText(cause, kMaxMessageTextBytes);
+  finish.cause = proto::CleanText(cause, proto::MaxBytes<v1::Outcome>("cause"));
   v1::Usage usage;
   ASSIGN_OR_RETURN(const bool has_usage, MessageAt(object, "usage", &usage));
   if (has_usage) finish.usage = std::move(usage);
@@ -556,11 +556,12 @@ absl::StatusOr<TrainerMessage> ParseFinish(const Members& object) {
   if (has_examples && has_evaluations) {
     return BadField("evaluations", "is there beside examples");
   }
-  if (outcome.evaluations_size() > kMaxEvaluations) {
+  const int most_sets = proto::MaxItems<v1::Outcome>("evaluations");
+  if (outcome.evaluations_size() > most_sets) {
     return BadField("evaluations",
-                    absl::StrCat("has more than ", kMaxEvaluations, " sets"));
+                    absl::StrCat("has more than ", most_sets, " sets"));
   }
-  if (outcome.ByteSizeLong() > kMaxEvaluationBytes) {
+  if (outcome.ByteSizeLong() > proto::MaxBytes<v1::Outcome>("evaluations")) {
     return BadField("evaluations", "takes more than 640 KiB");
   }
   finish.evaluations.assign(outcome.evaluations().begin(),
@@ -618,12 +619,12 @@ std::string ResumeJson(const v1::Checkpoint& checkpoint,
                        const std::string& path) {
   // The trainer's own name for it.
   const auto id = ParseCheckpointId(checkpoint.id());
-  NamedJson resume = {{"id", Quoted(id ? id->name : checkpoint.id())},
+  NamedJson resume = {{"id", QuotedClean(id ? id->name : checkpoint.id())},
                       {"step", absl::StrCat(checkpoint.step())}};
   if (!checkpoint.sha256().empty()) {
-    resume["sha256"] = Quoted(checkpoint.sha256());
+    resume["sha256"] = QuotedClean(checkpoint.sha256());
   }
-  if (!path.empty()) resume["path"] = Quoted(path);
+  if (!path.empty()) resume["path"] = QuotedClean(path);
   return ObjectJson(resume);
 }
 
@@ -653,14 +654,15 @@ std::string TrialLine(const v1::Lease& lease, const std::string& folder,
     rates[rate.module()] = NumberJson(rate.rate());
   }
   NamedJson labels;
-  for (const auto& [key, value] : spec.labels()) labels[key] = Quoted(value);
-  std::vector<std::string> all_takes = {Quoted("precision"),
-                                        Quoted("progress")};
-  for (const std::string& each : takes) all_takes.push_back(Quoted(each));
+  for (const auto& [key, value] : spec.labels())
+    labels[key] = QuotedClean(value);
+  std::vector<std::string> all_takes = {QuotedClean("precision"),
+                                        QuotedClean("progress")};
+  for (const std::string& each : takes) all_takes.push_back(QuotedClean(each));
   NamedJson message = {
-      {"type", Quoted("trial")},
+      {"type", QuotedClean("trial")},
       {"protocol", absl::StrCat(kProtocolVersion)},
-      {"trial", Quoted(lease.trial())},
+      {"trial", QuotedClean(lease.trial())},
       {"attempt", absl::StrCat(lease.attempt())},
       {"seed", absl::StrCat(spec.seed())},
       {"prefix_depth", absl::StrCat(spec.prefix_depth())},
@@ -673,21 +675,21 @@ std::string TrialLine(const v1::Lease& lease, const std::string& folder,
       {"freeze", ToJson(spec.freeze())},
       {"labels", ObjectJson(labels)},
       {"takes", JsonList(all_takes)},
-      {"folder", Quoted(folder)},
+      {"folder", QuotedClean(folder)},
       {"resume_from", lease.has_resume_from()
                           ? ResumeJson(lease.resume_from(), checkpoint_path)
                           : "null"}};
   if (!spec.auto_precision().empty()) {
-    message["auto_precision"] = Quoted(spec.auto_precision());
+    message["auto_precision"] = QuotedClean(spec.auto_precision());
   }
   if (!spec.tasks().empty()) message["tasks"] = EachJson(spec.tasks());
   return Line(message);
 }
 
 std::string StopLine(const std::string& reason) {
-  return Line({{"type", Quoted("stop")}, {"reason", Quoted(reason)}});
+  return Line({{"type", QuotedClean("stop")}, {"reason", QuotedClean(reason)}});
 }
 
-std::string ExitLine() { return Line({{"type", Quoted("exit")}}); }
+std::string ExitLine() { return Line({{"type", QuotedClean("exit")}}); }
 
 }  // namespace frostline::agent

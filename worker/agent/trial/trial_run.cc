@@ -18,6 +18,8 @@
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "base/plain/predictions_file.h"
+#include "frostline/v1/worker_service.pb.h"
+#include "proto/rules.h"
 #include "proto/wire_error.h"
 #include "worker/agent/process/protocol.h"
 #include "worker/agent/process/trainer_process.h"
@@ -25,7 +27,6 @@
 namespace frostline::agent {
 namespace {
 
-constexpr std::size_t kMaxOutcomeCause = 4096;
 constexpr int kNotExecutable = 126;
 constexpr int kNotFound = 127;
 // A shell says so of a child that SIGKILL ended.
@@ -144,8 +145,8 @@ v1::Outcome FailedOutcome(v1::FailureClass failure,
   const auto detail = DetailOf(status);
   const std::string code =
       detail.has_value() ? ErrorCode(detail->id) + ": " : "";
-  outcome.set_cause(
-      proto::CleanText(code + std::string(status.message()), kMaxOutcomeCause));
+  outcome.set_cause(proto::CleanText(code + std::string(status.message()),
+                                     proto::MaxBytes<v1::Outcome>("cause")));
   return outcome;
 }
 
@@ -226,7 +227,6 @@ std::string ProgressWatch::Describe() const {
 namespace {
 
 constexpr Duration kLongestTrainerWait = std::chrono::seconds(60);
-constexpr int kMostMeasurementsHeld = 1'000;
 // A request has at most 1 MiB.
 constexpr std::size_t kMostReportBytes = std::size_t{256} << 10;
 
@@ -356,7 +356,8 @@ void TrialRun::TakeReport(const ReportMessage& report,
     (*measurement->mutable_metrics())[name] = value;
   }
   pending_bytes_ += measurement->ByteSizeLong();
-  if (pending_.measurements_size() == kMostMeasurementsHeld ||
+  static const int most = proto::MaxItems<v1::ReportRequest>("measurements");
+  if (pending_.measurements_size() == most ||
       pending_bytes_ > kMostReportBytes) {
     SendReports();
   }
