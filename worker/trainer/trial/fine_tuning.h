@@ -25,7 +25,6 @@
 #include "worker/trainer/trial/progress.h"
 #include "worker/trainer/trial/trained_model.h"
 #include "worker/trainer/trial/trial_end.h"
-#include "worker/trainer/trial/trial_environment.h"
 #include "worker/trainer/trial/trial_message.h"
 #include "worker/trainer/trial/workbench.h"
 

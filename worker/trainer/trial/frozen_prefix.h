@@ -17,7 +17,6 @@
 #include "worker/trainer/trial/flops_counter.h"
 #include "worker/trainer/trial/pace.h"
 #include "worker/trainer/trial/trained_model.h"
-#include "worker/trainer/trial/trial_environment.h"
 #include "worker/trainer/trial/trial_message.h"
 #include "worker/trainer/trial/workbench.h"
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -20,6 +21,7 @@
 #include "worker/trainer/data/token_store.h"
 #include "worker/trainer/device/device.h"
 #include "worker/trainer/model/model.h"
+#include "worker/trainer/prefix/boundaries.h"
 #include "worker/trainer/text/tokenizer.h"
 #include "worker/trainer/trial/trial_message.h"
 
@@ -145,6 +147,20 @@ struct TrialSetup {
 
   Heads heads() const;
   bool many() const { return tasks.size() > 1 || !tasks[0].head.name.empty(); }
+};
+
+// What a trial borrows from its trainer. All of it outlives the trial.
+struct TrialEnvironment {
+  Device& device;
+  std::function<double()> seconds;  // of a steady clock
+  // It lies between checkpoints; 0 saves after every step.
+  double checkpoint_seconds = 300.0;
+  const PrefixStore* prefixes = nullptr;  // none is kept without it
+  std::string kernels;                    // KernelFingerprint of the device
+  // What trials saw of batches, for those after them. May be null.
+  SizeBook* size_book = nullptr;
+  // What frozen layers gave and the device keeps, for all trials. May be null.
+  ResidentRows* resident = nullptr;
 };
 
 // How many tokens of a text a trial reads at most, special ones included.
