@@ -31,6 +31,7 @@ using google::protobuf::FieldDescriptor;
 
 std::string Quoted(const std::vector<std::string>& words) {
   std::vector<std::string> quoted;
+  quoted.reserve(words.size());
   for (const std::string& word : words) quoted.push_back(JsonString(word));
   return JsonList(quoted);
 }
@@ -88,6 +89,7 @@ std::string FileEnum(const EnumDescriptor& type) {
 
 std::string JsonEnum(const EnumDescriptor& type) {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(type.value_count()));
   for (int i = 0; i < type.value_count(); ++i) {
     names.push_back(type.value(i)->name());
   }
@@ -133,7 +135,7 @@ std::string NumberSchema(const FieldDescriptor& field, SchemaForm form) {
   JsonObject bounded;
   bounded.PutText("type", "number");
   PutBounds(field, {}, form, &bounded);
-  const std::string number = bounded.Text();
+  std::string number = bounded.Text();
   if (form == SchemaForm::kJson) {
     return AnyOf(
         {number, JsonObject()
@@ -286,6 +288,7 @@ std::vector<std::string> Choices(const Descriptor& type) {
   std::vector<std::string> rules;
   for (int i = 0; i < type.real_oneof_decl_count(); ++i) {
     std::vector<std::string> keys;
+    keys.reserve(static_cast<std::size_t>(type.oneof_decl(i)->field_count()));
     for (int j = 0; j < type.oneof_decl(i)->field_count(); ++j) {
       keys.push_back(type.oneof_decl(i)->field(j)->name());
     }
@@ -317,7 +320,7 @@ std::string SchemaDefinitions::Field(const FieldDescriptor& field) {
   if (field.is_map()) {
     return MapTo(OneValue(*field.message_type()->map_value()));
   }
-  const std::string one = OneValue(field);
+  std::string one = OneValue(field);
   if (!field.is_repeated()) return one;
   const bool has_keys = form_ == SchemaForm::kStudyFile &&
                         field.message_type() != nullptr &&

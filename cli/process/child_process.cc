@@ -155,7 +155,7 @@ absl::StatusOr<std::string> SiblingProgram(const std::string& name) {
   const std::filesystem::path self =
       std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return CannotStart(name, error.value());
-  const std::string path = (self.parent_path() / name).string();
+  std::string path = (self.parent_path() / name).string();
   if (access(path.c_str(), X_OK) != 0) return CannotStart(path, errno);
   return path;
 }

@@ -64,7 +64,7 @@ std::string ReadTrial(const JsonValue& message, Trial* trial) {
   const std::string optimizer = TextAt(training, "optimizer");
   if (epochs < 1.0 || epochs > kMostEpochs) return "epochs is not 1 to 10000";
   if (batch_size < 1.0) return "batch_size is below 1";
-  if (optimizer != "" && optimizer != "adam" && optimizer != "adamw" &&
+  if (!optimizer.empty() && optimizer != "adam" && optimizer != "adamw" &&
       optimizer != "sgd") {
     return "optimizer is none of adam, adamw, sgd";
   }

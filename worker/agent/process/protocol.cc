@@ -195,6 +195,7 @@ std::string MapJson(const Message& message, const FieldDescriptor* field) {
 std::string ListJson(const Message& message, const FieldDescriptor* field) {
   std::vector<std::string> list;
   const int size = message.GetReflection()->FieldSize(message, field);
+  list.reserve(static_cast<std::size_t>(size));
   for (int i = 0; i < size; ++i) list.push_back(FieldJson(message, field, i));
   return JsonList(list);
 }
