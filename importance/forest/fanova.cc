@@ -236,10 +236,10 @@ double SubsetMeanOf(const Tree& tree, const TreeCells& cells, std::size_t node,
 
 }  // namespace
 
-SubsetShare SubsetVarianceOf(const Tree& tree,
-                             const std::vector<MeasuredAxis>& axes,
-                             const std::vector<std::size_t>& subset) {
-  SubsetShare variance;
+SubsetVariance SubsetVarianceOf(const Tree& tree,
+                                const std::vector<MeasuredAxis>& axes,
+                                const std::vector<std::size_t>& subset) {
+  SubsetVariance variance;
   if (subset.empty()) return variance;
   const TreeCells cells = MakeCells(tree, axes);
   TreeBox box(tree, cells);
@@ -337,7 +337,7 @@ std::vector<double> ForestMainShares(const std::vector<Tree>& trees,
   return FanovaMeanOf(of_tree, &Shares::main, axes.size());
 }
 
-std::vector<SubsetShare> ForestSubsetShares(
+std::vector<SubsetVariance> ForestSubsetShares(
     const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes,
     const NamedSubsets& subsets, int threads, const std::stop_token& stop) {
   if (subsets.empty()) return {};
@@ -354,7 +354,7 @@ std::vector<SubsetShare> ForestSubsetShares(
         const double variance = TreeMarginals(trees[t], axes).variance();
         if (!(variance > kFlat)) return;
         for (const std::vector<std::size_t>& subset : sorted) {
-          const SubsetShare found = SubsetVarianceOf(trees[t], axes, subset);
+          const SubsetVariance found = SubsetVarianceOf(trees[t], axes, subset);
           of_tree[t].main.push_back(found.together / variance);
           of_tree[t].main.push_back(found.beyond / variance);
         }
@@ -362,7 +362,7 @@ std::vector<SubsetShare> ForestSubsetShares(
       stop);
   const std::vector<double> mean =
       FanovaMeanOf(of_tree, &Shares::main, 2 * subsets.size());
-  std::vector<SubsetShare> shares;
+  std::vector<SubsetVariance> shares;
   shares.reserve(subsets.size());
   for (std::size_t s = 0; s < subsets.size(); ++s) {
     shares.push_back({mean[2 * s], mean[2 * s + 1]});
@@ -416,8 +416,8 @@ std::vector<T> Reordered(const std::vector<T>& values,
   return moved;
 }
 
-// Every axis once more, the copies' rows dealt out anew: a copy is as its
-// axis, but nothing can be known from it.
+// Returns the data with a copy of every axis, whose rows are shuffled: a copy
+// has the values of its axis but tells nothing.
 Dataset WithShadows(const Dataset& data, Rng& rng) {
   std::vector<std::size_t> order(data.rows());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -548,7 +548,7 @@ std::vector<SubsetImportance> DescribeForestSubsets(
   std::vector<SubsetImportance> described;
   described.reserve(subsets.size());
   for (std::size_t s = 0; s < subsets.size(); ++s) {
-    const SubsetShare& share = shares.subsets[s];
+    const SubsetVariance& share = shares.subsets[s];
     SubsetImportance one;
     one.parameters = subsets[s];
     one.together = ShareInterval(

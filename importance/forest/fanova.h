@@ -8,7 +8,8 @@
 //   share_S = mean over trees of V_S / V,   V = Var f,  V_S as in marginal.h
 //
 // What the shares lack to 1 is interaction of three and more parameters, and
-// noise that looks like it.
+// noise that looks like it: trees grow until their leaves are pure, so noise
+// lowers all shares.
 //
 //   const Shares shares = ForestShares(trees, axes, {0, 1, 2});
 //   shares.main[0] + shares.pairs[0];   // of axis 0, and of axes 0 and 1
@@ -54,16 +55,17 @@ double JointVarianceOf(const Tree& tree, const TreeCells& cells,
 // Returns variances, which are not divided by the variance of the tree.
 // `subset` has different axes, at most kMaxSubset. Costs O(leaves² · axes of
 // the subset).
-SubsetShare SubsetVarianceOf(const Tree& tree,
-                             const std::vector<MeasuredAxis>& axes,
-                             const std::vector<std::size_t>& subset);
+SubsetVariance SubsetVarianceOf(const Tree& tree,
+                                const std::vector<MeasuredAxis>& axes,
+                                const std::vector<std::size_t>& subset);
 
+// The shares of a forest. Subsets are shares, too.
 struct Shares {
   std::vector<double> main;   // by axis
   std::vector<double> total;  // by axis
   std::vector<double> pairs;  // by pair, as asked for
   double unexplained = 0.0;   // by neither main effects nor pairs
-  std::vector<SubsetShare> subsets;
+  std::vector<SubsetVariance> subsets;
 };
 
 // `pair_axes` rise, pairs are ordered as in TreeMarginals::PairVariances. Trees
@@ -80,7 +82,7 @@ std::vector<double> ForestMainShares(const std::vector<Tree>& trees,
                                      const std::stop_token& stop = {});
 
 // REQUIRES: CheckSubsets is OK.
-std::vector<SubsetShare> ForestSubsetShares(
+std::vector<SubsetVariance> ForestSubsetShares(
     const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes,
     const NamedSubsets& subsets, int threads = 1,
     const std::stop_token& stop = {});
@@ -93,7 +95,9 @@ std::vector<std::vector<double>> ForestCurves(
 // Evaluates with forests. Replicates draw trials anew and grow a small forest
 // on each draw (a bootstrap of little bags: Sexton and Laake, 2009), so they
 // spread with trials and trees. What chance gives an axis is measured on a copy
-// of shuffled rows (the shadow features of Kursa and Rudnicki, 2010).
+// of shuffled rows (the shadow features of Kursa and Rudnicki, 2010). A
+// parameter is distinguishable if its lower 95 % end is above the largest main
+// effect of its copies.
 
 inline constexpr int kTreesPerBag = 8;  // of a replicate
 inline constexpr int kShuffles = 16;    // as many trees, every axis twice

@@ -35,7 +35,7 @@ inline constexpr std::size_t kMaxSubset = 8;    // parameters in one
 inline constexpr std::size_t kMaxSubsets = 64;  // in one report
 
 // The variance or the share of a set of parameters; who returns it says which.
-struct SubsetShare {
+struct SubsetVariance {
   double together = 0.0;  // Var E[f | x_S]: all effects within S
   // All of S has this alone: `together` less effects of all subsets (Hutter et
   // al., 2014, eq. 7).
@@ -51,6 +51,7 @@ absl::Status CheckSubsets(const NamedSubsets& subsets, std::size_t parameters);
 // Fails with REQUEST_INVALID if all of them would take minutes.
 absl::Status CheckSubsetWork(const NamedSubsets& subsets, double work);
 
+// What `ped-anova` alone is asked.
 struct PedAnovaOptions {
   double target_quantile = 0.1;  // so many of all trials are good
   // A parameter that some trials lack is judged among those that have it
@@ -60,6 +61,7 @@ struct PedAnovaOptions {
   bool local = true;  // against the region's trials, not the space
 };
 
+// What an evaluator is asked.
 struct EvaluateOptions {
   std::string evaluator = "fanova";
   std::string target;         // an objective's metric; empty: the first

@@ -4,371 +4,23 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <map>
-#include <numeric>
+#include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "importance/cells.h"
-#include "importance/measure/evaluate_options.h"
 #include "importance/measure/numbers.h"
+#include "importance/mixture/mixture.h"
+#include "importance/mixture/mixture_model.h"
 #include "importance/mixture/subsets.h"
-#include "importance/report.h"
-#include "surrogate/saturation.h"
-#include "surrogate/surrogate.h"
+#include "importance/mixture/surrogate_part.h"
 
 namespace frostline::importance {
-namespace {
-
-void AddTo(std::vector<double>& sum, const std::vector<double>& one,
-           double weight) {
-  sum.resize(one.size(), 0.0);
-  for (std::size_t i = 0; i < one.size(); ++i) sum[i] += weight * one[i];
-}
-
-void AddShares(MixtureShares& sum, const MixtureShares& one, double weight) {
-  AddTo(sum.main, one.main, weight);
-  AddTo(sum.total, one.total, weight);
-  AddTo(sum.pairs, one.pairs, weight);
-  AddTo(sum.groups, one.groups, weight);
-  sum.subsets.resize(one.subsets.size());
-  for (std::size_t s = 0; s < one.subsets.size(); ++s) {
-    sum.subsets[s].together += weight * one.subsets[s].together;
-    sum.subsets[s].beyond += weight * one.subsets[s].beyond;
-  }
-  sum.unexplained += weight * one.unexplained;
-  sum.variance += weight * one.variance;
-}
-
-}  // namespace
-
-MixtureShares MeanOf(const std::vector<MixtureShares>& draws) {
-  MixtureShares mean;
-  for (const MixtureShares& one : draws) {
-    AddShares(mean, one, 1.0 / static_cast<double>(draws.size()));
-  }
-  // A sum of many parts may come out above 1 by rounding.
-  mean.unexplained = std::min(mean.unexplained, 1.0);
-  for (double& one : mean.main) one = std::min(one, 1.0);
-  for (double& one : mean.total) one = std::min(one, 1.0);
-  for (double& one : mean.groups) one = std::min(one, 1.0);
-  for (SubsetShare& one : mean.subsets) {
-    one.together = std::min(one.together, 1.0);
-  }
-  return mean;
-}
-
-DrawnShares Blend(DrawnShares first, const DrawnShares& second, double weight) {
-  if (weight == 0.0) return first;
-  MixtureShares both;
-  AddShares(both, first.shares, 1.0 - weight);
-  AddShares(both, second.shares, weight);
-  first.shares = std::move(both);
-  double due = 0.0;
-  std::size_t next = 0;
-  for (MixtureShares& one : first.draws) {
-    due += weight;
-    if (due < 1.0) continue;
-    due -= 1.0;
-    one = second.draws[next++ % second.draws.size()];
-  }
-  return first;
-}
-
-ProcessShares::ProcessShares(const surrogate::EffectDraws& draws,
-                             const MixtureModel& shares,
-                             const std::vector<std::vector<int>>& groups)
-    : draws_(draws), shares_(shares), groups_(groups) {
-  std::map<surrogate::EffectDraws::Pair, std::size_t> place;
-  for (std::size_t p = 0; p < draws.pairs.size(); ++p) {
-    place[draws.pairs[p]] = p;
-  }
-  for (const AxisPair& pair : shares.pairs()) {
-    place_of_pair_.push_back(place.at(pair));
-  }
-}
-
-MixtureShares ProcessShares::SharesOf(std::size_t draw) const {
-  const std::vector<double>& main = draws_.main[draw];
-  const std::vector<double>& joint = draws_.joint[draw];
-  const double higher = draws_.higher[draw];
-  MixtureShares made;
-  made.variance = higher;
-  for (const double one : main) made.variance += one;
-  for (const double one : joint) made.variance += one;
-  const double unit = made.variance > 0.0 ? 1.0 / made.variance : 0.0;
-  double rest = higher;
-  for (std::size_t a = 0; a < main.size(); ++a) {
-    made.main.push_back(main[a] * unit);
-    made.total.push_back(made.main[a] + higher * draws_.higher_part[a] * unit);
-  }
-  for (std::size_t p = 0; p < joint.size(); ++p) {
-    rest += joint[p];
-    made.total[draws_.pairs[p].first] += joint[p] * unit;
-    made.total[draws_.pairs[p].second] += joint[p] * unit;
-  }
-  for (const std::size_t p : place_of_pair_) {
-    made.pairs.push_back(joint[p] * unit);
-    rest -= joint[p];
-  }
-  made.unexplained = std::clamp(rest * unit, 0.0, 1.0);
-  for (const std::vector<int>& group : groups_) {
-    made.groups.push_back(Within(group, draw) * unit);
-  }
-  for (const std::vector<int>& subset : shares_.subsets()) {
-    made.subsets.push_back(
-        {Within(subset, draw) * unit, Beyond(subset, draw) * unit});
-  }
-  return made;
-}
-
-double ProcessShares::Within(std::vector<int> set, std::size_t draw) const {
-  std::sort(set.begin(), set.end());
-  std::vector<bool> inside(draws_.main[draw].size(), false);
-  double sum = draws_.higher[draw] * HigherPart(set, false);
-  for (const int a : set) {
-    inside[static_cast<std::size_t>(a)] = true;
-    sum += draws_.main[draw][static_cast<std::size_t>(a)];
-  }
-  for (std::size_t p = 0; p < draws_.pairs.size(); ++p) {
-    const auto [a, b] = draws_.pairs[p];
-    if (inside[a] && inside[b]) sum += draws_.joint[draw][p];
-  }
-  return sum;
-}
-
-double ProcessShares::Beyond(const std::vector<int>& set,
-                             std::size_t draw) const {
-  if (set.size() == 1) {
-    return draws_.main[draw][static_cast<std::size_t>(set[0])];
-  }
-  if (set.size() == 2) {
-    double sum = 0.0;
-    for (std::size_t p = 0; p < draws_.pairs.size(); ++p) {
-      const auto [a, b] = draws_.pairs[p];
-      const bool is_it =
-          std::minmax(static_cast<int>(a), static_cast<int>(b)) ==
-          std::minmax(set[0], set[1]);
-      if (is_it) sum += draws_.joint[draw][p];
-    }
-    return sum;
-  }
-  return draws_.higher[draw] * HigherPart(set, true);
-}
-
-double ProcessShares::HigherPart(std::vector<int> set, bool own) const {
-  std::sort(set.begin(), set.end());
-  if (set.size() < 3 || (own && set.size() > 3)) return 0.0;
-  double e1 = 0.0, e2 = 0.0, e3 = 0.0;
-  for (const int a : set) {
-    const double v = draws_.joint_scale[static_cast<std::size_t>(a)];
-    e3 += v * e2;
-    e2 += v * e1;
-    e1 += v;
-  }
-  double all1 = 0.0, all2 = 0.0, all3 = 0.0;
-  for (const double v : draws_.joint_scale) {
-    all3 += v * all2;
-    all2 += v * all1;
-    all1 += v;
-  }
-  return all3 > 0.0 ? e3 / all3 : 0.0;
-}
-
-namespace {
-
-constexpr double kNoPart = std::numeric_limits<double>::quiet_NaN();
-constexpr int kEffectDraws = 200;
-constexpr int kEffectDrawsWithoutIntervals = 60;
-// Before any trial is seen the process is believed so far, by so many trials.
-constexpr double kUsualWeight = 1.0;
-constexpr double kUsualTrials = 12.0;
-// What is missed by more than so many deviations counts as so much.
-constexpr double kFarOff = 3.0;
-
-surrogate::Rows BelievedRowsOf(const Space& space, const LevelEffects& model,
-                               const std::vector<double>& targets) {
-  surrogate::Rows rows;
-  rows.values = targets;
-  rows.cells.resize(targets.size());
-  for (std::size_t i = 0; i < model.axes().size(); ++i) {
-    AddSurrogateAxis(space.parameters()[i].domain, model.axes()[i], rows);
-  }
-  return rows;
-}
-
-std::vector<surrogate::Cells> BelievedCellsOf(
-    const std::vector<FinePoint>& points, const std::vector<FineAxis>& axes) {
-  std::vector<surrogate::Cells> cells(points.size());
-  for (std::size_t row = 0; row < points.size(); ++row) {
-    cells[row].reserve(axes.size());
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-      cells[row].push_back(
-          static_cast<std::uint8_t>(axes[i].effect_cell[points[row][i]]));
-    }
-  }
-  return cells;
-}
-
-// Returns the deviation of what is missed, by the median, so a run that
-// diverged does not set it.
-double RobustDeviation(std::vector<double> missed) {
-  for (double& one : missed) one = std::abs(one);
-  const auto middle =
-      missed.begin() + static_cast<std::ptrdiff_t>(missed.size() / 2);
-  std::nth_element(missed.begin(), middle, missed.end());
-  return *middle / 0.6745;
-}
-
-// What is missed of each trial, as if it had not been seen. After those with a
-// target come the hopeless ones, which the mixture has never seen.
-struct Missed {
-  std::vector<double> process;
-  std::vector<double> mixture;
-};
-
-Missed WhatIsMissed(const surrogate::Surrogate& process,
-                    const surrogate::Saturation& saturation,
-                    const Mixture& mixture, const MixtureModel& shares,
-                    const std::vector<FinePoint>& hopeless,
-                    std::vector<double> targets, const std::stop_token& stop) {
-  const double mean = std::accumulate(targets.begin(), targets.end(), 0.0) /
-                      static_cast<double>(targets.size());
-  const double worst = *std::max_element(targets.begin(), targets.end());
-  targets.resize(targets.size() + hopeless.size(), worst);
-  Missed missed{{}, mixture.missed};
-  missed.mixture.reserve(targets.size());
-  for (const FinePoint& point : hopeless) {
-    missed.mixture.push_back(worst - shares.Predict(point, mean));
-  }
-  missed.process.reserve(targets.size());
-  const std::vector<surrogate::Belief> left_out = process.LeftOut(stop);
-  for (std::size_t row = 0; row < targets.size(); ++row) {
-    missed.process.push_back(
-        targets[row] -
-        saturation.MeanBack(left_out[row].mean, left_out[row].variance));
-  }
-  return missed;
-}
-
-double WeightOf(const Missed& missed) {
-  const auto& [process, mixture] = missed;
-  const double far =
-      kFarOff * std::max(RobustDeviation(process), RobustDeviation(mixture));
-  double product = 0.0;
-  double difference = 0.0;
-  for (std::size_t i = 0; i < process.size(); ++i) {
-    const double m = std::clamp(mixture[i], -far, far);
-    const double by = m - std::clamp(process[i], -far, far);
-    product += m * by;
-    difference += by * by;
-  }
-  if (!(difference > 0.0)) return kUsualWeight;
-  const double usual =
-      kUsualTrials * difference / static_cast<double>(process.size());
-  return std::clamp((product + usual * kUsualWeight) / (difference + usual),
-                    0.0, 1.0);
-}
-
-// Curves of the ordered cells, as drawn: how often they fall, which is better.
-double RisingProbability(const EffectAxis& axis,
-                         const surrogate::EffectDraws& draws, std::size_t a) {
-  if (!axis.is_ordered || axis.cells() - axis.first_ordered < 2) return kNoPart;
-  double rising = 0.0;
-  for (const auto& curves : draws.curves) {
-    const auto begin =
-        curves[a].begin() + static_cast<std::ptrdiff_t>(axis.first_ordered);
-    const double direction =
-        ClearDirectionOf(std::vector<double>(begin, curves[a].end()));
-    rising += direction > 0.0 ? 1.0 : direction < 0.0 ? 0.0 : 0.5;
-  }
-  return rising / static_cast<double>(draws.curves.size());
-}
-
-// Targets are losses: what both trained add to a loss is lost.
-double SubstitutesProbability(const surrogate::EffectDraws& draws,
-                              std::size_t pair) {
-  double substitutes = 0.0;
-  for (const auto& both : draws.both) {
-    if (both[pair] == 0.0) return kNoPart;
-    substitutes += both[pair] > 0.0 ? 1.0 : 0.0;
-  }
-  return substitutes / static_cast<double>(draws.both.size());
-}
-
-}  // namespace
-
-SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
-                                const Mixture& mixture,
-                                const MixtureModel& shares,
-                                const std::vector<std::vector<int>>& groups,
-                                const std::vector<double>& targets,
-                                const std::vector<FinePoint>& hopeless,
-                                const SurrogatePartOptions& options) {
-  SurrogatePart part;
-  part.r2 = mixture.r2;
-  const std::size_t axes = model.axes().size();
-  if (axes > kMaxSurrogateAxes || !(model.ridge().target_variance() > 0.0)) {
-    return part;
-  }
-  surrogate::Rows rows = BelievedRowsOf(space, model, targets);
-  // One point alone teaches nothing but its noise.
-  if (std::equal(rows.cells.begin() + 1, rows.cells.end(),
-                 rows.cells.begin())) {
-    return part;
-  }
-  const surrogate::Saturation saturation =
-      surrogate::FindSaturation(rows, {.stop = options.stop});
-  if (options.stop.stop_requested()) return part;
-  for (double& value : rows.values) value = saturation.Forward(value);
-  surrogate::AddHopeless(BelievedCellsOf(hopeless, shares.axes()), rows);
-  const surrogate::Surrogate process(
-      std::move(rows), {.seed = options.seed, .stop = options.stop});
-  if (options.stop.stop_requested()) return part;
-  const Missed missed = WhatIsMissed(process, saturation, mixture, shares,
-                                     hopeless, targets, options.stop);
-  if (options.stop.stop_requested()) return part;
-  part.weight = WeightOf(missed);
-  double square = 0.0;
-  for (std::size_t row = 0; row < targets.size(); ++row) {
-    const double both = part.weight * missed.process[row] +
-                        (1.0 - part.weight) * missed.mixture[row];
-    square += both * both / static_cast<double>(targets.size());
-  }
-  const double variance = model.ridge().target_variance();
-  part.r2 = 1.0 - square / variance;
-  part.noise_share = std::clamp(
-      process.noise_variance() * saturation.SquareSlope(targets) / variance,
-      0.0, 1.0);
-  const surrogate::EffectDraws draws = process.DrawEffects(
-      options.intervals ? kEffectDraws : kEffectDrawsWithoutIntervals,
-      options.seed, /*saturates=*/true, options.stop);
-  if (options.stop.stop_requested()) return part;
-  const ProcessShares maker(draws, shares, groups);
-  for (std::size_t d = 0; d < draws.main.size(); ++d) {
-    part.drawn.draws.push_back(maker.SharesOf(d));
-  }
-  part.drawn.shares = MeanOf(part.drawn.draws);
-  const double each = 1.0 / static_cast<double>(draws.curves.size());
-  part.curves.resize(axes);
-  for (std::size_t a = 0; a < axes; ++a) {
-    for (const auto& curves : draws.curves) {
-      part.curves[a].resize(curves[a].size(), 0.0);
-      for (std::size_t c = 0; c < curves[a].size(); ++c) {
-        part.curves[a][c] += each * curves[a][c];
-      }
-    }
-    part.rising_probability.push_back(
-        RisingProbability(model.axes()[a], draws, a));
-  }
-  for (const std::size_t p : maker.place_of_pair()) {
-    part.substitutes_probability.push_back(SubstitutesProbability(draws, p));
-  }
-  return part;
-}
-
 namespace {
 
 constexpr int kMixtureDraws = 1000;
@@ -385,7 +37,7 @@ std::vector<double> OrderedPart(const FineAxis& axis,
   return losses;
 }
 
-// The curve at the codes of the fine axis, of both.
+// Returns the main effect by code, of the mixture and the part together.
 std::vector<double> MixtureCurveOf(const MixtureModel& mixture,
                                    const SurrogatePart& part,
                                    std::size_t axis) {
@@ -435,46 +87,11 @@ std::vector<ParameterImportance> DescribeMixture(const LevelEffects& model,
   return parameters;
 }
 
-}  // namespace
-
-absl::StatusOr<Report> MakeMixtureReport(const LevelEffects& model,
-                                         const MixtureModel& mixture,
-                                         const SurrogatePart& part,
-                                         const MixtureReportOptions& options) {
-  DrawnShares drawn{mixture.Shares(), {}};
-  if (options.intervals) {
-    drawn.draws = mixture.Draw(kMixtureDraws, options.seed, options.stop);
-  }
-  RETURN_IF_ERROR(CheckStop(options.stop));
-  drawn = Blend(std::move(drawn), part.drawn, part.weight);
-  Report report;
-  report.parameters = DescribeMixture(model, mixture, part, drawn);
-  if (options.pairs || !mixture.subsets().empty()) {
-    report.pairs = RankPairs(model, mixture, part, drawn);
-  }
-  report.subsets = DescribeSubsets(model, mixture, drawn, report.pairs);
-  if (!options.pairs) report.pairs.clear();
-  for (std::size_t g = 0; g < drawn.shares.groups.size(); ++g) {
-    report.groups.push_back({"", drawn.IntervalOf([g](const MixtureShares& s) {
-                               return s.groups[g];
-                             })});
-  }
-  report.unexplained =
-      drawn.IntervalOf([](const MixtureShares& s) { return s.unexplained; });
-  report.main_draws.reserve(drawn.draws.size());
-  for (MixtureShares& one : drawn.draws) {
-    report.main_draws.push_back(std::move(one.main));
-  }
-  return report;
-}
-
-namespace {
-
 constexpr double kLeastKnown = 0.25;  // of what a term's evidence tells
 
-// What a pair that did not enter the level effects might have all the same. The
-// more it had, the wider would be what is estimated of it: so the end is where
-// the estimate would be low by `z` deviations of its own.
+// Moves the upper ends to what a pair may have that did not enter the level
+// effects: to where its estimate would be low by `z` deviations. These grow
+// with what the pair has.
 void Widen(Interval& share, const TermEvidence& evidence, double functions,
            double unit) {
   if (!(unit > 0.0)) return;
@@ -489,9 +106,9 @@ void Widen(Interval& share, const TermEvidence& evidence, double functions,
   share.hi95 = end(share.hi95, 1.96);
 }
 
-// Residuals are smaller than noise is, by what went into the coefficients, and
-// than what is missed of trials not seen, by effects that went to other terms;
-// in parts of the variance that the shares are of.
+// Returns what to multiply evidence by to have a share. Evidence is measured in
+// residuals, which are too small: some noise went into the coefficients, and
+// some effects into other terms.
 double UnitOfEvidence(const LevelEffects& model, const MixtureModel& mixture,
                       double variance) {
   const GroupedRidge& ridge = model.ridge();
@@ -500,8 +117,7 @@ double UnitOfEvidence(const LevelEffects& model, const MixtureModel& mixture,
   return std::max(ridge.noise(), mixture.MissedByLevels()) / seen / variance;
 }
 
-}  // namespace
-
+// Returns the pairs, strongest first.
 std::vector<PairImportance> RankPairs(const LevelEffects& model,
                                       const MixtureModel& mixture,
                                       const SurrogatePart& part,
@@ -544,7 +160,8 @@ std::vector<PairImportance> RankPairs(const LevelEffects& model,
   return pairs;
 }
 
-// Sets of one and two are what the report says of main effects and pairs.
+// Describes the asked subsets. What a set of two has beyond its parts is what
+// the report says of the pair.
 std::vector<SubsetImportance> DescribeSubsets(
     const LevelEffects& model, const MixtureModel& mixture,
     const DrawnShares& drawn, const std::vector<PairImportance>& pairs) {
@@ -552,7 +169,7 @@ std::vector<SubsetImportance> DescribeSubsets(
   std::vector<SubsetImportance> described(mixture.subsets().size());
   for (std::size_t s = 0; s < described.size(); ++s) {
     const std::vector<int>& subset = mixture.subsets()[s];
-    const auto interval = [&](double SubsetShare::* field, bool own) {
+    const auto interval = [&](double SubsetVariance::* field, bool own) {
       Interval share = drawn.IntervalOf([s, field](const MixtureShares& draw) {
         return draw.subsets[s].*field;
       });
@@ -564,9 +181,9 @@ std::vector<SubsetImportance> DescribeSubsets(
     };
     SubsetImportance& one = described[s];
     one.parameters = subset;
-    one.together = interval(&SubsetShare::together, false);
+    one.together = interval(&SubsetVariance::together, false);
     if (subset.size() != 2) {
-      one.beyond = interval(&SubsetShare::beyond, true);
+      one.beyond = interval(&SubsetVariance::beyond, true);
     } else if (const auto* const pair = FindPair(pairs, subset)) {
       one.beyond = pair->share;
     }
@@ -574,7 +191,45 @@ std::vector<SubsetImportance> DescribeSubsets(
   return described;
 }
 
-namespace {
+struct MixtureReportOptions {
+  std::uint64_t seed = 0;
+  bool intervals = true;
+  bool pairs = true;
+  std::stop_token stop = {};
+};
+
+// Fills in parameters, pairs, groups (without names), subsets, unexplained and
+// main_draws. CANCELLED after a stop.
+absl::StatusOr<Report> MakeMixtureReport(const LevelEffects& model,
+                                         const MixtureModel& mixture,
+                                         const SurrogatePart& part,
+                                         const MixtureReportOptions& options) {
+  DrawnShares drawn{mixture.Shares(), {}};
+  if (options.intervals) {
+    drawn.draws = mixture.Draw(kMixtureDraws, options.seed, options.stop);
+  }
+  RETURN_IF_ERROR(CheckStop(options.stop));
+  drawn = Blend(std::move(drawn), part.drawn, part.weight);
+  Report report;
+  report.parameters = DescribeMixture(model, mixture, part, drawn);
+  if (options.pairs || !mixture.subsets().empty()) {
+    report.pairs = RankPairs(model, mixture, part, drawn);
+  }
+  report.subsets = DescribeSubsets(model, mixture, drawn, report.pairs);
+  if (!options.pairs) report.pairs.clear();
+  for (std::size_t g = 0; g < drawn.shares.groups.size(); ++g) {
+    report.groups.push_back({"", drawn.IntervalOf([g](const MixtureShares& s) {
+                               return s.groups[g];
+                             })});
+  }
+  report.unexplained =
+      drawn.IntervalOf([](const MixtureShares& s) { return s.unexplained; });
+  report.main_draws.reserve(drawn.draws.size());
+  for (MixtureShares& one : drawn.draws) {
+    report.main_draws.push_back(std::move(one.main));
+  }
+  return report;
+}
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -596,7 +251,8 @@ double NoiseShare(const LevelEffects& model, const Mixture& mixture,
   return std::clamp(noise, 0.0, 1.0);
 }
 
-// Level effects' part by the variances of what they are of.
+// Returns which model carries how much of the answer, by name. Level effects
+// are divided by the variances of their terms.
 std::vector<std::pair<std::string, double>> CarriedBy(const LevelEffects& model,
                                                       const Mixture& mixture,
                                                       double process) {
@@ -616,13 +272,14 @@ std::vector<std::pair<std::string, double>> CarriedBy(const LevelEffects& model,
           {"forest", (1.0 - process) * mixture.forest_part}};
 }
 
-// Leaves are at most the trials, each is looked at from many points.
+// Returns the steps that one subset takes at most. A tree has no more leaves
+// than trials, and each leaf is looked at from many points.
 double WorkOfOne(const Dataset& data, const Mixture& mixture) {
   return static_cast<double>(data.rows() * mixture.trees.size() *
                              kMostCombinations);
 }
 
-// Where the trials lie that could not be trained.
+// Returns where the trials lie that could not be trained.
 std::vector<FinePoint> HopelessPoints(
     const std::vector<const Observation*>& diverged,
     const std::vector<MeasuredAxis>& measured,

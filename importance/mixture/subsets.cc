@@ -502,13 +502,13 @@ bool IsWithin(const EffectTerm& term, const std::vector<std::size_t>& axes) {
 
 }  // namespace
 
-std::vector<AskedSubset> FindAsked(const LevelEffects& model,
-                                   const std::vector<AxisPair>& pairs,
-                                   const NamedSubsets& subsets) {
-  std::vector<AskedSubset> found;
+std::vector<SubsetTerms> FindSubsetTerms(const LevelEffects& model,
+                                         const std::vector<AxisPair>& pairs,
+                                         const NamedSubsets& subsets) {
+  std::vector<SubsetTerms> found;
   found.reserve(subsets.size());
   for (const std::vector<int>& subset : subsets) {
-    AskedSubset asked;
+    SubsetTerms asked;
     asked.axes.assign(subset.begin(), subset.end());
     std::sort(asked.axes.begin(), asked.axes.end());
     for (std::size_t p = 0; p < pairs.size(); ++p) {

@@ -2,7 +2,21 @@
 //
 // File: subsets.h
 //
-// Finds what sets of parameters explain beyond their parts.
+// The mean of trees, taken apart exactly: its main effects and pairs as tables,
+// and what a set of parameters explains beyond them. (forest/fanova.h takes
+// each tree apart and averages shares. Here what a tree has from its own draw
+// averages out first.)
+//
+// A leaf of value v and mass m covers a side of each axis s that was split on
+// the way to it. With r_s = 1[x_s in its side] / (mass of the side) - 1, it is
+// worth
+//
+//   v m prod over s of (1 + r_s)
+//
+// at a point, and each term of the product is the effect of a set of axes.
+//
+//   one axis, two codes of equal mass, one split: values 1 and 3
+//   mean 2, main effect {-1, 1}
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_SUBSETS_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_SUBSETS_H_
 
@@ -22,12 +36,8 @@
 
 namespace frostline::importance {
 
-// Decomposes the mean of trees (forest/fanova.h has the mean of shares), so
-// what a tree has from its own draw is averaged out.
-
-// An axis in fine codes: trees are exact on levels and choices, and to a 48th
+// An axis in fine codes. Trees are exact on levels and choices, and to a 48th
 // of a range.
-
 struct FineAxis {
   std::vector<double> codes;  // rising, if ordered
   std::vector<double> masses;
@@ -40,6 +50,7 @@ struct FineAxis {
   bool GoesLeft(const TreeNode& node, std::size_t at) const;
 };
 
+// An axis as level effects see it, and in fine codes.
 struct EffectAndFineAxis {
   EffectAxis effect;
   FineAxis fine;
@@ -116,6 +127,7 @@ double PredictAt(const std::vector<FineAxis>& axes, const Tree& tree,
 double PredictAt(const std::vector<FineAxis>& axes, std::span<const Tree> trees,
                  const FinePoint& point);
 
+// The main effects and pairs of a mean of trees.
 struct TreeEffects {
   double mean = 0.0;
   // Goes by axis and code, and is orthogonal to the constant.
@@ -129,16 +141,14 @@ TreeEffects FindTreeEffects(const std::vector<FineAxis>& axes,
                             std::span<const Tree> trees,
                             const std::vector<AxisPair>& pairs);
 
-// With other axes averaged out, a leaf of value v and mass m is worth v · m ·
-// product of (1 + r_s) at a point, r_s = 1[x_s in its side] / (mass of the
-// side) - 1; each term of the product is a subset's effect.
-
-// So many combinations are all looked at; of more, kDrawnPoints are drawn.
+// A subset of at most so many combinations of codes is looked at in all of
+// them; of more, kDrawnPoints are drawn.
 inline constexpr std::size_t kMostCombinations = 4096;
 inline constexpr std::size_t kDrawnPoints = 1024;
 
 std::uint16_t DrawCode(const FineAxis& axis, Rng& rng);
 
+// The points at which a subset is looked at.
 struct SubsetPoints {
   std::vector<std::vector<std::uint16_t>> codes;  // by axis of the set
   std::vector<double> masses;                     // by point, of sum 1
@@ -147,6 +157,7 @@ struct SubsetPoints {
 SubsetPoints MakeSubsetPoints(const std::vector<FineAxis>& axes,
                               const std::vector<std::size_t>& subset, Rng& rng);
 
+// What the axes of a subset have beyond main effects and pairs.
 struct SubsetRest {
   std::vector<double> together;  // by point: of three and more axes
   std::vector<double> beyond;    // by point: of all of them
@@ -157,16 +168,17 @@ SubsetRest FindSubsetRest(const std::vector<FineAxis>& axes,
                           const std::vector<std::size_t>& subset,
                           const SubsetPoints& points);
 
-struct AskedSubset {
+// A subset that was asked for, and which terms of both models lie within it.
+struct SubsetTerms {
   std::vector<std::size_t> axes;   // rising
   std::vector<std::size_t> pairs;  // of the list of pairs
   std::vector<std::size_t> terms;  // of the model, of three and more axes
   bool is_sought = false;          // level effects looked for such a term
 };
 
-std::vector<AskedSubset> FindAsked(const LevelEffects& model,
-                                   const std::vector<AxisPair>& pairs,
-                                   const NamedSubsets& subsets);
+std::vector<SubsetTerms> FindSubsetTerms(const LevelEffects& model,
+                                         const std::vector<AxisPair>& pairs,
+                                         const NamedSubsets& subsets);
 
 // What residuals tell about all terms that did not enter, together.
 struct LeftOutEvidence {

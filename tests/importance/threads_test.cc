@@ -138,7 +138,7 @@ TEST(Threads, EveryNumberOfAForestIsTheSameToTheBit) {
       add(NumbersOf(one));
       add({one.subsets[0].together, one.subsets[0].beyond});
     }
-    for (const SubsetShare& subset : ForestSubsetShares(
+    for (const SubsetVariance& subset : ForestSubsetShares(
              forest.trees, data.axes, {{0, 2, 3}, {1, 0}}, threads)) {
       add({subset.together, subset.beyond});
     }

@@ -528,7 +528,7 @@ TEST_P(RandomTrees, EverySubsetAgreesWithListingTheWholeSpace) {
       const bool is_minus = std::popcount(set ^ part) % 2 == 1;
       beyond += (is_minus ? -1.0 : 1.0) * grid.VarianceGiven(part);
     }
-    const SubsetShare found = SubsetVarianceOf(tree_, axes_, AxesOf(set));
+    const SubsetVariance found = SubsetVarianceOf(tree_, axes_, AxesOf(set));
     EXPECT_NEAR(found.together, grid.VarianceGiven(set), 1e-12) << set;
     EXPECT_NEAR(found.beyond, beyond, 1e-12) << set;
   }
@@ -579,7 +579,7 @@ TEST(ForestSubsetShares, FindsAnEffectThatNoPairHas) {
   for (unsigned leaf = 0; leaf < 8; ++leaf) {
     tree.nodes[7 + leaf].value = std::popcount(leaf) % 2 == 0 ? 1.0 : -1.0;
   }
-  const std::vector<SubsetShare> shares =
+  const std::vector<SubsetVariance> shares =
       ForestSubsetShares({tree}, axes, {{0, 1, 2}, {0, 1}, {0, 1, 2, 3}, {}});
   EXPECT_NEAR(shares[0].beyond, 1.0, 1e-12);
   EXPECT_NEAR(shares[1].together, 0.0, 1e-12);

@@ -13,6 +13,7 @@
 #include "importance/evaluator.h"
 #include "importance/forest/forest.h"
 #include "importance/measure/dataset.h"
+#include "importance/mixture/mixture_model.h"
 #include "importance/mixture/subsets.h"
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
@@ -423,7 +424,7 @@ struct SubsetCase {
 };
 
 // Returns the shares of three of four levels, in variances.
-SubsetShare ByEnumeration(
+SubsetVariance ByEnumeration(
     const std::vector<FineAxis>& axes,
     const std::function<double(const FinePoint&)>& predict) {
   std::vector<Means> means;
@@ -434,7 +435,7 @@ SubsetShare ByEnumeration(
     }
     means.push_back(MeansGiven(axes, known, predict));
   }
-  SubsetShare found;
+  SubsetVariance found;
   for (const auto& [key, mean] : means[7]) {
     double effect = 0.0;
     for (unsigned part = 0; part < 8; ++part) {
@@ -477,7 +478,7 @@ TEST(MixtureSubsets, AreThoseOfWhatTheMixturePredicts) {
     }
     return 0.4 * levels + 0.6 * PredictAt(made.axes, mixture.trees, p);
   };
-  const SubsetShare truth = ByEnumeration(made.axes, predict);
+  const SubsetVariance truth = ByEnumeration(made.axes, predict);
   const MixtureModel found(model, made.axes, mixture, {}, 1, {{2, 0, 1}});
   const MixtureShares shares = found.Shares();
   EXPECT_NEAR(shares.subsets[0].together * shares.variance, truth.together,
@@ -512,7 +513,7 @@ TEST_F(SubsetRestTest, IsWhatEnumerationFinds) {
   Rng rng(1);
   const SubsetPoints points = MakeSubsetPoints(axes_, subset, rng);
   const SubsetRest found = FindSubsetRest(axes_, trees_, subset, points);
-  const SubsetShare truth = ByEnumeration(axes_, [this](const FinePoint& p) {
+  const SubsetVariance truth = ByEnumeration(axes_, [this](const FinePoint& p) {
     return PredictAt(axes_, trees_, p);
   });
   double variance = 0.0;
