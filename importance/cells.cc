@@ -112,13 +112,13 @@ EffectAxis MakeEffectAxis(const MeasuredAxis& axis,
 
 namespace {
 
-// Levels are taken for unrelated; neighbouring stretches of a range are mostly
-// alike, over about this part of it.
+// Neighbouring stretches of a range are mostly alike, over about this part of
+// it. Levels are taken for unrelated.
 constexpr double kSmoothShare = 0.8;
 constexpr double kSmoothLength = 0.25;
-// Graded levels are alike over this part of their list; the first one, which is
-// frozen where there is that, moves by so much on its own, and each by a
-// little.
+// Graded levels are alike over this part of their list. The first of them,
+// which may be frozen, also moves on its own by as much as the next constant
+// says, and every other by a little.
 constexpr double kGradedLength = 0.5;
 constexpr double kFreeFirst = 0.5;
 constexpr double kUngraded = 0.02;
@@ -173,9 +173,10 @@ bool CanBeGraded(const EffectAxis& axis) {
          });
 }
 
-// Where all levels count alike any orthonormal functions will do. Those of a
-// graded prior let the model weigh it against unrelated levels.
-Eigen GradedFunctions(const EffectAxis& axis) {
+// Returns the functions of a graded prior. If all levels count alike, any
+// orthonormal functions will do; these let the model weigh graded levels
+// against unrelated ones.
+EigenPairs GradedFunctions(const EffectAxis& axis) {
   const std::size_t n = axis.cells();
   std::vector<double> prior(n * n, 0.0);
   for (std::size_t a = 0; a < n; ++a) {
@@ -195,8 +196,8 @@ Eigen GradedFunctions(const EffectAxis& axis) {
 void MakeEffectBasis(EffectAxis& axis, bool smooth) {
   const std::size_t n = axis.cells();
   const bool graded = !smooth && CanBeGraded(axis);
-  Eigen eigen = graded ? GradedFunctions(axis)
-                       : SymmetricEigen(PriorOverCells(axis, smooth), n);
+  EigenPairs eigen = graded ? GradedFunctions(axis)
+                            : SymmetricEigen(PriorOverCells(axis, smooth), n);
   double sum = 0.0;
   for (const double value : eigen.values) sum += std::max(value, 0.0);
   std::vector<std::size_t> kept;

@@ -27,6 +27,7 @@ inline constexpr std::size_t kMaxEffectCells = 24;
 // The number of stretches into which the range of a continuous axis is cut.
 inline constexpr std::size_t kEffectStretches = 12;
 
+// A parameter in the cells of level effects, with functions over them.
 struct EffectAxis {
   std::vector<double> masses;
   std::vector<std::uint16_t> cell_of_row;  // by trial

@@ -11,6 +11,7 @@
 #include "importance/measure/dataset.h"
 #include "importance/measure/numbers.h"
 #include "importance/measure/selection.h"
+#include "statistics/law.h"
 
 namespace frostline::importance {
 
@@ -72,8 +73,8 @@ std::size_t TermTable::CombinationOf(const EffectCells& cells) const {
 
 namespace {
 
-// By how much of a term's variance no estimate can tell it from none, in parts
-// of the noise of one trial spread over all.
+// A term of less variance than this looks like none to any estimate. The unit
+// is the noise of one trial, spread over all trials.
 constexpr double kHiddenVariance = 2.0;
 
 double NoiseOfMean(const GroupedRidge& ridge) {
@@ -214,8 +215,10 @@ double FittedLevels::ScoreOf(double loss) const {
 }
 
 Interval FittedLevels::Around(double mean, double deviation) const {
-  const double wide80 = StudentQuantile(kNormal80, freedom_) * deviation;
-  const double wide95 = StudentQuantile(kNormal95, freedom_) * deviation;
+  const double wide80 =
+      statistics::StudentFromNormal(kNormal80, freedom_) * deviation;
+  const double wide95 =
+      statistics::StudentFromNormal(kNormal95, freedom_) * deviation;
   return {mean, mean - wide80, mean + wide80, mean - wide95, mean + wide95};
 }
 

@@ -23,6 +23,7 @@
 #include "importance/measure/evaluate_options.h"
 #include "importance/measure/numbers.h"
 #include "importance/measure/selection.h"
+#include "statistics/law.h"
 #include "study/space.h"
 
 namespace frostline::importance {
@@ -200,8 +201,9 @@ ParameterShift ShiftOf(const StudyShares& first, const StudyShares& second,
   return shift;
 }
 
-// Every draw meets one that is not its like: reports of one seed would
-// otherwise err together.
+// Returns Kendall's tau of two studies, with its interval by draws. Each draw
+// is paired with another number of the other report, since two reports of one
+// seed would otherwise err together.
 Interval AgreementOf(const StudyShares& first, const StudyShares& second) {
   std::vector<double> draws;
   const std::size_t count = std::min(first.draws.size(), second.draws.size());
@@ -275,9 +277,9 @@ std::string DescribeComparison(const Comparison& comparison,
 
 namespace {
 
-// Rows times parameters of all parts together, a half of it for beginnings, and
-// times the trees of one that has all trials. Level effects go through some
-// million in a second.
+// The most work for all parts together, in rows times parameters, times the
+// trees of one that has all trials. Beginnings may take half of it. Level
+// effects do some million in a second.
 constexpr double kMostOfParts = 3e7;
 constexpr double kMostOfTrees = 8e7;
 
@@ -324,8 +326,9 @@ Interval HalfTau(const std::vector<Halving>& halvings) {
   const double variance =
       std::max(squares - sum * mean, 0.0) / (n - 1.0) * (1.0 + 1.0 / n);
   const auto end = [&](double z) {
-    return std::clamp(mean + StudentQuantile(z, n - 1.0) * std::sqrt(variance),
-                      -1.0, 1.0);
+    return std::clamp(
+        mean + statistics::StudentFromNormal(z, n - 1.0) * std::sqrt(variance),
+        -1.0, 1.0);
   };
   return {mean, end(-1.2816), end(1.2816), end(-1.96), end(1.96)};
 }

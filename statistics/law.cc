@@ -94,6 +94,24 @@ double StudentQuantile(double p, double freedom) {
   return Crossing(p, [freedom](double t) { return StudentBelow(t, freedom); });
 }
 
+double StudentFromNormal(double z, double freedom) {
+  const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+  return z + (z3 + z) / (4.0 * freedom) +
+         (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * freedom * freedom) +
+         (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) /
+             (384.0 * freedom * freedom * freedom);
+}
+
+double LogChiSquaredTail(double x, double k) {
+  const double spread = 2.0 / (9.0 * k);
+  const double z = (std::cbrt(x / k) - (1.0 - spread)) / std::sqrt(spread);
+  // The normal's own tail formula, where erfc would underflow.
+  if (z > 30.0) {
+    return -z * z / 2.0 - std::log(z * std::sqrt(2.0 * std::numbers::pi));
+  }
+  return std::log(0.5 * std::erfc(z / std::numbers::sqrt2));
+}
+
 double CoinAtMost(std::int64_t heads, std::int64_t throws) {
   if (heads < 0) return 0.0;
   if (heads >= throws) return 1.0;

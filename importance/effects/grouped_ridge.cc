@@ -11,15 +11,15 @@
 namespace frostline::importance {
 namespace {
 
-// Parts of the targets' variance: below the first a group is nothing; noise is
-// never less than the second, so that exact data leave something to divide by.
+// Both are parts of the targets' variance. A group below the first is nothing.
+// Noise is never below the second, so exact data leave something to divide by.
 constexpr double kNoVariance = 1e-8;
 constexpr double kLeastNoise = 1e-10;
 constexpr double kSettled = 1e-5;
 constexpr double kSlowest = 0.9;  // steps are taken to shrink so much at least
-// Coefficients that use up the trials would explain all of them and see no
-// noise. So where they take more than this part of them, up to so many trials
-// are thought to be there of which so much of the variance is noise.
+// Coefficients that use up the trials explain all of them and see no noise. If
+// they take more than this part of the trials, up to kPriorTrials more are
+// imagined, and kPriorNoise of their variance is noise.
 constexpr double kUsedUp = 0.5;
 constexpr double kPriorTrials = 4.0;
 constexpr double kPriorNoise = 0.1;
@@ -147,8 +147,9 @@ double GroupedRidge::Improve(double squares) {
   return moved;
 }
 
-// Where two steps of a variance's logarithm lead if they go on to shrink as
-// they did (Aitken, 1926). Zero is never the end of it: no step leads back.
+// Jumps to where the logarithm of each variance is heading, if its steps go on
+// to shrink as the last two did (Aitken, 1926). No variance becomes 0, since no
+// step leads back from there.
 void GroupedRidge::Extrapolate(const std::vector<double>& before,
                                const std::vector<double>& between) {
   for (std::size_t g = 0; g < groups(); ++g) {

@@ -3,9 +3,8 @@
 // File: grouped_ridge.h
 //
 // A ridge regression in which the coefficients of each group have a normal
-// prior. Variances v_g and noise s2
-// come by restricted maximum likelihood, a fixed point (MacKay, "Bayesian
-// Interpolation", 1992):
+// prior. Variances v_g and noise s2 come by restricted maximum likelihood, a
+// fixed point (MacKay, "Bayesian Interpolation", 1992):
 //
 //   v_g = |b_g|^2 / known_g,   s2 = |residuals|^2 / (rows - sum of known_g)
 //

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "importance/measure/numbers.h"
+#include "statistics/law.h"
 
 namespace frostline::importance {
 namespace {
 
-// A number for each cell of a term, the last axis fastest, times the kernel of
-// every axis in turn; with `squared`, the kernel's elements squared.
+// Multiplies numbers by cell of a term, the last axis fastest, with the kernel
+// of every axis in turn; with `squared`, with the kernel's elements squared.
 std::vector<double> TimesKernels(const std::vector<EffectAxis>& axes,
                                  const EffectTerm& term,
                                  std::vector<double> table, bool squared) {
@@ -151,8 +152,8 @@ TermEvidence WeighTerm(const std::vector<EffectAxis>& axes,
   evidence.deviation = variance * std::sqrt(2.0 / design.freedom);
   // A chi-squared with the quadratic form's own mean and variance.
   const double scale = design.freedom / design.trace;
-  evidence.log_p =
-      LogChiSquaredTail(quadratic / variance / scale, design.trace / scale);
+  evidence.log_p = statistics::LogChiSquaredTail(quadratic / variance / scale,
+                                                 design.trace / scale);
   return evidence;
 }
 
@@ -363,8 +364,8 @@ namespace {
 constexpr std::array kGradedParts = {0.0, 0.5, 0.8, 0.95};
 constexpr int kGradedSteps = 24;
 
-// Twice the logarithm of the likelihood of coefficients with these prior
-// variances, but for a constant.
+// Returns twice the logarithm of the likelihood of coefficients with these
+// prior variances, up to a constant.
 double LogLikelihood(const std::vector<double>& precision,
                      const std::vector<double>& pull,
                      const std::vector<double>& weights, double variance) {
@@ -379,8 +380,8 @@ double LogLikelihood(const std::vector<double>& precision,
 
 }  // namespace
 
-// Chooses, for each main effect, how much of its prior variance is graded: what
-// makes the likelihood largest. Functions are taken for uncorrelated here.
+// Chooses for each main effect which part of its prior variance is graded: the
+// part of largest likelihood, with functions taken for uncorrelated.
 void LevelEffects::ChooseGrading() {
   for (std::size_t t = 0; t < terms_.size(); ++t) {
     const std::vector<double>& graded = axes_[terms_[t][0]].graded;

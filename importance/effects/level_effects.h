@@ -60,8 +60,9 @@ TermEvidence WeighTerm(const std::vector<EffectAxis>& axes,
                        const EffectTerm& term, const TermDesign& design,
                        const std::vector<double>& residuals, double variance);
 
-// Returns the pairs and triples that level effects look for: of few trials
-// none, of many triples too, of small tables. `weight` is that of main effects.
+// Returns the pairs and triples that level effects look for: with few trials
+// none, with many also triples of small tables. `weight` is that of main
+// effects.
 std::vector<EffectTerm> CandidateTerms(const std::vector<EffectAxis>& axes,
                                        const std::vector<double>& weight,
                                        std::size_t rows);
@@ -72,6 +73,7 @@ struct LeftOutTerm {  // a candidate that did not enter
   TermDesign design;
 };
 
+// The model itself, fitted when it is made.
 class LevelEffects {
  public:
   // After a stop terms are missing, and variances have not settled. REQUIRES:

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "importance/measure/numbers.h"
+#include "statistics/law.h"
 
 namespace frostline::importance {
 namespace {
@@ -53,8 +54,8 @@ EffectDraws::EffectDraws(const LevelEffects& model, std::size_t term)
     squares += pull_[k] * pull_[k] / precision_[k];
     unsure += prior_[k] / precision_[k];
   }
-  log_chance_ =
-      LogChiSquaredTail(squares, static_cast<double>(precision_.size()));
+  log_chance_ = statistics::LogChiSquaredTail(
+      squares, static_cast<double>(precision_.size()));
   // Where cells were not tried nothing bounds an effect but the targets.
   WeighDeviations(std::min(3.0 * std::sqrt(model.Variance(term) + unsure),
                            kWidest * std::sqrt(ridge.target_variance())));
@@ -92,7 +93,7 @@ void EffectDraws::FindLikelihood(const LevelEffects& model, std::size_t term) {
         covariance[i * n + j] /= roots_[i] * roots_[j];
       }
     }
-    const Eigen eigen = SymmetricEigen(std::move(covariance), n);
+    const EigenPairs eigen = SymmetricEigen(std::move(covariance), n);
     directions_ = eigen.vectors;
     pull_ = Times(directions_, means);
     for (std::size_t k = 0; k < n; ++k) {
@@ -107,7 +108,7 @@ void EffectDraws::FindLikelihood(const LevelEffects& model, std::size_t term) {
   const double rows = static_cast<double>(ridge.residuals().size());
   const double kept =
       std::max(1.0 - ridge.degrees_of_freedom() / rows, 1.0 / rows);
-  const Eigen eigen = SymmetricEigen(ridge.GramOf(term), n);
+  const EigenPairs eigen = SymmetricEigen(ridge.GramOf(term), n);
   directions_ = eigen.vectors;
   pull_ = Times(directions_, ridge.ResidualProducts(term));
   for (std::size_t k = 0; k < n; ++k) {
@@ -282,7 +283,7 @@ EffectShares Assemble(const LevelEffects& model, std::vector<double> variances,
   return shares;
 }
 
-// k over a chi-squared of k degrees of freedom, by the cube-root
+// Draws k over a chi-squared of k degrees of freedom, by the cube-root
 // transformation (Wilson and Hilferty, 1931).
 double DrawInverseChiSquared(double k, Rng& rng) {
   const double spread = 2.0 / (9.0 * k);
@@ -290,17 +291,17 @@ double DrawInverseChiSquared(double k, Rng& rng) {
   return 1.0 / std::pow(std::max(root, 0.1), 3.0);
 }
 
-// What the model explains of its own trials and does not predict of others, in
-// parts of what it explains.
+// Returns which part of what the model explains of its own trials it does not
+// predict of trials left out.
 double DoubtOf(const GroupedRidge& ridge, double left_out_r2) {
   const double explained = 1.0 - ridge.noise() / ridge.target_variance();
   if (!(explained > 0.0)) return 0.0;
   return std::clamp(1.0 - left_out_r2 / explained, 0.0, 1.0);
 }
 
-// Draws a term that was chosen as the strongest of many. It may be nothing: the
-// odds of that are at least -e p ln p (Sellke, Bayarri and Berger, 2001, eq.
-// 3); and the more doubt there is, the more of it may belong to others.
+// Draws a term that was chosen as the strongest of many. It may be nothing, at
+// odds of at least -e p ln p (Sellke, Bayarri and Berger, 2001, eq. 3). With
+// more doubt, more of it may belong to other terms.
 double DrawChosen(const EffectDraws& draws, double doubt, double noisier,
                   Rng& rng) {
   const double log_p = draws.log_chance();

@@ -2,8 +2,11 @@
 //
 // File: level_effects_shares.h
 //
-// What the trials say of a term's coefficients without the prior is a normal
-// likelihood; the prior's deviation is drawn too, from a flat one.
+// The shares of level effects in their variance, and draws of them. A draw
+// takes a prior's deviation by how likely the trials make it (a flat law before
+// any), then coefficients b under that prior and the trials' normal likelihood:
+//
+//   variance of a term = |b|^2,   share = its part of all terms' variances
 #ifndef FROSTLINE_IMPORTANCE_EFFECTS_LEVEL_EFFECTS_SHARES_H_
 #define FROSTLINE_IMPORTANCE_EFFECTS_LEVEL_EFFECTS_SHARES_H_
 
@@ -16,6 +19,7 @@
 
 namespace frostline::importance {
 
+// Draws of the variance of one term.
 class EffectDraws {
  public:
   EffectDraws(const LevelEffects& model, std::size_t term);
@@ -64,6 +68,7 @@ class UnseenEffects {
   double none_ = 1.0;  // chance of none, from even odds
 };
 
+// The shares of level effects, or of one draw of them.
 struct EffectShares {
   std::vector<double> main;   // by axis
   std::vector<double> total;  // by axis

@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "importance/measure/numbers.h"
+#include "statistics/law.h"
 #include "study/space.h"
 
 namespace frostline::importance {
@@ -287,7 +287,8 @@ double LogChanceOfUneven(const MeasuredAxis& axis,
     statistic += apart * apart / expected;
     freedom += 1.0;
   }
-  return freedom > 0.0 ? LogChiSquaredTail(statistic, freedom) : 0.0;
+  return freedom > 0.0 ? statistics::LogChiSquaredTail(statistic, freedom)
+                       : 0.0;
 }
 
 }  // namespace frostline::importance

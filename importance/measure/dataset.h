@@ -13,11 +13,15 @@
 
 namespace frostline::importance {
 
-// Trees split on a line of codes; each has the share of the searched space up
-// to it, by the measure of importance/README.md.
-
 inline constexpr double kFrozenMass = 0.2;  // as the random sampler draws
 
+// A parameter as a line of codes on which trees split, and what share of the
+// searched space lies up to each. The measure is that of the random sampler:
+// levels and choices count alike, a log-uniform rate is uniform in the
+// logarithm with a fifth of it frozen, and an absent parameter has a value of
+// its own. Parameters count as independent, also a parent and its child.
+//
+//   three levels:   shares 1/3, 2/3, 1 up to codes 0, 1, 2
 class MeasuredAxis {
  public:
   // `active` is the share of the space where it has a value.
@@ -64,6 +68,7 @@ std::vector<MeasuredAxis> MeasureSpace(const Space& space);
 // The most bins of an axis. If it has more distinct codes, codes share bins.
 inline constexpr std::size_t kMaxBins = 256;
 
+// The codes of one axis in bins.
 struct BinnedAxis {
   std::vector<double> lowest;  // codes, by bin; rising
   std::vector<double> highest;
@@ -71,6 +76,7 @@ struct BinnedAxis {
   bool is_ordered = true;
 };
 
+// The trials of a study, by axis.
 struct Dataset {
   std::vector<MeasuredAxis> axes;
   std::vector<std::vector<double>> codes;  // by axis, then by row

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <numbers>
 #include <numeric>
 
 #include "base/plain/statistics.h"
@@ -81,24 +80,6 @@ double ClearDirectionOf(std::vector<double> losses) {
   return DirectionOf(std::move(losses));
 }
 
-double StudentQuantile(double z, double freedom) {
-  const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
-  return z + (z3 + z) / (4.0 * freedom) +
-         (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * freedom * freedom) +
-         (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) /
-             (384.0 * freedom * freedom * freedom);
-}
-
-double LogChiSquaredTail(double x, double k) {
-  const double spread = 2.0 / (9.0 * k);
-  const double z = (std::cbrt(x / k) - (1.0 - spread)) / std::sqrt(spread);
-  // The normal's own tail formula, where erfc would underflow.
-  if (z > 30.0) {
-    return -z * z / 2.0 - std::log(z * std::sqrt(2.0 * std::numbers::pi));
-  }
-  return std::log(0.5 * std::erfc(z / std::numbers::sqrt2));
-}
-
 namespace {
 
 // Two numbers at a time, which every processor of today can.
@@ -110,8 +91,8 @@ Lanes Load(const double* from) {
   return lanes;
 }
 
-// Products of so many rows with so many others at once: each number loaded is
-// used several times, and no sum waits for itself.
+// How many rows are multiplied with how many others at once. Each number loaded
+// is used several times, and no sum waits for itself.
 constexpr std::size_t kTall = 4;
 constexpr std::size_t kWide = 2;
 using Tile = std::array<std::array<double, kWide>, kTall>;
@@ -142,7 +123,8 @@ Tile Products(const double* a, const double* b, std::size_t stride,
   return tile;
 }
 
-// Rows [i, i + kTall) of the Cholesky factor, from the rows above them.
+// Fills in rows [i, i + kTall) of the Cholesky factor, from the rows above
+// them.
 void FactorRows(std::vector<double>& a, std::size_t m, std::size_t i) {
   for (std::size_t j = 0; j < i + kTall; j += kWide) {
     const std::size_t known = std::min(j, i);
@@ -159,8 +141,8 @@ void FactorRows(std::vector<double>& a, std::size_t m, std::size_t i) {
   }
 }
 
-// Places [i, i + kTall) of all columns of the factor's inverse, from the places
-// before them.
+// Fills in places [i, i + kTall) of all columns of the factor's inverse, from
+// the places before them.
 void InvertRows(const std::vector<double>& factor, std::size_t m, std::size_t i,
                 std::vector<double>& columns) {
   for (std::size_t j = 0; j < i + kTall; j += kWide) {
@@ -246,7 +228,7 @@ namespace {
 constexpr int kMaxSweeps = 30;
 constexpr double kSmallRotation = 1e-14;
 
-// Rows and columns p and q of `a` turned so that a[p][q] becomes 0.
+// Turns rows and columns p and q of `a` so that a[p][q] becomes 0.
 void Rotate(std::vector<double>& a, std::vector<double>& vectors, std::size_t n,
             std::size_t p, std::size_t q) {
   const double theta = (a[q * n + q] - a[p * n + p]) / (2.0 * a[p * n + q]);
@@ -274,8 +256,8 @@ void Rotate(std::vector<double>& a, std::vector<double>& vectors, std::size_t n,
 
 }  // namespace
 
-Eigen SymmetricEigen(std::vector<double> a, std::size_t n) {
-  Eigen eigen;
+EigenPairs SymmetricEigen(std::vector<double> a, std::size_t n) {
+  EigenPairs eigen;
   eigen.vectors.assign(n * n, 0.0);
   double size = 0.0;
   for (std::size_t i = 0; i < n; ++i) {

@@ -44,15 +44,6 @@ void Shuffle(std::vector<T>& values, Rng& rng) {
   }
 }
 
-// Returns the quantile of the level at which the normal one is z, by three
-// terms of the expansion in 1 / freedom (Abramowitz and Stegun, 26.7.5), exact
-// to a thousandth from 5 degrees on, at 95 %. REQUIRES: freedom > 0.
-double StudentQuantile(double z, double freedom);
-
-// Returns ln P(X >= x) to a few per cent, X chi-squared of k degrees, by the
-// cube-root transformation (Wilson and Hilferty, 1931).
-double LogChiSquaredTail(double x, double k);
-
 // Matrices of a few hundred rows lie by rows.
 
 // Adds into several running sums, which keep the processor busy.
@@ -67,13 +58,14 @@ void RowProducts(const double* a, std::size_t a_rows, const double* b,
 // symmetric and positive definite.
 std::vector<double> InverseFactor(const std::vector<double>& a, std::size_t n);
 
-struct Eigen {
+// The eigenvalues and eigenvectors of a symmetric matrix.
+struct EigenPairs {
   std::vector<double> values;
   std::vector<double> vectors;  // row k belongs to values[k]
 };
 
 // Rotates by Jacobi's method, deterministically; values are in no order.
-Eigen SymmetricEigen(std::vector<double> a, std::size_t n);
+EigenPairs SymmetricEigen(std::vector<double> a, std::size_t n);
 
 }  // namespace frostline::importance
 

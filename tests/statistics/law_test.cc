@@ -109,6 +109,22 @@ TEST(Tango, EqualsTheScoreOfTheLikeliestRates) {
   }
 }
 
+// Exact: Student's distribution integrated and inverted.
+TEST(StudentFromNormal, AgreesWithExactValues) {
+  constexpr double k80 = 1.281552, k95 = 1.959964;
+  EXPECT_NEAR(StudentFromNormal(k80, 5), 1.47588, 2e-4);
+  EXPECT_NEAR(StudentFromNormal(k95, 5), 2.57058, 3e-3);
+  EXPECT_NEAR(StudentFromNormal(k80, 9), 1.38303, 2e-5);
+  EXPECT_NEAR(StudentFromNormal(k95, 9), 2.26216, 3e-4);
+  EXPECT_NEAR(StudentFromNormal(-k95, 30), -2.04227, 1e-5);
+}
+
+TEST(LogChiSquaredTail, AgreesWithTables) {
+  EXPECT_NEAR(std::exp(LogChiSquaredTail(12.592, 6)), 0.05, 0.002);
+  EXPECT_NEAR(std::exp(LogChiSquaredTail(22.458, 6)), 0.001, 0.0001);
+  EXPECT_LT(LogChiSquaredTail(1e6, 6), -1e3);
+}
+
 TEST(Tango, RunsThatAgreeEverywhereMayDifferElsewhere) {
   const Range range = TangoInterval({544, 0, 0}, NormalQuantile(0.975));
   EXPECT_NEAR(range.high, 0.0070, 1e-4);
