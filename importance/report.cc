@@ -42,8 +42,9 @@ std::optional<int> DepthOf(std::string_view module) {
   return number;
 }
 
-// Depths of the modules that take their rate from each parameter. Where no
-// module does, of the parameter's own name, as in a space of plain parameters.
+// Returns by parameter the depths of the modules that take their rate from it.
+// If no module does, as in a space of plain parameters, its own name gives a
+// depth.
 std::vector<std::vector<int>> DepthsOf(const Space& space) {
   std::vector<std::vector<int>> depths(static_cast<std::size_t>(space.size()));
   for (const ModuleBinding& binding : space.modules()) {

@@ -123,8 +123,8 @@ double MedianOf(std::vector<double> values) {
   return *middle;
 }
 
-// One of each five, by lot: at even distances it might always be the same point
-// of a grid.
+// Says whether a trial is kept out: one of each five, by lot, since at even
+// distances it might always be the same point of a grid.
 bool IsKeptOut(std::int64_t number) {
   auto lot = static_cast<std::uint64_t>(number / kKeptOut) + 1;
   lot = (lot ^ (lot >> 30)) * 0xbf58476d1ce4e5b9U;

@@ -40,8 +40,8 @@ double Area(const LossVectors& points, const std::vector<double>& reference) {
   return stair.area();
 }
 
-// Slices along the last objective, whose bottoms only grow. REQUIRES: points by
-// rising last objective.
+// Returns the volume as a sum of slices along the last objective, whose bottoms
+// only grow. REQUIRES: points by rising last objective.
 double VolumeOfSlices(const LossVectors& points,
                       const std::vector<double>& reference) {
   ParetoStair stair(reference);
@@ -65,8 +65,9 @@ bool IsCovered(const std::vector<double>& point, const LossVectors& front) {
 
 double FiniteVolume(LossVectors points, const std::vector<double>& reference);
 
-// Everyone in `before` is at least as good in the last objective, so moved into
-// the box of `point` they differ in the others alone.
+// Returns the volume that `point` adds. Every point in `before` is at least as
+// good in the last objective, so within the box of `point` they differ in the
+// others alone.
 double AddedByLast(std::vector<double> point, const LossVectors& before,
                    std::vector<double> reference) {
   const double depth = std::max(0.0, reference.back() - point.back());
@@ -277,8 +278,8 @@ SubsetIndices DistinctOf(const LossVectors& points) {
   return order;
 }
 
-// A front's points lie side by side, so each adds a rectangle up to its chosen
-// neighbours. `order` is consumed.
+// Selects points of two objectives. A front's points lie side by side, so each
+// adds a rectangle up to its chosen neighbours. `order` is consumed.
 SubsetIndices SelectOfTwo(const LossVectors& points, SubsetIndices order,
                           const std::vector<double>& reference,
                           std::size_t count) {
@@ -308,8 +309,9 @@ SubsetIndices SelectOfTwo(const LossVectors& points, SubsetIndices order,
   return chosen;
 }
 
-// What a point adds only falls as others are chosen, so who added less than the
-// best of now when last looked at need not be looked at again.
+// Selects the point that adds most, again and again. What a point adds only
+// falls as others are chosen, so a point that added less than the present best
+// when last looked at is not looked at again.
 SubsetIndices SelectLazily(const LossVectors& points,
                            const SubsetIndices& order,
                            const std::vector<double>& reference,

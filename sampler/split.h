@@ -116,6 +116,7 @@ struct SplitKey {
 std::optional<SplitKey> SplitKeyOf(const Observation& trial,
                                    const std::vector<Objective>& objectives);
 
+// A trial, and its place in the order of good trials.
 struct KeyedTrial {
   std::int64_t number = 0;
   std::uint32_t index = 0;  // in History::trials()

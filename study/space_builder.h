@@ -2,7 +2,8 @@
 //
 // File: space_builder.h
 //
-// Build() returns the first mistake; `field` is its place in the study:
+// Builds the space of a study from what its file says. Build() returns the
+// first mistake; `field` is its place in the study:
 //
 //   SpaceBuilder builder({.num_layers = 6});
 //   builder.SetDefault(strategy, "space.default");

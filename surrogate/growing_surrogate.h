@@ -30,6 +30,7 @@ namespace frostline::surrogate {
 // Returns a sum of products, in a fixed order. REQUIRES: sizes are equal.
 double Dot(std::span<const double> a, std::span<const double> b);
 
+// The factor, row by row.
 class InverseFactor {
  public:
   std::size_t size() const { return size_; }
@@ -56,6 +57,7 @@ class InverseFactor {
   std::vector<double> pivots_;   // the diagonal of L
 };
 
+// The surrogate, to which rows are added.
 class GrowingSurrogate {
  public:
   // Learns the likeliest scales of the sample, and how far off its rows are.

@@ -2,11 +2,11 @@
 //
 // File: saturated_effects.h
 //
-// Effects drawn on the scale of a saturation (saturation.h) go back to the
-// values' own. The function is end + exp(m + Σ g_a + Σ g_ab) = end + P Π u_a Π
-// (1 + e_ab), u_a = exp(g_a) / E exp(g_a), e_ab = exp(g_ab) - 1. To first order
-// in e its ANOVA is closed: with t_ab = u_a u_b e_ab, T_ab its mean, T the sum
-// of all T_ab and T_a of those with a,
+// Brings effects drawn on the scale of a saturation (saturation.h) back to the
+// values' own scale. The function is end + exp(m + Σ g_a + Σ g_ab) = end + P Π
+// u_a Π (1 + e_ab), u_a = exp(g_a) / E exp(g_a), e_ab = exp(g_ab) - 1. To first
+// order in e its ANOVA is closed: with t_ab = u_a u_b e_ab, T_ab its mean, T
+// the sum of all T_ab and T_a of those with a,
 //
 //   E[f | x_a] / P       = u_a (1 + T - T_a) + Σ_b E_b t_ab
 //   E[f | x_a, x_b] / P  = u_a u_b (1 + T - T_a - T_b + T_ab) + t_ab

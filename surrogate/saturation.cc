@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kSaturationPilotRows = 60;
 constexpr int kPilotSteps = 5;
-// How far the end may lie below the best value, in deviations of the values;
-// so far as the first, the scale is as good as straight.
+// How far the end may lie below the best value, in deviations of the values. At
+// the first distance the scale is as good as straight.
 constexpr double kDistances[] = {10.0, 3.0, 1.0, 0.3};
 // A value at its bound is so far above the end, in deviations too.
 constexpr double kMargin = 0.05;
@@ -68,8 +68,8 @@ double Saturation::LogSlope(double value) const {
   return -std::log(value - end_);
 }
 
-// The mean of the distances' logarithms, each as likely as the values are under
-// it: a choice of one would jump from history to history.
+// Takes the mean of the distances' logarithms, each weighed by how likely it
+// makes the values. Choosing one would jump from history to history.
 Saturation FindSaturation(const Rows& rows, const SaturationOptions& options) {
   const Rows pilot = PilotOf(rows, options.stop);
   const double best = *std::min_element(rows.values.begin(), rows.values.end());

@@ -2,9 +2,10 @@
 //
 // File: saturation.h
 //
-// Surfaces of fine-tuning saturate: each group of layers alone takes off most
-// of what all take together, so nearly everything interacts. Near the best end,
-// effects multiply what is left:
+// A scale of values on which effects add up. Surfaces of fine-tuning saturate:
+// each group of layers alone takes off most of what all take together, so
+// nearly everything interacts. Near the best end, effects multiply what is
+// left:
 //
 //   value = end + exp(sum of effects)
 //
@@ -26,6 +27,7 @@
 
 namespace frostline::surrogate {
 
+// The scale: to it and back.
 class Saturation {
  public:
   // Makes one for values above 0, with the end at 0.

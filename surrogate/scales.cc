@@ -70,8 +70,8 @@ Lanes Load(const double* from) {
   return lanes;
 }
 
-// An axis' kernel between all points of a and one cell, times its two scales:
-// the few columns that points of b have in common.
+// Columns of an axis' kernel, between all points of a and one cell, times its
+// two scales. The points of b share these few columns.
 class AxisColumns {
  public:
   AxisColumns(const MatrixXd& table, double main, double joint)
@@ -126,7 +126,7 @@ struct RowSums {
   }
 };
 
-// All axes of one column, a few rows at a time: what is added to never leaves
+// Sums all axes of one column, a few rows at a time, so the sums never leave
 // the processor.
 void SumAxes(const std::vector<const double*>& axes, std::size_t padded,
              Index column, GramParts& parts) {
@@ -424,8 +424,8 @@ constexpr double kEnough = 0.02;      // of the log posterior
 constexpr int kHalvings = 5;
 // Draws are spread a little wider than the curvature says.
 constexpr double kWider = 1.3;
-// Weights are tempered: of dozens of scales few draws would carry everything,
-// and intervals would be those of a handful.
+// The power that tempers weights. Without it a few of dozens of scales would
+// carry everything, and intervals would be those of a handful.
 constexpr double kTempered = 0.3;
 
 double LogPrior(const ScalePrior& prior, const VectorXd& at) {

@@ -270,10 +270,10 @@ std::vector<Belief> Surrogate::LeftOut(const std::stop_token& stop) const {
   return left;
 }
 
-// Draws of every ANOVA term, by Matheron's rule (Wilson et al., "Pathwise
-// Conditioning of Gaussian Processes", 2021, eq. 13): a draw of all terms and
-// of the values they would have given is corrected by what the real values say.
-// Because the kernels of terms have mean 0, a term's draw is its effect.
+// Draws every ANOVA term by Matheron's rule (Wilson et al., "Pathwise
+// Conditioning of Gaussian Processes", 2021, eq. 13): draws all terms and the
+// values that they would give, then corrects them by the real values. Kernels
+// of terms have mean 0, so a term's draw is its effect.
 
 namespace {
 

@@ -59,6 +59,7 @@ struct EffectDraws {
   std::vector<std::vector<double>> both;
 };
 
+// The process itself, fitted when it is made.
 class Surrogate {
  public:
   // REQUIRES: there is a row; there are at most kMaxCells cells.

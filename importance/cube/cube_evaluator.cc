@@ -264,8 +264,8 @@ std::vector<double> ImpuritySharesOf(const CubeData& data,
   return ImpurityShares(forest.trees, data.groups);
 }
 
-// The largest share that each parameter had when the targets were dealt out
-// anew.
+// Returns the largest share that each parameter had in several shufflings of
+// the targets.
 std::vector<double> ChanceShares(const CubeData& data, ShareFinder shares_of,
                                  std::uint64_t seed, int threads,
                                  const std::stop_token& stop) {

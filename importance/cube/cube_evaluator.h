@@ -2,9 +2,10 @@
 //
 // File: cube_evaluator.h
 //
-// Optuna measures over the whole box of a tree's columns, also where a choice
-// has several values, or none. Of C choices 2^C points are integrated over;
-// what is split on first weighs half, not 1/C.
+// The functional ANOVA of a forest as Optuna has it: over the whole box of a
+// tree's columns, also where a choice has several values, or none. Of C choices
+// 2^C points are integrated over, and the one split on first weighs half, not
+// 1/C.
 //
 // Variances come from the boxes that splits on a group's columns make, pair by
 // pair, or along one column in one sweep.
@@ -24,6 +25,7 @@
 
 namespace frostline::importance {
 
+// A tree over columns, and the variances of its marginals.
 class CubeTree {
  public:
   // Keeps a reference to the tree. REQUIRES: its columns are in `columns`.

@@ -2,9 +2,10 @@
 //
 // File: cube_forest.h
 //
-// Optuna lets scikit-learn grow such a forest: rates are in their own unit,
-// numbers in single precision and not split where nearer than 1e-7, a choice or
-// a level against all others. With other dice, it is the same in the mean only.
+// A random forest over columns, as Optuna lets scikit-learn grow it. Rates are
+// in their own unit, numbers in single precision and not split where nearer
+// than 1e-7, and a choice or a level is split off all others. Its random
+// numbers are others than scikit-learn's, so it is the same in the mean only.
 #ifndef FROSTLINE_IMPORTANCE_CUBE_CUBE_FOREST_H_
 #define FROSTLINE_IMPORTANCE_CUBE_CUBE_FOREST_H_
 
@@ -107,6 +108,7 @@ CubeForest GrowCubeForest(const CubeData& data,
 // Predicts each row by trees that have not seen it; NaN without any.
 double OutOfBagR2(const CubeData& data, const CubeForest& forest);
 
+// Grows one tree of a cube forest.
 class CubeGrower {
  public:
   // Keeps references. Row r counts weights[r] times; REQUIRES: not all are 0.

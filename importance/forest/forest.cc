@@ -14,8 +14,8 @@
 namespace frostline::importance {
 namespace {
 
-// A score's whole numbers are below 2^kBits: two products of a sum and a
-// weight.
+// The whole numbers of a score, two products of a sum and a weight, are below
+// 2^kBits.
 constexpr int kBits = 61;
 constexpr std::size_t kWordBits = 64;
 

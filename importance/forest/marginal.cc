@@ -197,9 +197,9 @@ void TreeMarginals::FindMainEffects() {
     first_of_.push_back(count);
     count += axis.size() + 1;
   }
-  // Differences at the ends of runs at first, summed up below. What a leaf that
-  // an axis does not split adds to all of its cells, the others together take
-  // away: the mean is 0.
+  // These hold differences at the ends of runs, and are summed up below. A leaf
+  // of value v and mass m adds v m (1[x in its side] / (mass of the side) - 1),
+  // so one that the axis does not split adds nothing.
   effects_.assign(count, 0.0);
   for (const Leaf& leaf : leaves_) {
     const double share = leaf.value * leaf.mass;

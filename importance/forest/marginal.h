@@ -2,11 +2,18 @@
 //
 // File: marginal.h
 //
-// Marginals of a tree. A tree is constant on boxes, so a marginal is a sum over
-// leaves (Hutter et al., 2014, eq. 4), a variance one over the cells that
-// splits make (eqs. 7 and 8). There is an entry for each axis split on the way
-// to a leaf; a pair is swept along one axis with one row of the other, so
-// nothing is as large as a product of axes.
+// Marginals of a tree and their variances. A tree f is constant on boxes, so a
+// marginal is a sum over leaves (Hutter, Hoos and Leyton-Brown, "An Efficient
+// Approach for Assessing Hyperparameter Importance", ICML 2014, eq. 4), and a
+// variance one over the cells that splits make (eqs. 7 and 8). With V = Var f:
+//
+//   main effect  V_i  = Var E[f | x_i]
+//   pair         V_ij = Var E[f | x_i, x_j] - V_i - V_j
+//   total        T_i  = V - Var E[f | all but x_i]   (Sobol, 1993)
+//
+// There is an entry for each axis split on the way to a leaf. A pair is swept
+// along one axis with one row of the other, so nothing is as large as a product
+// of axes. A total walks the tree with two points that differ in x_i alone.
 #ifndef FROSTLINE_IMPORTANCE_FOREST_MARGINAL_H_
 #define FROSTLINE_IMPORTANCE_FOREST_MARGINAL_H_
 

@@ -241,8 +241,8 @@ constexpr double kFewestTrials = 2.0;
 
 double Square(double x) { return x * x; }
 
-// The share of frozen among so many trials, one more being split as the space
-// is: a share of exactly nothing would be more than the trials can tell.
+// Returns the share of frozen trials. One more trial is split as the space is,
+// since trials cannot tell that a share is exactly 0.
 double FrozenShareOf(double frozen, double live) {
   return (frozen + kFrozenMass) / (frozen + live + 1.0);
 }
@@ -356,8 +356,8 @@ std::vector<double> PedAxis::Preference(const CountedTrials& region,
 
 namespace {
 
-// Values of a point that lie in one line of a processor's memory: they are
-// taken from it together.
+// How many values of a point lie in one line of a processor's memory, and are
+// read together.
 constexpr std::size_t kNeighbours = 8;
 
 }  // namespace
@@ -483,8 +483,8 @@ CountedTrials DrawTrials(std::size_t count, Rng& rng) {
   return drawn;
 }
 
-// For each parameter the largest importance it has when other trials of the
-// region, as many, are called good.
+// Returns the largest importance of each parameter when as many other trials of
+// the region are called good.
 std::vector<double> ChanceImportances(const std::vector<PedAxis>& axes,
                                       CountedTrials region, std::size_t good,
                                       const EvaluateOptions& options) {

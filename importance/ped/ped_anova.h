@@ -38,6 +38,7 @@ std::vector<double> DensityOfChoices(const std::vector<double>& counts);
 double PearsonDivergence(const std::vector<double>& part,
                          const std::vector<double>& whole);
 
+// A parameter's values, sorted onto a grid.
 class PedGrid {
  public:
   // `compares_places` compares as Optuna 4 does, not divides; they differ in

@@ -355,8 +355,8 @@ std::optional<PlanChoice> PlanSearch::BestFrom(const PlanChoice& start,
 
 namespace {
 
-// The plan with one module frozen or trained, nothing else changed unless it
-// has to.
+// Returns the plan with one module frozen or trained. Nothing else changes
+// unless it has to.
 std::optional<PlanChoice> WithModule(const PlanSearch& search,
                                      const PlanChoice& plan, std::size_t module,
                                      bool frozen) {
@@ -490,8 +490,9 @@ void AddNew(std::vector<PlanChoice>& points, PlanChoice one) {
   }
 }
 
-// The way from one point to another, one parameter at a time, that which gains
-// most first: few changes are surer than many.
+// Adds the points on the way from one point to another, which changes one
+// parameter at a time and the one that gains most first: few changes are surer
+// than many.
 void AddWay(const PlanChoices& choices, PlanChoice from, const PlanChoice& to,
             std::vector<PlanChoice>& points) {
   while (from != to) {
@@ -541,8 +542,8 @@ PlanChoice ChoosePoint(const PlanSearch& search) {
 
 namespace {
 
-// Freezes that one of the modules left that costs least to freeze, with the
-// others as they are.
+// Freezes one more module: of those left, the one that costs least to freeze
+// with the others as they are.
 std::optional<PlanChoice> FreezeOne(const PlanSearch& search,
                                     const PlanChoice& choice,
                                     const Demands& demands) {

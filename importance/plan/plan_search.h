@@ -23,6 +23,7 @@ namespace frostline::importance {
 enum class Demand { kAny, kFrozen, kTrained };
 using Demands = std::vector<Demand>;  // by Space::modules()
 
+// The points that a plan may be.
 class PlanChoices {
  public:
   // Keeps a reference.
@@ -67,6 +68,7 @@ class PlanChoices {
   PlanChoice favourites_;
 };
 
+// The search for the best of them.
 class PlanSearch {
  public:
   // Keeps a reference.

@@ -217,7 +217,7 @@ absl::Status CheckCount(int count) {
                    absl::StrCat("ask for 1 to ", kMostAsked), "count");
 }
 
-// That which tells most of those that may be asked; nothing where there is
+// Returns which of the points that may be run tells most; nullopt if there is
 // none.
 std::optional<std::size_t> MostTelling(const OpenAnswers& answers,
                                        const std::vector<bool>& is_open) {
@@ -463,8 +463,8 @@ std::size_t RunsOf(const RivalRuns& rival) {
   return runs;
 }
 
-// Whether what was predicted of the mean, or of one run where there is one, has
-// held: the 80 % interval.
+// Says whether the 80 % interval held that was predicted of the mean, or of one
+// run if there is one.
 std::string AsPredicted(const RivalRuns& plan, double seen) {
   const bool one = RunsOf(plan) == 1;
   const Interval& said = one ? plan.one_run : plan.predicted;

@@ -21,8 +21,9 @@ namespace {
 
 // Sets of scales that a search looks through.
 constexpr std::size_t kSearchDraws = 6;
-// A plan is one point near the end, where the scale is steepest: on recorded
-// tables an end nearer than this made opposite advice twice as frequent.
+// The scale's end is never nearer than this. A plan is one point near the end,
+// where the scale is steepest: on recorded tables a nearer end made opposite
+// advice twice as frequent.
 constexpr double kNearestEnd = 1.0;
 constexpr std::uint64_t kDrawSeed = 14;
 // More rows teach a surrogate nothing: it learns from a few hundred.
@@ -280,8 +281,8 @@ Interval QuantilesOf(std::vector<double> draws) {
 
 namespace {
 
-// From histories of recorded tables (docs/measured/tables.md), where it was .3
-// to 1.0 with 36 to 200 trials.
+// Measured on histories of recorded tables (docs/measured/tables.md): .3 to 1.0
+// with 36 to 200 trials.
 constexpr double kUsualPart = 0.7;
 constexpr double kUsualPartError = 0.3;
 
@@ -337,9 +338,9 @@ constexpr std::size_t kFewestBest = 6;
 // Trials that believe in no optimism, beside those that were seen.
 constexpr double kSober = 6.0;
 constexpr double kMostLift = 1.6;
-// From points picked on recorded tables (docs/measured/tables.md), where it was
-// .6 to 1.4 for whatever sampler: the best of trials is partly luck, and scales
-// are learnt from the same trials.
+// Measured on points picked on recorded tables (docs/measured/tables.md): .6 to
+// 1.4 with any sampler. The best of trials is partly luck, and scales are
+// learnt from the same trials.
 constexpr double kUsualLift = 0.65;
 constexpr double kMostWiden = 2.0;
 constexpr double kLeastPredicted = 0.1;
@@ -370,9 +371,9 @@ std::vector<double> PartsByDraw(const Optimism& optimism, std::size_t draws) {
   return parts;
 }
 
-// Calls `worth` with the point's sober mean, how far its draw is off that, and
-// which part of what is beyond the usual is real: draw by draw one part for all
-// points.
+// Calls `worth` with the point's sober mean, how far its draw is off that mean,
+// and which part of what is beyond the usual is real. Each draw has one such
+// part for all points.
 template <typename Worth>
 std::vector<double> ByDraw(const WorthDraws& draws, std::size_t point,
                            const Optimism& optimism, const Worth& worth) {

@@ -23,8 +23,8 @@ constexpr double kDecided = 1e-6;
 
 using Matrix = std::vector<std::vector<double>>;
 
-// Gauss and Jordan's elimination of a symmetric matrix with c beside it, by the
-// largest pivot that is left; which rows had one.
+// Eliminates a symmetric matrix with c beside it (Gauss and Jordan), always by
+// the largest pivot that is left. Returns which rows had one.
 std::vector<bool> Eliminate(Matrix& g, std::vector<double>& c) {
   const std::size_t n = c.size();
   double size = 0.0;
@@ -106,14 +106,14 @@ std::optional<SingularSquares::Sum> SingularSquares::Estimate(
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-// Larger standard errors than these are no answer: of weights in parts of them,
-// of a share of seconds as it is.
+// Larger standard errors than these are no answer. That of a weight is in parts
+// of the weight, that of a share of seconds is absolute.
 constexpr double kMaxWeightError = 0.02;
 constexpr double kMaxShareError = 0.1;
 constexpr double kLeastFreedom = 3.0;
 
-// Which modules a trial froze: a one, then a column for all modules that are
-// always frozen together.
+// Which modules each trial froze, as columns: first ones, then a column for
+// each set of modules that are always frozen together.
 struct Design {
   std::vector<std::vector<double>> rows;
   std::vector<double> saved;  // weights of what the plan saves
@@ -232,14 +232,14 @@ PlanCosts EstimateCosts(const Space& space,
 
 namespace {
 
-// One more than a round number: quantiles are draws then, and the 80 % interval
-// ends at the tolerance where the probability is kSureEnough.
+// One more than a round number, so quantiles are draws, and the 80 % interval
+// ends at the tolerance if the probability is kSureEnough.
 constexpr int kStudyDraws = 601;
 constexpr double kUnknownWorth = std::numeric_limits<double>::quiet_NaN();
 
-// The plan was picked as it is: what is taken off points that are picked is
-// taken off the side of its choice, so that luck alone is no advice. Luck is at
-// most all of a gain: without it the other side is as good, not better.
+// Takes the luck of a picked point off the side that the plan chose, so luck
+// alone is no advice. Luck is at most the whole gain: without it the other side
+// is as good, not better.
 void SoberChoice(const Optimism& optimism, std::size_t chosen,
                  WorthDraws& draws) {
   WorthDraws gains;
@@ -251,8 +251,8 @@ void SoberChoice(const Optimism& optimism, std::size_t chosen,
   for (std::vector<double>& draw : draws) draw[chosen] -= off;
 }
 
-// Probability, cost and interval are of the same draws of the same two points,
-// so that none of them can say what another denies.
+// Fills in the advice. Probability, cost and interval come from the same draws
+// of the same two points, so none contradicts another.
 void Advise(const StudyBelief& belief, const TrainedAndFrozen& pair,
             const Optimism& optimism, double tolerance, PlannedModule& one) {
   WorthDraws draws = belief.Draw({pair.frozen, pair.trained}, kStudyDraws);

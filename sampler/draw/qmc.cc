@@ -16,14 +16,14 @@
 namespace frostline::sampler {
 namespace {
 
-// For each dimension after the first: its primitive polynomial, bit i being
-// the coefficient of x^i, and as many initial numbers as it has degrees.
+// This lists for each dimension after the first its primitive polynomial (bit i
+// is the coefficient of x^i) and as many initial numbers as its degree.
 #include "sampler/draw/sobol_table.inc"
 
 using Directions = std::array<std::uint32_t, 32>;
 
-// Bratley and Fox, "Algorithm 659", 1988, eq. 2; `next` steps through the
-// table.
+// Returns the directions of the next dimension in the table (Bratley and Fox,
+// "Algorithm 659", 1988, eq. 2).
 Directions ReadDirections(const std::uint16_t*& next) {
   const std::uint32_t polynomial = *next++;
   const auto degree = static_cast<std::size_t>(std::bit_width(polynomial)) - 1;
@@ -146,10 +146,10 @@ std::int64_t SequencePlace::PlaceOf(const History& history,
 
 namespace {
 
-// From [0, 1) to a domain, so that even numbers become evenly spread values:
-// levels, choices and steps are cells of equal width in their order,
+// Maps [0, 1) to a domain, so that even numbers become evenly spread values.
+// Levels, choices and steps are cells of equal width in their order,
 // logarithmic domains are even in the logarithm, and a rate that can be frozen
-// is so in the first `frozen_share` of the way.
+// is frozen in the first `frozen_share` of the way.
 double ValueAt(const Domain& domain, double frozen_share, double u) {
   const auto* const rate = std::get_if<LogUniform>(&domain);
   if (rate != nullptr && rate->freeze) {

@@ -128,16 +128,17 @@ double LogSum(double x, double y) {
   return x == -kInfinity ? x : x + std::log1p(std::exp(y - x));
 }
 
-// Mills' ratio as a continued fraction (Laplace): far out it converges in a few
-// terms and never underflows. REQUIRES: x <= -20.
+// Returns ln Phi(x) by Mills' ratio as a continued fraction (Laplace). Far out
+// it converges in a few terms and never underflows. REQUIRES: x <= -20.
 double LogCdfFarLeft(double x) {
   double tail = 0.0;
   for (int k = 30; k >= 1; --k) tail = k / (-x + tail);
   return -x * x / 2.0 - kLogSqrtTwoPi - std::log(-x + tail);
 }
 
-// Around the middle m of a narrow interval the density is a parabola:
-// φ(m) w (1 + (m² - 1) w²/24 + …). The next term is of order (m w)^4.
+// Says whether the density is a parabola around the middle m of the interval,
+// so its mass is φ(m) w (1 + (m² - 1) w²/24 + …). The next term is of order (m
+// w)^4.
 bool IsNarrow(double a, double b) {
   const double width = b - a;
   return width * std::max(1.0, std::abs(a / 2.0 + b / 2.0)) < 1e-3;

@@ -35,16 +35,15 @@ double LogExpectedImprovement(double mean, double deviation, double best) {
 
 namespace {
 
-// How much of the noise counts as a chance to improve. With none of it search
-// goes after what it knows least, with all of it after what it believes best.
+// How much of the noise counts as a chance to improve. With none of it the
+// search goes where it knows least, with all of it where it believes best.
 constexpr double kNoiseShare = 0.5;
 
-// A regression on 0 and 1 is no probability: the step from "will do" to "will
-// fail" is at a half, this wide. Chance failures, wherever they fall, stay well
-// below it.
+// The width of the step, at a half, from "will do" to "will fail". A regression
+// on 0 and 1 is no probability. Failures by chance stay well below the step.
 constexpr double kFailureSlack = 0.1;
-// Beyond this a trial is only made when there is nothing else left, however
-// small the improvement elsewhere.
+// A point more likely to fail than this is proposed only if nothing else is
+// left, however little the others improve.
 constexpr double kHopeless = 0.75;
 
 }  // namespace
@@ -98,8 +97,8 @@ void Standardise(std::vector<double>& values) {
   }
 }
 
-// The least scale, in medians of all distances. Without it one trial on the
-// bound would make all others equally far.
+// The least scale, in medians of all distances. Without it a trial on the bound
+// would make all others equally far.
 constexpr double kLeastScale = 0.01;
 
 double MedianOr(double otherwise, const std::vector<double>& values) {
@@ -176,8 +175,8 @@ ConstraintTargets ConstraintTargetsOf(const std::vector<double>& values) {
 namespace {
 
 constexpr std::size_t kMostLearntFrom = 200;
-// Trials of a search are near the best, where effects add up and noise is small
-// beside what the targets (beliefs.h) leave of the others.
+// What is usual in a search. Its trials are near the best, where effects add up
+// and noise is small beside what the targets (beliefs.h) leave of the others.
 constexpr surrogate::Usual kOfSearches{.noise = 0.05,
                                        .length = 2.0,
                                        .length_deviation = 1.0,
@@ -237,8 +236,8 @@ void AppendRows(const PriorRows& earlier, const LedgerList& valued,
   to.targets.insert(to.targets.end(), targets.begin(), targets.end());
 }
 
-// A trial that varies with this study's by `weight` tells as much as one of
-// this study with so much more noise.
+// Returns the noise to add to another study's trial. One that varies with this
+// study's by `weight` tells as much as one of this study with that noise.
 double DoubtOf(double weight) {
   if (weight <= 0.0) return 0.0;
   const double tie = std::clamp(weight, 0.01, 0.99);

@@ -184,8 +184,9 @@ bool IsFeasible(const Observation& trial) {
                      [](double constraint) { return constraint <= 0.0; });
 }
 
-// What is no number is broken. A pruned trial keeps what it has not measured,
-// but that says nothing of the point.
+// Returns how the trial keeps each constraint. A value that is no number breaks
+// it. A pruned trial keeps what it has not measured, but that says nothing of
+// the point.
 std::vector<double> ConstraintsOf(const Observation& trial) {
   const bool pruned = trial.state == TrialState::kPruned;
   std::vector<double> constraints = trial.constraints;
@@ -279,8 +280,8 @@ namespace {
 // Stretches of a long line that count as one.
 constexpr int kStretches = 7;
 
-// Where a draw may fall on an axis: each of its cells, or for a long line its
-// stretches, and frozen.
+// The parts of an axis in which a draw may fall: each of its cells or, of a
+// long line, its stretches and frozen.
 struct Stretches {
   const LevelAxis& axis;
 

@@ -129,7 +129,7 @@ double DrawCompatRandom(const Domain& domain, OptunaVersion version,
 
 namespace {
 
-// Splits `block` into what the trial has and what it has not; either may be
+// Splits `block` into what the trial has and what it lacks. Either may be
 // empty.
 std::pair<CompatBlock, CompatBlock> SplitBlock(const CompatBlock& block,
                                                const CompatRow& trial) {
@@ -166,9 +166,9 @@ std::vector<CompatBlock> CommonBlock(
 
 std::vector<CompatBlock> GroupedBlocks(
     const CompatSpace& space, const std::vector<const CompatRow*>& trials) {
-  // The order of the blocks is part of the result: each draws from the stream
-  // in its turn. A block that a trial splits leaves its parts where it was,
-  // what the trial has first; parameters never seen before come last.
+  // The order of the blocks is part of the result, since each draws from the
+  // stream in its turn. The parts of a split block stay where it was, first
+  // what the trial has. Parameters never seen before come last.
   std::vector<CompatBlock> blocks;
   CompatBlock unseen = space.by_name();
   for (const CompatRow* const trial : trials) {
@@ -213,8 +213,8 @@ std::vector<double> VolumeReferenceOf(const LossVectors& losses) {
   return reference;
 }
 
-// What each point of the front adds to the others, 0 for points behind it.
-// Nothing where volumes are infinite.
+// Returns the volume that each point of the front adds to the others; 0 for
+// points behind it, empty if volumes are infinite.
 std::vector<double> Additions(const LossVectors& losses) {
   const std::vector<double> reference = VolumeReferenceOf(losses);
   const std::vector<int> ranks = NonDominationRanks(losses);
@@ -271,8 +271,8 @@ bool IsRunning(const SplitKey& key) {
   return key.group == SplitGroup::kRunning;
 }
 
-// Version 4 has constraints for all trials or for none, and a trial without
-// values for them is behind all others.
+// Returns the key of a trial without values for constraints. Version 4 has
+// constraints for all trials or for none, and puts such a trial behind all.
 SplitKey UnconstrainedKey() {
   SplitKey key;
   key.group = SplitGroup::kInfeasible;

@@ -67,8 +67,8 @@ double FirstGuess(double z) {
   return -scale * std::log(std::expm1(-z));
 }
 
-// The x with ln Φ(x) = y for every y, by Newton's method on all of them until
-// none moves.
+// Returns the x with ln Φ(x) = y for every y, by Newton's method on all of them
+// until none moves.
 std::vector<double> InverseLogCdf(const std::vector<double>& targets) {
   std::vector<double> z, x;
   for (const double y : targets) {
@@ -134,9 +134,11 @@ std::vector<double> CompatPpf(const std::vector<CompatQuantile>& quantiles) {
 
 namespace {
 
-// A kernel reaches to the farther of its neighbours, the box's ends being
-// neighbours too, unless it is the outermost of several. Never narrower than
-// a share of the box that shrinks with the number of kernels ("magic clip").
+// Returns the width of a kernel. It reaches to the farther of its neighbours;
+// the box's ends are neighbours too, unless it is the outermost of several. It
+// is never narrower than a share of the box that shrinks with the number of
+// kernels
+// ("magic clip").
 double WidthOf(const NumericRange& range, const std::vector<double>& sorted,
                std::size_t i) {
   const std::size_t n = sorted.size();

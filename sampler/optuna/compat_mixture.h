@@ -3,8 +3,15 @@
 // File: compat_mixture.h
 //
 // The estimator of a block: a weighted mixture of one kernel per trial and a
-// prior. It adds and sorts in NumPy's order and draws in Optuna's: the kernels,
-// then the choices one by one, then all numbers.
+// prior, each a product over the parameters d of the block:
+//
+//   p(x) = sum over k of w_k prod over d of p_kd(x_d)
+//
+// Optuna proposes the candidate that maximises ln l(x) - ln g(x), with l over
+// good trials and g over the others (Bergstra et al., "Algorithms for
+// Hyper-Parameter Optimization", NeurIPS 2011, section 4; "Making a Science of
+// Model Search", ICML 2013). This adds and sorts in NumPy's order and draws in
+// Optuna's: the kernels, then the choices one by one, then all numbers.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_MIXTURE_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_MIXTURE_H_
 
@@ -21,8 +28,8 @@
 
 namespace frostline::sampler {
 
-// random.h is more accurate than this, but among equally good
-// candidates the last bit decides which one Optuna proposes.
+// random.h is more accurate than these, but among equally good candidates the
+// last bit decides which one Optuna proposes.
 
 // Returns ln P(a <= X <= b). REQUIRES: a < b.
 double CompatLogMass(double a, double b);

@@ -113,9 +113,9 @@ class VectorSort {
     }
   }
 
-  // Batcher's bitonic merging, every comparison upwards: sorted blocks meet
-  // mirrored, then at half the distance again and again. Places beyond the end
-  // count as infinite.
+  // Merges as Batcher's bitonic network does, with every comparison upwards:
+  // sorted blocks meet mirrored, then at half the distance again and again.
+  // Places beyond the end count as infinite.
   void SortByNetwork(std::size_t begin, std::size_t end) {
     const std::size_t size = std::bit_ceil(end - begin);
     for (std::size_t block = 2; block <= size; block *= 2) {

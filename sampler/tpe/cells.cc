@@ -376,8 +376,8 @@ void MultiplyBy(const AxisFactor& f, std::vector<double>& products) {
   }
 }
 
-// Four axes in one pass: the products are read and written once, not four
-// times, which is most of the work of a proposal.
+// Multiplies by four axes in one pass. The products, which are most of the work
+// of a proposal, are read and written once instead of four times.
 void MultiplyBy(const std::array<AxisFactor, kFactors>& f,
                 std::vector<double>& products) {
   const auto [a, b, c, d] = f;

@@ -62,8 +62,8 @@ namespace {
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
 // On wider axes the neighbours are not worth their time.
 constexpr std::size_t kMostMoves = 64;
-// With costs: the share of trials that counts as good. Beyond it better is not
-// worth more, and the cheaper one wins.
+// The share of trials that counts as good when costs count. No point is worth
+// more than 1 / kGamma, so among the very good ones the cheaper wins.
 constexpr double kGamma = 0.25;
 }  // namespace
 

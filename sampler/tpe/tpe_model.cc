@@ -89,8 +89,8 @@ double LeastWidth(const CellAxis& axis) {
   return axis.exact() ? kLeastSteps * axis.step() : kLeastShare;
 }
 
-// `all` trials lie on the axis, `count` of them in each cell; each is foretold
-// from the others and the prior.
+// Adds the likelihood of the axis' trials, each predicted from the others and
+// the prior. `all` trials lie on the axis, `count` of them in each cell.
 void AddLogLikelihood(CellKernel& kernel, const std::vector<double>& count,
                       double all, double& log_likelihood) {
   for (std::size_t x = 0; x < count.size(); ++x) {
@@ -168,8 +168,8 @@ double LearnFrozenSteps(const std::vector<CellAxis>& axes, KernelCache& kernels,
 
 namespace {
 
-// In trials: what the priors count, and which share of each density takes the
-// parameters one by one.
+// How many trials the priors count as, and which share of each density takes
+// the parameters one by one.
 constexpr CellDensity::Settings kGoodSettings = {.prior_weight = 0.5,
                                                  .separate_share = 0.5};
 constexpr CellDensity::Settings kRestSettings = {.prior_weight = 0.5,
