@@ -363,12 +363,6 @@ void ResetPeakOf([[maybe_unused]] at::Device gpu) {
 #endif
 }
 
-void ReleaseCacheOf([[maybe_unused]] at::Device gpu) {
-#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 9
-  AllocatorOf(gpu).emptyCache();
-#endif
-}
-
 void WaitFor(at::Device gpu) {
   c10::impl::getDeviceGuardImpl(gpu.type())->synchronizeDevice(gpu.index());
 }
@@ -495,13 +489,6 @@ std::optional<double> Device::EnergyJoules() const {
 
 std::optional<std::uint64_t> Device::FreeMemoryBytes() const {
   return is_cpu() ? std::nullopt : FreeBytesOf(bus_id_);
-}
-
-void Device::ReleaseCachedMemory() {
-  if (!is_cpu()) ReleaseCacheOf(torch_);
-  // What malloc keeps for later is lost to who maps memory himself: oneDNN
-  // could then not even make room for a kernel.
-  malloc_trim(0);
 }
 
 void Device::Synchronize() const {

@@ -51,8 +51,8 @@ void ResetPeakResident();
 
 // Lets malloc keep what is freed, blocks of up to 32 MiB, for the next step: a
 // step frees its gradients and takes them again, and the kernel would clear
-// each of their pages anew. Device::ReleaseCachedMemory gives back what is
-// kept. For the whole process; returns false where malloc has no such settings.
+// each of their pages anew. For the whole process; returns false where malloc
+// has no such settings.
 bool KeepFreedMemory();
 
 // The NVIDIA driver tells of its GPUs through its C interface, unchanged since
@@ -98,7 +98,6 @@ Expected<Done> StartTorchCuda(int index);
 // The GPU must be started. Before LibTorch 2.9 it is 0.
 std::int64_t PeakBytesOf(at::Device gpu);
 void ResetPeakOf(at::Device gpu);
-void ReleaseCacheOf(at::Device gpu);
 void WaitFor(at::Device gpu);
 
 // A processor or GPU to compute on. Copies are the same device. Any thread may
@@ -146,9 +145,6 @@ class Device {
   // Returns the bytes of the GPU's memory that no process holds; nothing where
   // that is not known.
   std::optional<std::uint64_t> FreeMemoryBytes() const;
-
-  // Gives back, after a lack of memory, what LibTorch and malloc keep.
-  void ReleaseCachedMemory();
 
   void Synchronize() const;
 

@@ -222,12 +222,6 @@ void Trainer::Run() {
                          .Take());
   while (const std::optional<std::string> line = parts_.inbox.NextTrial()) {
     const TrialEnd end = RunTrial(*line);
-    if (end.failure == FailureClass::kOutOfMemory) {
-      if (parts_.environment.resident != nullptr) {
-        parts_.environment.resident->Clear();
-      }
-      parts_.environment.device.ReleaseCachedMemory();
-    }
     parts_.outbox.Send(FinishLine(end, parts_.software));
     if (parts_.outbox.broken()) return;
   }

@@ -145,7 +145,6 @@ void CheckMemory(Device device, Verdicts& verdicts) {
   verdicts.True("four pebibytes are a lack of memory",
                 !asked.ok() && asked.fault().kind == FaultKind::kOutOfMemory,
                 asked.ok() ? "they were there" : asked.fault().cause);
-  device.ReleaseCachedMemory();
   device.ResetPeakMemory();
   const std::int64_t before = device.PeakMemoryBytes();
   if (before == 0 && !device.is_cpu()) {
