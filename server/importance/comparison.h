@@ -2,7 +2,7 @@
 //
 // File: comparison.h
 //
-// What a comparison is about: contenders, their trials, and what became of each
+// Comparisons of trials: the contenders, their trials, and the result on each
 // example.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_COMPARISON_H_
 #define FROSTLINE_SERVER_IMPORTANCE_COMPARISON_H_
@@ -31,31 +31,29 @@ namespace frostline::server {
 
 statistics::Outcomes ReadOutcomes(const v1::ExampleOutcomes& outcomes);
 
-// The metric as a function of the rows: one of the names that the contract's
-// trainer has or, of any other, the mean of the rows. Null unless that is the
-// trial's `value`.
+// Returns the metric as a function of the rows. It is the trainer's metric of
+// that name or, for any other name, the mean of the rows. Null unless it gives
+// the trial's `value`.
 std::shared_ptr<const statistics::RunScore> ScoreOf(
     const statistics::Outcomes& outcomes, const std::string& metric,
     double value);
 std::shared_ptr<const statistics::RunScore> ScoreOf(
     const storage::OutcomeRow& row, const std::string& metric, double value);
 
-// The bootstrap's seed: the same question has the same answer, whoever asks and
-// in whichever order.
+// Returns the bootstrap's seed. The same question has the same answer, whoever
+// asks and in whichever order.
 std::uint64_t ChanceOf(const std::string& fingerprint,
                        const std::string& metric);
 
-// Asks the last trials with a result. 0 means that nothing is evaluated by
-// rows, or the first value is no mean of them.
+// Returns how many rows the last trials with a result were evaluated on; 0 if
+// nothing is evaluated by rows, or the first value is no mean of them.
 absl::StatusOr<std::int64_t> CountEvaluationRows(
     const storage::TrialStore& store, storage::StudyKey study,
     const History& history);
 
-// Which trials a contender of a comparison is.
-
 using StudiesByName = std::map<std::string, StudyHandle>;
 
-// "studies/a" for each that the request names; NAME_INVALID.
+// Returns "studies/a" for each study that the request names; NAME_INVALID.
 absl::StatusOr<std::vector<std::string>> StudiesOf(
     const v1::CompareTrialsRequest& request);
 
@@ -66,16 +64,15 @@ struct ContenderTrial {
   std::string name() const;
 };
 
-// Those that it names, each with the trials that succeeded at its point where
-// it asks for repeats. Each once; TRIAL_NOT_FOUND. REQUIRES: all its studies
-// are in `studies`.
+// Returns the trials that the contender names, each once and, if it asks for
+// repeats, all that succeeded at the same point; TRIAL_NOT_FOUND. REQUIRES: all
+// its studies are in `studies`.
 absl::StatusOr<std::vector<ContenderTrial>> TrialsOf(
     const v1::Contender& contender, const StudiesByName& studies,
     ImportanceDesk& desk, const std::stop_token& stop);
 
-// Reads what a comparison of trials is about, and refuses what cannot be
-// compared: OUTCOMES_MISSING, OUTCOMES_DIFFER, METRIC_UNTESTABLE.
-
+// What is compared: the runs of each contender, and what they were evaluated
+// on.
 struct ComparedRuns {
   std::vector<statistics::Contender> contenders;
   // By contender, then by run: their names.
@@ -91,11 +88,13 @@ struct ComparedRuns {
   bool loose_words = false;
 };
 
+// Refuses what cannot be compared: OUTCOMES_MISSING, OUTCOMES_DIFFER,
+// METRIC_UNTESTABLE.
 absl::StatusOr<ComparedRuns> ReadContenders(
     const v1::CompareTrialsRequest& request, const StudiesByName& studies,
     ImportanceDesk& desk, const std::stop_token& stop);
 
-// Any thread may call.
+// The verb that compares trials. Any thread may call.
 class CompareVerb {
  public:
   explicit CompareVerb(ImportanceDesk& desk) : desk_(desk) {}

@@ -2,7 +2,8 @@
 //
 // File: convert_importance.h
 //
-// Parameters come in depth order (importance/report.h).
+// Answers about importance as messages of the contract. Parameters come in
+// depth order (importance/report.h).
 #ifndef FROSTLINE_SERVER_IMPORTANCE_CONVERT_IMPORTANCE_H_
 #define FROSTLINE_SERVER_IMPORTANCE_CONVERT_IMPORTANCE_H_
 
@@ -90,9 +91,8 @@ void KeepNamed(const ParameterNames& names, v1::GetStabilityReply& reply);
 void KeepNamed(const ParameterNames& names, v1::GetMarginalsReply& reply);
 void KeepNamed(const ParameterNames& names, v1::StudyComparison& comparison);
 
-// The labels say which rival a trial is, and what was predicted of it before it
-// ran, since a plan is judged by that.
-
+// What the labels of a trial that verifies a plan say: which rival it is, and
+// what was predicted of it before it ran, since a plan is judged by that.
 struct VerifyMark {
   std::string batch;  // enqueued together
   std::string rival;
@@ -105,28 +105,26 @@ struct VerifyMark {
 
 void MarkToVerify(const VerifyMark& mark, v1::EnqueuedTrial& trial);
 
-// Finds nothing for other trials, and labels that we have not made.
+// Returns nullopt for other trials, and for labels that we have not made.
 std::optional<VerifyMark> VerifyMarkOf(const storage::TrialRow& row);
 
 // Writes exact numbers: "0.91 0.9 0.92 0.89 0.93".
 std::string IntervalText(const importance::Interval& interval);
 std::optional<importance::Interval> IntervalFromText(const std::string& text);
 
-// Only the sources of importance's verbs include this.
-
-// Wherever it is shown, a verdict on stability rests on so many beginnings of
-// the study.
+// A verdict on stability rests on this many beginnings of the study, wherever
+// it is shown.
 inline constexpr int kVerdictPoints = 10;
 
-// What the trials of a question are a function of: it moves when a trial ends,
-// and where labels are asked for also with those of trials that have ended. A
-// grant or a report moves nothing.
+// Returns a number that moves when the trials of a question change: when a
+// trial ends and, if the question is about labels, when an ended trial gets
+// others. A grant or a report moves nothing.
 inline std::int64_t EndsOf(const StudyHandle& study,
                            const ImportanceQuestion& question) {
   return question.by_labels ? study.ends_stamp : study.ended;
 }
 
-// Names all that an answer is a function of.
+// Returns a name for an answer, of all that it depends on.
 inline std::string AnswerKey(const char* kind, const StudyHandle& study,
                              const ImportanceQuestion& question,
                              const std::string& more = "") {
@@ -139,10 +137,11 @@ inline std::string ReportKey(const StudyHandle& study,
   return AnswerKey("report", study, question);
 }
 
-// Reports on one question, whatever has ended by then, are a series.
-inline AskedAnswer AskedReport(const StudyHandle& study,
-                               const ImportanceQuestion& question,
-                               Freshness freshness) {
+// Returns the request for a report. All reports on one question are a series,
+// whatever has ended by then.
+inline AnswerRequest RequestForReport(const StudyHandle& study,
+                                      const ImportanceQuestion& question,
+                                      Freshness freshness) {
   return {.key = ReportKey(study, question),
           .freshness = freshness,
           .series = absl::StrCat(study.key, " ", KeyOf(question)),
@@ -168,8 +167,8 @@ void SayWhereFrom(const ImportanceQuestion& question, std::int64_t revision,
   *message.mutable_options() = question.used;
 }
 
-// Answers are kept while the study's own state may change: it is shown as it is
-// when it is asked for.
+// Returns the answer for a caller of now. It is kept while the study's own
+// state may change, so that is filled in here.
 template <typename Message>
 Message Shown(const KeptAnswer& answer, bool running) {
   Message message = MessageIn<Message>(answer);
@@ -177,7 +176,7 @@ Message Shown(const KeptAnswer& answer, bool running) {
   return message;
 }
 
-// Shows the parameters that the caller asked for.
+// Returns the answer with only the parameters that the caller asked for.
 template <typename Message>
 Message Narrowed(const KeptAnswer& answer, bool running,
                  const v1::ImportanceOptions& asked) {
@@ -188,7 +187,7 @@ Message Narrowed(const KeptAnswer& answer, bool running,
 }
 
 template <typename Message, typename Render>
-void ImportanceDesk::Serve(AskedAnswer asked, CancelFlag cancelled,
+void ImportanceDesk::Serve(AnswerRequest asked, CancelFlag cancelled,
                            Reply<Message> reply, Render render,
                            Computation computation) {
   asked.now = clock_.Steady();

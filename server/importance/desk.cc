@@ -55,7 +55,7 @@ std::size_t PlacesFor(double seconds_each, int threads) {
                  static_cast<double>(kMaxAwaitedAnswers)));
 }
 
-bool AnswerCache::Ask(const AskedAnswer& asked, std::size_t places,
+bool AnswerCache::Ask(const AnswerRequest& asked, std::size_t places,
                       WaitingCaller caller) {
   absl::StatusOr<AnswerPtr> kept = nullptr;
   {
@@ -86,7 +86,7 @@ bool AnswerCache::Ask(const AskedAnswer& asked, std::size_t places,
 }
 
 bool AnswerCache::IsFreshEnough(const Vintage& vintage,
-                                const AskedAnswer& asked) {
+                                const AnswerRequest& asked) {
   return asked.freshness == Freshness::kWatching && !asked.series.empty() &&
          vintage.series == asked.series &&
          asked.ended - vintage.ended < kWatchedTrials &&
@@ -94,7 +94,7 @@ bool AnswerCache::IsFreshEnough(const Vintage& vintage,
 }
 
 // The newest of those that are fresh enough.
-AnswerPtr AnswerCache::FindWatched(const AskedAnswer& asked) {
+AnswerPtr AnswerCache::FindWatched(const AnswerRequest& asked) {
   const Entry* newest = nullptr;
   for (const Entry& entry : kept_) {
     if (!IsFreshEnough(entry.vintage, asked)) continue;
@@ -105,7 +105,7 @@ AnswerPtr AnswerCache::FindWatched(const AskedAnswer& asked) {
   return newest == nullptr ? nullptr : FindLocked(newest->key);
 }
 
-AnswerCache::Awaited* AnswerCache::FindAwaited(const AskedAnswer& asked) {
+AnswerCache::Awaited* AnswerCache::FindAwaited(const AnswerRequest& asked) {
   const auto same = waiting_.find(asked.key);
   if (same != waiting_.end()) return &same->second;
   for (auto& [key, awaited] : waiting_) {

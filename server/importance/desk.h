@@ -2,9 +2,14 @@
 //
 // File: desk.h
 //
-// Any thread may call; a call returns at once. A computation whose callers have
-// all hung up is not begun; one that has begun is told to stop within 50 ms,
-// and nothing of it is kept. So it is when the coordinator ends.
+// The desk where answers about importance are asked for. It keeps what was
+// computed, and has computed what is not there on threads of its own. Any
+// thread may call; a call returns at once and is answered by a callback, so
+// nobody waits on a thread.
+//
+// A computation whose callers have all hung up is not begun. One that has begun
+// is told to stop within 50 ms, and nothing of it is kept. The same holds when
+// the coordinator ends.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_DESK_H_
 #define FROSTLINE_SERVER_IMPORTANCE_DESK_H_
 
@@ -36,8 +41,7 @@
 
 namespace frostline::server {
 
-// Who asks while another computes is called back, so nobody waits on a thread.
-
+// An answer as it is kept.
 struct KeptAnswer {
   std::unique_ptr<google::protobuf::Message> message;
   std::optional<importance::Report> report;  // what the message was made from
@@ -56,7 +60,8 @@ enum class Freshness {
   kWatching,  // or one of `series` that is little behind
 };
 
-struct AskedAnswer {
+// Which answer is asked for, and how new it has to be.
+struct AnswerRequest {
   std::string key;  // names all that the answer is a function of
   Freshness freshness = Freshness::kNewest;
   // Answers of one series differ in the trials that had ended. None: empty.
@@ -65,11 +70,11 @@ struct AskedAnswer {
   SteadyTime now = {};
 };
 
-// Whoever watches is content with what is less than so far behind.
+// A caller who watches takes an answer that is less than this far behind.
 inline constexpr std::int64_t kWatchedTrials = 10;
 inline constexpr Duration kWatchedTime = std::chrono::seconds(30);
 
-// Who asked, by what came of it. Any thread may read.
+// How many requests there were, by what came of them. Any thread may read.
 struct AnswerCounts {
   Counter kept;      // the answer was there
   Counter joined;    // another caller had it computed
@@ -94,7 +99,8 @@ class AnswerCache {
   // for such a one that is being computed, or hears OVERLOADED where `places`
   // answers are awaited already. True means that nobody computes one yet:
   // somebody has to call Begin and Resolve.
-  bool Ask(const AskedAnswer& asked, std::size_t places, WaitingCaller caller);
+  bool Ask(const AnswerRequest& asked, std::size_t places,
+           WaitingCaller caller);
   const AnswerCounts& counts() const { return counts_; }
   // Returns what tells the computation to stop; nullopt when all who wait have
   // hung up or have waited longer than kMaxAnswerWait, or all is over: they are
@@ -135,10 +141,10 @@ class AnswerCache {
     bool has_begun = false;
   };
 
-  static bool IsFreshEnough(const Vintage& vintage, const AskedAnswer& asked);
-  AnswerPtr FindWatched(const AskedAnswer& asked)
+  static bool IsFreshEnough(const Vintage& vintage, const AnswerRequest& asked);
+  AnswerPtr FindWatched(const AnswerRequest& asked)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  Awaited* FindAwaited(const AskedAnswer& asked)
+  Awaited* FindAwaited(const AnswerRequest& asked)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   AnswerPtr FindLocked(const std::string& key)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -152,6 +158,7 @@ class AnswerCache {
   absl::Status over_ ABSL_GUARDED_BY(mutex_);  // why all is stopped
 };
 
+// The desk itself: an AnswerCache, the trials that are known, and the threads.
 class ImportanceDesk {
  public:
   // Borrows both.
@@ -172,7 +179,7 @@ class ImportanceDesk {
   // Replies with `render` of the answer, which is computed unless one is kept
   // that is fresh enough.
   template <typename Message, typename Render>
-  void Serve(AskedAnswer asked, CancelFlag cancelled, Reply<Message> reply,
+  void Serve(AnswerRequest asked, CancelFlag cancelled, Reply<Message> reply,
              Render render, Computation computation);
   // Returns null when none is kept under `key`.
   AnswerPtr Find(const std::string& key) { return answers_.Find(key); }
@@ -221,7 +228,7 @@ absl::StatusOr<importance::StabilityVerdict> VerdictOf(
     const StudyHandle& study, const ImportanceQuestion& question,
     const History& history, const std::stop_token& stop);
 
-// What evaluators are asked with.
+// Returns what to ask evaluators with.
 importance::EvaluateOptions OptionsOf(const ImportanceQuestion& question,
                                       const std::stop_token& stop);
 

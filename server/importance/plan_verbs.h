@@ -2,7 +2,8 @@
 //
 // File: plan_verbs.h
 //
-// Any thread may call.
+// The verbs about plans, and about the trials that verify one. Any thread may
+// call.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_PLAN_VERBS_H_
 #define FROSTLINE_SERVER_IMPORTANCE_PLAN_VERBS_H_
 
@@ -24,11 +25,8 @@
 
 namespace frostline::server {
 
-// Who asks for a plan asks for its frontier and rivals next, so the last one is
-// kept.
-
-// It is not moved once `basis` is made, which points in here; then it is
-// immutable.
+// What a plan, its frontier and its rivals stand on. `basis` points in here, so
+// once that is made the ground is neither moved nor changed.
 struct PlanGround {
   StudyHandle study;
   ImportanceQuestion question;
@@ -44,7 +42,8 @@ struct PlanGround {
 
 using PlanGroundPtr = std::shared_ptr<const PlanGround>;
 
-// It is thread-safe.
+// The ground asked for last. It is kept, since a caller who asks for a plan
+// asks for its frontier and rivals next. Thread-safe.
 class LastPlanGround {
  public:
   // Returns the one kept under `key`, else `make`'s, which is kept unless it is
@@ -64,6 +63,7 @@ class LastPlanGround {
   std::shared_ptr<Entry> last_ ABSL_GUARDED_BY(mutex_);
 };
 
+// Plans, frontiers, rivals, and what to run next.
 class PlanVerbs {
  public:
   explicit PlanVerbs(ImportanceDesk& desk) : desk_(desk) {}
@@ -93,7 +93,7 @@ class PlanVerbs {
   LastPlanGround ground_;
 };
 
-// Any thread may call.
+// What came of the trials that verify a plan.
 class VerifyVerb {
  public:
   explicit VerifyVerb(ImportanceDesk& desk) : desk_(desk) {}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: question.h
+//
+// A question about importance, and the trials that it is about.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_QUESTION_H_
 #define FROSTLINE_SERVER_IMPORTANCE_QUESTION_H_
 
@@ -29,6 +31,7 @@
 
 namespace frostline::server {
 
+// What is remembered of a trial that has ended.
 struct KnownTrial {
   // Filters use it. Its point is in `seen`; note, cause and usage are dropped.
   storage::TrialRow row;
@@ -37,7 +40,7 @@ struct KnownTrial {
   std::map<std::int64_t, std::optional<Metrics>> steps;
 };
 
-// It has the trials of one study, and is thread-safe.
+// The ended trials of one study, each read once. Thread-safe.
 class KnownTrials {
  public:
   // Reads what has changed, then shows `see` all ended trials by number and the
@@ -70,7 +73,7 @@ class KnownTrials {
   std::atomic<std::size_t> bytes_ = 0;
 };
 
-// It is thread-safe.
+// The studies asked for lately, with their trials. Thread-safe.
 class KnownStudies {
  public:
   // Forgets the studies asked for longest ago when all have more than
@@ -90,6 +93,7 @@ class KnownStudies {
 inline constexpr char kTrainSeconds[] = "train_seconds";
 inline constexpr char kTrainedParameters[] = "trained_parameters";
 
+// A question that was checked: what to evaluate, and by which options.
 struct ImportanceQuestion {
   v1::ImportanceOptions used;  // defaults filled in; without `parameters`
   importance::EvaluateOptions options;
@@ -102,24 +106,25 @@ struct ImportanceQuestion {
 absl::StatusOr<ImportanceQuestion> MakeQuestion(
     const v1::ImportanceOptions& asked, const CheckedStudy& study);
 
-// Errors show it: "accuracy, loss, …".
+// Returns names as errors list them: "accuracy, loss, …".
 std::string ListOf(const std::set<std::string>& names);
 
-// Answers REQUEST_INVALID, naming those that there are.
+// Returns the parameter's place; else REQUEST_INVALID, naming those that there
+// are.
 absl::StatusOr<int> FindParameter(const Space& space, const std::string& name,
                                   const std::string& field);
 
-// Answers depend on it and the study's revision; which parameters are shown is
-// not in it.
+// Returns a text that is the same for questions with the same answer at one
+// revision of the study. Which parameters are shown is not in it.
 std::string KeyOf(const ImportanceQuestion& question);
 
 // Returns what the trial ended with, in a metric or of its usage.
 std::optional<double> FinalValueOf(const KnownTrial& known,
                                    const std::string& metric);
 
-// Takes the trials that match the filter; one that lacks an objective has no
-// values, and evaluators leave it out. It answers REQUEST_INVALID, naming what
-// there is, for a target that no trial has.
+// Returns the trials that match the filter. One that lacks an objective has no
+// values, and evaluators leave it out. A target that no trial has is
+// REQUEST_INVALID, which names what there is.
 absl::StatusOr<History> SelectHistory(
     const ImportanceQuestion& question, const CheckedStudy& study,
     const std::map<std::int64_t, KnownTrial>& trials);

@@ -133,7 +133,7 @@ void ReportVerbs::GetReport(const StudyHandle& study,
   const auto freshness = FreshnessOf(request);
   if (!freshness.ok()) return reply(freshness.status());
   desk_.Serve(
-      AskedReport(study, *question, *freshness), std::move(cancelled),
+      RequestForReport(study, *question, *freshness), std::move(cancelled),
       std::move(reply),
       [study, asked = request.options()](const KeptAnswer& answer) {
         auto report =
@@ -177,7 +177,7 @@ void ReportVerbs::ListPairs(const StudyHandle& study,
                            "report that was paged is gone",
                            "start again without a token", "page_token"));
   }
-  desk_.Serve(AskedReport(of, *question, Freshness::kNewest),
+  desk_.Serve(RequestForReport(of, *question, Freshness::kNewest),
               std::move(cancelled), std::move(reply), render,
               [this, study, question = *question](const std::stop_token& stop) {
                 return MakeReport(study, question, true, stop);

@@ -2,7 +2,7 @@
 //
 // File: report_verbs.h
 //
-// Any thread may call.
+// The verbs that answer with reports and curves. Any thread may call.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_REPORT_VERBS_H_
 #define FROSTLINE_SERVER_IMPORTANCE_REPORT_VERBS_H_
 
@@ -11,6 +11,7 @@
 
 namespace frostline::server {
 
+// Reports, their pairs, and two studies compared.
 class ReportVerbs {
  public:
   explicit ReportVerbs(ImportanceDesk& desk) : desk_(desk) {}
@@ -28,8 +29,8 @@ class ReportVerbs {
                                        const ImportanceQuestion& question,
                                        bool with_verdict,
                                        const std::stop_token& stop);
-  // Returns the one that is kept, else one without the verdict, which is most
-  // of the work.
+  // Returns the report that is kept, else makes one without the verdict, which
+  // is most of the work.
   absl::StatusOr<AnswerPtr> ReportToCompare(const StudyHandle& study,
                                             const ImportanceQuestion& question,
                                             const std::stop_token& stop);
@@ -42,7 +43,7 @@ class ReportVerbs {
   ImportanceDesk& desk_;
 };
 
-// Any thread may call.
+// Curves of parameters, and how settled a ranking is.
 class CurveVerbs {
  public:
   explicit CurveVerbs(ImportanceDesk& desk) : desk_(desk) {}
