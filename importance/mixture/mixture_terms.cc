@@ -233,7 +233,7 @@ MixtureTerms::MovedRests MixtureTerms::RestsAround(
 namespace {
 
 constexpr int kRestPoints = 512;
-constexpr std::size_t kTreesPerBag = 4;
+constexpr std::size_t kChangedTreesPerBag = 4;
 // Streams of the seed; the forest has those from 0. All subsets have one, so
 // the answer to one does not depend on which others are asked for.
 constexpr std::uint64_t kPointStream = std::uint64_t{3} << 32;
@@ -348,11 +348,11 @@ std::vector<std::vector<double>> FindBagChanges(const MixtureTerms& terms,
                                                 const std::stop_token& stop) {
   std::vector<std::vector<double>> bags;
   const std::size_t axes = terms.axes().size();
-  for (std::size_t t = 0; t + kTreesPerBag <= terms.trees().size();
-       t += kTreesPerBag) {
+  for (std::size_t t = 0; t + kChangedTreesPerBag <= terms.trees().size();
+       t += kChangedTreesPerBag) {
     if (stop.stop_requested()) return bags;
     const TreeEffects bag = FindTreeEffects(
-        terms.axes(), terms.trees().subspan(t, kTreesPerBag), {});
+        terms.axes(), terms.trees().subspan(t, kChangedTreesPerBag), {});
     std::vector<double>& main = bags.emplace_back();
     main.reserve(axes);
     for (std::size_t i = 0; i < axes; ++i) {
