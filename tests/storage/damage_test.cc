@@ -397,9 +397,10 @@ TEST_F(FolderRemovedTest, ALeaseKeyThatOthersMayReadIsRefused) {
 
 TEST_F(FolderRemovedTest, ALeaseKeyThatCannotBeKeptServesThisLife) {
   Open();
-  fs::create_directories(File("frostline.lease-key.new/x"));
+  fs::create_directories(File("frostline.lease-key/x"));
+  fs::permissions(File("frostline.lease-key"), fs::perms::owner_all);
   EXPECT_OK(store_->LeaseKey());
-  EXPECT_FALSE(fs::exists(File("frostline.lease-key")));
+  EXPECT_TRUE(fs::is_directory(File("frostline.lease-key")));
 }
 
 }  // namespace
