@@ -6,7 +6,7 @@
 #include <random>
 
 #include "absl/strings/escaping.h"
-#include "frostline/v1/study.pb.h"
+#include "frostline/v1/worker.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/worker/trainer/process/trainer_under_test.h"
@@ -253,13 +253,17 @@ TEST_F(Tasks, TrainingHelps) {
 
 // Beside adapters (3 layers, one map, A and B) only the head trains.
 TEST_F(Tasks, AdaptersAsTheAgentHandsThemOver) {
-  v1::Training training;
-  training.mutable_lora()->set_rank(4);
-  training.mutable_lora()->set_alpha(8.0);
-  training.mutable_lora()->set_dropout(0.1);
-  training.mutable_lora()->add_modules("q_lin");
+  v1::Lease lease;
+  lease.set_trial("studies/s/trials/0");
+  v1::LoraSpec& lora =
+      *lease.mutable_spec()->mutable_training()->mutable_lora();
+  lora.set_rank(4);
+  lora.set_alpha(8.0);
+  lora.set_dropout(0.1);
+  lora.add_modules("q_lin");
+  const auto line = nlohmann::json::parse(agent::TrialLine(lease, "", ""));
   nlohmann::json trial = Trial("distilbert-seq2", "d");
-  trial["training"]["lora"] = agent::ToJson(training)["lora"];
+  trial["training"]["lora"] = line["training"]["lora"];
   trial["rates"]["embeddings"] = 0.0;
   const nlohmann::json finish = Finish(trial);
   ExpectMetrics(finish, kOfClasses);
