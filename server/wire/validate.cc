@@ -34,11 +34,12 @@ absl::Status CheckView(v1::TrialView view) {
 
 // --- StudyService ---
 
-absl::Status CheckBesides(const v1::CreateStudyRequest& request) {
+absl::Status Validate(const v1::CreateStudyRequest& request) {
   // A dry run changes nothing, so nothing has to be remembered.
   if (!request.validate_only()) {
     RETURN_IF_ERROR(proto::CheckRequestId(request.request_id(), "request_id"));
   }
+  RETURN_IF_ERROR(proto::CheckRules(request));
   if (request.has_spec()) return absl::OkStatus();
   return BadField("spec", "is missing", "say what is to be searched");
 }

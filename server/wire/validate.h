@@ -23,13 +23,11 @@
 
 namespace frostline::server {
 
-// Checks what no rule of the contract (proto/rules.h) can say: that a dry run
-// needs no request id, that each GPU is named once. Most requests have nothing
-// of the kind.
+// Checks what no rule of the contract (proto/rules.h) can say: that each GPU is
+// named once. Most requests have nothing of the kind.
 inline absl::Status CheckBesides(const google::protobuf::Message&) {
   return absl::OkStatus();
 }
-absl::Status CheckBesides(const v1::CreateStudyRequest& request);
 absl::Status CheckBesides(const v1::WatchStudyRequest& request);
 absl::Status CheckBesides(const v1::GetTrialRequest& request);
 absl::Status CheckBesides(const v1::ListTrialsRequest& request);
@@ -50,6 +48,8 @@ absl::Status Validate(const Request& request) {
   RETURN_IF_ERROR(proto::CheckRules(request));
   return CheckBesides(request);
 }
+// The request id is missed first here, as everywhere.
+absl::Status Validate(const v1::CreateStudyRequest& request);
 // --- ExternalScaler: scaler_query.cc ---
 absl::Status Validate(const externalscaler::ScaledObjectRef& request);
 absl::Status Validate(const externalscaler::GetMetricsRequest& request);
