@@ -3,9 +3,9 @@
 // File: agent.h
 //
 // The agent of a node: it asks the coordinator for trials, runs a trainer in
-// each slot and reports. It tries to deliver what is left in the spool before
-// it registers. It registers again, with the same boot id, when its stock has
-// changed.
+// each slot and reports. Before it registers it tries to deliver what an
+// earlier process left in the spool. When its stock has changed it registers
+// again, with the same boot id.
 //
 //   slot threads ── run trials ──> outboxes ──> courier thread ──> coordinator
 //        │  └── trainer processes               heartbeat thread ──┘
@@ -13,7 +13,7 @@
 //   listener thread ── hears who wants a log (long poll) ───────────┤
 //   stock thread ── looks at the registry ──> registrar thread ─────┤
 //   GPU thread ── looks at the GPUs ──> heartbeat thread             │
-//   certificate thread ── renews, of one that has joined ───────────┘
+//   certificate thread ── renews, if the worker has joined ─────────┘
 #ifndef FROSTLINE_WORKER_AGENT_AGENT_H_
 #define FROSTLINE_WORKER_AGENT_AGENT_H_
 
@@ -39,18 +39,21 @@
 
 namespace frostline::agent {
 
+// The agent of a node, with all its threads.
 class Agent {
  public:
-  // `clock` and `spans` outlive the agent; null: nobody wants spans.
+  // `clock` and `spans` outlive the agent. `spans` is null when nobody wants
+  // spans.
   Agent(AgentOptions options, const Clock& clock, tls::Access access = {},
         spans::SpanSink* spans = nullptr);
   ~Agent();
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // Run() is called once, and fails when it cannot begin. Any thread may call
-  // Stop().
+  // Runs until somebody stops the agent, and returns the exit code. Call it
+  // once. The error says why the agent could not begin.
   absl::StatusOr<ExitCode> Run();
+  // Any thread may call.
   void Stop(StopLevel level, ExitCode exit_code, const std::string& why);
 
  private:
@@ -84,31 +87,33 @@ class Agent {
   Wakeup registrar_wakeup_;
   StopSwitch stop_;
   RpcClient client_;
-  // It is null without a registry; nothing is said of a stock then.
+  // Null without a registry: then the coordinator hears of no stock.
   std::unique_ptr<StockWatch> stock_watch_;
-  // Held for a registration too, 10 s at most, so that no older one comes
-  // later.
+  // Held during a registration too (at most 10 s), so that the coordinator
+  // gets registrations in their order.
   Mutex register_mutex_;
   SteadyTime registered_again_ ABSL_GUARDED_BY(register_mutex_){};
   SteadyTime conflict_window_ ABSL_GUARDED_BY(register_mutex_){};
   int conflicts_ ABSL_GUARDED_BY(register_mutex_) = 0;
   v1::Stock stock_ ABSL_GUARDED_BY(register_mutex_);
-  // What all trainers that said it compute in; nothing before one has.
+  // The precisions that every trainer so far can compute in; nothing before a
+  // trainer has said any.
   std::optional<std::set<std::string>> precisions_
       ABSL_GUARDED_BY(register_mutex_);
-  // The logs of attempts that an earlier process did not end; told once.
+  // The logs of attempts that an earlier process did not end. The coordinator
+  // is told once.
   std::vector<v1::LeftLog> left_logs_ ABSL_GUARDED_BY(register_mutex_);
-  // Slots that ask for no trials, and those that never will.
+  // How many slots ask for no trials now, and how many never will again.
   int held_up_ ABSL_GUARDED_BY(register_mutex_) = 0;
   int retired_ ABSL_GUARDED_BY(register_mutex_) = 0;
-  // The coordinator knows what we would say now.
+  // The coordinator knows everything that a registration would say now.
   bool is_registered_ ABSL_GUARDED_BY(register_mutex_) = false;
   std::unique_ptr<RunFolder> run_folder_;
-  // It is null for a worker that has not joined.
+  // Null for a worker that has not joined.
   std::unique_ptr<CertificateKeeper> certificates_;
   std::unique_ptr<Janitor> janitor_;
   std::unique_ptr<Courier> courier_;
-  // It is null where the coordinator does not want to know.
+  // Null when the coordinator does not want to know how busy the GPUs are.
   std::unique_ptr<GpuWatch> gpu_watch_;
   std::unique_ptr<LeaseKeeper> keeper_;
   std::unique_ptr<LogListener> listener_;

@@ -10,10 +10,11 @@
 //   DIR/agents/ID/identity/next/     worker.key and the request that it signed
 //   DIR/agents/ID/identity/7/        worker.key, worker.crt, ca.crt
 //
-// A folder with a number is whole when it appears and is never written again,
-// so nobody reads a key beside another key's certificate. The highest counts;
-// the one before stays for connections that were made with it. Whoever holds
-// the agent's lock (trial_folders.h) writes, on one thread.
+// A folder with a number is complete when it appears, and is never written
+// again. So nobody reads a key beside the certificate of another key. The
+// highest number counts; the one before stays, for connections that were made
+// with it. Only the process that holds the agent's lock (trial_folders.h)
+// writes, on one thread.
 #ifndef FROSTLINE_WORKER_AGENT_IDENTITY_H_
 #define FROSTLINE_WORKER_AGENT_IDENTITY_H_
 
@@ -36,19 +37,22 @@
 
 namespace frostline::agent {
 
+// What a worker's identity says.
 struct IdentityFacts {
   std::string address;
-  std::string token_id;  // may be empty: of which one is not known
+  std::string token_id;  // empty when it is not known
   std::string ca_sha256;
-  WallMicros begins = 0;  // when the certificate does, or came if that is later
+  // When the certificate becomes valid, or when it was stored if that is later.
+  WallMicros begins = 0;
   WallMicros expires = 0;
 };
 
 // The folder with the keys and certificates of one worker.
 class Identity {
  public:
-  // What is asked for, again with the same id after a crash: the coordinator
-  // then answers the same certificate, whose key is still here.
+  // A request for a certificate. After a crash it is sent again with the same
+  // id: the coordinator then answers the same certificate, and its key is still
+  // here.
   struct Question {
     std::string request_id;
     std::string request_pem;
@@ -56,20 +60,22 @@ class Identity {
 
   Identity(const std::string& run_dir, const std::string& worker_id);
 
-  // The workers that have joined from a run folder, by name.
+  // Returns the ids of the workers that have joined from a run folder, sorted.
   static std::vector<std::string> JoinedFrom(const std::string& run_dir);
 
   bool exists() const;
-  // Answers TLS_FILE for what others may write or, of the key, read.
+  // The error is TLS_FILE when others may write a file or read the key.
   absl::StatusOr<IdentityFacts> Read() const;
-  tls::TlsFiles files() const;  // of the highest number
+  tls::TlsFiles files() const;  // those in the folder with the highest number
   const std::string& folder() const { return folder_; }
 
-  // `purpose` is a part of the request id. The key is on disk when it returns.
+  // Makes a key, if none waits for an answer, and the request for its
+  // certificate. `purpose` is a part of the request id. The key is on disk when
+  // this returns.
   absl::StatusOr<Question> Ask(const std::string& purpose);
-  // Takes the answer for the key of Ask(). What it refuses changes nothing:
-  // another key's certificate, another worker's, or a CA other than `ca_sha256`
-  // (empty: any).
+  // Stores the answer for the key of Ask(). It refuses a certificate of another
+  // key or another worker, and a CA other than `ca_sha256` (empty: any CA is
+  // right); nothing changes then.
   absl::Status Store(const v1::JoinReply& reply, const std::string& ca_sha256);
   absl::Status StoreAddress(const std::string& address);
   absl::Status StoreTokenId(const std::string& token_id);
@@ -87,36 +93,34 @@ class Identity {
 };
 
 // A worker that was invited trades its token for a certificate, once. Later it
-// starts with the same --join, or without: it finds who it is in its run folder
-//, and where its coordinator is.
-//
-// Sleeps for so long; false means that the worker is to end.
+// may start with the same --join or without: its run folder says who it is and
+// where its coordinator is.
+
+// Sleeps for that long. Returns false when the worker is to end.
 using JoinPause = std::function<bool(Duration)>;
 
-// Joins if there is a line and no certificate that holds, and sets id, address
-// and files of `options` for a worker that has joined; any other stays as it
-// is. While nobody answers it asks again. Answers CANCELLED when `pause` says
-// so, FINGERPRINT_WRONG where another coordinator answers or was joined before,
-// CERTIFICATE_EXPIRED where only a new invitation helps, and what the
-// coordinator refuses.
+// Joins, if there is a line and no valid certificate. For a worker that has
+// joined it sets the id, the address and the files in `options`; otherwise it
+// leaves them. It asks again while nobody answers. The error is CANCELLED when
+// `pause` returns false, FINGERPRINT_WRONG when another coordinator answers or
+// the worker joined another one before, CERTIFICATE_EXPIRED when only a new
+// invitation helps, or the coordinator's refusal.
 absl::Status SettleIdentity(const std::optional<tls::JoinLine>& line,
                             const Clock& clock, const JoinPause& pause,
                             AgentOptions* options);
 
-// Renews the certificate of a worker that has joined, on a thread of its own,
-// once a third of its life is left. It asks with a new key over the connection
-// of the old certificate; then calls go over a new connection, and the
-// trainings notice nothing. What fails is logged and tried again until the
-// certificate has expired: its worker then has to be invited again. A denied
-// one ends the agent, as any denied call does.
-
-// When two thirds of its life have passed.
+// Returns when a certificate is to be renewed: after two thirds of its life.
 WallMicros RenewalDue(const IdentityFacts& facts);
-// Until the next look: a minute, or less where a life is short. Where a renewal
-// is due it is the pause before the next try.
+// Returns the time until the keeper looks again: a minute, or less when the
+// certificate lives shortly. It is also the pause after a failed renewal.
 Duration UntilNextLook(const IdentityFacts& facts, WallMicros now);
 
-// The thread that renews the certificate.
+// The thread that renews the certificate of a worker that has joined, once a
+// third of its life is left. It asks with a new key over the connection of the
+// old certificate. Then calls go over a new connection; no training notices. A
+// failure is logged, and tried again until the certificate has expired: then
+// the worker has to be invited again. A denied renewal ends the agent, as any
+// denied call does.
 class CertificateKeeper {
  public:
   // `client` and `clock` outlive it, and the agent's lock is held while it

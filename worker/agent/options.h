@@ -2,7 +2,7 @@
 //
 // File: options.h
 //
-// The command line of frostline-worker looks so:
+// The command line of frostline-worker:
 //
 //   frostline-worker --connect host:7070 --slots gpu --registry /srv/models
 //   frostline-worker --connect host:7070 --slots 2 --exec "python train.py"
@@ -33,11 +33,12 @@ namespace frostline::agent {
 
 inline constexpr int kMaxSlots = 1024;  // the contract's bound
 
+// What the command line says, and what the agent finds out besides.
 struct AgentOptions {
   std::string connect = "127.0.0.1:7070";
   bool connect_is_given = false;
   tls::AccessFiles access;
-  SecretString join;  // what stands behind --join
+  SecretString join;  // the value of --join
   std::string id;     // filled from host and process when not given
   bool id_is_given = false;
   std::string host_id;  // the name of a worker that joins, when not given
@@ -58,74 +59,74 @@ struct AgentOptions {
   Duration stop_grace = std::chrono::seconds(20);    // for a checkpoint
   Duration hang_after = std::chrono::minutes(10);    // zero: never
   Duration orphan_limit = std::chrono::minutes(30);  // zero: none
-  // What follows is not on the command line.
+  // No flag sets the fields from here to `look_at_stock`.
   std::string gpu_folder = kGpuFolder;
   std::string nvml = kNvmlLibrary;
   Duration stock_interval = std::chrono::seconds(5);  // between two looks
-  // A disk or a GPU that answers again has mostly done so by then; what holds a
-  // process for longer is mended by nothing but a restart of the node.
+  // How long a slot waits for a process that SIGKILL did not end. A disk or GPU
+  // that recovers has mostly done so by then; otherwise only a restart of the
+  // node helps.
   Duration unkillable_patience = std::chrono::minutes(5);
-  // Its certificate is of identity.h, so the agent renews it.
+  // The worker's certificate is that of identity.h, so the agent renews it.
   bool has_joined = false;
-  // Empty: at the files of `registry`.
+  // How to look at the stock; empty: by reading the files of `registry`.
   LookAtStock look_at_stock;
-  spans::Collector collector;  // of spans
+  spans::Collector collector;  // where spans go
   LogLevel log_level = LogLevel::kInfo;
-  // --help or --version asked for this text: print it, exit with 0.
+  // The text that --help or --version asks for. If it is not empty, print it
+  // and exit with 0.
   std::string print;
 };
 
-// Returns REQUEST_INVALID naming the option.
+// Parses the command line. The error is REQUEST_INVALID and names the option.
 absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
                                                const char* const* argv);
 
-// "GPU_03.lan" makes "gpu_03.lan", and with 4711 "gpu_03.lan-4711".
+// Make a worker id: of "GPU_03.lan" the first makes "gpu_03.lan", the second,
+// with process 4711, "gpu_03.lan-4711".
 std::string HostWorkerId(const std::string& host);
 std::string DefaultWorkerId(const std::string& host, int process);
 
-// The flags that say where the coordinator is, and who the worker is.
-
-// An invitation says all that their variables would, so none counts for a
-// worker that `joins`. `options` outlives the parse.
+// Returns the flags that say where the coordinator is and who the worker is. An
+// invitation says all of this, so their environment variables do not count for
+// a worker that `joins`. `options` outlives the parse.
 std::vector<Flag> AccessFlags(bool joins, AgentOptions* options);
 
-// Says, before the parse, whether there is a --join.
+// Says whether there is a --join. It is needed before the parse.
 bool HasJoin(int argc, const char* const* argv);
 
-// Answers REQUEST_INVALID where a flag contradicts --join.
+// The error is REQUEST_INVALID when a flag contradicts --join.
 absl::Status CheckAccess(const AgentOptions& options);
 
-// Looks for the program of a trainer's command line, and for the script where
-// the program is an interpreter, before a trial is lost on it. Returns
-// REQUEST_INVALID naming what is not there or cannot be executed. It passes
-// what only a shell understands: variables, quotes, pipes, its own commands.
+// Checks that the program of a trainer's command line is there, and the script
+// if the program is an interpreter, before a trial is lost on it. The error is
+// REQUEST_INVALID and names what is missing or cannot be executed. It does not
+// check what only a shell understands: variables, quotes, pipes, its own
+// commands.
 absl::Status CheckExec(const std::string& command);
 
-// The program of --exec trains, else the frostline-trainer beside this binary,
-// with --registry.
-
-// Fills an empty `exec` and makes `registry` absolute, for the trainer's
-// $FROSTLINE_REGISTRY. Returns REQUEST_INVALID naming the option when neither
-// is given, the registry is no folder or lacks a file, or `programs` has no
-// frostline-trainer; TRAINER_SYNTAX, with line and column, of a registry that
-// is malformed; TRAINER_START where the program of `exec` is not there.
+// Chooses the program that trains: that of --exec, else the frostline-trainer
+// in `programs` with --registry. Fills an empty `exec`, and makes `registry`
+// absolute, for the trainer's $FROSTLINE_REGISTRY. The error is TRAINER_SYNTAX,
+// with line and column, for a malformed registry. It is REQUEST_INVALID, naming
+// the option, when neither is given, the registry is no folder or lacks a file,
+// `programs` has no frostline-trainer, or CheckExec() refuses `exec`.
 absl::Status ChooseTrainer(const std::filesystem::path& programs,
                            AgentOptions* options);
 
-// It is empty when the system does not say.
+// Returns "" when the system does not say.
 std::filesystem::path FolderOfThisProgram();
 
-// Where the line of --join comes from. On a command line others see it by `ps`
-// until it is wiped; a file or standard input shows it to nobody.
-
-// `given` is "-" for the first line of `input`, the path of a file of mode 0600
-// (with a slash in it, or of one that is there), or the line itself. Errors
-// quote a path alone.
+// Reads the invitation that --join gives. `given` is "-" for the first line of
+// `input`, the path of a file of mode 0600, or the line itself. It is a path if
+// it has a slash or such a file exists. On a command line others see the token
+// with `ps` until it is wiped; a file or standard input shows it to nobody.
+// Errors quote only a path, never a line.
 absl::StatusOr<tls::JoinLine> ReadJoinLine(const SecretString& given,
                                            std::istream& input);
 
-// Overwrites the token of a line behind --join, so that /proc/PID/cmdline has
-// none. What was parsed before is a copy.
+// Overwrites the token of --join in `argv`, so that /proc/PID/cmdline has none.
+// What was parsed before is a copy and stays.
 void HideJoinLine(int argc, char** argv);
 
 }  // namespace frostline::agent

@@ -19,11 +19,12 @@ class Wakeup {
   Wakeup(const Wakeup&) = delete;
   Wakeup& operator=(const Wakeup&) = delete;
 
-  // A ring before the wait is heard too. It is safe in a signal handler.
+  // Wakes the thread, also when it begins to wait only later. Safe in a signal
+  // handler.
   void Ring();
   bool WaitFor(Duration time);  // says whether it rang
 
-  // It is readable after a ring, until Hush().
+  // Returns a descriptor that is readable from a ring until Hush().
   int fd() const { return fd_; }
   void Hush();
 
@@ -31,7 +32,8 @@ class Wakeup {
   int fd_;
 };
 
-// It rounds up for poll(2), so that a short wait does not become a spin.
+// Returns the time in milliseconds for poll(2), rounded up, so that a short
+// wait does not become a busy loop.
 int PollMillis(Duration time);
 
 }  // namespace frostline::agent
