@@ -2,12 +2,15 @@
 //
 // File: courier.h
 //
-// Carries what the outboxes hold to the coordinator, each in order, until it is
-// answered, in its own thread: no training waits for the network. Endings go
-// first, else each outbox has its turn, so that one that has much to say holds
-// up no other. While the coordinator is away its pauses grow.
-// A report that is refused for good is dropped; an ending with bad metrics
-// becomes a failure that says so; any other ending moves to `rejected_folder`.
+// Delivers what the outboxes hold to the coordinator, in its own thread, so
+// that no training waits for the network. It sends each outbox's records in
+// order, and repeats each until it is answered. Endings go first; otherwise the
+// outboxes take turns, so that a long one delays no other. While the
+// coordinator is away the pauses between tries grow.
+//
+// What the coordinator refuses for good: a report is dropped; an ending with
+// bad metrics becomes a failure that says so; any other ending moves to
+// `rejected_folder`.
 #ifndef FROSTLINE_WORKER_AGENT_LINK_COURIER_H_
 #define FROSTLINE_WORKER_AGENT_LINK_COURIER_H_
 
@@ -27,38 +30,39 @@
 
 namespace frostline::agent {
 
+// The thread that delivers the outboxes.
 class Courier {
  public:
   using DirectiveHook = std::function<void(const v1::Directive&)>;
   using FinishHook =
       std::function<void(const v1::FinishRequest&, const v1::FinishReply&)>;
 
-  // `directive` hears what replies to reports say, and of lost leases.
-  // `finished` hears the answer to each finish, before its outbox is done; a
-  // default one of a finish that was refused for good.
+  // Calls `directive` with what replies to reports order, and for a lost lease.
+  // Calls `finished` with the answer to each finish, before its outbox is done;
+  // for a finish that was refused for good the answer is a default one.
   Courier(RpcClient& client, std::string rejected_folder,
           DirectiveHook directive, FinishHook finished);
   ~Courier();  // stops
   Courier(const Courier&) = delete;
   Courier& operator=(const Courier&) = delete;
 
-  // Makes one round in the caller's thread, before Start(), and says whether
-  // all was taken.
+  // Makes one round in the caller's thread, before Start(). Returns whether the
+  // coordinator took everything.
   bool DeliverOnce() { return DeliverAll(); }
   void Start();
-  // What is not delivered stays spooled.
+  // Ends the thread. What is not delivered yet stays in the spool.
   void Stop();
   void Adopt(std::shared_ptr<Outbox> outbox);
-  // Something was added to an outbox.
+  // Call it when something was added to an outbox.
   void Ring();
-  // The coordinator has been heard: deliver at once.
+  // Call it when the coordinator has answered: deliver at once.
   void EndPause();
   bool idle() const;
 
  private:
   void Loop();
   bool DeliverAll();
-  // Returns the one whose front is sent next; null if there is none.
+  // Returns the outbox whose front is sent next; null if there is none.
   std::shared_ptr<Outbox> Next(const std::set<const Outbox*>& failed);
   bool Deliver(Outbox& outbox);
   absl::Status Send(Outbox& outbox, const SpoolRecord& record);

@@ -2,10 +2,10 @@
 //
 // File: lease_keeper.h
 //
-// Keeps all leases alive with one heartbeat, from a thread that waits for
-// nothing else: no training, disk or child makes it late. A log that somebody
-// wants rides on a heartbeat sent at once. A coordinator of an earlier version
-// asks for logs with its answers; there it follows half a second later.
+// Keeps all leases alive with one heartbeat. Its thread waits for nothing else,
+// so no training, disk or child process makes a heartbeat late. A log that
+// somebody wants is sent with a heartbeat at once. A coordinator of an earlier
+// version asks for logs in its answers; it gets them half a second later.
 #ifndef FROSTLINE_WORKER_AGENT_LINK_LEASE_KEEPER_H_
 #define FROSTLINE_WORKER_AGENT_LINK_LEASE_KEEPER_H_
 
@@ -31,11 +31,11 @@
 
 namespace frostline::agent {
 
-// A worker counts from when it SENT what was answered, on a clock that counts
-// suspend: the coordinator cannot have begun before. At 90 % of the TTL the
-// lease may be somebody else's: an orphan. Training goes on, as an overlap does
-// no harm, but not without end.
-
+// Whether a lease is still ours. A worker counts the TTL from when it SENT the
+// request that was answered, on a clock that also runs during suspend: the
+// coordinator cannot have begun to count before. After 90 % of the TTL the
+// lease is an orphan, as it may be somebody else's. Training goes on, since two
+// attempts do no harm, but not without limit.
 enum class LeaseHealth {
   kHeld,
   kOrphan,
@@ -45,12 +45,12 @@ enum class LeaseHealth {
 // Judges the health of a lease by when it was last renewed.
 class RenewalWatch {
  public:
-  // The request that brought the lease was `sent` then. Zero means no TTL, or
-  // no limit.
+  // The request that brought the lease was sent at `sent`. A `ttl` or an
+  // `orphan_limit` of zero means that there is none.
   RenewalWatch(Duration ttl, Duration orphan_limit, SteadyTime sent)
       : orphan_after_(ttl / 10 * 9), limit_(orphan_limit), renewed_(sent) {}
 
-  // A heartbeat sent then was answered.
+  // A heartbeat that was sent at `sent` has been answered.
   void Renewed(SteadyTime sent) {
     if (sent > renewed_) renewed_ = sent;
   }
@@ -71,32 +71,34 @@ class RenewalWatch {
   SteadyTime renewed_;
 };
 
-// How many steps a second a trainer has taken over the last minute, from what
-// it reported: of thousands of reports a second one is kept. Trainers with
-// steps that take longer are judged by their last two.
+// Counts how many steps a second a trainer took over the last minute. It keeps
+// one report a second, however many come. A trainer whose steps take longer
+// than a minute is judged by its last two.
 class StepRate {
  public:
   void Note(std::int64_t step, SteadyTime now);
-  // Answers 0 before a second of training, and less and less after a minute in
-  // which no step came.
+  // Returns steps a second. It is 0 in the first second of training, and falls
+  // when no step has come for a minute.
   double At(SteadyTime now) const;
 
  private:
+  // A step and when it was reported.
   struct Noted {
     std::int64_t step = 0;
     SteadyTime time{};
   };
 
-  std::deque<Noted> noted_;  // by time; but for the last, a second apart
+  std::deque<Noted> noted_;  // by time, a second apart except for the last
 };
 
-// One lease of this worker. The slot says how far it is with it; heartbeat
-// thread and courier say what the coordinator wants. It is thread-safe, and
-// never locked while anything slow happens.
+// A lease of this worker. The slot notes how far the trial is; the heartbeat
+// thread and the courier note what the coordinator wants. It is thread-safe,
+// and holds its lock for nothing slow.
 class HeldLease {
  public:
   // `watch` counts from the request that brought the lease. `wakeup` rings when
-  // there is something to obey; it and `log` outlive this. `slot` runs it.
+  // there is an order; it and `log` outlive this. `slot` is the number of the
+  // slot that runs the trial.
   HeldLease(const v1::Lease& lease, const RenewalWatch& watch,
             const Clock& clock, Wakeup& wakeup, LogTail& log, int slot = 0);
 
@@ -104,29 +106,29 @@ class HeldLease {
   Duration heartbeat_interval() const { return heartbeat_interval_; }
 
   void NoteStep(std::int64_t step, std::int64_t total_steps);
-  // Replaces what was said of it before.
+  // Replaces the progress that was noted before.
   void NoteProgress(const ProgressMessage& progress);
-  // Holds the log's tail (up to 64 KiB) where somebody wants it and
-  // `tail_fits`.
+  // Returns what the next heartbeat says about this lease, with the end of the
+  // log (up to 64 KiB) when somebody wants it and `tail_fits`.
   v1::LeaseProgress Progress(bool tail_fits);
-  // Somebody wants the log as it is, at the latest after `pause`.
+  // Somebody wants the log, within `pause`.
   void WantLog(Duration pause = Duration::zero());
-  // Somebody wants what comes after so many bytes. `bell` rings when there is
-  // some; it outlives the log.
+  // Somebody wants what the log has after its first `bytes`. `bell` rings when
+  // there is some; it outlives the log.
   void WantLogAfter(std::int64_t bytes, Wakeup* bell);
-  // Says when the log is to be sent; nothing while nobody waits for it, or
-  // those who do have all there is. Who follows a log that grows without end
-  // gets a piece each half second.
+  // Returns when the log is to be sent; nothing when nobody waits for it or
+  // whoever waits has all of it. Whoever follows a growing log gets a piece
+  // every half second.
   std::optional<SteadyTime> LogDue() const;
   void ForgetFollowers();
 
-  // A heartbeat sent then was answered.
+  // A heartbeat that was sent at `sent` has been answered.
   void Renewed(SteadyTime sent);
-  // Logs when its health changes, and rings when it is forsaken.
+  // Looks at the lease's health: logs a change, and rings when it is forsaken.
   void Judge();
   bool forsaken() const;
 
-  // Keeps the gravest directive and ignores those to other attempts.
+  // Keeps the gravest directive so far, and ignores those for other attempts.
   void Obey(const v1::Directive& directive);
   v1::Directive directive() const;
 
@@ -152,7 +154,8 @@ class HeldLease {
   ProgressMessage said_ ABSL_GUARDED_BY(mutex_);
   SteadyTime said_time_ ABSL_GUARDED_BY(mutex_);
   std::optional<SteadyTime> want_log_by_ ABSL_GUARDED_BY(mutex_);
-  // Who follows has read so many bytes: the first of them, and the last.
+  // How many bytes of the log its followers have: the one who has the least,
+  // and the one who has the most.
   struct Followed {
     std::int64_t least = 0;
     std::int64_t most = 0;
@@ -162,18 +165,22 @@ class HeldLease {
   std::optional<SteadyTime> sent_log_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The heartbeat thread, and the leases that it keeps alive.
+// The heartbeat thread, with the leases that it keeps alive.
 class LeaseKeeper {
  public:
+  // What the keeper calls, and what the coordinator can take. The heartbeat
+  // thread calls `heard`, `unknown` and `load`, whoever calls Hold() `holds`.
   struct Hooks {
     std::function<void()> heard;
-    // WORKER_UNKNOWN answered a call sent then: register again.
+    // The coordinator answered WORKER_UNKNOWN to a call sent at this time:
+    // register again.
     std::function<void(SteadyTime)> unknown;
-    // There is a lease to listen for.
+    // A lease has come, so there is something to listen for.
     std::function<void()> holds = nullptr;
-    // What the node does, for a coordinator that takes it; it does not block.
+    // Returns how busy the node is; null for a coordinator that does not take
+    // it. It does not block.
     std::function<std::optional<v1::NodeLoad>()> load = nullptr;
-    // The coordinator takes how far trials are.
+    // The coordinator takes the progress of trials.
     bool tells_progress = false;
   };
 
@@ -187,14 +194,16 @@ class LeaseKeeper {
   void Start(Duration interval);
   void Stop();
 
-  // Beats at once if it `hurries` or has a shorter interval than all others.
+  // Adds a lease. Beats at once if the lease `hurries` or has a shorter
+  // interval than all others.
   void Hold(std::shared_ptr<HeldLease> lease, bool hurries);
   void LetGo(const std::shared_ptr<HeldLease>& lease);
   bool HoldsAny() const;
-  // Takes directives that ride on other replies.
+  // Takes a directive that came with the reply to another call.
   void Obey(const v1::Directive& directive);
-  // Takes what the coordinator answered to who listens, or that it does not.
+  // Takes what the coordinator answered to Listen.
   void NoteWishes(const v1::ListenReply& reply);
+  // Listen failed: from now on the answers to heartbeats say who wants a log.
   void NoteDeafness();
 
  private:
@@ -208,7 +217,7 @@ class LeaseKeeper {
                   SteadyTime sent);
   Duration Interval() const;
   Duration UntilNext(bool heard, Backoff& backoff);
-  // Waits for the next beat: until then, until a log is due, or until told.
+  // Waits until the next beat or a log is due, or somebody rings.
   void Rest(bool heard, Duration until_next);
   std::optional<SteadyTime> NextLogDue() const;
   Leases Held() const;
@@ -221,8 +230,9 @@ class LeaseKeeper {
   Rng rng_;
   Wakeup wakeup_;
   std::thread thread_;
-  std::int64_t sequence_ = 0;  // the thread's alone, as the next one is
-  // Until a coordinator does not take it.
+  // The thread alone uses these three.
+  std::int64_t sequence_ = 0;
+  // False once a coordinator has refused it.
   bool tells_load_ = true;
   bool tells_progress_;
 
@@ -231,7 +241,8 @@ class LeaseKeeper {
   Duration interval_ ABSL_GUARDED_BY(mutex_){};
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
   bool hurries_ ABSL_GUARDED_BY(mutex_) = false;
-  // Wishes come by Listen; those of heartbeats' answers are the same.
+  // Wishes for logs come by Listen, so those in heartbeats' answers are
+  // ignored.
   bool is_listening_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

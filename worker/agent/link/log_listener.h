@@ -2,11 +2,10 @@
 //
 // File: log_listener.h
 //
-// Hears at once that somebody wants a log or predictions: one call waits at the
-// coordinator while there is a lease, or predictions in the run folder. A
-// thread of its own makes it, so that no heartbeat waits for it. Of a
-// coordinator that does not know the call it asks once a minute whether it does
-// now.
+// Learns at once that somebody wants a log or predictions. One call waits at
+// the coordinator while there is a lease, or predictions in the run folder. A
+// thread of its own makes the call, so that no heartbeat waits for it. If the
+// coordinator does not know the call, the thread tries again once a minute.
 #ifndef FROSTLINE_WORKER_AGENT_LINK_LOG_LISTENER_H_
 #define FROSTLINE_WORKER_AGENT_LINK_LOG_LISTENER_H_
 
@@ -24,23 +23,24 @@
 
 namespace frostline::agent {
 
-// Reads what somebody wishes of the predictions that a trainer wrote
-// (base/plain/predictions_file.h). Nothing else of a run folder can be had.
+// Predictions are files that a trainer wrote (base/plain/predictions_file.h).
+// The coordinator can ask for no other file of a run folder.
 
-// Whether a trial below DIR/trials/ has any.
+// Says whether any trial below DIR/trials/ has predictions.
 bool HasPredictions(const std::string& run_folder);
-// Whether an attempt of this trial's folder has.
+// Says whether any attempt in this trial's folder has predictions.
 bool TrialHasPredictions(const std::string& trial_folder);
 
-// Answers what `wish` asks for, without the worker's names. Where the attempt's
-// folder has no such file, an earlier attempt's is taken; where there is none,
-// the answer says why.
+// Returns what `wish` asks for; the caller adds the worker's names. If the
+// attempt's folder has no such file, that of an earlier attempt is taken. If
+// there is none at all, the answer says why.
 v1::SendPredictionsRequest AnswerWish(const std::string& run_folder,
                                       const v1::PredictionsWish& wish);
 
+// The thread that waits for wishes and sends predictions.
 class LogListener {
  public:
-  // Borrows all of them.
+  // `client`, `clock` and `keeper` outlive it.
   LogListener(RpcClient& client, const Clock& clock, LeaseKeeper& keeper,
               std::string run_folder, std::string worker_name,
               std::string boot_id);
@@ -51,13 +51,13 @@ class LogListener {
   void Start();
   // Waits for the call under way, which RpcClient::CancelAll() ends.
   void Stop();
-  // There is a lease. Any thread may call.
+  // Call it when there is a lease. Any thread may.
   void Ring() { wakeup_.Ring(); }
 
  private:
   void Loop();
   void SendPredictions(const v1::ListenReply& wishes);
-  // Says how long to wait before the next call.
+  // Makes one call, and returns how long to wait before the next one.
   Duration ListenOnce();
 
   RpcClient& client_;

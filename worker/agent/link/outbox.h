@@ -2,15 +2,15 @@
 //
 // File: outbox.h
 //
-// Holds what one attempt still has to tell the coordinator, in order: a slot
-// adds, the courier takes from the front. A record is spooled before it can be
-// taken. What memory does not hold is read back from the spool when it is its
-// turn:
+// An outbox holds what one attempt still has to tell the coordinator, in order.
+// A slot adds records, the courier takes them from the front. A record is
+// written to the spool file before it can be taken. Records that memory does
+// not hold are read back from the file when it is their turn:
 //
 //   front <─ HeldRecords ─ SpoolFile ─ the ending <─ Add()
 //             in memory        in the file, or refused by it
 //
-// An ending is never dropped, whatever the disk does. It is thread-safe.
+// An ending is never dropped, whatever the disk does.
 #ifndef FROSTLINE_WORKER_AGENT_LINK_OUTBOX_H_
 #define FROSTLINE_WORKER_AGENT_LINK_OUTBOX_H_
 
@@ -31,9 +31,9 @@
 
 namespace frostline::agent {
 
-// What an attempt has to say is fsynced before it is sent: neither the
-// coordinator's absence nor the agent's death loses hours of training. Only its
-// owner may read a file, as it has the lease's proof.
+// The spool file of an attempt. Each record is fsynced before it is sent, so
+// that hours of training survive an absent coordinator and the agent's death.
+// Only its owner may read the file, since the lease's proof is in it.
 //
 //   file   := "frostline spool 1\n" record*
 //   record := length u32, crc32 u32, kind u8, payload   (little-endian; the
@@ -41,8 +41,8 @@ namespace frostline::agent {
 //   kind   := 'L' LeaseRef (the first) | 'R' ReportRequest | 'F' FinishRequest
 //             | 'B' ReleaseRequest
 //
-// A record that is cut off at the end was never told of. A damaged one costs
-// what it said, and nothing behind it.
+// A record that is cut off at the end was never sent. A damaged record is lost,
+// but those behind it are not.
 
 using SpoolRecord =
     std::variant<v1::ReportRequest, v1::FinishRequest, v1::ReleaseRequest>;
@@ -51,17 +51,18 @@ using SpoolRecord =
 struct SpoolContent {
   v1::LeaseRef lease;
   std::int64_t reports = 0;
-  std::optional<SpoolRecord> ending;  // the last record, if it is one
+  std::optional<SpoolRecord> ending;  // the last record, if it is an ending
 };
 
 // The spool file of one attempt. One thread at a time may use it.
 class SpoolFile {
  public:
-  // Returns STORE_IO and its kin when the disk will not.
+  // Makes the file. The error is that of the disk, such as STORE_IO.
   static absl::StatusOr<std::unique_ptr<SpoolFile>> Create(
       const std::string& path, const v1::LeaseRef& lease);
-  // Cuts off a torn tail, and passes over damaged records, which the log names.
-  // Returns STORE_CORRUPT when not even the lease is readable.
+  // Opens a file that an earlier process left. Cuts off a torn end and skips
+  // damaged records, which it logs. The error is STORE_CORRUPT when not even
+  // the lease is readable.
   static absl::StatusOr<std::unique_ptr<SpoolFile>> Reopen(
       const std::string& path, SpoolContent* content);
 
@@ -69,15 +70,15 @@ class SpoolFile {
   SpoolFile(const SpoolFile&) = delete;
   SpoolFile& operator=(const SpoolFile&) = delete;
 
-  // After a failure the file holds what it held.
+  // Writes and syncs a record. After a failure the file holds what it held.
   absl::Status Append(const SpoolRecord& record);
-  // Reads one record after the other, from the first that was there at the
-  // beginning, past damaged ones. Returns STORE_CORRUPT where none is left.
+  // Returns the next record, beginning with the first one in the file, and
+  // skips damaged ones. The error is STORE_CORRUPT when none is left.
   absl::StatusOr<SpoolRecord> ReadNext();
-  // What the file holds by now need not be read.
+  // ReadNext() skips all that the file holds now.
   void SkipToEnd() { read_at_ = size_; }
   void Remove();
-  // Nobody looks in `folder` for more to deliver.
+  // Moves the file to a folder in which nobody looks for things to deliver.
   void MoveTo(const std::string& folder);
 
   const std::string& path() const { return path_; }
@@ -96,7 +97,8 @@ class SpoolFile {
   std::int64_t read_at_ = 0;
 };
 
-// Attempt 2 of trial 17 has "imdb~17~2.spool", as '~' is in no id.
+// Returns the name of an attempt's file: "imdb~17~2.spool" for attempt 2 of
+// trial 17. No id has a '~' in it.
 std::string SpoolFileName(const v1::LeaseRef& lease);
 
 inline constexpr char kSpoolHead[] = "frostline spool 1\n";
@@ -114,57 +116,59 @@ inline std::int64_t FrameBytes(const std::string& body) {
 
 // Says whether a body that begins so may be a record.
 bool IsRecordKind(char kind);
-// They return nothing for what is another kind, or no message.
+// These return nothing for a body of another kind, or that is no message.
 std::optional<v1::LeaseRef> DecodeLease(const std::string& body);
 std::optional<SpoolRecord> DecodeRecord(const std::string& body);
 
-// Where records lie in a spool file: each is a frame of length, sum and body. A
-// damaged frame hides none behind it. Nothing here writes, and a place that the
-// disk cannot read counts as damaged.
+// The next functions find records in a spool file, of which each is a frame of
+// length, sum and body. A damaged frame hides none behind it. They write
+// nothing. A place that the disk cannot read counts as damaged.
 
-// Fills all of `bytes`, or answers false.
+// Fills all of `bytes`; returns false if it cannot.
 bool ReadAt(int fd, std::int64_t at, std::string* bytes);
 
-// Returns the body of the frame at `at`, nothing if it is damaged or not whole
-// by `end`.
+// Returns the body of the frame at `at`; nothing if the frame is damaged or
+// goes beyond `end`.
 std::optional<std::string> ReadBody(int fd, std::int64_t at, std::int64_t end);
 
+// A record and where its frame lies in the file.
 struct FoundRecord {
   SpoolRecord record;
-  std::int64_t at = 0;   // of its frame
-  std::int64_t end = 0;  // of the frame
+  std::int64_t at = 0;
+  std::int64_t end = 0;
 };
-// Returns the record at `at`, or else the next one that is whole by `end`.
+// Returns the record at `at`, or the next one that lies whole before `end`.
 std::optional<FoundRecord> FindRecord(int fd, std::int64_t at,
                                       std::int64_t end);
-
-// The front of an outbox: the records that are sent next, in memory. Reports
-// that wait one behind the other become one, of 1,000 measurements and 256 KiB
-// at most. It is not thread-safe.
 
 bool IsReport(const SpoolRecord& record);
 std::size_t BytesOf(const SpoolRecord& record);
 
-// The records of an outbox that are in memory.
+// The front of an outbox: the records that are sent next, in memory. Reports
+// that wait one behind the other are joined into one, of at most 1,000
+// measurements and 256 KiB. It is not thread-safe.
 class HeldRecords {
  public:
   bool empty() const { return held_.empty(); }
   std::size_t size() const { return held_.size(); }
   std::size_t bytes() const { return bytes_; }
-  // Half a MiB of reports is held, and one at least.
+  // Says whether the report still fits: half a MiB of reports is held, and
+  // always one.
   bool HasRoomFor(const SpoolRecord& report) const;
 
-  // Joins it to the last one, if that is not one of the first `sent`.
+  // Adds a record at the end. A report is joined to the last one if that is not
+  // among the first `sent`, which may be on their way.
   void Add(const SpoolRecord& record, std::size_t sent);
-  // These REQUIRE that it is not empty.
+  // REQUIRES for the next four: it is not empty.
   const SpoolRecord& front() const { return held_.front().record; }
   void Pop();
   void ReplaceFront(const SpoolRecord& record);
-  // Takes a report that was put together apart again, one measurement each. The
-  // answer is false where there is nothing to take apart.
+  // Splits a report that was joined into reports of one measurement each.
+  // Returns false if the front is no report or has a single measurement.
   bool SplitFront();
 
-  // From now on a report is its checkpoint alone, and one without is dropped.
+  // From now on of a report only its checkpoint is kept; a report without a
+  // checkpoint is dropped.
   void EndCurve();
   // Drops the reports before an ending.
   void ForgetReports();
@@ -181,33 +185,33 @@ class HeldRecords {
   bool curve_ended_ = false;
 };
 
-// The back of an outbox: reports that memory does not hold, in order, which are
-// read again from the spool when it is their turn. What the disk refuses is
-// kept unspooled, up to 4 MiB, and tried again with the next record; beyond
-// that a report is dropped, but never its checkpoint. What the disk loses costs
-// the damaged record alone. The log says each of these. It is not thread-safe.
+// The back of an outbox: reports that wait in the spool file until it is their
+// turn. Reports that the disk refuses are kept in memory, up to 4 MiB, and
+// written again with the next record. Beyond that a report is dropped, but
+// never its checkpoint. A record that the disk has damaged is lost alone. All
+// of this is logged. It is not thread-safe.
 class ReportBacklog {
  public:
-  // The first `unread` reports of `file`, which is null where there is no disk,
-  // are still to be sent.
+  // The first `unread` reports of `file` are still to be sent. `file` is null
+  // when none could be made.
   ReportBacklog(std::string trial, std::unique_ptr<SpoolFile> file,
                 std::int64_t unread);
 
   bool empty() const { return unread_ == 0 && unspooled_.empty(); }
   std::size_t bytes_in_memory() const { return unspooled_bytes_; }
 
-  // Writes it into the file, behind what was refused before, so that the file
-  // keeps the order. The answer is false where it cannot be written.
+  // Writes a record into the file, behind what the disk refused before, so that
+  // the file keeps the order. Returns false if it cannot be written.
   bool Spool(const SpoolRecord& record);
-  // What was spooled last is held elsewhere. REQUIRES: empty().
+  // Skips what was spooled last, as HeldRecords has it. REQUIRES: empty().
   void SkipSpooled();
   void Push(const v1::ReportRequest& report, bool is_spooled);
-  // Returns the next one; nothing where none is left.
+  // Returns the next report; nothing if none is left.
   std::optional<SpoolRecord> TakeNext();
   void Forget();
 
   void RemoveFile();
-  // Nobody looks in `folder` for more to deliver.
+  // Moves the file to a folder in which nobody looks for things to deliver.
   void MoveFile(const std::string& folder);
 
  private:
@@ -229,29 +233,29 @@ class ReportBacklog {
   std::int64_t dropped_ = 0;
 };
 
+// What one attempt still has to tell the coordinator. It is thread-safe.
 class Outbox {
  public:
-  // `file` is null where there is no disk. `wakeup` (may be null) rings when
+  // `file` is null when none could be made. `wakeup` may be null; it rings when
   // the outbox is done, and outlives it.
   Outbox(v1::LeaseRef lease, std::unique_ptr<SpoolFile> file, Wakeup* wakeup);
   Outbox(SpoolContent content, std::unique_ptr<SpoolFile> file);
 
   void Add(const SpoolRecord& record);
-  // Nothing will be added. A finish or release closes it too.
+  // Nothing will be added any more. A finish or a release closes it too.
   void Close();
 
   std::optional<SpoolRecord> Front() const;
   void PopFront();
   bool FrontIsEnding() const;
-  // Takes a report that was put together apart again, one measurement each.
-  // The answer is false where there is nothing to take apart.
+  // As HeldRecords::SplitFront().
   bool SplitFront();
-  // The front was refused: this goes in its place, unspooled.
+  // Puts a record in place of the front, which was refused. It is not spooled.
   void ReplaceFront(const SpoolRecord& record);
-  // The coordinator takes no more steps of this attempt: from now on a report
-  // is its checkpoint alone, and one without is dropped.
+  // Call it when the coordinator takes no more steps of this attempt: from now
+  // on of a report only its checkpoint is sent, and one without is dropped.
   void EndCurve();
-  // The coordinator takes no more reports of this attempt.
+  // Call it when the coordinator takes no more reports of this attempt.
   void DropReports();
 
   bool done() const;
@@ -268,7 +272,7 @@ class Outbox {
   void EndIfDone() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Queue(const SpoolRecord& report, bool is_spooled)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Brings what is next to the front, where nothing is.
+  // Brings the next records to the front, if it is empty.
   void Refill() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ForgetReports() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

@@ -2,9 +2,9 @@
 //
 // File: rpc_client.h
 //
-// The agent's side of WorkerService has one channel for all threads, a deadline
-// on every call, and Frostline's errors. A call is tried once; callers repeat
-// it with the same request id (base/clock.h). It is thread-safe.
+// The agent's side of WorkerService. All threads share one channel, every call
+// has a deadline, and errors are Frostline's. A call is tried once; the caller
+// repeats it, with the same request id (Backoff in base/clock.h).
 #ifndef FROSTLINE_WORKER_AGENT_LINK_RPC_CLIENT_H_
 #define FROSTLINE_WORKER_AGENT_LINK_RPC_CLIENT_H_
 
@@ -24,20 +24,21 @@
 
 namespace frostline::agent {
 
-// It is false where the same request gets the same answer: an invalid field, a
-// lost lease, an unknown name, credentials that do not do.
+// Says whether a failed request may succeed when it is repeated. It does not
+// for an invalid field, a lost lease, an unknown name or wrong credentials.
 bool WorthRetrying(const absl::Status& status);
 
-// It is true where the coordinator does not take the caller for who it has to
-// be: no repetition helps, and nothing of the request is settled.
+// Says whether the coordinator refused the caller, not the request: no
+// repetition helps, and nothing is decided about the request.
 bool IsDenied(const absl::Status& status);
 
+// A client of the coordinator. It is thread-safe.
 class RpcClient {
  public:
   using DeniedHandler = std::function<void(const absl::Status&)>;
 
-  // `address` is HOST:PORT. It connects when first used, and again by itself.
-  // `on_denied` hears of each call that was denied, on its thread.
+  // `address` is HOST:PORT. The client connects at the first call, and again by
+  // itself. It calls `on_denied` for each denied call, on that call's thread.
   explicit RpcClient(const std::string& address, tls::Access access = {},
                      DeniedHandler on_denied = nullptr);
 
@@ -45,7 +46,7 @@ class RpcClient {
       const v1::RegisterRequest& request);
   // Answers within `request.wait` and 10 s.
   absl::StatusOr<v1::AcquireReply> Acquire(const v1::AcquireRequest& request);
-  // Asks without waiting; CancelAcquires leaves it alone.
+  // Asks without waiting. CancelAcquires() does not cancel it.
   absl::StatusOr<v1::AcquireReply> AcquireNow(
       const v1::AcquireRequest& request);
   absl::StatusOr<v1::HeartbeatReply> Heartbeat(
@@ -61,12 +62,13 @@ class RpcClient {
   absl::StatusOr<v1::JoinReply> RenewCertificate(
       const v1::RenewCertificateRequest& request);
 
-  // Later calls go over a new connection; those under way end on the old one.
+  // Sends later calls over a new connection; those under way end on the old
+  // one.
   void Reconnect(tls::Access access);
   tls::Access access() const;
 
-  // Calls under way and later ones fail with CANCELLED, so that nobody waits
-  // half a minute at the end.
+  // Make calls under way and later ones fail with CANCELLED, so that nobody
+  // waits half a minute when the agent ends. The first cancels Acquire() alone.
   void CancelAcquires();
   void CancelAll();
 

@@ -54,9 +54,9 @@ bool SaysAbsent(int error) {
   }
 }
 
-// Differs when the file was written or replaced. The change time is part of it,
-// as a program can set the other one back. It is empty where the disk does not
-// say.
+// Returns a text that differs after the file was written or replaced; "" if the
+// disk does not say. The change time is part of it, as a program can set the
+// modification time back.
 std::string StampOf(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return SaysAbsent(errno) ? "absent" : "";

@@ -2,9 +2,10 @@
 //
 // File: stock.h
 //
-// Says which models and data sets of a registry a trainer could open now: an
-// entry counts while every file that a trial needs of it is there, below the
-// registry's folder, may be read and has the sum that the registry says.
+// The stock: the models and data sets of a registry that a trainer could open
+// now. An entry is in the stock while every file that a trial needs of it is
+// there, below the registry's folder, may be read, and has the sum that the
+// registry says.
 #ifndef FROSTLINE_WORKER_AGENT_NODE_STOCK_H_
 #define FROSTLINE_WORKER_AGENT_NODE_STOCK_H_
 
@@ -22,41 +23,45 @@
 
 namespace frostline::agent {
 
+// What one look at a registry found.
 struct StockLook {
   v1::Stock stock;
-  int generation = 0;  // of the registry's files
+  int generation = 0;  // StockReader::generation()
 };
 
-// Reads the registry's files anew if told so.
+// Looks once. With `anew` it reads the registry's files again, even if they
+// look unchanged.
 using LookAtStock = std::function<StockLook(bool anew)>;
 
 // Reads the stock of one registry. One thread at a time may use it.
 class StockReader {
  public:
-  // `registry` is a folder.
-  // So many bytes are read for sums in one look, or one file; the rest waits
-  // for the next, and its entries do not count before.
+  // `registry` is a folder. One look reads `most_bytes` for sums, or one larger
+  // file. Other files wait for the next look, and their entries are not in the
+  // stock before.
   explicit StockReader(std::string registry,
                        std::uint64_t most_bytes = std::uint64_t{1} << 30);
 
-  // Looks at every file that is named. A registry file is read again when it is
-  // another one than before, or `anew`; one that is absent or malformed
-  // declares nothing, and is logged with its line. The first 1,024 models and
-  // data sets count.
-  // Where a disk does not say whether a file is there, the last answer for its
-  // entry counts; at first it is there.
+  // Looks at every file that the registry names. models.yaml and datasets.yaml
+  // are read again when they have changed, or with `anew`. If one of them is
+  // absent or malformed, it has no entries, and the log says why. The first
+  // 1,024 models and the first 1,024 data sets count. If the disk does not say
+  // whether a file is there, the last answer for its entry holds; at first that
+  // is yes.
   v1::Stock Read(bool anew);
 
-  // Counts the registry files that were read.
+  // Returns how often a registry file was read.
   int reads() const { return reads_; }
-  // Counts the files whose sums were computed.
+  // Returns how many sums were computed.
   int sums() const { return sums_.computed(); }
 
-  // Differs once a registry file was read that says something else: a trainer
-  // started before has read the old one, and reads it once.
+  // Returns a number that rises when a registry file says something else. A
+  // trainer reads the registry once, so one that was started before the change
+  // knows only the old one.
   int generation() const { return generation_; }
 
  private:
+  // models.yaml or datasets.yaml, as it was read last.
   struct RegistryFile {
     std::string file;
     std::string stamp;  // of the file when it was read
@@ -79,17 +84,17 @@ class StockReader {
   int generation_ = 0;
 };
 
-// The stock has the model and the data sets that `spec` names, those of
-// `also_evaluate` too.
+// Says whether the stock has the model and the data sets that `spec` names,
+// those of `also_evaluate` too.
 bool HasStockFor(const v1::Stock& stock, const v1::TrialSpec& spec);
 
 // Looks at the registry again and again, on a thread of its own: a disk that
-// does not answer may hold that thread for ever, and nobody else. It is
+// does not answer may hold that thread for ever, but nobody else. It is
 // thread-safe.
 class StockWatch {
  public:
-  // It looks at once, and every `interval`. The thread calls `look`, which may
-  // refer to nothing that ends before the process; and `looked` after each
+  // It looks at once, then every `interval`. The thread calls `look`, which may
+  // refer to nothing that ends before the process. It calls `looked` after each
   // look, under a lock, until the watch is destroyed.
   StockWatch(LookAtStock look, Duration interval, std::function<void()> looked);
   // Waits 2 s at most for a look under way, then leaves the thread to itself.
@@ -97,10 +102,10 @@ class StockWatch {
   StockWatch(const StockWatch&) = delete;
   StockWatch& operator=(const StockWatch&) = delete;
 
-  // Wants a look that begins now, and reads the registry's files anew. The
-  // answer is its number; the first look is number 1.
+  // Asks for a look that begins now and reads the registry's files anew.
+  // Returns its number; the first look is number 1.
   std::int64_t Ask();
-  // False when look `number` is not over after `most`.
+  // Waits for look `number`, at most `most`. Returns whether it is over.
   bool Await(std::int64_t number, Duration most) const;
   // Returns what the last finished look found.
   StockLook last() const;
@@ -109,7 +114,7 @@ class StockWatch {
   struct State;
   static void Loop(State& state, const LookAtStock& look, Duration interval);
 
-  // The thread has a share of it.
+  // Shared with the thread, which may outlive this object.
   const std::shared_ptr<State> state_;
   std::thread thread_;
 };
