@@ -2,14 +2,15 @@
 //
 // File: checkpoint_hook.h
 //
-// A program of the site's carries checkpoints to where its other nodes find
-// them, where no file system is shared:
+// The checkpoint hook is a program of the site that copies checkpoints between
+// nodes that share no file system:
 //
 //   HOOK save  KEY PATH    copies the file or folder PATH to a place called KEY
 //   HOOK fetch KEY PATH    copies it from there to PATH, which is not there yet
 //
-// KEY is "STUDY/TRIAL/ATTEMPT/NAME". It is run by its words, without a shell,
-// with default signals, its output in the agent's log; 0 means done.
+// KEY is "STUDY/TRIAL/ATTEMPT/NAME". HOOK is run without a shell, with default
+// signals; its output goes to the agent's log.
+// Exit code 0 means that the copy is complete.
 #ifndef FROSTLINE_WORKER_AGENT_PROCESS_CHECKPOINT_HOOK_H_
 #define FROSTLINE_WORKER_AGENT_PROCESS_CHECKPOINT_HOOK_H_
 
@@ -21,14 +22,15 @@
 
 namespace frostline::agent {
 
+// The site's hook and how long it may run.
 struct CheckpointHook {
   std::string program;  // a path; empty: there is none
   Duration limit{};     // then it is killed, with its process group
 
-  // Waits for its end, unless `hurries`, which is asked ten times a second and
-  // from the same thread. Both return TRAINER_START where it cannot be run,
-  // ends otherwise than with 0, or is ended. What Fetch() leaves at `path` is
-  // whole: it goes through "PATH.part".
+  // Run the hook and wait for its end. They ask `hurries` ten times a second,
+  // on the caller's thread, and kill the hook when it returns true. The error
+  // is TRAINER_START when the hook cannot be run, fails or is killed. What
+  // Fetch() leaves at `path` is complete: the hook writes to "PATH.part".
   absl::Status Save(const std::string& key, const std::string& path,
                     absl::FunctionRef<bool()> hurries) const;
   absl::Status Fetch(const std::string& key, const std::string& path,

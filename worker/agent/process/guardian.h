@@ -2,21 +2,23 @@
 //
 // File: guardian.h
 //
-// A process of its own stands between the agent and a trainer, since no signal
-// of the kernel's tells a grandchild that the agent was killed:
+// A guardian is a process between the agent and a trainer. It is needed because
+// the kernel does not tell a grandchild that the agent was killed:
 //
 //   agent ──orders──> guardian ──> trainer (leads a group) ──> its children
 //         <──words───
 //
-// It is the subreaper of all that comes from the trainer: a process whose
-// parent ended becomes its child, whatever session or group it is in. When the
-// trainer ends, on kKill, and when the pipe of orders closes because the agent
-// is gone, it kills its children, and those that become its children then,
-// until it has none; then it exits. So its end says that no process of the
-// trainer's lives. One that SIGKILL does not end is waited for.
+// The guardian is the subreaper of all processes that come from the trainer: if
+// the parent of one ends, it becomes the guardian's child, whatever session or
+// group it is in. When the trainer ends, on kKill, or when the pipe of orders
+// closes because the agent is gone, the guardian kills its children, and those
+// that become its children then, until it has none. Then it exits. So its end
+// says that no process of the trainer lives. It waits for a process that
+// SIGKILL does not end.
+//
 // If somebody kills the guardian, the kernel kills the trainer, and the agent
-// the rest. Who kills both within a second may leave what is in a
-// session of its own.
+// kills the rest. If somebody kills guardian and agent within a second,
+// processes in a session of their own may stay.
 #ifndef FROSTLINE_WORKER_AGENT_PROCESS_GUARDIAN_H_
 #define FROSTLINE_WORKER_AGENT_PROCESS_GUARDIAN_H_
 
@@ -32,7 +34,7 @@ namespace frostline::agent {
 
 enum class GuardianOrder : char { kTerminate = 'T', kKill = 'K' };
 
-// What it says, in one write each.
+// What a guardian says, in one write each.
 struct GuardianWord {
   enum class Kind : int {
     kStarted,    // the trainer's process id
@@ -44,32 +46,32 @@ struct GuardianWord {
   int value;
 };
 
+// What a guardian starts its trainer with.
 struct GuardedTrainer {
-  int in, out, err;        // its ends of the pipes
+  int in, out, err;        // the trainer's ends of the pipes
   char* const* arguments;  // of /bin/sh
   char* const* variables;
 };
 
-// Called in a child just forked, all signals blocked, where other threads may
-// have held any lock: it makes only calls that are safe then. Both descriptors
-// are non-blocking and its alone.
+// Runs a guardian; never returns. It is called in a child just forked, with all
+// signals blocked. Other threads may have held any lock at the fork, so it
+// makes only calls that are safe then. Both descriptors are non-blocking and
+// belong to it alone.
 [[noreturn]] void Guard(const GuardedTrainer& trainer, int orders, int words);
 
-// Who the children of this process are: /proc tells, as processes that nobody
-// here has forked become children of a subreaper (PR_SET_CHILD_SUBREAPER) when
-// their own parent ends. It allocates nothing and takes no lock, so that a
-// process just forked may call it.
-//
-// Calls `see` for each child, also for those that have ended and are not
-// waited for: until that is done a number is given to no other process.
+// Calls `see` for each child of this process, also for those that have ended
+// and were not waited for yet. Until a child is waited for, no other process
+// gets its number. The children are read from /proc: a subreaper
+// (PR_SET_CHILD_SUBREAPER) also has children that it did not fork. It allocates
+// nothing and takes no lock, so that a process just forked may call it.
 void ForEachChild(void (*see)(pid_t child, void* context), void* context);
 
-// The work of a guardian once its trainer runs: it obeys orders, reaps whoever
-// ends, and kills what is left when its time has come. It runs in a process
-// just forked: it allocates nothing and takes no lock.
+// The work of a guardian once its trainer runs: it obeys orders, waits for
+// children that end, and kills those that are left at the end. It runs in a
+// process just forked, so it allocates nothing and takes no lock.
 class GuardianLoop {
  public:
-  // `ends` is readable when a child has ended.
+  // `ends` is a descriptor that is readable when a child has ended.
   GuardianLoop(pid_t trainer, int orders, int words, int ends)
       : trainer_(trainer), orders_(orders), words_(words), ends_(ends) {}
 
@@ -93,26 +95,28 @@ class GuardianLoop {
   int rounds_ = 0;
 };
 
-// Guardians that this process has started, and what is left when
-// somebody kills one: the kernel kills its trainer, and all that came from that
-// becomes a child of this process, its subreaper. Who is a child and no
-// guardian is such an orphan, since this process forks nothing else, and is
-// killed. Any thread may call.
+// The guardians that this process has started, and the orphans of those that
+// somebody killed. When a guardian is killed, the kernel kills its trainer, and
+// whatever came from the trainer becomes a child of this process, the
+// subreaper. All that this process starts goes through Fork(), so any other
+// child is such an orphan, and is killed. Any thread may call.
 class Orphans {
  public:
-  // Those of this process, which adopts orphans from the first call on.
+  // Returns the one of this process, which adopts orphans from the first call
+  // on.
   static Orphans& Ours();
 
-  // Starts a guardian by `fork`, which answers as fork(2) does.
+  // Starts a guardian, or a hook, with `fork`, which returns what fork(2) does.
   pid_t Fork(absl::FunctionRef<pid_t()> fork);
-  // Does waitpid(2) for one: its number is no guardian's from then on.
+  // Calls waitpid(2) for what Fork() started, and forgets it if it has ended.
   pid_t Collect(pid_t guardian, int* status, int options);
 
-  // Kills those that are there now, and returns one of them, or 0. What they
-  // leave are orphans too: it is to be called until it answers 0.
+  // Kills the orphans that are there now. Returns one of them, or 0 if there
+  // was none. Their own children become orphans then: call it until it returns
+  // 0.
   pid_t Kill();
-  // The same, if a guardian was killed whose owner has not noticed yet, as it
-  // does other things. It waits for nothing.
+  // Does the same if a guardian was killed and its owner, busy with other
+  // things, has not noticed. It waits for nothing.
   void Look();
 
  private:

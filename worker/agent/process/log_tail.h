@@ -2,9 +2,10 @@
 //
 // File: log_tail.h
 //
-// Keeps the last words of a trainer: its standard error, and what was no
-// message on its standard output. The text is counted from the log's begin, so
-// whoever has read up to byte 900 may ask for what comes after it.
+// The log of a trainer, as a file and its last part in memory. It has what the
+// trainer writes to standard error, and the lines on its standard output that
+// are no messages. Bytes are counted from the log's begin, so whoever has read
+// up to byte 900 may ask for what comes after it.
 #ifndef FROSTLINE_WORKER_AGENT_PROCESS_LOG_TAIL_H_
 #define FROSTLINE_WORKER_AGENT_PROCESS_LOG_TAIL_H_
 
@@ -19,12 +20,11 @@
 
 namespace frostline::agent {
 
-// The log of one attempt becomes NAME.1 at kMaxLogFileBytes, in place of an
-// older one. A disk that refuses costs lines, never the training.
-// One thread at a time may use it.
-
 inline constexpr std::size_t kMaxLogFileBytes = std::size_t{8} << 20;
 
+// The log file of one attempt. At kMaxLogFileBytes it is renamed to NAME.1, in
+// place of an older one, and a new one begins. If the disk fails, lines are
+// lost, but training goes on. One thread at a time may use it.
 class LogFile {
  public:
   explicit LogFile(std::string path);  // begins empty
@@ -44,34 +44,35 @@ class LogFile {
 
 inline constexpr std::size_t kMaxLogTailBytes = std::size_t{64} << 10;
 
-// Valid UTF-8 without control characters, as it is shown to people.
+// Returns the text as it is shown to people: valid UTF-8 without control
+// characters.
 std::string CleanLog(const std::string& raw);
 
-// The last part of a trainer's log, in memory. Append waits for the disk; it,
-// Follow and Clear belong to one thread. Any thread may call the others.
+// The last part of a trainer's log, in memory. One thread calls Append(), which
+// waits for the disk, Follow() and Clear(). Any thread may call the others.
 class LogTail {
  public:
-  // A part of the log, at most kMaxLogTailBytes, that begins at a line's start
-  // where something before it was left out. `end` counts all clean bytes of the
-  // log up to its end.
+  // A part of the log, of at most kMaxLogTailBytes. It begins at the start of a
+  // line if something before it was left out. `end` is where it ends, counted
+  // from the log's begin.
   struct Piece {
     std::string text;
     std::int64_t end = 0;
   };
 
   void Append(const std::string& text);
-  // Sends appended text there too, or nowhere if null.
+  // Writes what is appended to this file too; null: to no file.
   void Follow(std::unique_ptr<LogFile> file) { file_ = std::move(file); }
-  // Begins a new log. A bell that was to ring for the old one will not.
+  // Begins a new log. A bell for the old one rings no more.
   void Clear();
 
   Piece Tail() const { return After(0); }
-  // Returns what came after so many bytes, or the last of it.
+  // Returns what comes after the first `bytes`, or the last part of it.
   Piece After(std::int64_t bytes) const;
   std::string Text() const { return Tail().text; }
   std::int64_t end() const;
-  // Rings once, as soon as the log has more than so many bytes. One bell is
-  // remembered; it outlives this.
+  // Rings once, as soon as the log has more than `bytes`. Only the last bell
+  // that was given counts; it outlives this.
   void RingAfter(std::int64_t bytes, Wakeup* bell);
 
  private:
@@ -80,8 +81,9 @@ class LogTail {
   std::int64_t end_ ABSL_GUARDED_BY(mutex_) = 0;
   Wakeup* bell_ ABSL_GUARDED_BY(mutex_) = nullptr;
   std::int64_t ring_after_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::string half_;               // a character that has not come whole
-  std::unique_ptr<LogFile> file_;  // these are the appending thread's alone
+  // The appending thread alone uses these two.
+  std::string half_;  // the begin of a character whose rest is still to come
+  std::unique_ptr<LogFile> file_;
 };
 
 }  // namespace frostline::agent

@@ -90,12 +90,12 @@ std::string Reprinted(const JsonValue& value) {
   return JsonList(items);
 }
 
-// Messages of the contract are printed as JSON for trainers. Unlike in
-// Protobuf's own mapping, 64-bit numbers are numbers, an enum is its short
-// lower-case name ("hard", "maximize"), and unset fields are absent. Names are
-// in order of their bytes.
+// The functions below print messages of the contract as JSON for trainers. It
+// differs from Protobuf's own mapping: 64-bit numbers are numbers, an enum is
+// its short lower-case name ("hard", "maximize"), unset fields are absent, and
+// names are sorted by their bytes.
 
-// In paths are bytes that are not UTF-8: they become U+FFFD.
+// A path may have bytes that are not UTF-8: they become U+FFFD.
 std::string QuotedClean(const std::string& text) {
   return JsonString(RepairUtf8(text));
 }

@@ -2,10 +2,9 @@
 //
 // File: trainer_process.h
 //
-// A trainer is a process in its own process group that reads and writes lines,
-// below a guardian (guardian.h): it has ended when nothing that came from it
-// lives. It outlives trials, but not this object. All calls come from one
-// thread.
+// A trainer is a process that reads and writes lines, in its own process group
+// and below a guardian (guardian.h). It has ended when no process that came
+// from it lives. It lives from trial to trial.
 #ifndef FROSTLINE_WORKER_AGENT_PROCESS_TRAINER_PROCESS_H_
 #define FROSTLINE_WORKER_AGENT_PROCESS_TRAINER_PROCESS_H_
 
@@ -24,8 +23,8 @@
 
 namespace frostline::agent {
 
-// A process that was started, with our ends of its pipes, which are
-// non-blocking and closed on exec.
+// A trainer that was started, with our ends of its pipes. They are non-blocking
+// and closed on exec.
 struct Spawned {
   pid_t guardian = -1;  // our child
   pid_t trainer = -1;   // its child
@@ -36,47 +35,47 @@ struct Spawned {
   int words = -1;   // of the guardian
 };
 
-// Runs /bin/sh -c `script` below a guardian (guardian.h) in its own process
-// group, with default signals (SIGUSR1 and SIGUSR2 are ignored: schedulers send
-// them to whole jobs) and no other file descriptors. It and all that comes from
-// it end when this process does. From then on this process ignores
-// SIGPIPE, as the child may go at any time. Returns TRAINER_START when the
-// system has no more processes or files.
+// Runs /bin/sh -c `script` below a guardian, in its own process group. It has
+// default signals, except that SIGUSR1 and SIGUSR2 are ignored, since
+// schedulers send them to whole jobs, and no other file descriptors. All
+// processes that come from it end when this process does. From then on this
+// process ignores SIGPIPE, as the child may go at any time. The error is
+// TRAINER_START when the system has no more processes or files.
 absl::StatusOr<Spawned> SpawnShell(const std::string& script,
                                    const std::vector<std::string>& environment);
 
-// Our ends of a trainer's input, output and error: lines go in without
-// blocking, whole lines come out, and what it says of errors goes to its log.
-// All calls come from one thread.
-
+// Our ends of a trainer's standard input, output and error. Lines go in without
+// blocking, whole lines come out, and its standard error goes to the log. All
+// calls come from one thread.
 class TrainerPipes {
  public:
+  // What a trainer has written.
   struct Output {
     std::vector<std::string> lines;  // whole ones, without newline
-    bool ended = false;              // and all it wrote is handed out
+    bool ended = false;     // it has ended, and these are its last lines
     bool overlong = false;  // a line above kMaxLineBytes; nothing more is read
   };
 
-  // It owns the descriptors, which are non-blocking, and borrows `log`.
+  // It owns the descriptors, which are non-blocking. `log` outlives it.
   TrainerPipes(int in, int out, int err, LogTail& log)
       : in_(in), out_(out), err_(err), log_(log) {}
   ~TrainerPipes();
   TrainerPipes(const TrainerPipes&) = delete;
   TrainerPipes& operator=(const TrainerPipes&) = delete;
 
-  // They are to be polled; negative ones are not.
+  // Return the descriptors to poll; a negative one is not to be polled.
   int in_to_write() const { return unsent_.empty() ? -1 : in_; }
   int out() const { return out_; }
   int err() const { return err_; }
 
-  // What the pipe does not take waits for the next Flush().
+  // Writes a line. What the pipe does not take waits for the next Flush().
   void Send(const std::string& line);
-  // Ends the input once all that was sent is written.
+  // Closes the input once all that was sent is written.
   void CloseInput();
   void Flush();
 
   void ReadError();
-  // `gone` says that nobody is left to write.
+  // Adds whole lines to `output`. `gone` says that no process is left to write.
   void ReadOutput(bool gone, Output* output);
 
  private:
@@ -91,9 +90,10 @@ class TrainerPipes {
   std::string unread_;
 };
 
-// Closes it, unless it is, and makes it -1.
+// Closes a descriptor that is not negative, and sets it to -1.
 void CloseFd(int* fd);
 
+// A trainer's command line and environment.
 struct TrainerCommand {
   // `/bin/sh -c "exec COMMAND"` runs it: the shell becomes the trainer, so that
   // signals reach it.
@@ -101,43 +101,48 @@ struct TrainerCommand {
   std::vector<std::string> environment;  // "KEY=VALUE", besides the agent's
 };
 
-// A running trainer.
+// A running trainer. It is killed with this object. All calls come from one
+// thread.
 class TrainerProcess {
  public:
   using Output = TrainerPipes::Output;
 
-  // Returns TRAINER_START when there can be no process. A command that does not
-  // exist shows as exit code 126 or 127.
+  // Starts a trainer. The error is TRAINER_START when no process can be made. A
+  // command that does not exist ends with exit code 126 or 127.
   static absl::StatusOr<std::unique_ptr<TrainerProcess>> Start(
       const TrainerCommand& command, LogTail& log);
   ~TrainerProcess();  // kills
   TrainerProcess(const TrainerProcess&) = delete;
   TrainerProcess& operator=(const TrainerProcess&) = delete;
 
-  // Never blocks, as Wait() writes what the pipe does not take.
+  // Never blocks: Wait() writes what the pipe does not take.
   void Send(const std::string& line) { pipes_.Send(line); }
-  // Ends the input once all that was sent is written.
+  // Closes the input once all that was sent is written.
   void CloseInput() { pipes_.CloseInput(); }
-  // Waits until it says something, ends, `wakeup` rings or `time` is over, but
-  // 100 ms at most: its own child may hold its pipes open.
+  // Waits until the trainer writes something or ends, `wakeup` rings, or `time`
+  // is over. It waits at most 100 ms, since a child of the trainer may keep the
+  // pipes open after its end.
   Output Wait(Wakeup& wakeup, Duration time);
 
-  // Sends SIGTERM to the group, then SIGKILL after `grace` to all that came
-  // from it, and returns when it is gone, or cannot be killed.
+  // Sends SIGTERM to the process group, and after `grace` SIGKILL to all
+  // processes that came from the trainer. Returns when they are gone or cannot
+  // be killed.
   void Terminate(Duration grace);
   void Kill() { Terminate(Duration::zero()); }
 
   bool ended() const { return ended_; }
-  // These count after its end; the first is as of wait(2).
+  // These are valid after its end. The first is a status of wait(2).
   int wait_status() const { return wait_status_; }
   bool killed_by_us() const { return killed_by_us_; }
-  // Something of it lives on, 6 s after its SIGKILL or the trainer's own end: a
-  // disk or a GPU that does not answer holds it in the kernel. It stays so, and
-  // nobody waits for it any more.
+  // Says whether a process that came from the trainer still lives 6 s after
+  // SIGKILL or the trainer's own end: a disk or GPU that does not answer holds
+  // it in the kernel. This stays true, and nothing waits for that process any
+  // more.
   bool unkillable() const { return unkillable_; }
-  // Looks whether an unkillable one is gone after all.
+  // Looks whether the unkillable process is gone after all.
   bool EndedAtLast();
-  // The trainer's; of an unkillable one that of the process that lives on.
+  // Returns the trainer's process id; if it is unkillable, that of the process
+  // that still lives.
   pid_t pid() const { return pid_; }
 
  private:
@@ -145,14 +150,14 @@ class TrainerProcess {
   void KillIfMute();
   bool Reap();
   bool CollectGuardian();
-  // Kills them; false where there are none, or no more.
+  // Kills orphans. Returns false if there are none any more.
   bool LeavesOrphans();
   void HearGuardian();
   void Order(GuardianOrder order);
-  // From now on its end is due.
+  // Begins to count the time until the trainer counts as unkillable.
   void ExpectEnd();
-  // A stopped guardian obeys no order: kills the trainer without it, and lets
-  // it go on.
+  // Kills the trainer past its guardian, and continues the guardian, which
+  // obeys no order while it is stopped.
   void KillPastGuardian();
 
   const pid_t guardian_;
@@ -161,9 +166,10 @@ class TrainerProcess {
   TrainerPipes pipes_;
   int orders_;
   int words_;
-  SteadyTime mute_since_{};  // its output is closed
+  SteadyTime mute_since_{};  // since when its output is closed
   SteadyTime end_due_{};
-  std::optional<int> own_status_;  // the trainer's; what it left may live on
+  // The trainer's own status; processes that it left may still live.
+  std::optional<int> own_status_;
   std::optional<int> guardian_status_;
   bool ended_ = false;
   bool killed_past_guardian_ = false;
@@ -172,7 +178,7 @@ class TrainerProcess {
   int wait_status_ = 0;
 };
 
-// "exited with code 3", "was killed by signal 9 (Killed)".
+// Returns "exited with code 3" or "was killed by signal 9 (Killed)".
 std::string DescribeWaitStatus(int wait_status);
 
 }  // namespace frostline::agent
