@@ -2,19 +2,20 @@
 //
 // File: kept_models.h
 //
-// A trial that succeeds may leave its trained model: the folder `model` in its
-// attempt's folder. Where the study exports the best alone, the run folder
-// holds one model for each study (with several objectives one for each trial
-// that no other there dominates), and one for each trial that runs:
+// The trained models of a run folder. A trial that succeeds may leave one: the
+// folder `model` in its attempt's folder. If the study exports only the best
+// model, the run folder keeps one for each study and one for each trial that
+// runs. With several objectives it keeps one for each trial that no other there
+// dominates. What happens to a model:
 //
 //   Begin    an attempt begins          a record says whose it is
-//   Offer    it succeeds                worse than one that is kept: gone
-//   Settle   the coordinator took it    what it beats is gone; refused: gone
-//   Clean    at start and now and then  what a dead agent left is gone
+//   Offer    it succeeds                removed if worse than one that is kept
+//   Settle   the coordinator took it    removes those that it beats
+//            or refused it              removed
+//   Clean    at start and now and then  removes what dead agents left
 //
-// A model goes by a rename into the trash, so none is half there. Several
-// agents may share the folder; each judges by the same records. It is
-// thread-safe.
+// A model is removed by a rename into the trash, so none is ever half there.
+// Several agents may share the folder; all judge by the same records.
 #ifndef FROSTLINE_WORKER_AGENT_TRIAL_KEPT_MODELS_H_
 #define FROSTLINE_WORKER_AGENT_TRIAL_KEPT_MODELS_H_
 
@@ -34,20 +35,20 @@
 
 namespace frostline::agent {
 
-// Where a study exports its best trial's model alone, a record stands beside
-// each attempt's folder (DIR/trials/STUDY/17/2.model). It says what the trial
-// came to, so that whoever looks knows which models may go:
+// What an attempt's trial came to, as a file beside the attempt's folder
+// (DIR/trials/STUDY/17/2.model). From it any agent knows which models may be
+// removed. Only studies that export the best model alone have records. A record
+// is in one of three states:
 //
-//   begun     the attempt runs, or its agent died: the model is nobody's yet
+//   begun     the attempt runs, or its agent died; it has no result
 //   scored    it has a result, which the coordinator has not taken yet
 //   settled   the coordinator has taken it, at a revision of the study
 //
-// Better is what the coordinator takes for better: a trial that breaks the
-// study's constraints less; among equals one that dominates; of one objective
-// the earlier of equals.
-
+// Which of two is better is decided as the coordinator does: first the trial
+// that breaks the study's constraints less; then the one that dominates; with
+// one objective, the earlier of equals.
 struct ModelRecord {
-  std::string agent;           // that runs the attempt, or did
+  std::string agent;           // the one that runs the attempt, or ran it
   WallMicros study = 0;        // when it was created; 0: not known
   std::vector<double> losses;  // empty until there is a result
   double violation = 0.0;      // of the study's constraints, in all
@@ -58,21 +59,21 @@ struct ModelRecord {
   bool IsSettled() const { return revision > 0; }
 };
 
-// Says whether `training.extra.export` is `best`, or `true` as it was once.
+// Says whether `training.extra.export` is `best`, or `true`, its former name.
 bool ExportsBestOnly(const v1::TrialSpec& spec);
 
-// Takes the result of a trial that succeeded.
+// Writes the result of a trial that succeeded into `record`.
 // REQUIRES: `metrics` has every objective.
 void Score(const v1::TrialSpec& spec,
            const google::protobuf::Map<std::string, double>& metrics,
            ModelRecord& record);
 
-// Answers whether `better` leaves `other` no reason to be kept. Both are
-// scored; what is not settled yet counts as the later.
+// Says whether `better` is so much better that `other` need not be kept. Both
+// are scored. One that is not settled yet counts as the later.
 bool Beats(const ModelRecord& better, const ModelRecord& other);
 
 std::string RecordPathOf(const std::string& attempt_folder);
-// Answers nothing where there is none, or none of ours.
+// Returns nothing if there is no record or the file is not one of ours.
 std::optional<ModelRecord> ReadRecord(const std::string& path);
 absl::Status WriteRecord(const std::string& path, const ModelRecord& record);
 
@@ -80,27 +81,32 @@ inline constexpr char kModelFolder[] = "model";
 inline constexpr char kModelSums[] = "SHA256SUMS";
 
 // Writes the sums of the files in `folder` into it, as `sha256sum -c` reads
-// them, and says what is there. Fails where a file is none that can be copied.
+// them, and returns what is there. The error says which entry is no file that
+// can be copied.
 absl::StatusOr<v1::TrainedModel> DescribeModel(const std::string& folder,
                                                const std::string& host);
 
-// The trained models in a run folder.
+// The trained models in a run folder. It is thread-safe.
 class KeptModels {
  public:
-  // `trash`, on the same file system, takes models first; `agent` is our id.
+  // Models are moved to `trash`, on the same file system, before they are
+  // deleted. `agent` is our id.
   KeptModels(std::string run_folder, std::string trash, std::string agent);
 
-  // Does nothing where the study does not export the best alone.
+  // Does nothing if the study does not export the best model alone.
   void Begin(const v1::Lease& lease, const std::string& attempt_folder);
-  // False when it is beaten and gone. True where nothing judges it.
+  // Returns false if a kept model is better, or the result cannot be recorded;
+  // the model is removed then. Returns true if the study keeps all models.
   bool Offer(const v1::TrialSpec& spec, const std::string& attempt_folder,
              const v1::Outcome& outcome);
-  // What a finish was answered with; a default reply stands for a refusal.
+  // Takes the answer to a finish; a default reply stands for a refusal.
   void Settle(const v1::FinishRequest& finish, const v1::FinishReply& reply);
-  // `in_use` tells whether a trial's folder runs or has something to deliver.
+  // `in_use` says whether the trial of a folder runs or has something to
+  // deliver.
   void Clean(const std::function<bool(const std::string&)>& in_use);
 
  private:
+  // A record and the folder beside it.
   struct Found {
     std::string attempt_folder;
     ModelRecord record;
@@ -110,7 +116,7 @@ class KeptModels {
   void CleanStudy(const std::string& study_folder,
                   const std::function<bool(const std::string&)>& in_use)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Takes the model away, and the record with it.
+  // Removes the model and its record.
   void Discard(const std::string& attempt_folder, const std::string& why)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

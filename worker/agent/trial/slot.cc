@@ -25,10 +25,10 @@ namespace {
 constexpr const char* kThreadVariables[] = {"OMP_NUM_THREADS",
                                             "MKL_NUM_THREADS"};
 
-// How often a thread looks before it sleeps. libgomp's own default lets idle
-// threads spin for milliseconds, which on cores that have other work made a
-// training step nine times dearer; with this one four times, and alone it
-// costs nothing that can be measured.
+// How often a waiting thread looks for work before it sleeps. With libgomp's
+// own default, idle threads spin for milliseconds: on cores that had other work
+// a training step then took nine times as long. With this value it took four
+// times as long; on free cores it costs nothing that can be measured.
 constexpr char kSpins[] = "GOMP_SPINCOUNT=2000";
 
 constexpr char kOurTrainer[] = "frostline-trainer";

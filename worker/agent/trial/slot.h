@@ -2,10 +2,10 @@
 //
 // File: slot.h
 //
-// Runs one trial at a time, and asks for the next when an ending is delivered.
-// Its trainer stays alive in between. It asks no more while something of a
-// trainer cannot be killed, which may hold its GPU, and retires when that
-// lasts.
+// A slot runs one trial at a time, and asks for the next one when the ending is
+// delivered. Its trainer lives from trial to trial. While a process of a
+// trainer cannot be killed, which may hold the GPU, the slot asks for no
+// trials; if that lasts, it never asks again.
 #ifndef FROSTLINE_WORKER_AGENT_TRIAL_SLOT_H_
 #define FROSTLINE_WORKER_AGENT_TRIAL_SLOT_H_
 
@@ -31,63 +31,65 @@
 
 namespace frostline::agent {
 
-// The trainer of a slot, which lives from trial to trial: it is started when it
-// is needed, renewed when the registry's files say something else, and awaited
-// when not even SIGKILL ends it. All calls come from the slot's thread.
-
-// Decides which GPU each slot's trainer sees and how many threads it may start.
-
-// Each "KEY=VALUE" replaces the agent's own.
+// The environment of a slot's trainer. Each "KEY=VALUE" replaces the agent's
+// own variable.
 using SlotEnvironment = std::vector<std::string>;
 
-// It comes with the driver: into an image by NVIDIA's container toolkit.
+// CUDA's library. It comes with the driver; NVIDIA's container toolkit puts it
+// into a container.
 inline constexpr char kCudaDriver[] = "libcuda.so.1";
 
 using LookUp = std::function<const char*(const char*)>;
 
+// Decides which GPU each slot's trainer sees and how many threads it may start.
 // Returns one entry for each slot:
 //   - a single slot without `--slots gpu` has the node to itself;
-//   - otherwise each slot sees one GPU, in turn, where there are any, and each
-//     GPU has at most --slots-per-gpu slots;
+//   - otherwise, if there are GPUs, each slot sees one, in turn, and each GPU
+//     has at most --slots-per-gpu slots;
 //   - without GPUs CUDA_VISIBLE_DEVICES stays as it is;
 //   - two and more slots share the cores, unless OMP_NUM_THREADS is set;
-//   - threads that wait soon sleep, unless the environment says how they wait.
-// It returns REQUEST_INVALID at --slots when it cannot be: so it is, too, when
-// `--slots gpu` finds GPUs that frostline-trainer could not use, as no driver
-// is here. With a number of slots that is a warning, and the processor trains.
+//   - waiting threads soon sleep, unless the environment says how they wait.
+// The error is REQUEST_INVALID at --slots when there can be no such slots, also
+// when `--slots gpu` finds GPUs that frostline-trainer cannot use, since the
+// driver is missing. With a number of slots that is a warning only, and the
+// trainer uses the processor.
 absl::StatusOr<std::vector<SlotEnvironment>> PlanSlots(
     const AgentOptions& options, const v1::Hardware& hardware,
     const LookUp& look_up, const std::string& driver = kCudaDriver);
 
-// The trainer of one slot.
+// The trainer of one slot. It is started when it is needed, started again when
+// the registry's files say something else, and waited for when SIGKILL does not
+// end it. All calls come from the slot's thread.
 class SlotTrainer {
  public:
-  // Borrows all but `environment`.
+  // `context`, `wakeup` and `log` outlive it.
   SlotTrainer(SlotContext& context, int slot, SlotEnvironment environment,
               Wakeup& wakeup, LogTail& log);
 
-  // Starts one where none lives, or the one that does has read an old registry.
+  // Starts a trainer if none runs, or the one that runs has read an old
+  // registry.
   absl::Status Ensure();
   // REQUIRES: Ensure() was OK, and no Drop() came after it.
   TrainerProcess& process() { return *process_; }
-  int started() const { return started_; }  // so far
-  // Kills what still runs; one that is unkillable stays.
+  int started() const { return started_; }  // how many so far
+  // Kills the trainer if it still runs. It stays if it is unkillable.
   void Drop();
-  // Something of it cannot be killed, and may hold its GPU.
+  // Says whether a process of the trainer cannot be killed and may hold the
+  // GPU.
   bool IsHeldUp() const;
-  // The error of who would start another one meanwhile.
+  // Returns the error for a trial that needs another trainer meanwhile.
   static absl::Status LivesOn();
-  // Waits for a late end while the agent runs. False: it did not come in time,
-  // which is logged.
+  // Waits, while the agent runs, for the end of an unkillable process. Returns
+  // false, and logs it, if it did not end in time.
   bool AwaitLateEnd();
-  // Asks it to exit, waits a moment, then kills it.
+  // Asks the trainer to exit, waits a moment, then kills it.
   void End();
 
  private:
   absl::Status Start();
   std::string PrefixFolder() const;
   absl::Status Renew();
-  // Waits for it, a moment.
+  // Also waits a moment for its end.
   void AskToExit();
 
   SlotContext& context_;
@@ -100,24 +102,24 @@ class SlotTrainer {
   int generation_ = 0;  // of the registry that it has read
 };
 
-// An attempt as its worker sees it, one phase after the other, each a span of
-// the attempt's trace (spans/span.h):
+// The phases of an attempt as its worker sees them, one after the other. Each
+// is a span of the attempt's trace (spans/span.h):
 //
-//   phases.Begin("train");     // what came before has ended
+//   phases.Begin("train");     // ends the phase before
 //
 // It is not thread-safe.
 class AttemptPhases {
  public:
-  // `sink` may be null: then nothing is done. It and `clock` outlive this.
+  // `sink` may be null: then this does nothing. It and `clock` outlive this.
   AttemptPhases(const v1::LeaseRef& lease, spans::SpanSink* sink,
                 const Clock& clock);
-  // Ends the last one.
+  // Ends the last phase.
   ~AttemptPhases();
   AttemptPhases(const AttemptPhases&) = delete;
   AttemptPhases& operator=(const AttemptPhases&) = delete;
 
   void Begin(const std::string& name);
-  // What is under way has failed, for this cause.
+  // Marks the phase under way as failed, for this cause.
   void Fail(const std::string& cause) { phase_.error = cause; }
 
  private:
@@ -127,10 +129,10 @@ class AttemptPhases {
   const Clock& clock_;
   const TraceContext attempt_;
   const std::string trial_;
-  spans::Span phase_;  // without a name: none
+  spans::Span phase_;  // without a name: no phase has begun
 };
 
-// One slot of a worker.
+// One slot of a worker, with its thread.
 class Slot {
  public:
   Slot(SlotContext& context, int number, SlotEnvironment environment);
@@ -144,10 +146,12 @@ class Slot {
  private:
   void Loop();
   std::optional<v1::Lease> NextLease();
-  // Asks again for what a call given up at the end may have been granted, and
-  // hands it back.
+  // At the end of the agent a call for a trial may be cancelled although the
+  // coordinator has granted one. This repeats the call and hands the trial
+  // back.
   void TakeBack(v1::AcquireRequest request);
-  // Nothing says to ask again, with the same request id if `keep_id`.
+  // Asks for a trial. If it returns nothing the caller asks again, with the
+  // same request id if `keep_id`.
   std::optional<v1::Lease> Ask(const v1::AcquireRequest& request,
                                bool* keep_id);
   void ConsiderNone(const v1::AcquireReply& reply);
@@ -160,8 +164,9 @@ class Slot {
   void RunOnTrainer(const v1::Lease& lease, TrialRun& run,
                     AttemptPhases& phases);
   std::shared_ptr<Outbox> OpenOutbox(const v1::LeaseRef& lease);
-  // Returns its path, empty where none can be used, which is logged; an error
-  // where the site's hook failed and may succeed for another attempt.
+  // Returns the path of the checkpoint to resume from. It is empty if there is
+  // none, or, which is logged, none that can be used. The error says that the
+  // site's hook failed; it may succeed for another attempt.
   absl::StatusOr<std::string> FindCheckpoint(const v1::Lease& lease);
   absl::Status FetchCheckpoint(const v1::Lease& lease);
   void AwaitDelivery(const Outbox& outbox);

@@ -25,9 +25,8 @@
 
 namespace frostline::agent {
 
-// How far the agent is to end. The level only rises. The first exit code
-// counts, but that of kDone yields to that of a later level.
-
+// How urgently the agent has to end. The level only rises. The first exit code
+// counts, except that a later level replaces the exit code of kDone.
 enum class StopLevel {
   kRun,
   kDone,     // no new trials; what runs may finish
@@ -38,13 +37,14 @@ enum class StopLevel {
 // Tells the agent and its slots to end. It is thread-safe.
 class StopSwitch {
  public:
-  // `why` goes into the log and the release's detail.
+  // Raises the level, or leaves it if it is higher. `why` goes into the log and
+  // the detail of releases.
   void Raise(StopLevel level, ExitCode exit_code, const std::string& why);
   StopLevel level() const;
   ExitCode exit_code() const;
   std::string why() const;
 
-  // Rings `wakeup` at every raise, until Forget().
+  // Rings `wakeup` at every Raise(), until Forget().
   void Notify(Wakeup* wakeup);
   void Forget(Wakeup* wakeup);
 
@@ -56,6 +56,8 @@ class StopSwitch {
   std::vector<Wakeup*> wakeups_ ABSL_GUARDED_BY(mutex_);
 };
 
+// What all slots of an agent share. Everything in it outlives the slots, and
+// their threads may call the functions.
 struct SlotContext {
   const AgentOptions& options;
   const Clock& clock;
@@ -70,14 +72,15 @@ struct SlotContext {
   const std::string host;
   const std::string boot_id;
   std::function<void(SteadyTime refused_call)> register_again;
-  // Looks at the registry's files anew. False where they have not what the
-  // trial needs; the coordinator has been told then, or is away.
+  // Looks at the registry's files again. Returns false if they lack what the
+  // trial needs; then the coordinator has been told, unless it is away.
   std::function<bool(const v1::TrialSpec&)> has_stock_for;
-  // What a trainer said that it computes in, for the coordinator to know.
+  // Takes the precisions in which a trainer can compute; the coordinator is
+  // told.
   std::function<void(const std::vector<std::string>&)> note_precisions;
-  // Differs when the registry's files say something else.
+  // Returns a number that rises when the registry's files say something else.
   std::function<int()> registry_generation;
-  // A slot asks for no trials, until it is free again or has retired.
+  // A slot calls these: it asks for no trials; it asks again; it never will.
   std::function<void()> slot_held_up;
   std::function<void()> slot_freed;
   std::function<void()> slot_retired;

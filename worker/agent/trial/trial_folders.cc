@@ -193,9 +193,9 @@ void TrialFolders::RemoveAttempts(const v1::LeaseRef& lease) const {
   fs::remove(*trial, ignored);
 }
 
-// Which trials' folders there are, and how they go. A folder goes by a rename,
-// under the lock that Use takes, so that none is half gone when an attempt
-// comes to need it.
+// The rest of this file lists trials' folders and removes them. A folder is
+// removed by a rename, under the lock that Use takes, so that no attempt finds
+// a folder that is half deleted.
 
 namespace {
 

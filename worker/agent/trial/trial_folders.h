@@ -2,15 +2,16 @@
 //
 // File: trial_folders.h
 //
-// Trials train in these folders:
+// The folders in which trials train, and the run folder that holds them:
 //
 //   DIR/trials/STUDY/17/2/       scratch of attempt 2 of trial 17
-//   DIR/trials/STUDY/17/2.log    what that attempt's trainer wrote as log
-//   DIR/trials/STUDY/17/2.model  what its model is worth (kept_models.h)
+//   DIR/trials/STUDY/17/2.log    the log of that attempt's trainer
+//   DIR/trials/STUDY/17/2.model  how good its model is (kept_models.h)
 //   DIR/trials/STUDY/17/ended    how the trial ended; absent until it has
 //
-// Integers alone name them, so another agent finds the checkpoint. An attempt's
-// number is granted once, so no two share a folder. It is thread-safe.
+// The names follow from the study and the numbers alone, so another agent finds
+// the checkpoint. An attempt's number is granted once, so no two attempts share
+// a folder.
 #ifndef FROSTLINE_WORKER_AGENT_TRIAL_TRIAL_FOLDERS_H_
 #define FROSTLINE_WORKER_AGENT_TRIAL_TRIAL_FOLDERS_H_
 
@@ -33,9 +34,7 @@
 
 namespace frostline::agent {
 
-// Decides which trials' folders may go: none in use, nor that of a trial that
-// has not ended, as another attempt may need its checkpoint.
-
+// Which folders of ended trials are kept.
 enum class KeepPolicy {
   kAll,
   kUseful,  // failed ones, and those with a checkpoint
@@ -43,34 +42,40 @@ enum class KeepPolicy {
   kNone,
 };
 
+// Which folders are kept, and how much in all.
 struct KeepRules {
   KeepPolicy policy = KeepPolicy::kUseful;
   std::int64_t most_bytes = std::int64_t{100} << 30;  // 0: no bound
   std::int64_t most_trials = 0;                       // 0: no bound
 };
 
+// What decides whether a trial's folder may be removed.
 struct TrialFolderInfo {
   std::string path;
-  bool in_use = false;  // runs, or has something to deliver
+  bool in_use = false;  // the trial runs, or has something to deliver
   bool ended = false;
   bool failed = false;
   bool leaves_work = false;
-  bool has_model = false;  // a trained one that was asked for
+  bool has_model = false;  // a trained model that the study asked for
   std::int64_t bytes = 0;
-  std::chrono::nanoseconds touched{};  // orders them by age
+  std::chrono::nanoseconds touched{};  // when it was last changed
 };
 
+// Says whether the policy keeps the folder of an ended trial.
 bool KeepsEnded(KeepPolicy policy, bool failed, bool leaves_work);
 
-// What the policy does not want goes first, then, oldest first, what is beyond
-// the bounds: trials with a trained model after all others.
+// Returns the folders that may be removed, in this order: those that the policy
+// does not keep; then, oldest first, those beyond the bounds, trials with a
+// trained model after all others. It never returns a folder in use, nor that of
+// a trial that has not ended, since another attempt may need its checkpoint.
 std::vector<std::string> FoldersToRemove(const KeepRules& rules,
                                          std::vector<TrialFolderInfo> trials);
 
-// The folders of trials in a run folder.
+// The folders of trials in a run folder. It is thread-safe.
 class TrialFolders {
  public:
-  // `trash`, on the same file system, takes folders first; `agent` is our id.
+  // Folders are moved to `trash`, on the same file system, before they are
+  // deleted. `agent` is our id.
   TrialFolders(std::string run_folder, std::string trash, std::string agent);
 
   // A mark that a trial's folder is in use: while it lives, nothing here
@@ -87,30 +92,34 @@ class TrialFolders {
     const std::string path_;
   };
 
-  // Makes it, absolute and empty. Attempt 1 clears what an earlier study of
-  // this name left.
+  // Makes the attempt's folder, empty, and returns its absolute path. Attempt 1
+  // removes what an earlier study of this name left.
   absl::StatusOr<std::string> Make(const v1::Lease& lease) const;
   static std::string LogPath(const std::string& attempt_folder) {
     return attempt_folder + ".log";
   }
-  // Tells what an attempt has written as log, as far as it is here: the last
-  // lines and the path, if any. It is kept while the trial has not ended.
+  // Returns the last lines of an attempt's log and its path, if the log is
+  // here. It stays while the trial has not ended.
   v1::LeftLog LeftLogOf(const v1::LeaseRef& lease) const;
-  // It is empty where there is no checkpoint.
+  // Returns the name of the trial whose checkpoint the lease resumes from; ""
+  // if it resumes from none.
   static std::string CheckpointTrial(const v1::Lease& lease);
-  // Tells where below DIR/trials/ a checkpoint of the lease's study lies; it is
-  // empty where no agent of this kind wrote that id.
+  // Returns where a checkpoint of the trial's study lies below DIR/trials/; ""
+  // if the id is not in our form.
   static std::string CheckpointKey(const std::string& trial,
                                    const std::string& checkpoint_id);
-  // Finds the lease's checkpoint on this machine, unharmed, or says why not
-  // with NotFound.
+  // Returns the path of the lease's checkpoint if it is on this machine and
+  // unchanged. The error is NotFound and says why not.
   absl::StatusOr<std::string> FindCheckpoint(const v1::Lease& lease) const;
 
-  // Trained models that are left speak for themselves.
+  // Writes the file `ended`. Whether a trained model is left is not written: it
+  // is seen in the folder.
   void MarkEnded(const v1::LeaseRef& lease, bool failed, bool has_checkpoint);
-  // Removes this attempt and those before it; a newer one may still run.
+  // Removes the folders of this attempt and those before it; a newer one may
+  // still run.
   void RemoveAttempts(const v1::LeaseRef& lease) const;
-  // Removes models that are beaten, what the rules do not keep, and the trash.
+  // Removes models that others beat, folders that the rules do not keep, and
+  // what is in the trash.
   void Clean(const KeepRules& rules);
   KeptModels& models() { return models_; }
 
@@ -118,7 +127,7 @@ class TrialFolders {
   std::vector<TrialFolderInfo> List() const;
   bool IsInUse(const std::string& path,
                const std::set<std::string>& spooled) const;
-  // Lists trials with something to deliver.
+  // Returns the trials with something to deliver.
   std::set<std::string> Spooled() const;
   bool Discard(const std::string& path);
 
@@ -130,17 +139,18 @@ class TrialFolders {
   Mutex clean_mutex_;
 };
 
-// Removes trials' folders that may go, at its start, after each ending and once
-// an hour, in its own thread: no slot waits for a slow disk.
+// The thread that removes trials' folders that are not kept: at its start,
+// after each ending and once an hour. So no slot waits for a slow disk.
 class Janitor {
  public:
   // `folders` outlives it.
   Janitor(TrialFolders& folders, const KeepRules& rules);
-  ~Janitor();  // after the pass under way
+  ~Janitor();  // waits for the pass under way
   Janitor(const Janitor&) = delete;
   Janitor& operator=(const Janitor&) = delete;
 
-  void Ring() { wakeup_.Ring(); }  // a trial ended; any thread
+  // Call it when a trial has ended. Any thread may.
+  void Ring() { wakeup_.Ring(); }
 
  private:
   void Loop();
@@ -152,8 +162,8 @@ class Janitor {
   std::thread thread_;
 };
 
-// Several agents, also of several nodes on a shared file system, may use one
-// folder:
+// The run folder of an agent. Several agents, also on several nodes with a
+// shared file system, may use one:
 //
 //   DIR/agents/ID/lock         held by the living agent of that id
 //   DIR/agents/ID/spool/       undelivered reports and endings (outbox.h)
@@ -161,25 +171,26 @@ class Janitor {
 //   DIR/agents/ID/trash/       folders on their way out
 //   DIR/agents/ID/identity/    of a worker that has joined (identity.h)
 //   DIR/trials/                see above
-//   DIR/prefix/                of the trainers, unless --prefix-dir says
-//   another
+//   DIR/prefix/                what trainers keep of frozen layers, unless
+//                              --prefix-dir names another folder
 class RunFolder {
  public:
   // A spool file without a living agent.
   struct Orphan {
     std::string path;
-    bool own = false;  // of an earlier life of this id
+    bool own = false;  // an earlier process with our id left it
   };
 
-  // Returns REQUEST_INVALID at --id when a living agent has the id.
+  // Makes or opens a run folder. The error is REQUEST_INVALID at --id when a
+  // living agent has the id.
   static absl::StatusOr<std::unique_ptr<RunFolder>> Open(
       const std::string& folder, const std::string& worker_id);
-  ~RunFolder();  // lets go of all locks
+  ~RunFolder();  // releases all locks
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
 
-  // Returns what dead agents left, and keeps their locks, so that no third
-  // agent does the same.
+  // Returns what dead agents left to deliver, and keeps their locks, so that no
+  // other agent delivers it too.
   std::vector<Orphan> Adopt();
 
   std::string SpoolPath(const v1::LeaseRef& lease) const;

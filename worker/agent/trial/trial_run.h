@@ -12,14 +12,14 @@
 //   no progress for too long           stop, then signals  Finish: FAILED
 //   LEASE_LOST                         SIGKILL             nothing
 //
-// A trainer that failed for a file that this node has no more is nobody's
-// failure: the attempt is released, for a worker that has the file.
+// If a trainer fails because a file is no longer on this node, nobody is to
+// blame: the attempt is released, for a worker that has the file.
 //
-// What then still lives cannot be killed: after some seconds the run ends all
-// the same, pruned or cancelled as ordered, else FAILED for the node's sake.
-//
-// A graver order replaces another; none is taken back. A trainer that does not
-// follow within the grace, which the first begins, gets SIGTERM, then SIGKILL.
+// A graver order replaces another; none is taken back. With the first order the
+// grace begins. A trainer that has not ended when it is over gets SIGTERM, then
+// SIGKILL. If something of it cannot be killed, the run ends after some seconds
+// all the same: pruned or cancelled as ordered, else FAILED because of the
+// node.
 #ifndef FROSTLINE_WORKER_AGENT_TRIAL_TRIAL_RUN_H_
 #define FROSTLINE_WORKER_AGENT_TRIAL_TRIAL_RUN_H_
 
@@ -38,36 +38,38 @@
 
 namespace frostline::agent {
 
-// The trainer's word counts, but a success without an objective is FAILED, one
-// with an objective that is not finite INFEASIBLE (the coordinator would refuse
-// it), and "stopped" FAILED, as nobody asked.
+// Returns the outcome that a trainer's finish says, with three exceptions. A
+// success without an objective is FAILED. A success with an objective that is
+// not finite is INFEASIBLE, since the coordinator would refuse it. "stopped",
+// which nobody asked for, is FAILED.
 v1::Outcome OutcomeOf(const FinishMessage& finish, const v1::TrialSpec& spec);
 
-// Holds what a finish carries besides how it ended.
+// Returns what a finish says besides how the trial ended.
 v1::Outcome DetailsOf(const FinishMessage& finish);
 
-// The trainer ended, as wait(2) says, before its finish; it `spoke` if it had
-// sent a message other than a log.
+// Returns the outcome of a trainer that ended before its finish. It `spoke` if
+// it had sent any message but a log.
 v1::Outcome OutcomeOfExit(int wait_status, bool spoke);
 
 v1::Outcome FailedOutcome(v1::FailureClass failure, const absl::Status& status);
 
-// Decides when a trainer has been quiet for too long: one that hangs in a
-// kernel keeps its process and its lease. The limit is:
+// Decides whether a trainer hangs: it has been quiet for too long. A trainer
+// that hangs in a GPU kernel would keep its process and its lease. The limit
+// is:
 //   - before the first step, six times the floor: models are loaded then;
 //   - from then on the floor, or ten times the median interval between the
-//     newest steps where that is longer.
+//     newest steps if that is longer.
 // Time in which nobody looked, because the node slept or the agent was stopped,
-// is not counted. One thread at a time may use it.
+// does not count. One thread at a time may use it.
 class ProgressWatch {
  public:
-  // With a `floor` of zero nothing ever hangs.
+  // With a `floor` of zero no trainer ever hangs.
   ProgressWatch(Duration floor, SteadyTime now);
 
-  // Wants a call every 10 s: of a longer time no more is counted.
+  // Call it at least every 10 s: between two calls no more than that counts.
   void Look(SteadyTime now);
   void NoteStep(SteadyTime now);
-  // Any message but a later step is a sign.
+  // Call it for any message that is no later step.
   void NoteSign(SteadyTime now);
 
   bool hangs() const;
@@ -84,35 +86,38 @@ class ProgressWatch {
   std::deque<Duration> intervals_;  // oldest first
 };
 
+// One attempt of a trial, from its start to its ending.
 class TrialRun {
  public:
-  // Everything outlives the run; `wakeup` is the slot's.
+  // Everything outlives the run. `wakeup` is the slot's.
   TrialRun(SlotContext& context, const v1::Lease& lease, HeldLease& held,
            Outbox& outbox, Wakeup& wakeup, LogTail& log);
 
-  // Returns when the outbox is closed; the trainer may be dead then. It is
-  // false, the outbox open, when a trainer with trials behind it (`used`) ended
-  // before any message but a log; another may run this.
+  // Runs the attempt until its outbox is closed; the trainer may be dead then.
+  // Returns false, and leaves the outbox open, if a trainer that had run other
+  // trials (`used`) ended before it sent any message but a log: then another
+  // trainer may run this attempt.
   bool Run(TrainerProcess& trainer, bool used, const std::string& folder,
            const std::string& checkpoint_path);
   void FailToStart(const absl::Status& status);
 
-  // It said finish, and may train another trial.
+  // Says whether the trainer has said finish and can train another trial.
   bool trainer_is_ready() const { return trainer_is_ready_; }
-  // The agent should pause before it tries another one.
+  // Says whether the trainer could not start: pause before the next trial.
   bool could_not_start() const { return could_not_start_; }
-  // It is set unless the attempt was released or lost.
+  // How the attempt ended; unspecified if it was released or lost.
   v1::Outcome::Kind outcome_kind() const { return outcome_kind_; }
   const std::string& outcome_cause() const { return outcome_cause_; }
-  // Returns that of this attempt, or the one it began with, or null.
+  // Returns the newest checkpoint of this attempt, or the one that it began
+  // with, or null.
   const v1::Checkpoint* NewestCheckpoint() const;
-  // A trained model is in the attempt's folder.
+  // Says whether a trained model is in the attempt's folder.
   bool HasModel() const;
-  // Something of use is: a model, a checkpoint, or predictions.
+  // Says whether a model, a checkpoint or predictions are there.
   bool LeavesWork() const;
 
  private:
-  // Each is graver than those before it.
+  // Orders to a trainer, each graver than those before it.
   enum class Order { kNone, kRelease, kHang, kPrune, kCancel };
 
   void Take(const std::string& line, TrainerProcess& trainer);
@@ -131,13 +136,13 @@ class TrialRun {
 
   v1::LogPlace PlaceOfLog(std::int64_t end, bool is_kept) const;
   void SendReports();
-  // Lets the model go where it is worse than one that is kept, else says where
-  // it is.
+  // Removes the model if a kept one is better, else writes into the outcome
+  // where it is.
   void OfferModel(v1::Outcome& outcome);
   void Finish(v1::Outcome outcome);
   void FinishUnkillable(const TrainerProcess& trainer);
   void Release(const std::string& detail);
-  // Empty, or why the site's hook did not take the checkpoint.
+  // Returns why the site's hook did not save the checkpoint, or "".
   std::string SaveCheckpoint() const;
   bool LacksStock(const v1::Outcome& outcome) const;
   double Elapsed() const;
@@ -167,7 +172,7 @@ class TrialRun {
   std::size_t pending_bytes_ = 0;  // of its measurements
   std::int64_t reports_ = 0;
   std::int64_t last_step_ = -1;
-  bool has_measured_ = false;  // at it
+  bool has_measured_ = false;  // at last_step_
   std::string folder_;
   v1::Checkpoint checkpoint_;
 };
