@@ -2,8 +2,8 @@
 //
 // File: fine_tuning.h
 //
-// Fine-tunes with a learning rate for each module: the same to the last bit for
-// the same settings, and again after a checkpoint.
+// Fine-tunes a small network with a learning rate for each module. The same
+// settings give the same result to the last bit, also after a checkpoint.
 #ifndef FROSTLINE_WORKER_DEMO_TRAINER_FINE_TUNING_H_
 #define FROSTLINE_WORKER_DEMO_TRAINER_FINE_TUNING_H_
 
@@ -15,17 +15,6 @@
 #include "base/rng.h"
 
 namespace frostline::demo_trainer {
-
-// A small residual network with the modules of a transformer, so that studies
-// of layers can be tried without one.
-//
-//   h0     = tanh(W x + b)              embeddings
-//   h(l+1) = h(l) + relu(W h(l) + b)    layer.l
-//   logits = W h + b                    head
-//
-// Backpropagation ends at the lowest module that trains, and a frozen module
-// above it passes the gradient on without computing its own: rate 0 is not paid
-// for.
 
 inline constexpr std::size_t kInputs = 16;
 inline constexpr std::size_t kWidth = 16;
@@ -47,11 +36,22 @@ struct Dense {
   std::size_t size() const { return weights.size() + bias.size(); }
 };
 
+// A point and its class.
 struct Example {
   Vector input;
   std::size_t label = 0;
 };
 
+// A small residual network with the modules of a transformer, so that studies
+// of layers can be tried without one.
+//
+//   h0     = tanh(W x + b)              embeddings
+//   h(l+1) = h(l) + relu(W h(l) + b)    layer.l
+//   logits = W h + b                    head
+//
+// Backpropagation ends at the lowest module that trains. A frozen module above
+// it passes the gradient on without computing its own, so a module with rate 0
+// costs less.
 class Network {
  public:
   // Draws weights with a spread of `gain` / sqrt(inputs).
@@ -76,31 +76,35 @@ class Network {
   std::vector<Dense> modules_;
 };
 
+// How to fine-tune.
 struct Settings {
   std::vector<double> rates = std::vector<double>(kModules);  // 0: frozen
   bool adam = true;                                           // else SGD
   double weight_decay = 0.0;
   std::size_t batch_size = 16;
-  std::uint64_t seed = 0;  // of the order of the examples
+  std::uint64_t seed = 0;  // for the order of the examples
 };
 
+// A fine-tuning under way. `examples` outlive it.
 class FineTuning {
  public:
   FineTuning(Network start, const std::vector<Example>& examples,
              Settings settings);
 
-  // Makes one pass and returns the mean loss, NaN when it diverged.
+  // Makes one pass over the examples and returns the mean loss; NaN if it
+  // diverged.
   double Epoch();
   int epochs() const { return epochs_; }
   std::int64_t steps() const { return steps_; }
   const Network& network() const { return network_; }
   std::int64_t trained_parameters() const;
-  // They count multiplications and additions per example: forward and backward
-  // as computed, and what frozen modules saved of a full backward.
+  // Return multiplications and additions for an example: those that forward and
+  // backward take, and those of a full backward that frozen modules save.
   double flops_per_example() const;
   double flops_skipped_per_example() const;
 
-  // Holds all that Epoch() depends on. Restore is false for other bytes.
+  // Returns everything that Epoch() depends on, as bytes. Restore() returns
+  // false for other bytes.
   std::string Save() const;
   bool Restore(const std::string& bytes);
 
@@ -120,17 +124,17 @@ class FineTuning {
   std::int64_t steps_ = 0;
 };
 
-// A fixed teacher network labels random inputs, the source task. The target's
-// teacher has another layer.3 and a turned head; its examples are few, some
-// with wrong labels. The model begins near the source's teacher.
-
+// The task of the demo. In the source task a fixed teacher network labels
+// random inputs. The teacher of the target task has another layer.3 and a
+// turned head; it labels few examples, and some labels are wrong. The model to
+// fine-tune begins near the source's teacher.
 struct Task {
   Network pretrained;  // on the source task
   std::vector<Example> train;
   std::vector<Example> validation;
 };
 
-// It is the same everywhere, and takes about 0.1 s.
+// Makes the task, which is the same on every machine, in about 0.1 s.
 Task MakeTask();
 
 double Accuracy(const Network& network, const std::vector<Example>& examples);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: trial.h
+//
+// A trial as the agent sends it, its checkpoints, and the lines of input.
 #ifndef FROSTLINE_WORKER_DEMO_TRAINER_TRIAL_H_
 #define FROSTLINE_WORKER_DEMO_TRAINER_TRIAL_H_
 
@@ -13,28 +15,30 @@
 
 namespace frostline::demo_trainer {
 
+// What a trial asks for.
 struct Trial {
   Settings settings;
   int epochs = 20;
-  // training.extra.seconds_per_epoch sets it, to watch a trial run.
+  // A pause after each epoch, from training.extra.seconds_per_epoch, so that
+  // one can watch a trial run.
   double pause_s = 0.0;
-  bool takes_progress = false;  // the agent, in reports
+  bool takes_progress = false;  // the agent takes progress in reports
   std::string folder;
   std::string resume_path;  // empty: from the start
 };
 
-// Why a trial is none for this program, or "": it is of another model.
+// Returns why this program cannot run a trial, since it is of another model; ""
+// if it can.
 std::string ForeignModel(const JsonValue& message);
 
-// The text at `key`, or "".
+// Returns the text at `key`, or "".
 std::string TextAt(const JsonValue& object, std::string_view key);
 
-// Freezes modules without a rate and passes over unknown ones. Returns what is
-// wrong, if anything.
+// Reads a trial. Modules without a rate are frozen, unknown ones ignored.
+// Returns what is wrong, or "".
 std::string ReadTrial(const JsonValue& message, Trial* trial);
 
-// A checkpoint is there as a whole or not at all.
-
+// Writes a checkpoint, whole or not at all.
 bool WriteCheckpoint(const std::string& folder, const std::string& id,
                      const std::string& bytes);
 std::optional<std::string> ReadCheckpoint(const std::string& path);

@@ -2,9 +2,9 @@
 //
 // File: add.h
 //
-// Puts models and data sets into a registry: their files, their sums, entries
-// in models.yaml or datasets.yaml behind what is there. Everything is checked
-// first; what does not hold changes nothing.
+// Adds models and data sets to a registry: their files, their sums, and entries
+// at the end of models.yaml or datasets.yaml. Everything is checked first; if
+// anything is wrong, nothing changes.
 //
 //   ASSIGN_OR_RETURN(Addition addition, Addition::To("registry"));
 //   ASSIGN_OR_RETURN(const AddedDataSet data, addition.Add(set));
@@ -25,15 +25,14 @@
 
 namespace frostline::registry {
 
-// Puts files into a registry's folder. A registry reaches no file outside of
-// its folder, so what is registered from elsewhere is put there first. One
+// The files that are put into a registry's folder. An entry cannot name a file
+// outside of that folder, so files from elsewhere are put there first. They are
+// removed again when this object is destroyed, unless Keep() was called. One
 // thread uses it.
-//
-// What it has placed is removed when it is destroyed, unless Keep() was called.
 class Placing {
  public:
-  // Makes the folder where there is none, and keeps others from adding to it
-  // meanwhile, where its file system has locks.
+  // Makes the folder if there is none, and locks it, if its file system has
+  // locks, so that others add nothing meanwhile.
   static absl::StatusOr<Placing> Into(const std::string& folder);
   ~Placing();
   Placing(Placing&& other) noexcept;
@@ -43,13 +42,13 @@ class Placing {
 
   const std::string& folder() const { return folder_; }
 
-  // Answers the path below the folder, or "" of what lies elsewhere.
+  // Returns the path below the folder; "" if it lies elsewhere.
   std::string Below(const std::string& path) const;
 
-  // Copies: rows that somebody goes on to edit stay as they were registered.
+  // Copies a file, so that its registered rows stay when somebody edits it.
   absl::Status Copy(const std::string& from, const std::string& to);
-  // A hard link costs nothing, and nobody edits weights. On another file
-  // system it copies.
+  // Makes a hard link, which needs no room: nobody edits weights. It copies if
+  // the file is on another file system.
   absl::Status Link(const std::string& from, const std::string& to);
 
   void Keep() { made_.clear(); }
@@ -65,18 +64,18 @@ class Placing {
   std::vector<std::filesystem::path> made_;  // the outermost first
 };
 
-// Finds the files of a data set's splits: a file is `train`; a folder as
-// Hugging Face keeps one has train, validation and test in their names.
-//
-// From a split's name to its file. `path` may be a file or a folder. A split in
-// several files, a folder of Arrow or Parquet files and one without `train` are
-// errors whose fix is a command.
+// Returns the files of a data set's splits, by the split's name. If `path` is a
+// file, it is `train`. In a folder, as Hugging Face keeps them, the files have
+// train, validation and test in their names. The error's fix is a command if a
+// split has several files, the files are Arrow or Parquet, or `train` is
+// missing.
 absl::StatusOr<std::map<std::string, std::string>> FindSplitFiles(
     const std::string& path);
 
+// What somebody says about a model or a data set to add.
 struct NewModel {
   std::string path;  // a folder, as transformers saves one
-  std::string id;    // empty: from the path
+  std::string id;    // empty: IdFromPath()
 };
 
 struct NewDataSet {
@@ -84,36 +83,37 @@ struct NewDataSet {
   std::string id;
   std::string validation;  // a file, or empty
   std::string test;
-  trainer::ColumnMap columns;  // those that a person named
+  trainer::ColumnMap columns;  // the columns that a person named
   std::string task;
   TableHints hints;
   bool skip_unlabelled = false;
 };
 
+// What was added.
 struct AddedModel {
   ModelFacts facts;
-  bool was_there = false;  // under this id, with these weights
+  bool was_there = false;  // it was registered before, with these weights
 };
 
 struct AddedDataSet {
   DataFacts facts;
   trainer::ColumnMap columns;
-  std::vector<std::string> guessed;  // roles
-  bool was_there = false;            // under this id, with these rows
+  std::vector<std::string> guessed;  // the roles whose columns were guessed
+  bool was_there = false;  // it was registered before, with these rows
 };
 
-// An addition to a registry. What it has added is removed when it is destroyed,
-// unless Keep() has answered OK. Others cannot add to the registry while it
-// lives. One thread uses it.
+// An addition to a registry. It is undone when this object is destroyed, unless
+// Keep() has returned OK. Nobody else can add to the registry while it lives.
+// One thread uses it.
 class Addition {
  public:
-  // Makes the folder where there is none.
+  // Makes the registry's folder if there is none.
   static absl::StatusOr<Addition> To(const std::string& folder);
 
   absl::StatusOr<AddedModel> Add(const NewModel& model);
   absl::StatusOr<AddedDataSet> Add(const NewDataSet& set);
 
-  // With what was added.
+  // Returns the registry with what was added.
   const Registry& registry() const { return registry_; }
 
   // Writes the entries of all that was added, or of none.
@@ -135,8 +135,8 @@ absl::StatusOr<AddedModel> AddModel(const std::string& registry,
 absl::StatusOr<AddedDataSet> AddDataSet(const std::string& registry,
                                         const NewDataSet& set);
 
-// "My Reviews.csv" makes "my-reviews"; a folder called model has its parent's
-// name.
+// Makes an id: "my-reviews" of "My Reviews.csv". For a folder called model it
+// takes the name of its parent.
 std::string IdFromPath(const std::string& path);
 
 }  // namespace frostline::registry

@@ -2,9 +2,9 @@
 //
 // File: check.h
 //
-// Checks an entry of a registry as a trainer would at its first trial, and says
-// in the trainer's own words what is wrong: sums, configuration, tokenizer,
-// columns, labels, every row.
+// Checks an entry of a registry as a trainer would at its first trial: sums,
+// configuration, tokenizer, columns, labels, every row. Errors are in the words
+// of the trainer.
 #ifndef FROSTLINE_WORKER_REGISTRY_CHECK_H_
 #define FROSTLINE_WORKER_REGISTRY_CHECK_H_
 
@@ -18,6 +18,7 @@
 
 namespace frostline::registry {
 
+// What a check found out about a model.
 struct ModelFacts {
   std::string id;
   std::string kind;  // "bert", "xlm-roberta"
@@ -28,6 +29,7 @@ struct ModelFacts {
   std::int64_t weight_bytes = 0;
 };
 
+// What a check found out about a data set and its splits.
 struct SplitFacts {
   std::string name;
   bool labelled = true;
@@ -45,21 +47,22 @@ struct DataFacts {
   std::vector<std::pair<std::string, std::int64_t>> classes;
 };
 
-// "classification", "regression", "tagging", "pair".
+// Returns "classification", "regression", "tagging" or "pair".
 std::string NameOf(const trainer::TaskName& task);
 
-// What a study means that names no task.
+// Returns the task of a study that uses this set and names no task.
 trainer::TaskName TaskOfSet(const trainer::DatasetEntry& set);
 
-// Reads the weights once, for their sum, and of the tensors the header alone.
+// Checks a model. It reads the weights once, for their sum, and the header of
+// their tensors.
 absl::StatusOr<ModelFacts> CheckModel(const Registry& registry,
                                       const std::string& id);
-// The same without sums: the configuration alone.
+// Does the same without sums: it reads only the configuration.
 absl::StatusOr<ModelFacts> LookAtModel(const Registry& registry,
                                        const std::string& id);
 
-// Reads every file of it twice and keeps no row of it. A set to be learnt from
-// needs two classes, and a text in one row at least.
+// Checks a data set. It reads every file twice and keeps no row in memory. The
+// training split needs two classes, and a text in at least one row.
 absl::StatusOr<DataFacts> CheckDataSet(const Registry& registry,
                                        const std::string& id);
 

@@ -3,7 +3,8 @@
 // File: fit.h
 //
 // Checks whether a registry has what a study needs, so that a study whose
-// trials would all fail is refused before the first one.
+// trials would all fail is refused before the first one. Also estimates what
+// the study needs of a node's disk.
 #ifndef FROSTLINE_WORKER_REGISTRY_FIT_H_
 #define FROSTLINE_WORKER_REGISTRY_FIT_H_
 
@@ -45,27 +46,23 @@ struct StudyNeeds {
 // names, and the others that it evaluates.
 bool HasAll(const Registry& registry, const StudyNeeds& needs);
 
-// An error is at the study's field: "model.layers". It reads configurations and
-// the beginnings of files, no sums. `trains` says that frostline-trainer will
-// train: another trainer has metrics of its own.
+// Checks whether a study fits the registry. The error names the study's field:
+// "model.layers". It reads configurations and the beginnings of files, no sums.
+// `trains` says that frostline-trainer will train: another trainer has metrics
+// of its own.
 absl::Status CheckFit(const Registry& registry, const StudyNeeds& needs,
                       bool trains = true);
 
-// What frostline-trainer reports after a validation. Of tagging it has
-// precision and recall where tags mark spans.
+// Returns the metrics that frostline-trainer reports after a validation. For
+// tagging these include precision and recall, which it has if tags mark spans.
 std::vector<std::string> MetricsOf(trainer::TaskKind kind);
 
-// The metric of frostline-trainer that was probably meant; "" where `metric` is
-// one, or is near none.
+// Returns the metric of frostline-trainer that was probably meant; "" if
+// `metric` is one or is similar to none.
 std::string NearestMetric(const std::string& metric);
 
-// What the boundaries of a study's frozen prefixes take of a node's disk. Sizes
-// are bounds: of equal texts one boundary is kept, and of a short text a short
-// one. Example: 25,000 texts of up to 64 tokens, of 384 numbers of 4 bytes,
-// take at most 2.5 GB at each depth, and at the top, where the head reads the
-// first token, 38 MB.
-
-// What the size depends on. Empty and 0 mean that the study does not say.
+// What decides how much of a node's disk the boundaries of a study's frozen
+// prefixes take. Empty and 0 mean that the study does not say.
 struct BoundaryUse {
   StudyNeeds study;
   std::string test_split;
@@ -73,51 +70,56 @@ struct BoundaryUse {
   double train_share = 0.0;
   double validation_share = 0.0;
   std::int64_t max_length = 0;
-  bool reads_apart = false;     // the two texts of a pair
-  bool reads_all = false;       // of a text, as tagging does
-  bool evaluates_only = false;  // a training step takes none
+  bool reads_apart = false;     // reads the two texts of a pair separately
+  bool reads_all = false;       // reads all tokens of a text, as tagging does
+  bool evaluates_only = false;  // only evaluations use boundaries
 };
 
+// How much of a node's disk the boundaries take, at most: of equal texts one
+// boundary is kept, and a short text has a short one. Example: 25,000 texts of
+// up to 64 tokens, with 384 numbers of 4 bytes each, take at most 2.5 GB for
+// each number of frozen layers; with all layers frozen 38 MB, if the head reads
+// only the first token.
 struct BoundaryNeeds {
   std::int64_t texts = 0;   // at most
-  std::int64_t tokens = 0;  // of a text, at most
+  std::int64_t tokens = 0;  // in a text, at most
   std::int64_t hidden = 0;
   std::int64_t layers = 0;
   bool top_is_one_token = false;
 
-  // With so many of the layers frozen.
+  // Returns the bytes with that many layers frozen.
   std::int64_t BytesAt(std::int64_t frozen_layers) const;
 };
 
-// REQUIRES: HasAll(registry, use.study). It reads a configuration and counts
-// the rows of files, each of which it reads once.
+// Computes what a study needs. It reads a configuration, and each file once to
+// count its rows. REQUIRES: HasAll(registry, use.study).
 absl::StatusOr<BoundaryNeeds> BoundaryNeedsOf(const Registry& registry,
                                               const BoundaryUse& use);
 
-// Returns a number of tokens of this model, special ones counted, that 95 % of
-// the first 1,000 training rows do not exceed. The registry has both, and they
-// are right.
+// Returns the number of tokens, special ones included, that 95 % of the first
+// 1,000 training rows do not exceed. REQUIRES: the registry has the model and
+// the data set, and they were checked.
 absl::StatusOr<std::int64_t> LongTextTokens(const Registry& registry,
                                             const std::string& model,
                                             const std::string& data);
 
-// What a node's trainers keep of frozen layers, for people who look after the
-// node. Trainers may use it meanwhile.
-
+// What a node's trainers keep of one frozen prefix, for people who look after
+// the node.
 struct KeptPrefix {
   std::string about;  // "minilm, embeddings and 4 of 6 layers, fp32"
   std::uint64_t bytes = 0;
   double rows_taken = 0.0;
-  // An estimate: what rows that were taken would have taken, without what they
-  // did take.
+  // An estimate: the time to compute anew each row that was taken from here,
+  // less the time that it took to compute the stored rows.
   double seconds_saved = 0.0;
 };
 
-// What goes first when room is needed stands first. Returns nothing where no
-// trainer has kept anything.
+// Returns what trainers keep; those that are removed first when room is needed
+// come first. Returns nothing if no trainer has kept anything. Trainers may use
+// the folder meanwhile.
 std::optional<std::vector<KeptPrefix>> ListPrefixes(const std::string& folder);
 
-// Removes what no trainer uses, and returns its bytes.
+// Removes what no trainer uses now, and returns how many bytes that were.
 std::uint64_t ClearPrefixes(const std::string& folder);
 
 }  // namespace frostline::registry

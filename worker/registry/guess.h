@@ -2,8 +2,8 @@
 //
 // File: guess.h
 //
-// Guesses which column is what from names that data sets mostly use, then from
-// what is in the columns; in doubt it asks.
+// Guesses what the columns of a data set are: from the names that data sets
+// often use, then from what is in the columns. If in doubt, the error asks.
 #ifndef FROSTLINE_WORKER_REGISTRY_GUESS_H_
 #define FROSTLINE_WORKER_REGISTRY_GUESS_H_
 
@@ -18,63 +18,64 @@
 
 namespace frostline::registry {
 
-// Looks at the beginning of a file of rows that nobody has described yet: its
-// format, its columns, what is in them.
-
-// What a person said about a file. The rest is found out.
+// What a person said about a file of rows. The rest is found out.
 struct TableHints {
   std::string format;     // "tsv", "csv", "jsonl", "conllu"
   std::string delimiter;  // one character, or "tab"
   bool has_header = true;
 };
 
+// A column of a file, and what is in its first rows.
 struct ColumnLook {
-  std::string name;  // or its number from 1, where there is no header
+  std::string name;  // or its number, from 1, if there is no header
   bool is_list = false;
-  std::vector<std::string> values;  // of the first rows; empty of a list
+  std::vector<std::string> values;  // of the first rows; empty for a list
 };
 
+// What the beginning of a file says: its format, its columns, what is in them.
 struct TableLook {
   trainer::FileFormat format;
   bool is_delimited = true;  // TSV or CSV
   std::vector<ColumnLook> columns;
 
-  // Null where there is none of that name.
+  // Returns null if there is no column of that name.
   const ColumnLook* Find(const std::string& name) const;
 };
 
-// Refuses Parquet, spreadsheets, archives and JSON arrays: the fix is the
-// command that converts them.
+// Looks at the beginning of a file. The error for Parquet, spreadsheets,
+// archives and JSON arrays has the command that converts them as its fix.
 absl::StatusOr<TableLook> LookAtTable(const std::string& path,
                                       const TableHints& hints);
 
-// The format that a file's name tells, "" where it tells none.
+// Returns the format that a file's name says, or "".
 std::string FormatOfName(const std::string& path);
-// Says how to make rows of a file that is read by nobody here, if it is one.
+// Returns the error for a file in a format that cannot be read; nothing for any
+// other file.
 std::optional<absl::Status> NoTable(const std::string& path);
 
+// The task of a data set, and which columns it uses for what.
 struct RoleGuess {
   trainer::TaskName task;
   trainer::ColumnMap columns;        // from roles to columns
   std::vector<std::string> guessed;  // the roles that nobody had named
 };
 
+// Whether a data set has to have labels.
 enum class Labels {
   kNeeded,   // to train on
-  kIfThere,  // to measure answers: a column that is called so, or none
+  kIfThere,  // to measure answers, if a column is called so
 };
 
-// `said` are the columns that a person named, `task` the task or "". A column
-// that is not there is an error that names the nearest.
+// Guesses the task and the columns. `said` are the columns that a person named,
+// `task` the task or "". The error for a column that is not there names the
+// nearest one.
 absl::StatusOr<RoleGuess> GuessRoles(const std::string& path,
                                      const TableLook& look,
                                      const trainer::ColumnMap& said,
                                      const std::string& task,
                                      Labels labels = Labels::kNeeded);
 
-// Finds out what a trained model is to answer in a file that nobody has
-// described: its format, its columns, and whether it has labels to measure by.
-
+// A file of rows that a trained model is to answer.
 struct RowsToPredict {
   trainer::FileFormat format;
   std::string format_name;
@@ -82,8 +83,10 @@ struct RowsToPredict {
   bool labelled = false;
 };
 
-// `model` is the folder of a fine-tuned model, whose config.json says what it
-// answers; `said` are the columns that a person named. In doubt it asks.
+// Finds out how to read such a file: its format, its columns, and whether it
+// has labels to measure by. `model` is the folder of a fine-tuned model, whose
+// config.json says what it answers; `said` are the columns that a person named.
+// If in doubt, the error asks.
 absl::StatusOr<RowsToPredict> LookAtRowsToPredict(
     const std::string& model, const std::string& file,
     const trainer::ColumnMap& said, const TableHints& hints);
