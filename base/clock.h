@@ -44,10 +44,9 @@ class SystemClock final : public Clock {
 // Returns "2026-11-21T06:07:34.123456Z".
 std::string FormatWall(WallMicros time);
 
-// Pauses between tries. Full jitter keeps workers that lost their coordinator
-// from all coming back at once. The caller does the sleeping.
-
-// The pauses between the tries of one call.
+// The pauses between the tries of one call. They are random (full jitter), so
+// that workers that lost their coordinator do not all come back at once. The
+// caller does the sleeping.
 class Backoff {
  public:
   Backoff(Duration first, Duration longest)
@@ -56,7 +55,7 @@ class Backoff {
   // Returns a pause that is uniform in (0, ceiling]. The ceiling doubles with
   // each call, up to `longest`.
   Duration Next(Rng& rng);
-  // To be called after a success.
+  // Call it after a success.
   void Reset() { ceiling_ = first_; }
 
  private:

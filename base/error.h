@@ -152,6 +152,7 @@
 
 namespace frostline {
 
+// The id of an error.
 enum class ErrorId {
 #define FROSTLINE_ENUM_(name, number, code, reason, title) k##name = number,
   FROSTLINE_ERRORS(FROSTLINE_ENUM_)
@@ -217,11 +218,10 @@ ExitCode ExitCodeOf(const absl::Status& status);
 
 namespace frostline {
 
-// Returns the error for a file that could not be written, which is either the
-// disk's fault or that of whoever named the file.
-//
-// The error is STORE_FULL when there is no room, STORE_IO when the disk failed,
-// else `otherwise`. `error` is an errno, `cause` names the file.
+// Returns the error for a file that could not be written: STORE_FULL when there
+// is no room, STORE_IO when the disk failed. Else it is the fault of whoever
+// named the file, and the result is `otherwise`. `error` is an errno, `cause`
+// names the file.
 absl::Status DiskErrorOr(int error, const std::string& cause,
                          absl::Status otherwise);
 

@@ -81,12 +81,14 @@
 
 namespace frostline {
 
+// The id of a failpoint.
 enum class Failpoint {
 #define FROSTLINE_FAILPOINT_ENUM(id, name, meaning) id,
   FROSTLINE_FAILPOINT_LIST(FROSTLINE_FAILPOINT_ENUM)
 #undef FROSTLINE_FAILPOINT_ENUM
 };
 
+// A failpoint's name, and what it means.
 struct FailpointInfo {
   Failpoint id;
   std::string_view name;
@@ -100,6 +102,7 @@ inline constexpr std::array kFailpoints = {
 #undef FROSTLINE_FAILPOINT_INFO
 };
 
+// Does what the environment says for this failpoint.
 void ReachFailpoint(Failpoint id);
 
 }  // namespace frostline

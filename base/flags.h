@@ -25,6 +25,7 @@
 
 namespace frostline {
 
+// A flag of a command line.
 struct Flag {
   std::string name;   // "--listen"
   std::string value;  // "HOST:PORT"; empty for a switch
@@ -35,6 +36,7 @@ struct Flag {
   bool repeats = false;           // may be given more than once
 };
 
+// A program and its flags.
 struct FlagTable {
   std::string name;
   std::string version;
@@ -88,21 +90,21 @@ Flag WholeFlag(const std::string& name, const std::string& help, Whole least,
           std::to_string(*number)};
 }
 Flag LogLevelFlag(LogLevel* level);
-// Takes effect as soon as it is parsed.
+// The flag takes effect as soon as it is parsed.
 Flag LogFormatFlag();
 Flag TimeFlag(const std::string& name, const std::string& help,
               Duration shortest, Duration longest, Duration* time);
 Flag BytesFlag(const std::string& name, const std::string& help,
                std::int64_t* bytes);
 
-// Everything that a program offers, as one JSON object, so that man pages and
-// completions are made from the tables with which the program parses:
+// What a program or a command offers. CommandJson() writes it as one JSON
+// object, from which man pages and completions are made. So they follow the
+// same tables with which the program parses:
 //
 //   {"name": "frostline-worker", "summary": …, "footer": "", "words": [],
 //    "flags": [{"name": "--slots", "value": "N|gpu", "help": …,
 //               "default": "1", "variable": "", "repeats": false}],
 //    "commands": []}
-
 struct CommandPage {
   std::string name;
   std::string version;  // of the program; empty for a command

@@ -16,6 +16,7 @@
 
 namespace frostline {
 
+// The parts of a trial's name.
 struct TrialName {
   std::string study_id;
   std::int64_t number = 0;
@@ -37,12 +38,10 @@ absl::StatusOr<std::string> ParseWorkerName(const std::string& name);
 // never for what must be replayed.
 std::string RandomHexId();
 
-// Makes a request id. Later ids sort later, so that the coordinator's index
-// grows at its end, which costs less. Any other unique text of the form works
-// too.
-//
-// Returns 32 hexadecimal digits: milliseconds since 1970, then 80 random bits
-// that nobody can guess.
+// Makes a request id of 32 hexadecimal digits: milliseconds since 1970, then 80
+// random bits that nobody can guess. Later ids sort later, so that the
+// coordinator's index grows at its end, which costs less. Any other unique text
+// of that form works too.
 std::string NewRequestId(const Clock& clock);
 
 }  // namespace frostline

@@ -21,24 +21,25 @@
 
 namespace frostline {
 
-// The trace to which a line or span belongs. It ties lines and spans of several
-// programs to one piece of work: W3C Trace Context,
-// https://www.w3.org/TR/trace-context/, as the metadata "traceparent":
+// The metadata that carries a trace from program to program, as W3C Trace
+// Context says (https://www.w3.org/TR/trace-context/):
 //
 //   00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
-
 inline constexpr char kTraceparent[] = "traceparent";
 
+// The trace to which a line or span belongs. It ties lines and spans of several
+// programs to one piece of work.
 struct TraceContext {
   std::string trace_id;  // 32 lower-case hexadecimal digits; empty: none
-  std::string span_id;   // 16 of them, of the caller
+  std::string span_id;   // 16 such digits; the span of the caller
   bool is_sampled = false;
 
   bool empty() const { return trace_id.empty(); }
 };
 
-// Returns no trace for a text of another form, for all zeros, and for version
-// ff. For a later version it reads the parts that are known.
+// Reads a traceparent. The result is empty for a text of another form, for all
+// zeros and for version ff. Of a later version it reads the parts that are
+// known.
 TraceContext ParseTraceparent(std::string_view text);
 
 // REQUIRES: not empty.
@@ -69,7 +70,6 @@ std::string FormatLogLine(LogLevel level, const char* event,
 //   json  {"time":"2026-…Z","level":"info","event":"lease_lost","trial":"…"}
 //
 // Every value of a JSON line is a string of well-formed UTF-8.
-
 enum class LogFormat { kText, kJson };
 
 // Sets the format of all further lines; it is text at first.
@@ -78,7 +78,7 @@ void SetLogFormat(LogFormat format);
 // Says whether a line of this level would be written.
 bool IsLogged(LogLevel level);
 
-// While it lives, log lines of this thread carry the trace and its span. Scopes
+// A scope in which log lines of this thread carry a trace and its span. Scopes
 // nest. `trace` must outlive it.
 class LogTraceScope {
  public:

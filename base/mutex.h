@@ -21,6 +21,7 @@
 
 namespace frostline {
 
+// A mutex. Take it with MutexLock.
 class ABSL_LOCKABLE Mutex {
  public:
   Mutex() = default;
@@ -38,6 +39,7 @@ class ABSL_LOCKABLE Mutex {
   std::mutex mutex_;
 };
 
+// A scope in which this thread holds a mutex.
 class ABSL_SCOPED_LOCKABLE MutexLock {
  public:
   explicit MutexLock(Mutex* mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex)

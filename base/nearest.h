@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: nearest.h
+//
+// Finds the word that somebody meant to type.
 #ifndef FROSTLINE_BASE_NEAREST_H_
 #define FROSTLINE_BASE_NEAREST_H_
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: remote_file_system.h
+//
+// Knows the file systems that are reached over a network.
 #ifndef FROSTLINE_BASE_REMOTE_FILE_SYSTEM_H_
 #define FROSTLINE_BASE_REMOTE_FILE_SYSTEM_H_
 

@@ -11,6 +11,7 @@
 
 namespace frostline {
 
+// A key, token or password.
 class SecretString {
  public:
   SecretString() = default;
@@ -35,13 +36,12 @@ class SecretString {
   std::string value_;
 };
 
-// Core dumps are forbidden because keys and tokens are in memory: a dump would
-// put them on a disk, or send them to wherever a node's dumps are collected.
-//
 // Keeps this process from dumping core, whatever `ulimit -c` and core_pattern
-// say. It also keeps out debuggers of the same user, but not root's. Programs
-// that this process starts can dump as before: a trainer has no keys. To be
-// called first, while there are no keys yet.
+// say. Keys and tokens are in memory, and a dump would put them on a disk or
+// send them to wherever a node's dumps are collected. It also keeps out
+// debuggers of the same user, but not root's. Programs that this process starts
+// can dump as before: a trainer has no keys. Call it first, before there are
+// keys.
 //
 // To hunt a crash, set FROSTLINE_CORE_DUMPS=1, which allows both again.
 void ForbidCoreDumps();

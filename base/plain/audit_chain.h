@@ -12,9 +12,9 @@
 //   {"sequence":1,…,"outcome":"OK"          text(1)
 //   {"sequence":1,…,"outcome":"OK","chain_sha256":"4be1…"}
 //
-// An end that was cut off shows in the database, which has the last entries.
-// Whoever can write the database too can write everything anew; against that
-// only a sum that is kept elsewhere helps.
+// If the end of the file was cut off, the database shows it, since it has the
+// last entries. Whoever can write the database too can write everything anew;
+// only a sum that is kept elsewhere shows that.
 #ifndef FROSTLINE_BASE_PLAIN_AUDIT_CHAIN_H_
 #define FROSTLINE_BASE_PLAIN_AUDIT_CHAIN_H_
 
@@ -44,6 +44,7 @@ std::string NextChain(const std::string& previous, std::string_view text);
 // Returns the line of an entry, without a newline.
 std::string ChainedLine(std::string_view text, const std::string& chain);
 
+// The two parts of a line.
 struct ChainedText {
   std::string_view text;
   std::string_view chain;

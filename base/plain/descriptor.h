@@ -2,8 +2,9 @@
 //
 // File: descriptor.h
 //
-// What everybody who writes files needs of the system's calls. A failure is
-// false and leaves its reason in errno; the caller says what it was about.
+// A file descriptor, and system calls for those who write files. After a
+// failure they return false, and errno says why; the caller says what it was
+// doing.
 #ifndef FROSTLINE_BASE_PLAIN_DESCRIPTOR_H_
 #define FROSTLINE_BASE_PLAIN_DESCRIPTOR_H_
 
@@ -35,7 +36,8 @@ class Descriptor {
 // Writes all of `bytes`, however often the system takes only a part.
 bool WriteAll(int descriptor, std::string_view bytes);
 
-// Makes names that came to `folder`, or went, survive a power cut.
+// Syncs the names in `folder`, so that files that were made or removed there
+// stay so after a power cut.
 bool SyncNames(const std::string& folder);
 
 }  // namespace frostline

@@ -55,12 +55,12 @@ Expected<std::string> ReadWholeFile(const std::string& path, std::size_t limit);
 std::string FolderOf(const std::string& path);
 
 // A file that appears under its name at Commit(), complete and on disk, or
-// never. Until then it has no name at all, so that a process which is killed
-// leaves nothing; on a file system that knows no such files, as NFS, it is
-// written beside its name, and the destructor removes what was not committed.
+// never. Until then it has no name, so that a killed process leaves nothing. A
+// file system such as NFS knows no files without names: there it has another
+// name in the same folder, and the destructor removes it without Commit().
 class AtomicFile {
  public:
-  // The mode is the file's whatever the process's umask is.
+  // The file gets this mode whatever the process's umask is.
   static Expected<AtomicFile> Create(const std::string& path,
                                      mode_t mode = kPublicFile);
   ~AtomicFile();
@@ -80,7 +80,7 @@ class AtomicFile {
 
   int fd_;
   std::string path_;
-  std::string beside_;  // its name until it has its own, or empty
+  std::string beside_;  // its other name until Commit(), or empty
 };
 
 Expected<Done> WriteFileAtomically(const std::string& path,

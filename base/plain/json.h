@@ -26,6 +26,7 @@ namespace frostline {
 
 inline constexpr std::size_t kMaxJsonBytes = std::size_t{32} << 20;
 
+// The kinds of JSON values.
 enum class JsonKind : std::uint8_t {
   kNull,
   kBool,
@@ -44,7 +45,7 @@ enum class JsonNumbers : std::uint8_t {
   kAny,
 };
 
-// What a document may be.
+// The limits and liberties of a document.
 struct JsonRules {
   // A tokenizer with a million merges has three million.
   std::size_t max_values = 4'000'000;
@@ -54,8 +55,8 @@ struct JsonRules {
   bool repeats_keys = false;
 };
 
-// A value of a document. Members and elements begin at `first`, in the file's
-// order, each linked to the next.
+// A value of a document. Its members or elements begin at `first`, each linked
+// to the next, in the order of the file.
 struct JsonValue {
   JsonKind kind = JsonKind::kNull;
   bool truth = false;
@@ -112,7 +113,7 @@ class JsonObject {
   std::string members_;
 };
 
-// The same of a list. REQUIRES: the items are values.
+// Returns a list, written in the same way. REQUIRES: the items are values.
 std::string JsonList(const std::vector<std::string>& items);
 
 // The parser behind Json::Parse(). It makes one pass, which the first mistake

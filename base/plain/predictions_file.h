@@ -2,11 +2,11 @@
 //
 // File: predictions_file.h
 //
-// Where a trainer writes predictions in its trial's folder, and an agent looks
-// for them:
+// The files with predictions, which a trainer writes into its trial's folder
+// and an agent reads there:
 //
 //   predictions/test.tsv          of the test set
-//   predictions/sst2/test.tsv     of the task sst2's
+//   predictions/sst2/test.tsv     of the task sst2's test set
 //
 // A line has columns between tabs; the first line names them.
 //

@@ -2,9 +2,9 @@
 //
 // File: result.h
 //
-// A value, or the fault that kept us from it. It stands in for absl::Status,
-// which a GPU node does not have (docs/adr/0014-formats.md). The kind is for
-// programs, the cause and the fix are for people.
+// A value, or the fault that says why there is none. It replaces
+// absl::StatusOr, since a GPU node has no Abseil (docs/adr/0014-formats.md). A
+// fault's kind is for programs, its cause and fix are for people.
 //
 //   ASSIGN_OR_FAULT(const std::string bytes, ReadWholeFile(path, kLimit));
 //   RETURN_IF_FAULT(stop.Check());
@@ -18,14 +18,15 @@
 
 namespace frostline {
 
+// The kinds of faults, for programs.
 enum class FaultKind {
   kUnreadable,    // a file is absent or cannot be read
   kSyntax,        // not JSON, not UTF-8, not base64
   kTooLarge,      // over a limit of its reader
   kUnsupported,   // what we do not imitate exactly
   kInconsistent,  // gaps, duplicates, names that do not exist
-  kMisuse,        // the caller asks for what cannot be
-  kOutOfMemory,   // of the processor or the GPU
+  kMisuse,        // the caller asks for something impossible
+  kOutOfMemory,   // on the processor or the GPU
   kInternal,      // a mistake of ours, or of a library or a device
   kStopped,       // it was asked to end
 };
@@ -79,15 +80,14 @@ class [[nodiscard]] Expected {
 // The result of work that returns nothing.
 struct Done {};
 
-// How long work finds out whether it is still wanted. It asks between slices: a
-// row, a tensor, a mebibyte of a sum. Whoever asked for the work may have
-// changed their mind in another thread.
+// Tells long work whether it is still wanted. The work asks between slices: a
+// row, a tensor, a mebibyte of a sum. Another thread may stop it meanwhile.
 //
 //   for (const Row& row : rows) {
 //     if (Expected<Done> wanted = stop.Check(); !wanted.ok()) return ...
 class StopSign {
  public:
-  // Makes one that never stops anybody.
+  // Makes one that never stops the work.
   StopSign() = default;
   // `raised` is called in the working thread for each slice, so it has to be
   // cheap.

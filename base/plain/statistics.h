@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: statistics.h
+//
+// Quantiles, ranks and the correlation of ranks.
 #ifndef FROSTLINE_BASE_PLAIN_STATISTICS_H_
 #define FROSTLINE_BASE_PLAIN_STATISTICS_H_
 

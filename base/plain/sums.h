@@ -14,9 +14,8 @@
 
 namespace frostline {
 
-// Returns the CRC-32 that zip and Ethernet use.
-//
-// `before` is 0, or the sum of the bytes before these.
+// Returns the CRC-32 that zip and Ethernet use. `before` is 0, or the sum of
+// the bytes before these.
 std::uint32_t Crc32(std::uint32_t before, const void* bytes, std::size_t count);
 
 // Returns the CRC-32C (RFC 3720, appendix B.4), by the processor's own
@@ -31,9 +30,7 @@ std::uint32_t Crc32c(std::uint32_t before, const void* bytes,
 std::uint32_t Crc32cByTable(std::uint32_t before, const void* bytes,
                             std::size_t count);
 
-// SHA-256 by FIPS 180-4.
-
-// A SHA-256 that is computed piece by piece.
+// A SHA-256 (FIPS 180-4) that is computed piece by piece.
 class Sha256Sum {
  public:
   void Add(std::string_view bytes);

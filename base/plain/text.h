@@ -21,9 +21,9 @@ namespace frostline {
 
 inline constexpr char32_t kReplacement = 0xFFFD;
 
-// A decoded character. An ill-formed sequence is kReplacement and not valid; it
-// has the bytes of its longest sensible start (at least one), as the Unicode
-// standard recommends.
+// A decoded character. An ill-formed sequence has the value kReplacement and is
+// not valid. Its `bytes` are those of its longest sensible start (at least
+// one), as the Unicode standard recommends.
 struct CodePoint {
   char32_t value;
   std::size_t bytes;

@@ -2,8 +2,9 @@
 //
 // File: training_table.h
 //
-// The settings of a training. From these rows come what the trainer reads, what
-// it and the coordinator refuse, and the table in docs/reference/trainer.md.
+// The settings of a training. These rows decide what the trainer reads, what it
+// and the coordinator refuse, and what the table in docs/reference/trainer.md
+// says.
 #ifndef FROSTLINE_BASE_PLAIN_TRAINING_TABLE_H_
 #define FROSTLINE_BASE_PLAIN_TRAINING_TABLE_H_
 
@@ -16,8 +17,8 @@
 
 namespace frostline {
 
-// What the trainer takes from a study besides these rows, where the coordinator
-// sees it too and refuses anything else.
+// Next: what the trainer takes from a study besides these rows. The coordinator
+// knows it too, and refuses anything else.
 
 // The kinds of `data.task`, written as in SettingRow.
 inline constexpr std::string_view kTaskKinds =
@@ -26,8 +27,8 @@ inline constexpr std::string_view kTaskKinds =
 // The most sets in `also_evaluate`, so that their metrics fit into a finish.
 inline constexpr std::size_t kMostOtherSets = 16;
 
-// A name for a linear map of a layer, in `lora.modules`: ours, or the one that
-// a model of transformers uses, as in peft.
+// A name for a linear map of a layer, as a study writes it in `lora.modules`.
+// It is our own name, or that of a model of transformers, as peft uses it.
 struct LoraWord {
   std::string_view word;
   std::string_view map;  // our word
@@ -40,6 +41,7 @@ std::span<const LoraWord> LoraWords();
 inline constexpr double kAnyCount = static_cast<double>(1LL << 40);
 inline constexpr double kAnySize = std::numeric_limits<double>::max();
 
+// What values a setting has.
 enum class SettingKind {
   kWhole,   // a whole number of least … most
   kNumber,  // a number of least … most
@@ -51,6 +53,7 @@ enum class SettingKind {
   kWeights,  // one of `words`, or a list of numbers above 0
 };
 
+// A setting: its bounds, its default and what it does.
 struct SettingRow {
   // The setting's path in a study below `training`, or from the top if it
   // begins with `freeze`: "batch_size", "lora.rank", "freeze.mode".

@@ -33,18 +33,20 @@ struct YamlNode;
 // A node, immutable once parsed; an anchor and its aliases share one.
 using YamlPtr = std::shared_ptr<const YamlNode>;
 
+// A key of a map, and its value.
 struct YamlEntry {
   std::string key;
   YamlMark key_mark;
   YamlPtr value;
 };
 
+// A node of the tree.
 struct YamlNode {
   enum class Kind { kNull, kScalar, kList, kMap };
   Kind kind = Kind::kNull;
   YamlMark mark;
   std::string text;     // of a scalar
-  bool quoted = false;  // or in a block: never a number
+  bool quoted = false;  // in quotes or a block, so it is never a number
   std::vector<YamlPtr> items;
   std::vector<YamlEntry> entries;  // in the file's order
   std::size_t weight = 1;          // nodes with and below it, aliases expanded
@@ -77,19 +79,17 @@ Expected<std::string> TakeYamlQuoted(std::string_view& rest);
 // in YAML.
 Expected<std::string> YamlPlain(std::string_view text);
 
-// Reads a registry: blocks by indentation, lists of words, [a, b] and {a: b},
-// quotes, comments. Every scalar is a text: no is "no". Anchors, tags, folded
-// texts, several documents, tabs and repeated keys are faults that name the
-// line.
-//
-// Returns a map whose nodes know their lines and columns, which faults name
-// ("FILE line 3 column 5: …"). Faults call the file `name`. More than
-// kMaxYamlBytes is a fault.
+// Reads a registry and returns a map whose nodes know their lines and columns.
+// It reads blocks by indentation, lists of words, [a, b] and {a: b}, quotes and
+// comments. Every scalar is a text: no is "no". Anchors, tags, folded texts,
+// several documents, tabs, repeated keys and more than kMaxYamlBytes are
+// faults. A fault names the place: "FILE line 3 column 5: …", with `name` for
+// FILE.
 Expected<YamlNode> ParseYamlSubset(std::string_view text,
                                    const std::string& name);
 
-// Parses one line: keys, texts, [lists] and {maps}. A fault's cause lacks file
-// and line, which ParseYamlSubset() adds.
+// The next functions parse one line: keys, texts, [lists] and {maps}. A fault's
+// cause lacks file and line, which ParseYamlSubset() adds.
 
 // Takes "key:" and the blanks after it from the front of `rest`.
 Expected<std::string> TakeKey(std::string_view& rest);
@@ -110,8 +110,8 @@ struct YamlLine {
 // Reads all of `rest`, up to the end of `line`, as one value.
 Expected<YamlNode> ParseValue(std::string_view rest, const YamlLine& line);
 
-// Reads the members of a map. The first one that does not fit is kept as the
-// fault; the caller asks once, at the end.
+// A reader of a map's members. It keeps the fault of the first one that does
+// not fit; the caller asks for it once, at the end.
 //
 //   YamlFields fields(node, "datasets.yaml", "imdb");
 //   entry.path = fields.Demand("path");
