@@ -22,7 +22,6 @@ namespace frostline::spans {
 //
 //   http://127.0.0.1:4317    a collector on this machine
 //   https://otel.lan:4317    elsewhere; --otlp-ca FILE signs its certificate
-
 struct Collector {
   std::string address;  // HOST:PORT; empty: no spans are sent
   bool is_encrypted = false;
@@ -42,20 +41,17 @@ std::vector<Flag> CollectorFlags(Collector* collector);
 // TLS.
 absl::Status CheckCollector(const Collector& collector);
 
-// Sends spans to a collector, some hundred at a time. A collector that is away
-// costs spans, never a trial: 8,192 spans wait in memory, newer ones are then
-// dropped and counted, and the log says once when it goes and once when it is
-// back.
-//
-// Threads: any thread may call Take(), which returns at once; a thread of this
-// object waits for the collector.
-
-// What became of spans. Any thread may read.
+// How many spans were sent and dropped. Any thread may read.
 struct SpanCounts {
   Counter sent;
   Counter dropped;  // no room, or the collector refused them
 };
 
+// A sink that sends spans to a collector, some hundred at a time, on a thread
+// of its own. While the collector is away 8,192 spans wait in memory; newer
+// ones are dropped and counted, and no trial waits. The log says once when the
+// collector goes and once when it is back. Any thread may call Take(), which
+// returns at once.
 class Exporter final : public SpanSink {
  public:
   static constexpr std::size_t kMostWaiting = 8'192;
@@ -65,7 +61,7 @@ class Exporter final : public SpanSink {
   // collector cannot be reached: it may start later.
   static absl::StatusOr<std::unique_ptr<Exporter>> Open(
       const Collector& collector, Attributes program, const Clock& clock);
-  // Sends what still waits once more, for two seconds in all.
+  // Tries once more to send what still waits, for at most two seconds.
   ~Exporter() override;
   Exporter(const Exporter&) = delete;
   Exporter& operator=(const Exporter&) = delete;

@@ -28,6 +28,7 @@ using Attribute =
     std::pair<std::string, std::variant<std::int64_t, std::string>>;
 using Attributes = std::vector<Attribute>;
 
+// A part of a trial's life, with its begin and end.
 struct Span {
   TraceContext context;
   std::string parent;  // its span id; empty for a root
@@ -39,8 +40,8 @@ struct Span {
   std::string error;  // empty: it went well
 };
 
-// Takes spans and keeps or sends them. Any thread may call; it does not block,
-// and never fails the work that a span describes.
+// A place that takes spans and keeps or sends them. Any thread may call. It
+// does not block, and the work that a span describes never fails because of it.
 class SpanSink {
  public:
   virtual ~SpanSink() = default;

@@ -20,7 +20,7 @@
 
 namespace frostline::tls {
 
-// How a node gets a certificate for a key that never leaves it:
+// A node gets a certificate for a key that never leaves it like this:
 //
 //   ASSIGN_OR_RETURN(KeyRequest made, MakeRequest("gpu03"));      // the node
 //   IssueFor(made.request_pem, authority, spec, now);             // the CA

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: certificate.h
+//
+// Reads certificates, and the name of a certificate's owner.
 #ifndef FROSTLINE_TLS_CERTIFICATE_H_
 #define FROSTLINE_TLS_CERTIFICATE_H_
 
@@ -24,6 +26,7 @@ std::string FormatOwnerName(const OwnerName& owner);
 // Reads such a name. The role is empty for a name of any other form.
 OwnerName ParseOwnerName(const std::string& uri);
 
+// What a certificate says.
 struct CertificateFacts {
   std::vector<std::string> hosts;  // DNS names and addresses
   std::vector<std::string> uris;
@@ -36,7 +39,7 @@ struct CertificateFacts {
 // Reads the first certificate of a PEM text. The error is TLS_FILE.
 absl::StatusOr<CertificateFacts> ReadCertificate(const std::string& pem);
 
-// The error is TLS_FILE unless the key belongs to the first certificate.
+// Checks that the key belongs to the first certificate. The error is TLS_FILE.
 absl::Status CheckPair(const std::string& certificate_pem,
                        const SecretString& key_pem);
 

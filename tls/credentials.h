@@ -2,7 +2,9 @@
 //
 // File: credentials.h
 //
-// How a client reaches a coordinator, and how both prove who they are.
+// How a client reaches a coordinator, and how both prove who they are. Files
+// are read again every few seconds: new connections use what is there then,
+// open ones stay.
 #ifndef FROSTLINE_TLS_CREDENTIALS_H_
 #define FROSTLINE_TLS_CREDENTIALS_H_
 
@@ -19,9 +21,6 @@
 
 namespace frostline::tls {
 
-// Files are read again every few seconds: new connections use what is there
-// now, open ones stay.
-
 // The paths of PEM files. `ca` must have signed the other side's certificate.
 struct TlsFiles {
   std::string certificate;
@@ -33,9 +32,9 @@ struct TlsFiles {
   }
 };
 
-// The error is TLS_FILE, and names the flag, when a file is missing or of the
-// wrong kind, when a key can be read by others or belongs to another
-// certificate, or when a certificate is not valid now.
+// Checks that the files can be used. The error is TLS_FILE, and names the flag,
+// when a file is missing or of the wrong kind, when a key can be read by others
+// or belongs to another certificate, or when a certificate is not valid now.
 absl::Status CheckTlsFiles(const TlsFiles& files, const Clock& clock);
 
 // Returns a server's credentials. A client may show a certificate, which `ca`
@@ -50,12 +49,7 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentialsOf(
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ChannelCredentialsOf(
     const TlsFiles& files, const Clock& clock);
 
-// How a client reaches a coordinator and proves who it is:
-//
-//   ASSIGN_OR_RETURN(Access access, Access::Open(files, address, clock));
-//   channel = grpc::CreateChannel(address, access.credentials());
-//   access.ShowToken(&context);   // of every call
-
+// The files with which a client proves who it is.
 struct AccessFiles {
   TlsFiles tls;
   std::string token;  // a file with a token in it; or empty
@@ -63,6 +57,10 @@ struct AccessFiles {
 
 // A client's credentials and token. Any thread may use one. Copies share what
 // was read.
+//
+//   ASSIGN_OR_RETURN(Access access, Access::Open(files, address, clock));
+//   channel = grpc::CreateChannel(address, access.credentials());
+//   access.ShowToken(&context);   // of every call
 class Access {
  public:
   Access();  // plaintext, and no token
@@ -96,13 +94,13 @@ class Access {
 // Says whether HOST:PORT or unix:PATH is certainly on this machine.
 bool IsLocalAddress(const std::string& address);
 
-// Makes gRPC look after connections five times a second. gRPC works at a
-// connection while some call waits for it; otherwise, and so whenever calls
-// fail at once, it looks only every five seconds. A handshake needs three
-// looks, so the coordinator gave it up before it was done, and a client whose
+// Makes gRPC look after its connections five times a second. By itself gRPC
+// works on a connection only while some call waits for it; otherwise, also when
+// calls fail at once, it looks every five seconds. A handshake needs three
+// looks, so the coordinator gave it up before it was done: a client whose
 // connection was cut came back after a minute, or by luck.
 //
-// For `main`, before it starts threads or makes a channel.
+// `main` calls it before it starts threads or makes a channel.
 void LookAfterIdleConnections();
 
 }  // namespace frostline::tls

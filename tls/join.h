@@ -22,12 +22,11 @@ namespace frostline::tls {
 //
 //   frost_0123456789abcdef_<64 digits>@gpu-head.lan:7443#<64 digits>
 //   TOKEN                             @HOST:PORT        #FINGERPRINT
-
 struct JoinLine {
   SecretString token;
-  std::string token_id;   // its part that is no secret
+  std::string token_id;   // the part of the token that is no secret
   std::string address;    // HOST:PORT; an IPv6 host has brackets
-  std::string host;       // without them
+  std::string host;       // without brackets
   std::string ca_sha256;  // the fingerprint, in lower case
 };
 

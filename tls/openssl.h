@@ -22,8 +22,7 @@
 
 namespace frostline::tls {
 
-// Frees what OpenSSL returns.
-
+// A deleter that frees what OpenSSL returns.
 template <auto kFree>
 struct Freed {
   template <typename T>
