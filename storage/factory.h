@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: factory.h
+//
+// Opens the store, whatever its backend.
 #ifndef FROSTLINE_STORAGE_FACTORY_H_
 #define FROSTLINE_STORAGE_FACTORY_H_
 
@@ -13,9 +15,10 @@
 
 namespace frostline::storage {
 
+// Which store to open.
 struct StoreSpec {
-  std::string data_folder;  // created where it is missing
-  bool ephemeral = false;   // gone with the process; data_folder is not used
+  std::string data_folder;  // created if it is missing
+  bool ephemeral = false;   // removed at the end; data_folder is not used
   StoreLimits limits = {};
 };
 
@@ -32,6 +35,7 @@ absl::StatusOr<BackupReport> RestoreStore(const std::string& backup_file,
 // damaged.
 absl::StatusOr<AuditEnd> ReadAuditEnd(const std::string& data_folder);
 
+// The sizes of a store's files.
 struct StoreBytes {
   std::int64_t database = 0;
   std::int64_t log = 0;  // the write-ahead log
@@ -40,8 +44,7 @@ struct StoreBytes {
 // Returns the sizes of the files in the folder; 0 for a file that is not there.
 StoreBytes BytesIn(const std::string& data_folder);
 
-// Returns the version of the SQLite library that this program has found:
-// "3.40.1".
+// Returns the version of the SQLite library that this program uses: "3.40.1".
 std::string SqliteVersion();
 
 // Returns the version of the tables in every open store on a disk.

@@ -2,9 +2,9 @@
 //
 // File: row_columns.h
 //
-// The columns of each row: a key, columns that never change (none if an update
-// replaces the whole row), and columns that an update may change. Names and
-// order are those of released tables.
+// The columns of each row. A row has a key, columns that never change (none if
+// an update replaces the whole row), and columns that an update may change.
+// Names and order are those of released tables.
 #ifndef FROSTLINE_STORAGE_ROW_COLUMNS_H_
 #define FROSTLINE_STORAGE_ROW_COLUMNS_H_
 
@@ -21,8 +21,8 @@
 
 namespace frostline::storage {
 
-// How numbers are stored as bytes. Every bit is kept, while SQLite turns NaN to
-// NULL and -0.0 to 0.0.
+// Numbers are stored as bytes, which keep every bit: SQLite would turn NaN into
+// NULL and -0.0 into 0.0.
 //   doubles       8 bytes each, little endian IEEE 754
 //   metrics       in rising order of names: length of the name (4 bytes, little
 //                 endian), the name, the value as above
@@ -32,20 +32,22 @@ std::string EncodeDoubles(const std::vector<double>& values);
 std::string EncodeMetrics(const Metrics& metrics);
 std::string EncodeMeasurement(const Measurement& measurement);
 
-// Returns false for other bytes; the target is then unspecified.
+// Return false for other bytes; the target is then unspecified.
 bool DecodeDoubles(const std::string& bytes, std::vector<double>& values);
 bool DecodeMetrics(const std::string& bytes, Metrics& metrics);
 // Does not change the step.
 bool DecodeMeasurement(const std::string& bytes, Measurement& measurement);
 
-// How a column is written and read. A binder takes the values in the columns'
-// order by Int(number), Text(string), Blob(string), LaterText(string) and
-// LaterBlob(string). A source gives them by Int(), Bytes() and LaterBytes().
+// A binder writes a row: it takes the values, in the columns' order, by
+// Int(number), Text(string), Blob(string), LaterText(string) and
+// LaterBlob(string). A source reads one: it returns them by Int(), Bytes() and
+// LaterBytes().
 
 // The kinds of columns. A "later" column is empty in rows of older versions,
 // and their seal does not cover it.
 enum class ColumnKind { kInt, kText, kBlob, kLaterText, kLaterBlob };
 
+// A column's name, and the member of the row that it stores.
 template <ColumnKind kind, typename Row, typename Value>
 struct Column {
   const char* name;
@@ -168,6 +170,7 @@ bool ReadColumn(const Column<kind, Row, Value>& column, Source& source,
   }
 }
 
+// The table of a row type, and its columns.
 template <typename Row>
 struct RowColumns;
 

@@ -34,6 +34,7 @@ enum class StudyState {
   kDeleted = 5,    // hidden; purged after its expiry
 };
 
+// A study.
 struct StudyRow {
   StudyKey key = 0;
   std::string id;  // unique among studies that are not deleted
@@ -50,6 +51,7 @@ struct StudyRow {
   std::string owner = {};  // who created it; empty: nobody that had a name
 };
 
+// Where a trial comes from. The numbers are stored: never change one.
 enum class TrialOrigin {
   kSampled = 1,
   kEnqueued = 2,
@@ -57,6 +59,7 @@ enum class TrialOrigin {
   kRetry = 4,     // runs an ended trial again; does not use the budget
 };
 
+// A trial, with its last attempt and its result.
 struct TrialRow {
   StudyKey study = 0;
   std::int64_t number = 0;  // from 0, within the study
@@ -89,6 +92,7 @@ struct TrialRow {
   std::int64_t ended_revision = 0;
 };
 
+// An attempt of a trial on a worker.
 struct AttemptRow {
   StudyKey study = 0;
   std::int64_t number = 0;
@@ -146,8 +150,8 @@ struct MeasurementRow {
   Measurement measurement;
 };
 
-// What a trial said of single examples: of the validation set in columns;
-// anything else, and of other sets, as a v1.Outcome.
+// What a trial said about single examples. Those of the validation set have
+// columns of their own; the rest, also for other sets, is a v1.Outcome.
 struct OutcomeRow {
   StudyKey study = 0;
   std::int64_t number = 0;
@@ -168,6 +172,7 @@ struct LogRow {
   std::string place;  // of the whole log, or empty
 };
 
+// The states of a worker. The numbers are stored: never change one.
 enum class WorkerState {
   kActive = 1,
   kDraining = 2,     // gets no new trials
@@ -175,6 +180,7 @@ enum class WorkerState {
   kGone = 4,         // said good-bye
 };
 
+// A worker, as it registered last.
 struct WorkerRow {
   std::string id;
   std::string boot_id;
@@ -207,7 +213,7 @@ struct TokenRow {
   WallMicros old_secret_expires = 0;
   WallMicros last_used = 0;  // 0: never
   WallMicros revoked = 0;    // 0: not revoked
-  std::string request_id;    // the one that gave it its secret
+  std::string request_id;    // of the request that made its secret
   // Labels that a study needs for the token's bearer to see it, as a v1.Token.
   // Empty: all studies.
   std::string study_labels = {};
@@ -233,8 +239,8 @@ struct AuditRow {
   std::string lines;
 };
 
-// The place of a row without entries: its `last` is the newest entry that the
-// audit's files have on disk, so that a cut-off end shows.
+// The key of a row without entries. Its `last` is the newest entry that the
+// audit's files have on disk, so that one sees when their end was cut off.
 inline constexpr std::int64_t kAuditMoved = 0;
 
 // What a database has of the audit's end.
@@ -243,7 +249,7 @@ struct AuditEnd {
   std::vector<AuditRow> rows;  // in rising order
 };
 
-// The end of a study of which somebody is still to be told.
+// A message about the end of a study that has not been delivered yet.
 struct NotificationRow {
   std::string id;    // of this delivery
   std::string name;  // the receiver, as the operator calls it
@@ -252,8 +258,8 @@ struct NotificationRow {
   WallMicros created = 0;
 };
 
-// Who leads. It is the only row of its table; there is none before the first
-// lead.
+// Who leads. It is the only row of its table, and absent until a coordinator
+// has taken the lead.
 struct LeadRow {
   std::int64_t id = 1;
   Epoch epoch = 0;

@@ -52,12 +52,14 @@
 
 namespace frostline::storage {
 
+// Which studies to list, by rising key.
 struct StudyQuery {
   bool with_deleted = false;
   StudyKey after = 0;  // the last key already seen
   int limit = 100;
 };
 
+// Which trials to list, and in which order.
 struct TrialQuery {
   enum class Order { kNumber, kRevision };
   StudyKey study = 0;
@@ -67,6 +69,7 @@ struct TrialQuery {
   int limit = 100;
 };
 
+// Which measurements to list, by rising step.
 struct MeasurementQuery {
   StudyKey study = 0;
   std::int64_t number = 0;
@@ -161,12 +164,12 @@ class Transaction {
   virtual absl::Status Commit() = 0;
 };
 
-// How much may still be begun on this disk. Each level forbids also what the
-// levels above it forbid.
+// What may still begin, by the room on this disk. Each level also forbids what
+// the levels above it forbid.
 enum class Room {
   kAmple,         // everything
-  kNoNewStudies,  // what exists may go on
-  kNoNewLeases,   // what runs may end
+  kNoNewStudies,  // studies that exist may go on
+  kNoNewLeases,   // trials that run may end
 };
 
 // How full the disk is.
@@ -183,12 +186,13 @@ struct BackupReport {
   std::int64_t trials = 0;
 };
 
+// A store of studies and trials. The top of this file says what it promises.
 class TrialStore {
  public:
   virtual ~TrialStore() = default;
 
-  // Raises the stored epoch by one and returns it; it is durable when OK.
-  // Blocks while a transaction is open.
+  // Raises the stored epoch by one and returns it. When the result is OK it is
+  // durable. Blocks while a transaction is open.
   virtual absl::StatusOr<Epoch> TakeLead() = 0;
   // Returns the stored epoch, 0 if nobody has led this store yet.
   virtual absl::StatusOr<Epoch> FindLead() const = 0;
@@ -212,7 +216,7 @@ class TrialStore {
   virtual absl::StatusOr<std::vector<AttemptRow>> ListAttempts(
       StudyKey study, std::int64_t number) const = 0;
   // Returns the attempts that an Acquire was answered with, by rising study,
-  // number and attempt. None of them has an empty id.
+  // number and attempt. For an empty id there are none.
   virtual absl::StatusOr<std::vector<AttemptRow>> ListGranted(
       const std::string& request_id) const = 0;
   // Returns summaries by rising study.
@@ -282,7 +286,6 @@ class TrialStore {
 // Functions that visit all rows page by page, so that memory does not grow.
 // Each sets `query.limit`, and ends with the first error of the store or of
 // `visit`.
-// `query.limit`, and ends with the first error of the store or of `visit`.
 
 inline constexpr int kScanPage = 1'000;
 
@@ -302,9 +305,7 @@ absl::Status ForEachSummary(
 absl::Status ForEachBest(const TrialStore& store, StudyKey study,
                          absl::FunctionRef<absl::Status(const BestRow&)> visit);
 
-// What every backend shares: the amounts at which it changes its behaviour, its
-// errors, and the place of the one writer.
-
+// The amounts at which a store, of any backend, changes its behaviour.
 struct StoreLimits {
   // With less free space than these, the store is at Room::kNoNewStudies or
   // Room::kNoNewLeases.
@@ -316,7 +317,7 @@ struct StoreLimits {
   // fewer pages the database is synced more often; with more, the commit that
   // does it takes longer.
   int pages_per_checkpoint = 1000;
-  // A longer log, which some reader must be holding, is warned of once.
+  // With a longer log, which some reader must be holding, there is one warning.
   std::int64_t log_alarm_bytes = std::int64_t{64} << 20;
   // A longer read is ended, since the log grows while it lasts.
   Duration longest_read = std::chrono::seconds(1);
@@ -350,11 +351,11 @@ std::string DescribeTrial(StudyKey study, std::int64_t number);
 // Compares metrics: NaN equals NaN, and 0.0 equals -0.0.
 bool SameMetrics(const Metrics& a, const Metrics& b);
 
-// The place of the one writer. It is no mutex, since a transaction may give it
-// back on another thread.
+// The right to write, which one caller at a time has. It is no mutex, since a
+// transaction may give it back on another thread.
 class WriterSlot {
  public:
-  // Blocks while another caller has the place.
+  // Blocks while another caller has it.
   void Take() {
     const MutexLock lock(&mutex_);
     while (taken_) given_back_.Wait(&mutex_);

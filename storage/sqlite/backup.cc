@@ -102,8 +102,8 @@ absl::StatusOr<BackupReport> CheckRows(Database& database) {
 }
 
 // Looks for damage. The second check also compares tables with their indexes,
-// and the seals show a changed key: either fault would hide a row from those
-// who ask for it.
+// and the seals show a changed key: both kinds of damage would hide a row from
+// queries.
 absl::Status FindDamage(Database& database) {
   for (const char* const check : {"quick_check", "integrity_check"}) {
     const absl::StatusOr<std::string> found =

@@ -2,8 +2,8 @@
 //
 // File: backup.h
 //
-// Copies of a database: how a copy is checked, how one is taken of a live
-// database, and how one becomes the database again.
+// Backups: checks a copy of a database, makes one of a live database, and makes
+// one the database again.
 #ifndef FROSTLINE_STORAGE_SQLITE_BACKUP_H_
 #define FROSTLINE_STORAGE_SQLITE_BACKUP_H_
 
@@ -16,9 +16,9 @@
 
 namespace frostline::storage {
 
-// The error is STORE_CORRUPT when damage is found. It soon stops looking, so
-// that a large database does not delay the start; every read checks the seals
-// in any case.
+// Looks for damage, but not for long, so that a large database does not delay
+// the start; every read checks the seals in any case. The error is
+// STORE_CORRUPT.
 absl::Status QuickCheck(Database& database);
 
 // Checks every page, index, reference and seal of a file that nobody changes.
@@ -26,11 +26,10 @@ absl::Status QuickCheck(Database& database);
 // ours (ReadVersion()).
 absl::StatusOr<BackupReport> CheckWhole(const std::string& path);
 
-// Copies a live database into one file that needs no other file beside it.
-//
-// Does what TrialStore::Backup() promises; the copy is durable when OK. After
-// STORE_UNWRITABLE, STORE_FULL or STORE_CORRUPT no copy is left. Rests of
-// killed backups in its folder are removed. One backup at a time.
+// Copies a live database into one file that needs no other file beside it, as
+// TrialStore::Backup() promises. When the result is OK the copy is durable.
+// After STORE_UNWRITABLE, STORE_FULL or STORE_CORRUPT no copy is left. It
+// removes what killed backups left in that folder. One backup at a time.
 absl::StatusOr<BackupReport> BackUp(Database& source, const std::string& path);
 
 // Makes a checked copy of `backup_file` the database of a data folder, in one

@@ -254,9 +254,10 @@ std::string MarkIn(const std::string& folder) {
   return folder + "/frostline.ephemeral";
 }
 
-// A marked folder that nobody holds is of a process that was killed: its owner
-// took the lock before it made the mark. No other folder is touched, whatever
-// its name, and none is followed by a link.
+// Removes folders that killed processes left: they have a mark, and nobody
+// holds their lock. Since an owner takes the lock before it makes the mark, no
+// folder in use is removed. Other folders stay, whatever their names, and links
+// are not followed.
 void RemoveAbandonedIn(const std::filesystem::path& parent) {
   std::error_code failure;
   for (auto each = std::filesystem::directory_iterator(parent, failure);

@@ -54,19 +54,18 @@ absl::Status CheckFileSystem(const std::string& folder);
 absl::Status CheckFileSystemKind(unsigned long magic,
                                  const std::string& folder);
 
-// A file that reserves room on the disk. SQLite can neither delete nor move its
-// log on a full disk; giving up this file makes the room that results need.
-//
-// Not thread-safe.
+// A file that reserves room on the disk. On a full disk SQLite can neither
+// delete nor move its log; removing this file makes the room that results need.
+// It is not thread-safe.
 class Ballast {
  public:
   Ballast(std::string path, std::int64_t bytes)
       : path_(std::move(path)), bytes_(bytes) {}
 
-  // Takes the room if the disk has several times as much free, and returns
-  // whether it has it.
+  // Takes the room if the disk has several times as much free. Returns whether
+  // it has the room.
   bool Refill();
-  // Gives the room up, and returns whether there was any.
+  // Gives the room up. Returns whether there was any.
   bool Release();
 
  private:
@@ -87,11 +86,11 @@ class DataFolder {
   // it), STORE_FULL, or STORE_LOCKED (it names the holder).
   static absl::StatusOr<std::unique_ptr<DataFolder>> Open(
       const std::string& path, std::int64_t ballast_bytes);
-  // Makes a folder of its own among the system's temporary files, and removes
-  // it with this object. Such folders of processes that were killed go first.
+  // Makes a folder among the system's temporary files, which is removed with
+  // this object. First it removes such folders that killed processes left.
   static absl::StatusOr<std::unique_ptr<DataFolder>> OpenEphemeral();
   ~DataFolder();
-  // Creates nothing in the folder but the lock.
+  // Locks a folder; creates nothing in it but the lock.
   static absl::StatusOr<std::unique_ptr<DataFolder>> Lock(
       const std::string& path, std::int64_t ballast_bytes = 0);
 
@@ -113,33 +112,30 @@ class DataFolder {
   bool is_ephemeral_ = false;
 };
 
-// Returns the key from which lease secrets are computed. It lies beside the
-// database, in a file of mode 0600, and not in it: whoever has only the
-// database or a backup cannot compute a secret.
+// Returns the key from which lease secrets are computed. It is in a file of
+// mode 0600 beside the database: whoever has only the database or a backup
+// cannot compute a secret.
 //
-// Makes a key when there is none, or none of the right form. A key that cannot
-// be written is used until the process ends, with a warning: after that, an
+// If there is no key, or none of the right form, it makes one. If that cannot
+// be written, it warns, and uses the key until the process ends. After that, an
 // Acquire whose reply was lost cannot be answered again for leases of this key.
 // The error is STORE_UNWRITABLE when others may read the file.
 absl::StatusOr<SecretString> KeepLeaseKey(const std::string& path);
 
-// When coordinators started on a data folder, as lines of a file: microseconds
-// since 1970, the latest last.
-//
-// Adds `now` and returns what was there, at most the last 128. A file that
-// cannot be read counts as empty; one that cannot be written is logged and
-// stays as it is.
+// Adds `now` to the file that says when coordinators started, and returns the
+// times that were there, at most the last 128. Its lines are microseconds since
+// 1970, the latest last. A file that cannot be read counts as empty; one that
+// cannot be written stays as it is, which is logged.
 std::vector<WallMicros> NoteStartIn(const std::string& path, WallMicros now);
 
-// The open files of a database. If they are removed or replaced, SQLite goes on
-// as if nothing had happened, in files that nobody will ever find again; this
-// notices it.
-//
-// Any thread may call.
+// A watch over the open files of a database. If they are removed or replaced,
+// SQLite goes on writing files that nobody will ever find again; this notices
+// it. Any thread may call.
 class WatchedFiles {
  public:
-  // Notes the database, its log and their index, if they are there. To be made
-  // when they are open: none of them is replaced while they stay open.
+  // Notes the database, its log and their index, if they are there. Make it
+  // when they are open, since SQLite replaces none of them while they stay
+  // open.
   explicit WatchedFiles(const std::string& database);
 
   // The error is STORE_REMOVED unless each name still means the same file.
@@ -147,6 +143,7 @@ class WatchedFiles {
   absl::Status Check() const;
 
  private:
+  // A name, and the file that it meant.
   struct File {
     std::string path;
     dev_t device;

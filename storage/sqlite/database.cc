@@ -29,9 +29,8 @@ int WriteErrno(sqlite3* handle, Target target) {
   return error;
 }
 
-// Says whether a write found no room. That is a full disk, whatever limit it
-// was, while SQLite says so for ENOSPC alone. A sync that failed never counts
-// as one.
+// Says whether a write found no room, because of any limit; SQLite itself says
+// this for ENOSPC only. A failed sync never counts as such.
 bool IsNoRoom(sqlite3* handle, int code, Target target) {
   if (code == SQLITE_FULL) return true;
   if (code == SQLITE_IOERR_SHMSIZE) {

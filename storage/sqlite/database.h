@@ -44,12 +44,12 @@ bool IsStoreFailure(const absl::Status& status);
 // Says whether nobody can know what is on disk.
 bool IsFatal(const absl::Status& status);
 
+// A prepared statement in use. When the use ends, it is reset in its Database's
+// cache. Not thread-safe.
+//
 //   ASSIGN_OR_RETURN(Statement statement, database.Prepare(kFindTrial));
 //   statement.Int(study);
 //   ASSIGN_OR_RETURN(const bool found, statement.Step());
-//
-// A prepared statement in use. When the use ends, it is reset in its Database's
-// cache. Not thread-safe.
 class Statement {
  public:
   explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
@@ -86,9 +86,10 @@ class Statement {
   int bound_ = 0;
 };
 
-// One connection. Not thread-safe.
+// A connection to a database. Not thread-safe.
 class Database {
  public:
+  // What a connection is for.
   enum class Role {
     kWriter,
     kEphemeralWriter,  // waits for no disk: its database ends with the process
@@ -120,8 +121,8 @@ class Database {
 
   // Returns how many pages the log had after the last commit.
   int wal_pages() const { return wal_pages_; }
-  // Moves what no reader needs from the log to the database, and waits for
-  // nobody. Returns whether that was all of it.
+  // Moves from the log to the database what no reader needs in the log, and
+  // waits for nobody. Returns whether that was all of the log.
   absl::StatusOr<bool> Checkpoint();
   // Moves the whole log and begins it again. A start needs this: when a process
   // saw a sync fail, what it left in the log may not be on the disk although

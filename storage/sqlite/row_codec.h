@@ -27,8 +27,9 @@ namespace frostline::storage::sql {
 // Every SQL statement. tests/storage/sqlite_store_test.cc pins how SQLite runs
 // each of them.
 
-// Columns stand in the order of row_codec.cc: the key, those that never change
-// and their seal, those that may change and theirs.
+// The templates below make statements. Columns are in the order of
+// row_codec.cc: the key, those that never change and their seal, those that may
+// change and their seal.
 //
 //   kSelect<LogRow, " WHERE study = ?">
 //   "SELECT study, number, …, crc FROM logs WHERE study = ?"
@@ -43,7 +44,7 @@ struct Literal {
   char text[size]{};
 };
 
-// A statement while it is put together.
+// A statement under construction.
 struct Draft {
   constexpr Draft& operator+=(std::string_view more) {
     for (const char c : more) characters[size++] = c;
@@ -205,14 +206,15 @@ inline constexpr const char* kFindStudyById =
 inline constexpr const char* kListStudies =
     kSelect<StudyRow,
             " WHERE key > ? AND (? OR state <> 5) ORDER BY key LIMIT ?">;
-// The statements of a purge. They take study and limit, and go from what refers
-// to what is referred to. A row of up to a MiB has hundreds of pages, each of
-// which is looked at, so only a few of those rows go at a time.
+// A statement of a purge. It takes the study and a limit. A row of up to a MiB
+// has hundreds of pages, and each is read when it is deleted, so only a few
+// such rows are deleted at a time.
 struct Purge {
   const char* sql;
   bool is_of_large_rows = false;
 };
 inline constexpr std::int64_t kLargeRowsAtOnce = 20;
+// The statements, in order: rows go before the rows to which they refer.
 inline constexpr Purge kPurgeStudy[] = {
     {kDeleteSome<MeasurementRow, "study = ?1">},
     {kDeleteSome<OutcomeRow, "study = ?1">, true},
@@ -337,7 +339,7 @@ namespace frostline::storage {
 // Readers return STORE_CORRUPT, with table and key, when a seal is broken.
 
 // The CRC-32C of a row's columns. SQLite checks its log, but not what lies in
-// the database for months, so that each row of ours carries one.
+// the database for months, so each of our rows has such a sum.
 class RowSum {
  public:
   void AddBytes(const void* data, std::size_t size) {
@@ -354,10 +356,9 @@ class RowSum {
   std::uint32_t sum_ = 0;
 };
 
-// SQLite's binder and source (row_columns.h), which seal each group of columns
-// with a checksum.
-
-// Binds columns to a statement, which must outlive this object.
+// SQLite's binder (row_columns.h): it binds columns to a statement, and seals
+// each group of columns with a checksum. The statement must outlive this
+// object.
 class ColumnWriter {
  public:
   explicit ColumnWriter(Statement& statement) : statement_(statement) {}
@@ -383,7 +384,7 @@ class ColumnWriter {
     if (!value.empty()) sum_.AddString(value);
     statement_.Blob(value);
   }
-  // The value belongs under the seal but is bound elsewhere.
+  // Adds a value to the seal that is bound elsewhere.
   void Mix(std::int64_t value) { sum_.AddInt(value); }
   // Binds the checksum of all since the last seal.
   void Seal() {
@@ -396,7 +397,8 @@ class ColumnWriter {
   RowSum sum_;
 };
 
-// Reads the current row of a statement, which must outlive this object.
+// SQLite's source (row_columns.h): it reads the current row of a statement, and
+// checks the seals. The statement must outlive this object.
 class ColumnReader {
  public:
   explicit ColumnReader(const Statement& statement, int first = 0)
@@ -418,7 +420,7 @@ class ColumnReader {
     return value;
   }
   void Mix(std::int64_t value) { sum_.AddInt(value); }
-  // What was read since the last seal is under none.
+  // Begins a new seal: what was read since the last one has none.
   void Unsealed() { sum_ = RowSum(); }
   void Seal() {
     Require(statement_.IntAt(next_++) == sum_.value());

@@ -75,9 +75,10 @@ absl::Status Migrate(Database& database, const std::string& path,
 
 namespace {
 
-// Messages and numbers that must keep every bit are BLOBs (row_columns.h). The
-// crc columns are the seals of row_codec.h. Trials and studies have two,
-// because their first columns never change and an update does not know them.
+// The tables of version 1. Messages, and numbers that must keep every bit, are
+// BLOBs (row_columns.h). The crc columns are the seals of row_codec.h. Trials
+// and studies have two seals, because an update does not know their first
+// columns, which never change.
 constexpr char kFirstSchema[] = R"sql(
 CREATE TABLE studies (
   key INTEGER PRIMARY KEY AUTOINCREMENT,

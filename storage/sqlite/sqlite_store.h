@@ -4,8 +4,8 @@
 //
 // The store in a SQLite database; docs/adr/0005-sqlite-settings.md explains its
 // settings. One connection writes, for the one open transaction, and moves the
-// log to the database after commits. Readers have a pool of connections, and
-// run one statement in each call.
+// log to the database after commits. Readers have a pool of connections; each
+// call runs one statement.
 //
 // After STORE_IO, STORE_CORRUPT, STORE_REMOVED or STORE_UNWRITABLE on the
 // writing side, every Begin() returns that error again. After STORE_FULL the
@@ -34,9 +34,9 @@
 namespace frostline::storage {
 
 // Connections for reading, each lent to one thread at a time. A running
-// statement sees one snapshot, which the log keeps whatever the writer does.
-//
-// Any thread may use it. It must be destroyed before the writer's connection.
+// statement sees one snapshot, whatever the writer does, since the log keeps
+// it. Any thread may use the pool. It must be destroyed before the writer's
+// connection.
 class ReadPool {
  public:
   // A connection on loan; it goes back to the pool with this object.
@@ -65,13 +65,14 @@ class ReadPool {
 
   // Waits when very many read at once, but never for the writer.
   absl::StatusOr<Loan> Borrow();
-  // Returns how many connections nobody uses. A connection is closed when a few
-  // hundred loans went by without it.
+  // Returns how many connections nobody uses. A connection that was not used
+  // for a few hundred loans is closed.
   std::size_t idle() const;
 
  private:
   void Return(std::unique_ptr<Database> database);
 
+  // A connection that nobody uses.
   struct Idle {
     std::unique_ptr<Database> database;
     std::int64_t since = 0;  // counted in loans
@@ -91,14 +92,15 @@ class SqliteTransaction;
 
 inline constexpr std::int64_t kStorePageBytes = 4096;
 
+// The store. Its promises are those of TrialStore.
 class SqliteStore final : public TrialStore {
  public:
   // Opens the store and creates what is missing. The errors are those of
   // DataFolder::Open, STORE_VERSION, STORE_CORRUPT and STORE_IO.
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(
       const std::string& folder, const StoreLimits& limits = {});
-  // Opens a store that is gone with the object, and after a kill with the next
-  // one that is opened (DataFolder::OpenEphemeral).
+  // Opens a store whose files are removed with the object; after a kill, when
+  // the next such store is opened (DataFolder::OpenEphemeral).
   static absl::StatusOr<std::unique_ptr<SqliteStore>> OpenEphemeral(
       const StoreLimits& limits = {});
   // REQUIRES: no transaction is open and no thread is in a call.
@@ -144,7 +146,7 @@ class SqliteStore final : public TrialStore {
   absl::StatusOr<std::optional<ReplyRow>> FindReply(
       const std::string& request_id) const override;
 
-  // Unused room within the database counts, as long as the log has room too.
+  // Unused room within the database counts as room if the log has room too.
   DiskRoom RoomLeft() const override;
   // A database made before stores gave pages back keeps its unused pages and
   // fills them again.
@@ -168,8 +170,8 @@ class SqliteStore final : public TrialStore {
   void Committed();
   void Failed(const absl::Status& status);
   void MoveLog();
-  // Returns a slice of the unused pages to the disk, and says whether there are
-  // more.
+  // Gives a slice of the unused pages back to the disk, and returns whether
+  // there are more.
   absl::StatusOr<bool> ReturnPages();
   absl::StatusOr<bool> HasPagesToReturn();
   void WatchLog(int pages);
@@ -179,7 +181,7 @@ class SqliteStore final : public TrialStore {
   std::unique_ptr<DataFolder> folder_;  // destroyed last: it is the lock
   WriterSlot slot_;
   const WatchedFiles files_;
-  // used by the holder of slot_, as all below
+  // The holder of slot_ uses all from here to `failure_`.
   std::unique_ptr<Database> writer_;
   bool returns_pages_ = false;
   int checkpointed_pages_ = 0;

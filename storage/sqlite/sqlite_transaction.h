@@ -16,7 +16,7 @@
 
 namespace frostline::storage {
 
-// `store` must outlive this object.
+// A transaction of the store, which must outlive it.
 class SqliteTransaction final : public Transaction {
  public:
   static absl::Status Start(Database& writer);
