@@ -22,7 +22,7 @@ namespace {
 
 constexpr Duration kLeastInterval = std::chrono::milliseconds(10);
 constexpr Duration kGoodbyeDeadline = std::chrono::seconds(1);
-// Their tails fit into one request.
+// The time between two looks at them.
 constexpr Duration kLookAtGpus = std::chrono::seconds(1);
 constexpr Duration kLookForOrphans = std::chrono::seconds(1);
 
@@ -50,8 +50,8 @@ Agent::Agent(AgentOptions options, const Clock& clock, tls::Access access,
 
 Agent::~Agent() { Shutdown(); }
 
-// Whoever is not taken for who it has to be says so and ends: results stay in
-// the spool, and no call is made again.
+// Ends the agent after a denied call: results stay in the spool, and no call is
+// made again.
 void Agent::EndDenied(const absl::Status& status) {
   if (stop_.level() != StopLevel::kRun) return;
   const ErrorDetail detail = DetailOf(status).value_or(ErrorDetail());
@@ -96,7 +96,7 @@ absl::StatusOr<ExitCode> Agent::Run() {
     AdoptOrphan(orphan);
   }
   const auto registered = RegisterFirst();
-  // Told to go before it began: nothing is lost.
+  // The agent was stopped before it began: nothing is lost.
   if (stop_.level() != StopLevel::kRun) return stop_.exit_code();
   if (!registered.ok()) return registered.status();
   RETURN_IF_ERROR(StartSlots(*registered));
@@ -130,7 +130,8 @@ void Agent::AdoptOrphan(const RunFolder::Orphan& orphan) {
   const auto outbox =
       std::make_shared<Outbox>(std::move(content), *std::move(file));
   if (orphan.own) {
-    // Registering with a new boot id gives an unended attempt back to us.
+    // If the attempt has not ended, the coordinator gives it back to us when we
+    // register with a new boot id.
     outbox->Close();
     const MutexLock lock(&register_mutex_);
     const int most = proto::MaxItems<v1::RegisterRequest>("left_logs");
@@ -143,7 +144,7 @@ void Agent::AdoptOrphan(const RunFolder::Orphan& orphan) {
   courier_->Adopt(outbox);
 }
 
-// Nobody else will say that its trainer died with its agent.
+// Reports that the trainer died with its agent, since nobody else will.
 void Agent::FinishLost(Outbox& outbox, v1::LeftLog log) {
   v1::FinishRequest lost;
   *lost.mutable_lease() = outbox.lease();
@@ -220,8 +221,8 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
   return absl::OkStatus();
 }
 
-// Without it the worker would be listed until its silence is long enough. By
-// then no thread of ours calls any more, and the client's calls are over.
+// Tells the coordinator that the worker ends; else it would be listed until it
+// has been silent for long enough. By now no thread of ours makes calls.
 void Agent::SayGoodbye() {
   v1::HeartbeatRequest last;
   last.set_worker(WorkerNameOf(options_.id));
@@ -246,18 +247,19 @@ void Agent::Shutdown() {
   if (courier_ != nullptr) courier_->Stop();
 }
 
-// What an agent says of itself, at first and when it changes.
+// The registration, at first and after changes.
 
 namespace {
 
 constexpr Duration kFirstRegisterPause = std::chrono::milliseconds(200);
 constexpr Duration kLongestRegisterPause = std::chrono::seconds(5);
-// Deliveries that may fail before the agent registers all the same.
+// After so many failed deliveries the agent registers all the same.
 constexpr int kMostUndelivered = 20;
-// A second agent of the same id would answer each registration with its own.
+// If a second agent has the same id, each of them makes the other one register
+// again. More than kMostConflicts times in this window are taken for that.
 constexpr Duration kConflictWindow = std::chrono::seconds(60);
 constexpr int kMostConflicts = 3;
-// For a look at the registry that somebody waits for.
+// How long somebody waits for a look at the registry.
 constexpr Duration kLookPatience = std::chrono::seconds(10);
 constexpr Duration kLookPause = std::chrono::milliseconds(100);
 
@@ -284,8 +286,8 @@ v1::RegisterRequest Agent::Registration() {
   return request;
 }
 
-// Late results first: once registered, the coordinator takes the attempts of an
-// earlier life for lost.
+// Delivers late results first: once the agent has registered, the coordinator
+// counts attempts of an earlier process as lost.
 absl::StatusOr<v1::RegisterReply> Agent::RegisterFirst() {
   while (stock_watch_ != nullptr && stop_.level() == StopLevel::kRun &&
          !AwaitLook(/*number=*/1)) {
@@ -332,7 +334,7 @@ absl::StatusOr<v1::RegisterReply> Agent::RegisterFirst() {
 void Agent::RegisterAgain(SteadyTime refused_call) {
   const MutexLock lock(&register_mutex_);
   const SteadyTime now = clock_.Steady();
-  // Every slot is refused at once; one of them has put it right.
+  // All slots are refused at once; another one has registered since.
   if (refused_call < registered_again_) return;
   if (now - conflict_window_ > kConflictWindow) {
     conflict_window_ = now;
@@ -347,7 +349,7 @@ void Agent::RegisterAgain(SteadyTime refused_call) {
   const absl::Status status = Register();
   Log(LogLevel::kWarning, "registered_again",
       {{"status", status.ok() ? "ok" : std::string(status.message())}});
-  // As a coordinator does that is of another version by now.
+  // A coordinator of another version may refuse the registration.
   if (absl::IsInvalidArgument(status)) {
     stop_.Raise(StopLevel::kRelease, ExitCodeOf(status),
                 "the coordinator does not take this worker");
@@ -385,8 +387,8 @@ bool Agent::AwaitLook(std::int64_t number) {
   return false;
 }
 
-// An update of our own, no conflict. A coordinator that is away is told at the
-// next look.
+// Registers again if something has changed. This does not count as a conflict.
+// If the coordinator is away it is told after the next look.
 void Agent::TellChanges() {
   const MutexLock lock(&register_mutex_);
   v1::Stock stock;
@@ -404,7 +406,8 @@ void Agent::TellChanges() {
        {"status", status.ok() ? "ok" : std::string(status.message())}});
 }
 
-// Where the disk does not answer, what it had at last counts.
+// Looks at the registry again. If the disk does not answer, the last look
+// counts.
 bool Agent::HasStock(const v1::TrialSpec& spec) {
   if (stock_watch_ == nullptr) return true;
   AwaitLook(stock_watch_->Ask());
@@ -412,7 +415,8 @@ bool Agent::HasStock(const v1::TrialSpec& spec) {
   return HasStockFor(stock_watch_->last().stock, spec);
 }
 
-// GPUs of a node may differ: what one of them lacks the worker has not.
+// GPUs of a node may differ: the worker has a precision only if all of them
+// have it.
 void Agent::NotePrecisions(const std::vector<std::string>& precisions) {
   if (precisions.empty()) return;
   const MutexLock lock(&register_mutex_);

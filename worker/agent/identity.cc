@@ -160,7 +160,7 @@ absl::StatusOr<Identity::Question> Identity::Ask(const std::string& purpose) {
   RETURN_IF_ERROR(MakeFolders(fs::path(folder_).parent_path().string()));
   RETURN_IF_ERROR(MakePrivateFolder(folder_));
   RETURN_IF_ERROR(CheckFolder(folder_));
-  // The request is written last: with it everything is there.
+  // The request is written last: if it is there, everything is.
   if (!fs::exists(next_ + kRequest)) {
     fs::remove_all(next_);
     RETURN_IF_ERROR(MakePrivateFolder(next_));
@@ -236,8 +236,7 @@ namespace {
 constexpr Duration kFirstJoinPause = std::chrono::milliseconds(200);
 constexpr Duration kLongestJoinPause = std::chrono::seconds(5);
 
-// Each try has a connection of its own, so that what it was refused for is
-// known.
+// Tries once, over a connection of its own, so that the refusal is known.
 absl::StatusOr<v1::JoinReply> AskOnce(const tls::JoinLine& line,
                                       const v1::JoinRequest& request,
                                       WallMicros now) {
@@ -272,7 +271,7 @@ absl::StatusOr<v1::JoinReply> AskUntilAnswered(const tls::JoinLine& line,
   }
 }
 
-// The lock of the agent keeps a second one of this id away meanwhile.
+// The agent's lock keeps out a second agent of this id meanwhile.
 absl::Status Join(const tls::JoinLine& line, const AgentOptions& options,
                   const Clock& clock, const JoinPause& pause,
                   Identity* identity) {
@@ -302,7 +301,8 @@ enum class Kept {
   kOfThisOne,
 };
 
-// The coordinator may have moved since.
+// Looks at the certificate that the worker has. The line may have another
+// address, since the coordinator may have moved: it is stored.
 absl::StatusOr<Kept> LookAtKept(const tls::JoinLine& line, WallMicros now,
                                 Identity* identity) {
   if (!identity->exists()) return Kept::kNothing;
@@ -324,8 +324,9 @@ absl::StatusOr<Kept> LookAtKept(const tls::JoinLine& line, WallMicros now,
                                          : Kept::kOfAnotherOne;
 }
 
-// A new invitation is for one that was revoked. It is tried once; where the old
-// certificate is still good, the coordinator refuses a second one.
+// Tries once to join with another invitation, which a worker needs whose
+// certificate was revoked. If the certificate still holds, the coordinator
+// refuses a second one.
 void JoinAgain(const tls::JoinLine& line, const AgentOptions& options,
                const Clock& clock, Identity* identity) {
   const absl::Status joined =
@@ -336,7 +337,7 @@ void JoinAgain(const tls::JoinLine& line, const AgentOptions& options,
        {"uses", identity->files().certificate}});
 }
 
-// Empty: no worker that has joined is meant.
+// Returns the id of the worker that has joined; "" if none is meant.
 absl::StatusOr<std::string> JoinedId(const AgentOptions& options) {
   const auto exists = [&options](const std::string& id) {
     return Identity(options.run_dir, id).exists();

@@ -29,8 +29,9 @@
 namespace frostline::agent {
 namespace {
 
-// Before any thread starts, so that every thread inherits it and the signals
-// arrive at the watcher alone.
+// Blocks the signals that stop the agent. `main` calls it before any thread
+// starts, so that every thread inherits it and only the watcher gets the
+// signals.
 int BlockStopSignals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -38,15 +39,16 @@ int BlockStopSignals() {
     sigaddset(&signals, number);
   }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  // Whoever read our log may go; the trainings stay.
+  // If the reader of our log goes, the trainings stay.
   std::signal(SIGPIPE, SIG_IGN);
   // A write beyond a limit on file sizes fails, as on a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
   return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-// A second Ctrl-C, or a second SIGTERM, waits for no checkpoint. SIGUSR2 lets
-// what runs finish, and may be followed by any of the others.
+// Turns signals into stops. A second Ctrl-C, or a second SIGTERM, waits for no
+// checkpoint. SIGUSR2 lets running trials finish; any other signal may follow
+// it.
 void WatchSignals(int signals, Wakeup& done, Agent& agent) {
   StopLevel level = StopLevel::kRelease;
   while (true) {
@@ -74,7 +76,7 @@ ExitCode Fail(const absl::Status& status) {
   return ExitCodeOf(status);
 }
 
-// For what waits before the agent lives: sleeps unless a stop signal comes.
+// Sleeps until a stop signal comes, for what waits before the agent runs.
 class Rest {
  public:
   explicit Rest(int signals) : signals_(signals) {}
@@ -103,7 +105,7 @@ absl::StatusOr<std::optional<tls::JoinLine>> LineOf(const SecretString& given) {
   return line;
 }
 
-// Null where nobody wants spans.
+// Returns null if nobody wants spans.
 absl::StatusOr<std::unique_ptr<spans::Exporter>> ExporterOf(
     const AgentOptions& options, const Clock& clock) {
   if (options.collector.empty()) return nullptr;
@@ -115,7 +117,7 @@ absl::StatusOr<std::unique_ptr<spans::Exporter>> ExporterOf(
 }
 
 ExitCode Main(int argc, char** argv) {
-  // gRPC's own lines say in another form what ours say.
+  // gRPC's own log says the same as ours in another form.
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
   tls::LookAfterIdleConnections();
   const int signals = BlockStopSignals();

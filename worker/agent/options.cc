@@ -316,7 +316,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A word with one of these is for the shell to read.
+// A word with one of these is for the shell.
 constexpr char kForTheShell[] = "|&;<>()$`\\\"'*?[]{}~#=%!\n";
 constexpr const char* kOfTheShell[] = {
     ".",    ":",    "alias",  "break", "case",  "cd",     "command", "eval",
@@ -335,7 +335,7 @@ bool IsOfTheShell(const std::string& word) {
                      [&word](const char* own) { return word == own; });
 }
 
-// "python3.11" too.
+// Says whether the program is an interpreter, also "python3.11".
 bool IsInterpreter(const std::string& program) {
   const std::string name = fs::path(program).filename().string();
   const std::string bare = name.substr(0, name.find_first_of("0123456789."));
@@ -363,7 +363,7 @@ absl::Status Missing(const std::string& cause, const std::string& fix) {
   return BadFlag("--exec", absl::StrCat("cannot be run: ", cause), fix);
 }
 
-// The fix for a program that is in no folder of PATH.
+// Returns the fix for a program that is in no folder of PATH.
 std::string WhereItIs(const std::string& program) {
   if (IsFile(program)) {
     return absl::StrCat("it is in this folder: --exec ./", program);
@@ -436,12 +436,12 @@ absl::Status CheckRegistry(AgentOptions* options) {
                    "write both");
   }
   options->registry = folder.string();
-  // What is malformed now was so when somebody wrote it; what becomes so later
-  // is logged, and trials go on (stock.h).
+  // A registry that is malformed now was written so. One that becomes malformed
+  // later is logged, and trials go on (stock.h).
   return registry::ReadRegistry(options->registry).status();
 }
 
-// One word for the shell, whatever is in the path.
+// Returns the path as one word for the shell, whatever is in it.
 std::string Quoted(const std::string& text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
 }
@@ -496,7 +496,7 @@ std::string FirstLine(std::istream& input) {
   return line;
 }
 
-// All of it where no @ says where the token ends.
+// Overwrites the token: all before the last @, or everything if there is no @.
 void Wipe(char* text) {
   if (std::strcmp(text, "-") == 0 || IsPath(text)) return;
   const char* const at = std::strrchr(text, '@');

@@ -29,7 +29,7 @@ v1::Directive LostDirective(const v1::LeaseRef& lease,
   return directive;
 }
 
-// What is left of an ending whose metrics the coordinator refuses.
+// Returns the failure that takes the place of an ending with refused metrics.
 v1::FinishRequest RefusedFinish(const v1::FinishRequest& finish,
                                 const absl::Status& refusal) {
   v1::FinishRequest failed;
@@ -95,7 +95,7 @@ bool Courier::idle() const {
 
 void Courier::Loop() {
   Backoff backoff(kFirstDeliveryPause, kLongestDeliveryPause);
-  // Time alone seeds it: agents must differ, and nothing here is replayed.
+  // The seed is the time: agents must differ, and nothing here is replayed.
   Rng rng(static_cast<std::uint64_t>(SystemClock().Steady().count()));
   const SystemClock clock;
   while (!stopped_) {
@@ -113,7 +113,7 @@ void Courier::Loop() {
   }
 }
 
-// False when the coordinator could not take something now.
+// Returns false if the coordinator could not take something now.
 bool Courier::DeliverAll() {
   const SystemClock clock;
   std::set<const Outbox*> failed;
@@ -125,7 +125,8 @@ bool Courier::DeliverAll() {
         failed.size() == 1) {
       first_failure = clock.Steady();
     }
-    // Others may talk for ever, and it is to be tried again.
+    // Others may always have more to say, but the failed one has to be tried
+    // again.
     const bool is_over =
         !failed.empty() && clock.Steady() - first_failure > kFirstDeliveryPause;
     if (is_over) break;
@@ -133,7 +134,7 @@ bool Courier::DeliverAll() {
   return failed.empty();
 }
 
-// Looks at all anew each time, as more come while one has much to say.
+// Looks at all outboxes again each time, since records come meanwhile.
 std::shared_ptr<Outbox> Courier::Next(const std::set<const Outbox*>& failed) {
   const MutexLock lock(&mutex_);
   std::erase_if(outboxes_, [](const auto& outbox) { return outbox->done(); });
@@ -161,7 +162,7 @@ bool Courier::Deliver(Outbox& outbox) {
     outbox.PopFront();
     return true;
   }
-  // What was denied stays in the spool, for a life with better credentials.
+  // A denied record stays in the spool, for a process with better credentials.
   if (WorthRetrying(status) || IsDenied(status)) {
     Log(LogLevel::kDebug, "not_delivered",
         {{"trial", outbox.lease().trial()},
@@ -201,8 +202,8 @@ void Courier::Settle(Outbox& outbox, const SpoolRecord& record,
     if (lost) return outbox.DropReports();
     // Only the refused one of several measurements is dropped.
     if (outbox.SplitFront()) return;
-    // The steps of an attempt are as many as may be: those behind it would be
-    // refused one by one.
+    // The attempt has its full number of steps: all later ones would be
+    // refused.
     if (HasErrorId(refusal, ErrorId::kFieldTooLarge)) return outbox.EndCurve();
     outbox.PopFront();
     return;

@@ -55,7 +55,7 @@ class Courier {
   void Adopt(std::shared_ptr<Outbox> outbox);
   // Call it when something was added to an outbox.
   void Ring();
-  // Call it when the coordinator has answered: deliver at once.
+  // The coordinator has been heard: deliver at once.
   void EndPause();
   bool idle() const;
 

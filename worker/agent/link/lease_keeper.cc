@@ -40,9 +40,9 @@ double StepRate::At(SteadyTime now) const {
 
 namespace {
 
-// Each piece costs a heartbeat of all leases.
+// The least time between two pieces, since each costs a heartbeat of all
+// leases.
 constexpr Duration kFollowPause = std::chrono::milliseconds(500);
-// A coordinator shows no more.
 
 int GravityOf(v1::Directive::Action action) {
   switch (action) {
@@ -101,7 +101,7 @@ v1::TrialProgress HeldLease::HowFar() const {
       proto::RuleOf(*progress.GetDescriptor(), "steps_per_second").most()));
   progress.set_slot(slot_);
   if (!said_.remaining_s.has_value()) return progress;
-  // What was expected then has become less since.
+  // Since the trainer said it, some of the remaining time has passed.
   const auto expected = std::chrono::duration_cast<Duration>(
       std::chrono::duration<double>(*said_.remaining_s));
   *progress.mutable_remaining() = proto::DurationToProto(
@@ -120,7 +120,7 @@ v1::LeaseProgress HeldLease::Progress(bool tail_fits) {
       proto::DurationToProto(clock_.Steady() - step_time_);
   const bool has_new = followed_.has_value() && log_.end() > followed_->least;
   if (!tail_fits || (!want_log_by_.has_value() && !has_new)) return progress;
-  // Whoever wants all of it gets what followers lack, too.
+  // The end of the log also has what followers lack.
   LogTail::Piece piece =
       want_log_by_.has_value() ? log_.Tail() : log_.After(followed_->least);
   progress.set_log_tail(std::move(piece.text));
@@ -145,7 +145,7 @@ void HeldLease::WantLog(Duration pause) {
 
 void HeldLease::WantLogAfter(std::int64_t bytes, Wakeup* bell) {
   const MutexLock lock(&mutex_);
-  // Nobody has read what is not there yet.
+  // Nobody has read more than there is.
   bytes = std::min(bytes, log_.end());
   if (!followed_.has_value()) followed_ = Followed{bytes, bytes, bell};
   followed_->least = std::min(followed_->least, bytes);
@@ -217,7 +217,7 @@ constexpr Duration kShortestDeadline = std::chrono::seconds(1);
 constexpr Duration kLongestDeadline = std::chrono::seconds(10);
 // Each has 64 KiB, so that a heartbeat stays within the 1 MiB of a request.
 constexpr std::size_t kMostTails = 10;
-// Who follows a log asks with every answer.
+// Whoever follows a log asks for it again after each answer.
 constexpr Duration kTailPause = std::chrono::milliseconds(500);
 
 std::uint64_t SeedOf(const std::string& boot_id) {
@@ -263,7 +263,7 @@ void LeaseKeeper::Hold(std::shared_ptr<HeldLease> lease, bool hurries) {
     leases_.push_back(std::move(lease));
     hurries_ = hurries_ || hurries;
   }
-  // Its first beat may be due before the next one is.
+  // Its first beat may be due before the next regular one.
   if (hurries) wakeup_.Ring();
   if (hooks_.holds) hooks_.holds();
 }
@@ -342,7 +342,7 @@ void LeaseKeeper::Loop() {
 void LeaseKeeper::Rest(bool heard, Duration until_next) {
   const SteadyTime next = clock_.Steady() + until_next;
   while (true) {
-    // Where nobody answers, logs wait like all else.
+    // While nobody answers, logs wait like everything else.
     const auto log = heard ? NextLogDue() : std::nullopt;
     const SteadyTime until = std::min(log.value_or(next), next);
     const SteadyTime now = clock_.Steady();
@@ -364,7 +364,8 @@ std::optional<SteadyTime> LeaseKeeper::NextLogDue() const {
 
 Duration LeaseKeeper::UntilNext(bool heard, Backoff& backoff) {
   const Duration regular = Jitter(Interval(), kSpread, rng_);
-  // Silence is asked about sooner than the next beat, but never in a herd.
+  // After a failure it asks sooner than usual, at a random time, so that
+  // workers do not all come at once.
   if (!heard) return std::min(regular, backoff.Next(rng_));
   backoff.Reset();
   return regular;
@@ -388,7 +389,8 @@ v1::HeartbeatRequest LeaseKeeper::NextBeat(const Leases& leases,
   return request;
 }
 
-// Leaves the newest part out that is there; false where there is none.
+// Removes the newest optional part of the request. Returns false if it has
+// none.
 bool LeaseKeeper::TellLess(v1::HeartbeatRequest& request) {
   if (tells_progress_ && request.leases_size() > 0) {
     tells_progress_ = false;
@@ -401,8 +403,8 @@ bool LeaseKeeper::TellLess(v1::HeartbeatRequest& request) {
   return true;
 }
 
-// An earlier coordinator may have come back in place of the one that took it
-// all; no lease is lost by that.
+// Sends a heartbeat. If an earlier version of the coordinator has come back and
+// refuses newer parts, it leaves them out, so that no lease is lost.
 absl::StatusOr<v1::HeartbeatReply> LeaseKeeper::Tell(
     v1::HeartbeatRequest& request) {
   const Duration deadline =
@@ -417,7 +419,8 @@ absl::StatusOr<v1::HeartbeatReply> LeaseKeeper::Tell(
 
 bool LeaseKeeper::Beat() {
   Leases leases = Held();
-  // Another one first each time: no log waits for ever behind ten others.
+  // Begins with another lease each time, so that no log waits for ever behind
+  // ten others.
   if (!leases.empty()) {
     std::rotate(leases.begin(),
                 leases.begin() + sequence_ * std::ptrdiff_t{kMostTails} %

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostText = 4096;
 constexpr std::size_t kMostTexts = std::size_t{448} << 10;  // of all together
 
-// The trial's file, or empty.
+// Returns the path of the trial's file, or "".
 std::string FindFile(const std::string& run_folder,
                      const v1::PredictionsWish& wish) {
   const auto name = ParseTrialName(wish.trial());
@@ -56,7 +56,7 @@ std::string TextIn(const std::string& line, std::size_t first_column) {
   return absl::StrJoin(columns, "\t");
 }
 
-// Finds examples in the file's order, and reads no further than the last.
+// Finds examples in the file's order. It does not read beyond the last one.
 class Finder {
  public:
   explicit Finder(const v1::PredictionsWish& wish) {
@@ -80,7 +80,8 @@ class Finder {
     EndSentence();
   }
 
-  // In the order that was asked for, as many as fit.
+  // Writes the examples in the order in which they were asked for, as many as
+  // fit.
   void Tell(const v1::PredictionsWish& wish, v1::SendPredictionsRequest& out) {
     std::size_t bytes = 0;
     for (const std::int64_t example : wish.examples()) {
@@ -203,9 +204,10 @@ v1::SendPredictionsRequest AnswerWish(const std::string& run_folder,
 namespace {
 
 constexpr Duration kWait = std::chrono::seconds(25);
-// Until somebody rings.
+// The time to sleep if nobody rings.
 constexpr Duration kListenerSleep = std::chrono::hours(1);
-// An empty answer before its time: the coordinator goes, or has another call.
+// An empty answer that comes sooner than this means that the coordinator ends,
+// or has another call from us.
 constexpr Duration kEarly = std::chrono::seconds(1);
 constexpr Duration kLongBackoff = std::chrono::seconds(5);
 constexpr Duration kShortBackoff = std::chrono::milliseconds(500);
@@ -241,7 +243,8 @@ void LogListener::Stop() {
 }
 
 void LogListener::Loop() {
-  // Whose folder was cleaned since can say so.
+  // Once true it stays so: if the predictions were removed, the agent can say
+  // that.
   bool has_predictions = false;
   while (true) {
     has_predictions = has_predictions || HasPredictions(run_folder_);
@@ -253,7 +256,8 @@ void LogListener::Loop() {
   }
 }
 
-// One that cannot be sent is waited for in vain: who asked is told so.
+// Sends the predictions that somebody wishes. A failure is only logged: the
+// coordinator tells whoever asked that none came.
 void LogListener::SendPredictions(const v1::ListenReply& wishes) {
   for (const v1::PredictionsWish& wish : wishes.predictions()) {
     v1::SendPredictionsRequest answer = AnswerWish(run_folder_, wish);

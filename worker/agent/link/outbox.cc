@@ -233,8 +233,9 @@ std::optional<FoundRecord> ReadFrame(int fd, std::int64_t at,
   return FoundRecord{*std::move(record), at, at + FrameBytes(*body)};
 }
 
-// Where the frame at `at` ends, should its length be whole: what it holds might
-// look like a record, so a search within it comes second.
+// Returns the record behind the frame at `at`, if that frame's length is right.
+// This is tried before a search, since what is in the frame might look like a
+// record.
 std::optional<FoundRecord> ReadBehind(int fd, std::int64_t at,
                                       std::int64_t end) {
   std::string prefix(kPrefixBytes, '\0');
@@ -300,7 +301,8 @@ namespace {
 constexpr std::size_t kMostRecordBytes = std::size_t{256} << 10;
 constexpr std::size_t kMostHeldBytes = std::size_t{512} << 10;
 
-// Adds what `record` says to `last`, where both are reports.
+// Adds the report `record` to the report `last`. Returns false for anything
+// else, or if they do not fit together into one.
 bool Append(const SpoolRecord& record, SpoolRecord& last) {
   const auto* const more = std::get_if<v1::ReportRequest>(&record);
   auto* const report = std::get_if<v1::ReportRequest>(&last);
@@ -313,12 +315,13 @@ bool Append(const SpoolRecord& record, SpoolRecord& last) {
   if (more->has_checkpoint()) {
     *report->mutable_checkpoint() = more->checkpoint();
   }
-  // A restart sends them one by one again: a repetition is known by its steps.
+  // After a restart they may be sent one by one again: the coordinator knows a
+  // repetition by its steps.
   report->set_sequence(more->sequence());
   return true;
 }
 
-// Drops the measurements of a report. False where nothing is left.
+// Drops the measurements of a report. Returns false if nothing is left.
 bool LeaveCheckpoint(SpoolRecord& record) {
   auto* const report = std::get_if<v1::ReportRequest>(&record);
   if (report == nullptr) return true;
@@ -415,7 +418,7 @@ bool ReportBacklog::Spool(const SpoolRecord& record) {
     ++unread_;
     PopUnspooled();
   }
-  // An ending is worth a try of its own.
+  // An ending is tried even if earlier records failed.
   if (written.ok() || !IsReport(record)) written = file_->Append(record);
   if (!written.ok()) {
     Log(LogLevel::kError, "not_spooled",
@@ -444,7 +447,8 @@ void ReportBacklog::Push(const v1::ReportRequest& report, bool is_spooled) {
   }
 }
 
-// The trial may go on from it elsewhere, and its file is here.
+// Keeps the checkpoint of a dropped report, from which the trial may go on
+// elsewhere, by adding it to the last report in memory.
 void ReportBacklog::KeepCheckpoint(const v1::ReportRequest& report) {
   if (!report.has_checkpoint() || unspooled_.empty()) return;
   Unspooled& last = unspooled_.back();
@@ -465,8 +469,9 @@ std::optional<SpoolRecord> ReportBacklog::TakeNext() {
   return report;
 }
 
-// Damaged records are passed over, so fewer may come than were written: then
-// the file is at its end, or at the ending, which its owner has.
+// Returns the next report of the file. Damaged records are skipped, so there
+// may be fewer than were written. Then the file is at its end, or at the
+// ending, which the outbox has.
 std::optional<SpoolRecord> ReportBacklog::ReadNext() {
   auto record = file_->ReadNext();
   if (record.ok() && IsReport(*record)) {
@@ -539,7 +544,7 @@ void Outbox::Queue(const SpoolRecord& report, bool is_spooled) {
 
 void Outbox::Refill() {
   if (!held_.empty()) return;
-  // Until a second one begins.
+  // Reports are joined until a second record begins.
   while (!backlog_.empty() && held_.size() < 2) {
     const std::optional<SpoolRecord> next = backlog_.TakeNext();
     if (next.has_value()) held_.Add(*next, /*sent=*/0);

@@ -11,7 +11,7 @@ namespace frostline::agent {
 namespace {
 
 constexpr Duration kCallDeadline = std::chrono::seconds(10);
-// Who is leaving does not wait for long.
+// An agent that ends does not wait for long.
 constexpr Duration kLastDeadline = std::chrono::seconds(2);
 // The coordinator asks for one second; a slow network gets nine more.
 constexpr Duration kAcquireExtra = std::chrono::seconds(10);
@@ -20,7 +20,7 @@ constexpr int kFirstReconnectMs = 200;
 constexpr int kLongestReconnectMs = 5'000;
 // A coordinator to which thousands come back at once takes its time.
 constexpr int kLongestConnectMs = 20'000;
-// Finds a connection that was cut without a word, and keeps a NAT from
+// Finds a connection that was cut without notice, and keeps a NAT from
 // forgetting one on which a worker waits. The coordinator allows it.
 constexpr int kKeepaliveMs = 10'000;
 constexpr int kKeepaliveTimeoutMs = 15'000;
@@ -29,12 +29,13 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
                                            const tls::Access& access) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstReconnectMs);
-  // In spite of its name: how long one attempt to connect may take.
+  // Despite its name this is how long one attempt to connect may take.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kLongestConnectMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLongestReconnectMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
-  // Retries are ours: they keep the request id and stop when the agent does.
+  // We retry ourselves: with the same request id, and only until the agent
+  // stops.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   return grpc::CreateCustomChannel(address, access.credentials(), arguments);
 }
@@ -108,7 +109,8 @@ std::shared_ptr<RpcClient::Way> RpcClient::way() const {
 void RpcClient::Reconnect(tls::Access access) {
   std::shared_ptr<Way> fresh = MakeWay(std::move(access));
   const MutexLock lock(&mutex_);
-  // What was there is let go behind the lock, since that may take a while.
+  // The old connection is destroyed after the lock, since that may take a
+  // while.
   way_.swap(fresh);
 }
 

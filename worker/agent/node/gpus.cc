@@ -80,7 +80,7 @@ std::vector<std::string> GpuSlots(const char* visible,
     std::vector<std::string> slots;
     for (const absl::string_view entry : absl::StrSplit(visible, ',')) {
       const std::string name(absl::StripAsciiWhitespace(entry));
-      // As CUDA reads it: -1 and its like hide all that follows.
+      // As CUDA does: -1 and the like hide all that follow.
       if (name.empty() || name[0] == '-') break;
       slots.push_back(name);
     }
@@ -100,7 +100,7 @@ constexpr unsigned kHottest = 1000;
 constexpr int kSuccess = 0;
 constexpr int kSensorOfTheGpu = 0;
 
-// As NVML's programming interface has them.
+// As in NVML's header.
 using Device = void*;
 struct Utilization {
   unsigned gpu = 0;  // percent
@@ -202,7 +202,8 @@ std::vector<v1::GpuLoad> Nvml::Read() const {
   gpus.reserve(count);
   for (unsigned i = 0; i < count; ++i) {
     Device device = nullptr;
-    // One that has fallen off the bus keeps its place, so that numbers hold.
+    // A GPU that has fallen off the bus keeps its place, so that the numbers of
+    // the others stay right.
     gpus.push_back(calls_->handle(i, &device) == kSuccess
                        ? calls_->LoadOf(device)
                        : v1::GpuLoad());
@@ -240,10 +241,10 @@ namespace {
 
 using RealTime = std::chrono::steady_clock;  // CondVar waits by it
 
-// A driver that is merely slow has answered by then.
+// A driver that is only slow has answered by then.
 constexpr Duration kGpuWatchEndPatience = std::chrono::seconds(2);
 
-// One that is late is no reason to say nothing.
+// A single late look is no reason to say nothing.
 constexpr int kLooksUntilStale = 10;
 
 struct Sum {

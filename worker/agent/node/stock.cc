@@ -36,8 +36,8 @@ using Answer = registry::KnownSums::Answer;
 
 constexpr std::size_t kMostLacking = 500;  // bytes of a line of the log
 
-// What a disk says that is there and lacks the file. Anything else, a stale
-// handle or no more descriptors, says nothing of the file.
+// Says whether this error means that the file is absent. Any other error, such
+// as a stale handle or too few descriptors, says nothing about the file.
 bool SaysAbsent(int error) {
   switch (error) {
     case ENOENT:
@@ -45,7 +45,7 @@ bool SaysAbsent(int error) {
     case ELOOP:
     case EXDEV:
     case EACCES:
-    // The name is one that no file can have, or that of a socket.
+    // No file can have such a name, or it is that of a socket.
     case ENAMETOOLONG:
     case ENXIO:
       return true;
@@ -75,7 +75,8 @@ Sight SightOf(int error) {
   return SaysAbsent(error) ? Sight::kAbsent : Sight::kUnknown;
 }
 
-// For a kernel before 5.6, or a sandbox that does not know openat2.
+// Does the same as See() on a kernel before 5.6, or in a sandbox that does not
+// know openat2.
 Sight SeeStepwise(const fs::path& root, const fs::path& path) {
   const auto is_up = [](const fs::path& part) { return part == ".."; };
   if (path.is_absolute() || std::any_of(path.begin(), path.end(), is_up)) {
@@ -92,8 +93,9 @@ Sight SeeStepwise(const fs::path& root, const fs::path& path) {
   return access(step.c_str(), R_OK) == 0 ? Sight::kThere : SightOf(errno);
 }
 
-// A path may not lead out of the root, by itself or by a link: the trainer
-// opens no such file (worker/trainer/data/input_file.cc).
+// Looks whether a file is there. A path must not lead out of the root, by
+// itself or by a link: the trainer opens no such file
+// (worker/trainer/data/input_file.cc).
 Sight See(int root_fd, const std::string& root, const std::string& path) {
   if (path.find('\0') != std::string::npos) return Sight::kAbsent;
 #if FROSTLINE_HAS_OPENAT2
@@ -161,7 +163,8 @@ v1::Stock StockReader::Read(bool anew) {
 
 void StockReader::Refresh(bool anew, RegistryFile& file_read) {
   const std::string path = registry_ + "/" + file_read.file;
-  // Looked at before it is read: what is written meanwhile is read next time.
+  // The stamp is taken before the file is read: a change meanwhile is then seen
+  // at the next look.
   const std::string stamp = StampOf(path);
   if (stamp.empty() || (stamp == file_read.stamp && !anew)) return;
   file_read.stamp = stamp;
@@ -199,7 +202,7 @@ void StockReader::List(RegistryFile& file_read, Items* items,
     std::string first;  // of the files that are not there, and why
     const auto note = [&](Sight one, const std::string& what) {
       if (one != Sight::kThere && first.empty()) first = what;
-      // One that is absent decides, whatever is not known of others.
+      // One absent file decides, even if nothing is known about others.
       if (one != Sight::kThere && sight != Sight::kAbsent) sight = one;
     };
     for (const registry::StockFile& file : entry.files) {
@@ -248,7 +251,7 @@ namespace {
 
 using RealTime = std::chrono::steady_clock;  // CondVar waits by it
 
-// A disk that is merely slow has answered by then.
+// A disk that is only slow has answered by then.
 constexpr Duration kStockWatchEndPatience = std::chrono::seconds(2);
 
 }  // namespace

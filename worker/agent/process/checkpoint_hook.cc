@@ -37,7 +37,8 @@ absl::Status Failed(const CheckpointHook& hook, const std::string& verb,
       "goes on where its checkpoint lies");
 }
 
-// Says whether it ended in time. A descriptor of the process is readable then.
+// Waits for the end of a child. Returns false if it did not end in time. A
+// descriptor of the process is readable after its end.
 bool EndsWithin(pid_t child, Duration limit,
                 absl::FunctionRef<bool()> hurries) {
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
@@ -56,7 +57,7 @@ bool EndsWithin(pid_t child, Duration limit,
 absl::Status RunHook(const CheckpointHook& hook, const std::string& verb,
                      const std::string& key, const std::string& path,
                      absl::FunctionRef<bool()> hurries) {
-  // As one of ours, or it would be taken for an orphan.
+  // Through Orphans, or it would be killed as an orphan.
   const pid_t child = Orphans::Ours().Fork([&] {
     return StartProcess(
         {.words = {hook.program, verb, key, path}, .leads_group = true});

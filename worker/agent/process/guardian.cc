@@ -23,15 +23,15 @@ namespace {
 
 constexpr int kCannotExec = 126;
 
-// In the guardian's child.
+// Becomes the trainer's shell, in the guardian's child.
 [[noreturn]] void BecomeShell(const GuardedTrainer& trainer, pid_t guardian) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The guardian may have died before the line above.
   if (getppid() != guardian) _exit(kCannotExec);
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
-  // A scheduler sends its warnings to every process of a job. These two end
-  // whoever has not asked for them, and are for the agent alone.
+  // A scheduler sends its warnings, which are for the agent alone, to every
+  // process of a job. By default these two would end the trainer.
   signal(SIGUSR1, SIG_IGN);
   signal(SIGUSR2, SIG_IGN);
   sigset_t none;
@@ -49,7 +49,8 @@ void CloseFrom(int first, int last) {
   if (first > last) return;
   const auto from = static_cast<unsigned>(first);
   if (close_range(from, static_cast<unsigned>(last), 0) == 0) return;
-  // A kernel before 5.9. Our own end of the orders would keep them open.
+  // This is for a kernel before 5.9. If we kept our own end of the orders it
+  // would never close.
   const int most = std::min(last, static_cast<int>(sysconf(_SC_OPEN_MAX)));
   for (int fd = first; fd <= most; ++fd) close(fd);
 }
@@ -67,7 +68,7 @@ void KeepOnly(std::array<int, 3> kept) {
 }  // namespace
 
 void Guard(const GuardedTrainer& trainer, int orders, int words) {
-  // A Ctrl-C, or a kill of the agent's group, is not for this process.
+  // A Ctrl-C, or a signal to the agent's group, must not reach this process.
   setpgid(0, 0);
   prctl(PR_SET_NAME, "frostline-guard");
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -77,7 +78,8 @@ void Guard(const GuardedTrainer& trainer, int orders, int words) {
   if (pid == 0) BecomeShell(trainer, self);
   GuardianWord word{GuardianWord::Kind::kStarted, pid};
   if (pid < 0) word = {GuardianWord::Kind::kNotForked, errno};
-  // Here too, so that the group is there when the agent hears of it.
+  // The child does this too; whichever comes first, the group is there when the
+  // agent hears of it.
   if (pid > 0) setpgid(pid, pid);
   if (write(words, &word, sizeof(word)) != sizeof(word) || pid < 0) _exit(1);
   for (const int fd : {trainer.in, trainer.out, trainer.err}) close(fd);
@@ -98,7 +100,7 @@ pid_t NumberAt(const char* text) {
   return number;
 }
 
-// The parent of the process with this number in /proc; 0 if it is gone.
+// Returns the parent of the process with this number in /proc; 0 if it is gone.
 pid_t ParentOf(const char* number) {
   std::array<char, 64> path{};
   const std::size_t length = std::strlen(number);
@@ -141,7 +143,8 @@ void ForEachChild(void (*see)(pid_t child, void* context), void* context) {
 
 namespace {
 
-// A child's end is heard at once; a grandchild that becomes a child is not.
+// It is told at once of a child's end, but not of a grandchild that becomes a
+// child, so it looks this often.
 constexpr int kLookMs = 1000;
 constexpr int kKillMs = 20;
 constexpr int kRoundsOfASecond = 1000 / kKillMs;
@@ -161,7 +164,7 @@ void GuardianLoop::Run() {
 
 void GuardianLoop::Tell(GuardianWord::Kind kind, int value) const {
   const GuardianWord word{kind, value};
-  // An agent that is gone, or listens no more, misses nothing.
+  // If the agent is gone, or listens no more, it misses nothing.
   [[maybe_unused]] const ssize_t told = write(words_, &word, sizeof(word));
 }
 
@@ -193,8 +196,8 @@ void GuardianLoop::Reap() {
   while (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0) {
     if (child.si_pid == 0) return;
     const bool is_trainer = child.si_pid == trainer_ && !ended_;
-    // Left unreaped for a moment: its number cannot be given to another
-    // process before its whole group is gone.
+    // It kills the group before it collects the trainer, since until then no
+    // other process can get this number.
     if (is_trainer) kill(-trainer_, SIGKILL);
     int status = 0;
     waitpid(child.si_pid, &status, 0);
@@ -207,11 +210,11 @@ void GuardianLoop::Reap() {
   has_children_ = errno != ECHILD;
 }
 
-// Those that they leave behind become children: next round.
+// Kills the children. Their own children then become ours, for the next round.
 void GuardianLoop::KillChildren() {
   if (!ended_) kill(-trainer_, SIGKILL);
   pid_t child = 0;
-  // Each is ours until we reap it, so the number is its own.
+  // Nobody else collects our children, so the numbers stay theirs.
   ForEachChild(
       [](pid_t one, void* last) {
         kill(one, SIGKILL);
@@ -224,7 +227,7 @@ void GuardianLoop::KillChildren() {
 
 namespace {
 
-// It has ended, by no will of its own; its owner still collects it.
+// Says whether a signal ended the guardian. Its owner still collects it.
 bool WasKilled(pid_t guardian) {
   siginfo_t end{};
   const int found = waitid(P_PID, static_cast<id_t>(guardian), &end,
@@ -241,7 +244,7 @@ Orphans& Orphans::Ours() {
 
 Orphans::Orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
-// Under the lock, so that none is taken for an orphan before it is known.
+// The lock is held over the fork, so that no guardian is taken for an orphan.
 pid_t Orphans::Fork(absl::FunctionRef<pid_t()> fork) {
   const MutexLock lock(&mutex_);
   const pid_t guardian = fork();
@@ -249,7 +252,7 @@ pid_t Orphans::Fork(absl::FunctionRef<pid_t()> fork) {
   return guardian;
 }
 
-// Under the lock, as the number may be the next guardian's at once.
+// The lock is held, since the next guardian may get the number at once.
 pid_t Orphans::Collect(pid_t guardian, int* status, int options) {
   const MutexLock lock(&mutex_);
   const pid_t collected = waitpid(guardian, status, options);

@@ -45,8 +45,8 @@ namespace {
 
 constexpr std::size_t kLongestCharacter = 4;
 
-// How many bytes at the end begin a character that goes on later. What is no
-// UTF-8 at all waits for nothing.
+// Returns how many bytes at the end begin a character whose rest is still to
+// come; 0 if they cannot be UTF-8.
 std::size_t HalfCharacter(const std::string& text) {
   for (std::size_t back = 1; back < kLongestCharacter && back <= text.size();
        ++back) {
@@ -83,7 +83,7 @@ void LogTail::Append(const std::string& text) {
   const MutexLock lock(&mutex_);
   text_ += clean;
   end_ += static_cast<std::int64_t>(clean.size());
-  // Cut rarely, so that many short lines do not move the rest each time.
+  // Cuts rarely, so that many short lines do not move the text each time.
   if (text_.size() > 2 * kMaxLogTailBytes) {
     text_.erase(0, text_.size() - kMaxLogTailBytes);
   }
@@ -111,7 +111,7 @@ LogTail::Piece LogTail::After(std::int64_t bytes) const {
   if (is_cut && line_end != std::string::npos) {
     piece.text.erase(0, line_end + 1);
   }
-  // A character that was cut is none.
+  // If the cut was within a character, the rest of it is left out.
   const auto inside = [](char byte) {
     return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
   };

@@ -36,7 +36,7 @@ namespace {
 
 constexpr std::size_t kMaxDepth = 8;
 
-// What a trainer wrote, by name. Of a name that stands twice the last counts.
+// The members of a message. If a name is there twice, the last one counts.
 using Members = std::map<std::string_view, const JsonValue*>;
 
 Members MembersOf(const JsonValue& object) {
@@ -52,8 +52,9 @@ const JsonValue* Find(const Members& object, std::string_view key) {
   return found == object.end() ? nullptr : found->second;
 }
 
-// Python's json.dumps prints bare NaN, Infinity and -Infinity. They are what
-// they are in quotes: a number where one is wanted, else a text.
+// Python's json.dumps prints bare NaN, Infinity and -Infinity. They are read
+// like the same words in quotes: as a number if one is expected, else as a
+// text.
 bool IsWord(const JsonValue& value) {
   return value.is(JsonKind::kString) ||
          (value.is(JsonKind::kNumber) &&
@@ -72,7 +73,7 @@ std::optional<double> NumberOf(const JsonValue& value) {
   return std::nullopt;
 }
 
-// Prints what was read for Protobuf, which knows those three in quotes alone.
+// Prints a value for Protobuf, which knows those three only in quotes.
 std::string Reprinted(const JsonValue& value) {
   if (IsWord(value)) return JsonString(value.text);
   if (value.is(JsonKind::kObject)) {
@@ -100,7 +101,7 @@ std::string QuotedClean(const std::string& text) {
   return JsonString(RepairUtf8(text));
 }
 
-// 2.0 stays one, as Python would make a whole number of 2.
+// Keeps 2.0 a decimal number, as Python would read 2 as a whole number.
 std::string NumberJson(double number) {
   if (!std::isfinite(number)) return "null";
   const double size = std::abs(number);
@@ -145,7 +146,7 @@ std::string ShortName(const EnumValueDescriptor* value) {
   return absl::AsciiStrToLower(prefixed ? name.substr(prefix.size()) : name);
 }
 
-// `i` below 0: the field is not repeated.
+// Returns the JSON of a field; with `i` below 0 the field is not repeated.
 std::string FieldJson(const Message& message, const FieldDescriptor* field,
                       int i) {
   const Reflection& look = *message.GetReflection();
@@ -213,7 +214,8 @@ std::string FieldsJson(const Message& message) {
   return ObjectJson(object);
 }
 
-// A Struct, a list or a value of any kind is what it holds, not its fields.
+// A Struct, a list or a value of any kind is printed as what it holds, not as
+// its fields.
 std::string ToJson(const Message& message) {
   using google::protobuf::ListValue;
   using google::protobuf::Struct;
@@ -299,14 +301,14 @@ absl::StatusOr<double> EpochAt(const Members& object, const char* key) {
   const auto number = NumberOf(*found);
   static const double most =
       proto::RuleOf(*v1::TrialProgress::descriptor(), "epoch").most();
-  // What is not a number is in no range.
+  // NaN is in no range.
   if (number.has_value() && *number >= 0.0 && *number <= most) {
     return *number;
   }
   return BadField(key, "is no number from 0 to 1e9");
 }
 
-// A speed of 0, or none, makes it infinite, or nothing.
+// A trainer that divides by a speed of 0 may send infinity, or nothing.
 absl::StatusOr<std::optional<double>> RemainingAt(const Members& object,
                                                   const char* key) {
   const JsonValue* const found = Find(object, key);
@@ -332,7 +334,7 @@ absl::Status CheckKeys(const Members& object,
   return absl::OkStatus();
 }
 
-// It is empty when absent.
+// Returns "" if it is absent.
 absl::StatusOr<std::string> TextAt(const Members& object, const char* key) {
   const JsonValue* const found = Find(object, key);
   if (found == nullptr) return std::string();
@@ -386,7 +388,7 @@ absl::StatusOr<Metrics> MetricsAt(const Members& object) {
   return metrics;
 }
 
-// Reads how far the trial is; nothing, when none of its fields is there.
+// Reads the progress; nothing if none of its fields is there.
 absl::StatusOr<std::optional<ProgressMessage>> ProgressAt(
     const Members& object) {
   bool is_said = false;
@@ -406,7 +408,7 @@ absl::StatusOr<std::optional<ProgressMessage>> ProgressAt(
   return progress;
 }
 
-// Fills `message` from the object at `key`, and is false when absent.
+// Fills `message` from the object at `key`. Returns false if that is absent.
 absl::StatusOr<bool> MessageAt(const Members& object, const char* key,
                                google::protobuf::Message* message) {
   const JsonValue* const found = Find(object, key);

@@ -30,7 +30,7 @@ absl::Status StartError(const char* call, int error) {
                    "ulimit -n)");
 }
 
-// What the guardian says first. False if it died before.
+// Reads the guardian's first word. Returns false if it died before.
 bool ReadWord(int fd, GuardianWord* word) {
   ssize_t size = 0;
   do {
@@ -56,7 +56,7 @@ pid_t ForkBlocked() {
   return pid;
 }
 
-// Ours, then the agent's own where ours does not set the same key.
+// Returns our variables, then those of the agent's that ours do not replace.
 std::vector<std::string> MergedEnvironment(
     const std::vector<std::string>& ours) {
   std::vector<std::string> merged = ours;
@@ -76,7 +76,7 @@ std::vector<std::string> MergedEnvironment(
 
 absl::StatusOr<Spawned> SpawnShell(
     const std::string& script, const std::vector<std::string>& environment) {
-  // Whoever writes to a child that is gone gets EPIPE, not the end of us all.
+  // A write to a child that is gone then fails with EPIPE; it would kill us.
   signal(SIGPIPE, SIG_IGN);
   Pipe in, out, err, orders, words;
   for (const Pipe* const pipe : {&in, &out, &err, &orders, &words}) {
@@ -120,10 +120,10 @@ absl::StatusOr<Spawned> SpawnShell(
 namespace {
 
 constexpr std::size_t kChunk = std::size_t{64} << 10;
-// In one turn, so that a trainer that never stops writing is not all we hear.
+// How much is read in one turn, since a trainer may never stop writing.
 constexpr std::size_t kMostUnread = 4 * kMaxLineBytes;
 
-// Appends what is there. False when nothing will come any more.
+// Appends what is there. Returns false if nothing will come any more.
 bool ReadInto(int fd, std::string* text) {
   std::array<char, kChunk> chunk{};
   while (text->size() < kMostUnread) {
@@ -166,7 +166,7 @@ void TrainerPipes::Flush() {
     if (n > 0) {
       unsent_.erase(0, static_cast<std::size_t>(n));
     } else if (errno != EINTR) {
-      // A trainer that reads no more will be judged by what it writes.
+      // A trainer that does not read any more is judged by what it writes.
       if (errno != EAGAIN) CloseFd(&in_);
       return;
     }
@@ -205,8 +205,8 @@ void TrainerPipes::ReadError() {
 
 namespace {
 
-// A trainer may end without its pipes being closed: a child of its own has
-// them. So its end is looked for at least this often.
+// A trainer may end while a child of its own keeps its pipes open. So we look
+// for its end at least this often.
 constexpr Duration kLookInterval = std::chrono::milliseconds(100);
 // Between closing its output and its end a trainer may still tidy up.
 constexpr Duration kMuteGrace = std::chrono::seconds(5);
@@ -247,7 +247,8 @@ TrainerProcess::Output TrainerProcess::Wait(Wakeup& wakeup, Duration time) {
   poll(entries.data(), entries.size(),
        PollMillis(std::min(time, kLookInterval)));
   if (entries[4].revents != 0) wakeup.Hush();
-  // Looked at before reading: what it wrote before its end is then in the pipe.
+  // It looks for the end before it reads: all that the trainer wrote before its
+  // end is then in the pipe.
   KillIfMute();
   const bool gone = Reap();
   pipes_.Flush();
@@ -256,7 +257,8 @@ TrainerProcess::Output TrainerProcess::Wait(Wakeup& wakeup, Duration time) {
   return output;
 }
 
-// Its output is closed, so its trial can never be finished by it.
+// Kills a trainer that has closed its output, since it can never finish its
+// trial.
 void TrainerProcess::KillIfMute() {
   if (pipes_.out() >= 0) return;
   const SteadyTime now = SystemClock().Steady();
@@ -291,8 +293,8 @@ void TrainerProcess::HearGuardian() {
   CloseFd(&words_);
 }
 
-// Both numbers are theirs: nobody has collected the guardian's status, nor the
-// guardian, as far as it told, the trainer's.
+// Both process ids are still right: nobody has collected the guardian, and the
+// guardian has not said that it collected the trainer.
 void TrainerProcess::KillPastGuardian() {
   killed_past_guardian_ = true;
   end_due_ = SystemClock().Steady() + kLastPatience;
@@ -322,18 +324,18 @@ bool TrainerProcess::Reap() {
 
 bool TrainerProcess::CollectGuardian() {
   if (guardian_status_.has_value()) return true;
-  // Without an end to speak through it is on its way out.
+  // If its pipe of words is closed, it is about to end, so we can wait.
   int status = 0;
   const pid_t waited =
       Orphans::Ours().Collect(guardian_, &status, words_ < 0 ? 0 : WNOHANG);
-  // Where ends of children are ignored there is nobody to wait for.
+  // If this process ignores SIGCHLD there is no child to wait for.
   const bool gone = waited > 0 || (waited < 0 && errno == ECHILD);
   if (!gone) return false;
   guardian_status_ = status;
   return true;
 }
 
-// Somebody killed the guardian: the trainer alone is gone then.
+// If somebody killed the guardian, only the trainer itself has died with it.
 bool TrainerProcess::LeavesOrphans() {
   if (WIFEXITED(*guardian_status_)) return false;
   const pid_t orphan = Orphans::Ours().Kill();

@@ -31,7 +31,8 @@ constexpr std::size_t kMostModelRecordBytes = std::size_t{64} << 10;
 constexpr char kExport[] = "export";
 constexpr char kBest[] = "best";
 
-// Adds a line's value to the record; false where it has no business there.
+// Adds a line's value to the record. Returns false for a line that does not
+// belong there.
 bool Take(const std::vector<std::string>& words, ModelRecord& record) {
   const std::string& key = words.front();
   if (key == "losses") {
@@ -50,7 +51,7 @@ bool Take(const std::vector<std::string>& words, ModelRecord& record) {
   return key == "agent";
 }
 
-// At least as good in all, and better in one.
+// Says whether `a` is at least as good in all and better in one.
 bool IsNoWorse(const std::vector<double>& a, const std::vector<double>& b) {
   bool is_better = false;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -143,7 +144,7 @@ namespace fs = std::filesystem;
 
 constexpr char kRecordSuffix[] = ".model";
 
-// Empty where the name is none: a path is made of it.
+// Returns "" for a malformed name, since a path is made of it.
 std::string AttemptFolderOf(const std::string& run_folder,
                             const v1::LeaseRef& lease) {
   const auto name = ParseTrialName(lease.trial());
@@ -184,7 +185,7 @@ bool KeptModels::Offer(const v1::TrialSpec& spec,
   const MutexLock lock(&mutex_);
   const std::string path = RecordPathOf(attempt_folder);
   std::optional<ModelRecord> record = ReadRecord(path);
-  // Without one nothing could take it away later.
+  // Without a record nothing could remove the model later.
   if (!record.has_value()) return true;
   Score(spec, outcome.metrics(), *record);
   for (const Found& other : FindIn(StudyFolderOf(attempt_folder).string())) {
@@ -210,10 +211,10 @@ void KeptModels::Settle(const v1::FinishRequest& finish,
                       reply.verdict() == v1::FinishReply::ACCEPTED &&
                       finish.outcome().kind() == v1::Outcome::SUCCEEDED;
   if (!counts) return Discard(folder, "it is not the trial's result");
-  // An answer from before revisions were still says that it was taken.
+  // A coordinator of an earlier version answers without a revision.
   record->revision = std::max<std::int64_t>(1, reply.trial().revision());
   const absl::Status written = WriteRecord(RecordPathOf(folder), *record);
-  // At once: the agent may end with this trial.
+  // This is done at once, since the agent may end with this trial.
   if (written.ok()) {
     return CleanStudy(StudyFolderOf(folder).string(),
                       [](const std::string&) { return true; });
@@ -248,7 +249,8 @@ void KeptModels::CleanStudy(
   for (const Found& each : found) {
     const std::string trial =
         fs::path(each.attempt_folder).parent_path().string();
-    // Ours, and nothing of us runs it: its agent died, or the lease was lost.
+    // The record is ours and no slot runs its attempt: our process died, or the
+    // lease was lost.
     const bool is_left = !each.record.IsScored() &&
                          each.record.agent == agent_ && !in_use(trial);
     const bool is_beaten =

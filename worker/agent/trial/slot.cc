@@ -21,7 +21,7 @@
 namespace frostline::agent {
 namespace {
 
-// Both libraries read it; the second knows a name of its own too.
+// libgomp and MKL both read the first; MKL also has a name of its own.
 constexpr const char* kThreadVariables[] = {"OMP_NUM_THREADS",
                                             "MKL_NUM_THREADS"};
 
@@ -67,8 +67,8 @@ bool CanOpen(const std::string& library) {
   return true;
 }
 
-// In an image without a driver /proc still shows the node's GPUs, and a
-// scheduler still names them. Another trainer than ours knows what it needs.
+// In a container without a driver, /proc still shows the node's GPUs and a
+// scheduler still names them. A trainer that is not ours may not need one.
 absl::Status CheckDriver(const AgentOptions& options, std::size_t gpus,
                          const std::string& driver) {
   const bool is_ours = absl::StrContains(options.exec, kOurTrainer);
@@ -100,12 +100,13 @@ absl::StatusOr<std::vector<SlotEnvironment>> PlanSlots(
   if (!slots.ok()) return slots.status();
   std::vector<SlotEnvironment> plan(*slots);
   if (options.slot_per_gpu || (*slots > 1 && !gpus.empty())) {
-    // Whoever chose the GPUs, or their order, knows what the numbers mean.
+    // If somebody chose the GPUs or their order, the numbers are as they want
+    // them.
     const bool chosen = look_up("CUDA_VISIBLE_DEVICES") != nullptr ||
                         look_up("CUDA_DEVICE_ORDER") != nullptr;
     for (std::size_t i = 0; i < *slots; ++i) {
       plan[i].push_back("CUDA_VISIBLE_DEVICES=" + gpus[i % gpus.size()]);
-      // Ours are those of the bus, not of CUDA's "fastest first".
+      // Our numbers are those of the bus, not CUDA's "fastest first".
       if (!chosen) plan[i].push_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
     }
   }
@@ -151,7 +152,7 @@ absl::Status SlotTrainer::LivesOn() {
 }
 
 absl::Status SlotTrainer::Ensure() {
-  // One that ended after its finish is no failure.
+  // A trainer that ended after its finish is no failure.
   if (process_ != nullptr) {
     for (const std::string& line : process_->Wait(wakeup_, Duration()).lines) {
       log_.Append(line + "\n");
@@ -172,7 +173,7 @@ absl::Status SlotTrainer::Renew() {
   return IsHeldUp() ? LivesOn() : Start();
 }
 
-// Absolute: a trainer works in another folder.
+// The path is absolute, since a trainer works in another folder.
 std::string SlotTrainer::PrefixFolder() const {
   const std::string& given = context_.options.prefix_dir;
   if (given.empty()) return context_.run_folder.path() + "/prefix";
@@ -182,7 +183,8 @@ std::string SlotTrainer::PrefixFolder() const {
 }
 
 absl::Status SlotTrainer::Start() {
-  // Before it starts: it may read a newer registry, never an older one.
+  // This is read before the trainer starts: it may then read a newer registry,
+  // never an older one.
   generation_ = context_.registry_generation();
   TrainerCommand command;
   command.command = context_.options.exec;
@@ -291,9 +293,9 @@ void AttemptPhases::End() {
 
 namespace {
 
-// For the last words, once the agent has been told to go.
+// How long the last deliveries may take once the agent has to end.
 constexpr Duration kLastDelivery = std::chrono::seconds(5);
-// Attempts that a hook may fail before the trial begins anew.
+// After so many attempts whose hook failed, the trial begins anew.
 constexpr std::int64_t kFetchAttempts = 3;
 constexpr Duration kSlotSleep = std::chrono::hours(1);
 
@@ -319,7 +321,7 @@ void Slot::RunTrial(const v1::Lease& lease) {
   const auto held = std::make_shared<HeldLease>(
       lease, RenewalWatch(ttl, context_.options.orphan_limit, acquire_sent_),
       context_.clock, wakeup_, log_, number_);
-  // What was parked for long has used up much of its first TTL.
+  // A lease whose request waited for long has used up much of its first TTL.
   context_.keeper.Hold(held, context_.clock.Steady() - acquire_sent_ > ttl / 4);
   const auto outbox = OpenOutbox(held->proof());
   FROSTLINE_FAILPOINT(kAgentSpooling);
@@ -374,7 +376,8 @@ void Slot::RunOnTrainer(const v1::Lease& lease, TrialRun& run,
     }
     if (!run.trainer_is_ready()) trainer_.Drop();
     if (taken) return;
-    // A trainer for one trial may have been on its way out.
+    // The trainer may have been one that takes a single trial and was about to
+    // end.
     if (trainer_.IsHeldUp()) return run.FailToStart(SlotTrainer::LivesOn());
   }
 }
@@ -431,7 +434,7 @@ void Slot::AwaitDelivery(const Outbox& outbox) {
 
 void Slot::Tidy(const TrialRun& run, const Outbox& outbox) {
   const v1::Outcome::Kind kind = run.outcome_kind();
-  // Whoever sees only this log learns why trials fail.
+  // So somebody who sees only this log learns why trials fail.
   const bool is_bad =
       kind == v1::Outcome::FAILED || kind == v1::Outcome::INFEASIBLE;
   if (is_bad) {
@@ -451,7 +454,7 @@ void Slot::Tidy(const TrialRun& run, const Outbox& outbox) {
                      verdict == v1::FinishReply::CANCELLED;
   if (ended) folders.MarkEnded(outbox.lease(), failed, has_checkpoint);
   FROSTLINE_FAILPOINT(kAgentEndMarked);
-  // Tried again: its checkpoint and its log are of use.
+  // A superseded trial runs again: its checkpoint and its log are of use.
   const bool superseded = verdict == v1::FinishReply::SUPERSEDED;
   if ((ended || superseded) &&
       !KeepsEnded(context_.options.keep.policy, failed, run.LeavesWork())) {
@@ -459,7 +462,8 @@ void Slot::Tidy(const TrialRun& run, const Outbox& outbox) {
   }
 }
 
-// Granted too late: the agent is leaving. Spooled, like all that must be said.
+// Hands back a trial that was granted when the agent was about to end. The
+// release is spooled, like everything that must be told.
 void Slot::HandBack(const v1::Lease& lease) {
   v1::ReleaseRequest request;
   request.mutable_lease()->set_trial(lease.trial());
@@ -479,7 +483,7 @@ namespace {
 
 constexpr Duration kLongestAcquireWait = std::chrono::seconds(30);
 constexpr Duration kShortestWait = std::chrono::seconds(1);
-// At the end, for what a call that was given up may have been granted.
+// How long the agent asks, at its end, what a cancelled call was granted.
 constexpr Duration kLastQuestion = std::chrono::seconds(2);
 constexpr Duration kFirstAcquirePause = std::chrono::milliseconds(200);
 constexpr Duration kLongestAcquirePause = std::chrono::seconds(10);
@@ -552,7 +556,8 @@ std::optional<v1::Lease> Slot::NextLease() {
 }
 
 void Slot::TakeBack(v1::AcquireRequest request) {
-  // The same id gets the same answer; a wait would be parked again.
+  // The same id gets the same answer. With a wait the call would be held back
+  // again.
   *request.mutable_wait() = proto::DurationToProto(Duration::zero());
   const SteadyTime until = context_.clock.Steady() + kLastQuestion;
   Backoff backoff(kFirstAcquirePause, kFirstAcquirePause);
@@ -582,8 +587,8 @@ std::optional<v1::Lease> Slot::Ask(const v1::AcquireRequest& request,
   }
   *keep_id = false;
   const bool parked = context_.clock.Steady() - sent >= kShortestWait;
-  // Who was parked has waited; only quick answers are asked for ever less
-  // often.
+  // A call that was held back has waited already; only after quick answers the
+  // pauses grow.
   if (parked || reply->leases_size() > 0) pause_.Reset();
   if (reply->leases_size() > 0) return reply->leases(0);
   ConsiderNone(*reply);
@@ -610,7 +615,7 @@ void Slot::ConsiderNone(const v1::AcquireReply& reply) {
 
 void Slot::ConsiderError(const absl::Status& status, SteadyTime sent,
                          bool* keep_id) {
-  // The reply may have been lost after the grant: then the same id gets it.
+  // The reply may have been lost after a grant: then the same id gets it again.
   *keep_id = WorthRetrying(status);
   if (context_.stop.level() != StopLevel::kRun) return;
   if (HasErrorId(status, ErrorId::kWorkerUnknown)) {

@@ -110,7 +110,7 @@ absl::StatusOr<std::string> TrialFolders::Make(const v1::Lease& lease) const {
   ASSIGN_OR_RETURN(const std::string trial,
                    TrialFolderOf(run_folder_, lease.trial()));
   const std::string path = absl::StrCat(trial, "/", lease.attempt());
-  // What is there belongs to a study of this name that is no more.
+  // What is there belongs to an earlier study of this name.
   std::error_code ignored;
   fs::remove_all(lease.attempt() == 1 ? trial : path, ignored);
   RETURN_IF_ERROR(MakeFolders(path));
@@ -308,7 +308,7 @@ bool TrialFolders::IsInUse(const std::string& path,
 bool TrialFolders::Discard(const std::string& path) {
   const std::set<std::string> spooled = Spooled();
   const MutexLock lock(&mutex_);
-  // The list is a moment old.
+  // The list may be out of date by a moment.
   if (in_use_.count(path) > 0 || spooled.count(path) > 0) return false;
   const fs::path from = path;
   const std::string name =
@@ -340,7 +340,7 @@ namespace {
 
 constexpr Duration kJanitorSleep = std::chrono::hours(1);
 constexpr Duration kShortestCleaningPause = std::chrono::milliseconds(200);
-// Looking through folders takes at most a tenth of its time.
+// Looking through folders takes at most a tenth of the thread's time.
 constexpr int kPauseFactor = 10;
 
 }  // namespace
@@ -427,7 +427,7 @@ std::vector<RunFolder::Orphan> RunFolder::Adopt() {
     if (files.empty()) continue;
     if (!own) {
       const auto lock = LockFile(agent + "/lock");
-      // Alive, or not ours to judge.
+      // That agent lives, or its lock cannot be read.
       if (!lock.ok() || *lock < 0) continue;
       locks_.push_back(*lock);
     }

@@ -29,7 +29,7 @@ namespace {
 
 constexpr int kNotExecutable = 126;
 constexpr int kNotFound = 127;
-// A shell says so of a child that SIGKILL ended.
+// A shell returns this if SIGKILL ended its child.
 constexpr int kShellSigkill = 128 + SIGKILL;
 
 v1::Outcome::Kind EndKindOf(FinishMessage::State state) {
@@ -155,7 +155,7 @@ namespace {
 constexpr int kStartFactor = 6;
 constexpr int kStepFactor = 10;
 constexpr std::size_t kMostIntervals = 101;
-// Between two looks; what is longer was no silence of the trainer.
+// The most that counts between two looks; more was no silence of the trainer.
 constexpr Duration kLongestLook = std::chrono::seconds(10);
 
 Duration MedianOf(const std::deque<Duration>& durations) {
@@ -204,7 +204,8 @@ Duration ProgressWatch::patience() const {
 }
 
 bool ProgressWatch::hangs() const {
-  // The floor first: the median is worth its price only for the very quiet.
+  // The floor is checked first, so that the median is computed only for a quiet
+  // trainer.
   return floor_ > Duration::zero() && silence_ >= floor_ &&
          silence_ >= patience();
 }
@@ -255,7 +256,7 @@ bool TrialRun::Run(TrainerProcess& trainer, bool used,
                    const std::string& folder,
                    const std::string& checkpoint_path) {
   folder_ = folder;
-  // What it wrote after its last finish belongs to no trial.
+  // What the trainer wrote after its last finish belongs to no trial.
   for (const std::string& line : trainer.Wait(wakeup_, Duration()).lines) {
     log_.Append(line + "\n");
   }
@@ -291,13 +292,13 @@ void TrialRun::FailToStart(const absl::Status& status) {
 void TrialRun::Take(const std::string& line, TrainerProcess& trainer) {
   const auto message = ParseTrainerLine(line);
   if (!message.ok()) {
-    // Its state is unknown, whatever was over before.
+    // The trainer's state is unknown, even if its trial was over.
     trainer_is_ready_ = false;
     return over_ ? trainer.Kill() : Reject(message.status(), trainer);
   }
   const auto* const text = std::get_if<LogMessage>(&*message);
   spoke_ = spoke_ || text == nullptr;
-  // What it prints besides may come from a loop that gets nowhere.
+  // Other lines may come from a loop that makes no progress.
   const bool is_sign = text == nullptr || text->is_message;
   if (is_sign) watch_.NoteSign(context_.clock.Steady());
   if (text != nullptr) {
@@ -315,7 +316,8 @@ void TrialRun::Take(const std::string& line, TrainerProcess& trainer) {
   }
 }
 
-// What it does without a step: the same one again, or none yet.
+// Says whether a report tells only a phase: it repeats the last step, or comes
+// before the first one.
 bool TrialRun::TellsPhaseAlone(const ReportMessage& report) const {
   if (!report.metrics.empty() || !report.progress.has_value()) return false;
   const std::string& phase = report.progress->phase;
@@ -328,8 +330,8 @@ void TrialRun::TakeReport(const ReportMessage& report,
                           TrainerProcess& trainer) {
   if (report.progress.has_value()) held_.NoteProgress(*report.progress);
   if (TellsPhaseAlone(report)) return;
-  // A step that was told alone, as with the precision of a trial that goes on
-  // at an evaluation, may still be measured.
+  // A step that was told without metrics, as with the precision of a trial that
+  // goes on at an evaluation, may still get its metrics.
   const bool completes =
       report.step == last_step_ && !has_measured_ && !report.metrics.empty();
   if (report.step <= last_step_ && !completes) {
@@ -380,8 +382,8 @@ void TrialRun::TakeCheckpoint(const CheckpointMessage& message) {
 void TrialRun::TakeFinish(const FinishMessage& finish) {
   using State = FinishMessage::State;
   FROSTLINE_FAILPOINT(kAgentFinishTaken);
-  // What memory ran out under may be left half made: the next trial gets a new
-  // process.
+  // After it ran out of memory a trainer may be in a bad state: the next trial
+  // gets a new process.
   trainer_is_ready_ = finish.failure != v1::FAILURE_CLASS_OUT_OF_MEMORY;
   const bool has_result = finish.state == State::kSucceeded ||
                           finish.state == State::kInfeasible ||
@@ -421,11 +423,11 @@ void TrialRun::Reject(const absl::Status& mistake, TrainerProcess& trainer) {
   Finish(FailedOutcome(v1::FAILURE_CLASS_TRIAL, mistake));
 }
 
-// How a run is told to end, and what is said of its end.
+// Orders to end, and endings.
 
 namespace {
 
-// Between SIGTERM and SIGKILL.
+// The time between SIGTERM and SIGKILL.
 constexpr Duration kTrialKillGrace = std::chrono::seconds(5);
 
 }  // namespace
@@ -498,8 +500,8 @@ void TrialRun::ConcludeOrder(v1::Outcome outcome) {
   Finish(std::move(outcome));
 }
 
-// The cause is as frostline-trainer writes it. A file is missing or another
-// one, or its entry is.
+// Says whether the trainer failed since a file or its entry is missing or has
+// changed. The cause is in the form of frostline-trainer.
 bool TrialRun::LacksStock(const v1::Outcome& outcome) const {
   const auto names = [&outcome](ErrorId id) {
     return absl::StartsWith(outcome.cause(), ErrorCode(id));
@@ -532,12 +534,12 @@ bool TrialRun::LeavesWork() const {
 }
 
 void TrialRun::OfferModel(v1::Outcome& outcome) {
-  // Where it lies is ours to say.
+  // Only the agent says where the model lies.
   if (outcome.has_usage()) outcome.mutable_usage()->clear_model();
   if (outcome.kind() != v1::Outcome::SUCCEEDED || !HasModel()) return;
   KeptModels& models = context_.run_folder.trials().models();
   if (!models.Offer(lease_.spec(), folder_, outcome)) return;
-  // What goes with the trial's folder is worth no word.
+  // A model that is removed with the trial's folder is not worth telling.
   if (!KeepsEnded(context_.options.keep.policy, false, true)) return;
   auto model =
       DescribeModel(absl::StrCat(folder_, "/", kModelFolder), context_.host);
@@ -600,7 +602,8 @@ void TrialRun::Finish(v1::Outcome outcome) {
   context_.courier.Ring();
 }
 
-// Whoever wanted it pruned or cancelled gets that; it needs no result.
+// Ends the run although something of the trainer still lives. An order to prune
+// or cancel is followed all the same, since it needs no result.
 void TrialRun::FinishUnkillable(const TrainerProcess& trainer) {
   const absl::Status status = MakeError(
       ErrorId::kTrainerExited,
@@ -616,8 +619,8 @@ void TrialRun::FinishUnkillable(const TrainerProcess& trainer) {
   ConcludeOrder(std::move(outcome));
 }
 
-// Before anybody is told, so that it is there when another node asks. A second
-// signal waits for nothing.
+// Saves the checkpoint before the coordinator is told of it, so that another
+// node finds it. After a second signal it does not.
 std::string TrialRun::SaveCheckpoint() const {
   const CheckpointHook& hook = context_.options.checkpoint_hook;
   if (hook.program.empty() || checkpoint_.step() < 0 ||
@@ -646,7 +649,7 @@ void TrialRun::Release(const std::string& detail) {
   request.set_reason(release_reason_);
   LogTail::Piece log = log_.Tail();
   request.set_log_tail(std::move(log.text));
-  // The trial goes on elsewhere, or here.
+  // The log is kept, since the trial goes on, elsewhere or here.
   *request.mutable_log_place() = PlaceOfLog(log.end, /*is_kept=*/true);
   if (const auto* newest = NewestCheckpoint()) {
     *request.mutable_checkpoint() = *newest;
