@@ -43,7 +43,7 @@ Vector Softmax(const Vector& logits) {
   return shares;
 }
 
-// d Loss / d input, from that of the outputs.
+// Returns d Loss / d input, from the slope at the outputs.
 Vector PassBack(const Dense& dense, const Vector& slope) {
   Vector back(dense.inputs);
   for (std::size_t i = 0; i < dense.inputs; ++i) {
@@ -329,7 +329,7 @@ std::vector<Example> Label(const Network& teacher, std::size_t size,
   return examples;
 }
 
-// `part` of `other` into `dense`.
+// Mixes `part` of `other` into `dense`.
 void Mix(const Dense& other, double part, Dense* dense) {
   for (std::size_t i = 0; i < dense->weights.size(); ++i) {
     dense->weights[i] += part * (other.weights[i] - dense->weights[i]);

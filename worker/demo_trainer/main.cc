@@ -34,7 +34,8 @@ double SecondsSince(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
-// One process: makes the task once, then trains trials until it is told to go.
+// The trainer: makes the task once, then trains trials until it is told to
+// exit.
 class Trainer {
  public:
   int Run();
@@ -55,7 +56,8 @@ class Trainer {
   bool exiting_ = false;
 };
 
-// Python's json writes NaN, which is in no JSON: that trial fails alone.
+// Says whether a malformed line was meant as a trial. Python's json may write
+// NaN, which is no JSON: only that trial fails then.
 bool IsMeantAsTrial(const std::string& line) {
   return line.starts_with('{') && line.find("\"trial\"") != std::string::npos;
 }
@@ -129,7 +131,8 @@ bool Trainer::Begin(const Trial& trial, FineTuning* training) {
   return bytes.has_value() && training->Restore(*bytes);
 }
 
-// Also true when the agent is gone: nobody would hear the rest.
+// Waits, and returns whether a stop came. It is true as well when the agent is
+// gone, as nobody would read the rest.
 bool Trainer::IsStopped(double pause_s) {
   int millis = static_cast<int>(pause_s * 1000.0);
   while (const auto line = input_.Next(millis)) {
@@ -193,7 +196,8 @@ void Trainer::Fail(const std::string& cause) {
   Say(Message("finish").PutText("state", "failed").PutText("cause", cause));
 }
 
-// It is this worker's fault, and another may have what is missing here.
+// Fails the trial as this worker's fault, so that another worker, which may
+// have what is missing here, takes it.
 void Trainer::FailHere(const std::string& cause) {
   Say(Message("finish")
           .PutText("state", "failed")
@@ -217,8 +221,8 @@ int main(int argc, char** argv) {
         stderr);
     return 2;
   }
-  // A scheduler that wants the node back sends it to every process of a job;
-  // when to stop is said by the agent, after which there is a checkpoint.
+  // A scheduler that needs the node sends it to every process of a job. It is
+  // the agent that says when to stop; then there is a checkpoint.
   std::signal(SIGTERM, SIG_IGN);
   return frostline::demo_trainer::Trainer().Run();
 }

@@ -72,7 +72,7 @@ std::string ReadTrial(const JsonValue& message, Trial* trial) {
   trial->settings.batch_size = static_cast<std::size_t>(batch_size);
   trial->settings.adam = optimizer != "sgd";
   trial->settings.weight_decay = NumberAt(training, "weight_decay", 0.0);
-  // A double does not hold every one.
+  // The seed is read from its text, since a double does not hold every one.
   std::uint64_t seed = 0;
   if (absl::SimpleAtoi(std::string(At(message, "seed").text), &seed)) {
     trial->settings.seed = seed;

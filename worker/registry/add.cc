@@ -105,7 +105,7 @@ absl::Status Placing::Copy(const std::string& from, const std::string& to) {
 absl::Status Placing::Link(const std::string& from, const std::string& to) {
   ASSIGN_OR_RETURN(const fs::path target, Prepare(to));
   std::error_code error;
-  // A link to a link would lead out of the folder.
+  // A hard link to a symbolic link would lead out of the folder.
   fs::create_hard_link(fs::canonical(from, error), target, error);
   if (!error) return absl::OkStatus();
   fs::copy_file(from, target, error);
@@ -116,7 +116,8 @@ namespace {
 
 using Files = std::map<std::string, std::string>;
 
-// "validation-00000-of-00001" is of the split validation.
+// Returns the split that a file belongs to: "validation" for
+// "validation-00000-of-00001".
 std::string SplitOf(const fs::path& file) {
   std::string stem = absl::AsciiStrToLower(file.stem().string());
   const std::size_t end = stem.find_first_of("-._");
@@ -127,13 +128,14 @@ std::string SplitOf(const fs::path& file) {
     return "validation";
   }
   if (word == "test") return "test";
-  // Universal Dependencies: en_ewt-ud-train.conllu.
+  // As Universal Dependencies name files: en_ewt-ud-train.conllu.
   const std::size_t dash = stem.rfind('-');
   if (dash == std::string::npos) return "";
   return SplitOf(fs::path(stem.substr(dash + 1)));
 }
 
-// In their order; those of `data/` too, where Hugging Face keeps them.
+// Returns the files, sorted, with those of `data/`, where Hugging Face keeps
+// them.
 absl::StatusOr<std::vector<fs::path>> FilesBelow(const std::string& folder) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -277,7 +279,7 @@ absl::StatusOr<std::map<std::string, std::string>> FilesOf(
   return files;
 }
 
-// The splits are those of files that are looked at, and nothing is placed yet.
+// Describes a data set from its files. Nothing is placed yet.
 absl::StatusOr<DatasetEntry> Describe(
     const NewDataSet& set, const std::string& id,
     const std::map<std::string, std::string>& files, RoleGuess* guess) {
@@ -326,8 +328,8 @@ absl::Status PlaceSplits(const std::map<std::string, std::string>& files,
   return absl::OkStatus();
 }
 
-// What a person says now may not be what the entry says: another column would
-// be silently passed over.
+// Says whether the entry says what the person says now. Otherwise another
+// column would be ignored without a word.
 bool SaysTheSame(const NewDataSet& set, const DatasetEntry& known) {
   const trainer::ColumnMap& columns = known.splits.at(kTrain).columns;
   for (const auto& [role, column] : set.columns) {
@@ -339,7 +341,8 @@ bool SaysTheSame(const NewDataSet& set, const DatasetEntry& known) {
          (set.test.empty() || known.splits.contains("test"));
 }
 
-// With these rows, or others.
+// Says whether the data set is registered with these rows. The error is for
+// other rows.
 absl::StatusOr<bool> IsThere(const Registry& registry, const NewDataSet& set,
                              const std::string& id,
                              const std::string& train_file) {
@@ -521,11 +524,11 @@ absl::StatusOr<AddedModel> AddModel(const std::string& folder,
   return added;
 }
 
-// Entries that come into a registry together, or not at all.
+// Entries that are added to a registry together, or not at all.
 
 namespace {
 
-// Empty where the file is not there.
+// Returns nothing if the file is not there.
 absl::StatusOr<std::optional<std::string>> TextOf(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return std::nullopt;
@@ -534,7 +537,8 @@ absl::StatusOr<std::optional<std::string>> TextOf(const std::string& path) {
   return std::optional<std::string>(std::move(text).value());
 }
 
-// The error that made this necessary is told, so that one of this is not.
+// Writes the file back as it was. A failure is not told, since the error that
+// led here is.
 void PutBack(const std::string& path, const std::optional<std::string>& text) {
   std::error_code ignored;
   if (text.has_value()) {

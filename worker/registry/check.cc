@@ -186,7 +186,7 @@ using trainer::VerifiedFiles;
 
 constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
 
-// A reader that was given a path alone may not have said which.
+// Names the folder, since the reader knew only a path below it.
 absl::Status InFolder(const std::string& folder, Fault fault) {
   if (fault.cause.find(folder) == std::string::npos) {
     fault.cause = absl::StrCat(folder, ": ", fault.cause);
@@ -250,7 +250,7 @@ absl::StatusOr<std::int64_t> CheckWeights(VerifiedFiles& files,
     const Expected<trainer::InputFile> file =
         files.Open(entry.path + "/" + name, sum);
     if (!file.ok()) {
-      // Pickles deserve a better answer than that there are no weights.
+      // For pickles the error says more than that there are no weights.
       const auto pickles = trainer::WeightFiles::Open(folder);
       const bool is_there =
           std::filesystem::exists(folder + "/" + name, ignored);

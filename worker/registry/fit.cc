@@ -158,7 +158,7 @@ absl::Status CheckMetrics(const StudyNeeds& needs, TaskKind kind) {
   for (std::size_t i = 0; i < needs.metrics.size(); ++i) {
     const std::string& metric = needs.metrics[i];
     if (metric.empty()) continue;
-    // "sst2.accuracy" is that of a set that is evaluated too.
+    // "sst2.accuracy" is the accuracy on another set that is evaluated.
     const std::size_t dot = metric.rfind('.');
     const bool of_other =
         dot != std::string::npos && Has(validated, metric.substr(dot + 1));
@@ -173,7 +173,7 @@ absl::Status CheckMetrics(const StudyNeeds& needs, TaskKind kind) {
 
 }  // namespace
 
-// Those of worker/trainer/trial/scores.h; a test compares them.
+// These are the metrics of worker/trainer/trial/scores.h; a test compares them.
 Names MetricsOf(TaskKind kind) {
   if (kind == TaskKind::kRegression) {
     return {"loss", "mse", "pearson", "rmse", "spearman"};

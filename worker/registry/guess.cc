@@ -85,7 +85,8 @@ absl::StatusOr<LineReader> OpenLines(const std::string& path) {
   return LineReader(std::move(file).value());
 }
 
-// The header, or the first row; what else the rows look like is in `widths`.
+// Returns the header, or else the first row. `widths` gets the numbers of
+// fields of the rows.
 absl::StatusOr<std::vector<std::string>> FirstFields(
     const std::string& path, char delimiter, bool quotes,
     std::vector<std::size_t>* widths) {
@@ -105,7 +106,8 @@ absl::StatusOr<std::vector<std::string>> FirstFields(
                    "give a file with at least one row");
 }
 
-// The delimiter that gives every row the same number of fields, the most.
+// Returns the delimiter with which all rows have the same number of fields, the
+// largest such number.
 absl::StatusOr<char> FindDelimiter(const std::string& path) {
   char best = ',';
   std::size_t most = 1;
@@ -164,7 +166,7 @@ absl::StatusOr<std::vector<ColumnLook>> DelimitedColumns(
   return columns;
 }
 
-// Members of another form than a row may have are passed over.
+// Says whether a member may be a cell of a row; others are ignored.
 bool IsCell(const JsonValue& value, bool* is_list) {
   *is_list = value.is(JsonKind::kArray);
   if (!*is_list) return !value.is(JsonKind::kObject);
@@ -210,7 +212,7 @@ absl::StatusOr<std::vector<ColumnLook>> JsonColumns(const std::string& path) {
 absl::Status TakeValues(const std::string& path, TableLook& look) {
   std::vector<std::string> names;
   for (const ColumnLook& column : look.columns) {
-    // Two columns of one name can be had by number alone.
+    // Of two columns with one name, each can be named only by its number.
     const auto same = [&](const ColumnLook& c) {
       return c.name == column.name;
     };
@@ -376,7 +378,7 @@ double MeanLength(const ColumnLook& column) {
              : sum / static_cast<double>(column.values.size());
 }
 
-// The one with by far the longest values.
+// Returns the column with by far the longest values.
 const ColumnLook* LongTexts(const TableLook& look, const ColumnMap& taken) {
   const ColumnLook* best = nullptr;
   double longest = kTextLength;
@@ -397,7 +399,7 @@ const ColumnLook* LongTexts(const TableLook& look, const ColumnMap& taken) {
   return best != nullptr && longest >= 2.0 * next ? best : nullptr;
 }
 
-// The only one of few values.
+// Returns the only column with few different values.
 const ColumnLook* FewValues(const TableLook& look, const ColumnMap& taken) {
   const ColumnLook* found = nullptr;
   for (const ColumnLook& column : look.columns) {
@@ -436,8 +438,8 @@ void GuessSecond(const TableLook& look, RoleGuess& out) {
   }
 }
 
-// Numbers with digits behind the point are no classes; of many whole numbers
-// nobody can tell.
+// Numbers with decimals are no classes. With many whole numbers nobody can
+// tell.
 absl::StatusOr<TaskKind> KindOfLabels(const std::string& path,
                                       const ColumnLook* column) {
   if (column == nullptr) return TaskKind::kClassification;

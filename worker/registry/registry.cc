@@ -43,8 +43,8 @@ ErrorId EntryIdOf(FaultKind kind) {
   return ErrorId::kInternal;
 }
 
-// What the file itself says wrong is a mistake in the file, whatever kind of
-// mistake its reader calls it.
+// Returns the error for a mistake in the file, whatever kind of fault its
+// reader calls it.
 absl::Status Malformed(const Fault& fault) {
   return MakeError(ErrorId::kTrainerSyntax, fault.cause, fault.fix);
 }
@@ -221,7 +221,8 @@ Expected<std::vector<StockEntry>> StockOfDataSets(std::string_view yaml) {
 
 namespace {
 
-// The change time is part of it, as a program can set the other one back.
+// Returns a text that differs after the file has changed. The change time is
+// part of it, as a program can set the modification time back.
 std::string StampOf(const struct stat& info) {
   return absl::StrCat(info.st_dev, ".", info.st_ino, ".", info.st_size, ".",
                       info.st_mtim.tv_sec, ".", info.st_mtim.tv_nsec, ".",
