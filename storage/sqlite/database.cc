@@ -311,8 +311,7 @@ constexpr char kCommonSettings[] =
     "PRAGMA mmap_size = 0;"
     "PRAGMA temp_store = MEMORY;"
     "PRAGMA wal_autocheckpoint = 0;";
-// For a database that has tables this means nothing, but would write all the
-// same.
+// If the database has tables this has no effect, but would write all the same.
 constexpr char kNewDatabaseSetting[] = "PRAGMA auto_vacuum = INCREMENTAL";
 constexpr char kWriterSettings[] =
     "PRAGMA journal_mode = WAL;"
@@ -348,7 +347,8 @@ absl::Status Database::Configure(Role role) {
     RETURN_IF_ERROR(Execute(kReaderSettings));
     return Verify("query_only", "1");
   }
-  // Before all that writes: making a database would sync it eight times.
+  // This comes before everything that writes: making a database would sync it
+  // eight times.
   RETURN_IF_ERROR(Execute(is_ephemeral ? kUnsynced : kSynced));
   ASSIGN_OR_RETURN(const std::int64_t pages, ReadInt("PRAGMA page_count"));
   if (pages == 0) RETURN_IF_ERROR(Execute(kNewDatabaseSetting));

@@ -83,7 +83,7 @@ absl::StatusOr<std::unique_ptr<Database>> OpenWriter(const DataFolder& data) {
                                             ? Database::Role::kEphemeralWriter
                                             : Database::Role::kWriter));
   RETURN_IF_ERROR(QuickCheck(*writer));
-  // Whoever writes is told of a full disk.
+  // A full disk is no error here: whoever writes later is told of it.
   const absl::Status emptied = writer->EmptyLog();
   if (!HasErrorId(emptied, ErrorId::kStoreFull)) RETURN_IF_ERROR(emptied);
   RETURN_IF_ERROR(Migrate(*writer, path, SchemaSteps()));
@@ -509,8 +509,8 @@ void SqliteStore::Committed() {
   MoveLog();
 }
 
-// Moves the log. The commit stands whatever comes of this: only a later one can
-// be told. A full disk does not matter as long as the log finds room.
+// Moves the log. A failure does not change the commit before; only a later one
+// can report it. A full disk does not matter as long as the log has room.
 void SqliteStore::MoveLog() {
   const absl::StatusOr<bool> whole = writer_->Checkpoint();
   const absl::Status& status = whole.status();
@@ -522,8 +522,8 @@ void SqliteStore::MoveLog() {
   }
 }
 
-// Warns when some reader keeps the log from being begun again for longer than
-// any of ours may.
+// Warns when a reader keeps the log from being begun again for longer than any
+// reader of ours may.
 void SqliteStore::WatchLog(int pages) {
   const bool is_long = pages * kStorePageBytes > limits_.log_alarm_bytes;
   if (is_long && !log_is_long_) {
