@@ -36,6 +36,21 @@ contract() {
       --output-on-failure --quiet
 }
 
+# What a first clone and a package are built by; the build of CI has more in it.
+presets() {
+  local preset folder status=0
+  folder=$(mktemp -d)
+  for preset in demo synthetic release; do
+    cmake --preset "$preset" -B "$folder/$preset" >"$folder/log" 2>&1 || {
+      echo "presets: $preset cannot be configured" >&2
+      grep -A6 'CMake Error' "$folder/log" >&2
+      status=1
+    }
+  done
+  rm -rf "$folder"
+  return $status
+}
+
 # The build compiles in batches: so a source that needs what another one of its
 # batch includes is found.
 alone() {
@@ -50,6 +65,7 @@ alone() {
 part "format (mend with ./dev fix)" "$ROOT/scripts/format.sh" --dry-run
 part "style" python3 -B "$ROOT/tests/style/style.py"
 part "contract" contract
+part "presets" presets
 part "alone" alone
 part "threads" python3 -B "$ROOT/scripts/thread_safety.py" build
 [ $SLOW = no ] || part "odr" "$ROOT/scripts/build.sh" odr programs
