@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kTaskStream = 0x7A5C000000000000U;
 
-// In [0, 1).
+// Returns a number in [0, 1), made of the upper 53 bits.
 double Share(std::uint64_t bits) {
   return static_cast<double>(bits >> 11) * 0x1.0p-53;
 }
@@ -62,7 +62,7 @@ void TaskBatches::Seek(const MixPosition& position) {
 
 std::uint64_t TaskBatches::BatchesOf(std::uint64_t epoch) const {
   std::uint64_t batches = 0;
-  // Where tasks take turns all epochs have as many.
+  // If tasks take turns, all epochs have the same number.
   for (const auto& planner : planners_) {
     batches += planner->Epoch(takes_turns() ? 0 : epoch).size();
   }
@@ -138,7 +138,8 @@ bool TaskBatches::AtEpochEnd() const {
 
 namespace {
 
-// The multiple that tensor cores want; a CPU gains nothing from padding.
+// Widths are padded to this multiple on a GPU, for its tensor cores. A CPU
+// gains nothing from padding.
 constexpr std::size_t kGpuMultiple = 8;
 
 }  // namespace

@@ -20,26 +20,27 @@
 
 namespace frostline::trainer {
 
-// The batches of several tasks follow each other in a fixed order. One task has
-// BatchPlanner's order.
-// With several, an epoch has as many batches as all tasks' rows make; each task
+// The order of batches. One task has BatchPlanner's order. With several tasks
+// an epoch has as many batches as the rows of all tasks make, and each task
 // goes through its own rows pass by pass, however often its turn comes. The
 // order is a function of (lengths, options, epoch, pass of the task).
 
+// Rows of one task that belong to one batch.
 struct TaskRows {
   std::size_t task = 0;
-  RowBatch rows;            // as `lengths` of the task counts them
+  RowBatch rows;            // indices into the task's `lengths`
   std::uint64_t epoch = 0;  // pass through the task's rows
 };
 
 // The place in TaskBatches from which a checkpoint goes on.
 struct MixPosition {
   BatchPosition all;
-  std::vector<BatchPosition> tasks;  // empty of one task, and of joined ones
+  std::vector<BatchPosition> tasks;  // empty unless tasks take turns
 
   friend bool operator==(const MixPosition&, const MixPosition&) = default;
 };
 
+// How rows of several tasks become batches.
 struct MixOptions {
   TaskMixing mixing = TaskMixing::kRandom;
   BatchOptions batches;
@@ -49,13 +50,14 @@ struct MixOptions {
 // The batches of one or several tasks, one after the other.
 class TaskBatches {
  public:
-  // `lengths` are the tokens of each row, by task; there is a task, and none
-  // is without rows.
+  // `lengths` holds the tokens of each row, by task. There is at least one
+  // task, and each has rows.
   TaskBatches(const std::vector<std::vector<std::uint32_t>>& lengths,
               MixOptions options);
 
   void Seek(const MixPosition& position);
-  // A batch: rows of one task, or of joined sets of several.
+  // Returns the next batch: rows of one task, or of several whose sets are
+  // joined.
   std::vector<TaskRows> Next();
   // Returns the batches of this epoch that Next will give; for one task alone.
   std::span<const RowBatch> Rest() const { return cursors_.front().Rest(); }
@@ -71,18 +73,19 @@ class TaskBatches {
   std::vector<TaskRows> SplitByTask(const RowBatch& rows) const;
 
   MixOptions options_;
-  std::vector<std::uint32_t> begins_;  // of joined tasks' rows, and the end
-  // Cursors refer to planners.
+  // Where the rows of each joined task begin, and where the last ones end.
+  std::vector<std::uint32_t> begins_;
+  // They stay where they are, because cursors refer to them.
   std::vector<std::unique_ptr<const BatchPlanner>> planners_;
   std::vector<BatchCursor> cursors_;
-  BatchPosition all_;  // where tasks take turns
+  BatchPosition all_;  // used if tasks take turns
   std::uint64_t turns_epoch_ = 0;
   std::vector<std::size_t> turns_;
 };
 
-// Returns the token budget of a batch of an evaluation, however small those of
-// training are: without a graph it needs little memory, and a small batch keeps
-// no device busy.
+// Returns the token budget of a batch in an evaluation. It does not follow the
+// batches of training: without a graph a batch needs little memory, and a small
+// one does not keep a device busy.
 constexpr std::size_t EvaluationTokens(bool is_cpu) {
   return is_cpu ? 2'048 : 16'384;
 }
@@ -91,8 +94,8 @@ constexpr std::size_t EvaluationTokens(bool is_cpu) {
 // thread uses it.
 class BatchMaker {
  public:
-  // `is_cpu` says whether the model is computed there. Batches are of the
-  // model's head `task`.
+  // `is_cpu` says whether a CPU computes the model. `task` is the head of the
+  // model that the batches are for.
   BatchMaker(std::shared_ptr<const TokenStore> tokens,
              const ModelConfig& config, const HeadSpec& head, bool is_cpu,
              std::size_t task = 0);
@@ -105,18 +108,21 @@ class BatchMaker {
   std::vector<std::uint32_t> RowsOf(
       std::span<const std::uint32_t> examples) const;
 
-  // It is half of the store's rows where pairs are read apart.
+  // Returns the number of examples: half of the store's rows if pairs are read
+  // apart.
   std::size_t size() const { return examples_; }
-  // A pair that is read apart counts its longer text.
+  // Returns the tokens of each example; of a pair that is read apart, those of
+  // its longer text.
   const std::vector<std::uint32_t>& lengths() const { return lengths_; }
-  // A step can learn from these: they have a label.
+  // Returns the examples that have a label, so that a step can learn from them.
   const std::vector<std::uint32_t>& labelled() const { return labelled_; }
-  // Returns the examples that a planner of the labelled ones counts so.
+  // Returns the examples for `rows`, which a planner counts among the labelled
+  // ones alone.
   RowBatch Labelled(const RowBatch& rows) const;
 
-  // Throws what LibTorch throws.
+  // Makes the batch of these examples. Throws what LibTorch throws.
   Batch Make(std::span<const std::uint32_t> examples);
-  // Gives the last batch its noise in an epoch.
+  // Adds the noise of an epoch to `batch`, which Make made last.
   void AddNoise(const RowNoise& noise, Batch& batch) const;
 
  private:

@@ -20,7 +20,7 @@ Expected<std::optional<Scores>> Evaluator::Evaluate(
   Scores scores(head, setup_.tasks[task].data->labels, maker.size());
   const BatchPlanner planner(
       maker.lengths(), {.batch_tokens = EvaluationTokens(device.is_cpu())});
-  // Casts of weights hold for all batches.
+  // Casts each weight once for all batches.
   const Autocast autocast(trained_.precision(), device);
   if (Expected<Done> prepared = prefix_.Prepare(*set.tokens); !prepared.ok()) {
     if (prepared.fault().kind != FaultKind::kStopped) return prepared.fault();
@@ -85,7 +85,7 @@ void ExampleReport::Keep(std::vector<Scores> scores) {
 Expected<bool> ExampleReport::TellKept() {
   if (!IsWanted()) return true;
   if (kept_.empty()) {
-    // It went on from behind the evaluation that is kept.
+    // An earlier attempt made the evaluation that is kept.
     Metrics known;
     const Expected<bool> evaluated = evaluator_.Validate(known, kept_);
     if (!evaluated.ok() || !evaluated.value()) return evaluated;

@@ -2,8 +2,8 @@
 //
 // File: evaluation.h
 //
-// Evaluates the model of a trial on its sets, and leaves what is wanted of each
-// of their examples.
+// Evaluates the model of a trial on its sets, and keeps what the study wants to
+// know about each example.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_EVALUATION_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_EVALUATION_H_
 
@@ -30,14 +30,14 @@ class Evaluator {
             FrozenPrefix& prefix, Pace& pace)
       : setup_(setup), trained_(trained), prefix_(prefix), pace_(pace) {}
 
-  // Returns nothing when a stop came in between. `logits`, when given, receives
-  // those of each batch.
+  // Predicts a set and scores it. Returns nothing if a stop came in between.
+  // `logits`, if given, receives those of each batch.
   Expected<std::optional<Scores>> Evaluate(
       std::size_t task, const EvaluationSet& set,
       std::vector<at::Tensor>* logits = nullptr);
 
-  // Evaluates all tasks' validation sets; the metrics of each go behind its
-  // name. Returns false when a stop came in between.
+  // Evaluates the validation sets of all tasks. Each task's metrics have its
+  // name as a prefix. Returns false when a stop came in between.
   Expected<bool> Validate(Metrics& metrics, std::vector<Scores>& scores);
 
  private:
@@ -50,8 +50,8 @@ class Evaluator {
   Pace& pace_;
 };
 
-// What a trial leaves of each example, as far as the study wants it: outcomes
-// for its last message, and predictions in files. One thread uses it.
+// What a trial reports about each example, if the study wants it: outcomes in
+// its last message, and predictions in files. One thread uses it.
 class ExampleReport {
  public:
   // All outlive it.
@@ -62,24 +62,28 @@ class ExampleReport {
         evaluator_(evaluator),
         listener_(listener) {}
 
-  // From here on this evaluation of the validation sets is kept, by task.
+  // Keeps this evaluation of the validation sets, by task, in place of an
+  // earlier one.
   void Keep(std::vector<Scores> scores);
 
-  // Tells the examples of the validation sets as the kept evaluation saw them,
-  // and evaluates again where that was before this attempt. Returns false where
-  // a stop came in between, as does TellTraining.
+  // Tells the examples of the validation sets as the kept evaluation saw them.
+  // If an earlier attempt made that evaluation, evaluates again. Returns false
+  // if a stop came in between.
   Expected<bool> TellKept();
+  // Keeps the outcomes of one set for the last message, and writes its
+  // predictions, each if the study wants them.
   Expected<Done> Tell(const TaskSetup& task, const std::string& set,
                       const DataPart& part, const Scores& scores);
-  // Predicts the rows that a task was trained on, where that is wanted.
+  // Predicts the rows that a task was trained on, if the study wants that.
+  // Returns false if a stop came in between.
   Expected<bool> TellTraining(std::size_t task);
 
-  // Those that fit into one message; it logs which do not.
+  // Returns the outcomes that fit into one message, and logs which do not.
   std::vector<ExampleOutcomes> TakeOutcomes();
 
  private:
   bool IsWanted() const;
-  // Writes the set's predictions, where they are wanted.
+  // Writes the set's predictions, if the study wants them.
   Expected<Done> WriteIfWanted(const TaskSetup& task, const std::string& set,
                                const DataPart& part, const Scores& scores);
 
@@ -87,7 +91,7 @@ class ExampleReport {
   const TrialSetup& setup_;
   Evaluator& evaluator_;
   TrialListener& listener_;
-  std::vector<Scores> kept_;  // empty where nobody wants examples
+  std::vector<Scores> kept_;  // by task; empty if nobody wants examples
   std::vector<ExampleOutcomes> outcomes_;
 };
 

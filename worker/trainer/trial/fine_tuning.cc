@@ -95,8 +95,8 @@ Expected<Done> FineTuning::MakeBatches() {
   return Done{};
 }
 
-// From a checkpoint that cannot be used the trial begins anew: slower, and
-// still right.
+// Goes on from the checkpoint. If it cannot be used, the trial begins anew,
+// which is slower but still right.
 Expected<Done> FineTuning::Resume() {
   WeightCopies kept;
   Expected<TrialProgress> progress =
@@ -166,7 +166,7 @@ FineTuning::Ended FineTuning::Step() {
   return std::nullopt;
 }
 
-// As many batches as a step accumulates, and never of two epochs.
+// Returns as many batches as a step accumulates, all from one epoch.
 Expected<std::vector<Batch>> FineTuning::NextParts() {
   const std::uint64_t noise_seed = SeedOf(trial_, Draws::kDropout);
   return CatchTorch([&]() -> Expected<std::vector<Batch>> {
@@ -221,7 +221,8 @@ FineTuning::Ended FineTuning::Note(
   return std::nullopt;
 }
 
-// Before anyone looks at the sum of losses.
+// Waits for the result of the last step. Call it before the sum of losses is
+// read.
 FineTuning::Ended FineTuning::NoteLastStep() {
   const double begun = environment_.seconds();
   const Expected<std::optional<StepResult>> result =
@@ -233,10 +234,11 @@ FineTuning::Ended FineTuning::NoteLastStep() {
 namespace {
 
 constexpr std::size_t kMostMeasured = 64;  // metrics of one report
-// Of training; an evaluation at the same step brings its own.
+// The most metrics of training in a report. An evaluation at the same step adds
+// its own.
 constexpr std::size_t kMostTold = 50;
 
-// All of a kind or none: half of the modules would look like all of them.
+// Adds the figures of all modules or of none: half of them would look like all.
 void AddIfTheyFit(const std::string& prefix,
                   const std::map<std::string, double>& by_module,
                   Metrics& told) {
@@ -471,15 +473,15 @@ TrialUsage FineTuning::Usage() const {
   return usage;
 }
 
-// A sample of the trials that froze virtually is trained both ways.
+// The audit: a sample of virtually frozen trials is trained again, unfrozen.
 
 namespace {
 
 constexpr char kAuditPrefix[] = "virtual_audit.";
 constexpr double kAuditLifeSeconds = 60.0;
 
-// Hands stops in, and signs of life out; the second run's metrics and steps are
-// not the trial's.
+// Hears the second run: it passes stops in and signs of life out. The metrics
+// and steps of that run are not the trial's.
 class AuditListener : public TrialListener {
  public:
   AuditListener(TrialListener& listener, const TrialEnvironment& environment)
@@ -519,7 +521,8 @@ double Furthest(const std::vector<at::Tensor>& ours,
 
 }  // namespace
 
-// By the trial's own words, so that an attempt that goes on decides the same.
+// Returns whether the trial froze virtually and is in the sample. Its identity
+// draws, so that every attempt decides the same.
 bool FineTuning::AuditIsDue() const {
   if (!trained_->virtually_frozen() || settings_.virtual_audit == 0.0) {
     return false;

@@ -40,7 +40,7 @@ class FineTuning {
   TrialEnd Run();
 
  private:
-  // Nothing says to go on.
+  // The end of the trial, or nothing while it goes on.
   using Ended = std::optional<TrialEnd>;
 
   Expected<Done> Begin();
@@ -53,16 +53,17 @@ class FineTuning {
   Ended Note(const Expected<std::optional<StepResult>>& noted);
   Ended NoteLastStep();
   void CollectTraining(const StepNorms& norms);
-  // Where no evaluation is due; then its report has these as well.
+  // Reports the step's figures, unless an evaluation is due: its report has
+  // them.
   void ReportTraining();
   Ended EvaluateNow();
   void StopEarlyIfDue();
-  // Where training goes on and would change the weights of what is kept.
+  // Copies the weights of the kept evaluation if training will change them.
   Expected<Done> HoldKept();
 
   TrialEnd Finish();
-  // Evaluates what is evaluated once, and tells the examples of all sets.
-  // Returns false where a stop came in between.
+  // Evaluates the sets that are evaluated once, and tells the examples of all
+  // sets. Returns false if a stop came in between.
   Expected<bool> EvaluateTheRest();
   bool AuditIsDue() const;
   // Trains the trial once more without virtual freezing, and puts the largest
@@ -70,7 +71,7 @@ class FineTuning {
   Expected<Done> Audit(Metrics& metrics);
   TrialEnd Stop(StopReason reason);
   TrialEnd Fail(const Fault& fault) const;
-  TrialEnd EndOf(const Fault& fault);  // Stop, where it came of one
+  TrialEnd EndOf(const Fault& fault);  // Stop() if a stop caused it
   TrialEnd Infeasible(const std::string& what, const std::string& fix) const;
   TrialEnd End(TrialState state) const;
   TrialUsage Usage() const;
@@ -86,9 +87,9 @@ class FineTuning {
   TrialProgress progress_;
   EarlyStopping early_stopping_;
   std::array<std::uint64_t, 2> epochs_ = {};  // of the last two steps
-  StepResult last_step_;                      // whose figures were read
+  StepResult last_step_;                      // the last one read
   Metrics training_;  // of the last step that training reports
-  // Begin makes them one after the other, each of those before it.
+  // Begin makes these in this order; each may use those above it.
   std::vector<BatchMaker> makers_;  // by task
   std::optional<TaskBatches> batches_;
   std::optional<Course> course_;

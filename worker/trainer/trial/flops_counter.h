@@ -2,7 +2,7 @@
 //
 // File: flops_counter.h
 //
-// What steps cost by count, and what they were spared.
+// Counts the FLOPs that steps cost, and those that they were spared.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_FLOPS_COUNTER_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_FLOPS_COUNTER_H_
 
@@ -17,7 +17,7 @@
 
 namespace frostline::trainer {
 
-// Counts into a trial's progress. One thread uses it.
+// A count of the FLOPs of a trial, added to its progress. One thread uses it.
 class FlopsCounter {
  public:
   // All outlive it.
@@ -25,28 +25,28 @@ class FlopsCounter {
                const TrainedModel& trained, TrialProgress& progress)
       : setup_(setup), smart_(smart), trained_(trained), progress_(progress) {}
 
-  // Of a batch that a step takes.
+  // Counts a batch that a step takes.
   void AddStep(const Batch& batch);
-  // Texts whose boundary was computed on the way to a step: what they took, and
-  // what they did not, as a lower one was there.
+  // Counts the texts whose boundary was computed since the last call: what that
+  // cost, and what a lower boundary saved.
   void AddFill(Boundaries& boundaries);
 
  private:
   struct Flops {
     double spent = 0.0;
     double skipped = 0.0;
-    double prefix = 0.0;  // of it forward through frozen layers
+    double prefix = 0.0;  // part of `spent`: forward through frozen layers
   };
 
   Flops FlopsOf(std::int64_t texts, std::int64_t tokens, std::size_t task);
-  // Through the leading blocks.
+  // Returns the FLOPs of these texts through the leading `blocks`.
   double ForwardOf(const ComputedTexts& texts, std::int64_t blocks) const;
 
   const TrialSetup& setup_;
   const SmartOptions& smart_;
   const TrainedModel& trained_;
   TrialProgress& progress_;
-  // Texts of a batch cost the same: by thawed blocks, texts, tokens and task.
+  // What was counted already, by thawed blocks, texts, tokens and task.
   std::map<std::array<std::int64_t, 4>, Flops> known_;
 };
 

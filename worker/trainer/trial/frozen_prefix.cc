@@ -10,10 +10,12 @@
 namespace frostline::trainer {
 namespace {
 
-// Embeddings alone are computed faster than they are read.
+// The fewest frozen blocks to replace: embeddings alone are computed faster
+// than they are read.
 constexpr std::int64_t kFewestBlocks = 2;
 
-// Frozen adapters add zeros, which only make a -0 a 0.
+// Returns the adapters for a group's key. Frozen ones add only zeros, but that
+// turns a -0 into a 0, so bits may differ.
 std::string AdaptersOf(const ModelConfig& config) {
   const LoraSpec& lora = config.lora;
   if (config.bottleneck.any()) {
@@ -107,16 +109,16 @@ PrefixCounts FrozenPrefix::counts() const {
   return counts;
 }
 
-// Whether a frozen prefix gives other numbers in each epoch.
+// Returns whether frozen layers give other numbers in each epoch.
 bool FrozenPrefix::Drops() const {
   const ModelConfig& config = trained_.model().config();
   return trial_.training.freeze.prefix_dropout == PrefixDropout::kHf &&
          (config.hidden_dropout > 0.0 || config.attention_dropout > 0.0);
 }
 
-// Whether steps take boundaries, too. Noise that no other trial sees is of no
-// use to any, and DeBERTa's is not of a text alone: it drops distances, for all
-// texts of a batch.
+// Returns whether steps take boundaries, too. With dropout they do so only if
+// other trials draw the same noise. DeBERTa never does: it drops distances for
+// all texts of a batch, so its noise does not depend on one text alone.
 bool FrozenPrefix::Trains() const {
   if (!boundaries_ || !Drops()) return boundaries_.has_value();
   return trial_.training.seed != 0 && !setup_.many() &&
@@ -200,7 +202,8 @@ void FrozenPrefix::Close(std::optional<Boundaries>& boundaries) {
   boundaries.reset();
 }
 
-// Each epoch's numbers are kept where those of all epochs fit.
+// Returns the store for boundaries with dropout, or null if those of all epochs
+// would not fit into it.
 const PrefixStore* FrozenPrefix::StoreOfNoise() const {
   if (environment_.prefixes == nullptr) return nullptr;
   const TokenStore& train = *setup_.tasks[0].train;

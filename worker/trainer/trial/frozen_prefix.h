@@ -2,9 +2,9 @@
 //
 // File: frozen_prefix.h
 //
-// What takes the place of a trial's frozen prefix: for texts that are evaluated
-// one boundary each; for those that are trained on the same one, or one for
-// each epoch where frozen layers drop as in transformers.
+// Replaces a trial's frozen layers by what they gave. A text in an evaluation
+// has one boundary. A text in training has the same one, or one for each epoch
+// if frozen layers keep their dropout, as in transformers.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_FROZEN_PREFIX_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_FROZEN_PREFIX_H_
 
@@ -22,27 +22,28 @@
 
 namespace frostline::trainer {
 
-// The boundaries of one trial's texts, by its plan. One thread uses it.
+// The boundaries of one trial's texts, as its freeze plan allows them. One
+// thread uses it.
 class FrozenPrefix {
  public:
-  // All outlive it. Nothing is taken yet.
+  // All outlive it. It replaces nothing before Follow().
   FrozenPrefix(const TrialMessage& trial, const TrialSetup& setup,
                const TrialEnvironment& environment, const Course& course,
                const TrainedModel& trained, FlopsCounter& flops, Pace& pace);
 
-  // Takes the place of what the present plan freezes; of nothing where that is
-  // too little.
+  // Replaces what the present plan freezes, or nothing if that is too little.
   Expected<Done> Follow();
 
-  // Gives the batch of a step the boundary that its plan allows, if any. The
-  // maker made it last, of what `batches` gave last.
+  // Gives the batch of a step its boundary, if the plan allows one. The maker
+  // made the batch last, from what `batches` gave last.
   Expected<Done> GiveTraining(const BatchMaker& maker,
                               const TaskBatches& batches, Batch& batch);
 
-  // Before the batches of an evaluation: sees to it that all rows are there.
+  // Computes the rows that are missing. Call it before the batches of an
+  // evaluation.
   Expected<Done> Prepare(const TokenStore& tokens);
   Expected<Done> Give(const BatchMaker& maker, Batch& batch);
-  // What was computed since the last step counts as none's.
+  // Forgets what an evaluation computed, so that no step is charged for it.
   void EndEvaluation();
 
   PrefixCounts counts() const;
@@ -53,7 +54,8 @@ class FrozenPrefix {
   GroupName GroupOf(std::int64_t blocks,
                     const std::optional<RowNoise>& noise) const;
   bool ReadsOneToken(std::int64_t blocks) const;
-  // What was seen of models with these shapes; null where nothing is kept.
+  // Returns what is known about batches of models with these shapes, or null if
+  // nothing is kept.
   SizesByLength* KnownOf(std::int64_t blocks) const;
   PrefixWork Work();
   void Open(std::optional<Boundaries>& boundaries, const PrefixStore* store,
@@ -70,9 +72,9 @@ class FrozenPrefix {
   FlopsCounter& flops_;
   Pace& pace_;
   std::optional<Boundaries> boundaries_;
-  std::optional<Boundaries> noisy_;  // of training, in one epoch
+  std::optional<Boundaries> noisy_;  // for training, in one epoch
   std::uint64_t noisy_epoch_ = 0;
-  PrefixCounts before_;  // of plans that are over
+  PrefixCounts before_;  // from earlier plans
 };
 
 }  // namespace frostline::trainer

@@ -14,7 +14,7 @@ KeptEvaluation::KeptEvaluation(TrialObjective by, TrainedModel& trained,
                                TrialProgress& progress)
     : by_(std::move(by)), trained_(trained), progress_(progress) {}
 
-// The first of equal ones stays.
+// Of equal evaluations the first one stays.
 bool KeptEvaluation::Note() {
   if (!by_.metric.empty() && !progress_.kept.empty()) {
     const double gain =
@@ -58,7 +58,7 @@ namespace {
 
 constexpr char kTrialNote[] = "trial";
 
-// Equal for every attempt that computes the same bits.
+// Returns a sum that is equal for every attempt that computes the same bits.
 std::string CheckpointIdentity(const TrialMessage& trial,
                                const TrialSetup& setup, Precision precision) {
   Sha256Sum sum;
@@ -134,7 +134,7 @@ void Checkpoints::Await() {
   if (auto written = writer_.Await()) Tell(*written);
 }
 
-// A checkpoint that cannot be written costs nothing but what it would save.
+// Reports a checkpoint, or logs why it was not written; training goes on.
 void Checkpoints::Tell(const WrittenCheckpoint& written) {
   TrialListener& listener = pace_.listener();
   if (!written.done.ok()) return listener.Log(FaultText(written.done.fault()));
@@ -142,7 +142,7 @@ void Checkpoints::Tell(const WrittenCheckpoint& written) {
   const auto bytes = std::filesystem::file_size(PathOf(written.name), error);
   listener.Saved(written.name, written.step,
                  error ? 0 : static_cast<std::int64_t>(bytes));
-  // Only now: until the new one is known the old one counts.
+  // Not earlier: the old one counts until the new one is reported.
   if (!newest_.empty()) std::filesystem::remove(PathOf(newest_), error);
   newest_ = written.name;
 }

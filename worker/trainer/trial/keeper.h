@@ -22,21 +22,23 @@ namespace frostline::trainer {
 // it.
 class KeptEvaluation {
  public:
-  // Without a metric in `by` the last is kept. All outlive it.
+  // Keeps the last evaluation if `by` has no metric. All outlive it.
   KeptEvaluation(TrialObjective by, TrainedModel& trained,
                  TrialProgress& progress);
 
-  // Keeps the last evaluation if it is better, and says whether it does.
+  // Keeps the last evaluation if it is better. Returns whether it is kept.
   bool Note();
-  // Copies the weights of the present step if its evaluation is kept: training
-  // goes on and would change them.
+  // Copies the weights of the present step if its evaluation is kept, because
+  // training will change them.
   Expected<Done> HoldWeights();
-  // Puts the kept evaluation, with its weights, in the place of the last.
+  // Makes the kept evaluation the last one, and puts its weights back into the
+  // model.
   Expected<Done> GoBack(TrialListener& listener);
 
-  // What a checkpoint of the present step must have beside its own weights.
+  // Returns the copies that a checkpoint of the present step needs beside the
+  // model's own weights.
   WeightCopies weights() const;
-  // What a checkpoint had.
+  // Takes the copies that a checkpoint had.
   void Restore(WeightCopies weights) { weights_ = std::move(weights); }
 
  private:
@@ -45,32 +47,32 @@ class KeptEvaluation {
   const TrialObjective by_;
   TrainedModel& trained_;
   TrialProgress& progress_;
-  WeightCopies weights_;  // none while the model has them
+  WeightCopies weights_;  // empty while the model has them
 };
 
-// The checkpoints of one attempt, of which the newest stays. One thread uses
-// it. Its destructor waits for what is written.
+// The checkpoints of one attempt. Only the newest stays. One thread uses it.
+// Its destructor waits for the one that is being written.
 class Checkpoints {
  public:
-  // They lie `every_seconds` apart, 0 saves after every step; the attempt began
-  // at `started`. What a checkpoint must have in common with the trial is taken
-  // from it and what it trains on. All outlive it.
+  // `every_seconds` lie between two checkpoints; 0 saves after every step. The
+  // attempt began at `started`. `trial` and `setup` decide which checkpoints
+  // belong to it. `trained` and `pace` outlive it.
   Checkpoints(const TrialMessage& trial, const TrialSetup& setup,
               double every_seconds, double started, TrainedModel& trained,
               Pace& pace);
 
-  // Takes over what a checkpoint of this trial has, the stepper's part too, and
-  // gives the rest. A fault says why it cannot be used.
+  // Loads a checkpoint of this trial into the stepper, and returns its
+  // progress. A fault says why it cannot be used.
   Expected<TrialProgress> Load(const std::string& path, WeightCopies& kept);
 
   bool IsDue() const;
-  // The step goes on while a copy is written. Where the one before is not
-  // written yet, the disk cannot do it more often; told to save after every
-  // step, it waits.
+  // Writes a copy while training goes on. If the checkpoint before is still
+  // being written, it skips this one; if every step is saved, it waits instead.
   void SaveBeside(const TrialProgress& progress, const WeightCopies& kept);
-  // At the end of an attempt, when there is time for the disk.
+  // Saves and waits for the disk, at the end of an attempt.
   void Save(const TrialProgress& progress, const WeightCopies& kept);
-  // Tell of what has been written by now, or in the end.
+  // TakeWritten reports the checkpoint that has been written by now, if any;
+  // Await waits for it first.
   void TakeWritten();
   void Await();
 
@@ -86,7 +88,7 @@ class Checkpoints {
   TrainedModel& trained_;
   Pace& pace_;
   double saved_;
-  std::string newest_;  // of this attempt
+  std::string newest_;  // the file of this attempt that stays
   CheckpointWriter writer_;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kMean[] = "mean";
 
-// What each evaluation measures, of all tasks.
+// Returns the names of what each evaluation measures, for all tasks.
 std::vector<std::string> MeasuredNames(const TrialMessage& trial,
                                        const TrialSetup& setup) {
   std::vector<std::string> names;
@@ -30,7 +30,7 @@ std::vector<std::string> MeasuredNames(const TrialMessage& trial,
   return names;
 }
 
-// "test", or the id of a data set, with the task's name before it.
+// Returns "test" or the id of a data set, after the task's name if it has one.
 std::string ShownName(const EvaluationSet& other) {
   return other.name.substr(0, other.name.size() - 1);
 }

@@ -2,8 +2,8 @@
 //
 // File: measures.h
 //
-// What the evaluations of a trial measure, of one task or of several: which
-// metrics there are, by which of them one is kept, and what no row can show.
+// What the evaluations of a trial measure: which metrics there are, which of
+// them decides what is kept, and what the rows cannot show.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_MEASURES_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_MEASURES_H_
 
@@ -18,33 +18,36 @@
 
 namespace frostline::trainer {
 
-// How many steps had tasks whose gradients pointed against each other.
+// The number of steps in which gradients of tasks pointed against each other.
 inline constexpr char kConflictsMetric[] = "gradient_conflicts";
 
-// Returns kMisuse where an objective or early stopping names a metric that
-// nothing measures.
+// Returns kMisuse if an objective or early stopping names a metric that nothing
+// measures.
 Expected<Done> CheckMetrics(const TrialMessage& trial, const TrialSetup& setup);
 
 // Returns whether more is better of the metric that early stopping looks at.
 bool StopsByMaximum(const TrialMessage& trial);
 
-// Returns the first objective that evaluations measure, on their rows or on
-// others: "test.accuracy" is kept by "accuracy". Without one it is what early
-// stopping looks at. No metric: the last evaluation is handed over.
+// Returns the metric that decides which evaluation is kept: the first objective
+// that evaluations measure, where "test.accuracy" counts as "accuracy"; else
+// the metric of early stopping. Without a metric the last evaluation is kept.
 TrialObjective WhatToKeepBy(const TrialMessage& trial, const TrialSetup& setup);
 
-bool HaveTests(const TrialSetup& setup);  // all tasks of several
+// Returns whether there are several tasks and all have a labelled test set.
+bool HaveTests(const TrialSetup& setup);
 
-// Adds the mean over several tasks of what stands behind their names and `set`.
+// Adds the mean of the tasks' first metrics on `set`, if there are several
+// tasks.
 void AddMean(const TrialSetup& setup, const std::string& set, Metrics& metrics);
 
-// Returns the most important ones, where they are too many for a message: each
-// task's first metric and loss, and what the study asks for.
+// Returns all metrics if there are at most `most`. Otherwise leaves out those
+// of tasks, but for each task's first metric and loss and what the study asks
+// for.
 Metrics Fitting(const TrialMessage& trial, const TrialSetup& setup,
                 const Metrics& metrics, std::size_t most);
 
-// Logs, for each set, what of it no metric measures as one would think: words
-// behind the end of a text, and labels of no row.
+// Log what distorts the metrics of a set: words that were cut off, and labels
+// that no row has.
 void LogWordsCut(const TrialSetup& setup, TrialListener& listener);
 void LogLabelsMissing(const TrialSetup& setup, TrialListener& listener);
 

@@ -88,7 +88,8 @@ std::optional<double> Pace::RemainingSeconds() const {
                evaluations * EvaluationSeconds());
 }
 
-// As those that were; before the first, as training did with as many rows.
+// Returns the mean of the evaluations so far. Before the first one it estimates
+// from the time that training took for as many rows.
 double Pace::EvaluationSeconds() const {
   if (evaluations_ > 0) {
     return evaluation_seconds_ / static_cast<double>(evaluations_);

@@ -2,8 +2,8 @@
 //
 // File: pace.h
 //
-// How far a trial is and how long it needs still, as its listener hears it. It
-// reads clocks and counts alone: nothing here waits for a device.
+// How far a trial is, and how long it still needs. It reads only clocks and
+// counts: nothing here waits for a device.
 //
 //   remaining = steps left * seconds of a step
 //             + (evaluations left + other rows / validation rows)
@@ -36,20 +36,20 @@ class Pace {
   double seconds() const { return seconds_(); }
 
   void BeginTraining(Precision precision);
-  // It trains again, as its next report will say.
+  // Notes that the trial trains again; the next report says so.
   void GoOnTraining() { phase_ = TrialPhase::kTraining; }
-  // Says so at once, where it is another one.
+  // Enters a phase, and tells the listener at once if it is a new one.
   void Enter(TrialPhase phase);
 
   void Report(const Metrics& metrics);
-  // Reports a sign of life, at most once a second. Where an evaluation is due
-  // it reports nothing: the evaluation reports this step.
+  // Reports a sign of life, at most once a second. If an evaluation is due it
+  // reports nothing, because the evaluation reports this step.
   void ShowLife();
   void Log(const std::string& line);
-  // Logs it, unless something was told within a minute.
+  // Logs the line unless something was told within the last minute.
   void LogNowAndThen(const std::string& line);
 
-  // A whole evaluation of all tasks took so long.
+  // Notes how long a whole evaluation of all tasks took.
   void NoteEvaluation(double seconds);
 
  private:

@@ -27,14 +27,15 @@ namespace {
 constexpr std::string_view kMetric = "metric.";
 constexpr std::string_view kKept = "kept.";
 
-// The shortest digits that read back as the same number; also inf and nan.
+// Returns the shortest digits that read back as the same number; also inf and
+// nan.
 std::string Print(auto number) {
   char text[64];
   const auto [end, error] = std::to_chars(text, text + sizeof text, number);
   return {text, end};
 }
 
-// Reads notes by name; one that does not fit is remembered.
+// A reader of notes by name. It remembers whether one did not fit.
 class NoteReader {
  public:
   explicit NoteReader(const Notes& notes) : notes_(notes) {}
@@ -79,7 +80,7 @@ void ReadMetrics(std::string_view prefix, const Notes& notes,
   }
 }
 
-// Where a task's own pass is: "task.2.epoch".
+// Returns the name of a note on a task's own pass: "task.2.epoch".
 std::string TaskNote(std::size_t task, const char* what) {
   return "task." + std::to_string(task) + "." + what;
 }
@@ -157,7 +158,7 @@ namespace {
 
 constexpr std::string_view kLayer = "layer.";
 
-// How many blocks must have thawed for this module to train.
+// Returns how many blocks must have thawed before this module trains.
 std::int64_t NeededFor(std::string_view module, std::int64_t layers) {
   if (module == "embeddings") return layers + 1;
   if (!module.starts_with(kLayer)) return 0;  // pooler, head
@@ -214,7 +215,7 @@ std::int64_t Course::CountSteps() const {
   const std::int64_t most = settings_.max_steps > 0
                                 ? settings_.max_steps
                                 : std::numeric_limits<std::int64_t>::max();
-  // Only a budget of tokens makes epochs differ.
+  // Only with a budget of tokens have epochs different numbers of steps.
   if (settings_.batch_tokens == 0) {
     return std::min(most, settings_.epochs * steps_of_first_);
   }

@@ -2,8 +2,8 @@
 //
 // File: progress.h
 //
-// How far a trial is, besides its weights, which goes into a checkpoint as
-// notes and comes back bit for bit; how far it goes, and what is due on the
+// How far a trial is, besides its weights. A checkpoint keeps this as notes and
+// gives it back bit for bit. Also how far a trial goes, and what is due on the
 // way.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_PROGRESS_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_PROGRESS_H_
@@ -21,23 +21,21 @@
 
 namespace frostline::trainer {
 
-// Training ends after `patience` evaluations in a row that were not better than
-// the best by more than `min_delta`.
-
 // What early stopping has seen so far.
 struct EarlyStoppingState {
   std::optional<double> best;
   int worse = 0;  // evaluations since the best one
 };
 
-// Decides when training ends early.
+// A rule for when training ends early: after `patience` evaluations in a row
+// that were not better than the best by more than `min_delta`.
 class EarlyStopping {
  public:
   EarlyStopping(bool maximize, int patience, double min_delta)
       : maximize_(maximize), patience_(patience), min_delta_(min_delta) {}
 
-  // It is true when training should end. A value that is not finite is worse
-  // than any that is.
+  // Notes the value of an evaluation. Returns true when training should end. A
+  // value that is not finite is worse than any finite one.
   bool Note(double value);
 
   bool maximizes() const { return maximize_; }
@@ -52,25 +50,26 @@ class EarlyStopping {
   EarlyStoppingState state_;
 };
 
+// How far a trial is, besides its weights: counters, sums and evaluations.
 struct TrialProgress {
   // Steps taken, as the stepper counts them: its part of a checkpoint has them.
   std::int64_t steps = 0;
   MixPosition position;
-  // These count since the last evaluation.
+  // These two count since the last evaluation.
   double loss_sum = 0.0;
   std::int64_t loss_steps = 0;
   // Steps in which tasks' gradients pointed against each other.
   std::int64_t conflicts = 0;
-  // And these since the last report of training.
+  // These two count since the last report of training.
   double step_loss_sum = 0.0;
   std::int64_t step_loss_steps = 0;
   EarlyStoppingState early_stopping;
   Metrics last;
-  // The evaluation that is handed over unless a better one comes; none before
-  // the first.
+  // The evaluation that is handed over unless a better one comes. Empty before
+  // the first one.
   std::int64_t kept_step = 0;
   Metrics kept;
-  // These count over all attempts that led here.
+  // These sum over all attempts that led here.
   double train_seconds = 0.0;
   double flops_spent = 0.0;
   double flops_skipped = 0.0;
@@ -97,17 +96,17 @@ ModuleRates ThawedRates(const ModuleRates& rates, std::int64_t thawed,
 // The way of a trial from its first step to its last. One thread uses it.
 class Course {
  public:
-  // Of a model with so many layers. All outlive it; `batches` move on, and
+  // The model has `layers` layers. All outlive it; `batches` moves on, and
   // `progress` says how far the trial is.
   Course(const TrainingSettings& settings, const TaskBatches& batches,
          const TrialProgress& progress, std::int64_t layers);
 
   const TrialProgress& progress() const { return progress_; }
   std::int64_t total_steps() const { return total_steps_; }
-  // With fractions, where steps were asked for.
+  // Has a fraction if the study asks for steps.
   double total_epochs() const { return total_epochs_; }
   double epochs_done() const;
-  // How many epochs it has a part of.
+  // Returns how many epochs the trial begins.
   std::int64_t EpochsBegun() const;
   // Counts blocks from the top that train after so many steps.
   std::int64_t ThawedAfter(std::int64_t steps) const;
@@ -116,20 +115,21 @@ class Course {
   bool IsOver() const;
   bool EvaluationIsDue() const;
   std::int64_t EvaluationsLeft() const;
-  // Whether the step with this number is one that training reports.
+  // Returns whether training reports the step with this number.
   bool ReportsStep(std::int64_t step) const;
 
  private:
   std::int64_t StepsOf(std::uint64_t epoch) const;
   std::int64_t CountSteps() const;
-  // When epochs end, as far as gradual unfreezing asks.
+  // Returns the steps at which epochs end, as far as gradual unfreezing needs
+  // them.
   std::vector<std::int64_t> EpochEnds() const;
 
   const TrainingSettings& settings_;
   const TaskBatches& batches_;
   const TrialProgress& progress_;
   const std::int64_t layers_;
-  const std::int64_t steps_of_first_;  // epoch
+  const std::int64_t steps_of_first_;  // of the first epoch
   const std::int64_t total_steps_;
   const double total_epochs_;
   const std::vector<std::int64_t> epoch_ends_;  // in steps

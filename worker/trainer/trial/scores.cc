@@ -92,8 +92,8 @@ void Scores::AddClasses(std::span<const std::uint32_t> rows,
   const std::int64_t width = words ? label.size(1) : 1;
   for (const std::uint32_t row : rows) {
     for (std::int64_t i = 0; i < width; ++i, ++t, ++p, ++c) {
-      // A word has this label as padding or as a later piece, a text whose
-      // truth is not known.
+      // In tagging this label marks padding and later pieces of a word. For a
+      // whole text it says that its truth is not known.
       if (words && *t == kIgnoredLabel) continue;
       guesses_[row].truth.push_back(*t < 0 ? -1
                                            : static_cast<std::int32_t>(*t));
@@ -165,7 +165,7 @@ Metrics Scores::Compute() const {
   return metrics;
 }
 
-// What scores say of each example, as a finish carries it.
+// The outcome of each example, in the form that a trial's last message carries.
 
 namespace {
 
@@ -235,7 +235,7 @@ Expected<Done> Scores::PackClasses(ExampleOutcomes& outcomes) const {
     return Done{};
   }
   outcomes.classes = labels_.names();
-  // Where more do not fit, the marks alone are told.
+  // If there are too many confidences, only they are left out.
   Expected<std::string> halves = PackFloat16(confidence);
   if (halves.ok()) outcomes.confidence = std::move(halves).value();
   return Done{};
@@ -260,8 +260,8 @@ std::size_t ExampleOutcomes::size() const {
   return all;
 }
 
-// Confidences go first, then what was predicted, then sets, of each the last
-// set's first: the validation set stands first.
+// Drops confidences first, then predictions, then whole sets. Each time it
+// begins with the last set, because the validation set is the first.
 std::vector<std::string> FitIntoFinish(std::vector<ExampleOutcomes>& sets) {
   std::vector<std::string> left_out;
   const auto fits = [&sets] {
@@ -295,8 +295,8 @@ std::string Number(double value, const char* form) {
   return text.data();
 }
 
-// Label, prediction and confidence of one example, each behind a tab but the
-// first; what there is none of is empty.
+// Returns label, prediction and confidence of one example, with tabs between
+// them. A column without a value is empty.
 std::string Said(const Scores& scores, std::int32_t truth,
                  std::int32_t prediction, float confidence) {
   const auto name = [&scores](std::int32_t label) {
@@ -345,7 +345,8 @@ class Writer {
     return line + "\n";
   }
 
-  // Words without a label among labelled ones have nothing but themselves.
+  // Returns a line for each word. A word without a label in a labelled set has
+  // empty columns.
   std::string Sentence(std::size_t row) const {
     const std::uint32_t at = part_.rows[row];
     const Scores::Guess& guess = scores_.guess(row);

@@ -31,7 +31,8 @@ namespace frostline::trainer {
 
 using Metrics = std::map<std::string, double>;
 
-// The contract's message of the same name.
+// The outcomes of the examples of one set, as the contract's message of the
+// same name has them.
 struct ExampleOutcomes {
   std::string data_fingerprint;
   std::string encoding;  // "PACKED_BITS" right or wrong, "FLOAT16" predictions
@@ -55,18 +56,20 @@ struct ExampleOutcomes {
 
 inline constexpr std::size_t kMaxEvaluationsBytes = std::size_t{640} << 10;
 
-// Leaves out what is too much for one message, and says what: the least useful
-// first.
+// Leaves out what is too much for one message, the least useful first. Returns
+// what it left out.
 std::vector<std::string> FitIntoFinish(std::vector<ExampleOutcomes>& sets);
 
-// Names what Compute would, to tell a misspelt objective before training.
+// Returns the names that Compute() gives, so that a misspelt objective is found
+// before training.
 std::vector<std::string> MetricNames(const HeadSpec& head,
                                      const LabelSet& labels);
 
-// What the mean over tasks takes: accuracy, f1 of spans, pearson.
+// Returns the metric that the mean over tasks takes: accuracy, f1 of spans, or
+// pearson.
 std::string FirstMetric(const HeadSpec& head, const LabelSet& labels);
 
-// Collects the predictions for one data set and computes metrics from them.
+// The predictions for one data set, and the metrics computed from them.
 class Scores {
  public:
   // The classes of one example: one class or, for tagging, one for each
@@ -81,17 +84,19 @@ class Scores {
   // `labels` outlives this; `rows` is the number of examples.
   Scores(const HeadSpec& head, const LabelSet& labels, std::size_t rows);
 
-  // `batch` held these rows (0 to rows - 1), in this order.
+  // Adds the prediction for `batch`, which held these rows (0 to rows - 1) in
+  // this order.
   void Add(std::span<const std::uint32_t> rows, const Batch& batch,
            const Prediction& prediction);
 
-  // Puts the words of `row` that no batch had among those that one had, behind
+  // Adds the words of `row` that no batch held, at their places. Call it after
   // all batches.
   void AddUnread(std::size_t row, std::span<const UnreadWord> words);
 
   Metrics Compute() const;
-  // In tagging they are those of all labelled words, in order, whatever was
-  // cut. Returns kTooLarge when there are too many for a message.
+  // Returns the outcome of each example. In tagging it is one for each labelled
+  // word, in order, including words that were cut. Returns kTooLarge if there
+  // are too many for a message.
   Expected<ExampleOutcomes> Outcomes(const std::string& fingerprint) const;
 
   bool of_numbers() const;
@@ -122,10 +127,10 @@ class Scores {
   std::size_t words_cut_ = 0;
 };
 
-// Writes what was predicted of each example, beside its text, in the form of
+// Writes the prediction for each example beside its text, in the form of
 // base/plain/predictions_file.h.
 //
-// `scores` are of the part's rows. The file is there whole, or not at all.
+// `scores` holds the part's rows. The file is written whole, or not at all.
 Expected<Done> WritePredictions(const std::string& path, const DataPart& part,
                                 const Scores& scores);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kLabelsShown = 20;
 
-// The model's configuration as this trial wants it.
+// Returns the model's configuration with what this trial changes.
 ModelConfig Adjusted(ModelConfig config, const TrainingSettings& settings) {
   config.lora = settings.lora;
   config.bottleneck = settings.bottleneck;
@@ -31,7 +31,8 @@ ModelConfig Adjusted(ModelConfig config, const TrainingSettings& settings) {
 
 }  // namespace
 
-// Independent seeds from one (splitmix64; Steele et al., 2014, figure 17).
+// Returns independent seeds from the trial's one (splitmix64; Steele et al.,
+// 2014, figure 17).
 std::uint64_t SeedOf(const TrialMessage& trial, Draws draws) {
   const auto which = static_cast<std::uint64_t>(draws);
   std::uint64_t z = trial.seed + (which + 1) * 0x9E3779B97F4A7C15U;
@@ -124,8 +125,9 @@ StepOptions TrainedModel::Options() const {
   return options;
 }
 
-// Balanced as scikit-learn has it: rows / (classes x rows of the class), of
-// what is trained on. A class that is not there has no loss to weigh.
+// Returns the weight of each class in the loss. Balanced ones are those of
+// scikit-learn: rows / (classes x rows of the class), over the rows to train
+// on. A class without rows has no loss to weigh, so it gets 1.
 std::vector<double> TrainedModel::WeighClasses() const {
   const ClassWeights& wanted = settings_.class_weights;
   if (!wanted.balanced) return wanted.given;
@@ -155,7 +157,7 @@ std::vector<double> TrainedModel::WeighClasses() const {
 }
 
 Expected<Done> TrainedModel::FreezeVirtually(double factors) {
-  // Else every trial would read all weights, to freeze nothing.
+  // Without this every trial would read all weights only to freeze nothing.
   if (settings_.virtual_tau == 0.0) return Done{};
   ASSIGN_OR_FAULT(const StepBound bound,
                   LongestStep(settings_.optimizer, settings_.clip_norm));
@@ -178,7 +180,7 @@ Expected<FreezePlan> TrainedModel::PlanAfter(std::int64_t step) const {
       settings_.freeze);
 }
 
-// Right behind the step, so that a checkpoint has the plan that comes next.
+// Call it right after a step, so that a checkpoint has the next plan.
 Expected<bool> TrainedModel::ThawIfDue() {
   const std::int64_t thawed = course_.ThawedAfter(stepper_->steps());
   if (thawed == thawed_) return false;

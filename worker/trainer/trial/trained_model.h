@@ -20,17 +20,18 @@
 
 namespace frostline::trainer {
 
-// What a trial draws, each from a seed of its own.
+// The purposes for which a trial draws, each with a seed of its own.
 enum class Draws : std::uint8_t { kHead, kBatches, kDropout, kSurgery };
 
 std::uint64_t SeedOf(const TrialMessage& trial, Draws draws);
 
-// Returns the trial's rates with 0 for what none of several tasks trains, and
-// logs it: frozen, it is part of a prefix that can be shared.
+// Returns the trial's rates, with 0 for what none of several tasks trains, and
+// logs those. As frozen modules they can be part of a shared prefix.
 ModuleRates RatesOfTasks(const TrialMessage& trial, const TrialSetup& setup,
                          TrialListener& listener);
 
-// One thread uses it.
+// A trial's copy of the pretrained model, with the stepper that trains it. One
+// thread uses it.
 class TrainedModel {
  public:
   // All outlive it.
@@ -40,12 +41,12 @@ class TrainedModel {
   TrainedModel(const TrainedModel&) = delete;
   TrainedModel& operator=(const TrainedModel&) = delete;
 
-  // Makes the pretrained model and a stepper that has taken no step, with the
-  // layers that train behind step `step`. Before it there is neither; after it
-  // they may be made anew, and stay where they are.
+  // Makes a copy of the pretrained model, and a stepper that has taken no step.
+  // The layers that train after step `step` train. A second call makes both
+  // anew, at the same addresses.
   Expected<Done> Make(std::int64_t step);
-  // Lets train from the next step on what has thawed; says whether that is
-  // more than before.
+  // Lets the layers that have thawed train from the next step on. Returns
+  // whether there are more than before.
   Expected<bool> ThawIfDue();
 
   bool made() const { return stepper_.has_value(); }
@@ -56,12 +57,12 @@ class TrainedModel {
   const FreezePlan& plan() const { return stepper_->plan(); }
   Precision precision() const { return precision_; }
   std::int64_t thawed() const { return thawed_; }  // blocks, from the top
-  // As they are by now, 0 for what is frozen.
+  // Returns the present rates, with 0 for what is frozen.
   ModuleRates RatesNow() const;
-  // The weights that train at some time, by their place in weights().
+  // Returns for each of weights() whether it trains at some time.
   const std::vector<bool>& trains() const { return trains_; }
   std::int64_t trained_weights() const { return trained_weights_; }
-  // At least one module is.
+  // Returns whether at least one module is virtually frozen.
   bool virtually_frozen() const { return virtually_frozen_; }
 
  private:

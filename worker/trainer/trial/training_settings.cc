@@ -17,7 +17,8 @@ bool IsThere(const JsonValue* value) {
   return value != nullptr && !value->is(JsonKind::kNull);
 }
 
-// A word that nobody knows would be taken for one that did its work.
+// Returns a fault for a member that no row knows. Ignored, it would look as if
+// it had worked.
 std::optional<Fault> UnknownMember(const std::string& block,
                                    const std::string& where,
                                    const JsonValue* study) {
@@ -44,12 +45,13 @@ bool IsRate(const JsonValue& value, const JsonValue* rates) {
   return false;
 }
 
-// These blocks do nothing unless the study has them.
+// Returns whether the block does nothing unless the study has it.
 bool MustBeThere(std::string_view block) {
   return block == "lora." || block == "adapters." || block == "smart.";
 }
 
-// What may be searched: adapters only where there are some.
+// Returns the settings that may be searched; those of adapters and SMART only
+// if the study has these blocks.
 std::vector<std::string_view> Searchable(const JsonValue* training) {
   std::vector<std::string_view> names;
   for (const SettingRow& row : TrainingTable()) {
@@ -165,7 +167,7 @@ namespace {
 
 void ReadLoop(SettingFields& fields, TrainingSettings& out) {
   out.max_steps = fields.Whole("max_steps");
-  // With steps alone the epochs are as many as it takes.
+  // With steps alone there are as many epochs as these need.
   out.epochs = out.max_steps > 0 && !fields.Has("epochs")
                    ? static_cast<std::int64_t>(SettingOf("epochs").most)
                    : fields.Whole("epochs");
@@ -235,7 +237,7 @@ void ReadOptimizer(SettingFields& fields, TrainingSettings& out) {
   }
 }
 
-// It was a switch once.
+// Also takes true and false, because the setting was once a switch.
 bool ReadExport(SettingFields& extra) {
   const JsonValue* given = extra.Given("export");
   if (given != nullptr && given->is(JsonKind::kBool)) return given->truth;
@@ -305,7 +307,7 @@ void ReadFreeze(SettingFields& fields, TrainingSettings& out) {
       fields.OneOf("mode", std::array{FreezeMode::kHard, FreezeMode::kLr0});
   out.freeze.prefix_dropout = fields.OneOf(
       "prefix_dropout", std::array{PrefixDropout::kOff, PrefixDropout::kHf});
-  // Who asks for lr0 wants what others do.
+  // lr0 is meant to do what other trainers do, so it keeps dropout.
   if (out.freeze.mode == FreezeMode::kLr0 &&
       fields.Text("prefix_dropout").empty()) {
     out.freeze.prefix_dropout = PrefixDropout::kHf;
@@ -320,7 +322,7 @@ void ReadLora(SettingFields& fields, TrainingSettings& out) {
     fields.Fail("rank", "is 0 or missing", "give one, e.g. 8");
   }
   lora.alpha = fields.Number("alpha");
-  // So that the scale is 1.
+  // The default makes the scale 1.
   if (lora.alpha == 0.0) lora.alpha = static_cast<double>(lora.rank);
   lora.dropout = fields.Number("dropout");
   const std::vector<std::string> names = fields.Texts("modules");
@@ -362,7 +364,8 @@ void ReadSmart(SettingFields& fields, TrainingSettings& out) {
   smart.at_boundary = fields.OneOf("enter", std::array{false, true});
 }
 
-// One of them says what trains instead of a layer's weights.
+// Returns a fault if two settings say what trains instead of the layers'
+// weights.
 std::optional<Fault> TwoInPlaceOfWeights(const TrainingSettings& settings) {
   std::string given;
   int count = 0;
@@ -379,7 +382,7 @@ std::optional<Fault> TwoInPlaceOfWeights(const TrainingSettings& settings) {
                "give one of them"};
 }
 
-// What fits only where another setting is not.
+// Returns a fault if two settings contradict each other.
 std::optional<Fault> Contradiction(const TrainingSettings& settings) {
   if (auto two = TwoInPlaceOfWeights(settings)) return two;
   if (settings.smart.pairs_together && !settings.smart.any()) {

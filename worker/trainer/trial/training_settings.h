@@ -2,8 +2,8 @@
 //
 // File: training_settings.h
 //
-// Reads the contract's Training, with defaults, and with the trial's parameters
-// in the place of what the study fixed.
+// Reads the contract's Training. Defaults fill what is missing, and the trial's
+// parameters replace what the study fixed.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_TRAINING_SETTINGS_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_TRAINING_SETTINGS_H_
 
@@ -26,25 +26,26 @@
 
 namespace frostline::trainer {
 
-// Takes settings by the rows of base/plain/training_table.h: type, bounds and
-// default. As RequestFields, it keeps the first fault, and a key that has no
-// row is one.
+// A reader of settings that checks them by the rows of
+// base/plain/training_table.h: type, bounds and default. Like RequestFields it
+// keeps the first fault. A key without a row is a fault.
 
 class SettingFields {
  public:
-  // `block` is that of the rows, `where` names them in faults. A setting is
-  // looked for in the trial's parameters first (null: none), by the name that
-  // it is searched by, then in `study`. All outlive this.
+  // `block` says which rows to use, and `where` names them in faults. A setting
+  // is looked for in the trial's `parameters` (null: none) by the name under
+  // which it is searched, then in `study`. All outlive this.
   SettingFields(std::string block, const std::string& where,
                 const JsonValue* parameters, const JsonValue* study);
 
-  // There must be a row of this name, of this kind.
+  // Return the setting. There must be a row of this name and kind.
   std::int64_t Whole(std::string_view name);
   std::int64_t Whole(std::string_view name, std::int64_t unless_given);
   double Number(std::string_view name);
-  // Says which of the row's words it is.
+  // Returns the place of the setting among the row's words.
   std::size_t Word(std::string_view name);
-  // `values` are in the order of the row's words.
+  // Returns the value for the setting's word. `values` has the order of the
+  // row's words.
   template <typename Value, std::size_t N>
   Value OneOf(std::string_view name, const std::array<Value, N>& values) {
     return values[Word(name)];
@@ -56,7 +57,7 @@ class SettingFields {
   bool Switch(std::string_view name) { return study_.Flag(name); }
   std::uint64_t Bits(std::string_view name);
   bool Has(std::string_view name) const;
-  // As the study has it, of any kind; null when it is absent or null.
+  // Returns what the study has, of any kind, or null if it is absent or null.
   const JsonValue* Given(std::string_view name) const {
     return study_.Find(name);
   }
@@ -69,8 +70,8 @@ class SettingFields {
 
  private:
   const SettingRow& RowOf(std::string_view name) const;
-  // Returns the parameters where the trial searches it, else the study, and its
-  // name there.
+  // Returns where to read the setting: the parameters if the trial searches it,
+  // else the study. `name` receives its name there.
   RequestFields& SourceOf(const SettingRow& row, std::string_view* name);
 
   std::string block_;
@@ -78,8 +79,9 @@ class SettingFields {
   RequestFields study_;
 };
 
-// Finds a parameter that is neither a setting which may be searched, nor a rate
-// or a tie: it would look like one that does not matter.
+// Finds a parameter that has no effect: it is neither a setting that may be
+// searched, nor a rate, nor a tie. Kept, it would look like a parameter that
+// does not matter.
 std::optional<Fault> IdleParameter(const JsonValue& trial);
 
 struct EarlyStoppingSettings {
@@ -88,15 +90,15 @@ struct EarlyStoppingSettings {
   double min_delta = 0.0;
 };
 
-// By default both texts are read as one; with `extra: {head: cosine}` each is
-// read on its own.
+// How a pair of texts is read. By default both are read as one; with `extra:
+// {head: cosine}` each is read on its own.
 struct PairSettings {
   bool cosine = false;
   Pooling pooling = Pooling::kFirst;
   double scale = 5.0;
 };
 
-// How labels weigh in the loss of steps; by default all weigh the same.
+// The weights of labels in the loss of steps. By default all weigh the same.
 struct ClassWeights {
   bool balanced = false;
   std::vector<double> given;  // in the order of the labels
@@ -104,11 +106,13 @@ struct ClassWeights {
   bool any() const { return balanced || !given.empty(); }
 };
 
-// How batches of several tasks follow each other: each of a task drawn by its
-// share; in turn, so that shares always hold; or all rows drawn from as one
-// set, without replacement, and a batch split by task.
+// How batches of several tasks follow each other. kRandom draws the task of
+// each batch by its share. kInProportion takes tasks in turn, so that shares
+// always hold. kJoined draws all rows from one joined set, without replacement,
+// and splits each batch by task.
 enum class TaskMixing : std::uint8_t { kRandom, kInProportion, kJoined };
 
+// The settings of one trial's training, checked and complete.
 struct TrainingSettings {
   std::int64_t epochs = 3;
   std::int64_t max_steps = 0;  // 0: as many as the epochs have
@@ -150,9 +154,9 @@ struct TrainingSettings {
   FreezeSemantics freeze;
 };
 
-// `trial` is the whole message. Returns kMisuse naming the field for what is
-// out of range, an unknown word, a parameter without effect, and for what does
-// not go together.
+// Reads the settings from `trial`, the whole message. Returns kMisuse with the
+// field's name for a value out of range, an unknown word, a parameter without
+// effect, or settings that contradict each other.
 Expected<TrainingSettings> ReadTrainingSettings(const JsonValue& trial);
 
 }  // namespace frostline::trainer

@@ -2,7 +2,8 @@
 //
 // File: trial_end.h
 //
-// Writes a fault as a trial's cause, with its id in docs/reference/errors.md.
+// How a trial ends, what it tells on the way, and the ids of its faults, which
+// docs/reference/errors.md explains.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_END_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_END_H_
 
@@ -56,6 +57,7 @@ inline std::string FaultText(const Fault& fault) {
   return FaultText(IdOf(fault.kind), fault.cause, fault.fix);
 }
 
+// What a trial used: time, memory, FLOPs and energy.
 struct TrialUsage {
   double train_seconds = 0.0;  // of steps, over all attempts that led here
   double total_seconds = 0.0;  // of this attempt, loading included
@@ -88,25 +90,29 @@ enum class FailureClass : std::uint8_t {
   kUnfit,  // another worker can do it: no attempt is spent
 };
 
-// A file that is not there may be on the next worker.
+// Returns who is to blame. A file that is missing here may be on the next
+// worker, so that is no failure of the trial.
 constexpr FailureClass ClassOf(FaultKind kind) {
   if (kind == FaultKind::kUnreadable) return FailureClass::kInfrastructure;
   if (kind == FaultKind::kOutOfMemory) return FailureClass::kOutOfMemory;
   return FailureClass::kTrial;
 }
 
+// How a trial ended, and what it leaves.
 struct TrialEnd {
   TrialState state = TrialState::kSucceeded;
   Metrics metrics;
   FailureClass failure = FailureClass::kTrial;
   std::string cause;                    // with the id of the error
-  std::vector<std::string> precisions;  // that this device does, of kUnfit
+  std::vector<std::string> precisions;  // those of this device, if kUnfit
   std::optional<TrialUsage> usage;
   std::vector<ExampleOutcomes> evaluations;
-  // The agent takes those; else it takes the validation set's marks alone.
+  // Whether the agent takes `evaluations`. If not, it takes only the marks of
+  // the validation set.
   bool tells_evaluations = false;
 };
 
+// Why a trial is told to stop.
 enum class StopReason : std::uint8_t {
   kNone,
   kPruned,
@@ -116,7 +122,8 @@ enum class StopReason : std::uint8_t {
   kHang,
 };
 
-// Another attempt will go on, so a checkpoint is worth its time.
+// Returns whether another attempt will go on, so that a checkpoint is worth its
+// time.
 constexpr bool ComesBack(StopReason reason) {
   return reason == StopReason::kPreempt || reason == StopReason::kDrain ||
          reason == StopReason::kHang;
@@ -139,21 +146,22 @@ struct TrialPace {
   std::optional<double> remaining_seconds = {};  // nothing: not known yet
 };
 
-// Hears what a trial reports, for whoever started the trial. Calls come in the
-// trial's thread. stop() is called at every step, so it must be cheap.
+// A listener of whoever started the trial, which hears what it reports. Calls
+// come in the trial's thread. stop() is called at every step, so it must be
+// cheap.
 class TrialListener {
  public:
   virtual ~TrialListener() = default;
 
   virtual StopReason stop() const = 0;
-  // Without metrics it is a sign of life.
+  // A report without metrics is a sign of life.
   virtual void Report(std::int64_t step, std::int64_t total_steps,
                       const Metrics& metrics) = 0;
-  // Goes with the next report.
+  // Goes out with the next report.
   virtual void NotePace(const TrialPace& /*pace*/) {}
   // Another phase has begun, at no step of its own.
   virtual void EnterPhase(const TrialPace& /*pace*/) {}
-  // Training begins behind `step`, computed so.
+  // Training begins after `step`, in this precision.
   virtual void Begun(std::int64_t step, Precision precision) = 0;
   // File `name` is complete in the attempt's folder.
   virtual void Saved(const std::string& name, std::int64_t step,

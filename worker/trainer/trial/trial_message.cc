@@ -117,7 +117,8 @@ Expected<TaskRequest> ReadTask(const JsonValue& given, std::size_t index) {
   return task;
 }
 
-// What fits one alone, or all or none.
+// Checks the tasks together: names differ, all or none have a share, and there
+// is no setting that only a single task can have.
 Expected<Done> CheckTogether(const std::vector<TaskRequest>& tasks,
                              const TrainingSettings& training) {
   const auto wrong = [](const std::string& cause, const std::string& fix) {
@@ -202,7 +203,7 @@ void ReadRates(RequestFields& fields, TrialMessage& out) {
   }
 }
 
-// Its values are read where they are looked for (training_settings.h).
+// Reads the names of the parameters; training_settings.h reads their values.
 void ReadSearched(RequestFields& fields, TrialMessage& out) {
   const JsonValue* parameters = fields.Find("parameters");
   if (parameters == nullptr) return;
@@ -249,8 +250,9 @@ void ReadResume(const JsonValue& message, RequestFields& fields,
   if (resume.fault()) fields.Take(*resume.fault());
 }
 
-// The first attempt may be asked for `auto`, and a later one for what the study
-// has decided since: what it is computed in is no part of this.
+// Returns the training's members as text, without the precision. The first
+// attempt may be asked for `auto`, and a later one for what the study has
+// decided since, so the precision is no part of the identity.
 std::string WithoutPrecision(const JsonValue* training) {
   std::string text;
   if (training == nullptr) return text;

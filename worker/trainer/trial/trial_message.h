@@ -21,35 +21,37 @@
 
 namespace frostline::trainer {
 
-// Reads what a trial is to learn: the message's `tasks`, or its `data` and
+// What a trial is to learn: one of the message's `tasks`, or its `data` and
 // `training.head` as the only one.
-
 struct TaskRequest {
   std::string name;  // empty: the only one
   DataRequest data;
   HeadSpec head;  // task and outputs follow from the data
   std::string loss;
-  double share = 0.0;  // 0, of all: by their rows
+  double share = 0.0;  // 0, for all tasks: by their rows
   double loss_weight = 1.0;
   std::set<std::string> freeze;  // modules that its batches do not train
 
-  // "tasks.sst.data" of the task sst, else "data".
+  // Returns the field's name in faults: "tasks.sst.data" for the task sst, else
+  // "data".
   std::string FieldOf(const std::string& name) const;
-  // What stands before its metrics: "sst.".
+  // Returns the prefix of its metrics: "sst.".
   std::string prefix() const { return name.empty() ? "" : name + "."; }
 };
 
-// `message` is the whole one, `training` what was read of it. A fault names the
-// field.
+// Reads the tasks from the whole message. `training` is what was read from it
+// before. A fault names the field.
 Expected<std::vector<TaskRequest>> ReadTaskRequests(
     const JsonValue& message, const TrainingSettings& training);
 
+// A metric, and whether more of it is better.
 struct TrialObjective {
   std::string metric;
   bool maximize = true;
 };
 
-// Two trials with equal requests train the same pretrained weights.
+// The pretrained model that a trial asks for. Trials with equal requests train
+// the same weights.
 struct ModelRequest {
   std::string id;
   std::int64_t layers = 0;  // 0: not said
@@ -58,6 +60,7 @@ struct ModelRequest {
   friend bool operator==(const ModelRequest&, const ModelRequest&) = default;
 };
 
+// The message `trial`, read and checked.
 struct TrialMessage {
   std::string trial;  // "studies/imdb/trials/17"
   std::int64_t attempt = 1;
@@ -68,23 +71,26 @@ struct TrialMessage {
   ModelRequest model;
   std::vector<TaskRequest> tasks;  // one or more
   TrainingSettings training;
-  // What the study's precision `auto` stands for, once its first trial said it.
+  // What `auto` stands for as the study's precision, once its first trial said
+  // so.
   std::string auto_precision;
   bool takes_precision = false;    // the agent takes reports of it
-  bool takes_progress = false;     // and of how far it is
-  bool takes_evaluations = false;  // and outcomes of every set
+  bool takes_progress = false;     // … of how far it is
+  bool takes_evaluations = false;  // … outcomes of every set
   std::string folder;              // this attempt's own, absolute
   std::string resume_path;         // empty: from the beginning
   std::int64_t resume_step = 0;
-  // The SHA-256 of what is asked for is equal for every attempt at this trial.
+  // The SHA-256 of what is asked for, equal for every attempt at this trial.
   std::string identity;
 };
 
-// Passes over unknown fields. A fault names a field that is not right.
+// Reads the message and ignores unknown fields. A fault names the field that is
+// wrong.
 Expected<TrialMessage> ReadTrialMessage(const JsonValue& message);
 
-// Says why a device that computes in these at full speed is none for the trial:
-// its study's first one was computed in another. Nothing where it is one.
+// Returns why a device that computes in `precisions` at full speed cannot take
+// the trial: the study's first trial was computed in another one. Returns
+// nothing if the device can.
 std::optional<Fault> WhyUnfit(const TrialMessage& trial,
                               const std::vector<std::string>& precisions);
 

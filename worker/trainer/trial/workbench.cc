@@ -31,7 +31,8 @@ std::string HeadsKey(const Heads& heads) {
   return key;
 }
 
-// Adds what a file has that is of use to no head.
+// Adds the report of one more head. It lists what any head misses, and of what
+// the file has beyond that only what no head uses.
 void AddReport(const LoadReport& more, LoadReport& all) {
   const auto add = [](const std::vector<std::string>& from,
                       std::vector<std::string>& into) {
@@ -52,7 +53,7 @@ void AddReport(const LoadReport& more, LoadReport& all) {
   keep(more.unexpected, all.unexpected);
 }
 
-// The first names of a list, for one line of log.
+// Returns the first names of a list, for one line of the log.
 std::string Some(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size() && i < 8; ++i) {
@@ -77,7 +78,8 @@ void Describe(const std::string& id, const LoadReport& report,
   tell("in the file and not known", report.unexpected);
 }
 
-// All that the index names, and nothing that would be taken before it.
+// Checks the sums of all files that the index names. A model.safetensors beside
+// them is a fault, because it would be read first.
 Expected<Done> VerifyShards(VerifiedFiles& files, const ModelEntry& entry,
                             InputFile& index, const StopSign& stop) {
   const auto mismatch = [&](const std::string& what) {
@@ -307,7 +309,7 @@ Expected<Done> CheckClassWeights(const ClassWeights& weights,
       "give one for each, in this order: " + ListOfLabels(data.labels)};
 }
 
-// Else a misspelt label would be one that is left as it is.
+// Returns a fault for a rule whose label no row has; it is probably misspelt.
 Expected<Done> CheckRulesUsed(const LabelRules& rules, const TaskSetup& setup) {
   const auto is_met = [&](const std::string& label) {
     if (setup.data->train.data->ruled().contains(label) ||
@@ -357,7 +359,8 @@ Expected<Done> CheckOwnFreezing(const TrialMessage& trial,
   return Done{};
 }
 
-// "dev" is the validation set, unless a data set has that id.
+// Notes the sets whose predictions are written. "dev" is the validation set,
+// unless a data set has that id.
 Expected<Done> NamePredicted(const TrainingSettings& training,
                              TaskSetup& task) {
   std::set<std::string> known = {"validation", "train"};
@@ -440,7 +443,7 @@ Expected<std::shared_ptr<const TokenStore>> Workbench::Tokens(
   const bool apart = head.apart();
   std::string key = part.fingerprint + "/" + pretrained.folder + "/" +
                     std::to_string(longest) + (apart ? "/apart" : "");
-  // A fingerprint is of labels' names; a store holds their numbers.
+  // A fingerprint covers the labels' names, but a store holds their numbers.
   for (const std::string& label : part.data->labels().names()) {
     key += "/" + std::to_string(label.size()) + label;
   }

@@ -27,8 +27,8 @@
 
 namespace frostline::trainer {
 
-// A cache of at most `most` values. When it is full, the value that was used
-// longest ago goes. Whoever holds a value keeps it alive. One thread uses it.
+// A cache of at most `most` values. A full one drops the value that was used
+// longest ago. Whoever holds a value keeps it alive. One thread uses it.
 template <typename Key, typename Value>
 class LruCache {
  public:
@@ -58,9 +58,6 @@ class LruCache {
   std::vector<Entry> entries_;
 };
 
-// Keeps the models of the operator's registry, loaded when first asked for. An
-// encoder is kept once for all heads that studies put on it.
-
 // A pretrained model on the device, with its heads. Nobody changes it.
 struct Pretrained {
   LoadedModel loaded;
@@ -68,16 +65,17 @@ struct Pretrained {
   std::string sha256;  // of the weights
 };
 
-// The models that were loaded, by their registry id. One thread uses it. The
-// device outlives it.
+// The models of the operator's registry, each loaded when first asked for. An
+// encoder is kept once for all heads that studies put on it. One thread uses
+// it. The device outlives it.
 class ModelCache {
  public:
   // Reads models.yaml once.
   static Expected<ModelCache> Open(VerifiedFiles& files, const Device& device);
 
-  // Compares sums each time. What was missing, unexpected or drawn anew goes to
-  // `log` when a head is loaded. It asks `stop` while sums are computed and
-  // weights read.
+  // Returns the model with these heads, after its files' sums were compared.
+  // When it loads a head, `log` receives what was missing, unexpected or drawn
+  // anew. It asks `stop` while it computes sums and reads weights.
   Expected<std::shared_ptr<const Pretrained>> Weights(
       VerifiedFiles& files, const ModelRequest& request, const Heads& heads,
       const StopSign& stop, std::vector<std::string>& log);
@@ -88,7 +86,7 @@ class ModelCache {
   ModelCache(ModelEntries models, const Device& device)
       : models_(std::move(models)), device_(&device) {}
 
-  // Returns the model's folder.
+  // Checks the files of the model, and returns its folder.
   static Expected<std::string> Verify(VerifiedFiles& files,
                                       const ModelEntry& entry,
                                       const ModelRequest& request,
@@ -101,7 +99,7 @@ class ModelCache {
     std::shared_ptr<const ShelvedEncoder> encoder;
     std::vector<std::shared_ptr<const LoadedHead>> heads;
   };
-  // Reads those of `parts` that are null.
+  // Reads the parts that are null.
   Expected<Done> Load(const std::string& id, const std::string& folder,
                       const Heads& heads, const StopSign& stop, Parts& parts);
   static LoadedModel Joined(const Parts& parts);
@@ -109,21 +107,24 @@ class ModelCache {
   ModelEntries models_;
   const Device* device_;
   // A slot works on one study, or on two by turns; encoders may fill a GPU, and
-  // heads are small. What is joined holds no encoder that has left its cache.
+  // heads are small. `joined_` is used in the same order as `encoders_` and is
+  // no larger, so it keeps no dropped encoder alive.
   LruCache<std::string, ShelvedEncoder> encoders_{2};
   LruCache<std::string, LoadedHead> heads_{24};
   LruCache<std::string, Pretrained> joined_{2};
   LruCache<std::string, Tokenizer> tokenizers_{2};
 };
 
+// Rows that a trial evaluates, with their tokens.
 struct EvaluationSet {
-  // Before its metrics: "" for validation, "test.", "imdb."; of a task "sst."
-  // and "sst.test.".
+  // The prefix of its metrics: "" for validation, "test.", "imdb.". For a task:
+  // "sst.", "sst.test.".
   std::string name;
   DataPart part;
   std::shared_ptr<const TokenStore> tokens;
 };
 
+// One task of a trial, with its data and tokens.
 struct TaskSetup {
   TaskRequest request;
   HeadSpec head;
@@ -134,13 +135,14 @@ struct TaskSetup {
   // The sets whose predictions are written: "validation", "train", or others.
   std::set<std::string> predicted;
 
-  // "test", or the id of a data set.
+  // Returns "test", or the id of a data set.
   std::string SetOf(const EvaluationSet& other) const {
     const std::size_t before = request.prefix().size();
     return other.name.substr(before, other.name.size() - before - 1);
   }
 };
 
+// What a trial trains with: a model, and its tasks.
 struct TrialSetup {
   std::shared_ptr<const Pretrained> pretrained;
   std::vector<TaskSetup> tasks;  // one or more
@@ -153,30 +155,32 @@ struct TrialSetup {
 struct TrialEnvironment {
   Device& device;
   std::function<double()> seconds;  // of a steady clock
-  // It lies between checkpoints; 0 saves after every step.
+  // The time between two checkpoints; 0 saves after every step.
   double checkpoint_seconds = 300.0;
-  const PrefixStore* prefixes = nullptr;  // none is kept without it
+  const PrefixStore* prefixes = nullptr;  // null: none is kept
   std::string kernels;                    // KernelFingerprint of the device
-  // What trials saw of batches, for those after them. May be null.
+  // What earlier trials learnt about sizes of batches. May be null.
   SizeBook* size_book = nullptr;
-  // What frozen layers gave and the device keeps, for all trials. May be null.
+  // Rows of frozen layers that the device keeps for all trials. May be null.
   ResidentRows* resident = nullptr;
 };
 
-// How many tokens of a text a trial reads at most, special ones included.
+// Returns how many tokens of a text a trial reads at most, special ones
+// included.
 std::int64_t LongestText(const TrainingSettings& training,
                          const ModelConfig& config);
 
-// Prepares what a trial needs (model, data, tokens) and keeps it for the next
-// trials. One thread uses it.
+// The models, data and tokens that trials need, prepared on demand and kept for
+// the next trials. One thread uses it.
 class Workbench {
  public:
   // `registry` is the operator's folder, with datasets.yaml and models.yaml.
   static Expected<Workbench> Open(const std::string& registry,
                                   const Device& device);
 
-  // `log` hears what had to be loaded, a line each. Returns kStopped within a
-  // row, a tensor or a mebibyte of `stop`; what was loaded whole stays.
+  // Prepares what the trial needs. `log` receives a line for each thing that
+  // was loaded. After a stop it returns kStopped within a row, a tensor or a
+  // mebibyte; what was loaded whole stays.
   Expected<TrialSetup> Prepare(const TrialMessage& trial, const StopSign& stop,
                                std::vector<std::string>& log);
 
