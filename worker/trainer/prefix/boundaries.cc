@@ -79,7 +79,7 @@ void ResidentRows::Grow(Group& group, const std::string& name,
   const std::int64_t now = group.rows.defined() ? group.rows.size(0) : 0;
   if (wanted <= now) return;
   std::int64_t rows = std::max({wanted, 2 * now, kFirstRows});
-  // Where there is no room to double there may be for what is wanted.
+  // If there is no room to double, there may be room for what is wanted.
   if (!MakeRoom(name, ResidentBytesOf(rows, hidden))) {
     rows = wanted;
     if (!MakeRoom(name, ResidentBytesOf(rows, hidden))) return;
@@ -123,9 +123,9 @@ std::uint64_t ResidentRows::bytes() const {
 
 namespace {
 
-// Without a store: what a trial may take of main memory.
+// What a trial without a store may hold in main memory.
 constexpr std::size_t kMostHeldBytes = std::size_t{512} << 20U;
-// Memory for batches to come: enough to have many texts of each length.
+// Memory for batches to come, enough for many texts of each length.
 constexpr std::size_t kMostForeseenBytes = std::size_t{256} << 20U;
 
 }  // namespace
@@ -269,13 +269,14 @@ std::vector<ComputedTexts> Boundaries::TakeComputed() {
   return taken;
 }
 
-// How rows that lack are computed, and stored for others.
+// How missing rows are computed, and stored for others.
 
 namespace {
 
-// A sign of life, not a line for every few texts.
+// The time between two signs of life, so that there is no line for every few
+// texts.
 constexpr double kToldSeconds = 10.0;
-// Another process has not stored a row for so long: it hangs, or is stopped.
+// A process that has not stored a row for so long hangs, or is stopped.
 constexpr double kPatienceSeconds = 120.0;
 constexpr std::chrono::milliseconds kPause(20);
 
@@ -323,7 +324,7 @@ Expected<bool> Boundaries::AwaitOther(const TokenStore& tokens) {
     std::this_thread::sleep_for(kPause);
     group_->Refresh();
     if (group_->size() > before) return true;
-    // It may have ended, with or without a result.
+    // The other process may have ended, with or without a result.
     if (LockedFile::Try(group_->folder() + "/filling",
                         LockedFile::Kind::kShared)) {
       return true;

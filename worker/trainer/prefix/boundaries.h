@@ -2,10 +2,10 @@
 //
 // File: boundaries.h
 //
-// What a trial takes in the place of its frozen prefix: the boundary of each
-// text, from the device itself where it stays there, from the node's store
-// where there is one, else held in main memory, else computed again. All of
-// them give the same bits (boundary_maker.h).
+// What a trial reads instead of running its frozen layers: the boundary of each
+// text. It comes from the device if it stays there, else from the node's store
+// or from main memory, else it is computed again. All of these give the same
+// bits (boundary_maker.h).
 #ifndef FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARIES_H_
 #define FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARIES_H_
 
@@ -28,46 +28,48 @@
 
 namespace frostline::trainer {
 
-// Boundaries that stay on the device of the model, so that a batch of them is
-// gathered there and not read, copied and sent again in each epoch and trial.
-// The rows of a group (prefix_store.h) lie unpadded behind each other in one
-// tensor [T, H], whose first is zeros; a batch is one selection:
+// Boundaries that stay on the model's device. A batch of them is gathered
+// there, and not read, copied and sent again in each epoch and trial. The rows
+// of a group (prefix_store.h) lie unpadded, one after the other, in one tensor
+// [T, H]. Its first row is zeros. A batch is one selection:
 //
 //   place(i, j) = begin(i) + j, or 0 behind the end of text i
 //   batch = rows[place]                 [B * N, H], seen as [B, N, H]
 //
 //   texts of 2 and 1 tokens, N = 2: places 1 2 | 3 0
 //
-// Numbers are copied and never computed, so that a batch has the bits that the
-// store would have given. On a processor they are where the store's pages are.
+// Numbers are copied and never computed, so a batch has the bits that the store
+// would have given. On a processor they are where the store's pages are.
 
+// One row of a batch: its key and length.
 struct ResidentRow {
   RowKey key;
   std::int64_t tokens = 0;  // of its boundary
 };
 
-// The boundaries that stay on the device. One thread uses it. Where it throws
-// what LibTorch throws, it still holds what it held before.
+// The boundaries that stay on the device. One thread uses it. It throws what
+// LibTorch throws, and then still holds what it held before.
 class ResidentRows {
  public:
-  // Holds at most so many bytes, those included that a group takes twice while
-  // it grows.
+  // Holds at most `most_bytes`, including the second copy of a group while it
+  // grows.
   ResidentRows(at::Device device, std::uint64_t most_bytes)
       : device_(device), most_bytes_(most_bytes) {}
 
   bool Has(const std::string& group, const RowKey& key) const;
 
-  // [B, `width`, H] on the device. Rows that it does not have are zeros.
-  // REQUIRES: it has one of them.
+  // Returns a batch, [B, `width`, H], on the device. Rows that it does not have
+  // are zeros. REQUIRES: it has one of the rows.
   at::Tensor Gather(const std::string& group, std::span<const ResidentRow> rows,
                     std::int64_t width);
 
-  // Takes up those of `boundary`, [B, N, H], that it does not have, as far as
-  // there is room. Groups that were not used for longest make it.
+  // Copies the rows of `boundary`, [B, N, H], that it does not have, as far as
+  // there is room. To make room it drops the groups that were not used for
+  // longest.
   void Keep(const std::string& group, std::span<const ResidentRow> rows,
             const at::Tensor& boundary);
 
-  // Memory is short, or the weights have gone.
+  // Drops everything, for when memory is short or the weights have gone.
   void Clear();
 
   std::uint64_t bytes() const;
@@ -81,10 +83,11 @@ class ResidentRows {
     std::unordered_map<RowKey, std::int64_t, RowKeyHash> begins;
   };
 
-  // Makes it hold so many rows in all, where there is room.
+  // Makes the group hold `wanted` rows in all, if there is room.
   void Grow(Group& group, const std::string& name, std::int64_t wanted,
             std::int64_t hidden);
-  // Drops others until so many bytes more are free.
+  // Drops groups other than `but` until `bytes` more fit. Returns false, and
+  // drops none, if they cannot.
   bool MakeRoom(const std::string& but, std::uint64_t bytes);
 
   at::Device device_;
@@ -94,10 +97,11 @@ class ResidentRows {
   std::unordered_map<std::string, Group> groups_;
 };
 
+// How much work the store saved a trial.
 struct PrefixCounts {
   std::int64_t hits = 0;    // rows taken that had been computed before
   std::int64_t misses = 0;  // rows computed
-  std::int64_t bytes = 0;   // that it put into the store
+  std::int64_t bytes = 0;   // put into the store
 
   PrefixCounts& operator+=(const PrefixCounts& more) {
     hits += more.hits;
@@ -107,32 +111,35 @@ struct PrefixCounts {
   }
 };
 
+// The name of a group, for programs and for people.
 struct GroupName {
   std::string key;    // boundary_maker.h
   std::string about;  // for people
 };
 
+// A group of boundaries after fewer blocks.
 struct LowerGroup {
   std::int64_t blocks = 0;
   GroupName group;
 };
 
-// Says which boundary is wanted, and what may help to compute it.
+// The boundary that is wanted, and what may help to compute it.
 struct BoundarySpec {
   std::int64_t blocks = 0;  // frozen
   GroupName group;
-  // What fewer blocks gave, the deepest first: it is gone on from where it is
-  // stored.
+  // Groups after fewer blocks, the deepest first. A row that they have is
+  // computed from there.
   std::vector<LowerGroup> lower;
-  std::optional<RowNoise> noise;  // they drop, in one epoch
-  // What others of the same shapes saw, which outlives it. May be null.
+  std::optional<RowNoise> noise;  // if set, with the dropout of one epoch
+  // What is known about models of the same shapes. It outlives the boundaries,
+  // and may be null.
   SizesByLength* known = nullptr;
-  // Rows that stay on the device, which outlive it. May be null.
+  // Rows that stay on the device. They outlive the boundaries, and may be null.
   ResidentRows* resident = nullptr;
 };
 
-// A count of texts that were computed, from what `from` blocks gave, and of the
-// batches that they took.
+// A count of texts of one length that were computed from what `from` blocks
+// gave, and of the batches that they took.
 struct ComputedTexts {
   std::int64_t from = 0;
   std::size_t tokens = 0;
@@ -140,10 +147,12 @@ struct ComputedTexts {
   std::int64_t batches = 0;
 };
 
+// What the work on boundaries needs from its trial: a clock, stops, and where
+// to report.
 struct PrefixWork {
   std::function<double()> seconds;  // of a steady clock
   StopSign stop;
-  // Hears how many rows of how many are there, now and then.
+  // Hears now and then how many of all rows are there.
   std::function<void(std::size_t done, std::size_t all)> told;
   std::function<void(const std::string&)> log;
 };
@@ -152,7 +161,7 @@ struct PrefixWork {
 // store outlive it.
 class Boundaries {
  public:
-  // `store` may be null. Trouble with it is told to `work.log`, and costs time,
+  // `store` may be null. Trouble with it goes to `work.log`, and costs time but
   // not the trial.
   Boundaries(const Model& model, Precision precision, const PrefixStore* store,
              const BoundarySpec& wanted, PrefixWork work);
@@ -160,54 +169,56 @@ class Boundaries {
   Boundaries(const Boundaries&) = delete;
   Boundaries& operator=(const Boundaries&) = delete;
 
-  // Sees to it that all rows are stored: computes those that lack, or waits for
-  // another process that does. Returns kStopped, or what LibTorch says. Rows
-  // that could not be stored are computed when they are asked for.
+  // Makes sure that all rows are stored: computes those that are missing, or
+  // waits for another process that does. Returns kStopped, or LibTorch's fault.
+  // Rows that could not be stored are computed when they are asked for.
   Expected<Done> Prepare(const TokenStore& tokens);
 
-  // Where rows of the next batches are not stored: computes as many as main
-  // memory may hold, and drops those that it held.
+  // Computes the rows of the next batches that are not stored, as many as main
+  // memory may hold. Drops those that it held.
   Expected<Done> Foresee(const TokenStore& tokens,
                          std::span<const std::uint32_t> next);
   bool Has(const TokenStore& tokens, std::span<const std::uint32_t> rows) const;
 
-  // [B, `width`, H], 0 behind a text's end, or [B, 1, H]: on the model's device
-  // where rows stay there, else in main memory.
+  // Returns a batch, [B, `width`, H] with 0 after a text's end, or [B, 1, H].
+  // It is on the model's device if rows stay there, else in main memory.
   Expected<at::Tensor> Of(const TokenStore& tokens,
                           std::span<const std::uint32_t> rows,
                           std::int64_t width);
 
   const PrefixCounts& counts() const { return counts_; }
-  // Since the last call.
+  // Returns what was computed since the last call.
   std::vector<ComputedTexts> TakeComputed();
 
  private:
   using Rows = std::vector<std::uint32_t>;
   using RowsByLength = std::map<std::size_t, Rows>;
 
-  // As Of, without rows that stay on the device: in main memory.
+  // Like Of, but in main memory and without rows that stay on the device.
   Expected<at::Tensor> FromHost(const TokenStore& tokens,
                                 std::span<const std::uint32_t> rows,
                                 std::int64_t width);
-  // From here on they stay on the device, unless its memory is short.
+  // Keeps the rows on the device, unless its memory is short.
   void Reside(std::span<const ResidentRow> lacking, const at::Tensor& boundary);
   // Returns the key of the text, or of the text and whoever draws its noise.
   RowKey KeyOf(const TokenStore& tokens, std::uint32_t row) const;
   bool IsThere(const RowKey& key) const;  // stored, or on the device
   bool Find(const RowKey& key, std::span<float> into);
-  // Each text once, however often it occurs.
+  // Returns the rows that are not stored, each text once however often it
+  // occurs.
   RowsByLength Lacking(const TokenStore& tokens) const;
   Expected<Done> Fill(const TokenStore& tokens, GroupFiller& filler);
-  // False: nothing has come for long.
+  // Waits for rows of another process. Returns false if none has come for a
+  // long time.
   Expected<bool> AwaitOther(const TokenStore& tokens);
   using Take = std::function<Expected<Done>(std::uint32_t row,
                                             std::span<const float> boundary)>;
   Expected<Done> Compute(const TokenStore& tokens, const RowsByLength& rows,
                          const Take& take);
-  // As Compute, of many: hears stops, tells how far it is.
+  // Like Compute, but obeys stops and tells how far it is.
   Expected<Done> ComputeMany(const TokenStore& tokens, const RowsByLength& rows,
                              const Take& take);
-  // Those of `rows` that lack below, too.
+  // Computes the rows that lower groups have, and returns those that none has.
   Expected<Rows> GoOnFromLower(const TokenStore& tokens, Rows rows,
                                const BoundaryMaker::Take& take);
   void Hold(const RowKey& key, std::span<const float> row);

@@ -18,7 +18,8 @@
 namespace frostline::trainer {
 namespace {
 
-// Raised whenever a change of ours may change a bit of a boundary.
+// The version of our arithmetic. Raise it with each change that may change a
+// bit of a boundary.
 constexpr char kArithmetic[] = "frostline 3";
 
 }  // namespace
@@ -27,7 +28,7 @@ std::string KernelFingerprint(const Device& device) {
   std::string text = std::string(kArithmetic) + "\n" + TORCH_VERSION + "\n" +
                      device.name() + "\n" + at::get_cpu_capability() + "\n" +
                      std::to_string(at::get_num_threads()) + "\n";
-  // MKL and oneDNN choose kernels by what the processor says of itself.
+  // MKL and oneDNN choose kernels by the features that the processor reports.
   const CpuInfo cpu = ReadCpuInfo();
   text += cpu.vendor + " " + std::to_string(cpu.family);
   for (const std::string& flag : cpu.flags) text += " " + flag;
@@ -112,7 +113,8 @@ at::Tensor NoiseOfRows(const TokenStore& tokens,
 
 namespace {
 
-// Tokens of a batch: enough for kernels to be fast, few enough to fill up.
+// The tokens of a batch: enough for fast kernels, and few enough that texts of
+// one length fill it.
 constexpr std::size_t kTokensOfThread = 256;
 constexpr std::size_t kTokensOnGpu = 16384;
 constexpr std::size_t kMostTexts = 64;
@@ -161,7 +163,7 @@ std::size_t BoundaryMaker::MostTextsOf(std::size_t tokens) const {
                                  kMostTexts);
 }
 
-// The texts, then the last one again until they are `sizes`.
+// Returns a batch of `sizes` texts: those of `rows`, then the last one again.
 Batch BoundaryMaker::BatchOf(const TokenStore& tokens, Rows rows,
                              std::size_t sizes, const at::Tensor& start) const {
   std::vector<std::uint32_t> all(rows.begin(), rows.end());

@@ -2,16 +2,15 @@
 //
 // File: boundary_maker.h
 //
-// Computes what the leading blocks give for a text, with bits that depend on
-// that text alone, whatever it is asked together with, and from whichever lower
-// boundary. Texts of one length go through the model without padding, in
-// batches of a few sizes that give a text the same bits. The
-// largest of them is
+// Computes what the leading blocks give for a text. The bits depend on that
+// text alone, not on the texts beside it nor on the lower boundary from which
+// it starts. Texts of one length go through the model without padding, in
+// batches of a few sizes that give a text the same bits. The largest size is
 //
 //   B = max(1, min(64, kTokens * threads / N))     N = 20, one thread: B = 12
 //
-// All layers are of the same shapes, but the top one where it gives one token:
-// it is looked at apart.
+// All layers have the same shapes, except a top layer that gives one token; it
+// is checked on its own.
 #ifndef FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARY_MAKER_H_
 #define FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARY_MAKER_H_
 
@@ -35,10 +34,10 @@
 
 namespace frostline::trainer {
 
-// Rows are shared where the same bits would be computed again: the same weights
-// and configuration, the same blocks, the same arithmetic on the same kind of
-// processor. Whatever could change a bit is part of the key.
-
+// What the key of a group is made of. Rows are shared only if the same bits
+// would be computed again: with the same weights and configuration, the same
+// blocks, and the same arithmetic on the same kind of processor. Whatever could
+// change a bit is part of the key.
 struct GroupParts {
   std::string weights_sha256;  // of the model's files
   std::string config_json;
@@ -46,48 +45,51 @@ struct GroupParts {
   std::int64_t blocks = 0;   // 1 the embeddings, 1 + k also k layers
   bool first_token = false;  // the last of them gives no more
   Precision precision = Precision::kFp32;
-  // Epochs whose noise is part of the rows are apart; "" has none.
+  // The noise, if rows have dropout, so that each epoch has its own group; else
+  // "".
   std::string noise;
 };
 
-// The LibTorch, the processor or GPU, its kernels and the number of threads.
+// Returns a text that names LibTorch, the processor or GPU, its kernels and the
+// number of threads.
 std::string KernelFingerprint(const Device& device);
 
-// 64 hexadecimal digits.
+// Returns the group's key, 64 hexadecimal digits.
 std::string GroupKeyOf(const GroupParts& parts, const std::string& kernels);
 
 // How many texts of one length go through the model at once, so that each gets
-// the bits that it has in the largest batch, B. What is left over takes halves:
+// the bits that it has in the largest batch, B. The rest takes halves of B:
 //
 //   sizes B, B / 2, B / 4 ... 1      B = 12: 40 texts are 3 x 12, 3 and 1
 //
-// Kernels may compute a row in another order by its place in the batch, or by
-// the batch's size. So a size is looked at when it is first wanted: all its
-// places get one text, whose bits must be those of B. Where B's own places
-// differ, texts are computed one by one. That depends on the shapes of a model
-// and its kernels, not on weights: a trainer looks once for all its trials.
+// Kernels may compute a row in another order at another place in the batch, or
+// in a batch of another size. So each size is checked when it is first wanted:
+// all its places get the same text, and its bits must be those of B. If B's own
+// places differ, texts are computed one by one. This depends on the shapes of a
+// model and on kernels, not on weights, so a trainer checks once for all its
+// trials.
 
-// What a batch gives that has one text in all its places.
+// The output of a batch that has the same text in all its places.
 struct SizeSample {
-  at::Tensor layer;  // behind a layer: [B, N, H]
-  at::Tensor top;    // behind the top one, if it gives one token: [B, 1, H]
+  at::Tensor layer;  // after a layer: [B, N, H]
+  at::Tensor top;    // after the top one, if it gives one token: [B, 1, H]
 };
 
 // What is known about the batch sizes for texts of one length.
 struct KnownSizes {
   bool looked_at = false;
   bool alone = false;                            // B's places differ
-  bool top_alone = false;                        // behind the top layer they do
+  bool top_alone = false;                        // they do after the top layer
   std::map<std::size_t, bool> has_bits_of_most;  // by size
 };
 
-// By tokens of a text.
+// What is known for each length, by tokens of a text.
 using SizesByLength = std::map<std::size_t, KnownSizes>;
 
-// By what decides: shapes, precision, kernels.
+// What is known for each model, by what decides: shapes, precision, kernels.
 using SizeBook = std::map<std::string, SizesByLength>;
 
-// Chooses batch sizes for texts of one length. One thread uses it. `known`
+// A chooser of batch sizes for texts of one length. One thread uses it. `known`
 // outlives it.
 class BatchSizes {
  public:
@@ -95,8 +97,8 @@ class BatchSizes {
 
   BatchSizes(KnownSizes& known, std::size_t most, Compute compute);
 
-  // For so many texts, at least one: the largest that they fill; where there is
-  // none, the smallest.
+  // Returns the size of the next batch when `texts` are left, at least one: the
+  // largest size that they fill, or the smallest if they fill none.
   std::size_t SizeFor(std::size_t texts);
   bool top_alone() const { return known_.top_alone; }
 
@@ -110,60 +112,62 @@ class BatchSizes {
   std::optional<SizeSample> of_most_;
 };
 
-// Which noise the rows of a token store have in an epoch. Each row's is its
-// text's, so that trials of one seed see the same; a text that occurs twice has
-// two.
+// The noise that rows of a token store have in an epoch. It depends on the
+// row's text, so that trials of one seed see the same. A text that occurs twice
+// has two noises.
 
 struct RowNoise {
   std::uint64_t seed = 0;
   std::uint64_t epoch = 0;
 };
 
-// What Batch::noise wants, [B]. Throws what LibTorch throws.
+// Returns the rows' noise for Batch::noise, [B]. Throws what LibTorch throws.
 at::Tensor NoiseOfRows(const TokenStore& tokens,
                        std::span<const std::uint32_t> rows,
                        const RowNoise& noise);
 
-// Computes boundaries of the rows of a token store. One thread uses it. The
+// A maker of boundaries for the rows of a token store. One thread uses it. The
 // model outlives it, and its first `blocks` do not change.
 class BoundaryMaker {
  public:
   struct Origin {
-    std::int64_t from = 0;     // what so many blocks gave, 0: the text
-    bool opens_batch = false;  // the first of those computed together
+    std::int64_t from = 0;     // blocks it started after; 0: from the text
+    bool opens_batch = false;  // the first of its batch
   };
-  // `row` is one of those that were asked for.
+  // Receives the boundary of one of the rows that were asked for.
   using Take = std::function<Expected<Done>(std::uint32_t row,
                                             std::span<const float> boundary,
                                             const Origin& origin)>;
-  // Boundaries after fewer blocks, of all tokens, from which to go on. A row
+  // Boundaries of all tokens after fewer blocks, from which to go on. A row
   // that cannot be read is computed from its text.
   struct Lower {
     std::int64_t blocks = 0;
     std::function<bool(std::uint32_t row, std::span<float> into)> read;
   };
 
-  // `blocks` is at least 1: the embeddings; 1 + k has k layers, too. With
-  // `noise` they drop, as in training. `known`, which may be null and else
-  // outlives it, is what others of the same shapes saw.
+  // `blocks` is 1 for the embeddings, or 1 + k for k layers more. With `noise`
+  // they have dropout, as in training. `known` is what is known about models of
+  // the same shapes. It may be null, and outlives this.
   BoundaryMaker(const Model& model, std::int64_t blocks, Precision precision,
                 const std::optional<RowNoise>& noise = {},
                 SizesByLength* known = nullptr);
   BoundaryMaker(const BoundaryMaker&) = delete;
   BoundaryMaker& operator=(const BoundaryMaker&) = delete;
 
-  // A boundary's tokens, of a text of so many: 1 where no more is read.
+  // Returns how many tokens the boundary of a text has: 1 if no more is read,
+  // else all.
   std::int64_t TokensKept(std::size_t tokens) const;
-  // A boundary's numbers.
+  // Returns how many numbers the boundary of a text has.
   std::size_t NumbersOf(std::size_t tokens) const;
 
-  // `rows` have one length and are given to `take` one after the other.
-  // `lower` may be null. Returns its fault, or LibTorch's.
+  // Computes the boundaries of `rows`, which have one length, and gives them to
+  // `take` one after the other. `lower` may be null. Returns a fault of `take`
+  // or of LibTorch.
   Expected<Done> Make(const TokenStore& tokens,
                       std::span<const std::uint32_t> rows, const Lower* lower,
                       const Take& take);
 
-  // Texts that go through the model at once.
+  // Returns how many texts of this length may go through the model at once.
   std::size_t MostTextsOf(std::size_t tokens) const;
 
  private:
@@ -171,7 +175,7 @@ class BoundaryMaker {
 
   Batch BatchOf(const TokenStore& tokens, Rows rows, std::size_t sizes,
                 const at::Tensor& start) const;
-  // `start` is undefined, or behind `from` blocks.
+  // `start` is undefined, or what `from` blocks gave.
   at::Tensor Run(const TokenStore& tokens, Rows rows, std::size_t sizes,
                  bool top_alone, const at::Tensor& start,
                  std::int64_t from) const;
@@ -179,8 +183,8 @@ class BoundaryMaker {
                     bool alone) const;
   SizeSample SampleOf(const TokenStore& tokens, std::uint32_t row,
                       std::size_t sizes) const;
-  // Those of `rows` that could be read, behind each other in `start`, which
-  // zeros fill up. The others go to `unread`.
+  // Reads lower boundaries into `start`, one after the other, with zeros at the
+  // end. Returns the rows that could be read; the others go to `unread`.
   std::vector<std::uint32_t> Start(const TokenStore& tokens, Rows rows,
                                    const Lower& lower, std::size_t sizes,
                                    at::Tensor& start,

@@ -28,7 +28,8 @@ constexpr std::uint32_t kSegmentVersion = 1;
 constexpr std::size_t kHeaderBytes = 80;
 constexpr std::size_t kIndexBytes = 32;  // of a row
 constexpr std::size_t kFooterBytes = 24;
-// An index of this many rows has 512 MiB: no writer makes one.
+// The most rows of a segment. Their index would have 512 MiB; no writer makes
+// one.
 constexpr std::uint64_t kMostRows = 1U << 24U;
 
 template <typename Number>
@@ -207,7 +208,8 @@ std::string GroupNameOf(int number) {
   return digits + std::string(kEnding);
 }
 
-// In the order in which they were written. None where there is no folder.
+// Returns the segments in the order in which they were written, or none if
+// there is no folder.
 std::vector<std::string> SegmentsIn(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -235,7 +237,7 @@ Expected<PrefixGroup> PrefixGroup::Open(const std::string& folder,
                                         const std::string& key,
                                         const std::string& about) {
   const std::string lock = folder + "/in_use";
-  // Who makes room may have taken it away between two of these calls.
+  // A process that makes room may remove the folder between two of these calls.
   for (int i = 0; i < kTries; ++i) {
     if (mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) break;
     auto held = LockedFile::Await(lock, LockedFile::Kind::kShared);
@@ -304,14 +306,15 @@ std::optional<GroupFiller> GroupFiller::Try(PrefixGroup& group) {
   return filler;
 }
 
-// Not one that could not be opened for want of descriptors.
+// Returns whether the segment is damaged. One that could not be opened, for
+// want of descriptors, is not.
 bool GroupFiller::IsSpoilt(const std::string& path) const {
   const Expected<Segment> segment = Segment::Open(path, group_->key());
   return !segment.ok() && segment.fault().kind == FaultKind::kInconsistent;
 }
 
-// Nobody else writes here now: what has another name was begun by one who was
-// killed, and a spoilt segment is of no use to anybody.
+// Removes damaged segments, and files that a killed process left unfinished.
+// Nobody else writes here now.
 void GroupFiller::Clean() {
   std::error_code error;
   for (const auto& each : fs::directory_iterator(group_->folder(), error)) {
@@ -354,6 +357,8 @@ constexpr std::size_t kKeyDigits = 64;
 constexpr std::size_t kMostAbout = 4096;
 constexpr std::uint64_t kShareOfDisk = 10;  // one of so many
 
+// Returns the size of a group's files. Others may remove them meanwhile; those
+// count 0.
 std::uint64_t BytesIn(const fs::path& folder) {
   std::uint64_t bytes = 0;
   std::error_code error;
@@ -364,7 +369,6 @@ std::uint64_t BytesIn(const fs::path& folder) {
   return bytes;
 }
 
-// Others may remove it meanwhile, and then it has none.
 std::uint64_t SumOf(const std::vector<StoredGroup>& groups) {
   std::uint64_t sum = 0;
   for (const StoredGroup& each : groups) sum += each.bytes;
@@ -382,7 +386,7 @@ Expected<PrefixStore> PrefixStore::Open(const std::string& folder,
   fs::create_directories(folder, error);
   const std::string versioned = folder + kVersion;
   if (mkdir(versioned.c_str(), S_IRWXU) != 0 && errno != EEXIST) return closed;
-  // The texts could be told from what is in it.
+  // Only the owner may read it, because the texts can be guessed from it.
   for (const std::string& each : {folder, versioned}) {
     if (chmod(each.c_str(), S_IRWXU) != 0) return closed;
   }
@@ -391,7 +395,7 @@ Expected<PrefixStore> PrefixStore::Open(const std::string& folder,
     most_bytes = fs::space(versioned, error).capacity / kShareOfDisk;
     if (error) return closed;
   }
-  // What one left that was killed while it removed.
+  // Removes what a process left that was killed while removing.
   for (const auto& each : fs::directory_iterator(versioned, error)) {
     if (each.path().filename().string().find(kGone) == std::string::npos) {
       continue;
@@ -445,7 +449,7 @@ bool PrefixStore::Remove(const std::string& key) const {
   const auto alone =
       LockedFile::Try(folder + "/in_use", LockedFile::Kind::kAlone);
   if (!alone) return false;
-  // First out of the way, so that nobody opens half of it.
+  // Rename it first, so that nobody opens half of it.
   const std::string away = folder + kGone + std::to_string(getpid());
   std::error_code error;
   fs::rename(folder, away, error);

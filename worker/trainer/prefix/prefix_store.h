@@ -2,14 +2,14 @@
 //
 // File: prefix_store.h
 //
-// Keeps activations of frozen prefixes for all trials, studies and trainers of
-// a node, in a folder that only its owner may read: they tell the texts that
-// they were computed from.
+// Keeps activations of frozen layers for all trials, studies and trainers of a
+// node. Only its owner may read the folder, because the texts can be guessed
+// from the activations.
 //
 //   DIR/v1/GROUP/   a group
 //
-// It never holds more bytes than it was told: groups go that saved the fewest
-// seconds by byte, but none that anybody uses.
+// It never holds more bytes than it was told. The groups that saved the fewest
+// seconds per byte go first, but none that anybody uses.
 #ifndef FROSTLINE_WORKER_TRAINER_PREFIX_PREFIX_STORE_H_
 #define FROSTLINE_WORKER_TRAINER_PREFIX_PREFIX_STORE_H_
 
@@ -36,10 +36,11 @@ namespace frostline::trainer {
 //   index, a row each: key (2 x u64), u64 at, u32 bytes, u32 crc   32 bytes
 //   u64 rows, u64 at of the index, u32 crc of the index, u32 0     24 bytes
 //
-// Files appear whole or not at all, and never change. A row is compared with
-// its CRC32C each time it is read, after it was copied: whatever becomes of the
-// file, a wrong number is never handed out.
+// Files appear whole or not at all, and never change. Each time a row is read
+// it is copied and then compared with its CRC32C, so that a damaged file never
+// gives a wrong number.
 
+// The place of a row in a segment.
 struct RowPlace {
   RowKey key;
   std::uint64_t at = 0;  // in the file
@@ -47,18 +48,18 @@ struct RowPlace {
   std::uint32_t crc = 0;
 };
 
-// Writes one segment. One thread uses it. Unless Commit succeeds, nothing
+// A writer of one segment. One thread uses it. Unless Commit succeeds, nothing
 // remains.
 class SegmentWriter {
  public:
-  // `group` has 64 digits. Returns kUnreadable for a folder that takes no file.
+  // `group` has 64 digits. Returns kUnreadable if the folder takes no file.
   static Expected<SegmentWriter> Create(const std::string& path,
                                         const std::string& group);
 
   Expected<Done> Append(const RowKey& key, std::span<const float> row);
   // Returns the bytes of the rows so far.
   std::uint64_t bytes() const { return at_; }
-  // It is the last call.
+  // Completes the file. It is the last call.
   Expected<Done> Commit();
 
  private:
@@ -72,16 +73,16 @@ class SegmentWriter {
 // A segment that is open for reading. Any thread may read.
 class Segment {
  public:
-  // Returns kUnreadable, or kInconsistent for what no writer of this version
-  // and group has left.
+  // Returns kUnreadable, or kInconsistent if no writer of this version and
+  // group made the file.
   static Expected<Segment> Open(const std::string& path,
                                 const std::string& group);
 
   const std::vector<RowPlace>& rows() const { return rows_; }
   std::uint64_t size() const { return file_.size(); }
 
-  // Fills all of `into`, which is as long as the row. Returns kInconsistent
-  // when the file is not what was written; `into` is to be thrown away then.
+  // Fills all of `into`, which is as long as the row. Returns kInconsistent if
+  // the file is damaged; then throw `into` away.
   Expected<Done> Read(const RowPlace& place, std::span<float> into) const;
 
  private:
@@ -91,16 +92,16 @@ class Segment {
   std::vector<RowPlace> rows_;
 };
 
-// A lock between processes of one node, as flock(2) has it: it ends with its
-// owner, however that ends.
+// A lock between processes of one node, by flock(2). It ends with its owner,
+// however that ends.
 class LockedFile {
  public:
   enum class Kind { kShared, kAlone };
 
-  // Makes the file where it lacks. Returns nothing when others hold it, or it
-  // cannot be opened.
+  // Takes the lock, and makes the file if it is missing. Returns nothing if
+  // others hold it, or if it cannot be opened.
   static std::optional<LockedFile> Try(const std::string& path, Kind kind);
-  // Waits. Returns nothing when it cannot be opened.
+  // Waits for the lock. Returns nothing if the file cannot be opened.
   static std::optional<LockedFile> Await(const std::string& path, Kind kind);
   ~LockedFile();
   LockedFile(LockedFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
@@ -109,7 +110,7 @@ class LockedFile {
     return *this;
   }
 
-  // Whether `path` still names the file that is held.
+  // Returns whether `path` still names the file that is held.
   bool IsAt(const std::string& path) const;
   int fd() const { return fd_; }
 
@@ -124,17 +125,18 @@ class LockedFile {
 // boundary, computed in the same way (boundary_maker.h). A folder of files:
 //
 //   000001.rows ..  segments
-//   filling         locked by who computes rows that lack
-//   in_use          locked by all who read, so that nobody removes it
+//   filling         locked by the process that computes missing rows
+//   in_use          locked by all readers, so that nobody removes the group
 //   worth           seconds that its rows took, their number, rows taken since
 //   about           what it is, in words for people
 
+// What the rows of a group took to compute, and how often they were taken.
 struct GroupWorth {
   double seconds = 0.0;
-  double rows = 0.0;  // that they computed
+  double rows = 0.0;  // computed in these seconds
   double taken = 0.0;
 
-  // Seconds that a stored byte has saved so far.
+  // Returns the seconds that a stored byte has saved so far.
   double By(double bytes) const {
     return rows > 0.0 && bytes > 0.0 ? seconds / rows * taken / bytes : 0.0;
   }
@@ -144,22 +146,22 @@ struct GroupWorth {
 // may have the same group open.
 class PrefixGroup {
  public:
-  // Makes the folder where it lacks. Returns kUnreadable when it cannot be had.
+  // Opens the group, and makes its folder if it is missing. Returns kUnreadable
+  // if that fails.
   static Expected<PrefixGroup> Open(const std::string& folder,
                                     const std::string& key,
                                     const std::string& about);
 
-  // Takes up the segments that came since. Those that are spoilt are passed
-  // over.
+  // Opens the segments that came since, and skips damaged ones.
   void Refresh();
   bool Has(const RowKey& key) const { return places_.contains(key); }
   std::size_t size() const { return places_.size(); }
 
-  // Fills all of `into`. False: the row is not there, or was spoilt; then it is
-  // not there any more.
+  // Fills all of `into`. Returns false if the row is not there, or if it is
+  // damaged; then the group forgets it.
   bool Read(const RowKey& key, std::span<float> into);
 
-  // Adds to what `worth` says; failing at that changes nothing else.
+  // Adds to the group's worth. A failure has no other effect.
   void Note(const GroupWorth& more) const;
   static GroupWorth WorthOf(const std::string& folder);
 
@@ -177,19 +179,20 @@ class PrefixGroup {
   LockedFile in_use_;
   std::set<std::string> seen_;  // names of segments
   std::vector<Segment> segments_;
-  // The newest of a row counts: it replaces one that was spoilt.
+  // Of a row with several places the newest counts: it replaces a damaged one.
   std::unordered_map<RowKey, std::pair<std::size_t, RowPlace>, RowKeyHash>
       places_;
 };
 
-// Adds rows to a group. While it lives, nobody else can. One thread uses it.
+// The right to add rows to a group. While it lives, nobody else can. One thread
+// uses it.
 class GroupFiller {
  public:
-  // Returns nothing while somebody else fills. Removes what one left that was
-  // killed.
+  // Returns nothing while somebody else fills the group. Removes what a killed
+  // process left.
   static std::optional<GroupFiller> Try(PrefixGroup& group);
 
-  // Rows can be read once a segment is full, or Finish was called.
+  // Adds a row. It can be read once its segment is full, or after Finish().
   Expected<Done> Add(const RowKey& key, std::span<const float> row);
   Expected<Done> Finish();
 
@@ -205,6 +208,7 @@ class GroupFiller {
   std::optional<SegmentWriter> writer_;
 };
 
+// A group as List() shows it.
 struct StoredGroup {
   std::string key;
   std::string about;
@@ -212,33 +216,33 @@ struct StoredGroup {
   GroupWorth worth;
 };
 
-// The folder with all groups. Any number of processes use one folder; copies
-// are the same store.
+// The folder with all groups. Any number of processes may use it. Copies of
+// this object are the same store.
 class PrefixStore {
  public:
-  // `most_bytes` 0 means a tenth of the file system. Returns kUnreadable for a
-  // folder that cannot be made, written or closed to others.
+  // `most_bytes` 0 means a tenth of the file system. Returns kUnreadable if the
+  // folder cannot be made, written, or closed to others.
   static Expected<PrefixStore> Open(const std::string& folder,
                                     std::uint64_t most_bytes);
 
-  // Makes nothing: returns nothing where no store is.
+  // Returns nothing if there is no store, and makes none.
   static std::optional<PrefixStore> Find(const std::string& folder);
 
-  // `about` says in words what it is, where it is new.
+  // Opens a group, and makes it if it is new. `about` describes it for people.
   Expected<PrefixGroup> Group(const std::string& key,
                               const std::string& about) const;
 
-  // Makes nothing: returns nothing where there is none.
+  // Returns nothing if there is no such group, and makes none.
   std::optional<PrefixGroup> Existing(const std::string& key,
                                       const std::string& about) const;
 
-  // Removes groups until `bytes` more fit. Returns kTooLarge where they do not
-  // even then; more than the whole store removes nothing.
+  // Removes groups until `bytes` more fit. Returns kTooLarge if they cannot.
+  // Removes nothing if `bytes` is more than the whole store may hold.
   Expected<Done> MakeRoom(std::uint64_t bytes) const;
 
-  // The least worth first.
+  // Returns all groups, the one of least worth first.
   std::vector<StoredGroup> List() const;
-  // Returns the bytes of what it removed: all that nobody uses.
+  // Removes all groups that nobody uses, and returns their bytes.
   std::uint64_t Clear() const;
 
   std::uint64_t most_bytes() const { return most_bytes_; }
@@ -248,7 +252,7 @@ class PrefixStore {
   PrefixStore(std::string folder, std::uint64_t most_bytes)
       : folder_(std::move(folder)), most_bytes_(most_bytes) {}
 
-  // False: somebody uses it.
+  // Removes a group. Returns false if somebody uses it.
   bool Remove(const std::string& key) const;
 
   std::string folder_;  // with the version

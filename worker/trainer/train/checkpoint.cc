@@ -75,7 +75,7 @@ constexpr char kNote[] = "note.";
 constexpr char kChecksum[] = "crc32";
 constexpr char kLossScale[] = "loss_scale";  // of fp16
 
-// Each tensor under one of these and its own name.
+// Prefixes of the names of tensors in the file.
 constexpr char kWeight[] = "weight.";
 constexpr char kFirst[] = "first.";
 constexpr char kSecond[] = "second.";
@@ -107,7 +107,8 @@ Named TensorsOf(const Stepper& stepper, const WeightCopies& kept) {
   return tensors;
 }
 
-// The same, as bytes that can be written: from a GPU, copies.
+// Returns the same tensors in main memory, contiguous. Those of a GPU are
+// copied.
 Named InMainMemory(Named tensors) {
   for (auto& [name, tensor] : tensors) {
     tensor = tensor.to(at::kCPU).contiguous();
@@ -115,7 +116,8 @@ Named InMainMemory(Named tensors) {
   return tensors;
 }
 
-// Over all that is written but itself, in the order of the names.
+// Returns the checksum over all that is written except itself, in the order of
+// names.
 std::string ChecksumOf(const Named& tensors,
                        const std::map<std::string, std::string>& metadata) {
   std::uint32_t crc = 0;
@@ -132,7 +134,8 @@ std::string ChecksumOf(const Named& tensors,
   return std::to_string(crc);
 }
 
-// The steps of each tensor: one that had no gradient for a while lags behind.
+// Returns the steps of each tensor. One that had no gradient for a while lags
+// behind.
 std::string StepsText(const Stepper& stepper) {
   std::string text = "{";
   for (const TrainedTensor& each : stepper.optimizer().tensors()) {
@@ -168,7 +171,7 @@ Expected<Done> ReadSteps(const std::string& path, const std::string& text,
   return Done{};
 }
 
-// What the tensors of a file under kKept should be like.
+// Returns the tensors whose shapes the file's tensors under kKept must have.
 WeightCopies KeptLike(const Safetensors& file, const Model& model) {
   WeightCopies kept;
   for (const Weight& each : model.weights()) {
@@ -178,7 +181,7 @@ WeightCopies KeptLike(const Safetensors& file, const Model& model) {
   return kept;
 }
 
-// All of a file, read and checked against what a stepper expects.
+// The contents of a file, checked against what a stepper expects.
 struct Saved {
   Named tensors;
   std::map<std::string, std::int64_t> tensor_steps;
@@ -251,7 +254,8 @@ void TakeOver(const Saved& saved, Stepper& stepper) {
   stepper.Resume(saved.steps);
 }
 
-// Without one the stepper has to be one without, too.
+// Restores the loss scale. Returns false unless the file and the stepper both
+// have one or both have none.
 bool RestoreScale(const Safetensors& file, Stepper& stepper) {
   const auto found = file.metadata().find(kLossScale);
   const bool has = found != file.metadata().end();
@@ -354,7 +358,8 @@ std::string ClassName(const ModelConfig& config) {
                          ->class_name);
 }
 
-// A reader that knows nothing of adapters at least finds them unexpected.
+// Returns what config.json says about bottlenecks. A reader that does not know
+// them at least finds an unexpected member.
 std::string AdapterMembers(const BottleneckSpec& spec) {
   if (!spec.any()) return "";
   return ",\n  \"frostline_adapters\": {\"size\": " +
@@ -362,7 +367,7 @@ std::string AdapterMembers(const BottleneckSpec& spec) {
          (spec.relu ? "relu" : "gelu") + "\"}";
 }
 
-// What the head decides, as members of a config.json.
+// Returns the members of config.json that the head decides.
 std::string HeadMembers(const Model& model,
                         const std::vector<std::string>& labels) {
   const HeadSpec& head = model.head().spec();

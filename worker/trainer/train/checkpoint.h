@@ -2,10 +2,10 @@
 //
 // File: checkpoint.h
 //
-// A trial can go on from one safetensors file, written whole or not at all, of
-// what training changed (the weights that train and their moments) and the name
-// of the pretrained folder; noise has no state. On one machine and CPU, going
-// on gives the same bits as never having stopped.
+// Saves a trial so that it can go on: one safetensors file, written whole or
+// not at all. It holds what training changed, which is the weights that train
+// and their moments; noise has no state. On one machine and CPU, going on gives
+// the same bits as never having stopped.
 #ifndef FROSTLINE_WORKER_TRAINER_TRAIN_CHECKPOINT_H_
 #define FROSTLINE_WORKER_TRAINER_TRAIN_CHECKPOINT_H_
 
@@ -26,24 +26,25 @@
 namespace frostline::trainer {
 
 // Copies of the weights that a trial trains, to hand over later as they were.
-// They lie in main memory: a GPU's is for training.
+// They lie in main memory, because a GPU's memory is for training.
 
 using WeightCopies = std::map<std::string, at::Tensor>;  // by their names
 
-// Copies the weights that `trains` marks, by their place in weights(). Throws
-// what LibTorch throws.
+// Returns copies of the weights that `trains` marks, by their place in
+// weights(). Throws what LibTorch throws.
 WeightCopies CopyWeights(const Model& model, const std::vector<bool>& trains);
 
-// Returns kInconsistent, and changes nothing, where `copies` are not of just
-// these weights. Throws what LibTorch throws.
+// Writes the copies back into the model. Returns kInconsistent, and changes
+// nothing, if `copies` holds other weights. Throws what LibTorch throws.
 Expected<Done> PutBack(const WeightCopies& copies,
                        const std::vector<bool>& trains, Model& model);
 
-// Callers keep UTF-8 here, such as where reading stood.
+// Texts in UTF-8 that the caller keeps in a checkpoint, such as its place in
+// the data.
 using Notes = std::map<std::string, std::string>;
 
-// A copy of all that a checkpoint holds, in memory of its own, so that training
-// may go on while it is written.
+// All that a checkpoint holds, copied, so that training can go on while it is
+// written.
 struct CheckpointCopy {
   std::map<std::string, at::Tensor> tensors;  // in main memory
   std::map<std::string, std::string> metadata;
@@ -53,44 +54,44 @@ Expected<CheckpointCopy> CopyForCheckpoint(const Stepper& stepper,
                                            const Notes& notes,
                                            const WeightCopies& kept = {});
 
-// Returns kUnreadable when the disk says no; then an earlier file is still
-// there. Any thread may call it.
+// Writes the copy. Returns kUnreadable if the disk refuses; then an earlier
+// file is still there. Any thread may call it.
 Expected<Done> WriteCheckpoint(const std::string& path, CheckpointCopy copy);
 
-// The same without a copy. `kept` are weights as they were at an earlier step.
+// Writes a checkpoint without a copy. `kept` holds weights of an earlier step.
 Expected<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
                               const Notes& notes,
                               const WeightCopies& kept = {});
 
-// `stepper` has the same model, plan and options. `kept`, when given, receives
-// those of the file, perhaps none. Returns kInconsistent when the file is of
-// another trial or damaged: then nothing was taken over.
+// Loads a checkpoint into `stepper`, which has the same model, plan and
+// options. `kept`, if given, receives those of the file, perhaps none. Returns
+// kInconsistent, and changes nothing, if the file is damaged or of another
+// trial.
 Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper,
                                WeightCopies* kept = nullptr);
 
-// Writes checkpoints beside training, one after the other, so that no step
-// waits for a disk.
-
+// The result of one write.
 struct WrittenCheckpoint {
   std::string name;
   std::int64_t step = 0;
   Expected<Done> done;
 };
 
-// Writes one checkpoint at a time in a thread of its own. One thread uses it.
-// Its destructor waits for the write.
+// A writer of checkpoints beside training, one at a time, in a thread of its
+// own, so that no step waits for a disk. One thread uses it. Its destructor
+// waits for the write.
 class CheckpointWriter {
  public:
-  // Nobody writes. `write` runs in the other thread and shares nothing with
-  // this one.
+  // Begins a write. REQUIRES: none is under way. `write` runs in the other
+  // thread and shares nothing with this one.
   void Begin(const std::string& name, std::int64_t step,
              std::function<Expected<Done>()> write);
 
   bool writes() const { return written_.valid(); }
-  // What was begun, once it has ended; nothing while it is written, or where
-  // nothing is.
+  // Returns the write that was begun, once it has ended. Returns nothing before
+  // that, or if none was begun.
   std::optional<WrittenCheckpoint> Take();
-  // Waits for the end.
+  // Waits for the end of the write, if there is one, and returns it.
   std::optional<WrittenCheckpoint> Await();
 
  private:
@@ -100,20 +101,21 @@ class CheckpointWriter {
 };
 
 // Saves a trained model as a folder that transformers loads. Adapters of LoRA
-// are merged, so nobody needs peft. Bottlenecks cannot be, for what lies
-// between their maps: they are saved beside the weights
+// are merged, so nobody needs peft. Bottlenecks cannot be merged, because an
+// activation lies between their maps. They are saved beside the weights
 // (docs/reference/trainer.md).
 
-// Puts the head's architecture and `labels` (a name for each class, or empty;
-// else kMisuse) and how texts were read into the members of `original`. Returns
-// kUnsupported for a pair's head, which transformers does not know.
+// Returns `original` with the head's architecture, `labels` and how texts were
+// read. `labels` has a name for each class or is empty, else it returns
+// kMisuse. Returns kUnsupported for a pair's head, which transformers does not
+// know.
 Expected<std::string> ExportedConfig(std::string_view original,
                                      const Model& model,
                                      const std::vector<std::string>& labels,
                                      const TextReading& texts = {});
 
-// Makes `folder`, or replaces files of these names in it; config.json comes
-// last, so a folder that has one is complete. The tokenizer comes from
+// Writes the model into `folder`, which it makes if it is missing. config.json
+// comes last, so a folder that has one is complete. The tokenizer comes from
 // `source`, where the model was loaded.
 Expected<Done> ExportModel(const std::string& folder, const Model& model,
                            const std::string& source,

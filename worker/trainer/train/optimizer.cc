@@ -24,7 +24,7 @@
 namespace frostline::trainer {
 namespace {
 
-// splitmix64 (Steele et al., 2014, figure 17).
+// Returns a draw by splitmix64 (Steele et al., 2014, figure 17).
 std::uint64_t Mixed(std::uint64_t seed, std::uint64_t with) {
   std::uint64_t z = seed + (with + 1) * 0x9E3779B97F4A7C15U;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
@@ -53,7 +53,8 @@ void GiveWayToLongest(const InnerProducts& products,
   }
 }
 
-// `mine` says of what one task's gradient consists by now.
+// `mine` holds the weights of all tasks' gradients in this task's gradient so
+// far.
 void GiveWayToEach(std::size_t task, const InnerProducts& products,
                    const SurgeryChance& chance, std::vector<double>& weights) {
   std::vector<double> mine(products.size(), 0.0);
@@ -154,7 +155,7 @@ namespace {
 
 using NamedGradients = std::vector<std::pair<std::string, at::Tensor>>;
 
-// The norm over all tensors of a module, from those of each.
+// Returns the norm of each module from those of its tensors.
 std::map<std::string, double> ByModule(const NamedGradients& norms) {
   std::map<std::string, double> modules;
   for (const auto& [module, norm] : norms) {
@@ -237,7 +238,7 @@ void Optimizer::Sort() {
   for (auto& [key, group] : groups) groups_.push_back(std::move(group));
 }
 
-// Tensors of one group that have a gradient, as LibTorch's fused steps take
+// The tensors of one group that have a gradient, as LibTorch's fused steps take
 // them.
 struct Optimizer::Lists {
   std::vector<at::Tensor> values, gradients, first, second, steps;
@@ -298,8 +299,8 @@ void Optimizer::StepWholeTensors(double factor,
   }
 }
 
-// A movement is so many times its rate: the tensor moved as its fastest slice
-// does, and each slice takes its part of that.
+// Moves each slice back to its part of the movement. A movement is proportional
+// to its rate, and the whole tensor moved at the rate of its fastest slice.
 void Optimizer::HoldBackSlices(const std::vector<at::Tensor>& before) const {
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     if (!before[i].defined()) continue;
@@ -316,7 +317,7 @@ GradientCheck CheckGradients(const at::Tensor& norm, double limit,
                              const at::Tensor& figures) {
   GradientCheck check;
   if (limit > 0.0) check.divisor = ((norm + 1e-6) / limit).clamp_min(1.0);
-  // Infinity less infinity is no number either.
+  // Infinity minus infinity is no number, so this finds both.
   const at::Tensor sum = figures.sum();
   check.spoilt = sum.sub(sum).ne(0).to(at::kFloat);
   return check;
@@ -360,8 +361,9 @@ Fault Unbounded(const char* cause, const char* fix) {
       fix};
 }
 
-// By Cauchy and Schwarz |m| <= (1 - b1) sqrt(sum (b1^2 / b2)^i) sqrt(v / (1 -
-// b2)); the corrections of the first steps make it smaller.
+// Returns the bound of Adam. By Cauchy and Schwarz |m| <= (1 - b1) sqrt(sum
+// (b1^2 / b2)^i) sqrt(v / (1 - b2)). The corrections of the first steps make it
+// smaller.
 Expected<StepBound> OfAdam(const OptimizerOptions& options) {
   const double share = options.beta1 * options.beta1 / options.beta2;
   if (!(share < 1.0)) {
@@ -371,7 +373,7 @@ Expected<StepBound> OfAdam(const OptimizerOptions& options) {
   StepBound bound;
   bound.each =
       (1.0 - options.beta1) / std::sqrt((1.0 - options.beta2) * (1.0 - share));
-  // Adam's decay is part of the gradient, so that it is bounded with it.
+  // Adam's decay is part of the gradient, so it is bounded with it.
   if (options.kind == OptimizerKind::kAdamW) {
     bound.decay = options.weight_decay;
   }

@@ -20,12 +20,13 @@
 namespace frostline::trainer {
 namespace {
 
-// No dropout has it (layers.cc counts layers and turns from 0).
+// The place of the adversary's noise. No dropout has it (layers.cc counts
+// layers and turns from 0).
 constexpr std::uint64_t kAdversaryPlace = 0xAD7E25A2;
 constexpr double kEarlyMomentum = 0.99;
 constexpr double kLateMomentum = 0.999;
 
-// Blocks from `block` on, and the head.
+// Returns what the blocks from `block` on and the head make of `x`.
 at::Tensor LogitsFrom(const Model& model, const at::Tensor& x,
                       const Batch& batch, const Pass& pass,
                       std::int64_t block) {
@@ -34,7 +35,7 @@ at::Tensor LogitsFrom(const Model& model, const at::Tensor& x,
   return model.head(batch.task).Logits(hidden, batch, pass);
 }
 
-// l_s of every example; of tokens without a label 0.
+// Returns l_s of every example; 0 for tokens without a label.
 at::Tensor Distances(const HeadSpec& head, const at::Tensor& left,
                      const at::Tensor& right, const at::Tensor& labels) {
   if (head.task == Task::kRegression) {
@@ -55,7 +56,8 @@ at::Tensor MeanOf(const HeadSpec& head, const at::Tensor& distances,
              : distances.mean();
 }
 
-// The texts that are moved at once: all, or of a pair one and then the other.
+// Returns which texts each turn moves: all, or the two of a pair one after the
+// other.
 std::vector<at::Tensor> MovedInTurn(int turns, const at::Tensor& x) {
   const at::Tensor all = at::ones({x.size(0), 1, 1}, x.options());
   if (turns == 1) return {all};
@@ -64,7 +66,7 @@ std::vector<at::Tensor> MovedInTurn(int turns, const at::Tensor& x) {
   return {left, all - left};
 }
 
-// Two normal numbers of two uniform ones (Box and Muller, 1958).
+// Draws normal numbers, two from two uniform ones (Box and Muller, 1958).
 void FillNormal(std::uint64_t key, std::span<float> numbers) {
   constexpr double kBits = 4294967296.0;  // 2^32
   std::array<std::uint32_t, kNoiseBlock> bits{};
@@ -77,8 +79,8 @@ void FillNormal(std::uint64_t key, std::span<float> numbers) {
   }
 }
 
-// A function of the text, the epoch and the place: padding and the texts beside
-// it change nothing.
+// Draws the adversary's starting point. It depends on the text, the epoch and
+// the place; padding and the texts beside it change nothing.
 at::Tensor DrawBegin(const at::Tensor& x, const Batch& batch) {
   const at::Tensor noise = batch.noise.to(at::kCPU);
   const at::Tensor drawn =
@@ -126,8 +128,8 @@ void Smart::NoteStep(std::int64_t step, std::int64_t all) {
   }
 }
 
-// Algorithm 1, lines 5 to 9. Of a text's gradient only the direction counts, so
-// that the texts beside it do not.
+// Returns what the adversary adds to `x` (algorithm 1, lines 5 to 9). Only the
+// direction of a text's gradient counts, so the texts beside it do not matter.
 at::Tensor Smart::Adversary(const Model& model, const at::Tensor& x,
                             const at::Tensor& clean, const at::Tensor& texts,
                             const Batch& batch, const Pass& pass,
@@ -135,7 +137,7 @@ at::Tensor Smart::Adversary(const Model& model, const at::Tensor& x,
   at::Tensor moved =
       options_.begin ? options_.begin(x, batch)
                      : DrawBegin(x, batch) * std::sqrt(options_.noise_variance);
-  // Padding and other texts stay.
+  // Padding and texts of another turn do not move.
   const at::Tensor there =
       texts * batch.mask.narrow(1, 0, x.size(1)).unsqueeze(2).to(at::kFloat);
   moved = moved * there;
@@ -206,7 +208,7 @@ SmartTerms Smart::TermsOf(const Model& model, const Batch& batch,
                batch.labels) *
             options_.bregman;
   }
-  // Where the clean pass is no number already, the adversary is not to blame.
+  // If the clean pass is already no number, the adversary is not to blame.
   terms.gradient = at::where(at::isfinite(clean).all(), gradient.detach(),
                              at::zeros_like(gradient));
   return terms;
@@ -214,8 +216,8 @@ SmartTerms Smart::TermsOf(const Model& model, const Batch& batch,
 
 namespace {
 
-// Sums over the blocks from `from` to before `to`, or over the blocks and the
-// head.
+// Sums a member over the modules from `from` to before `to`: blocks, and
+// perhaps the head.
 template <typename Member>
 double SumOf(const StepFlops& step, std::int64_t from, std::int64_t to,
              Member member) {
@@ -245,8 +247,8 @@ SmartFlops CountSmart(const SmartOptions& smart, const ModelConfig& config,
                  turns * (SumOf(step, moved, all, &ModuleFlops::forward) +
                           SumOf(step, moved, all, &ModuleFlops::backward));
   flops.skipped = turns * SumOf(step, moved, all, &ModuleFlops::skipped);
-  // The clean pass begins higher, or takes a boundary: the embeddings give what
-  // is moved once more.
+  // The clean pass begins higher, or takes a boundary, so the embeddings are
+  // computed once more.
   if (moved < frozen_blocks) {
     flops.spent += SumOf(step, 0, 1, &ModuleFlops::forward);
   }

@@ -2,7 +2,7 @@
 //
 // File: smart.h
 //
-// SMART (Jiang et al., 2020): a step's loss has two terms more,
+// SMART (Jiang et al., 2020) adds two terms to a step's loss:
 //
 //   L + weight R_s + bregman D_Bregman       (equations 1 and 3)
 //
@@ -29,6 +29,7 @@
 
 namespace frostline::trainer {
 
+// The settings of SMART.
 struct SmartOptions {
   double weight = 0.0;  // 0: none of this
   double bregman = 0.0;
@@ -38,43 +39,45 @@ struct SmartOptions {
   std::int64_t steps = 1;  // of the adversary
   double radius = 1e-5;    // of its ball, in the infinity norm
   double step_size = 1e-3;
-  double noise_variance = 1e-10;  // of where it begins
+  double noise_variance = 1e-10;  // of its starting point
   bool at_boundary = false;
   bool pairs_together = false;  // both texts of a pair are moved at once
-  // Draws where it begins, [B, N, H] like x; by default by the batch's noise.
+  // Draws the starting point, [B, N, H] like x; by default from the batch's
+  // noise.
   std::function<at::Tensor(const at::Tensor& x, const Batch& batch)> begin = {};
 
   bool any() const { return weight > 0.0; }
-  // How often an example is moved.
+  // Returns how often an example is moved.
   int TurnsOf(const HeadSpec& head) const {
     return head.apart() && !pairs_together ? 2 : 1;
   }
 };
 
 // The logits of a batch, and what the two terms add to its loss. `gradient` is
-// that of the adversary, []: no number where it lost its way.
+// the adversary's, which is no number if the adversary failed.
 struct SmartTerms {
   at::Tensor logits;
   at::Tensor added;     // []
   at::Tensor gradient;  // []
 };
 
-// Computes the two terms of SMART. One thread uses it. All functions throw what
-// LibTorch throws.
+// The two terms of SMART, with the mean of weights that one of them needs. One
+// thread uses it. All functions throw what LibTorch throws.
 class Smart {
  public:
   explicit Smart(const SmartOptions& options) : options_(options) {}
 
-  // The mean begins at the weights as they are, of those that `plan` trains and
-  // that it does not have yet; it forgets the others.
+  // Makes the mean cover the weights that `plan` trains. New ones begin at
+  // their present values; the others are forgotten.
   void Follow(const Model& model, const FreezePlan& plan);
-  // The batch is where the model is.
+  // Returns the terms of a batch, which is on the model's device.
   SmartTerms TermsOf(const Model& model, const Batch& batch,
                      const Pass& pass) const;
-  // Behind step `step`, from 1 on, of `all`.
+  // Updates the mean after step `step` of `all`, counted from 1.
   void NoteStep(std::int64_t step, std::int64_t all);
 
-  // By the names of weights; none without `bregman`. They may be written to.
+  // Returns the means by the names of weights; none without `bregman`. They may
+  // be written to.
   const std::map<std::string, at::Tensor>& means() const { return means_; }
 
  private:
@@ -89,28 +92,27 @@ class Smart {
   std::optional<Model> mean_;                 // shares what does not train
 };
 
-// Counts what SMART's passes cost beside the step's own, which is the
-// clean pass. Of each text that is moved, all at once or of a pair that is read
-// apart one and then the other:
+// What SMART's passes cost beside the step's own, which is the clean pass.
+// Texts are moved all at once, or the two of a pair one after the other if they
+// are read apart. Each move costs
 //
 //   `steps` times  forward from what is moved, and back to it: gradients of
 //                  inputs, of no weight
 //   once           forward from there, and backward as the step's own
 //
-// and with `bregman` once forward. What is moved is what the embeddings give,
-// so that all layers are gone through, or at the boundary what the frozen
-// prefix gives.
-
+// and `bregman` costs one forward pass more. What is moved is what the
+// embeddings give, so that all layers are gone through, or at the boundary what
+// the frozen layers give.
 struct SmartFlops {
   double spent = 0.0;
-  // Backward of what is frozen, in the layers that are gone through.
+  // The backward pass of frozen weights in the layers that are gone through.
   double skipped = 0.0;
   // The part of `spent` that a batch saves if it brings its boundary.
   double prefix = 0.0;
 };
 
-// `step` is CountFlops of the same batch: `texts` of `tokens`, of the task with
-// this number. Without SMART nothing is added.
+// Returns what SMART costs; nothing without SMART. `step` is CountFlops of the
+// same batch: `texts` of `tokens`, of the task with this number.
 SmartFlops CountSmart(const SmartOptions& smart, const ModelConfig& config,
                       const Heads& heads, std::int64_t frozen_blocks,
                       const StepFlops& step, std::int64_t texts,

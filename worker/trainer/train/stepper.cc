@@ -157,8 +157,8 @@ bool Decays(const ParameterSpec& spec, const StepOptions& options) {
   });
 }
 
-// What the optimizer moves: a rate of 0 throughout needs no moments. Those of
-// `before` go on where they were.
+// Returns what the optimizer moves. Weights that do not train need no moments.
+// Moments of `before` go on.
 std::vector<TrainedTensor> Trained(const Model& model, const FreezePlan& plan,
                                    const std::vector<at::Tensor>& rates,
                                    const StepOptions& options,
@@ -351,8 +351,9 @@ StepResult Stepper::ReadOrThrow(const Unread& unread) {
   return result;
 }
 
-// In fp16 a GPU is waited for here: what was skipped counts nowhere. The loss
-// itself knows nothing of the scale.
+// Returns whether the step may move weights. In fp16 it waits for the GPU,
+// because a skipped step must count nowhere. A loss that is not finite is no
+// fault of the scale, so the scale is not judged by it.
 bool Stepper::Moves(const at::Tensor& figures, std::size_t losses,
                     StepResult& result) {
   if (!loss_scale_) return true;
@@ -408,7 +409,8 @@ Expected<Prediction> Stepper::Predict(const Batch& batch) const {
       prediction.logits = prediction.logits.narrow(1, 0, batch.ids.size(1));
     }
     if (prediction.labels > 0) {
-      // Where the logits are now: a GPU has been waited for once.
+      // On the CPU, where the logits are now, so that a GPU is waited for only
+      // once.
       prediction.loss = LossOf(model_->head(batch.task).spec(),
                                prediction.logits, batch.labels, 0.0)
                             .item<double>();

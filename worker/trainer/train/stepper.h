@@ -2,8 +2,8 @@
 //
 // File: stepper.h
 //
-// Takes one training step after another: forward, loss, backward, clip, move,
-// as the Trainer of transformers within 1e-4 after twenty steps
+// Takes one training step after another: forward, loss, backward, clip, move.
+// After twenty steps it is within 1e-4 of the Trainer of transformers
 // (tests/worker/trainer/train).
 #ifndef FROSTLINE_WORKER_TRAINER_TRAIN_STEPPER_H_
 #define FROSTLINE_WORKER_TRAINER_TRAIN_STEPPER_H_
@@ -28,25 +28,23 @@
 
 namespace frostline::trainer {
 
-// What a step of several tasks does besides: each task's share of the loss,
-// the weights that its batches train, and its gradient of what the tasks share
-// (everything but their heads), kept apart until they are mixed.
-
+// How one of several tasks trains.
 struct TaskOptions {
   double loss_weight = 1.0;
   std::set<std::string> frozen = {};  // modules that its batches do not train
 };
 
-// Returns the weight of each part of a step in its loss: each example weighs
-// the same, whatever its task, or with `alike` each task as much as it would
-// alone, times the task's weight; within a task as `weights` say.
+// Returns the weight of each part of a step in its loss. Each example weighs
+// the same whatever its task; with `alike` each task weighs as much as it would
+// alone. Both are multiplied by the task's weight. Within a task, parts weigh
+// as `weights` says.
 std::vector<double> SharesOfParts(std::span<const Batch> parts,
                                   const std::vector<double>& weights,
                                   const std::vector<TaskOptions>& tasks,
                                   bool alike = false);
 
-// Sets which weights have gradients for the batches of one task, and sets back
-// what the plan says when it is destroyed. The model outlives it.
+// A switch between tasks: it sets which weights have gradients for the batches
+// of one task. Its destructor restores the plan. The model outlives it.
 class TaskSwitch {
  public:
   TaskSwitch(Model& model, const FreezePlan& plan,
@@ -65,16 +63,17 @@ class TaskSwitch {
   bool switched_ = false;
 };
 
-// The gradients of several tasks, kept apart until they are mixed. All
-// functions throw what LibTorch throws. The model outlives it.
+// The gradients of several tasks for the weights that they share, which are all
+// but their heads', kept apart until they are mixed. All functions throw what
+// LibTorch throws. The model outlives it.
 class TaskGradients {
  public:
   explicit TaskGradients(Model& model) : model_(model) {}
 
-  // Takes what the weights have by now, and adds it to this task's.
+  // Moves the weights' gradients into this task's, except those of heads.
   void Take(std::size_t task);
-  // Gives the weights the mixture of all. A GPU is waited for. Says whether two
-  // pointed against each other.
+  // Gives the weights the mixture of all tasks' gradients. Waits for a GPU.
+  // Returns whether two gradients pointed against each other.
   bool Mix(Surgery surgery, const SurgeryChance& chance);
 
  private:
@@ -85,6 +84,7 @@ class TaskGradients {
   std::map<std::size_t, std::vector<at::Tensor>> taken_;
 };
 
+// The settings of all steps.
 struct StepOptions {
   OptimizerOptions optimizer;
   // Weights with one of these in their names do not decay. By default biases
@@ -93,72 +93,73 @@ struct StepOptions {
   Schedule schedule;
   double clip_norm = 1.0;  // 0: no clipping
   double label_smoothing = 0.0;
-  // In the step's loss, of each class, above 0; empty: all weigh the same.
+  // The weight of each class in the loss, above 0. Empty: all weigh the same.
   std::vector<double> class_weights;
   SmartOptions smart;
-  // The model's layers have it; all else is fp32.
+  // The precision of the model's layers; all else is fp32.
   Precision precision = Precision::kFp32;
   LossScaleOptions loss_scale;  // of fp16
-  // Else as the device likes it.
+  // Without a value, those that suit the device.
   std::optional<Kernels> kernels;
-  // By Batch::task; empty: the only one, as it is.
+  // By Batch::task. Empty: there is only one task, without options.
   std::vector<TaskOptions> tasks;
-  bool tasks_alike = false;  // as SharesOfParts has it
+  bool tasks_alike = false;  // `alike` of SharesOfParts
   Surgery surgery = Surgery::kNone;
   std::uint64_t surgery_seed = 0;
 };
 
+// The figures of one step.
 struct StepResult {
-  double loss = 0.0;       // before the step, with what SMART adds
+  double loss = 0.0;       // before the step, SMART's terms included
   double grad_norm = 0.0;  // before clipping
   double factor = 0.0;     // of every rate
   std::int64_t step = 0;   // from 1 on
-  // When the loss or the norm is not, nothing was moved.
+  // Whether loss and norm are finite. If not, nothing was moved.
   bool finite = true;
-  // Nor then: the norm was none under this scale of the loss (optimizer.h),
-  // and rates stay where they are.
+  // Nothing was moved either: the norm was not finite under this scale of the
+  // loss (optimizer.h). The schedule does not go on.
   bool skipped = false;
   bool conflict = false;  // two tasks' gradients pointed against each other
-  bool adversary_finite = true;  // of SMART
+  bool adversary_finite = true;  // SMART's
 };
 
+// What the model says about a batch.
 struct Prediction {
   at::Tensor logits;        // as ModelHead::Logits, fp32, in main memory
   double loss = 0.0;        // 0 without labels
-  std::int64_t labels = 0;  // that the loss is the mean of
+  std::int64_t labels = 0;  // the loss is their mean
 };
 
-// Trains a model step by step. One thread uses it. The model outlives it, and
-// its tensors are changed in place. Batches come in main memory, where checks
-// cost nothing; the stepper moves them to the device.
+// The training of a model, step by step. One thread uses it. The model outlives
+// it, and its tensors are changed in place. Batches come in main memory, where
+// checks cost nothing; the stepper moves them to the device.
 class Stepper {
  public:
   // Returns kMisuse for options that make no sense. A plan may train nothing.
   static Expected<Stepper> Make(Model& model, const FreezePlan& plan,
                                 const StepOptions& options);
 
-  // Takes another plan from the next step on. What goes on training keeps its
-  // moments, what begins has none. Returns kMisuse for a plan of another model:
-  // then nothing changes.
+  // Follows another plan from the next step on. Weights that go on training
+  // keep their moments; new ones begin at 0. Returns kMisuse, and changes
+  // nothing, for a plan of another model.
   Expected<Done> Replan(const FreezePlan& plan);
 
-  // Takes all of `parts` as one batch: each label weighs what its class does.
-  // Where the model drops something, they have noise.
-  // Waits for a GPU once, when all of the step has been handed to it.
+  // Takes one step with all of `parts` as one batch; each label weighs what its
+  // class does. If the model has dropout, the parts have noise. It waits for a
+  // GPU once, after the whole step was handed to it.
   Expected<StepResult> Step(std::span<const Batch> parts);
 
-  // The same, but where figures are late (layers.h) those of the step before
-  // come back, or nothing when they have been read: so that a GPU has its next
-  // step while we wait for the last one. What is true of a step, such as
-  // `finite`, is then known one step later.
-  // `norms`, when given, receives what the step does to each module; a GPU is
-  // waited for then.
+  // Takes one step like Step. If figures are late (layers.h), it returns those
+  // of the step before, or nothing if they have been read. So a GPU has its
+  // next step while we wait for the last one, and `finite` and the other
+  // figures are known one step later. `norms`, if given, receives what the step
+  // does to each module; then it waits for a GPU.
   Expected<std::optional<StepResult>> StepAhead(std::span<const Batch> parts,
                                                 StepNorms* norms = nullptr);
-  // Gives the figures of the last step, or nothing when they have been read.
+  // Returns the figures of the last step, or nothing if they have been read.
   Expected<std::optional<StepResult>> ReadLast();
 
-  // There is no dropout and no graph. It waits for a GPU once.
+  // Predicts a batch, without dropout or graph. Waits for a GPU once.
   Expected<Prediction> Predict(const Batch& batch) const;
 
   const Model& model() const { return *model_; }
@@ -171,7 +172,7 @@ class Stepper {
   // The loss scale, which fp16 alone has.
   const std::optional<LossScale>& loss_scale() const { return loss_scale_; }
   std::optional<LossScale>& loss_scale() { return loss_scale_; }
-  // None without it.
+  // Returns nothing without SMART.
   const std::optional<Smart>& smart() const { return smart_; }
 
   void Resume(std::int64_t steps) { steps_ = steps; }
@@ -189,7 +190,8 @@ class Stepper {
 
   Unread StepOrThrow(std::span<const Batch> parts,
                      const std::vector<double>& weights, StepNorms* norms);
-  // Leaves the gradients of all parts; adds the loss of each.
+  // Computes the gradients of all parts, and adds the loss of each to `losses`.
+  // Returns whether tasks pointed against each other.
   bool Backward(std::span<const Batch> parts,
                 const std::vector<double>& weights,
                 std::vector<at::Tensor>& losses);
@@ -201,7 +203,7 @@ class Stepper {
   Model* model_;
   FreezePlan plan_;
   StepOptions options_;
-  // Undefined: all weigh the same.
+  // Undefined if all classes weigh the same.
   at::Tensor class_weights_;             // in main memory
   at::Tensor class_weights_here_;        // where the model is
   std::vector<at::Tensor> slice_rates_;  // by parameter, most undefined
