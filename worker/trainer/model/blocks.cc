@@ -110,11 +110,11 @@ at::Tensor Blocks::See(const at::Tensor& query, const at::Tensor& key,
   const double scale =
       1.0 / std::sqrt(static_cast<double>(config_.head_size()));
   const bool drops = turn.drops && config_.attention_dropout > 0.0;
-  // The processor's kernel is slow in bf16 and fp16: three times the time of
-  // these products for 64 tokens.
+  // The CPU's kernel is slow in bf16 and fp16: for 64 tokens it takes three
+  // times as long as these products.
   const bool slow = query.is_cpu() && query.scalar_type() != at::kFloat;
   if (!drops && !slow) {
-    // Never holds [B, A, M, N].
+    // This kernel never holds [B, A, M, N].
     return MergeHeads(at::scaled_dot_product_attention(
         query, key, value, mask, 0.0, /*is_causal=*/false, scale));
   }
@@ -136,8 +136,9 @@ Linear Blocks::Kept(Linear linear) const {
 
 namespace {
 
-// RoBERTa numbers the tokens that are no padding, from behind the padding id;
-// padding has the padding id itself. The mask has no say in it.
+// Returns RoBERTa's positions. Tokens that are not padding count from the
+// padding id + 1, and padding has the padding id itself. The mask does not
+// matter.
 at::Tensor RobertaPositions(const at::Tensor& ids, std::int64_t pad_id) {
   const at::Tensor real = ids.ne(pad_id).to(at::kLong);  // [B, N]
   return real.cumsum(1) * real + pad_id;                 // [B, N]
@@ -171,9 +172,9 @@ BertBlocks::BertBlocks(const ModelConfig& config, const WeightsByName& found,
   }
 }
 
-// Query, key and value side by side, where one product is wanted and none of
-// them trains; else each is kept alone. A head that reads one token needs the
-// query's map apart from the others.
+// Returns query, key and value side by side if one product is wanted and none
+// of them trains; else each is kept alone. The query's map is always kept
+// alone, for a head that reads one token.
 Linear BertBlocks::KeptTogether(Layer& layer) const {
   const at::NoGradGuard no_graph;
   const bool trains =
@@ -210,12 +211,12 @@ at::Tensor BertBlocks::Embed(const Batch& batch, const Pass& pass) const {
   const at::Tensor hidden = DropEmbedded(Normalize(sum, embedding_norm_, model),
                                          batch, pass);  // [B, N, H]
   if (!projection_.weight.defined()) return hidden;
-  // The map may be narrower; sums along the layers are fp32.
+  // Autocast may have made it narrower; sums along the layers are fp32.
   return Apply(projection_, hidden).to(at::kFloat);  // [B, N, H]
 }
 
-// One product for all of them, or for key and value where fewer tokens ask.
-// Adapters come after it, in the order in which they would come alone.
+// Takes one product for all three, or for key and value if fewer tokens ask.
+// Adapters follow in the order that they have without it.
 BertBlocks::Projections BertBlocks::Project(const Layer& layer,
                                             const at::Tensor& asking,
                                             const at::Tensor& hidden,
@@ -275,9 +276,9 @@ at::Tensor BertBlocks::RunLayer(std::int64_t index, const at::Tensor& hidden,
 
 namespace {
 
-// Distances up to half of the buckets have one each; those beyond share the
-// rest by their logarithm. In fp32 throughout, as transformers has it: where a
-// bucket ends is a matter of rounding.
+// Returns the bucket of each distance. Distances up to half of the buckets have
+// one each; farther ones share the rest by their logarithm. All is in fp32, as
+// in transformers, because rounding decides where a bucket ends.
 at::Tensor Buckets(const at::Tensor& distances, const ModelConfig& config) {
   const std::int64_t middle = config.buckets / 2;
   const at::Tensor far =
@@ -293,8 +294,8 @@ at::Tensor Buckets(const at::Tensor& distances, const ModelConfig& config) {
       .to(at::kLong);
 }
 
-// What transformers calls c2p_pos, [N, N]: from the asking token's row to the
-// column of the one that it looks at.
+// Returns what transformers calls c2p_pos, [N, N]: the row is the asking token,
+// the column the one that it looks at.
 at::Tensor PlacesOf(std::int64_t tokens, const at::TensorOptions& options,
                     const ModelConfig& config) {
   const at::Tensor at = at::arange(tokens, options);
@@ -323,7 +324,7 @@ DebertaBlocks::DebertaBlocks(const ModelConfig& config,
   }
 }
 
-// Padding is 0 from here on, not only unseen.
+// Returns the embeddings. Padding is 0 from here on, and not only unseen.
 at::Tensor DebertaBlocks::Embed(const Batch& batch, const Pass& pass) const {
   const at::Tensor words = at::embedding(words_, batch.ids, config().pad_id);
   const at::Tensor hidden = Normalize(words, embedding_norm_, config());

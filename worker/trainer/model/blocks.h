@@ -20,19 +20,19 @@
 
 namespace frostline::trainer {
 
-// How blocks are to keep weights that have no gradient.
+// How blocks keep weights that have no gradient.
 struct Form {
   Kernels kernels;
-  std::optional<at::ScalarType> half;  // in this type, too
+  std::optional<at::ScalarType> half;  // also in this type
 };
 
-// The blocks of one encoder. They share the weights they are made of. They are
-// constant: any thread may run them, if LibTorch lets it. All functions throw
-// what LibTorch throws.
+// The blocks of one encoder. They share the weights that they are made of. They
+// never change, so any thread may run them if LibTorch allows it. All functions
+// throw what LibTorch throws.
 class Blocks {
  public:
-  // What layers need of a batch besides hidden states. Of a family that has no
-  // use for them the others are undefined.
+  // What layers need from a batch besides hidden states. What the family does
+  // not use is undefined.
   struct Surroundings {
     const Batch* batch = nullptr;
     at::Tensor mask;        // [B, 1, 1, N] to be added to scores
@@ -66,7 +66,7 @@ class Blocks {
   };
   Turn TurnOf(std::int64_t layer, const Surroundings& around,
               const Pass& pass) const;
-  // Only those whose results are read.
+  // Returns the tokens whose results are read.
   at::Tensor Asking(const at::Tensor& hidden, const Turn& turn) const;
 
   at::Tensor DropEmbedded(const at::Tensor& hidden, const Batch& batch,
@@ -75,23 +75,24 @@ class Blocks {
   // Drops shares of attention, [B, A, M, N].
   at::Tensor DropShares(const at::Tensor& x, double share,
                         const Turn& turn) const;
-  // Drops of what all texts of a batch share, as the first of them draws.
+  // Drops numbers that all texts of a batch share, by the noise of the first
+  // text.
   at::Tensor DropShared(const at::Tensor& x, double share,
                         const Turn& turn) const;
-  // Applies its adapter too.
+  // Applies the map and its adapter.
   at::Tensor Map(const Linear& linear, const at::Tensor& x,
                  const Turn& turn) const;
-  // Adds to `mapped` what the adapter of the map makes of x, if it has one.
+  // Adds to `mapped` what the map's low-rank adapter makes of x, if it has one.
   at::Tensor Adapted(const Linear& linear, at::Tensor mapped,
                      const at::Tensor& x, const Turn& turn) const;
-  // Adds to x, which came of the map, what the adapter behind it makes of x.
+  // Adds to x, the map's output, what the bottleneck after the map makes of it.
   at::Tensor Behind(const Linear& linear, const at::Tensor& x) const;
   // Returns what queries [B, A, M, D] see of keys and values [B, A, N, D]: [B,
   // M, H].
   at::Tensor See(const at::Tensor& query, const at::Tensor& key,
                  const at::Tensor& value, const at::Tensor& mask,
                  const Turn& turn) const;
-  // The map with what its form keeps.
+  // Returns the map with the copies that the form keeps.
   Linear Kept(Linear linear) const;
 
   const ModelConfig& config() const { return config_; }
@@ -102,12 +103,13 @@ class Blocks {
   const Form form_;
 };
 
-// The factory. `weights` are EncoderParametersOf(config).
+// Returns the blocks of the config's family. `weights` are
+// EncoderParametersOf(config).
 std::shared_ptr<const Blocks> MakeBlocks(const ModelConfig& config,
                                          const std::vector<Weight>& weights,
                                          const Form& form);
 
-// BERT, DistilBERT, RoBERTa and ELECTRA: norms behind attention and feed
+// BERT, DistilBERT, RoBERTa and ELECTRA: norms after attention and feed
 // forward, and a table of positions.
 class BertBlocks : public Blocks {
  public:
@@ -125,7 +127,7 @@ class BertBlocks : public Blocks {
     Norm attention_norm;
     Linear up, down;
     Norm norm;
-    Linear joined = {};  // query, key and value, where it is kept
+    Linear joined = {};  // query, key and value, if kept so
   };
   struct Projections {
     at::Tensor query, key, value;
@@ -137,13 +139,13 @@ class BertBlocks : public Blocks {
 
   at::Tensor words_, positions_, types_;
   Norm embedding_norm_;
-  Linear projection_;  // of ELECTRA whose tables are narrower
+  Linear projection_;  // in ELECTRA with narrower tables
   std::vector<Layer> layers_;
 };
 
-// DeBERTa-v3: a token attends by what another is, and by how far away it is.
-// Distances are rows of one table that all layers share, through each layer's
-// own query and key; far ones share a row.
+// DeBERTa-v3: a token attends to another by its content and by its distance.
+// Distances are rows of one table that all layers share, seen through each
+// layer's own query and key. Far distances share a row.
 class DebertaBlocks : public Blocks {
  public:
   DebertaBlocks(const ModelConfig& config, const WeightsByName& found,
@@ -173,6 +175,8 @@ class DebertaBlocks : public Blocks {
   std::vector<Layer> layers_;
 };
 
+// ModernBERT: rotary positions, local attention in most layers, and a gated
+// feed forward.
 class ModernBertBlocks : public Blocks {
  public:
   ModernBertBlocks(const ModelConfig& config, const WeightsByName& found,
@@ -186,7 +190,7 @@ class ModernBertBlocks : public Blocks {
 
  private:
   struct Layer {
-    Norm attention_norm;  // of the first layer undefined
+    Norm attention_norm;  // undefined in the first layer
     Linear qkv, attention_out;
     Norm norm;
     Linear up, down;

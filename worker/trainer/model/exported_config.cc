@@ -13,7 +13,7 @@ constexpr char kFix[] =
     "name a folder that training.extra.export wrote, or a fine-tuned model "
     "that transformers saved";
 
-// The first architecture's name, or empty.
+// Returns the first architecture's name, or "".
 std::string ArchitectureOf(const JsonValue& root) {
   const JsonValue* const all = root.Find("architectures");
   if (all == nullptr || !all->is(JsonKind::kArray) || all->first == nullptr) {
@@ -22,7 +22,8 @@ std::string ArchitectureOf(const JsonValue& root) {
   return std::string(all->first->text);
 }
 
-// transformers leaves out the names where there are two without names.
+// Returns the names of the classes. transformers leaves them out for two
+// classes without names.
 Expected<std::vector<std::string>> LabelsOf(const JsonValue& root) {
   const JsonValue* const named = root.Find("id2label");
   if (named == nullptr) return std::vector<std::string>{"LABEL_0", "LABEL_1"};

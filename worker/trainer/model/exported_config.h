@@ -3,8 +3,7 @@
 // File: exported_config.h
 //
 // What the config.json of a fine-tuned model says beside its encoder: what its
-// head answers, and how its texts were read. transformers passes over the
-// member that is ours.
+// head answers, and how its texts were read. transformers ignores our member.
 //
 //   "frostline_texts": {"max_length": 64, "lowercase": true,
 //                       "strip_accents": false}
@@ -23,24 +22,26 @@ namespace frostline::trainer {
 
 inline constexpr char kTextsMember[] = "frostline_texts";
 
+// How the texts of a fine-tuned model were read.
 struct TextReading {
   std::int64_t max_length = 0;  // 0: nobody has said
   bool lowercase = false;
   bool strip_accents = false;
 };
 
+// What a fine-tuned model answers, and how it reads texts.
 struct ExportedFacts {
   Task task = Task::kSequence;
-  std::vector<std::string> labels;  // by class; none of numbers
+  std::vector<std::string> labels;  // by class; empty for numbers
   TextReading texts;
 };
 
-// Knows what Frostline exports, and what transformers saves of a classifier of
-// texts or of words and of a regression. Returns kUnsupported for another
-// architecture, kInconsistent where classes have no names.
+// Reads what Frostline exports, and what transformers saves for a classifier of
+// texts or words or for a regression. Returns kUnsupported for another
+// architecture, and kInconsistent if classes have no names.
 Expected<ExportedFacts> ReadExportedFacts(std::string_view config_json);
 
-// The member of a config.json; empty where there is nothing to say.
+// Returns our member for a config.json, or "" if there is nothing to say.
 std::string TextsMember(const TextReading& texts);
 
 }  // namespace frostline::trainer

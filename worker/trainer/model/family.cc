@@ -64,7 +64,7 @@ void ListPlainLayer(const ModelConfig& config, const LayerNames& names,
 
 namespace {
 
-// Dropout, dense, activation, dropout, output.
+// Returns a head of dropout, dense, activation, dropout and output.
 HeadShape DenseClassifier(const HeadSpec& head, Activation activation) {
   HeadShape shape;
   shape.output = "classifier";
@@ -127,7 +127,7 @@ LayerNames BertRules::NamesOf(const ModelConfig& /*config*/,
           .norm = at + "output.LayerNorm"};
 }
 
-// The pooler is there where the head looks at one.
+// The pooler is there if the head reads it.
 HeadShape BertRules::HeadOf(const ModelConfig& config,
                             const HeadSpec& head) const {
   HeadShape shape;
@@ -212,7 +212,7 @@ HeadShape DistilBertRules::HeadOf(const ModelConfig& /*config*/,
 
 namespace {
 
-// -1 stands for none.
+// Returns a count, or `otherwise` if it is absent or -1.
 std::int64_t CountIfAny(const char* name, std::int64_t otherwise,
                         ConfigMembers& members) {
   const JsonValue* value = members.Find(name);
@@ -221,7 +221,7 @@ std::int64_t CountIfAny(const char* name, std::int64_t otherwise,
   return none ? otherwise : members.Count(name, 2, kMaxPositions);
 }
 
-// "p2c|c2p", or a list of the two.
+// Returns whether this is "p2c|c2p", or a list of the two.
 bool AttendsBothWays(const JsonValue* kinds) {
   if (kinds == nullptr) return false;
   if (kinds->is(JsonKind::kString)) {
@@ -330,7 +330,8 @@ namespace {
 
 constexpr double kMostTheta = 1e12;
 
-// Where attention is local: by a list of names, or all but every n-th layer.
+// Reads which layers are local: by a list of names, or all but every n-th
+// layer.
 void ReadWindows(ConfigMembers& members, ModelConfig& config) {
   const std::int64_t every =
       members.CountOr("global_attn_every_n_layers", 1, kMaxLayers, 3);
@@ -355,7 +356,7 @@ void ReadWindows(ConfigMembers& members, ModelConfig& config) {
   }
 }
 
-// The base of a kind of layer: by today's name, or by that of before.
+// Reads the base of a kind of layer, by today's name or by the old one.
 double ReadTheta(ConfigMembers& members, const char* kind, const char* before,
                  double usual) {
   ConfigMembers rotary = members.Within("rope_parameters");
@@ -419,8 +420,8 @@ void ModernBertRules::ListEmbeddings(const ModelConfig& config,
   list.Norm("model.embeddings.norm", config.hidden, /*bias=*/false);
 }
 
-// The first layer attends to embeddings that have been normalized; the norm
-// behind all layers is part of the last.
+// The first layer has no norm before attention, because the embeddings are
+// normalized already. The norm after all layers is part of the last one.
 void ModernBertRules::ListLayer(const ModelConfig& config, std::int64_t layer,
                                 ParameterLister& list) const {
   const std::int64_t hidden = config.hidden;

@@ -2,9 +2,9 @@
 //
 // File: family.h
 //
-// What sets one family of models apart from another, without LibTorch: how its
-// config.json is read, what its weights are called, what its head looks like.
-// How it computes is in blocks.h.
+// How families of models differ, without LibTorch: how a config.json is read,
+// what weights are called, what a head looks like. How families compute is in
+// blocks.h.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_FAMILY_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_FAMILY_H_
 
@@ -19,8 +19,9 @@
 
 namespace frostline::trainer {
 
-// A head, from the encoder up: a pooler, a dense layer and the output map, with
-// dropout before each that says so. Empty names: it is not there.
+// The shape of a head, from the encoder up: a pooler, a dense layer and the
+// output map, with dropout before those that say so. A part with an empty name
+// is not there.
 struct HeadShape {
   std::string pooler;  // a module of its own
   Activation pooler_activation = Activation::kTanh;
@@ -33,22 +34,23 @@ struct HeadShape {
   std::string output;
 };
 
-// The rules of one family. All are constants and alive for ever; any thread may
-// ask them.
+// The rules of one family. They are constants that live for ever. Any thread
+// may ask them.
 class FamilyRules {
  public:
   virtual ~FamilyRules() = default;
 
-  // "bert." stands before the names of the encoder; files may lack it, so that
+  // Returns the prefix of the encoder's names: "bert.". Files may lack it; then
   // names begin with one of EncoderParts.
   virtual std::string_view prefix() const = 0;
   virtual std::vector<std::string_view> EncoderParts() const = 0;
-  // Names of heads of pretraining begin so.
+  // Returns how names of pretraining heads begin.
   virtual std::vector<std::string_view> Leftovers() const = 0;
 
-  // Where the config.json does not say.
+  // Returns the padding id if the config.json has none.
   virtual std::int64_t UsualPadId() const { return 0; }
-  // What all families have under one name has been read.
+  // Reads what this family has. What all families have under one name was read
+  // before.
   virtual void Read(ConfigMembers& members, ModelConfig& config) const = 0;
 
   virtual void ListEmbeddings(const ModelConfig& config,
@@ -65,7 +67,7 @@ class FamilyRules {
 void ListPlainLayer(const ModelConfig& config, const LayerNames& names,
                     std::int64_t layer, ParameterLister& list);
 
-// The factory: a model_type finds its family, a family its rules.
+// A model_type of a config.json, and its family.
 struct KnownModel {
   std::string_view model_type;
   std::string_view class_name;  // as transformers' classes begin
@@ -74,9 +76,8 @@ struct KnownModel {
 std::span<const KnownModel> KnownModels();
 const FamilyRules& RulesOf(Family family);
 
-// BERT and the families that differ from it in their head, in their positions
+// The rules of BERT. Derived families differ in their head, in their positions
 // or in the width of their tables.
-
 class BertRules : public FamilyRules {
  public:
   std::string_view prefix() const override { return "bert."; }
@@ -95,7 +96,7 @@ class BertRules : public FamilyRules {
                    const HeadSpec& head) const override;
 };
 
-// RoBERTa, DistilRoBERTa and XLM-R.
+// The rules of RoBERTa, DistilRoBERTa and XLM-R.
 class RobertaRules : public BertRules {
  public:
   std::int64_t UsualPadId() const override { return 1; }
@@ -107,6 +108,7 @@ class RobertaRules : public BertRules {
                    const HeadSpec& head) const override;
 };
 
+// The rules of ELECTRA, whose tables may be narrower than its layers.
 class ElectraRules : public BertRules {
  public:
   std::string_view prefix() const override { return "electra."; }
@@ -124,7 +126,8 @@ class ElectraRules : public BertRules {
                    const HeadSpec& head) const override;
 };
 
-// DistilBERT has no token types, no pooler, and its own words for the rest.
+// The rules of DistilBERT. It has no token types, no pooler, and its own names
+// for the rest.
 class DistilBertRules : public FamilyRules {
  public:
   std::string_view prefix() const override { return "distilbert."; }
@@ -145,8 +148,8 @@ class DistilBertRules : public FamilyRules {
                    const HeadSpec& head) const override;
 };
 
-// DeBERTa-v3 attends by content and by distance. transformers calls it
-// deberta-v2; what else that class can be is refused.
+// The rules of DeBERTa-v3, which attends by content and by distance.
+// transformers calls it deberta-v2; other models of that class are refused.
 class DebertaRules : public FamilyRules {
  public:
   std::string_view prefix() const override { return "deberta."; }
@@ -168,8 +171,9 @@ class DebertaRules : public FamilyRules {
                    const HeadSpec& head) const override;
 };
 
-// ModernBERT has rotary positions, attention to a window of tokens in most
-// layers, a gated feed forward, norms before its maps, and no biases.
+// The rules of ModernBERT. It has rotary positions, attention to a window of
+// tokens in most layers, a gated feed forward, norms before its maps, and no
+// biases.
 class ModernBertRules : public FamilyRules {
  public:
   std::int64_t UsualPadId() const override { return 50'283; }

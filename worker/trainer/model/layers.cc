@@ -27,7 +27,7 @@ Fault BadBatch(FaultKind kind, const std::string& cause) {
           "it can hold"};
 }
 
-// Whether all of a tensor that is not empty lies in [0, end).
+// Returns whether all numbers of a tensor, which is not empty, lie in [0, end).
 bool Within(const at::Tensor& ids, std::int64_t end) {
   return ids.min().item<std::int64_t>() >= 0 &&
          ids.max().item<std::int64_t>() < end;
@@ -76,7 +76,7 @@ Batch PadTo(std::int64_t tokens, const Batch& batch,
   const std::int64_t wide = (width + tokens - 1) / tokens * tokens;
   if (wide == width || wide > config.longest_text()) return batch;
   const auto padded = [&](const at::Tensor& tensor, std::int64_t value) {
-    // Cuts [B, N] and [B, N, H]; labels of whole texts stay as they are.
+    // Pads [B, N] and [B, N, H]; labels of whole texts stay as they are.
     if (!tensor.defined() || tensor.dim() < 2 || tensor.size(1) != width) {
       return tensor;
     }
@@ -137,7 +137,8 @@ void MixStep(at::Tensor& z, std::int64_t by, std::int64_t factor) {
   z.mul_(factor);
 }
 
-// Numbers of texts count as in TextShape. [B, 1] or [B, A, M, N], int64.
+// Returns a counter for each number, counted as in TextShape, int64: [1, …] if
+// it is the same for all texts, else [B, A, M, N].
 at::Tensor Counters(const at::Tensor& x, const Batch& batch, bool shares) {
   const auto whole = batch.noise.options();
   if (!shares || !batch.lengths.defined()) {
@@ -176,7 +177,7 @@ at::Tensor DropByOperators(const at::Tensor& x, double kept, const Batch& batch,
 
 namespace {
 
-// Numbers that one thread takes at least, a multiple of kNoiseBlock.
+// The least numbers that one thread takes, a multiple of kNoiseBlock.
 constexpr std::size_t kGrain = std::size_t{1} << 14;
 
 std::uint64_t NumberOf(const DropSite& site) {
@@ -263,14 +264,15 @@ void ScaleTensor(const at::Tensor& kept, float scale, const at::Tensor& x,
                    });
 }
 
-// What lies in padding is not written.
+// Returns a tensor to write to. It is zeroed if there is padding, because
+// nothing is written there.
 at::Tensor Room(const at::Tensor& like, const at::TensorOptions& options,
                 const Texts& texts) {
   return texts.padded ? at::zeros(like.sizes(), options)
                       : at::empty(like.sizes(), options);
 }
 
-// `kept`, when defined, receives which numbers stayed.
+// Returns x after dropout. `kept`, if defined, receives which numbers stayed.
 at::Tensor Dropped(const Drop& drop, const Texts& texts, const at::Tensor& x,
                    const at::Tensor& kept) {
   const at::Tensor y = Room(x, x.options(), texts);
@@ -519,10 +521,10 @@ at::Tensor MergeHeads(const at::Tensor& x) {
 }
 
 at::Tensor AdditiveMask(const at::Tensor& mask) {
-  // Half of the lowest number is no infinity, also where it is rounded, or
-  // multiplied by log2(e) by a kernel that takes powers of two. A token that
-  // sees nothing then looks at all alike, in every kernel; of infinities alone
-  // a softmax is no number, or 0. A processor adds it in fp32.
+  // Half of the lowest number does not become infinite, even if a kernel rounds
+  // it, or multiplies it by log2(e) to take powers of two. So a token that sees
+  // nothing looks at all alike in every kernel. With infinities a softmax would
+  // be no number, or 0. A CPU adds it in fp32.
   const c10::DeviceType device = mask.device().type();
   const bool in_fp16 = !mask.is_cpu() &&
                        at::autocast::is_autocast_enabled(device) &&

@@ -2,7 +2,8 @@
 //
 // File: limits.h
 //
-// These bounds lie far above every published encoder and far below what hurts.
+// Bounds on weight files and config.json, far above every published encoder and
+// far below what does harm.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_LIMITS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_LIMITS_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How each block computes: blocks.h.
+// How each block computes is in blocks.h.
 #include "worker/trainer/model/model.h"
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -93,10 +93,10 @@ at::Tensor TransformerEncoder::RunLayers(
   return hidden;
 }
 
-// In the order in which data flow.
+// The head, in the order in which data flow.
 //   B texts, N tokens, H hidden, C outputs.
 
-// Each time it drops is a place of its own.
+// The dropout of a head. Each use is a place of its own.
 class ModelHead::Drop {
  public:
   Drop(const ModelHead& head, const Batch& batch, bool training)
@@ -110,7 +110,7 @@ class ModelHead::Drop {
     return Of(x, of, batch_);
   }
   at::Tensor operator()(const at::Tensor& x) { return Of(x, share, batch_); }
-  // Drops of an x whose rows are not the batch's.
+  // Drops numbers of an x whose rows are not the batch's.
   at::Tensor Of(const at::Tensor& x, double of, const Batch& rows) {
     ++site_.turn;
     return Dropout(x, training_ ? of : 0.0, rows, site_);
@@ -191,8 +191,8 @@ at::Tensor ModelHead::Pooled(const at::Tensor& hidden, const Batch& batch,
 
 at::Tensor ModelHead::Logits(const at::Tensor& hidden, const Batch& batch,
                              const Pass& pass) const {
-  // A score that is rounded to bf16 ties with its neighbours; the head is small
-  // enough to go without.
+  // Scores rounded to bf16 would tie with each other. The head is small enough
+  // for fp32.
   const c10::impl::ExcludeDispatchKeyGuard in_fp32(
       c10::autocast_dispatch_keyset);
   Drop drop(*this, batch, pass.training);
@@ -271,8 +271,8 @@ bool IsOfHead(const ParameterSpec& spec) {
   return spec.part == Part::kPooler || spec.part == Part::kHead;
 }
 
-// `values` stand in the order of ParametersOf(config, heads). Of the head
-// `wanted`, or of the encoder where it is null.
+// Returns the weights of the head `wanted`, or of the encoder if it is null.
+// `values` has the order of ParametersOf(config, heads).
 std::vector<Weight> Chosen(const ModelConfig& config, const Heads& heads,
                            const std::vector<at::Tensor>& values,
                            const HeadSpec* wanted) {
@@ -557,7 +557,7 @@ Model TrainableCopy(const LoadedModel& loaded, const ModelConfig& config,
       values.push_back(trains[values.size()] ? value.clone() : value);
     }
   }
-  // Behind all others: the head is drawn the same without them.
+  // Adapters are drawn last, so that the head is drawn the same without them.
   for (const ParameterSpec& spec : ParametersOf(config, heads)) {
     if (!spec.adapts()) continue;
     values.push_back(

@@ -3,8 +3,8 @@
 // File: model.h
 //
 // A model is an encoder with a head, or with one for each task. Weights and
-// results are fp32; under autocast (device/device.h) the layers multiply in
-// bf16, the head and the sums along the layers stay fp32.
+// results are fp32. Under autocast (device/device.h) the layers multiply in
+// bf16 or fp16; the head and the sums along the layers stay fp32.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_MODEL_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_MODEL_H_
 
@@ -33,12 +33,12 @@ namespace frostline::trainer {
 //
 //   B texts, N tokens, H hidden.
 //
-// A pass is Prefix, then Suffix. A hard-frozen study never trains the prefix:
-// it runs without a graph, and its result, the boundary, depends on the
-// pretrained weights and the text alone.
+// A pass is Prefix, then Suffix. With hard freezing the prefix never trains. It
+// runs without a graph, and its result, the boundary, depends only on the
+// pretrained weights and the text.
 //
-// One thread at a time uses it. Copies share their weights, so that several
-// heads may stand on one encoder.
+// One thread at a time uses it. Copies share their weights, so several heads
+// may use one encoder.
 class TransformerEncoder {
  public:
   // `weights` are EncoderParametersOf(config), in that order.
@@ -47,34 +47,36 @@ class TransformerEncoder {
   const ModelConfig& config() const { return config_; }
   const std::vector<Weight>& weights() const { return weights_; }
 
-  // Shares its weights when it is there already. This and all below throw what
-  // LibTorch throws: call them under CatchTorch.
+  // Returns the encoder on a device, with shared weights if it is already
+  // there. This and all below throw what LibTorch throws: call them under
+  // CatchTorch.
   TransformerEncoder To(at::Device device) const;
-  // Adds adapters into the weights they adapt, in new tensors; others are
-  // shared.
+  // Returns the encoder with adapters added into the weights that they adapt.
+  // Those are new tensors; the others are shared.
   TransformerEncoder Merged() const;
 
-  // Keeps what the layers' maps without a gradient are multiplied as, and
-  // nothing of the others: copies in `half`, which LibTorch's autocast would
-  // make anew for each batch and which are not used without it; query,
-  // key and value side by side if `kernels` wants one product. Weights that
-  // have a copy must not change before the next call.
+  // Keeps copies of the layers' maps without a gradient, and drops all others.
+  // Copies in `half` save LibTorch's autocast from making them for each batch;
+  // without autocast they are not used. Query, key and value are kept side by
+  // side if `kernels` wants one product. Weights that have a copy must not
+  // change before the next call.
   void Prepare(const Kernels& kernels, std::optional<at::ScalarType> half);
 
-  // `states`, when given, receives the hidden states, the embeddings first.
-  // With `pass.first_token` the last of them is [B, 1, H].
+  // Run the leading blocks without a graph, and those after them. `states`, if
+  // given, receives the hidden states, the embeddings first. With
+  // `pass.first_token` the last of them is [B, 1, H].
   at::Tensor Prefix(const Batch& batch, const Pass& pass,
                     std::vector<at::Tensor>* states = nullptr) const;
   at::Tensor Suffix(const at::Tensor& boundary, const Batch& batch,
                     const Pass& pass,
                     std::vector<at::Tensor>* states = nullptr) const;
-  // Blocks `from` to `to` - 1, on what those before gave. Block 0 is the
-  // embeddings, which take nothing, and 1 + i is layer i.
+  // Runs blocks `from` to `to` - 1 on what those before gave. Block 0 is the
+  // embeddings, which take nothing, and block 1 + i is layer i.
   at::Tensor Run(const at::Tensor& boundary, const Batch& batch,
                  const Pass& pass, std::int64_t from, std::int64_t to) const;
 
  private:
-  // Layers `from` to `to` - 1.
+  // Runs layers `from` to `to` - 1.
   at::Tensor RunLayers(std::int64_t from, std::int64_t to,
                        const at::Tensor& boundary, const Batch& batch,
                        const Pass& pass, std::vector<at::Tensor>* states) const;
@@ -84,8 +86,8 @@ class TransformerEncoder {
   std::shared_ptr<const Blocks> blocks_;
 };
 
-// Answers a task on an encoder: a pooler where the family has one, and the
-// classifier or regression of transformers, or another HeadKind, with C
+// A head that answers a task on an encoder: a pooler if the family has one,
+// then the classifier or regression of transformers or another HeadKind, with C
 // outputs.
 //
 // One thread at a time uses it. Copies share their weights.
@@ -100,8 +102,8 @@ class ModelHead {
   // Both throw what LibTorch throws.
   ModelHead To(at::Device device) const;
 
-  // Turns hidden states [B, N, H] into [B, C], or [B, N, C]; of texts that are
-  // read apart, into [B/2, C], or the scores [B/2].
+  // Turns hidden states [B, N, H] into [B, C] or [B, N, C]. For texts that are
+  // read apart, into [B/2, C] or the scores [B/2].
   at::Tensor Logits(const at::Tensor& hidden, const Batch& batch,
                     const Pass& pass) const;
 
@@ -113,7 +115,7 @@ class ModelHead {
                     Drop& drop) const;
   // Maps texts that are read as one, [B, (N,) H].
   at::Tensor Single(at::Tensor read, Drop& drop) const;
-  // Maps pairs of texts, the right ones behind the left ones, [B, H].
+  // Maps pairs of texts, [B, H], the left ones first.
   at::Tensor Pair(const at::Tensor& texts, const Batch& batch,
                   Drop& drop) const;
   at::Tensor Compared(const at::Tensor& left, const at::Tensor& right) const;
@@ -124,10 +126,10 @@ class ModelHead {
   HeadSpec spec_;
   HeadShape shape_;
   std::vector<Weight> weights_;
-  // They are handles on weights_.
+  // Handles on weights_.
   Linear pooler_;
   Linear dense_;  // pre_classifier, classifier.dense, a map of the (left) text
-  Linear right_;  // where there are two maps
+  Linear right_;  // undefined unless there are two maps
   Norm dense_norm_;
   Linear output_;  // classifier, classifier.out_proj
 };
@@ -137,7 +139,7 @@ class ModelHead {
 class Model {
  public:
   Model(TransformerEncoder encoder, ModelHead head);
-  // One or more, whose poolers are one.
+  // Takes one head or more, which share one pooler.
   Model(TransformerEncoder encoder, std::vector<ModelHead> heads);
   // `values` has one tensor for each of ParametersOf(config, heads), in order.
   Model(const ModelConfig& config, const Heads& heads,
@@ -147,8 +149,8 @@ class Model {
   const ModelHead& head(std::size_t task = 0) const { return heads_[task]; }
   const Heads& heads() const { return specs_; }
   const ModelConfig& config() const { return encoder_.config(); }
-  // They are in the order of ParametersOf. A change of a tensor reaches the
-  // part that it belongs to.
+  // Returns the weights in the order of ParametersOf. A change of a tensor
+  // reaches the part that it belongs to.
   std::vector<Weight>& weights() { return weights_; }
   const std::vector<Weight>& weights() const { return weights_; }
 
@@ -156,10 +158,10 @@ class Model {
   Model To(at::Device device) const;
   at::Device device() const { return weights_.front().value.device(); }
 
-  // Merges the encoder. Throws what LibTorch throws.
+  // Returns the model with a merged encoder. Throws what LibTorch throws.
   Model Merged() const;
 
-  // As the encoder's. Throws what LibTorch throws.
+  // Prepares the encoder. Throws what LibTorch throws.
   void Prepare(const Kernels& kernels, std::optional<at::ScalarType> half) {
     encoder_.Prepare(kernels, half);
   }
@@ -176,24 +178,25 @@ class Model {
   std::vector<Weight> weights_;
 };
 
-// As in transformers, the loss is cross-entropy over classes or the mean
-// squared error of numbers.
+// The loss, as in transformers: cross-entropy over classes, or the mean squared
+// error of numbers.
 
 std::int64_t CountLabels(const at::Tensor& labels);  // without kIgnoredLabel
-// The sum of the labels' weights; without `class_weights` each weighs 1. Both
-// are on one device.
+// Returns the sum of the labels' weights. Without `class_weights` each weighs
+// 1. Both are on one device.
 double WeighLabels(const at::Tensor& labels, const at::Tensor& class_weights);
 
-// Returns the mean over the labels that count, weighted by their classes; there
-// must be one. `smoothing`, in [0, 1), spreads that share of a class's target
-// evenly over all classes. `class_weights` are fp32, where the logits are.
-// Throws what LibTorch throws.
+// Returns the mean loss over the labels that count, weighted by their classes.
+// There must be at least one. `smoothing`, in [0, 1), spreads that share of a
+// class's target evenly over all classes. `class_weights` are fp32, where the
+// logits are. Throws what LibTorch throws.
 at::Tensor LossOf(const HeadSpec& head, const at::Tensor& logits,
                   const at::Tensor& labels, double smoothing,
                   const at::Tensor& class_weights = {});
 
-// Reads a folder as transformers saves a model (config.json,
-// model.safetensors): its encoder once, and any number of heads after it.
+// Loading: a folder as transformers saves a model (config.json,
+// model.safetensors). Its encoder is read once, and any number of heads after
+// it.
 
 // What was wrong or superfluous in the weights of a folder. Names are those of
 // the model; in `unexpected`, those of the file.
@@ -205,17 +208,18 @@ struct LoadReport {
   std::vector<std::string> unexpected;  // anything else that has no place
 };
 
+// A head that was read or drawn.
 struct LoadedHead {
   ModelHead head;
   LoadReport report;  // on the whole folder
 };
 
-// A folder with a saved model, open for reading. It moves. One thread at a time
-// uses it.
+// A folder with a saved model, open for reading. It can be moved. One thread at
+// a time uses it.
 class ModelFolder {
  public:
-  // An encoder's weight that is missing, of another shape or of a dtype that is
-  // not read is a fault, before any memory is taken.
+  // Opens a folder. A weight of the encoder that is missing, of another shape
+  // or of an unknown dtype is a fault, before any memory is taken.
   static Expected<ModelFolder> Open(
       const std::string& folder,
       SavedAdapters adapters = SavedAdapters::kRefuse);
@@ -223,11 +227,11 @@ class ModelFolder {
   const ModelConfig& config() const { return config_; }
   const std::string& config_json() const { return config_json_; }
 
-  // Weights become fp32. Both throw only for want of memory. It asks `stop`
-  // before each tensor.
+  // Reads the encoder in fp32, and asks `stop` before each tensor. This and
+  // ReadHead throw only for want of memory.
   Expected<TransformerEncoder> ReadEncoder(const StopSign& stop = {}) const;
-  // Draws what is missing, or in the head of another shape, from `seed`, as
-  // transformers draws it.
+  // Reads a head. What is missing, or has another shape in the head itself, is
+  // drawn from `seed` as transformers draws it.
   Expected<LoadedHead> ReadHead(const HeadSpec& spec, std::uint64_t seed) const;
 
  private:
@@ -236,7 +240,8 @@ class ModelFolder {
   explicit ModelFolder(WeightFiles files) : files_(std::move(files)) {}
 
   Expected<Done> FindPlaces();
-  // Finds nothing when the weight must be drawn anew; a fault forbids that.
+  // Returns nothing if the weight must be drawn anew, or a fault if it must not
+  // be.
   Expected<std::optional<Place>> PlaceOf(const ParameterSpec& spec,
                                          LoadReport& report) const;
   void ReportTheRest(const HeadSpec& spec, LoadReport& report) const;
@@ -247,10 +252,11 @@ class ModelFolder {
   std::map<std::string, Place> places_;  // by current names
 };
 
-// Reads floats as fp32, others as they are, into memory of its own.
+// Reads a tensor into its own memory: floats as fp32, others as they are.
 Expected<at::Tensor> ReadTensor(const Safetensors& file,
                                 const StoredTensor& tensor);
 
+// A model that was read from a folder.
 struct LoadedModel {
   Model model;
   LoadReport report;
@@ -262,11 +268,11 @@ struct LoadedModel {
 Expected<LoadedModel> LoadModel(const std::string& folder, const HeadSpec& head,
                                 std::uint64_t seed);
 
-// Makes a model to train once: weights that `trains` marks (by their place in
-// ParametersOf) are copies, the others are shared with `loaded` and must not be
-// changed. What was drawn for `loaded` and adapters are drawn from `seed`.
-// `config` is that of `loaded`, but for dropout and lora. Throws what LibTorch
-// throws.
+// Returns a model to train once. Weights that `trains` marks (by their place in
+// ParametersOf) are copies; the others are shared with `loaded` and must not
+// change. What was drawn for `loaded`, and adapters, are drawn anew from
+// `seed`. `config` is that of `loaded`, except for dropout and adapters. Throws
+// what LibTorch throws.
 Model TrainableCopy(const LoadedModel& loaded, const ModelConfig& config,
                     const std::vector<bool>& trains, std::uint64_t seed);
 

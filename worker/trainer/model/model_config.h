@@ -2,8 +2,8 @@
 //
 // File: model_config.h
 //
-// A config.json has these under the names of its family. Multilingual BERT is
-// BERT, XLM-R and DistilRoBERTa are RoBERTa.
+// The shape of a model, as its config.json says under the names of its family.
+// Multilingual BERT counts as BERT; XLM-R and DistilRoBERTa count as RoBERTa.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_MODEL_CONFIG_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_MODEL_CONFIG_H_
 
@@ -19,12 +19,11 @@
 
 namespace frostline::trainer {
 
-// Bottleneck adapters (Houlsby et al., 2019, figure 2): two in each layer, one
-// behind the attention's last map, one behind the feed forward's, each before
-// the sum with what the layer was given. Of h, after dropout, such an adapter
-// makes h + U f(D h + d) + u. U and both biases begin at 0 and D near 0, so
-// that training begins where the pretrained model is.
-
+// Bottleneck adapters (Houlsby et al., 2019, figure 2). Each layer has two, one
+// after the attention's last map and one after the feed forward's, before what
+// the layer was given is added. After dropout, an adapter turns h into h + U
+// f(D h + d) + u. U and both biases begin at 0 and D near 0, so training begins
+// at the pretrained model.
 struct BottleneckSpec {
   std::int64_t size = 0;  // 0: no adapters
   bool relu = false;      // else GELU, exact
@@ -32,17 +31,18 @@ struct BottleneckSpec {
   bool any() const { return size > 0; }
 };
 
-// The names of the two maps of the adapter behind the linear map `linear`.
+// Return the names of the two maps of the adapter after the linear map
+// `linear`.
 std::string DownNameOf(const std::string& linear);
 std::string UpNameOf(const std::string& linear);
 
-// Returns kMisuse for a bottleneck that is none.
+// Returns kMisuse for a bottleneck that is wider than the hidden states.
 Expected<Done> CheckBottleneck(const BottleneckSpec& spec, std::int64_t hidden);
 
 // Low-rank adapters (Hu et al., 2021) as peft has them: a linear map W x + b
 // becomes W x + b + (alpha / rank) B A drop(x), where W and b stay as they are,
-// A has `rank` rows and B as many columns. B begins at 0, so that training
-// begins where the pretrained model is.
+// A has `rank` rows and B as many columns. B begins at 0, so training begins at
+// the pretrained model.
 
 enum class LoraPart : std::uint8_t {
   kQuery,
@@ -51,14 +51,15 @@ enum class LoraPart : std::uint8_t {
   kAttentionOut,
   kFeedForwardIn,
   kFeedForwardOut,
-  kQueryKeyValue,  // of a family that has them in one map
+  kQueryKeyValue,  // in a family that has them in one map
 };
 
+// Which linear maps have low-rank adapters, and how large those are.
 struct LoraSpec {
   std::int64_t rank = 0;  // 0: no adapters
   double alpha = 0.0;
   double dropout = 0.0;
-  // Every layer has them.
+  // The maps that are adapted, in every layer.
   std::set<LoraPart> parts = {LoraPart::kQuery, LoraPart::kValue};
 
   bool any() const { return rank > 0; }
@@ -68,12 +69,13 @@ struct LoraSpec {
   double scale() const { return alpha / static_cast<double>(rank); }
 };
 
-// Knows "query", or its name in a model of transformers ("q_lin").
+// Returns the part called "query", or by its name in a model of transformers
+// ("q_lin").
 std::optional<LoraPart> LoraPartOf(std::string_view name);
 
 std::string_view NameOf(LoraPart part);
 
-// Returns "query, key, …", for those who wrote another word.
+// Returns "query, key, …", to tell those who wrote another word.
 std::string LoraPartNames();
 
 // Returns kMisuse for a rank at which an adapter of these widths would be as
@@ -93,6 +95,7 @@ enum class Family : std::uint8_t {
 // kGelu is exact, kGeluTanh its approximation ("gelu_new").
 enum class Activation : std::uint8_t { kGelu, kGeluTanh, kRelu, kTanh };
 
+// The shape of a model, and what a trial sets about it.
 struct ModelConfig {
   Family family = Family::kBert;
   std::string model_type;  // "xlm-roberta"
@@ -116,14 +119,14 @@ struct ModelConfig {
   double pooler_dropout = 0.0;    // before the pooler
   Activation head_activation = Activation::kGelu;  // where it is a setting
   bool mean_classifier = false;  // a whole text is the mean of its tokens
-  // Rotary positions: their base, that of local layers, which layers are local,
-  // and how many tokens to each side those see.
+  // Rotary positions: their base, their base in local layers, which layers are
+  // local, and how many tokens a local layer sees to each side.
   double theta = 0.0;
   double local_theta = 0.0;
   std::vector<bool> local_layers;
   std::int64_t window = 0;
-  // Attention by distance: how many distances to each side have a row; far ones
-  // share rows; 0 buckets share none.
+  // Attention by distance: how many distances to each side have a row. Far ones
+  // share rows; with 0 buckets none do.
   std::int64_t farthest = 0;
   std::int64_t buckets = 0;
   double initializer_range = 0.02;
@@ -138,53 +141,57 @@ struct ModelConfig {
   std::int64_t table_width() const {
     return embedding == 0 ? hidden : embedding;
   }
-  // Half of the rows of distances; 0 without.
+  // Returns half of the number of rows for distances; 0 without them.
   std::int64_t span() const { return buckets > 0 ? buckets : farthest; }
   double dropout_of_embeddings() const {
     return embedding_dropout.value_or(hidden_dropout);
   }
-  // RoBERTa counts positions from behind its padding id.
+  // Returns where positions begin. RoBERTa counts them from its padding id + 1.
   std::int64_t first_position() const {
     return family == Family::kRoberta ? pad_id + 1 : 0;
   }
   std::int64_t longest_text() const { return positions - first_position(); }
 };
 
-// Bottleneck adapters that an exported folder has beside its weights.
+// What to do with bottleneck adapters that an exported folder has.
 enum class SavedAdapters : std::uint8_t {
   kRefuse,  // a trial cannot train them further
   kTake,
 };
 
-// Returns kUnsupported for a model, an activation or a kind of position that is
-// not imitated exactly, kInconsistent for numbers that make no model.
+// Reads a config.json. Returns kUnsupported for a model, an activation or a
+// kind of position that is not imitated exactly, and kInconsistent for numbers
+// that make no model.
 Expected<ModelConfig> ReadModelConfig(
     std::string_view json, SavedAdapters adapters = SavedAdapters::kRefuse);
 
-// Takes members of a config.json by name and type, and keeps the first fault.
+// A reader of members of a config.json by name and type. It keeps the first
+// fault.
 class ConfigMembers {
  public:
   // `root` outlives it.
   explicit ConfigMembers(const JsonValue& root) : root_(&root) {}
 
-  // A whole number from `lowest` to `highest`; it must be there.
+  // Returns a whole number from `lowest` to `highest`, which must be there.
   std::int64_t Count(std::string_view name, std::int64_t lowest,
                      std::int64_t highest);
-  // The same, or `otherwise` where it is not there.
+  // Returns the same, or `otherwise` if it is not there.
   std::int64_t CountOr(std::string_view name, std::int64_t lowest,
                        std::int64_t highest, std::int64_t otherwise);
-  // In [0, below).
+  // Returns a number in [0, `below`), or `otherwise` if it is not there.
   double Number(std::string_view name, double below, double otherwise);
   std::string Text(std::string_view name, std::string_view otherwise);
   bool Flag(std::string_view name, bool otherwise);
   Activation ActivationOf(std::string_view name, std::string_view otherwise);
 
-  // Null when it is absent or null.
+  // Returns null if it is absent or null.
   const JsonValue* Find(std::string_view name) const;
-  // Those of the object `name`, or of nothing. The first fault stays here.
+  // Returns the members of the object `name`, or of an empty one. The first
+  // fault stays here.
   ConfigMembers Within(std::string_view name) const;
 
-  // kUnsupported, unless `name` is `only`, or absent where that is usual.
+  // Fails with kUnsupported unless `name` is `only`, or is absent and `usual`
+  // is `only`.
   void MustBe(std::string_view name, std::string_view only,
               std::string_view usual);
   void Fail(FaultKind kind, const std::string& what);
@@ -195,8 +202,8 @@ class ConfigMembers {
   std::optional<Fault> fault_;
 };
 
-// The names of the classes 0, 1, … in an "id2label"; empty where one lacks, as
-// of no use to us.
+// Returns the names of the classes 0, 1, … in an "id2label", or nothing if one
+// is missing.
 std::vector<std::string> NamesOfClasses(const JsonValue& id2label);
 
 }  // namespace frostline::trainer

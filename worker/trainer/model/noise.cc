@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plain loops of a fixed length, which the compiler makes vectors of; one copy
-// of each for three kinds of processors, chosen when the program is loaded.
+// Plain loops of a fixed length, which the compiler turns into vector
+// instructions. Each has a copy for three kinds of processors, and the loader
+// picks one.
 #include "worker/trainer/model/noise.h"
 
 #include <bit>
@@ -19,8 +20,8 @@ namespace frostline::trainer {
 namespace {
 
 constexpr std::size_t kLanes = 16;
-// As many counters at once as the widest vectors hold; narrower processors take
-// them in turns.
+// As many counters as the widest vectors hold. Narrower processors take them in
+// turns.
 using Lanes __attribute__((vector_size(64))) = std::uint32_t;
 
 constexpr int kRounds = 20;
@@ -69,14 +70,14 @@ FROSTLINE_INLINE float Wide(std::uint16_t x) {
 }
 
 FROSTLINE_INLINE void Put(float x, float& y) { y = x; }
-// To the nearest, ties to the even one; what is no number stays none.
+// Rounds to nearest, ties to even. A NaN stays one.
 FROSTLINE_INLINE void Put(float x, std::uint16_t& y) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const std::uint32_t rounded = bits + 0x7FFF + ((bits >> 16) & 1);
   y = x == x ? static_cast<std::uint16_t>(rounded >> 16) : 0x7FC0;
 }
 
-// A product with 0, so that what is no number stays none, as x * mask does.
+// Drops by a product with 0, as x * mask does, so that a NaN stays one.
 template <typename T>
 FROSTLINE_INLINE void DropBlock(std::uint32_t threshold, float scale,
                                 const std::uint32_t* __restrict noise,
@@ -89,7 +90,7 @@ FROSTLINE_INLINE void DropBlock(std::uint32_t threshold, float scale,
   for (std::size_t i = 0; i < n; ++i) kept[i] = noise[i] < threshold ? 1 : 0;
 }
 
-// Where the text's own numbers are one behind the other, they are one row.
+// Returns one row if the text's own numbers lie one after the other.
 FROSTLINE_INLINE TextShape Joined(const TextShape& shape) {
   const bool whole_rows = shape.own_columns == shape.columns;
   if (!whole_rows || (shape.planes > 1 && shape.own_rows != shape.rows)) {
@@ -146,7 +147,7 @@ FROSTLINE_INLINE void ScaleAll(const std::uint8_t* __restrict kept, float scale,
   }
 }
 
-// This finalises SplitMix64 (Steele, Lea and Flood, 2014).
+// Returns a draw by SplitMix64 (Steele, Lea and Flood, 2014).
 std::uint64_t Mixed(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15;
   x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;

@@ -2,9 +2,9 @@
 //
 // File: noise.h
 //
-// Random bits by number instead of by turn: Threefry4x32-20 (Salmon et al.,
-// 2011) is a function of a key and a counter. So any thread can draw any part
-// of a tensor, and vector instructions draw sixteen at once. No LibTorch.
+// Random bits that depend on a key and a counter, not on earlier draws:
+// Threefry4x32-20 (Salmon et al., 2011). So any thread can draw any part of a
+// tensor, and vector instructions draw sixteen numbers at once. No LibTorch.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_NOISE_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_NOISE_H_
 
@@ -14,7 +14,7 @@
 
 namespace frostline::trainer {
 
-// Numbers come in blocks of so many.
+// The size of a block of numbers.
 inline constexpr std::size_t kNoiseBlock = 64;
 
 // Writes block `block` of the key's numbers, each of 32 random bits: number i
@@ -22,17 +22,17 @@ inline constexpr std::size_t kNoiseBlock = 64;
 void DrawNoise(std::uint64_t key, std::uint64_t block,
                std::span<std::uint32_t, kNoiseBlock> numbers);
 
-// What a text draws in an epoch: equal for the same text, whatever it is read
-// with. `text` is its key (data/token_store.h), folded.
+// Returns the noise of a text in an epoch. It does not depend on the texts
+// beside it. `text` is the text's key (data/token_store.h), folded.
 std::uint64_t TextNoise(std::uint64_t seed, std::uint64_t epoch,
                         std::uint64_t text);
-// The key of its numbers at one place of a model, each place with a number of
-// its own.
+// Returns the key of a text's numbers at one place of a model. Each place has
+// its own number.
 std::uint64_t PlaceNoise(std::uint64_t text_noise, std::uint64_t place);
 
-// Where one text's numbers lie in a tensor: planes x rows x columns, of which
-// padding is none of its own. They are counted as if there were no padding, so
-// that its amount changes no draw.
+// Where one text's numbers lie in a tensor of planes x rows x columns; the rest
+// is padding. They are counted as if there were no padding, so that its amount
+// changes no draw.
 struct TextShape {
   std::size_t planes = 1;
   std::size_t rows = 1;
@@ -44,23 +44,25 @@ struct TextShape {
   std::size_t own() const { return planes * own_rows * own_columns; }
 };
 
-// Goes over n of the text's numbers from number `first`, a multiple of
-// kNoiseBlock: `kept` gets 1 where noise is below `threshold`, else 0, and y
-// gets x * scale or 0. All three point at the text's first number, and `kept`
-// may be null. Padding is left alone.
+// What to draw and how to scale.
 struct Drop {
   std::uint64_t key = 0;
   std::uint32_t threshold = 0;  // of 2^32
   float scale = 1.0F;
 };
+
+// Drops n of the text's numbers from number `first` on, a multiple of
+// kNoiseBlock. `kept` gets 1 where noise is below `threshold`, else 0, and y
+// gets x * scale or 0. All three point at the text's first number, and `kept`
+// may be null. Padding is left alone.
 void DropNumbers(const Drop& drop, const TextShape& shape, std::size_t first,
                  std::size_t n, const float* x, float* y, std::uint8_t* kept);
-// The same of numbers in bf16, as their bits; products are rounded to nearest.
+// The same for numbers in bf16, as their bits. Products are rounded to nearest.
 void DropNumbers(const Drop& drop, const TextShape& shape, std::size_t first,
                  std::size_t n, const std::uint16_t* x, std::uint16_t* y,
                  std::uint8_t* kept);
 
-// y[i] = x[i] * scale where kept[i], else 0.
+// Sets y[i] to x[i] * scale where kept[i], else to 0.
 void ScaleKept(const std::uint8_t* kept, float scale, std::size_t n,
                const float* x, float* y);
 void ScaleKept(const std::uint8_t* kept, float scale, std::size_t n,

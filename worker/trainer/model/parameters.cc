@@ -12,7 +12,7 @@
 namespace frostline::trainer {
 namespace {
 
-// The family's own, on one text.
+// Lists the family's own head, which reads one text.
 void ListLinearHead(const HeadShape& shape, const HeadSpec& head,
                     std::int64_t hidden, ParameterLister& list) {
   if (!shape.dense.empty()) {
@@ -281,11 +281,12 @@ void ParameterLister::Add(std::string name, std::vector<std::int64_t> shape,
 
 namespace {
 
-// What was trained on top of an encoder, in any family.
+// Prefixes of what was trained on top of an encoder, in any family.
 constexpr std::array<std::string_view, 4> kHeads = {
     "qa_outputs.", "classifier.", "pre_classifier.", "pooler."};
 
-// Only of a LayerNorm: another tensor may rightly be called gamma.
+// Renames the end of a LayerNorm's weight. Another tensor may rightly be called
+// gamma.
 void RenameEnd(std::string& name, std::string_view from, std::string_view to) {
   const std::string end = "LayerNorm." + std::string(from);
   if (!name.ends_with(end)) return;

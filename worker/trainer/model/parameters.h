@@ -26,29 +26,31 @@ enum class Task : std::uint8_t {
   kTokens,      // a class for each token
 };
 
-// What a head reads of a text u, or of a pair's u and v:
+// What a head computes from a text u, or from a pair's u and v.
 enum class HeadKind : std::uint8_t {
   kLinear,        // the family's own, as in transformers
   kMlp,           // linear, GELU, dropout, linear
-  kInnerProduct,  // of a map of u and another of v: a number, or the second of
-                  // two classes against 0
+  kInnerProduct,  // of a map of u and another of v: a number, or the score of
+                  // the second of two classes; the first one's is 0
   kCosine,        // of one map of u and v, times `scale`, at least 0
   kFeatures,      // linear over u, v, |u - v| and u * v
   kTwoMapCosine,  // kCosine of a map of u and another of v
 };
 
-// A whole text is its first token (through the pooler, where the family has
-// one), or the mean or the largest of its tokens. kUsual is the first, but
-// where a family says otherwise of its own head (ModelConfig::mean_classifier).
+// How a whole text becomes one vector: by its first token (through the pooler,
+// if the family has one), or by the mean or the largest of its tokens. kUsual
+// is kFirst, unless the family's own head takes the mean
+// (ModelConfig::mean_classifier).
 enum class Pooling : std::uint8_t { kUsual, kFirst, kMean, kMax };
 
+// What a head is: its task, its kind and its size.
 struct HeadSpec {
   Task task = Task::kSequence;
   std::int64_t outputs = 2;  // 1 for kRegression
   HeadKind kind = HeadKind::kLinear;
   Pooling pooling = Pooling::kUsual;
   double scale = 5.0;                  // of kCosine and kTwoMapCosine
-  bool reads_apart = false;            // the two texts; of kLinear and kMlp
+  bool reads_apart = false;            // each text of a pair; kLinear and kMlp
   std::int64_t hidden = 0;             // of kMlp; 0: as the encoder's
   std::optional<double> dropout = {};  // of kMlp; else the model's
   std::string name = {};               // of the task; empty: there is one
@@ -62,11 +64,11 @@ struct HeadSpec {
   bool has_two_maps() const {
     return kind == HeadKind::kInnerProduct || kind == HeadKind::kTwoMapCosine;
   }
-  // Each of two texts is encoded alone.
+  // Returns whether each of two texts is encoded alone.
   bool apart() const { return reads_apart || compares(); }
 };
 
-// The heads that stand on one encoder: one, or one with a name for each task.
+// The heads on one encoder: one, or one with a name for each task.
 class Heads {
  public:
   Heads(HeadSpec only) : all_{std::move(only)} {}  // NOLINT: as it was
@@ -82,7 +84,8 @@ class Heads {
 };
 
 Pooling PoolingOf(const ModelConfig& config, const HeadSpec& head);
-// No head looks at another token, so that the top layer needs no other either.
+// Returns whether no head reads a token but the first, so that the top layer
+// needs no other.
 bool ReadsFirstToken(const ModelConfig& config, const Heads& heads);
 
 Expected<Done> CheckHead(const HeadSpec& head);
@@ -107,19 +110,20 @@ enum class Role : std::uint8_t {
   kAdapterBias,
 };
 
-// Slices of a tensor may belong to single attention heads: rows, columns, or
+// Which slices of a tensor belong to single attention heads: rows, columns, or
 // rows of each third.
 enum class HeadAxis : std::uint8_t { kNone, kRows, kColumns, kThreeRows };
 
+// One weight of a model: its name, its shape and its place.
 struct ParameterSpec {
   std::string name;  // "bert.encoder.layer.0.output.dense.bias"
   std::vector<std::int64_t> shape;
   Part part = Part::kHead;
   std::int64_t layer = -1;  // of kAttention and kFeedForward
   Role role = Role::kWeight;
-  bool norm_bias = false;  // of kNorm: shift, not scale
+  bool norm_bias = false;  // in kNorm: shift, not scale
   HeadAxis head_axis = HeadAxis::kNone;
-  std::string task = {};  // of kHead, where there are several
+  std::string task = {};  // of kHead, if there are several
 
   // The Trainer of transformers decays no bias and nothing of a LayerNorm.
   bool decays() const { return !is_bias() && role != Role::kNorm; }
@@ -129,20 +133,20 @@ struct ParameterSpec {
   }
 };
 
-// They come in depth order, adapters last.
+// Returns the encoder's weights in depth order, adapters last.
 std::vector<ParameterSpec> EncoderParametersOf(const ModelConfig& config);
-// They are the pooler, where a head looks at one, and the heads themselves.
+// Returns the weights of the pooler, if a head reads it, and of the heads.
 std::vector<ParameterSpec> HeadParametersOf(const ModelConfig& config,
                                             const Heads& heads);
-// What stands before the names of a head's own weights: "heads.sst.".
+// Returns the prefix of the names of a head's own weights: "heads.sst.".
 std::string PrefixOf(const HeadSpec& head);
-// They come in depth order, then the head, then adapters, so that the others
-// have the same places without them.
+// Returns all weights in depth order: encoder, heads, then adapters, so that
+// the others have the same places without adapters.
 std::vector<ParameterSpec> ParametersOf(const ModelConfig& config,
                                         const Heads& heads);
 
-// A layer's submodules have these names. A family has query, key and value, or
-// the three in one map.
+// The names of a layer's submodules. A family has query, key and value, or the
+// three in one map.
 struct LayerNames {
   std::string query = {}, key = {}, value = {}, qkv = {};
   std::string attention_out, attention_norm;
@@ -160,37 +164,39 @@ struct LayerMap {
 std::vector<LayerMap> LayerMapsOf(const ModelConfig& config,
                                   std::int64_t layer);
 
-// Returns kMisuse for adapters of `config` that are as large as what they
-// adapt, or of maps that its layers have not.
+// Returns kMisuse if adapters of `config` are as large as what they adapt, or
+// adapt maps that its layers do not have.
 Expected<Done> CheckAdapters(const ModelConfig& config);
 
 std::string LoraANameOf(const std::string& linear);
 std::string LoraBNameOf(const std::string& linear);
 
-// BERT and DeBERTa have one, where a head looks at it.
+// Returns whether there is a pooler: BERT and DeBERTa have one, if a head reads
+// it.
 bool HasPooler(const ModelConfig& config, const Heads& heads);
 
-// Writes down weights by name and shape, one behind the other.
+// A list of weights by name and shape, written one after the other.
 class ParameterLister {
  public:
   // `specs` outlives it.
   explicit ParameterLister(std::vector<ParameterSpec>& specs)
       : specs_(&specs) {}
 
-  // Those that follow are of this part.
+  // Says which part the weights that follow belong to.
   void At(Part part, std::int64_t layer);
 
   void Embedding(const std::string& name, std::int64_t rows,
                  std::int64_t width);
   void Norm(const std::string& name, std::int64_t width, bool bias = true);
-  // With kRows the bias is cut like the weight, with kColumns it is not.
+  // With kRows the bias is sliced like the weight, with kColumns it is not.
   void Linear(const std::string& name, std::int64_t outputs,
               std::int64_t inputs, HeadAxis axis = HeadAxis::kNone,
               bool bias = true);
-  // What is added to the linear map `name`.
+  // Lists the low-rank adapter of the linear map `name`.
   void Adapter(const std::string& name, std::int64_t outputs,
                std::int64_t inputs, std::int64_t rank);
-  // What stands behind the linear map `name`, whose outputs are `width`.
+  // Lists the bottleneck after the linear map `name`, which has `width`
+  // outputs.
   void Bottleneck(const std::string& name, std::int64_t width,
                   std::int64_t size);
 
@@ -202,13 +208,14 @@ class ParameterLister {
   std::int64_t layer_ = -1;
 };
 
-// Weight files have the encoder's prefix or not, "gamma" and "beta" as
-// TensorFlow had them, and remains of pretraining.
+// Names in weight files: with or without the encoder's prefix, "gamma" and
+// "beta" as in TensorFlow, and remains of pretraining.
 
 // Returns the name that ParametersOf has for `stored`.
 std::string CurrentName(std::string_view stored, const ModelConfig& config);
 
-// Heads of pretraining and buffers need no warning. `name` is current.
+// Returns whether the weight needs no warning, as heads of pretraining and
+// buffers. `name` is one of CurrentName.
 bool IsLeftover(std::string_view name, const ModelConfig& config);
 
 }  // namespace frostline::trainer

@@ -61,7 +61,7 @@ Fault Broken(FaultKind kind, const std::string& path,
           "copy the file again, or convert the weights again"};
 }
 
-// Little-endian, whatever this machine is.
+// Returns the length, which is little-endian whatever this machine is.
 std::uint64_t LengthOf(const std::array<unsigned char, kLengthBytes>& bytes) {
   std::uint64_t length = 0;
   for (std::size_t i = kLengthBytes; i-- > 0;) length = length << 8 | bytes[i];
@@ -116,13 +116,13 @@ Expected<Done> Safetensors::Read(const StoredTensor& tensor, void* into) const {
   return file_.ReadAt(data_ + tensor.begin, into, tensor.bytes());
 }
 
-// Other readers were broken by: a product of dimensions that overflowed,
-// offsets that were not tied to the shape, offsets the wrong way round, and
-// tensors that share bytes. Each has its check below.
+// What has broken other readers: a product of dimensions that overflows,
+// offsets that do not match the shape, offsets the wrong way round, and tensors
+// that share bytes. Each has its check below.
 
 namespace {
 
-// Three a tensor, its dimensions, its offsets.
+// For each tensor: three values, its dimensions and its offsets.
 constexpr std::size_t kMaxHeaderValues = kMaxTensors * (6 + kMaxRank);
 constexpr std::uint64_t kMaxOffset = std::uint64_t{1} << 62;
 
@@ -134,7 +134,8 @@ Fault Wrong(const std::string& name, const std::string& cause) {
   return Wrong(FaultKind::kInconsistent, "tensor \"" + name + "\" " + cause);
 }
 
-// Digits alone: a double would lose the last bits of a large offset.
+// Returns a number that is written in digits alone. A double would lose the
+// last bits of a large offset.
 std::optional<std::uint64_t> Whole(const JsonValue& value) {
   if (!value.is(JsonKind::kNumber)) return std::nullopt;
   const std::string_view text = value.text;
@@ -148,7 +149,7 @@ std::optional<std::uint64_t> Whole(const JsonValue& value) {
   return whole;
 }
 
-// How many bytes a shape takes; nothing when that has no 64-bit answer.
+// Returns how many bytes a shape takes, or nothing if 64 bits cannot hold that.
 std::optional<std::uint64_t> SizeOf(const StoredTensor& tensor) {
   std::uint64_t bytes = BytesOf(tensor.dtype);
   for (const std::int64_t dimension : tensor.shape) {
@@ -236,7 +237,7 @@ Expected<Done> ReadMetadata(const JsonValue& member,
   return Done{};
 }
 
-// Every byte of the data belongs to exactly one tensor.
+// Checks that every byte of the data belongs to exactly one tensor.
 Expected<Done> CheckTiling(std::vector<StoredTensor>& tensors,
                            std::uint64_t data_bytes) {
   std::sort(tensors.begin(), tensors.end(),
@@ -402,7 +403,8 @@ Fault BadIndex(const std::string& path, const std::string& cause) {
           "copy the model's files again"};
 }
 
-// A file beside the index, and nothing else: an index must not lead elsewhere.
+// Returns whether the name is a file beside the index. An index must not lead
+// elsewhere.
 bool IsPlainName(std::string_view name) {
   return !name.empty() && name.front() != '.' &&
          name.ends_with(".safetensors") &&
@@ -410,7 +412,7 @@ bool IsPlainName(std::string_view name) {
          name.find('\0') == std::string_view::npos;
 }
 
-// {"weight_map": {tensor: file}} as file -> its tensors.
+// Reads {"weight_map": {tensor: file}} as a map from files to their tensors.
 Expected<std::map<std::string, std::set<std::string>>> ReadIndex(
     const std::string& path) {
   ASSIGN_OR_FAULT(std::string bytes, ReadWholeFile(path, kMaxHeaderBytes));

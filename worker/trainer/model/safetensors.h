@@ -3,8 +3,8 @@
 // File: safetensors.h
 //
 // Reads a safetensors file that strangers wrote: 8 bytes with the length of a
-// header, the header as JSON, then the tensors without gaps. No data is touched
-// before the whole header was found right.
+// header, the header as JSON, then the tensors without gaps. No data is read
+// before the whole header was checked.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_SAFETENSORS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_SAFETENSORS_H_
 
@@ -21,34 +21,36 @@
 
 namespace frostline::trainer {
 
-// Published encoders and our checkpoints use these; any other type is refused
-// by name.
-
+// The types that published encoders and our checkpoints use. Any other type is
+// refused by its name.
 enum class Dtype : std::uint8_t { kF32, kF16, kBF16, kI64, kI32, kU8, kBool };
 
-// It is "F32", as safetensors writes it.
+// Returns "F32", as safetensors writes it.
 std::string_view NameOf(Dtype dtype);
 std::optional<Dtype> DtypeOf(std::string_view name);
 std::size_t BytesOf(Dtype dtype);
 
+// A tensor of a file, as its header describes it.
 struct StoredTensor {
   std::string name;
   Dtype dtype = Dtype::kF32;
   std::vector<std::int64_t> shape;
-  std::uint64_t begin = 0;  // from the first byte behind the header
+  std::uint64_t begin = 0;  // from the first byte after the header
   std::uint64_t end = 0;
 
   std::size_t bytes() const { return static_cast<std::size_t>(end - begin); }
 };
 
+// The header of a file.
 struct SafetensorsHeader {
   std::vector<StoredTensor> tensors;  // in the order of the data
   std::map<std::string, std::string> metadata;
 };
 
-// `data_bytes` follow the header. Returns kTooLarge over model/limits.h,
-// kUnsupported for a dtype that is not ours, kSyntax for what is not JSON,
-// kInconsistent for all that does not add up.
+// Parses and checks a header; `data_bytes` follow it in the file. Returns
+// kTooLarge above the limits of model/limits.h, kUnsupported for an unknown
+// dtype, kSyntax for what is not JSON, and kInconsistent for all that does not
+// add up.
 Expected<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json,
                                                    std::uint64_t data_bytes);
 
@@ -75,8 +77,9 @@ class Safetensors {
   std::map<std::string, std::size_t, std::less<>> places_;
 };
 
-// A file is written whole or not at all, in the order of the reference writer:
-// larger elements first, then by name, data on a multiple of 8.
+// Writing: a file is written whole or not at all, in the order of the reference
+// writer, which is larger elements first, then by name, with data on a multiple
+// of 8.
 
 // A tensor to be written, in C order. It does not own `data`.
 struct TensorBytes {
@@ -88,7 +91,7 @@ struct TensorBytes {
   std::size_t bytes() const;
 };
 
-// Returns kMisuse when a name comes twice.
+// Writes a file. Returns kMisuse if a name comes twice.
 Expected<Done> WriteSafetensors(
     const std::string& path, std::vector<TensorBytes> tensors,
     const std::map<std::string, std::string>& metadata);

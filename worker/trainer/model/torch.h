@@ -52,7 +52,8 @@
 
 namespace frostline::trainer {
 
-// Keeps its first line; the rest is a stack.
+// Returns the exception as a fault. It keeps the first line; the rest is a
+// stack.
 inline Fault TorchFault(const std::exception& error) {
   const std::string text = error.what();
   const auto says = [&](const char* words) {
@@ -75,7 +76,8 @@ inline Fault TorchFault(const std::exception& error) {
                  : "report this with the study file: it is a mistake of ours"};
 }
 
-// LibTorch throws, we do not: `work` returns an Expected.
+// Runs `work`, which returns an Expected, and returns what LibTorch throws as a
+// fault.
 template <typename Work>
 auto CatchTorch(Work work) -> decltype(work()) {
   try {
