@@ -35,6 +35,10 @@ if(FROSTLINE_FAILPOINTS)
   target_compile_definitions(frostline_options INTERFACE FROSTLINE_FAILPOINTS)
 endif()
 
+# `__FILE__` without the clone's own path: a program is the same wherever it was
+# built, and ccache has for a second clone what the first one compiled.
+add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
+
 find_program(FROSTLINE_CCACHE ccache)
 if(FROSTLINE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${FROSTLINE_CCACHE})
