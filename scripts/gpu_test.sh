@@ -59,5 +59,7 @@ STATUS=0
 # "LibTorch 2.11.0 on NVIDIA H200, threads: 16" names the file.
 NAME=$(sed -n 's/.*LibTorch [^ ]* on \([^,]*\),.*/\1/p' "$LOG" | head -n 1 |
   tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
-cp "$LOG" "docs/measured/gpu-${NAME:-unknown}.txt"
+# Without the paths of that machine.
+sed 's# /[^ ]*/torch/lib/# torch/lib/#g' "$LOG" \
+  >"docs/measured/gpu-${NAME:-unknown}.txt"
 exit "$STATUS"
