@@ -187,7 +187,7 @@ void AddGlobalOptions(CLI::App& app, Invocation& invocation) {
   UseHelpFormat(app);
   app.set_version_flag("--version",
                        absl::StrCat("frostline ", FROSTLINE_VERSION));
-  Wish& flags = invocation.flags;
+  TargetOptions& flags = invocation.flags;
   // Variables are read apart, since a context stands between (context_store.h).
   app.add_option("--connect", flags.connect,
                  "The coordinator; $FROSTLINE_CONNECT, else the current "

@@ -163,7 +163,7 @@ ExitCode Main(const std::vector<std::string>& arguments) {
   }
   session.no_color = invocation.no_color;
   session.flags = invocation.flags;
-  session.environment = WishOfEnvironment();
+  session.environment = TargetOptionsOfEnvironment();
   Configure(configuration, json, session);
   if (!session.configured.ok() && NeedsConfiguration(app)) {
     return FailAs(json, session.configured, session.terminal);

@@ -67,7 +67,7 @@ absl::StatusOr<Client*> OpenClient(Session& session) {
     ASSIGN_OR_RETURN(
         session.target,
         ChooseTarget(session.flags, session.environment, session.contexts,
-                     WishesOf(session.configuration)));
+                     ConfiguredTargetsOf(session.configuration)));
     ASSIGN_OR_RETURN(session.client, Client::Open(session.target.connect,
                                                   session.target.access));
   }

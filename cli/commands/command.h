@@ -39,8 +39,8 @@ namespace frostline::cli {
 
 struct Session {
   Terminal terminal;
-  Wish flags;
-  Wish environment;
+  TargetOptions flags;
+  TargetOptions environment;
   ContextStore contexts{""};
   // OK when the configuration files are valid; otherwise most verbs refuse to
   // run.
@@ -56,7 +56,7 @@ using Action = std::function<absl::StatusOr<ExitCode>(Session&)>;
 
 // What the command line says: the shared flags and the action to run.
 struct Invocation {
-  Wish flags;
+  TargetOptions flags;
   bool no_color = false;
   bool no_pager = false;
   Action action;

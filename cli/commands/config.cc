@@ -152,7 +152,7 @@ absl::StatusOr<std::vector<Setting>> SettingsOf(const Session& session) {
   ASSIGN_OR_RETURN(
       const Target target,
       ChooseTarget(session.flags, session.environment, session.contexts,
-                   WishesOf(session.configuration)));
+                   ConfiguredTargetsOf(session.configuration)));
   const tls::AccessFiles& used = target.access;
   const tls::AccessFiles& flags = session.flags.access;
   std::vector<Setting> settings;

@@ -112,8 +112,8 @@ absl::StatusOr<OpenedRecipe> OpenWished(const RecipeArgs& args) {
                    FindScale(opened.recipe, scale));
   opened.scale = *found;
   if (!args.id.empty()) RETURN_IF_ERROR(CheckNewName(args.id, "--as"));
-  opened.wish = {scale, args.id, args.model, args.data, {}};
-  ASSIGN_OR_RETURN(opened.wish.set, SetValues(args.set));
+  opened.options = {scale, args.id, args.model, args.data, {}};
+  ASSIGN_OR_RETURN(opened.options.set, SetValues(args.set));
   return opened;
 }
 
@@ -124,8 +124,8 @@ absl::StatusOr<SurveyedWish> SurveyWished(Session& session,
   SurveyedWish found;
   ASSIGN_OR_RETURN(found.stock, FindStock(session, args.registry));
   ASSIGN_OR_RETURN(found.survey, SurveyRecipe(opened.recipe, opened.scale,
-                                              opened.wish, found.stock));
-  if (found.can_run() || opened.wish.scale != kSampleScale ||
+                                              opened.options, found.stock));
+  if (found.can_run() || opened.options.scale != kSampleScale ||
       !args.registry.empty()) {
     return found;
   }
@@ -137,7 +137,7 @@ absl::StatusOr<SurveyedWish> SurveyWished(Session& session,
   samples.stock = StockOfSamples();
   samples.of_samples = true;
   ASSIGN_OR_RETURN(samples.survey, SurveyRecipe(opened.recipe, opened.scale,
-                                                opened.wish, samples.stock));
+                                                opened.options, samples.stock));
   return samples.can_run() ? samples : found;
 }
 
@@ -180,12 +180,12 @@ std::string DescribeLack(const OpenedRecipe& opened,
                          const SurveyedWish& found) {
   std::string text =
       absl::StrCat("recipe ", opened.recipe.name, " cannot run at scale ",
-                   opened.wish.scale, "; not in ", found.stock.where, ":\n",
+                   opened.options.scale, "; not in ", found.stock.where, ":\n",
                    DescribeMissing(opened.recipe, found.survey.missing));
   for (const SurveyedStudy& skipped : found.survey.skipped) {
     absl::StrAppend(&text, DescribeMissing(opened.recipe, skipped.missing));
   }
-  if (opened.wish.scale == kSampleScale) {
+  if (opened.options.scale == kSampleScale) {
     absl::StrAppend(&text,
                     "with --local DIR and without --registry nothing "
                     "need be registered: the program carries it\n");
@@ -195,7 +195,7 @@ std::string DescribeLack(const OpenedRecipe& opened,
 
 absl::Status WriteRunReport(Client& client, const OpenedRecipe& opened,
                             const std::string& output) {
-  const std::string run = RunIdOf(opened.recipe, opened.wish);
+  const std::string run = RunIdOf(opened.recipe, opened.options);
   if (output.empty()) {
     std::cerr << "\nnext: frostline report " << run << " -o " << run
               << ".html\n";
@@ -266,7 +266,7 @@ absl::StatusOr<ExitCode> RunRecipe(Session& session, RunArgs args) {
   }
   RETURN_IF_ERROR(CheckSurvey(found.survey, args.recipe.registry));
   if (found.of_samples && args.folder.empty()) {
-    args.folder = RunIdOf(opened.recipe, opened.wish);
+    args.folder = RunIdOf(opened.recipe, opened.options);
     std::cerr << "no coordinator answers: it runs on this machine, in "
               << args.folder << "/\n";
   }
@@ -340,7 +340,7 @@ absl::StatusOr<ExitCode> ShowRecipe(Session& session, const LookArgs& args,
           .status());
   if (!checks) return kExitOk;
   if (!found.can_run())
-    std::cerr << "it cannot run at scale " << opened.wish.scale
+    std::cerr << "it cannot run at scale " << opened.options.scale
               << " as it is\n";
   return found.can_run() ? kExitOk : kExitInvalidFile;
 }
@@ -403,7 +403,7 @@ RecipeRunner::RecipeRunner(const OpenedRecipe& opened,
       fleet_(fleet),
       signals_(signals),
       terminal_(terminal),
-      world_{opened.recipe, opened.scale, opened.wish,
+      world_{opened.recipe, opened.scale, opened.options,
              [&opened, &stock](const std::string& model) {
                return FactsOf(opened.recipe, stock, model);
              },

@@ -33,7 +33,7 @@ void AddRecipeArgs(CLI::App& verb, RecipeArgs& args);
 struct OpenedRecipe {
   Recipe recipe;
   RecipeScale scale;
-  RecipeWish wish;
+  RecipeOptions options;
 };
 
 // Opens the recipe that is asked for. The default scale is the recipe's first.

@@ -395,14 +395,14 @@ std::string TextOf(const ConfigValues& values, const std::string& key) {
   return found == values.end() ? "" : found->second.text;
 }
 
-FileWish WishOf(const ConfigValues& values) {
-  FileWish made;
-  made.wish.connect = TextOf(values, "connect");
-  made.wish.context = TextOf(values, "context");
-  made.wish.access.token = TextOf(values, "token_file");
-  made.wish.access.tls.ca = TextOf(values, "tls_ca");
-  made.wish.access.tls.certificate = TextOf(values, "tls_cert");
-  made.wish.access.tls.key = TextOf(values, "tls_key");
+ConfiguredTarget ConfiguredTargetOf(const ConfigValues& values) {
+  ConfiguredTarget made;
+  made.options.connect = TextOf(values, "connect");
+  made.options.context = TextOf(values, "context");
+  made.options.access.token = TextOf(values, "token_file");
+  made.options.access.tls.ca = TextOf(values, "tls_ca");
+  made.options.access.tls.certificate = TextOf(values, "tls_cert");
+  made.options.access.tls.key = TextOf(values, "tls_key");
   for (const char* const key : {"connect", "context"}) {
     const auto found = values.find(key);
     if (found != values.end()) made.why = found->second.origin;
@@ -514,8 +514,9 @@ void PassOn(const Configuration& configuration) {
   }
 }
 
-FileWishes WishesOf(const Configuration& configuration) {
-  return {WishOf(configuration.project), WishOf(configuration.user)};
+ConfiguredTargets ConfiguredTargetsOf(const Configuration& configuration) {
+  return {ConfiguredTargetOf(configuration.project),
+          ConfiguredTargetOf(configuration.user)};
 }
 
 std::optional<std::string> ConfiguredFormat(const Configuration& configuration,

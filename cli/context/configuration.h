@@ -143,7 +143,7 @@ Configuration LoadConfiguration(const ConfigPlaces& places);
 void PassOn(const Configuration& configuration);
 
 // Returns what the files say about the coordinator, for ChooseTarget().
-FileWishes WishesOf(const Configuration& configuration);
+ConfiguredTargets ConfiguredTargetsOf(const Configuration& configuration);
 
 // Returns the format that a file asks for. It applies only on a terminal, so
 // that the output for scripts does not change.

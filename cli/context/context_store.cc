@@ -274,24 +274,25 @@ absl::StatusOr<Target> TargetOf(const std::string& name, const std::string& why,
   return Target{context.connect, context.access, context.name, why};
 }
 
-bool Names(const Wish& wish) {
-  return !wish.connect.empty() || !wish.context.empty();
+bool Names(const TargetOptions& options) {
+  return !options.connect.empty() || !options.context.empty();
 }
 
-// Returns the coordinator that a file names. REQUIRES: Names(file.wish).
-absl::StatusOr<Target> TargetOfFile(const FileWish& file,
+// Returns the coordinator that a file names. REQUIRES: Names(file.options).
+absl::StatusOr<Target> TargetOfFile(const ConfiguredTarget& file,
                                     const ContextStore& contexts) {
-  if (!file.wish.connect.empty()) {
-    return Target{file.wish.connect, {}, "", file.why};
+  if (!file.options.connect.empty()) {
+    return Target{file.options.connect, {}, "", file.why};
   }
-  return TargetOf(file.wish.context, file.why, contexts);
+  return TargetOf(file.options.context, file.why, contexts);
 }
 
 // Returns the named coordinator, without credentials from flags and the
 // environment.
-absl::StatusOr<Target> NamedTarget(const Wish& flags, const Wish& environment,
+absl::StatusOr<Target> NamedTarget(const TargetOptions& flags,
+                                   const TargetOptions& environment,
                                    const ContextStore& contexts,
-                                   const FileWishes& files) {
+                                   const ConfiguredTargets& files) {
   if (!flags.connect.empty()) return Target{flags.connect, {}, "", "--connect"};
   if (!flags.context.empty()) {
     return TargetOf(flags.context, "--context", contexts);
@@ -302,10 +303,11 @@ absl::StatusOr<Target> NamedTarget(const Wish& flags, const Wish& environment,
   if (!environment.context.empty()) {
     return TargetOf(environment.context, "FROSTLINE_CONTEXT", contexts);
   }
-  if (Names(files.project.wish)) return TargetOfFile(files.project, contexts);
-  if (Names(files.user.wish)) {
+  if (Names(files.project.options))
+    return TargetOfFile(files.project, contexts);
+  if (Names(files.user.options)) {
     ASSIGN_OR_RETURN(Target target, TargetOfFile(files.user, contexts));
-    Replace(files.user.wish.access, &target.access);
+    Replace(files.user.options.access, &target.access);
     return target;
   }
   ASSIGN_OR_RETURN(const std::string current, contexts.Current());
@@ -324,20 +326,21 @@ absl::StatusOr<Target> NamedTarget(const Wish& flags, const Wish& environment,
 
 }  // namespace
 
-Wish WishOfEnvironment() {
-  Wish wish;
-  wish.connect = TargetVariable("FROSTLINE_CONNECT");
-  wish.context = TargetVariable("FROSTLINE_CONTEXT");
-  wish.access.token = TargetVariable("FROSTLINE_TOKEN_FILE");
-  wish.access.tls.ca = TargetVariable("FROSTLINE_TLS_CA");
-  wish.access.tls.certificate = TargetVariable("FROSTLINE_TLS_CERT");
-  wish.access.tls.key = TargetVariable("FROSTLINE_TLS_KEY");
-  return wish;
+TargetOptions TargetOptionsOfEnvironment() {
+  TargetOptions options;
+  options.connect = TargetVariable("FROSTLINE_CONNECT");
+  options.context = TargetVariable("FROSTLINE_CONTEXT");
+  options.access.token = TargetVariable("FROSTLINE_TOKEN_FILE");
+  options.access.tls.ca = TargetVariable("FROSTLINE_TLS_CA");
+  options.access.tls.certificate = TargetVariable("FROSTLINE_TLS_CERT");
+  options.access.tls.key = TargetVariable("FROSTLINE_TLS_KEY");
+  return options;
 }
 
-absl::StatusOr<Target> ChooseTarget(const Wish& flags, const Wish& environment,
+absl::StatusOr<Target> ChooseTarget(const TargetOptions& flags,
+                                    const TargetOptions& environment,
                                     const ContextStore& contexts,
-                                    const FileWishes& files) {
+                                    const ConfiguredTargets& files) {
   if (!flags.connect.empty() && !flags.context.empty()) {
     return MakeError(ErrorId::kRequestInvalid,
                      "--connect and --context name a coordinator each",
@@ -346,7 +349,7 @@ absl::StatusOr<Target> ChooseTarget(const Wish& flags, const Wish& environment,
   ASSIGN_OR_RETURN(Target target,
                    NamedTarget(flags, environment, contexts, files));
   const bool by_project =
-      !Names(flags) && !Names(environment) && Names(files.project.wish);
+      !Names(flags) && !Names(environment) && Names(files.project.options);
   if (flags.context.empty() && !by_project) {
     Replace(environment.access, &target.access);
   }

@@ -112,7 +112,7 @@ inline constexpr char kUsualConnect[] = "127.0.0.1:7070";
 inline constexpr char kNobodyNames[] = "nothing names another";
 
 // What flags or the environment ask for; an empty text means not set.
-struct Wish {
+struct TargetOptions {
   std::string connect;
   std::string context;
   tls::AccessFiles access;
@@ -120,14 +120,14 @@ struct Wish {
 
 // What a configuration file asks for. `why` is the "FILE:LINE" that names the
 // coordinator.
-struct FileWish {
-  Wish wish = {};
+struct ConfiguredTarget {
+  TargetOptions options = {};
   std::string why = {};
 };
 
-struct FileWishes {
-  FileWish project = {};  // its access is ignored
-  FileWish user = {};
+struct ConfiguredTargets {
+  ConfiguredTarget project = {};  // its access is ignored
+  ConfiguredTarget user = {};
 };
 
 // The chosen coordinator, and the identity to use there.
@@ -138,14 +138,15 @@ struct Target {
   std::string why;      // "by --connect", "the current context"
 };
 
-Wish WishOfEnvironment();
+TargetOptions TargetOptionsOfEnvironment();
 
 // Chooses the coordinator. It reads a context only when it needs one, so a
 // damaged context does not matter when an address is given. --connect together
 // with --context is REQUEST_INVALID.
-absl::StatusOr<Target> ChooseTarget(const Wish& flags, const Wish& environment,
+absl::StatusOr<Target> ChooseTarget(const TargetOptions& flags,
+                                    const TargetOptions& environment,
                                     const ContextStore& contexts,
-                                    const FileWishes& files = {});
+                                    const ConfiguredTargets& files = {});
 
 // Returns "gpu-head.lan:7443, context lab (the current one)".
 std::string DescribeTarget(const Target& target);

@@ -41,13 +41,14 @@ const CLI::Option* FlagNamed(const CLI::App& root, const CLI::App& at,
   return nullptr;
 }
 
-void NoteWish(const std::string& flag, const std::string& value, Wish& wish) {
-  if (flag == "--connect") wish.connect = value;
-  if (flag == "--context") wish.context = value;
-  if (flag == "--token-file") wish.access.token = value;
-  if (flag == "--tls-ca") wish.access.tls.ca = value;
-  if (flag == "--tls-cert") wish.access.tls.certificate = value;
-  if (flag == "--tls-key") wish.access.tls.key = value;
+void NoteOption(const std::string& flag, const std::string& value,
+                TargetOptions& options) {
+  if (flag == "--connect") options.connect = value;
+  if (flag == "--context") options.context = value;
+  if (flag == "--token-file") options.access.token = value;
+  if (flag == "--tls-ca") options.access.tls.ca = value;
+  if (flag == "--tls-cert") options.access.tls.certificate = value;
+  if (flag == "--tls-key") options.access.tls.key = value;
 }
 
 std::vector<std::string> JoinedAtSigns(const std::vector<std::string>& words) {
@@ -77,13 +78,13 @@ void StepOverFlag(const CLI::App& root, const std::string& word, Walk& walk) {
   if (equals == std::string::npos) {
     walk.awaits = flag;
   } else {
-    NoteWish(flag->get_name(), word.substr(equals + 1), walk.wish);
+    NoteOption(flag->get_name(), word.substr(equals + 1), walk.options);
   }
 }
 
 void Step(const CLI::App& root, const std::string& word, Walk& walk) {
   if (walk.awaits != nullptr) {
-    NoteWish(walk.awaits->get_name(), word, walk.wish);
+    NoteOption(walk.awaits->get_name(), word, walk.options);
     walk.awaits = nullptr;
   } else if (walk.only_words || word.size() < 2 || word[0] != '-') {
     const CLI::App* const next =
@@ -274,7 +275,7 @@ NextWord WantedAfter(const CLI::App& root,
   NextWord wanted;
   wanted.begun = walk.begun;
   wanted.before = walk.before;
-  wanted.wish = walk.wish;
+  wanted.options = walk.options;
   if (walk.awaits != nullptr) {
     WantValue(*walk.awaits, wanted);
   } else if (!walk.only_words && absl::StartsWith(walk.begun, "-")) {
@@ -295,9 +296,10 @@ namespace {
 
 constexpr std::int64_t kMostNumbers = 10'000;
 
-absl::StatusOr<std::unique_ptr<Client>> Open(const Wish& flags) {
-  ASSIGN_OR_RETURN(const Target target, ChooseTarget(flags, WishOfEnvironment(),
-                                                     ContextStore::OfUser()));
+absl::StatusOr<std::unique_ptr<Client>> Open(const TargetOptions& flags) {
+  ASSIGN_OR_RETURN(const Target target,
+                   ChooseTarget(flags, TargetOptionsOfEnvironment(),
+                                ContextStore::OfUser()));
   return Client::Open(target.connect, target.access);
 }
 
@@ -358,7 +360,7 @@ void TakeStudyOfSlash(NextWord& wanted) {
 }
 
 absl::Status AddOfCoordinator(NextWord& wanted) {
-  ASSIGN_OR_RETURN(const auto client, Open(wanted.wish));
+  ASSIGN_OR_RETURN(const auto client, Open(wanted.options));
   if (wanted.live == Live::kStudies) return AddStudies(*client, wanted);
   if (wanted.live == Live::kTrials) return AddTrials(*client, wanted);
   return AddWorkers(*client, wanted);

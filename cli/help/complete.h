@@ -31,7 +31,7 @@ struct Walk {
   bool only_words = false;               // after "--"
   std::string begun;
   std::string before;  // "--format=" of "--format=js"
-  Wish wish;
+  TargetOptions options;
 };
 
 // Walks along `words`. bash splits "--flag=value" and "HOST:PORT" into three
@@ -67,7 +67,7 @@ struct NextWord {
   std::string study;          // for kTrials: "imdb" or "studies/imdb"
   bool files = false;         // the shell completes files
   bool folders = false;
-  Wish wish;  // the coordinator that the words choose
+  TargetOptions options;  // the coordinator that the words choose
 };
 
 // Returns what may come next. `words` are the words after the program's name;

@@ -159,10 +159,10 @@ absl::StatusOr<std::vector<RecipeValues>> EntriesOfFor(
 namespace {
 
 // Returns the values of the command line, which override all others.
-RecipeValues SaidValues(const RecipeWish& wish) {
-  RecipeValues said = wish.set;
+RecipeValues SaidValues(const RecipeOptions& options) {
+  RecipeValues said = options.set;
   for (const auto& [key, id] :
-       {std::pair("model", wish.model), std::pair("data", wish.data)}) {
+       {std::pair("model", options.model), std::pair("data", options.data)}) {
     if (!id.empty()) said[key] = ScalarNode(id, {});
   }
   return said;
@@ -237,7 +237,7 @@ YamlPtr LabelsOf(const StageWorld& world, const StageStudy& study,
     if (!text.empty()) labels.push_back({key, mark, ScalarNode(text, mark)});
   };
   add(kRecipeLabel, world.recipe.name);
-  add(kRecipeRunLabel, RunIdOf(world.recipe, world.wish));
+  add(kRecipeRunLabel, RunIdOf(world.recipe, world.options));
   add(kRecipeStageLabel, study.stage);
   add(kRecipeEntryLabel, NameOfEntry(study));
   add(kRecipeCurveLabel, study.curve);
@@ -259,7 +259,7 @@ absl::Status ReadStudyOf(const StageWorld& world, const YamlPtr& put,
   std::vector<YamlEntry> entries = put->entries;
   const YamlMark& mark = put->mark;
   SetKey("id",
-         ScalarNode(absl::StrCat(RunIdOf(world.recipe, world.wish), "-",
+         ScalarNode(absl::StrCat(RunIdOf(world.recipe, world.options), "-",
                                  NameOfEntry(study)),
                     mark),
          entries);
@@ -346,23 +346,24 @@ std::string NameOfEntry(const StageStudy& study) {
   return absl::StrJoin(names, "-");
 }
 
-std::string RunIdOf(const Recipe& recipe, const RecipeWish& wish) {
-  return wish.id.empty() ? absl::StrCat(recipe.name, "-", wish.scale) : wish.id;
+std::string RunIdOf(const Recipe& recipe, const RecipeOptions& options) {
+  return options.id.empty() ? absl::StrCat(recipe.name, "-", options.scale)
+                            : options.id;
 }
 
 absl::StatusOr<std::vector<StageStudy>> StudiesOf(
     const StageWorld& world, const RecipeStage& stage,
     const std::vector<StageStudy>& earlier) {
-  const RecipeValues said = SaidValues(world.wish);
+  const RecipeValues said = SaidValues(world.options);
   YamlPtr each = stage.each;
   if (each != nullptr) {
     ASSIGN_OR_RETURN(each, PutValues(each, world.recipe.file,
                                      FromScopes({&said, &world.scale.values})));
   }
-  ASSIGN_OR_RETURN(
-      const auto entries,
-      EntriesOfEach(each, world.recipe.file,
-                    {{"model", world.wish.model}, {"data", world.wish.data}}));
+  ASSIGN_OR_RETURN(const auto entries,
+                   EntriesOfEach(each, world.recipe.file,
+                                 {{"model", world.options.model},
+                                  {"data", world.options.data}}));
   std::vector<StageStudy> studies;
   for (const RecipeEntry& entry : entries) {
     ASSIGN_OR_RETURN(

@@ -57,7 +57,7 @@ inline constexpr char kRecipeAcrossLabel[] = "recipe_across";
 inline constexpr char kRecipeAcrossMetricsLabel[] = "recipe_across_metrics";
 
 // What the user asks of a recipe.
-struct RecipeWish {
+struct RecipeOptions {
   std::string scale;
   std::string id;  // of the run; the ids of its studies begin with it
   std::string model;
@@ -97,7 +97,7 @@ using EarlierValueOf = std::function<absl::StatusOr<YamlPtr>(
 struct StageWorld {
   const Recipe& recipe;
   const RecipeScale& scale;
-  const RecipeWish& wish;
+  const RecipeOptions& options;
   ModelFactsOf model_facts;
   EarlierValueOf earlier_value;
 };
@@ -109,8 +109,8 @@ absl::StatusOr<std::vector<StageStudy>> StudiesOf(
     const StageWorld& world, const RecipeStage& stage,
     const std::vector<StageStudy>& earlier);
 
-// Returns the id of the run: "alf-tiny" unless the wish has another one.
-std::string RunIdOf(const Recipe& recipe, const RecipeWish& wish);
+// Returns the id of the run: "alf-tiny" unless the options name another one.
+std::string RunIdOf(const Recipe& recipe, const RecipeOptions& options);
 
 // The runs of a stage as enqueued trials of a study file: one trial for each
 // run and seed, with the run's name as a label.

@@ -186,10 +186,11 @@ void AddEachOnce(const std::vector<MissingNeed>& more,
 
 // Returns whether the wanted model has an unknown number of layers; no study
 // can be written without it.
-bool IsUnknownModel(const Recipe& recipe, const RecipeWish& wish,
+bool IsUnknownModel(const Recipe& recipe, const RecipeOptions& options,
                     const RecipeStock& stock) {
-  return !wish.model.empty() && stock.models.count(wish.model) == 0 &&
-         recipe.models.count(wish.model) == 0 && wish.set.count("layers") == 0;
+  return !options.model.empty() && stock.models.count(options.model) == 0 &&
+         recipe.models.count(options.model) == 0 &&
+         options.set.count("layers") == 0;
 }
 
 double HighestRate(const v1::ModuleSpace& module) {
@@ -282,16 +283,16 @@ absl::StatusOr<YamlPtr> StandInFor(const StageStudy& earlier,
 
 absl::StatusOr<RecipeSurvey> SurveyRecipe(const Recipe& recipe,
                                           const RecipeScale& scale,
-                                          const RecipeWish& wish,
+                                          const RecipeOptions& options,
                                           const RecipeStock& stock) {
   RecipeSurvey survey;
-  if (IsUnknownModel(recipe, wish, stock)) {
-    survey.missing.push_back({wish.model, true, recipe.stages.front().name});
+  if (IsUnknownModel(recipe, options, stock)) {
+    survey.missing.push_back({options.model, true, recipe.stages.front().name});
     return survey;
   }
   bool took_earlier = false;
   const StageWorld world = {
-      recipe, scale, wish,
+      recipe, scale, options,
       [&recipe, &stock](const std::string& model) {
         return FactsOf(recipe, stock, model);
       },

@@ -69,7 +69,7 @@ struct RecipeSurvey {
 
 absl::StatusOr<RecipeSurvey> SurveyRecipe(const Recipe& recipe,
                                           const RecipeScale& scale,
-                                          const RecipeWish& wish,
+                                          const RecipeOptions& options,
                                           const RecipeStock& stock);
 
 // Returns for each missing part what it is, where to get it and the command

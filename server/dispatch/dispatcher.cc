@@ -21,12 +21,13 @@ constexpr Duration kAskAgainAfter = std::chrono::milliseconds(200);
 
 }  // namespace
 
-StudySupply SupplyOf(const StudyBook& book, Ramp& ramp, WallMicros now) {
+StudySupply SupplyOf(const StudyBook& book, TeachingLimit& teaching_limit,
+                     WallMicros now) {
   return {.name = StudyNameOf(book.row().id),
           .state = book.row().state,
           .state_reason = book.row().state_reason,
           .at_parallel_limit = book.AtParallelLimit(),
-          .is_ramping = ramp.Holds(book),
+          .is_ramping = teaching_limit.Holds(book),
           .budget_left = book.SlotsLeft(now) > 0,
           .queued = book.Count(TrialState::kQueued),
           .proposing = book.reserved(),
@@ -53,7 +54,7 @@ Dispatcher::Dispatcher(Ledger& ledger, Proposer& proposer,
 std::int64_t Dispatcher::BeginEpoch() {
   expected_.Clear();
   share_.Clear();
-  ramp_.Clear();
+  teaching_limit_.Clear();
   samplers_.clear();
   // What memory held of workers may be undone.
   line_.ResumeAll();
@@ -68,7 +69,7 @@ std::int64_t Dispatcher::BeginEpochOf(
     return studies.contains(key);
   };
   share_.ForgetIf(is_one);
-  ramp_.ForgetIf(is_one);
+  teaching_limit_.ForgetIf(is_one);
   std::erase_if(samplers_,
                 [&](const auto& entry) { return is_one(entry.first); });
   line_.ResumeAll();
@@ -133,7 +134,7 @@ void Dispatcher::ForgetEndedStudies() {
     return book == nullptr || !IsOpen(book->row().state);
   };
   share_.ForgetIf(is_over);
-  ramp_.ForgetIf(is_over);
+  teaching_limit_.ForgetIf(is_over);
   affinity_.ForgetIf(is_over);
   std::erase_if(samplers_, [&](const auto& entry) FROSTLINE_ON_LOOP {
     return is_over(entry.first);
@@ -172,8 +173,8 @@ IdleReason Dispatcher::WhyNothingFor(const ParkedAcquire& parked) {
     if (!is_asked) continue;
     const FleetSupply alone =
         CountAlone(ledger_, *worker, book, clock_.Steady());
-    IdleReason reason =
-        WhyNothingOf(SupplyOf(book, ramp_, clock_.Wall()), alone, disk_);
+    IdleReason reason = WhyNothingOf(
+        SupplyOf(book, teaching_limit_, clock_.Wall()), alone, disk_);
     if (IsNearer(reason, nearest)) nearest = std::move(reason);
   }
   return nearest;
@@ -301,7 +302,8 @@ void Dispatcher::Serve(Batch& batch) {
 }
 
 std::vector<Supply> Dispatcher::LookAtSupplies(SteadyTime now) {
-  std::vector<Supply> supplies = FindSupplies(ledger_, ramp_, clock_.Wall());
+  std::vector<Supply> supplies =
+      FindSupplies(ledger_, teaching_limit_, clock_.Wall());
   looks_ += static_cast<std::int64_t>(supplies.size());
   share_.BeginLook();
   for (Supply& supply : supplies) {

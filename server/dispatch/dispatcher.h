@@ -146,7 +146,7 @@ class Dispatcher {
   const Granted granted_;
   AcquireLine line_ ABSL_GUARDED_BY(kLoopThread);
   ExpectedSlots expected_ ABSL_GUARDED_BY(kLoopThread);
-  Ramp ramp_ ABSL_GUARDED_BY(kLoopThread);
+  TeachingLimit teaching_limit_ ABSL_GUARDED_BY(kLoopThread);
   FairShare share_ ABSL_GUARDED_BY(kLoopThread);
   PrefixAffinity affinity_ ABSL_GUARDED_BY(kLoopThread);
   struct Sampler {
@@ -167,7 +167,8 @@ class Dispatcher {
   bool draining_ ABSL_GUARDED_BY(kLoopThread) = false;
 };
 
-StudySupply SupplyOf(const StudyBook& book, Ramp& ramp, WallMicros now);
+StudySupply SupplyOf(const StudyBook& book, TeachingLimit& teaching_limit,
+                     WallMicros now);
 
 // Returns the mark by which a request is recognised. It ignores how long the
 // call waits and which prefixes the worker holds.

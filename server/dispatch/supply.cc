@@ -11,7 +11,7 @@
 
 namespace frostline::server {
 
-std::int64_t Ramp::LeftFor(const StudyBook& book) {
+std::int64_t TeachingLimit::LeftFor(const StudyBook& book) {
   if (book.checked().settings.max_parallel() > 0) return sampler::kNoLimit;
   Known& known = studies_[book.row().key];
   if (known.ends_stamp != book.ends_stamp()) {
@@ -24,18 +24,20 @@ std::int64_t Ramp::LeftFor(const StudyBook& book) {
                                        book.Count(TrialState::kQueued));
 }
 
-void Ramp::ForgetIf(absl::FunctionRef<bool(storage::StudyKey)> is_over) {
+void TeachingLimit::ForgetIf(
+    absl::FunctionRef<bool(storage::StudyKey)> is_over) {
   std::erase_if(studies_,
                 [&](const auto& entry) { return is_over(entry.first); });
 }
 
-std::int64_t CountUnclaimed(const StudyBook& book, Ramp& ramp, WallMicros now) {
+std::int64_t CountUnclaimed(const StudyBook& book,
+                            TeachingLimit& teaching_limit, WallMicros now) {
   if (!book.IsLeasing()) return 0;
   const auto without_proposing = [&book](std::int64_t left) {
     return std::max<std::int64_t>(0, left - book.reserved());
   };
-  const std::int64_t may_begin =
-      std::min(book.SlotsLeft(now), without_proposing(ramp.LeftFor(book)));
+  const std::int64_t may_begin = std::min(
+      book.SlotsLeft(now), without_proposing(teaching_limit.LeftFor(book)));
   return std::min(without_proposing(book.ParallelLeft()),
                   book.Count(TrialState::kQueued) + may_begin);
 }
@@ -209,7 +211,8 @@ bool GoesAfter(const Supply* a, const Supply* b) { return GoesBefore(*b, *a); }
 
 }  // namespace
 
-std::vector<Supply> FindSupplies(Ledger& ledger, Ramp& ramp, WallMicros now) {
+std::vector<Supply> FindSupplies(Ledger& ledger, TeachingLimit& teaching_limit,
+                                 WallMicros now) {
   std::vector<Supply> supplies;
   for (auto& [key, book] : ledger.studies()) {
     if (!book.IsLeasing() || book.AtParallelLimit()) continue;
@@ -218,7 +221,7 @@ std::vector<Supply> FindSupplies(Ledger& ledger, Ramp& ramp, WallMicros now) {
     supply.queued = book.Count(TrialState::kQueued);
     supply.can_propose =
         std::min({book.SlotsLeft(now) + book.reserved(), book.ParallelLeft(),
-                  ramp.LeftFor(book), kMostProposalsAtOnce});
+                  teaching_limit.LeftFor(book), kMostProposalsAtOnce});
     if (supply.queued + supply.can_propose > 0) supplies.push_back(supply);
   }
   return supplies;

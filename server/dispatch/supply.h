@@ -29,7 +29,9 @@
 
 namespace frostline::server {
 
-class Ramp {
+// How many trials of a study may run at once, so that its sampler learns from
+// what has ended before it proposes more.
+class TeachingLimit {
  public:
   // Returns how many trials may be proposed beside those that run or wait. What
   // a person added is never held back.
@@ -69,7 +71,8 @@ class Ramp {
 //
 // Returns 0 unless the study is active. The result is never more than the
 // trials that there are.
-std::int64_t CountUnclaimed(const StudyBook& book, Ramp& ramp, WallMicros now);
+std::int64_t CountUnclaimed(const StudyBook& book,
+                            TeachingLimit& teaching_limit, WallMicros now);
 
 // Why nothing runs. A worker that gets no trial and a person who asks get their
 // reasons from the same list:
@@ -162,7 +165,7 @@ bool GoesBefore(const Supply& a, const Supply& b);
 
 // Returns the studies that have something to give, by age. The caller fills in
 // the last three fields.
-std::vector<Supply> FindSupplies(Ledger& ledger, Ramp& ramp,
+std::vector<Supply> FindSupplies(Ledger& ledger, TeachingLimit& teaching_limit,
                                  WallMicros now) FROSTLINE_ON_LOOP;
 
 // Hands out supplies, each time the one that goes first. A supply that was

@@ -176,7 +176,7 @@ void ForEachServer(See see) {
 
 }  // namespace
 
-StreamCounts StreamCensus::Total() {
+StreamCounts StreamCounter::Total() {
   StreamCounts total;
   ForEachServer([&total](const JsonValue& server, std::intptr_t) {
     total.started += NumberAt(&server, {"data", "callsStarted"});
@@ -185,7 +185,7 @@ StreamCounts StreamCensus::Total() {
   return total;
 }
 
-std::optional<StreamCounts> StreamCensus::Of(const std::string& peer) const {
+std::optional<StreamCounts> StreamCounter::Of(const std::string& peer) const {
   const auto found = sockets_.find(peer);
   if (found == sockets_.end()) return std::nullopt;
   const Text text(grpc_channelz_get_socket(found->second));
@@ -198,7 +198,7 @@ std::optional<StreamCounts> StreamCensus::Of(const std::string& peer) const {
 }
 
 template <typename See>
-void StreamCensus::ForEachSocket(std::intptr_t first, See see) {
+void StreamCounter::ForEachSocket(std::intptr_t first, See see) {
   ForEachServer([&](const JsonValue&, std::intptr_t server) {
     ForEachPage(
         "socketRef",
@@ -216,14 +216,14 @@ void StreamCensus::ForEachSocket(std::intptr_t first, See see) {
   });
 }
 
-void StreamCensus::ListAll() {
+void StreamCounter::ListAll() {
   sockets_.clear();
   ForEachSocket(0, [this](std::string peer, std::intptr_t id) {
     sockets_[std::move(peer)] = id;
   });
 }
 
-std::vector<std::string> StreamCensus::Newcomers() {
+std::vector<std::string> StreamCounter::Newcomers() {
   std::vector<std::string> peers;
   std::intptr_t last = next_newcomer_ - 1;
   ForEachSocket(next_newcomer_, [&](std::string peer, std::intptr_t id) {
@@ -247,7 +247,7 @@ constexpr std::uint64_t kFewBytes = 512;
 std::vector<Connection> FloodWatch::Floods(ConnectionBook& book,
                                            SteadyTime now) {
   if (book.size() == 0) return {};
-  const StreamCounts total = StreamCensus::Total();
+  const StreamCounts total = StreamCounter::Total();
   const std::int64_t before =
       std::exchange(unanswered_, total.started - total.answered);
   if (unanswered_ - before <= kFewCalls) return {};
@@ -281,11 +281,11 @@ std::vector<std::optional<StreamCounts>> FloodWatch::CountsOf(
   std::vector<std::optional<StreamCounts>> counts;
   bool listed = false;
   for (const Connection& connection : asked) {
-    auto found = census_.Of(connection.from.text);
+    auto found = stream_counter_.Of(connection.from.text);
     if (!found.has_value() && !listed) {
-      census_.ListAll();
+      stream_counter_.ListAll();
       listed = true;
-      found = census_.Of(connection.from.text);
+      found = stream_counter_.Of(connection.from.text);
     }
     counts.push_back(found);
   }
@@ -434,7 +434,8 @@ class ConnectionAcceptor::Rounds {
     const SteadyTime now = clock_.Steady();
     if (!pace_.IsIdle() && now >= handshakes_seen_ + kBetweenHandshakeLooks) {
       handshakes_seen_ = now;
-      for (const std::string& peer : census_.Newcomers()) pace_.NoteOver(peer);
+      for (const std::string& peer : stream_counter_.Newcomers())
+        pace_.NoteOver(peer);
       pace_.Forget(now);
     }
     if (now >= flood_watched_ + kBetweenFloodWatches) {
@@ -548,7 +549,7 @@ class ConnectionAcceptor::Rounds {
   const Clock& clock_;
   DoorPolicy policy_;
   HandshakePace pace_;
-  StreamCensus census_;  // of whose handshake is over
+  StreamCounter stream_counter_;  // of whose handshake is over
   ConnectionBook book_;
   FloodWatch watch_;
   const std::shared_ptr<TransportGuard> guard_;

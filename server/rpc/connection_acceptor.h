@@ -81,7 +81,7 @@ class ConnectionBook {
 // caller cancels at once.
 //
 // Thread-compatible.
-class StreamCensus {
+class StreamCounter {
  public:
   // Returns the counts of all servers in this process. Takes some ten
   // microseconds.
@@ -132,7 +132,7 @@ class FloodWatch {
       const std::vector<Connection>& asked);
 
   ResetPolicy policy_;
-  StreamCensus census_;
+  StreamCounter stream_counter_;
   std::int64_t unanswered_ = 0;  // of all connections, when last looked at
 };
 

@@ -325,8 +325,8 @@ absl::StatusOr<ExplainVerb::Seen> ExplainVerb::See(
     seen.trial = named.trial.row;
     seen.progress = ProgressOf(named.trial.row);
   }
-  Ramp ramp;
-  seen.study = SupplyOf(*book, ramp, clock_.Wall());
+  TeachingLimit teaching_limit;
+  seen.study = SupplyOf(*book, teaching_limit, clock_.Wall());
   seen.checked = book->shared_checked();
   seen.counts = book->Counts();
   seen.fleet = CountFleet(ledger_, *book, clock_);

@@ -296,12 +296,12 @@ absl::StatusOr<std::int64_t> ScalerVerbs::Count(
                    Find(caller, query));
   // Trials that cannot begin because the disk is full need no worker.
   if (disk_.room == storage::Room::kNoNewLeases) return 0;
-  Ramp ramp;
+  TeachingLimit teaching_limit;
   const WallMicros now = clock_.Wall();
   std::vector<Unclaimed> unclaimed;
   unclaimed.reserve(books.size());
   for (const StudyBook* const book : books) {
-    unclaimed.push_back({book, CountUnclaimed(*book, ramp, now)});
+    unclaimed.push_back({book, CountUnclaimed(*book, teaching_limit, now)});
   }
   dispatcher_.TakeOffExpected(unclaimed);
   std::int64_t trials = 0;

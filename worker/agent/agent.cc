@@ -84,7 +84,7 @@ absl::StatusOr<ExitCode> Agent::Run() {
         Identity(options_.run_dir, options_.id), client_, clock_);
     certificates_->Start();
   }
-  courier_ = std::make_unique<Courier>(
+  deliverer_ = std::make_unique<Deliverer>(
       client_, run_folder_->RejectedFolder(),
       [this](const v1::Directive& directive) {
         if (keeper_ != nullptr) keeper_->Obey(directive);
@@ -141,7 +141,7 @@ void Agent::AdoptOrphan(const RunFolder::Orphan& orphan) {
   } else {
     FinishLost(*outbox, std::move(log));
   }
-  courier_->Adopt(outbox);
+  deliverer_->Adopt(outbox);
 }
 
 // Reports that the trainer died with its agent, since nobody else will.
@@ -160,7 +160,8 @@ void Agent::FinishLost(Outbox& outbox, v1::LeftLog log) {
 absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
   FROSTLINE_FAILPOINT(kAgentRegistered);
   const std::string name = WorkerNameOf(options_.id);
-  janitor_ = std::make_unique<Janitor>(run_folder_->trials(), options_.keep);
+  folder_cleaner_ =
+      std::make_unique<FolderCleaner>(run_folder_->trials(), options_.keep);
   const auto takes = [&registered](const char* what) {
     const auto& all = registered.takes();
     return std::count(all.begin(), all.end(), what) > 0;
@@ -173,7 +174,7 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
   keeper_ = std::make_unique<LeaseKeeper>(
       client_, clock_, name, boot_id_,
       LeaseKeeper::Hooks{
-          .heard = [this] { courier_->EndPause(); },
+          .heard = [this] { deliverer_->EndPause(); },
           .unknown = [this](SteadyTime sent) { RegisterAgain(sent); },
           .holds = [this] { listener_->Ring(); },
           .load = gpu_watch_ == nullptr
@@ -184,8 +185,8 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
       client_, clock_, *keeper_, run_folder_->path(), name, boot_id_);
   // NOLINTNEXTLINE(modernize-make-unique): an aggregate of references.
   context_ = std::unique_ptr<SlotContext>(new SlotContext{
-      options_, clock_, client_, *run_folder_, *janitor_, *keeper_, *courier_,
-      stop_, spans_, name, hardware_.host(), boot_id_,
+      options_, clock_, client_, *run_folder_, *folder_cleaner_, *keeper_,
+      *deliverer_, stop_, spans_, name, hardware_.host(), boot_id_,
       [this](SteadyTime sent) { RegisterAgain(sent); },
       [this](const v1::TrialSpec& spec) { return HasStock(spec); },
       [this](const std::vector<std::string>& precisions) {
@@ -212,7 +213,7 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
        {"own_trials", absl::StrCat(registered.own_trials_size())}});
   keeper_->Start(interval);
   listener_->Start();
-  courier_->Start();
+  deliverer_->Start();
   for (int i = 0; i < options_.slots; ++i) {
     slots_.push_back(std::make_unique<Slot>(
         *context_, i, plan_[static_cast<std::size_t>(i)]));
@@ -244,7 +245,7 @@ void Agent::Shutdown() {
   if (listener_ != nullptr) listener_->Stop();
   if (keeper_ != nullptr) keeper_->Stop();
   gpu_watch_.reset();
-  if (courier_ != nullptr) courier_->Stop();
+  if (deliverer_ != nullptr) deliverer_->Stop();
 }
 
 // The registration, at first and after changes.
@@ -309,7 +310,7 @@ absl::StatusOr<v1::RegisterReply> Agent::RegisterFirst() {
   absl::Status last;
   for (int undelivered = 0; stop_.level() == StopLevel::kRun;) {
     const bool delivered =
-        courier_->DeliverOnce() || undelivered >= kMostUndelivered;
+        deliverer_->DeliverOnce() || undelivered >= kMostUndelivered;
     if (delivered) {
       FROSTLINE_FAILPOINT(kAgentReplayed);
       auto reply = client_.Register(request);

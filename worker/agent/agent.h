@@ -7,7 +7,8 @@
 // earlier process left in the spool. When its stock has changed it registers
 // again, with the same boot id.
 //
-//   slot threads ── run trials ──> outboxes ──> courier thread ──> coordinator
+//   slot threads ── run trials ──> outboxes ──> deliverer thread ──>
+//   coordinator
 //        │  └── trainer processes               heartbeat thread ──┘
 //        └───── ask for trials (long poll) ─────────────────────────┤
 //   listener thread ── hears who wants a log (long poll) ───────────┤
@@ -111,8 +112,8 @@ class Agent {
   std::unique_ptr<RunFolder> run_folder_;
   // Null for a worker that has not joined.
   std::unique_ptr<CertificateKeeper> certificates_;
-  std::unique_ptr<Janitor> janitor_;
-  std::unique_ptr<Courier> courier_;
+  std::unique_ptr<FolderCleaner> folder_cleaner_;
+  std::unique_ptr<Deliverer> deliverer_;
   // Null when the coordinator does not want to know how busy the GPUs are.
   std::unique_ptr<GpuWatch> gpu_watch_;
   std::unique_ptr<LeaseKeeper> keeper_;

@@ -121,15 +121,15 @@ int Train(const TrainerOptions& options) {
   const SelfCheck check = RunSelfCheck(options.device);
   std::cerr << ToJson(check) << '\n' << std::flush;
   if (!check.ok) return kRequeueMe;
-  Expected<Workbench> workbench =
-      Workbench::Open(options.registry, device.value());
-  if (!workbench.ok()) return Complain(workbench.fault(), kRequeueMe);
+  Expected<TrialPreparer> trial_preparer =
+      TrialPreparer::Open(options.registry, device.value());
+  if (!trial_preparer.ok()) return Complain(trial_preparer.fault(), kRequeueMe);
   const std::optional<PrefixStore> prefixes = OpenPrefixes(options);
   std::optional<ResidentRows> resident = KeepOnDevice(options, device.value());
   Inbox inbox(STDIN_FILENO);
   Trainer({inbox,
            outbox,
-           workbench.value(),
+           trial_preparer.value(),
            {.device = device.value(),
             .seconds = SteadySeconds,
             .checkpoint_seconds = options.checkpoint_seconds,

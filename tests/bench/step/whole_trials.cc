@@ -88,7 +88,7 @@ WholeTrials::WholeTrials(const Shape& shape)
   const std::string folder = folder_.path().string();
   WriteModel(shape, folder);
   WriteData(shape, folder);
-  workbench_.emplace(Must(Workbench::Open(folder, device_)));
+  preparer_.emplace(Must(TrialPreparer::Open(folder, device_)));
   store_.emplace(Must(PrefixStore::Open(folder + "/prefix", 1U << 30U)));
 }
 
@@ -120,7 +120,7 @@ TrialUsage WholeTrials::Run(const std::string& study, std::int64_t steps,
   const Json json = Must(Json::Parse(line));
   const TrialMessage trial = Must(ReadTrialMessage(json.root()));
   std::vector<std::string> log;
-  TrialSetup setup = Must(workbench_->Prepare(trial, {}, log));
+  TrialSetup setup = Must(preparer_->Prepare(trial, {}, log));
   const TrialEnvironment environment{
       .device = device_,
       .seconds =

@@ -34,7 +34,7 @@ class WholeTrials {
   Shape shape_;
   TempFolder folder_;
   trainer::Device device_;
-  std::optional<trainer::Workbench> workbench_;
+  std::optional<trainer::TrialPreparer> preparer_;
   std::optional<trainer::PrefixStore> store_;
 };
 

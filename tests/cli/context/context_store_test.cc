@@ -193,8 +193,8 @@ class TargetTest : public ::testing::Test {
 
   TempFolder folder_;
   ContextStore store_{folder_.File("frostline")};
-  Wish flags_;
-  Wish environment_;
+  TargetOptions flags_;
+  TargetOptions environment_;
 };
 
 TEST_F(TargetTest, EachNameBeatsTheOnesBelow) {
@@ -208,7 +208,7 @@ TEST_F(TargetTest, EachNameBeatsTheOnesBelow) {
   EXPECT_EQ(DescribeTarget(Choose()), "env:3 (FROSTLINE_CONNECT)");
   flags_.context = "lab";
   EXPECT_EQ(DescribeTarget(Choose()), "lab:1, context lab (--context)");
-  flags_ = Wish{"flag:4", "", {}};
+  flags_ = TargetOptions{"flag:4", "", {}};
   EXPECT_EQ(DescribeTarget(Choose()), "flag:4 (--connect)");
 }
 
@@ -219,7 +219,7 @@ TEST_F(TargetTest, ATokenGoesToItsOwnCoordinatorAlone) {
   environment_.connect = "elsewhere:1";
   EXPECT_EQ(Choose().access.token, "");
   EXPECT_EQ(Choose().access.tls.ca, "");
-  environment_ = Wish();
+  environment_ = TargetOptions();
   flags_.connect = "lab:1";  // even of the same address
   EXPECT_EQ(Choose().access.token, "");
 }
@@ -231,7 +231,7 @@ TEST_F(TargetTest, CredentialsOfFlagsAndEnvironmentStandBefore) {
   EXPECT_NE(Choose().access.tls.ca, "");  // the context's still
   flags_.access.token = "flag.token";
   EXPECT_EQ(Choose().access.token, "flag.token");
-  flags_ = Wish{"", "lab", {}};
+  flags_ = TargetOptions{"", "lab", {}};
   EXPECT_EQ(Choose().access.token, TokenOf("lab"));  // --context was said
   flags_.access.tls.ca = "flag.crt";
   EXPECT_EQ(Choose().access.tls.ca, "flag.crt");
@@ -251,10 +251,10 @@ TEST_F(TargetTest, ADamagedContextHindersNobodyWhoNamesAnother) {
               FailsWith(ErrorId::kTlsFile));
   flags_.context = "home";
   EXPECT_EQ(Choose().connect, "home:2");
-  flags_ = Wish{"a:1", "", {}};
+  flags_ = TargetOptions{"a:1", "", {}};
   EXPECT_EQ(Choose().connect, "a:1");
   std::filesystem::remove_all(store_.FolderOf("lab"));
-  flags_ = Wish();
+  flags_ = TargetOptions();
   const auto gone = ChooseTarget(flags_, environment_, store_);
   EXPECT_THAT(gone, FailsWith(ErrorId::kTlsFile));
   EXPECT_THAT(std::string(gone.status().message()),
@@ -307,8 +307,9 @@ class ConfigurationTest : public ::testing::Test {
   std::string CauseOf() const {
     return std::string(LoadConfiguration(places_).wrong.message());
   }
-  Target Choose(const Wish& environment) const {
-    const auto target = ChooseTarget({}, environment, store_, WishesOf(Load()));
+  Target Choose(const TargetOptions& environment) const {
+    const auto target =
+        ChooseTarget({}, environment, store_, ConfiguredTargetsOf(Load()));
     EXPECT_OK(target);
     return target.value_or(Target());
   }
@@ -429,14 +430,14 @@ TEST_F(ConfigurationTest, FilesStandBetweenEnvironmentAndCurrentContext) {
       Write("home/work/.frostline.yaml", "context: lab\n");
   EXPECT_EQ(DescribeTarget(Choose({})),
             "lab:1, context lab (" + project + ":1)");
-  Wish environment;
+  TargetOptions environment;
   environment.connect = "env:3";
   EXPECT_EQ(Choose(environment).connect, "env:3");
 }
 
 TEST_F(ConfigurationTest, AStrangersCoordinatorGetsNoCredential) {
   Write("user.yaml", "connect: mine:2\ntoken_file: /t\n");
-  Wish environment;
+  TargetOptions environment;
   environment.access.token = "/env.token";
   EXPECT_EQ(Choose({}).access.token, "/t");
   EXPECT_EQ(Choose(environment).access.token, "/env.token");

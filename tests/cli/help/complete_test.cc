@@ -101,7 +101,7 @@ TEST_F(CompleteWords, AValueIsNeitherACommandNorAWord) {
               ElementsAre("show", "create"));
   EXPECT_THAT(Offered({"--connect", "host", ":", "7070", "study", ""}),
               ElementsAre("show", "create"));
-  EXPECT_EQ(After({"--connect", "host", ":", "7070", ""}).wish.connect,
+  EXPECT_EQ(After({"--connect", "host", ":", "7070", ""}).options.connect,
             "host:7070");
 }
 

@@ -217,7 +217,7 @@ class RecipeStages : public ::testing::Test {
   }
 
   Recipe recipe_;
-  RecipeWish wish_ = {"tiny", "", "", "", {}};
+  RecipeOptions wish_ = {"tiny", "", "", "", {}};
 };
 
 TEST_F(RecipeStages, BecomeStudies) {

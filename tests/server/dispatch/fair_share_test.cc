@@ -304,7 +304,7 @@ class RampTest : public LedgerFixture {
     settings.set_max_parallel(max_parallel);
     book_->AbsorbSettings(std::make_shared<const CheckedStudy>(
         *CheckStudy(spec, settings, ExampleLease())));
-    ramp_.Clear();
+    teaching_limit_.Clear();
   }
   void EndOne() {
     const TrialKey trial = AddRunning();
@@ -317,41 +317,41 @@ class RampTest : public LedgerFixture {
     ASSERT_OK(ledger_.Apply(*batch_, *book_, ended->transition));
   }
 
-  Ramp ramp_;
+  TeachingLimit teaching_limit_;
 };
 
 TEST_F(RampTest, ASamplerBeginsWithItsStartupAndNoMoreRunUntilItHasResults) {
-  EXPECT_EQ(ramp_.LeftFor(*book_), 10);
+  EXPECT_EQ(teaching_limit_.LeftFor(*book_), 10);
   for (int i = 0; i < 10; ++i) AddRunning();
-  EXPECT_EQ(ramp_.LeftFor(*book_), 0);
+  EXPECT_EQ(teaching_limit_.LeftFor(*book_), 0);
   AddQueued();  // by a person: it is given out, whatever is left
-  EXPECT_EQ(ramp_.LeftFor(*book_), 0);
-  EXPECT_TRUE(ramp_.Holds(*book_));
+  EXPECT_EQ(teaching_limit_.LeftFor(*book_), 0);
+  EXPECT_TRUE(teaching_limit_.Holds(*book_));
 }
 
 TEST_F(RampTest, HalfOfWhatHasSucceededMayRun) {
   for (int i = 0; i < 30; ++i) EndOne();
-  EXPECT_EQ(ramp_.LeftFor(*book_), 15);
+  EXPECT_EQ(teaching_limit_.LeftFor(*book_), 15);
 }
 
 TEST_F(RampTest, WhoSetsMaxParallelHasDecided) {
   Use("tpe", 64);
   for (int i = 0; i < 20; ++i) AddRunning();
-  EXPECT_EQ(ramp_.LeftFor(*book_), sampler::kNoLimit);
+  EXPECT_EQ(teaching_limit_.LeftFor(*book_), sampler::kNoLimit);
 }
 
 TEST_F(RampTest, WhatDoesNotLookAtResultsIsNeverHeld) {
   Use("random", 0);
   for (int i = 0; i < 20; ++i) AddRunning();
-  EXPECT_FALSE(ramp_.Holds(*book_));
+  EXPECT_FALSE(teaching_limit_.Holds(*book_));
 }
 
 TEST_F(RampTest, ALookComputesOnlyWhereATrialHasEnded) {
-  for (int i = 0; i < 5; ++i) (void)ramp_.LeftFor(*book_);
-  EXPECT_EQ(ramp_.computed(), 1);
+  for (int i = 0; i < 5; ++i) (void)teaching_limit_.LeftFor(*book_);
+  EXPECT_EQ(teaching_limit_.computed(), 1);
   AddRunning();
-  (void)ramp_.LeftFor(*book_);
-  EXPECT_EQ(ramp_.computed(), 1);
+  (void)teaching_limit_.LeftFor(*book_);
+  EXPECT_EQ(teaching_limit_.computed(), 1);
 }
 
 using ::testing::Contains;

@@ -299,8 +299,8 @@ class UnclaimedTest : public LedgerFixture {
     ASSERT_OK(ledger_.SetState(*batch_, *book_, state, "test"));
   }
   std::int64_t Count() {
-    Ramp ramp;
-    return CountUnclaimed(*book_, ramp, clock_.Wall());
+    TeachingLimit teaching_limit;
+    return CountUnclaimed(*book_, teaching_limit, clock_.Wall());
   }
   // What is left of it when those who are expected have taken theirs.
   std::int64_t LeftBy(const ExpectedSlots& expected) {

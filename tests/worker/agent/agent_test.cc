@@ -416,7 +416,7 @@ TEST_F(AgentModelTest, OfSixTrialsOneModelIsLeftAndItsPlaceIsSaid) {
   Run({0.1, 0.3, 0.2, 0.9, 0.8, 0.4}, "best");
   EXPECT_THAT(Models(), ElementsAre(4));
   // The study's folder, trial 4's, its attempt's and its model's; the logs of
-  // 1 and 2, which were the best once, go with the janitor's next pass.
+  // 1 and 2, which were the best once, go with the next cleaning.
   const auto [bytes, folders] = Left();
   EXPECT_LE(folders, 4 + 2 * 2);
   EXPECT_LT(bytes, 2 * 1000);

@@ -300,7 +300,7 @@ void LeaseKeeper::NoteWishes(const v1::ListenReply& reply) {
   if (reply.wishes_size() > 0) wakeup_.Ring();
 }
 
-void LeaseKeeper::NoteDeafness() {
+void LeaseKeeper::NoteListenFailed() {
   {
     const MutexLock lock(&mutex_);
     is_listening_ = false;

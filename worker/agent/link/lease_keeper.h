@@ -92,7 +92,7 @@ class StepRate {
 };
 
 // A lease of this worker. The slot notes how far the trial is; the heartbeat
-// thread and the courier note what the coordinator wants. It is thread-safe,
+// thread and the deliverer note what the coordinator wants. It is thread-safe,
 // and holds its lock for nothing slow.
 class HeldLease {
  public:
@@ -204,7 +204,7 @@ class LeaseKeeper {
   // Takes what the coordinator answered to Listen.
   void NoteWishes(const v1::ListenReply& reply);
   // Listen failed: from now on the answers to heartbeats say who wants a log.
-  void NoteDeafness();
+  void NoteListenFailed();
 
  private:
   void Loop();

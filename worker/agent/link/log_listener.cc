@@ -287,7 +287,7 @@ Duration LogListener::ListenOnce() {
   }
   // Another coordinator may be there next time, with the same wishes.
   request_.clear_seen();
-  keeper_.NoteDeafness();
+  keeper_.NoteListenFailed();
   Log(LogLevel::kDebug, "not_listening",
       {{"cause", std::string(reply.status().message())}});
   return HasErrorId(reply.status(), ErrorId::kMethodNotBuilt)

@@ -3,7 +3,7 @@
 // File: outbox.h
 //
 // An outbox holds what one attempt still has to tell the coordinator, in order.
-// A slot adds records, the courier takes them from the front. A record is
+// A slot adds records, the deliverer takes them from the front. A record is
 // written to the spool file before it can be taken. Records that memory does
 // not hold are read back from the file when it is their turn:
 //

@@ -94,32 +94,34 @@ RpcClient::RpcClient(const std::string& address, tls::Access access,
                      DeniedHandler on_denied)
     : address_(address),
       on_denied_(std::move(on_denied)),
-      way_(MakeWay(std::move(access))) {}
+      connection_(MakeConnection(std::move(access))) {}
 
-std::shared_ptr<RpcClient::Way> RpcClient::MakeWay(tls::Access access) const {
+std::shared_ptr<RpcClient::Connection> RpcClient::MakeConnection(
+    tls::Access access) const {
   auto stub = v1::WorkerService::NewStub(MakeChannel(address_, access));
-  return std::make_shared<Way>(Way{std::move(access), std::move(stub)});
+  return std::make_shared<Connection>(
+      Connection{std::move(access), std::move(stub)});
 }
 
-std::shared_ptr<RpcClient::Way> RpcClient::way() const {
+std::shared_ptr<RpcClient::Connection> RpcClient::connection() const {
   const MutexLock lock(&mutex_);
-  return way_;
+  return connection_;
 }
 
 void RpcClient::Reconnect(tls::Access access) {
-  std::shared_ptr<Way> fresh = MakeWay(std::move(access));
+  std::shared_ptr<Connection> fresh = MakeConnection(std::move(access));
   const MutexLock lock(&mutex_);
   // The old connection is destroyed after the lock, since that may take a
   // while.
-  way_.swap(fresh);
+  connection_.swap(fresh);
 }
 
-tls::Access RpcClient::access() const { return way()->access; }
+tls::Access RpcClient::access() const { return connection()->access; }
 
 template <typename Reply, typename Method, typename Request>
 absl::StatusOr<Reply> RpcClient::Try(Method method, const Request& request,
                                      Duration deadline, bool is_acquire) {
-  const std::shared_ptr<Way> way = this->way();
+  const std::shared_ptr<Connection> way = this->connection();
   Call call(*this, deadline, is_acquire);
   way->access.ShowToken(&call.context);
   if constexpr (requires { request.lease(); }) {

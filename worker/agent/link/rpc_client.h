@@ -75,13 +75,13 @@ class RpcClient {
  private:
   class Call;
   // A connection, and what each call over it carries.
-  struct Way {
+  struct Connection {
     tls::Access access;
     std::unique_ptr<v1::WorkerService::Stub> stub;
   };
 
-  std::shared_ptr<Way> MakeWay(tls::Access access) const;
-  std::shared_ptr<Way> way() const;
+  std::shared_ptr<Connection> MakeConnection(tls::Access access) const;
+  std::shared_ptr<Connection> connection() const;
   template <typename Reply, typename Method, typename Request>
   absl::StatusOr<Reply> Try(Method method, const Request& request,
                             Duration deadline, bool is_acquire);
@@ -89,7 +89,7 @@ class RpcClient {
   const std::string address_;
   const DeniedHandler on_denied_;
   mutable Mutex mutex_;
-  std::shared_ptr<Way> way_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<Connection> connection_ ABSL_GUARDED_BY(mutex_);
   std::set<Call*> calls_ ABSL_GUARDED_BY(mutex_);
   bool no_acquires_ ABSL_GUARDED_BY(mutex_) = false;
   bool no_calls_ ABSL_GUARDED_BY(mutex_) = false;

@@ -350,7 +350,7 @@ std::shared_ptr<Outbox> Slot::OpenOutbox(const v1::LeaseRef& lease) {
   }
   auto outbox = std::make_shared<Outbox>(
       lease, file.ok() ? *std::move(file) : nullptr, &wakeup_);
-  context_.courier.Adopt(outbox);
+  context_.deliverer.Adopt(outbox);
   return outbox;
 }
 
@@ -473,7 +473,7 @@ void Slot::HandBack(const v1::Lease& lease) {
   request.set_detail(context_.stop.why());
   const auto outbox = OpenOutbox(request.lease());
   outbox->Add(request);
-  context_.courier.Ring();
+  context_.deliverer.Ring();
   AwaitDelivery(*outbox);
 }
 
@@ -523,7 +523,7 @@ void Slot::Loop() {
     FROSTLINE_FAILPOINT(kAgentAcquired);
     RunTrial(*lease);
     if (trainer_.IsHeldUp()) retired_ = !trainer_.AwaitLateEnd();
-    context_.janitor.Ring();
+    context_.folder_cleaner.Ring();
   }
   if (retired_) context_.slot_retired();
   trainer_.End();

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/mutex.h"
 #include "spans/span.h"
-#include "worker/agent/link/courier.h"
+#include "worker/agent/link/deliverer.h"
 #include "worker/agent/link/lease_keeper.h"
 #include "worker/agent/link/rpc_client.h"
 #include "worker/agent/options.h"
@@ -63,9 +63,9 @@ struct SlotContext {
   const Clock& clock;
   RpcClient& client;
   RunFolder& run_folder;
-  Janitor& janitor;
+  FolderCleaner& folder_cleaner;
   LeaseKeeper& keeper;
-  Courier& courier;
+  Deliverer& deliverer;
   StopSwitch& stop;
   spans::SpanSink* const spans;  // null: nobody wants any
   const std::string worker_name;

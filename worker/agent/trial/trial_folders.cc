@@ -345,16 +345,16 @@ constexpr int kPauseFactor = 10;
 
 }  // namespace
 
-Janitor::Janitor(TrialFolders& folders, const KeepRules& rules)
+FolderCleaner::FolderCleaner(TrialFolders& folders, const KeepRules& rules)
     : folders_(folders), rules_(rules), thread_([this] { Loop(); }) {}
 
-Janitor::~Janitor() {
+FolderCleaner::~FolderCleaner() {
   stopped_ = true;
   wakeup_.Ring();
   thread_.join();
 }
 
-void Janitor::Loop() {
+void FolderCleaner::Loop() {
   const SystemClock clock;
   while (!stopped_) {
     const SteadyTime start = clock.Steady();

@@ -141,13 +141,13 @@ class TrialFolders {
 
 // The thread that removes trials' folders that are not kept: at its start,
 // after each ending and once an hour. So no slot waits for a slow disk.
-class Janitor {
+class FolderCleaner {
  public:
   // `folders` outlives it.
-  Janitor(TrialFolders& folders, const KeepRules& rules);
-  ~Janitor();  // waits for the pass under way
-  Janitor(const Janitor&) = delete;
-  Janitor& operator=(const Janitor&) = delete;
+  FolderCleaner(TrialFolders& folders, const KeepRules& rules);
+  ~FolderCleaner();  // waits for the pass under way
+  FolderCleaner(const FolderCleaner&) = delete;
+  FolderCleaner& operator=(const FolderCleaner&) = delete;
 
   // Call it when a trial has ended. Any thread may.
   void Ring() { wakeup_.Ring(); }

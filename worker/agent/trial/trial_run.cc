@@ -573,7 +573,7 @@ void TrialRun::SendReports() {
   FROSTLINE_FAILPOINT(kAgentReportSpooled);
   pending_.Clear();
   pending_bytes_ = 0;
-  context_.courier.Ring();
+  context_.deliverer.Ring();
 }
 
 void TrialRun::Finish(v1::Outcome outcome) {
@@ -599,7 +599,7 @@ void TrialRun::Finish(v1::Outcome outcome) {
   *request.mutable_outcome() = std::move(outcome);
   outbox_.Add(request);
   FROSTLINE_FAILPOINT(kAgentFinishSpooled);
-  context_.courier.Ring();
+  context_.deliverer.Ring();
 }
 
 // Ends the run although something of the trainer still lives. An order to prune
@@ -660,7 +660,7 @@ void TrialRun::Release(const std::string& detail) {
                                        : absl::StrCat(detail, "; ", unsaved));
   outbox_.Add(request);
   FROSTLINE_FAILPOINT(kAgentReleaseSpooled);
-  context_.courier.Ring();
+  context_.deliverer.Ring();
 }
 
 }  // namespace frostline::agent

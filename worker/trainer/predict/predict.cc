@@ -12,7 +12,7 @@
 #include "worker/trainer/train/stepper.h"
 #include "worker/trainer/trial/batch_maker.h"
 #include "worker/trainer/trial/scores.h"
-#include "worker/trainer/trial/workbench.h"
+#include "worker/trainer/trial/trial_preparer.h"
 
 namespace frostline::trainer {
 

@@ -256,7 +256,7 @@ TrialEnd Trainer::Train(const TrialMessage& trial, TrialListener& listener) {
   std::vector<std::string> log;
   const StopSign stop(
       [&listener] { return listener.stop() != StopReason::kNone; });
-  Expected<TrialSetup> setup = parts_.workbench.Prepare(trial, stop, log);
+  Expected<TrialSetup> setup = parts_.trial_preparer.Prepare(trial, stop, log);
   for (const std::string& each : log) listener.Log(each);
   if (!setup.ok() && setup.fault().kind == FaultKind::kStopped) {
     listener.Log("stopped while data and weights were loaded");

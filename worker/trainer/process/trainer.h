@@ -78,7 +78,7 @@ class Outbox {
 struct TrainerParts {
   Inbox& inbox;
   Outbox& outbox;
-  Workbench& workbench;
+  TrialPreparer& trial_preparer;
   TrialEnvironment environment;
   std::string software;  // "frostline-trainer 0.1.0, LibTorch 2.11.0"
 };

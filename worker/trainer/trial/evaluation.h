@@ -18,7 +18,7 @@
 #include "worker/trainer/trial/scores.h"
 #include "worker/trainer/trial/trained_model.h"
 #include "worker/trainer/trial/trial_message.h"
-#include "worker/trainer/trial/workbench.h"
+#include "worker/trainer/trial/trial_preparer.h"
 
 namespace frostline::trainer {
 

@@ -13,7 +13,7 @@
 #include "worker/trainer/prefix/boundaries.h"
 #include "worker/trainer/trial/progress.h"
 #include "worker/trainer/trial/trained_model.h"
-#include "worker/trainer/trial/workbench.h"
+#include "worker/trainer/trial/trial_preparer.h"
 
 namespace frostline::trainer {
 

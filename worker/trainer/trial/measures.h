@@ -14,7 +14,7 @@
 #include "worker/trainer/trial/scores.h"
 #include "worker/trainer/trial/trial_end.h"
 #include "worker/trainer/trial/trial_message.h"
-#include "worker/trainer/trial/workbench.h"
+#include "worker/trainer/trial/trial_preparer.h"
 
 namespace frostline::trainer {
 

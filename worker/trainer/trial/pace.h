@@ -19,7 +19,7 @@
 #include "worker/trainer/device/precision.h"
 #include "worker/trainer/trial/progress.h"
 #include "worker/trainer/trial/trial_end.h"
-#include "worker/trainer/trial/workbench.h"
+#include "worker/trainer/trial/trial_preparer.h"
 
 namespace frostline::trainer {
 

@@ -537,37 +537,38 @@ TEST(VirtualFreezing, StepsWithoutABoundAreRefused) {
 // By counts: each row, tensor and sum is a slice, and none is begun behind the
 // stop. What an earlier attempt loaded whole is not loaded again, so that each
 // gets farther, and the last one is done.
-TEST(Workbench, NothingIsLoadedOnceAStopIsRaised) {
+TEST(TrialPreparer, NothingIsLoadedOnceAStopIsRaised) {
   TrialWorld world;
   const TrialMessage trial = world.Trial("");
   std::vector<std::string> log;
   int asked = 0;
   int slices = 0;
   const StopSign stop([&] { return asked++ == slices; });
-  Expected<TrialSetup> setup = world.workbench().Prepare(trial, stop, log);
+  Expected<TrialSetup> setup = world.trial_preparer().Prepare(trial, stop, log);
   while (!setup.ok()) {
     ASSERT_EQ(setup.fault().kind, FaultKind::kStopped);
     ASSERT_EQ(asked, slices + 1);
     asked = 0;
     ++slices;
-    setup = world.workbench().Prepare(trial, stop, log);
+    setup = world.trial_preparer().Prepare(trial, stop, log);
   }
   EXPECT_GE(slices, 2 * 24);  // rows read and fingerprinted, at once
   TrialWorld fresh;
   const TrialSetup other =
-      fresh.workbench().Prepare(fresh.Trial(""), {}, log).value();
+      fresh.trial_preparer().Prepare(fresh.Trial(""), {}, log).value();
   EXPECT_EQ(setup.value().tasks[0].validation.part.fingerprint,
             other.tasks[0].validation.part.fingerprint);
   EXPECT_EQ(setup.value().tasks[0].train->token_total(),
             other.tasks[0].train->token_total());
 }
 
-TEST(Workbench, AModuleThatTheModelHasNotIsRefusedWithItsName) {
+TEST(TrialPreparer, AModuleThatTheModelHasNotIsRefusedWithItsName) {
   TrialWorld world;
   TrialMessage trial = world.Trial("");
   trial.rates["layer.3"] = 1e-3;
   std::vector<std::string> log;
-  const Expected<TrialSetup> setup = world.workbench().Prepare(trial, {}, log);
+  const Expected<TrialSetup> setup =
+      world.trial_preparer().Prepare(trial, {}, log);
   ASSERT_FALSE(setup.ok());
   EXPECT_EQ(setup.fault().kind, FaultKind::kMisuse);
   EXPECT_THAT(setup.fault().cause,
@@ -575,16 +576,18 @@ TEST(Workbench, AModuleThatTheModelHasNotIsRefusedWithItsName) {
                         "layer.0 to layer.2, pooler, head"));
 }
 
-TEST(Workbench, KeepsWhatIsLoadedAndTouchesItNever) {
+TEST(TrialPreparer, KeepsWhatIsLoadedAndTouchesItNever) {
   TrialWorld world;
   std::vector<std::string> first;
   std::vector<std::string> second;
   const TrialMessage trial = world.Trial("");
-  const TrialSetup before = world.workbench().Prepare(trial, {}, first).value();
+  const TrialSetup before =
+      world.trial_preparer().Prepare(trial, {}, first).value();
   const at::Tensor weight =
       before.pretrained->loaded.model.weights()[20].value.clone();
   world.Run(trial);
-  const TrialSetup after = world.workbench().Prepare(trial, {}, second).value();
+  const TrialSetup after =
+      world.trial_preparer().Prepare(trial, {}, second).value();
   EXPECT_EQ(before.pretrained, after.pretrained);
   EXPECT_EQ(before.tasks[0].train, after.tasks[0].train);
   EXPECT_THAT(first, Not(IsEmpty()));

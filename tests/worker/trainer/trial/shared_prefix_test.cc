@@ -8,7 +8,7 @@
 #include "tests/support/temp_folder.h"
 #include "tests/worker/trainer/tiny_registry.h"
 #include "tests/worker/trainer/trial/trial_world.h"
-#include "worker/trainer/trial/workbench.h"
+#include "worker/trainer/trial/trial_preparer.h"
 
 namespace frostline::trainer {
 namespace {

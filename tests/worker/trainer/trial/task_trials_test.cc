@@ -170,7 +170,7 @@ TEST(TaskTrials, WhatTheDataDoNotHaveIsNamedBeforeTraining) {
     const TrialMessage trial = Trial(
         world, "", R"({"name": "a", "data": {"id": "words"},)" + more + "}");
     const Expected<TrialSetup> setup =
-        world.workbench().Prepare(trial, {}, log);
+        world.trial_preparer().Prepare(trial, {}, log);
     return setup.ok() ? std::string() : setup.fault().cause;
   };
   EXPECT_THAT(cause(R"("loss": "squared_error")"), HasSubstr("the loss is"));

@@ -12,7 +12,7 @@
 #include "gmock/gmock.h"
 #include "worker/trainer/trial/progress.h"
 #include "worker/trainer/trial/trial_end.h"
-#include "worker/trainer/trial/workbench.h"
+#include "worker/trainer/trial/trial_preparer.h"
 
 namespace frostline::trainer {
 namespace {

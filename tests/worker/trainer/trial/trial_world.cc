@@ -10,7 +10,7 @@ namespace frostline::trainer {
 TrialWorld::TrialWorld() : device_(Device::Open("cpu").value()) {
   at::set_num_threads(1);
   WriteTinyRegistry(folder());
-  workbench_.emplace(Workbench::Open(folder(), device_).value());
+  preparer_.emplace(TrialPreparer::Open(folder(), device_).value());
 }
 
 std::string TrialWorld::Message(const std::string& training,
@@ -39,7 +39,7 @@ TrialMessage TrialWorld::Trial(const std::string& training,
 
 TrialEnd TrialWorld::Run(const TrialMessage& trial, Witness& listener) {
   std::vector<std::string> log;
-  Expected<TrialSetup> setup = workbench().Prepare(trial, {}, log);
+  Expected<TrialSetup> setup = trial_preparer().Prepare(trial, {}, log);
   EXPECT_TRUE(setup.ok()) << setup.fault().cause;
   if (!setup.ok()) return {};
   double now = 0.0;  // each look at the clock takes a millisecond

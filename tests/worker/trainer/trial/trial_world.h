@@ -87,7 +87,7 @@ class TrialWorld {
   TrialEnd Run(const TrialMessage& trial, Witness& listener);
 
   std::string folder() const { return folder_.path().string(); }
-  Workbench& workbench() { return *workbench_; }
+  TrialPreparer& trial_preparer() { return *preparer_; }
 
   Witness witness;
   double checkpoint_seconds = 1e9;
@@ -98,7 +98,7 @@ class TrialWorld {
  private:
   TempFolder folder_;
   Device device_;
-  std::optional<Workbench> workbench_;
+  std::optional<TrialPreparer> preparer_;
 };
 
 }  // namespace frostline::trainer

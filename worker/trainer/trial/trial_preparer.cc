@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/trial/workbench.h"
+#include "worker/trainer/trial/trial_preparer.h"
 
 #include <algorithm>
 
@@ -396,11 +396,11 @@ Expected<Done> CheckWeights(const DataPart& part) {
 
 }  // namespace
 
-Expected<Workbench> Workbench::Open(const std::string& registry,
-                                    const Device& device) {
+Expected<TrialPreparer> TrialPreparer::Open(const std::string& registry,
+                                            const Device& device) {
   ASSIGN_OR_FAULT(DataLoader data, DataLoader::Open(registry));
   ASSIGN_OR_FAULT(ModelCache models, ModelCache::Open(data.files(), device));
-  return Workbench(std::move(data), std::move(models));
+  return TrialPreparer(std::move(data), std::move(models));
 }
 
 std::int64_t LongestText(const TrainingSettings& training,
@@ -416,7 +416,7 @@ Heads TrialSetup::heads() const {
   return Heads(std::move(all));
 }
 
-Expected<std::shared_ptr<const TaskData>> Workbench::Data(
+Expected<std::shared_ptr<const TaskData>> TrialPreparer::Data(
     const DataRequest& request, const StopSign& stop,
     std::vector<std::string>& log) {
   if (auto known = data_.Find(request)) return known;
@@ -428,7 +428,7 @@ Expected<std::shared_ptr<const TaskData>> Workbench::Data(
   return data_.Put(request, std::move(data));
 }
 
-Expected<std::shared_ptr<const TokenStore>> Workbench::Tokens(
+Expected<std::shared_ptr<const TokenStore>> TrialPreparer::Tokens(
     const DataPart& part, const TrialMessage& trial, const HeadSpec& head,
     const Pretrained& pretrained, const StopSign& stop) {
   const ModelConfig& config = pretrained.loaded.model.config();
@@ -462,10 +462,10 @@ Expected<std::shared_ptr<const TokenStore>> Workbench::Tokens(
   return tokens_.Put(key, std::move(made));
 }
 
-Expected<Done> Workbench::AddOther(const TrialMessage& trial,
-                                   const std::string& name,
-                                   const Pretrained& pretrained,
-                                   const StopSign& stop, TaskSetup& task) {
+Expected<Done> TrialPreparer::AddOther(const TrialMessage& trial,
+                                       const std::string& name,
+                                       const Pretrained& pretrained,
+                                       const StopSign& stop, TaskSetup& task) {
   const DataRequest& data = task.request.data;
   const auto key = std::pair(data, name);
   auto part = others_.Find(key);
@@ -485,9 +485,9 @@ Expected<Done> Workbench::AddOther(const TrialMessage& trial,
   return Done{};
 }
 
-Expected<Done> Workbench::AddTokens(const TrialMessage& trial,
-                                    const Pretrained& pretrained,
-                                    const StopSign& stop, TaskSetup& task) {
+Expected<Done> TrialPreparer::AddTokens(const TrialMessage& trial,
+                                        const Pretrained& pretrained,
+                                        const StopSign& stop, TaskSetup& task) {
   ASSIGN_OR_FAULT(auto train,
                   Tokens(task.data->train, trial, task.head, pretrained, stop));
   task.train = std::move(train);
@@ -504,9 +504,9 @@ Expected<Done> Workbench::AddTokens(const TrialMessage& trial,
   return CheckRulesUsed(task.request.data.rules, task);
 }
 
-Expected<TrialSetup> Workbench::Prepare(const TrialMessage& trial,
-                                        const StopSign& stop,
-                                        std::vector<std::string>& log) {
+Expected<TrialSetup> TrialPreparer::Prepare(const TrialMessage& trial,
+                                            const StopSign& stop,
+                                            std::vector<std::string>& log) {
   TrialSetup setup;
   for (const TaskRequest& request : trial.tasks) {
     TaskSetup& task = setup.tasks.emplace_back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/link/courier.h"
+#include "worker/agent/link/deliverer.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -22,7 +22,7 @@ class CourierTest : public ::testing::Test {
  protected:
   std::shared_ptr<Outbox> Adopt(int number) {
     auto outbox = std::make_shared<Outbox>(RefTo(number), nullptr, nullptr);
-    courier_.Adopt(outbox);
+    deliverer_.Adopt(outbox);
     return outbox;
   }
   static v1::LeaseRef RefTo(int number) {
@@ -56,7 +56,7 @@ class CourierTest : public ::testing::Test {
   RpcClient client_{coordinator_.address()};
   std::function<void(const v1::Directive&)> on_directive_;
   std::vector<std::pair<std::string, v1::FinishReply::Verdict>> finished_;
-  Courier courier_{
+  Deliverer deliverer_{
       client_, "",
       [this](const v1::Directive& directive) {
         if (on_directive_) on_directive_(directive);
@@ -69,7 +69,7 @@ class CourierTest : public ::testing::Test {
 TEST_F(CourierTest, ReportsThatWaitAreSentTogetherAndInOrder) {
   const auto outbox = Adopt(0);
   for (int step = 1; step <= 1300; ++step) Report(*outbox, step);
-  EXPECT_TRUE(courier_.DeliverOnce());
+  EXPECT_TRUE(deliverer_.DeliverOnce());
   EXPECT_THAT(coordinator_.heard().reports, SizeIs(3));  // 1, 1,000 and 299
   const std::vector<std::int64_t> steps = StepsOf(0);
   ASSERT_EQ(steps.size(), 1300u);
@@ -81,20 +81,20 @@ TEST_F(CourierTest, AnEndingGoesBeforeWhatANeighbourHasToSay) {
   const auto talker = Adopt(0);
   for (int step = 1; step <= 5000; ++step) Report(*talker, step);
   Finish(*Adopt(1));
-  EXPECT_TRUE(courier_.DeliverOnce());
+  EXPECT_TRUE(deliverer_.DeliverOnce());
   EXPECT_EQ(coordinator_.heard().order.front(), "Finish");
 }
 
 // Refused again and again, it would cost a call for each of its steps.
 TEST_F(CourierTest, TheAnswerToAFinishIsHeardOnce) {
   Finish(*Adopt(1));
-  EXPECT_TRUE(courier_.DeliverOnce());
+  EXPECT_TRUE(deliverer_.DeliverOnce());
   ASSERT_THAT(finished_, SizeIs(1));
   EXPECT_EQ(finished_[0].first, RefTo(1).trial());
   EXPECT_EQ(finished_[0].second, v1::FinishReply::ACCEPTED);
   coordinator_.Refuse("Finish", ErrorId::kLeaseLost);
   Finish(*Adopt(2));
-  EXPECT_TRUE(courier_.DeliverOnce());
+  EXPECT_TRUE(deliverer_.DeliverOnce());
   ASSERT_THAT(finished_, SizeIs(2));
   EXPECT_EQ(finished_[1].second, v1::FinishReply::VERDICT_UNSPECIFIED);
 }
@@ -112,7 +112,7 @@ TEST_F(CourierTest, BehindTheLastStepThatIsTakenOnlyCheckpointsAreSent) {
   }
   coordinator_.ComeBack();
   coordinator_.Refuse("Report", ErrorId::kFieldTooLarge);
-  EXPECT_TRUE(courier_.DeliverOnce());
+  EXPECT_TRUE(deliverer_.DeliverOnce());
   const auto reports = coordinator_.heard().reports;
   EXPECT_LE(reports.size(), 5u);
   EXPECT_EQ(StepsOf(0), std::vector<std::int64_t>{1});  // the refused one
@@ -125,7 +125,7 @@ TEST_F(CourierTest, OutboxesTakeTurns) {
   const auto talker = Adopt(0);
   for (int step = 1; step <= 5000; ++step) Report(*talker, step);
   Report(*Adopt(1), 1);
-  EXPECT_TRUE(courier_.DeliverOnce());
+  EXPECT_TRUE(deliverer_.DeliverOnce());
   const auto reports = coordinator_.heard().reports;
   EXPECT_TRUE(reports[0].lease().trial() == RefTo(1).trial() ||
               reports[1].lease().trial() == RefTo(1).trial());
@@ -142,7 +142,7 @@ TEST_F(CourierTest, WhoComesDuringARoundIsDeliveredInIt) {
     if (sent < 50) Report(*talker, static_cast<std::int64_t>(sent) + 2);
     if (sent == 5) Finish(*(late = Adopt(1)));
   };
-  EXPECT_TRUE(courier_.DeliverOnce());
+  EXPECT_TRUE(deliverer_.DeliverOnce());
   const auto order = coordinator_.heard().order;
   EXPECT_EQ(std::find(order.begin(), order.end(), "Finish") - order.begin(), 5);
 }
@@ -158,7 +158,7 @@ TEST_F(CourierTest, ReportsThatAreLargeAreNotPutTogether) {
     (*one.mutable_metrics())[std::string(100'000, 'm')] = 1.0;
     outbox->Add(report);
   }
-  EXPECT_TRUE(courier_.DeliverOnce());
+  EXPECT_TRUE(deliverer_.DeliverOnce());
   EXPECT_THAT(coordinator_.heard().reports, SizeIs(3));  // 1, then 2, then 1
 }
 
@@ -204,12 +204,12 @@ class BacklogTest : public CourierTest {
   void DeliverAll() {
     coordinator_.ComeBack();
     // The channel takes its time to connect again.
-    for (int i = 0; i < 2000 && !courier_.idle(); ++i) {
-      if (!courier_.DeliverOnce()) {
+    for (int i = 0; i < 2000 && !deliverer_.idle(); ++i) {
+      if (!deliverer_.DeliverOnce()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       }
     }
-    ASSERT_TRUE(courier_.idle());
+    ASSERT_TRUE(deliverer_.idle());
     EXPECT_EQ(coordinator_.heard().order.back(), "Finish");
     EXPECT_THAT(coordinator_.heard().finishes, SizeIs(1));
   }
@@ -231,10 +231,10 @@ TEST_F(BacklogTest, OfAHundredThousandStepsMemoryHoldsLittle) {
   ASSERT_TRUE(file.ok());
   const auto outbox =
       std::make_shared<Outbox>(RefTo(0), *std::move(file), nullptr);
-  courier_.Adopt(outbox);
+  deliverer_.Adopt(outbox);
   EXPECT_LT(Fill(*outbox), kMiB);
   EXPECT_GT(std::filesystem::file_size(path_), 8 * kMiB);
-  EXPECT_FALSE(courier_.DeliverOnce());
+  EXPECT_FALSE(deliverer_.DeliverOnce());
   DeliverAll();
   ExpectEveryStepOnce();
   EXPECT_FALSE(std::filesystem::exists(path_));
@@ -254,7 +254,7 @@ TEST_F(BacklogTest, WhatADeadAgentLeftIsReadInPieces) {
   const auto outbox =
       std::make_shared<Outbox>(std::move(content), *std::move(file));
   EXPECT_LT(outbox->bytes_in_memory(), kMiB);
-  courier_.Adopt(outbox);
+  deliverer_.Adopt(outbox);
   DeliverAll();
   ExpectEveryStepOnce();
 }
@@ -297,7 +297,7 @@ TEST_F(BacklogTest, ADamagedSpoolDoesNotHoldBackTheEnding) {
   ASSERT_TRUE(file.ok());
   const auto outbox =
       std::make_shared<Outbox>(RefTo(0), *std::move(file), nullptr);
-  courier_.Adopt(outbox);
+  deliverer_.Adopt(outbox);
   Fill(*outbox);
   std::filesystem::resize_file(path_, 2 * kMiB);
   DeliverAll();
@@ -309,10 +309,10 @@ TEST_F(BacklogTest, ALostLeaseForgetsWhatIsInTheFileToo) {
   ASSERT_TRUE(file.ok());
   const auto outbox =
       std::make_shared<Outbox>(RefTo(0), *std::move(file), nullptr);
-  courier_.Adopt(outbox);
+  deliverer_.Adopt(outbox);
   Fill(*outbox);
   coordinator_.Refuse("Report", ErrorId::kLeaseLost);
-  EXPECT_TRUE(courier_.DeliverOnce());
+  EXPECT_TRUE(deliverer_.DeliverOnce());
   EXPECT_THAT(coordinator_.heard().reports, SizeIs(1));
   EXPECT_TRUE(outbox->done());
 }

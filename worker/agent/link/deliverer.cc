@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/agent/link/courier.h"
+#include "worker/agent/link/deliverer.h"
 
 #include <algorithm>
 
@@ -55,45 +55,45 @@ void ReachSent(const SpoolRecord& record) {
 
 }  // namespace
 
-Courier::Courier(RpcClient& client, std::string rejected_folder,
-                 DirectiveHook directive, FinishHook finished)
+Deliverer::Deliverer(RpcClient& client, std::string rejected_folder,
+                     DirectiveHook directive, FinishHook finished)
     : client_(client),
       rejected_folder_(std::move(rejected_folder)),
       directive_(std::move(directive)),
       finished_(std::move(finished)) {}
 
-Courier::~Courier() { Stop(); }
+Deliverer::~Deliverer() { Stop(); }
 
-void Courier::Start() {
+void Deliverer::Start() {
   thread_ = std::thread([this] { Loop(); });
 }
 
-void Courier::Stop() {
+void Deliverer::Stop() {
   stopped_ = true;
   wakeup_.Ring();
   if (thread_.joinable()) thread_.join();
 }
 
-void Courier::Adopt(std::shared_ptr<Outbox> outbox) {
+void Deliverer::Adopt(std::shared_ptr<Outbox> outbox) {
   const MutexLock lock(&mutex_);
   outboxes_.push_back(std::move(outbox));
   wakeup_.Ring();
 }
 
-void Courier::Ring() { wakeup_.Ring(); }
+void Deliverer::Ring() { wakeup_.Ring(); }
 
-void Courier::EndPause() {
+void Deliverer::EndPause() {
   pause_is_over_ = true;
   wakeup_.Ring();
 }
 
-bool Courier::idle() const {
+bool Deliverer::idle() const {
   const MutexLock lock(&mutex_);
   return std::all_of(outboxes_.begin(), outboxes_.end(),
                      [](const auto& outbox) { return outbox->done(); });
 }
 
-void Courier::Loop() {
+void Deliverer::Loop() {
   Backoff backoff(kFirstDeliveryPause, kLongestDeliveryPause);
   // The seed is the time: agents must differ, and nothing here is replayed.
   Rng rng(static_cast<std::uint64_t>(SystemClock().Steady().count()));
@@ -114,7 +114,7 @@ void Courier::Loop() {
 }
 
 // Returns false if the coordinator could not take something now.
-bool Courier::DeliverAll() {
+bool Deliverer::DeliverAll() {
   const SystemClock clock;
   std::set<const Outbox*> failed;
   SteadyTime first_failure{};
@@ -135,7 +135,7 @@ bool Courier::DeliverAll() {
 }
 
 // Looks at all outboxes again each time, since records come meanwhile.
-std::shared_ptr<Outbox> Courier::Next(const std::set<const Outbox*>& failed) {
+std::shared_ptr<Outbox> Deliverer::Next(const std::set<const Outbox*>& failed) {
   const MutexLock lock(&mutex_);
   std::erase_if(outboxes_, [](const auto& outbox) { return outbox->done(); });
   std::size_t next = outboxes_.size();
@@ -152,7 +152,7 @@ std::shared_ptr<Outbox> Courier::Next(const std::set<const Outbox*>& failed) {
   return outboxes_[next];
 }
 
-bool Courier::Deliver(Outbox& outbox) {
+bool Deliverer::Deliver(Outbox& outbox) {
   const std::optional<SpoolRecord> front = outbox.Front();
   if (!front.has_value()) return true;  // its slot has just abandoned it
   const SpoolRecord& record = *front;
@@ -173,7 +173,7 @@ bool Courier::Deliver(Outbox& outbox) {
   return true;
 }
 
-absl::Status Courier::Send(Outbox& outbox, const SpoolRecord& record) {
+absl::Status Deliverer::Send(Outbox& outbox, const SpoolRecord& record) {
   if (const auto* report = std::get_if<v1::ReportRequest>(&record)) {
     const auto reply = client_.Report(*report);
     if (reply.ok()) directive_(reply->directive());
@@ -190,8 +190,8 @@ absl::Status Courier::Send(Outbox& outbox, const SpoolRecord& record) {
   return absl::OkStatus();
 }
 
-void Courier::Settle(Outbox& outbox, const SpoolRecord& record,
-                     const absl::Status& refusal) {
+void Deliverer::Settle(Outbox& outbox, const SpoolRecord& record,
+                       const absl::Status& refusal) {
   Log(LogLevel::kWarning, "refused",
       {{"trial", outbox.lease().trial()},
        {"attempt", absl::StrCat(outbox.lease().attempt())},

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: workbench.h
+// File: trial_preparer.h
 //
 // Keeps pretrained weights, data sets and tokens from trial to trial.
-#ifndef FROSTLINE_WORKER_TRAINER_TRIAL_WORKBENCH_H_
-#define FROSTLINE_WORKER_TRAINER_TRIAL_WORKBENCH_H_
+#ifndef FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_PREPARER_H_
+#define FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_PREPARER_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -172,11 +172,11 @@ std::int64_t LongestText(const TrainingSettings& training,
 
 // The models, data and tokens that trials need, prepared on demand and kept for
 // the next trials. One thread uses it.
-class Workbench {
+class TrialPreparer {
  public:
   // `registry` is the operator's folder, with datasets.yaml and models.yaml.
-  static Expected<Workbench> Open(const std::string& registry,
-                                  const Device& device);
+  static Expected<TrialPreparer> Open(const std::string& registry,
+                                      const Device& device);
 
   // Prepares what the trial needs. `log` receives a line for each thing that
   // was loaded. After a stop it returns kStopped within a row, a tensor or a
@@ -185,7 +185,7 @@ class Workbench {
                                std::vector<std::string>& log);
 
  private:
-  Workbench(DataLoader data, ModelCache models)
+  TrialPreparer(DataLoader data, ModelCache models)
       : data_loader_(std::move(data)), models_(std::move(models)) {}
 
   Expected<std::shared_ptr<const TaskData>> Data(const DataRequest& request,
@@ -211,4 +211,4 @@ class Workbench {
 
 }  // namespace frostline::trainer
 
-#endif  // FROSTLINE_WORKER_TRAINER_TRIAL_WORKBENCH_H_
+#endif  // FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_PREPARER_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: courier.h
+// File: deliverer.h
 //
 // Delivers what the outboxes hold to the coordinator, in its own thread, so
 // that no training waits for the network. It sends each outbox's records in
@@ -11,8 +11,8 @@
 // What the coordinator refuses for good: a report is dropped; an ending with
 // bad metrics becomes a failure that says so; any other ending moves to
 // `rejected_folder`.
-#ifndef FROSTLINE_WORKER_AGENT_LINK_COURIER_H_
-#define FROSTLINE_WORKER_AGENT_LINK_COURIER_H_
+#ifndef FROSTLINE_WORKER_AGENT_LINK_DELIVERER_H_
+#define FROSTLINE_WORKER_AGENT_LINK_DELIVERER_H_
 
 #include <atomic>
 #include <functional>
@@ -31,7 +31,7 @@
 namespace frostline::agent {
 
 // The thread that delivers the outboxes.
-class Courier {
+class Deliverer {
  public:
   using DirectiveHook = std::function<void(const v1::Directive&)>;
   using FinishHook =
@@ -40,11 +40,11 @@ class Courier {
   // Calls `directive` with what replies to reports order, and for a lost lease.
   // Calls `finished` with the answer to each finish, before its outbox is done;
   // for a finish that was refused for good the answer is a default one.
-  Courier(RpcClient& client, std::string rejected_folder,
-          DirectiveHook directive, FinishHook finished);
-  ~Courier();  // stops
-  Courier(const Courier&) = delete;
-  Courier& operator=(const Courier&) = delete;
+  Deliverer(RpcClient& client, std::string rejected_folder,
+            DirectiveHook directive, FinishHook finished);
+  ~Deliverer();  // stops
+  Deliverer(const Deliverer&) = delete;
+  Deliverer& operator=(const Deliverer&) = delete;
 
   // Makes one round in the caller's thread, before Start(). Returns whether the
   // coordinator took everything.
@@ -84,4 +84,4 @@ class Courier {
 
 }  // namespace frostline::agent
 
-#endif  // FROSTLINE_WORKER_AGENT_LINK_COURIER_H_
+#endif  // FROSTLINE_WORKER_AGENT_LINK_DELIVERER_H_
