@@ -103,7 +103,7 @@ void AddRecipeArgs(CLI::App& verb, RecipeArgs& args) {
       ->type_name("DIR");
 }
 
-absl::StatusOr<OpenedRecipe> OpenWished(const RecipeArgs& args) {
+absl::StatusOr<OpenedRecipe> OpenChosen(const RecipeArgs& args) {
   OpenedRecipe opened;
   ASSIGN_OR_RETURN(opened.recipe, OpenRecipe(args.name));
   const std::string scale =
@@ -117,11 +117,11 @@ absl::StatusOr<OpenedRecipe> OpenWished(const RecipeArgs& args) {
   return opened;
 }
 
-absl::StatusOr<SurveyedWish> SurveyWished(Session& session,
-                                          const RecipeArgs& args,
-                                          const OpenedRecipe& opened,
-                                          bool on_this_machine) {
-  SurveyedWish found;
+absl::StatusOr<SurveyedChoice> SurveyChosen(Session& session,
+                                            const RecipeArgs& args,
+                                            const OpenedRecipe& opened,
+                                            bool on_this_machine) {
+  SurveyedChoice found;
   ASSIGN_OR_RETURN(found.stock, FindStock(session, args.registry));
   ASSIGN_OR_RETURN(found.survey, SurveyRecipe(opened.recipe, opened.scale,
                                               opened.options, found.stock));
@@ -133,7 +133,7 @@ absl::StatusOr<SurveyedWish> SurveyWished(Session& session,
     ASSIGN_OR_RETURN(const RecipeStock fleet, StockOfFleet(session));
     if (!fleet.of_nobody) return found;
   }
-  SurveyedWish samples;
+  SurveyedChoice samples;
   samples.stock = StockOfSamples();
   samples.of_samples = true;
   ASSIGN_OR_RETURN(samples.survey, SurveyRecipe(opened.recipe, opened.scale,
@@ -177,7 +177,7 @@ std::string OutputOf(const RunArgs& args) {
 
 // Says what is missing and how to get it.
 std::string DescribeLack(const OpenedRecipe& opened,
-                         const SurveyedWish& found) {
+                         const SurveyedChoice& found) {
   std::string text =
       absl::StrCat("recipe ", opened.recipe.name, " cannot run at scale ",
                    opened.options.scale, "; not in ", found.stock.where, ":\n",
@@ -214,7 +214,7 @@ absl::Status WriteRunReport(Client& client, const OpenedRecipe& opened,
 }
 
 absl::StatusOr<ExitCode> RunAt(Client& client, const OpenedRecipe& opened,
-                               const SurveyedWish& found, const RunArgs& args,
+                               const SurveyedChoice& found, const RunArgs& args,
                                const Terminal& terminal, LocalFleet* fleet,
                                StopSignals& signals) {
   RecipeRunner runner(opened, found.survey, found.stock, client, fleet, signals,
@@ -227,7 +227,7 @@ absl::StatusOr<ExitCode> RunAt(Client& client, const OpenedRecipe& opened,
 
 // Runs the recipe with its own coordinator and workers, which end with it.
 absl::StatusOr<ExitCode> RunLocally(const OpenedRecipe& opened,
-                                    const SurveyedWish& found,
+                                    const SurveyedChoice& found,
                                     const RunArgs& args,
                                     const Terminal& terminal,
                                     StopSignals& signals) {
@@ -256,9 +256,9 @@ absl::StatusOr<ExitCode> RunLocally(const OpenedRecipe& opened,
 absl::StatusOr<ExitCode> RunRecipe(Session& session, RunArgs args) {
   StopSignals signals;  // before a client has threads
   RETURN_IF_ERROR(CheckReportFile(args.output));
-  ASSIGN_OR_RETURN(const OpenedRecipe opened, OpenWished(args.recipe));
-  ASSIGN_OR_RETURN(const SurveyedWish found,
-                   SurveyWished(session, args.recipe, opened,
+  ASSIGN_OR_RETURN(const OpenedRecipe opened, OpenChosen(args.recipe));
+  ASSIGN_OR_RETURN(const SurveyedChoice found,
+                   SurveyChosen(session, args.recipe, opened,
                                 /*on_this_machine=*/!args.folder.empty()));
   if (!found.can_run()) {
     std::cerr << DescribeLack(opened, found);
@@ -319,9 +319,9 @@ absl::StatusOr<ExitCode> ListRecipes(Session& session, const Output& output) {
 
 absl::StatusOr<ExitCode> ShowRecipe(Session& session, const LookArgs& args,
                                     bool checks) {
-  ASSIGN_OR_RETURN(const OpenedRecipe opened, OpenWished(args.recipe));
-  ASSIGN_OR_RETURN(const SurveyedWish found,
-                   SurveyWished(session, args.recipe, opened,
+  ASSIGN_OR_RETURN(const OpenedRecipe opened, OpenChosen(args.recipe));
+  ASSIGN_OR_RETURN(const SurveyedChoice found,
+                   SurveyChosen(session, args.recipe, opened,
                                 /*on_this_machine=*/true));
   const RecipeSurvey& survey = found.survey;
   if (checks) {

@@ -37,9 +37,9 @@ struct OpenedRecipe {
 };
 
 // Opens the recipe that is asked for. The default scale is the recipe's first.
-absl::StatusOr<OpenedRecipe> OpenWished(const RecipeArgs& args);
+absl::StatusOr<OpenedRecipe> OpenChosen(const RecipeArgs& args);
 
-struct SurveyedWish {
+struct SurveyedChoice {
   RecipeStock stock;
   RecipeSurvey survey;
   bool of_samples = false;  // the stock is the built-in samples
@@ -53,10 +53,10 @@ struct SurveyedWish {
 // none, it asks the coordinator for those of its workers. If a sample is
 // missing there and can run on this machine, it uses the samples that are built
 // into the program.
-absl::StatusOr<SurveyedWish> SurveyWished(Session& session,
-                                          const RecipeArgs& args,
-                                          const OpenedRecipe& opened,
-                                          bool on_this_machine);
+absl::StatusOr<SurveyedChoice> SurveyChosen(Session& session,
+                                            const RecipeArgs& args,
+                                            const OpenedRecipe& opened,
+                                            bool on_this_machine);
 
 // Checks every study against the registry, as `study create` does. It skips
 // studies whose model or data set is missing.
