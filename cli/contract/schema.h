@@ -48,9 +48,8 @@ struct NumberBounds {
 // be written as 0.
 NumberBounds BoundsOf(const google::protobuf::FieldDescriptor& field);
 
-// A builder of the "$defs" of a schema: one for each message that is referred
-// to.
-
+// A builder of a schema's "$defs": one definition for each message that is
+// referred to.
 class SchemaDefinitions {
  public:
   explicit SchemaDefinitions(SchemaForm form) : form_(form) {}
