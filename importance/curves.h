@@ -25,22 +25,11 @@
 
 namespace frostline::importance {
 
-// Predicts points from level effects. All coefficients are taken together, so
-// the difference of two points is as sure as the trials make it, however unsure
-// both are.
-//
-// A term estimated as nothing keeps the variance of that estimate, a parameter
-// without room in the model what its trials leave possible: a cell nobody tried
-// is never sure.
-//
-//   EffectSurface surface(model);
-//   surface.Mean(cells);                  // in the unit of the model's targets
-//   surface.Difference(frozen, trained);  // of two points, with correlations
-
-// It holds a term's columns for every combination of cells, centred as the
-// trials' are.
 using EffectCells = std::vector<std::size_t>;  // by axis
 
+// The table of one term of the model: the term's columns and its effect for
+// every combination of cells. The columns are centred as the trials' are.
+// EffectSurface owns one table for each term.
 class TermTable {
  public:
   TermTable(const std::vector<EffectAxis>& axes, EffectTerm term);
@@ -72,6 +61,17 @@ struct Belief {
   double deviation = 0.0;
 };
 
+// A predictor of points from level effects. It takes all coefficients together,
+// so the difference of two points is as sure as the trials make it, however
+// unsure both points are.
+//
+// A term that is estimated as nothing keeps the variance of that estimate. A
+// parameter without room in the model keeps what its trials leave possible: a
+// cell that nobody tried is never sure.
+//
+//   EffectSurface surface(model, mean_target);
+//   surface.Mean(cells);                  // in the unit of the model's targets
+//   surface.Difference(frozen, trained);  // of two points, with correlations
 class EffectSurface {
  public:
   // Keeps a reference to the model.

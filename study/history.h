@@ -75,11 +75,6 @@ const char* NameOf(TrialState state);
 const char* NameOf(AttemptState state);
 const char* NameOf(FailureClass failure);
 
-// An algorithm with state of its own reads `changes()` from where it last
-// looked.
-//
-// It has one owner and is not thread-safe. Adding is O(1) amortised.
-
 struct IntermediateValue {
   std::int64_t step = 0;
   double value = 0.0;  // of the first objective; perhaps NaN or infinite
@@ -114,6 +109,10 @@ struct Observation {
   std::int32_t repeat = 0;
 };
 
+// The trials of a study, with a log of their changes. An algorithm with state
+// of its own reads `changes()` from where it last looked.
+//
+// It has one owner and is not thread-safe. Adding is O(1) amortised.
 class History {
  public:
   // Adds or replaces a trial.

@@ -2,14 +2,7 @@
 //
 // File: space_builder.h
 //
-// Builds the space of a study from what its file says. Build() returns the
-// first mistake; `field` is its place in the study:
-//
-//   SpaceBuilder builder({.num_layers = 6});
-//   builder.SetDefault(strategy, "space.default");
-//   builder.AddModules("layer.*", Levels{{0, 2e-6, 2e-5}}, "space.modules[0]");
-//   builder.AddParameter("dropout", FloatRange{0, .3}, "space.parameters[0]");
-//   ASSIGN_OR_RETURN(Space space, builder.Build());
+// Makes the space of a study from what its file says.
 #ifndef FROSTLINE_STUDY_SPACE_BUILDER_H_
 #define FROSTLINE_STUDY_SPACE_BUILDER_H_
 
@@ -41,6 +34,14 @@ struct NumberSpec {
   double fixed = 0.0;
 };
 
+// A builder of a space. Build() returns the first mistake; `field` is its place
+// in the study:
+//
+//   SpaceBuilder builder({.num_layers = 6});
+//   builder.SetDefault(strategy, "space.default");
+//   builder.AddModules("layer.*", Levels{{0, 2e-6, 2e-5}}, "space.modules[0]");
+//   builder.AddParameter("dropout", FloatRange{0, .3}, "space.parameters[0]");
+//   ASSIGN_OR_RETURN(Space space, builder.Build());
 class SpaceBuilder {
  public:
   explicit SpaceBuilder(const ModelShape& shape);

@@ -20,11 +20,6 @@
 
 namespace frostline::surrogate {
 
-// What rows say about one set of scales: the log marginal likelihood of the
-// values (Rasmussen and Williams, 2006, eq. 5.8), its gradient (eq. 5.9), and
-// the expected curvature F_gh = tr(A⁻¹ ∂_g A A⁻¹ ∂_h A) / 2, by random probes
-// (Hutchinson, 1990).
-
 // The variances of the terms of a kernel, as logarithms, and their usual values
 // before any trial (for values of mean 0 and variance 1).
 //
@@ -68,6 +63,8 @@ ScalePrior UsualScales(std::size_t axes, std::size_t pairs,
 // The uncertainty of the mean of a study, in variances of values.
 inline constexpr double kMeanVariance = 10.0;
 
+// The kernel of each axis, as a table over pairs of its cells, for one length
+// and one gap.
 class AxisKernels {
  public:
   AxisKernels(const std::vector<Axis>& axes, double length, double gap);
@@ -116,6 +113,10 @@ struct StandardRows {
   VectorXd spread;
 };
 
+// What rows say about one set of scales: the log marginal likelihood of the
+// values (Rasmussen and Williams, 2006, eq. 5.8), its gradient (eq. 5.9), and
+// the expected curvature F_gh = tr(A⁻¹ ∂_g A A⁻¹ ∂_h A) / 2, by random probes
+// (Hutchinson, 1990).
 class Evidence {
  public:
   // Keeps a reference to the rows.

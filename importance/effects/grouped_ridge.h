@@ -2,19 +2,8 @@
 //
 // File: grouped_ridge.h
 //
-// A ridge regression in which the coefficients of each group have a normal
-// prior. Variances v_g and noise s2 come by restricted maximum likelihood, a
-// fixed point (MacKay, "Bayesian Interpolation", 1992):
-//
-//   v_g = |b_g|^2 / known_g,   s2 = |residuals|^2 / (rows - sum of known_g)
-//
-// known_g is how many of a group's coefficients the data decide. Where the sum
-// nears the rows, a prior holds the noise up; a group without evidence gets the
-// variance 0.
-//
-//   GroupedRidge ridge(targets);
-//   ridge.AddGroup(columns);
-//   ridge.Fit(50);   // then ridge.variance(0), ridge.noise()
+// A ridge regression over groups of columns, and the posterior of its
+// coefficients.
 #ifndef FROSTLINE_IMPORTANCE_EFFECTS_GROUPED_RIDGE_H_
 #define FROSTLINE_IMPORTANCE_EFFECTS_GROUPED_RIDGE_H_
 
@@ -24,6 +13,19 @@
 
 namespace frostline::importance {
 
+// A ridge regression in which the coefficients of each group have a normal
+// prior. Variances v_g and noise s2 come by restricted maximum likelihood, as a
+// fixed point (MacKay, "Bayesian Interpolation", 1992):
+//
+//   v_g = |b_g|^2 / known_g,   s2 = |residuals|^2 / (rows - sum of known_g)
+//
+// known_g is how many of a group's coefficients the data decide. Where the sum
+// nears the rows, a prior keeps the noise from getting too small. A group
+// without evidence gets the variance 0.
+//
+//   GroupedRidge ridge(targets);
+//   ridge.AddGroup(columns);
+//   ridge.Fit(50);   // then ridge.variance(0), ridge.noise()
 class GroupedRidge {
  public:
   explicit GroupedRidge(std::vector<double> targets);

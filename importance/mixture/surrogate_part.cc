@@ -23,7 +23,8 @@ constexpr int kEffectDrawsWithoutIntervals = 60;
 // that counts as (k).
 constexpr double kUsualWeight = 1.0;
 constexpr double kUsualTrials = 12.0;
-// Of a trial missed by more deviations, no more than this counts.
+// A trial that is missed by more deviations than this counts as missed by so
+// many.
 constexpr double kFarOff = 3.0;
 
 void AddTo(std::vector<double>& sum, const std::vector<double>& one,

@@ -64,6 +64,8 @@ class PedGrid {
 // The trials on an axis, each with how often it counts, never zero times.
 using CountedTrials = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
+// A parameter of the trials: the place of each trial's value on a grid, and how
+// important the parameter is in a region. It does not change once it is made.
 class PedAxis {
  public:
   // Choices and levels are unordered; numbers lie on at most 50 places, in the

@@ -19,9 +19,7 @@
 
 namespace frostline::importance {
 
-// Sets of modules to train stand at their most promising rates: all of few
-// modules, else those of greedy searches up from none and down from all.
-
+// A set of modules to train, at its most promising rates.
 struct ModuleSet {
   std::vector<bool> frozen;  // by Space::modules()
   std::size_t trained = 0;   // of those that can be switched
@@ -29,6 +27,9 @@ struct ModuleSet {
   double worth = 0.0;  // as PlanChoices::Worth
 };
 
+// The most promising sets of modules to train. If few modules can be switched
+// it looks at all sets, else at those that greedy searches find, up from none
+// and down from all. MakeFrontier makes one.
 class FrontierSets {
  public:
   // Keeps a reference. After a stop sets are missing. REQUIRES: `start` is in

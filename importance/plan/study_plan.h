@@ -150,10 +150,9 @@ absl::StatusOr<StudyPlan> MakePlan(const Space& space,
 absl::StatusOr<StudyPlan> MakePlan(const PlanBasis& basis,
                                    const PlanOptions& options);
 
-// Fitting is most of the work, so all plans stand on one belief. Any thread may
-// ask it. It keeps references to space and objectives, and points into the
-// history.
-
+// What all plans of a study stand on: the belief about it, which takes most of
+// the work to fit, and the search for points. Any thread may ask it. It keeps
+// references to space and objectives, and points into the history.
 class PlanBasis {
  public:
   // After a stop nobody may believe it.
