@@ -91,6 +91,9 @@ struct TargetedRows {
 // whenever there is an eighth more.
 std::size_t LastRefresh(std::size_t trials);
 
+// A Gaussian process that learns its kernel from a sample of the rows, and only
+// when that sample has changed. StudyBeliefs owns one for losses, one for
+// failures and one for each broken constraint.
 class LearntModel {
  public:
   explicit LearntModel(std::vector<surrogate::Axis> axes)

@@ -24,13 +24,6 @@
 
 namespace frostline::sampler {
 
-// Trials as Optuna sees them. It ignores those that failed or could not be
-// trained.
-
-// As someone would write it for Optuna, levels are a categorical or an integer
-// parameter, a rate that can be frozen is a choice `NAME.frozen` and, unless
-// that is 1, a rate, for Optuna has no domain with an atom.
-
 enum class OptunaVersion { kV4, kV5 };
 
 // A row goes by CompatParameter, with kAbsent where a trial has none.
@@ -45,6 +38,9 @@ struct CompatParameter {
   bool is_single = false;   // one value, not drawn
 };
 
+// A space as someone would write it for Optuna. Levels are a categorical or an
+// integer parameter. A rate that can be frozen is a choice `NAME.frozen` and,
+// unless that is 1, a rate, since Optuna has no domain with an atom.
 class CompatSpace {
  public:
   CompatSpace(Space space, bool levels_are_integers);
@@ -103,7 +99,8 @@ struct CompatView {
   std::vector<double> below_weights;
 };
 
-// The trials of a study, as Optuna sees them. It keeps references.
+// The trials of a study, as Optuna sees them: without those that failed or
+// could not be trained. It keeps references.
 class CompatTrials {
  public:
   CompatTrials(const CompatSpace& space,
@@ -156,7 +153,8 @@ struct CompatStreams {
   NumpyStream startup;
 };
 
-// It has one owner thread at a time.
+// A sampler that proposes what Optuna's TPESampler would have. It has one owner
+// thread at a time.
 class CompatTpe {
  public:
   CompatTpe(const CompatOptions& options, const Space& space,

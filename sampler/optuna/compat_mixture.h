@@ -67,7 +67,8 @@ std::vector<NumericKernel> FitCompatKernels(const NumericRange& range,
 // normalised, and lack the prior.
 std::vector<double> CompatWeights(std::size_t observations);
 
-// A value has the mass of its cell.
+// The kernels of a number with a step. Under each kernel a value has the mass
+// of its cell.
 class CompatCells {
  public:
   // REQUIRES: range.step > 0.
@@ -87,6 +88,8 @@ class CompatCells {
   std::map<double, std::vector<double>> log_masses_;  // by value, then shape
 };
 
+// The kernels of a number without a step. Under each kernel a value has the
+// density at its place.
 class CompatLine {
  public:
   CompatLine(const NumericRange& range,
@@ -105,9 +108,9 @@ class CompatLine {
   std::vector<Kernel> kernels_;
 };
 
-// For a parameter without order a kernel's p(c) is a floor that falls with the
-// number of kernels, and 1 more where c was observed (Aitchison and Aitken,
-// 1976), with Optuna's rounding.
+// The kernels of a parameter without order. A kernel's p(c) is a floor that
+// falls with the number of kernels, and 1 more where c was observed (Aitchison
+// and Aitken, 1976), with Optuna's rounding.
 class CompatChoices {
  public:
   CompatChoices(std::size_t choices, const std::vector<double>& observed);
@@ -124,6 +127,8 @@ class CompatChoices {
 // A column is a parameter; its rows are trials or candidates: columns[d][i].
 using Columns = std::vector<std::vector<double>>;
 
+// The estimator of one block, p(x) above. For each block that it draws,
+// CompatTpe makes one of the good trials and one of the others.
 class CompatMixture {
  public:
   // `observed` has a column for each domain; the prior's 1 is added to

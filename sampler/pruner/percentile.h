@@ -23,14 +23,14 @@
 
 namespace frostline::sampler {
 
-// The best of what each running trial has reported is carried on from report to
-// report, so that a judgement does not read the whole curve again.
-
 // Returns the lowest loss among `best` and the values from `begin` to `end`.
 // NaN is passed over: it is the answer when there is nothing else.
 double BestLoss(const Objective& objective, const Observation& trial,
                 std::size_t begin, std::size_t end, double best);
 
+// The best loss that each running trial has reported so far. It is carried on
+// from report to report, so that a judgement does not read the whole curve
+// again. Each pruner that needs it owns one.
 class BestSoFar {
  public:
   explicit BestSoFar(Objective objective) : objective_(std::move(objective)) {}

@@ -23,14 +23,13 @@
 
 namespace frostline::sampler {
 
-// A ladder with the rungs of successive halving (Jamieson and Talwalkar,
-// AISTATS 2016). With r_0 = min_resource, eta = reduction and s =
-// early_stopping_rate,
+// The rules of a ladder. Its rungs are those of successive halving (Jamieson
+// and Talwalkar, AISTATS 2016), with r_0 = min_resource, eta = reduction and s
+// = early_stopping_rate:
 //
 //   rung k is at step r_0 eta^(s + k); the best 1 / eta of a rung go on
 //
 //   min_resource 1, reduction 4: rungs at steps 1, 4, 16, 64, …
-
 struct LadderRules {
   std::int64_t min_resource = 1;
   std::int64_t reduction = 4;
@@ -41,6 +40,8 @@ struct LadderRules {
 // The losses of a trial at the rungs it has completed, lowest rung first.
 using Climb = std::vector<double>;
 
+// A ladder of rungs, with the losses of the trials that have completed each
+// rung. It decides who may go on from there.
 class Ladder {
  public:
   explicit Ladder(const LadderRules& rules) : rules_(rules) {}
@@ -59,10 +60,8 @@ class Ladder {
   std::vector<std::vector<double>> rungs_;  // losses, the lowest first
 };
 
-// Pruners to which the order matters read a history's change log as reports and
-// ends. The log tells a late reader the same, provided that each report was a
-// change of its own.
-
+// The functions of a pruner that ReportLog calls: for each report and end of a
+// trial, in the order in which they happened.
 class ReportReader {
  public:
   virtual ~ReportReader() = default;
@@ -77,6 +76,9 @@ class ReportReader {
   virtual void OnAnew() = 0;
 };
 
+// A reader of a history's change log that tells its changes as reports and
+// ends. A late reader is told the same, provided that each report was a change
+// of its own. Each pruner to which the order matters owns one.
 class ReportLog {
  public:
   // Tells each thing once, in O(changes since the last call).
@@ -98,9 +100,9 @@ class ReportLog {
   std::vector<Told> told_;  // as History::trials()
 };
 
-// Trials climb ladders in the order in which they report. A trial that was
-// refused at a rung stays refused.
-
+// A pruner whose trials climb ladders in the order in which they report. A
+// trial that was refused at a rung stays refused. Its subclasses say which
+// ladders there are.
 class RungPruner : public Pruner, private ReportReader {
  public:
   explicit RungPruner(Objective objective) : objective_(std::move(objective)) {}

@@ -28,14 +28,14 @@
 
 namespace frostline::sampler {
 
-// A parameter as cells. A cell is a level, a choice or one of few numbers, or
-// one of kBins of equal width on a continuous range. Frozen is the first cell.
-// Each cell has a share of the prior (equal; frozen among rates has
-// `frozen_share`) and a place on the line, as a share of the box.
-
+// A cell, by its number on its axis.
 using Cell = std::uint16_t;
 inline constexpr Cell kNoCell = 0xffff;  // the parameter is absent
 
+// A parameter as an axis of cells. A cell is a level, a choice or one of few
+// numbers, or one of kBins of equal width on a continuous range. Frozen is the
+// first cell. Each cell has a share of the prior (equal; frozen among rates has
+// `frozen_share`) and a place on the line, as a share of the box.
 class CellAxis {
  public:
   static constexpr std::size_t kBins = 128;
@@ -75,8 +75,6 @@ class CellAxis {
   bool frozen_ = false;
 };
 
-// Adding a trial costs the same however many there were.
-
 struct RankedTrial {
   SplitGroup group = SplitGroup::kFinished;
   double first = 0.0, second = 0.0;  // as in SplitKey
@@ -84,6 +82,8 @@ struct RankedTrial {
   std::uint32_t index = 0;  // in History::trials()
 };
 
+// The best trials, and a sample of all trials. Adding a trial costs the same
+// however many there were. CellTable owns it.
 class TrialShortlist {
  public:
   // How many of the best, and of all, are kept ready.
@@ -171,19 +171,8 @@ class CellTable {
   std::unordered_map<std::uint64_t, std::uint32_t> tried_;
 };
 
-// A Parzen estimator relative to the prior. It adds two mixtures, both with one
-// kernel per trial and a prior:
-//
-//   q(x) = (1 - a) sum_k w_k prod_d r_d(x_d | c_kd)      trials as a whole
-//        + a prod_d sum_k w_k r_d(x_d | c_kd)            one by one
-//
-// The first knows that parameters were good together (BOHB, ICML 2018, section
-// 4), the second learns what each adds from fewer trials (Bergstra et al.,
-// 2011, section 4). For a parameter that is absent from a trial its kernel
-// takes the second's word. Absent ones of x do not count.
-
 // The kernels of one shape and width: how likely a cell is near a center,
-// relative to the prior, so that 1 is "no news":
+// relative to the prior, so that 1 is as likely as under the prior:
 //
 //   r(x | c) = e(c, x) / Z_c,  Z_c = sum over x of prior(x) e(c, x)
 //   ordered:   e(c, x) = exp(-(place_x - place_c)^2 / (2 width^2))
@@ -192,7 +181,6 @@ class CellTable {
 // This is the ordinal kernel of Aitchison and Aitken (Biometrika 63, 1976,
 // section 5) with Gaussian weights. Frozen is `frozen_steps` steps below the
 // lowest rate.
-
 class CellKernel {
  public:
   // Holds, of one cell x, r(x | c) / exp(log_scale) for every center c; it is
@@ -257,7 +245,7 @@ void MultiplyBy(const std::array<AxisFactor, kFactors>& factors,
 
 double SumOfProducts(const double* a, const double* b, std::size_t size);
 
-// The mixture of this file that takes parameters one by one.
+// The second mixture of CellDensity, which takes parameters one by one.
 class SeparateMixture {
  public:
   // `columns` has the centers by axis, then trial; an absent one is in the cell
@@ -277,6 +265,16 @@ class SeparateMixture {
 // One cell for each parameter, kNoCell where it is absent.
 using CellRow = std::vector<Cell>;
 
+// A Parzen estimator relative to the prior. It adds two mixtures, both with one
+// kernel per trial and a prior:
+//
+//   q(x) = (1 - a) sum_k w_k prod_d r_d(x_d | c_kd)      trials as a whole
+//        + a prod_d sum_k w_k r_d(x_d | c_kd)            one by one
+//
+// The first knows that parameters were good together (BOHB, ICML 2018, section
+// 4). The second learns from fewer trials what each parameter adds (Bergstra et
+// al., 2011, section 4). Where a trial lacks a parameter, its kernel in the
+// first has the factor of the second. Parameters that x lacks do not count.
 class CellDensity {
  public:
   struct Settings {

@@ -30,11 +30,9 @@
 
 namespace frostline::sampler {
 
-// Proposes by TPE, and repeats points only as often as `dedup` allows. An
-// untried point is one that was not tried that often.
-
-// Finds untried points. It keeps references. `own`, the point of the trial that
-// asks, is no duplicate of itself.
+// A finder of untried points: those that were not tried as often as `dedup`
+// allows. It keeps references. `own`, the point of the trial that asks, is no
+// duplicate of itself.
 class UntriedPoints {
  public:
   UntriedPoints(const Space& space, const TpeOptions& options)
@@ -54,16 +52,7 @@ class UntriedPoints {
   const TpeOptions& options_;
 };
 
-// Searches among candidates drawn from l, and the neighbours of the best, for
-// the largest expected improvement. With gamma the share of good trials,
-// improvement goes up with 1 / (gamma + (1 - gamma) g/l) (Bergstra et al.,
-// 2011, eq. 4), so without costs l/g decides, and with them that divided by the
-// seconds of the trial (Snoek et al., NeurIPS 2012, section 3.2).
-//
-// Points tried as often as `dedup` allows are not chosen: the best untried
-// candidate is or, where all were tried, the best untried neighbour of the
-// best; then any.
-
+// What TpeSearch is asked.
 struct TpeQuestion {
   TpeModel& model;
   const CellTable& table;
@@ -74,6 +63,17 @@ struct TpeQuestion {
   std::stop_token stop = {};  // ends the search for candidates
 };
 
+// A search, among candidates drawn from l and the neighbours of the best, for
+// the largest expected improvement. With gamma the share of good trials,
+// improvement goes up with 1 / (gamma + (1 - gamma) g/l) (Bergstra et al.,
+// 2011, eq. 4). So without costs l/g decides, and with costs that improvement
+// divided by the seconds of the trial (Snoek et al., NeurIPS 2012, section
+// 3.2).
+//
+// The search chooses the best untried candidate or, where all were tried, the
+// best untried neighbour of the best. Where there is none either, it takes any
+// untried point, and a tried one only when it finds no other.
+//
 // It keeps references.
 class TpeSearch {
  public:
@@ -110,6 +110,8 @@ class TpeSearch {
   std::vector<bool> movable_;  // exact, and nothing hangs on it
 };
 
+// The sampler `tpe` without the option `compat`. It repeats points only as
+// often as `dedup` allows, unless it finds no others.
 class NativeTpe final : public Sampler {
  public:
   NativeTpe(const TpeOptions& options, const SamplerInput& input);
