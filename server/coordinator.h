@@ -2,8 +2,8 @@
 //
 // File: coordinator.h
 //
-// The coordinator behind the wire: it makes the rooms in order and ends them.
-// An edge (rpc/) serves its table of verbs (verbs/verb_table.h).
+// The coordinator behind the wire. An edge (rpc/) serves its table of verbs
+// (verbs/verb_table.h).
 //
 // Threads: any thread may call a verb, which returns at once. The verb calls
 // its reply exactly once, from one of the coordinator's threads; the reply must
@@ -59,6 +59,8 @@ struct CoordinatorOptions {
   std::function<void()> on_last_commit = nullptr;
 };
 
+// A coordinator. It makes its rooms (dispatcher, ledger, verbs and others) in
+// order, owns them, and ends them.
 class Coordinator {
  public:
   // Borrows the store and the clock.

@@ -47,14 +47,14 @@ std::optional<v1::AuditEntry> ReadEntry(std::string_view line);
 // Returns the sum that ends the entry's line and chains it to the one before.
 std::string ChainOf(const v1::AuditEntry& entry);  // hexadecimal
 
+// A file of this size is full.
+inline constexpr std::size_t kAuditFileBytes = std::size_t{16} << 20;
+
 // The files of the audit. audit.jsonl grows; when it is full it is renamed by
 // the number of its first entry, and a new one begins. Nothing is ever removed
 // here.
 //
 // One thread appends at a time; any thread may read meanwhile.
-
-inline constexpr std::size_t kAuditFileBytes = std::size_t{16} << 20;
-
 class AuditFiles {
  public:
   // Makes the folder at the first entry.
@@ -83,6 +83,8 @@ class AuditFiles {
   std::size_t bytes_ = 0;   // size of that file
 };
 
+// The audit of a coordinator, which owns it: the chain of entries, in the store
+// and in files.
 class AuditLog {
  public:
   // An empty folder means that entries stay in the store: the last 100,000 of

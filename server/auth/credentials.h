@@ -2,10 +2,9 @@
 //
 // File: credentials.h
 //
-// The credentials that are known: tokens and certificates. Both books keep rows
-// by id, when each was last used, and a flag that tells whoever was let in by a
-// row that it was revoked. The loop changes the books; any thread asks them.
-// What the loop puts is valid from Committed() on, and Undo() forgets it.
+// The credentials that are known: tokens and certificates. The loop changes
+// their books; any thread asks them. What the loop puts is valid from
+// Committed() on, and Undo() forgets it.
 #ifndef FROSTLINE_SERVER_AUTH_CREDENTIALS_H_
 #define FROSTLINE_SERVER_AUTH_CREDENTIALS_H_
 
@@ -30,6 +29,9 @@
 
 namespace frostline::server {
 
+// The rows of a book of credentials, by id. It keeps when each was last used,
+// and a flag that tells whoever was let in by a row that it was revoked. Each
+// book owns one.
 template <typename Row>
 class CredentialRows {
  public:
@@ -202,14 +204,13 @@ class TokenBook {
   CredentialRows<storage::TokenRow> rows_;
 };
 
-// Client certificates that were issued, seen or revoked. gRPC has checked each
-// one against the CA before. A certificate that nobody has revoked is valid,
-// whether known or not.
+// The client certificates that were issued, seen or revoked, in memory. gRPC
+// has checked each one against the CA before. A certificate that nobody has
+// revoked is valid, whether known or not.
 //
 // When all certificates of a subject are revoked, one row for the subject
 // stays. It revokes those that were never seen too: from then on only
 // certificates that were issued here later are valid.
-
 class CertificateBook {
  public:
   absl::Status Load(const storage::TrialStore& store) FROSTLINE_ON_LOOP;

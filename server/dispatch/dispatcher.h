@@ -2,7 +2,7 @@
 //
 // File: dispatcher.h
 //
-// Decides which worker gets which trial. Workers wait in a line
+// How queued trials come to waiting workers. Workers wait in a line
 // (acquire_line.h). A queued trial goes to a worker that has its frozen prefix
 // (fair_share.h), else to the first in line that may take it. Among studies of
 // one priority, the one with the least service goes next (fair_share.h). When
@@ -31,6 +31,8 @@
 
 namespace frostline::server {
 
+// The part of the coordinator that decides which worker gets which trial. Only
+// the loop's thread uses it.
 class Dispatcher {
  public:
   // A function that is told of every call that is answered with leases.

@@ -2,12 +2,11 @@
 //
 // File: attempt_spans.h
 //
-// Tells what the coordinator knows of an attempt's life as spans
-// (spans/span.h), once the attempt's end is on disk. The trace is a function of
-// the lease's secret, which is computed again from what is stored. So nothing
-// is kept for it except, for a trial that runs again, when its previous attempt
-// ended. A coordinator that was started since then does not know that time, and
-// tells only what it saw itself.
+// The spans of attempts. Their trace is a function of the lease's secret, which
+// is computed again from what is stored. So nothing is kept for it except, for
+// a trial that runs again, when its previous attempt ended. A coordinator that
+// was started since then does not know that time, and tells only what it saw
+// itself.
 #ifndef FROSTLINE_SERVER_LEDGER_ATTEMPT_SPANS_H_
 #define FROSTLINE_SERVER_LEDGER_ATTEMPT_SPANS_H_
 
@@ -19,6 +18,9 @@
 
 namespace frostline::server {
 
+// A source of spans (spans/span.h): it tells what the coordinator knows of an
+// attempt's life, once the attempt's end is on disk. Only the loop's thread
+// uses it.
 class AttemptSpans {
  public:
   // `sink` may be null: then nothing is done. Both arguments outlive this

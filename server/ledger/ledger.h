@@ -2,10 +2,10 @@
 //
 // File: ledger.h
 //
-// All studies, trials and workers in memory, and the ways to change them. A
-// change is written into the group's transaction first, then taken into memory.
-// When the group cannot be committed, what it changed is loaded again. Only
-// Load() and Undo() read the store.
+// How memory and store are kept the same. A change is written into the group's
+// transaction first, then taken into memory. When the group cannot be
+// committed, what it changed is loaded again. Only Load() and Undo() read the
+// store.
 #ifndef FROSTLINE_SERVER_LEDGER_LEDGER_H_
 #define FROSTLINE_SERVER_LEDGER_LEDGER_H_
 
@@ -43,6 +43,9 @@ struct LeasedTrial {
   std::optional<storage::AttemptRow> claimed;  // if it is not the newest
 };
 
+// All studies, trials and workers in memory, and the ways to change them. The
+// coordinator owns it. The loop's thread uses it; counts, progress and lookups
+// may be used by any thread.
 class Ledger {
  public:
   // What the ledger calls when something changes, in the order of changes.

@@ -2,8 +2,7 @@
 //
 // File: study_book.h
 //
-// One study in memory. It takes in rows as they are written (Absorb) and
-// answers questions; it knows no clock, store or thread.
+// One study of the ledger, its open trials, and what its trials cost.
 #ifndef FROSTLINE_SERVER_LEDGER_STUDY_BOOK_H_
 #define FROSTLINE_SERVER_LEDGER_STUDY_BOOK_H_
 
@@ -125,6 +124,8 @@ inline bool IsOpen(storage::StudyState state) {
          state == storage::StudyState::kPaused;
 }
 
+// A study in memory. The ledger owns it. It takes in rows as they are written
+// (Absorb) and answers questions; it knows no clock, store or thread.
 class StudyBook {
  public:
   StudyBook(storage::StudyRow row, std::shared_ptr<const CheckedStudy> checked);

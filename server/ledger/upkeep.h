@@ -2,9 +2,8 @@
 //
 // File: upkeep.h
 //
-// The work that no call asks for: it ends leases and time budgets, watches the
-// disk, and deletes old rows. A reader looks for such rows; they are deleted in
-// slices of some milliseconds, so that calls come between.
+// The work that no call asks for. A reader looks for old rows; they are deleted
+// in slices of some milliseconds, so that calls come between.
 #ifndef FROSTLINE_SERVER_LEDGER_UPKEEP_H_
 #define FROSTLINE_SERVER_LEDGER_UPKEEP_H_
 
@@ -18,6 +17,8 @@
 
 namespace frostline::server {
 
+// The part of the coordinator that ends leases and time budgets, watches the
+// disk, and deletes old rows. The loop runs it at each turn.
 class Upkeep {
  public:
   // Borrows all of its arguments.

@@ -2,10 +2,10 @@
 //
 // File: commit_loop.h
 //
-// The one thread that changes the coordinator's state. It runs posted work by
-// urgency, then in order. While one group is written to disk the next one
-// gathers, so groups grow with the load. When even that is not enough, urgent
-// work fills each group except for a share that is kept for less urgent work.
+// How work is done in groups, each written to disk by one commit. While one
+// group is written to disk the next one gathers, so groups grow with the load.
+// When even that is not enough, urgent work fills each group except for a share
+// that is kept for less urgent work.
 //
 // Failure: when the store is full or busy, the group is undone: its promises
 // get an error that may be retried, and `undo` takes back what the group did in
@@ -133,6 +133,8 @@ struct LoopCounts {
   Counter busy_us;                    // microseconds at work
 };
 
+// The one thread that changes the coordinator's state. It runs posted work by
+// urgency, then in order. The coordinator owns it.
 class CommitLoop {
  public:
   using Work = absl::AnyInvocable<void(Batch&)>;

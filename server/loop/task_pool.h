@@ -2,10 +2,9 @@
 //
 // File: task_pool.h
 //
-// Threads that run tasks in the order of posting. Any thread may post. A pool
-// should have as many threads as its tasks need to make progress, not as many
-// as there are tasks: threads beyond the number of cores only compete with each
-// other and with the loop.
+// Threads beside the loop. A pool should have as many threads as its tasks need
+// to make progress, not as many as there are tasks: threads beyond the number
+// of cores only compete with each other and with the loop.
 #ifndef FROSTLINE_SERVER_LOOP_TASK_POOL_H_
 #define FROSTLINE_SERVER_LOOP_TASK_POOL_H_
 
@@ -22,6 +21,7 @@
 
 namespace frostline::server {
 
+// Threads that run tasks in the order of posting. Any thread may post.
 class TaskPool {
  public:
   TaskPool() = default;

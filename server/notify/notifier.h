@@ -2,12 +2,12 @@
 //
 // File: notifier.h
 //
-// Tells named receivers that a study has ended. What is to be told is written
-// in the group in which the study ends. It is forgotten when it was told, or
-// when that failed for too long. So each end is told at least once, even when
-// the coordinator dies in between.
+// How named receivers learn that a study has ended. What is to be told is
+// written in the group in which the study ends. It is forgotten when it was
+// told, or when that failed for too long. So each end is told at least once,
+// even when the coordinator dies in between.
 //
-// Threads: the loop notes and writes, and waits for nobody. This class's
+// Threads: the loop notes and writes, and waits for nobody. The notifier's
 // threads do the telling, each for one destination at a time, so that a
 // destination that hangs holds up only itself.
 #ifndef FROSTLINE_SERVER_NOTIFY_NOTIFIER_H_
@@ -85,6 +85,8 @@ struct NotifyCounts {
   Counter dropped;  // too many waited, or the destination is gone
 };
 
+// The part of the coordinator that tells named receivers that a study has
+// ended. It has threads of its own.
 class Notifier {
  public:
   // Borrows all of its arguments.

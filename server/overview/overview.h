@@ -2,10 +2,9 @@
 //
 // File: overview.h
 //
-// Puts on a page of metrics what the coordinator's folders have counted. Counts
-// are read where they are. What only the loop knows is asked for, and is
-// missing when the loop does not answer: then the page still shows that, and
-// all the rest.
+// What a page of metrics shows of the coordinator. Counts are read where they
+// are. What only the loop knows is asked for, and is missing when the loop does
+// not answer: then the page still shows that, and all the rest.
 #ifndef FROSTLINE_SERVER_OVERVIEW_OVERVIEW_H_
 #define FROSTLINE_SERVER_OVERVIEW_OVERVIEW_H_
 
@@ -90,6 +89,8 @@ LoopView LookAround(const Ledger& ledger, const Dispatcher& dispatcher,
 // Any thread may call.
 void Write(const LoopView& view, MetricsPage& page);
 
+// A writer of metrics. It puts on a page what the coordinator's folders have
+// counted, and has no counts of its own.
 class Overview {
  public:
   // What the page is made from. Borrows all of it.

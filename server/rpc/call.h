@@ -83,9 +83,6 @@ absl::Status ReplyDropped();
 // INTERNAL.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
-// Counts calls by verb and code. The counts of a verb are made when it is bound
-// to gRPC; a call reaches them by a pointer, so it costs two additions.
-
 // The counts of one verb. Any thread may count and read.
 struct VerbCounts {
   static constexpr std::size_t kCodes = 17;
@@ -106,6 +103,9 @@ struct VerbCounts {
 // Returns the code's name: "NOT_FOUND".
 const char* CodeName(grpc::StatusCode code);
 
+// The counts of calls, by verb and code. The counts of a verb are made when it
+// is bound to gRPC; a call reaches them by a pointer, so it costs two
+// additions. The server owns it.
 class CallCounts {
  public:
   // Returns the counts of a method, the same at each call:

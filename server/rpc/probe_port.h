@@ -2,10 +2,9 @@
 //
 // File: probe_port.h
 //
-// Sorts the connections at the port for probes, which speaks two languages. A
-// new connection waits here until its first bytes show which one it speaks:
-// HTTP/2 is handed on to gRPC with nothing of it read; HTTP/1 is answered here,
-// one request for each connection.
+// The port for probes speaks two languages. A new connection waits here until
+// its first bytes show which one it speaks: HTTP/2 is handed on to gRPC with
+// nothing of it read; HTTP/1 is answered here, one request for each connection.
 //
 // Limits: a connection is closed when it has not asked within 5 s, or not taken
 // the answer within 10 s. The head of a request has at most 8 KiB. At most 64
@@ -64,14 +63,16 @@ struct ProbePortLimits {
   Duration to_take = std::chrono::seconds(10);
 };
 
+// The thread that sorts the connections at the port for probes, and answers
+// those that speak HTTP/1. HealthListener owns it.
 class ProbePort {
  public:
   // A function that takes over the socket. It is called on the probe port's
   // thread.
   using HandOn = std::function<void(int fd)>;
 
-  // Requests for metrics get the scribe's page. Both arguments outlive this
-  // object.
+  // Requests for metrics get a page that `scribe` makes. Both arguments outlive
+  // this object.
   ProbePort(PageMaker& scribe, const Clock& clock, ProbePortLimits limits = {});
   ~ProbePort();  // stops
   ProbePort(const ProbePort&) = delete;

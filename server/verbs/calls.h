@@ -2,7 +2,7 @@
 //
 // File: calls.h
 //
-// Brings a call to its body and the answer back, in one of four ways:
+// How a call comes to its body, and the answer back, in one of four ways:
 //
 //   Add      StatusOr<A> (Change&, const R&)     on the loop; answered on disk
 //   AddOnce  the same                            and once for each request id
@@ -118,6 +118,8 @@ struct Lanes {
   TaskPool readers;  // lists, exports and other scans
 };
 
+// The runner of calls: it brings each call to its body and the answer back. All
+// verbs of a coordinator share one.
 class Calls {
  public:
   Calls(CommitLoop& loop, Lanes& lanes, Ledger& ledger, AuditLog& audit,

@@ -15,6 +15,7 @@
 
 namespace frostline::server {
 
+// The verbs about importance: reports, curves, plans and comparisons.
 class ImportanceVerbs {
  public:
   ImportanceVerbs(Calls& calls, ImportanceDesk& desk)

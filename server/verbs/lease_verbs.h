@@ -2,7 +2,7 @@
 //
 // File: lease_verbs.h
 //
-// The verbs about leases. Calls that wait for a trial wait in the dispatcher.
+// Calls that wait for a trial wait in the dispatcher.
 #ifndef FROSTLINE_SERVER_VERBS_LEASE_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_LEASE_VERBS_H_
 
@@ -19,6 +19,7 @@
 
 namespace frostline::server {
 
+// The verbs about leases: Acquire, Heartbeat, Report, Finish and Release.
 class LeaseVerbs {
  public:
   LeaseVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,

@@ -22,12 +22,6 @@
 
 namespace frostline::server {
 
-// The verb GetTrialLog, which returns the tail of a trial's log. For an ended
-// attempt the store has it. The worker of a running one hears through Listen
-// that somebody wants it, and sends it with a heartbeat at once; a worker that
-// does not listen is asked in the reply to its next heartbeat. Nothing of this
-// is written.
-
 // Functions on a log's tail. It comes with its end: how many bytes the log has
 // had up to there. So bytes 900 to 1,000 are a tail of 100 with the end 1,000,
 // of which 40 come after 960.
@@ -69,6 +63,11 @@ class LogWishes {
   std::map<std::string, std::map<std::int64_t, v1::ListenReply>> wishes_;
 };
 
+// The verb GetTrialLog, which returns the tail of a trial's log, and the verb
+// Listen. For an ended attempt the store has the tail. The worker of a running
+// one hears through Listen that somebody wants it, and sends it with a
+// heartbeat at once; a worker that does not listen is asked in the reply to its
+// next heartbeat. Nothing of this is written.
 class LogVerb {
  public:
   LogVerb(Calls& calls, Ledger& ledger, const storage::TrialStore& store,

@@ -124,11 +124,6 @@ class WatchVerb {
   WaitingRoom<Parked> watching_ ABSL_GUARDED_BY(kLoopThread);
 };
 
-// The verb that exports a study. It sends chunks of at most a mebibyte, cut
-// anywhere, so that a large study, or one trial's long curve, takes no more
-// memory than a small one. When the caller has hung up, no more trials are
-// read.
-
 // Functions that write the lines of an export. Each appends to `out`.
 
 std::string CsvHeader(const CheckedStudy& study);
@@ -145,6 +140,10 @@ void AddMeasurementLine(const storage::TrialRow& row, const std::string& trial,
 
 inline constexpr std::size_t kMostChunkBytes = std::size_t{1} << 20;
 
+// The verb that exports a study. It sends chunks of at most a mebibyte, cut
+// anywhere, so that a large study, or one trial's long curve, takes no more
+// memory than a small one. When the caller has hung up, no more trials are
+// read.
 class ExportVerb {
  public:
   ExportVerb(Calls& calls, const storage::TrialStore& store)

@@ -63,8 +63,8 @@ struct Result {
 
 // A study's constraints: metrics that have to stay at or below their bounds. A
 // trial that breaks one is worse than any that breaks none, whatever its loss.
-// Of two that break some, the one that breaks them less is better (Deb et al.,
-// 2002, constrained domination).
+// If two trials both break some, the one that breaks them less is better (Deb
+// et al., 2002, constrained domination).
 
 // Checks that the metrics have names, each once, and that the bounds are
 // finite.
