@@ -2,7 +2,7 @@
 //
 // File: row_source.h
 //
-// Gives rows of any format, with the wanted columns in the wanted order.
+// The rows of a file of examples, whatever its format.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_ROW_SOURCE_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_ROW_SOURCE_H_
 
@@ -34,6 +34,7 @@ struct Row {
   std::vector<Cell> cells;
 };
 
+// A source of rows of a file, with the wanted columns in the wanted order.
 class RowSource {
  public:
   virtual ~RowSource() = default;
@@ -90,6 +91,8 @@ std::optional<std::size_t> FindColumn(const std::vector<std::string>& names,
 Fault MissingColumn(const std::string& file, std::string_view column,
                     const std::vector<std::string>& names, std::size_t width);
 
+// A reader of TSV or CSV that splits each row into fields. The source of such a
+// file owns one.
 class FieldSplitter {
  public:
   // With `quotes` a field may be quoted, and then go on in the next line.

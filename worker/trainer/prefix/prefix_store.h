@@ -179,7 +179,7 @@ class PrefixGroup {
   LockedFile in_use_;
   std::set<std::string> seen_;  // names of segments
   std::vector<Segment> segments_;
-  // Of a row with several places the newest counts: it replaces a damaged one.
+  // If a row has several places, the newest counts: it replaces a damaged one.
   std::unordered_map<RowKey, std::pair<std::size_t, RowPlace>, RowKeyHash>
       places_;
 };

@@ -2,9 +2,7 @@
 //
 // File: message_line.h
 //
-// Writes one message of the trainer protocol as one line of JSON.
-//
-//   MessageLine("report").Add("step", 3).Add("metrics", metrics).Take()
+// The messages of the trainer protocol that the trainer writes.
 #ifndef FROSTLINE_WORKER_TRAINER_PROCESS_MESSAGE_LINE_H_
 #define FROSTLINE_WORKER_TRAINER_PROCESS_MESSAGE_LINE_H_
 
@@ -17,6 +15,9 @@
 
 namespace frostline::trainer {
 
+// A builder of one message of the trainer protocol, as one line of JSON.
+//
+//   MessageLine("report").Add("step", 3).Add("metrics", metrics).Take()
 class MessageLine {
  public:
   explicit MessageLine(std::string_view type);

@@ -159,10 +159,6 @@ class NfcNormalizer : public Normalizer {
   NfcOptions options_;
 };
 
-// SentencePiece's "precompiled character map" has rules "these bytes become
-// those", as a double array and a string of replacements. XLM-R's is NFKC with
-// a few changes. The file's array is walked as it is, every step checked.
-
 // Follows RFC 4648 with its padding. Returns nothing for any other text.
 std::optional<std::string> DecodeBase64(std::string_view text);
 
@@ -174,6 +170,10 @@ std::optional<std::string> DecodeBase64(std::string_view text);
 // begin < text.size().
 std::size_t GraphemeEnd(std::string_view text, std::size_t begin);
 
+// A normalizer by SentencePiece's "precompiled character map". Its rules say
+// which bytes become which, as a double array and a string of replacements.
+// XLM-R's is NFKC with a few changes. The file's array is walked as it is,
+// every step checked.
 class Charsmap : public Normalizer {
  public:
   static Expected<Charsmap> Parse(std::string_view base64);
@@ -192,9 +192,8 @@ class Charsmap : public Normalizer {
   std::array<bool, 128> ruled_{};  // ASCII that a rule replaces
 };
 
-// In the second step a normalized text falls into words, which a model cannot
-// merge again. Implementations are immutable and shared by threads.
-
+// The second step of a tokenizer: it splits a normalized text into words, which
+// a model cannot merge again.
 class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;

@@ -214,15 +214,14 @@ class ByteBpe : public SubwordModel {
   MergeTable merges_;
 };
 
-// BERT takes from the left always the longest token that fits; a word with a
-// part that no token covers is unknown as a whole.
-
 struct WordPieceOptions {
   std::string unknown = "[UNK]";
   std::string continuation = "##";   // before a token that begins no word
   std::size_t max_characters = 100;  // longer words are unknown
 };
 
+// BERT's model. It takes from the left always the longest token that fits. A
+// word with a part that no token covers is unknown as a whole.
 class WordPiece : public SubwordModel {
  public:
   static Expected<WordPiece> Make(Vocabulary vocabulary,

@@ -14,7 +14,7 @@ KeptEvaluation::KeptEvaluation(TrialObjective by, TrainedModel& trained,
                                TrialProgress& progress)
     : by_(std::move(by)), trained_(trained), progress_(progress) {}
 
-// Of equal evaluations the first one stays.
+// Keeps the first one of equal evaluations.
 bool KeptEvaluation::Note() {
   if (!by_.metric.empty() && !progress_.kept.empty()) {
     const double gain =

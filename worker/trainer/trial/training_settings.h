@@ -29,7 +29,6 @@ namespace frostline::trainer {
 // A reader of settings that checks them by the rows of
 // base/plain/training_table.h: type, bounds and default. Like RequestFields it
 // keeps the first fault. A key without a row is a fault.
-
 class SettingFields {
  public:
   // `block` says which rows to use, and `where` names them in faults. A setting
