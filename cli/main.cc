@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// frostline: what the command line is made of. Each noun is a file of
-// commands/; two words never get that far, because they stand for other
-// programs: `serve` and `worker` (but `worker list` is a command).
+// The program frostline. Each noun of its command line is a file of commands/.
+// The words `serve` and `worker` do not get there, because they start other
+// programs (but `worker list` is a command).
 #include <grpc/support/log.h>
 #include <unistd.h>
 
@@ -103,9 +103,9 @@ bool NeedsConfiguration(const CLI::App& app) {
                    chosen.front()->get_name()) == without.end();
 }
 
-// Takes over the configuration and its mistakes, after the session's flags are
-// set. A file that cannot be read does not matter when the coordinator is given
-// otherwise.
+// Gives the session its configuration and the mistakes in it, after the
+// session's flags are set: a file that cannot be read is only a warning when a
+// flag or the environment names the coordinator.
 void Configure(const Configuration& loaded, bool json, Session& session) {
   session.configuration = loaded;
   session.configured = loaded.wrong;

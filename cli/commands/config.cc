@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Configuration: what the files say, and who says what holds. None of these
-// verbs calls a coordinator, and none shows a secret.
+// The verbs of `frostline config`: what the files say, and which source a
+// setting comes from. None of them calls a coordinator, and none shows a
+// secret.
 #include "cli/commands/config.h"
 
 #include <google/protobuf/struct.pb.h>

@@ -363,9 +363,9 @@ v1::EnqueuedTrial Renamed(v1::EnqueuedTrial plan, const v1::Trial& named,
   return plan;
 }
 
-// Turns the plan into the rival "best trial" when it has the best trial's
-// point. The plan then needs no second rival there, and the label is right even
-// when it is no longer the plan.
+// Returns the plan labelled as the rival "best trial", for when it has the best
+// trial's point. It then needs no second rival there, and the label is right
+// even when another trial takes the plan's place.
 v1::EnqueuedTrial AsBestTrial(v1::EnqueuedTrial plan) {
   (*plan.mutable_labels())["rival"] = kBestTrial;
   return plan;

@@ -212,9 +212,9 @@ std::string WatchPrinter::StudyLine() const {
   return absl::StrCat(LastPart(study_.name()), "  ", StatusText(study_));
 }
 
-// Shows the running trials in half of the screen, which leaves the rest to the
-// lines. Between an event of a trial and that of its study nothing is shown, so
-// that rows and counts agree.
+// Shows the running trials in half of the screen at most, which leaves the rest
+// to the lines. Nothing is shown between an event of a trial and that of its
+// study, so that rows and counts agree.
 void WatchPrinter::ShowArea() {
   if (is_study_behind_) return;
   std::vector<std::string> lines;

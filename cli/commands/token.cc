@@ -286,8 +286,9 @@ void AddCertificateCommands(CLI::App& app, Invocation& invocation) {
       ->type_name("WHO");
 }
 
-// A private CA in a folder: ca.crt is for everybody, ca.key for whoever issues
-// certificates: a coordinator only where workers may join by invitation.
+// A private CA in a folder. Everybody may have ca.crt. Only whoever issues
+// certificates needs ca.key: a coordinator does where workers may join by
+// invitation.
 
 namespace {
 

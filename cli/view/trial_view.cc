@@ -637,9 +637,9 @@ std::string DescribeOutcome(const v1::Trial& trial, const v1::StudySpec& spec) {
                       "\n");
 }
 
-// Finds the longest end of `before` with which `now` begins (Knuth, Morris and
-// Pratt 1977): the matched length of `now` grows by one byte, or falls back to
-// its next shorter border.
+// Returns what `now` has beyond the longest end of `before` with which it
+// begins (Knuth, Morris and Pratt 1977): the matched length of `now` grows by
+// one byte, or falls back to its next shorter border.
 std::string BeyondTail(const std::string& before, const std::string& now) {
   std::vector<std::size_t> border(now.size() + 1, 0);
   std::size_t matched = 0;
