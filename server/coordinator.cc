@@ -45,9 +45,9 @@ constexpr Duration kPoolsLooked = std::chrono::milliseconds(20);
 
 }  // namespace
 
-// The parts of a coordinator, in layers. A layer lends only what the layers
-// before it have, and can name nothing else. What an earlier layer has to tell
-// a later one goes through these hooks, which are called once all are there.
+// What the layers of a coordinator tell each other. Each layer can name only
+// what the layers before it have. What an earlier layer has to tell a later one
+// goes through these hooks, which are called once all layers are there.
 struct CoordinatorHooks {
   CommitLoop::Hooks loop;
   Ledger::Hooks ledger;
@@ -56,7 +56,8 @@ struct CoordinatorHooks {
   std::function<void(const ParkedAcquire&)> granted;
 };
 
-// What is known, and the threads that know it.
+// The first layer: the state in memory, and the threads that change and read
+// it.
 class CoordinatorCore {
  public:
   CoordinatorCore(CoordinatorOptions options, storage::TrialStore& store,
@@ -84,7 +85,7 @@ class CoordinatorCore {
                  hooks_.ledger};
 };
 
-// What is told and tidied of that.
+// The second layer: the audit, the spans, the notifications, and the upkeep.
 class CoordinatorRecords : public CoordinatorCore {
  public:
   using CoordinatorCore::CoordinatorCore;
@@ -96,7 +97,8 @@ class CoordinatorRecords : public CoordinatorCore {
   Upkeep upkeep_{ledger_, loop_, lanes_.readers, store_, clock_};
 };
 
-// What decides and computes, and how calls come to it.
+// The third layer: what hands out trials, what computes importance, and how
+// calls reach both.
 class CoordinatorWork : public CoordinatorRecords {
  public:
   using CoordinatorRecords::CoordinatorRecords;
@@ -108,7 +110,7 @@ class CoordinatorWork : public CoordinatorRecords {
   Calls calls_{loop_, lanes_, ledger_, audit_, store_, clock_};
 };
 
-// The verbs that need no other verbs.
+// The fourth layer: the verbs that need no other verbs.
 class CoordinatorVerbs : public CoordinatorWork {
  public:
   using CoordinatorWork::CoordinatorWork;
@@ -139,7 +141,8 @@ class CoordinatorVerbs : public CoordinatorWork {
                             clock_};
 };
 
-// The coordinator itself: the verbs that need others, and what happens when.
+// The last layer: the verbs that need other verbs, and what happens at each
+// event.
 class Coordinator::Rooms : private CoordinatorVerbs {
  public:
   Rooms(CoordinatorOptions options, storage::TrialStore& store,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// frostline-coordinator: what it is made of, in the order it is made, and how
-// it ends. Nothing else happens here.
+// The program frostline-coordinator: it makes its parts in order and ends them.
+// Nothing else happens here.
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -70,8 +70,9 @@ void RaiseFileLimit() {
   }
 }
 
-// What a computation gave back stays in its thread's arena: of eight for each
-// core, as glibc has them, gigabytes would.
+// Limits how many arenas glibc makes, to two for each core. Memory that a
+// computation gave back stays in its thread's arena, and glibc's own limit of
+// eight for each core would let gigabytes stay.
 void LimitArenas() {
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   mallopt(M_ARENA_MAX, static_cast<int>(2 * cores));

@@ -239,9 +239,9 @@ void Dispatcher::TakeProposals(Batch& batch, const Proposals& proposals) {
   PauseFailed(batch, *book, proposals.status);
 }
 
-// Pauses a study whose sampler fails. Its trials are kept and it can be
-// resumed: whoever asks is told why, and the study does not end as if it had
-// succeeded.
+// Pauses a study whose sampler fails, so that it does not end as if it had
+// succeeded. Its trials are kept, it can be resumed, and whoever asks is told
+// why.
 void Dispatcher::PauseFailed(Batch& batch, StudyBook& book,
                              const absl::Status& why) {
   Log(LogLevel::kError, "sampler_failed",
@@ -251,9 +251,10 @@ void Dispatcher::PauseFailed(Batch& batch, StudyBook& book,
                          absl::StrCat("its sampler failed: ", why.message()));
 }
 
-// One look at who waits and what there is. Queued trials are given first;
-// proposals are asked for the rest, and ahead for slots that have just become
-// free, so that a worker rarely waits for a sampler.
+// A turn looks at the calls that wait and at the trials there are. Queued
+// trials are given first. For the rest, samplers are asked for proposals, and
+// also for slots that have just become free, so that a worker rarely waits for
+// a sampler.
 
 namespace {
 
@@ -354,8 +355,9 @@ void Dispatcher::GiveQueued(Batch& batch, std::vector<Supply>& supplies,
   for (const Ticket ticket : partly) AnswerGranted(batch, line_.Take(ticket));
 }
 
-// Asks for one proposal for each slot, not for one of every study. But nobody
-// waits for a slow sampler alone, nor for long to learn that one is slow.
+// Asks for one proposal for each slot, not for one of every study. Other
+// studies are asked too while a sampler is slow, or is not known to be quick
+// and the call has waited (kLate).
 void Dispatcher::WantForWaiting(std::vector<Supply>& supplies, SteadyTime now) {
   struct Search {
     Ticket place = 0;

@@ -28,8 +28,9 @@ namespace {
 
 using statistics::Outcomes;
 
-// How far what is computed of the rows may be from the metric, relative to a
-// metric above 1: of counts, of numbers as float32, of marks as float16.
+// How far a value that is computed from the rows may be from the metric, as a
+// share of a metric above 1: for counts, for numbers stored as float32, and for
+// marks stored as float16.
 constexpr double kNearCounts = 1e-6;
 constexpr double kNearNumbers = 1e-4;
 constexpr double kNearHalves = 1e-3;

@@ -64,8 +64,8 @@ std::size_t TrialBytesOf(const KnownTrial& known) {
              sizeof(double);
 }
 
-// What the newest attempt that measured this step has measured: an attempt that
-// went on from a checkpoint does not repeat the steps before it.
+// Returns what was measured at this step by the newest attempt that measured
+// it: an attempt that went on from a checkpoint does not repeat earlier steps.
 absl::StatusOr<std::optional<Metrics>> MetricsAt(
     const StudyHandle& study, const storage::TrialStore& store,
     const storage::TrialRow& trial, std::int64_t step) {
@@ -330,8 +330,8 @@ std::optional<double> ValueOf(const KnownTrial& known, const std::string& name,
   return value.has_value() && std::isfinite(*value) ? value : std::nullopt;
 }
 
-// Where a trial counts at all: with a result or, at a step, however far it
-// went.
+// Says whether a trial may count: one that has a result may, and where a step
+// is asked for, a pruned one too.
 bool Counts(const storage::TrialRow& trial, std::int64_t step) {
   return trial.state == TrialState::kSucceeded ||
          (step > 0 && trial.state == TrialState::kPruned);

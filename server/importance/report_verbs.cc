@@ -20,8 +20,9 @@
 namespace frostline::server {
 namespace {
 
-// A token holds the ends (EndsOf()) that its pages are of, and where the next
-// begins: there are fewer pairs of 512 parameters than 2^20.
+// A token holds the ends (EndsOf()) that its pages are of, and in so many bits
+// where the next page begins: there are fewer pairs of 512 parameters than
+// 2^20.
 constexpr int kOffsetBits = 20;
 
 ParameterNames NamesIn(const v1::ImportanceOptions& asked) {

@@ -88,9 +88,9 @@ void Ledger::WriteSummaries(Batch& batch) {
   }
 }
 
-// Forgets rows that every reader can see. A read that began before this commit
-// may not see its rows: then they stay in memory until a commit finds no read
-// under way.
+// Forgets rows that every read of the store can see. A read that began before
+// this commit may not see its rows: then they stay in memory until a commit
+// finds no read under way.
 void Ledger::Committed() {
   tally_.Committed();
   journal_.Committed();
@@ -567,7 +567,7 @@ std::vector<std::string> Ledger::TakeBackWorkers(Batch& batch) {
   return back;
 }
 
-// What becomes of memory when a group was not committed, and of leases while no
+// What happens to memory when a group was not committed, and to leases while no
 // coordinator was running.
 
 std::set<storage::StudyKey> Ledger::Touched() const {
@@ -652,17 +652,19 @@ absl::Status Ledger::UndoStudy(storage::StudyKey key, const std::string& id,
   return absl::OkStatus();
 }
 
-// Returns how long a lease goes on after a restart. A fleet may come back after
-// an outage of any length, so a restart gives leases new time. But when
-// coordinators come and go, each start of one that did not hear the worker
-// halves the grace, and the lease ends when its own time has passed since the
-// first of them: nobody has renewed it since.
+// Returns how long a lease goes on after a restart. An outage may have any
+// length, so a restart gives a lease its whole time (ttl) again, and the grace.
+// But when coordinators come and go, each earlier start of one that did not
+// hear the worker halves the grace. From the second such start on, the lease's
+// own time counts from the first of them, since nobody has renewed the lease
+// since then.
 //
-//   60 s of life and 120 s of grace, a start each minute: 180 s, of which 60
-//   pass, then 60 + 60 s, of which 60 pass, then 30 s: lost after 150 s
+//   60 s of life, 120 s of grace, and a start each minute: the first start
+//   gives 60 + 120 s, the second 60 + 60 s, the third 0 + 30 s. So the lease is
+//   lost 150 s after the first start.
 //
-// Renewals of the last life may be unknown if it ended while the store was
-// full, so only from the second silent start on may the lease be shorter.
+// One such start takes nothing from the lease's own time: if that coordinator
+// ended while the store was full, its renewals are not known.
 Duration Ledger::AllowanceOf(const StudyBook& book,
                              const storage::TrialRow& trial,
                              Duration grace) const {

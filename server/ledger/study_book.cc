@@ -98,8 +98,8 @@ void AddToCost(std::int64_t& sum, std::int64_t more) {
   sum = sum > kMost - more ? kMost : sum + more;
 }
 
-// Returns the work that sharing saved, less the work to make it possible: each
-// boundary was computed once and used hits / misses times.
+// Returns the work that sharing saved, less the work to make it possible: the
+// mean boundary was used hits / misses times, and computed once.
 double SavedBySharing(const storage::SummaryRow& summary) {
   if (summary.prefix_hits == 0) return 0.0;
   const double computed =

@@ -114,8 +114,8 @@ std::vector<CommitLoop::Work> CommitLoop::Gather() {
   return works;
 }
 
-// Tends the store. If it needs more of that, it gets it whenever nothing else
-// is to be done.
+// Tends the store now and then. If the store needs more of that, each later
+// turn tends it again.
 void CommitLoop::Tend(Batch& batch) {
   const SteadyTime now = clock_.Steady();
   if (now - tended_ < kTendEvery && !more_to_tend_) return;

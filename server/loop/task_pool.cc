@@ -11,8 +11,8 @@
 namespace frostline::server {
 namespace {
 
-// Linux has a niceness for each thread. A thread without it is only less
-// polite.
+// Sets the niceness of this thread alone, as Linux allows. If that fails, the
+// thread goes on with its old one.
 void BeNice(int niceness) {
   const auto thread = static_cast<id_t>(syscall(SYS_gettid));
   (void)setpriority(PRIO_PROCESS, thread,

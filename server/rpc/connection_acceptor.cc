@@ -238,8 +238,8 @@ namespace {
 
 // So few more unanswered calls since the last look are no attack.
 constexpr std::int64_t kFewCalls = 25;
-// A call takes at least two dozen bytes, so who sent fewer than this did not
-// begin kFewCalls.
+// A call takes at least two dozen bytes, so whoever sent fewer bytes than this
+// did not begin kFewCalls calls.
 constexpr std::uint64_t kFewBytes = 512;
 
 }  // namespace

@@ -80,8 +80,8 @@ struct TheirTransport {
   }
 };
 
-// One guarded connection. gRPC calls for it one thing after the other; the lock
-// is for tools that cannot see that.
+// One guarded connection. gRPC makes one call for it at a time, so the lock is
+// only for tools that cannot see that.
 class GuardedTransport {
  public:
   GuardedTransport(int fd, std::shared_ptr<TransportGuard> guard)

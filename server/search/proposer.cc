@@ -27,8 +27,8 @@ std::shared_ptr<Judges::Desk> Judges::Find(storage::StudyKey study) {
   return found == desks_.end() ? nullptr : found->second;
 }
 
-// Answers what each desk still owes when the desk goes, and never under the
-// lock.
+// Removes all desks. Each desk answers the calls that it still owes when it
+// goes, which happens after the lock is released.
 void Judges::Reset() {
   std::map<storage::StudyKey, std::shared_ptr<Desk>> closed;
   const MutexLock lock(&mutex_);

@@ -17,9 +17,10 @@ sampler::SamplerChoice ChoiceFor(const CheckedStudy& study) {
                                 study.settings.budget().trials());
 }
 
-// Says whether the sampler does what the study asks for. Whoever wants every
-// point tried gets that, if the budget allows it; an even overview is not a
-// search; and with several objectives every sampler that learns is motpe.
+// Says whether the sampler does what the study asks for, so that nothing better
+// has to be advised. `qmc` gives an even overview, which no search does. `grid`
+// and `brute` try every point, if the budget allows it. With several objectives
+// every sampler that learns is motpe.
 bool DoesItsJob(const CheckedStudy& study, const std::string& running) {
   const double points = study.space.CountPoints();
   if (points <= 1.0 || running == "qmc") return true;
