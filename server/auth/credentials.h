@@ -167,8 +167,8 @@ absl::StatusOr<std::vector<Row>> LoadAll(List list) {
 //   frost_3f9c0a51d2e47b68_<64 hexadecimal digits>
 //
 // The first part names the token, for look-ups and for people who find one. The
-// second part is its secret, of 256 bits. Nobody can guess such a secret, so it
-// needs no slow hash.
+// second part is its secret, of 256 bits, of which only a hash is kept. Nobody
+// can guess such a secret, so it needs no slow hash.
 
 // Returns the id of the token that this request creates. A repeated request
 // gets the same id.

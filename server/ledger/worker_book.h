@@ -136,7 +136,8 @@ struct RunProgress {
   SteadyTime stepped{};
 };
 
-// What is known of trials while they run. Not thread-safe.
+// What is known of trials while they run. It is made and forgotten here, in the
+// ledger, and nowhere else. Not thread-safe.
 class RunningTrials {
  public:
   // Begins or renews a lease.

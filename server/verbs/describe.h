@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: describe.h
+//
+// Shows studies, trials and workers: the loop takes snapshots, and other
+// threads describe them.
 #ifndef FROSTLINE_SERVER_VERBS_DESCRIBE_H_
 #define FROSTLINE_SERVER_VERBS_DESCRIBE_H_
 

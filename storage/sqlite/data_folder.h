@@ -9,6 +9,8 @@
 //   frostline.lease-key                 what lease secrets are computed from
 //   frostline.starts                    when coordinators started
 //
+// No program but ours may open the database. To look into one that is in use,
+// take a backup and open that.
 #ifndef FROSTLINE_STORAGE_SQLITE_DATA_FOLDER_H_
 #define FROSTLINE_STORAGE_SQLITE_DATA_FOLDER_H_
 

@@ -2,7 +2,9 @@
 //
 // frostline-demo-trainer: a trainer for frostline-worker --exec, small and
 // whole. It reads trials on standard input and answers on standard output, as
-// docs/reference/trainer-protocol.md says.
+// docs/reference/trainer-protocol.md says. It reports `accuracy`, to be
+// maximized, and `train_loss`; at the end also `train_seconds` and
+// `trained_parameters`. A trial takes about 20 ms.
 #include <unistd.h>
 
 #include <chrono>

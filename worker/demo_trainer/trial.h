@@ -15,7 +15,8 @@
 
 namespace frostline::demo_trainer {
 
-// What a trial asks for.
+// What a trial asks for: of `training` the members `epochs`, `batch_size`,
+// `optimizer` (adam, adamw, sgd), `weight_decay` and `extra.seconds_per_epoch`.
 struct Trial {
   Settings settings;
   int epochs = 20;
@@ -27,8 +28,9 @@ struct Trial {
   std::string resume_path;  // empty: from the start
 };
 
-// Returns why this program cannot run a trial, since it is of another model; ""
-// if it can.
+// Returns why this program cannot run a trial, since it is of another model
+// than demo-mlp; "" if it can. A toy's numbers would be no result of a real
+// study.
 std::string ForeignModel(const JsonValue& message);
 
 // Returns the text at `key`, or "".

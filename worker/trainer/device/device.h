@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: device.h
+//
+// Where a model computes: on the processor, or on one GPU. The CUDA half of
+// LibTorch is loaded while the program runs, and the NVIDIA driver and NVML are
+// asked through their C functions (docs/adr/0009-devices.md).
+//
+// First come what Linux, the driver and LibTorch say of processor and GPUs,
+// then Device, which brings them together, then numbers on their way to main
+// memory, autocast, OpenMP runtimes, and how fast a device multiplies.
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_DEVICE_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_DEVICE_H_
 

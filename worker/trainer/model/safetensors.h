@@ -4,7 +4,8 @@
 //
 // Reads a safetensors file that strangers wrote: 8 bytes with the length of a
 // header, the header as JSON, then the tensors without gaps. No data is read
-// before the whole header was checked.
+// before the whole header was checked: no size may overflow, and every byte of
+// the data must be in exactly one tensor.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_SAFETENSORS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_SAFETENSORS_H_
 

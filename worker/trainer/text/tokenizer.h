@@ -7,7 +7,13 @@
 //   Encoder encoder(tokenizer);  // one a thread
 //   encoder.Encode("The film is awful.", {.max_length = 128}, encoding);
 //
-// Any bytes are a text: each ill-formed UTF-8 sequence counts as one U+FFFD.
+// A text passes five steps:
+//
+//   AddedTokens -> Normalizer -> PreTokenizer -> SubwordModel -> Template
+//   "[MASK]"       clean, fold   words           tokens          [CLS] .. [SEP]
+//
+// Every step takes time linear in the text; byte-level BPE takes n log n. Any
+// bytes are a text: each ill-formed UTF-8 sequence counts as one U+FFFD.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_H_
 
