@@ -23,7 +23,7 @@ ROOMS = {
                "statistics", "study", "proto", "base"),
     "worker/registry": ("worker/trainer", "base"),
     "worker/agent": ("worker/registry", "spans", "tls", "proto", "base"),
-    "worker/demo_trainer": ("proto", "base"),
+    "worker/demo_trainer": ("base",),
     "worker/trainer": ("statistics", "base"),
     "cli": ("worker/registry", "tls", "statistics", "study", "proto", "base"),
 }
@@ -152,8 +152,7 @@ FENCES = {
               "worker/agent", "cli", "docs/how-to")),
     "Protobuf": (r"^google/protobuf/|\.pb\.h$", r"\bgoogle::protobuf\b",
                  r"\bprotobuf::", ("proto", "spans", "server",
-                                   "worker/agent", "worker/demo_trainer", "cli",
-                                   "docs/how-to")),
+                                   "worker/agent", "cli", "docs/how-to")),
     "OpenSSL": (r"^openssl/", r"\b(X509|EVP|BIO)_\w+\(", r"\bOpenSSL::",
                 ("tls",)),
     "SQLite": (r"^sqlite3", r"\bsqlite3_\w+", r"\bSQLite::",

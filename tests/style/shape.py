@@ -18,8 +18,6 @@ CEREMONY = re.compile(r"^(\s*|// (SPDX-License|File:).*|//|#(include|ifndef|defi
 MEMBER = re.compile(r"^(?:[\w:<>,*&\[\]]+[ \n]+)*?[*&]?(\w+)::~?\w+\(", re.MULTILINE)
 
 NAMED = re.compile(r"`([\w./-]+\.(?:h|cc|inc|py|sh|bats|proto))`")
-# What a line of a list is about stands before its colon or in its first cell.
-LISTED = re.compile(r"^(?:\|([^|]+)\||[-*] ((?:`[^`]+`(?:, | and )?)+):)", re.MULTILINE)
 
 
 def functions(file):
@@ -127,20 +125,17 @@ def is_there(name, folder, known):
 
 
 def check_readme_names(files):
-    """A README names only files that are there, and lists none of them twice."""
+    """A README names only files that are there, and each of them once."""
     known = {file.path for file in files}
     for file in files:
         if file.name != "README.md":
             continue
+        named = set()
         for match in NAMED.finditer(file.text):
             name = match.group(1)
             line = file.text.count("\n", 0, match.start()) + 1
             if not is_there(name, file.folder, known):
                 yield f"{file.path}:{line}: there is no {name}"
-        listed = set()
-        for match in LISTED.finditer(file.text):
-            for name in NAMED.findall(match.group(1) or match.group(2)):
-                if name in listed:
-                    line = file.text.count("\n", 0, match.start()) + 1
-                    yield f"{file.path}:{line}: lists {name} twice"
-                listed.add(name)
+            if name in named:
+                yield f"{file.path}:{line}: names {name} again"
+            named.add(name)

@@ -297,13 +297,20 @@ class Shape(unittest.TestCase):
             "base/clock.h": SPDX, "cli/view/deep/tree.h": SPDX})
         self.assertEqual([], list(shape.check_readme_names(files)))
 
-    def test_a_readme_that_lists_a_file_twice_is_found(self):
-        for rows in ("| `point.h` | a point |\n| `space.h`, `point.h` | b |\n",
-                     "- `point.h`: a point.\n- `point.h` and `space.h`: b.\n"):
-            files = self.read({"study/README.md": "`point.h` is first.\n\n" + rows,
+    def test_a_readme_that_names_a_file_twice_is_found(self):
+        for text in ("| `point.h` | a point |\n| `space.h`, `point.h` | b |\n",
+                     "- `point.h`: a point.\n- `point.h` and `space.h`: b.\n",
+                     "`point.h` is a point.\nStart reading at `point.h`.\n"):
+            files = self.read({"study/README.md": text,
                                "study/point.h": SPDX, "study/space.h": SPDX})
-            self.assertEqual(["study/README.md:4: lists point.h twice"],
+            self.assertEqual(["study/README.md:2: names point.h again"],
                              list(shape.check_readme_names(files)))
+
+    def test_a_readme_may_name_a_header_and_its_source(self):
+        files = self.read({
+            "study/README.md": "`point.h` and `point.cc`, as in `../a/point.h`\n",
+            "study/point.h": SPDX, "study/point.cc": SPDX, "a/point.h": SPDX})
+        self.assertEqual([], list(shape.check_readme_names(files)))
 
     def test_long_functions_are_measured_to_the_line(self):
         body = "int Long(int a,\n         int b) {\n" + "  a++;\n" * 70 + "}\n"
