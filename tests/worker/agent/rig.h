@@ -2,9 +2,20 @@
 //
 // File: rig.h
 //
-// A process that SIGKILL does not end as its parent sees it: one that is traced
-// is mourned by its tracer first, and this tracer waits for nobody. So it looks
-// like one that hangs in the kernel, which no test can make.
+// What tests of the agent are made with. A Rig runs an agent on a thread of its
+// own, against a scripted coordinator, with a trainer that the test writes as a
+// few lines of Python. The files are in a temporary folder, and the agent ends
+// with the Rig at the latest:
+//
+//   Rig rig("report(1, 0.5)\nfinish('succeeded', 0.9)");
+//   rig.coordinator().Offer(1);
+//   rig.Start();
+//   ...                            // wait for what the coordinator heard
+//   rig.coordinator().EndStudy();
+//   EXPECT_EQ(rig.Join(), 0);
+//
+// WriteTrainer() writes such a trainer for a test that starts it in another
+// way. Lives(), AwaitDeath() and Undying are for tests of how processes end.
 #ifndef FROSTLINE_TESTS_WORKER_AGENT_RIG_H_
 #define FROSTLINE_TESTS_WORKER_AGENT_RIG_H_
 
@@ -31,7 +42,10 @@ inline bool Lives(int pid) {
   return static_cast<bool>(stat >> number >> name >> state) && state != "Z";
 }
 
-// The thread that makes it destroys it; the process is killed then.
+// Makes a process look to its parent as if SIGKILL did not end it, like one
+// that hangs in the kernel, which no test can make. The process is traced: the
+// kernel reports its end to the tracer first, and this tracer does not ask. The
+// thread that makes the object destroys it; the process is killed then.
 class Undying {
  public:
   explicit Undying(pid_t pid)
