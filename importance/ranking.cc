@@ -371,6 +371,59 @@ Stability TooFew(std::size_t trials, std::vector<StabilityPoint> points) {
 
 }  // namespace
 
+namespace {
+
+constexpr std::size_t kMostLeaders = 3;
+
+std::set<std::size_t> Leaders(const std::vector<double>& shares,
+                              std::size_t count) {
+  std::vector<std::size_t> order(shares.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&shares](std::size_t a, std::size_t b) {
+                     return shares[a] > shares[b];
+                   });
+  return {order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+// How often the first so many of the report are the first so many of a draw.
+double VerdictChanceOf(const std::set<std::size_t>& leaders,
+                       const Report& report) {
+  double same = 0.0;
+  for (const std::vector<double>& draw : report.main_draws) {
+    same += Leaders(draw, leaders.size()) == leaders;
+  }
+  return same / static_cast<double>(report.main_draws.size());
+}
+
+// The fewest that are surely ahead of all others; empty: none are.
+std::vector<int> SureLeaders(const Report& report) {
+  std::vector<double> shares;
+  for (const ParameterImportance& one : report.parameters) {
+    shares.push_back(one.main.value);
+  }
+  if (report.main_draws.empty()) return {};
+  for (std::size_t k = 1; k <= kMostLeaders && k < shares.size(); ++k) {
+    const std::set<std::size_t> leaders = Leaders(shares, k);
+    const bool told = std::all_of(
+        leaders.begin(), leaders.end(),
+        [&](std::size_t i) { return report.parameters[i].distinguishable; });
+    if (!told) return {};
+    if (VerdictChanceOf(leaders, report) < kSureOfOrder) continue;
+    std::vector<int> named(leaders.begin(), leaders.end());
+    std::sort(named.begin(), named.end(), [&report](int a, int b) {
+      const auto rank = [&report](int i) {
+        return report.parameters[static_cast<std::size_t>(i)].rank;
+      };
+      return rank(a) < rank(b);
+    });
+    return named;
+  }
+  return {};
+}
+
+}  // namespace
+
 absl::StatusOr<Stability> EvaluateStability(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const EvaluateOptions& options, int points) {
@@ -613,63 +666,21 @@ StabilityVerdict JudgeRanking(const RankingEvidence& evidence) {
 
 namespace {
 
-constexpr std::size_t kMostLeaders = 3;
+// What parameters are called: modules, if each sets the rate of one.
+struct Noun {
+  std::string one;
+  std::string several;
+};
 
-// What the parameters are called together.
-std::string NounFor(const Space& space) {
+Noun NounFor(const Space& space) {
   std::set<int> of_modules;
   for (const ModuleBinding& binding : space.modules()) {
     if (binding.parameter.has_value()) of_modules.insert(*binding.parameter);
   }
-  return of_modules.size() == space.parameters().size() ? "modules"
-                                                        : "parameters";
-}
-
-std::set<std::size_t> Leaders(const std::vector<double>& shares,
-                              std::size_t count) {
-  std::vector<std::size_t> order(shares.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&shares](std::size_t a, std::size_t b) {
-                     return shares[a] > shares[b];
-                   });
-  return {order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count)};
-}
-
-// How often the first so many of the report are the first so many of a draw.
-double VerdictChanceOf(const std::set<std::size_t>& leaders,
-                       const Report& report) {
-  double same = 0.0;
-  for (const std::vector<double>& draw : report.main_draws) {
-    same += Leaders(draw, leaders.size()) == leaders;
+  if (of_modules.size() == space.parameters().size()) {
+    return {"module", "modules"};
   }
-  return same / static_cast<double>(report.main_draws.size());
-}
-
-// The fewest that are surely ahead of all others; empty: none are.
-std::vector<int> SureLeaders(const Report& report) {
-  std::vector<double> shares;
-  for (const ParameterImportance& one : report.parameters) {
-    shares.push_back(one.main.value);
-  }
-  if (report.main_draws.empty()) return {};
-  for (std::size_t k = 1; k <= kMostLeaders && k < shares.size(); ++k) {
-    const std::set<std::size_t> leaders = Leaders(shares, k);
-    const bool told = std::all_of(
-        leaders.begin(), leaders.end(),
-        [&](std::size_t i) { return report.parameters[i].distinguishable; });
-    if (!told) return {};
-    if (VerdictChanceOf(leaders, report) < kSureOfOrder) continue;
-    std::vector<int> named(leaders.begin(), leaders.end());
-    std::sort(named.begin(), named.end(), [&report](int a, int b) {
-      const auto rank = [&report](int i) {
-        return report.parameters[static_cast<std::size_t>(i)].rank;
-      };
-      return rank(a) < rank(b);
-    });
-    return named;
-  }
-  return {};
+  return {"parameter", "parameters"};
 }
 
 std::string Names(const Space& space, const Report& report,
@@ -691,7 +702,7 @@ std::string Names(const Space& space, const Report& report,
 std::string ReportVerdict(const Space& space, const Report& report,
                           const StabilityVerdict* stability) {
   const std::string trials = absl::StrCat(report.trials_used, " trials");
-  const std::string noun = NounFor(space);
+  const Noun noun = NounFor(space);
   const auto told = std::count_if(
       report.parameters.begin(), report.parameters.end(),
       [](const ParameterImportance& one) { return one.distinguishable; });
@@ -704,21 +715,30 @@ std::string ReportVerdict(const Space& space, const Report& report,
                         " is has not been computed");
   }
   if (told == 0) {
-    return absl::StrCat(trials, " cannot rank the ", noun,
-                        ": none can be told from chance");
-  }
-  const std::vector<int> leaders = SureLeaders(report);
-  if (leaders.empty()) {
-    return absl::StrCat(
-        trials, " cannot rank the ", noun, ": ",
-        told == 1 ? absl::StrCat("one can be told from chance, and whether it "
-                                 "is first is open")
-                  : absl::StrCat(told, " of ", report.parameters.size(),
-                                 " can be told from chance, and which is first "
-                                 "is open"));
+    return absl::StrCat("after ", trials, " no ", noun.one,
+                        " clearly matters: none can be told from chance");
   }
   const bool settled =
       stability != nullptr && stability->state == StabilityState::kSettled;
+  const std::vector<int> leaders = SureLeaders(report);
+  if (leaders.empty()) {
+    std::vector<int> clear;
+    for (std::size_t i = 0; i < report.parameters.size(); ++i) {
+      if (report.parameters[i].distinguishable) {
+        clear.push_back(static_cast<int>(i));
+      }
+    }
+    if (told == 1) {
+      return absl::StrCat("after ", trials, " only ",
+                          Names(space, report, clear), " clearly matters",
+                          settled ? "" : "; its rank is not certain yet");
+    }
+    return absl::StrCat("after ", trials, " ", told, " of ",
+                        report.parameters.size(), " ", noun.several,
+                        " clearly matter; ",
+                        settled ? "none of them clearly more than the others"
+                                : "which is first is not certain yet");
+  }
   return absl::StrCat(Names(space, report, leaders),
                       leaders.size() == 1 ? " matters most" : " matter most",
                       settled ? ", and the ranking has settled"

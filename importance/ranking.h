@@ -174,9 +174,9 @@ struct RankingEvidence {
 // Judges by what is above; half_tau stays 0.
 StabilityVerdict JudgeRanking(const RankingEvidence& evidence);
 
-// Says "36 trials cannot rank the modules: none can be told from chance", or,
-// where that has kSureOfOrder over main_draws, that some matter most. The
-// ranking has settled only where `stability`, which may be null, says so.
+// Says "after 36 trials only layer.1 clearly matters; its rank is not certain
+// yet" or, where that has kSureOfOrder over main_draws, that some matter most.
+// The ranking has settled only where `stability`, which may be null, says so.
 std::string ReportVerdict(const Space& space, const Report& report,
                           const StabilityVerdict* stability);
 

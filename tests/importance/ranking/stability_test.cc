@@ -38,7 +38,8 @@ TEST(ReportVerdict, TrialsThatTellNothingCannotRank) {
   const Report report = VerdictReportOf({0.3, 0.2, 0.1}, 0, {{0.3, 0.2, 0.1}});
   EXPECT_EQ(
       ReportVerdict(LevelSpace(3, 4), report, nullptr),
-      "36 trials cannot rank the parameters: none can be told from chance");
+      "after 36 trials no parameter clearly matters: none can be told from "
+      "chance");
 }
 
 TEST(ReportVerdict, NobodyIsFirstWhoIsNotFirstNineTimesInTen) {
@@ -46,7 +47,27 @@ TEST(ReportVerdict, NobodyIsFirstWhoIsNotFirstNineTimesInTen) {
       {0.3, 0.2, 0.1}, 2,
       {{0.3, 0.2, 0.1}, {0.1, 0.2, 0.3}, {0.1, 0.3, 0.2}, {0.3, 0.1, 0.2}});
   EXPECT_THAT(ReportVerdict(LevelSpace(3, 4), report, nullptr),
-              HasSubstr("cannot rank the parameters: 2 of 3 can be told"));
+              HasSubstr("after 36 trials 2 of 3 parameters clearly matter; "
+                        "which is first is not certain yet"));
+}
+
+// Equals may be known well, and then nobody waits for a first one.
+TEST(ReportVerdict, ARankingThatHasSettledIsNotCalledOpen) {
+  const Report report = VerdictReportOf(
+      {0.3, 0.3, 0.1}, 3, {{0.3, 0.3, 0.1}, {0.1, 0.2, 0.3}, {0.1, 0.3, 0.2}});
+  StabilityVerdict stability;
+  stability.state = StabilityState::kSettled;
+  EXPECT_EQ(ReportVerdict(LevelSpace(3, 4), report, &stability),
+            "after 36 trials 3 of 3 parameters clearly matter; none of them "
+            "clearly more than the others");
+}
+
+TEST(ReportVerdict, TheOnlyOneThatMattersIsNamed) {
+  const Report report = VerdictReportOf(
+      {0.3, 0.2, 0.1}, 1, {{0.3, 0.2, 0.1}, {0.1, 0.2, 0.3}, {0.1, 0.3, 0.2}});
+  EXPECT_EQ(ReportVerdict(LevelSpace(3, 4), report, nullptr),
+            "after 36 trials only layer.0 clearly matters; its rank is not "
+            "certain yet");
 }
 
 TEST(ReportVerdict, TwoMayBeFirstTogether) {
