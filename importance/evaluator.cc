@@ -116,6 +116,9 @@ absl::StatusOr<Report> Evaluate(const Space& space,
     if (out_of_range.has_value()) {
       report.warnings.insert(report.warnings.begin(), *std::move(out_of_range));
     }
+    for (ReportWarning& off : FindOffScaleWarnings(selection)) {
+      report.warnings.push_back(std::move(off));
+    }
     if (auto warning = FindDiverged(selection, report.diverged_inform)) {
       report.warnings.push_back(*std::move(warning));
     }

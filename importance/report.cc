@@ -280,10 +280,48 @@ std::vector<ReportWarning> FindWarnings(const Space& space,
   return warnings;
 }
 
+namespace {
+
+ReportWarning OffScaleWarning(const std::string& metric,
+                              const std::vector<OffScaleTrial>& trials,
+                              const std::string& why, const std::string& so) {
+  const OffScaleTrial& first = trials.front();
+  const std::string others =
+      trials.size() == 1
+          ? ""
+          : absl::StrCat(", and ", trials.size() - 1, " more like it");
+  return {"VALUES_OFF_SCALE",
+          absl::StrCat("trial ", first.trial->number, " has ", metric, " ",
+                       first.value, ", ", why, others, ": ", so),
+          {}};
+}
+
+}  // namespace
+
+std::vector<ReportWarning> FindOffScaleWarnings(const Selection& selection) {
+  const Objective& target = *selection.target;
+  std::vector<ReportWarning> warnings;
+  if (!selection.off_better.empty()) {
+    warnings.push_back(OffScaleWarning(
+        target.metric, selection.off_better,
+        absl::StrCat("better than ", DescribeRange(ClaimedRange(target)),
+                     " allows"),
+        "left out as a mistake"));
+  }
+  if (!selection.off_worse.empty()) {
+    warnings.push_back(OffScaleWarning(
+        target.metric, selection.off_worse, "off the scale of the others",
+        selection.off_worse.size() == 1 ? "it counts as diverged"
+                                        : "they count as diverged"));
+  }
+  return warnings;
+}
+
 std::optional<ReportWarning> FindDiverged(const Selection& selection,
                                           bool informs) {
-  const std::size_t count = selection.diverged.size();
-  if (count == 0) return std::nullopt;
+  const std::size_t count =
+      selection.diverged.size() - selection.off_worse.size();
+  if (selection.diverged.empty() || count == 0) return std::nullopt;
   return ReportWarning{
       "TRIALS_DIVERGED",
       absl::StrCat(count, count == 1 ? " trial" : " trials",

@@ -130,6 +130,9 @@ std::vector<ReportWarning> FindWarnings(const Space& space,
 // Warns with METRIC_OUT_OF_RANGE, and names the first trial outside.
 std::optional<ReportWarning> FindOutOfRange(const Selection& selection);
 
+// Warns with VALUES_OFF_SCALE, and names the first of each kind.
+std::vector<ReportWarning> FindOffScaleWarnings(const Selection& selection);
+
 // Warns with TRIALS_DIVERGED: how many, and whether they inform the report.
 std::optional<ReportWarning> FindDiverged(const Selection& selection,
                                           bool informs);

@@ -145,15 +145,18 @@ absl::Status CheckObjectives(const std::vector<Objective>& objectives) {
   return absl::OkStatus();
 }
 
+MetricRange ClaimedRange(const Objective& objective) {
+  return objective.range.value_or(PresumedRange(objective.metric));
+}
+
 RangeInForce EffectiveRange(const Objective& objective,
                             const std::vector<double>& seen) {
   RangeInForce in_force;
+  in_force.claimed = ClaimedRange(objective);
   if (objective.range.has_value()) {
     in_force.source = RangeSource::kStated;
-    in_force.claimed = *objective.range;
-  } else {
-    in_force.claimed = PresumedRange(objective.metric);
-    if (in_force.claimed.IsBounded()) in_force.source = RangeSource::kPresumed;
+  } else if (in_force.claimed.IsBounded()) {
+    in_force.source = RangeSource::kPresumed;
   }
   for (std::size_t i = 0; i < seen.size(); ++i) {
     if (!std::isfinite(seen[i]) || in_force.claimed.Holds(seen[i])) continue;

@@ -45,6 +45,10 @@ struct MetricRange {
 // and a split (`val_loss`) are skipped. EffectiveRange says when it counts.
 MetricRange PresumedRange(const std::string& metric);
 
+struct Objective;
+// Returns the stated range, else the presumed one.
+MetricRange ClaimedRange(const Objective& objective);
+
 // Says "0 … 1", "0 or more", "at most 1", "any number".
 std::string DescribeRange(const MetricRange& range);
 
@@ -54,6 +58,8 @@ struct Objective {
   std::string metric;
   Direction direction = Direction::kMinimize;
   std::optional<MetricRange> range = std::nullopt;
+  // Smaller differences do not matter; 0: those that nobody could notice.
+  double tolerance = 0.0;
 };
 
 // Returns a value of which smaller is better.

@@ -166,7 +166,8 @@ std::string OutOfRangeText(const v1::StudySpec& spec,
         objective.metric(), " ", FormatNumber(told->second), " is not in ",
         DescribeRange(range),
         objective.has_range() ? "" : ", presumed from its name",
-        ": it stands, and predictions are bound to no range from now on");
+        ": it is kept; importance and plans leave it out unless more than one "
+        "in ten is outside");
   }
   return "";
 }
@@ -182,6 +183,10 @@ std::string ObjectivesText(const v1::StudySpec& spec) {
             out,
             o.direction() == v1::DIRECTION_MAXIMIZE ? "maximize " : "minimize ",
             o.metric());
+        if (o.tolerance() > 0.0) {
+          absl::StrAppend(out, " (differences up to ",
+                          FormatNumber(o.tolerance()), " do not matter)");
+        }
       });
 }
 

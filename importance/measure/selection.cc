@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <string>
@@ -14,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/error.h"
+#include "base/plain/statistics.h"
 #include "importance/measure/evaluate_options.h"
 #include "study/space.h"
 
@@ -187,7 +189,7 @@ absl::Status CheckUsable(const Selection& selection) {
         ErrorId::kTrialsTooFew,
         absl::StrCat(selection.losses.size(), " finished trials can be used (",
                      selection.left_out,
-                     " others ended without a value, out "
+                     " others ended without a value, off its scale, out "
                      "of the space or outside the quantile), at least ",
                      kMinTrials, " are needed"),
         "wait for more trials, or give a study a larger budget");
@@ -202,6 +204,36 @@ absl::Status CheckUsable(const Selection& selection) {
                    "explain another metric, or search a space in which the "
                    "value changes",
                    "options.target");
+}
+
+// One value in so many may lie outside of a range that holds otherwise.
+constexpr std::size_t kOneInOutside = 10;
+constexpr double kFarBeyond = 20.0;
+
+void SetOffScaleAside(Selection& selection) {
+  const std::vector<Scale> scales =
+      FindOffScale(*selection.target, selection.losses);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    if (scales[i] == Scale::kOn) {
+      selection.trials[next] = selection.trials[i];
+      selection.points[next] = selection.points[i];
+      selection.losses[next++] = selection.losses[i];
+      continue;
+    }
+    ++selection.left_out;
+    const OffScaleTrial off = {selection.trials[i],
+                               AsLoss(*selection.target, selection.losses[i])};
+    if (scales[i] == Scale::kOffBetter) {
+      selection.off_better.push_back(off);
+    } else {
+      selection.off_worse.push_back(off);
+      selection.diverged.push_back(off.trial);
+    }
+  }
+  selection.trials.resize(next);
+  selection.points.resize(next);
+  selection.losses.resize(next);
 }
 
 Selection FindUsable(const Space& space,
@@ -230,10 +262,43 @@ Selection FindUsable(const Space& space,
     selection.losses.push_back(
         AsLoss(*selection.target, trials[i]->values[columns.target]));
   }
+  SetOffScaleAside(selection);
   return selection;
 }
 
 }  // namespace
+
+std::vector<Scale> FindOffScale(const Objective& objective,
+                                const std::vector<double>& losses) {
+  const MetricRange range = ClaimedRange(objective);
+  const auto is_held = [&](double loss) {
+    return range.Holds(AsLoss(objective, loss));  // its own inverse
+  };
+  std::vector<double> held;
+  std::copy_if(losses.begin(), losses.end(), std::back_inserter(held), is_held);
+  const bool holds =
+      (losses.size() - held.size()) * kOneInOutside <= losses.size();
+  if (!holds) held = losses;
+  std::vector<Scale> scales(losses.size(), Scale::kOn);
+  if (held.empty()) return scales;
+  std::sort(held.begin(), held.end());
+  const double best = held.front();
+  const double median = QuantileOfSorted(held, 0.5);
+  const double reach = median - best;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    const bool is_outside = holds && !is_held(losses[i]);
+    if (is_outside && losses[i] < best) {
+      // What is presumed may be a little wrong: a loss can fall below 0.
+      const bool is_far =
+          objective.range.has_value() || best - losses[i] > reach;
+      if (is_far) scales[i] = Scale::kOffBetter;
+    } else if (is_outside ||
+               (reach > 0.0 && losses[i] > median + kFarBeyond * reach)) {
+      scales[i] = Scale::kOffWorse;
+    }
+  }
+  return scales;
+}
 
 absl::Status CheckTopQuantile(double top_quantile) {
   // Not "x <= 0 || x > 1", which NaN would pass.

@@ -51,15 +51,38 @@ RepeatNoise NoiseAtEqualPoints(const std::vector<const Point*>& points,
                                const std::vector<double>& losses,
                                const std::vector<std::uint64_t>& seeds = {});
 
+// A few values can ruin what all others say. Off the scale are, in a study of n
+// values (losses: lower is better),
+//
+//   - those that the stated or presumed range does not hold, if they are at
+//     most n / 10: more of them say that it is not the metric's range. One that
+//     is better than a presumed range allows is further from the best of the
+//     others than that is from the median, too
+//   - those worse than median + 20 (median - best), of what is left
+//
+// A run of 1e6 among losses of .7 to 1 has diverged; an accuracy of 1.3 among
+// others below 1 is a mistake of whoever reported it.
+enum class Scale { kOn, kOffBetter, kOffWorse };
+std::vector<Scale> FindOffScale(const Objective& objective,
+                                const std::vector<double>& losses);
+
+struct OffScaleTrial {
+  const Observation* trial;
+  double value;  // of the target
+};
+
 // The trials that an evaluation uses. Points into its history and objectives.
 struct Selection {
   std::vector<const Observation*> trials;  // by number
   std::vector<const Point*> points;        // in the same order
   std::vector<double> losses;              // lower is better
   std::int64_t left_out = 0;               // others that have ended
-  // Some of those left out could not be trained at a point of the space. They
-  // say where not to go, but are in no quantile.
+  // Some of those left out could not be trained at a point of the space, or
+  // their value is off the scale for the worse. They say where not to go, but
+  // are in no quantile.
   std::vector<const Observation*> diverged;
+  std::vector<OffScaleTrial> off_better;  // left out; they tell nothing
+  std::vector<OffScaleTrial> off_worse;   // these are diverged, too
   const Objective* target = nullptr;
 };
 

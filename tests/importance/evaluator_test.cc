@@ -159,7 +159,7 @@ TEST(Evaluate, SharesAreSharesWhateverTheTrials) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Space space = LevelSpace(3, 4);
     const History history = UniformTrials(
-        space, 12,
+        space, 24,
         [](const Point& p, Rng& rng) {
           return rng.Uniform() < 0.2 ? 1e308 : p[0] * rng.Normal();
         },

@@ -93,7 +93,7 @@ absl::StatusOr<Report> OfAccuracies(const std::vector<Objective>& objectives,
     const int row = i / 7;
     history.Put(Succeeded(
         i, {static_cast<double>(i % 7), static_cast<double>(row), 0.0},
-        i == odd ? odd_value : .5 + .01 * i));
+        i > 0 && i % odd == 0 ? odd_value : .5 + .01 * i));
   }
   EvaluateOptions options;
   options.bootstraps = 0;

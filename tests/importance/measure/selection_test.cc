@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/rng.h"
 #include "gtest/gtest.h"
 #include "importance/evaluator.h"
@@ -581,6 +582,89 @@ TEST(NamedSubsets, NothingExplainedIsNothingOfAnySet) {
     EXPECT_EQ(report->subsets[0].together.value, 0.0);
     EXPECT_EQ(report->subsets[0].beyond.value, 0.0);
   }
+}
+
+// Returns which values are off the scale, as "better" and "worse" by place.
+std::string OffScaleIn(const Objective& objective, std::vector<double> values) {
+  for (double& value : values) value = AsLoss(objective, value);
+  std::string told;
+  const std::vector<Scale> scales = FindOffScale(objective, values);
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    if (scales[i] == Scale::kOn) continue;
+    absl::StrAppend(
+        &told, scales[i] == Scale::kOffBetter ? "better " : "worse ", i, ";");
+  }
+  return told;
+}
+
+// Twenty values from 0.6 up, and others behind them.
+std::vector<double> Twenty(const std::vector<double>& others) {
+  std::vector<double> values;
+  for (int i = 0; i < 20; ++i) values.push_back(0.6 + 0.01 * i);
+  values.insert(values.end(), others.begin(), others.end());
+  return values;
+}
+
+const Objective kLossObjective = {"loss", Direction::kMinimize};
+
+TEST(OffScale, AFewValuesThatTheMetricCannotHaveAreMistakes) {
+  EXPECT_EQ(OffScaleIn(kAccuracy[0], Twenty({})), "");
+  EXPECT_EQ(OffScaleIn(kAccuracy[0], Twenty({1.3})), "better 20;");
+  EXPECT_EQ(OffScaleIn(kAccuracy[0], Twenty({-0.2})), "worse 20;");
+  EXPECT_EQ(OffScaleIn(kLossObjective, Twenty({-7.0})), "better 20;");
+}
+
+// A loss that is a density's falls below 0, whatever its name suggests.
+TEST(OffScale, ALittleBetterThanPresumedIsNoMistakeUnlessTheRangeIsStated) {
+  std::vector<double> values;
+  for (int i = 0; i < 20; ++i) values.push_back(0.05 * i);
+  values.push_back(-0.1);
+  EXPECT_EQ(OffScaleIn(kLossObjective, values), "");
+  Objective stated = kLossObjective;
+  stated.range = MetricRange{.lo = 0.0};
+  EXPECT_EQ(OffScaleIn(stated, values), "better 20;");
+}
+
+// A study in percent is no study of mistakes.
+TEST(OffScale, ManyOutsideSayThatTheRangeIsNotTheMetrics) {
+  EXPECT_EQ(OffScaleIn(kAccuracy[0], Twenty({60.0, 70.0, 80.0})), "");
+}
+
+TEST(OffScale, WhatIsFarBeyondAllOthersHasDiverged) {
+  EXPECT_EQ(OffScaleIn(kLossObjective, Twenty({1e6, 1e6, 2e6})),
+            "worse 20;worse 21;worse 22;");
+  // 0.6 is the best and .7 the median: up to 2.7 it is a bad run.
+  EXPECT_EQ(OffScaleIn(kLossObjective, Twenty({2.6})), "");
+  EXPECT_EQ(OffScaleIn(kLossObjective, Twenty({2.8})), "worse 20;");
+}
+
+TEST(OffScale, EqualValuesHaveNoScale) {
+  EXPECT_EQ(OffScaleIn(kLossObjective, {1, 1, 1, 1, 1, 1, 1, 1, 1, 900}), "");
+}
+
+// The truth that the example has without the wild values, to a tenth.
+TEST(OffScale, AWildValueMovesNoPlan) {
+  const Space space = Modules(4, 4);
+  const auto loss = [](const Point& p, Rng& rng) {
+    return 1.0 - 0.1 * (p[1] > 0.0) - 0.15 * (p[2] > 0.0) + 0.01 * rng.Normal();
+  };
+  const History calm = UniformTrials(space, 60, loss);
+  History wild;
+  for (Observation trial : calm.trials()) {
+    if (trial.number % 20 == 3) trial.values[0] = 1e6;
+    wild.Put(std::move(trial));
+  }
+  ASSERT_OK_AND_ASSIGN(const StudyPlan plan, MakePlan(space, kLoss, wild, {}));
+  EXPECT_NEAR(plan.predicted_score.value, 0.75, 0.02);
+  EXPECT_LT(plan.predicted_score.hi95, 0.85);
+  ASSERT_OK_AND_ASSIGN(const Report report, Evaluate(space, kLoss, wild, {}));
+  EXPECT_EQ(report.trials_used + report.trials_left_out, 60);
+  EXPECT_TRUE(std::any_of(
+      report.warnings.begin(), report.warnings.end(), [](const auto& one) {
+        return one.sentence ==
+               "trial 3 has loss 1e+06, off the scale of the others, and 2 "
+               "more like it: they count as diverged";
+      }));
 }
 
 }  // namespace

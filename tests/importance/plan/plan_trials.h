@@ -41,6 +41,17 @@ inline double Substitutes(const Point& p) {
   return 0.95 - missing;
 }
 
+// The same trials, none of which trained the module of one parameter. Scores
+// stay.
+inline History NeverTrained(const History& history, std::size_t parameter) {
+  History frozen;
+  for (Observation trial : history.trials()) {
+    trial.point[parameter] = 0.0;
+    frozen.Put(trial);
+  }
+  return frozen;
+}
+
 struct DemoTrial {
   Point point;
   double accuracy;
