@@ -293,8 +293,8 @@ void AddPlanCommand(CLI::App& app, Invocation& invocation) {
       invocation, Plan);
   verb->add_option("STUDY", args->study, "The study")->required();
   verb->add_option("--tolerance", args->tolerance,
-                   "How much of the score freezing may cost [0; of --frontier "
-                   "the noise of one run]")
+                   "How much of the score freezing may cost [the study's, else "
+                   "what nobody could notice]")
       ->check(AtLeastZero());
   AddPlanFlags(*verb, *args);
   args->question.AddTo(*verb);

@@ -58,10 +58,15 @@ int LayersIn(const v1::Frontier& frontier) {
   return layers;
 }
 
+// A tolerance is no more exact than this.
+std::string SayTolerance(double tolerance) {
+  return absl::StrFormat("%.2g", tolerance);
+}
+
 std::string FrontierCaptionOf(const v1::Frontier& frontier) {
   return absl::StrCat("the least to train in ", LastPart(frontier.study()),
                       ": ", frontier.options().target(), " within ",
-                      FormatNumber(frontier.tolerance()), " of the best");
+                      SayTolerance(frontier.tolerance()), " of the best");
 }
 
 // Returns the index of the most probable set, which is worth a look when none
@@ -71,8 +76,10 @@ int Likeliest(const v1::Frontier& frontier) {
   const auto best =
       std::max_element(sets.begin(), sets.end(),
                        [](const v1::FrontierSet& a, const v1::FrontierSet& b) {
-                         return a.within_tolerance_probability() <
-                                b.within_tolerance_probability();
+                         // NaN, which is not known, is least of all.
+                         return !(a.within_tolerance_probability() >=
+                                  b.within_tolerance_probability()) &&
+                                !std::isnan(b.within_tolerance_probability());
                        });
   return static_cast<int>(best - sets.begin());
 }
@@ -303,8 +310,9 @@ std::string RenderFreezePlan(const v1::FreezePlan& plan, int width) {
       Caption(absl::StrCat("freeze plan for ", LastPart(plan.study()), ": ",
                            plan.options().target(),
                            plan.tolerance() > 0.0
-                               ? absl::StrCat(", may give up ",
-                                              FormatNumber(plan.tolerance()))
+                               ? absl::StrCat("; losing ",
+                                              SayTolerance(plan.tolerance()),
+                                              " does not matter")
                                : ""),
               plan.provisional(), width),
       Verdict(plan.verdict(), width), ModulesTable(plan, width), "\n");

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -196,54 +198,61 @@ std::vector<FrontierSets::Prefix> FrontierSets::Prefixes() const {
 namespace {
 
 constexpr int kFrontierDraws = 600;
+constexpr double kUnknownChance = std::numeric_limits<double>::quiet_NaN();
 
-// All points that may be the best there is, and draws at them.
+// The points of all sets, others that may be the best there is, and draws at
+// them.
 struct Contest {
   const StudyBelief& belief;
   const PlanSearch& search;
   const FrontierSets& sets;
   const Optimism& optimism;
-  std::vector<PlanChoice> points;   // of sets(), then prefixes, then others
-  WorthDraws draws;                 // of points that are set against each other
-  std::vector<Interval> predicted;  // by point
-  std::vector<double> best_scores;  // of the best point, by draw
+  const double tolerance;
+  std::vector<PlanChoice> points;  // of sets(), then prefixes, then others
+  WorthDraws draws;
+  std::size_t best;  // place of the point of which most is expected
 };
 
-double NoiseOfOneRun(const StudyBelief& belief, double worth) {
-  const double deviation = std::sqrt(belief.surrogate().noise_variance());
-  return std::abs(belief.ScoreOf(worth) - belief.ScoreOf(worth - deviation));
+void HoldContest(Contest& contest) {
+  contest.draws = contest.belief.Draw(contest.points, kFrontierDraws);
+  contest.best = 0;
+  double most = MeanOf(contest.draws, 0);
+  for (std::size_t p = 1; p < contest.points.size(); ++p) {
+    const double mean = MeanOf(contest.draws, p);
+    if (mean <= most) continue;
+    contest.best = p;
+    most = mean;
+  }
 }
 
-void HoldContest(Contest& contest) {
-  const StudyBelief& belief = contest.belief;
-  const WorthDraws drawn = belief.Draw(contest.points, kFrontierDraws);
-  contest.draws = drawn;
-  for (std::size_t p = 0; p < contest.points.size(); ++p) {
-    contest.predicted.push_back(PredictMean(
-        belief, WithoutOptimism(drawn, p, contest.optimism), contest.optimism));
-    const std::vector<double> worths = InContest(drawn, p, contest.optimism);
-    for (std::size_t k = 0; k < worths.size(); ++k) {
-      contest.draws[k][p] = worths[k];
+Interval Predict(const Contest& contest, std::size_t point) {
+  return PredictMean(contest.belief,
+                     WithoutOptimism(contest.draws, point, contest.optimism),
+                     contest.optimism);
+}
+
+// The best of each draw is picked because it is drawn high: on average it is
+// better than the set even where all sets are equal. That luck is taken off.
+double ChanceWithin(const Contest& contest, std::size_t point) {
+  WorthDraws pairs;
+  pairs.reserve(contest.draws.size());
+  for (const std::vector<double>& draw : contest.draws) {
+    pairs.push_back({*std::max_element(draw.begin(), draw.end()), draw[point]});
+  }
+  return ShareWithin(
+      SoberLosses(contest.belief, contest.optimism, 0, std::move(pairs)),
+      contest.tolerance);
+}
+
+// Says whether trials tell what it costs to leave out what the set leaves out.
+bool IsSeen(const Contest& contest, const std::vector<SeenModule>& seen,
+            const ModuleSet& set) {
+  for (std::size_t m = 0; m < set.frozen.size(); ++m) {
+    if (contest.sets.can_switch()[m] && set.frozen[m] && !seen[m].both()) {
+      return false;
     }
   }
-  for (const std::vector<double>& draw : contest.draws) {
-    const double most = *std::max_element(draw.begin(), draw.end());
-    contest.best_scores.push_back(belief.ScoreOf(most));
-  }
-}
-
-double ChanceWithin(const Contest& contest, std::size_t point,
-                    double tolerance) {
-  const Objective& objective = contest.belief.objective();
-  std::size_t within = 0;
-  for (std::size_t k = 0; k < contest.draws.size(); ++k) {
-    const double score = contest.belief.ScoreOf(contest.draws[k][point]);
-    const double lost =
-        AsLoss(objective, score) - AsLoss(objective, contest.best_scores[k]);
-    within += lost <= tolerance ? 1 : 0;
-  }
-  return static_cast<double>(within) /
-         static_cast<double>(contest.draws.size());
+  return true;
 }
 
 std::int64_t TrialsOf(const Contest& contest, const ModuleSet& set) {
@@ -262,7 +271,7 @@ std::int64_t TrialsOf(const Contest& contest, const ModuleSet& set) {
 }
 
 FrontierSet Describe(const Contest& contest, const ModuleSet& set,
-                     std::size_t point, double tolerance) {
+                     std::size_t point, const std::vector<SeenModule>& seen) {
   const StudyBelief& belief = contest.belief;
   FrontierSet one;
   for (const std::size_t m : ModulesInDepthOrder(belief.space())) {
@@ -274,96 +283,200 @@ FrontierSet Describe(const Contest& contest, const ModuleSet& set,
       EstimateCosts(belief.space(), belief.selection().trials, one.point);
   one.trained_parameters = costs.trained_parameters;
   one.seconds = costs.seconds;
-  one.predicted = contest.predicted[point];
-  one.within_tolerance_probability = ChanceWithin(contest, point, tolerance);
+  one.predicted = Predict(contest, point);
+  one.within_tolerance_probability = IsSeen(contest, seen, set)
+                                         ? ChanceWithin(contest, point)
+                                         : kUnknownChance;
   one.trials = TrialsOf(contest, set);
   return one;
 }
 
-std::string VerdictOf(const Contest& contest, const Frontier& frontier) {
-  const std::string& metric = contest.belief.objective().metric;
-  const std::size_t all = static_cast<std::size_t>(
-      std::count(contest.sets.can_switch().begin(),
-                 contest.sets.can_switch().end(), true));
-  if (all == 0) return "no module can be both frozen and trained here";
-  const bool is_chosen = frontier.chosen >= 0;
-  const auto likeliest = std::max_element(
-      frontier.by_modules.begin(), frontier.by_modules.end(),
-      [](const FrontierSet& a, const FrontierSet& b) {
-        return a.within_tolerance_probability < b.within_tolerance_probability;
-      });
-  const FrontierSet& set =
-      is_chosen ? frontier.by_modules[static_cast<std::size_t>(frontier.chosen)]
-                : *likeliest;
-  const std::string what =
-      set.trained.empty()
-          ? absl::StrCat("none of the ", all, " modules")
-          : absl::StrCat(set.trained.size(), " of ", all, " modules (",
-                         SayModules(set.trained), ")");
-  const std::string chance = SayChance(set.within_tolerance_probability);
-  const std::string within = absl::StrFormat(
-      "within %.2g of the best with probability ", frontier.tolerance);
-  if (is_chosen) {
-    return absl::StrCat("training ", what, " is enough: ", metric, " ",
-                        SayInterval(set.predicted), ", ", within, chance);
+// By number trained the set of which most is expected; its place among sets().
+std::map<std::size_t, std::size_t> BestByCount(const Contest& contest) {
+  std::map<std::size_t, std::size_t> best;
+  for (std::size_t s = 0; s < contest.sets.sets().size(); ++s) {
+    const auto [at, is_new] = best.emplace(contest.sets.sets()[s].trained, s);
+    if (!is_new &&
+        MeanOf(contest.draws, s) > MeanOf(contest.draws, at->second)) {
+      at->second = s;
+    }
   }
-  return absl::StrCat("what is enough to train is not known: the likeliest, ",
-                      what, ", is ", within, "only ", chance);
+  return best;
+}
+
+// Modules that can be switched, and that no trial froze or none trained.
+std::vector<std::string> NeverSeen(const Contest& contest,
+                                   const std::vector<SeenModule>& seen) {
+  std::vector<std::string> names;
+  for (const std::size_t m : ModulesInDepthOrder(contest.belief.space())) {
+    if (!contest.sets.can_switch()[m] || seen[m].both()) continue;
+    names.push_back(contest.belief.space().modules()[m].module);
+  }
+  return names;
+}
+
+// Says "training 2 of 7 modules (layer.1, layer.3)".
+std::string SayTraining(const FrontierSet& set, std::size_t all) {
+  if (set.trained.empty()) return "freezing every module";
+  if (set.trained.size() == all) {
+    return absl::StrCat("training all ", all, " modules");
+  }
+  return absl::StrCat("training ", set.trained.size(), " of ", all,
+                      " modules (", SayModules(set.trained), ")");
+}
+
+// The likeliest set but the one of all modules; nullptr if nothing is known.
+const FrontierSet* LikeliestOf(const std::vector<FrontierSet>& sets,
+                               std::size_t all) {
+  const FrontierSet* likeliest = nullptr;
+  for (const FrontierSet& set : sets) {
+    if (set.trained.size() == all ||
+        std::isnan(set.within_tolerance_probability)) {
+      continue;
+    }
+    if (likeliest == nullptr || set.within_tolerance_probability >
+                                    likeliest->within_tolerance_probability) {
+      likeliest = &set;
+    }
+  }
+  return likeliest;
+}
+
+std::string VerdictOf(const Contest& contest, const Frontier& frontier,
+                      const std::vector<SeenModule>& seen) {
+  const std::string& metric = contest.belief.objective().metric;
+  const auto& can_switch = contest.sets.can_switch();
+  const std::size_t all = static_cast<std::size_t>(
+      std::count(can_switch.begin(), can_switch.end(), true));
+  if (all == 0) return "no module can be both frozen and trained here";
+  const std::string tolerance = absl::StrFormat("%.2g", frontier.tolerance);
+  if (frontier.chosen >= 0) {
+    const FrontierSet& set =
+        frontier.by_modules[static_cast<std::size_t>(frontier.chosen)];
+    const std::string chance = SayChance(set.within_tolerance_probability);
+    const std::string expected =
+        absl::StrCat(metric, " ", SayInterval(set.predicted));
+    if (set.trained.size() == all) {
+      return absl::StrCat("train all ", all, " modules: ", expected,
+                          "; no smaller set is within ", tolerance,
+                          " of the best with probability ",
+                          SayChance(kSureEnough));
+    }
+    return absl::StrCat(SayTraining(set, all), " is enough: ", expected,
+                        ", within ", tolerance,
+                        " of the best with probability ", chance);
+  }
+  const std::vector<std::string> never = NeverSeen(contest, seen);
+  const std::string unseen =
+      never.empty() ? ""
+                    : absl::StrCat("; no trial tells what freezing ",
+                                   SayModules(never), " costs");
+  const FrontierSet* const likeliest = LikeliestOf(frontier.by_modules, all);
+  if (likeliest == nullptr) {
+    return absl::StrCat("what is enough to train is not known", unseen);
+  }
+  return absl::StrCat("what is enough to train is not known yet: ",
+                      SayTraining(*likeliest, all), " is within ", tolerance,
+                      " of the best with probability ",
+                      SayChance(likeliest->within_tolerance_probability),
+                      unseen);
+}
+
+// The points of all sets, and others that may be the best there is.
+std::vector<PlanChoice> PointsOf(
+    const FrontierSets& sets, const std::vector<FrontierSets::Prefix>& prefixes,
+    const std::vector<PlanChoice>& ends, const PlanChoices& choices) {
+  std::vector<PlanChoice> points;
+  for (const ModuleSet& set : sets.sets()) points.push_back(set.choice);
+  for (const auto& one : prefixes) points.push_back(one.set.choice);
+  points.insert(points.end(), ends.begin(), ends.end());
+  points.push_back(choices.tried()[0]);
+  points.push_back(choices.belief().ChoiceOf(choices.belief().BestTrial()));
+  return points;
+}
+
+// The sets of modules that a study can train, and how they compare.
+struct ComparedSets {
+  std::vector<PlanChoice> ends;
+  std::unique_ptr<const FrontierSets> sets;
+  std::vector<FrontierSets::Prefix> prefixes;
+  std::unique_ptr<Contest> contest;
+};
+
+absl::StatusOr<ComparedSets> CompareSets(const PlanBasis& basis,
+                                         const PlanOptions& options) {
+  const PlanSearch& search = basis.search();
+  const std::stop_token& stop = options.evaluate.stop;
+  RETURN_IF_ERROR(CheckPlanRequest(basis.belief().space(), options));
+  ComparedSets made;
+  made.ends = search.Best();
+  RETURN_IF_ERROR(CheckStop(stop));
+  made.sets = std::make_unique<const FrontierSets>(search, made.ends[0], stop);
+  RETURN_IF_ERROR(CheckStop(stop));
+  made.prefixes = made.sets->Prefixes();
+  made.contest = std::make_unique<Contest>(
+      Contest{basis.belief(),
+              search,
+              *made.sets,
+              basis.optimism(),
+              ToleranceInForce(basis, options),
+              PointsOf(*made.sets, made.prefixes, made.ends, search.choices()),
+              {},
+              0});
+  HoldContest(*made.contest);
+  RETURN_IF_ERROR(CheckStop(stop));
+  return made;
 }
 
 }  // namespace
 
 absl::StatusOr<Frontier> MakeFrontier(const PlanBasis& basis,
                                       const PlanOptions& options) {
-  const StudyBelief& belief = basis.belief();
-  const PlanSearch& search = basis.search();
-  RETURN_IF_ERROR(CheckPlanRequest(belief.space(), options));
-  const std::vector<PlanChoice> ends = search.Best();
-  RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
-  const FrontierSets sets(search, ends[0], options.evaluate.stop);
-  RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
-  const std::vector<FrontierSets::Prefix> prefixes = sets.Prefixes();
-  Contest contest{belief, search, sets, basis.optimism(), {}, {}, {}, {}};
-  for (const ModuleSet& set : sets.sets()) contest.points.push_back(set.choice);
-  for (const auto& one : prefixes) contest.points.push_back(one.set.choice);
-  contest.points.insert(contest.points.end(), ends.begin(), ends.end());
-  contest.points.push_back(search.choices().tried()[0]);
-  contest.points.push_back(belief.ChoiceOf(belief.BestTrial()));
-  HoldContest(contest);
-  RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
+  ASSIGN_OR_RETURN(const ComparedSets made, CompareSets(basis, options));
+  const Contest& contest = *made.contest;
+  const std::vector<ModuleSet>& sets = made.sets->sets();
+  const std::vector<SeenModule> seen = SeenModules(basis.belief());
   Frontier frontier;
-  frontier.best = QuantilesOf(contest.best_scores);
-  frontier.tolerance =
-      options.tolerance > 0.0
-          ? options.tolerance
-          : NoiseOfOneRun(belief, belief.WorthOf(frontier.best.value));
-  std::map<std::size_t, std::size_t> best_of_count;  // place among sets()
-  for (std::size_t s = 0; s < sets.sets().size(); ++s) {
-    const auto [at, is_new] = best_of_count.emplace(sets.sets()[s].trained, s);
-    if (!is_new &&
-        MeanOf(contest.draws, s) > MeanOf(contest.draws, at->second)) {
-      at->second = s;
-    }
-  }
-  for (const auto& [count, s] : best_of_count) {
-    frontier.by_modules.push_back(
-        Describe(contest, sets.sets()[s], s, frontier.tolerance));
+  frontier.best = Predict(contest, contest.best);
+  frontier.tolerance = contest.tolerance;
+  for (const auto& [count, s] : BestByCount(contest)) {
+    frontier.by_modules.push_back(Describe(contest, sets[s], s, seen));
     if (frontier.chosen < 0 &&
         frontier.by_modules.back().within_tolerance_probability >=
             kSureEnough) {
       frontier.chosen = static_cast<int>(frontier.by_modules.size()) - 1;
     }
   }
-  for (std::size_t k = 0; k < prefixes.size(); ++k) {
-    frontier.by_prefix.push_back(Describe(
-        contest, prefixes[k].set, sets.sets().size() + k, frontier.tolerance));
-    frontier.by_prefix.back().prefix_frozen = prefixes[k].level;
+  for (std::size_t k = 0; k < made.prefixes.size(); ++k) {
+    frontier.by_prefix.push_back(
+        Describe(contest, made.prefixes[k].set, sets.size() + k, seen));
+    frontier.by_prefix.back().prefix_frozen = made.prefixes[k].level;
   }
   // Without a module to switch there is nothing to choose.
   if (frontier.by_modules.size() < 2) frontier.chosen = -1;
-  frontier.verdict = VerdictOf(contest, frontier);
-  frontier.warnings = belief.warnings();
+  frontier.verdict = VerdictOf(contest, frontier, seen);
+  frontier.warnings = basis.belief().warnings();
   return frontier;
+}
+
+absl::StatusOr<std::optional<OpenSet>> FindOpenSet(const PlanBasis& basis,
+                                                   const PlanOptions& options) {
+  ASSIGN_OR_RETURN(const ComparedSets made, CompareSets(basis, options));
+  const Contest& contest = *made.contest;
+  const std::vector<SeenModule> seen = SeenModules(basis.belief());
+  const auto by_count = BestByCount(contest);
+  for (const auto& [count, s] : by_count) {
+    const ModuleSet& set = made.sets->sets()[s];
+    const double chance = ChanceWithin(contest, s);
+    const bool is_seen = IsSeen(contest, seen, set);
+    if (is_seen && chance >= kSureEnough) break;
+    if (is_seen && chance <= 1.0 - kSureEnough) continue;
+    const FrontierSet told = Describe(contest, set, s, seen);
+    return OpenSet{set.choice, contest.points[contest.best],
+                   absl::StrCat(SayTraining(told, by_count.rbegin()->first),
+                                " is enough")};
+  }
+  return std::nullopt;
 }
 
 absl::StatusOr<Frontier> MakeFrontier(const Space& space,

@@ -3,12 +3,14 @@
 // File: frontier.h
 //
 // For each amount of training: the most promising set of modules, its score,
-// and how likely that is within the tolerance of the best.
+// and how likely that is within the tolerance of the best there is, which is
+// another point in each draw; its luck is taken off (SoberLosses).
 #ifndef FROSTLINE_IMPORTANCE_PLAN_FRONTIER_H_
 #define FROSTLINE_IMPORTANCE_PLAN_FRONTIER_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -71,13 +73,15 @@ struct FrontierSet {
   double trained_parameters = 0.0;   // by what trials took; NaN: unknown
   double seconds = 0.0;              // likewise
   Interval predicted;                // mean over seeds
+  // NaN: trials do not tell, because all froze or all trained a module that is
+  // left out.
   double within_tolerance_probability = 0.0;
   std::int64_t trials = 0;  // that trained exactly this
 };
 
 struct Frontier {
   double tolerance = 0.0;               // in force
-  Interval best;                        // of the best there is
+  Interval best;                        // of the point of most promise
   std::vector<FrontierSet> by_modules;  // by rising number trained
   std::vector<FrontierSet> by_prefix;   // by falling depth frozen
   // The smallest of by_modules within the tolerance with kSureEnough, or -1.
@@ -86,13 +90,25 @@ struct Frontier {
   std::vector<ReportWarning> warnings;
 };
 
-// Fails as MakePlan does. Tolerance 0 is the noise of one run.
+// Fails as MakePlan does.
 absl::StatusOr<Frontier> MakeFrontier(const Space& space,
                                       const std::vector<Objective>& objectives,
                                       const History& history,
                                       const PlanOptions& options);
 absl::StatusOr<Frontier> MakeFrontier(const PlanBasis& basis,
                                       const PlanOptions& options);
+
+// A set of which it is open whether it is enough.
+struct OpenSet {
+  PlanChoice set;
+  PlanChoice best;   // the point of which most is expected
+  std::string says;  // "training 2 of 7 modules (layer.1, layer.3) is enough"
+};
+
+// Returns the smallest one, unless a smaller set is surely enough. Fails as
+// MakePlan does.
+absl::StatusOr<std::optional<OpenSet>> FindOpenSet(const PlanBasis& basis,
+                                                   const PlanOptions& options);
 
 }  // namespace frostline::importance
 

@@ -543,15 +543,20 @@ PlanChoice ChoosePoint(const PlanSearch& search) {
 namespace {
 
 // Freezes one more module: of those left, the one that costs least to freeze
-// with the others as they are.
+// with the others as they are. Nobody knows what it costs where all trials
+// trained it, so those stay.
 std::optional<PlanChoice> FreezeOne(const PlanSearch& search,
                                     const PlanChoice& choice,
-                                    const Demands& demands) {
+                                    const Demands& demands,
+                                    const std::vector<SeenModule>& seen) {
   const PlanChoices& choices = search.choices();
   std::optional<PlanChoice> best;
   double most = 0.0;
   for (std::size_t m = 0; m < demands.size(); ++m) {
-    if (demands[m] == Demand::kFrozen || !choices.IsKnown(m)) continue;
+    if (demands[m] == Demand::kFrozen || !choices.IsKnown(m) ||
+        !seen[m].both()) {
+      continue;
+    }
     Demands more = demands;
     more[m] = Demand::kFrozen;
     auto frozen = search.BestFrom(choice, more, 0);
@@ -582,9 +587,10 @@ PlanChoice FreezeMore(const PlanSearch& search, const PlanChoice& choice,
   std::vector<PlanChoice> points = {choice};
   std::vector<PlanChoice> anew;  // with the others' rates chosen again
   PlanChoice at = choice;
+  const std::vector<SeenModule> seen = SeenModules(belief);
   while (true) {
     const Demands demands = KeepFrozen(search.choices(), at);
-    auto next = FreezeOne(search, at, demands);
+    auto next = FreezeOne(search, at, demands, seen);
     if (!next.has_value()) break;
     at = *std::move(next);
     points.push_back(at);

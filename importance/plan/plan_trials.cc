@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "importance/measure/dataset.h"
+#include "importance/plan/frontier.h"
 #include "importance/plan/plan_search.h"
 #include "importance/plan/study_belief.h"
 #include "importance/plan/study_plan.h"
@@ -259,9 +260,16 @@ absl::StatusOr<std::vector<AskedTrial>> AskTrials(
     const PlanOptions& options, int count) {
   const StudyBelief& belief = basis.belief();
   RETURN_IF_ERROR(CheckCount(count));
-  RETURN_IF_ERROR(CheckPlanRequest(belief.space(), options));
-  const QuestionPoints asked = FindQuestions(
-      basis.search(), PlanPoint(basis.search(), options.tolerance), open);
+  ASSIGN_OR_RETURN(const std::optional<OpenSet> open_set,
+                   FindOpenSet(basis, options));
+  QuestionPoints asked = FindQuestions(
+      basis.search(),
+      PlanPoint(basis.search(), ToleranceInForce(basis, options)), open);
+  if (open_set.has_value() && open_set->set != open_set->best) {
+    asked.questions.push_back({PlaceOf(asked.points, open_set->best),
+                               PlaceOf(asked.points, open_set->set),
+                               "tells whether " + open_set->says});
+  }
   RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
   OpenAnswers answers(belief, asked);
   std::vector<bool> is_open(asked.points.size(), false);
@@ -350,7 +358,8 @@ absl::StatusOr<std::vector<Rival>> PlanRivals(const PlanBasis& basis,
   const StudyBelief& belief = basis.belief();
   const Optimism& optimism = basis.optimism();
   RETURN_IF_ERROR(CheckPlanRequest(belief.space(), options));
-  const PlanChoice plan = PlanPoint(basis.search(), options.tolerance);
+  const PlanChoice plan =
+      PlanPoint(basis.search(), ToleranceInForce(basis, options));
   const PlanChoice best = belief.ChoiceOf(belief.BestTrial());
   std::vector<Rival> rivals;
   for (const NamedPoint& one : FindRivals(basis.search(), plan)) {

@@ -56,7 +56,9 @@ std::vector<const Point*> OpenPoints(const Space& space,
                                      const History& history);  // not ended
 
 // Returns at most `count` points, the most telling first, each knowing those
-// before it and the open ones, which are not asked again.
+// before it and the open ones, which are not asked again. Beside the plan's
+// questions it asks whether the smallest set that may be enough is
+// (FindOpenSet).
 absl::StatusOr<std::vector<AskedTrial>> AskTrials(
     const PlanBasis& basis, const std::vector<const Point*>& open,
     const PlanOptions& options, int count);

@@ -36,6 +36,9 @@ std::vector<ReportWarning> WarningsOf(const StudyBelief& belief) {
                                   selection.points, selection.losses));
   warnings.insert(warnings.end(), belief.warnings().begin(),
                   belief.warnings().end());
+  for (ReportWarning& off : FindOffScaleWarnings(selection)) {
+    warnings.push_back(std::move(off));
+  }
   if (auto diverged = FindDiverged(selection, /*informs=*/true)) {
     warnings.push_back(*std::move(diverged));
   }
@@ -279,6 +282,17 @@ Interval QuantilesOf(std::vector<double> draws) {
   return {at(0.5), at(0.1), at(0.9), at(0.025), at(0.975)};
 }
 
+std::vector<SeenModule> SeenModules(const StudyBelief& belief) {
+  std::vector<SeenModule> seen(belief.space().modules().size());
+  for (const Point* const point : belief.selection().points) {
+    for (std::size_t m = 0; m < seen.size(); ++m) {
+      (belief.space().IsFrozen(m, *point) ? seen[m].frozen : seen[m].trained) =
+          true;
+    }
+  }
+  return seen;
+}
+
 namespace {
 
 // Measured on histories of recorded tables (docs/measured/tables.md): .3 to 1.0
@@ -371,24 +385,6 @@ std::vector<double> PartsByDraw(const Optimism& optimism, std::size_t draws) {
   return parts;
 }
 
-// Calls `worth` with the point's sober mean, how far its draw is off that mean,
-// and which part of what is beyond the usual is real. Each draw has one such
-// part for all points.
-template <typename Worth>
-std::vector<double> ByDraw(const WorthDraws& draws, std::size_t point,
-                           const Optimism& optimism, const Worth& worth) {
-  const double mean = MeanOf(draws, point);
-  const double sober = mean - optimism.lift * DeviationOf(draws, point);
-  const std::vector<double> parts = PartsByDraw(optimism, draws.size());
-  std::vector<double> worths;
-  worths.reserve(draws.size());
-  for (std::size_t k = 0; k < draws.size(); ++k) {
-    worths.push_back(
-        worth(sober, optimism.widen * (draws[k][point] - mean), parts[k]));
-  }
-  return worths;
-}
-
 std::vector<std::size_t> BestPredicted(
     const std::vector<surrogate::Belief>& left, std::size_t count) {
   std::vector<std::size_t> order(count);
@@ -442,18 +438,17 @@ Optimism FindOptimism(const StudyBelief& belief,
 
 std::vector<double> WithoutOptimism(const WorthDraws& draws, std::size_t point,
                                     const Optimism& optimism) {
-  return ByDraw(draws, point, optimism,
-                [&](double sober, double off, double part) {
-                  return Reached(optimism.reach, sober, part) + off;
-                });
-}
-
-std::vector<double> InContest(const WorthDraws& draws, std::size_t point,
-                              const Optimism& optimism) {
-  return ByDraw(draws, point, optimism,
-                [&](double sober, double off, double part) {
-                  return Reached(optimism.reach, sober + off, part);
-                });
+  const double mean = MeanOf(draws, point);
+  const double sober = mean - optimism.lift * DeviationOf(draws, point);
+  // Each draw believes in another part of what is beyond the usual.
+  const std::vector<double> parts = PartsByDraw(optimism, draws.size());
+  std::vector<double> worths;
+  worths.reserve(draws.size());
+  for (std::size_t k = 0; k < draws.size(); ++k) {
+    worths.push_back(Reached(optimism.reach, sober, parts[k]) +
+                     optimism.widen * (draws[k][point] - mean));
+  }
+  return worths;
 }
 
 void FlattenBeside(std::size_t point, const Optimism& optimism,
@@ -465,6 +460,21 @@ void FlattenBeside(std::size_t point, const Optimism& optimism,
       worth = Reached(optimism.reach, worth - lifted, parts[k]);
     }
   }
+}
+
+std::vector<double> SoberLosses(const StudyBelief& belief,
+                                const Optimism& optimism, std::size_t chosen,
+                                WorthDraws draws) {
+  WorthDraws gains;
+  gains.reserve(draws.size());
+  for (const auto& draw : draws) {
+    gains.push_back({draw[chosen] - draw[1 - chosen]});
+  }
+  const double off = std::min(optimism.lift * DeviationOf(gains, 0),
+                              std::max(MeanOf(gains, 0), 0.0));
+  for (std::vector<double>& draw : draws) draw[chosen] -= off;
+  FlattenBeside(chosen, optimism, draws);
+  return LossesOf(belief, draws, 0, 1);
 }
 
 WorthDraws DrawBesideBest(const StudyBelief& belief, const PlanChoice& choice) {
@@ -508,6 +518,17 @@ Interval PredictRun(const StudyBelief& belief,
     }
   }
   return QuantilesOf(std::move(scores));
+}
+
+double UnnoticedLoss(const StudyBelief& belief, double worth,
+                     const Optimism& optimism, std::int64_t evaluation_rows) {
+  const double noise =
+      optimism.widen * std::sqrt(belief.surrogate().noise_variance());
+  const double score = belief.ScoreOf(worth);
+  const double run = std::abs(score - belief.ScoreOf(worth - noise));
+  if (evaluation_rows == 0 || !belief.IsShare()) return run;
+  const double rows = static_cast<double>(evaluation_rows);
+  return std::max(run, std::sqrt(score * (1.0 - score) / rows));
 }
 
 }  // namespace frostline::importance

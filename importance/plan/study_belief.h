@@ -115,6 +115,15 @@ double ChanceOfLoss(const StudyBelief& belief, const WorthDraws& draws,
 // Lies around the median. REQUIRES: there is a draw.
 Interval QuantilesOf(std::vector<double> draws);
 
+// Whether trials with a value froze a module and whether any trained it. Unless
+// both happened nobody knows what freezing it costs.
+struct SeenModule {
+  bool frozen = false;
+  bool trained = false;
+  bool both() const { return frozen && trained; }
+};
+std::vector<SeenModule> SeenModules(const StudyBelief& belief);  // by modules()
+
 // How far predictions reach. Surfaces flatten near their best, on the scale
 // that saturates too: each of seven modules adds, all of them add less than
 // their sum, and a plan is where all come together. What trials showed that
@@ -162,15 +171,18 @@ Optimism FindOptimism(const StudyBelief& belief,
 std::vector<double> WithoutOptimism(const WorthDraws& draws, std::size_t point,
                                     const Optimism& optimism);
 
-// The same for points that are set against each other: what flattens brings
-// them nearer, draw by draw, while a score by itself is as uncertain as before.
-std::vector<double> InContest(const WorthDraws& draws, std::size_t point,
-                              const Optimism& optimism);
-
-// Likewise of a pair whose difference is told: both are lower by what is taken
+// The same of a pair whose difference is told: both are lower by what is taken
 // off `point`, and nearer where what is beyond the usual is believed in part.
 void FlattenBeside(std::size_t point, const Optimism& optimism,
                    WorthDraws& draws);
+
+// Returns what is lost by the second point against the first, by draw, where
+// one of them was `chosen` (0 or 1) because most is expected of it. The luck of
+// that choice is taken off, so luck alone is no advice: at most its whole gain,
+// because without it the other is as good, and not better.
+std::vector<double> SoberLosses(const StudyBelief& belief,
+                                const Optimism& optimism, std::size_t chosen,
+                                WorthDraws draws);
 
 // All who predict these worths share them.
 WorthDraws DrawBesideBest(const StudyBelief& belief, const PlanChoice& choice);
@@ -184,6 +196,12 @@ Interval PredictMean(const StudyBelief& belief,
 Interval PredictRun(const StudyBelief& belief,
                     const std::vector<double>& worths, const Optimism& optimism,
                     std::int64_t evaluation_rows);
+
+// Returns what nobody could notice of a score: the noise of one run of that
+// worth, as PredictRun has it, or of an evaluation set of so many rows (0:
+// unknown), whichever is larger.
+double UnnoticedLoss(const StudyBelief& belief, double worth,
+                     const Optimism& optimism, std::int64_t evaluation_rows);
 
 }  // namespace frostline::importance
 

@@ -237,29 +237,13 @@ namespace {
 constexpr int kStudyDraws = 601;
 constexpr double kUnknownWorth = std::numeric_limits<double>::quiet_NaN();
 
-// Takes the luck of a picked point off the side that the plan chose, so luck
-// alone is no advice. Luck is at most the whole gain: without it the other side
-// is as good, not better.
-void SoberChoice(const Optimism& optimism, std::size_t chosen,
-                 WorthDraws& draws) {
-  WorthDraws gains;
-  for (const auto& draw : draws) {
-    gains.push_back({draw[chosen] - draw[1 - chosen]});
-  }
-  const double off = std::min(optimism.lift * DeviationOf(gains, 0),
-                              std::max(MeanOf(gains, 0), 0.0));
-  for (std::vector<double>& draw : draws) draw[chosen] -= off;
-}
-
 // Fills in the advice. Probability, cost and interval come from the same draws
 // of the same two points, so none contradicts another.
 void Advise(const StudyBelief& belief, const TrainedAndFrozen& pair,
             const Optimism& optimism, double tolerance, PlannedModule& one) {
-  WorthDraws draws = belief.Draw({pair.frozen, pair.trained}, kStudyDraws);
-  const std::size_t chosen = one.freeze ? 0 : 1;
-  SoberChoice(optimism, chosen, draws);
-  FlattenBeside(chosen, optimism, draws);
-  const std::vector<double> costs = LossesOf(belief, draws, 1, 0);
+  const std::vector<double> costs =
+      SoberLosses(belief, optimism, one.freeze ? 1 : 0,
+                  belief.Draw({pair.trained, pair.frozen}, kStudyDraws));
   one.cost_of_freezing = QuantilesOf(costs);
   one.freeze_probability = ShareWithin(costs, tolerance);
   one.advice = Advice::kNotKnown;
@@ -295,10 +279,18 @@ std::vector<PlannedModule> DescribeModules(const PlanBasis& basis,
   const Space& space = belief.space();
   const std::vector<ModuleRate> rates = space.Rates(point);
   const auto pairs = CompareFreezing(basis.search(), plan);
+  const std::vector<SeenModule> seen = SeenModules(belief);
   std::vector<PlannedModule> modules;
   for (const std::size_t m : ModulesInDepthOrder(space)) {
     if (stop.stop_requested()) break;
     PlannedModule one = Bare(basis.choices(), rates[m], m);
+    if (pairs[m].has_value() && !seen[m].both()) {
+      one.advice = Advice::kNotKnown;
+      one.reason = absl::StrCat("not known: every trial ",
+                                seen[m].frozen ? "froze" : "trained", " it");
+      modules.push_back(std::move(one));
+      continue;
+    }
     if (pairs[m].has_value()) {
       Advise(belief, *pairs[m], basis.optimism(), tolerance, one);
     }
@@ -311,6 +303,7 @@ std::vector<PlannedModule> DescribeModules(const PlanBasis& basis,
 
 void PredictPoint(const PlanBasis& basis, const PlanChoice& choice,
                   const PlanOptions& options, StudyPlan& plan) {
+  // `plan` has its tolerance.
   const StudyBelief& belief = basis.belief();
   const Optimism& optimism = basis.optimism();
   const std::size_t best = belief.BestTrial();
@@ -322,7 +315,8 @@ void PredictPoint(const PlanBasis& basis, const PlanChoice& choice,
   plan.best_seen_trial = belief.selection().trials[best]->number;
   plan.best_seen_score =
       PredictMean(belief, WithoutOptimism(draws, 1, optimism), optimism);
-  plan.at_least_best_probability = ChanceOf(draws, 0, 1);
+  plan.at_least_best_probability =
+      ChanceOfLoss(belief, draws, 1, 0, plan.tolerance);
 }
 
 }  // namespace
@@ -331,11 +325,13 @@ absl::StatusOr<StudyPlan> MakePlan(const PlanBasis& basis,
                                    const PlanOptions& options) {
   const StudyBelief& belief = basis.belief();
   RETURN_IF_ERROR(CheckPlanRequest(belief.space(), options));
-  const PlanChoice choice = PlanPoint(basis.search(), options.tolerance);
+  const double tolerance = ToleranceInForce(basis, options);
+  const PlanChoice choice = PlanPoint(basis.search(), tolerance);
   RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
   StudyPlan plan;
+  plan.tolerance = tolerance;
   plan.point = basis.choices().PointOf(choice);
-  plan.modules = DescribeModules(basis, choice, plan.point, options.tolerance,
+  plan.modules = DescribeModules(basis, choice, plan.point, tolerance,
                                  options.evaluate.stop);
   RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
   PredictPoint(basis, choice, options, plan);
@@ -360,6 +356,15 @@ absl::StatusOr<StudyPlan> MakePlan(const Space& space,
   ASSIGN_OR_RETURN(const auto basis,
                    MakePlanBasis(space, objectives, history, options));
   return MakePlan(*basis, options);
+}
+
+double ToleranceInForce(const PlanBasis& basis, const PlanOptions& options) {
+  if (options.tolerance > 0.0) return options.tolerance;
+  const double of_study = basis.belief().objective().tolerance;
+  if (of_study > 0.0) return of_study;
+  const PlanChoices& choices = basis.choices();
+  return UnnoticedLoss(basis.belief(), choices.Worth(choices.tried()[0]),
+                       basis.optimism(), options.evaluation_rows);
 }
 
 PlanBasis::PlanBasis(StudyBelief belief, const std::stop_token& stop)
@@ -529,7 +534,7 @@ std::string ReasonFor(const ModuleBinding& binding,
     return absl::StrCat("freezing it costs ",
                         RoundTogether(cost.value, half).value, " of ", metric,
                         ", with probability ", sure, " at most the tolerated ",
-                        absl::StrFormat("%g", tolerance));
+                        absl::StrFormat("%.2g", tolerance));
   }
   if (planned.advice == Advice::kTrain) {
     return absl::StrCat("training it at ", absl::StrFormat("%g", planned.rate),

@@ -84,8 +84,8 @@ class PlanBasis;
 
 struct PlanOptions {
   EvaluateOptions evaluate;
-  // So much score may be given up for freezing, in the objective's unit; 0 is
-  // what noise hides.
+  // So much score may be given up for freezing, in the objective's unit; 0: as
+  // ToleranceInForce says.
   double tolerance = 0.0;
   std::int64_t evaluation_rows = 0;  // for one_run; 0: unknown
 };
@@ -121,6 +121,7 @@ struct PlannedModule {
 };
 
 struct StudyPlan {
+  double tolerance = 0.0;              // in force
   std::vector<PlannedModule> modules;  // in depth order
   Point point;                         // in the searched space
   // The first is a mean over kSeedsOfMean seeds, the other has the noise of
@@ -130,7 +131,8 @@ struct StudyPlan {
   double best_seen_value = 0.0;  // as seen
   Interval best_seen_score;      // of the best trial, less its luck
   std::int64_t best_seen_trial = 0;
-  double at_least_best_probability = 0.0;  // of means
+  // That its mean lacks at most the tolerance of the best trial's.
+  double at_least_best_probability = 0.0;
   // The nearest trial's rates differ in so many modules.
   std::int64_t nearest_trial = 0;
   int differs_in = 0;
@@ -173,6 +175,11 @@ class PlanBasis {
   const std::vector<surrogate::Belief> left_out_;
   const Optimism optimism_;
 };
+
+// Returns the one tolerance that plans, frontiers, and what they ask for go by:
+// what is asked for, else the objective's, else what nobody could notice near
+// the most promising of the tried points.
+double ToleranceInForce(const PlanBasis& basis, const PlanOptions& options);
 
 // Fits by options.evaluate, and checks all; errors are MakePlan's. Here and
 // there a stop (options.evaluate.stop) makes it CANCELLED.

@@ -391,7 +391,7 @@ v1::FreezePlan PlanToProto(const importance::StudyPlan& plan,
     *proto.add_warnings() = WarningToProto(warning, space);
   }
   *proto.mutable_as_trial() = EnqueuedOf(plan.point, space, "plan");
-  proto.set_tolerance(request.tolerance());
+  proto.set_tolerance(plan.tolerance);
   return proto;
 }
 

@@ -227,6 +227,15 @@ absl::StatusOr<std::vector<Objective>> CheckObjectiveList(
         {objective.metric(), objective.direction() == v1::DIRECTION_MINIMIZE
                                  ? Direction::kMinimize
                                  : Direction::kMaximize});
+    if (!std::isfinite(objective.tolerance()) || objective.tolerance() < 0.0) {
+      return MakeError(
+          ErrorId::kObjectiveInvalid,
+          absl::StrCat("the tolerance of ", objective.metric(), " is ",
+                       objective.tolerance()),
+          "give a difference in units of the metric, above 0, or leave it out",
+          absl::StrCat("objectives[", i, "].tolerance"));
+    }
+    objectives.back().tolerance = objective.tolerance();
     if (!objective.has_range()) continue;
     ASSIGN_OR_RETURN(objectives.back().range,
                      RangeFromProto(objective.range(),

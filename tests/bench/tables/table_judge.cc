@@ -218,12 +218,12 @@ void JudgePlan(const TableStudy& study, JudgedStudy& out) {
   out.Add("plan_impossible", IsImpossible(table, predicted) ||
                                  IsImpossible(table, plan->one_run) ||
                                  IsImpossible(table, plan->best_seen_score));
-  JudgeAdvice(study, *plan, options.tolerance, out);
+  JudgeAdvice(study, *plan, plan->tolerance, out);
   const auto truth = TruthAt(study, plan->point);
   if (!truth) return;
   const double score = table.Score(truth->value);
   out.Add("plan_regret", table.Score(study.truth.best->Mean()) - score);
-  out.Add("plan_not_worse", score >= table.Score(out.best));
+  out.Add("plan_not_worse", score >= table.Score(out.best) - plan->tolerance);
   out.Add("plan_cover80", Holds80(predicted, truth->value, 0.0));
   out.Add("plan_cover80_seeds", Holds80(predicted, truth->value, truth->error));
   out.Add("plan_promise", table.Score(predicted.value) - score);

@@ -13,7 +13,7 @@
 //   plan_cover80.T.H.nN      the predicted 80 % interval holds the true score
 //   plan_cover80_seeds       the same, allowing for the few seeds of the truth
 //   plan_regret, best_trial_regret   what is lacking of the best cell
-//   plan_not_worse           truly at least as good as the best trial seen
+//   plan_not_worse           truly at most the tolerance below the best trial
 //   plan_promise             predicted less true: above 0 it promises too much
 //   plan_impossible          an end of an interval that no accuracy can have
 //   advice, advice_right     parameters that a plan has advice on; of those,

@@ -85,6 +85,17 @@ TEST(FrontierView, MarksTheLeastThatIsEnough) {
   EXPECT_THAT(RenderFrontier(none, 80), Not(HasSubstr("*")));
 }
 
+// Nobody knows whether a set will do that leaves out what all trials froze.
+TEST(FrontierView, HasNoPercentageWhereNothingIsKnown) {
+  v1::Frontier frontier = ExampleFrontier();
+  frontier.set_chosen(-1);
+  frontier.mutable_by_modules(0)->set_within_tolerance_probability(NAN);
+  EXPECT_THAT(RenderFrontier(frontier, 80),
+              HasSubstr("0    0.600 (0.550 – 0.650)       -  "));
+  EXPECT_THAT(RenderFrontierInShort(frontier, 80), HasSubstr("97 %"));
+  EXPECT_THAT(FrontierCsv(frontier), Not(HasSubstr("nan")));
+}
+
 TEST(FrontierView, KeepsItsModulesWholeOnANarrowTerminal) {
   v1::Frontier frontier = ExampleFrontier();
   for (const char* const module : {"pooler", "head.sst", "head.sts"}) {

@@ -167,6 +167,46 @@ TEST(Frontier, ItsIntervalsHoldAndItsChoiceIsRight) {
   EXPECT_GE(named, kRuns / 2);
 }
 
+// Only layers 1 and 3 matter, by whether they are trained.
+double TwoSwitches(const Point& p, Rng& rng) {
+  return 0.7 + 0.1 * (p[1] > 0.0) + 0.1 * (p[3] > 0.0) + 0.01 * rng.Normal();
+}
+
+// Whoever trains both has all there is; more modules win nothing. The best of
+// many sets looks better than each of them, which is luck.
+TEST(Frontier, SetsThatAreEquallyGoodAreEnoughHoweverSmall) {
+  if (kWatched) GTEST_SKIP() << kMeasuresOnly;
+  const Space space = Modules(7, 4);
+  constexpr std::uint64_t kRuns = 8;
+  std::vector<double> within(8, 0.0);  // by number trained
+  for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+    const Frontier frontier =
+        FrontierOf(space, UniformTrials(space, 300, TwoSwitches, seed), 0.0);
+    for (std::size_t k = 0; k < within.size(); ++k) {
+      within[k] += frontier.by_modules[k].within_tolerance_probability / kRuns;
+    }
+  }
+  EXPECT_LT(within[1], 0.01);
+  for (std::size_t k = 2; k < within.size(); ++k) {
+    EXPECT_GT(within[k], 0.75) << k;
+  }
+}
+
+// Nobody has seen layer.2 trained: it may be worth much.
+TEST(Frontier, AModuleThatEveryTrialFrozeIsNotSaidToBeNeedless) {
+  const Space space = Modules(4, 3);
+  const History history = NeverTrained(UniformTrials(space, 60, Noisily), 2);
+  const Frontier frontier = FrontierOf(space, history, 0.05);
+  EXPECT_EQ(frontier.chosen, -1);
+  EXPECT_THAT(frontier.verdict,
+              testing::HasSubstr("no trial tells what freezing layer.2 costs"));
+  for (const FrontierSet& set : frontier.by_modules) {
+    const bool trains_it = std::find(set.trained.begin(), set.trained.end(),
+                                     "layer.2") != set.trained.end();
+    EXPECT_EQ(std::isnan(set.within_tolerance_probability), !trains_it);
+  }
+}
+
 std::vector<AskedTrial> Ask(const Space& space, const History& history,
                             int count) {
   const auto asked = AskTrials(space, kAccuracy, history, {}, count);
@@ -191,6 +231,24 @@ TEST(AskTrials, AskWhatTheTrialsLeaveOpen) {
   EXPECT_GE(asked[1].expected_reduction, asked[0].expected_reduction);
   EXPECT_LE(asked[2].expected_reduction, 1.0);
   EXPECT_EQ(asked[0].reason, "tells whether layer.0 is worth training");
+}
+
+// All trials train nearly everything: whether two modules would do is what the
+// next trials have to tell.
+TEST(AskTrials, AskWhetherASmallSetThatNeverRanIsEnough) {
+  const Space space = Modules(5, 3);
+  const History all = UniformTrials(space, 90, TwoSwitches);
+  History large;
+  for (const Observation& trial : all.trials()) {
+    if (std::count(trial.point.begin(), trial.point.end(), 0.0) > 1) continue;
+    large.Put(trial);
+  }
+  ASSERT_GE(large.size(), 20u);
+  const std::vector<AskedTrial> asked = Ask(space, large, 4);
+  EXPECT_TRUE(std::any_of(asked.begin(), asked.end(), [](const auto& one) {
+    return one.reason.starts_with("tells whether training") &&
+           one.reason.ends_with("is enough");
+  }));
 }
 
 TEST(AskTrials, AreInTheSpaceAndTheSameEveryTime) {

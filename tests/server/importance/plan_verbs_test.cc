@@ -98,6 +98,20 @@ TEST_F(PlanVerbsTest, TheFrontierGoesFromNothingTrainedToAll) {
   EXPECT_OK(Enqueue("a", some.trials()));
 }
 
+TEST_F(PlanVerbsTest, PlanAndFrontierGoByOneTolerance) {
+  const auto plan_of = [this](double tolerance) {
+    auto request = About<v1::GetPlanRequest>();
+    request.set_tolerance(tolerance);
+    return driver_->Call<v1::FreezePlan>(request)->tolerance();
+  };
+  const double unnoticed = plan_of(0.0);
+  EXPECT_GT(unnoticed, 0.0);
+  EXPECT_EQ(
+      driver_->Call<v1::Frontier>(About<v1::GetFrontierRequest>())->tolerance(),
+      unnoticed);
+  EXPECT_EQ(plan_of(0.25), 0.25);
+}
+
 // Reports, plans and frontiers of a study that looks at the test split say so.
 TEST_F(PlanVerbsTest, AllCarryThatTheTestSplitChose) {
   Create("t", "test.loss");

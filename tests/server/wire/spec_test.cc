@@ -79,6 +79,21 @@ TEST(SpecCheck, AMetricsRangeIsAsStatedAndOpenWhereNothingIsSaid) {
   EXPECT_FALSE(study->objectives[1].range.has_value());
 }
 
+TEST(SpecCheck, AnObjectiveSaysWhichDifferencesDoNotMatter) {
+  const auto study = Check([](auto& spec, auto&) {
+    spec.mutable_objectives(0)->set_tolerance(0.01);
+  });
+  ASSERT_OK(study);
+  EXPECT_EQ(study->objectives[0].tolerance, 0.01);
+  for (const double bad : {-0.01, std::nan(""), HUGE_VAL}) {
+    const auto refused = Check([bad](auto& spec, auto&) {
+      spec.mutable_objectives(0)->set_tolerance(bad);
+    });
+    ASSERT_TRUE(HasErrorId(refused.status(), ErrorId::kObjectiveInvalid));
+    EXPECT_EQ(DetailOf(refused.status())->field, "objectives[0].tolerance");
+  }
+}
+
 // Its replay must not change.
 TEST(SpecCheck, AStudyFromBeforePurposesIsForTheBestValue) {
   const auto old = Check([](auto&, auto&) {});
