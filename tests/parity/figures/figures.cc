@@ -12,6 +12,10 @@ const char* NameOf(FigureKind kind) {
       return "logits, states, losses";
     case FigureKind::kBf16:
       return "logits in bf16";
+    case FigureKind::kFp16:
+      return "logits in fp16";
+    case FigureKind::kTf32:
+      return "logits with TF32";
     case FigureKind::kGradient:
       return "gradients";
     case FigureKind::kNorm:
@@ -60,6 +64,9 @@ double Limits::Of(FigureKind kind) const {
       return forward;
     case FigureKind::kBf16:
       return bf16;
+    case FigureKind::kFp16:
+    case FigureKind::kTf32:
+      return bf16 / 4.0;
     case FigureKind::kGradient:
     case FigureKind::kNorm:
     case FigureKind::kStep:

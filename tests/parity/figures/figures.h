@@ -16,6 +16,8 @@ namespace frostline::test {
 enum class FigureKind {
   kForward,   // logits, hidden states, losses of a model
   kBf16,      // logits in bf16, as a share of the largest, at least of 1
+  kFp16,      // the same in fp16
+  kTf32,      // the same with TF32 products, where the device has them
   kGradient,  // of single weights
   kNorm,      // of all gradients
   kStep,      // losses and norms while training, losses afterwards
@@ -24,9 +26,10 @@ enum class FigureKind {
   kExact,     // must be the same: 1 where it is so
 };
 inline constexpr std::array kFigureKinds = {
-    FigureKind::kForward, FigureKind::kBf16, FigureKind::kGradient,
-    FigureKind::kNorm,    FigureKind::kStep, FigureKind::kWeight,
-    FigureKind::kFactor,  FigureKind::kExact};
+    FigureKind::kForward, FigureKind::kBf16,     FigureKind::kFp16,
+    FigureKind::kTf32,    FigureKind::kGradient, FigureKind::kNorm,
+    FigureKind::kStep,    FigureKind::kWeight,   FigureKind::kFactor,
+    FigureKind::kExact};
 
 // "gradients"
 const char* NameOf(FigureKind kind);
@@ -55,7 +58,7 @@ const Figure* Furthest(const Figures& figures, FigureKind kind);
 struct Limits {
   double forward = 1e-5;
   double backward = 1e-4;  // gradients, and everything after training steps
-  double bf16 = 2e-2;
+  double bf16 = 2e-2;      // of fp16 and TF32, three bits more, a quarter
   double factor = 1e-12;
 
   double Of(FigureKind kind) const;

@@ -163,18 +163,30 @@ Figures ModelFigures(const fs::path& expected, const trainer::Device& device,
   return figures;
 }
 
-Figure Bf16Figure(const fs::path& expected, const trainer::Device& device) {
+Figures RoundedFigures(const fs::path& expected,
+                       const trainer::Device& device) {
   const at::NoGradGuard no_graph;
   const fs::path folder = expected.parent_path();
   const trainer::Tensors io = RecordedTensors(folder / "io.safetensors");
   const trainer::Model model = RecordedModel(folder).model.To(device.torch());
   const at::Tensor& logits = io.at("b0.logits");
-  const trainer::Autocast autocast(trainer::Precision::kBf16, device.torch());
-  const at::Tensor rounded = Here(model.Forward(
-      trainer::MoveTo(trainer::BatchOf(io, "b0"), device.torch()), {}));
-  const double largest = logits.abs().max().item<double>();
-  return {FigureKind::kBf16, "b0 logits in bf16", 0.0,
-          trainer::Furthest(rounded, logits) / std::max(1.0, largest)};
+  const double largest = std::max(1.0, logits.abs().max().item<double>());
+  const trainer::Batch batch =
+      trainer::MoveTo(trainer::BatchOf(io, "b0"), device.torch());
+  Figures figures;
+  for (const auto& [name, kind] : {std::pair("bf16", FigureKind::kBf16),
+                                   std::pair("fp16", FigureKind::kFp16),
+                                   std::pair("tf32", FigureKind::kTf32)}) {
+    const auto precision = device.Choose(name);
+    if (!precision.ok()) continue;  // a processor has no TF32
+    device.Multiply(precision.value());
+    const trainer::Autocast autocast(precision.value(), device.torch());
+    const at::Tensor rounded = Here(model.Forward(batch, {}));
+    figures.push_back({kind, std::string("b0 ") + NameOf(kind), 0.0,
+                       trainer::Furthest(rounded, logits) / largest});
+  }
+  device.Multiply(trainer::Precision::kFp32);
+  return figures;
 }
 
 }  // namespace frostline::test

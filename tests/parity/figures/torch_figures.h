@@ -23,10 +23,10 @@ Figures ModelFigures(const std::filesystem::path& expected,
                      const trainer::Device& device,
                      const trainer::Kernels& kernels);
 
-// The same model's logits in bf16. Our promise, not the recording's: what was
-// recorded is fp32.
-Figure Bf16Figure(const std::filesystem::path& expected,
-                  const trainer::Device& device);
+// The same model's logits in bf16, in fp16, and with TF32 where the device has
+// it. Our promise, not the recording's: what was recorded is fp32.
+Figures RoundedFigures(const std::filesystem::path& expected,
+                       const trainer::Device& device);
 
 // trajectories/NAME.json: the losses, norms and factors of every step, the
 // losses and weights at the end.

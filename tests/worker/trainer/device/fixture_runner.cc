@@ -77,10 +77,11 @@ std::vector<std::string> Recorded(const std::string& folder,
   return names;
 }
 
-test::Figures ModelAndBf16(const std::filesystem::path& expected,
-                           const Device& device, const Kernels& kernels) {
+test::Figures ModelAndRounded(const std::filesystem::path& expected,
+                              const Device& device, const Kernels& kernels) {
   test::Figures figures = test::ModelFigures(expected, device, kernels);
-  figures.push_back(test::Bf16Figure(expected, device));
+  const test::Figures rounded = test::RoundedFigures(expected, device);
+  figures.insert(figures.end(), rounded.begin(), rounded.end());
   return figures;
 }
 
@@ -132,7 +133,7 @@ void RunAll(Device device, const Kernels& kernels, Verdicts& verdicts) {
         coarse != kCoarseInBf16.end()) {
       its.bf16 = coarse->second;
     }
-    Check(name, name + "/expected.json", ModelAndBf16, device, kernels, its,
+    Check(name, name + "/expected.json", ModelAndRounded, device, kernels, its,
           verdicts);
   }
   for (const std::string& each : runs) {
