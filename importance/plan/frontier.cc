@@ -210,11 +210,20 @@ struct Contest {
   const double tolerance;
   std::vector<PlanChoice> points;  // of sets(), then prefixes, then others
   WorthDraws draws;
+  WorthDraws sober;  // the same without optimism (InContest)
   std::size_t best;  // place of the point of which most is expected
 };
 
 void HoldContest(Contest& contest) {
   contest.draws = contest.belief.Draw(contest.points, kFrontierDraws);
+  contest.sober = contest.draws;
+  for (std::size_t p = 0; p < contest.points.size(); ++p) {
+    const std::vector<double> worths =
+        InContest(contest.draws, p, contest.optimism);
+    for (std::size_t k = 0; k < worths.size(); ++k) {
+      contest.sober[k][p] = worths[k];
+    }
+  }
   contest.best = 0;
   double most = MeanOf(contest.draws, 0);
   for (std::size_t p = 1; p < contest.points.size(); ++p) {
@@ -231,17 +240,15 @@ Interval Predict(const Contest& contest, std::size_t point) {
                      contest.optimism);
 }
 
-// The best of each draw is picked because it is drawn high: on average it is
-// better than the set even where all sets are equal. That luck is taken off.
+// The set against the best of each draw, as they are predicted: what is known
+// badly is not praised.
 double ChanceWithin(const Contest& contest, std::size_t point) {
   WorthDraws pairs;
   pairs.reserve(contest.draws.size());
-  for (const std::vector<double>& draw : contest.draws) {
+  for (const std::vector<double>& draw : contest.sober) {
     pairs.push_back({*std::max_element(draw.begin(), draw.end()), draw[point]});
   }
-  return ShareWithin(
-      SoberLosses(contest.belief, contest.optimism, 0, std::move(pairs)),
-      contest.tolerance);
+  return ShareWithin(LossesOf(contest.belief, pairs, 0, 1), contest.tolerance);
 }
 
 // Says whether trials tell what it costs to leave out what the set leaves out.
@@ -421,6 +428,7 @@ absl::StatusOr<ComparedSets> CompareSets(const PlanBasis& basis,
               basis.optimism(),
               ToleranceInForce(basis, options),
               PointsOf(*made.sets, made.prefixes, made.ends, search.choices()),
+              {},
               {},
               0});
   HoldContest(*made.contest);

@@ -4,7 +4,7 @@
 //
 // For each amount of training: the most promising set of modules, its score,
 // and how likely that is within the tolerance of the best there is, which is
-// another point in each draw; its luck is taken off (SoberLosses).
+// another point in each draw.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_FRONTIER_H_
 #define FROSTLINE_IMPORTANCE_PLAN_FRONTIER_H_
 

@@ -385,6 +385,24 @@ std::vector<double> PartsByDraw(const Optimism& optimism, std::size_t draws) {
   return parts;
 }
 
+// Calls `worth` with the point's sober mean, how far its draw is off that mean,
+// and which part of what is beyond the usual is real. Each draw has one such
+// part for all points.
+template <typename Worth>
+std::vector<double> ByDraw(const WorthDraws& draws, std::size_t point,
+                           const Optimism& optimism, const Worth& worth) {
+  const double mean = MeanOf(draws, point);
+  const double sober = mean - optimism.lift * DeviationOf(draws, point);
+  const std::vector<double> parts = PartsByDraw(optimism, draws.size());
+  std::vector<double> worths;
+  worths.reserve(draws.size());
+  for (std::size_t k = 0; k < draws.size(); ++k) {
+    worths.push_back(
+        worth(sober, optimism.widen * (draws[k][point] - mean), parts[k]));
+  }
+  return worths;
+}
+
 std::vector<std::size_t> BestPredicted(
     const std::vector<surrogate::Belief>& left, std::size_t count) {
   std::vector<std::size_t> order(count);
@@ -438,17 +456,18 @@ Optimism FindOptimism(const StudyBelief& belief,
 
 std::vector<double> WithoutOptimism(const WorthDraws& draws, std::size_t point,
                                     const Optimism& optimism) {
-  const double mean = MeanOf(draws, point);
-  const double sober = mean - optimism.lift * DeviationOf(draws, point);
-  // Each draw believes in another part of what is beyond the usual.
-  const std::vector<double> parts = PartsByDraw(optimism, draws.size());
-  std::vector<double> worths;
-  worths.reserve(draws.size());
-  for (std::size_t k = 0; k < draws.size(); ++k) {
-    worths.push_back(Reached(optimism.reach, sober, parts[k]) +
-                     optimism.widen * (draws[k][point] - mean));
-  }
-  return worths;
+  return ByDraw(draws, point, optimism,
+                [&](double sober, double off, double part) {
+                  return Reached(optimism.reach, sober, part) + off;
+                });
+}
+
+std::vector<double> InContest(const WorthDraws& draws, std::size_t point,
+                              const Optimism& optimism) {
+  return ByDraw(draws, point, optimism,
+                [&](double sober, double off, double part) {
+                  return Reached(optimism.reach, sober + off, part);
+                });
 }
 
 void FlattenBeside(std::size_t point, const Optimism& optimism,

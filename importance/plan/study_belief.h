@@ -171,6 +171,11 @@ Optimism FindOptimism(const StudyBelief& belief,
 std::vector<double> WithoutOptimism(const WorthDraws& draws, std::size_t point,
                                     const Optimism& optimism);
 
+// The same for points that are set against each other: what flattens brings
+// them nearer, draw by draw, while a score by itself is as uncertain as before.
+std::vector<double> InContest(const WorthDraws& draws, std::size_t point,
+                              const Optimism& optimism);
+
 // The same of a pair whose difference is told: both are lower by what is taken
 // off `point`, and nearer where what is beyond the usual is believed in part.
 void FlattenBeside(std::size_t point, const Optimism& optimism,
