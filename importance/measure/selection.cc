@@ -208,7 +208,26 @@ absl::Status CheckUsable(const Selection& selection) {
 
 // One value in so many may lie outside of a range that holds otherwise.
 constexpr std::size_t kOneInOutside = 10;
-constexpr double kFarBeyond = 20.0;
+constexpr double kTimesTheirRange = 20.0;
+constexpr double kTimesTheirSize = 10.0;
+
+// Returns the lowest loss that is far beyond all lower ones, among the highest
+// of sorted losses; infinity if there is none.
+double FirstFarBeyond(const std::vector<double>& losses) {
+  double wild = std::numeric_limits<double>::infinity();
+  const std::size_t n = losses.size();
+  for (std::size_t k = 1; k * kOneInOutside <= n; ++k) {
+    const double others = losses[n - k - 1];  // the worst of them
+    const double size = std::max(std::abs(losses.front()), std::abs(others));
+    const double range = others - losses.front();
+    const double beyond = losses[n - k] - others;
+    if (range > 0.0 && beyond > kTimesTheirRange * range &&
+        beyond > kTimesTheirSize * size) {
+      wild = losses[n - k];
+    }
+  }
+  return wild;
+}
 
 void SetOffScaleAside(Selection& selection) {
   const std::vector<Scale> scales =
@@ -283,8 +302,8 @@ std::vector<Scale> FindOffScale(const Objective& objective,
   if (held.empty()) return scales;
   std::sort(held.begin(), held.end());
   const double best = held.front();
-  const double median = QuantileOfSorted(held, 0.5);
-  const double reach = median - best;
+  const double reach = QuantileOfSorted(held, 0.5) - best;
+  const double wild = FirstFarBeyond(held);
   for (std::size_t i = 0; i < losses.size(); ++i) {
     const bool is_outside = holds && !is_held(losses[i]);
     if (is_outside && losses[i] < best) {
@@ -292,8 +311,7 @@ std::vector<Scale> FindOffScale(const Objective& objective,
       const bool is_far =
           objective.range.has_value() || best - losses[i] > reach;
       if (is_far) scales[i] = Scale::kOffBetter;
-    } else if (is_outside ||
-               (reach > 0.0 && losses[i] > median + kFarBeyond * reach)) {
+    } else if (is_outside || losses[i] >= wild) {
       scales[i] = Scale::kOffWorse;
     }
   }

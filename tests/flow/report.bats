@@ -51,7 +51,7 @@ setup() {
 @test "the page has verdict, pictures and every trial" {
   frostline report films -o films.html --figures parts
   grep -q '<h1>Study films</h1>' films.html
-  grep -q 'trials: train .*layer.1' films.html
+  grep -q 'trials: .*train .*layer.1' films.html
   [ "$(grep -c '<svg' films.html)" -eq 5 ]
   [ "$(wc -l <parts/trials.csv)" -eq 25 ]
   for part in importance frontier rates trade-off curves; do

@@ -631,11 +631,23 @@ TEST(OffScale, ManyOutsideSayThatTheRangeIsNotTheMetrics) {
 }
 
 TEST(OffScale, WhatIsFarBeyondAllOthersHasDiverged) {
-  EXPECT_EQ(OffScaleIn(kLossObjective, Twenty({1e6, 1e6, 2e6})),
-            "worse 20;worse 21;worse 22;");
-  // 0.6 is the best and .7 the median: up to 2.7 it is a bad run.
-  EXPECT_EQ(OffScaleIn(kLossObjective, Twenty({2.6})), "");
-  EXPECT_EQ(OffScaleIn(kLossObjective, Twenty({2.8})), "worse 20;");
+  EXPECT_EQ(OffScaleIn(kLossObjective, Twenty({1e6, 2e6})),
+            "worse 20;worse 21;");
+  // From .6 to .79: up to .79 + 10 times .79 it is a bad run.
+  EXPECT_EQ(OffScaleIn(kLossObjective, Twenty({8.6})), "");
+  EXPECT_EQ(OffScaleIn(kLossObjective, Twenty({8.8})), "worse 20;");
+}
+
+// One layer decides; hardly anything else matters, and there is no noise.
+TEST(OffScale, TheEffectOfALayerIsNotOffTheScale) {
+  std::vector<double> accuracies, losses;
+  for (int i = 0; i < 40; ++i) {
+    const bool is_bad = i % 12 == 0;
+    accuracies.push_back((is_bad ? 0.61 : 0.91) + 1e-4 * (i % 3));
+    losses.push_back((is_bad ? 1.2 : 0.2) + 1e-4 * (i % 3));
+  }
+  EXPECT_EQ(OffScaleIn(kAccuracy[0], accuracies), "");
+  EXPECT_EQ(OffScaleIn(kLossObjective, losses), "");
 }
 
 TEST(OffScale, EqualValuesHaveNoScale) {
