@@ -371,59 +371,6 @@ Stability TooFew(std::size_t trials, std::vector<StabilityPoint> points) {
 
 }  // namespace
 
-namespace {
-
-constexpr std::size_t kMostLeaders = 3;
-
-std::set<std::size_t> Leaders(const std::vector<double>& shares,
-                              std::size_t count) {
-  std::vector<std::size_t> order(shares.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&shares](std::size_t a, std::size_t b) {
-                     return shares[a] > shares[b];
-                   });
-  return {order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count)};
-}
-
-// How often the first so many of the report are the first so many of a draw.
-double VerdictChanceOf(const std::set<std::size_t>& leaders,
-                       const Report& report) {
-  double same = 0.0;
-  for (const std::vector<double>& draw : report.main_draws) {
-    same += Leaders(draw, leaders.size()) == leaders;
-  }
-  return same / static_cast<double>(report.main_draws.size());
-}
-
-// The fewest that are surely ahead of all others; empty: none are.
-std::vector<int> SureLeaders(const Report& report) {
-  std::vector<double> shares;
-  for (const ParameterImportance& one : report.parameters) {
-    shares.push_back(one.main.value);
-  }
-  if (report.main_draws.empty()) return {};
-  for (std::size_t k = 1; k <= kMostLeaders && k < shares.size(); ++k) {
-    const std::set<std::size_t> leaders = Leaders(shares, k);
-    const bool told = std::all_of(
-        leaders.begin(), leaders.end(),
-        [&](std::size_t i) { return report.parameters[i].distinguishable; });
-    if (!told) return {};
-    if (VerdictChanceOf(leaders, report) < kSureOfOrder) continue;
-    std::vector<int> named(leaders.begin(), leaders.end());
-    std::sort(named.begin(), named.end(), [&report](int a, int b) {
-      const auto rank = [&report](int i) {
-        return report.parameters[static_cast<std::size_t>(i)].rank;
-      };
-      return rank(a) < rank(b);
-    });
-    return named;
-  }
-  return {};
-}
-
-}  // namespace
-
 absl::StatusOr<Stability> EvaluateStability(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const EvaluateOptions& options, int points) {
@@ -666,6 +613,8 @@ StabilityVerdict JudgeRanking(const RankingEvidence& evidence) {
 
 namespace {
 
+constexpr std::size_t kMostLeaders = 3;
+
 // What parameters are called: modules, if each sets the rate of one.
 struct Noun {
   std::string one;
@@ -681,6 +630,50 @@ Noun NounFor(const Space& space) {
     return {"module", "modules"};
   }
   return {"parameter", "parameters"};
+}
+
+std::set<std::size_t> Leaders(const std::vector<double>& shares,
+                              std::size_t count) {
+  std::vector<std::size_t> order(shares.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&shares](std::size_t a, std::size_t b) {
+                     return shares[a] > shares[b];
+                   });
+  return {order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+// How often the first so many of the report are the first so many of a draw.
+double VerdictChanceOf(const std::set<std::size_t>& leaders,
+                       const Report& report) {
+  double same = 0.0;
+  for (const std::vector<double>& draw : report.main_draws) {
+    same += Leaders(draw, leaders.size()) == leaders;
+  }
+  return same / static_cast<double>(report.main_draws.size());
+}
+
+// The fewest that are surely ahead of all others; empty: none are.
+std::vector<int> SureLeaders(const Report& report) {
+  const std::vector<double> shares = MainShares(report.parameters);
+  if (report.main_draws.empty()) return {};
+  for (std::size_t k = 1; k <= kMostLeaders && k < shares.size(); ++k) {
+    const std::set<std::size_t> leaders = Leaders(shares, k);
+    const bool told = std::all_of(
+        leaders.begin(), leaders.end(),
+        [&](std::size_t i) { return report.parameters[i].distinguishable; });
+    if (!told) return {};
+    if (VerdictChanceOf(leaders, report) < kSureOfOrder) continue;
+    std::vector<int> named(leaders.begin(), leaders.end());
+    std::sort(named.begin(), named.end(), [&report](int a, int b) {
+      const auto rank = [&report](int i) {
+        return report.parameters[static_cast<std::size_t>(i)].rank;
+      };
+      return rank(a) < rank(b);
+    });
+    return named;
+  }
+  return {};
 }
 
 std::string Names(const Space& space, const Report& report,

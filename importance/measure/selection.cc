@@ -157,6 +157,23 @@ absl::StatusOr<MetricColumns> FindMetrics(
   return columns;
 }
 
+// Leaves out the trials whose place `is_out` names.
+template <typename IsOut>
+void LeaveOut(Selection& selection, const IsOut& is_out) {
+  const std::size_t n = selection.trials.size();
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (is_out(i)) continue;
+    selection.trials[next] = selection.trials[i];
+    selection.points[next] = selection.points[i];
+    selection.losses[next++] = selection.losses[i];
+  }
+  selection.trials.resize(next);
+  selection.points.resize(next);
+  selection.losses.resize(next);
+  selection.left_out += static_cast<std::int64_t>(n - next);
+}
+
 void KeepBest(double top_quantile, const Objective& objective,
               std::size_t best_by, Selection& selection) {
   const std::size_t n = selection.trials.size();
@@ -170,17 +187,8 @@ void KeepBest(double top_quantile, const Objective& objective,
   }
   std::vector<double> sorted = standing;
   std::sort(sorted.begin(), sorted.end());
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (standing[i] > sorted[kept - 1]) continue;
-    selection.trials[next] = selection.trials[i];
-    selection.points[next] = selection.points[i];
-    selection.losses[next++] = selection.losses[i];
-  }
-  selection.trials.resize(next);
-  selection.points.resize(next);
-  selection.losses.resize(next);
-  selection.left_out += static_cast<std::int64_t>(n - next);
+  LeaveOut(selection,
+           [&](std::size_t i) { return standing[i] > sorted[kept - 1]; });
 }
 
 absl::Status CheckUsable(const Selection& selection) {
@@ -232,15 +240,8 @@ double FirstFarBeyond(const std::vector<double>& losses) {
 void SetOffScaleAside(Selection& selection) {
   const std::vector<Scale> scales =
       FindOffScale(*selection.target, selection.losses);
-  std::size_t next = 0;
   for (std::size_t i = 0; i < scales.size(); ++i) {
-    if (scales[i] == Scale::kOn) {
-      selection.trials[next] = selection.trials[i];
-      selection.points[next] = selection.points[i];
-      selection.losses[next++] = selection.losses[i];
-      continue;
-    }
-    ++selection.left_out;
+    if (scales[i] == Scale::kOn) continue;
     const OffScaleTrial off = {selection.trials[i],
                                AsLoss(*selection.target, selection.losses[i])};
     if (scales[i] == Scale::kOffBetter) {
@@ -250,9 +251,7 @@ void SetOffScaleAside(Selection& selection) {
       selection.diverged.push_back(off.trial);
     }
   }
-  selection.trials.resize(next);
-  selection.points.resize(next);
-  selection.losses.resize(next);
+  LeaveOut(selection, [&](std::size_t i) { return scales[i] != Scale::kOn; });
 }
 
 Selection FindUsable(const Space& space,

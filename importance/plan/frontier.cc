@@ -404,7 +404,6 @@ std::vector<PlanChoice> PointsOf(
 
 // The sets of modules that a study can train, and how they compare.
 struct ComparedSets {
-  std::vector<PlanChoice> ends;
   std::unique_ptr<const FrontierSets> sets;
   std::vector<FrontierSets::Prefix> prefixes;
   std::unique_ptr<Contest> contest;
@@ -415,10 +414,10 @@ absl::StatusOr<ComparedSets> CompareSets(const PlanBasis& basis,
   const PlanSearch& search = basis.search();
   const std::stop_token& stop = options.evaluate.stop;
   RETURN_IF_ERROR(CheckPlanRequest(basis.belief().space(), options));
-  ComparedSets made;
-  made.ends = search.Best();
+  const std::vector<PlanChoice> ends = search.Best();
   RETURN_IF_ERROR(CheckStop(stop));
-  made.sets = std::make_unique<const FrontierSets>(search, made.ends[0], stop);
+  ComparedSets made;
+  made.sets = std::make_unique<const FrontierSets>(search, ends[0], stop);
   RETURN_IF_ERROR(CheckStop(stop));
   made.prefixes = made.sets->Prefixes();
   made.contest = std::make_unique<Contest>(
@@ -427,7 +426,7 @@ absl::StatusOr<ComparedSets> CompareSets(const PlanBasis& basis,
               *made.sets,
               basis.optimism(),
               ToleranceInForce(basis, options),
-              PointsOf(*made.sets, made.prefixes, made.ends, search.choices()),
+              PointsOf(*made.sets, made.prefixes, ends, search.choices()),
               {},
               {},
               0});

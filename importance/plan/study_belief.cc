@@ -481,21 +481,6 @@ void FlattenBeside(std::size_t point, const Optimism& optimism,
   }
 }
 
-std::vector<double> SoberLosses(const StudyBelief& belief,
-                                const Optimism& optimism, std::size_t chosen,
-                                WorthDraws draws) {
-  WorthDraws gains;
-  gains.reserve(draws.size());
-  for (const auto& draw : draws) {
-    gains.push_back({draw[chosen] - draw[1 - chosen]});
-  }
-  const double off = std::min(optimism.lift * DeviationOf(gains, 0),
-                              std::max(MeanOf(gains, 0), 0.0));
-  for (std::vector<double>& draw : draws) draw[chosen] -= off;
-  FlattenBeside(chosen, optimism, draws);
-  return LossesOf(belief, draws, 0, 1);
-}
-
 WorthDraws DrawBesideBest(const StudyBelief& belief, const PlanChoice& choice) {
   return belief.Draw({choice, belief.ChoiceOf(belief.BestTrial())},
                      kPredictionDraws);

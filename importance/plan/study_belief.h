@@ -181,14 +181,6 @@ std::vector<double> InContest(const WorthDraws& draws, std::size_t point,
 void FlattenBeside(std::size_t point, const Optimism& optimism,
                    WorthDraws& draws);
 
-// Returns what is lost by the second point against the first, by draw, where
-// one of them was `chosen` (0 or 1) because most is expected of it. The luck of
-// that choice is taken off, so luck alone is no advice: at most its whole gain,
-// because without it the other is as good, and not better.
-std::vector<double> SoberLosses(const StudyBelief& belief,
-                                const Optimism& optimism, std::size_t chosen,
-                                WorthDraws draws);
-
 // All who predict these worths share them.
 WorthDraws DrawBesideBest(const StudyBelief& belief, const PlanChoice& choice);
 

@@ -237,6 +237,25 @@ namespace {
 constexpr int kStudyDraws = 601;
 constexpr double kUnknownWorth = std::numeric_limits<double>::quiet_NaN();
 
+// Returns what is lost by the second point against the first, by draw, where
+// one of them was `chosen` (0 or 1) because most is expected of it. The luck of
+// that choice is taken off, so luck alone is no advice: at most its whole gain,
+// because without it the other is as good, and not better.
+std::vector<double> SoberLosses(const StudyBelief& belief,
+                                const Optimism& optimism, std::size_t chosen,
+                                WorthDraws draws) {
+  WorthDraws gains;
+  gains.reserve(draws.size());
+  for (const auto& draw : draws) {
+    gains.push_back({draw[chosen] - draw[1 - chosen]});
+  }
+  const double off = std::min(optimism.lift * DeviationOf(gains, 0),
+                              std::max(MeanOf(gains, 0), 0.0));
+  for (std::vector<double>& draw : draws) draw[chosen] -= off;
+  FlattenBeside(chosen, optimism, draws);
+  return LossesOf(belief, draws, 0, 1);
+}
+
 // Fills in the advice. Probability, cost and interval come from the same draws
 // of the same two points, so none contradicts another.
 void Advise(const StudyBelief& belief, const TrainedAndFrozen& pair,
