@@ -277,9 +277,9 @@ std::string DescribeComparison(const Comparison& comparison,
 
 namespace {
 
-// The most work for all parts together, in rows times parameters, times the
-// trees of one that has all trials. Beginnings may take half of it. Level
-// effects do some million in a second.
+// The most work for all beginnings together, in rows times parameters, times
+// the trees of one that has all trials. Level effects do some million in a
+// second.
 constexpr double kMostOfParts = 3e7;
 constexpr double kMostOfTrees = 8e7;
 
@@ -295,42 +295,43 @@ PartCounts BoundParts(std::size_t trials, std::size_t parameters,
                       const PartCounts& wanted) {
   const double all =
       static_cast<double>(trials) * static_cast<double>(parameters);
-  const double half = kMostOfParts / 2.0 / all;
   PartCounts counts;
-  // Two halves are as much as all; beginnings are half as much on the mean, and
-  // the first and the last of them are not among the work.
-  counts.halvings = Bound(half, wanted.halvings, kLeastParts.halvings);
-  counts.points = Bound(2.0 * half + 2.0, wanted.points, kLeastParts.points);
+  // Beginnings are half as much as all on the mean, and the first and the last
+  // of them are not among the work.
+  counts.points =
+      Bound(kMostOfParts / all + 2.0, wanted.points, kLeastParts.points);
   counts.trees = Bound(kMostOfTrees / all, wanted.trees, kLeastParts.trees);
   return counts;
 }
 
 namespace {
 
-constexpr std::size_t kLeastHalvings = 4;
+Interval NoTau() {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  return {nan, nan, nan, nan, nan};
+}
 
-// Where one more halving would lie.
-Interval HalfTau(const std::vector<Halving>& halvings) {
-  if (halvings.size() < kLeastHalvings) {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    return {nan, nan, nan, nan, nan};
-  }
-  const auto n = static_cast<double>(halvings.size());
-  double sum = 0.0, squares = 0.0;
-  for (const Halving& halving : halvings) {
-    const double tau = KendallTau(halving.first, halving.second);
-    sum += tau;
-    squares += tau * tau;
-  }
-  const double mean = sum / n;
-  const double variance =
-      std::max(squares - sum * mean, 0.0) / (n - 1.0) * (1.0 + 1.0 / n);
-  const auto end = [&](double z) {
-    return std::clamp(
-        mean + statistics::StudentFromNormal(z, n - 1.0) * std::sqrt(variance),
-        -1.0, 1.0);
+// Kendall's tau of two studies of half the size: each draw is paired with
+// another, far from it in the order of draws.
+Interval HalfTau(const std::vector<double>& values,
+                 const std::vector<std::vector<double>>& draws) {
+  const auto half = [&values](const std::vector<double>& draw) {
+    std::vector<double> shares = values;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      shares[i] += std::numbers::sqrt2 * (draw[i] - values[i]);
+    }
+    return shares;
   };
-  return {mean, end(-1.2816), end(1.2816), end(-1.96), end(1.96)};
+  std::vector<double> taus;
+  taus.reserve(draws.size());
+  for (std::size_t k = 0; k < draws.size(); ++k) {
+    taus.push_back(KendallTau(
+        half(draws[k]), half(draws[(k + draws.size() / 2) % draws.size()])));
+  }
+  if (taus.empty()) return NoTau();
+  const double mean = std::accumulate(taus.begin(), taus.end(), 0.0) /
+                      static_cast<double>(taus.size());
+  return IntervalOfDraws(mean, std::move(taus));
 }
 
 // Free values of the main effects; a range counts as a few levels would.
@@ -343,29 +344,16 @@ std::int64_t CountEffects(const Space& space) {
   return static_cast<std::int64_t>(effects);
 }
 
-// Trials; 0 when there is nothing to compare with.
-std::int64_t UnchangedSince(const std::vector<StabilityPoint>& points) {
-  if (points.size() < 2) return 0;
-  const std::vector<double> final = MainShares(points.back().parameters);
-  std::size_t since = points.size() - 1;
-  while (since > 0 &&
-         !IsOrderChanged(final, MainShares(points[since - 1].parameters))) {
-    --since;
-  }
-  return points[since].trials;
-}
-
-Stability TooFew(std::size_t trials, std::vector<StabilityPoint> points) {
-  constexpr std::size_t kLeast = 2 * kMinTrials;
+Stability TooFew(std::size_t trials) {
   Stability stability;
-  stability.points = std::move(points);
   StabilityVerdict& verdict = stability.verdict;
-  verdict.half_tau = HalfTau({});
-  verdict.sentence = absl::StrCat("too few trials: ", trials, " can be used");
-  if (trials < kLeast) {
-    verdict.more_trials = static_cast<std::int64_t>(kLeast - trials);
-    absl::StrAppend(&verdict.sentence, ", at least ", kLeast, " are needed");
-  }
+  verdict.half_tau = NoTau();
+  verdict.sentence =
+      absl::StrCat("too few trials: ", trials, " can be used, at least ",
+                   kMinTrials, " are needed");
+  constexpr std::size_t kLeast = kMinTrials;
+  verdict.more_trials =
+      static_cast<std::int64_t>(kLeast - std::min(trials, kLeast));
   return stability;
 }
 
@@ -386,10 +374,13 @@ absl::StatusOr<Stability> EvaluateStability(
   EvaluateOptions without_pairs = options;
   without_pairs.pairs = false;
   without_pairs.subsets.clear();
+  if (without_pairs.bootstraps == 0) {
+    without_pairs.bootstraps = EvaluateOptions{}.bootstraps;
+  }
   absl::StatusOr<Report> report =
       Evaluate(space, objectives, history, without_pairs);
   if (HasErrorId(report.status(), ErrorId::kTrialsTooFew)) {
-    return TooFew(usable.trials.size(), {});
+    return TooFew(usable.trials.size());
   }
   RETURN_IF_ERROR(report.status());
   PartCounts wanted = kUsualParts;
@@ -400,45 +391,28 @@ absl::StatusOr<Stability> EvaluateStability(
       BoundParts(usable.trials.size(), space.parameters().size(), wanted)};
   Stability stability;
   ASSIGN_OR_RETURN(stability.points, EvaluateBeginnings(parts));
-  RankingEvidence evidence;
-  evidence.trials = static_cast<std::int64_t>(usable.trials.size());
-  evidence.values = MainShares(report->parameters);
-  for (const ParameterImportance& one : report->parameters) {
-    evidence.any_distinguishable |= one.distinguishable;
-  }
-  stability.points.push_back({evidence.trials, std::move(report->parameters)});
+  stability.verdict = JudgeReport(space, *report);
+  const std::vector<double> final = MainShares(report->parameters);
+  stability.points.push_back({static_cast<std::int64_t>(usable.trials.size()),
+                              std::move(report->parameters)});
   for (StabilityPoint& point : stability.points) {
-    point.tau_to_final =
-        KendallTau(MainShares(point.parameters), evidence.values);
+    point.tau_to_final = KendallTau(MainShares(point.parameters), final);
   }
-  ASSIGN_OR_RETURN(const std::vector<Halving> halvings,
-                   EvaluateHalvings(parts));
-  if (halvings.size() < kLeastHalvings) {
-    return TooFew(usable.trials.size(), std::move(stability.points));
-  }
-  evidence.draws = std::move(report->main_draws);
-  evidence.half_draws = HalfSampleDraws(evidence.values, halvings);
-  evidence.effects = CountEffects(space);
-  evidence.unchanged_since = UnchangedSince(stability.points);
-  stability.verdict = JudgeRanking(evidence);
-  stability.verdict.half_tau = HalfTau(halvings);
   return stability;
 }
 
 namespace {
 
-using Trials = std::vector<const Observation*>;
 // Nothing: these trials say nothing, which is no fault of the request.
 using Part = absl::StatusOr<std::optional<Report>>;
 
 Part EvaluatePart(const StudyParts& parts,
-                  std::span<const Observation* const> trials, bool chance) {
+                  std::span<const Observation* const> trials) {
   History history;
   for (const Observation* const trial : trials) history.Put(*trial);
   EvaluateOptions options = parts.options;
   options.bootstraps = 0;
   options.pairs = false;
-  options.chance = chance;
   options.trees = parts.counts.trees;
   options.threads = 1;  // parts are what is done at the same time
   absl::StatusOr<Report> report =
@@ -484,7 +458,7 @@ absl::StatusOr<std::vector<StabilityPoint>> EvaluateBeginnings(
   std::vector<Part> found(sizes.size(), std::optional<Report>());
   const std::span<const Observation* const> trials(parts.trials);
   ParallelFor(parts.options.threads, sizes.size(), [&](std::size_t i) {
-    found[i] = EvaluatePart(parts, trials.first(sizes[i]), /*chance=*/true);
+    found[i] = EvaluatePart(parts, trials.first(sizes[i]));
   });
   RETURN_IF_ERROR(CheckStop(parts.options.stop));
   std::vector<StabilityPoint> beginnings;
@@ -497,62 +471,16 @@ absl::StatusOr<std::vector<StabilityPoint>> EvaluateBeginnings(
   return beginnings;
 }
 
-absl::StatusOr<std::vector<Halving>> EvaluateHalvings(const StudyParts& parts) {
-  const std::size_t half = parts.trials.size() / 2;
-  std::vector<Halving> halvings;
-  if (half < kMinTrials) return halvings;
-  std::vector<Part> found(2 * static_cast<std::size_t>(parts.counts.halvings),
-                          std::optional<Report>());
-  ParallelFor(parts.options.threads, found.size(), [&](std::size_t i) {
-    Trials trials = parts.trials;
-    Rng rng(parts.options.seed, i / 2);
-    Shuffle(trials, rng);
-    const std::span<const Observation* const> shuffled(trials);
-    found[i] = EvaluatePart(
-        parts, i % 2 == 0 ? shuffled.first(half) : shuffled.subspan(half),
-        /*chance=*/false);
-  });
-  RETURN_IF_ERROR(CheckStop(parts.options.stop));
-  for (std::size_t i = 0; i < found.size(); i += 2) {
-    RETURN_IF_ERROR(found[i].status());
-    RETURN_IF_ERROR(found[i + 1].status());
-    if (!found[i]->has_value() || !found[i + 1]->has_value()) continue;
-    halvings.push_back({MainShares((*found[i])->parameters),
-                        MainShares((*found[i + 1])->parameters)});
-  }
-  return halvings;
-}
-
-std::vector<std::vector<double>> HalfSampleDraws(
-    const std::vector<double>& values, const std::vector<Halving>& halvings) {
-  std::vector<std::vector<double>> draws;
-  for (const Halving& halving : halvings) {
-    for (const double sign : {0.5, -0.5}) {
-      std::vector<double> draw = values;
-      for (std::size_t i = 0; i < draw.size(); ++i) {
-        draw[i] += sign * (halving.first[i] - halving.second[i]);
-      }
-      draws.push_back(std::move(draw));
-    }
-  }
-  return draws;
-}
-
 namespace {
 
 constexpr double kChanceOfDraws = 0.05;
-// Two of 20: one halving that disagrees is no reason to go on.
-constexpr double kChanceOfHalves = 0.1;
-constexpr double kQuiet = 0.2;       // last part of the study without a change
 constexpr double kFarthest = 100.0;  // times the trials there are
 constexpr int kBisections = 30;
 constexpr double kLeastFree = 0.1;  // of the trials, once effects are paid for
 
 bool IsLikely(const RankingEvidence& evidence, double narrower) {
   return ChanceOfChange(evidence.values, evidence.draws, narrower) <=
-             kChanceOfDraws &&
-         ChanceOfChange(evidence.values, evidence.half_draws, narrower) <=
-             kChanceOfHalves;
+         kChanceOfDraws;
 }
 
 // To two digits, and not to less than 10: more would be made up.
@@ -575,9 +503,7 @@ std::int64_t MoreTrials(const RankingEvidence& evidence) {
   // The variance of least squares on e effects goes with 1 / (n - e).
   const double free =
       std::max(n - 2.0 * static_cast<double>(evidence.effects), kLeastFree * n);
-  const double for_quiet =
-      static_cast<double>(evidence.unchanged_since) / (1.0 - kQuiet) - n;
-  return RoundUp(std::max({free / (narrow * narrow) - free, for_quiet, 1.0}));
+  return RoundUp(std::max(free / (narrow * narrow) - free, 1.0));
 }
 
 }  // namespace
@@ -586,20 +512,21 @@ StabilityVerdict JudgeRanking(const RankingEvidence& evidence) {
   StabilityVerdict verdict;
   const std::string seen = absl::StrCat(evidence.trials, " trials");
   verdict.state = StabilityState::kNotSettled;
+  verdict.half_tau = HalfTau(evidence.values, evidence.draws);
   if (!evidence.any_distinguishable) {
     verdict.sentence = absl::StrCat("not settled: after ", seen,
                                     " no parameter can be told from chance");
     return verdict;
   }
-  const bool is_quiet = static_cast<double>(evidence.unchanged_since) <=
-                        (1.0 - kQuiet) * static_cast<double>(evidence.trials);
-  if (is_quiet && IsLikely(evidence, 1.0)) {
+  if (!evidence.rests_on.empty()) {
+    verdict.sentence = absl::StrCat("not settled: the first rank rests on ",
+                                    NameTrials(evidence.rests_on));
+    return verdict;
+  }
+  if (IsLikely(evidence, 1.0)) {
     verdict.state = StabilityState::kSettled;
-    verdict.settled_after = evidence.unchanged_since > 0
-                                ? evidence.unchanged_since
-                                : evidence.trials;
-    verdict.sentence = absl::StrCat("ranking settled after ",
-                                    verdict.settled_after, " trials");
+    verdict.settled_after = evidence.trials;
+    verdict.sentence = absl::StrCat("ranking settled after ", seen);
     return verdict;
   }
   verdict.more_trials = MoreTrials(evidence);
@@ -653,8 +580,8 @@ double VerdictChanceOf(const std::set<std::size_t>& leaders,
   return same / static_cast<double>(report.main_draws.size());
 }
 
-// The fewest that are surely ahead of all others; empty: none are.
-std::vector<int> SureLeaders(const Report& report) {
+// The fewest that draws are sure of as ahead of all others; empty: none are.
+std::vector<int> LeadersOfDraws(const Report& report) {
   const std::vector<double> shares = MainShares(report.parameters);
   if (report.main_draws.empty()) return {};
   for (std::size_t k = 1; k <= kMostLeaders && k < shares.size(); ++k) {
@@ -676,6 +603,20 @@ std::vector<int> SureLeaders(const Report& report) {
   return {};
 }
 
+// The trials that the lead of so many rests on; empty: not on few.
+std::vector<std::int64_t> LeadRestsOn(const Report& report,
+                                      std::size_t leaders) {
+  if (leaders == 0 || report.lead_rests_on.size() < leaders) return {};
+  return report.lead_rests_on[leaders - 1];
+}
+
+// Likewise, and surely so without any two trials.
+std::vector<int> SureLeaders(const Report& report) {
+  std::vector<int> leaders = LeadersOfDraws(report);
+  if (!LeadRestsOn(report, leaders.size()).empty()) leaders.clear();
+  return leaders;
+}
+
 std::string Names(const Space& space, const Report& report,
                   const std::vector<int>& leaders) {
   std::vector<std::string> names;
@@ -692,8 +633,34 @@ std::string Names(const Space& space, const Report& report,
 
 }  // namespace
 
-std::string ReportVerdict(const Space& space, const Report& report,
-                          const StabilityVerdict* stability) {
+StabilityVerdict JudgeReport(const Space& space, const Report& report) {
+  RankingEvidence evidence;
+  evidence.trials = report.trials_used;
+  evidence.values = MainShares(report.parameters);
+  evidence.draws = report.main_draws;
+  evidence.effects = CountEffects(space);
+  for (const ParameterImportance& one : report.parameters) {
+    evidence.any_distinguishable |= one.distinguishable;
+  }
+  evidence.rests_on = LeadRestsOn(report, LeadersOfDraws(report).size());
+  return JudgeRanking(evidence);
+}
+
+std::optional<ReportWarning> WarnOfFragileLead(const Space& space,
+                                               const Report& report) {
+  const std::vector<int> leaders = LeadersOfDraws(report);
+  const std::vector<std::int64_t> trials = LeadRestsOn(report, leaders.size());
+  if (trials.empty()) return std::nullopt;
+  return ReportWarning{
+      "RESTS_ON_FEW",
+      absl::StrCat("that ", Names(space, report, leaders),
+                   leaders.size() == 1 ? " matters most" : " matter most",
+                   " rests on ", NameTrials(trials),
+                   ": `plan --ask 2 --enqueue` runs such trials again"),
+      leaders};
+}
+
+std::string ReportVerdict(const Space& space, const Report& report) {
   const std::string trials = absl::StrCat(report.trials_used, " trials");
   const Noun noun = NounFor(space);
   const auto told = std::count_if(
@@ -712,7 +679,7 @@ std::string ReportVerdict(const Space& space, const Report& report,
                         " clearly matters: none can be told from chance");
   }
   const bool settled =
-      stability != nullptr && stability->state == StabilityState::kSettled;
+      JudgeReport(space, report).state == StabilityState::kSettled;
   const std::vector<int> leaders = SureLeaders(report);
   if (leaders.empty()) {
     std::vector<int> clear;

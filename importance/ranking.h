@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,24 +71,21 @@ absl::StatusOr<Comparison> CompareReports(const ComparedReport& first,
 std::string DescribeComparison(const Comparison& comparison,
                                bool has_intervals);
 
-// Settled means no change over the last fifth of the study, and that hardly
-// ever (5 % of Report.main_draws, 10 % of what halves say against each other) a
-// lower parameter has clearly more than a higher: by a fifth of its share and
-// by .01, so that equals do not keep it unsettled.
+// Settled means that hardly any draw of the report (5 % of main_draws) has a
+// lower parameter with clearly more than a higher: by a fifth of its share and
+// by .01, so that equals do not keep it unsettled; and that who leads does not
+// rest on one or two trials.
 
-// How many parts are evaluated: enough that no odd one decides, fewer if each
-// takes seconds. It follows from trials times parameters, so no verdict depends
-// on the machine.
+// How many beginnings are evaluated, fewer if each takes seconds. It follows
+// from trials times parameters, so no answer depends on the machine.
 
 struct PartCounts {
-  int points = 20;    // beginnings, and all trials
-  int halvings = 10;  // of two halves each
-  int trees = 64;     // of an evaluator that grows them
+  int points = 20;  // beginnings, and all trials
+  int trees = 64;   // of an evaluator that grows them
 };
 
 inline constexpr PartCounts kUsualParts;
-// Some still lie before the last fifth, and a half may disagree.
-inline constexpr PartCounts kLeastParts{5, 5, 16};
+inline constexpr PartCounts kLeastParts{5, 16};
 
 // Returns `wanted`, or what is not too much work, down to kLeastParts.
 PartCounts BoundParts(std::size_t trials, std::size_t parameters,
@@ -98,13 +96,12 @@ enum class StabilityState { kSettled, kNotSettled, kTooFewTrials };
 struct StabilityVerdict {
   StabilityState state = StabilityState::kTooFewTrials;
   std::string sentence;
-  std::int64_t settled_after = 0;  // trials; 0: not settled
+  std::int64_t settled_after = 0;  // the trials judged; 0: not settled
   // Uncertainty falls with the root of the trials (less those that the levels'
   // effects take), if the present ranking is true; 0 is settled, or unknown.
   std::int64_t more_trials = 0;
-  // Kendall's tau is a mean over random halvings, and its ends say where one
-  // more would lie: so far do two studies of half this size agree; NaN for too
-  // few trials.
+  // Kendall's tau of two studies of half this size, whose shares lie √2 times
+  // as far from these as draws do; NaN for too few trials.
   Interval half_tau;
 };
 
@@ -122,9 +119,9 @@ struct Stability {
 inline constexpr int kMaxStabilityPoints = 100;
 
 // Evaluates `points` beginnings (0 means 20), evenly spread, as if the study
-// ended there. Errors are Evaluate's, but too few trials are a verdict;
-// REQUEST_INVALID comes for `points` out of range. Costs about 20 evaluations
-// without intervals, less for large studies.
+// ended there, and judges the whole, with intervals. Errors are Evaluate's, but
+// too few trials are a verdict; REQUEST_INVALID comes for `points` out of
+// range. Costs about 20 evaluations without intervals, less for large studies.
 absl::StatusOr<Stability> EvaluateStability(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const EvaluateOptions& options, int points);
@@ -145,40 +142,32 @@ std::vector<double> MainShares(
 absl::StatusOr<std::vector<StabilityPoint>> EvaluateBeginnings(
     const StudyParts& parts);
 
-struct Halving {  // main shares of two random halves
-  std::vector<double> first;
-  std::vector<double> second;
-};
-
-// Takes at most counts.halvings, likewise.
-absl::StatusOr<std::vector<Halving>> EvaluateHalvings(const StudyParts& parts);
-
-// Returns draws as likely as `values`, two for each halving: half the
-// difference of halves varies as the whole, if linear in the trials (McCarthy,
-// "Pseudo-replication: half samples", 1969).
-std::vector<std::vector<double>> HalfSampleDraws(
-    const std::vector<double>& values, const std::vector<Halving>& halvings);
-
 struct RankingEvidence {
   std::int64_t trials = 0;
-  std::vector<double> values;                   // the ranked shares
-  std::vector<std::vector<double>> draws;       // as likely as they; or none
-  std::vector<std::vector<double>> half_draws;  // the same, from halves
-  std::int64_t unchanged_since = 0;             // trials; 0: unknown
+  std::vector<double> values;              // the ranked shares
+  std::vector<std::vector<double>> draws;  // as likely as they
   // Main effects take so many free values out of every half: uncertainty falls
   // as with twice as many trials less.
   std::int64_t effects = 0;
   bool any_distinguishable = false;
+  std::vector<std::int64_t> rests_on;  // trials that the lead rests on
 };
 
-// Judges by what is above; half_tau stays 0.
+// Judges by what is above.
 StabilityVerdict JudgeRanking(const RankingEvidence& evidence);
+
+// REQUIRES: the report has main_draws.
+StabilityVerdict JudgeReport(const Space& space, const Report& report);
+
+// Warns with RESTS_ON_FEW if draws are sure of a lead that one or two trials
+// less would take away: who leads is then not said.
+std::optional<ReportWarning> WarnOfFragileLead(const Space& space,
+                                               const Report& report);
 
 // Says "after 36 trials only layer.1 clearly matters; its rank is not certain
 // yet" or, where that has kSureOfOrder over main_draws, that some matter most.
-// The ranking has settled only where `stability`, which may be null, says so.
-std::string ReportVerdict(const Space& space, const Report& report,
-                          const StabilityVerdict* stability);
+// Says that the ranking has settled just where JudgeReport does.
+std::string ReportVerdict(const Space& space, const Report& report);
 
 inline constexpr double kSureOfOrder = 0.9;
 

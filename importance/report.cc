@@ -142,6 +142,13 @@ double RestOf(const std::vector<double>& shares) {
 
 }  // namespace
 
+std::string NameTrials(const std::vector<std::int64_t>& trials) {
+  if (trials.size() == 1) return absl::StrCat("trial ", trials[0]);
+  return absl::StrCat("trials ",
+                      absl::StrJoin(trials.begin(), trials.end() - 1, ", "),
+                      " and ", trials.back());
+}
+
 Report MakePlainReport(const PlainShares& shares) {
   Report report;
   const std::vector<int> ranks = RankByFalling(shares.shares);

@@ -93,6 +93,10 @@ struct Report {
   // Intervals are made of these equally likely main shares, by parameter, if
   // any.
   std::vector<std::vector<double>> main_draws;
+  // For the first one, two and three by rank: the numbers of one or two trials,
+  // or of all that repeat one point, without which another would be among them.
+  // Empty: there are none, or it is not known.
+  std::vector<std::vector<std::int64_t>> lead_rests_on;
   // Trials that could not be trained count where it is true.
   bool diverged_inform = false;
   // Parts are "main effects", "interactions", "gaussian process", "forest" with
@@ -113,6 +117,9 @@ struct PlainShares {
   std::vector<std::vector<double>> replicates;  // of the shares; or none
   std::vector<double> chance;                   // what each had by chance
 };
+
+// Says "trial 7" or "trials 7, 9 and 19".
+std::string NameTrials(const std::vector<std::int64_t>& trials);
 
 // Makes ranks, intervals and unexplained; totals and directions are NaN.
 Report MakePlainReport(const PlainShares& shares);

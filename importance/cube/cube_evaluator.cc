@@ -333,7 +333,7 @@ absl::StatusOr<Report> EvaluateCube(const Space& space,
   PlainShares shares;
   shares.shares = shares_of(data, forest, options.threads, options.stop);
   if (draws) shares.replicates = DrawCubeShares(data, shares_of, options);
-  if (draws && options.chance) {
+  if (draws) {
     shares.chance = ChanceShares(data, shares_of, options.seed, options.threads,
                                  options.stop);
   } else {

@@ -628,7 +628,7 @@ absl::StatusOr<Report> EvaluateForest(const Space& space,
       Replicate(data, bootstraps, options.seed, pair_axes, options.threads,
                 options.subsets, options.stop);
   std::vector<double> chance(data.axes.size(), kInfinity);  // nobody looked
-  if (draws && options.chance) {
+  if (draws) {
     chance =
         ChanceMainShares(data, options.seed, options.threads, options.stop);
   }

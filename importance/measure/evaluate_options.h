@@ -74,9 +74,6 @@ struct EvaluateOptions {
   NamedSubsets subsets;       // for fanova, forest and levels
   int threads = 0;            // 0: one for each core; changes no number
   PedAnovaOptions ped_anova;  // for ped-anova alone
-  // Without it, only main shares are found, and nothing need be
-  // distinguishable.
-  bool chance = true;
   // Once a stop is requested the answer is CANCELLED, soon: what goes on
   // meanwhile leaves its work undone, and nobody believes it.
   std::stop_token stop = {};

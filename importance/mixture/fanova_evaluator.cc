@@ -295,6 +295,56 @@ std::vector<FinePoint> HopelessPoints(
   return hopeless;
 }
 
+constexpr std::size_t kMostLeads = 3;
+
+// Returns, for the first one, two and three by rank, the rows without which
+// another would be among them (Report::lead_rests_on).
+std::vector<std::vector<std::size_t>> FindRowsOfLeads(
+    const surrogate::Influence& influence,
+    const std::vector<ParameterImportance>& parameters,
+    const std::stop_token& stop) {
+  std::vector<std::vector<std::size_t>> rows;
+  const std::size_t most = std::min(kMostLeads, parameters.size() - 1);
+  for (std::size_t count = 1; count <= most; ++count) {
+    const auto margin = [&](const surrogate::Loss& lost) {
+      const std::vector<double> shares = influence.MainVariancesWithout(lost);
+      double least = std::numeric_limits<double>::infinity();
+      double most_of_others = 0.0;
+      for (std::size_t i = 0; i < shares.size(); ++i) {
+        if (parameters[i].rank <= static_cast<int>(count)) {
+          least = std::min(least, shares[i]);
+        } else {
+          most_of_others = std::max(most_of_others, shares[i]);
+        }
+      }
+      return least - most_of_others;
+    };
+    // Where the process itself has another order, others than it decide.
+    const auto found =
+        margin({}) < 0.0 ? std::nullopt : influence.FindBreaking(margin, stop);
+    rows.push_back(found.value_or(std::vector<std::size_t>{}));
+  }
+  return rows;
+}
+
+std::vector<std::vector<std::int64_t>> FindTrialsOfLeads(
+    const Selection& selection, const SurrogatePart& part,
+    const std::vector<ParameterImportance>& parameters,
+    const std::stop_token& stop) {
+  std::vector<std::vector<std::int64_t>> leads;
+  if (part.influence == nullptr) return leads;
+  const std::size_t usable = selection.trials.size();
+  for (const auto& rows : FindRowsOfLeads(*part.influence, parameters, stop)) {
+    std::vector<std::int64_t>& trials = leads.emplace_back();
+    for (const std::size_t row : rows) {
+      trials.push_back(row < usable ? selection.trials[row]->number
+                                    : selection.diverged[row - usable]->number);
+    }
+    std::sort(trials.begin(), trials.end());
+  }
+  return leads;
+}
+
 absl::StatusOr<Report> Evaluated(const Space& space, const Selection& selection,
                                  const EvaluateOptions& options,
                                  bool with_others) {
@@ -337,6 +387,10 @@ absl::StatusOr<Report> Evaluated(const Space& space, const Selection& selection,
                        {options.seed, intervals, options.pairs, options.stop}));
   for (std::size_t g = 0; g < groups.size(); ++g) {
     report.groups[g].group = groups[g].name;
+  }
+  if (intervals) {
+    report.lead_rests_on =
+        FindTrialsOfLeads(selection, part, report.parameters, options.stop);
   }
   report.trials_used = static_cast<std::int64_t>(data.rows());
   report.trials_left_out = selection.left_out;

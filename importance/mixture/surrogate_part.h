@@ -20,6 +20,7 @@
 #define FROSTLINE_IMPORTANCE_MIXTURE_SURROGATE_PART_H_
 
 #include <cstdint>
+#include <memory>
 #include <stop_token>
 #include <utility>
 #include <vector>
@@ -31,6 +32,7 @@
 #include "importance/mixture/mixture_model.h"
 #include "importance/mixture/subsets.h"
 #include "study/space.h"
+#include "surrogate/influence.h"
 
 namespace frostline::importance {
 
@@ -63,6 +65,9 @@ struct SurrogatePart {
   // By axis, the chance that higher values are better; NaN without an
   // order.
   std::vector<double> rising_probability;
+  // What it would say without some trials: first those with a target, then the
+  // hopeless ones. Null with a weight of 0.
+  std::shared_ptr<const surrogate::Influence> influence;
   // For MixtureModel::pairs(), the chance that both trained are worth less
   // than each alone promises; NaN without a frozen cell.
   std::vector<double> substitutes_probability;

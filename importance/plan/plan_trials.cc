@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -243,6 +244,35 @@ std::string ReasonToRun(const OpenAnswers& answers, const QuestionPoints& asked,
                                        : told->reason;
 }
 
+// A trial to run once more.
+struct AgainTrial {
+  std::size_t point;  // its place
+  std::string reason;
+};
+
+// What rests on few trials is settled by these first. Each is run once more,
+// whatever rests on it, unless that is already on its way.
+std::deque<AgainTrial> RunAgain(const StudyBelief& belief,
+                                const std::vector<FragileAdvice>& fragile,
+                                QuestionPoints& asked) {
+  std::deque<AgainTrial> again;
+  for (const FragileAdvice& one : fragile) {
+    for (const std::size_t trial : one.trials) {
+      const std::size_t place = PlaceOf(asked.points, belief.ChoiceOf(trial));
+      const bool is_known =
+          std::count(asked.told.begin(), asked.told.end(), place) > 0 ||
+          std::any_of(again.begin(), again.end(), [&](const AgainTrial& other) {
+            return other.point == place;
+          });
+      if (is_known) continue;
+      again.push_back(
+          {place, absl::StrCat("runs trial ", belief.NumberOf(trial),
+                               " again: that \"", one.says, "\" rests on it")});
+    }
+  }
+  return again;
+}
+
 }  // namespace
 
 std::vector<const Point*> OpenPoints(const Space& space,
@@ -262,9 +292,12 @@ absl::StatusOr<std::vector<AskedTrial>> AskTrials(
   RETURN_IF_ERROR(CheckCount(count));
   ASSIGN_OR_RETURN(const std::optional<OpenSet> open_set,
                    FindOpenSet(basis, options));
-  QuestionPoints asked = FindQuestions(
-      basis.search(),
-      PlanPoint(basis.search(), ToleranceInForce(basis, options)), open);
+  const double tolerance = ToleranceInForce(basis, options);
+  const PlanChoice plan = PlanPoint(basis.search(), tolerance);
+  QuestionPoints asked = FindQuestions(basis.search(), plan, open);
+  std::deque<AgainTrial> again = RunAgain(
+      belief, FindFragileAdvice(basis, plan, tolerance, options.evaluate.stop),
+      asked);
   if (open_set.has_value() && open_set->set != open_set->best) {
     asked.questions.push_back({PlaceOf(asked.points, open_set->best),
                                PlaceOf(asked.points, open_set->set),
@@ -281,11 +314,18 @@ absl::StatusOr<std::vector<AskedTrial>> AskTrials(
   std::vector<AskedTrial> trials;
   while (static_cast<int>(trials.size()) < count) {
     RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
-    const std::optional<std::size_t> best = MostTelling(answers, is_open);
-    if (!best.has_value()) break;
     AskedTrial trial;
+    std::optional<std::size_t> best;
+    if (!again.empty()) {
+      best = again.front().point;
+      trial.reason = std::move(again.front().reason);
+      again.pop_front();
+    } else {
+      best = MostTelling(answers, is_open);
+      if (!best.has_value()) break;
+      trial.reason = ReasonToRun(answers, asked, *best);
+    }
     trial.point = basis.choices().PointOf(asked.points[*best]);
-    trial.reason = ReasonToRun(answers, asked, *best);
     answers.Run(*best);
     trial.expected_reduction =
         whole > 0.0 ? std::clamp(1.0 - answers.Uncertainty() / whole, 0.0, 1.0)

@@ -81,18 +81,22 @@ bool StudyBelief::IsShare() const {
 void StudyBelief::Thin() {
   const std::size_t step = (trials() + kMostRows - 1) / kMostRows;
   learnt_ = (trials() + step - 1) / step;
-  if (step < 2) return;
   surrogate::Rows& rows = rows_.rows;
+  trial_of_row_.resize(rows.size());
+  std::iota(trial_of_row_.begin(), trial_of_row_.end(), std::size_t{0});
+  if (step < 2) return;
   std::size_t next = 0;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (row < trials() && row % step != 0) continue;
     std::swap(rows.cells[next], rows.cells[row]);
     rows.values[next] = rows.values[row];
+    trial_of_row_[next] = row;
     if (!rows.doubt.empty()) rows.doubt[next] = rows.doubt[row];
     ++next;
   }
   rows.cells.resize(next);
   rows.values.resize(next);
+  trial_of_row_.resize(next);
   if (!rows.doubt.empty()) rows.doubt.resize(next);
 }
 
@@ -100,6 +104,11 @@ std::size_t StudyBelief::BestTrial() const {
   const std::vector<double>& losses = selection_.losses;
   return static_cast<std::size_t>(
       std::min_element(losses.begin(), losses.end()) - losses.begin());
+}
+
+std::int64_t StudyBelief::NumberOf(std::size_t trial) const {
+  return trial < trials() ? selection_.trials[trial]->number
+                          : selection_.diverged[trial - trials()]->number;
 }
 
 PlanChoice StudyBelief::ChoiceOf(std::size_t trial) const {

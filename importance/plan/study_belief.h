@@ -62,6 +62,10 @@ class StudyBelief {
   // Returns the trial with the best value; the first of equals.
   std::size_t BestTrial() const;
   PlanChoice ChoiceOf(std::size_t trial) const;
+  // After trials() come those that could not be trained, here, in ChoiceOf and
+  // in TrialOfRow, which says whose a row of the surrogate is.
+  std::int64_t NumberOf(std::size_t trial) const;
+  std::size_t TrialOfRow(std::size_t row) const { return trial_of_row_[row]; }
 
   // Is a pure function of the points.
   WorthDraws Draw(const std::vector<PlanChoice>& points, int draws) const;
@@ -85,6 +89,7 @@ class StudyBelief {
   StudyRows rows_;
   surrogate::Saturation saturation_;
   std::size_t learnt_ = 0;
+  std::vector<std::size_t> trial_of_row_;
   std::unique_ptr<surrogate::Surrogate> surrogate_;
   std::unique_ptr<surrogate::AxisWalk> walk_;
   std::vector<ReportWarning> warnings_;

@@ -14,6 +14,7 @@
 #include "importance/plan/plan_search.h"
 #include "importance/plan/study_belief.h"
 #include "importance/report.h"
+#include "surrogate/influence.h"
 
 namespace frostline::importance {
 namespace {
@@ -290,34 +291,119 @@ PlannedModule Bare(const PlanChoices& choices, const ModuleRate& rate,
   return one;
 }
 
-std::vector<PlannedModule> DescribeModules(const PlanBasis& basis,
-                                           const PlanChoice& plan,
-                                           const Point& point, double tolerance,
-                                           const std::stop_token& stop) {
-  const StudyBelief& belief = basis.belief();
-  const Space& space = belief.space();
-  const std::vector<ModuleRate> rates = space.Rates(point);
-  const auto pairs = CompareFreezing(basis.search(), plan);
-  const std::vector<SeenModule> seen = SeenModules(belief);
+// The modules of a plan, in depth order, and the pairs of points that tell what
+// freezing them costs.
+struct AdvisedModules {
+  std::vector<std::size_t> order;  // places in Space::modules()
+  std::vector<std::optional<TrainedAndFrozen>> pairs;  // by that place
   std::vector<PlannedModule> modules;
-  for (const std::size_t m : ModulesInDepthOrder(space)) {
-    if (stop.stop_requested()) break;
+};
+
+AdvisedModules AdviseModules(const PlanBasis& basis, const PlanChoice& plan,
+                             double tolerance, const std::stop_token& stop) {
+  const StudyBelief& belief = basis.belief();
+  const std::vector<ModuleRate> rates =
+      belief.space().Rates(basis.choices().PointOf(plan));
+  const std::vector<SeenModule> seen = SeenModules(belief);
+  AdvisedModules advised;
+  advised.order = ModulesInDepthOrder(belief.space());
+  advised.pairs = CompareFreezing(basis.search(), plan);
+  for (const std::size_t m : advised.order) {
     PlannedModule one = Bare(basis.choices(), rates[m], m);
-    if (pairs[m].has_value() && !seen[m].both()) {
+    if (advised.pairs[m].has_value() && !seen[m].both()) {
       one.advice = Advice::kNotKnown;
       one.reason = absl::StrCat("not known: every trial ",
                                 seen[m].frozen ? "froze" : "trained", " it");
-      modules.push_back(std::move(one));
-      continue;
+    } else if (advised.pairs[m].has_value() && !stop.stop_requested()) {
+      Advise(belief, *advised.pairs[m], basis.optimism(), tolerance, one);
     }
-    if (pairs[m].has_value()) {
-      Advise(belief, *pairs[m], basis.optimism(), tolerance, one);
-    }
-    one.reason = ReasonFor(space.modules()[m], one, belief.objective().metric,
-                           tolerance);
-    modules.push_back(std::move(one));
+    advised.modules.push_back(std::move(one));
   }
-  return modules;
+  return advised;
+}
+
+// Returns the trials without which the advice about each module would be
+// wrong, as far as means tell; none where nothing is advised.
+std::vector<std::vector<std::size_t>> TrialsAdviceRestsOn(
+    const PlanBasis& basis, const AdvisedModules& advised, double tolerance,
+    const std::stop_token& stop) {
+  const StudyBelief& belief = basis.belief();
+  std::vector<surrogate::Cells> points;
+  for (const auto& pair : advised.pairs) {
+    if (!pair.has_value()) continue;
+    points.push_back(belief.rows().CellsOf(pair->trained));
+    points.push_back(belief.rows().CellsOf(pair->frozen));
+  }
+  const surrogate::Influence influence(belief.surrogate(), points);
+  std::vector<std::vector<std::size_t>> rests_on(advised.modules.size());
+  for (std::size_t k = 0; k < advised.modules.size(); ++k) {
+    const Advice advice = advised.modules[k].advice;
+    if (advice != Advice::kFreeze && advice != Advice::kTrain) continue;
+    const auto begin = advised.pairs.begin();
+    const auto place = static_cast<std::ptrdiff_t>(advised.order[k]);
+    const auto at = 2 * static_cast<std::size_t>(std::count_if(
+                            begin, begin + place,
+                            [](const auto& pair) { return pair.has_value(); }));
+    const auto margin = [&](const surrogate::Loss& lost) {
+      const std::vector<double> means = influence.MeansWithout(lost);
+      const double cost =
+          AsLoss(belief.objective(), belief.ScoreOf(means[at + 1])) -
+          AsLoss(belief.objective(), belief.ScoreOf(means[at]));
+      return advice == Advice::kFreeze ? tolerance - cost : cost - tolerance;
+    };
+    const auto rows = influence.FindBreaking(margin, stop);
+    if (!rows.has_value()) continue;
+    for (const std::size_t row : *rows) {
+      rests_on[k].push_back(belief.TrialOfRow(row));
+    }
+  }
+  return rests_on;
+}
+
+std::vector<PlannedModule> DescribeModules(const PlanBasis& basis,
+                                           const PlanChoice& plan,
+                                           double tolerance,
+                                           const std::stop_token& stop) {
+  const StudyBelief& belief = basis.belief();
+  AdvisedModules advised = AdviseModules(basis, plan, tolerance, stop);
+  const auto rests_on = TrialsAdviceRestsOn(basis, advised, tolerance, stop);
+  for (std::size_t k = 0; k < advised.modules.size(); ++k) {
+    PlannedModule& one = advised.modules[k];
+    if (!rests_on[k].empty()) one.advice = Advice::kNotKnown;
+    for (const std::size_t trial : rests_on[k]) {
+      one.rests_on.push_back(belief.NumberOf(trial));
+    }
+    std::sort(one.rests_on.begin(), one.rests_on.end());
+    if (!one.reason.empty()) continue;
+    one.reason = ReasonFor(belief.space().modules()[advised.order[k]], one,
+                           belief.objective().metric, tolerance);
+  }
+  return std::move(advised.modules);
+}
+
+// Whether the parameter with the largest main effect would have it without any
+// two trials.
+std::vector<FragileAdvice> FindFragileLead(const PlanBasis& basis,
+                                           const std::stop_token& stop) {
+  const StudyBelief& belief = basis.belief();
+  const surrogate::Influence influence(belief.surrogate());
+  const std::vector<double> mains = influence.MainVariancesWithout({});
+  const auto first = static_cast<std::size_t>(
+      std::max_element(mains.begin(), mains.end()) - mains.begin());
+  const auto lead = [&](const surrogate::Loss& lost) {
+    std::vector<double> left = influence.MainVariancesWithout(lost);
+    const double own = std::exchange(left[first], 0.0);
+    return own - *std::max_element(left.begin(), left.end());
+  };
+  const auto rows = influence.FindBreaking(lead, stop);
+  if (!rows.has_value()) return {};
+  FragileAdvice one;
+  one.says = belief.space().parameters()[belief.rows().parameters[first]].name +
+             " matters most";
+  for (const std::size_t row : *rows) {
+    one.trials.push_back(belief.TrialOfRow(row));
+  }
+  return {one};
 }
 
 void PredictPoint(const PlanBasis& basis, const PlanChoice& choice,
@@ -340,6 +426,23 @@ void PredictPoint(const PlanBasis& basis, const PlanChoice& choice,
 
 }  // namespace
 
+std::vector<FragileAdvice> FindFragileAdvice(const PlanBasis& basis,
+                                             const PlanChoice& plan,
+                                             double tolerance,
+                                             const std::stop_token& stop) {
+  std::vector<FragileAdvice> fragile = FindFragileLead(basis, stop);
+  const AdvisedModules advised = AdviseModules(basis, plan, tolerance, stop);
+  auto rests_on = TrialsAdviceRestsOn(basis, advised, tolerance, stop);
+  for (std::size_t k = 0; k < rests_on.size(); ++k) {
+    if (rests_on[k].empty()) continue;
+    const PlannedModule& one = advised.modules[k];
+    fragile.push_back(
+        {(one.advice == Advice::kFreeze ? "freeze " : "train ") + one.module,
+         std::move(rests_on[k])});
+  }
+  return fragile;
+}
+
 absl::StatusOr<StudyPlan> MakePlan(const PlanBasis& basis,
                                    const PlanOptions& options) {
   const StudyBelief& belief = basis.belief();
@@ -350,8 +453,8 @@ absl::StatusOr<StudyPlan> MakePlan(const PlanBasis& basis,
   StudyPlan plan;
   plan.tolerance = tolerance;
   plan.point = basis.choices().PointOf(choice);
-  plan.modules = DescribeModules(basis, choice, plan.point, tolerance,
-                                 options.evaluate.stop);
+  plan.modules =
+      DescribeModules(basis, choice, tolerance, options.evaluate.stop);
   RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
   PredictPoint(basis, choice, options, plan);
   const NearTrials near = FindNearTrials(basis.choices(), choice);
@@ -544,6 +647,11 @@ std::string ReasonFor(const ModuleBinding& binding,
   }
   const double half = (cost.hi80 - cost.lo80) / 2.0;
   const std::string sure = SayChance(planned.freeze_probability);
+  if (!planned.rests_on.empty()) {
+    return absl::StrCat("not known: what there is to say rests on ",
+                        NameTrials(planned.rests_on),
+                        "; `plan --ask` runs such trials again");
+  }
   if (planned.advice == Advice::kFreeze && cost.value <= 0.0) {
     return absl::StrCat("frozen is better, with probability ", sure,
                         ": training it costs ",

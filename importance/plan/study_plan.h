@@ -117,6 +117,9 @@ struct PlannedModule {
   // freeze_probability reaches kSureEnough. NaN stands for fixed or never
   // frozen.
   Interval cost_of_freezing;
+  // The trials whose loss would turn round what is then not advised: one or
+  // two, or all of one point (surrogate/influence.h).
+  std::vector<std::int64_t> rests_on;
   std::string reason;
 };
 
@@ -143,6 +146,18 @@ struct StudyPlan {
   std::vector<std::int64_t> supporting_trials;  // best first
   std::vector<ReportWarning> warnings;
 };
+
+// What a study would say if it did not rest on so few trials.
+struct FragileAdvice {
+  std::string says;                 // "freeze layer.2", "layer.1 matters most"
+  std::vector<std::size_t> trials;  // as StudyBelief::NumberOf takes them
+};
+
+// Who matters most, then modules in depth order. After a stop some are missing.
+std::vector<FragileAdvice> FindFragileAdvice(const PlanBasis& basis,
+                                             const PlanChoice& plan,
+                                             double tolerance,
+                                             const std::stop_token& stop);
 
 // Its errors are Evaluate's and CheckPlanRequest's.
 absl::StatusOr<StudyPlan> MakePlan(const Space& space,

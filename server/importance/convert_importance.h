@@ -112,9 +112,8 @@ std::optional<VerifyMark> VerifyMarkOf(const storage::TrialRow& row);
 std::string IntervalText(const importance::Interval& interval);
 std::optional<importance::Interval> IntervalFromText(const std::string& text);
 
-// A verdict on stability rests on this many beginnings of the study, wherever
-// it is shown.
-inline constexpr int kVerdictPoints = 10;
+// So many beginnings of a study are looked at where nobody says how many.
+inline constexpr int kUsualPoints = 10;
 
 // Returns a number that moves when the trials of a question change: when a
 // trial ends and, if the question is about labels, when an ended trial gets

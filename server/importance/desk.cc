@@ -314,25 +314,6 @@ absl::StatusOr<ImportanceDesk::Loaded> ImportanceDesk::Load(
   return loaded;
 }
 
-absl::StatusOr<importance::StabilityVerdict> VerdictOf(
-    const StudyHandle& study, const ImportanceQuestion& question,
-    const History& history, const std::stop_token& stop) {
-  importance::EvaluateOptions options = OptionsOf(question, stop);
-  options.bootstraps = 0;
-  options.pairs = false;
-  const absl::StatusOr<importance::Stability> stability =
-      importance::EvaluateStability(study.checked->space, question.objectives,
-                                    history, options, kVerdictPoints);
-  if (stability.ok()) return stability->verdict;
-  // What a report can do with, its beginnings may lack: values that differ.
-  if (!absl::IsFailedPrecondition(stability.status())) {
-    return stability.status();
-  }
-  importance::StabilityVerdict none;
-  none.sentence = std::string(stability.status().message());
-  return none;
-}
-
 importance::EvaluateOptions OptionsOf(const ImportanceQuestion& question,
                                       const std::stop_token& stop) {
   importance::EvaluateOptions options = question.options;

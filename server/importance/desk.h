@@ -222,12 +222,6 @@ class ImportanceDesk {
   TaskPool threads_;
 };
 
-// Says whether the ranking has settled, without the intervals that would
-// multiply its cost.
-absl::StatusOr<importance::StabilityVerdict> VerdictOf(
-    const StudyHandle& study, const ImportanceQuestion& question,
-    const History& history, const std::stop_token& stop);
-
 // Returns what to ask evaluators with.
 importance::EvaluateOptions OptionsOf(const ImportanceQuestion& question,
                                       const std::stop_token& stop);

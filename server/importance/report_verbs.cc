@@ -63,7 +63,7 @@ absl::StatusOr<Freshness> FreshnessOf(const v1::GetReportRequest& request) {
 
 absl::StatusOr<AnswerPtr> ReportVerbs::MakeReport(
     const StudyHandle& study, const ImportanceQuestion& question,
-    bool with_verdict, const std::stop_token& stop) {
+    const std::stop_token& stop) {
   const SteadyTime begin = desk_.clock().Steady();
   ASSIGN_OR_RETURN(const ImportanceDesk::Loaded loaded,
                    desk_.Load(study, question, stop));
@@ -73,19 +73,21 @@ absl::StatusOr<AnswerPtr> ReportVerbs::MakeReport(
       importance::Evaluate(study.checked->space, question.objectives,
                            loaded.history, OptionsOf(question, stop)));
   WarnOfStudy(*study.checked, answer->report->warnings);
+  if (auto fragile = importance::WarnOfFragileLead(study.checked->space,
+                                                   *answer->report)) {
+    answer->report->warnings.push_back(*std::move(fragile));
+  }
   auto proto = std::make_unique<v1::ImportanceReport>(
       ReportToProto(*answer->report, study.checked->space));
   proto->set_study(StudyNameOf(study.id));
   proto->set_revision(loaded.revision);
   *proto->mutable_options() = question.used;
-  std::optional<importance::StabilityVerdict> verdict;
-  if (with_verdict && question.options.bootstraps > 0) {
-    ASSIGN_OR_RETURN(verdict, VerdictOf(study, question, loaded.history, stop));
-    *proto->mutable_stability() = VerdictToProto(*verdict);
+  if (!answer->report->main_draws.empty()) {
+    *proto->mutable_stability() = VerdictToProto(
+        importance::JudgeReport(study.checked->space, *answer->report));
   }
   proto->set_verdict(
-      importance::ReportVerdict(study.checked->space, *answer->report,
-                                verdict.has_value() ? &*verdict : nullptr));
+      importance::ReportVerdict(study.checked->space, *answer->report));
   *proto->mutable_compute_time() =
       proto::TimestampToProto(desk_.clock().Wall());
   proto->set_compute_seconds(
@@ -98,7 +100,7 @@ absl::StatusOr<AnswerPtr> ReportVerbs::ReportToCompare(
     const StudyHandle& study, const ImportanceQuestion& question,
     const std::stop_token& stop) {
   if (AnswerPtr kept = desk_.Find(ReportKey(study, question))) return kept;
-  return MakeReport(study, question, false, stop);
+  return MakeReport(study, question, stop);
 }
 
 absl::StatusOr<AnswerPtr> ReportVerbs::Compare(
@@ -145,7 +147,7 @@ void ReportVerbs::GetReport(const StudyHandle& study,
         return report;
       },
       [this, study, question = *question](const std::stop_token& stop) {
-        return MakeReport(study, question, true, stop);
+        return MakeReport(study, question, stop);
       });
 }
 
@@ -181,7 +183,7 @@ void ReportVerbs::ListPairs(const StudyHandle& study,
   desk_.Serve(RequestForReport(of, *question, Freshness::kNewest),
               std::move(cancelled), std::move(reply), render,
               [this, study, question = *question](const std::stop_token& stop) {
-                return MakeReport(study, question, true, stop);
+                return MakeReport(study, question, stop);
               });
 }
 
@@ -312,13 +314,9 @@ void CurveVerbs::GetStability(const StudyHandle& study,
                          importance::EvaluateStability(
                              study.checked->space, question.objectives,
                              loaded.history, OptionsOf(question, stop),
-                             points == 0 ? kVerdictPoints : points));
+                             points == 0 ? kUsualPoints : points));
         v1::GetStabilityReply proto =
             StabilityToProto(stability, study.checked->space);
-        // What the report says of the same trials.
-        ASSIGN_OR_RETURN(const importance::StabilityVerdict verdict,
-                         VerdictOf(study, question, loaded.history, stop));
-        *proto.mutable_verdict() = VerdictToProto(verdict);
         SayWhereFrom(question, loaded.revision, proto);
         return ToKeep(std::move(proto));
       });

@@ -27,7 +27,6 @@ class ReportVerbs {
  private:
   absl::StatusOr<AnswerPtr> MakeReport(const StudyHandle& study,
                                        const ImportanceQuestion& question,
-                                       bool with_verdict,
                                        const std::stop_token& stop);
   // Returns the report that is kept, else makes one without the verdict, which
   // is most of the work.

@@ -10,7 +10,7 @@
 //   ped_s.nN.d32.float           ped-anova (.ci with intervals)
 //   refresh_ms.nN                main effects of 26 modules anew after one
 //                                more trial than N
-//   refresh_report_ms.nN         all that a person's report then needs: pairs,
+//   report_s.nN.dD               all that a person's report needs: pairs,
 //                                intervals, and whether the ranking is settled
 //   threads2_over_1.WHAT         time on two threads by time on one
 //   growth.WHAT                  time at 5,000 trials by that at 1,000
@@ -30,8 +30,10 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "importance/evaluator.h"
 #include "importance/ranking.h"
 #include "tests/bench/bench_main.h"
@@ -66,7 +68,6 @@ namespace {
 
 constexpr double kNoise = 0.3;
 constexpr double kMib = 1024.0 * 1024.0;
-constexpr int kVerdictPoints = 10;  // server/importance/convert_importance.h
 
 struct Study {
   std::string size;  // "n1000.d26.levels"
@@ -218,18 +219,28 @@ void MeasureThreads(const Bench& bench, const Clock& clock) {
   }
 }
 
+// One report with its verdict, as a person sees it.
 double ReportSecondsOf(const Study& study) {
-  const double report = SecondsOf(study, Asked("", true, true));
   const auto start = std::chrono::steady_clock::now();
-  const auto stability = importance::EvaluateStability(
-      study.space, {{"loss", Direction::kMinimize}}, study.history,
-      Asked("", false, false), kVerdictPoints);
+  const auto report =
+      importance::Evaluate(study.space, {{"loss", Direction::kMinimize}},
+                           study.history, Asked("", true, true));
+  if (!report.ok()) {
+    throw std::runtime_error(std::string(report.status().message()));
+  }
+  Keep(importance::ReportVerdict(study.space, *report));
   const std::chrono::duration<double> spent =
       std::chrono::steady_clock::now() - start;
-  if (!stability.ok()) {
-    throw std::runtime_error(std::string(stability.status().message()));
+  return spent.count();
+}
+
+void MeasureReports(const Bench& bench) {
+  constexpr std::pair<int, int> kSizes[] = {
+      {36, 7}, {200, 14}, {1000, 14}, {1000, 26}};
+  for (const auto& [trials, parameters] : kSizes) {
+    bench.Figure(absl::StrCat("report_s.n", trials, ".d", parameters),
+                 ReportSecondsOf(MakeStudy(trials, parameters, true)));
   }
-  return report + spent.count();
 }
 
 void MeasureRefresh(const Bench& bench, const Clock& clock) {
@@ -244,8 +255,6 @@ void MeasureRefresh(const Bench& bench, const Clock& clock) {
     const std::string size = "n" + std::to_string(trials);
     bench.Figure("refresh_ms." + size,
                  1000.0 * clock.Median(study, Asked("", false, false)));
-    if (bench.quick()) continue;
-    bench.Figure("refresh_report_ms." + size, 1000.0 * ReportSecondsOf(study));
   }
 }
 
@@ -286,6 +295,7 @@ int main(int argc, char** argv) {
         frostline::bench::MeasureDefault(bench, clock);
         frostline::bench::MeasureOthers(bench, clock);
         frostline::bench::MeasureThreads(bench, clock);
+        frostline::bench::MeasureReports(bench);
         frostline::bench::MeasureRefresh(bench, clock);
         frostline::bench::MeasureMany(bench);
         frostline::bench::MeasureMemory(bench);

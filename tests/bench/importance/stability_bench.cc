@@ -12,7 +12,7 @@
 //                              are in order, however near to each other
 //   stability.more_ratio       median of the trials it really took over those
 //                              foretold; more_ratio_q10, more_ratio_q90
-//   stability.seconds_1000x26  one verdict, 20 beginnings
+//   stability.seconds_1000x26  20 beginnings and their verdict
 //   compare.same_tau_covered   two studies of a truth with distinct shares,
 //                              300 trials each: 1 within the 95 % interval
 //   compare.false_alarms       share of those with any shift that is none
@@ -123,9 +123,11 @@ void Continue(const test::Truth& truth, int run, Answers& answers) {
   };
   std::vector<Foretold> open;
   for (std::size_t k = 0; k < std::size(kSizes); ++k) {
-    const importance::Stability stability = Must(importance::EvaluateStability(
-        truth.MakeSpace(), kScore, Beginning(history, kSizes[k]), {}, 10));
-    const importance::StabilityVerdict& verdict = stability.verdict;
+    const Space space = truth.MakeSpace();
+    const importance::Report report = Must(
+        importance::Evaluate(space, kScore, Beginning(history, kSizes[k]), {}));
+    const importance::StabilityVerdict verdict =
+        importance::JudgeReport(space, report);
     const bool settled = verdict.state == importance::StabilityState::kSettled;
     answers.settled[k].push_back(settled);
     if (!settled) {
@@ -136,7 +138,7 @@ void Continue(const test::Truth& truth, int run, Answers& answers) {
       continue;
     }
     const std::vector<importance::ParameterImportance>& found =
-        stability.points.back().parameters;
+        report.parameters;
     std::vector<double> values;
     for (const importance::ParameterImportance& one : found) {
       values.push_back(one.main.value);

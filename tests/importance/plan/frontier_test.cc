@@ -250,6 +250,28 @@ TEST(AskTrials, AskWhetherASmallSetThatNeverRanIsEnough) {
   }));
 }
 
+TEST(AskTrials, RunTrialsAgainOnWhichAnAnswerRests) {
+  const Space space = Modules(3, 4);
+  History history;
+  const History even = UniformTrials(space, 30, [](const Point& p, Rng& rng) {
+    return 0.8 + 0.01 * p[0] + 0.01 * rng.Normal();
+  });
+  for (Observation trial : even.trials()) {
+    const bool is_bad = trial.number == 7 || trial.number == 19;
+    trial.point[2] = is_bad ? 0.0 : std::max(trial.point[2], 1.0);
+    if (is_bad) trial.values[0] = 0.6;
+    history.Put(trial);
+  }
+  ASSERT_OK_AND_ASSIGN(const auto asked,
+                       AskTrials(space, kAccuracy, history, PlanOptions{}, 3));
+  ASSERT_GE(asked.size(), 2u);
+  EXPECT_THAT(asked[0].reason,
+              testing::HasSubstr("runs trial 7 again: that \"layer.2 "
+                                 "matters most\" rests on it"));
+  EXPECT_EQ(asked[0].point, history.trials()[7].point);
+  EXPECT_EQ(asked[1].point, history.trials()[19].point);
+}
+
 TEST(AskTrials, AreInTheSpaceAndTheSameEveryTime) {
   const Space space = DemoSpace();
   const std::vector<AskedTrial> a = Ask(space, DemoHistory(), 6);

@@ -442,6 +442,34 @@ int TimesWronglyFrozen(double tolerance) {
   return wrong;
 }
 
+// Nothing matters, but the only two trials with layer.2 frozen went badly.
+History TwoBadRuns(const Space& space) {
+  const History even = UniformTrials(space, 36, [](const Point&, Rng& rng) {
+    return 0.85 + 0.01 * rng.Normal();
+  });
+  History history;
+  for (Observation trial : even.trials()) {
+    const bool is_bad = trial.number == 7 || trial.number == 19;
+    trial.point[2] = is_bad ? 0.0 : std::max(trial.point[2], 1.0);
+    if (is_bad) trial.values[0] = 0.7;
+    history.Put(trial);
+  }
+  return history;
+}
+
+TEST(StudyPlan, WhatTwoTrialsAloneSayIsNotKnown) {
+  const Space space = Modules(4, 4);
+  ASSERT_OK_AND_ASSIGN(
+      const StudyPlan plan,
+      MakePlan(space, kAccuracy, TwoBadRuns(space), PlanOptions{}));
+  const PlannedModule& layer2 = plan.modules[2];
+  EXPECT_EQ(layer2.advice, Advice::kNotKnown);
+  EXPECT_EQ(layer2.rests_on, (std::vector<std::int64_t>{7, 19}));
+  EXPECT_EQ(layer2.reason,
+            "not known: what there is to say rests on trials 7 and 19; `plan "
+            "--ask` runs such trials again");
+}
+
 TEST(StudyPlan, TooFewTrialsGiveNoAdviceToFreeze) {
   EXPECT_LE(TimesWronglyFrozen(0.0), 1);  // of 20
 }
