@@ -361,6 +361,72 @@ absl::Status CheckNoNegativeNumbers(const Message& message) {
   return NotNegative(message, nullptr);
 }
 
+namespace {
+
+std::string DescribeForm(Rule::Form form) {
+  switch (form) {
+    case Rule::REQUEST_ID:
+      return "16 to 64 of A-Z, a-z, 0-9, '_', '-'";
+    case Rule::TOKEN:
+      return "1 to 64 of A-Z, a-z, 0-9, '.', '_', '-'";
+    case Rule::ID:
+      return "1 to 64 of a-z, 0-9, '.', '_', '-', first a letter or digit";
+    case Rule::STUDY_NAME:
+      return "studies/{id}";
+    case Rule::TRIAL_NAME:
+      return "studies/{id}/trials/{number}";
+    case Rule::WORKER_NAME:
+      return "workers/{id}";
+    case Rule::TOKEN_ID:
+      return "16 lower-case hex digits";
+    case Rule::SHA256:
+      return "64 lower-case hex digits";
+    case Rule::PAGE_TOKEN:
+      return "next_page_token of an earlier answer";
+    default:
+      return "";
+  }
+}
+
+std::string DescribeNumbers(const Rule& rule) {
+  if (rule.has_least() && rule.has_most()) {
+    return absl::StrCat(rule.least(), " to ", rule.most());
+  }
+  if (rule.has_least()) return absl::StrCat(rule.least(), " or more");
+  return rule.has_most() ? absl::StrCat("at most ", rule.most()) : "";
+}
+
+std::string DescribeSize(const FieldDescriptor& field, const Rule& rule) {
+  const std::string bytes =
+      rule.max_bytes() == 0 || rule.form() == Rule::PAGE_TOKEN
+          ? ""
+          : absl::StrCat("at most ", rule.max_bytes(), " bytes");
+  if (rule.max_items() == 0) return bytes;
+  const bool is_each =
+      field.is_map() || field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE;
+  return absl::StrCat(
+      "at most ", rule.max_items(), " entries",
+      bytes.empty() ? "" : (is_each ? ", each " : ", together ") + bytes);
+}
+
+}  // namespace
+
+std::string DescribeRule(const FieldDescriptor& field) {
+  if (!HasRule(field)) return "";
+  const Rule& rule = field.options().GetExtension(v1::rule);
+  if (rule.judged_apart()) return "";
+  std::string text = DescribeForm(rule.form());
+  const auto add = [&text](const std::string& more) {
+    if (!more.empty()) absl::StrAppend(&text, text.empty() ? "" : ", ", more);
+  };
+  add(DescribeNumbers(rule));
+  add(DescribeSize(field, rule));
+  if (rule.max_seconds() > 0)
+    add(absl::StrCat("0 to ", rule.max_seconds(), " s"));
+  if (!text.empty() && rule.may_be_empty()) add("or left out");
+  return text;
+}
+
 const Rule& RuleOf(const Descriptor& type, const std::string& field) {
   const FieldDescriptor* const found = type.FindFieldByName(field);
   if (found == nullptr || !HasRule(*found)) {

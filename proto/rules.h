@@ -40,6 +40,10 @@ absl::Status CheckNoNegativeNumbers(const google::protobuf::Message& message);
 const v1::Rule& RuleOf(const google::protobuf::Descriptor& type,
                        const std::string& field);
 
+// Says what a field may hold: "1 to 64", "at most 4096 bytes"; "" without a
+// rule, or where the verb judges it.
+std::string DescribeRule(const google::protobuf::FieldDescriptor& field);
+
 // MostOf<v1::AcquireRequest>("max_leases") is 64.
 template <typename Message>
 std::int64_t MostOf(const std::string& field) {

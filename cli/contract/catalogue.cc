@@ -24,6 +24,7 @@
 #include "frostline/v1/served.pb.h"
 #include "frostline/v1/study_service.pb.h"
 #include "frostline/v1/worker_service.pb.h"
+#include "proto/rules.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
@@ -366,15 +367,18 @@ std::string EnumNames(const EnumDescriptor& type) {
 
 // Returns the comment above a field, without "// ".
 std::string Words(const FieldDescriptor& field) {
-  std::string words = FirstSentence(CommentOf(field));
+  std::vector<std::string> words = {FirstSentence(CommentOf(field))};
   if (field.options().HasExtension(v1::not_served)) {
-    absl::StrAppend(&words, words.empty() ? "" : " ", "Not served yet.");
+    words.push_back("Not served yet.");
   }
   if (field.enum_type() != nullptr) {
-    absl::StrAppend(&words, words.empty() ? "" : " ",
-                    "One of: ", EnumNames(*field.enum_type()));
+    words.push_back("One of: " + EnumNames(*field.enum_type()));
   }
-  return words;
+  if (const std::string rule = proto::DescribeRule(field); !rule.empty()) {
+    words.push_back(absl::StrCat("May be: ", rule));
+  }
+  std::erase(words, "");
+  return absl::StrJoin(words, " ");
 }
 
 std::string ScalarExample(const FieldDescriptor& field) {

@@ -5,6 +5,7 @@
 
 #include "base/plain/json.h"
 #include "cli/contract/catalogue.h"
+#include "frostline/v1/importance_service.pb.h"
 #include "frostline/v1/study.pb.h"
 #include "frostline/v1/study_service.pb.h"
 #include "gmock/gmock.h"
@@ -173,6 +174,12 @@ TEST(RequestTemplate, HasEveryFieldWithWhatTheContractSaysOfIt) {
   EXPECT_THAT(example, HasSubstr("// Instead: \"log_uniform\"\n"));
   EXPECT_THAT(example, Not(HasSubstr("\n        \"log_uniform\": ")));
   EXPECT_THAT(example, HasSubstr("One of: PURPOSE_UNSPECIFIED, PURPOSE_BEST"));
+}
+
+TEST(RequestTemplate, SaysTheRuleOfAField) {
+  const std::string ask = RequestTemplate(*v1::AskPlanRequest::descriptor());
+  EXPECT_THAT(ask, HasSubstr("// May be: 1 to 64\n  \"trials\": 0"));
+  EXPECT_THAT(ask, HasSubstr("// May be: studies/{id}\n  \"study\": "));
 }
 
 }  // namespace
