@@ -9,6 +9,7 @@
 #include "importance/cube/cube_evaluator.h"
 #include "importance/forest/fanova.h"
 #include "importance/measure/selection.h"
+#include "importance/measure/survival.h"
 #include "importance/mixture/fanova_evaluator.h"
 #include "importance/ped/ped_anova.h"
 #include "importance/report.h"
@@ -113,6 +114,9 @@ absl::StatusOr<Report> Evaluate(const Space& space,
     ASSIGN_OR_RETURN(Report report, kind.evaluate(space, selection, options));
     RETURN_IF_ERROR(CheckStop(options.stop));
     report.noise_variance = noise_variance;
+    if (const auto split = FindSurvivalSplit(space, selection)) {
+      report.survival = split->sentence;
+    }
     if (out_of_range.has_value()) {
       report.warnings.insert(report.warnings.begin(), *std::move(out_of_range));
     }

@@ -660,7 +660,9 @@ std::optional<ReportWarning> WarnOfFragileLead(const Space& space,
       leaders};
 }
 
-std::string ReportVerdict(const Space& space, const Report& report) {
+namespace {
+
+std::string VerdictOfScores(const Space& space, const Report& report) {
   const std::string trials = absl::StrCat(report.trials_used, " trials");
   const Noun noun = NounFor(space);
   const auto told = std::count_if(
@@ -703,6 +705,14 @@ std::string ReportVerdict(const Space& space, const Report& report) {
                       leaders.size() == 1 ? " matters most" : " matter most",
                       settled ? ", and the ranking has settled"
                               : ", the order of the others is open");
+}
+
+}  // namespace
+
+std::string ReportVerdict(const Space& space, const Report& report) {
+  const std::string scores = VerdictOfScores(space, report);
+  if (report.survival.empty()) return scores;
+  return absl::StrCat(report.survival, "; of those that ran: ", scores);
 }
 
 }  // namespace frostline::importance

@@ -166,7 +166,8 @@ std::optional<ReportWarning> WarnOfFragileLead(const Space& space,
 
 // Says "after 36 trials only layer.1 clearly matters; its rank is not certain
 // yet" or, where that has kSureOfOrder over main_draws, that some matter most.
-// Says that the ranking has settled just where JudgeReport does.
+// Says that the ranking has settled just where JudgeReport does. What decides
+// whether a run survives comes before all that.
 std::string ReportVerdict(const Space& space, const Report& report);
 
 inline constexpr double kSureOfOrder = 0.9;

@@ -97,6 +97,8 @@ struct Report {
   // or of all that repeat one point, without which another would be among them.
   // Empty: there are none, or it is not known.
   std::vector<std::vector<std::int64_t>> lead_rests_on;
+  // "layer.1 decides whether a run survives: …", or "" (measure/survival.h).
+  std::string survival;
   // Trials that could not be trained count where it is true.
   bool diverged_inform = false;
   // Parts are "main effects", "interactions", "gaussian process", "forest" with

@@ -15,6 +15,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "base/error.h"
+#include "base/plain/statistics.h"
 #include "importance/plan/plan_search.h"
 #include "importance/plan/study_belief.h"
 #include "importance/plan/study_plan.h"
@@ -50,6 +51,8 @@ FrontierSets::FrontierSets(const PlanSearch& search, const PlanChoice& start,
     LookGreedily(true, stop);
     LookGreedily(false, stop);
   }
+  LookAtPrefixes();
+  for (const Prefix& prefix : prefixes_) sets_.push_back(prefix.set);
   KeepBest();
 }
 
@@ -170,13 +173,12 @@ void FrontierSets::KeepBest() {
   sets_ = std::move(best);
 }
 
-std::vector<FrontierSets::Prefix> FrontierSets::Prefixes() const {
+void FrontierSets::LookAtPrefixes() {
   const auto& modules = search_.choices().space().modules();
   int top = -1;
   for (const ModuleBinding& module : modules) {
     top = std::max(top, LevelOf(module.module));
   }
-  std::vector<Prefix> prefixes;
   for (int level = top + 1; level >= 0; --level) {
     Demands demands(modules.size(), Demand::kAny);
     bool is_next_found = level > top;
@@ -189,15 +191,15 @@ std::vector<FrontierSets::Prefix> FrontierSets::Prefixes() const {
     }
     auto choice = search_.BestFrom(start_, demands);
     if (!is_next_found || !choice.has_value()) continue;
-    prefixes.push_back({level, SetOf(*std::move(choice))});
+    prefixes_.push_back({level, SetOf(*std::move(choice))});
   }
-  if (prefixes.size() < 2) prefixes.clear();
-  return prefixes;
+  if (prefixes_.size() < 2) prefixes_.clear();
 }
 
 namespace {
 
 constexpr int kFrontierDraws = 600;
+constexpr std::size_t kFewestTimed = 3;
 constexpr double kUnknownChance = std::numeric_limits<double>::quiet_NaN();
 
 // The points of all sets, others that may be the best there is, and draws at
@@ -248,7 +250,13 @@ double ChanceWithin(const Contest& contest, std::size_t point) {
   for (const std::vector<double>& draw : contest.sober) {
     pairs.push_back({*std::max_element(draw.begin(), draw.end()), draw[point]});
   }
-  return ShareWithin(LossesOf(contest.belief, pairs, 0, 1), contest.tolerance);
+  const double within =
+      ShareWithin(LossesOf(contest.belief, pairs, 0, 1), contest.tolerance);
+  const auto& survival = contest.belief.survival();
+  if (!survival.has_value()) return within;
+  // A set that cannot be trained is not enough, whatever it would score.
+  return within * survival->ChanceAt(
+                      contest.search.choices().PointOf(contest.points[point]));
 }
 
 // Says whether trials tell what it costs to leave out what the set leaves out.
@@ -262,9 +270,11 @@ bool IsSeen(const Contest& contest, const std::vector<SeenModule>& seen,
   return true;
 }
 
-std::int64_t TrialsOf(const Contest& contest, const ModuleSet& set) {
+// The trials that trained exactly this.
+std::vector<const Observation*> TrialsOf(const Contest& contest,
+                                         const ModuleSet& set) {
   const Selection& selection = contest.belief.selection();
-  std::int64_t count = 0;
+  std::vector<const Observation*> trials;
   for (std::size_t row = 0; row < contest.belief.trials(); ++row) {
     const std::vector<ModuleRate> rates =
         contest.belief.space().Rates(*selection.points[row]);
@@ -272,9 +282,19 @@ std::int64_t TrialsOf(const Contest& contest, const ModuleSet& set) {
     for (std::size_t m = 0; m < rates.size(); ++m) {
       is_same = is_same && (rates[m].rate == 0.0) == set.frozen[m];
     }
-    count += is_same ? 1 : 0;
+    if (is_same) trials.push_back(selection.trials[row]);
   }
-  return count;
+  return trials;
+}
+
+// The median of what such trials took; NaN below kFewestTimed.
+double SecondsOf(const std::vector<const Observation*>& trials) {
+  std::vector<double> seconds;
+  for (const Observation* const trial : trials) {
+    if (trial->cost_s > 0.0) seconds.push_back(trial->cost_s);
+  }
+  return seconds.size() < kFewestTimed ? kUnknownChance
+                                       : Quantile(std::move(seconds), 0.5);
 }
 
 FrontierSet Describe(const Contest& contest, const ModuleSet& set,
@@ -289,12 +309,14 @@ FrontierSet Describe(const Contest& contest, const ModuleSet& set,
   const PlanCosts costs =
       EstimateCosts(belief.space(), belief.selection().trials, one.point);
   one.trained_parameters = costs.trained_parameters;
-  one.seconds = costs.seconds;
+  const std::vector<const Observation*> same = TrialsOf(contest, set);
+  const double seconds = SecondsOf(same);
+  one.seconds = std::isnan(seconds) ? costs.seconds : seconds;
   one.predicted = Predict(contest, point);
   one.within_tolerance_probability = IsSeen(contest, seen, set)
                                          ? ChanceWithin(contest, point)
                                          : kUnknownChance;
-  one.trials = TrialsOf(contest, set);
+  one.trials = static_cast<std::int64_t>(same.size());
   return one;
 }
 
@@ -390,12 +412,12 @@ std::string VerdictOf(const Contest& contest, const Frontier& frontier,
 }
 
 // The points of all sets, and others that may be the best there is.
-std::vector<PlanChoice> PointsOf(
-    const FrontierSets& sets, const std::vector<FrontierSets::Prefix>& prefixes,
-    const std::vector<PlanChoice>& ends, const PlanChoices& choices) {
+std::vector<PlanChoice> PointsOf(const FrontierSets& sets,
+                                 const std::vector<PlanChoice>& ends,
+                                 const PlanChoices& choices) {
   std::vector<PlanChoice> points;
   for (const ModuleSet& set : sets.sets()) points.push_back(set.choice);
-  for (const auto& one : prefixes) points.push_back(one.set.choice);
+  for (const auto& one : sets.prefixes()) points.push_back(one.set.choice);
   points.insert(points.end(), ends.begin(), ends.end());
   points.push_back(choices.tried()[0]);
   points.push_back(choices.belief().ChoiceOf(choices.belief().BestTrial()));
@@ -405,7 +427,6 @@ std::vector<PlanChoice> PointsOf(
 // The sets of modules that a study can train, and how they compare.
 struct ComparedSets {
   std::unique_ptr<const FrontierSets> sets;
-  std::vector<FrontierSets::Prefix> prefixes;
   std::unique_ptr<Contest> contest;
 };
 
@@ -419,14 +440,13 @@ absl::StatusOr<ComparedSets> CompareSets(const PlanBasis& basis,
   ComparedSets made;
   made.sets = std::make_unique<const FrontierSets>(search, ends[0], stop);
   RETURN_IF_ERROR(CheckStop(stop));
-  made.prefixes = made.sets->Prefixes();
   made.contest = std::make_unique<Contest>(
       Contest{basis.belief(),
               search,
               *made.sets,
               basis.optimism(),
               ToleranceInForce(basis, options),
-              PointsOf(*made.sets, made.prefixes, ends, search.choices()),
+              PointsOf(*made.sets, ends, search.choices()),
               {},
               {},
               0});
@@ -454,10 +474,11 @@ absl::StatusOr<Frontier> MakeFrontier(const PlanBasis& basis,
       frontier.chosen = static_cast<int>(frontier.by_modules.size()) - 1;
     }
   }
-  for (std::size_t k = 0; k < made.prefixes.size(); ++k) {
+  const std::vector<FrontierSets::Prefix>& prefixes = made.sets->prefixes();
+  for (std::size_t k = 0; k < prefixes.size(); ++k) {
     frontier.by_prefix.push_back(
-        Describe(contest, made.prefixes[k].set, sets.size() + k, seen));
-    frontier.by_prefix.back().prefix_frozen = made.prefixes[k].level;
+        Describe(contest, prefixes[k].set, sets.size() + k, seen));
+    frontier.by_prefix.back().prefix_frozen = prefixes[k].level;
   }
   // Without a module to switch there is nothing to choose.
   if (frontier.by_modules.size() < 2) frontier.chosen = -1;

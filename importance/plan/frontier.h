@@ -31,7 +31,8 @@ struct ModuleSet {
 
 // The most promising sets of modules to train. If few modules can be switched
 // it looks at all sets, else at those that greedy searches find, up from none
-// and down from all. MakeFrontier makes one.
+// and down from all; and at those above each frozen prefix, which one searched
+// depth may switch together. MakeFrontier makes one.
 class FrontierSets {
  public:
   // Keeps a reference. After a stop sets are missing. REQUIRES: `start` is in
@@ -49,7 +50,7 @@ class FrontierSets {
     int level = 0;
     ModuleSet set;
   };
-  std::vector<Prefix> Prefixes() const;
+  const std::vector<Prefix>& prefixes() const { return prefixes_; }
 
  private:
   ModuleSet SetOf(PlanChoice choice) const;
@@ -57,6 +58,7 @@ class FrontierSets {
   Demands DemandsOf(const std::vector<bool>& trained_units) const;
   void LookAtAll(const std::stop_token& stop);
   void LookGreedily(bool up, const std::stop_token& stop);
+  void LookAtPrefixes();
   void KeepBest();
 
   const PlanSearch& search_;
@@ -64,6 +66,7 @@ class FrontierSets {
   std::vector<bool> can_switch_;
   std::vector<std::vector<std::size_t>> units_;  // modules of one parameter
   std::vector<ModuleSet> sets_;
+  std::vector<Prefix> prefixes_;
 };
 
 struct FrontierSet {
@@ -71,8 +74,9 @@ struct FrontierSet {
   int prefix_frozen = 0;             // so many of embeddings, layer.0, …
   Point point;                       // at the rates of which most is expected
   double trained_parameters = 0.0;   // by what trials took; NaN: unknown
-  double seconds = 0.0;              // likewise
-  Interval predicted;                // mean over seeds
+  // The median of trials that trained just this, else likewise.
+  double seconds = 0.0;
+  Interval predicted;  // mean over seeds
   // NaN: trials do not tell, because all froze or all trained a module that is
   // left out.
   double within_tolerance_probability = 0.0;

@@ -377,9 +377,14 @@ std::vector<NamedPoint> FindRivals(const PlanSearch& search,
                                    const PlanChoice& plan) {
   const StudyBelief& belief = search.choices().belief();
   std::vector<NamedPoint> rivals = {{"plan", plan}};
-  const auto add = [&rivals](std::string name,
-                             std::optional<PlanChoice> choice) {
+  const auto add = [&](std::string name, std::optional<PlanChoice> choice) {
     if (!choice.has_value()) return;
+    // Who cannot be trained is no rival.
+    const auto& survival = belief.survival();
+    if (survival.has_value() &&
+        survival->IsBad(search.choices().PointOf(*choice))) {
+      return;
+    }
     for (const NamedPoint& other : rivals) {
       if (other.choice == *choice) return;
     }

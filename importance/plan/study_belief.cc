@@ -34,6 +34,11 @@ std::vector<ReportWarning> WarningsOf(const StudyBelief& belief) {
   std::vector<ReportWarning> warnings = FindWarnings(
       belief.space(), MakeDataset(MeasureSpace(belief.space()),
                                   selection.points, selection.losses));
+  if (belief.survival().has_value()) {
+    warnings.insert(warnings.begin(), {"DECIDES_SURVIVAL",
+                                       belief.survival()->sentence,
+                                       {belief.survival()->parameter}});
+  }
   warnings.insert(warnings.end(), belief.warnings().begin(),
                   belief.warnings().end());
   for (ReportWarning& off : FindOffScaleWarnings(selection)) {
@@ -198,6 +203,7 @@ absl::StatusOr<StudyBelief> Believe(const Space& space,
                    SelectTrials(space, objectives, history, options));
   belief.objective_ = *belief.selection_.target;
   belief.luck_ = FindSharedLuck(belief.selection_);
+  belief.survival_ = FindSurvivalSplit(space, belief.selection_);
   belief.FindRange();
   belief.FindSaturation(options.stop);
   RETURN_IF_ERROR(CheckStop(options.stop));

@@ -13,12 +13,14 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "importance/cells.h"
 #include "importance/measure/evaluate_options.h"
 #include "importance/measure/selection.h"
+#include "importance/measure/survival.h"
 #include "importance/report.h"
 #include "statistics/seed_luck.h"
 #include "study/history.h"
@@ -56,6 +58,8 @@ class StudyBelief {
   // The same without what its seed gave to all trials that had it.
   double EvenScore(std::size_t trial) const;
   const statistics::SeedLuck& luck() const { return luck_; }
+  // What decides whether a run can be trained, if anything does.
+  const std::optional<SurvivalSplit>& survival() const { return survival_; }
   double Clamp(double score) const { return range_.Clamp(score); }
   // Says whether the score is a share, 0 … 1.
   bool IsShare() const;
@@ -94,6 +98,7 @@ class StudyBelief {
   std::unique_ptr<surrogate::AxisWalk> walk_;
   std::vector<ReportWarning> warnings_;
   statistics::SeedLuck luck_;
+  std::optional<SurvivalSplit> survival_;
 };
 
 // Its errors are Evaluate's, CANCELLED among them.

@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -299,6 +301,14 @@ struct AdvisedModules {
   std::vector<PlannedModule> modules;
 };
 
+// Says whether runs hardly survive that train the module.
+bool IsDeadlyToTrain(const StudyBelief& belief, std::size_t module) {
+  const auto& split = belief.survival();
+  return split.has_value() && split->of_freezing && split->fails_at &&
+         belief.space().modules()[module].parameter == split->parameter &&
+         split->bad.ChanceToRun() <= 1.0 - kSureEnough;
+}
+
 AdvisedModules AdviseModules(const PlanBasis& basis, const PlanChoice& plan,
                              double tolerance, const std::stop_token& stop) {
   const StudyBelief& belief = basis.belief();
@@ -310,7 +320,10 @@ AdvisedModules AdviseModules(const PlanBasis& basis, const PlanChoice& plan,
   advised.pairs = CompareFreezing(basis.search(), plan);
   for (const std::size_t m : advised.order) {
     PlannedModule one = Bare(basis.choices(), rates[m], m);
-    if (advised.pairs[m].has_value() && !seen[m].both()) {
+    if (one.freeze && IsDeadlyToTrain(belief, m)) {
+      one.advice = Advice::kFreeze;
+      one.reason = belief.survival()->sentence;
+    } else if (advised.pairs[m].has_value() && !seen[m].both()) {
       one.advice = Advice::kNotKnown;
       one.reason = absl::StrCat("not known: every trial ",
                                 seen[m].frozen ? "froze" : "trained", " it");
@@ -339,6 +352,7 @@ std::vector<std::vector<std::size_t>> TrialsAdviceRestsOn(
   for (std::size_t k = 0; k < advised.modules.size(); ++k) {
     const Advice advice = advised.modules[k].advice;
     if (advice != Advice::kFreeze && advice != Advice::kTrain) continue;
+    if (!advised.modules[k].reason.empty()) continue;  // for another reason
     const auto begin = advised.pairs.begin();
     const auto place = static_cast<std::ptrdiff_t>(advised.order[k]);
     const auto at = 2 * static_cast<std::size_t>(std::count_if(
@@ -548,7 +562,16 @@ std::vector<std::size_t> ModulesInDepthOrder(const Space& space) {
 namespace {
 
 constexpr double kNothingR2 = 0.05;
-constexpr std::size_t kNamed = 3;  // modules that a sentence names
+constexpr std::size_t kNamed = 3;        // modules that a sentence names
+constexpr std::size_t kFewestInRow = 3;  // layers that are named as a range
+
+// Returns k of "layer.k", else -1.
+int LayerOf(const std::string& module) {
+  int layer = 0;
+  const bool is_layer = absl::StartsWith(module, "layer.") &&
+                        absl::SimpleAtoi(module.substr(6), &layer);
+  return is_layer ? layer : -1;
+}
 
 std::string FixedReason(const ModuleBinding& binding) {
   if (binding.decay_steps.has_value()) {
@@ -626,10 +649,26 @@ std::string SayInterval(const Interval& interval) {
 }
 
 std::string SayModules(const std::vector<std::string>& modules) {
-  if (modules.size() <= kNamed + 1) return absl::StrJoin(modules, ", ");
-  return absl::StrCat(
-      absl::StrJoin(modules.begin(), modules.begin() + kNamed, ", "), " and ",
-      modules.size() - kNamed, " more");
+  std::vector<std::string> parts;
+  std::size_t named = 0;  // modules in parts
+  for (std::size_t i = 0; i < modules.size() && parts.size() <= kNamed;) {
+    std::size_t end = i + 1;
+    while (end < modules.size() && LayerOf(modules[i]) >= 0 &&
+           LayerOf(modules[end]) == LayerOf(modules[end - 1]) + 1) {
+      ++end;
+    }
+    if (end - i < kFewestInRow) end = i + 1;
+    const bool is_last = end == modules.size();
+    if (parts.size() == kNamed && !is_last) break;
+    parts.push_back(end == i + 1 ? modules[i]
+                                 : absl::StrCat(modules[i], "-",
+                                                LayerOf(modules[end - 1])));
+    named += end - i;
+    i = end;
+  }
+  const std::string text = absl::StrJoin(parts, ", ");
+  if (named == modules.size()) return text;
+  return absl::StrCat(text, " and ", modules.size() - named, " more");
 }
 
 std::string ReasonFor(const ModuleBinding& binding,

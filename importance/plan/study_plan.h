@@ -223,7 +223,8 @@ std::string SayInterval(const Interval& interval);
 // Says "0.96", rounded as a percentage is, so that 0.955 is 96 % beside it, and
 // never that something is sure.
 std::string SayChance(double probability);
-// Says "layer.0, layer.1 and 3 more".
+// Says "embeddings, layer.0, layer.2 and 3 more", or "layer.1-5" of layers that
+// follow each other.
 std::string SayModules(const std::vector<std::string>& modules);
 
 // `planned` lacks only its reason.

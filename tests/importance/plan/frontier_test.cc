@@ -118,6 +118,34 @@ TEST(Frontier, ByPrefixFreezesFromBelow) {
   }
 }
 
+// One depth and one rate above it switch all layers, so no single module can be
+// switched by itself.
+TEST(Frontier, WhatADepthTrainsIsASet) {
+  SpaceBuilder builder({.num_layers = 3});
+  builder.FixModules("pooler", 1e-4, "p");
+  builder.FixModules("head", 1e-3, "h");
+  builder.TieModules("above", {"layer.*"}, Levels{{1e-5, 1e-4}}, "t");
+  builder.SetPrefixDepth(0, 3, "d");
+  ASSERT_OK_AND_ASSIGN(const Space space, builder.Build());
+  const Frontier frontier = FrontierOf(
+      space,
+      UniformTrials(space, 80,
+                    [](const Point& p, Rng& rng) {
+                      const double depth = p.back();
+                      return (depth < 3.0 ? 0.8 : 0.6) + 0.01 * rng.Normal();
+                    }),
+      0.05);
+  ASSERT_GE(frontier.chosen, 0);
+  const auto chosen = static_cast<std::size_t>(frontier.chosen);
+  EXPECT_EQ(frontier.by_modules[chosen].trained,
+            std::vector<std::string>{"layer.2"});
+  for (const FrontierSet& set : frontier.by_prefix) {
+    const bool is_smaller = set.trained.empty();
+    EXPECT_EQ(set.within_tolerance_probability >= kSureEnough, !is_smaller)
+        << "both tables are of the same sets";
+  }
+}
+
 TEST(Frontier, WhatTheTrialsDoNotTellIsNotNamed) {
   const Space space = Modules(4, 4);
   const Frontier frontier = FrontierOf(
@@ -248,6 +276,27 @@ TEST(AskTrials, AskWhetherASmallSetThatNeverRanIsEnough) {
     return one.reason.starts_with("tells whether training") &&
            one.reason.ends_with("is enough");
   }));
+}
+
+TEST(Frontier, ASetThatCannotBeTrainedIsNeverEnough) {
+  const Space space = Modules(2, 3);
+  History history;
+  const History even = UniformTrials(space, 60, [](const Point& p, Rng& rng) {
+    return 0.8 + 0.05 * std::min(p[0], 1.0) + 0.01 * rng.Normal();
+  });
+  for (Observation trial : even.trials()) {
+    if (trial.point[1] > 0.0) trial.state = TrialState::kInfeasible;
+    if (trial.point[1] > 0.0) trial.values.clear();
+    history.Put(trial);
+  }
+  const Frontier frontier = FrontierOf(space, history, 0.02);
+  for (const FrontierSet& set : frontier.by_modules) {
+    const bool trains_it =
+        std::count(set.trained.begin(), set.trained.end(), "layer.1") > 0;
+    if (trains_it) {
+      EXPECT_FALSE(set.within_tolerance_probability > 0.1);
+    }
+  }
 }
 
 TEST(AskTrials, RunTrialsAgainOnWhichAnAnswerRests) {

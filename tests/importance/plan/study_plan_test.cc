@@ -362,6 +362,42 @@ TEST(StudyPlan, TrialsThatDivergedInformIt) {
   EXPECT_THAT(PlanCodesOf(plan), testing::Contains("TRIALS_DIVERGED"));
 }
 
+// Who trains layer.1 diverges; training layer.0 is worth something.
+History DivergesIfTrained(const Space& space) {
+  const History even = UniformTrials(space, 60, [](const Point& p, Rng& rng) {
+    return 0.8 + 0.03 * std::min(p[0], 1.0) + 0.01 * rng.Normal();
+  });
+  History history;
+  for (Observation trial : even.trials()) {
+    if (trial.point[1] > 0.0) {
+      trial.state = TrialState::kInfeasible;
+      trial.values.clear();
+    }
+    history.Put(trial);
+  }
+  return history;
+}
+
+TEST(StudyPlan, WhatAlwaysDivergesIsFrozenAndSaidFirst) {
+  const Space space = Modules(2, 3);
+  const StudyPlan plan = PlanOf(space, kAccuracy, DivergesIfTrained(space));
+  const PlannedModule& layer1 = ModuleOf(plan, "layer.1");
+  EXPECT_EQ(layer1.advice, Advice::kFreeze);
+  EXPECT_THAT(layer1.reason,
+              testing::HasSubstr("layer.1 decides whether a run survives: "));
+  EXPECT_EQ(PlanCodesOf(plan)[0], "DECIDES_SURVIVAL");
+}
+
+TEST(PlanRivals, WhoCannotBeTrainedIsNone) {
+  const Space space = Modules(2, 3);
+  ASSERT_OK_AND_ASSIGN(
+      const auto rivals,
+      PlanRivals(space, kAccuracy, DivergesIfTrained(space), PlanOptions{}));
+  for (const Rival& rival : rivals) {
+    EXPECT_EQ(rival.point[1], 0.0) << rival.name;
+  }
+}
+
 TEST(StudyPlan, WhereNothingIsExplainedItPromisesNothing) {
   const Space space = Modules(4, 5);
   const History history = UniformTrials(

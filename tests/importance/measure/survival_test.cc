@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/measure/survival.h"
+
+#include "gtest/gtest.h"
+#include "tests/importance/trials.h"
+#include "tests/support/objectives.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline::importance {
+namespace {
+
+// Of uniform trials those fail that `fails` names.
+template <typename Fails>
+History Surviving(const Space& space, int trials, const Fails& fails) {
+  const History even = UniformTrials(space, trials, [](const Point&, Rng& rng) {
+    return 0.8 + 0.01 * rng.Normal();
+  });
+  History history;
+  for (Observation trial : even.trials()) {
+    if (fails(trial)) {
+      trial.state = TrialState::kInfeasible;
+      trial.values.clear();
+    }
+    history.Put(trial);
+  }
+  return history;
+}
+
+std::optional<SurvivalSplit> SplitOf(const Space& space,
+                                     const History& history) {
+  const auto selection = FindUsableTrials(space, kAccuracy, history, {});
+  EXPECT_OK(selection.status());
+  return FindSurvivalSplit(space, *selection);
+}
+
+TEST(Survival, WhatAlwaysFailsIsNamedWithItsCounts) {
+  const Space space = LevelSpace(3, 4);
+  const auto split =
+      SplitOf(space, Surviving(space, 60, [](const Observation& trial) {
+                return trial.point[1] > 0.0;
+              }));
+  ASSERT_TRUE(split.has_value());
+  EXPECT_EQ(split->parameter, 1);
+  EXPECT_EQ(split->bad.ran, 0);
+  EXPECT_EQ(split->good.failed, 0);
+  EXPECT_EQ(split->sentence,
+            absl::StrCat("layer.1 decides whether a run survives: ",
+                         split->bad.failed, " of ", split->bad.failed,
+                         " that train it could not be trained, and 0 of ",
+                         split->good.ran, " that freeze it"));
+  EXPECT_LT(split->ChanceAt({0, 1, 0}), 0.1);
+  EXPECT_GT(split->ChanceAt({3, 0, 3}), 0.9);
+}
+
+TEST(Survival, ARateFromWhichRunsFailIsFound) {
+  const Space space = LevelSpace(3, 5);
+  const auto split =
+      SplitOf(space, Surviving(space, 80, [](const Observation& trial) {
+                return trial.point[2] >= 4.0;
+              }));
+  ASSERT_TRUE(split.has_value());
+  EXPECT_EQ(split->parameter, 2);
+  EXPECT_EQ(split->value, 4.0);
+  EXPECT_NE(split->sentence.find("at 4 or more"), std::string::npos);
+}
+
+TEST(Survival, FailuresAnywhereAreNobodys) {
+  const Space space = LevelSpace(7, 5);
+  int named = 0;
+  for (int first = 0; first < 50; ++first) {
+    named += SplitOf(space, Surviving(space, 100,
+                                      [&](const Observation& t) {
+                                        return (t.number * 7 + first) % 10 == 0;
+                                      }))
+                 .has_value();
+  }
+  EXPECT_LE(named, 2) << "a hundredth is expected";
+}
+
+TEST(Survival, TwoFailuresTellNothing) {
+  const Space space = LevelSpace(3, 4);
+  EXPECT_FALSE(SplitOf(space, Surviving(space, 40,
+                                        [](const Observation& t) {
+                                          return t.number < 2;
+                                        }))
+                   .has_value());
+}
+
+}  // namespace
+}  // namespace frostline::importance
