@@ -41,7 +41,8 @@ FOLDER = pathlib.Path("/tmp/frostline-demo")
 SEARCHED = re.compile(r"^(\d+)/\1 done, 0 running")
 RUNS_PLAN = re.compile(r"^running it beside")
 # What follows it is of trials that are run then.
-REPORT = re.compile(r"^best trial .*?(?=^running it beside)", re.S | re.M)
+REPORT = re.compile(r"^(?:train|what is enough).*?(?=^running it beside)",
+                    re.S | re.M)
 
 
 def demo(folder, programs, until=None):

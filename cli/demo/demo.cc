@@ -148,11 +148,37 @@ absl::StatusOr<bool> ShowImportance(Client& client, const v1::Study& study,
   return true;
 }
 
+absl::StatusOr<std::optional<v1::FreezePlan>> FetchDemoPlan(
+    Client& client, const std::string& study) {
+  v1::GetPlanRequest request;
+  request.set_study(study);
+  absl::StatusOr<v1::FreezePlan> plan =
+      client.Call(&v1::ImportanceService::Stub::GetPlan, request);
+  if (IsTooFew(plan.status())) return std::optional<v1::FreezePlan>();
+  RETURN_IF_ERROR(plan.status());
+  return std::optional<v1::FreezePlan>(*std::move(plan));
+}
+
+absl::Status WriteFile(const std::string& folder, const std::string& name,
+                       const std::string& text) {
+  const std::string file = absl::StrCat(folder, "/", name);
+  std::ofstream stream(file);
+  stream << text;
+  stream.close();
+  if (stream) return absl::OkStatus();
+  const int error = errno;
+  const std::string cause =
+      absl::StrCat(file, " cannot be written: ", std::strerror(error));
+  return DiskErrorOr(
+      error, cause,
+      MakeError(ErrorId::kStoreUnwritable, cause,
+                "name a folder you may write to with --dir DIR"));
+}
+
 }  // namespace
 
-absl::StatusOr<std::optional<v1::FreezePlan>> ReportDemo(Client& client,
-                                                         const v1::Study& study,
-                                                         int width) {
+absl::StatusOr<std::optional<v1::FreezePlan>> ReportRates(
+    Client& client, const v1::Study& study, int width) {
   std::optional<v1::FreezePlan> none;
   ASSIGN_OR_RETURN(const auto best, FetchBest(client, study));
   if (!best.has_value()) {
@@ -163,29 +189,44 @@ absl::StatusOr<std::optional<v1::FreezePlan>> ReportDemo(Client& client,
   ASSIGN_OR_RETURN(const bool has_importance,
                    ShowImportance(client, study, width));
   if (!has_importance) return none;
-  v1::GetPlanRequest request;
+  ASSIGN_OR_RETURN(auto plan, FetchDemoPlan(client, study.name()));
+  if (plan.has_value()) {
+    std::cout << "\n" << RenderFreezePlanInShort(*plan, width) << std::flush;
+  }
+  return plan;
+}
+
+absl::StatusOr<std::optional<v1::FreezePlan>> ReportDepths(
+    Client& client, const v1::Study& study, const std::string& folder,
+    int width) {
+  std::optional<v1::FreezePlan> none;
+  ASSIGN_OR_RETURN(const auto best, FetchBest(client, study));
+  if (!best.has_value()) {
+    RETURN_IF_ERROR(ShowCause(client, study.name()));
+    return none;
+  }
+  v1::GetFrontierRequest request;
   request.set_study(study.name());
-  absl::StatusOr<v1::FreezePlan> plan =
-      client.Call(&v1::ImportanceService::Stub::GetPlan, request);
-  if (IsTooFew(plan.status())) return none;
-  RETURN_IF_ERROR(plan.status());
-  std::cout << "\n" << RenderFreezePlanInShort(*plan, width) << std::flush;
-  return std::optional<v1::FreezePlan>(*std::move(plan));
+  const auto frontier =
+      client.Call(&v1::ImportanceService::Stub::GetFrontier, request);
+  if (IsTooFew(frontier.status())) {
+    ShowBest(*best, study, width);
+    std::cout << "no finding: " << frontier.status().message() << '\n'
+              << std::flush;
+    return none;
+  }
+  RETURN_IF_ERROR(frontier.status());
+  RETURN_IF_ERROR(WriteFile(folder, "frontier.svg", FrontierSvg(*frontier)));
+  std::cout << "\n"
+            << RenderPrefixBars(*frontier, width) << "as a picture: " << folder
+            << "/frontier.svg\n"
+            << std::flush;
+  return FetchDemoPlan(client, study.name());
 }
 
 absl::Status WriteNext(const v1::FreezePlan& plan, const std::string& folder) {
-  const std::string file = absl::StrCat(folder, "/next.yaml");
-  std::ofstream stream(file);
-  stream << NextStudyFile(kDemoRecipe, kNextStudy, plan);
-  stream.close();
-  if (stream) return absl::OkStatus();
-  const int error = errno;
-  const std::string cause =
-      absl::StrCat(file, " cannot be written: ", std::strerror(error));
-  return DiskErrorOr(
-      error, cause,
-      MakeError(ErrorId::kStoreUnwritable, cause,
-                "name a folder you may write to with --dir DIR"));
+  return WriteFile(folder, "next.yaml",
+                   NextStudyFile(kRatesRecipe, kNextStudy, plan));
 }
 
 namespace {
@@ -227,13 +268,7 @@ void ShowWaysOn(const WaysOn& ways) {
   std::cout << WaysOnText(ways, CommandName()) << std::flush;
 }
 
-namespace {
-
-constexpr int kSeeds = 3;  // of each rival
-
-}  // namespace
-
-absl::Status VerifyDemo(Client& client, const std::string& study,
+absl::Status VerifyDemo(Client& client, const std::string& study, int seeds,
                         LocalFleet& fleet, StopSignals& signals,
                         const Terminal& terminal) {
   ASSIGN_OR_RETURN(const auto before, FetchVerification(client, study));
@@ -241,9 +276,10 @@ absl::Status VerifyDemo(Client& client, const std::string& study,
     PlanAsked plan;
     plan.study = study;
     ASSIGN_OR_RETURN(const v1::EnqueueTrialsReply reply,
-                     EnqueueRivals(client, plan, kSeeds));
+                     EnqueueRivals(client, plan, seeds));
     std::cout << "running it beside what it has to beat: "
-              << reply.trials_size() << " trials, " << kSeeds << " seeds each\n"
+              << reply.trials_size() << " trials, " << seeds
+              << " new seeds each\n"
               << std::flush;
   }
   StatusLine line(terminal);
@@ -355,58 +391,6 @@ void ShowDemoTimes(const v1::Study& study, const DemoTimes& times) {
 
 namespace {
 
-absl::StatusOr<v1::Study> CreateDepthStudy(Client& client, int trials) {
-  ASSIGN_OR_RETURN(const StudyFile file,
-                   ParseStudyFile(kDepthRecipe, "recipes/demo/depth.yaml"));
-  v1::CreateStudyRequest request;
-  request.set_study_id(file.id);
-  *request.mutable_spec() = file.spec;
-  *request.mutable_settings() = file.settings;
-  v1::Budget& budget = *request.mutable_settings()->mutable_budget();
-  if (trials > 0) {
-    budget.set_trials(std::min<std::int64_t>(budget.trials(), trials));
-  }
-  const auto there = FetchStudy(client, StudyNameOf(file.id));
-  if (there.ok()) *request.mutable_settings() = there->settings();
-  const auto reply = client.Call(&v1::StudyService::Stub::CreateStudy, request);
-  if (!reply.ok()) return PlaceError(reply.status(), file);
-  std::cout << RenderPlanInShort(*reply) << std::flush;
-  return reply->study();
-}
-
-// Returns "prefix_depth 3, above 0.0003".
-std::string PointText(const v1::Trial& trial) {
-  std::string text;
-  for (const v1::ParameterValue& value : trial.parameters()) {
-    absl::StrAppend(&text, text.empty() ? "" : ", ", value.name(), " ",
-                    FormatValue(value.value()));
-  }
-  return text;
-}
-
-}  // namespace
-
-absl::Status ShowDepths(Client& client, int trials, LocalFleet& fleet,
-                        StopSignals& signals, const Terminal& terminal) {
-  std::cout << "\nA second, short study: how deep can one freeze? Its trials "
-               "share what is frozen.\n";
-  ASSIGN_OR_RETURN(v1::Study study, CreateDepthStudy(client, trials));
-  DemoTimes times = {SystemClock().Steady(), std::nullopt,
-                     SystemClock().Steady()};
-  ASSIGN_OR_RETURN(study, FollowDemo(client, std::move(study), fleet, signals,
-                                     terminal, times));
-  ASSIGN_OR_RETURN(const auto best, FetchBest(client, study));
-  if (best.has_value()) {
-    std::cout << "best trial " << best->number() << ": "
-              << ObjectiveText(*best, study.spec()) << " at "
-              << PointText(*best) << "\n";
-  }
-  std::cout << UsageLines(study.usage()) << "\n" << std::flush;
-  return absl::OkStatus();
-}
-
-namespace {
-
 absl::StatusOr<v1::Study> CreateExample(Client& client) {
   ASSIGN_OR_RETURN(const StudyFile file,
                    ParseStudyFile(kExampleRecipe, "recipes/demo/example.yaml"));
@@ -474,6 +458,8 @@ absl::Status LeaveExample(Client& client) {
 namespace {
 
 constexpr int kMostDemoTrials = 1000;
+constexpr int kSeeds = 5;  // of each rival
+constexpr int kSeedsOfToy = 3;
 
 // Checks the number of trials. With another number the user would wait for
 // trials that never come. Trials that a plan has enqueued are extra.
@@ -511,6 +497,9 @@ absl::StatusOr<v1::Study> CreateDemoStudy(Client& client,
   *request.mutable_settings() = file.settings;
   if (options.trials > 0) {
     request.mutable_settings()->mutable_budget()->set_trials(options.trials);
+    // Fewer trials than there are points leave none to run again.
+    v1::StudySpec& spec = *request.mutable_spec();
+    if (spec.repeat().after() >= options.trials) spec.clear_repeat();
   }
   // A demo that is there goes on: its plan may have raised the budget.
   const auto there = FetchStudy(client, StudyNameOf(file.id));
@@ -542,16 +531,21 @@ absl::StatusOr<ExitCode> RunDemoStages(const DemoOptions& options,
   }
   ASSIGN_OR_RETURN(study, FollowDemo(*client, std::move(study), fleet, signals,
                                      terminal, times));
-  ASSIGN_OR_RETURN(const auto plan, ReportDemo(*client, study, terminal.width));
+  ASSIGN_OR_RETURN(
+      const auto plan,
+      options.synthetic
+          ? ReportRates(*client, study, terminal.width)
+          : ReportDepths(*client, study, ways.folder, terminal.width));
   if (plan.has_value()) {
-    RETURN_IF_ERROR(
-        VerifyDemo(*client, study.name(), fleet, signals, terminal));
+    RETURN_IF_ERROR(VerifyDemo(*client, study.name(),
+                               options.synthetic ? kSeedsOfToy : kSeeds, fleet,
+                               signals, terminal));
     ASSIGN_OR_RETURN(study, FetchStudy(*client, study.name()));
     times.end = SystemClock().Steady();
   }
   if (plan.has_value() && !options.synthetic) {
-    RETURN_IF_ERROR(
-        ShowDepths(*client, options.trials, fleet, signals, terminal));
+    std::cout << Sentence("sharing", EstimateText(study.usage()),
+                          terminal.width);
     RETURN_IF_ERROR(WriteNext(*plan, ways.folder));
     ways.has_next = true;
   }
@@ -612,7 +606,7 @@ void AddDemoCommand(CLI::App& app, Invocation& invocation) {
       AddVerb(app, "demo", "A whole search on this machine, in a few minutes",
               invocation, ShowDemo);
   verb->add_option("--trials", options->trials,
-                   "How many trials [36; synthetic 40]")
+                   "How many trials [114; synthetic 40]")
       ->check(CLI::Range(1, 10'000));
   verb->add_option("--workers", options->workers, "How many workers")
       ->check(CLI::Range(1, 64))

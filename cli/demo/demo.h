@@ -32,18 +32,25 @@ namespace frostline::cli {
 std::string NextStudyFile(const std::string& recipe, const std::string& id,
                           const v1::FreezePlan& plan);
 
-// Prints best trial, importance and plan, and returns the plan. Returns nullopt
-// when there are too few trials, or trials too equal, for a plan. Lines are cut
-// at `width` columns (0: never).
-absl::StatusOr<std::optional<v1::FreezePlan>> ReportDemo(Client& client,
-                                                         const v1::Study& study,
-                                                         int width);
+// These print what a study has found and return its plan, or nullopt when there
+// are too few trials, or trials too equal, for one. Lines are cut at `width`
+// columns (0: never).
+
+// Of the synthetic study: best trial, importance and plan.
+absl::StatusOr<std::optional<v1::FreezePlan>> ReportRates(
+    Client& client, const v1::Study& study, int width);
+
+// Of the real one: how much must be trained, with a picture, frontier.svg in
+// `folder`.
+absl::StatusOr<std::optional<v1::FreezePlan>> ReportDepths(
+    Client& client, const v1::Study& study, const std::string& folder,
+    int width);
 
 // The id of the study in next.yaml.
 inline constexpr char kNextStudy[] = "demo-next";
 
-// Writes next.yaml into `folder`: a study that searches what the plan leaves
-// open.
+// Writes next.yaml into `folder`: a study that searches a rate for each module
+// that the plan trains.
 absl::Status WriteNext(const v1::FreezePlan& plan, const std::string& folder);
 
 // The commands that a user can type after the demo has ended. Until then the
@@ -62,10 +69,10 @@ std::string WaysOnText(const WaysOn& ways, const std::string& command);
 // Prints the commands.
 void ShowWaysOn(const WaysOn& ways);
 
-// Runs the plan and prints the result. In the folder of an earlier demo, it
-// prints that demo's result again. Returns CANCELLED on Ctrl-C, and
-// TRAINER_EXITED when a program of the fleet has ended.
-absl::Status VerifyDemo(Client& client, const std::string& study,
+// Runs the plan with so many seeds and prints the result. In the folder of an
+// earlier demo, it prints that demo's result again. Returns CANCELLED on
+// Ctrl-C, and TRAINER_EXITED when a program of the fleet has ended.
+absl::Status VerifyDemo(Client& client, const std::string& study, int seeds,
                         LocalFleet& fleet, StopSignals& signals,
                         const Terminal& terminal);
 
@@ -86,12 +93,6 @@ absl::StatusOr<v1::Study> FollowDemo(Client& client, v1::Study study,
 
 // Prints the number of trials and the time they took.
 void ShowDemoTimes(const v1::Study& study, const DemoTimes& times);
-
-// Runs recipes/demo/depth.yaml, a short study whose trials share frozen layers,
-// and prints its best trial and what sharing saved. It runs at most `trials`
-// trials (0: as many as the recipe says). An existing study goes on.
-absl::Status ShowDepths(Client& client, int trials, LocalFleet& fleet,
-                        StopSignals& signals, const Terminal& terminal);
 
 // Parses JSON lines with one trial each. A bad line is INTERNAL, because the
 // text is built in.

@@ -12,7 +12,7 @@
 namespace frostline::cli {
 
 extern const char kDemoRecipe[];       // demo.yaml
-extern const char kDepthRecipe[];      // depth.yaml
+extern const char kRatesRecipe[];      // rates.yaml
 extern const char kSyntheticRecipe[];  // study.yaml
 extern const char kExampleRecipe[];    // example.yaml
 extern const char kExampleTrials[];    // example.jsonl

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <vector>
@@ -206,6 +207,51 @@ std::string RenderFrontier(const v1::Frontier& frontier, int width) {
     warnings += Sentence("warning", warning.sentence(), width);
   }
   return absl::StrCat(text, warnings.empty() ? "" : "\n", warnings);
+}
+
+namespace {
+
+constexpr int kBarCells = 20;
+
+// Returns a bar from `lo` (nothing) to `hi` (all cells).
+std::string BarOf(double value, double lo, double hi) {
+  if (!(hi > lo)) return "";
+  const double share = std::clamp((value - lo) / (hi - lo), 0.0, 1.0);
+  std::string bar;
+  for (int k = 0; k < std::lround(share * kBarCells); ++k) bar += "█";
+  return bar;
+}
+
+bool IsChosen(const v1::Frontier& frontier, const v1::FrontierSet& set) {
+  return frontier.chosen() >= 0 &&
+         std::ranges::equal(set.trained(),
+                            frontier.by_modules(frontier.chosen()).trained());
+}
+
+}  // namespace
+
+std::string RenderPrefixBars(const v1::Frontier& frontier, int width) {
+  double lo = std::numeric_limits<double>::infinity();
+  double hi = -lo;
+  for (const v1::FrontierSet& set : frontier.by_prefix()) {
+    lo = std::min(lo, set.predicted().lo80());
+    hi = std::max(hi, set.predicted().value());
+  }
+  Table table({{"FROZEN"},
+               {"PREDICTED, 80 %"},
+               {"WITHIN", Align::kRight},
+               {"SECONDS", Align::kRight, 1},
+               {""}});
+  for (const v1::FrontierSet& set : frontier.by_prefix()) {
+    table.AddRow({absl::StrCat(FrozenPrefix(frontier, set),
+                               IsChosen(frontier, set) ? " *" : ""),
+                  WithInterval(set.predicted()),
+                  Probability(set.within_tolerance_probability()),
+                  SecondsOrDash(set.seconds()),
+                  BarOf(set.predicted().value(), lo, hi)});
+  }
+  return absl::StrCat(VerdictLines(frontier.verdict(), width), "\n",
+                      table.Render(width));
 }
 
 std::string RenderFrontierInShort(const v1::Frontier& frontier, int width) {

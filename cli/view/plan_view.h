@@ -16,6 +16,9 @@ namespace frostline::cli {
 std::string RenderFrontier(const v1::Frontier& frontier, int width);
 
 // Returns the first table with a few rows, for the head of a report.
+// Draws what each frozen prefix scores, as bars, below the verdict.
+std::string RenderPrefixBars(const v1::Frontier& frontier, int width);
+
 std::string RenderFrontierInShort(const v1::Frontier& frontier, int width);
 
 // Returns "embeddings, layer.0-2, head", or "nothing".

@@ -127,6 +127,8 @@ std::string RangeText(const v1::SecondsRange& range) {
                        : absl::StrCat("about ", least, " to ", most);
 }
 
+}  // namespace
+
 std::string EstimateText(const v1::StudyUsage& usage) {
   std::vector<std::string> parts;
   if (usage.has_without_sharing()) {
@@ -142,8 +144,6 @@ std::string EstimateText(const v1::StudyUsage& usage) {
   return absl::StrCat("this study would have taken ",
                       absl::StrJoin(parts, ", "));
 }
-
-}  // namespace
 
 std::string UsageLines(const v1::StudyUsage& usage) {
   if (usage.trials() == 0) return "";

@@ -33,6 +33,8 @@ std::vector<std::string> ModuleNames(const v1::StudySpec& spec);
 // have no line.
 
 std::string UsageLines(const v1::StudyUsage& usage);
+// Returns "this study would have taken …", or "" where nothing was saved.
+std::string EstimateText(const v1::StudyUsage& usage);
 std::string UsageLines(const v1::Usage& usage);
 
 // Return cells for numbers and durations with their exact values. A rate of 0

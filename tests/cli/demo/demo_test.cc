@@ -157,7 +157,7 @@ v1::PlannedModule& AddModule(v1::FreezePlan& plan, const std::string& name,
 
 v1::SearchSpace SpaceAfter(const v1::FreezePlan& plan) {
   const auto study =
-      ParseStudyFile(NextStudyFile(kDemoRecipe, "demo-next", plan), "next");
+      ParseStudyFile(NextStudyFile(kRatesRecipe, "demo-next", plan), "next");
   EXPECT_OK(study.status());
   EXPECT_EQ(study->id, "demo-next");
   EXPECT_EQ(study->spec.training().batch_size(), 32);
@@ -244,7 +244,7 @@ TEST(Recipes, TheDemosAreBuiltIn) {
   ASSERT_OK_AND_ASSIGN(const StudyFile real,
                        ParseStudyFile(kDemoRecipe, "demo"));
   EXPECT_EQ(real.id, "demo");
-  EXPECT_GE(real.settings.budget().trials(), 24);
+  EXPECT_EQ(real.settings.budget().trials(), 114);
   EXPECT_EQ(real.spec.model().id(), "minilm");
   ASSERT_OK_AND_ASSIGN(const StudyFile synthetic,
                        ParseStudyFile(kSyntheticRecipe, "synthetic"));
