@@ -172,7 +172,7 @@ class World:
                   "--listen 127.0.0.1:0 --listen tls:127.0.0.1:0")
 
     def work(self):
-        self.keep("frostline worker --exec frostline-trainer --id gpu03 "
+        self.keep("frostline worker --exec frostline-trainer --label trainer= --id gpu03 "
                   "--run-dir ~/../runs")
         self.processes[-1].hear(".* registered ")
 

@@ -24,7 +24,7 @@ print(s.getsockname()[1])'
 
 @test "a worker says why trials fail, lists say it too, and it leaves at once" {
   new_study fails --trials 1
-  run timeout 60 frostline worker --exec 'sh -c "exit 9"' --id failer \
+  run timeout 60 frostline worker --exec 'sh -c "exit 9"' --label trainer= --id failer \
     --idle-timeout 3s
   says "trial_failed" "FL-5003: the trainer exited with code 9"
   run frostline trial list fails

@@ -210,6 +210,7 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
       {{"worker", name},
        {"coordinator", options_.connect},
        {"slots", absl::StrCat(options_.slots)},
+       {"serves", DescribeService(options_)},
        {"own_trials", absl::StrCat(registered.own_trials_size())}});
   keeper_->Start(interval);
   listener_->Start();
@@ -279,7 +280,10 @@ v1::RegisterRequest Agent::Registration() {
   for (const auto& [key, value] : options_.labels) {
     (*worker->mutable_labels())[key] = value;
   }
-  if (!options_.registry.empty()) *worker->mutable_stock() = stock_;
+  // A trainer of somebody's own has no stock: studies name it instead.
+  const bool says_stock =
+      !options_.registry.empty() || options_.serves_who_names_it;
+  if (says_stock) *worker->mutable_stock() = stock_;
   for (const std::string& each :
        precisions_.value_or(std::set<std::string>())) {
     worker->add_precisions(each);

@@ -297,7 +297,9 @@ absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
   if (!options.print.empty()) return options;
   RETURN_IF_ERROR(CheckAccess(options));
   RETURN_IF_ERROR(spans::CheckCollector(options.collector));
+  const bool exec_is_given = !options.exec.empty();
   RETURN_IF_ERROR(ChooseTrainer(FolderOfThisProgram(), &options));
+  NameTrainer(exec_is_given, &options);
   options.id_is_given = !options.id.empty();
   options.host_id = HostWorkerId(HostName());
   if (!options.id_is_given) options.id = DefaultWorkerId(HostName(), getpid());
@@ -325,6 +327,10 @@ constexpr const char* kOfTheShell[] = {
 constexpr const char* kInterpreters[] = {"python", "pypy",    "sh",   "bash",
                                          "dash",   "zsh",     "perl", "ruby",
                                          "node",   "Rscript", "julia"};
+
+// Of workers, and of what a study requires; the coordinator knows it.
+constexpr char kTrainerLabel[] = "trainer";
+constexpr std::size_t kMaxTrainerName = 256;  // bytes, as of any label
 
 bool IsPlain(const std::string& word) {
   return word.find_first_of(kForTheShell) == std::string::npos;
@@ -411,6 +417,51 @@ absl::Status CheckExec(const std::string& command) {
       absl::StrCat("there is no script ", words[1], ", looked for from ",
                    fs::current_path().string()),
       "give the right path, best one that begins with /");
+}
+
+std::string TrainerNameOf(const std::string& command) {
+  std::vector<std::string> words =
+      absl::StrSplit(command, absl::ByAnyChar(" \t'\""), absl::SkipEmpty());
+  const auto first = std::ranges::find_if(words, [](const std::string& word) {
+    return word != "env" && word != "exec" && !absl::StrContains(word, '=');
+  });
+  words.erase(words.begin(), first);
+  if (words.empty()) return "";
+  const auto script = std::ranges::find_if(
+      words.begin() + 1, words.end(),
+      [](const std::string& word) { return word.front() != '-'; });
+  const bool has_script = IsInterpreter(words[0]) && script != words.end();
+  return fs::path(has_script ? *script : words[0]).filename().string();
+}
+
+void NameTrainer(bool exec_is_given, AgentOptions* options) {
+  if (!exec_is_given) return;
+  const auto given = options->labels.find(kTrainerLabel);
+  if (given != options->labels.end() && given->second.empty()) {
+    options->labels.erase(given);  // it serves whatever there is
+    return;
+  }
+  const int most = proto::MaxItems<v1::Worker>("labels");
+  const std::string name = TrainerNameOf(options->exec);
+  const bool fits = !name.empty() &&
+                    std::cmp_less_equal(name.size(), kMaxTrainerName) &&
+                    std::cmp_less(options->labels.size(), most);
+  if (fits) options->labels.emplace(kTrainerLabel, name);
+  options->serves_who_names_it = options->registry.empty() &&
+                                 options->study.empty() &&
+                                 options->labels.contains(kTrainerLabel);
+}
+
+std::string DescribeService(const AgentOptions& options) {
+  if (!options.study.empty()) return "the study " + options.study;
+  if (options.serves_who_names_it) {
+    return absl::StrCat(
+        "studies that say trainer: ", options.labels.at(kTrainerLabel),
+        "; another one with --study ID");
+  }
+  return options.registry.empty()
+             ? "any study"
+             : "studies whose model and data are in " + options.registry;
 }
 
 namespace {
