@@ -363,6 +363,7 @@ registry::StudyNeeds NeedsOf(const v1::StudySpec& spec) {
   needs.layers = spec.model().layers();
   needs.heads = spec.model().heads();
   needs.no_pooler = spec.model().no_pooler();
+  needs.max_length = spec.training().max_length();
   needs.data = spec.data().id();
   needs.data_sha256 = spec.data().sha256();
   needs.task = spec.data().task();

@@ -277,6 +277,9 @@ TEST_F(RegistryCommandsTest, AStudyThatDoesNotFitIsPlacedInItsFile) {
               AllOf(HasSubstr("my.yaml:4:19"),
                     HasSubstr("tiny has 12 layers; it has 3"),
                     HasSubstr("write layers: 3")));
+  EXPECT_THAT(with("max_length: ", "max_length: 3200  #"),
+              AllOf(HasSubstr("max_length is 3200, and tiny reads at most"),
+                    HasSubstr("write max_length: ")));
   EXPECT_THAT(with("maximize: accuracy", "maximize: acuracy"),
               AllOf(HasSubstr("no metric 'acuracy'"),
                     HasSubstr("did you mean 'accuracy'?")));
