@@ -93,6 +93,20 @@ absl::StatusOr<Split> SplitEntries(const YamlNode& root, StudyFile* study) {
   return split;
 }
 
+// Sorts rates and other levels: in which order a person lists them says
+// nothing.
+void SortLevels(v1::SearchSpace& space) {
+  const auto sort = [](v1::Levels& levels) {
+    std::sort(levels.mutable_rates()->begin(), levels.mutable_rates()->end());
+  };
+  for (v1::ModuleSpace& module : *space.mutable_modules()) {
+    if (module.has_levels()) sort(*module.mutable_levels());
+  }
+  for (v1::Tie& tie : *space.mutable_ties()) {
+    if (tie.has_levels()) sort(*tie.mutable_levels());
+  }
+}
+
 absl::Status Missing(const YamlNode& root, const StudyFile& study,
                      const std::string& field, const std::string& example) {
   return ErrorAt(ErrorId::kStudyFieldMissing, study.file, root.mark,
@@ -145,6 +159,7 @@ absl::StatusOr<StudyFile> ReadStudyTree(const YamlPtr& root,
   RETURN_IF_ERROR(reader.Fill(MapNode(std::move(split.settings), root->mark),
                               "", &study.settings));
   RETURN_IF_ERROR(CheckComplete(*root, study));
+  SortLevels(*study.spec.mutable_space());
   return study;
 }
 

@@ -172,8 +172,8 @@ class World:
                   "--listen 127.0.0.1:0 --listen tls:127.0.0.1:0")
 
     def work(self):
-        self.keep("frostline worker --exec frostline-trainer --label trainer= --id gpu03 "
-                  "--run-dir ~/../runs")
+        self.keep("frostline worker --exec frostline-trainer --id gpu03 "
+                  "--label trainer= --run-dir ~/../runs")
         self.processes[-1].hear(".* registered ")
 
     def stop(self):
@@ -216,6 +216,9 @@ class Worlds:
         first.serve()
         try:
             first.must(STUDIES)
+            first.must("frostline worker --exec frostline-demo-trainer "
+                       "--id gpu03 --study demo --exit-when-done "
+                       "--run-dir ~/../runs")
             first.work()
             first.must(TRAINED)
         finally:

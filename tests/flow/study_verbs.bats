@@ -24,6 +24,7 @@ PY
 id: films
 model: {id: none, layers: 1}
 data: none
+trainer: frostline-demo-trainer
 maximize: accuracy
 budget: 4
 seed: 3
@@ -419,7 +420,8 @@ print([t["note"] for t in json.load(sys.stdin)["trials"] if t["note"]])'
 
 @test "a study with running trials is deleted only when that is said" {
   frostline study clone films slow --set priority=100
-  frostline worker --exec 'sleep 60' --label trainer= --id slow >slow.log 2>&1 3>&- &
+  frostline worker --exec 'sleep 60' --id slow \
+    --label trainer=frostline-demo-trainer >slow.log 2>&1 3>&- &
   worker=$!
   run frostline study wait slow --for running --timeout 30s
   [ "$status" -eq 0 ]

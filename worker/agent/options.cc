@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "base/flags.h"
 #include "base/ids.h"
+#include "base/terminal_log.h"
 #include "proto/rules.h"
 #include "tls/private_file.h"
 #include "worker/registry/registry.h"
@@ -200,7 +201,8 @@ std::vector<Flag> WorkFlags(AgentOptions* options) {
                 kMaxSlotsPerGpu, &options->slots_per_gpu),
       TextFlag("--registry", "DIR",
                "Folder of this node's models and data sets (models.yaml, "
-               "datasets.yaml); trains with frostline-trainer",
+               "datasets.yaml); trains with frostline-trainer (default: "
+               "registry, where there is one and no --exec)",
                &options->registry),
       TextFlag("--exec", "CMD",
                "Another trainer: its command line, in words as for /bin/sh; "
@@ -295,6 +297,7 @@ absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
   }
   ASSIGN_OR_RETURN(options.print, ParseFlags(program, argc, argv));
   if (!options.print.empty()) return options;
+  options.wants_log_here = GivesLogFlag(argc, argv);
   RETURN_IF_ERROR(CheckAccess(options));
   RETURN_IF_ERROR(spans::CheckCollector(options.collector));
   const bool exec_is_given = !options.exec.empty();
@@ -452,12 +455,16 @@ void NameTrainer(bool exec_is_given, AgentOptions* options) {
                                  options->labels.contains(kTrainerLabel);
 }
 
+std::string LogFileOf(const AgentOptions& options) {
+  return absl::StrCat(options.run_dir, "/worker.log");
+}
+
 std::string DescribeService(const AgentOptions& options) {
   if (!options.study.empty()) return "the study " + options.study;
   if (options.serves_who_names_it) {
     return absl::StrCat(
         "studies that say trainer: ", options.labels.at(kTrainerLabel),
-        "; another one with --study ID");
+        " (others with --study ID)");
   }
   return options.registry.empty()
              ? "any study"
@@ -467,6 +474,7 @@ std::string DescribeService(const AgentOptions& options) {
 namespace {
 
 constexpr char kTrainer[] = "frostline-trainer";
+constexpr char kUsualRegistry[] = "registry";  // as `frostline init` makes it
 
 absl::Status CheckRegistry(AgentOptions* options) {
   if (options->registry.empty()) return absl::OkStatus();
@@ -501,6 +509,11 @@ std::string Quoted(const std::string& text) {
 
 absl::Status ChooseTrainer(const std::filesystem::path& programs,
                            AgentOptions* options) {
+  const bool has_exec = !absl::StripAsciiWhitespace(options->exec).empty();
+  if (!has_exec && options->registry.empty() &&
+      IsFile(fs::path(kUsualRegistry) / registry::kModelsFile)) {
+    options->registry = kUsualRegistry;
+  }
   RETURN_IF_ERROR(CheckRegistry(options));
   if (!absl::StripAsciiWhitespace(options->exec).empty()) {
     return CheckExec(options->exec);

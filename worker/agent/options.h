@@ -75,6 +75,7 @@ struct AgentOptions {
   LookAtStock look_at_stock;
   spans::Collector collector;  // where spans go
   LogLevel log_level = LogLevel::kInfo;
+  bool wants_log_here = false;  // on a terminal: a flag about the log is given
   // The text that --help or --version asks for. If it is not empty, print it
   // and exit with 0.
   std::string print;
@@ -125,6 +126,9 @@ std::string TrainerNameOf(const std::string& command);
 // decides whether it serves only studies that name it. An empty label means
 // that it serves whatever there is.
 void NameTrainer(bool exec_is_given, AgentOptions* options);
+
+// Returns where the log goes when a person started the worker on a terminal.
+std::string LogFileOf(const AgentOptions& options);
 
 // Says for people which studies the worker serves.
 std::string DescribeService(const AgentOptions& options);
