@@ -235,8 +235,8 @@ PY
   sed 's/^budget: .*/budget: 3000/' "$BATS_FILE_TMPDIR/study.yaml" >busy.yaml
   frostline study create busy.yaml --id "$1" >/dev/null
   frostline study update "$1" --max-parallel 2
-  frostline worker --exec 'python3 slow.py' --label trainer=frostline-demo-trainer --id two --slots 2 \
-    >worker.log 2>&1 3>&- &
+  frostline worker --exec 'python3 slow.py' --id two --slots 2 \
+    --label trainer=frostline-demo-trainer >worker.log 2>&1 3>&- &
   worker=$!
 }
 

@@ -358,7 +358,8 @@ print([t["note"] for t in json.load(sys.stdin)["trials"] if t["note"]])'
     --require gpu=a100 --label a=b --priority 3
   [ "$(setting tuned "s['budget']['time'], s['budget']['training_seconds']")" \
     = "('43200s', 5400)" ]
-  [ "$(setting tuned "s['required_worker_labels']")" = "{'gpu': 'a100'}" ]
+  [ "$(setting tuned "s['required_worker_labels']")" = \
+    "{'gpu': 'a100', 'trainer': 'frostline-demo-trainer'}" ]
   [ "$(setting tuned "sorted(s['labels'])")" = "['a', 'team']" ]
   run frostline study update tuned --priority 4 --time soon
   [ "$status" -eq 2 ]
