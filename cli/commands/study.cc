@@ -196,15 +196,37 @@ struct WhyArgs {
   Output output = {};
 };
 
-std::string ReasonsText(const v1::ExplainStudyReply& why,
-                        const std::string& address) {
+// Returns the command that starts a worker for the study; "" for any other fix.
+std::string WorkerFix(Client& client, const std::string& study,
+                      const v1::ExplainStudyReply::Reason& reason) {
+  const bool is_lacking =
+      reason.code() == "NO_WORKERS" || reason.code() == "NO_MATCHING_LABELS";
+  const auto found = FetchStudy(client, study);
+  if (!is_lacking || !found.ok()) return "";
+  const auto& required = found->settings().required_worker_labels();
+  const auto trainer = required.find("trainer");
+  if (trainer == required.end() || required.size() > 1) return "";
+  return absl::StrCat(
+      "start one with this trainer: frostline worker --connect ",
+      client.address(), " --exec ",
+      ShellWord(proto::CleanText(trainer->second, proto::kMaxCauseBytes)));
+}
+
+std::string FixFor(Client& client, const std::string& study,
+                   const v1::ExplainStudyReply::Reason& reason) {
+  const std::string fix = WorkerFix(client, study, reason);
+  return fix.empty() ? IdleFix(reason, client.address()) : fix;
+}
+
+std::string ReasonsText(const v1::ExplainStudyReply& why, Client& client,
+                        const std::string& study) {
   std::string text;
   for (const v1::ExplainStudyReply::Reason& reason : why.reasons()) {
     absl::StrAppend(&text,
                     proto::CleanText(reason.sentence(), proto::kMaxCauseBytes),
                     "\n");
     if (reason.fix().empty()) continue;
-    absl::StrAppend(&text, "  fix: ", IdleFix(reason, address), "\n");
+    absl::StrAppend(&text, "  fix: ", FixFor(client, study, reason), "\n");
   }
   if (text.empty()) text = "nothing holds it up\n";
   return absl::StrCat(
@@ -230,7 +252,7 @@ absl::StatusOr<ExitCode> Why(Session& session, const WhyArgs& args) {
       const v1::ExplainStudyReply why,
       client->Call(&v1::StudyService::Stub::ExplainStudy, request));
   return PrintOne(session.terminal, args.output, why,
-                  [&] { return ReasonsText(why, client->address()); });
+                  [&] { return ReasonsText(why, *client, request.name()); });
 }
 
 }  // namespace
@@ -251,41 +273,26 @@ std::optional<v1::ExplainStudyReply::Reason> FirstReason(
 
 }  // namespace
 
-namespace {
-
-// Returns the command that starts a worker for the study; "" for any other fix.
-std::string WorkerFix(Client& client, const std::string& study,
-                      const v1::ExplainStudyReply::Reason& reason) {
-  const bool is_lacking =
-      reason.code() == "NO_WORKERS" || reason.code() == "NO_MATCHING_LABELS";
-  const auto found = FetchStudy(client, study);
-  if (!is_lacking || !found.ok()) return "";
-  const auto& required = found->settings().required_worker_labels();
-  const auto trainer = required.find("trainer");
-  if (trainer == required.end() || required.size() > 1) return "";
-  return absl::StrCat(
-      "start one with this trainer: frostline worker --connect ",
-      client.address(), " --exec ",
-      ShellWord(proto::CleanText(trainer->second, proto::kMaxCauseBytes)));
-}
-
-}  // namespace
-
 void SayWhyNothingRuns(Client& client, const std::string& study) {
   const SystemClock clock;
   const SteadyTime until = clock.Steady() + kGraceForWorkers;
   auto reason = FirstReason(client, study);
+  const bool waits = reason && reason->code() == "NO_WORKERS";
   while (reason && reason->code() == "NO_WORKERS" && clock.Steady() < until) {
     std::this_thread::sleep_for(kBetweenLooks);
     reason = FirstReason(client, study);
   }
-  // All may have run while a worker was waited for.
-  if (!reason || reason->code() == "ENDED") return;
+  if (!reason) return;
+  // One that came needs time, unless it is of no use to the study.
+  const std::string& code = reason->code();
+  if (waits && code != "NO_WORKERS" && code != "NO_MATCHING_LABELS" &&
+      code != "NOT_IN_STOCK") {
+    return;
+  }
   std::string text = absl::StrCat(
       "nothing runs yet: ",
       proto::CleanText(reason->sentence(), proto::kMaxCauseBytes), "\n");
-  std::string fix = WorkerFix(client, study, *reason);
-  if (fix.empty()) fix = IdleFix(*reason, client.address());
+  const std::string fix = FixFor(client, study, *reason);
   if (!fix.empty()) absl::StrAppend(&text, "  fix: ", fix, "\n");
   Notes() << text << std::flush;
 }

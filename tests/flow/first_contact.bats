@@ -157,7 +157,7 @@ YAML
   says "nothing runs yet: no worker" \
     "frostline worker --connect $FROSTLINE_CONNECT --exec frostline-demo-trainer"
   run frostline study why lonely
-  says "frostline worker --connect $FROSTLINE_CONNECT --registry DIR"
+  says "frostline worker --connect $FROSTLINE_CONNECT --exec frostline-demo-trainer"
 }
 
 @test "a dry run needs no coordinator and says what it left open" {
