@@ -15,6 +15,7 @@
 #include "base/ids.h"
 #include "base/plain/json.h"
 #include "base/plain/text.h"
+#include "base/terminal_log.h"
 
 namespace frostline {
 namespace {
@@ -181,6 +182,9 @@ void Log(LogLevel level, const char* event,
   // A log that cannot be written has nowhere to be reported.
   [[maybe_unused]] const ssize_t written =
       write(STDERR_FILENO, line.data(), line.size());
+  if (level == LogLevel::kError) {
+    SayOnTerminal(FormatLogLine(level, event, fields));
+  }
 }
 
 }  // namespace frostline

@@ -92,6 +92,40 @@ std::vector<std::string> NamesBelow(const CLI::App& app) {
   return names;
 }
 
+// What people type for a verb that is called otherwise here.
+constexpr std::pair<const char*, const char*> kOtherWords[] = {
+    {"ls", "study list"},
+    {"ui", "top"},
+    {"run", "study create"},
+    {"start", "study create"},
+    {"rm", "study delete"},
+    {"ps", "trial list"},
+    {"logs", "trial log"},
+    {"log", "trial log"},
+    {"best", "study best"},
+    {"watch", "study watch"},
+    {"train", "study create"},
+    {"submit", "study create"},
+    {"web", "top"},
+    {"dashboard", "top"}};
+
+// Returns the whole command that a first word stands for, if a noun has such a
+// verb or people call it so; a study's goes first.
+std::string MeantCommand(const CLI::App& app, const std::string& word) {
+  for (const auto& [typed, meant] : kOtherWords) {
+    if (word == typed) return absl::StrCat("frostline ", meant);
+  }
+  std::string found;
+  for (const CLI::App* const noun : app.get_subcommands(nullptr)) {
+    const std::vector<std::string> verbs = NamesBelow(*noun);
+    if (std::ranges::find(verbs, word) == verbs.end()) continue;
+    if (found.empty() || noun->get_name() == "study") {
+      found = absl::StrCat("frostline ", noun->get_name(), " ", word);
+    }
+  }
+  return found;
+}
+
 // Returns an error for the first word that should be a command and is not.
 absl::Status FindUnknownCommand(const CLI::App& app,
                                 const std::vector<std::string>& arguments) {
@@ -102,11 +136,13 @@ absl::Status FindUnknownCommand(const CLI::App& app,
     if (at->get_subcommands(nullptr).empty()) break;
     const CLI::App* const next = FindCommand(*at, word);
     if (next == nullptr) {
+      const std::string meant = at == &app ? MeantCommand(app, word) : "";
       return MakeError(
           ErrorId::kRequestInvalid,
           absl::StrCat("there is no command '",
                        proto::CleanText(word, kMaxCommandWord), "'"),
-          Suggest(word, names));
+          meant.empty() ? Suggest(word, names)
+                        : absl::StrCat("did you mean `", meant, "`?"));
     }
     at = next;
   }

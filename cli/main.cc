@@ -18,6 +18,7 @@
 #include "cli/command_line.h"
 #include "cli/commands/command.h"
 #include "cli/commands/config.h"
+#include "cli/commands/study.h"
 #include "cli/doctor/doctor.h"
 #include "cli/process/child_process.h"
 #include "cli/slurm/slurm_command.h"
@@ -29,7 +30,11 @@ namespace {
 // Sets up signals so that Ctrl-C ends any command at once with our exit code. A
 // command that must clean up blocks the signal (child_process.h).
 void EndOnCtrlC() {
-  std::signal(SIGINT, [](int) { _exit(kExitInterrupted); });
+  std::signal(SIGINT, [](int) {
+    // The prompt goes to a line of its own, behind the terminal's ^C.
+    if (isatty(STDERR_FILENO) != 0) (void)!write(STDERR_FILENO, "\n", 1);
+    _exit(kExitInterrupted);
+  });
   std::signal(SIGPIPE, SIG_DFL);  // `frostline trial list x | head`
   std::signal(SIGXFSZ, SIG_IGN);  // a write then says that it is too much
 }
@@ -150,6 +155,10 @@ ExitCode Main(const std::vector<std::string>& arguments) {
   const Configuration configuration = LoadConfiguration(PlacesOfUser());
   PassOn(configuration);  // before flags are read
   if (const auto code = AnswerScript(app, arguments)) return *code;
+  if (arguments.empty()) {
+    std::cout << app.help();
+    return IsWritten() ? kExitUsage : kExitFailure;
+  }
   const auto parsed = ParseCommandLine(app, arguments);
   Session session;
   session.terminal = DetectTerminal(invocation.no_color);
@@ -172,7 +181,9 @@ ExitCode Main(const std::vector<std::string>& arguments) {
   session.contexts = ContextStore::OfUser();
   const auto code = invocation.action(session);
   if (!IsWritten()) return kExitFailure;
-  return code.ok() ? *code : FailAs(json, code.status(), session.terminal);
+  if (code.ok()) return *code;
+  return FailAs(json, WithNearestStudy(session, code.status()),
+                session.terminal);
 }
 
 }  // namespace

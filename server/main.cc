@@ -17,12 +17,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/plain/audit_chain.h"
 #include "base/plain/file.h"
 #include "base/secret.h"
+#include "base/terminal_log.h"
 #include "proto/library_versions.h"
 #include "proto/wire_error.h"
 #include "server/auth/access.h"
@@ -152,6 +154,10 @@ absl::Status WriteReadyFile(const std::string& path,
                 "--ready-file"));
 }
 
+std::string LogFileOf(const ServeOptions& options) {
+  return absl::StrCat(options.data_folder, "/coordinator.log");
+}
+
 // Returns the first name in the certificate, with the port that is served with
 // it.
 absl::StatusOr<std::string> JoinAddress(const std::string& certificate,
@@ -202,14 +208,21 @@ absl::StatusOr<RpcOptions> RpcOptionsOf(const ServeOptions& options,
   return rpc;
 }
 
-// Says where the server is served, to scripts and people.
-absl::Status Announce(const ServeOptions& options, const RpcServer& server) {
+// Says where the server is served, to scripts and people; these learn where the
+// log is.
+absl::Status Announce(const ServeOptions& options, const RpcServer& server,
+                      bool is_log_away) {
   RETURN_IF_ERROR(WriteReadyFile(options.ready_file, server.address()));
   for (const std::string& address : server.addresses()) {
     std::cout << "listening on " << address << "\n" << std::flush;
   }
   if (!server.health_address().empty()) {
     std::cout << "health on " << server.health_address() << "\n" << std::flush;
+  }
+  if (is_log_away) {
+    SayOnTerminal(absl::StrCat("the coordinator is ready: data in ",
+                               options.data_folder, ", log in ",
+                               LogFileOf(options)));
   }
   return absl::OkStatus();
 }
@@ -230,6 +243,8 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   // Checked before a data folder is made for nothing. Removing it afterwards
   // might remove the folder of another coordinator that was quicker.
   RETURN_IF_ERROR(RpcServer::Check(rpc));
+  const TerminalLog log(LogFileOf(options),
+                        !options.ephemeral && !options.wants_log_here);
   ASSIGN_OR_RETURN(const auto store, storage::OpenStore(StoreSpecOf(options)));
   ExitCode code = kExitOk;
   CoordinatorOptions made_of = CoordinatorOptionsOf(options);
@@ -262,7 +277,7 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
                      JoinAddress(options.tls_certificate, *server));
     issuer->ServeAt(at);
   }
-  RETURN_IF_ERROR(Announce(options, *server));
+  RETURN_IF_ERROR(Announce(options, *server, log.is_on()));
   int signal = 0;
   sigwait(&stop_signals, &signal);
   Log(LogLevel::kInfo, "stopping", {{"signal", strsignal(signal)}});
@@ -274,17 +289,11 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   return code;
 }
 
-// Prints one line, which scripts and people read; DescribeError's three are for
-// the CLI.
 ExitCode Fail(const absl::Status& status) {
-  std::string text = DescribeError(status);
-  const auto detail = DetailOf(status);
-  if (detail.has_value()) {
-    text = absl::StrCat("error[", ErrorCode(detail->id),
-                        "]: ", KindOf(detail->id).title, ": ",
-                        std::string(status.message()), "; fix: ", detail->fix);
+  for (const std::string& line :
+       std::vector<std::string>(absl::StrSplit(DescribeError(status), '\n'))) {
+    std::cerr << proto::CleanText(line, kMaxLine) << "\n";
   }
-  std::cerr << proto::CleanText(text, kMaxLine) << "\n";
   return ExitCodeOf(status);
 }
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/flags.h"
+#include "base/terminal_log.h"
 
 namespace frostline::server {
 namespace {
@@ -114,7 +115,8 @@ FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {
       "frostline-coordinator",
       FROSTLINE_VERSION,
       "The coordinator: keeps studies, proposes trials, leases them.",
-      {TextFlag("--data", "DIR", "Folder of the database; made if missing",
+      {TextFlag("--data", "DIR",
+                "Folder of the database; made if missing (default: frost)",
                 &options->data_folder),
        SwitchFlag("--ephemeral", "Keep everything until the end only",
                   &options->ephemeral),
@@ -146,6 +148,8 @@ FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {
   }
   return table;
 }
+
+constexpr char kUsualData[] = "frost";  // as fixes and pages call it
 
 absl::Status CheckTogether(const ServeOptions& options) {
   if (options.data_folder.empty() != options.ephemeral) {
@@ -185,6 +189,11 @@ absl::StatusOr<ServeOptions> ParseServeOptions(int argc,
   ASSIGN_OR_RETURN(options.print,
                    ParseFlags(TableOf(&options, &heartbeat_given), argc, argv));
   if (!options.print.empty()) return options;
+  options.wants_log_here = GivesLogFlag(argc, argv);
+  const bool reads_only = !options.restore.empty() || options.audit_end;
+  if (options.data_folder.empty() && !options.ephemeral && !reads_only) {
+    options.data_folder = kUsualData;
+  }
   if (!heartbeat_given) options.heartbeat_interval = options.lease_ttl / 4;
   RETURN_IF_ERROR(CheckTogether(options));
   return options;

@@ -50,6 +50,7 @@ struct ServeOptions {
   std::string notify_file;
   spans::Collector collector;  // of spans
   LogLevel log_level = LogLevel::kInfo;
+  bool wants_log_here = false;  // on a terminal: a flag about the log is given
   // A text to print before the program exits with 0; unless it is empty.
   std::string print;
 };

@@ -127,12 +127,7 @@ std::string ForTerminal(const std::string& text) {
 
 // A mistake on the command line needs no heading: its cause says it all.
 std::string ErrorText(const absl::Status& status) {
-  if (!HasErrorId(status, ErrorId::kRequestInvalid)) {
-    return ForTerminal(DescribeError(status));
-  }
-  return ForTerminal(absl::StrCat("error[", ErrorCode(ErrorId::kRequestInvalid),
-                                  "]: ", status.message(),
-                                  "\n  fix: ", DetailOf(status)->fix));
+  return ForTerminal(DescribeError(status));
 }
 
 std::string ErrorJson(const absl::Status& status) {

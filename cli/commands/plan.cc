@@ -17,6 +17,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/importance.h"
 #include "cli/commands/model.h"
+#include "cli/commands/study.h"
 #include "cli/process/child_process.h"
 #include "cli/report/trial_figures.h"
 #include "cli/term/terminal.h"
@@ -546,6 +547,7 @@ absl::StatusOr<ExitCode> ApplyPlan(Session& session, const ApplyArgs& args) {
     std::cout << "see what came of it: frostline plan " << id << " --verify\n";
     return kExitOk;
   }
+  SayWhyNothingRuns(*client, "studies/" + id);
   ASSIGN_OR_RETURN(const v1::PlanVerification seen,
                    Await(session, *client, "studies/" + id, signals));
   RETURN_IF_ERROR(PrintOne(session.terminal, args.output, seen, [&] {

@@ -29,6 +29,11 @@ struct AddDataArgs {
   DataFlags flags;
 };
 
+struct RemoveArgs {
+  std::string folder;
+  std::string id;
+};
+
 struct RegistryListArgs {
   std::string folder;
   bool fleet = false;
@@ -55,8 +60,36 @@ absl::StatusOr<ExitCode> AddOneDataSet(Session& /*session*/,
                    registry::AddDataSet(args.folder, Taken(args.flags)));
   std::cout << DescribeData(added.facts)
             << "  columns: " << DescribeColumns(added) << "\n"
+            << DataWarnings(added.facts)
             << Where(added.was_there, args.folder, registry::kDataSetsFile);
   return kExitOk;
+}
+
+// Says what stays: a worker may read it, and it may be the user's own file.
+ExitCode TellRemoved(const RemoveArgs& args, const char* file,
+                     const std::vector<std::string>& left) {
+  std::cout << args.id << " is no more in " << args.folder << "/" << file
+            << "\n";
+  std::string command = "rm -r";
+  for (const std::string& path : left) {
+    absl::StrAppend(&command, " ", args.folder, "/", path);
+  }
+  std::cout << "its files stay; without them: " << command << "\n";
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> RemoveOneModel(Session& /*session*/,
+                                        const RemoveArgs& args) {
+  ASSIGN_OR_RETURN(const auto left,
+                   registry::RemoveModel(args.folder, args.id));
+  return TellRemoved(args, registry::kModelsFile, left);
+}
+
+absl::StatusOr<ExitCode> RemoveOneDataSet(Session& /*session*/,
+                                          const RemoveArgs& args) {
+  ASSIGN_OR_RETURN(const auto left,
+                   registry::RemoveDataSet(args.folder, args.id));
+  return TellRemoved(args, registry::kDataSetsFile, left);
 }
 
 // Checks every entry, so that one call reports all mistakes.
@@ -138,6 +171,8 @@ void AddAdding(CLI::App& noun, Invocation& invocation) {
       ->required();
   one->add_option("--id", model->model.id, "What studies call it; from DIR")
       ->type_name("ID");
+  one->add_flag("--replace", model->model.replace,
+                "Instead of another model of this id");
   AddRegistryOption(*one, model->folder);
   const auto [set, data] =
       AddVerb(*add, "dataset", "Add a data set: CSV, TSV, JSON lines, CoNLL-U",
@@ -152,12 +187,28 @@ void AddAdding(CLI::App& noun, Invocation& invocation) {
   AddDataFlags(*set, data->flags);
 }
 
+void AddRemoving(CLI::App& noun, Invocation& invocation) {
+  CLI::App* const remove =
+      AddNoun(noun, "remove", "Take a model or a data set out of a registry");
+  const auto [one, model] =
+      AddVerb(*remove, "model", "Take a model out; its files stay", invocation,
+              RemoveOneModel);
+  const auto [set, data] =
+      AddVerb(*remove, "dataset", "Take a data set out; its files stay",
+              invocation, RemoveOneDataSet);
+  one->add_option("ID", model->id, "As `registry list` shows it")->required();
+  set->add_option("ID", data->id, "As `registry list` shows it")->required();
+  AddRegistryOption(*one, model->folder);
+  AddRegistryOption(*set, data->folder);
+}
+
 }  // namespace
 
 void AddRegistryCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* const noun = AddNoun(
       app, "registry", "A node's models and data sets: add, check, list");
   AddAdding(*noun, invocation);
+  AddRemoving(*noun, invocation);
   const auto [check, folder] = AddVerb(
       *noun, "check", "Find what is wrong with a registry before a trial does",
       invocation, CheckEntries);
@@ -257,8 +308,12 @@ void AddColumnFlags(CLI::App& verb, ColumnFlags& flags) {
   verb.add_option("--delimiter", flags.hints.delimiter,
                   "Of CSV: one character, or tab; found out")
       ->type_name("CHAR");
-  verb.add_flag("--no-header", flags.no_header,
-                "The first line is a row; columns go by number");
+  CLI::Option* const no_header =
+      verb.add_flag("--no-header", flags.no_header,
+                    "The first line is a row; columns go by number");
+  verb.add_flag("--header", flags.header,
+                "The first line names the columns; found out")
+      ->excludes(no_header);
 }
 
 trainer::ColumnMap ColumnsOf(const ColumnFlags& flags) {
@@ -274,7 +329,7 @@ trainer::ColumnMap ColumnsOf(const ColumnFlags& flags) {
 
 registry::TableHints HintsOf(const ColumnFlags& flags) {
   registry::TableHints hints = flags.hints;
-  hints.has_header = !flags.no_header;
+  if (flags.header || flags.no_header) hints.has_header = flags.header;
   return hints;
 }
 
@@ -290,6 +345,8 @@ void AddDataFlags(CLI::App& verb, DataFlags& flags) {
       ->type_name("FILE");
   verb.add_flag("--skip-unlabelled", flags.set.skip_unlabelled,
                 "Leave out rows without a label");
+  verb.add_flag("--replace", flags.set.replace,
+                "Instead of another data set of this id");
 }
 
 registry::NewDataSet Taken(const DataFlags& flags) {
@@ -306,6 +363,7 @@ registry::StudyNeeds NeedsOf(const v1::StudySpec& spec) {
   needs.layers = spec.model().layers();
   needs.heads = spec.model().heads();
   needs.no_pooler = spec.model().no_pooler();
+  needs.max_length = spec.training().max_length();
   needs.data = spec.data().id();
   needs.data_sha256 = spec.data().sha256();
   needs.task = spec.data().task();

@@ -33,6 +33,7 @@ struct ColumnFlags {
   std::string label;
   std::string words;
   std::string tags;
+  bool header = false;
   bool no_header = false;
   registry::TableHints hints;  // HintsOf() adds the header
 };

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/ids.h"
+#include "base/nearest.h"
 #include "base/plain/json.h"
 #include "cli/commands/command.h"
 #include "cli/commands/registry.h"
@@ -194,15 +196,37 @@ struct WhyArgs {
   Output output = {};
 };
 
-std::string ReasonsText(const v1::ExplainStudyReply& why,
-                        const std::string& address) {
+// Returns the command that starts a worker for the study; "" for any other fix.
+std::string WorkerFix(Client& client, const std::string& study,
+                      const v1::ExplainStudyReply::Reason& reason) {
+  const bool is_lacking =
+      reason.code() == "NO_WORKERS" || reason.code() == "NO_MATCHING_LABELS";
+  const auto found = FetchStudy(client, study);
+  if (!is_lacking || !found.ok()) return "";
+  const auto& required = found->settings().required_worker_labels();
+  const auto trainer = required.find("trainer");
+  if (trainer == required.end() || required.size() > 1) return "";
+  return absl::StrCat(
+      "start one with this trainer: frostline worker --connect ",
+      client.address(), " --exec ",
+      ShellWord(proto::CleanText(trainer->second, proto::kMaxCauseBytes)));
+}
+
+std::string FixFor(Client& client, const std::string& study,
+                   const v1::ExplainStudyReply::Reason& reason) {
+  const std::string fix = WorkerFix(client, study, reason);
+  return fix.empty() ? IdleFix(reason, client.address()) : fix;
+}
+
+std::string ReasonsText(const v1::ExplainStudyReply& why, Client& client,
+                        const std::string& study) {
   std::string text;
   for (const v1::ExplainStudyReply::Reason& reason : why.reasons()) {
     absl::StrAppend(&text,
                     proto::CleanText(reason.sentence(), proto::kMaxCauseBytes),
                     "\n");
     if (reason.fix().empty()) continue;
-    absl::StrAppend(&text, "  fix: ", IdleFix(reason, address), "\n");
+    absl::StrAppend(&text, "  fix: ", FixFor(client, study, reason), "\n");
   }
   if (text.empty()) text = "nothing holds it up\n";
   return absl::StrCat(
@@ -228,10 +252,74 @@ absl::StatusOr<ExitCode> Why(Session& session, const WhyArgs& args) {
       const v1::ExplainStudyReply why,
       client->Call(&v1::StudyService::Stub::ExplainStudy, request));
   return PrintOne(session.terminal, args.output, why,
-                  [&] { return ReasonsText(why, client->address()); });
+                  [&] { return ReasonsText(why, *client, request.name()); });
 }
 
 }  // namespace
+
+namespace {
+
+constexpr Duration kGraceForWorkers = std::chrono::seconds(3);
+constexpr Duration kBetweenLooks = std::chrono::milliseconds(250);
+
+std::optional<v1::ExplainStudyReply::Reason> FirstReason(
+    Client& client, const std::string& study) {
+  v1::ExplainStudyRequest request;
+  request.set_name(study);
+  const auto why = client.Call(&v1::StudyService::Stub::ExplainStudy, request);
+  if (!why.ok() || why->reasons().empty()) return std::nullopt;
+  return why->reasons(0);
+}
+
+}  // namespace
+
+void SayWhyNothingRuns(Client& client, const std::string& study) {
+  const SystemClock clock;
+  const SteadyTime until = clock.Steady() + kGraceForWorkers;
+  auto reason = FirstReason(client, study);
+  const bool waits = reason && reason->code() == "NO_WORKERS";
+  while (reason && reason->code() == "NO_WORKERS" && clock.Steady() < until) {
+    std::this_thread::sleep_for(kBetweenLooks);
+    reason = FirstReason(client, study);
+  }
+  if (!reason) return;
+  // One that came needs time, unless it is of no use to the study.
+  const std::string& code = reason->code();
+  if (waits && code != "NO_WORKERS" && code != "NO_MATCHING_LABELS" &&
+      code != "NOT_IN_STOCK") {
+    return;
+  }
+  std::string text = absl::StrCat(
+      "nothing runs yet: ",
+      proto::CleanText(reason->sentence(), proto::kMaxCauseBytes), "\n");
+  const std::string fix = FixFor(client, study, *reason);
+  if (!fix.empty()) absl::StrAppend(&text, "  fix: ", fix, "\n");
+  Notes() << text << std::flush;
+}
+
+absl::Status WithNearestStudy(Session& session, const absl::Status& status) {
+  const std::string said = "there is no study ";
+  const std::string cause(status.message());
+  if (!HasErrorId(status, ErrorId::kStudyNotFound) ||
+      !absl::StartsWith(cause, said)) {
+    return status;
+  }
+  const auto client = OpenClient(session);
+  if (!client.ok()) return status;
+  const auto studies = (*client)->Call(&v1::StudyService::Stub::ListStudies,
+                                       v1::ListStudiesRequest());
+  if (!studies.ok()) return status;
+  std::vector<std::string> ids;
+  for (const v1::Study& study : studies->studies()) {
+    ids.push_back(LastPart(study.name()));
+  }
+  const std::string near = Nearest(cause.substr(said.size()), ids);
+  if (near.empty()) return status;
+  const auto detail = DetailOf(status);
+  return MakeError(ErrorId::kStudyNotFound, cause,
+                   absl::StrCat("did you mean '", near, "'? ", detail->fix),
+                   detail->field);
+}
 
 void AddStudyWhy(CLI::App& noun, Invocation& invocation) {
   const auto [verb, args] = AddVerb(

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -100,11 +102,37 @@ void NoteUnusualMetrics(const StudyFile& study) {
   }
 }
 
+// Returns the highest learning rate that a module may get.
+double HighestRate(const v1::ModuleSpace& module) {
+  if (module.has_log_uniform()) return module.log_uniform().hi();
+  if (!module.has_levels()) return module.fixed();
+  const auto& rates = module.levels().rates();
+  return rates.empty() ? 0.0 : *std::ranges::max_element(rates);
+}
+
+// Doubts a rate above 1, as of "3e4" where 3e-4 was meant. It is no mistake: a
+// trainer may mean anything by a rate.
+void NoteHighRates(const StudyFile& study) {
+  for (const v1::ModuleSpace& module : study.spec.space().modules()) {
+    const double rate = HighestRate(module);
+    if (rate <= 1.0) continue;
+    const double exponent = std::floor(std::log10(rate));
+    const double meant = rate / std::pow(10.0, 2.0 * exponent);
+    Notes() << "note: a learning rate of " << FormatRate(rate) << " for "
+            << module.select() << " is above 1"
+            << (exponent > 0.0
+                    ? absl::StrCat("; did you mean ", FormatRate(meant), "?")
+                    : "")
+            << "\n";
+  }
+}
+
 absl::StatusOr<ExitCode> CreateStudy(Session& session,
                                      const StudyCreateArgs& args) {
   ASSIGN_OR_RETURN(const StudyFile study, ReadStudy(args));
   RETURN_IF_ERROR(CheckStudyFit(study, args.registry));
   NoteUnusualMetrics(study);
+  NoteHighRates(study);
   ASSIGN_OR_RETURN(Client* const client, ConnectFor(session, args.dry_run));
   v1::CreateStudyRequest request;
   request.set_study_id(study.id);

@@ -57,7 +57,7 @@ absl::Status WatchPrinter::Begin(const v1::Study& study) {
   RETURN_IF_ERROR(FetchDurations());
   if (has_ended_) return absl::OkStatus();  // End() has the line
   std::cout << StudyLine() << '\n' << std::flush;
-  if (study.counts().running() == 0) SayWhyNothingRuns();
+  if (study.counts().running() == 0) SayWhyNothingRuns(client_, study.name());
   return absl::OkStatus();
 }
 
@@ -128,23 +128,6 @@ ExitCode WatchPrinter::End() {
   if (!has_ended_) return kExitOk;
   ShowFront();
   return study_.counts().succeeded() > 0 ? kExitOk : kExitNoResult;
-}
-
-// Prints why nothing runs, because a user would wait for ever without workers.
-// If there is no answer, the watch goes on.
-void WatchPrinter::SayWhyNothingRuns() {
-  v1::ExplainStudyRequest request;
-  request.set_name(study_.name());
-  const auto why = client_.Call(&v1::StudyService::Stub::ExplainStudy, request);
-  if (!why.ok() || why->reasons().empty()) return;
-  const v1::ExplainStudyReply::Reason& first = why->reasons(0);
-  std::string text = absl::StrCat(
-      "nothing runs yet: ",
-      proto::CleanText(first.sentence(), proto::kMaxCauseBytes), "\n");
-  if (!first.fix().empty()) {
-    absl::StrAppend(&text, "  fix: ", IdleFix(first, client_.address()), "\n");
-  }
-  Notes() << text << std::flush;
 }
 
 // Prints the front: one line cannot show the best trials of several objectives.

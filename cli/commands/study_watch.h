@@ -78,7 +78,6 @@ class WatchPrinter {
   bool IsDone() const { return until_done_ && has_ended_; }
 
  private:
-  void SayWhyNothingRuns();
   void ShowFront();
   bool HasFront() const { return study_.spec().objectives_size() > 1; }
   bool IsNews(const v1::Trial& trial);

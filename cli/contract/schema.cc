@@ -470,6 +470,13 @@ std::string FileProperties(SchemaDefinitions* definitions) {
                                     "name without .yaml.")
                            .Put("type", R"(["string","number","boolean"])")
                            .Text());
+  properties.Put("trainer",
+                 JsonObject()
+                     .PutText("description",
+                              "The trainer that the study is for, as its "
+                              "workers name it: train.py.")
+                     .Put("type", R"(["string","number","boolean"])")
+                     .Text());
   for (const std::string& key : ObjectiveKeys()) {
     properties.Put(key, ObjectiveSchema(key, definitions));
   }

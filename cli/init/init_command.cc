@@ -164,7 +164,7 @@ absl::StatusOr<StarterFacts> AddBoth(const InitArgs& args,
   told << "model " << DescribeModel(model.facts) << "\n"
        << "data set " << DescribeData(data.facts)
        << "  columns: " << DescribeColumns(data) << "\n"
-       << std::flush;
+       << DataWarnings(data.facts) << std::flush;
   return FactsFor(args, addition.registry(), model.facts, data.facts);
 }
 

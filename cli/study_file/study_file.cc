@@ -21,9 +21,12 @@
 namespace frostline::cli {
 namespace {
 
+// The short form of the label by which a study asks for a worker's trainer.
+constexpr char kTrainerKey[] = "trainer";
+
 // Returns the keys that may be at the top of a file, including short forms.
 std::vector<std::string> TopKeys() {
-  std::vector<std::string> keys = {"id"};
+  std::vector<std::string> keys = {"id", kTrainerKey};
   const std::vector<std::string> short_forms = ObjectiveKeys();
   keys.insert(keys.end(), short_forms.begin(), short_forms.end());
   for (const auto* type :
@@ -46,6 +49,20 @@ absl::Status ReadId(const YamlEntry& entry, StudyFile* study) {
   return valid.ok() ? valid : PlaceError(valid, *study);
 }
 
+absl::Status ReadTrainer(const YamlEntry& entry, StudyFile* study) {
+  const std::string path = absl::StrCat("required_worker_labels.", kTrainerKey);
+  study->places[path] = entry.key_mark;
+  if (entry.value->kind != YamlNode::Kind::kScalar ||
+      entry.value->text.empty()) {
+    return ErrorAt(ErrorId::kStudyFileSyntax, study->file, entry.value->mark,
+                   absl::StrCat("trainer is ", Describe(*entry.value)),
+                   "write one name, e.g. trainer: train.py", kTrainerKey);
+  }
+  (*study->settings.mutable_required_worker_labels())[kTrainerKey] =
+      entry.value->text;
+  return absl::OkStatus();
+}
+
 // The entries of the file, by the message that they belong to.
 struct Split {
   std::vector<YamlEntry> spec;
@@ -58,6 +75,8 @@ absl::StatusOr<Split> SplitEntries(const YamlNode& root, StudyFile* study) {
     if (entry.key == "id") {
       study->places["id"] = entry.value->mark;
       RETURN_IF_ERROR(ReadId(entry, study));
+    } else if (entry.key == kTrainerKey) {
+      RETURN_IF_ERROR(ReadTrainer(entry, study));
     } else if (IsObjectiveKey(entry.key) ||
                v1::StudySpec::descriptor()->FindFieldByName(entry.key)) {
       split.spec.push_back(entry);
@@ -72,6 +91,20 @@ absl::StatusOr<Split> SplitEntries(const YamlNode& root, StudyFile* study) {
   ASSIGN_OR_RETURN(split.spec,
                    LongObjectives(std::move(split.spec), study->file));
   return split;
+}
+
+// Sorts rates and other levels: in which order a person lists them says
+// nothing.
+void SortLevels(v1::SearchSpace& space) {
+  const auto sort = [](v1::Levels& levels) {
+    std::sort(levels.mutable_rates()->begin(), levels.mutable_rates()->end());
+  };
+  for (v1::ModuleSpace& module : *space.mutable_modules()) {
+    if (module.has_levels()) sort(*module.mutable_levels());
+  }
+  for (v1::Tie& tie : *space.mutable_ties()) {
+    if (tie.has_levels()) sort(*tie.mutable_levels());
+  }
 }
 
 absl::Status Missing(const YamlNode& root, const StudyFile& study,
@@ -126,6 +159,7 @@ absl::StatusOr<StudyFile> ReadStudyTree(const YamlPtr& root,
   RETURN_IF_ERROR(reader.Fill(MapNode(std::move(split.settings), root->mark),
                               "", &study.settings));
   RETURN_IF_ERROR(CheckComplete(*root, study));
+  SortLevels(*study.spec.mutable_space());
   return study;
 }
 

@@ -4,6 +4,7 @@
 #include <google/protobuf/struct.pb.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -54,6 +55,33 @@ std::string ClassesLine(const registry::DataFacts& facts) {
   }
   if (facts.classes.size() > kClassesShown) line += ", …";
   return line + "\n";
+}
+
+constexpr std::size_t kManyClasses = 20;
+// A class with this share of the rows is nearly right always.
+constexpr double kMostOfTheRows = 0.8;
+
+// The task's facts that warnings are about: the training rows by class.
+struct ClassFacts {
+  std::int64_t rows = 0;
+  std::int64_t most = 0;
+  std::string largest;
+  std::vector<std::string> single;  // classes of one row
+};
+
+ClassFacts ClassFactsOf(const registry::DataFacts& facts) {
+  ClassFacts of;
+  for (const auto& [name, rows] : facts.classes) {
+    of.rows += rows;
+    const std::string shown =
+        absl::StrCat("'", proto::CleanText(name, kMaxTextBytes), "'");
+    if (rows > of.most) of.largest = shown;
+    of.most = std::max(of.most, rows);
+    if (rows == 1 && of.single.size() <= kClassesShown) {
+      of.single.push_back(of.single.size() < kClassesShown ? shown : "…");
+    }
+  }
+  return of;
 }
 
 std::string WhatOf(const trainer::DatasetEntry& set) {
@@ -115,6 +143,36 @@ std::string DescribeData(const registry::DataFacts& facts) {
   return text + ClassesLine(facts);
 }
 
+std::string DataWarnings(const registry::DataFacts& facts) {
+  if (facts.task.kind == trainer::TaskKind::kTagging) return "";
+  const ClassFacts of = ClassFactsOf(facts);
+  const auto rows = static_cast<double>(of.rows);
+  const std::size_t classes = facts.classes.size();
+  if (classes > kManyClasses && static_cast<double>(classes) > 0.5 * rows) {
+    return absl::StrCat(
+        "warning: ", FormatCount(static_cast<std::int64_t>(classes)),
+        " classes of ", Counted(of.rows, "row"),
+        ": another column may hold the labels (--label COL), "
+        "or they are amounts (--task regression)\n");
+  }
+  std::string text;
+  if (!of.single.empty()) {
+    absl::StrAppend(&text, "warning: ", of.single.size() == 1 ? "class " : "",
+                    of.single.size() > 1 ? "classes " : "",
+                    absl::StrJoin(of.single, ", "),
+                    of.single.size() == 1 ? " has" : " have",
+                    " one row, too few to learn from and to validate on\n");
+  }
+  if (classes > 1 && static_cast<double>(of.most) > kMostOfTheRows * rows) {
+    absl::StrAppend(
+        &text, "warning: ",
+        FormatCount(std::lround(100.0 * static_cast<double>(of.most) / rows)),
+        " % of the rows are ", of.largest,
+        ", so accuracy says little: maximize f1_macro or mcc\n");
+  }
+  return text;
+}
+
 std::string DescribeColumns(const registry::AddedDataSet& added) {
   std::string text;
   for (const auto& [role, column] : added.columns) {
@@ -123,6 +181,10 @@ std::string DescribeColumns(const registry::AddedDataSet& added) {
     absl::StrAppend(&text, text.empty() ? "" : ", ", role, ": ",
                     proto::CleanText(column, kMaxTextBytes),
                     guessed ? " (guessed)" : "");
+  }
+  if (added.lacks_header) {
+    absl::StrAppend(&text, "; no header",
+                    added.is_header_guessed ? " (guessed)" : "");
   }
   return text;
 }

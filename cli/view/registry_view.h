@@ -26,7 +26,11 @@ std::string DescribeModel(const registry::ModelFacts& facts);
 // Returns a line for the data set, one for each split and one for the classes.
 std::string DescribeData(const registry::DataFacts& facts);
 
-// Returns "text: review (guessed), label: stars".
+// Returns a line for each thing about the classes that a person should know
+// before a search, or "".
+std::string DataWarnings(const registry::DataFacts& facts);
+
+// Returns "text: review (guessed), label: stars", and that there is no header.
 std::string DescribeColumns(const registry::AddedDataSet& added);
 
 // Returns the table with the most important columns first, because a narrow

@@ -393,6 +393,28 @@ std::string RenderStudy(const v1::Study& study,
   return text;
 }
 
+namespace {
+
+// Returns the modules that stay frozen since nothing gives them a rate.
+std::vector<std::string> UnnamedModules(const v1::CreateStudyReply& reply) {
+  std::vector<std::string> names;
+  const v1::SearchSpace& space = reply.study().spec().space();
+  if (space.has_default_() || space.has_layerwise_decay()) return names;
+  for (const v1::ResolvedModule& module : reply.modules()) {
+    const bool is_frozen =
+        module.parameter().empty() && module.fixed_rate() == 0.0;
+    const bool is_named =
+        std::any_of(space.modules().begin(), space.modules().end(),
+                    [&](const v1::ModuleSpace& of) {
+                      return of.has_fixed() && of.fixed() == 0.0;
+                    });
+    if (is_frozen && !is_named) names.push_back(module.module());
+  }
+  return names;
+}
+
+}  // namespace
+
 std::string RenderPlan(const v1::CreateStudyReply& reply, int width) {
   Table table({{"MODULE"}, {"PARAMETER"}, {"RATES"}});
   for (const v1::ResolvedModule& module : reply.modules()) {
@@ -409,6 +431,15 @@ std::string RenderPlan(const v1::CreateStudyReply& reply, int width) {
   absl::StrAppend(&text, "seeds:  ", SeedsText(reply.study().spec()), "\n");
   const std::string purpose = PurposeText(reply.study().spec(), true);
   if (!purpose.empty()) text += WrapText("purpose: " + purpose, width);
+  const std::vector<std::string> unnamed = UnnamedModules(reply);
+  if (!unnamed.empty()) {
+    text += WrapText(
+        absl::StrCat("warning: nothing gives a rate to ",
+                     proto::CleanText(ModuleList(unnamed), kMaxStudyTextBytes),
+                     ", so they stay frozen in every trial; name them, or "
+                     "write default:"),
+        width);
+  }
   for (const std::string& warning : reply.study().warnings()) {
     text += WrapText(
         "warning: " + proto::CleanText(warning, kMaxStudyTextBytes), width);

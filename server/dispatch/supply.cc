@@ -49,6 +49,22 @@ std::string Counted(std::int64_t count, const std::string& one) {
   return absl::StrCat(count, " ", one, count == 1 ? "" : "s");
 }
 
+// What begins a lack that is no model and no data.
+constexpr char kATrainer[] = "a trainer of its own: ";
+
+// For workers of a trainer of somebody's own.
+IdleReason NamesNoTrainer(const StudySupply& study, const FleetSupply& fleet) {
+  const std::string trainer =
+      fleet.what_lacks.substr(std::string(kATrainer).size());
+  return {v1::NOT_IN_STOCK, "NOT_IN_STOCK",
+          absl::StrCat(study.name, " names no trainer, and ", fleet.who,
+                       " runs one of its own (", trainer,
+                       "), for studies that name it"),
+          absl::StrCat("write trainer: ", trainer,
+                       " into the study, give the worker --study ID, or start "
+                       "one with --registry DIR")};
+}
+
 std::optional<IdleReason> WhyNobodyTakes(const StudySupply& study,
                                          const FleetSupply& fleet) {
   if (fleet.live == 0) {
@@ -74,6 +90,9 @@ std::optional<IdleReason> WhyNobodyTakes(const StudySupply& study,
         "a pause"};
   }
   if (fleet.matching == 0 && fleet.lacking > 0) {
+    if (absl::StartsWith(fleet.what_lacks, kATrainer)) {
+      return NamesNoTrainer(study, fleet);
+    }
     if (absl::StartsWith(fleet.what_lacks, "the precision ")) {
       return IdleReason{
           v1::NOT_IN_STOCK, "NOT_IN_STOCK",
@@ -246,6 +265,12 @@ Supply& SupplyQueue::TakeFirst() {
 }
 
 std::string WhatBookLacks(const StockPtr& stock, const StudyBook& book) {
+  // Whether it is this worker's trainer, the labels decide.
+  const auto& required = book.checked().settings.required_worker_labels();
+  const bool names_none = !required.contains(kTrainerLabel);
+  if (stock != nullptr && names_none && !stock->own_trainer().empty()) {
+    return absl::StrCat(kATrainer, stock->own_trainer());
+  }
   return WhatLacks(stock, book.checked().spec,
                    DecidedPrecision(book.checked()));
 }

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/ids.h"
 
 namespace frostline::server {
@@ -28,6 +30,16 @@ Duration BlamePauseAfter(int pauses) {
   return std::min(kLongestPause, kFirstPause * (1 << std::min(pauses, 4)));
 }
 
+// Returns the id with which a cause begins, if what it says is so on any worker
+// and for any trial like it: "FL-5015".
+std::string IdOfStudyFault(const std::string& cause) {
+  for (const ErrorId id : {ErrorId::kTrainerProtocol, ErrorId::kTrainerLimit,
+                           ErrorId::kTrainerMisuse}) {
+    if (absl::StartsWith(cause, ErrorCode(id) + ":")) return ErrorCode(id);
+  }
+  return "";
+}
+
 std::string LastCause(const std::string& cause) {
   return cause.empty() ? "" : absl::StrCat("; the last: ", cause);
 }
@@ -45,6 +57,9 @@ BlameVerdict Blame::NoteFailure(const std::string& worker, TrialKey trial,
   Pair& pair = study.pairs[worker];
   ++pair.failures;
   pair.cause = cause;
+  if (const auto why = WhyAlike(study, trial.number, cause)) {
+    return {Blamed::kStudy, *why};
+  }
   if (FailsEverywhere(study)) {
     const std::string why = absl::StrCat(
         "its trials fail on ", study.failed_on.size(), " workers, ",
@@ -61,6 +76,17 @@ BlameVerdict Blame::NoteFailure(const std::string& worker, TrialKey trial,
                          LastCause(cause))};
   }
   return {Blamed::kPair, *WhyKept(worker, trial.study)};
+}
+
+std::optional<std::string> Blame::WhyAlike(Study& study, std::int64_t trial,
+                                           const std::string& cause) {
+  const std::string id = IdOfStudyFault(cause);
+  if (id.empty()) return std::nullopt;
+  const auto [first, is_first] = study.first_told.emplace(id, trial);
+  if (is_first || first->second == trial) return std::nullopt;
+  return absl::StrCat("trials ", first->second, " and ", trial,
+                      " failed alike: ", cause,
+                      "; mend it, then resume the study");
 }
 
 bool Blame::FailsEverywhere(const Study& study) {
@@ -91,6 +117,7 @@ void Blame::NoteSuccess(const std::string& worker, storage::StudyKey key) {
   study.failures = 0;
   study.failed_on.clear();
   study.failed.clear();
+  study.first_told.clear();
   study.pairs.erase(worker);
 }
 

@@ -8,6 +8,8 @@
 //
 //   study:  nothing has succeeded since 8 failures of 3 trials on 2 workers
 //           (24 of 8 where something ever has): it fails wherever it runs
+//           or two trials since the last success ended with one id that says
+//           that the study or its trainer is wrong (FL-5002, FL-5012, FL-5015)
 //   pair:   8 failures in a row of one worker in one study: it gets no more of
 //           them for 5 minutes, then one trial at a time; each failure doubles
 //           the pause, up to an hour
@@ -82,9 +84,14 @@ class Blame {
     std::set<std::string> succeeded_on;  // workers
     int failures = 0;                    // since the last success
     std::set<std::string> failed_on;
-    std::set<std::int64_t> failed;      // trials, up to as many as matter
-    std::map<std::string, Pair> pairs;  // by worker
+    std::set<std::int64_t> failed;  // trials, up to as many as matter
+    // Since the last success, by the id that blames study or trainer.
+    std::map<std::string, std::int64_t> first_told;  // the first such trial
+    std::map<std::string, Pair> pairs;               // by worker
   };
+  // Returns why the study is to be paused, if its trials fail alike.
+  static std::optional<std::string> WhyAlike(Study& study, std::int64_t trial,
+                                             const std::string& cause);
   Pair* FindPair(const std::string& worker, storage::StudyKey study);
   static bool FailsEverywhere(const Study& study);
   bool IsBroken(const std::string& worker) const;

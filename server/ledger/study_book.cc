@@ -369,14 +369,18 @@ std::string StudyBook::ReasonToComplete(WallMicros now) const {
   if (!IsOpen(row_.state)) return "";
   if (!open_.empty() || reserved_ > 0) return "";
   const std::int64_t budget = checked_->settings.budget().trials();
+  const std::int64_t failed = Count(TrialState::kFailed);
+  const std::string bad =
+      failed == 0 ? ""
+                  : absl::StrCat("; ", failed, " of ", CountEnded(), " failed");
   if (ended_.budget_used >= budget) {
-    return absl::StrCat("budget of ", budget, " trials reached");
+    return absl::StrCat("budget of ", budget, " trials reached", bad);
   }
   if (exhausted_) {
     return absl::StrCat("all points of the space have been tried (",
-                        ended_.budget_used, " trials)");
+                        ended_.budget_used, " trials)", bad);
   }
-  return TimeIsUp(now) ? "budget of time used up" : "";
+  return TimeIsUp(now) ? absl::StrCat("budget of time used up", bad) : "";
 }
 
 std::int64_t StudyBook::CountEnded() const {

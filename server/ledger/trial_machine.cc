@@ -50,6 +50,14 @@ bool IsFaultOfTheStudy(FailureClass failure, const std::string& cause) {
              cause, absl::StrCat(ErrorCode(ErrorId::kTrainerMisuse), ":"));
 }
 
+// Says whether an attempt ended in the very words of the one before, as a crash
+// does that has nothing to do with the node's moods.
+bool IsRepeated(const storage::TrialRow& row, FailureClass failure,
+                const std::string& cause) {
+  return failure == FailureClass::kTrial && row.failure == failure &&
+         absl::StartsWith(cause, "FL-") && row.cause == cause;
+}
+
 // Counts the failure and decides between another try and the end.
 void CountFault(storage::TrialRow& row, FailureClass failure,
                 const std::string& cause, const RetryRules& rules,
@@ -59,15 +67,17 @@ void CountFault(storage::TrialRow& row, FailureClass failure,
   const int limit =
       infrastructure ? rules.max_infrastructure_faults : rules.max_trial_faults;
   ++faults;
+  const bool repeated = IsRepeated(row, failure, cause);
   row.failure = failure;
   row.cause = cause;
   row.state = TrialState::kQueued;
   const bool of_the_study = IsFaultOfTheStudy(failure, cause);
-  if (faults < limit && !of_the_study) return;
+  if (faults < limit && !of_the_study && !repeated) return;
   row.state = TrialState::kFailed;
   row.ended = now;
   if (of_the_study) return;  // a share of attempts would promise others
-  row.cause = absl::StrCat(cause, " (", faults, " of ", limit, " attempts)");
+  row.cause = absl::StrCat(cause, " (", faults, " of ", limit, " attempts",
+                           repeated && faults < limit ? ", alike)" : ")");
 }
 
 storage::AttemptRow EndAttempt(storage::AttemptRow attempt, AttemptState how,

@@ -189,12 +189,17 @@ KnownStock::KnownStock(const v1::Worker& worker)
       models_(SumsOf(worker.stock().models())),
       data_sets_(SumsOf(worker.stock().data_sets())),
       precisions_(worker.precisions().begin(), worker.precisions().end()) {
+  const auto trainer = worker.labels().find(kTrainerLabel);
+  if (says_stock_ && models_.empty() && data_sets_.empty() &&
+      trainer != worker.labels().end()) {
+    own_trainer_ = trainer->second;
+  }
   AddToStock(mark_, models_);
   AddToStock(mark_, data_sets_);
   for (const std::string& each : precisions_) {
     absl::StrAppend(&mark_, each, "\n");
   }
-  absl::StrAppend(&mark_, says_stock_ ? "\n" : "all\n");
+  absl::StrAppend(&mark_, says_stock_ ? "\n" : "all\n", own_trainer_);
 }
 
 std::string KnownStock::WhatLacks(const v1::StudySpec& spec,
@@ -203,7 +208,7 @@ std::string KnownStock::WhatLacks(const v1::StudySpec& spec,
       !precisions_.contains(precision)) {
     return absl::StrCat("the precision ", precision);
   }
-  if (!says_stock_) return "";
+  if (!says_stock_ || !own_trainer_.empty()) return "";
   std::string lacks =
       Lacks(models_, "model", spec.model().id(), spec.model().sha256());
   if (!lacks.empty()) return lacks;

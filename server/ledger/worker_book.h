@@ -283,17 +283,24 @@ class KnownStock {
   // study's trials share, if any.
   std::string WhatLacks(const v1::StudySpec& spec,
                         const std::string& precision) const;
+  // Returns the trainer that a worker without any stock runs, by its label
+  // `trainer`; "" for any other worker. It serves only studies that name it.
+  const std::string& own_trainer() const { return own_trainer_; }
   // Returns a text that is equal for two stocks with the same items.
   const std::string& mark() const { return mark_; }
 
  private:
   using Sums = std::map<std::string, std::string>;  // by id
   bool says_stock_ = false;
+  std::string own_trainer_;
   Sums models_;
   Sums data_sets_;
   std::set<std::string> precisions_;  // empty: the worker did not say
   std::string mark_;
 };
+
+// The label by which a worker says its trainer, and a study asks for one.
+inline constexpr char kTrainerLabel[] = "trainer";
 
 // Null: the worker did not say, and is taken to have everything.
 using StockPtr = std::shared_ptr<const KnownStock>;

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
+#include <fcntl.h>
+#include <pty.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <ostream>
 #include <thread>
 #include <type_traits>
 
 #include "base/metrics.h"
 #include "base/secret.h"
+#include "base/terminal_log.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/temp_folder.h"
@@ -21,7 +28,10 @@
 namespace frostline {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Log, WritesKeyValuePairs) {
   EXPECT_EQ(FormatLogLine(LogLevel::kInfo, "lease_granted",
@@ -247,6 +257,60 @@ concept Printable = requires(std::ostream& out, T value) { out << value; };
 TEST(Secret, CannotBePrintedOrConverted) {
   EXPECT_FALSE(Printable<SecretString>);
   EXPECT_FALSE((std::is_convertible_v<SecretString, std::string>));
+}
+
+// Given a person at a terminal, which a pseudo-terminal is.
+class TerminalLogTest : public ::testing::Test {
+ protected:
+  TerminalLogTest() : before_(dup(STDERR_FILENO)) {
+    int slave = -1;
+    EXPECT_EQ(openpty(&master_, &slave, nullptr, nullptr, nullptr), 0);
+    dup2(slave, STDERR_FILENO);
+    close(slave);
+  }
+  ~TerminalLogTest() override {
+    dup2(before_, STDERR_FILENO);
+    close(before_);
+    close(master_);
+  }
+  std::string Seen() const {
+    std::array<char, 4096> text{};
+    fcntl(master_, F_SETFL, O_NONBLOCK);
+    const ssize_t size = read(master_, text.data(), text.size());
+    return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
+  }
+
+  TempFolder folder_;
+  int before_;
+  int master_ = -1;
+};
+
+TEST_F(TerminalLogTest, APersonSeesWhatIsSaidAndErrorsAndTheFileHasAll) {
+  const std::string path = folder_.File("a.log");
+  {
+    const TerminalLog log(path, true);
+    EXPECT_TRUE(log.is_on());
+    Log(LogLevel::kInfo, "trial_started");
+    Log(LogLevel::kError, "denied", {{"cause", "no token"}});
+    SayOnTerminal("ready");
+  }
+  Log(LogLevel::kInfo, "after");
+  const std::string seen = Seen();
+  EXPECT_THAT(seen, AllOf(HasSubstr("denied"), HasSubstr("ready"),
+                          HasSubstr("after"), Not(HasSubstr("_started"))));
+  std::ifstream file(path);
+  const std::string kept{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(kept, AllOf(HasSubstr("trial_started"), HasSubstr("denied"),
+                          Not(HasSubstr("after"))));
+}
+
+TEST_F(TerminalLogTest, WhoAsksForTheLogGetsItWhereItWas) {
+  const std::array<const char*, 2> asks = {"x", "--log-level=debug"};
+  EXPECT_TRUE(GivesLogFlag(2, asks.data()));
+  EXPECT_FALSE(GivesLogFlag(1, asks.data()));
+  const TerminalLog log(folder_.File("a.log"), false);
+  Log(LogLevel::kInfo, "trial_started");
+  EXPECT_THAT(Seen(), HasSubstr("trial_started"));
 }
 
 }  // namespace

@@ -190,6 +190,40 @@ TEST_F(RegistryCommandsTest, WhatInitCannotUseChangesNothing) {
   EXPECT_FALSE(Exists("registry"));
 }
 
+// Given classes that make a search hard, it is said before one begins.
+TEST_F(RegistryCommandsTest, WhatMakesClassesHardIsSaidAtOnce) {
+  std::string each = "text,label\n";
+  std::string lopsided = "text,label\nw1 w2,rare\n";
+  for (int i = 0; i < 80; ++i) {
+    each += absl::StrCat("w1 w2,class", i, "\n");
+    lopsided += i < 8 ? "w3 w4,few\n" : "w1 w2,usual\n";
+  }
+  Write("each.csv", each);
+  Write("lopsided.csv", lopsided);
+  ASSERT_EQ(Frostline("registry add dataset each.csv"), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("warning: 80 classes of 80 rows: another"));
+  ASSERT_EQ(Frostline("registry add dataset lopsided.csv"), 0) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("warning: class 'rare' has one row"),
+                             HasSubstr("89 % of the rows are 'usual'"),
+                             HasSubstr("f1_macro or mcc")));
+  ASSERT_EQ(Frostline("registry add dataset my.csv"), 0) << output_;
+  EXPECT_THAT(output_, Not(HasSubstr("warning")));
+}
+
+TEST_F(RegistryCommandsTest, WhatWasAddedCanBeTakenOutAndReplaced) {
+  ASSERT_EQ(Frostline("registry add dataset my.csv --id a"), 0) << output_;
+  Write("my.csv", Reviews() + "60,w9 w9,good\n");
+  EXPECT_NE(Frostline("registry add dataset my.csv --id a"), 0);
+  EXPECT_THAT(output_, HasSubstr("--replace"));
+  ASSERT_EQ(Frostline("registry add dataset my.csv --id a --replace"), 0)
+      << output_;
+  EXPECT_THAT(output_, HasSubstr("train: 61 rows"));
+  ASSERT_EQ(Frostline("registry remove dataset a"), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("a is no more in registry/datasets.yaml"));
+  ASSERT_EQ(Frostline("registry list"), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("registry is empty"));
+}
+
 TEST_F(RegistryCommandsTest, InitOffersNoImportanceOfAFewTrials) {
   ASSERT_EQ(Frostline("init --data my.csv --model tiny --text review "
                       "--label stars --trials 4"),
@@ -243,6 +277,9 @@ TEST_F(RegistryCommandsTest, AStudyThatDoesNotFitIsPlacedInItsFile) {
               AllOf(HasSubstr("my.yaml:4:19"),
                     HasSubstr("tiny has 12 layers; it has 3"),
                     HasSubstr("write layers: 3")));
+  EXPECT_THAT(with("max_length: ", "max_length: 3200  #"),
+              AllOf(HasSubstr("max_length is 3200, and tiny reads at most"),
+                    HasSubstr("write max_length: ")));
   EXPECT_THAT(with("maximize: accuracy", "maximize: acuracy"),
               AllOf(HasSubstr("no metric 'acuracy'"),
                     HasSubstr("did you mean 'accuracy'?")));
@@ -261,7 +298,8 @@ TEST_F(RegistryCommandsTest, TheReferenceHasEachFlag) {
                      "/docs/reference/cli.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   for (const char* const verb :
-       {"init", "registry add model", "registry add dataset", "registry check",
+       {"init", "registry add model", "registry add dataset",
+        "registry remove model", "registry remove dataset", "registry check",
         "registry list", "worker list", "study create"}) {
     ASSERT_EQ(Frostline(std::string(verb) + " --help"), 0);
     for (std::size_t at = output_.find("--"); at != std::string::npos;

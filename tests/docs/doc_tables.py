@@ -51,7 +51,7 @@ STANDS_FOR = [
     (r"--connect …", "--connect {plain}"),
     (r" …", ""),
     (WORKS + r"(?!.*--(exec|registry))",
-     "frostline worker --exec frostline-trainer"),
+     "frostline worker --exec frostline-trainer --label trainer="),
     # Addresses: all of them here, and free.
     (r"(?<=--listen )127\.0\.0\.1:7070", "127.0.0.1:0"),
     (r"(?<=--listen )0\.0\.0\.0:7443", "tls:127.0.0.1:0"),
@@ -124,6 +124,10 @@ BEFORE = [
     (r"--restore", "frostline backup; rm -rf frost"),
     (r"report imdb.json", "frostline report imdb -o imdb.json"),
     (r"registry add", "rm -rf registry"),
+    (r"registry remove dataset reviews", "rm -rf registry; "
+     "frostline registry add dataset reviews.csv"),
+    (r"registry remove model minilm", "rm -rf registry; "
+     "frostline registry add model ./minilm"),
     (r"--scale full", "rm -rf registry; cp -r $FIRST/home/lab/registry ."),
     (r"study create .*(--id imdb|imdb.yaml)(?!.*--dry-run)",
      "frostline study delete imdb --yes || true"),
@@ -135,7 +139,8 @@ BEFORE = [
     (r"demo-depth", "frostline study create recipes/demo/depth.yaml"),
     (r"study wait", "frostline study stop imdb"),
     (r"study watch imdb --until-done", "frostline study update imdb --budget 3;"
-     " frostline worker --exec frostline-trainer --idle-timeout 1s"),
+     " frostline worker --exec frostline-trainer --label trainer= "
+     "--idle-timeout 1s"),
     (r"trial cancel imdb 12", "frostline study delete imdb --yes; "
      "frostline study create imdb.yaml; "
      "frostline trial enqueue imdb $FIRST/home/lab/paired.jsonl"),
@@ -178,6 +183,6 @@ CHANGES = re.compile(
     r"token (rotate|revoke))")
 # It writes files, or reads what was written before: it has a folder of its own.
 WRITES = re.compile(
-    r"frostline (registry add|config set|tls i|init|logout|demo|--?context|"
+    r"frostline (registry (add|remove)|config set|tls i|init|logout|demo|--?context|"
     r"serve|cache clear|predict|worker|login|model export|token|slurm|backup|"
     r"context|cert revoke)|--local")

@@ -173,7 +173,7 @@ class World:
 
     def work(self):
         self.keep("frostline worker --exec frostline-trainer --id gpu03 "
-                  "--run-dir ~/../runs")
+                  "--label trainer= --run-dir ~/../runs")
         self.processes[-1].hear(".* registered ")
 
     def stop(self):
@@ -216,6 +216,9 @@ class Worlds:
         first.serve()
         try:
             first.must(STUDIES)
+            first.must("frostline worker --exec frostline-demo-trainer "
+                       "--id gpu03 --study demo --exit-when-done "
+                       "--run-dir ~/../runs")
             first.work()
             first.must(TRAINED)
         finally:

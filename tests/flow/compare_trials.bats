@@ -32,6 +32,7 @@ PY
 id: seeds
 model: {id: none, layers: 1}
 data: none
+trainer: frostline-demo-trainer
 maximize: accuracy
 budget: 7
 space:

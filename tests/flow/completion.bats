@@ -14,7 +14,7 @@ setup_file() {
   frostline study create "$TOY" --id pear >>create.log
   frostline study pause apricot >>create.log
   frostline study pause pear >>create.log
-  frostline worker --exec 'sleep 1000' --id gpu03 >worker.log 2>&1 3>&- &
+  frostline worker --exec 'sleep 1000' --label trainer=frostline-demo-trainer --id gpu03 >worker.log 2>&1 3>&- &
   echo $! >worker.pid
   for _ in $(seq 100); do
     frostline trial list apple --json | grep -q RUNNING && break || sleep 0.1

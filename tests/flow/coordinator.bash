@@ -25,6 +25,7 @@ end_serving() { kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")"; }
 # run_trials SECONDS: all that there are, one after the other, in so long.
 run_trials() {
   timeout "$1" frostline worker --exec 'python3 trainer.py' --id one \
+    --label trainer=frostline-demo-trainer \
     --idle-timeout 3s >worker.log 2>&1 3>&-
 }
 

@@ -57,7 +57,7 @@ waits_one() { frostline status | grep -q '1 live, 1 waiting'; }
   source=$(cd "$(dirname "$BATS_TEST_FILENAME")/../.." && pwd)
   frostline study create "$source/recipes/demo/study.yaml" --id one >/dev/null
   frostline study pause one
-  frostline worker --exec 'sleep 60' --id alone >alone.log 2>&1 3>&- &
+  frostline worker --exec 'sleep 60' --label trainer=frostline-demo-trainer --id alone >alone.log 2>&1 3>&- &
   worker=$!
   wait_for 20 waits_one
   frostline doctor --only coordinator >said

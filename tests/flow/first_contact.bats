@@ -25,7 +25,7 @@ print(s.getsockname()[1])'
 @test "a worker says why trials fail, lists say it too, and it leaves at once" {
   new_study fails --trials 1
   run timeout 60 frostline worker --exec 'sh -c "exit 9"' --id failer \
-    --idle-timeout 3s
+    --label trainer=frostline-demo-trainer --idle-timeout 3s
   says "trial_failed" "FL-5003: the trainer exited with code 9"
   run frostline trial list fails
   says "FL-5003" "exited with code 9"
@@ -87,6 +87,61 @@ print(s.getsockname()[1])'
   says "did you mean 'list'?"
 }
 
+@test "alone it prints help, and a verb that was meant is proposed" {
+  run frostline
+  [ "$status" -eq 2 ]
+  says "Which layers to train" "study"
+  for pair in "watch:study watch" "ls:study list" "ui:top" "run:study create" \
+    "enqueue:trial enqueue"; do
+    run frostline "${pair%%:*}" x
+    [ "$status" -eq 2 ]
+    says "did you mean \`frostline ${pair#*:}\`?"
+  done
+}
+
+@test "errors have one form in all programs" {
+  for command in "frostline study list --nosuch" "frostline serve --nosuch" \
+    "frostline worker --nosuch"; do
+    run $command
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == "error[FL-1016]: "* && ${lines[1]} == "  because: "* &&
+      ${lines[2]} == "  at: "* && ${lines[3]} == "  fix: "* ]]
+  done
+}
+
+@test "an unknown study proposes the nearest" {
+  new_study nearest
+  run frostline study show neerest
+  [ "$status" -eq 3 ]
+  says "there is no study neerest" "did you mean 'nearest'?"
+}
+
+@test "rates may stand in any order, a high one and a forgotten module are said" {
+  cat >mine.yaml <<'YAML'
+model: {layers: 2}
+maximize: accuracy
+budget: 4
+space: {modules: {head: [3e4, 0, 1e-5]}}
+YAML
+  run frostline study create mine.yaml --dry-run
+  [ "$status" -eq 0 ]
+  says "a learning rate of 3e+04 for head is above 1; did you mean 0.0003?" \
+    "nothing gives a rate to embeddings, layer.0-1"
+}
+
+@test "a newcomer's worker is waited for, and none is asked for" {
+  new_study grace --trials 1
+  (sleep 1; exec frostline worker --exec frostline-demo-trainer --id late \
+    --study grace --exit-when-done) >late.log 2>&1 3>&- &
+  run timeout 60 frostline study watch grace --until-done
+  wait
+  [ "$status" -eq 0 ]
+  [[ $output != *"nothing runs yet"* ]] || {
+    echo "$output"
+    return 1
+  }
+}
+
 @test "errors under --json are JSON on standard error" {
   run bash -c 'frostline study show nosuch --json 2>error.json'
   [ "$status" -eq 3 ]
@@ -97,12 +152,12 @@ print(s.getsockname()[1])'
 
 @test "a watch without workers says so within seconds" {
   new_study lonely
-  run timeout 2 frostline study watch lonely
+  run timeout 6 frostline study watch lonely
   [ "$status" -eq 124 ]
   says "nothing runs yet: no worker" \
-    "frostline worker --connect $FROSTLINE_CONNECT --registry DIR"
+    "frostline worker --connect $FROSTLINE_CONNECT --exec frostline-demo-trainer"
   run frostline study why lonely
-  says "frostline worker --connect $FROSTLINE_CONNECT --registry DIR"
+  says "frostline worker --connect $FROSTLINE_CONNECT --exec frostline-demo-trainer"
 }
 
 @test "a dry run needs no coordinator and says what it left open" {

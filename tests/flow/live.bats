@@ -21,6 +21,7 @@ PY
 id: ended
 model: {id: none, layers: 1}
 data: none
+trainer: frostline-demo-trainer
 maximize: accuracy
 budget: 8
 space:
@@ -204,7 +205,7 @@ print(max(map(len, lines)))' "$output"
   rates=(--set embeddings=0 --set head=0)
   for layer in 0 1 2 3 4 5; do rates+=(--set "layer.$layer=0"); done
   frostline trial tell waits "${rates[@]}" --metric accuracy=0.8125 >/dev/null
-  frostline worker --exec 'sleep 1000' --id gpu03 >worker.log 2>&1 3>&- &
+  frostline worker --exec 'sleep 1000' --label trainer=frostline-demo-trainer --id gpu03 >worker.log 2>&1 3>&- &
   worker=$!
   wait_for 20 runs_one
   run python3 -c 'import json
@@ -235,7 +236,7 @@ PY
   frostline study create busy.yaml --id "$1" >/dev/null
   frostline study update "$1" --max-parallel 2
   frostline worker --exec 'python3 slow.py' --id two --slots 2 \
-    >worker.log 2>&1 3>&- &
+    --label trainer=frostline-demo-trainer >worker.log 2>&1 3>&- &
   worker=$!
 }
 

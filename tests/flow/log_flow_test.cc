@@ -71,8 +71,9 @@ class LogFlowTest : public ::testing::Test {
     Await(v1::TRIAL_STATE_RUNNING);
   }
   void StartWorker() {
-    world_.StartWorkerWith("w", {"--exec", "sh " + Path("ticks.sh"), "--keep",
-                                 keep_, "--run-dir", Path("runs")});
+    world_.StartWorkerWith(
+        "w", {"--exec", "sh " + Path("ticks.sh"), "--label",
+              "trainer=", "--keep", keep_, "--run-dir", Path("runs")});
   }
   void EndTrial() { std::ofstream(Path("stop")) << "\n"; }
   void Await(v1::TrialState state, std::int64_t attempt = 1) {

@@ -128,8 +128,8 @@ void RealWorld::StartWorker(const std::string& id, Temper temper) {
   script.replace(script.find("SECONDS"), 7,
                  temper == Temper::kStuck ? "1000" : "0.1");
   std::ofstream(trainer) << script;
-  StartWorkerWith(id,
-                  {"--exec", "sh " + trainer, "--run-dir", folder_.File(id)});
+  StartWorkerWith(id, {"--exec", "sh " + trainer, "--label",
+                       "trainer=", "--run-dir", folder_.File(id)});
 }
 
 void RealWorld::StartWorkerWith(const std::string& id,

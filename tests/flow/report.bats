@@ -33,7 +33,7 @@ space:
   modules: {"layer.*": [0, 1e-5, 1e-4]}
 YAML
   frostline study create study.yaml >create.log
-  frostline worker --exec 'python3 trainer.py' --id one --run-dir runs \
+  frostline worker --exec 'python3 trainer.py' --label trainer= --id one --run-dir runs \
     >worker.log 2>&1 3>&- &
   echo $! >worker.pid
   timeout 90 frostline study watch films --until-done >watch.log

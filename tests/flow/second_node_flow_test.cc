@@ -38,6 +38,7 @@ constexpr char kStudy[] = R"(
 id: small
 model: {id: demo-mlp, layers: 6, no_pooler: true}
 data: demo
+trainer: frostline-demo-trainer
 maximize: accuracy
 budget: 3
 seed: 7

@@ -40,6 +40,7 @@ constexpr char kStudy[] = R"(
 id: small
 model: {id: demo-mlp, layers: 6, no_pooler: true}
 data: demo
+trainer: frostline-demo-trainer
 maximize: accuracy
 budget: 2
 seed: 7

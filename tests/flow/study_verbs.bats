@@ -24,6 +24,7 @@ PY
 id: films
 model: {id: none, layers: 1}
 data: none
+trainer: frostline-demo-trainer
 maximize: accuracy
 budget: 4
 seed: 3
@@ -357,7 +358,8 @@ print([t["note"] for t in json.load(sys.stdin)["trials"] if t["note"]])'
     --require gpu=a100 --label a=b --priority 3
   [ "$(setting tuned "s['budget']['time'], s['budget']['training_seconds']")" \
     = "('43200s', 5400)" ]
-  [ "$(setting tuned "s['required_worker_labels']")" = "{'gpu': 'a100'}" ]
+  [ "$(setting tuned "s['required_worker_labels']")" = \
+    "{'gpu': 'a100', 'trainer': 'frostline-demo-trainer'}" ]
   [ "$(setting tuned "sorted(s['labels'])")" = "['a', 'team']" ]
   run frostline study update tuned --priority 4 --time soon
   [ "$status" -eq 2 ]
@@ -419,7 +421,8 @@ print([t["note"] for t in json.load(sys.stdin)["trials"] if t["note"]])'
 
 @test "a study with running trials is deleted only when that is said" {
   frostline study clone films slow --set priority=100
-  frostline worker --exec 'sleep 60' --id slow >slow.log 2>&1 3>&- &
+  frostline worker --exec 'sleep 60' --id slow \
+    --label trainer=frostline-demo-trainer >slow.log 2>&1 3>&- &
   worker=$!
   run frostline study wait slow --for running --timeout 30s
   [ "$status" -eq 0 ]

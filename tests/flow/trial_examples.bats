@@ -44,7 +44,7 @@ training: {report_example_outcomes: true, predictions: [validation]}
 space: {parameters: {any: [one, two]}}
 YAML
   frostline study create study.yaml >create.log
-  frostline worker --exec 'python3 trainer.py' --id one --run-dir runs \
+  frostline worker --exec 'python3 trainer.py' --label trainer= --id one --run-dir runs \
     --keep useful >worker.log 2>&1 3>&- &
   echo $! >worker.pid
   timeout 60 frostline study watch looks --until-done >watch.log

@@ -29,6 +29,7 @@ PY
 id: films
 model: {id: none, layers: 1}
 data: none
+trainer: frostline-demo-trainer
 maximize: accuracy
 budget: 2
 sampler: random

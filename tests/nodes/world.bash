@@ -131,7 +131,8 @@ ended_with() {
 study() {
   {
     printf '%s\n' "id: $1" "model: {id: demo-mlp, layers: 6, no_pooler: true}" \
-      "data: ${DATA:-demo}" "maximize: accuracy" "budget: $2" "seed: 7" \
+      "trainer: frostline-demo-trainer" "data: ${DATA:-demo}" \
+      "maximize: accuracy" "budget: $2" "seed: 7" \
       "sampler: random" \
       "training: {epochs: $3, extra: {seconds_per_epoch: $4}}" "${@:5}" \
       "space:" "  modules:" "    embeddings: &rates [0, 1e-3, 1e-2]" \

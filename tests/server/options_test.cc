@@ -90,7 +90,9 @@ TEST(ServeOptionsTest, RefusesTimesThatAreNone) {
 }
 
 TEST(ServeOptionsTest, AsksWhereToKeepThings) {
-  EXPECT_THAT(Parse({}), FailsAt(ErrorId::kRequestInvalid, "--data"));
+  EXPECT_EQ(Parse({})->data_folder, "frost");
+  EXPECT_THAT(Parse({"--restore", "x"}),
+              FailsAt(ErrorId::kRequestInvalid, "--data"));
   EXPECT_THAT(Parse({"--data", "x", "--ephemeral"}),
               FailsWith(ErrorId::kRequestInvalid));
 }

@@ -12,6 +12,7 @@
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
+#include "base/terminal_log.h"
 #include "proto/rules.h"
 #include "proto/wire_values.h"
 #include "worker/agent/process/guardian.h"
@@ -64,6 +65,8 @@ void Agent::EndDenied(const absl::Status& status) {
 
 void Agent::Stop(StopLevel level, ExitCode exit_code, const std::string& why) {
   Log(LogLevel::kInfo, "stopping", {{"why", why}});
+  SayOnTerminal(absl::StrCat("worker ", options_.id, " stops (", why,
+                             ") and hands back what it holds"));
   stop_.Raise(level, exit_code, why);
 }
 
@@ -210,7 +213,11 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
       {{"worker", name},
        {"coordinator", options_.connect},
        {"slots", absl::StrCat(options_.slots)},
+       {"serves", DescribeService(options_)},
        {"own_trials", absl::StrCat(registered.own_trials_size())}});
+  SayOnTerminal(absl::StrCat("worker ", options_.id, " is ready for ",
+                             DescribeService(options_),
+                             "; log: ", LogFileOf(options_)));
   keeper_->Start(interval);
   listener_->Start();
   deliverer_->Start();
@@ -254,6 +261,8 @@ namespace {
 
 constexpr Duration kFirstRegisterPause = std::chrono::milliseconds(200);
 constexpr Duration kLongestRegisterPause = std::chrono::seconds(5);
+constexpr Duration kFirstMinutes = std::chrono::minutes(2);
+constexpr Duration kPauseAtFirst = std::chrono::seconds(1);
 // After so many failed deliveries the agent registers all the same.
 constexpr int kMostUndelivered = 20;
 // If a second agent has the same id, each of them makes the other one register
@@ -279,12 +288,24 @@ v1::RegisterRequest Agent::Registration() {
   for (const auto& [key, value] : options_.labels) {
     (*worker->mutable_labels())[key] = value;
   }
-  if (!options_.registry.empty()) *worker->mutable_stock() = stock_;
+  // A trainer of somebody's own has no stock: studies name it instead.
+  const bool says_stock =
+      !options_.registry.empty() || options_.serves_who_names_it;
+  if (says_stock) *worker->mutable_stock() = stock_;
   for (const std::string& each :
        precisions_.value_or(std::set<std::string>())) {
     worker->add_precisions(each);
   }
   return request;
+}
+
+// Tells each cause once: the agent asks several times a second.
+void Agent::TellWaiting(const absl::Status& before, const absl::Status& now) {
+  if (before == now) return;
+  Log(LogLevel::kWarning, "not_registered",
+      {{"cause", std::string(now.message())}});
+  SayOnTerminal(
+      absl::StrCat("waiting for the coordinator at ", options_.connect));
 }
 
 // Delivers late results first: once the agent has registered, the coordinator
@@ -315,15 +336,17 @@ absl::StatusOr<v1::RegisterReply> Agent::RegisterFirst() {
       FROSTLINE_FAILPOINT(kAgentReplayed);
       auto reply = client_.Register(request);
       if (reply.ok() || !WorthRetrying(reply.status())) return reply;
-      Log(LogLevel::kWarning, "not_registered",
-          {{"cause", std::string(reply.status().message())}});
+      TellWaiting(last, reply.status());
       last = reply.status();
     } else {
       ++undelivered;
     }
     const bool limited = options_.idle_timeout > Duration::zero();
     if (limited && clock_.Steady() - start >= options_.idle_timeout) break;
-    wakeup_.WaitFor(backoff.Next(rng));
+    // Both are often started at once, and a person then looks on.
+    const bool is_new = clock_.Steady() - start < kFirstMinutes;
+    const Duration pause = backoff.Next(rng);
+    wakeup_.WaitFor(is_new ? std::min(pause, kPauseAtFirst) : pause);
   }
   if (!last.ok()) return last;
   return MakeError(

@@ -60,6 +60,7 @@ class Agent {
  private:
   void AdoptOrphan(const RunFolder::Orphan& orphan);
   void FinishLost(Outbox& outbox, v1::LeftLog log);
+  void TellWaiting(const absl::Status& before, const absl::Status& now);
   absl::StatusOr<v1::RegisterReply> RegisterFirst();
   v1::RegisterRequest Registration()
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(register_mutex_);

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/secret.h"
+#include "base/terminal_log.h"
 #include "spans/exporter.h"
 #include "tls/credentials.h"
 #include "worker/agent/agent.h"
@@ -116,6 +117,20 @@ absl::StatusOr<std::unique_ptr<spans::Exporter>> ExporterOf(
                                clock);
 }
 
+// Lets the agent live, with its log in a file if a person looks on.
+absl::StatusOr<ExitCode> RunAgent(const AgentOptions& options,
+                                  const Clock& clock, tls::Access access,
+                                  spans::SpanSink* sink, int signals) {
+  const TerminalLog log(LogFileOf(options), !options.wants_log_here);
+  Agent agent(options, clock, std::move(access), sink);
+  Wakeup done;
+  std::thread watcher([&] { WatchSignals(signals, done, agent); });
+  auto code = agent.Run();
+  done.Ring();
+  watcher.join();
+  return code;
+}
+
 ExitCode Main(int argc, char** argv) {
   // gRPC's own log says the same as ours in another form.
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
@@ -141,12 +156,8 @@ ExitCode Main(int argc, char** argv) {
   if (!access.ok()) return Fail(access.status());
   const auto exporter = ExporterOf(*options, clock);
   if (!exporter.ok()) return Fail(exporter.status());
-  Agent agent(*options, clock, *std::move(access), exporter->get());
-  Wakeup done;
-  std::thread watcher([&] { WatchSignals(signals, done, agent); });
-  const auto code = agent.Run();
-  done.Ring();
-  watcher.join();
+  const auto code =
+      RunAgent(*options, clock, *std::move(access), exporter->get(), signals);
   return code.ok() ? *code : Fail(code.status());
 }
 

@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "base/flags.h"
 #include "base/ids.h"
+#include "base/terminal_log.h"
 #include "proto/rules.h"
 #include "tls/private_file.h"
 #include "worker/registry/registry.h"
@@ -200,7 +201,8 @@ std::vector<Flag> WorkFlags(AgentOptions* options) {
                 kMaxSlotsPerGpu, &options->slots_per_gpu),
       TextFlag("--registry", "DIR",
                "Folder of this node's models and data sets (models.yaml, "
-               "datasets.yaml); trains with frostline-trainer",
+               "datasets.yaml); trains with frostline-trainer (default: "
+               "registry, where there is one and no --exec)",
                &options->registry),
       TextFlag("--exec", "CMD",
                "Another trainer: its command line, in words as for /bin/sh; "
@@ -295,9 +297,12 @@ absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
   }
   ASSIGN_OR_RETURN(options.print, ParseFlags(program, argc, argv));
   if (!options.print.empty()) return options;
+  options.wants_log_here = GivesLogFlag(argc, argv);
   RETURN_IF_ERROR(CheckAccess(options));
   RETURN_IF_ERROR(spans::CheckCollector(options.collector));
+  const bool exec_is_given = !options.exec.empty();
   RETURN_IF_ERROR(ChooseTrainer(FolderOfThisProgram(), &options));
+  NameTrainer(exec_is_given, &options);
   options.id_is_given = !options.id.empty();
   options.host_id = HostWorkerId(HostName());
   if (!options.id_is_given) options.id = DefaultWorkerId(HostName(), getpid());
@@ -325,6 +330,10 @@ constexpr const char* kOfTheShell[] = {
 constexpr const char* kInterpreters[] = {"python", "pypy",    "sh",   "bash",
                                          "dash",   "zsh",     "perl", "ruby",
                                          "node",   "Rscript", "julia"};
+
+// Of workers, and of what a study requires; the coordinator knows it.
+constexpr char kTrainerLabel[] = "trainer";
+constexpr std::size_t kMaxTrainerName = 256;  // bytes, as of any label
 
 bool IsPlain(const std::string& word) {
   return word.find_first_of(kForTheShell) == std::string::npos;
@@ -413,9 +422,59 @@ absl::Status CheckExec(const std::string& command) {
       "give the right path, best one that begins with /");
 }
 
+std::string TrainerNameOf(const std::string& command) {
+  std::vector<std::string> words =
+      absl::StrSplit(command, absl::ByAnyChar(" \t'\""), absl::SkipEmpty());
+  const auto first = std::ranges::find_if(words, [](const std::string& word) {
+    return word != "env" && word != "exec" && !absl::StrContains(word, '=');
+  });
+  words.erase(words.begin(), first);
+  if (words.empty()) return "";
+  const auto script = std::ranges::find_if(
+      words.begin() + 1, words.end(),
+      [](const std::string& word) { return word.front() != '-'; });
+  const bool has_script = IsInterpreter(words[0]) && script != words.end();
+  return fs::path(has_script ? *script : words[0]).filename().string();
+}
+
+void NameTrainer(bool exec_is_given, AgentOptions* options) {
+  if (!exec_is_given) return;
+  const auto given = options->labels.find(kTrainerLabel);
+  if (given != options->labels.end() && given->second.empty()) {
+    options->labels.erase(given);  // it serves whatever there is
+    return;
+  }
+  const int most = proto::MaxItems<v1::Worker>("labels");
+  const std::string name = TrainerNameOf(options->exec);
+  const bool fits = !name.empty() &&
+                    std::cmp_less_equal(name.size(), kMaxTrainerName) &&
+                    std::cmp_less(options->labels.size(), most);
+  if (fits) options->labels.emplace(kTrainerLabel, name);
+  options->serves_who_names_it = options->registry.empty() &&
+                                 options->study.empty() &&
+                                 options->labels.contains(kTrainerLabel);
+}
+
+std::string LogFileOf(const AgentOptions& options) {
+  return absl::StrCat(options.run_dir, "/worker.log");
+}
+
+std::string DescribeService(const AgentOptions& options) {
+  if (!options.study.empty()) return "the study " + options.study;
+  if (options.serves_who_names_it) {
+    return absl::StrCat(
+        "studies that say trainer: ", options.labels.at(kTrainerLabel),
+        " (others with --study ID)");
+  }
+  return options.registry.empty()
+             ? "any study"
+             : "studies whose model and data are in " + options.registry;
+}
+
 namespace {
 
 constexpr char kTrainer[] = "frostline-trainer";
+constexpr char kUsualRegistry[] = "registry";  // as `frostline init` makes it
 
 absl::Status CheckRegistry(AgentOptions* options) {
   if (options->registry.empty()) return absl::OkStatus();
@@ -450,6 +509,11 @@ std::string Quoted(const std::string& text) {
 
 absl::Status ChooseTrainer(const std::filesystem::path& programs,
                            AgentOptions* options) {
+  const bool has_exec = !absl::StripAsciiWhitespace(options->exec).empty();
+  if (!has_exec && options->registry.empty() &&
+      IsFile(fs::path(kUsualRegistry) / registry::kModelsFile)) {
+    options->registry = kUsualRegistry;
+  }
   RETURN_IF_ERROR(CheckRegistry(options));
   if (!absl::StripAsciiWhitespace(options->exec).empty()) {
     return CheckExec(options->exec);

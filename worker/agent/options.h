@@ -51,6 +51,8 @@ struct AgentOptions {
   std::int64_t prefix_bytes = 0;  // 0: a tenth of its file system
   std::map<std::string, std::string> labels;
   std::string study;  // id; empty: any
+  // Only studies that name the trainer of --exec, as the label says it.
+  bool serves_who_names_it = false;
   bool exit_when_done = false;
   KeepRules keep;
   CheckpointHook checkpoint_hook{"", std::chrono::seconds(20)};
@@ -73,6 +75,7 @@ struct AgentOptions {
   LookAtStock look_at_stock;
   spans::Collector collector;  // where spans go
   LogLevel log_level = LogLevel::kInfo;
+  bool wants_log_here = false;  // on a terminal: a flag about the log is given
   // The text that --help or --version asks for. If it is not empty, print it
   // and exit with 0.
   std::string print;
@@ -113,6 +116,22 @@ absl::Status CheckExec(const std::string& command);
 // `programs` has no frostline-trainer, or CheckExec() refuses `exec`.
 absl::Status ChooseTrainer(const std::filesystem::path& programs,
                            AgentOptions* options);
+
+// Returns the name by which studies call the trainer of a command line: its
+// script, if an interpreter runs one, else its program. "train.py" of
+// "env OMP_NUM_THREADS=4 python3 /srv/train.py --fast".
+std::string TrainerNameOf(const std::string& command);
+
+// Gives the worker of another trainer its label, unless a person gave one, and
+// decides whether it serves only studies that name it. An empty label means
+// that it serves whatever there is.
+void NameTrainer(bool exec_is_given, AgentOptions* options);
+
+// Returns where the log goes when a person started the worker on a terminal.
+std::string LogFileOf(const AgentOptions& options);
+
+// Says for people which studies the worker serves.
+std::string DescribeService(const AgentOptions& options);
 
 // Returns "" when the system does not say.
 std::filesystem::path FolderOfThisProgram();

@@ -15,7 +15,9 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/plain/file.h"
 #include "base/plain/json.h"
 #include "worker/registry/guess.h"
@@ -232,6 +234,7 @@ using trainer::DatasetEntry;
 using trainer::SplitEntry;
 
 constexpr char kTrain[] = "train";
+constexpr std::size_t kSumInName = 8;  // hexadecimal digits
 
 absl::StatusOr<std::string> IdOf(const std::string& given,
                                  const std::string& path) {
@@ -244,14 +247,13 @@ absl::StatusOr<std::string> IdOf(const std::string& given,
       "give one of 1 to 64 of a-z 0-9 . _ -, first a letter or digit: --id ID");
 }
 
-absl::Status Taken(const std::string& folder, const char* what,
-                   const std::string& id, const char* file) {
+absl::Status IsTaken(const std::string& folder, const char* what,
+                     const std::string& id) {
   return MakeError(
       ErrorId::kTrainerMismatch,
       absl::StrCat(folder, " has another ", what, " '", id, "' already"),
-      absl::StrCat("give this one another id with --id, or remove that one's "
-                   "lines from ",
-                   folder, "/", file));
+      "give this one another id with --id, or put it in that one's place with "
+      "--replace");
 }
 
 absl::StatusOr<std::string> SumOf(const std::string& path) {
@@ -279,39 +281,78 @@ absl::StatusOr<std::map<std::string, std::string>> FilesOf(
   return files;
 }
 
+// Looks at a file of another split. Its first line is what that of `train` is.
+absl::StatusOr<TableLook> LookAtSplit(const std::string& file, TableHints hints,
+                                      const TableLook& train,
+                                      const std::string& train_file) {
+  const auto own = LookAtTable(file, hints);
+  if (own.ok() && train.is_delimited &&
+      own->format.header != train.format.header) {
+    return MakeError(
+        ErrorId::kTrainerMismatch,
+        absl::StrCat(train.format.header ? file : train_file,
+                     " has no header and ",
+                     train.format.header ? train_file : file, " has one"),
+        "give all splits a header, or none; --header and --no-header say of "
+        "all what it is");
+  }
+  hints.has_header = train.format.header;
+  ASSIGN_OR_RETURN(TableLook look, LookAtTable(file, hints));
+  if (look.format.kind == train.format.kind) return look;
+  return MakeError(
+      ErrorId::kTrainerMismatch,
+      absl::StrCat(train_file, " and ", file, " have different formats"),
+      "give all splits in one format");
+}
+
 // Describes a data set from its files. Nothing is placed yet.
 absl::StatusOr<DatasetEntry> Describe(
     const NewDataSet& set, const std::string& id,
-    const std::map<std::string, std::string>& files, RoleGuess* guess) {
+    const std::map<std::string, std::string>& files, RoleGuess* guess,
+    bool* is_header_guessed) {
+  const TableHints hints = WithNames(set.hints, set.columns);
+  const std::string& train_file = files.at(kTrain);
   DatasetEntry entry;
   entry.id = id;
-  ASSIGN_OR_RETURN(const TableLook train,
-                   LookAtTable(files.at(kTrain), set.hints));
+  ASSIGN_OR_RETURN(const TableLook train, LookAtTable(train_file, hints));
   ASSIGN_OR_RETURN(*guess,
-                   GuessRoles(files.at(kTrain), train, set.columns, set.task));
+                   GuessRoles(train_file, train, set.columns, set.task));
+  *is_header_guessed = train.is_header_guessed;
   entry.task = guess->task;
   for (const auto& [name, file] : files) {
     SplitEntry& split = entry.splits[name];
-    split.format = train.format;
     split.columns = guess->columns;
     split.skip_unlabelled = set.skip_unlabelled;
-    ASSIGN_OR_RETURN(const TableLook look, LookAtTable(file, set.hints));
-    if (look.format.kind != train.format.kind) {
-      return MakeError(ErrorId::kTrainerMismatch,
-                       absl::StrCat(files.at(kTrain), " and ", file,
-                                    " have different formats"),
-                       "give all splits in one format");
-    }
+    ASSIGN_OR_RETURN(const TableLook look,
+                     LookAtSplit(file, hints, train, train_file));
     split.format = look.format;
     // A test set is often published without its labels.
     const auto label = guess->columns.find("label");
-    const bool lacks = label != guess->columns.end() && set.hints.has_header &&
+    const bool lacks = label != guess->columns.end() && look.format.header &&
                        look.Find(label->second) == nullptr;
     if (name != "test" || !lacks) continue;
     split.labelled = false;
     split.columns.erase("label");
   }
   return entry;
+}
+
+// Gives a split's file its path. Where an earlier one lies, which something may
+// still read, the path has the sum's first digits. Returns whether this very
+// file lies there.
+absl::StatusOr<bool> FindPlace(const Placing& placing, const std::string& stem,
+                               const std::string& ending, SplitEntry& split) {
+  const std::string tagged =
+      absl::StrCat(stem, "-", split.sha256.substr(0, kSumInName));
+  for (const std::string& name : {stem, tagged}) {
+    split.path = name + ending;
+    const std::string whole = absl::StrCat(placing.folder(), "/", split.path);
+    std::error_code ignored;
+    if (!fs::exists(whole, ignored)) return false;
+    ASSIGN_OR_RETURN(const std::string sum, SumOf(whole));
+    if (sum == split.sha256) return true;
+  }
+  return false;  // Copy() then refuses
 }
 
 absl::Status PlaceSplits(const std::map<std::string, std::string>& files,
@@ -321,9 +362,11 @@ absl::Status PlaceSplits(const std::map<std::string, std::string>& files,
     ASSIGN_OR_RETURN(split.sha256, SumOf(file));
     split.path = placing.Below(file);
     if (!split.path.empty()) continue;
-    split.path = absl::StrCat("data/", entry.id, "/", name,
-                              fs::path(file).extension().string());
-    RETURN_IF_ERROR(placing.Copy(file, split.path));
+    const std::string stem = absl::StrCat("data/", entry.id, "/", name);
+    const std::string ending = fs::path(file).extension().string();
+    ASSIGN_OR_RETURN(const bool is_there,
+                     FindPlace(placing, stem, ending, split));
+    if (!is_there) RETURN_IF_ERROR(placing.Copy(file, split.path));
   }
   return absl::OkStatus();
 }
@@ -352,9 +395,37 @@ absl::StatusOr<bool> IsThere(const Registry& registry, const NewDataSet& set,
   ASSIGN_OR_RETURN(const std::string sum, SumOf(train_file));
   if (train == known->second.splits.end() || train->second.sha256 != sum ||
       !SaysTheSame(set, known->second)) {
-    return Taken(registry.folder, "data set", id, kDataSetsFile);
+    return IsTaken(registry.folder, "data set", id);
   }
   return true;
+}
+
+// Where a file or folder lies below the registry, and how a person named it.
+using GivenNames = std::vector<std::pair<std::string, std::string>>;
+
+// Names in an error what a person gave instead of its copy.
+absl::Status InWordsOfUser(const absl::Status& status,
+                           const std::string& folder, const GivenNames& names) {
+  const auto detail = DetailOf(status);
+  if (!detail) return status;
+  GivenNames all;
+  for (const auto& [path, name] : names) {
+    all.emplace_back(absl::StrCat(folder, "/", path), name);
+  }
+  all.insert(all.end(), names.begin(), names.end());
+  return MakeError(detail->id, absl::StrReplaceAll(status.message(), all),
+                   absl::StrReplaceAll(detail->fix, all), detail->field);
+}
+
+GivenNames NamesOf(const std::map<std::string, std::string>& files,
+                   const DatasetEntry& set) {
+  GivenNames names;
+  for (const auto& [name, file] : files) {
+    const auto split = set.splits.find(name);
+    if (split == set.splits.end()) continue;
+    names.emplace_back(split->second.path, file);
+  }
+  return names;
 }
 
 }  // namespace
@@ -385,19 +456,30 @@ absl::StatusOr<AddedDataSet> Addition::Add(const NewDataSet& set) {
   ASSIGN_OR_RETURN(const auto files, FilesOf(set));
   ASSIGN_OR_RETURN(const std::string id, IdOf(set.id, set.path));
   RoleGuess guess;
-  ASSIGN_OR_RETURN(DatasetEntry entry, Describe(set, id, files, &guess));
   AddedDataSet added;
+  ASSIGN_OR_RETURN(DatasetEntry entry,
+                   Describe(set, id, files, &guess, &added.is_header_guessed));
+  if (set.replace && registry_.data_sets.erase(id) > 0) {
+    data_.taken_out.push_back(id);
+  }
   ASSIGN_OR_RETURN(added.was_there,
                    IsThere(registry_, set, id, files.at(kTrain)));
   if (!added.was_there) {
     RETURN_IF_ERROR(PlaceSplits(files, placing_, entry));
     registry_.data_sets[id] = entry;
   }
-  ASSIGN_OR_RETURN(added.facts, CheckDataSet(registry_, id));
-  added.columns = registry_.data_sets.at(id).splits.at(kTrain).columns;
+  const auto facts = CheckDataSet(registry_, id);
+  const auto& splits = registry_.data_sets.at(id).splits;
+  if (!facts.ok()) {
+    return InWordsOfUser(facts.status(), placing_.folder(),
+                         NamesOf(files, registry_.data_sets.at(id)));
+  }
+  added.facts = *facts;
+  added.columns = splits.at(kTrain).columns;
+  added.lacks_header = !splits.at(kTrain).format.header;
   if (added.was_there) return added;
   added.guessed = guess.guessed;
-  data_entries_ += EntryText(entry);
+  data_.added += EntryText(entry);
   return added;
 }
 
@@ -441,12 +523,26 @@ absl::Status TakeShards(const std::string& folder, ModelEntry& entry) {
   return absl::OkStatus();
 }
 
+// Says whether this could be "owner/name" or "name" of the Hub.
+bool MayBeOnHub(const std::string& path) {
+  return !path.empty() &&
+         absl::ascii_isalnum(static_cast<unsigned char>(path.front())) &&
+         std::ranges::count(path, '/') <= 1;
+}
+
 absl::Status NoModel(const std::string& path) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored)) {
-    return MakeError(ErrorId::kTrainerFile, absl::StrCat(path, " is no folder"),
-                     "name the folder in which transformers saved the model: "
-                     "config.json, model.safetensors, tokenizer.json");
+    return MakeError(
+        ErrorId::kTrainerFile, absl::StrCat(path, " is no folder"),
+        absl::StrCat(
+            "name the folder in which transformers saved the model",
+            MayBeOnHub(path)
+                ? absl::StrCat("; one of the Hub is fetched with `hf "
+                               "download ",
+                               path, " --local-dir ", IdFromPath(path), "`")
+                : ": config.json, model.safetensors, "
+                  "tokenizer.json"));
   }
   return MakeError(ErrorId::kTrainerFile,
                    absl::StrCat(path, " has no config.json"),
@@ -471,11 +567,27 @@ absl::StatusOr<ModelEntry> DescribeModel(const std::string& path,
   return entry;
 }
 
+// Gives a model's folder its path, as FindPlace() of a split does.
+absl::StatusOr<bool> FindPlace(const Placing& placing, ModelEntry& entry) {
+  const std::string plain = absl::StrCat("models/", entry.id);
+  for (const std::string& path :
+       {plain, absl::StrCat(plain, "-", entry.sha256.substr(0, kSumInName))}) {
+    entry.path = path;
+    const std::string whole = absl::StrCat(placing.folder(), "/", path);
+    std::error_code ignored;
+    if (!fs::exists(whole, ignored)) return false;
+    const auto sum = ModelSumOf(absl::StrCat(whole, "/", entry.weights));
+    if (sum.ok() && *sum == entry.sha256) return true;
+  }
+  return false;  // Link() then refuses
+}
+
 absl::Status Place(const std::string& path, Placing& placing,
                    ModelEntry& entry) {
   entry.path = placing.Below(path);
   if (!entry.path.empty()) return absl::OkStatus();
-  entry.path = "models/" + entry.id;
+  ASSIGN_OR_RETURN(const bool is_there, FindPlace(placing, entry));
+  if (is_there) return absl::OkStatus();
   std::vector<std::string> names = trainer::TokenizerFilesOf(path);
   names.insert(names.end(), {"config.json", entry.weights});
   for (const auto& [shard, sum] : entry.shards) names.push_back(shard);
@@ -497,22 +609,27 @@ absl::StatusOr<AddedModel> Addition::Add(const NewModel& model) {
   }
   ASSIGN_OR_RETURN(ModelEntry entry, DescribeModel(model.path, id));
   AddedModel added;
-  const auto known = registry_.models.find(id);
-  added.was_there = known != registry_.models.end();
-  if (added.was_there && known->second.sha256 != entry.sha256) {
-    return MakeError(
-        ErrorId::kTrainerMismatch,
-        absl::StrCat(named_, " has another model '", id, "' already"),
-        absl::StrCat("give this one another id with --id, or remove that "
-                     "one's lines from ",
-                     named_, "/", kModelsFile));
+  auto known = registry_.models.find(id);
+  const bool is_other =
+      known != registry_.models.end() && known->second.sha256 != entry.sha256;
+  if (is_other && !model.replace) return IsTaken(named_, "model", id);
+  if (is_other) {
+    registry_.models.erase(known);
+    models_.taken_out.push_back(id);
+    known = registry_.models.end();
   }
+  added.was_there = known != registry_.models.end();
   if (!added.was_there) {
     RETURN_IF_ERROR(Place(model.path, placing_, entry));
     registry_.models[id] = entry;
   }
-  ASSIGN_OR_RETURN(added.facts, CheckModel(registry_, id));
-  if (!added.was_there) model_entries_ += EntryText(entry);
+  const auto facts = CheckModel(registry_, id);
+  if (!facts.ok()) {
+    return InWordsOfUser(facts.status(), placing_.folder(),
+                         {{registry_.models.at(id).path, model.path}});
+  }
+  added.facts = *facts;
+  if (!added.was_there) models_.added += EntryText(entry);
   return added;
 }
 
@@ -565,17 +682,55 @@ absl::Status Addition::Keep() {
   const std::string& folder = placing_.folder();
   const std::string data_file = absl::StrCat(folder, "/", kDataSetsFile);
   ASSIGN_OR_RETURN(const auto before, TextOf(data_file));
-  if (!data_entries_.empty()) {
-    RETURN_IF_ERROR(AppendEntry(folder, kDataSetsFile, data_entries_));
+  if (!data_.empty()) {
+    RETURN_IF_ERROR(ChangeEntries(folder, kDataSetsFile, data_));
   }
-  if (!model_entries_.empty()) {
-    const absl::Status models =
-        AppendEntry(folder, kModelsFile, model_entries_);
-    if (!models.ok() && !data_entries_.empty()) PutBack(data_file, before);
+  if (!models_.empty()) {
+    const absl::Status models = ChangeEntries(folder, kModelsFile, models_);
+    if (!models.ok() && !data_.empty()) PutBack(data_file, before);
     RETURN_IF_ERROR(models);
   }
   placing_.Keep();
   return absl::OkStatus();
+}
+
+namespace {
+
+template <typename Entries>
+absl::Status RemoveEntry(const std::string& folder, const Entries& entries,
+                         const char* file, const std::string& id) {
+  if (entries.contains(id)) return ChangeEntries(folder, file, {{id}, ""});
+  std::vector<std::string> ids;
+  for (const auto& [known, entry] : entries) ids.push_back(known);
+  const std::string near = Nearest(id, ids);
+  return MakeError(ErrorId::kTrainerFile,
+                   absl::StrCat(folder, "/", file, " has no '", id, "'"),
+                   near.empty() ? "`frostline registry list` shows what it has"
+                                : absl::StrCat("did you mean '", near, "'?"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> RemoveModel(const std::string& folder,
+                                                     const std::string& id) {
+  RETURN_IF_ERROR(ReadRegistry(folder).status());  // makes no folder
+  ASSIGN_OR_RETURN(const Placing lock, Placing::Into(folder));
+  ASSIGN_OR_RETURN(const Registry registry, ReadRegistry(folder));
+  RETURN_IF_ERROR(RemoveEntry(folder, registry.models, kModelsFile, id));
+  return std::vector<std::string>{registry.models.at(id).path};
+}
+
+absl::StatusOr<std::vector<std::string>> RemoveDataSet(
+    const std::string& folder, const std::string& id) {
+  RETURN_IF_ERROR(ReadRegistry(folder).status());  // makes no folder
+  ASSIGN_OR_RETURN(const Placing lock, Placing::Into(folder));
+  ASSIGN_OR_RETURN(const Registry registry, ReadRegistry(folder));
+  RETURN_IF_ERROR(RemoveEntry(folder, registry.data_sets, kDataSetsFile, id));
+  std::vector<std::string> files;
+  for (const auto& [name, split] : registry.data_sets.at(id).splits) {
+    files.push_back(split.path);
+  }
+  return files;
 }
 
 }  // namespace frostline::registry

@@ -74,8 +74,9 @@ absl::StatusOr<std::map<std::string, std::string>> FindSplitFiles(
 
 // What somebody says about a model or a data set to add.
 struct NewModel {
-  std::string path;  // a folder, as transformers saves one
-  std::string id;    // empty: IdFromPath()
+  std::string path;      // a folder, as transformers saves one
+  std::string id;        // empty: IdFromPath()
+  bool replace = false;  // another of this id
 };
 
 struct NewDataSet {
@@ -87,6 +88,7 @@ struct NewDataSet {
   std::string task;
   TableHints hints;
   bool skip_unlabelled = false;
+  bool replace = false;  // another of this id
 };
 
 // What was added.
@@ -99,6 +101,8 @@ struct AddedDataSet {
   DataFacts facts;
   trainer::ColumnMap columns;
   std::vector<std::string> guessed;  // the roles whose columns were guessed
+  bool lacks_header = false;
+  bool is_header_guessed = false;
   bool was_there = false;  // it was registered before, with these rows
 };
 
@@ -125,8 +129,8 @@ class Addition {
   std::string named_;  // the folder, as somebody wrote it
   Placing placing_;
   Registry registry_;
-  std::string data_entries_;  // as datasets.yaml will have them
-  std::string model_entries_;
+  EntryChange data_;
+  EntryChange models_;
 };
 
 // Adds one entry and keeps it.
@@ -134,6 +138,13 @@ absl::StatusOr<AddedModel> AddModel(const std::string& registry,
                                     const NewModel& model);
 absl::StatusOr<AddedDataSet> AddDataSet(const std::string& registry,
                                         const NewDataSet& set);
+
+// Takes an entry out of a registry and returns the paths of its files below the
+// folder, which stay.
+absl::StatusOr<std::vector<std::string>> RemoveModel(
+    const std::string& registry, const std::string& id);
+absl::StatusOr<std::vector<std::string>> RemoveDataSet(
+    const std::string& registry, const std::string& id);
 
 // Makes an id: "my-reviews" of "My Reviews.csv". For a folder called model it
 // takes the name of its parent.

@@ -85,7 +85,14 @@ absl::Status CheckModelFit(const Registry& registry, const StudyNeeds& needs) {
   if (needs.heads != 0 && needs.heads != facts.heads) {
     return wrong("heads", needs.heads, facts.heads);
   }
-  return absl::OkStatus();
+  if (needs.max_length <= facts.longest_text) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kTrainerMismatch,
+      absl::StrCat("training.max_length is ", needs.max_length, ", and ",
+                   needs.model, " reads at most ", facts.longest_text,
+                   " tokens"),
+      absl::StrCat("write max_length: ", facts.longest_text, ", or less"),
+      "training.max_length");
 }
 
 absl::Status CheckColumns(const Registry& registry, const SplitEntry& split,

@@ -28,6 +28,7 @@ struct StudyNeeds {
   std::int64_t layers = 0;
   std::int64_t heads = 0;
   bool no_pooler = false;
+  std::int64_t max_length = 0;  // tokens; 0: not said
   // Where the study says this: "data", or "tasks[0].data" of a task.
   std::string data_field = "data";
   std::string data;

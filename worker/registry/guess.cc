@@ -17,6 +17,7 @@
 #include "base/plain/json.h"
 #include "base/plain/text.h"
 #include "worker/registry/check.h"
+#include "worker/registry/first_line.h"
 #include "worker/registry/registry.h"
 #include "worker/trainer/data/row_source.h"
 #include "worker/trainer/model/exported_config.h"
@@ -29,9 +30,11 @@ using trainer::FileFormat;
 using trainer::InputFile;
 using trainer::LineReader;
 using Kind = FileFormat::Kind;
+using Fields = std::vector<std::vector<std::string>>;  // of lines
 
 constexpr std::size_t kRowsLookedAt = 200;
 constexpr std::size_t kRowsForDelimiter = 20;
+constexpr std::size_t kNamesShown = 12;
 
 struct Conversion {
   const char* ending;
@@ -85,21 +88,18 @@ absl::StatusOr<LineReader> OpenLines(const std::string& path) {
   return LineReader(std::move(file).value());
 }
 
-// Returns the header, or else the first row. `widths` gets the numbers of
-// fields of the rows.
-absl::StatusOr<std::vector<std::string>> FirstFields(
-    const std::string& path, char delimiter, bool quotes,
-    std::vector<std::size_t>* widths) {
+// Returns the first lines, at least one.
+absl::StatusOr<Fields> FirstLines(const std::string& path, char delimiter,
+                                  bool quotes, std::size_t most) {
   ASSIGN_OR_RETURN(LineReader lines, OpenLines(path));
   trainer::FieldSplitter splitter(delimiter, quotes);
   std::vector<std::string_view> fields;
-  std::vector<std::string> first;
-  for (std::size_t row = 0; row < kRowsForDelimiter; ++row) {
+  Fields first;
+  while (first.size() < most) {
     const Expected<bool> more = splitter.Next(lines, fields);
     if (!more.ok()) return ErrorOf(more.fault());
     if (!more.value()) break;
-    if (row == 0) first.assign(fields.begin(), fields.end());
-    widths->push_back(fields.size());
+    first.emplace_back(fields.begin(), fields.end());
   }
   if (!first.empty()) return first;
   return MakeError(ErrorId::kTrainerMismatch, path + ": has no rows",
@@ -112,15 +112,15 @@ absl::StatusOr<char> FindDelimiter(const std::string& path) {
   char best = ',';
   std::size_t most = 1;
   for (const char candidate : {',', ';', '\t', '|'}) {
-    std::vector<std::size_t> widths;
-    const auto first = FirstFields(path, candidate, /*quotes=*/true, &widths);
-    if (!first.ok()) continue;  // a quote that it cannot make sense of
-    const bool even =
-        std::all_of(widths.begin(), widths.end(),
-                    [&](std::size_t width) { return width == widths.front(); });
-    if (!even || widths.front() <= most) continue;
+    const auto lines =
+        FirstLines(path, candidate, /*quotes=*/true, kRowsForDelimiter);
+    if (!lines.ok()) continue;  // a quote that it cannot make sense of
+    const std::size_t width = lines->front().size();
+    const bool even = std::ranges::all_of(
+        *lines, [&](const auto& fields) { return fields.size() == width; });
+    if (!even || width <= most) continue;
     best = candidate;
-    most = widths.front();
+    most = width;
   }
   return best;
 }
@@ -143,9 +143,37 @@ absl::StatusOr<Kind> ReadKind(const std::string& name,
                    "give --format tsv, csv, jsonl or conllu");
 }
 
-absl::StatusOr<std::vector<ColumnLook>> DelimitedColumns(
-    const std::string& path, const TableHints& hints, FileFormat& format) {
-  format.header = hints.has_header;
+std::string ListOf(const std::vector<std::string>& names) {
+  std::string list;
+  for (std::size_t i = 0; i < names.size() && i < kNamesShown; ++i) {
+    absl::StrAppend(&list, i == 0 ? "" : ", ", Shown(names[i]));
+  }
+  return names.size() > kNamesShown ? list + ", …" : list;
+}
+
+absl::StatusOr<bool> HasHeader(const std::string& path, const Fields& lines,
+                               const TableHints& hints) {
+  if (hints.has_header) return *hints.has_header;
+  switch (JudgeFirstLine(lines, hints.named)) {
+    case FirstLine::kNames:
+      return true;
+    case FirstLine::kRow:
+      return false;
+    case FirstLine::kUnclear:
+      break;
+  }
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat(path,
+                   ": does its first line name the columns, or is it a "
+                   "row? It is ",
+                   ListOf(lines.front())),
+      "say which: --header where it names them, --no-header where it is a row");
+}
+
+absl::Status TakeDelimited(const std::string& path, const TableHints& hints,
+                           TableLook& look) {
+  FileFormat& format = look.format;
   if (!hints.delimiter.empty()) {
     ASSIGN_OR_RETURN(format.delimiter, ReadDelimiter(hints.delimiter));
     format.kind = Kind::kCsv;
@@ -153,17 +181,17 @@ absl::StatusOr<std::vector<ColumnLook>> DelimitedColumns(
     ASSIGN_OR_RETURN(format.delimiter, FindDelimiter(path));
   }
   const bool tabs = format.kind == Kind::kTsv;
-  std::vector<std::size_t> widths;
   ASSIGN_OR_RETURN(
-      const std::vector<std::string> first,
-      FirstFields(path, tabs ? '\t' : format.delimiter, !tabs, &widths));
-  std::vector<ColumnLook> columns;
-  columns.reserve(first.size());
+      const Fields lines,
+      FirstLines(path, tabs ? '\t' : format.delimiter, !tabs, kRowsLookedAt));
+  ASSIGN_OR_RETURN(format.header, HasHeader(path, lines, hints));
+  look.is_header_guessed = !hints.has_header.has_value();
+  const std::vector<std::string>& first = lines.front();
   for (std::size_t i = 0; i < first.size(); ++i) {
-    columns.push_back(
-        {hints.has_header ? first[i] : absl::StrCat(i + 1), false, {}});
+    look.columns.push_back(
+        {format.header ? first[i] : absl::StrCat(i + 1), false, {}});
   }
-  return columns;
+  return absl::OkStatus();
 }
 
 // Says whether a member may be a cell of a row; others are ignored.
@@ -241,6 +269,11 @@ absl::Status TakeValues(const std::string& path, TableLook& look) {
 
 }  // namespace
 
+TableHints WithNames(TableHints hints, const trainer::ColumnMap& columns) {
+  for (const auto& [role, column] : columns) hints.named.push_back(column);
+  return hints;
+}
+
 const ColumnLook* TableLook::Find(const std::string& name) const {
   for (const ColumnLook& column : columns) {
     if (column.name == name) return &column;
@@ -279,7 +312,7 @@ absl::StatusOr<TableLook> LookAtTable(const std::string& path,
   look.is_delimited =
       look.format.kind == Kind::kTsv || look.format.kind == Kind::kCsv;
   if (look.is_delimited) {
-    ASSIGN_OR_RETURN(look.columns, DelimitedColumns(path, hints, look.format));
+    RETURN_IF_ERROR(TakeDelimited(path, hints, look));
   } else if (look.format.kind == Kind::kJsonl) {
     ASSIGN_OR_RETURN(look.columns, JsonColumns(path));
   } else {
@@ -300,39 +333,31 @@ using trainer::TaskKind;
 using trainer::TaskName;
 using GuessedNames = std::vector<std::string>;
 
-constexpr std::size_t kNamesShown = 12;
 constexpr std::size_t kMostPlainClasses = 20;
 constexpr double kTextLength = 20.0;  // bytes, where no name tells
 
-const GuessedNames& UsualNames(const std::string& role) {
-  static const auto* const kNames = new std::map<std::string, GuessedNames>{
-      {"text", {"text",    "sentence",    "review",    "content", "comment",
-                "message", "body",        "document",  "tweet",   "sentence1",
-                "premise", "question1",   "text1",     "text_a",  "question",
-                "title",   "description", "utterance", "query",   "input"}},
-      {"label",
-       {"label", "labels", "class", "category", "target", "sentiment",
-        "polarity", "rating", "stars", "score", "intent", "topic", "gold_label",
-        "y", "tag"}},
-      {"words", {"words", "tokens", "form"}},
-      {"tags", {"tags", "upos", "ner_tags", "pos_tags", "ner", "pos"}}};
-  return kNames->at(role);
-}
-
+// Returns the names, or the numbers with the first row's values.
 std::string ListOf(const TableLook& look) {
+  std::vector<std::string> names;
+  for (const ColumnLook& column : look.columns) names.push_back(column.name);
+  if (look.format.header || !look.is_delimited) return ListOf(names);
   std::string list;
-  for (std::size_t i = 0; i < look.columns.size() && i < kNamesShown; ++i) {
-    absl::StrAppend(&list, i == 0 ? "" : ", ", Shown(look.columns[i].name));
+  for (const ColumnLook& column : look.columns) {
+    if (column.values.empty()) continue;
+    absl::StrAppend(&list, list.empty() ? "" : ", ", column.name, " (",
+                    Shown(column.values.front()), ")");
   }
-  return look.columns.size() > kNamesShown ? list + ", …" : list;
+  return list;
 }
 
 absl::Status Ask(const std::string& path, const TableLook& look,
                  const std::string& role, const std::string& what) {
-  return MakeError(ErrorId::kTrainerMisuse,
+  return MakeError(ErrorId::kRequestInvalid,
                    absl::StrCat(path, ": which column holds ", what,
                                 "? It has ", ListOf(look)),
-                   absl::StrCat("name it: --", role, " COL"));
+                   look.format.header
+                       ? absl::StrCat("name it: --", role, " COL")
+                       : absl::StrCat("give its number: --", role, " N"));
 }
 
 absl::Status CheckColumn(const std::string& path, const TableLook& look,
@@ -456,7 +481,7 @@ absl::StatusOr<TaskKind> KindOfLabels(const std::string& path,
   if (!whole) return TaskKind::kRegression;
   if (values.size() <= kMostPlainClasses) return TaskKind::kClassification;
   return MakeError(
-      ErrorId::kTrainerMisuse,
+      ErrorId::kRequestInvalid,
       absl::StrCat(path, ": ", Shown(column->name), " has ", values.size(),
                    " whole numbers in ", column->values.size(),
                    " rows: are they classes, or amounts?"),
@@ -559,7 +584,8 @@ absl::StatusOr<RowsToPredict> LookAtRowsToPredict(
     const std::string& model, const std::string& file,
     const trainer::ColumnMap& said, const TableHints& hints) {
   ASSIGN_OR_RETURN(const std::string task, TaskOf(model));
-  ASSIGN_OR_RETURN(const TableLook look, LookAtTable(file, hints));
+  ASSIGN_OR_RETURN(const TableLook look,
+                   LookAtTable(file, WithNames(hints, said)));
   ASSIGN_OR_RETURN(RoleGuess guess,
                    GuessRoles(file, look, said, task, Labels::kIfThere));
   RowsToPredict rows;

@@ -20,10 +20,15 @@ namespace frostline::registry {
 
 // What a person said about a file of rows. The rest is found out.
 struct TableHints {
-  std::string format;     // "tsv", "csv", "jsonl", "conllu"
-  std::string delimiter;  // one character, or "tab"
-  bool has_header = true;
+  std::string format = {};     // "tsv", "csv", "jsonl", "conllu"
+  std::string delimiter = {};  // one character, or "tab"
+  std::optional<bool> has_header = {};
+  // Columns that a person named: a first line that has one names columns.
+  std::vector<std::string> named = {};
 };
+
+// Returns the hints with these columns as named.
+TableHints WithNames(TableHints hints, const trainer::ColumnMap& columns);
 
 // A column of a file, and what is in its first rows.
 struct ColumnLook {
@@ -35,7 +40,8 @@ struct ColumnLook {
 // What the beginning of a file says: its format, its columns, what is in them.
 struct TableLook {
   trainer::FileFormat format;
-  bool is_delimited = true;  // TSV or CSV
+  bool is_delimited = true;        // TSV or CSV
+  bool is_header_guessed = false;  // nobody said whether there is one
   std::vector<ColumnLook> columns;
 
   // Returns null if there is no column of that name.
@@ -43,7 +49,9 @@ struct TableLook {
 };
 
 // Looks at the beginning of a file. The error for Parquet, spreadsheets,
-// archives and JSON arrays has the command that converts them as its fix.
+// archives and JSON arrays has the command that converts them as its fix. A
+// first row that may be names or a row is an error that asks, so that no row is
+// lost without a word.
 absl::StatusOr<TableLook> LookAtTable(const std::string& path,
                                       const TableHints& hints);
 

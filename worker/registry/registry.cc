@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/plain/file.h"
+#include "base/plain/text.h"
 #include "worker/registry/check.h"
 #include "worker/trainer/data/input_file.h"
 #include "worker/trainer/data/limits.h"
@@ -159,8 +162,101 @@ std::string EntryText(const trainer::ModelEntry& model) {
   return text;
 }
 
-absl::Status AppendEntry(const std::string& folder, const char* file,
-                         const std::string& entry) {
+namespace {
+
+using EntryTexts = std::map<std::string, std::string>;  // by id
+
+// Returns the key that begins an entry on this line, or "".
+std::string KeyOf(const std::string& line) {
+  const std::size_t colon = line.find(':');
+  const bool begins = !line.empty() && colon != std::string::npos &&
+                      line.front() != ' ' && line.front() != '#';
+  if (!begins) return "";
+  std::string key(Trimmed(line.substr(0, colon)));
+  const bool quoted = key.size() > 1 && key.front() == key.back() &&
+                      (key.front() == '"' || key.front() == '\'');
+  return quoted ? key.substr(1, key.size() - 2) : key;
+}
+
+// Leaves out an entry's lines. Comments at the left margin stay.
+std::string WithoutEntry(const std::string& text, const std::string& id) {
+  std::string left;
+  bool is_out = false;
+  for (const std::string& line :
+       std::vector<std::string>(absl::StrSplit(text, '\n'))) {
+    const std::string key = KeyOf(line);
+    if (!key.empty()) is_out = key == id;
+    const bool is_comment = !line.empty() && line.front() == '#';
+    if (!is_out || is_comment) absl::StrAppend(&left, line, "\n");
+  }
+  if (!left.empty()) left.pop_back();  // behind the last line there is none
+  return left;
+}
+
+// Says whether there are comments and empty lines alone.
+bool IsBare(const std::string& text) {
+  bool bare = true;
+  ForEachLine(text, [&bare](std::string_view line) {
+    const std::string_view said = Trimmed(line);
+    bare = said.empty() || said.front() == '#';
+    return bare;
+  });
+  return bare;
+}
+
+// Reads the text as the file that it is to be.
+absl::StatusOr<EntryTexts> ReadTexts(const std::string& text, const char* file,
+                                     const std::string& path) {
+  EntryTexts texts;
+  if (IsBare(text)) return texts;
+  if (file == std::string_view(kModelsFile)) {
+    const auto models = trainer::ParseModels(text, path);
+    if (!models.ok()) return ErrorOf(models.fault());
+    for (const auto& [id, model] : models.value()) texts[id] = EntryText(model);
+    return texts;
+  }
+  const auto sets = trainer::ParseDatasets(text, path);
+  if (!sets.ok()) return ErrorOf(sets.fault());
+  for (const auto& [id, set] : sets.value()) texts[id] = EntryText(set);
+  return texts;
+}
+
+absl::StatusOr<std::string> TakeOut(const std::string& text, const char* file,
+                                    const std::string& path,
+                                    const std::string& id) {
+  ASSIGN_OR_RETURN(EntryTexts before, ReadTexts(text, file, path));
+  before.erase(id);
+  std::string left = WithoutEntry(text, id);
+  const auto after = ReadTexts(left, file, path);
+  if (after.ok() && *after == before) return left;
+  return MakeError(ErrorId::kTrainerSyntax,
+                   absl::StrCat(path, ": the lines of '", id,
+                                "' cannot be told from those of others"),
+                   absl::StrCat("take them out by hand, in ", path));
+}
+
+// A file without entries is malformed, so it goes with its last one.
+absl::Status WriteEntries(const std::string& path, const std::string& text) {
+  std::error_code error;
+  if (IsBare(text)) {
+    fs::remove(path, error);
+    if (!error) return absl::OkStatus();
+    return MakeError(ErrorId::kStoreUnwritable,
+                     absl::StrCat(path, ": ", error.message()),
+                     "check the permissions of its folder");
+  }
+  const Expected<Done> written = WriteFileAtomically(path, text);
+  if (written.ok()) return absl::OkStatus();
+  const Fault& fault = written.fault();
+  return DiskErrorOr(
+      fault.system_error, fault.cause,
+      MakeError(ErrorId::kStoreUnwritable, fault.cause, fault.fix));
+}
+
+}  // namespace
+
+absl::Status ChangeEntries(const std::string& folder, const char* file,
+                           const EntryChange& change) {
   const std::string path = absl::StrCat(folder, "/", file);
   std::string text;
   std::error_code error;
@@ -169,23 +265,14 @@ absl::Status AppendEntry(const std::string& folder, const char* file,
         ReadWholeFile(path, trainer::kMaxRegistryBytes);
     if (!before.ok()) return ErrorOf(before.fault());
     text = std::move(before).value();
-    if (!text.empty() && text.back() != '\n') text += '\n';
   }
-  text += entry;
-  const bool models = file == std::string_view(kModelsFile);
-  if (models) {
-    const auto read = trainer::ParseModels(text, path);
-    if (!read.ok()) return ErrorOf(read.fault());
-  } else {
-    const auto read = trainer::ParseDatasets(text, path);
-    if (!read.ok()) return ErrorOf(read.fault());
+  for (const std::string& id : change.taken_out) {
+    ASSIGN_OR_RETURN(text, TakeOut(text, file, path, id));
   }
-  const Expected<Done> written = WriteFileAtomically(path, text);
-  if (written.ok()) return absl::OkStatus();
-  const Fault& fault = written.fault();
-  return DiskErrorOr(
-      fault.system_error, fault.cause,
-      MakeError(ErrorId::kStoreUnwritable, fault.cause, fault.fix));
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  text += change.added;
+  RETURN_IF_ERROR(ReadTexts(text, file, path).status());
+  return WriteEntries(path, text);
 }
 
 Expected<std::vector<StockEntry>> StockOfModels(std::string_view yaml) {

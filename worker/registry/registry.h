@@ -44,10 +44,19 @@ absl::Status ErrorOf(const Fault& fault, const std::string& field = "");
 std::string EntryText(const trainer::DatasetEntry& set);
 std::string EntryText(const trainer::ModelEntry& model);
 
-// Adds `entry` at the end of the file, which is written as a whole or not at
-// all. The error says why the file could not be read again with it.
-absl::Status AppendEntry(const std::string& folder, const char* file,
-                         const std::string& entry);
+// What is to change in a file of entries.
+struct EntryChange {
+  std::vector<std::string> taken_out;  // ids
+  std::string added;                   // entries, at the end
+
+  bool empty() const { return taken_out.empty() && added.empty(); }
+};
+
+// Changes the file, which is written as a whole or not at all; all other lines
+// stay as they are. The error says why the file could not be read again, or
+// that an entry's lines cannot be told from others.
+absl::Status ChangeEntries(const std::string& folder, const char* file,
+                           const EntryChange& change);
 
 // A regular file below the registry's folder, with its sum.
 struct StockFile {

@@ -118,6 +118,18 @@ required_worker_labels: {pool: a100}
   EXPECT_EQ(study.settings.required_worker_labels().at("pool"), "a100");
 }
 
+TEST(StudyFile, ATrainerIsALabelThatItsWorkersCarry) {
+  const std::string rest =
+      "maximize: score\nbudget: 4\nspace: {modules: {head: [0, 1e-5]}}\n";
+  const StudyFile study =
+      Parsed("trainer: train.py\nrequired_worker_labels: {pool: a}\n" + rest);
+  const auto& labels = study.settings.required_worker_labels();
+  EXPECT_EQ(labels.at("trainer"), "train.py");
+  EXPECT_EQ(labels.at("pool"), "a");
+  EXPECT_THAT(ParseStudyFile("trainer: [a]\n" + rest, "s.yaml"),
+              FailsWith(ErrorId::kStudyFileSyntax));
+}
+
 TEST(StudyFile, ReadsShortFormsOfModules) {
   const StudyFile study = Parsed(R"(
 maximize: accuracy

@@ -486,7 +486,9 @@ TEST(StudyView, ShowsProgressAndTheResolvedSpace) {
             "embeddings  (fixed)    frozen\n"
             "space:  infinitely many points (continuous)\n"
             "budget: 40 trials\n"
-            "seeds:  one for each trial\n");
+            "seeds:  one for each trial\n"
+            "warning: nothing gives a rate to embeddings, so they stay frozen "
+            "in every trial; name them, or write default:\n");
   reply.add_advice("use another sampler");
   EXPECT_EQ(RenderPlanInShort(reply),
             "head: levels 0, 0.001\n"

@@ -190,7 +190,8 @@ class KedaTest(unittest.TestCase):
         with open(self.folder / f"{name}.log", "w") as log:
             process = subprocess.Popen(
                 [PROGRAMS / "frostline-worker", *self.connect, "--id", name,
-                 "--run-dir", self.folder / name, "--exec",
+                 "--run-dir", self.folder / name, "--label", "trainer=",
+                 "--exec",
                  f"python3 {self.folder}/train.py {self.folder}/gates"],
                 stdout=log, stderr=log)
         try:

@@ -50,6 +50,7 @@ esac
 STUDY = """id: demo
 model: {id: demo-mlp, layers: 6, no_pooler: true}
 data: demo
+trainer: frostline-demo-trainer
 maximize: accuracy
 budget: 4
 sampler: random

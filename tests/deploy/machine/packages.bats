@@ -40,6 +40,7 @@ study() {
 id: $1
 model: {id: demo-mlp, layers: 6, no_pooler: true}
 data: demo
+trainer: frostline-demo-trainer
 maximize: accuracy
 budget: $2
 seed: 7

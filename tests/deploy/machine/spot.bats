@@ -18,6 +18,7 @@ setup() {
 id: spot
 model: {id: demo-mlp, layers: 6, no_pooler: true}
 data: demo
+trainer: frostline-demo-trainer
 maximize: accuracy
 budget: 1
 seed: 7

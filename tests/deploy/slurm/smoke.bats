@@ -52,6 +52,7 @@ source "$SLURM_TESTS/../../support/page_block.bash"
 id: imdb
 model: {id: demo-mlp, layers: 6, no_pooler: true}
 data: demo
+trainer: frostline-demo-trainer
 maximize: accuracy
 budget: 6
 sampler: random

@@ -367,6 +367,20 @@ TEST_F(AcquireLineTest, AllLabelsMustBeCarried) {
   EXPECT_EQ(line_.NextFor(Study({{"gpu", "a100"}})), std::nullopt);
 }
 
+// Given a worker of a trainer of somebody's own, it gets what names it alone.
+TEST_F(AcquireLineTest, ATrainerGetsOnlyStudiesThatNameIt) {
+  v1::Worker worker;
+  worker.mutable_stock();
+  (*worker.mutable_labels())["trainer"] = "train.py";
+  const Ticket ticket = Enter("w", {{"trainer", "train.py"}});
+  ParkedAcquire parked = line_.Take(ticket);
+  parked.stock = server::StockOf(worker);
+  line_.Enter(std::move(parked));
+  EXPECT_EQ(line_.NextFor(Study()), std::nullopt);
+  EXPECT_EQ(line_.NextFor(Study({{"trainer", "other.py"}})), std::nullopt);
+  EXPECT_NE(line_.NextFor(Study({{"trainer", "train.py"}})), std::nullopt);
+}
+
 TEST_F(AcquireLineTest, OnlyWhoCarriesTheRarestLabelIsLookedAt) {
   for (int i = 0; i < 900; ++i) Enter("v", {{"gpu", "h100"}});
   Enter("w", {{"gpu", "h100"}, {"team", "nlp"}});

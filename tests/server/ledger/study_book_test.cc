@@ -135,7 +135,8 @@ TEST(StudyBook, TheBudgetCountsEveryTerminalStateButNotImportsAndRetries) {
   book.Arrived();
   book.Absorb(Row(4, TrialState::kPruned), {});
   book.Absorb(Row(3, TrialState::kSucceeded), {});
-  EXPECT_EQ(book.ReasonToComplete(0), "budget of 4 trials reached");
+  EXPECT_EQ(book.ReasonToComplete(0),
+            "budget of 4 trials reached; 1 of 5 failed");
 }
 
 TEST(StudyBook, AlikeAreThoseOfOnePriorityThatWereNotBegun) {

@@ -103,6 +103,27 @@ TEST(TrialMachine, ATrialFaultIsTriedThreeTimesThenFailsWithItsCause) {
   EXPECT_THAT(trial.row.cause, ::testing::HasSubstr("exit code 1"));
 }
 
+TEST(TrialMachine, ACrashInTheSameWordsIsNotTriedAThirdTime) {
+  const auto after = [](const char* first, const char* second) {
+    OpenTrial trial = Queued();
+    for (const char* const cause : {first, second}) {
+      trial = Granted(trial, "s");
+      Result result = Failure(FailureClass::kTrial);
+      result.cause = cause;
+      const auto answer =
+          *Finish(trial, {}, ProofOf(trial), result, kRules, kNow);
+      trial = After(trial, answer.transition);
+    }
+    return trial.row;
+  };
+  const storage::TrialRow alike =
+      after("FL-5003: KeyError", "FL-5003: KeyError");
+  EXPECT_EQ(alike.state, TrialState::kFailed);
+  EXPECT_EQ(alike.cause, "FL-5003: KeyError (2 of 3 attempts, alike)");
+  EXPECT_EQ(after("FL-5003: KeyError", "FL-5003: OSError").state,
+            TrialState::kQueued);
+}
+
 // FL-5015: the study asks for what cannot be, on whatever worker.
 TEST(TrialMachine, AFaultOfTheStudyIsTriedOnce) {
   const OpenTrial running = Granted(Queued(), "s");

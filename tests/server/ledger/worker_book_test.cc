@@ -197,6 +197,30 @@ TEST_F(BlameTest, OneBadPointIsNobodysFault) {
   }
 }
 
+// Given one worker, which alone would need eight failures to be kept away.
+TEST_F(BlameTest, TwoTrialsThatBlameTheStudyAlikePauseIt) {
+  const auto fail = [this](std::int64_t trial, const std::string& cause) {
+    return blame_.NoteFailure("w", {1, trial}, cause, now_);
+  };
+  EXPECT_EQ(fail(1, "FL-5015: max_length").blamed, Blamed::kNobody);
+  EXPECT_EQ(fail(1, "FL-5015: max_length").blamed, Blamed::kNobody);
+  EXPECT_EQ(fail(2, "FL-5002: a line").blamed, Blamed::kNobody);
+  EXPECT_EQ(fail(3, "exit code 1 after FL-5015:").blamed, Blamed::kNobody);
+  const BlameVerdict verdict = fail(4, "FL-5015: max_length");
+  EXPECT_EQ(verdict.blamed, Blamed::kStudy);
+  EXPECT_EQ(verdict.why,
+            "trials 1 and 4 failed alike: FL-5015: max_length; mend it, then "
+            "resume the study");
+}
+
+TEST_F(BlameTest, ABadCornerAmongGoodTrialsPausesNothing) {
+  for (std::int64_t trial = 1; trial < 6; ++trial) {
+    EXPECT_EQ(blame_.NoteFailure("w", {1, trial}, "FL-5015: rank", now_).blamed,
+              Blamed::kNobody);
+    blame_.NoteSuccess("v", 1);
+  }
+}
+
 TEST_F(BlameTest, WhereSomethingHasSucceededARegionOfBadPointsIsLikelier) {
   blame_.NoteSuccess("v", 1);
   Fail("v", 1, 7);

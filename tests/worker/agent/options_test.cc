@@ -82,6 +82,29 @@ TEST(AgentOptions, AllThatIsGivenArrives) {
   EXPECT_EQ(options.slots_per_gpu, 3);
 }
 
+TEST(AgentOptions, ATrainerIsCalledByItsScriptOrProgram) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"python3 /srv/train.py --fast", "train.py"},
+      {"env OMP_NUM_THREADS=4 python3 -u train.py", "train.py"},
+      {"'/opt/a/frostline-demo-trainer'", "frostline-demo-trainer"},
+      {"sleep 60", "sleep"}};
+  for (const auto& [command, name] : cases) {
+    EXPECT_EQ(TrainerNameOf(command), name) << command;
+  }
+}
+
+TEST(AgentOptions, AnOwnTrainerServesWhoNamesIt) {
+  const AgentOptions named = *Parse({"--exec", "sh -c true"});
+  EXPECT_TRUE(named.serves_who_names_it);
+  EXPECT_EQ(named.labels.at("trainer"), "true");
+  EXPECT_THAT(DescribeService(named), HasSubstr("say trainer: true"));
+  EXPECT_FALSE(Parse({"--exec", "true", "--study", "a"})->serves_who_names_it);
+  const AgentOptions any = *Parse({"--exec", "true", "--label", "trainer="});
+  EXPECT_FALSE(any.serves_who_names_it);
+  EXPECT_TRUE(any.labels.empty());
+  EXPECT_EQ(DescribeService(any), "any study");
+}
+
 TEST(AgentOptions, MistakesNameTheOption) {
   EXPECT_THAT(Parse({}), FailsAt(ErrorId::kRequestInvalid, "--exec"));
   EXPECT_THAT(Parse({"--exec", " "}),

@@ -284,5 +284,16 @@ TEST(OutcomeOfExit, WhoIsToBlame) {
   EXPECT_THAT(OutcomeOfExit(Exited(3), true).cause(), HasSubstr("code 3"));
 }
 
+TEST(OutcomeOfExit, WhatTheTrainerSaidLastIsTheCause) {
+  const std::string last =
+      LastLineOf("Traceback:\n  at x\nCUDA error: out of memory\n\n");
+  EXPECT_EQ(last, "CUDA error: out of memory");
+  EXPECT_EQ(
+      OutcomeOfExit(Exited(1), true, last).cause(),
+      "FL-5003: CUDA error: out of memory (the trainer exited with code 1 "
+      "before its finish)");
+  EXPECT_EQ(LastLineOf(""), "");
+}
+
 }  // namespace
 }  // namespace frostline::agent

@@ -27,6 +27,12 @@ constexpr char kReviews[] =
     "3,I laughed from the beginning to the end,pos\n"
     "4,,neg\n";
 
+std::string SumOfText(const std::string& text) {
+  Sha256Sum sum;
+  sum.Add(text);
+  return sum.Finish();
+}
+
 TEST_F(RegistryTest, ATableBecomesAnEntryThatTheTrainerReads) {
   ASSERT_OK_AND_ASSIGN(const AddedDataSet added,
                        AddText("My Reviews.csv", kReviews));
@@ -210,6 +216,158 @@ TEST_F(RegistryTest, AValidationFileHasTheLabelsOfTraining) {
   EXPECT_FALSE(added.facts.splits[1].labelled);  // the test split
 }
 
+// A first line that is a row.
+
+class FirstLineTest : public RegistryTest {
+ protected:
+  absl::StatusOr<AddedDataSet> AddAs(const std::string& text,
+                                     const TableHints& hints,
+                                     const trainer::ColumnMap& columns = {}) {
+    NewDataSet set;
+    set.path = Write("f.tsv", text);
+    set.hints = hints;
+    set.columns = columns;
+    return Add(set);
+  }
+
+  // As CoLA is published: source, label, mark, sentence.
+  static constexpr char kCola[] =
+      "gj04\t1\t\tOur friends will not buy this analysis.\n"
+      "gj04\t1\t\tOne more such rule and I am giving up.\n"
+      "gj04\t0\t*\tThey drank the pub dry and went to home.\n"
+      "gj04\t0\t*\tHe is expected to be to leave before she.\n";
+};
+
+TEST_F(FirstLineTest, ARowThatStandsFirstIsNotLost) {
+  ASSERT_OK_AND_ASSIGN(
+      const AddedDataSet added,
+      AddAs("1\tgood, and long enough to be taken for a text\n"
+            "0\ta film that nobody needs to see twice in a life\n"
+            "1\tI laughed from the beginning to the very end\n"
+            "0\tslow, and not even short for all of that, no\n",
+            {}));
+  EXPECT_EQ(added.facts.splits[0].rows, 4);
+  EXPECT_TRUE(added.lacks_header && added.is_header_guessed);
+  EXPECT_EQ(added.columns.at("text"), "2");
+  EXPECT_THAT(Text("registry/datasets.yaml"), HasSubstr("header: false"));
+}
+
+TEST_F(FirstLineTest, ColumnsWithoutNamesAreToldByNumberAndFirstValue) {
+  const auto added = AddAs(kCola, {});
+  EXPECT_THAT(added, FailsWith(ErrorId::kRequestInvalid));
+  EXPECT_THAT(CauseOf(added.status()),
+              AllOf(HasSubstr("which column holds the labels?"),
+                    HasSubstr("1 ('gj04'), 2 ('1'), 3 (''), 4 ('Our fr")));
+  ASSERT_OK_AND_ASSIGN(const AddedDataSet named,
+                       AddAs(kCola, {}, {{"label", "2"}}));
+  EXPECT_EQ(named.facts.splits[0].rows, 4);
+}
+
+TEST_F(FirstLineTest, InDoubtNothingIsAddedAndTheFixNamesBothFlags) {
+  for (const char* const text :
+       {"a\tb\nx\ty\n", "text\tlabel\n1\ttext\ntext\tgood\n"}) {
+    const auto added = AddAs(text, {});
+    EXPECT_THAT(CauseOf(added.status()), HasSubstr("or is it a row?")) << text;
+    EXPECT_THAT(FixOf(added.status()),
+                AllOf(HasSubstr("--header "), HasSubstr("--no-header")));
+    EXPECT_FALSE(Exists("registry")) << text;
+  }
+}
+
+// Given a column by a value of the first row, as an earlier version asked for.
+TEST_F(FirstLineTest, ANameThatIsAValueLosesNoRow) {
+  EXPECT_THAT(CauseOf(AddAs(kCola, {}, {{"label", "gj04"}}).status()),
+              HasSubstr("or is it a row?"));
+}
+
+TEST_F(FirstLineTest, ANamedColumnIsAHeader) {
+  EXPECT_OK(AddAs("a\tb\nx w\tc\ny\td\n", {}, {{"text", "a"}, {"label", "b"}})
+                .status());
+}
+
+TEST_F(FirstLineTest, SplitsHaveAHeaderAllOrNone) {
+  NewDataSet set;
+  set.path = Write("t.csv", "text,label\na,x\nb,y\n");
+  set.validation = Write("v.csv", "7,x\n8,y\n8,x\n");
+  const auto added = Add(set);
+  EXPECT_THAT(CauseOf(added.status()), HasSubstr("v.csv has no header and"));
+  EXPECT_FALSE(Exists("registry"));
+}
+
+// Taking out and putting in another's place.
+
+TEST_F(RegistryTest, AnEntryIsTakenOutAndAllElseStays) {
+  ASSERT_OK(AddText("a.csv", kReviews).status());
+  ASSERT_OK(AddText("b.csv", kReviews).status());
+  Write("registry/datasets.yaml",
+        "# mine\n" + Text("registry/datasets.yaml") + "# the end\n");
+  ASSERT_OK_AND_ASSIGN(const auto left, RemoveDataSet(registry(), "a"));
+  EXPECT_THAT(left, ElementsAre("data/a/train.csv"));
+  EXPECT_THAT(Text("registry/datasets.yaml"),
+              AllOf(::testing::StartsWith("# mine\nb:\n"),
+                    ::testing::EndsWith("# the end\n")));
+  EXPECT_TRUE(Exists("registry/data/a/train.csv"));
+  EXPECT_THAT(FixOf(RemoveDataSet(registry(), "bb").status()),
+              HasSubstr("did you mean 'b'?"));
+}
+
+TEST_F(RegistryTest, TheFileGoesWithItsLastEntry) {
+  ASSERT_OK(AddText("a.csv", kReviews).status());
+  ASSERT_OK(RemoveDataSet(registry(), "a").status());
+  EXPECT_FALSE(Exists("registry/datasets.yaml"));
+  ASSERT_OK(AddText("a.csv", kReviews).status());
+}
+
+TEST_F(RegistryTest, OtherRowsTakeTheFormerOnesPlaceWhenThatIsSaid) {
+  ASSERT_OK(AddText("a.csv", kReviews).status());
+  NewDataSet set;
+  set.path = Write("a.csv", std::string(kReviews) + "5,x,pos\n");
+  EXPECT_THAT(FixOf(Add(set).status()), HasSubstr("--replace"));
+  set.replace = true;
+  ASSERT_OK_AND_ASSIGN(const AddedDataSet added, Add(set));
+  EXPECT_EQ(added.facts.splits[0].rows, 5);
+  ASSERT_OK_AND_ASSIGN(const Registry now, ReadRegistry(registry()));
+  EXPECT_THAT(now.data_sets, SizeIs(1));
+  EXPECT_OK(CheckDataSet(now, "a").status());
+  // What a worker may be reading is still there.
+  EXPECT_EQ(Text("registry/data/a/train.csv"), kReviews);
+}
+
+TEST_F(RegistryTest, AReplacementThatDoesNotHoldLeavesTheFormer) {
+  ASSERT_OK(AddText("a.csv", kReviews).status());
+  const std::string before = Text("registry/datasets.yaml");
+  NewDataSet set;
+  set.path = Write("a.csv", "id,review,sentiment\n1,x y,pos\n2,z,pos\n");
+  set.replace = true;
+  EXPECT_FALSE(Add(set).ok());
+  EXPECT_EQ(Text("registry/datasets.yaml"), before);
+  EXPECT_FALSE(Exists("registry/data/a/train-" +
+                      SumOfText(Text("a.csv")).substr(0, 8) + ".csv"));
+}
+
+TEST_F(RegistryTest, AModelThatWasTakenOutCanBeAddedAgain) {
+  const std::string path = WriteModel("m");
+  ASSERT_OK(AddModel(registry(), {path, ""}).status());
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_OK(RemoveModel(registry(), "m").status());
+    ASSERT_OK(AddModel(registry(), {path, ""}).status());
+  }
+}
+
+TEST_F(RegistryTest, AnErrorNamesTheFileThatWasGiven) {
+  const auto added = AddText("mine.csv", "text,label\nsome words,pos\nmore,\n");
+  EXPECT_THAT(CauseOf(added.status()),
+              AllOf(HasSubstr(folder_.File("mine.csv") + " line 3"),
+                    ::testing::Not(HasSubstr("data/mine/train"))));
+  EXPECT_THAT(FixOf(added.status()), HasSubstr("--skip-unlabelled"));
+}
+
+TEST_F(RegistryTest, AModelOfTheHubSaysHowItIsFetched) {
+  const auto added = AddModel(registry(), {"bert-base-uncased", ""});
+  EXPECT_THAT(FixOf(added.status()),
+              HasSubstr("`hf download bert-base-uncased --local-dir "));
+}
+
 TEST_F(RegistryTest, AFileBelowTheRegistryStaysWhereItIs) {
   NewDataSet set;
   set.path = Write("registry/sets/a.csv", kReviews);
@@ -385,8 +543,9 @@ TEST_F(RowsToPredictTest, PairsAreFoundWithoutBeingAskedFor) {
 }
 
 TEST_F(RowsToPredictTest, InDoubtItAsks) {
-  const auto rows = LookAtRowsToPredict(WriteModel("m"),
-                                        Write("r.tsv", "a\tb\nx\ty\n"), {}, {});
+  const auto rows =
+      LookAtRowsToPredict(WriteModel("m"), Write("r.tsv", "a\tb\nx\ty\n"), {},
+                          {.has_header = true});
   EXPECT_THAT(CauseOf(rows.status()),
               HasSubstr("which column holds the texts"));
   EXPECT_EQ(FixOf(rows.status()), "name it: --text COL");

@@ -14,6 +14,7 @@
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
+#include "base/terminal_log.h"
 #include "proto/wire_values.h"
 #include "worker/agent/node/gpus.h"
 #include "worker/agent/process/protocol.h"
@@ -603,6 +604,12 @@ void Slot::ConsiderNone(const v1::AcquireReply& reply) {
         {{"reason", v1::NoneReason_Name(last_reason_)},
          {"detail", reply.none_detail()},
          {"slot", absl::StrCat(number_)}});
+    const bool is_barred = quarantined || last_reason_ == v1::NOT_IN_STOCK ||
+                           last_reason_ == v1::NO_MATCHING_LABELS;
+    if (is_barred && number_ == 0) {
+      SayOnTerminal(
+          absl::StrCat("no trial for this worker: ", reply.none_detail()));
+    }
   }
   if (reply.none_reason() == v1::STUDY_ENDED &&
       context_.options.exit_when_done) {

@@ -11,9 +11,11 @@
 #include <system_error>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/log.h"
@@ -27,6 +29,7 @@
 namespace frostline::agent {
 namespace {
 
+constexpr std::size_t kMostOfALine = 300;  // bytes of a log's last one
 constexpr int kNotExecutable = 126;
 constexpr int kNotFound = 127;
 // A shell returns this if SIGKILL ended its child.
@@ -118,7 +121,8 @@ v1::Outcome OutcomeOf(const FinishMessage& finish, const v1::TrialSpec& spec) {
   return outcome;
 }
 
-v1::Outcome OutcomeOfExit(int wait_status, bool spoke) {
+v1::Outcome OutcomeOfExit(int wait_status, bool spoke,
+                          const std::string& last_line) {
   const std::string what = DescribeWaitStatus(wait_status);
   const int code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
   if (!spoke && (code == kNotExecutable || code == kNotFound)) {
@@ -129,12 +133,25 @@ v1::Outcome OutcomeOfExit(int wait_status, bool spoke) {
   }
   const v1::FailureClass failure = ClassOfExit(wait_status);
   const bool memory = failure == v1::FAILURE_CLASS_OUT_OF_MEMORY;
+  const std::string how =
+      absl::StrCat("the trainer ", what, " before its finish",
+                   memory ? "; out of memory, most likely" : "");
   return FailedOutcome(
       failure,
-      MakeError(ErrorId::kTrainerExited,
-                absl::StrCat("the trainer ", what, " before its finish",
-                             memory ? "; out of memory, most likely" : ""),
-                "see the end of its log"));
+      MakeError(
+          ErrorId::kTrainerExited,
+          last_line.empty() ? how : absl::StrCat(last_line, " (", how, ")"),
+          "see the end of its log"));
+}
+
+std::string LastLineOf(const std::string& log) {
+  std::string last;
+  for (const std::string& line :
+       std::vector<std::string>(absl::StrSplit(log, absl::ByAnyChar("\r\n")))) {
+    const std::string said(absl::StripAsciiWhitespace(line));
+    if (!said.empty()) last = said;
+  }
+  return proto::CleanText(last, kMostOfALine);
 }
 
 v1::Outcome FailedOutcome(v1::FailureClass failure,
@@ -405,7 +422,8 @@ void TrialRun::TakeFinish(const FinishMessage& finish) {
 
 void TrialRun::TakeExit(const TrainerProcess& trainer) {
   if (order_ != Order::kNone) return ConcludeOrder({});
-  v1::Outcome outcome = OutcomeOfExit(trainer.wait_status(), spoke_);
+  v1::Outcome outcome = OutcomeOfExit(trainer.wait_status(), spoke_,
+                                      LastLineOf(log_.Tail().text));
   could_not_start_ = !spoke_;
   Finish(std::move(outcome));
 }

@@ -47,9 +47,13 @@ v1::Outcome OutcomeOf(const FinishMessage& finish, const v1::TrialSpec& spec);
 // Returns what a finish says besides how the trial ended.
 v1::Outcome DetailsOf(const FinishMessage& finish);
 
+// Returns the last line of a log that says anything, cut.
+std::string LastLineOf(const std::string& log);
+
 // Returns the outcome of a trainer that ended before its finish. It `spoke` if
-// it had sent any message but a log.
-v1::Outcome OutcomeOfExit(int wait_status, bool spoke);
+// it had sent any message but a log. Its cause is what it wrote last.
+v1::Outcome OutcomeOfExit(int wait_status, bool spoke,
+                          const std::string& last_line = "");
 
 v1::Outcome FailedOutcome(v1::FailureClass failure, const absl::Status& status);
 

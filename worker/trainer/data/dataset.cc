@@ -501,7 +501,8 @@ Expected<Done> DatasetReader::AddText(const RowSource& source, const Row& row,
   if (written.empty()) {
     return source.Here(FaultKind::kInconsistent,
                        "has no label in " + roles.ColumnOf("label"),
-                       "label the row, or leave it out");
+                       "label the row, or leave out all such rows: "
+                       "--skip-unlabelled (skip_unlabelled: true)");
   }
   if (task_ == TaskKind::kRegression) {
     const auto number = ParseNumber(written);
