@@ -72,8 +72,9 @@ class AgentLink(Link):
         self._stop: Optional[str] = None
         self._process = os.getpid()
         # The agent says `stop` first. A handler that does nothing, as what is
-        # ignored would stay ignored in children.
-        if threading.current_thread() is threading.main_thread() and \
+        # ignored would stay ignored in children. torchrun ends its ranks by it.
+        main = threading.current_thread() is threading.main_thread()
+        if main and _ranks.world() == 1 and \
                 signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
             signal.signal(signal.SIGTERM, lambda *_: None)
 

@@ -4,7 +4,8 @@
 Rank 0 holds the trial. It lays the trial, and after each report whether to stop, into
 the store that torchrun keeps for its workers; the other ranks read them there. So all
 ranks leave at the same report, and none of them waits in a collective that another has
-left. No process group is needed, and none is made."""
+left. No process group is needed, and none is made. Rank 0 ends the trial once the others
+have ended theirs: a rank that failed fails it."""
 from __future__ import annotations
 
 import datetime
@@ -16,6 +17,7 @@ from . import errors
 from ._trial import Link
 
 _PATIENCE = datetime.timedelta(days=7)  # a trial may take so long to come
+_LAST = datetime.timedelta(seconds=60)  # from rank 0's end to that of the others
 _store: Any = None
 _trials = 0  # of this process so far
 
@@ -71,8 +73,7 @@ class _Leader(Link):
     def __init__(self, link: Link, key: str) -> None:
         self._link, self._key, self._count = link, key, 0
         self._stop: Optional[str] = None
-        self.checkpoint, self.finish = link.checkpoint, link.finish
-        self.hand_back = link.hand_back
+        self.checkpoint, self.hand_back = link.checkpoint, link.hand_back
 
     def report(self, step, metrics, total_steps):
         self._stop = self._link.report(step, metrics, total_steps)
@@ -82,6 +83,22 @@ class _Leader(Link):
 
     def stop_reason(self):
         return self._stop  # as of the last report, which all ranks know
+
+    def finish(self, state, metrics, cause, failure, usage):
+        for other in range(1, world()):
+            their = self._end_of(other)
+            if their["state"] == "failed" and state != "failed":
+                state, metrics = "failed", {}
+                cause, failure = f"rank {other}: {their['cause']}", their["failure"]
+        self._link.finish(state, metrics, cause, failure, usage)
+
+    def _end_of(self, other: int) -> Dict[str, str]:
+        key = f"{self._key}/end/{other}"
+        try:
+            store().wait([key], _LAST)
+        except Exception:  # torch has no class of its own for it
+            return {"state": "unknown"}
+        return json.loads(store().get(key))
 
 
 class _Follower(Link):
@@ -96,3 +113,10 @@ class _Follower(Link):
 
     def stop_reason(self):
         return self._stop
+
+    def finish(self, state, metrics, cause, failure, usage):
+        store().set(f"{self._key}/end/{rank()}", json.dumps(
+            {"state": state, "cause": cause, "failure": failure}))
+
+    def hand_back(self, reason):
+        self.finish("handed back", {}, "", "", {})

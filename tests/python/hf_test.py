@@ -73,12 +73,25 @@ class HuggingFace(unittest.TestCase):
 
     def test_two_ranks_train_one_trial(self):
         torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2",
-                    "--master_port=0", "--rdzv_backend=c10d", "--rdzv_endpoint=127.0.0.1:0"]
+                    "--rdzv_backend=c10d", "--rdzv_endpoint=127.0.0.1:0"]
         results, curve, tries, log = self.train(torchrun, budget=1)
         self.assertEqual("SUCCEEDED", results[0].state, log)
         self.assertEqual((1, 2), (len(tries), len(curve)))
         for rank in (0, 1):
             self.assertIn(f"rank {rank} ended at step 4", log)
+
+    def test_a_rank_that_fails_fails_the_trial_with_its_cause(self):
+        text = TRAIN.split("model = ")[0] + """
+trial.report(1, accuracy=0.5)
+if os.environ["RANK"] == "1":
+    raise ValueError("no such shard")
+"""
+        torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2",
+                    "--rdzv_backend=c10d", "--rdzv_endpoint=127.0.0.1:0"]
+        results, _, tries, log = self.train(torchrun, text, budget=1, lease={
+            "max_trial_faults": 1})
+        self.assertEqual("FAILED", results[0].state, log)
+        self.assertIn("rank 1: ValueError: no such shard", tries[0]["cause"])
 
     def test_a_stop_reaches_both_ranks_at_one_step(self):
         text = TRAIN.replace("trainer.train()", """
