@@ -45,12 +45,12 @@ def trial(**defaults: Any) -> Trial:
     if _current is not None:
         return _current  # of the parent: its use is an error that says so
     if _ranks.rank() == 0:
-        link: Link = AgentLink()
-        spec = link.receive()
+        agent = AgentLink()
+        spec = agent.receive()
         spec["parameters"] = {**defaults, **spec.get("parameters", {})}
-        link = _ranks.lead(spec, link)
+        link = _ranks.lead(spec, agent)
     else:
-        spec, link = _ranks.follow()
+        spec, link = _ranks.follow() or ({}, Link())
     _current = Trial(spec, link)
     _end_with_script(_current)
     return _current

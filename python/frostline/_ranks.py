@@ -73,7 +73,6 @@ class _Leader(Link):
     def __init__(self, link: Link, key: str) -> None:
         self._link, self._key, self._count = link, key, 0
         self._stop: Optional[str] = None
-        self.checkpoint, self.hand_back = link.checkpoint, link.hand_back
 
     def report(self, step, metrics, total_steps):
         self._stop = self._link.report(step, metrics, total_steps)
@@ -83,6 +82,12 @@ class _Leader(Link):
 
     def stop_reason(self):
         return self._stop  # as of the last report, which all ranks know
+
+    def checkpoint(self, name, step):
+        self._link.checkpoint(name, step)
+
+    def hand_back(self, reason):
+        self._link.hand_back(reason)
 
     def finish(self, state, metrics, cause, failure, usage):
         for other in range(1, world()):

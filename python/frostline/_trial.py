@@ -237,12 +237,12 @@ class Trial:
     def __enter__(self) -> "Trial":
         return self
 
-    def __exit__(self, kind, error, trace) -> bool:
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> Optional[bool]:
         if error is None:
             self.end()
         elif not isinstance(error, errors.LeaseLost):
             self.end_with(error)
-        return False
+        return None
 
     # --- layers, in layers.py ---
 

@@ -22,7 +22,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional
 
 from . import _ranks, _show, _spec, errors
 from ._lease import Session
-from ._trial import Trial
+from ._trial import Link, Trial
 from ._wire import PATIENCE, Channel, contract, request_id
 
 _NEVER = ("NO_STUDY", "STUDY_ENDED")  # there will be no trial of it
@@ -110,7 +110,7 @@ class Study:
         self.id = self.name.split("/", 1)[1]
         self.advice = advice or []  # what a better setting would be, in sentences
         self._session: Optional[Session] = None
-        self._asked: Dict[int, Trial] = {}
+        self._asked: Dict[Optional[int], Trial] = {}
 
     # --- doors onto the lease loop ---
 
@@ -193,7 +193,7 @@ class Study:
         except errors.LeaseLost as error:
             print(error, file=sys.stderr)
         finally:
-            _ranks.lead(None, watch)
+            _ranks.lead(None, Link())
             if current is not None and not current.ended and session.usable:
                 _ignore_loss(current.hand_back)
             watch.close()
@@ -354,11 +354,13 @@ class Result:
 class _Guarded(Trial):
     """A trial of the loop: what its body raises ends the attempt, not the loop."""
 
+    error: Optional[Exception]
+
     def __init__(self, trial: Trial) -> None:  # it is that trial, not a copy
         self.__dict__ = trial.__dict__
         self.__dict__["error"] = None
 
-    def __exit__(self, kind, error, trace) -> bool:
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> Optional[bool]:
         if isinstance(error, Exception) and not isinstance(error, errors.LeaseLost):
             self.end_with(error)
             traceback.print_exception(kind, error, trace, file=sys.stderr)
@@ -375,7 +377,8 @@ class _Signals:
     """SIGTERM as a stop, and after some grace as the end."""
 
     def __init__(self, grace: float) -> None:
-        self.told, self._grace, self._timer = False, grace, None
+        self.told, self._grace = False, grace
+        self._timer: Optional[threading.Timer] = None
         self._old: Any = None
         self._process = os.getpid()
         if threading.current_thread() is threading.main_thread():
