@@ -17,7 +17,7 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROTO = HERE.parent / "proto"
-REQUIRES = ("protobuf>=3.20.2,<8", "grpcio>=1.49")
+REQUIRES = ("protobuf>=3.20.2,<8", "grpcio>=1.76")
 SCRIPTS = {"frostline-command": "frostline.command:main"}
 EPOCH = (2020, 1, 1, 0, 0, 0)  # equal sources, equal bytes
 

@@ -71,6 +71,21 @@ class HuggingFace(unittest.TestCase):
             said = world.run_python(f"exec(open({str(train)!r}).read())")
             self.assertIn("ended at step 4", said.stderr)
 
+    def test_the_next_attempt_goes_on_from_the_last_checkpoint(self):
+        text = TRAIN.replace('save_strategy="no"', 'save_strategy="epoch"').replace(
+            "trainer.train()", """
+class Crash(transformers.TrainerCallback):
+    def on_save(self, args, state, control, **_):
+        if trial.attempt == 1:
+            os._exit(1)
+trainer.add_callback(Crash())
+trainer.train(resume_from_checkpoint=report.resume())
+print("went on from", report.resume(), file=sys.stderr)""")
+        results, curve, tries, log = self.train([sys.executable], text, budget=1)
+        self.assertEqual(("SUCCEEDED", 2), (results[0].state, len(tries)), log)
+        self.assertIn("checkpoint-4", log.split("went on from")[1])
+        self.assertEqual(["8"], [one["step"] for one in curve])
+
     def test_two_ranks_train_one_trial(self):
         torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2",
                     "--rdzv_backend=c10d", "--rdzv_endpoint=127.0.0.1:0"]
