@@ -68,7 +68,7 @@ def work(client, command, folder, *flags, study="toy", **options):
     return subprocess.run(
         [PROGRAMS / "frostline-worker", "--connect", client.address, "--exec", command,
          "--study", study, "--exit-when-done", "--run-dir", str(folder), *flags],
-        capture_output=True, text=True, timeout=120, **options)
+        capture_output=True, text=True, timeout=300, **options)
 
 
 @contextlib.contextmanager
