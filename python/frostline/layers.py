@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study's modules in a model of the script's own.
+
+A study speaks of `embeddings`, `layer.3`, `layer.3.attention`, `pooler` and `head`;
+every torch model names its weights in its own way. Here each weight finds its module:
+
+    bert.encoder.layer.3.output.dense.weight    layer.3
+    model.layers.3.mlp.up_proj.weight           layer.3
+    vit.blocks.3.attn.qkv.bias                  layer.3
+    model.embed_tokens.weight                   embeddings
+    score.weight, and the norm behind the last layer    head
+
+Freezing fails silently in many ways: a pattern finds nothing, a weight is in no
+optimizer, a gradient never comes. So a module without weights and a weight without a
+module are errors here, and `audit` holds the weights against what they were."""
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple
+
+from . import errors
+
+_STACK = re.compile(r"(?:^|(?<=\.))(layers?|h|blocks?|resblocks)\.(\d+)(?=\.)")
+_EMBEDDING = re.compile(
+    r"(^|\.)(\w*embed\w*|wte|wpe|cls_token|dist_token|reg_token|mask_token|"
+    r"relative_attention_bias|class_embedding|rel_embeddings)(\.|$)")
+_POOLER = re.compile(r"(^|\.)pooler(\.|$)")
+_HEAD = re.compile(
+    r"(^|\.)(classifier|pre_classifier|score|\w*head\w*|heads|fc|fc_norm|qa_outputs|cls|"
+    r"projector|final_norm|final_layer_norm|ln_f|ln_post|norm|layernorm|LayerNorm)(\.|$)")
+_FIRST_NORM = re.compile(r"(^|\.)(input_layernorm|norm1|ln_1|ln1|layernorm_before|attn_norm)\.")
+_SECOND_NORM = re.compile(
+    r"(^|\.)(post_attention_layernorm|norm2|ln_2|ln2|layernorm_after|mlp_norm)\.")
+_ATTENTION = re.compile(r"(^|\.)\w*(attn|attention)\w*\.")
+_SAMPLE = 2048  # weights of one tensor that `audit` remembers
+_WORD = re.compile(r"\{\}|\*")
+
+
+class Weights:
+    """Which weight of a model is of which module of the study."""
+
+    def __init__(self, model: Any, modules: Iterable[str],
+                 names: Optional[Mapping[str, str]] = None,
+                 others: Optional[float] = None) -> None:
+        self.modules = list(modules)
+        self.of: Dict[str, str] = {}  # name of a weight -> module; "" is none
+        self.tied: List[Tuple[str, str]] = []
+        self._names = [(re.compile(_expression(p)), m) for m, p in (names or {}).items()]
+        self._parts = {m.rsplit(".", 1)[0] for m in self.modules
+                       if m.endswith((".attention", ".ffn"))}
+        self._several = any(m.startswith("head.") for m in self.modules)
+        self.parameters = dict(model.named_parameters())
+        all_names = [name for name, _ in model.named_parameters(remove_duplicate=False)]
+        self.stack = self._one_stack(all_names)
+        found = {name: self._module_of(name) for name in all_names}
+        self._check(found, others)
+        self._tie(model, found)
+
+    def _one_stack(self, names: List[str]) -> str:
+        """What is before the layers' numbers: `bert.encoder.layer`."""
+        stacks: Dict[str, int] = {}
+        for name in names:
+            match = _STACK.search(name)
+            if match and not any(p.search(name) for p, _ in self._names):
+                stack = name[:match.end(1)]
+                stacks[stack] = max(stacks.get(stack, 0), int(match.group(2)) + 1)
+        if len(stacks) > 1:
+            raise errors.LayerError(
+                "the model has several stacks of layers: " + ", ".join(
+                    f"{stack} ({count})" for stack, count in stacks.items()),
+                "say which is meant, and where the rest belongs: names={'layer.*': "
+                f"'{next(iter(stacks))}.{{}}', …}}")
+        return next(iter(stacks), "")
+
+    def _module_of(self, name: str) -> Optional[str]:
+        for pattern, module in self._names:
+            match = pattern.search(name)
+            if match:
+                return _WORD.sub(match.group("i"), module) if "i" in \
+                    pattern.groupindex else module
+        match = _STACK.search(name)
+        if match:
+            layer = f"layer.{match.group(2)}"
+            return self._part_of(layer, name[match.end():]) if layer in self._parts else layer
+        if _EMBEDDING.search(name):
+            return "embeddings"
+        if _POOLER.search(name):
+            return "pooler"
+        return "head" if _HEAD.search(name) else None
+
+    @staticmethod
+    def _part_of(layer: str, rest: str) -> str:
+        if _SECOND_NORM.search(rest):
+            return f"{layer}.ffn"
+        if _FIRST_NORM.search(rest) or _ATTENTION.search(rest):
+            return f"{layer}.attention"
+        return f"{layer}.ffn"
+
+    def _check(self, found: Mapping[str, Optional[str]], others: Optional[float]) -> None:
+        if not self.modules:  # alone: whatever there is
+            self.modules = list(dict.fromkeys(m or "" for m in found.values()))
+            return
+        there = set(found.values())
+        for module in self.modules:
+            if module not in there:
+                raise errors.LayerError(
+                    f"no weight of the model is of the module {module!r}; its weights "
+                    f"are like {_examples(found, None)}",
+                    f"correct the study's model, or map it: names={{{module!r}: "
+                    "'a.regular.expression'}", field=module)
+        lost = [name for name, module in found.items() if module not in self.modules]
+        if lost and others is None:
+            guess = sorted({str(found[name]) for name in lost if found[name]})
+            looks = f" (it looks like {', '.join(guess[:3])})" if guess else ""
+            raise errors.LayerError(
+                f"{len(lost)} weights are of no module of the study, the first is "
+                f"{lost[0]}{looks}; its modules: {', '.join(self.modules)}",
+                "name them in the study's space, map them (names={…}), or give them a "
+                "rate of their own: others=0.0 freezes them", field=lost[0])
+
+    def _tie(self, model: Any, found: Mapping[str, Optional[str]]) -> None:
+        first: Dict[int, str] = {}
+        for name, parameter in model.named_parameters(remove_duplicate=False):
+            earlier = first.setdefault(id(parameter), name)
+            if earlier != name:
+                self.tied.append((earlier, name))
+        for name in self.parameters:
+            module = found[name]
+            self.of[name] = module if module in self.modules else ""
+
+    def members(self, module: str) -> List[Tuple[str, Any]]:
+        return [(name, parameter) for name, parameter in self.parameters.items()
+                if self.of[name] == module]
+
+
+def _expression(pattern: str) -> str:
+    """`model.blocks.{}` is a name that begins so, with a number; others are regular
+    expressions."""
+    if "{}" in pattern:
+        before, after = pattern.split("{}", 1)
+        return rf"^{re.escape(before)}(?P<i>\d+){re.escape(after)}(?=\.|$)"
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise errors.LayerError(f"{pattern!r} is no regular expression: {error}",
+                                "correct it in names={…}") from None
+    return pattern
+
+
+def _examples(found: Mapping[str, Optional[str]], of: Optional[str]) -> str:
+    names = list(found)
+    return ", ".join(dict.fromkeys([*names[:2], *names[-1:]]))
+
+
+def apply(trial: Any, model: Any, *, lr: Optional[float] = None,
+          weight_decay: Optional[float] = None, names: Optional[Mapping[str, str]] = None,
+          others: Optional[float] = None, eval_frozen: bool = False) -> List[Dict[str, Any]]:
+    """Freezes what has rate 0 (no gradient, no place in the optimizer) and returns a
+    group for each module that trains: {"params", "lr", "name"}.
+
+        optimizer = torch.optim.AdamW(trial.apply(model))
+
+    `names` maps modules to weights: {"layer.*": "backbone.stage.{}", "head": "^top"}.
+    `others` is the rate of weights that no module of the study has. `lr` is for the
+    script alone, where there are no rates. `weight_decay` spares biases and norms.
+    `eval_frozen` keeps modules that are frozen as a whole in eval (no dropout)."""
+    if not trial.rates and lr is None:
+        raise errors.LayerError(
+            "there are no rates: the script runs alone, or the study has no modules",
+            "say what it then trains with: trial.apply(model, lr=2e-5)")
+    weights = Weights(model, trial.rates, names, others)
+    rates = {**{module: lr for module in weights.modules}, "": others or 0.0, **trial.rates}
+    if not trial.rates:
+        rates[""] = lr
+    groups: List[Dict[str, Any]] = []
+    for module in dict.fromkeys([*weights.modules, ""]):
+        members = weights.members(module)
+        for _, parameter in members:
+            parameter.requires_grad_(rates[module] > 0)
+            if rates[module] == 0:
+                parameter.grad = None
+        if members and rates[module] > 0:
+            groups += _groups(module or "others", rates[module], members, weight_decay)
+    for earlier, later in weights.tied:
+        _say_tie(weights, rates, earlier, later)
+    if eval_frozen:
+        _keep_in_eval(model)
+    trial._audit = Watch(weights, rates)
+    return groups
+
+
+def _groups(module: str, rate: float, members: List[Tuple[str, Any]],
+            weight_decay: Optional[float]) -> List[Dict[str, Any]]:
+    if weight_decay is None:
+        return [{"params": [p for _, p in members], "lr": rate, "name": module}]
+    plain = [p for _, p in members if p.ndim < 2]  # biases and norms
+    heavy = [p for _, p in members if p.ndim >= 2]
+    return [{"params": params, "lr": rate, "name": module, "weight_decay": decay}
+            for params, decay in ((heavy, weight_decay), (plain, 0.0)) if params]
+
+
+def _say_tie(weights: Weights, rates: Mapping[str, Any], earlier: str, later: str) -> None:
+    module = weights.of[earlier]
+    warnings.warn(
+        f"{later} is tied to {earlier}: it is one weight, and has the rate of "
+        f"{module or 'others'}, {rates[module]:g}", stacklevel=4)
+
+
+def _keep_in_eval(model: Any) -> None:
+    """Outermost modules whose weights are all frozen run in eval, whatever train() says."""
+    def stay(module: Any, _inputs: Any) -> None:
+        module.eval()
+
+    def visit(module: Any) -> None:
+        parameters = list(module.parameters())
+        if parameters and not any(p.requires_grad for p in parameters):
+            module.register_forward_pre_hook(stay)
+            return
+        for child in module.children():
+            visit(child)
+
+    visit(model)
+
+
+def param_groups(trial: Any, model: Any, optimizer: Any = None, *,
+                 arguments: Optional[Mapping[str, Any]] = None, **options: Any) -> Any:
+    """Groups as `apply` returns them; with an optimizer's class the optimizer of them.
+
+        optimizer = trial.param_groups(model, torch.optim.AdamW)
+    """
+    groups = apply(trial, model, **options)
+    if optimizer is None:
+        return groups
+    if not isinstance(optimizer, type):
+        raise errors.LayerError(
+            f"{type(optimizer).__name__} is made already, of groups of its own",
+            "give its class: trial.param_groups(model, torch.optim.AdamW)")
+    return optimizer(groups, **(arguments or {}))
+
+
+def lora_config(trial: Any, model: Any, *, target_modules: Any = None,
+                names: Optional[Mapping[str, str]] = None, **options: Any) -> Any:
+    """A peft LoraConfig with an adapter in each layer that trains. Its rank is the
+    trial's parameter `rank.layer.3`, else `rank`, else the study's training.lora.rank;
+    a layer of rank 0 or rate 0 has none."""
+    from ._wire import need
+    peft = need("peft")
+    common = trial.get("rank", (trial.training.get("lora") or {}).get("rank", 0))
+    stack = Weights(model, (), names).stack
+    count = 1 + max((int(m.group(2)) for m in map(_STACK.search, dict(
+        model.named_parameters())) if m), default=-1)
+    ranks = {i: int(trial.get(f"rank.layer.{i}", common) or 0) for i in range(count)
+             if trial.rates.get(f"layer.{i}", 1) != 0}
+    ranks = {i: rank for i, rank in ranks.items() if rank > 0}
+    if not ranks:
+        raise errors.LayerError(
+            "no layer has a rank: the space names no `rank` and no `rank.layer.N`, or "
+            "all are 0", "search one: space={'parameters': {'rank': [0, 4, 8]}}")
+    most = max(ranks.values())
+    pattern = {rf"{re.escape(stack)}\.{i}\..*": rank for i, rank in ranks.items()
+               if rank != most}
+    return peft.LoraConfig(
+        r=most, rank_pattern=pattern, layers_to_transform=sorted(ranks),
+        layers_pattern=stack.rsplit(".", 1)[-1],
+        target_modules=target_modules, **options)
+
+
+# --- the audit ---
+
+class Watch:
+    """What weights were when `apply` saw them, and which had a gradient since."""
+
+    def __init__(self, weights: Weights, rates: Mapping[str, float]) -> None:
+        self.weights, self.rates = weights, dict(rates)
+        self.before = {n: _print_of(p) for n, p in weights.parameters.items()}
+        self.had_gradient: set = set()
+        for name, parameter in weights.parameters.items():
+            if parameter.requires_grad:
+                parameter.register_hook(lambda _g, n=name: self.had_gradient.add(n))
+
+
+def _print_of(parameter: Any) -> Tuple[Any, float]:
+    """Some of the weights, evenly spaced, and the sum of all."""
+    flat = parameter.detach().reshape(-1)
+    step = max(1, flat.numel() // _SAMPLE)
+    return flat[::step][:_SAMPLE].float().cpu().clone(), float(flat.double().sum())
+
+
+class Audit:
+    """A row for each module: how far it moved, against what it was to do."""
+
+    columns = ("module", "rate", "weights", "moved", "gradient", "in_optimizer",
+               "optimizer_bytes")
+
+    def __init__(self, rows: List[Tuple[Any, ...]], wrong: List[str]) -> None:
+        self.rows, self.wrong = rows, wrong
+
+    def moved(self) -> Dict[str, float]:
+        return {row[0]: row[3] for row in self.rows}
+
+    def __repr__(self) -> str:
+        lines = [f"{'module':24} {'rate':>8} {'moved':>9} gradient  optimizer"]
+        for module, rate, _, moved, gradient, _, held in self.rows:
+            lines.append(f"{module:24} {rate or 'frozen':>8} {moved:9.2e} "
+                         f"{'yes' if gradient else 'no':8}  {held} B")
+        return "\n".join([*lines, *self.wrong])
+
+
+def audit(trial: Any, model: Any, optimizer: Any = None, *,
+          must_pass: bool = True) -> Audit:
+    """Which modules moved since `apply`, by how much (root mean square of the change, as
+    a share of the weights'), and which never had a gradient. A module that should have
+    moved and did not, or a frozen one that did, raises AuditFailed with its name, which
+    fails the trial."""
+    watch = trial._audit
+    if watch is None:
+        raise errors.LayerError("trial.audit() before trial.apply()",
+                                "call trial.apply(model) before training")
+    now = {name: _print_of(p) for name, p in model.named_parameters() if name in watch.before}
+    gone = sorted(set(watch.before) - set(now))
+    if gone:
+        raise errors.LayerError(
+            f"the model has no {gone[0]} any more: it is another model, or was wrapped",
+            "give audit() the model that apply() had")
+    state = getattr(optimizer, "state", {})
+    held = {id(p) for group in getattr(optimizer, "param_groups", ()) for p in group["params"]}
+    rows, wrong = [], []
+    for module in dict.fromkeys([*watch.weights.modules, ""]):
+        members = watch.weights.members(module)
+        if not members:
+            continue
+        rate, title = watch.rates[module], module or "others"
+        change = sum(float(((now[n][0] - watch.before[n][0]) ** 2).sum()) for n, _ in members)
+        size = sum(float((watch.before[n][0] ** 2).sum()) for n, _ in members)
+        same = change == 0 and all(now[n][1] == watch.before[n][1] for n, _ in members)
+        gradient = any(n in watch.had_gradient for n, _ in members)
+        taken = all(id(p) in held for _, p in members) if optimizer is not None else True
+        rows.append((title, rate, sum(p.numel() for _, p in members),
+                     (change / size) ** 0.5 if size else change ** 0.5, gradient, taken,
+                     sum(_bytes_of(state.get(p, {})) for _, p in members)))
+        if rate == 0 and not same:
+            wrong.append(f"{title} is frozen and moved")
+        elif rate > 0 and same:
+            why = "is not in the optimizer" if not taken else (
+                "never had a gradient" if not gradient else "had gradients")
+            wrong.append(f"{title} should have moved at rate {rate:g} and did not: it {why}")
+    made = Audit(rows, wrong)
+    if wrong and must_pass:
+        raise errors.AuditFailed(
+            "; ".join(wrong),
+            "pass trial.apply(model) to the optimizer, last; with gradient checkpointing "
+            "take use_reentrant=False, as a frozen prefix else cuts gradients off")
+    return made
+
+
+def _bytes_of(state: Mapping[str, Any]) -> int:
+    return sum(t.numel() * t.element_size() for t in state.values() if hasattr(t, "numel"))

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""layers_test.py PROGRAMS: a study's modules in models of transformers, trained for real."""
+import importlib.util
+import sys
+import unittest
+import warnings
+
+import world  # noqa: F401
+
+import torch
+import transformers
+
+from frostline import errors, layers
+from frostline._trial import Trial
+from totals import run_and_count
+
+SMALL = dict(hidden_size=16, num_hidden_layers=3, num_attention_heads=2,
+             intermediate_size=32)
+ALL = ["embeddings", "layer.0", "layer.1", "layer.2", "pooler", "head"]
+
+
+def bert():
+    return transformers.BertForSequenceClassification(
+        transformers.BertConfig(vocab_size=40, **SMALL))
+
+
+def llama(kind="Llama", tied=False):
+    config = getattr(transformers, f"{kind}Config")(
+        vocab_size=40, num_key_value_heads=2, pad_token_id=0, tie_word_embeddings=tied,
+        **SMALL)
+    head = "ForCausalLM" if tied else "ForSequenceClassification"
+    return getattr(transformers, f"{kind}{head}")(config)
+
+
+def vit():
+    return transformers.ViTForImageClassification(
+        transformers.ViTConfig(image_size=8, patch_size=4, **SMALL))
+
+
+def trial_of(**rates):
+    return Trial({"rates": {name.replace("_", "."): rate for name, rate in rates.items()},
+                  "trial": "studies/toy/trials/0"})
+
+
+def train(model, optimizer, steps=2):
+    for _ in range(steps):
+        if hasattr(model, "vit"):
+            out = model(pixel_values=torch.rand(2, 3, 8, 8), labels=torch.tensor([0, 1]))
+        else:
+            out = model(input_ids=torch.randint(1, 40, (2, 6)), labels=torch.tensor([0, 1]))
+        out.loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+class Names(unittest.TestCase):
+    def test_layers_are_found_in_every_family(self):
+        for model, modules in ((bert(), ALL), (llama(), ALL[:4] + ["head"]),
+                               (llama("Qwen2"), ALL[:4] + ["head"]),
+                               (vit(), ALL[:4] + ["head"])):
+            with self.subTest(type(model).__name__):
+                weights = layers.Weights(model, modules)
+                self.assertEqual(set(modules), set(weights.of.values()))
+                third = [name for name, _ in weights.members("layer.2")]
+                self.assertTrue(third and all(".2." in name for name in third))
+
+    def test_parts_of_a_layer_are_told_apart(self):
+        for model in (bert(), llama()):
+            modules = [m for m in ALL if m not in ("layer.1", "pooler")] + [
+                "layer.1.attention", "layer.1.ffn"] + ["pooler"] * hasattr(model, "bert")
+            weights = layers.Weights(model, modules)
+            attention = " ".join(name for name, _ in weights.members("layer.1.attention"))
+            ffn = " ".join(name for name, _ in weights.members("layer.1.ffn"))
+            self.assertRegex(attention, r"query|q_proj")
+            self.assertNotRegex(ffn, r"query|q_proj")
+            self.assertRegex(ffn, r"intermediate|up_proj")
+
+    def test_a_module_that_the_model_lacks_is_named(self):
+        with self.assertRaises(errors.LayerError) as caught:
+            layers.Weights(bert(), [*ALL, "layer.3"])
+        self.assertEqual("layer.3", caught.exception.field)
+
+    def test_a_weight_that_nobody_names_is_named(self):
+        with self.assertRaises(errors.LayerError) as caught:
+            layers.Weights(bert(), ALL[:-2])
+        self.assertIn("bert.pooler.dense.weight", caught.exception.cause)
+        layers.Weights(bert(), ALL[:-2], others=0.0)
+
+    def test_names_of_the_user_s_own(self):
+        model = torch.nn.ModuleDict({
+            "front": torch.nn.Linear(2, 2), "top": torch.nn.Linear(2, 2),
+            "stage": torch.nn.ModuleList(torch.nn.Linear(2, 2) for _ in range(2))})
+        weights = layers.Weights(
+            model, ["embeddings", "layer.0", "layer.1", "head"],
+            {"embeddings": "^front", "head": "^top", "layer.*": "stage.{}"})
+        self.assertEqual(["stage.1.weight", "stage.1.bias"],
+                         [name for name, _ in weights.members("layer.1")])
+
+    def test_two_stacks_are_not_guessed_between(self):
+        with self.assertRaisesRegex(errors.LayerError, "several stacks"):
+            layers.Weights(transformers.BartModel(transformers.BartConfig(
+                d_model=16, encoder_layers=1, decoder_layers=1, vocab_size=40,
+                encoder_attention_heads=2, decoder_attention_heads=2,
+                encoder_ffn_dim=16, decoder_ffn_dim=16)), ["layer.0"])
+
+
+class Freezing(unittest.TestCase):
+    def test_what_is_frozen_stays_and_the_rest_moves(self):
+        for make, modules in ((bert, ALL), (llama, ALL[:4] + ["head"]),
+                              (vit, ALL[:4] + ["head"])):
+            with self.subTest(make.__name__):
+                model = make()
+                rates = {m: 0.0 if m in ("embeddings", "layer.0") else 1e-2 for m in modules}
+                trial = trial_of(**rates)
+                optimizer = torch.optim.AdamW(trial.apply(model))
+                train(model, optimizer)
+                moved = trial.audit(model, optimizer).moved()
+                self.assertEqual([0, 0], [moved["embeddings"], moved["layer.0"]])
+                self.assertTrue(all(moved[m] > 1e-4 for m in modules[2:]))
+
+    def test_each_module_has_its_rate(self):
+        trial = trial_of(**{m: i * 1e-3 for i, m in enumerate(ALL)})
+        groups = trial.apply(bert())
+        self.assertEqual({m: i * 1e-3 for i, m in enumerate(ALL) if i},
+                         {g["name"]: g["lr"] for g in groups})
+
+    def test_biases_and_norms_do_not_decay(self):
+        groups = trial_of(**{m: 1e-3 for m in ALL}).apply(bert(), weight_decay=0.1)
+        self.assertTrue(all((g["weight_decay"] == 0) == (g["params"][0].ndim < 2)
+                            for g in groups))
+
+    def test_alone_everything_trains_at_one_rate(self):
+        trial = Trial({}, alone=True)
+        with self.assertRaises(errors.LayerError):
+            trial.apply(bert())
+        groups = trial.apply(bert(), lr=1e-3)
+        self.assertEqual(len(list(bert().parameters())),
+                         sum(len(g["params"]) for g in groups))
+        self.assertEqual({1e-3}, {g["lr"] for g in groups})
+
+    def test_tied_weights_are_said(self):
+        trial = trial_of(embeddings=0.0, layer_0=1e-3, layer_1=1e-3, layer_2=1e-3, head=1e-3)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            trial.apply(llama(tied=True))
+        self.assertIn("lm_head.weight is tied to model.embed_tokens.weight",
+                      str(said[0].message))
+
+    def test_a_frozen_prefix_without_autograd_and_dropout(self):
+        model = bert()
+        trial_of(**{m: 0.0 if i < 3 else 1e-3 for i, m in enumerate(ALL)}).apply(
+            model, eval_frozen=True)
+        model.train()
+        seen = {}
+        for i in (1, 2):
+            model.bert.encoder.layer[i].register_forward_hook(
+                lambda m, _i, out, i=i: seen.update({i: out}))
+        model(input_ids=torch.ones(1, 3, dtype=torch.long))
+        out = {i: o[0] if isinstance(o, tuple) else o for i, o in seen.items()}
+        self.assertFalse(out[1].requires_grad or model.bert.encoder.layer[1].training)
+        self.assertTrue(out[2].requires_grad and model.bert.encoder.layer[2].training)
+
+    def test_an_optimizer_of_its_class(self):
+        optimizer = trial_of(**{m: 1e-3 for m in ALL}).param_groups(
+            bert(), torch.optim.SGD, arguments={"momentum": 0.9})
+        self.assertEqual((6, 0.9), (len(optimizer.param_groups),
+                                    optimizer.param_groups[0]["momentum"]))
+
+
+class Audits(unittest.TestCase):
+    def applied(self, **rates):
+        model = bert()
+        trial = trial_of(**{**{m: 1e-2 for m in ALL}, **rates})
+        return model, trial, trial.apply(model)
+
+    def test_a_module_that_is_in_no_optimizer_fails_the_trial(self):
+        model, trial, groups = self.applied()
+        optimizer = torch.optim.AdamW([g for g in groups if g["name"] != "layer.1"])
+        train(model, optimizer)
+        with self.assertRaisesRegex(errors.AuditFailed,
+                                    r"layer\.1 should have moved .* is not in the optimizer"):
+            trial.audit(model, optimizer)
+
+    def test_gradients_that_never_come_are_said(self):
+        model, trial, groups = self.applied()
+        optimizer = torch.optim.AdamW(groups)
+        cut = model.bert.encoder.layer[1].register_forward_hook(
+            lambda _m, _i, out: out[0].detach() if isinstance(out, tuple) else out.detach())
+        train(model, optimizer)
+        cut.remove()
+        with self.assertRaisesRegex(errors.AuditFailed, r"layer\.0 .* never had a gradient"):
+            trial.audit(model, optimizer)
+
+    def test_a_frozen_module_that_moves_is_said(self):
+        model, trial, groups = self.applied(**{"layer.0": 0.0})
+        with torch.no_grad():
+            next(model.bert.encoder.layer[0].parameters()).add_(1e-3)
+        made = trial.audit(model, must_pass=False)
+        self.assertIn("layer.0 is frozen and moved", made.wrong)
+
+    def test_bytes_of_the_optimizer_are_counted(self):
+        model, trial, groups = self.applied(embeddings=0.0)
+        optimizer = torch.optim.AdamW(groups)
+        train(model, optimizer)
+        rows = {row[0]: row for row in trial.audit(model, optimizer).rows}
+        self.assertEqual(0, rows["embeddings"][-1])
+        self.assertGreaterEqual(rows["layer.0"][-1], 8 * rows["layer.0"][2])
+
+    def test_an_audit_needs_apply(self):
+        with self.assertRaises(errors.LayerError):
+            trial_of(head=1).audit(bert())
+
+
+@unittest.skipUnless(importlib.util.find_spec("peft"), "there is no peft")
+class Adapters(unittest.TestCase):
+    def test_each_layer_has_its_rank_and_frozen_ones_none(self):
+        import peft
+        trial = Trial({"rates": {**{m: 1e-3 for m in ALL}, "layer.0": 0.0},
+                       "parameters": {"rank.layer.1": 2.0, "rank.layer.2": 8.0}})
+        model = bert()
+        adapted = peft.get_peft_model(model, trial.lora_config(model, target_modules=["query"]))
+        ranks = {name.split("layer.")[1][0]: p.shape[0]
+                 for name, p in adapted.named_parameters() if "lora_A" in name}
+        self.assertEqual({"1": 2, "2": 8}, ranks)
+
+    def test_a_space_without_ranks_is_said(self):
+        with self.assertRaisesRegex(errors.LayerError, "no layer has a rank"):
+            trial_of(head=1).lora_config(bert())
+
+
+if __name__ == "__main__":
+    sys.exit(run_and_count())
