@@ -89,12 +89,23 @@ def record(programs):
         sys.exit(f"{FOLDER} is there already")
     RUN.mkdir(exist_ok=True)
     begun = demo(FOLDER, programs, until=SEARCHED)
-    while (FOLDER / f"{DATABASE}-wal").exists():
-        time.sleep(0.1)  # its coordinator ends in peace
+    while names_in_processes(FOLDER):
+        time.sleep(0.1)  # coordinator and workers end in peace
     TRIALS.write_text("\n".join(statements(FOLDER / DATABASE)) + "\n")
     ended = demo(FOLDER, programs)
     PRINTED.write_text(begun + "\n" + ended[REPORT.search(ended).start():])
     remove(FOLDER)
+
+
+def names_in_processes(folder):
+    """Whether a program runs that was started with this folder."""
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if str(folder).encode() in path.read_bytes():
+                return True
+        except OSError:
+            continue  # it has ended
+    return False
 
 
 def shown_again(programs):

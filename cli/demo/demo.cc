@@ -544,8 +544,12 @@ absl::StatusOr<ExitCode> RunDemoStages(const DemoOptions& options,
     times.end = SystemClock().Steady();
   }
   if (plan.has_value() && !options.synthetic) {
-    std::cout << Sentence("sharing", EstimateText(study.usage()),
-                          terminal.width);
+    std::cout << Sentence(
+        "sharing",
+        absl::StrCat("the trials took ",
+                     FormatSeconds(study.usage().total_seconds()), "; ",
+                     EstimateText(study.usage())),
+        terminal.width);
     RETURN_IF_ERROR(WriteNext(*plan, ways.folder));
     ways.has_next = true;
   }

@@ -136,7 +136,7 @@ BEFORE = [
      "frostline study clone imdb imdb-2 --seed 2; "
      "frostline study export imdb -o imdb.jsonl"),
     (r"study resume", "frostline study pause imdb"),
-    (r"demo-depth", "frostline study create recipes/demo/depth.yaml"),
+    (r"demo-depth", "frostline study create recipes/demo/demo.yaml --id demo-depth"),
     (r"study wait", "frostline study stop imdb"),
     (r"study watch imdb --until-done", "frostline study update imdb --budget 3;"
      " frostline worker --exec frostline-trainer --label trainer= "
