@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 
 namespace frostline::importance {
 namespace {
 
 constexpr double kChanceOfAnySplit = 0.01;  // of a split that is none
 constexpr std::size_t kMostCuts = 64;       // of a range of many values
+constexpr char kFrozenText[] = "frozen";    // a rate of 0 (FormatValue)
 
 double LogChoose(std::int64_t n, std::int64_t k) {
   const auto ln = [](std::int64_t x) {
@@ -43,23 +43,20 @@ double ShareFailed(const SideOfSplit& side) {
          static_cast<double>(std::max<std::int64_t>(side.trials(), 1));
 }
 
-bool IsRate(const Domain& domain) {
-  return std::holds_alternative<Levels>(domain) ||
-         std::holds_alternative<LogUniform>(domain);
-}
-
 bool IsAtSplit(const SurvivalSplit& split, double value) {
   return split.is_choice ? value == split.value : value >= split.value;
 }
 
-// Values to split at: each choice, or each seen value but the lowest.
-std::vector<double> CutsOf(const std::vector<double>& seen, bool is_choice) {
-  std::vector<double> values;
-  for (const double value : seen) {
-    if (!IsAbsent(value)) values.push_back(value);
-  }
+// The values that trials had, rising.
+std::vector<double> DistinctOf(std::vector<double> values) {
+  std::erase_if(values, IsAbsent);
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+// Values to split at: each choice, or each value but the lowest.
+std::vector<double> CutsOf(std::vector<double> values, bool is_choice) {
   if (!is_choice && !values.empty()) values.erase(values.begin());
   if (values.size() <= kMostCuts) return values;
   std::vector<double> cuts;
@@ -86,13 +83,10 @@ void CountSides(const std::vector<double>& seen, std::size_t ran,
 // "that train it" and "that freeze it", or "at 0.001 or more" and "below".
 std::pair<std::string, std::string> NamesOfSides(const Parameter& parameter,
                                                  const SurvivalSplit& split) {
-  if (split.is_choice) {
-    const auto& choices = std::get<Categorical>(parameter.domain).choices;
-    return {"with " + choices[static_cast<std::size_t>(split.value)],
-            "with others"};
-  }
+  const std::string value = FormatValue(parameter.domain, split.value);
+  if (split.is_choice) return {"with " + value, "with others"};
   if (split.of_freezing) return {"that train it", "that freeze it"};
-  return {absl::StrFormat("at %g or more", split.value), "below"};
+  return {absl::StrCat("at ", value, " or more"), "below"};
 }
 
 std::string SayOutcome(const SideOfSplit& side, const std::string& name) {
@@ -134,11 +128,12 @@ std::optional<SurvivalSplit> FindSurvivalSplit(const Space& space,
     for (const Observation* const trial : selection.diverged) {
       seen.push_back(trial->point[i]);
     }
-    const bool is_choice =
-        std::holds_alternative<Categorical>(space.parameters()[i].domain);
-    const bool has_frozen = IsRate(space.parameters()[i].domain) &&
-                            std::count(seen.begin(), seen.end(), 0.0) > 0;
-    const std::vector<double> cuts = CutsOf(seen, is_choice);
+    const Domain& domain = space.parameters()[i].domain;
+    const bool is_choice = std::holds_alternative<Categorical>(domain);
+    const std::vector<double> values = DistinctOf(seen);
+    const bool has_frozen = !is_choice && !values.empty() &&
+                            FormatValue(domain, values[0]) == kFrozenText;
+    const std::vector<double> cuts = CutsOf(values, is_choice);
     splits += cuts.size();
     for (const double cut : cuts) {
       SurvivalSplit split;
@@ -147,6 +142,8 @@ std::optional<SurvivalSplit> FindSurvivalSplit(const Space& space,
       split.value = cut;
       split.of_freezing = has_frozen && cut == cuts.front();
       CountSides(seen, selection.points.size(), split);
+      // Of two choices the bad one is named.
+      if (is_choice && values.size() == 2 && !split.fails_at) continue;
       const double chance = ChanceOfSplit(split.bad, split.good);
       if (chance >= least) continue;
       least = chance;

@@ -39,8 +39,8 @@ struct SurvivalSplit {
   int parameter = 0;
   bool is_choice = false;  // else from `value` on, along the order
   bool of_freezing =
-      false;  // of a rate: frozen on one side, trained on the other
-  double value = 0.0;
+      false;             // of a rate: frozen on one side, trained on the other
+  double value = 0.0;    // as a point has it
   bool fails_at = true;  // at the value and from it on; else on the other side
   SideOfSplit bad;       // where more fail
   SideOfSplit good;

@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "importance/measure/dataset.h"
 #include "importance/measure/selection.h"
+#include "importance/mixture/fanova_evaluator.h"
 #include "importance/plan/study_plan.h"
 #include "importance/report.h"
 
@@ -192,6 +193,20 @@ void StudyBelief::AddHopeless(std::vector<const Point*>& points,
   }
 }
 
+absl::Status StudyBelief::FindAnyTold(const EvaluateOptions& options) {
+  EvaluateOptions alone = options;
+  alone.bootstraps = 0;
+  alone.pairs = false;
+  alone.subsets.clear();
+  Selection even = selection_;
+  TakeOff(luck_, even);
+  ASSIGN_OR_RETURN(const Report levels, EvaluateLevels(*space_, even, alone));
+  is_any_told_ =
+      std::any_of(levels.parameters.begin(), levels.parameters.end(),
+                  [](const auto& one) { return one.distinguishable; });
+  return absl::OkStatus();
+}
+
 absl::StatusOr<StudyBelief> Believe(const Space& space,
                                     const std::vector<Objective>& objectives,
                                     const History& history,
@@ -204,6 +219,7 @@ absl::StatusOr<StudyBelief> Believe(const Space& space,
   belief.objective_ = *belief.selection_.target;
   belief.luck_ = FindSharedLuck(belief.selection_);
   belief.survival_ = FindSurvivalSplit(space, belief.selection_);
+  RETURN_IF_ERROR(belief.FindAnyTold(options));
   belief.FindRange();
   belief.FindSaturation(options.stop);
   RETURN_IF_ERROR(CheckStop(options.stop));

@@ -58,6 +58,8 @@ class StudyBelief {
   // The same without what its seed gave to all trials that had it.
   double EvenScore(std::size_t trial) const;
   const statistics::SeedLuck& luck() const { return luck_; }
+  // Whether any parameter can be told from chance, as reports say it.
+  bool is_any_told() const { return is_any_told_; }
   // What decides whether a run can be trained, if anything does.
   const std::optional<SurvivalSplit>& survival() const { return survival_; }
   double Clamp(double score) const { return range_.Clamp(score); }
@@ -79,6 +81,7 @@ class StudyBelief {
       const Space& space, const std::vector<Objective>& objectives,
       const History& history, const EvaluateOptions& options);
 
+  absl::Status FindAnyTold(const EvaluateOptions& options);
   void FindRange();
   void FindSaturation(const std::stop_token& stop);
   void Thin();
@@ -99,6 +102,7 @@ class StudyBelief {
   std::vector<ReportWarning> warnings_;
   statistics::SeedLuck luck_;
   std::optional<SurvivalSplit> survival_;
+  bool is_any_told_ = false;
 };
 
 // Its errors are Evaluate's, CANCELLED among them.

@@ -293,6 +293,33 @@ PlannedModule Bare(const PlanChoices& choices, const ModuleRate& rate,
   return one;
 }
 
+constexpr double kNothingR2 = 0.05;
+
+// Returns how much of the variance of trials the other trials predict.
+double LeftOutR2(const PlanBasis& basis) {
+  const std::vector<surrogate::Belief>& left = basis.left_out();
+  const StudyBelief& belief = basis.belief();
+  const std::vector<double>& seen = belief.rows().rows.values;
+  const std::size_t count = belief.learnt();
+  double mean = 0.0;
+  for (std::size_t row = 0; row < count; ++row) {
+    mean += seen[row] / static_cast<double>(count);
+  }
+  double off = 0.0;
+  double whole = 0.0;
+  for (std::size_t row = 0; row < count; ++row) {
+    off += (seen[row] - left[row].mean) * (seen[row] - left[row].mean);
+    whole += (seen[row] - mean) * (seen[row] - mean);
+  }
+  return 1.0 - off / whole;
+}
+
+// Says whether trials do not predict each other, so that no effect can be told
+// from noise.
+bool ExplainsNothing(const PlanBasis& basis) {
+  return !(LeftOutR2(basis) >= kNothingR2);
+}
+
 // The modules of a plan, in depth order, and the pairs of points that tell what
 // freezing them costs.
 struct AdvisedModules {
@@ -318,6 +345,7 @@ AdvisedModules AdviseModules(const PlanBasis& basis, const PlanChoice& plan,
   AdvisedModules advised;
   advised.order = ModulesInDepthOrder(belief.space());
   advised.pairs = CompareFreezing(basis.search(), plan);
+  const bool is_any_seen = belief.is_any_told() && !ExplainsNothing(basis);
   for (const std::size_t m : advised.order) {
     PlannedModule one = Bare(basis.choices(), rates[m], m);
     if (one.freeze && IsDeadlyToTrain(belief, m)) {
@@ -329,6 +357,10 @@ AdvisedModules AdviseModules(const PlanBasis& basis, const PlanChoice& plan,
                                 seen[m].frozen ? "froze" : "trained", " it");
     } else if (advised.pairs[m].has_value() && !stop.stop_requested()) {
       Advise(belief, *advised.pairs[m], basis.optimism(), tolerance, one);
+      // Nobody is told to train what makes no difference that can be seen.
+      if (!is_any_seen && one.advice == Advice::kTrain) {
+        one.advice = Advice::kNotKnown;
+      }
     }
     advised.modules.push_back(std::move(one));
   }
@@ -561,7 +593,6 @@ std::vector<std::size_t> ModulesInDepthOrder(const Space& space) {
 
 namespace {
 
-constexpr double kNothingR2 = 0.05;
 constexpr std::size_t kNamed = 3;        // modules that a sentence names
 constexpr std::size_t kFewestInRow = 3;  // layers that are named as a range
 
@@ -586,25 +617,6 @@ std::string FixedReason(const ModuleBinding& binding) {
 bool IsEither(const PlannedModule& planned) {
   return planned.advice == Advice::kNotKnown && !planned.freeze &&
          planned.freeze_probability >= kSureEnough;
-}
-
-// Returns how much of the variance of trials the other trials predict.
-double LeftOutR2(const PlanBasis& basis) {
-  const std::vector<surrogate::Belief>& left = basis.left_out();
-  const StudyBelief& belief = basis.belief();
-  const std::vector<double>& seen = belief.rows().rows.values;
-  const std::size_t count = belief.learnt();
-  double mean = 0.0;
-  for (std::size_t row = 0; row < count; ++row) {
-    mean += seen[row] / static_cast<double>(count);
-  }
-  double off = 0.0;
-  double whole = 0.0;
-  for (std::size_t row = 0; row < count; ++row) {
-    off += (seen[row] - left[row].mean) * (seen[row] - left[row].mean);
-    whole += (seen[row] - mean) * (seen[row] - mean);
-  }
-  return 1.0 - off / whole;
 }
 
 std::string SayUnknown(const PlannedModule& planned,
@@ -751,7 +763,7 @@ std::vector<ReportWarning> PlanWarnings(const PlanBasis& basis,
                                         const StudyPlan& plan, bool copies) {
   std::vector<ReportWarning> warnings = basis.belief().warnings();
   const double r2 = LeftOutR2(basis);
-  if (!(r2 >= kNothingR2)) {
+  if (ExplainsNothing(basis)) {
     warnings.push_back({"NOTHING_EXPLAINED",
                         "trials do not predict each other: no effect of any "
                         "level can be told from noise",

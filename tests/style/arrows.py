@@ -69,7 +69,7 @@ FLOORS = {
         "": ("ped", "cube", "mixture", "forest", "report", "measure"),
         "curves": ("effects", "cells", "measure"),
         "ranking": ("", "report", "measure"),
-        "plan": ("cells", "report", "measure"),
+        "plan": ("mixture", "cells", "report", "measure"),
     },
     "storage": {
         "": (),

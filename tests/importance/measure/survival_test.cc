@@ -61,7 +61,32 @@ TEST(Survival, ARateFromWhichRunsFailIsFound) {
   ASSERT_TRUE(split.has_value());
   EXPECT_EQ(split->parameter, 2);
   EXPECT_EQ(split->value, 4.0);
-  EXPECT_NE(split->sentence.find("at 4 or more"), std::string::npos);
+  EXPECT_NE(split->sentence.find("at 4e-05 or more"), std::string::npos);
+}
+
+TEST(Survival, TheLowestOfRatesIsNotFrozen) {
+  const Space space({{"layer.0", Levels{{1e-4, 1e-3}}, {}},
+                     {"layer.1", Levels{{1e-4, 1e-3}}, {}}},
+                    {}, std::nullopt);
+  const auto split =
+      SplitOf(space, Surviving(space, 60, [](const Observation& trial) {
+                return trial.point[0] == 1.0;
+              }));
+  ASSERT_TRUE(split.has_value());
+  EXPECT_FALSE(split->of_freezing);
+  EXPECT_NE(split->sentence.find("at 0.001 or more"), std::string::npos);
+}
+
+TEST(Survival, AChoiceIsNamed) {
+  const Space space({{"optimizer", Categorical{{"adam", "sgd"}}, {}},
+                     {"layer.0", Levels{{0.0, 1e-3}}, {}}},
+                    {}, std::nullopt);
+  const auto split =
+      SplitOf(space, Surviving(space, 60, [](const Observation& trial) {
+                return trial.point[0] == 1.0;
+              }));
+  ASSERT_TRUE(split.has_value());
+  EXPECT_NE(split->sentence.find("with sgd"), std::string::npos);
 }
 
 TEST(Survival, FailuresAnywhereAreNobodys) {
