@@ -333,12 +333,16 @@ absl::StatusOr<ExitCode> ExplainWord(Session& session,
                      "exit codes are no part of the contract",
                      "`frostline help exit-codes` lists them", "PATH");
   }
-  const bool is_error = IsErrorId(args.path);
-  ASSIGN_OR_RETURN(const std::string text,
-                   is_error         ? ExplainError(args.path, width)
-                   : args.recursive ? ExplainTree(args.path)
-                                    : ExplainPath(args.path, width));
-  std::cout << text;
+  const absl::StatusOr<std::string> page =
+      IsErrorId(args.path) ? ExplainError(args.path, width)
+      : args.recursive     ? ExplainTree(args.path)
+                           : ExplainPath(args.path, width);
+  const std::string term = ExplainTerm(args.path, width);
+  if (term.empty()) RETURN_IF_ERROR(page.status());
+  if (page.ok()) std::cout << *page;
+  if (!term.empty()) {
+    std::cout << (page.ok() ? "\nIN THE GLOSSARY\n" : "") << term;
+  }
   return kExitOk;
 }
 
@@ -346,11 +350,11 @@ absl::StatusOr<ExitCode> ExplainWord(Session& session,
 
 void AddExplainCommand(CLI::App& app, Invocation& invocation) {
   const auto [verb, args] =
-      AddVerb(app, "explain", "What a field, or an error's id, means",
+      AddVerb(app, "explain",
+              "What a field, a word on the screen, or an error's id means",
               invocation, ExplainWord);
-  verb->add_option(
-          "PATH", args->path,
-          "space.modules, study.space.levels, StudySettings.budget, FL-2001")
+  verb->add_option("PATH", args->path,
+                   "space.modules, StudySettings.budget, within, FL-2001")
       ->required();
   verb->add_flag("--recursive", args->recursive,
                  "The names of all that is below, as a tree");

@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "cli/contract/catalogue.h"
@@ -459,6 +460,37 @@ absl::StatusOr<std::string> ExplainError(const std::string& id, int width) {
                       absl::StatusCodeToString(kind->code), ")\n",
                       Page(SectionOf(name), width), "\nExit code ", code,
                       "; `frostline help exit-codes` lists them.\n");
+}
+
+namespace {
+
+// Writes a link as what it says and where that is: "[Exactly](a.md)" becomes
+// "Exactly: docs/a.md".
+std::string WithoutLinks(std::string text) {
+  for (std::size_t at = text.find("]("); at != std::string::npos;
+       at = text.find("](")) {
+    const std::size_t open = text.rfind('[', at);
+    const std::size_t close = text.find(')', at);
+    if (open == std::string::npos || close == std::string::npos) break;
+    const std::string words = text.substr(open + 1, at - open - 1);
+    const std::string page = text.substr(at + 2, close - at - 2);
+    text.replace(open, close - open + 1, absl::StrCat(words, ": docs/", page));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string ExplainTerm(const std::string& word, int width) {
+  const std::string begin =
+      absl::StrCat("| *", absl::AsciiStrToLower(word), "* | ");
+  for (const absl::string_view line : absl::StrSplit(kGlossary, '\n')) {
+    if (!absl::StartsWith(line, begin)) continue;
+    const absl::string_view meaning =
+        absl::StripSuffix(line.substr(begin.size()), " |");
+    return WrapText(WithoutLinks(std::string(meaning)), width);
+  }
+  return "";
 }
 
 }  // namespace frostline::cli

@@ -50,8 +50,13 @@ absl::StatusOr<std::string> ExplainTree(const std::string& path);
 absl::StatusOr<std::string> ExplainError(const std::string& id, int width);
 bool IsErrorId(const std::string& word);
 
-// The text of docs/reference/errors.md at build time.
+// Returns what the glossary says of a word such as "within", in any case; ""
+// for a word that it does not have.
+std::string ExplainTerm(const std::string& word, int width);
+
+// The texts of docs/reference/errors.md and docs/glossary.md at build time.
 extern const char kErrorPages[];
+extern const char kGlossary[];
 
 }  // namespace frostline::cli
 

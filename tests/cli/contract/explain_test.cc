@@ -128,6 +128,28 @@ TEST(ExplainError, SaysWhichIdMayHaveBeenMeant) {
   EXPECT_EQ(DetailOf(page.status())->fix, "did you mean 'FL-2001'?");
 }
 
+// What stands on the screen of a plan, a frontier, an importance or the demo.
+TEST(ExplainTerm, KnowsTheWordsOnTheScreen) {
+  for (const char* const word :
+       {"within",    "frontier", "tolerance", "predicted", "main effect",
+        "direction", "unsure",   "fit",       "noise",     "settled",
+        "freeze",    "train",    "either",    "not known", "rival",
+        "less plan", "seeds",    "rows",      "sharing",   "luck",
+        "survives",  "rests on", "Plan",      "TRIALS"}) {
+    const std::string text = ExplainTerm(word, 80);
+    if (std::string(word) == "TRIALS") {
+      EXPECT_EQ(text, "") << "another form of a word is not guessed";
+      continue;
+    }
+    EXPECT_GT(text.size(), 20u) << word;
+    EXPECT_THAT(text, Not(HasSubstr("](")));
+    for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+      EXPECT_LE(line.size(), 90u) << line;
+    }
+  }
+  EXPECT_THAT(ExplainTerm("frozen", 80), HasSubstr("docs/explanation/"));
+}
+
 TEST(Catalogue, FindsAMethodByEachOfItsNames) {
   for (const char* const name :
        {"CreateStudy", "createstudy", "StudyService.CreateStudy",
