@@ -36,6 +36,7 @@ frostline study wait imdb
 frostline study wait sst2
 frostline study wait demo
 frostline study clone demo example --with-trials
+frostline study clone demo demo-next --with-trials
 frostline recipe run elsa --scale tiny
 frostline study update imdb --budget 200
 """

@@ -61,7 +61,7 @@ TEST(Influence, FindsTheTwoRowsThatALeadRestsOn) {
                           [](const Cells& c) { return c[1] > 0 ? 0.1 : 0.0; });
   for (Cells& cells : rows.cells)
     cells[0] = std::max<std::uint8_t>(cells[0], 1);
-  for (const std::size_t bad : {11, 30}) {
+  for (const std::size_t bad : {11u, 30u}) {
     rows.cells[bad][0] = 0;
     rows.values[bad] = -2.0;
   }
