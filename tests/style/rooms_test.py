@@ -153,7 +153,12 @@ class ChangedRooms(unittest.TestCase):
                      "docs/one.svg", ".ci/verified"):
             self.write(path, self.green + "\n")
         self.assertEqual(self.broken(), set())
-        self.assertEqual(changed_rooms.pattern({}), "^at:(nowhere)$")
+        self.assertEqual(changed_rooms.pattern({}),
+                         "^at:(tests/docs|tests/style)$")
+
+    def test_a_page_inside_a_program_breaks_it(self):
+        self.write("docs/glossary.md", "changed\n")
+        self.assertEqual(self.broken(), {"cli", "tests/cli"})
 
     def test_what_all_stands_on_breaks_everything(self):
         for path in ("base/clock.h", "proto/a.proto", "cmake/a.cmake",
