@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -432,8 +433,11 @@ std::string Footer(const v1::ImportanceReport& report, int width) {
                                         " of the trials' variance, kept out",
                                     width));
   }
-  absl::StrAppend(&text,
-                  Sentence("stability", report.stability().sentence(), width));
+  // Where nothing can be told from chance the verdict has said so.
+  const std::string& stability = report.stability().sentence();
+  if (!absl::StrContains(stability, "told from chance")) {
+    absl::StrAppend(&text, Sentence("stability", stability, width));
+  }
   std::set<std::string> said;  // no warning twice
   for (const v1::Warning& warning : report.warnings()) {
     if (!said.insert(warning.sentence()).second) continue;

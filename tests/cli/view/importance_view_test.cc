@@ -72,6 +72,13 @@ int WidestReportLine(const std::string& text) {
   return widest;
 }
 
+TEST(ImportanceView, SaysOnceThatNothingCanBeToldFromChance) {
+  v1::ImportanceReport report = ExampleReport();
+  report.mutable_stability()->set_sentence(
+      "not settled: after 36 trials no parameter can be told from chance");
+  EXPECT_THAT(RenderImportance(report, "", 80), Not(HasSubstr("stability:")));
+}
+
 TEST(ImportanceView, DrawsBarsInEighths) {
   EXPECT_EQ(Bar(1.0, 2), "██");
   EXPECT_EQ(Bar(0.25, 2), "▌");
