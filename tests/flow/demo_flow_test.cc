@@ -64,7 +64,8 @@ TEST_F(DemoFlowTest, ItEndsWithThePlanThatWasRun) {
   EXPECT_LT(output_.find("MAIN EFFECT"), seen);
   EXPECT_THAT(output_, HasSubstr("running it beside what it has to beat"));
   EXPECT_THAT(output_, HasSubstr("the plan scored"));
-  EXPECT_LE(std::count(output_.begin(), output_.end(), '\n'), 60) << output_;
+  // A warning that some trials show and others do not takes up to three lines.
+  EXPECT_LE(std::count(output_.begin(), output_.end(), '\n'), 63) << output_;
 }
 
 TEST_F(DemoFlowTest, AFolderWithAnotherDemoInItIsRefused) {
