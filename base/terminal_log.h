@@ -6,8 +6,8 @@
 // file, and the terminal gets only what a person must know: what is said here,
 // and errors of the log in a few words. Off a terminal nothing changes.
 //
-//   const TerminalLog log("runs/worker.log");
-//   log.Say("worker gpu03 is ready");
+//   const TerminalLog log("runs/worker.log", /*is_wanted=*/true);
+//   SayOnTerminal("worker gpu03 is ready");
 #ifndef FROSTLINE_BASE_TERMINAL_LOG_H_
 #define FROSTLINE_BASE_TERMINAL_LOG_H_
 

@@ -506,6 +506,11 @@ std::int64_t MoreTrials(const RankingEvidence& evidence) {
   return RoundUp(std::max(free / (narrow * narrow) - free, 1.0));
 }
 
+bool IsSettled(const RankingEvidence& evidence) {
+  return evidence.any_distinguishable && evidence.rests_on.empty() &&
+         IsLikely(evidence, 1.0);
+}
+
 }  // namespace
 
 StabilityVerdict JudgeRanking(const RankingEvidence& evidence) {
@@ -523,7 +528,7 @@ StabilityVerdict JudgeRanking(const RankingEvidence& evidence) {
                                     NameTrials(evidence.rests_on));
     return verdict;
   }
-  if (IsLikely(evidence, 1.0)) {
+  if (IsSettled(evidence)) {
     verdict.state = StabilityState::kSettled;
     verdict.settled_after = evidence.trials;
     verdict.sentence = absl::StrCat("ranking settled after ", seen);
@@ -625,15 +630,10 @@ std::string Names(const Space& space, const Report& report,
         report.parameters[static_cast<std::size_t>(i)].parameter);
     names.push_back(space.parameters()[at].name);
   }
-  if (names.size() == 1) return names[0];
-  const std::string last = names.back();
-  names.pop_back();
-  return absl::StrCat(absl::StrJoin(names, ", "), " and ", last);
+  return JoinInWords(std::move(names));
 }
 
-}  // namespace
-
-StabilityVerdict JudgeReport(const Space& space, const Report& report) {
+RankingEvidence EvidenceOf(const Space& space, const Report& report) {
   RankingEvidence evidence;
   evidence.trials = report.trials_used;
   evidence.values = MainShares(report.parameters);
@@ -643,7 +643,13 @@ StabilityVerdict JudgeReport(const Space& space, const Report& report) {
     evidence.any_distinguishable |= one.distinguishable;
   }
   evidence.rests_on = LeadRestsOn(report, LeadersOfDraws(report).size());
-  return JudgeRanking(evidence);
+  return evidence;
+}
+
+}  // namespace
+
+StabilityVerdict JudgeReport(const Space& space, const Report& report) {
+  return JudgeRanking(EvidenceOf(space, report));
 }
 
 std::optional<ReportWarning> WarnOfFragileLead(const Space& space,
@@ -680,8 +686,7 @@ std::string VerdictOfScores(const Space& space, const Report& report) {
     return absl::StrCat("after ", trials, " no ", noun.one,
                         " clearly matters: none can be told from chance");
   }
-  const bool settled =
-      JudgeReport(space, report).state == StabilityState::kSettled;
+  const bool settled = IsSettled(EvidenceOf(space, report));
   const std::vector<int> leaders = SureLeaders(report);
   if (leaders.empty()) {
     std::vector<int> clear;
@@ -710,7 +715,7 @@ std::string VerdictOfScores(const Space& space, const Report& report) {
 }  // namespace
 
 std::string ReportVerdict(const Space& space, const Report& report) {
-  const std::string scores = VerdictOfScores(space, report);
+  std::string scores = VerdictOfScores(space, report);
   if (report.survival.empty()) return scores;
   return absl::StrCat(report.survival, "; of those that ran: ", scores);
 }

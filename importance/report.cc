@@ -142,11 +142,21 @@ double RestOf(const std::vector<double>& shares) {
 
 }  // namespace
 
+std::string JoinInWords(std::vector<std::string> words) {
+  std::string last = std::move(words.back());
+  words.pop_back();
+  if (words.empty()) return last;
+  return absl::StrCat(absl::StrJoin(words, ", "), " and ", last);
+}
+
 std::string NameTrials(const std::vector<std::int64_t>& trials) {
-  if (trials.size() == 1) return absl::StrCat("trial ", trials[0]);
-  return absl::StrCat("trials ",
-                      absl::StrJoin(trials.begin(), trials.end() - 1, ", "),
-                      " and ", trials.back());
+  std::vector<std::string> numbers;
+  numbers.reserve(trials.size());
+  for (const std::int64_t trial : trials) {
+    numbers.push_back(absl::StrCat(trial));
+  }
+  return absl::StrCat(trials.size() == 1 ? "trial " : "trials ",
+                      JoinInWords(std::move(numbers)));
 }
 
 Report MakePlainReport(const PlainShares& shares) {

@@ -120,6 +120,9 @@ struct PlainShares {
   std::vector<double> chance;                   // what each had by chance
 };
 
+// Says "a", "a and b", "a, b and c". REQUIRES: there is a word.
+std::string JoinInWords(std::vector<std::string> words);
+
 // Says "trial 7" or "trials 7, 9 and 19".
 std::string NameTrials(const std::vector<std::int64_t>& trials);
 

@@ -388,10 +388,8 @@ absl::StatusOr<Report> Evaluated(const Space& space, const Selection& selection,
   for (std::size_t g = 0; g < groups.size(); ++g) {
     report.groups[g].group = groups[g].name;
   }
-  if (intervals) {
-    report.lead_rests_on =
-        FindTrialsOfLeads(selection, part, report.parameters, options.stop);
-  }
+  report.lead_rests_on =
+      FindTrialsOfLeads(selection, part, report.parameters, options.stop);
   report.trials_used = static_cast<std::int64_t>(data.rows());
   report.trials_left_out = selection.left_out;
   report.carried_by = CarriedBy(model, mixture, part.weight);

@@ -393,7 +393,9 @@ SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
   if (options.stop.stop_requested()) return part;
   const double variance = model.ridge().target_variance();
   WeighPart(missed, targets, variance, part);
-  part.influence = std::make_shared<const surrogate::Influence>(process);
+  if (options.intervals) {
+    part.influence = std::make_shared<const surrogate::Influence>(process);
+  }
   part.noise_share = std::clamp(
       process.noise_variance() * saturation.SquareSlope(targets) / variance,
       0.0, 1.0);

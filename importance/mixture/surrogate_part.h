@@ -66,7 +66,7 @@ struct SurrogatePart {
   // order.
   std::vector<double> rising_probability;
   // What it would say without some trials: first those with a target, then the
-  // hopeless ones. Null with a weight of 0.
+  // hopeless ones. Null with a weight of 0, and without intervals.
   std::shared_ptr<const surrogate::Influence> influence;
   // For MixtureModel::pairs(), the chance that both trained are worth less
   // than each alone promises; NaN without a frozen cell.

@@ -28,8 +28,7 @@ class ReportVerbs {
   absl::StatusOr<AnswerPtr> MakeReport(const StudyHandle& study,
                                        const ImportanceQuestion& question,
                                        const std::stop_token& stop);
-  // Returns the report that is kept, else makes one without the verdict, which
-  // is most of the work.
+  // Returns the report that is kept, else makes one.
   absl::StatusOr<AnswerPtr> ReportToCompare(const StudyHandle& study,
                                             const ImportanceQuestion& question,
                                             const std::stop_token& stop);
