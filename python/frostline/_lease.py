@@ -22,6 +22,7 @@ from ._trial import Link, Trial
 from ._wire import PATIENCE, Channel, contract, request_id
 from .version import VERSION
 
+_GOOD_BYE = 5.0  # seconds to hand a trial back; its lease ends without it, too
 _STATES = {"succeeded": "SUCCEEDED", "pruned": "PRUNED", "infeasible": "INFEASIBLE",
            "failed": "FAILED"}
 _FAILURES = {"trial": 1, "out_of_memory": 2, "infrastructure": 3}
@@ -263,7 +264,7 @@ class LeaseLink(Link):
         self._deliver("Finish", contract().message("FinishRequest")(
             lease=self.ref, outcome=outcome, measurements=self._waiting[-1000:]))
 
-    def hand_back(self, reason, patience=PATIENCE):
+    def hand_back(self, reason, patience=_GOOD_BYE):
         request = contract().message("ReleaseRequest")(
             lease=self.ref, reason=_RELEASES.get(reason, 2),
             measurements=self._waiting[-1000:], detail=f"handed back: {reason}")

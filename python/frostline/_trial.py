@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import pathlib
+import sys
 import tempfile
 import traceback
 from typing import Any, Dict, Mapping, Optional
@@ -185,8 +186,8 @@ class Trial:
     def hand_back(self, reason: str = "preempt") -> None:
         """Somebody else may run it; no fault is counted."""
         self._guard()
+        self._ended = "handed back"  # and if nobody hears it, the lease ends by itself
         self._link.hand_back(reason)
-        self._ended = "handed back"
 
     @property
     def ended(self) -> bool:
@@ -212,7 +213,10 @@ class Trial:
         if self._ended:
             return
         if isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit)):
-            self.hand_back()
+            try:
+                self.hand_back()
+            except (errors.Unavailable, errors.DeadlineExceeded) as away:
+                print(away, file=sys.stderr)  # what ends the script goes before it
         elif isinstance(error, FloatingPointError):
             self._finish("infeasible", dict(self.metrics), _sentence(error))
         else:

@@ -20,7 +20,7 @@ import time
 import traceback
 from typing import Any, Dict, Iterator, List, Mapping, Optional
 
-from . import _ranks, _show, _spec, errors
+from . import _live, _ranks, _show, _spec, errors
 from ._lease import Session
 from ._trial import Link, Trial
 from ._wire import PATIENCE, Channel, contract, request_id
@@ -152,7 +152,8 @@ class Study:
         self._asked.pop(number)
 
     def trials(self, *, worker: str = "", labels: Optional[Mapping[str, str]] = None,
-               max_idle: float = 600.0, grace: float = 15.0) -> Iterator[Trial]:
+               max_idle: float = 600.0, grace: float = 15.0,
+               progress: Optional[bool] = None) -> Iterator[Trial]:
         """Trials to train, until the study ends or `max_idle` seconds bring none.
 
             for trial in study.trials():
@@ -163,7 +164,8 @@ class Study:
 
         An exception within `with` fails this attempt, is printed, and the loop goes on;
         the third in a row is raised. On SIGTERM `report` says stop, and after `grace`
-        seconds the script ends; either way the trial is handed back."""
+        seconds the script ends; either way the trial is handed back. `progress`: a line
+        in a terminal or a table in a notebook says how it goes; None: where there is one."""
         if _ranks.rank() > 0:
             yield from self._followed()
             return
@@ -171,7 +173,9 @@ class Study:
                           slots=1)
         watch, idle_since, bad = _Signals(grace), time.monotonic(), 0
         current: Optional[Trial] = None
+        live = _live.shown(self, progress)
         try:
+            live.look()
             while not watch.told:
                 trial = session.acquire()
                 if trial is None:
@@ -183,9 +187,11 @@ class Study:
                 current = trial
                 trial._link = watch.over(trial._link)
                 trial._link = _ranks.lead(_shared(trial), trial._link)
+                live.over(trial)
                 guarded = _Guarded(trial)
                 yield guarded
                 trial.end()
+                live.ended(trial)
                 bad = bad + 1 if guarded.error else 0
                 if guarded.error and bad >= _BAD_IN_A_ROW:
                     raise guarded.error
@@ -198,6 +204,7 @@ class Study:
                 _ignore_loss(current.hand_back)
             watch.close()
             session.close()
+            live.close()
 
     def _followed(self) -> Iterator[Trial]:
         while True:
@@ -256,16 +263,23 @@ class Study:
             if not token:
                 return
 
-    def wait(self, timeout: Optional[float] = None, every: float = 1.0) -> "Study":
-        """Until the study has ended."""
+    def wait(self, timeout: Optional[float] = None, every: float = 1.0, *,
+             progress: Optional[bool] = None) -> "Study":
+        """Until the study has ended; `progress` as in `trials`."""
         end = None if timeout is None else time.monotonic() + timeout
-        while not self._has_ended():
-            if end is not None and time.monotonic() > end:
-                raise errors.DeadlineExceeded(
-                    f"{self.name} has not ended within {timeout:g} s: "
-                    f"{self.counts['budget_used']} trials have",
-                    "wait longer, or see why with `frostline study explain`", id="PY-1017")
-            time.sleep(every)
+        live = _live.shown(self, progress)
+        try:
+            while not self._has_ended():
+                live.look()
+                if end is not None and time.monotonic() > end:
+                    raise errors.DeadlineExceeded(
+                        f"{self.name} has not ended within {timeout:g} s: "
+                        f"{self.counts['budget_used']} trials have",
+                        "wait longer, or see why with `frostline study explain`",
+                        id="PY-1017")
+                time.sleep(every)
+        finally:
+            live.close()
         return self
 
     # --- what it says ---

@@ -19,7 +19,7 @@ import wheel  # noqa: E402
 import world  # noqa: E402  of tests/clients
 
 NEEDS = {"layers_test.py": ("torch", "transformers"), "hf_test.py": ("torch", "transformers"),
-         "show_test.py": ("pandas",)}
+         "show_test.py": ("pandas",), "live_test.py": ("nbclient", "ipykernel")}
 
 
 def contract():
@@ -43,7 +43,7 @@ def main(test, programs):
     python = os.environ.get("FROSTLINE_TEST_PYTHON")
     if not python:
         python = world.python()
-        folders = [world.wheels("python"), world.wheels()]
+        folders = [world.wheels("python"), world.wheels("notebook"), world.wheels()]
         environment["PYTHONPATH"] = os.pathsep.join(str(f) for f in folders)
     needed = ("grpc", "google.protobuf", "yaml", *NEEDS.get(pathlib.Path(test).name, ()))
     missing = "a Python 3.11" if not python else next(
