@@ -141,7 +141,7 @@ class Notebook(unittest.TestCase):
         updates = [m for m in sent if m["msg_type"] == "update_display_data"]
         self.assertGreater(len(updates), 5)
         self.assertIn("toy: 4 of 4 trials, best score", tables[0].data["text/plain"])
-        self.assertIn("<caption>study toy", cells[1].outputs[0].data["text/html"])
+        self.assertIn(">study toy<", cells[1].outputs[0].data["text/html"])
 
 
 if __name__ == "__main__":
