@@ -6,6 +6,7 @@ import sys
 import textwrap
 import unittest
 
+import torch
 import world
 from world import attempts, scratch, script, study
 
@@ -85,7 +86,13 @@ class Command(unittest.TestCase):
                 os.mkdir(f + "/checkpoint-2")
                 json.dump({"log_history": [{"step": 1, "loss": 3.0}, {"step": 2,
                     "eval_score": 0.5, "epoch": 1.0}]},
-                    open(f + "/checkpoint-2/trainer_state.json", "w"))"""}
+                    open(f + "/checkpoint-2/trainer_state.json", "w"))""",
+            "tensorboard:{folder}": """
+                from torch.utils.tensorboard import SummaryWriter
+                writer = SummaryWriter(f + "/runs")
+                for i in range(3):
+                    writer.add_scalar("eval_score", i / 4, i)
+                writer.close()"""}
         for kind, body in kinds.items():
             with self.subTest(kind):
                 results, tries, log = self.run_command(
@@ -150,6 +157,50 @@ class Words(unittest.TestCase):
         for text in ("xml:a", "csv:", "regex:(", "regex:(a)"):
             with self.assertRaises(errors.InvalidArgument):
                 _metrics.reader(text, None)
+
+    def test_event_files_as_tensorboard_writes_them(self):
+        from tensorboard.compat.proto import event_pb2
+        from torch.utils.tensorboard import SummaryWriter
+        with scratch() as folder:
+            reader = _metrics.reader("tensorboard:", folder)
+            self.assertEqual([], list(reader.look()))
+            writer = SummaryWriter(folder / "a")
+            for step in (1, 300):
+                writer.add_scalar("eval/accuracy", step / 4, step)
+                writer.add_scalar("loss", -0.5, step, new_style=True)
+            writer.add_scalar("inf", float("inf"), 300)
+            writer.add_text("note", "no number", 300)
+            writer.add_histogram("weights", torch.ones(9), 300)
+            writer.flush()
+            # Others may still come for the newest step, until a look brings nothing.
+            first = {"eval/accuracy": 0.25, "loss": -0.5}
+            self.assertEqual([(1, first)], list(reader.look()))
+            self.assertEqual([(300, {"eval/accuracy": 75.0, "loss": -0.5})],
+                             list(reader.look()))
+            # A second file, of which half a record is there.
+            writer.close()
+            other = SummaryWriter(folder / "b")
+            other.add_scalar("loss", 7.0, 2 ** 40)
+            other.close()
+            (path,) = (folder / "b").iterdir()
+            whole = path.read_bytes()
+            path.write_bytes(whole[:-5])
+            self.assertEqual([], list(reader.look()))
+            path.write_bytes(whole)
+            self.assertEqual([(2 ** 40, {"loss": 7.0})], list(reader.look(ended=True)))
+            # Doubles as newer writers have them.
+            event = event_pb2.Event(step=3)
+            event.summary.value.add(tag="d").tensor.CopyFrom(
+                type(event.summary.value.add().tensor)(dtype=2, double_val=[0.1]))
+            self.assertEqual([(3, "d", 0.1)], list(_metrics._scalars(
+                memoryview(event.SerializeToString()))))
+
+    def test_a_damaged_event_file_is_named(self):
+        with scratch() as folder:
+            (folder / "x.tfevents.1").write_bytes(
+                (4).to_bytes(8, "little") + b"\0" * 4 + b"\xff" * 4 + b"\0" * 4)
+            with self.assertRaisesRegex(errors.BadFile, "x.tfevents.1 is no event file"):
+                list(_metrics.reader("tensorboard:.", folder).look())
 
     def test_a_line_that_is_being_written_waits(self):
         with scratch() as folder:
