@@ -212,7 +212,7 @@ class Trial:
         """What an exception that nobody caught means."""
         if self._ended:
             return
-        if isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit)):
+        if not isinstance(error, Exception):  # an interrupt, a task that was cancelled
             try:
                 self.hand_back()
             except (errors.Unavailable, errors.DeadlineExceeded) as away:
@@ -247,6 +247,21 @@ class Trial:
         elif not isinstance(error, errors.LeaseLost):
             self.end_with(error)
         return None
+
+    # --- under asyncio: see _aio.py ---
+
+    async def report_async(self, step: int, metrics: Optional[Mapping[str, float]] = None,
+                           **more: Any) -> bool:
+        """`report`, while the loop goes on."""
+        from ._aio import aside
+        return await aside(lambda: self.report(step, metrics, **more))
+
+    async def __aenter__(self) -> "Trial":
+        return self
+
+    async def __aexit__(self, kind: Any, error: Any, trace: Any) -> Optional[bool]:
+        from ._aio import aside
+        return await aside(lambda: self.__exit__(kind, error, trace))
 
     # --- layers, in layers.py ---
 

@@ -18,9 +18,9 @@ import sys
 import threading
 import time
 import traceback
-from typing import Any, Dict, Iterator, List, Mapping, Optional
+from typing import Any, AsyncIterator, Dict, Generator, Iterator, List, Mapping, Optional
 
-from . import _live, _ranks, _show, _spec, errors
+from . import _aio, _live, _ranks, _show, _spec, errors
 from ._lease import Session
 from ._trial import Link, Trial
 from ._wire import PATIENCE, Channel, contract, request_id
@@ -110,6 +110,7 @@ class Study:
         self.id = self.name.split("/", 1)[1]
         self.advice = advice or []  # what a better setting would be, in sentences
         self._session: Optional[Session] = None
+        self._lock = threading.Lock()
         self._asked: Dict[Optional[int], Trial] = {}
 
     # --- doors onto the lease loop ---
@@ -153,7 +154,7 @@ class Study:
 
     def trials(self, *, worker: str = "", labels: Optional[Mapping[str, str]] = None,
                max_idle: float = 600.0, grace: float = 15.0,
-               progress: Optional[bool] = None) -> Iterator[Trial]:
+               progress: Optional[bool] = None) -> Generator[Trial, None, None]:
         """Trials to train, until the study ends or `max_idle` seconds bring none.
 
             for trial in study.trials():
@@ -213,10 +214,40 @@ class Study:
                 return
             yield Trial(*found)
 
+    async def ask_async(self, wait: float = 60.0, *, worker: str = "") -> Optional[Trial]:
+        """`ask`, while the loop goes on. Where the task is cancelled meanwhile, a trial
+        that still comes is handed back."""
+        return await _aio.aside(lambda: self.ask(wait, worker=worker), _give_back)
+
+    async def tell_async(self, trial: Any, metrics: Optional[Mapping[str, float]] = None,
+                         **more: Any) -> None:
+        """`tell`, while the loop goes on."""
+        await _aio.aside(lambda: self.tell(trial, metrics, **more))
+
+    async def atrials(self, *, worker: str = "", labels: Optional[Mapping[str, str]] = None,
+                      max_idle: float = 600.0) -> AsyncIterator[Trial]:
+        """`trials` under asyncio; each loop is a worker of its own.
+
+            async for trial in study.atrials():
+                async with trial:
+                    await trial.report_async(1, accuracy=await train(trial))
+
+        A task that is cancelled hands its trial back; signals are the script's own:
+        loop.add_signal_handler(signal.SIGTERM, task.cancel)."""
+        loop = self.trials(worker=worker, labels=labels, max_idle=max_idle, progress=False)
+        try:
+            # What was being asked for when the task was cancelled ends there.
+            while trial := await _aio.aside(lambda: next(loop, None), lambda _: loop.close()):
+                yield trial
+        finally:
+            if not loop.gi_running:
+                await _aio.aside(loop.close)
+
     def _open(self, worker: str) -> Session:
-        if self._session is None or not self._session.usable:
-            self._session = Session(self._channel, study=self.name, worker=worker)
-        return self._session
+        with self._lock:
+            if self._session is None or not self._session.usable:
+                self._session = Session(self._channel, study=self.name, worker=worker)
+            return self._session
 
     def _has_ended(self) -> bool:
         self.refresh()
@@ -428,6 +459,11 @@ def _shared(trial: Trial) -> Dict[str, Any]:
             "objectives": trial.objectives, "model": trial.model, "data": trial.data,
             "training": trial.training, "freeze": trial.freeze, "labels": trial.labels,
             "folder": trial._folder, "resume_from": trial.resume_from}
+
+
+def _give_back(trial: Optional[Trial]) -> None:
+    if trial is not None and not trial.ended:
+        _ignore_loss(trial.hand_back)
 
 
 def _ignore_loss(call: Any) -> None:
