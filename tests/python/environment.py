@@ -21,7 +21,8 @@ import world  # noqa: E402  of tests/clients
 NEEDS = {"layers_test.py": ("torch", "transformers"), "hf_test.py": ("torch", "transformers"),
          "minilm_test.py": ("torch", "transformers", "pandas"),
          "show_test.py": ("pandas",), "command_test.py": ("torch", "tensorboard"),
-         "hub_test.py": ("torch", "transformers", "pyarrow"), "live_test.py": ("nbclient", "ipykernel")}
+         "hub_test.py": ("torch", "transformers", "pyarrow"),
+         "live_test.py": ("nbclient", "ipykernel", "pandas")}
 
 
 def contract():

@@ -14,7 +14,7 @@ import unittest
 import nbclient
 import nbformat
 
-from world import coordinator, run_python, scratch
+from world import ROOT, coordinator, run_python, scratch
 
 from totals import run_and_count
 
@@ -54,10 +54,13 @@ def terminal(text, columns=120):
     return said.decode(), process.wait(20)
 
 
-def notebook(folder, *cells):
-    """The cells' outputs, and every message that the kernel sent of them."""
-    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(
+def notebook_of(*cells):
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(
         textwrap.dedent(cell)) for cell in cells])
+
+
+def run_notebook(folder, page):
+    """The cells with their outputs, and every message that the kernel sent of them."""
     spec = folder / "kernels" / "python3"
     spec.mkdir(parents=True)
     spec.joinpath("kernel.json").write_text(
@@ -71,7 +74,8 @@ def notebook(folder, *cells):
             sent.append(msg)
             return super().process_message(msg, cell, cell_index)
 
-    Client(page, timeout=120, kernel_name="python3").execute()
+    Client(page, timeout=120, kernel_name="python3",
+           resources={"metadata": {"path": str(folder)}}).execute()
     return page.cells, sent
 
 
@@ -132,7 +136,8 @@ class Terminal(unittest.TestCase):
 class Notebook(unittest.TestCase):
     def test_one_table_is_written_anew_in_its_place(self):
         with coordinator() as (address, _), scratch() as folder:
-            cells, sent = notebook(folder, LOOP.replace("ADDRESS", repr(address)), "toy")
+            cells, sent = run_notebook(folder, notebook_of(
+                LOOP.replace("ADDRESS", repr(address)), "toy"))
         tables = [one for one in cells[0].outputs if "text/html" in one.get("data", {})]
         self.assertEqual(1, len(tables), cells[0].outputs)
         html = tables[0].data["text/html"]
@@ -142,6 +147,20 @@ class Notebook(unittest.TestCase):
         self.assertGreater(len(updates), 5)
         self.assertIn("toy: 4 of 4 trials, best score", tables[0].data["text/plain"])
         self.assertIn(">study toy<", cells[1].outputs[0].data["text/html"])
+
+    def test_the_tutorial_s_notebook_runs_from_top_to_bottom(self):
+        page = nbformat.read(ROOT / "docs/tutorials/python.ipynb", as_version=4)
+        self.assertEqual([], [one for one in page.cells if one.get("outputs")],
+                         "it is kept without outputs")
+        with scratch() as folder:
+            cells, _ = run_notebook(folder, page)
+        shown = {cell.source: cell.outputs[-1].data for cell in cells
+                 if cell.get("outputs") and "data" in cell.outputs[-1]}
+        self.assertIn("completed", shown["study"]["text/html"])
+        importance = shown["study.importance()"]["text/plain"]
+        self.assertTrue(importance.startswith("layer.2 "), importance)
+        plan = shown["study.plan()"]["text/plain"]
+        self.assertRegex(plan, r"layer\.2 +0\.001")
 
 
 if __name__ == "__main__":
