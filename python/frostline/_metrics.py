@@ -22,7 +22,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 from . import errors
 
 Measured = Tuple[int, Dict[str, float]]
-_STEPS = ("step", "global_step", "epoch", "iteration")
+_STEPS = ("step", "global_step", "current_steps")  # the last is LLaMA-Factory's
 
 
 def reader(text: str, folder: pathlib.Path) -> "Reader":
@@ -56,7 +56,10 @@ class Reader:
 
     def _measured(self, row: Dict[str, Any]) -> Optional[Measured]:
         numbers = {str(name): float(value) for name, value in row.items() if _is_number(value)}
-        step = next((numbers.pop(name) for name in _STEPS[:2] if name in numbers), None)
+        step = next((numbers.pop(name) for name in _STEPS if name in numbers), None)
+        if step is None:  # ms-swift: "10/12"
+            step = _number(str(row.get("global_step/max_steps")).partition("/")[0])
+            step = step if _is_number(step) else None
         if step is None or step != int(step):
             step = self._last + 1
         if not numbers:

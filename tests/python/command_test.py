@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """command_test.py PROGRAMS: commands that know nothing of trials, under a real agent."""
+import importlib.util
+import json
 import shlex
 import sys
 import textwrap
@@ -138,6 +140,77 @@ class Command(unittest.TestCase):
         self.assertEqual(3, len(tries))
         self.assertIn("exit code 1", tries[0]["cause"])
         self.assertIn("no data", log)
+
+
+    @unittest.skipUnless(importlib.util.find_spec("hydra"), "there is no hydra-core")
+    def test_hydra_gets_its_overrides(self):
+        results, _, log = self.run_command("""
+            import hydra
+            @hydra.main(version_base=None, config_path="conf", config_name="config")
+            def main(cfg):
+                print(f"score={cfg.optimizer.lr + cfg.model.layer_0:.9f}")
+            main()
+            """, "--metrics", r"regex:score=(?P<score>\S+)",
+            command=("optimizer.lr={x}", "model.layer_0={layer.0}", "hydra.run.dir={folder}"),
+            files={"conf/config.yaml": "optimizer: {lr: 9}\nmodel: {layer_0: 9}\n"})
+        self.assertEqual("SUCCEEDED", results[0].state, log)
+        wanted = results[0].parameters["x"] + results[0].rates["layer.0"]
+        self.assertAlmostEqual(wanted, results[0].values[0], 6)
+
+
+class OtherTrainers(unittest.TestCase):
+    """The shapes that the files of others are documented to have; they are not run."""
+
+    trial = Trial({"parameters": {"lr": 2e-05, "batch": 16.0, "rank": 8.0},
+                   "rates": {"layer.0": 0.0, "layer.1": 1e-4}, "folder": "/tmp/t"})
+    axolotl = """
+        base_model: org/model
+        datasets:
+          - path: org/data
+            type: alpaca
+        learning_rate: 0.0002
+        micro_batch_size: 2
+        lora_r: 32
+        output_dir: ./outputs
+        unfrozen_parameters: []
+        """
+    llama_factory = """
+        model_name_or_path: org/model
+        ### method
+        finetuning_type: lora
+        lora_target: all
+        learning_rate: 1.0e-4
+        per_device_train_batch_size: 1
+        output_dir: saves/sft
+        """
+
+    def test_a_configuration_keeps_what_is_not_set(self):
+        changes = {"learning_rate": "{lr}", "output_dir": "{folder}"}
+        cases = (("axolotl", self.axolotl, {"micro_batch_size": "{batch}", "lora_r": "{rank}",
+                                            "datasets.0.type": "chat_template"}),
+                 ("llama", self.llama_factory, {"per_device_train_batch_size": "{batch}"}))
+        for name, text, more in cases:
+            with scratch() as folder, self.subTest(name):
+                source = script(folder, text, f"{name}.yaml")
+                before = _template.read_config(source)
+                _template.overlay(source, {**changes, **more}, self.trial,
+                                  folder / "made.yaml")
+                made = _template.read_config(folder / "made.yaml")
+                self.assertEqual((2e-05, "/tmp/t"), (made["learning_rate"], made["output_dir"]))
+                self.assertEqual(list(before), list(made))
+                changed = {k for k in made if made[k] != before[k]}
+                self.assertEqual({*changes, *(k.split(".")[0] for k in more)}, changed)
+                self.assertIsInstance(made[list(more)[0]], int)
+
+    def test_steps_by_the_names_that_others_have(self):
+        rows = {"trainer_log.jsonl": {"current_steps": 5, "total_steps": 9, "eval_loss": 0.5},
+                "logging.jsonl": {"eval_loss": 0.5, "global_step/max_steps": "5/9"},
+                "log_history.jsonl": {"global_step": 5, "eval_loss": 0.5}}
+        for name, row in rows.items():
+            with scratch() as folder, self.subTest(name):
+                (folder / name).write_text(json.dumps(row) + "\n")
+                (step, metrics), = _metrics.reader(f"jsonl:{name}", folder).look()
+                self.assertEqual((5, 0.5), (step, metrics["eval_loss"]))
 
 
 class Words(unittest.TestCase):
