@@ -18,7 +18,8 @@ import zipfile
 HERE = pathlib.Path(__file__).resolve().parent
 PROTO = HERE.parent / "proto"
 REQUIRES = ("protobuf>=3.20.2,<8", "grpcio>=1.76")
-SCRIPTS = {"frostline-command": "frostline.command:main"}
+SCRIPTS = {"frostline-command": "frostline.command:main",
+           "frostline-hub": "frostline.hub:main"}
 EPOCH = (2020, 1, 1, 0, 0, 0)  # equal sources, equal bytes
 
 

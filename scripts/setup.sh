@@ -230,6 +230,7 @@ case $LEVEL in all | deploy | python)
 esac
 if [ "$LEVEL" = python ]; then
   fetch_wheels python "PyTorch and transformers (600 MB, 2 GB unpacked)" ""
+  fetch_wheels notebook "notebooks, TensorBoard and Parquet (80 MB)" ""
 fi
 if [ "$LEVEL" = deploy ]; then
   fetch_kubernetes_types

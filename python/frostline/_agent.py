@@ -72,11 +72,14 @@ class AgentLink(Link):
         self._stop: Optional[str] = None
         self._process = os.getpid()
         # The agent says `stop` first. A handler that does nothing, as what is
-        # ignored would stay ignored in children. torchrun ends its ranks by it.
+        # ignored would stay ignored in programs that are started; a forked child, as
+        # of multiprocessing, is ended by it as ever. torchrun ends its ranks by it.
         main = threading.current_thread() is threading.main_thread()
         if main and _ranks.world() == 1 and \
                 signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, lambda *_: None)
+            signal.signal(signal.SIGTERM, _go_on)
+            os.register_at_fork(before=_hold_sigterm, after_in_parent=_let_sigterm_in,
+                                after_in_child=_end_by_sigterm)
 
     def receive(self) -> Dict[str, Any]:
         """Waits for the trial. The end of all trials ends the script."""
@@ -152,6 +155,28 @@ class AgentLink(Link):
         else:  # as a signal to this process alone would be told
             self._say(type="finish", state="failed", cause=f"ended by {reason}",
                       **{"class": "infrastructure"})
+
+
+def _go_on(*_: Any) -> None:
+    """SIGTERM in the script's own process."""
+
+
+# A signal that comes between a fork and the child's first words must not be lost.
+_mask = threading.local()
+
+
+def _hold_sigterm() -> None:
+    _mask.before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+
+
+def _let_sigterm_in() -> None:
+    signal.pthread_sigmask(signal.SIG_SETMASK, _mask.before)
+
+
+def _end_by_sigterm() -> None:
+    if signal.getsignal(signal.SIGTERM) is _go_on:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _let_sigterm_in()
 
 
 def _end_with_script(trial: Trial) -> None:

@@ -8,6 +8,7 @@ delivered wait and go with the next one, or with the outcome."""
 from __future__ import annotations
 
 import atexit
+import itertools
 import os
 import pathlib
 import socket
@@ -22,6 +23,7 @@ from ._trial import Link, Trial
 from ._wire import PATIENCE, Channel, contract, request_id
 from .version import VERSION
 
+_GOOD_BYE = 5.0  # seconds to hand a trial back; its lease ends without it, too
 _STATES = {"succeeded": "SUCCEEDED", "pruned": "PRUNED", "infeasible": "INFEASIBLE",
            "failed": "FAILED"}
 _FAILURES = {"trial": 1, "out_of_memory": 2, "infrastructure": 3}
@@ -46,7 +48,8 @@ class Session:
         self._leases: Dict[str, LeaseLink] = {}
         self._lock, self._wake = threading.Lock(), threading.Event()
         self._closed, self._draining, self._sequence = False, False, 0
-        self._asked = 0
+        self._asked = itertools.count(1)
+        self._told = threading.local()  # what `acquire` was last told, by thread
         self._register()
         self._thread = threading.Thread(target=self._renew, daemon=True,
                                         name="frostline-heartbeat")
@@ -69,11 +72,19 @@ class Session:
             worker_id=self._id, worker=worker)
         self._interval = _seconds(reply.heartbeat_interval) or 15.0
 
+    @property
+    def none(self) -> str:
+        """Why the last `acquire` of this thread brought no trial."""
+        return self._told.none
+
+    @property
+    def retry_after(self) -> float:
+        return self._told.retry_after
+
     def acquire(self, wait: float = 10.0) -> "Optional[Trial]":
         """The next trial; None and `self.none` where there is none yet."""
-        self._asked += 1
         ask = contract().message("AcquireRequest")(
-            request_id=f"{self._boot}-{self._asked}", worker=self._name,
+            request_id=f"{self._boot}-{next(self._asked)}", worker=self._name,
             boot_id=self._boot, max_leases=1, study=self._study)
         wait = max(0.0, min(wait, 25.0))
         ask.wait.FromMilliseconds(int(wait * 1000))
@@ -89,9 +100,8 @@ class Session:
         if not reply.leases:
             kind = contract().message("AcquireReply").DESCRIPTOR.fields_by_name[
                 "none_reason"].enum_type
-            self.none = kind.values_by_number[reply.none_reason].name
-            self.none_detail = reply.none_detail
-            self.retry_after = _seconds(reply.retry_after)
+            self._told.none = kind.values_by_number[reply.none_reason].name
+            self._told.retry_after = _seconds(reply.retry_after)
             return None
         lease = reply.leases[0]
         link = LeaseLink(self, lease)
@@ -263,7 +273,7 @@ class LeaseLink(Link):
         self._deliver("Finish", contract().message("FinishRequest")(
             lease=self.ref, outcome=outcome, measurements=self._waiting[-1000:]))
 
-    def hand_back(self, reason, patience=PATIENCE):
+    def hand_back(self, reason, patience=_GOOD_BYE):
         request = contract().message("ReleaseRequest")(
             lease=self.ref, reason=_RELEASES.get(reason, 2),
             measurements=self._waiting[-1000:], detail=f"handed back: {reason}")

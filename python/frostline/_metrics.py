@@ -5,6 +5,7 @@
     jsonl:FILE           a JSON object a line; `-` is its output
     trainer_state:DIR    trainer_state.json of transformers, the newest below DIR
     csv:FILE             a header and rows
+    tensorboard:DIR      scalars of the event files below DIR
 
 A reader is asked again and again while the program runs and tells each time what is
 new, as (step, metrics); where there is no step it counts."""
@@ -15,12 +16,13 @@ import json
 import math
 import pathlib
 import re
+import struct
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from . import errors
 
 Measured = Tuple[int, Dict[str, float]]
-_STEPS = ("step", "global_step", "epoch", "iteration")
+_STEPS = ("step", "global_step", "current_steps")  # the last is LLaMA-Factory's
 
 
 def reader(text: str, folder: pathlib.Path) -> "Reader":
@@ -29,8 +31,9 @@ def reader(text: str, folder: pathlib.Path) -> "Reader":
     makers: Dict[str, Callable[[str], Reader]] = {
         "regex": Pattern, "jsonl": lambda r: JsonLines(r, folder / r),
         "trainer_state": lambda r: TrainerState(folder / (r or ".")),
-        "csv": lambda r: Table(folder / r)}
-    if kind not in makers or (not rest and kind != "trainer_state"):
+        "csv": lambda r: Table(folder / r),
+        "tensorboard": lambda r: EventFiles(folder / (r or "."))}
+    if kind not in makers or (not rest and kind not in ("trainer_state", "tensorboard")):
         raise errors.InvalidArgument(
             f"{text!r} names no reader of metrics",
             f"take KIND:WHAT with one of: {', '.join(makers)}", id="PY-1021")
@@ -53,7 +56,10 @@ class Reader:
 
     def _measured(self, row: Dict[str, Any]) -> Optional[Measured]:
         numbers = {str(name): float(value) for name, value in row.items() if _is_number(value)}
-        step = next((numbers.pop(name) for name in _STEPS[:2] if name in numbers), None)
+        step = next((numbers.pop(name) for name in _STEPS if name in numbers), None)
+        if step is None:  # ms-swift: "10/12"
+            step = _number(str(row.get("global_step/max_steps")).partition("/")[0])
+            step = step if _is_number(step) else None
         if step is None or step != int(step):
             step = self._last + 1
         if not numbers:
@@ -158,6 +164,99 @@ class Table(Reader):
             if found:
                 yield found
         self._rows = len(rows)
+
+
+class EventFiles(Reader):
+    """Scalars that TensorBoard would show, from event files: a record is its length, a
+    sum, a protobuf message, a sum. Neither TensorFlow nor its messages are needed for
+    that. The tags of one step are told together, once a later step is there or nothing
+    more has come since the last look; a record that is not whole yet waits."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        super().__init__()
+        self._folder = folder
+        self._at: Dict[pathlib.Path, int] = {}
+        self._open: Dict[int, Dict[str, float]] = {}  # by step, not told yet
+
+    def look(self, ended: bool = False) -> Iterator[Measured]:
+        grown = False
+        for path in sorted(self._folder.rglob("*tfevents*")):
+            for step, tag, value in self._records(path):
+                self._open.setdefault(step, {})[tag] = value
+                grown = True
+        newest = max(self._open, default=0)
+        for step in sorted(self._open):
+            if ended or not grown or step < newest:
+                yield step, self._open.pop(step)
+
+    def _records(self, path: pathlib.Path) -> Iterator[Tuple[int, str, float]]:
+        with open(path, "rb") as file:
+            file.seek(self._at.get(path, 0))
+            while len(head := file.read(12)) == 12:
+                size = int.from_bytes(head[:8], "little")
+                record = file.read(size + 4)
+                if len(record) < size + 4:
+                    return  # it is being written
+                self._at[path] = file.tell()
+                try:
+                    found = list(_scalars(memoryview(record)[:size]))
+                except (IndexError, KeyError, TypeError, struct.error):
+                    raise errors.BadFile(
+                        f"{path} is no event file of TensorBoard, or is damaged",
+                        "name the folder of the event files alone") from None
+                yield from (one for one in found if not math.isinf(one[2]))
+
+
+def _scalars(event: Any) -> Iterator[Tuple[int, str, float]]:
+    """(step, tag, value) of a tensorflow.Event, by the numbers of its fields."""
+    step, values = 0, []
+    for field, content in _fields(event):
+        if field == 2:
+            step = content
+        elif field == 5:  # the summary; its values are field 1
+            values += [one for number, one in _fields(content) if number == 1]
+    for value in values:
+        parts = dict(_fields(value))
+        number = parts.get(2)  # simple_value
+        if number is None and 8 in parts:
+            number = _of_tensor(dict(_fields(parts[8])))
+        if number is not None and 1 in parts and len(number) in (4, 8):
+            kind = "<f" if len(number) == 4 else "<d"
+            yield step, bytes(parts[1]).decode("utf-8", "replace"), \
+                struct.unpack(kind, number)[0]
+
+
+def _of_tensor(tensor: Dict[int, Any]) -> Any:
+    """The bytes of a tensor of one float or double, as newer writers have scalars."""
+    wide = {1: 4, 2: 8}.get(tensor.get(1, 0))
+    found = next((tensor[n] for n in (4, 5, 6) if n in tensor), None)
+    return found if wide and found is not None and len(found) == wide else None
+
+
+def _fields(message: Any) -> Iterator[Tuple[int, Any]]:
+    """(number, content) of a protobuf message: whole numbers as such, else bytes."""
+    at = 0
+
+    def varint() -> int:
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(message):
+        key = varint()
+        kind = key & 7
+        if kind == 0:
+            yield key >> 3, varint()
+            continue
+        size = {1: lambda: 8, 5: lambda: 4, 2: varint}[kind]()
+        yield key >> 3, message[at:at + size]
+        at += size
 
 
 def _number(text: Any) -> Any:

@@ -102,14 +102,30 @@ class Plan:
 
 
 def study_html(study: Any, best: Any) -> str:
+    return _table(f"study {study.id}", ("", ""), _study_rows(study, best))
+
+
+def live_html(study: Any, best: Any, done: int, budget: int, time_: str,
+              trials: Sequence[Sequence[Any]]) -> str:
+    """A study that is running, and the newest trials of this process."""
+    share = _bar(done / budget if budget else 0.0)
+    rows = [(f"{done} of {budget}", share), ("so far, to go", time_),
+            *_study_rows(study, best)[:1], *_study_rows(study, best)[2:]]
+    told = _table("newest trials here", ("trial", "state", "step", "metrics"), trials)
+    return _table(f"study {study.id}", ("", ""), rows) + (told if trials else "")
+
+
+def _study_rows(study: Any, best: Any) -> List[Sequence[Any]]:
     counts = study.counts
-    rows = [("state", study.state.lower()), ("trials ended", counts["budget_used"]),
-            ("running", counts["running"]), ("failed", counts["failed"])]
+    rows: List[Sequence[Any]] = [
+        ("state", study.state.lower()), ("trials ended", str(counts["budget_used"])),
+        ("running", str(counts["running"])), ("failed", str(counts["failed"]))]
     if best is not None:
-        named = ", ".join(f"{k} {v}" for k, v in zip(study.objectives, best.values))
+        named = ", ".join(f"{k} {v:.6g}" for k, v in zip(study.objectives, best.values))
         rows.append((f"best, trial {best.number}", named))
-        rows += [(f"  {name}", cell) for name, cell in best.parameters.items()]
-    return _table(f"study {study.id}", ("", ""), rows)
+        rows += [(name, f"{one:g}" if isinstance(one, float) else str(one))
+                 for name, one in best.parameters.items()]
+    return rows
 
 
 def _number(number: float) -> str:
@@ -118,8 +134,9 @@ def _number(number: float) -> str:
 
 def _bar(share: float) -> "_Raw":
     wide = 0 if math.isnan(share) else max(0, min(100, round(100 * share)))
-    return _Raw(f'<span style="display:inline-block;height:.7em;width:{wide}px;'
-                'background:currentColor"></span>')
+    return _Raw('<span style="display:inline-block;width:100px;height:.7em;outline:1px '
+                f'solid #8888"><span style="display:block;width:{wide}px;height:100%;'
+                'background:currentColor"></span></span>')
 
 
 class _Raw(str):
@@ -127,11 +144,17 @@ class _Raw(str):
 
 
 def _table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    def cell(one: Any) -> str:
-        return one if isinstance(one, _Raw) else html.escape(str(one))
+    """Texts to the left and numbers to the right, whatever the notebook would do."""
+    def cell(kind: str, one: Any) -> str:
+        text = f"{one:.6g}" if isinstance(one, float) else str(one)
+        side = "right" if isinstance(one, (int, float)) else "left"
+        inner = one if isinstance(one, _Raw) else html.escape(text)
+        return f'<{kind} style="text-align:{side}">{inner}</{kind[:2]}>'
 
-    head = "".join(f"<th scope=col>{cell(one)}</th>" for one in heads) if any(heads) else ""
-    body = "".join("<tr>" + "".join(f"<td>{cell(one)}</td>" for one in row) + "</tr>"
-                   for row in rows)
-    return (f"<table><caption>{cell(caption)}</caption>"
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+    def line(kind: str, row: Sequence[Any]) -> str:
+        return f"<tr>{''.join(cell(kind, one) for one in row)}</tr>"
+
+    head = f"<thead>{line('th scope=col', heads)}</thead>" if any(heads) else ""
+    body = "".join(line("td", row) for row in rows)
+    return (f'<table><caption style="text-align:left;font-weight:600">'
+            f"{html.escape(caption)}</caption>{head}<tbody>{body}</tbody></table>")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import pathlib
+import sys
 import tempfile
 import traceback
 from typing import Any, Dict, Mapping, Optional
@@ -185,8 +186,8 @@ class Trial:
     def hand_back(self, reason: str = "preempt") -> None:
         """Somebody else may run it; no fault is counted."""
         self._guard()
+        self._ended = "handed back"  # and if nobody hears it, the lease ends by itself
         self._link.hand_back(reason)
-        self._ended = "handed back"
 
     @property
     def ended(self) -> bool:
@@ -211,8 +212,11 @@ class Trial:
         """What an exception that nobody caught means."""
         if self._ended:
             return
-        if isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit)):
-            self.hand_back()
+        if not isinstance(error, Exception):  # an interrupt, a task that was cancelled
+            try:
+                self.hand_back()
+            except (errors.Unavailable, errors.DeadlineExceeded) as away:
+                print(away, file=sys.stderr)  # what ends the script goes before it
         elif isinstance(error, FloatingPointError):
             self._finish("infeasible", dict(self.metrics), _sentence(error))
         else:
@@ -243,6 +247,21 @@ class Trial:
         elif not isinstance(error, errors.LeaseLost):
             self.end_with(error)
         return None
+
+    # --- under asyncio: see _aio.py ---
+
+    async def report_async(self, step: int, metrics: Optional[Mapping[str, float]] = None,
+                           **more: Any) -> bool:
+        """`report`, while the loop goes on."""
+        from ._aio import aside
+        return await aside(lambda: self.report(step, metrics, **more))
+
+    async def __aenter__(self) -> "Trial":
+        return self
+
+    async def __aexit__(self, kind: Any, error: Any, trace: Any) -> Optional[bool]:
+        from ._aio import aside
+        return await aside(lambda: self.__exit__(kind, error, trace))
 
     # --- layers, in layers.py ---
 

@@ -54,7 +54,8 @@ def _options(arguments: List[str]) -> argparse.Namespace:
         usage="frostline-command [flags] -- COMMAND …")
     parser.add_argument("--metrics", action="append", default=[], metavar="KIND:WHAT",
                         help="regex:EXPR, jsonl:FILE (- is its output), "
-                             "trainer_state:DIR, csv:FILE; may be repeated")
+                             "trainer_state:DIR, csv:FILE, tensorboard:DIR; may be "
+                             "repeated")
     parser.add_argument("--rename", action="append", default=[], metavar="OLD=NEW",
                         help="a metric's name in the study: eval_accuracy=accuracy")
     parser.add_argument("--config", metavar="FILE",

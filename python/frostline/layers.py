@@ -15,7 +15,10 @@ optimizer, a gradient never comes. So a module without weights and a weight with
 module are errors here, and `audit` holds the weights against what they were."""
 from __future__ import annotations
 
+import ctypes
+import hashlib
 import re
+import sys
 import warnings
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple
 
@@ -33,7 +36,8 @@ _FIRST_NORM = re.compile(r"(^|\.)(input_layernorm|norm1|ln_1|ln1|layernorm_befor
 _SECOND_NORM = re.compile(
     r"(^|\.)(post_attention_layernorm|norm2|ln_2|ln2|layernorm_after|mlp_norm)\.")
 _ATTENTION = re.compile(r"(^|\.)\w*(attn|attention)\w*\.")
-_SAMPLE = 2048  # weights of one tensor that `audit` remembers
+_SAMPLE = 2048  # weights of one tensor, of which `audit` tells how far they moved
+_PIECE = 1 << 26  # bytes that are copied from a device at a time
 _WORD = re.compile(r"\{\}|\*")
 
 
@@ -273,18 +277,32 @@ class Watch:
 
     def __init__(self, weights: Weights, rates: Mapping[str, float]) -> None:
         self.weights, self.rates = weights, dict(rates)
-        self.before = {n: _print_of(p) for n, p in weights.parameters.items()}
+        self.before = {n: _Print(p) for n, p in weights.parameters.items()}
         self.had_gradient: set = set()
         for name, parameter in weights.parameters.items():
             if parameter.requires_grad:
                 parameter.register_hook(lambda _g, n=name: self.had_gradient.add(n))
 
 
-def _print_of(parameter: Any) -> Tuple[Any, float]:
-    """Some of the weights, evenly spaced, and the sum of all."""
-    flat = parameter.detach().reshape(-1)
-    step = max(1, flat.numel() // _SAMPLE)
-    return flat[::step][:_SAMPLE].float().cpu().clone(), float(flat.double().sum())
+class _Print:
+    """Of one tensor: the SHA-256 of its bytes, and some of its weights, evenly spaced."""
+
+    def __init__(self, parameter: Any) -> None:
+        import torch
+        flat = parameter.detach().reshape(-1).contiguous()
+        self.dtype = parameter.dtype
+        self.sample = flat[::max(1, flat.numel() // _SAMPLE)][:_SAMPLE].float().cpu().clone()
+        whole = hashlib.sha256()
+        for piece in flat.view(torch.uint8).split(_PIECE) if flat.numel() else ():
+            here = piece.cpu()
+            whole.update((ctypes.c_char * here.numel()).from_address(here.data_ptr()))
+        self.hash = whole.digest()
+
+    def change(self, other: "_Print") -> float:
+        return float(((self.sample - other.sample) ** 2).sum())
+
+    def size(self) -> float:
+        return float((self.sample ** 2).sum())
 
 
 class Audit:
@@ -309,20 +327,30 @@ class Audit:
 
 def audit(trial: Any, model: Any, optimizer: Any = None, *,
           must_pass: bool = True) -> Audit:
-    """Which modules moved since `apply`, by how much (root mean square of the change, as
-    a share of the weights'), and which never had a gradient. A module that should have
-    moved and did not, or a frozen one that did, raises AuditFailed with its name, which
-    fails the trial."""
+    """Which modules moved since `apply`, by how much, and which never had a gradient. A
+    module that should have moved and did not, or a frozen one that did, raises AuditFailed
+    with its name, which fails the trial.
+
+    Whether one moved is exact, by a hash of all its bytes: `moved` is 0 where and only
+    where nothing changed. How far is an estimate from 2,048 weights of each tensor: root
+    mean square of the change, as a share of the weights'; where those did not change but
+    others did, it is the smallest number that there is."""
     watch = trial._audit
     if watch is None:
         raise errors.LayerError("trial.audit() before trial.apply()",
                                 "call trial.apply(model) before training")
-    now = {name: _print_of(p) for name, p in model.named_parameters() if name in watch.before}
+    now = {name: _Print(p) for name, p in model.named_parameters() if name in watch.before}
     gone = sorted(set(watch.before) - set(now))
     if gone:
         raise errors.LayerError(
             f"the model has no {gone[0]} any more: it is another model, or was wrapped",
             "give audit() the model that apply() had")
+    cast = next((n for n in now if now[n].dtype != watch.before[n].dtype), None)
+    if cast is not None:
+        raise errors.LayerError(
+            f"{cast} is {now[cast].dtype} and was {watch.before[cast].dtype} when apply() "
+            "saw it: whether it moved cannot be told",
+            "call trial.apply(model) after the model has its type")
     state = getattr(optimizer, "state", {})
     held = {id(p) for group in getattr(optimizer, "param_groups", ()) for p in group["params"]}
     rows, wrong = [], []
@@ -331,13 +359,14 @@ def audit(trial: Any, model: Any, optimizer: Any = None, *,
         if not members:
             continue
         rate, title = watch.rates[module], module or "others"
-        change = sum(float(((now[n][0] - watch.before[n][0]) ** 2).sum()) for n, _ in members)
-        size = sum(float((watch.before[n][0] ** 2).sum()) for n, _ in members)
-        same = change == 0 and all(now[n][1] == watch.before[n][1] for n, _ in members)
+        change = sum(now[n].change(watch.before[n]) for n, _ in members)
+        size = sum(watch.before[n].size() for n, _ in members)
+        same = all(now[n].hash == watch.before[n].hash for n, _ in members)
+        moved = 0.0 if same else max((change / size if size else change) ** 0.5,
+                                     sys.float_info.min)
         gradient = any(n in watch.had_gradient for n, _ in members)
         taken = all(id(p) in held for _, p in members) if optimizer is not None else True
-        rows.append((title, rate, sum(p.numel() for _, p in members),
-                     (change / size) ** 0.5 if size else change ** 0.5, gradient, taken,
+        rows.append((title, rate, sum(p.numel() for _, p in members), moved, gradient, taken,
                      sum(_bytes_of(state.get(p, {})) for _, p in members)))
         if rate == 0 and not same:
             wrong.append(f"{title} is frozen and moved")

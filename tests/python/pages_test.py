@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from world import ROOT, scratch
+from world import PROGRAMS, ROOT, scratch
 
 from totals import run_and_count
 
@@ -24,7 +24,7 @@ def run(folder, *words):
 
 class Pages(unittest.TestCase):
     def test_the_tutorial(self):
-        script, search = blocks("tutorials/python.md")
+        _, script, search = blocks("tutorials/python.md")
         with scratch() as folder:
             (folder / "train.py").write_text(script)
             (folder / "search.py").write_text(search)
@@ -40,11 +40,28 @@ class Pages(unittest.TestCase):
         said = []
         with scratch() as folder:
             for block in blocks("how-to/your-trainer.md"):
-                if block.startswith("import frostline"):  # the others want a model
+                if re.match("import .*frostline", block):  # the others want a model
                     done = run(folder, "-c", block)
                     self.assertEqual("", done.stderr)
                     said.append(done.stdout)
-        self.assertEqual(["trained with 2e-05\n", "COMPLETED 8\n", "SUCCEEDED 3\n"], said)
+        self.assertEqual(["trained with 2e-05\n", "COMPLETED 8\n", "SUCCEEDED 3\n", "9\n"], said)
+
+    def test_coming_from_elsewhere(self):
+        page = (ROOT / "docs/how-to/coming-from.md").read_text()
+        with scratch() as folder:
+            ours = [one for one in blocks("how-to/coming-from.md")
+                    if one.startswith("import frostline")]
+            said = [run(folder, "-c", block) for block in ours]
+            self.assertEqual([("1\n", ""), ("8\n", "")],
+                             [(one.stdout, one.stderr) for one in said])
+            files = re.findall(r"```yaml\n(# (from-\w+)\.yaml\n.*?)```", page, re.DOTALL)
+            self.assertEqual(["from-wandb", "from-katib"], [name for _, name in files])
+            for text, name in files:
+                (folder / f"{name}.yaml").write_text(text)
+                done = subprocess.run(
+                    [PROGRAMS / "frostline", "study", "create", f"{name}.yaml", "--dry-run"],
+                    cwd=folder, capture_output=True, text=True, timeout=60)
+                self.assertEqual((0, ""), (done.returncode, done.stderr))
 
     def test_ids_of_errors_are_on_the_page(self):
         page = (ROOT / "docs/how-to/your-trainer.md").read_text(encoding="utf-8")

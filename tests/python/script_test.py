@@ -105,6 +105,18 @@ class Script(unittest.TestCase):
             lease={"ttl": 3, "heartbeat_interval": 0.2})
         self.assertIn("PRUNED", [one.state for one in results])
 
+    def test_a_child_of_a_fork_ends_by_sigterm(self):
+        results, _, said = self.run_script("""
+            import frostline, multiprocessing, time
+            trial = frostline.trial()
+            child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
+            child.start()
+            child.terminate()
+            child.join(20)
+            trial.report(1, score=child.exitcode or 0)
+            """)
+        self.assertEqual([-15.0], results[0].values, said)
+
     def test_children_may_fork_and_print(self):
         results, _, _ = self.run_script("""
             import frostline, multiprocessing, os

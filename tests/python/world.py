@@ -53,6 +53,7 @@ def study(budget=3, space=LINE, flags=(), **keys):
 
 def script(folder, text, name="train.py"):
     path = pathlib.Path(folder, name)
+    path.parent.mkdir(exist_ok=True)
     path.write_text(textwrap.dedent(text), encoding="utf-8")
     return path
 

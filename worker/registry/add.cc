@@ -225,7 +225,8 @@ absl::StatusOr<Files> FindSplitFiles(const std::string& path) {
   if (fs::exists(path, error)) return Files{{"train", path}};
   return MakeError(ErrorId::kTrainerFile,
                    absl::StrCat(path, ": there is no such file or folder"),
-                   "check the path");
+                   "check the path; one of the Hub is fetched and added with "
+                   "`frostline-hub --data NAME`");
 }
 
 namespace {
@@ -538,8 +539,9 @@ absl::Status NoModel(const std::string& path) {
         absl::StrCat(
             "name the folder in which transformers saved the model",
             MayBeOnHub(path)
-                ? absl::StrCat("; one of the Hub is fetched with `hf "
-                               "download ",
+                ? absl::StrCat("; one of the Hub is fetched and added with "
+                               "`frostline-hub --model ",
+                               path, "`, or fetched alone with `hf download ",
                                path, " --local-dir ", IdFromPath(path), "`")
                 : ": config.json, model.safetensors, "
                   "tokenizer.json"));

@@ -365,7 +365,8 @@ TEST_F(RegistryTest, AnErrorNamesTheFileThatWasGiven) {
 TEST_F(RegistryTest, AModelOfTheHubSaysHowItIsFetched) {
   const auto added = AddModel(registry(), {"bert-base-uncased", ""});
   EXPECT_THAT(FixOf(added.status()),
-              HasSubstr("`hf download bert-base-uncased --local-dir "));
+              AllOf(HasSubstr("`frostline-hub --model bert-base-uncased`"),
+                    HasSubstr("`hf download bert-base-uncased --local-dir ")));
 }
 
 TEST_F(RegistryTest, AFileBelowTheRegistryStaysWhereItIs) {

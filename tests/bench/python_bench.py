@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""python_bench.py PROGRAMS [--quick]: figures of the package in python/, run by
+tests/python/environment.py with what its tests have."""
+import importlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import venv
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
+QUICK = "--quick" in sys.argv
+sys.argv[1:] = [one for one in sys.argv[1:] if one != "--quick"]
+
+import show_test  # noqa: E402  takes PROGRAMS from the arguments
+import world  # noqa: E402
+from world import PROGRAMS, scratch  # noqa: E402
+
+import build_server_wheel  # noqa: E402
+import frostline  # noqa: E402
+import wheel  # noqa: E402
+
+FIRST = """
+import frostline
+with frostline.local("frost") as client:
+    study = client.create_study("toy", maximize="score", budget=1,
+                                space={"parameters": {"x": {"float": [0, 1]}}})
+    study.tell(study.ask(), score=1)
+    print(study.refresh().state)
+"""
+REPORTS = """
+import frostline, time
+trial = frostline.trial()
+count = 2000
+began = time.perf_counter()
+for step in range(count):
+    trial.report(step, score=step)
+open("reports_s", "w").write(str((time.perf_counter() - began) / count))
+"""
+SECONDS = """
+import frostline, time
+trial = frostline.trial()
+end = time.monotonic() + {seconds}
+for step in range(20):
+    trial.report(step, score=step)
+    time.sleep({seconds} / 20)
+"""
+
+
+def say(**figures):
+    print(json.dumps({f"python.{name}": round(value, 4) for name, value in figures.items()}),
+          flush=True)
+
+
+def imports(rounds):
+    code = ("import time; began = time.perf_counter(); import frostline; "
+            "print(time.perf_counter() - began)")
+    took = [float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                                 check=True).stdout) for _ in range(rounds)]
+    say(import_ms=1000 * min(took))
+
+
+def install():
+    with scratch() as folder:
+        server = build_server_wheel.build(PROGRAMS, folder)
+        ours = folder / wheel.build_wheel(folder)
+        say(wheel_kb=ours.stat().st_size / 1e3, server_wheel_mb=server.stat().st_size / 1e6)
+        venv.create(folder / "env", with_pip=True)
+        python = folder / "env/bin/python"
+        # grpcio and protobuf lie on PYTHONPATH, where no network is needed for them.
+        others = [one for one in os.environ["PYTHONPATH"].split(os.pathsep)
+                  if one != str(world.PACKAGE)]
+        clean = {"PATH": "/usr/bin:/bin", "HOME": str(folder),
+                 "PYTHONPATH": os.pathsep.join(others)}
+        began = time.monotonic()
+        subprocess.run([python, "-m", "pip", "--isolated", "install", "--quiet", "--no-index",
+                        "--no-deps", "--disable-pip-version-check", server, ours], check=True)
+        installed = time.monotonic()
+        done = subprocess.run([python, "-c", FIRST], cwd=folder, env=clean, text=True,
+                              capture_output=True, timeout=120)
+        if done.stdout != "COMPLETED\n":
+            raise SystemExit(done.stderr)
+        say(install_s=installed - began, install_to_first_trial_s=time.monotonic() - began)
+
+
+def under_an_agent(text, trials, folder):
+    """Seconds from the agent's start to its end."""
+    train = world.script(folder, text)
+    with world.study(budget=trials) as (client, toy):
+        began = time.monotonic()
+        world.work(client, f"{sys.executable} {train}", folder / "runs", cwd=folder)
+        took = time.monotonic() - began
+        if toy.refresh().counts["succeeded"] != trials:
+            raise SystemExit("python_bench: a trial failed")
+    return took, train
+
+
+def agent(seconds):
+    with scratch() as folder:
+        under_an_agent(REPORTS.replace('"reports_s"', repr(str(folder / "reports_s"))), 1, folder)
+        say(report_us=1e6 * float((folder / "reports_s").read_text()))
+        took, train = under_an_agent(SECONDS.replace("{seconds}", str(seconds)), 3, folder)
+        began = time.monotonic()
+        subprocess.run([sys.executable, train], check=True)
+        alone = time.monotonic() - began
+        say(**{f"agent_overhead_percent_{seconds}s": 100 * (took / 3 / alone - 1)})
+
+
+def frames():
+    with world.coordinator() as (address, _), frostline.connect(address) as client:
+        toy = show_test.imported(client, 10_000)
+        importlib.import_module("pandas")
+        began = time.monotonic()
+        toy.to_pandas()
+        say(to_pandas_s_10000=time.monotonic() - began)
+
+
+if __name__ == "__main__":
+    imports(3 if QUICK else 10)
+    install()
+    agent(2 if QUICK else 10)
+    frames()
