@@ -155,6 +155,8 @@ struct TrialSetup {
 struct TrialEnvironment {
   Device& device;
   std::function<double()> seconds;  // of a steady clock
+  // Of this process, on all cores. None: it is not counted.
+  std::function<double()> processor_seconds = {};
   // The time between two checkpoints; 0 saves after every step.
   double checkpoint_seconds = 300.0;
   const PrefixStore* prefixes = nullptr;  // null: none is kept
