@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -202,6 +203,8 @@ std::string ForEach(const Stages& stages,
   }
   if (parts.empty()) return "";
   std::string all = absl::StrJoin(parts, "; ");
+  if (stages.size() == 1)
+    all[0] = absl::ascii_toupper(static_cast<unsigned char>(all[0]));
   if (!all.ends_with('.')) all += '.';
   return all;
 }

@@ -141,11 +141,11 @@ int Train(const TrainerOptions& options) {
            trial_preparer.value(),
            {.device = device.value(),
             .seconds = SteadySeconds,
-            .processor_seconds = ProcessorSeconds,
             .checkpoint_seconds = options.checkpoint_seconds,
             .prefixes = prefixes ? &*prefixes : nullptr,
             .kernels = KernelFingerprint(device.value()),
-            .resident = resident ? &*resident : nullptr},
+            .resident = resident ? &*resident : nullptr,
+            .processor_seconds = ProcessorSeconds},
            Software()})
       .Run();
   // The reader may wait for an agent that will say no more.

@@ -204,14 +204,15 @@ TEST_F(LedgerTest, CrashesAlikeOnEveryWorkerPauseAStudyAndOnOneAloneNot) {
   storage::TrialRow trial = Numbered(0);
   for (const double rate : {0.1, 0.2, 0.3}) {
     trial.point = {rate};
+    ++trial.number;
     ledger_.JudgeRun(*batch_, *book_, trial, "w", crash);
   }
   EXPECT_EQ(book_->row().state, storage::StudyState::kActive);
-  trial.number = 3;
+  trial.number = 7;
   ledger_.JudgeRun(*batch_, *book_, trial, "v", crash);
   EXPECT_EQ(book_->row().state, storage::StudyState::kPaused);
   EXPECT_EQ(book_->row().state_reason,
-            "trials 0 and 3 failed alike: FL-5003: KeyError; mend it, then "
+            "trials 1 and 7 failed alike: FL-5003: KeyError; mend it, then "
             "resume the study");
 }
 

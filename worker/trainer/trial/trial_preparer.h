@@ -155,8 +155,6 @@ struct TrialSetup {
 struct TrialEnvironment {
   Device& device;
   std::function<double()> seconds;  // of a steady clock
-  // Of this process, on all cores. None: it is not counted.
-  std::function<double()> processor_seconds = {};
   // The time between two checkpoints; 0 saves after every step.
   double checkpoint_seconds = 300.0;
   const PrefixStore* prefixes = nullptr;  // null: none is kept
@@ -165,6 +163,8 @@ struct TrialEnvironment {
   SizeBook* size_book = nullptr;
   // Rows of frozen layers that the device keeps for all trials. May be null.
   ResidentRows* resident = nullptr;
+  // Of this process, on all cores. None: it is not counted.
+  std::function<double()> processor_seconds = {};
 };
 
 // Returns how many tokens of a text a trial reads at most, special ones
