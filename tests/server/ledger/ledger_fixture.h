@@ -42,7 +42,6 @@ class LedgerFixture : public ::testing::Test {
     storage::WorkerRow worker;
     worker.id = id;
     worker.boot_id = "boot-1";
-    worker.last_seen = clock_.Wall();
     ledger_.workers().Absorb(worker);
   }
   StudyBook* AddStudy(const std::string& id, std::int64_t budget) {

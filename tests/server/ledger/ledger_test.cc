@@ -199,6 +199,9 @@ TEST_F(LedgerTest, AStudyThatIsResumedBeginsAnew) {
 // The fixture's own worker "w" and "v" are in service.
 TEST_F(LedgerTest, CrashesAlikeOnEveryWorkerPauseAStudyAndOnOneAloneNot) {
   AddWorker("v");
+  for (auto& [id, worker] : ledger_.workers().all()) {
+    worker.row.last_seen = clock_.Wall();
+  }
   Result crash = Failed("FL-5003: KeyError");
   crash.failure = FailureClass::kTrial;
   storage::TrialRow trial = Numbered(0);
