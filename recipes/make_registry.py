@@ -16,6 +16,8 @@ A folder that is not there is passed over, and said:
   cola/             in_domain_train, in_domain_dev, out_of_domain_dev.tsv
 DIR of --model has config.json, model.safetensors and the tokenizer's files of
 MiniLM (all-MiniLM-L6-v2: six layers of 384).
+Either may be the folder around the one that is meant, and DIR of --data one of
+the folders in it. Both are looked at before anything is written.
 
 Beside a set with many rows to judge by stands ID-small, which has the same rows
 to train on and 200 (of IMDb 400) of the others. Of Quora the published files
@@ -30,7 +32,7 @@ import os
 import pathlib
 import shutil
 
-from registry_files import by_hash, write_set
+from registry_files import by_hash, find_data, find_model, write_set
 
 SMALL = 200
 HELD_OUT = 200  # of the 1,000 sentences of each set of UCI 331
@@ -252,10 +254,12 @@ def main():
     for name in ("data", "model", "out"):
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
     options = parser.parse_args()
+    data = find_data(options.data, {place for place, *_ in SETS.values()})
+    model = find_model(options.model)
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "datasets.yaml").write_text(
-        data_sets(options.data, options.out), "utf-8")
-    write_model(options.model, options.out)
+        data_sets(data, options.out), "utf-8")
+    write_model(model, options.out)
 
 
 if __name__ == "__main__":

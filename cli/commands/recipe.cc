@@ -411,7 +411,22 @@ RecipeRunner::RecipeRunner(const OpenedRecipe& opened,
                return EarlierValue(earlier, what);
              }} {}
 
+absl::StatusOr<bool> RecipeRunner::IsSlowHere(const StageStudy& study) {
+  const std::string& wanted = study.study.spec.training().precision();
+  if (wanted.empty() || wanted == "fp32") return false;
+  ASSIGN_OR_RETURN(const auto workers, FetchWorkers(client_));
+  bool has_any = false;
+  for (const v1::Worker& worker : workers.workers()) {
+    if (worker.state() != v1::WORKER_STATE_ACTIVE) continue;
+    const auto& has = worker.precisions();
+    if (has.empty() || std::ranges::count(has, wanted) > 0) return false;
+    has_any = true;
+  }
+  return has_any;
+}
+
 bool RecipeRunner::IsSkipped(const StageStudy& study) const {
+  if (left_out_.contains(study.study.id)) return true;
   return std::any_of(survey_.skipped.begin(), survey_.skipped.end(),
                      [&study](const SurveyedStudy& skipped) {
                        return skipped.study.study.id == study.study.id;
@@ -511,6 +526,18 @@ absl::StatusOr<ExitCode> RecipeRunner::RunStage(const RecipeStage& stage) {
       std::cout << "SKIP " << NameOfEntry(study) << ": its data set is not "
                 << "registered\n";
       continue;
+    }
+    // The samples are so small that everything may run.
+    if (stage.skip_slow_precision && opened_.options.scale != kSampleScale) {
+      ASSIGN_OR_RETURN(const bool is_slow, IsSlowHere(study));
+      if (is_slow) {
+        left_out_.insert(study.study.id);
+        std::cout << "SKIP " << NameOfEntry(study) << ": no worker computes in "
+                  << study.study.spec.training().precision()
+                  << " at full speed, so that it would take several times as "
+                  << "long and say nothing of time\n";
+        continue;
+      }
     }
     ASSIGN_OR_RETURN(v1::Study there, Begin(study));
     begun.emplace_back(&study, std::move(there));

@@ -8,6 +8,7 @@
 #define FROSTLINE_CLI_COMMANDS_RECIPE_H_
 
 #include <CLI/CLI.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,9 @@ class RecipeRunner {
 
  private:
   bool IsSkipped(const StageStudy& study) const;
+  // Says whether no worker computes in the study's precision at full speed, as
+  // far as workers have said.
+  absl::StatusOr<bool> IsSlowHere(const StageStudy& study);
   absl::StatusOr<YamlPtr> EarlierValue(const StageStudy& earlier,
                                        const std::string& what);
   absl::StatusOr<ExitCode> RunStage(const RecipeStage& stage);
@@ -95,6 +99,7 @@ class RecipeRunner {
   const Terminal& terminal_;
   StageWorld world_;
   std::vector<StageStudy> earlier_;
+  std::set<std::string> left_out_;  // studies, for their precision
 };
 
 void AddRecipeRun(CLI::App& noun, Invocation& invocation);

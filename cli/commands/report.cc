@@ -164,6 +164,7 @@ absl::StatusOr<ExitCode> Report(Session& session, const ReportArgs& args) {
   }
   ASSIGN_OR_RETURN(const ReportPage page, ReportPageOf(text));
   RETURN_IF_ERROR(WriteReport(page, args.output, args.figures));
+  if (!args.output.empty()) std::cerr << "report: " << args.output << "\n";
   return kExitOk;
 }
 

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/plain/file.h"
@@ -14,6 +15,7 @@
 #include "cli/commands/registry.h"
 #include "cli/demo/demo_registry.h"
 #include "cli/study_file/study_file.h"
+#include "cli/term/table.h"
 #include "cli/term/text_file.h"
 #include "cli/view/format.h"
 #include "cli/view/registry_view.h"
@@ -136,7 +138,9 @@ void PrintNext(const Session& session, const InitArgs& args,
             << "  frostline study create " << file << connect << "\n"
             << "  frostline study watch " << id << " --until-done" << connect
             << "\n"
-            << "  frostline " << Question(args) << " " << id << connect << "\n";
+            << "  frostline " << Question(args) << " " << id << connect << "\n"
+            << "  frostline report " << id << " -o " << id << ".html" << connect
+            << "\n";
 }
 
 // Returns the named folder, else the demo's model.
@@ -150,10 +154,19 @@ absl::StatusOr<std::string> ModelFor(const InitArgs& args) {
                    "or run ./dev setup, which fetches MiniLM (84 MB)");
 }
 
+std::string WrapLines(const std::string& text, int width) {
+  std::string wrapped;
+  for (const absl::string_view line :
+       absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    wrapped += WrapText(std::string(line), width);
+  }
+  return wrapped;
+}
+
 // Adds data and model. The data comes first, because newcomers have it and make
 // mistakes there.
 absl::StatusOr<StarterFacts> AddBoth(const InitArgs& args,
-                                     registry::Addition& addition,
+                                     registry::Addition& addition, int width,
                                      std::ostream& told) {
   ASSIGN_OR_RETURN(const registry::AddedDataSet data,
                    addition.Add(Taken(args.flags)));
@@ -162,9 +175,9 @@ absl::StatusOr<StarterFacts> AddBoth(const InitArgs& args,
   ASSIGN_OR_RETURN(const registry::AddedModel model,
                    addition.Add(registry::NewModel{path, ""}));
   told << "model " << DescribeModel(model.facts) << "\n"
-       << "data set " << DescribeData(data.facts)
-       << "  columns: " << DescribeColumns(data) << "\n"
-       << DataWarnings(data.facts) << std::flush;
+       << "data set " << DescribeData(data.facts) << "  "
+       << WrapText(absl::StrCat("columns: ", DescribeColumns(data)), width - 2)
+       << WrapLines(DataWarnings(data.facts), width) << std::flush;
   return FactsFor(args, addition.registry(), model.facts, data.facts);
 }
 
@@ -172,20 +185,24 @@ absl::StatusOr<ExitCode> InitStudy(Session& session, const InitArgs& args) {
   if (!args.id.empty()) RETURN_IF_ERROR(CheckNewName(args.id, "--study"));
   ASSIGN_OR_RETURN(registry::Addition addition,
                    registry::Addition::To(args.folder));
+  const int width = session.terminal.width;
   // A study that goes to standard output is all that goes there.
   const bool is_piped = WritesToStandardOutput(args);
   std::ostream& told = is_piped ? std::cerr : std::cout;
-  ASSIGN_OR_RETURN(const StarterFacts facts, AddBoth(args, addition, told));
+  ASSIGN_OR_RETURN(const StarterFacts facts,
+                   AddBoth(args, addition, width, told));
   const StarterStudy study = WriteStarterStudy(facts);
   const std::string file = args.file.empty() ? facts.id + ".yaml" : args.file;
   ASSIGN_OR_RETURN(const StudyFile parsed, ParseStudyFile(study.text, file));
   RETURN_IF_ERROR(CheckStudyFit(parsed, addition.registry()));
   RETURN_IF_ERROR(is_piped ? addition.Keep()
                            : KeepAll(file, study.text, addition));
-  told << "study file " << file << ": " << facts.trials << " trials, each on "
-       << FormatCount(study.train_rows) << " of " << FormatCount(facts.rows)
-       << " rows, texts to " << study.max_length << " tokens, by "
-       << study.metric << "\n"
+  told << WrapText(
+              absl::StrCat("study file ", file, ": ", facts.trials,
+                           " trials, each on ", FormatCount(study.train_rows),
+                           " of ", FormatCount(facts.rows), " rows, texts to ",
+                           study.max_length, " tokens, by ", study.metric),
+              width)
        << std::flush;
   if (is_piped) {
     std::cout << study.text;

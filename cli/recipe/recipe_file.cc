@@ -364,6 +364,53 @@ absl::StatusOr<std::optional<RecipeAcross>> ReadAcross(
                  "write a list: [accuracy, f1]", "across.metrics");
 }
 
+absl::StatusOr<std::optional<RecipeAnswer>> ReadAnswer(
+    const YamlPtr& node, const std::string& file) {
+  using As = RecipeAnswer::As;
+  static const std::map<std::string, As> kinds = {{"saved", As::kSaved},
+                                                  {"better", As::kBetter},
+                                                  {"kept", As::kKept},
+                                                  {"plan", As::kPlan}};
+  if (node == nullptr) return std::optional<RecipeAnswer>();
+  RecipeFields fields(node, file, "answer");
+  RecipeAnswer answer;
+  const std::string as = fields.NeedText("as", "saved");
+  const YamlPtr stages = fields.Take("stages");
+  RETURN_IF_ERROR(fields.Finish());
+  const auto kind = kinds.find(as);
+  if (kind == kinds.end()) {
+    return ErrorAt(ErrorId::kStudyFileSyntax, file, node->mark,
+                   absl::StrCat("as of answer is '", as, "'"),
+                   "write saved, better, kept or plan", "answer.as");
+  }
+  answer.as = kind->second;
+  if (stages != nullptr) {
+    for (const YamlPtr& stage : stages->items) {
+      answer.stages.push_back(stage->text);
+    }
+  }
+  if (!answer.stages.empty()) return std::optional<RecipeAnswer>(answer);
+  return ErrorAt(ErrorId::kStudyFieldMissing, file, node->mark,
+                 "answer names no stages", "write a list: stages: [frozen]",
+                 "answer.stages");
+}
+
+absl::Status CheckAnswer(const Recipe& recipe, const YamlPtr& root) {
+  if (!recipe.answer) return absl::OkStatus();
+  for (const std::string& stage : recipe.answer->stages) {
+    const bool is_there = std::ranges::any_of(
+        recipe.stages,
+        [&stage](const RecipeStage& one) { return one.name == stage; });
+    if (is_there) continue;
+    return ErrorAt(ErrorId::kStudyFileSyntax, recipe.file,
+                   root->Find("answer")->key_mark,
+                   absl::StrCat("answer names the stage '", stage,
+                                "', which the recipe has not"),
+                   "name a stage of the recipe", "answer.stages");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<RecipeStage> ReadStage(const YamlEntry& entry,
                                       const std::string& file) {
   const std::string what = absl::StrCat("stage ", entry.key);
@@ -376,6 +423,7 @@ absl::StatusOr<RecipeStage> ReadStage(const YamlEntry& entry,
   stage.study = fields.TakeMap("study");
   stage.curve = fields.TakeText("curve");
   stage.skip_without_data = fields.TakeFlag("skip_without_data");
+  stage.skip_slow_precision = fields.TakeFlag("skip_slow_precision");
   ASSIGN_OR_RETURN(stage.compare, ReadCompare(fields.TakeMap("compare"), file));
   ASSIGN_OR_RETURN(stage.across, ReadAcross(fields.TakeMap("across"), file));
   if (stage.study == nullptr) {
@@ -452,6 +500,7 @@ absl::StatusOr<Recipe> ParseRecipe(const std::string& text,
   recipe.source = fields.TakeText("source");
   recipe.found = fields.TakeText("found");
   recipe.adds = fields.TakeText("adds");
+  ASSIGN_OR_RETURN(recipe.answer, ReadAnswer(fields.TakeMap("answer"), file));
   recipe.highest_layer_rate = fields.TakeNumber("highest_layer_rate");
   ASSIGN_OR_RETURN(recipe.models,
                    ReadNeeds(fields.TakeMap("models"), file, "model"));
@@ -470,6 +519,7 @@ absl::StatusOr<Recipe> ParseRecipe(const std::string& text,
     }
   }
   RETURN_IF_ERROR(CheckComplete(recipe, root, fields));
+  RETURN_IF_ERROR(CheckAnswer(recipe, root));
   return recipe;
 }
 

@@ -118,6 +118,20 @@ struct RecipeStage {
   std::optional<RecipeAcross> across;
   std::string curve;
   bool skip_without_data = false;
+  // Leaves out entries in a precision that no worker computes at full speed.
+  bool skip_slow_precision = false;
+};
+
+// What the report's first sentence says of which stages.
+struct RecipeAnswer {
+  enum class As {
+    kSaved,   // how much time a run saves, and at what price
+    kBetter,  // which runs beat the one that they are compared with
+    kKept,    // how many frozen modules keep nine tenths of the score
+    kPlan     // what a search found
+  };
+  As as = As::kSaved;
+  std::vector<std::string> stages;
 };
 
 struct PublishedStage {
@@ -135,6 +149,8 @@ struct Recipe {
   std::string source;
   std::string found;
   std::string adds;
+  // Nothing: of the first stage with runs that are compared, what they save.
+  std::optional<RecipeAnswer> answer;
   double highest_layer_rate = 0.0;  // 0: any
   std::map<std::string, RecipeNeed> models;
   std::map<std::string, RecipeNeed> data;

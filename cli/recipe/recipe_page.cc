@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/plain/json.h"
+#include "cli/recipe/recipe_answer.h"
 #include "cli/recipe/recipe_stage.h"
 #include "cli/recipe/run_table.h"
 #include "cli/report/trial_figures.h"
@@ -40,22 +41,9 @@ const double* Find(const std::map<std::string, double>& metrics,
   return nullptr;
 }
 
-std::string JudgeSentence(const std::string& run, double value,
-                          const std::string& to, double of_to,
-                          std::int64_t examples) {
-  const double difference = value - of_to;
-  const double least = LeastVisibleDifference(value, of_to, examples);
-  const char* const verdict =
-      std::abs(difference) >= least
-          ? "more than the choice of examples makes by chance"
-          : "not to be told from chance";
-  return absl::StrFormat(
-      "Published of '%s': %s, which is %.4f %s '%s'; on %s examples two runs "
-      "that are equally good differ by %.4f or more once in twenty, so this is "
-      "%s.",
-      run, FormatNumber(value), std::abs(difference),
-      difference < 0.0 ? "below" : "above", to, FormatCount(examples), least,
-      verdict);
+// Returns "all layers frozen (-4.8 points)".
+std::string JudgedRun(const std::string& run, double difference) {
+  return absl::StrFormat("%s (%+.1f points)", run, 100.0 * difference);
 }
 
 }  // namespace
@@ -80,16 +68,36 @@ std::vector<std::string> JudgePublished(const PublishedStage& published,
   }
   const double* const of_to = Find(base->second, metric);
   if (of_to == nullptr) return sentences;
+  std::vector<std::string> more, chance;
+  double most = 0.0;
   for (const auto& [run, metrics] : published.runs) {
     const double* const value = Find(metrics, metric);
     if (run == to || value == nullptr) continue;
-    if (std::isnan(
-            LeastVisibleDifference(*value, *of_to, published.examples))) {
-      continue;
-    }
-    sentences.push_back(
-        JudgeSentence(run, *value, to, *of_to, published.examples));
+    const double least =
+        LeastVisibleDifference(*value, *of_to, published.examples);
+    if (std::isnan(least)) continue;
+    most = std::max(most, least);
+    const double difference = *value - *of_to;
+    (std::abs(difference) >= least ? more : chance)
+        .push_back(JudgedRun(run, difference));
   }
+  std::string sentence =
+      absl::StrCat("Their differences to '", to, "' are of single runs.");
+  if (!more.empty()) {
+    absl::StrAppend(&sentence, " More than the choice of examples makes: ",
+                    absl::StrJoin(more, ", "), ".");
+  }
+  if (!chance.empty()) {
+    absl::StrAppend(&sentence, " Not to be told from chance: ",
+                    absl::StrJoin(chance, ", "), ".");
+  }
+  if (more.empty() && chance.empty()) return sentences;
+  absl::StrAppend(
+      &sentence, absl::StrFormat(
+                     " On %s examples two runs that are equally good differ by "
+                     "%.1f points once in twenty.",
+                     FormatCount(published.examples), 100.0 * most));
+  sentences.push_back(std::move(sentence));
   return sentences;
 }
 
@@ -255,13 +263,12 @@ std::vector<std::string> FindingsOf(const StageRecord& stage,
       say(sentence);
     }
   }
+  if (!RunsOf(study).empty()) say(TimeDoubt(study));
   for (const std::string& warning : study.study.warnings()) say(warning);
   return sentences;
 }
 
 namespace {
-
-constexpr char kPublishedCsv[] = "-published";
 
 std::string EntryOf(const StageRecord& stage) {
   const std::string entry = LabelOf(stage.study, kRecipeEntryLabel);
@@ -281,41 +288,10 @@ void AddFigure(const std::string& name, const std::string& caption,
   section.figures.push_back({name, caption, std::move(svg)});
 }
 
-// Returns all published metrics of every run.
-ReportTable PublishedTable(const PublishedStage& published,
-                           const std::string& name) {
-  std::vector<std::string> metrics;
-  for (const auto& [run, values] : published.runs) {
-    for (const auto& [metric, value] : values) {
-      if (std::count(metrics.begin(), metrics.end(), metric) == 0) {
-        metrics.push_back(metric);
-      }
-    }
-  }
-  ReportTable table = {name, {"run, as published"}, {}, ""};
-  table.columns.insert(table.columns.end(), metrics.begin(), metrics.end());
-  table.csv = CsvLine(table.columns);
-  for (const auto& [run, values] : published.runs) {
-    std::vector<std::string> shown = {run}, full = {run};
-    for (const std::string& metric : metrics) {
-      const auto value = values.find(metric);
-      const bool has = value != values.end();
-      shown.push_back(has ? FormatNumber(value->second) : "");
-      full.push_back(has ? CsvNumber(value->second) : "");
-    }
-    table.rows.push_back(std::move(shown));
-    table.csv += CsvLine(full);
-  }
-  return table;
-}
-
 void RunsSection(const StageRecord& stage, const PublishedStage* published,
                  ReportSection& section) {
   const std::string entry = EntryOf(stage);
   section.tables.push_back(RunTable(stage.study, entry, published));
-  if (published != nullptr) {
-    section.tables.push_back(PublishedTable(*published, entry + kPublishedCsv));
-  }
   if (stage.comparison) {
     section.verbatim = RenderTrialComparison(*stage.comparison, kVerbatimWidth);
   }
@@ -385,16 +361,25 @@ ReportSection SectionOf(const StageRecord& stage,
 ReportSection QuestionSection(const Recipe& recipe) {
   ReportSection section = {.heading = "Question"};
   section.paragraphs.push_back(recipe.question);
-  for (const std::string& text : {recipe.found, recipe.adds}) {
-    if (!text.empty()) section.paragraphs.push_back(text);
+  if (!recipe.found.empty()) {
+    section.paragraphs.push_back(
+        absl::StrCat("What the source found, which is theirs: ", recipe.found));
+  }
+  if (!recipe.adds.empty()) {
+    section.paragraphs.push_back(
+        absl::StrCat("What this recipe adds: ", recipe.adds));
   }
   return section;
 }
 
-// Returns the first section: the result of each stage.
+// Returns the first section: the answer to the recipe's question, then the
+// result of each stage.
 ReportSection VerdictSection(const RecipeRecord& record,
                              const std::optional<Recipe>& recipe) {
   ReportSection section = {.heading = "Verdict"};
+  if (std::string answer = AnswerOf(record, recipe); !answer.empty()) {
+    section.paragraphs.push_back(std::move(answer));
+  }
   for (const StageRecord& stage : record.stages) {
     const auto findings = FindingsOf(stage, PublishedOf(recipe, stage));
     if (findings.empty()) continue;

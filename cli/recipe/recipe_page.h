@@ -33,9 +33,9 @@ namespace frostline::cli {
 double LeastVisibleDifference(double first, double second,
                               std::int64_t examples);
 
-// Returns a sentence for each published run beside `to`, by `metric` or by its
-// name without the set. Leaves out metrics that are not shares, and runs whose
-// number of examples is unknown.
+// Returns a paragraph about the published runs beside `to`, by `metric` or by
+// its name without the set, or nothing. Leaves out metrics that are not shares,
+// and runs whose number of examples is unknown.
 std::vector<std::string> JudgePublished(const PublishedStage& published,
                                         const std::string& to,
                                         const std::string& metric);

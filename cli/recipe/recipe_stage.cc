@@ -396,6 +396,9 @@ YamlPtr Trial(const std::vector<YamlEntry>& point, const StageRun& run,
     labels.push_back(
         {kRunAtLabel, mark, ScalarNode(absl::StrCat(*run.at), mark)});
   }
+  if (!run.line.empty()) {
+    labels.push_back({kRunLineLabel, mark, ScalarNode(run.line, mark)});
+  }
   std::vector<YamlEntry> entries = point;
   entries.push_back({"labels", mark, MapNode(std::move(labels), mark)});
   entries.push_back({"seed", mark, seed});
@@ -413,6 +416,7 @@ absl::Status AddRun(const YamlEntry& run, const std::string& file,
   }
   StageRun stage_run = {.name = run.key, .at = std::nullopt};
   if (run.value->Find("at") != nullptr) stage_run.at = fields.TakeNumber("at");
+  stage_run.line = fields.TakeText("line");
   const bool is_there = std::any_of(
       all.runs.begin(), all.runs.end(),
       [&run](const StageRun& other) { return other.name == run.key; });

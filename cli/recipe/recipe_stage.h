@@ -71,6 +71,7 @@ using ModelFactsOf = std::function<RecipeValues(const std::string& model)>;
 struct StageRun {
   std::string name;
   std::optional<double> at;  // its position in a picture
+  std::string line = {};     // that joins it with others there
 };
 
 // One study of a stage, with all values put in.
@@ -115,9 +116,10 @@ std::string RunIdOf(const Recipe& recipe, const RecipeOptions& options);
 // The runs of a stage as enqueued trials of a study file: one trial for each
 // run and seed, with the run's name as a label.
 
-// Labels of a run's trials: its name and its position in a picture.
+// Labels of a run's trials: its name, and its position and line in a picture.
 inline constexpr char kRunLabel[] = "run";
 inline constexpr char kRunAtLabel[] = "at";
+inline constexpr char kRunLineLabel[] = "line";
 
 struct ExpandedRuns {
   std::vector<StageRun> runs;

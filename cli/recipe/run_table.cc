@@ -5,11 +5,14 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "cli/recipe/recipe_stage.h"
 #include "cli/report/trial_figures.h"
 #include "cli/term/table.h"
@@ -26,6 +29,7 @@ struct RunColumn {
   std::string name;
   std::vector<double> values;  // a run each
   std::string (*show)(double);
+  std::vector<double> errors = {};  // beside the values; none: it has none
 };
 
 std::string Short(double value) {
@@ -39,32 +43,106 @@ std::string Millions(double value) {
 std::string RunPercent(double value) {
   return std::isnan(value) ? "" : absl::StrFormat("%.1f %%", 100.0 * value);
 }
-std::string Whole(double value) { return absl::StrCat(value); }
+std::string Whole(double value) {
+  return std::isnan(value) ? "" : absl::StrCat(value);
+}
 
-double MeanCost(const RunTrials& run, double (*cost)(const v1::Trial&)) {
-  std::vector<double> values;
-  values.reserve(run.succeeded.size());
-  for (const v1::Trial* trial : run.succeeded) values.push_back(cost(*trial));
-  return SpreadOf(values).mean;
+// Returns "0.9571 ± 0.0008": the value to the place of its error's first digit.
+std::string WithError(double value, double error, std::string (*show)(double)) {
+  const std::string plain = show(value);
+  if (plain.empty() || std::isnan(error)) return plain;
+  if (show == &RunPercent) {
+    return absl::StrFormat("%s ± %.1f", plain, 100.0 * error);
+  }
+  if (!(error > 0.0) || error >= 1.0) {
+    return absl::StrCat(plain, " ± ", FormatNumber(error));
+  }
+  const int places =
+      std::min(6, static_cast<int>(-std::floor(std::log10(error))));
+  return absl::StrFormat("%.*f ± %.*f", places, value, places, error);
 }
 
 double TrainSecondsOf(const v1::Trial& trial) {
   return trial.usage().train_seconds();
 }
-
-// Returns the published value under the metric's own name, or under its name
-// without the set: a result on the test set may be published as accuracy.
-double PublishedCellsOf(const PublishedStage& published, const std::string& run,
-                        const std::string& metric) {
-  const auto found = published.runs.find(run);
-  if (found == published.runs.end()) return kNotKnown;
-  for (const std::string& name :
-       {metric, metric.substr(metric.rfind('.') + 1)}) {
-    const auto value = found->second.find(name);
-    if (value != found->second.end()) return value->second;
-  }
-  return kNotKnown;
+double ProcessorSecondsOf(const v1::Trial& trial) {
+  return trial.usage().processor_seconds();
 }
+
+Spread CostOf(const RunTrials& run, double (*cost)(const v1::Trial&)) {
+  std::vector<double> values;
+  values.reserve(run.succeeded.size());
+  for (const v1::Trial* trial : run.succeeded) values.push_back(cost(*trial));
+  return SpreadOf(values);
+}
+
+double StandardError(const Spread& spread) {
+  return spread.deviation / std::sqrt(static_cast<double>(spread.count));
+}
+
+// Names under which a result may have been published: a result on the test set
+// as "accuracy", the share of the time that was saved as "seconds_saved".
+std::vector<std::string> NamesOf(const std::string& metric) {
+  return {metric, metric.substr(metric.rfind('.') + 1)};
+}
+
+// Published results of runs, each taken once.
+class Theirs {
+ public:
+  explicit Theirs(const PublishedStage* published) : published_(published) {}
+
+  // Returns the published column of this metric for the runs, if there is one.
+  std::optional<RunColumn> Take(const std::string& metric,
+                                const std::vector<std::string>& runs,
+                                std::string (*show)(double)) {
+    if (published_ == nullptr) return std::nullopt;
+    for (const std::string& name : NamesOf(metric)) {
+      RunColumn column = {"their " + PeoplesName(name), {}, show};
+      for (const std::string& run : runs) {
+        column.values.push_back(ValueOf(run, name));
+      }
+      if (std::ranges::all_of(column.values,
+                              [](double one) { return std::isnan(one); })) {
+        continue;
+      }
+      taken_.insert(name);
+      return column;
+    }
+    return std::nullopt;
+  }
+
+  // Returns the metrics that no column has taken.
+  std::vector<std::string> Left() const {
+    std::set<std::string> left;
+    if (published_ == nullptr) return {};
+    for (const auto& [run, metrics] : published_->runs) {
+      for (const auto& [metric, value] : metrics) {
+        if (!taken_.contains(metric)) left.insert(metric);
+      }
+    }
+    return {left.begin(), left.end()};
+  }
+
+  // Returns `runs` and the runs that were published alone.
+  std::vector<std::string> WithMine(std::vector<std::string> runs) const {
+    if (published_ == nullptr) return runs;
+    for (const auto& [run, metrics] : published_->runs) {
+      if (std::count(runs.begin(), runs.end(), run) == 0) runs.push_back(run);
+    }
+    return runs;
+  }
+
+ private:
+  double ValueOf(const std::string& run, const std::string& metric) const {
+    const auto found = published_->runs.find(run);
+    if (found == published_->runs.end()) return kNotKnown;
+    const auto value = found->second.find(metric);
+    return value == found->second.end() ? kNotKnown : value->second;
+  }
+
+  const PublishedStage* published_;
+  std::set<std::string> taken_;
+};
 
 template <typename Of>
 RunColumn Make(const std::string& name, std::string (*show)(double),
@@ -74,18 +152,16 @@ RunColumn Make(const std::string& name, std::string (*show)(double),
   return column;
 }
 
-// Returns a column with the seconds that a run saves against the run that it is
-// compared with.
-RunColumn Saved(const StudyRecord& record, const std::vector<RunTrials>& runs) {
-  const std::string to = LabelOf(record, kRecipeCompareLabel);
-  double whole = kNotKnown;
-  for (const RunTrials& run : runs) {
-    if (run.name == to) whole = MeanCost(run, TrainSecondsOf);
+RunColumn SavedColumn(const StudyRecord& record) {
+  RunColumn column = {
+      CountsProcessor(record) ? "processor time saved" : "time saved",
+      {},
+      RunPercent};
+  for (const TimeSaved& saved : TimeSavedBy(record)) {
+    column.values.push_back(saved.share);
+    column.errors.push_back(saved.error);
   }
-  return Make("time saved", RunPercent, runs, [whole](const RunTrials& run) {
-    return whole > 0.0 ? 1.0 - MeanCost(run, TrainSecondsOf) / whole
-                       : kNotKnown;
-  });
+  return column;
 }
 
 // Returns the metric of each task, when there are several tasks.
@@ -104,49 +180,84 @@ std::vector<std::string> TaskMetrics(const StudyRecord& record,
   return metrics;
 }
 
-std::vector<RunColumn> RunColumnsOf(const StudyRecord& record,
-                                    const std::vector<RunTrials>& runs,
-                                    const PublishedStage* published) {
-  const std::string metric = MetricOfRuns(record);
-  std::vector<RunColumn> columns;
-  columns.push_back(Make("seeds", Whole, runs, [](const RunTrials& run) {
-    return static_cast<double>(run.succeeded.size());
-  }));
+// Returns the metrics of a table: the objective, what runs are compared by, and
+// each task's.
+std::vector<std::string> MetricsOfTable(const StudyRecord& record,
+                                        const std::vector<RunTrials>& runs) {
   std::vector<std::string> metrics = {FirstObjective(record).metric()};
-  if (metric != metrics[0]) metrics.push_back(metric);
-  for (const std::string& of_task : TaskMetrics(record, runs)) {
-    if (std::count(metrics.begin(), metrics.end(), of_task) == 0) {
-      metrics.push_back(of_task);
+  std::vector<std::string> more = TaskMetrics(record, runs);
+  more.insert(more.begin(), MetricOfRuns(record));
+  for (const std::string& metric : more) {
+    if (std::count(metrics.begin(), metrics.end(), metric) == 0) {
+      metrics.push_back(metric);
     }
   }
-  for (const std::string& each : metrics) {
-    columns.push_back(Make(each, Short, runs, [&each](const RunTrials& run) {
-      return MetricOf(run, each).mean;
-    }));
-    columns.push_back(Make("±", Short, runs, [&each](const RunTrials& run) {
-      return MetricOf(run, each).deviation;
-    }));
+  return metrics;
+}
+
+std::vector<RunColumn> RunColumnsOf(const StudyRecord& record,
+                                    const std::vector<RunTrials>& runs,
+                                    const std::vector<std::string>& rows,
+                                    Theirs& theirs) {
+  std::vector<RunColumn> columns;
+  const auto add = [&](RunColumn column, const std::string& published) {
+    std::string (*const show)(double) = column.show;
+    columns.push_back(std::move(column));
+    if (published.empty()) return;
+    if (auto beside = theirs.Take(published, rows, show)) {
+      columns.push_back(*std::move(beside));
+    }
+  };
+  add(Make("seeds", Whole, runs,
+           [](const RunTrials& run) {
+             return static_cast<double>(run.succeeded.size());
+           }),
+      "");
+  // What was published as "accuracy" stands beside the test set's where runs
+  // are compared by that one.
+  std::vector<std::string> metrics = MetricsOfTable(record, runs);
+  const std::string compared = MetricOfRuns(record);
+  for (const std::string& metric : metrics) {
+    RunColumn column = Make(
+        PeoplesName(metric), Short, runs,
+        [&metric](const RunTrials& run) { return MetricOf(run, metric).mean; });
+    for (const RunTrials& run : runs) {
+      column.errors.push_back(MetricOf(run, metric).deviation);
+    }
+    const bool is_taken_later =
+        metric != compared && NamesOf(compared)[1] == metric;
+    add(std::move(column), is_taken_later ? "" : metric);
   }
-  if (published != nullptr) {
-    columns.push_back(Make(absl::StrCat("published ", metric), Short, runs,
-                           [published, &metric](const RunTrials& run) {
-                             return PublishedCellsOf(*published, run.name,
-                                                     metric);
-                           }));
+  add(Make("trained weights", Millions, runs,
+           [](const RunTrials& run) {
+             return CostOf(run, TrainedParametersOf).mean;
+           }),
+      "trained_parameters");
+  add(Make("train seconds", Short, runs,
+           [](const RunTrials& run) {
+             return CostOf(run, TrainSecondsOf).mean;
+           }),
+      "train_seconds");
+  add(SavedColumn(record), "seconds_saved");
+  for (const std::string& metric : theirs.Left()) {
+    if (auto column = theirs.Take(metric, rows, Short)) {
+      columns.push_back(*std::move(column));
+    }
   }
-  columns.push_back(Make("trained", Millions, runs, [](const RunTrials& run) {
-    return MeanCost(run, TrainedParametersOf);
-  }));
-  columns.push_back(
-      Make("train seconds", Short, runs,
-           [](const RunTrials& run) { return MeanCost(run, TrainSecondsOf); }));
-  columns.push_back(Saved(record, runs));
-  // What nobody measured, or published, needs no column.
+  // What nobody measured needs no column.
   std::erase_if(columns, [](const RunColumn& column) {
     return std::all_of(column.values.begin(), column.values.end(),
                        [](double value) { return std::isnan(value); });
   });
   return columns;
+}
+
+const RunTrials* FindRun(const std::vector<RunTrials>& runs,
+                         const std::string& name) {
+  const auto found =
+      std::find_if(runs.begin(), runs.end(),
+                   [&name](const RunTrials& run) { return run.name == name; });
+  return found == runs.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -190,6 +301,8 @@ std::vector<RunTrials> RunsOf(const StudyRecord& record) {
       if (at != trial.labels().end() && absl::SimpleAtod(at->second, &place)) {
         run->at = place;
       }
+      const auto line = trial.labels().find(kRunLineLabel);
+      if (line != trial.labels().end()) run->line = line->second;
     }
     ++run->all;
     if (trial.state() == v1::TRIAL_STATE_SUCCEEDED) {
@@ -219,19 +332,117 @@ Spread MetricOf(const RunTrials& run, const std::string& metric) {
   return SpreadOf(values);
 }
 
+std::string PeoplesName(const std::string& metric) {
+  if (metric == "seconds_saved") return "time saved";
+  if (metric == "trained_parameters") return "trained weights";
+  return absl::StrReplaceAll(metric, {{"_", " "}, {".", " "}});
+}
+
+bool CountsProcessor(const StudyRecord& record) {
+  bool has_any = false;
+  for (const RunTrials& run : RunsOf(record)) {
+    for (const v1::Trial* trial : run.succeeded) {
+      const v1::Usage& usage = trial->usage();
+      if (usage.device() != "cpu" || !(usage.processor_seconds() > 0.0)) {
+        return false;
+      }
+      has_any = true;
+    }
+  }
+  return has_any;
+}
+
+std::vector<TimeSaved> TimeSavedBy(const StudyRecord& record) {
+  const std::vector<RunTrials> runs = RunsOf(record);
+  const auto cost =
+      CountsProcessor(record) ? ProcessorSecondsOf : TrainSecondsOf;
+  const RunTrials* const to =
+      FindRun(runs, LabelOf(record, kRecipeCompareLabel));
+  const Spread whole =
+      to == nullptr ? Spread{kNotKnown, kNotKnown, 0} : CostOf(*to, cost);
+  std::vector<TimeSaved> saved;
+  for (const RunTrials& run : runs) {
+    const Spread own = CostOf(run, cost);
+    const double left = whole.mean > 0.0 ? own.mean / whole.mean : kNotKnown;
+    // Of a quotient of two means: the relative errors add in squares.
+    const double error =
+        &run == to ? kNotKnown
+                   : left * std::hypot(StandardError(own) / own.mean,
+                                       StandardError(whole) / whole.mean);
+    saved.push_back({1.0 - left, error});
+  }
+  return saved;
+}
+
+std::string TimeDoubt(const StudyRecord& record) {
+  constexpr double kBusy =
+      1.25;  // a trial waited a quarter longer than another
+  constexpr double kShortest = 1.0;  // seconds; shorter ones tell nothing
+  const bool by_processor = CountsProcessor(record);
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0.0;
+  for (const RunTrials& run : RunsOf(record)) {
+    std::vector<double> ratios;
+    for (const v1::Trial* trial : run.succeeded) {
+      const v1::Usage& usage = trial->usage();
+      // Seeds that take what another computed are shorter for that.
+      if (usage.prefix_hits() + usage.prefix_misses() > 0 && !by_processor) {
+        continue;
+      }
+      if (usage.train_seconds() < kShortest) continue;
+      ratios.push_back(by_processor
+                           ? usage.train_seconds() / usage.processor_seconds()
+                           : usage.train_seconds());
+    }
+    if (ratios.empty()) continue;
+    const auto [lo, hi] = std::ranges::minmax(ratios);
+    if (by_processor) {
+      least = std::min(least, lo);
+      most = std::max(most, hi);
+    } else if (hi > kBusy * lo) {
+      return absl::StrFormat(
+          "Times are in doubt: seeds of '%s' took between %s and %s seconds by "
+          "the clock, as on a machine that does other work besides.",
+          run.name, FormatNumber(lo), FormatNumber(hi));
+    }
+  }
+  if (!by_processor || !(most > kBusy * least)) return "";
+  return absl::StrFormat(
+      "Seconds by the clock are in doubt, the machine was busy with other work "
+      "in some trials (%.2f to %.2f seconds for each of the processor's); time "
+      "saved is of processor time, which that touches little.",
+      least, most);
+}
+
 ReportTable RunTable(const StudyRecord& record, const std::string& name,
                      const PublishedStage* published) {
   const std::vector<RunTrials> runs = RunsOf(record);
-  const std::vector<RunColumn> columns = RunColumnsOf(record, runs, published);
+  Theirs theirs(published);
+  std::vector<std::string> rows;
+  for (const RunTrials& run : runs) rows.push_back(run.name);
+  rows = theirs.WithMine(std::move(rows));
+  std::vector<RunColumn> columns = RunColumnsOf(record, runs, rows, theirs);
   ReportTable table = {name, {"run"}, {}, ""};
-  for (const RunColumn& column : columns) table.columns.push_back(column.name);
-  table.csv = CsvLine(table.columns);
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    std::vector<std::string> shown = {runs[i].name};
-    std::vector<std::string> full = {runs[i].name};
+  std::vector<std::string> heads = {"run"};
+  for (RunColumn& column : columns) {
+    column.values.resize(rows.size(), kNotKnown);
+    const bool has_errors = !column.errors.empty();
+    if (has_errors) column.errors.resize(rows.size(), kNotKnown);
+    table.columns.push_back(column.name);
+    heads.push_back(column.name);
+    if (has_errors) heads.push_back(column.name + " ±");
+  }
+  table.csv = CsvLine(heads);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<std::string> shown = {rows[i]};
+    std::vector<std::string> full = {rows[i]};
     for (const RunColumn& column : columns) {
-      shown.push_back(column.show(column.values[i]));
+      const bool has_errors = !column.errors.empty();
+      shown.push_back(WithError(column.values[i],
+                                has_errors ? column.errors[i] : kNotKnown,
+                                column.show));
       full.push_back(CsvNumber(column.values[i]));
+      if (has_errors) full.push_back(CsvNumber(column.errors[i]));
     }
     table.rows.push_back(std::move(shown));
     table.csv += CsvLine(full);
@@ -241,20 +452,10 @@ ReportTable RunTable(const StudyRecord& record, const std::string& name,
 
 namespace {
 
-constexpr double kRoomForNames = 190.0;  // right of the curves
-constexpr double kLineHeight = 14.0;
-
-const RunTrials* FindRun(const std::vector<RunTrials>& runs,
-                         const std::string& name) {
-  const auto found =
-      std::find_if(runs.begin(), runs.end(),
-                   [&name](const RunTrials& run) { return run.name == name; });
-  return found == runs.end() ? nullptr : &*found;
-}
-
-double StandardError(const Spread& spread) {
-  return spread.deviation / std::sqrt(static_cast<double>(spread.count));
-}
+constexpr double kRoomForNames = 250.0;  // right of a plot
+constexpr double kLineHeight = 15.0;
+constexpr double kSample = 26.0;  // of a line, before its name
+constexpr int kNameWidth = 34;    // columns
 
 struct RunCurve {
   std::string name;
@@ -280,21 +481,62 @@ std::vector<RunCurve> CurvesOfRuns(const StudyRecord& record,
   return curves;
 }
 
-// Returns the heights of the curves' names: beside their ends and not on top of
-// each other.
-std::vector<double> NameHeights(const std::vector<double>& ends) {
-  std::vector<std::size_t> order(ends.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&ends](std::size_t a, std::size_t b) {
-    return ends[a] < ends[b];
-  });
-  std::vector<double> heights(ends.size());
-  double free = kPlotTop;
-  for (const std::size_t i : order) {
-    heights[i] = std::max(ends[i], free);
-    free = heights[i] + kLineHeight;
+// Returns the height of a picture with a name for each of so many lines.
+double HeightFor(std::size_t names) {
+  return std::max(kPictureHeight,
+                  kPlotTop + 24.0 + kLineHeight * static_cast<double>(names));
+}
+
+// Draws the names of lines or dots right of a plot, below each other.
+class NameList {
+ public:
+  explicit NameList(Svg& svg) : svg_(svg) {}
+
+  void AddLine(const std::string& name, std::size_t series) {
+    svg_.Series({{kLeft, y_ - 4}, {kLeft + kSample - 6, y_ - 4}}, series);
+    Write(name);
   }
-  return heights;
+  void AddDot(const std::string& mark, const std::string& name) {
+    svg_.Text(kLeft + kSample - 18, y_, mark, "small");
+    Write(name);
+  }
+
+ private:
+  static constexpr double kLeft = kPictureWidth - kRoomForNames + 12;
+
+  void Write(const std::string& name) {
+    svg_.Text(kLeft + kSample, y_, FitToWidth(name, kNameWidth), "small");
+    y_ += kLineHeight;
+  }
+
+  Svg& svg_;
+  double y_ = kPlotTop + 4;
+};
+
+// Returns "a", "b", …, "z", "a2", ….
+std::string MarkOf(std::size_t i) {
+  const std::string letter(1, static_cast<char>('a' + i % 26));
+  return i < 26 ? letter : absl::StrCat(letter, i / 26 + 1);
+}
+
+// Returns the places of the scores by the line that joins them. The run that
+// the others are compared with begins every line. Where no run says its line,
+// all are one; else a run without one stands alone.
+std::map<std::string, std::vector<std::size_t>> LinesOf(
+    const std::vector<RelativeScore>& scores, const std::string& to) {
+  std::map<std::string, std::vector<std::size_t>> lines;
+  const bool has_lines = std::ranges::any_of(
+      scores, [](const RelativeScore& score) { return !score.line.empty(); });
+  for (const RelativeScore& score : scores) {
+    if (!has_lines || !score.line.empty()) lines[score.line];
+  }
+  for (auto& [name, places] : lines) {
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      const bool is_first = scores[i].run == to && scores[i].line.empty();
+      if (scores[i].line == name || is_first) places.push_back(i);
+    }
+  }
+  return lines;
 }
 
 }  // namespace
@@ -312,7 +554,7 @@ std::vector<RelativeScore> RelativeScores(const StudyRecord& record) {
     const Spread spread = MetricOf(run, metric);
     if (!run.at || std::isnan(spread.mean)) continue;
     scores.push_back({run.name, *run.at, spread.mean / whole,
-                      StandardError(spread) / whole});
+                      StandardError(spread) / whole, run.line});
   }
   std::stable_sort(scores.begin(), scores.end(),
                    [](const RelativeScore& a, const RelativeScore& b) {
@@ -342,24 +584,43 @@ std::string RelativeScoreSvg(const StudyRecord& record) {
   const std::string metric = MetricOfRuns(record);
   const std::string title = absl::StrCat(
       metric, " as a share of '", LabelOf(record, kRecipeCompareLabel), "'");
-  Svg svg(kPictureWidth, kPictureHeight, title);
+  const auto lines = LinesOf(scores, LabelOf(record, kRecipeCompareLabel));
+  Svg svg(kPictureWidth, HeightFor(scores.size() + lines.size()), title);
   svg.Text(16, 26, title, "title");
   svg.Text(16, 44, "Mean over seeds with its standard error", "small");
-  Plot plot(svg, kPlotLeft, kPlotTop, kPictureWidth - kPlotLeft - 40,
+  Plot plot(svg, kPlotLeft, kPlotTop, kPictureWidth - kPlotLeft - kRoomForNames,
             kPlotHeight, across, up);
   plot.DrawFrame("", "share");
-  Svg::Points line;
-  for (const RelativeScore& score : scores) {
+  NameList names(svg);
+  std::size_t series = 0;
+  for (const auto& [name, places] : lines) {
+    Svg::Points drawn;
+    for (const std::size_t i : places) {
+      drawn.emplace_back(plot.X(scores[i].at), plot.Y(scores[i].share));
+    }
+    svg.Series(drawn, series);
+    if (!name.empty()) names.AddLine(name, series);
+    ++series;
+  }
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const RelativeScore& score = scores[i];
     const double x = plot.X(score.at);
-    line.emplace_back(x, plot.Y(score.share));
+    const double y = plot.Y(score.share);
     if (!std::isnan(score.error)) {
       svg.Line(x, plot.Y(score.share - score.error), x,
                plot.Y(score.share + score.error), "thick");
     }
-    svg.Dot(x, plot.Y(score.share), "best");
-    svg.Text(x, kPlotTop + kPlotHeight + 32, score.run, "small middle");
+    svg.Dot(x, y, "best");
+    // Letters of runs at one place and of one score stand beside each other.
+    double beside = 7.0;
+    for (std::size_t j = 0; j < i; ++j) {
+      const bool is_near = std::abs(plot.X(scores[j].at) - x) < 8.0 &&
+                           std::abs(plot.Y(scores[j].share) - y) < 10.0;
+      if (is_near) beside += 9.0;
+    }
+    svg.Text(x + beside, y - 5, MarkOf(i), "small");
+    names.AddDot(MarkOf(i), score.run);
   }
-  svg.Path(line, "line", false);
   return svg.Finish();
 }
 
@@ -376,25 +637,20 @@ std::string RunCurvesSvg(const StudyRecord& record) {
     }
   }
   const std::string title = absl::StrCat("How ", metric, " came about");
-  Svg svg(kPictureWidth, kPictureHeight, title);
+  Svg svg(kPictureWidth, HeightFor(curves.size()), title);
   svg.Text(16, 26, title, "title");
   svg.Text(16, 44, "The first trial of each run, by step", "small");
   Plot plot(svg, kPlotLeft, kPlotTop, kPictureWidth - kPlotLeft - kRoomForNames,
             kPlotHeight, across, up);
   plot.DrawFrame("step", metric);
-  std::vector<double> ends;
-  for (const RunCurve& curve : curves) {
+  NameList names(svg);
+  for (std::size_t i = 0; i < curves.size(); ++i) {
     Svg::Points drawn;
-    for (const auto& [step, value] : curve.points) {
+    for (const auto& [step, value] : curves[i].points) {
       drawn.emplace_back(plot.X(step), plot.Y(value));
     }
-    svg.Path(drawn, "curve", false);
-    ends.push_back(drawn.back().second);
-  }
-  const std::vector<double> heights = NameHeights(ends);
-  for (std::size_t i = 0; i < curves.size(); ++i) {
-    svg.Text(kPictureWidth - kRoomForNames + 8, heights[i] + 4, curves[i].name,
-             "small");
+    svg.Series(drawn, i);
+    names.AddLine(curves[i].name, i);
   }
   return svg.Finish();
 }

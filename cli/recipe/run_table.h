@@ -31,6 +31,7 @@ Spread SpreadOf(const std::vector<double>& values);
 struct RunTrials {
   std::string name;
   std::optional<double> at;
+  std::string line = {};  // that joins it with others in a picture
   std::vector<const v1::Trial*> succeeded;  // owned by the record
   std::size_t all = 0;
 };
@@ -50,7 +51,30 @@ std::string MetricOfRuns(const StudyRecord& record);
 // trials.
 Spread MetricOf(const RunTrials& run, const std::string& metric);
 
-// Returns the table of the runs. `published` may be null.
+// Returns a metric's name for people: "test accuracy" for "test.accuracy".
+std::string PeoplesName(const std::string& metric);
+
+// Returns whether time is counted in processor seconds: on a processor, where
+// every trial told them. Other programs lengthen only seconds by the clock.
+bool CountsProcessor(const StudyRecord& record);
+
+// The part of the training time that a run saves against the run that it is
+// compared with, and its standard error over seeds; NaN: not known.
+struct TimeSaved {
+  double share = 0.0;
+  double error = 0.0;
+};
+
+// Returns what each of RunsOf(record) saves.
+std::vector<TimeSaved> TimeSavedBy(const StudyRecord& record);
+
+// Returns a sentence that says why the times are in doubt: the machine was busy
+// in some trials and idle in others. Returns "" when nothing says so.
+std::string TimeDoubt(const StudyRecord& record);
+
+// Returns the table of the runs, with what was published in columns of its own
+// beside ours, and a row for each run that was published alone. `published` may
+// be null.
 ReportTable RunTable(const StudyRecord& record, const std::string& name,
                      const PublishedStage* published);
 
@@ -63,6 +87,7 @@ struct RelativeScore {
   double share = 0.0;
   double error =
       0.0;  // standard error of the mean, as a share; NaN of one seed
+  std::string line = {};
 };
 
 // Returns the scores of the runs that have a position, in its order. Returns
@@ -75,7 +100,8 @@ std::vector<RelativeScore> RelativeScores(const StudyRecord& record);
 std::optional<RelativeScore> FurthestThatKeeps(
     const std::vector<RelativeScore>& scores, double share);
 
-// Draws each run's share over its position, with its standard error.
+// Draws each run's share over its position, with its standard error, and a
+// line for each family of runs.
 std::string RelativeScoreSvg(const StudyRecord& record);
 
 // Draws the metric of the label `recipe_curve` over time, for the first trial

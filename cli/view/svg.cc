@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -132,6 +133,27 @@ void Svg::Dot(double x, double y, const std::string& classes) {
   if (std::isnan(x + y)) return;
   absl::StrAppend(&body_, "<circle class=\"", classes, "\" cx=\"", SvgNumber(x),
                   "\" cy=\"", SvgNumber(y), "\" r=\"3\"/>\n");
+}
+
+void Svg::Series(const Points& points, std::size_t index) {
+  // Okabe and Ito's colours, without their yellow; dashes go on where these
+  // begin anew.
+  static constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73",
+                                             "#cc79a7", "#000000", "#e69f00",
+                                             "#56b4e9"};
+  static constexpr const char* kDashes[] = {"none", "7 3", "2 3", "8 3 2 3"};
+  const std::size_t colours = std::size(kColours);
+  std::string steps;
+  for (const auto& [x, y] : points) {
+    if (std::isnan(x + y)) continue;
+    absl::StrAppend(&steps, steps.empty() ? "M" : "L", SvgNumber(x), " ",
+                    SvgNumber(y));
+  }
+  if (steps.empty()) return;
+  absl::StrAppend(&body_, "<path fill=\"none\" stroke-width=\"2\" stroke=\"",
+                  kColours[index % colours], "\" stroke-dasharray=\"",
+                  kDashes[(index + 2 * (index / colours)) % std::size(kDashes)],
+                  "\" d=\"", steps, "\"/>\n");
 }
 
 std::string Svg::Finish() const {

@@ -7,6 +7,7 @@
 #ifndef FROSTLINE_CLI_VIEW_SVG_H_
 #define FROSTLINE_CLI_VIEW_SVG_H_
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,9 @@ class Svg {
   using Points = std::vector<std::pair<double, double>>;
   void Path(const Points& points, const std::string& classes, bool closed);
   void Dot(double x, double y, const std::string& classes);
+  // Draws the line of series `index`, of a colour and dashes of its own. Nine
+  // and more can be told apart, by colour-blind people and in grey too.
+  void Series(const Points& points, std::size_t index);
 
   std::string Finish() const;
 

@@ -23,7 +23,8 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from registry_files import by_hash, write_set  # noqa: E402
+from registry_files import (  # noqa: E402
+    by_hash, find_data, find_model, write_set)
 
 REVIEWS = {"train": 128, "validation": 240}
 TAGGING = {"train": 128, "validation": 160}
@@ -129,6 +130,8 @@ def main():
     for name in ("data", "model", "out"):
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
     options = parser.parse_args()
+    options.data = find_data(options.data, {"uci_sentiment", "ud_ewt"})
+    options.model = find_model(options.model)
     options.out.mkdir(parents=True, exist_ok=True)
     lines = ["reviews:", "  task: classification", "  format: tsv",
              "  header: false", "  names: [text, label]"]

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
@@ -22,6 +23,9 @@ struct FailuresThatTell {
 constexpr FailuresThatTell kNeverGood = {.failures = 8, .trials = 3};
 // If anything has succeeded, a region of bad points is more likely.
 constexpr FailuresThatTell kOnceGood = {.failures = 24, .trials = 8};
+constexpr std::size_t kPointsThatTell = 2;
+// Words that differ at each crash, by an address or a path, tell nothing.
+constexpr std::size_t kMostCausesKept = 16;
 constexpr int kStudiesOfABrokenWorker = 2;
 constexpr Duration kFirstPause = std::chrono::minutes(5);
 constexpr Duration kLongestPause = std::chrono::hours(1);
@@ -40,14 +44,21 @@ std::string IdOfStudyFault(const std::string& cause) {
   return "";
 }
 
+std::string FailedAlike(std::int64_t first, std::int64_t second,
+                        const std::string& cause) {
+  return absl::StrCat("trials ", first, " and ", second,
+                      " failed alike: ", cause,
+                      "; mend it, then resume the study");
+}
+
 std::string LastCause(const std::string& cause) {
   return cause.empty() ? "" : absl::StrCat("; the last: ", cause);
 }
 
 }  // namespace
 
-BlameVerdict Blame::NoteFailure(const std::string& worker, TrialKey trial,
-                                const std::string& cause, SteadyTime now) {
+BlameVerdict Blame::NoteFailure(const FailedRun& run, SteadyTime now) {
+  const auto& [worker, trial, cause, crashed_at, serving] = run;
   Study& study = studies_[trial.study];
   ++study.failures;
   study.failed_on.insert(worker);
@@ -58,6 +69,9 @@ BlameVerdict Blame::NoteFailure(const std::string& worker, TrialKey trial,
   ++pair.failures;
   pair.cause = cause;
   if (const auto why = WhyAlike(study, trial.number, cause)) {
+    return {Blamed::kStudy, *why};
+  }
+  if (const auto why = WhyCrashing(study, run)) {
     return {Blamed::kStudy, *why};
   }
   if (FailsEverywhere(study)) {
@@ -84,9 +98,24 @@ std::optional<std::string> Blame::WhyAlike(Study& study, std::int64_t trial,
   if (id.empty()) return std::nullopt;
   const auto [first, is_first] = study.first_told.emplace(id, trial);
   if (is_first || first->second == trial) return std::nullopt;
-  return absl::StrCat("trials ", first->second, " and ", trial,
-                      " failed alike: ", cause,
-                      "; mend it, then resume the study");
+  return FailedAlike(first->second, trial, cause);
+}
+
+std::optional<std::string> Blame::WhyCrashing(Study& study,
+                                              const FailedRun& run) {
+  if (!run.crashed_at.has_value() || !study.succeeded_on.empty() ||
+      absl::StrContains(absl::AsciiStrToLower(run.cause), "out of memory")) {
+    return std::nullopt;
+  }
+  const bool is_known = study.crashes.contains(run.cause);
+  if (!is_known && study.crashes.size() >= kMostCausesKept) return std::nullopt;
+  Crashes& alike = study.crashes[run.cause];
+  if (alike.points.empty()) alike.first = run.trial.number;
+  alike.points.insert(*run.crashed_at);
+  alike.workers.insert(run.worker);
+  const bool on_most = 2 * alike.workers.size() > run.serving;
+  if (alike.points.size() < kPointsThatTell || !on_most) return std::nullopt;
+  return FailedAlike(alike.first, run.trial.number, run.cause);
 }
 
 bool Blame::FailsEverywhere(const Study& study) {
@@ -118,6 +147,7 @@ void Blame::NoteSuccess(const std::string& worker, storage::StudyKey key) {
   study.failed_on.clear();
   study.failed.clear();
   study.first_told.clear();
+  study.crashes.clear();
   study.pairs.erase(worker);
 }
 
@@ -193,6 +223,7 @@ void Blame::ForgetWorker(const std::string& worker) {
   for (auto& [key, study] : studies_) {
     study.pairs.erase(worker);
     study.failed_on.erase(worker);
+    for (auto& [cause, alike] : study.crashes) alike.workers.erase(worker);
   }
 }
 

@@ -10,6 +10,10 @@
 //           (24 of 8 where something ever has): it fails wherever it runs
 //           or two trials since the last success ended with one id that says
 //           that the study or its trainer is wrong (FL-5002, FL-5012, FL-5015)
+//           or nothing has succeeded ever, and the trainer crashed (FL-5003) in
+//           the same words at two points, on more than half of the workers that
+//           could serve it: one of one, two of two or three. A lack of memory
+//           is the point's, and does not count here
 //   pair:   8 failures in a row of one worker in one study: it gets no more of
 //           them for 5 minutes, then one trial at a time; each failure doubles
 //           the pause, up to an hour
@@ -22,6 +26,7 @@
 #ifndef FROSTLINE_SERVER_LEDGER_BLAME_H_
 #define FROSTLINE_SERVER_LEDGER_BLAME_H_
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -42,11 +47,21 @@ struct BlameVerdict {
   std::string why = {};  // for people, with the last cause
 };
 
+// How a trial failed on a worker.
+struct FailedRun {
+  std::string worker;
+  TrialKey trial;
+  std::string cause;
+  // Where its trainer crashed by itself: at which point (HashPoint), and how
+  // many workers in service could run the study.
+  std::optional<std::uint64_t> crashed_at = {};
+  std::size_t serving = 0;
+};
+
 // Counts failures by study, by worker and by pair of both. Not thread-safe.
 class Blame {
  public:
-  BlameVerdict NoteFailure(const std::string& worker, TrialKey trial,
-                           const std::string& cause, SteadyTime now);
+  BlameVerdict NoteFailure(const FailedRun& run, SteadyTime now);
   void NoteSuccess(const std::string& worker, storage::StudyKey study);
 
   // Says whether the worker may have a trial of the study now.
@@ -80,6 +95,11 @@ class Blame {
     SteadyTime kept_until{};
     std::optional<std::int64_t> tried;  // the trial, after a pause
   };
+  struct Crashes {
+    std::int64_t first = 0;  // trial
+    std::set<std::uint64_t> points;
+    std::set<std::string> workers;
+  };
   struct Study {
     std::set<std::string> succeeded_on;  // workers
     int failures = 0;                    // since the last success
@@ -87,11 +107,15 @@ class Blame {
     std::set<std::int64_t> failed;  // trials, up to as many as matter
     // Since the last success, by the id that blames study or trainer.
     std::map<std::string, std::int64_t> first_told;  // the first such trial
+    std::map<std::string, Crashes> crashes;          // by cause
     std::map<std::string, Pair> pairs;               // by worker
   };
   // Returns why the study is to be paused, if its trials fail alike.
   static std::optional<std::string> WhyAlike(Study& study, std::int64_t trial,
                                              const std::string& cause);
+  // Returns the same, if its trainer crashes alike wherever it runs.
+  static std::optional<std::string> WhyCrashing(Study& study,
+                                                const FailedRun& run);
   Pair* FindPair(const std::string& worker, storage::StudyKey study);
   static bool FailsEverywhere(const Study& study);
   bool IsBroken(const std::string& worker) const;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/failpoint.h"
@@ -236,6 +237,15 @@ absl::Status FillBook(const storage::TrialStore& store,
         return absl::OkStatus();
       }));
   return absl::OkStatus();
+}
+
+// Says whether the trainer ended by itself, without a word of how the trial
+// went.
+bool IsCrash(const Result& result) {
+  return result.failure == FailureClass::kTrial &&
+         absl::StartsWith(
+             result.cause,
+             absl::StrCat(ErrorCode(ErrorId::kTrainerExited), ":"));
 }
 
 }  // namespace
@@ -508,15 +518,34 @@ absl::Status Ledger::ForgetWorker(Batch& batch, const std::string& id) {
   return absl::OkStatus();
 }
 
-void Ledger::JudgeRun(Batch& batch, StudyBook& book, std::int64_t number,
-                      const std::string& worker, const Result& result) {
+std::size_t Ledger::CountServing(const StudyBook& book) const {
+  const CheckedStudy& study = book.checked();
+  std::size_t serving = 0;
+  for (const auto& [id, worker] : workers_.all()) {
+    const bool serves =
+        worker.row.state == storage::WorkerState::kActive &&
+        !IsGone(worker, clock_.Wall(), default_lease().ttl) &&
+        CarriesLabels(worker.info, study.settings.required_worker_labels()) &&
+        WhatLacks(worker.stock, study.spec).empty();
+    if (serves) ++serving;
+  }
+  return serving;
+}
+
+void Ledger::JudgeRun(Batch& batch, StudyBook& book,
+                      const storage::TrialRow& trial, const std::string& worker,
+                      const Result& result) {
   if (result.kind == Result::Kind::kCancelled) return;  // says nothing
   const bool failed = result.kind == Result::Kind::kFailed;
   const storage::StudyKey study = book.row().key;
   BlameVerdict verdict;
   if (failed) {
-    verdict = blame_.NoteFailure(worker, {study, number}, result.cause,
-                                 clock_.Steady());
+    FailedRun run{worker, {study, trial.number}, result.cause};
+    if (IsCrash(result)) {
+      run.crashed_at = HashPoint(trial.point);
+      run.serving = CountServing(book);
+    }
+    verdict = blame_.NoteFailure(run, clock_.Steady());
   } else {
     blame_.NoteSuccess(worker, study);
   }

@@ -187,9 +187,11 @@ class Ledger {
                             const std::string& id) FROSTLINE_ON_LOOP;
   // Acts on what blame.h decides about an attempt's end: keeps the worker from
   // the study, takes it out of service, or pauses the study.
-  void JudgeRun(Batch& batch, StudyBook& book, std::int64_t number,
+  void JudgeRun(Batch& batch, StudyBook& book, const storage::TrialRow& trial,
                 const std::string& worker,
                 const Result& result) FROSTLINE_ON_LOOP;
+  // Counts the live workers in service that have what the study asks for.
+  std::size_t CountServing(const StudyBook& book) const FROSTLINE_ON_LOOP;
   // Returns the workers that are in service again after a pause.
   std::vector<std::string> TakeBackWorkers(Batch& batch) FROSTLINE_ON_LOOP;
   Blame& blame() FROSTLINE_ON_LOOP { return blame_; }

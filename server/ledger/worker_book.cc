@@ -162,6 +162,22 @@ std::map<std::string, std::string> SumsOf(
   return sums;
 }
 
+std::map<std::string, v1::ModelBounds> BoundsIn(
+    const google::protobuf::RepeatedPtrField<v1::StockItem>& models) {
+  std::map<std::string, v1::ModelBounds> bounds;
+  for (const v1::StockItem& model : models) {
+    if (model.has_bounds()) bounds[model.id()] = model.bounds();
+  }
+  return bounds;
+}
+
+// Returns "the model tiny with max_length 3200 (its model has at most 512)".
+std::string Described(const Misfit& misfit, const std::string& model) {
+  const std::string name = misfit.field.substr(misfit.field.rfind('.') + 1);
+  return absl::StrCat("a model ", model, " of ", name, " ", misfit.asked,
+                      " (it has ", misfit.has, ")");
+}
+
 // Adds an item to a mark. Ids and sums hold neither of the two separators.
 void AddToStock(std::string& mark,
                 const std::map<std::string, std::string>& sums) {
@@ -187,6 +203,7 @@ std::string Lacks(const std::map<std::string, std::string>& sums,
 KnownStock::KnownStock(const v1::Worker& worker)
     : says_stock_(worker.has_stock()),
       models_(SumsOf(worker.stock().models())),
+      bounds_(BoundsIn(worker.stock().models())),
       data_sets_(SumsOf(worker.stock().data_sets())),
       precisions_(worker.precisions().begin(), worker.precisions().end()) {
   const auto trainer = worker.labels().find(kTrainerLabel);
@@ -196,6 +213,10 @@ KnownStock::KnownStock(const v1::Worker& worker)
   }
   AddToStock(mark_, models_);
   AddToStock(mark_, data_sets_);
+  for (const auto& [id, of] : bounds_) {
+    absl::StrAppend(&mark_, id, " ", of.layers(), " ", of.heads(), " ",
+                    of.longest_text(), "\n");
+  }
   for (const std::string& each : precisions_) {
     absl::StrAppend(&mark_, each, "\n");
   }
@@ -212,6 +233,9 @@ std::string KnownStock::WhatLacks(const v1::StudySpec& spec,
   std::string lacks =
       Lacks(models_, "model", spec.model().id(), spec.model().sha256());
   if (!lacks.empty()) return lacks;
+  if (const auto misfit = MisfitOf(spec)) {
+    return Described(*misfit, spec.model().id());
+  }
   lacks = Lacks(data_sets_, "data set", spec.data().id(), spec.data().sha256());
   for (const v1::TaskSpec& task : spec.tasks()) {
     if (!lacks.empty()) break;
@@ -222,6 +246,32 @@ std::string KnownStock::WhatLacks(const v1::StudySpec& spec,
     if (lacks.empty()) lacks = Lacks(data_sets_, "data set", id, "");
   }
   return lacks;
+}
+
+std::optional<Misfit> KnownStock::MisfitOf(const v1::StudySpec& spec) const {
+  if (!own_trainer_.empty()) return std::nullopt;
+  const v1::ModelRef& model = spec.model();
+  const auto found = bounds_.find(model.id());
+  if (found == bounds_.end()) return std::nullopt;
+  const std::string& sum = models_.at(model.id());
+  if (!model.sha256().empty() && !sum.empty() && sum != model.sha256()) {
+    return std::nullopt;
+  }
+  const v1::ModelBounds& has = found->second;
+  const auto differs = [](std::int64_t asked, std::int64_t is) {
+    return asked != 0 && is != 0 && asked != is;
+  };
+  if (differs(model.layers(), has.layers())) {
+    return Misfit{"model.layers", model.layers(), has.layers()};
+  }
+  if (differs(model.heads(), has.heads())) {
+    return Misfit{"model.heads", model.heads(), has.heads()};
+  }
+  const std::int64_t length = spec.training().max_length();
+  if (has.longest_text() == 0 || length <= has.longest_text()) {
+    return std::nullopt;
+  }
+  return Misfit{"training.max_length", length, has.longest_text()};
 }
 
 StockPtr StockOf(const v1::Worker& worker) {
@@ -287,6 +337,40 @@ bool CarriesLabels(
     if (found == worker.labels().end() || found->second != value) return false;
   }
   return true;
+}
+
+absl::Status CheckFitsAModel(const WorkerBook& workers,
+                             const v1::StudySpec& spec,
+                             const v1::StudySettings& settings, WallMicros now,
+                             Duration lease_ttl) {
+  const std::string& model = spec.model().id();
+  std::optional<Misfit> misfit;
+  for (const auto& [id, worker] : workers.all()) {
+    if (IsGone(worker, now, lease_ttl) ||
+        !CarriesLabels(worker.info, settings.required_worker_labels())) {
+      continue;
+    }
+    if (worker.stock == nullptr) return absl::OkStatus();
+    auto found = worker.stock->MisfitOf(spec);
+    if (!found.has_value() && worker.stock->MayHaveModel(model)) {
+      return absl::OkStatus();
+    }
+    if (found.has_value()) misfit = std::move(found);
+  }
+  if (!misfit.has_value()) return absl::OkStatus();
+  const auto& [field, asked, has] = *misfit;
+  const std::string name = field.substr(field.rfind('.') + 1);
+  if (field == "training.max_length") {
+    return MakeError(
+        ErrorId::kTrainerMismatch,
+        absl::StrCat("training.max_length is ", asked, ", and ", model,
+                     " of the workers reads at most ", has, " tokens"),
+        absl::StrCat("write max_length: ", has, ", or less"), field);
+  }
+  return MakeError(ErrorId::kTrainerMismatch,
+                   absl::StrCat("the study says that ", model, " has ", asked,
+                                " ", name, "; that of the workers has ", has),
+                   absl::StrCat("write ", name, ": ", has), field);
 }
 
 }  // namespace frostline::server

@@ -273,6 +273,13 @@ GpuUse Leased(GpuUse use, std::size_t trials, std::int64_t slots);
 // What a worker said that its trainer can open, so that a study goes only to
 // workers that have its model and its data.
 
+// What a study asks of a model and the model has not.
+struct Misfit {
+  std::string field;  // "training.max_length"
+  std::int64_t asked = 0;
+  std::int64_t has = 0;
+};
+
 // Immutable.
 class KnownStock {
  public:
@@ -283,6 +290,14 @@ class KnownStock {
   // study's trials share, if any.
   std::string WhatLacks(const v1::StudySpec& spec,
                         const std::string& precision) const;
+  // Says whether it has the model, or did not say what it has.
+  bool MayHaveModel(const std::string& id) const {
+    return !says_stock_ || models_.contains(id);
+  }
+  // Returns what of the study its model of that id has not, and the study's
+  // field: more layers, longer texts. Nothing where all fits, where it has no
+  // such model, or has not said what the model bounds.
+  std::optional<Misfit> MisfitOf(const v1::StudySpec& spec) const;
   // Returns the trainer that a worker without any stock runs, by its label
   // `trainer`; "" for any other worker. It serves only studies that name it.
   const std::string& own_trainer() const { return own_trainer_; }
@@ -294,6 +309,7 @@ class KnownStock {
   bool says_stock_ = false;
   std::string own_trainer_;
   Sums models_;
+  std::map<std::string, v1::ModelBounds> bounds_;  // of models, by id
   Sums data_sets_;
   std::set<std::string> precisions_;  // empty: the worker did not say
   std::string mark_;
@@ -349,6 +365,18 @@ bool IsGone(const WorkerEntry& entry, WallMicros now, Duration lease_ttl);
 bool CarriesLabels(
     const v1::Worker& worker,
     const google::protobuf::Map<std::string, std::string>& required);
+
+// Checks a new study against the models that workers have told. The error is
+// TRAINER_MISMATCH where at least one live worker with the study's labels has
+// the model, and none has one that fits; it names the field. A worker that did
+// not say what it has is taken to fit.
+//
+//   max_length 3200, and both workers' model reads 512: refused
+//   max_length 3200, and one of them reads 4096: that one gets the trials
+absl::Status CheckFitsAModel(const WorkerBook& workers,
+                             const v1::StudySpec& spec,
+                             const v1::StudySettings& settings, WallMicros now,
+                             Duration lease_ttl);
 
 }  // namespace frostline::server
 

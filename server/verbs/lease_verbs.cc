@@ -508,7 +508,7 @@ absl::StatusOr<v1::FinishReply> LeaseVerbs::Finish(
     RETURN_IF_ERROR(WriteFinish(change, request, leased, rows, answer));
     const std::string& worker =
         leased.claimed.has_value() ? leased.claimed->worker : row.worker;
-    ledger_.JudgeRun(change.batch, book, row.number, worker, result);
+    ledger_.JudgeRun(change.batch, book, row, worker, result);
     dispatcher_.Expect(worker, 1);
   }
   v1::FinishReply reply;

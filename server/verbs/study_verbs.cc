@@ -556,6 +556,9 @@ absl::StatusOr<v1::CreateStudyReply> StudyVerbs::Create(
   RETURN_IF_ERROR(prepared.status());
   RETURN_IF_ERROR(
       CheckOwnLabels(change.caller.identity, request.settings().labels()));
+  RETURN_IF_ERROR(CheckFitsAModel(ledger_.workers(), prepared->spec,
+                                  request.settings(), clock_.Wall(),
+                                  ledger_.default_lease().ttl));
   storage::StudyRow row;
   row.owner = OwnerOf(change.caller.identity);
   row.id = request.study_id();

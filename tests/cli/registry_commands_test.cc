@@ -133,7 +133,8 @@ TEST_F(RegistryCommandsTest, InitWritesAStudyFileThatFits) {
       << output_;
   EXPECT_THAT(output_, AllOf(HasSubstr("study file my.yaml: 24 trials"),
                              HasSubstr("frostline study create my.yaml"),
-                             HasSubstr("frostline importance my")));
+                             HasSubstr("frostline importance my"),
+                             HasSubstr("frostline report my -o my.html")));
   EXPECT_THAT(Text("my.yaml"), AllOf(HasSubstr("model: {id: tiny, layers: 3}"),
                                      HasSubstr("maximize: accuracy"),
                                      HasSubstr("validation_share: 0.2")));

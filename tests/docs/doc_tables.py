@@ -22,6 +22,7 @@ ENDS_WITH = {
     "frostline serve --data": "frost",
     "frostline slurm up STUDY": "--registry DIR",
     "frostline study create": "FILE",
+    "frostline study delete imdb": "--yes --force",
     "frostline study create --registry DIR": "imdb.yaml",
     "frostline study export": "imdb",
     "frostline study show": "imdb",

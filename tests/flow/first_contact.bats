@@ -288,3 +288,41 @@ YAML
   [ "$status" -eq 0 ] || { echo "$output"; false; }
   says "demo  COMPLETED  40/40 done" "best trial" "MAIN EFFECT"
 }
+
+@test "texts longer than the workers' model reads are refused at once" {
+  cat >long.yaml <<'YAML'
+id: long
+model: {id: tiny, layers: 3}
+data: {id: sentiment}
+maximize: accuracy
+budget: 4
+space: {modules: {"layer.*": [0, 1e-4]}}
+training: {max_length: 3200}
+YAML
+  # Given a worker whose registry says what its model is, and none here.
+  frostline worker --registry "$SOURCE/recipes/samples" --exec cat --id told \
+    --run-dir run-told >told.log 2>&1 3>&- &
+  worker=$!
+  wait_for 20 sh -c 'frostline worker list | grep -q told'
+  run frostline study create long.yaml
+  end_worker
+  [ "$status" -ne 0 ]
+  says "training.max_length is 3200, and tiny of the workers reads at most 64" \
+    "write max_length: 64, or less" "long.yaml:7" "FL-5014"
+  run frostline study show long
+  [ "$status" -eq 3 ]
+}
+
+@test "a trainer that crashes alike at two points pauses its study" {
+  new_study crashes --trials 9
+  frostline worker --exec 'sh -c "exit 9"' --id crasher --study crashes --run-dir run-crasher \
+    --label trainer=frostline-demo-trainer >crasher.log 2>&1 3>&- &
+  worker=$!
+  wait_for 60 sh -c 'frostline study show crashes | grep -q PAUSED'
+  end_worker
+  run frostline study show crashes
+  says "failed alike: FL-5003: the trainer exited with code 9" \
+    "mend it, then resume the study"
+  run frostline trial list crashes --json
+  [ "$(grep -c '"number"' <<<"$output")" -eq 2 ]  # of nine
+}

@@ -51,12 +51,19 @@ class Registry(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         root = pathlib.Path(folder.name)
         write_data(root / "data")
-        write(root / "model" / "model.safetensors", "weights")
+        write(root / "model" / "inner" / "model.safetensors", "weights")
+        write(root / "model" / "inner" / "config.json", "{}")
+        cls.root = root
         cls.out = root / "out"
-        cls.made = subprocess.run(
-            [sys.executable, "-B", SCRIPT, "--data", root / "data", "--model",
-             root / "model", "--out", cls.out], capture_output=True, text=True)
+        cls.made = cls.make("data", "model/inner", "out")
         cls.entries = (cls.out / "datasets.yaml").read_text("utf-8")
+
+    @classmethod
+    def make(cls, data, model, out):
+        return subprocess.run(
+            [sys.executable, "-B", SCRIPT, "--data", cls.root / data, "--model",
+             cls.root / model, "--out", cls.root / out],
+            capture_output=True, text=True)
 
     def splits(self, name):
         """(path, sum) by the split's name."""
@@ -78,6 +85,28 @@ class Registry(unittest.TestCase):
         self.assertEqual(self.made.returncode, 0, self.made.stderr)
         self.assertIn("ewt: left out, ud_ewt is not there", self.made.stdout)
         self.assertNotIn("\newt:", self.entries)
+
+    def test_the_folder_around_or_within_is_taken_for_the_one_that_is_meant(
+            self):
+        (self.root / "around").mkdir()
+        (self.root / "around" / "data").symlink_to(self.root / "data")
+        for data in ("around", "data/glue"):
+            made = self.make(data, "model", "again")
+            self.assertEqual(made.returncode, 0, made.stderr)
+            self.assertEqual((self.root / "again/datasets.yaml").read_text(),
+                             self.entries)
+            self.assertTrue(
+                (self.root / "again/minilm/model.safetensors").is_file())
+
+    def test_a_folder_with_nothing_is_refused_before_anything_is_written(self):
+        for data, model, said in (("model", "model", "none of the folders"),
+                                  ("data", "data", "has no folder with")):
+            made = self.make(data, model, "not-made")
+            self.assertEqual(made.returncode, 1)
+            self.assertIn(said, made.stderr)
+            self.assertIn("fix: ", made.stderr)
+            self.assertNotIn("Traceback", made.stderr)
+            self.assertFalse((self.root / "not-made").exists())
 
     def test_sums_are_those_of_the_files(self):
         for path, digest in re.findall(r"path: (\S+), sha256: (\w+)",

@@ -19,12 +19,12 @@ SAMPLES = RECIPES / "samples"
 NAMES = ("alf", "elsa", "elsa-heads", "multitask", "pos-partial", "pos-short")
 SCALES = ("sample", "tiny", "small", "full")
 TOP = {"recipe", "format", "title", "question", "source", "found", "adds",
-       "models", "data", "scales", "stages", "published", "highest_layer_rate"}
+       "models", "data", "scales", "stages", "published", "highest_layer_rate", "answer"}
 NEEDED = {"recipe", "format", "title", "question", "models", "data", "scales",
           "stages"}
-OF_STAGE = {"about", "each", "skip_without_data", "runs", "compare", "across", "curve",
+OF_STAGE = {"about", "each", "skip_without_data", "skip_slow_precision", "runs", "compare", "across", "curve",
             "study"}
-OF_RUN = {"strategy", "values", "for", "at"}
+OF_RUN = {"strategy", "values", "for", "at", "line"}
 ROWS = {"": 60, "-dev": 20}
 
 

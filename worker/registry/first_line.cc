@@ -98,7 +98,7 @@ const Words& UsualNames(const std::string& role) {
       {"label",
        {"label", "labels", "class", "category", "target", "sentiment",
         "polarity", "rating", "stars", "score", "intent", "topic", "gold_label",
-        "y", "tag"}},
+        "similarity", "y", "tag"}},
       {"words", {"words", "tokens", "form"}},
       {"tags", {"tags", "upos", "ner_tags", "pos_tags", "ner", "pos"}}};
   return kNames->at(role);

@@ -5,10 +5,12 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "base/error.h"
@@ -291,6 +293,23 @@ std::string FormatOfName(const std::string& path) {
   return ending == ".conllu" || ending == ".conll" ? "conllu" : "";
 }
 
+// Returns the format of a file whose name tells none, such as `reviews.txt`, or
+// "". A comma tells nothing: prose has it too.
+std::string FormatOfFirstLine(const std::string& path) {
+  constexpr std::ptrdiff_t kTabsOfConllu = 9;
+  std::ifstream file(path);
+  std::string line(4096, '\0');
+  file.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<std::size_t>(file.gcount()));
+  line.resize(std::min(line.find('\n'), line.size()));
+  const auto tabs = std::count(line.begin(), line.end(), '\t');
+  if (absl::StartsWith(line, "{")) return "jsonl";
+  if (tabs == kTabsOfConllu || absl::StartsWith(line, "# sent_id")) {
+    return "conllu";
+  }
+  return tabs > 0 ? "tsv" : "";
+}
+
 std::optional<absl::Status> NoTable(const std::string& path) {
   for (const Conversion& conversion : kConversions) {
     if (EndingOf(path) == conversion.ending) {
@@ -306,8 +325,8 @@ absl::StatusOr<TableLook> LookAtTable(const std::string& path,
     return *refused;
   }
   TableLook look;
-  const std::string name =
-      hints.format.empty() ? FormatOfName(path) : hints.format;
+  std::string name = hints.format.empty() ? FormatOfName(path) : hints.format;
+  if (name.empty()) name = FormatOfFirstLine(path);
   ASSIGN_OR_RETURN(look.format.kind, ReadKind(name, path));
   look.is_delimited =
       look.format.kind == Kind::kTsv || look.format.kind == Kind::kCsv;

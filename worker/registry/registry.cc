@@ -280,7 +280,7 @@ Expected<std::vector<StockEntry>> StockOfModels(std::string_view yaml) {
   std::vector<StockEntry> entries;
   for (const auto& [id, model] : models) {
     const std::string folder = model.path + "/";
-    StockEntry entry{id, model.sha256, {}};
+    StockEntry entry{id, model.sha256, model.path, {}};
     entry.files.push_back({folder + model.weights, model.sha256});
     entry.files.push_back({folder + "config.json", ""});
     for (const auto& [shard, sum] : model.shards) {
@@ -295,7 +295,7 @@ Expected<std::vector<StockEntry>> StockOfDataSets(std::string_view yaml) {
   ASSIGN_OR_FAULT(const auto sets, trainer::ParseDatasets(yaml, kDataSetsFile));
   std::vector<StockEntry> entries;
   for (const auto& [id, set] : sets) {
-    StockEntry entry{id, "", {}};
+    StockEntry entry{id, "", "", {}};
     const auto train = set.splits.find("train");
     if (train != set.splits.end()) {
       entry.sha256 = train->second.sha256;

@@ -68,6 +68,7 @@ struct StockFile {
 struct StockEntry {
   std::string id;
   std::string sha256;  // for a data set that of its split `train`, if any
+  std::string folder;  // of a model, below the registry's
   // For a data set only the file of `train`: a trial opens no split that it
   // does not use.
   std::vector<StockFile> files;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -48,6 +49,14 @@ double SteadySeconds() {
   return std::chrono::duration<double>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
+}
+
+// Of all threads of this process. A trainer runs one trial at a time.
+double ProcessorSeconds() {
+  timespec used{};
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0) return 0.0;
+  return static_cast<double>(used.tv_sec) +
+         static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
 // LibTorch's own default may be 1, or every thread of a shared node.
@@ -135,7 +144,8 @@ int Train(const TrainerOptions& options) {
             .checkpoint_seconds = options.checkpoint_seconds,
             .prefixes = prefixes ? &*prefixes : nullptr,
             .kernels = KernelFingerprint(device.value()),
-            .resident = resident ? &*resident : nullptr},
+            .resident = resident ? &*resident : nullptr,
+            .processor_seconds = ProcessorSeconds},
            Software()})
       .Run();
   // The reader may wait for an agent that will say no more.

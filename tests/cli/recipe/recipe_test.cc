@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <set>
 #include <string>
 
 #include "absl/strings/str_replace.h"
+#include "cli/recipe/recipe_answer.h"
 #include "cli/recipe/recipe_file.h"
 #include "cli/recipe/recipe_page.h"
 #include "cli/recipe/recipe_record.h"
@@ -70,6 +72,7 @@ published:
 
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -392,18 +395,137 @@ TEST(RunTable, HasMeanAndDeviationOverSeeds) {
   const StudyRecord record = RunsRecord();
   const ReportTable table = RunTable(record, "runs", nullptr);
   EXPECT_THAT(table.columns,
-              ElementsAre("run", "seeds", "accuracy", "±", "trained",
+              ElementsAre("run", "seeds", "accuracy", "trained weights",
                           "train seconds", "time saved"));
-  EXPECT_THAT(table.rows[1], ElementsAre("first 1", "2", "0.82", "0.02828",
-                                         "3 M", "4", "60.0 %"));
+  EXPECT_THAT(table.rows[1], ElementsAre("first 1", "2", "0.82 ± 0.03", "3 M",
+                                         "4", "60.0 % ± 0.0"));
 }
 
 TEST(RunTable, HasWhatWasPublishedBeside) {
   const auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
   const ReportTable table =
       RunTable(RunsRecord(), "runs", &recipe->published.at("frozen-english"));
-  EXPECT_EQ(table.columns[4], "published accuracy");
-  EXPECT_EQ(table.rows[0][4], "0.93");
+  EXPECT_THAT(table.columns,
+              ElementsAre("run", "seeds", "accuracy", "their accuracy",
+                          "trained weights", "train seconds", "time saved",
+                          "their seconds"));
+  EXPECT_EQ(table.rows[0][3], "0.93");
+  EXPECT_EQ(table.rows[1][7], "10");
+}
+
+TEST(RunTable, NamesWhatWasPublishedAsPeopleDo) {
+  PublishedStage published;
+  published.runs["all trained"] = {{"accuracy", 0.96},
+                                   {"trained_parameters", 134e6}};
+  published.runs["first 1"] = {{"seconds_saved", 0.16}};
+  published.runs["first 9"] = {{"accuracy", 0.5}};  // published alone
+  const ReportTable table = RunTable(RunsRecord(), "runs", &published);
+  EXPECT_THAT(table.columns,
+              ElementsAre("run", "seeds", "accuracy", "their accuracy",
+                          "trained weights", "their trained weights",
+                          "train seconds", "time saved", "their time saved"));
+  EXPECT_EQ(table.rows[0][5], "134 M");
+  EXPECT_EQ(table.rows[1][8], "16.0 %");
+  ASSERT_EQ(table.rows.size(), 3u);
+  EXPECT_THAT(table.rows[2],
+              ElementsAre("first 9", "", "", "0.5", "", "", "", "", ""));
+}
+
+// Processor seconds of each trial of RunsRecord(), on this device.
+StudyRecord TimedRecord(const std::vector<double>& processor,
+                        const std::vector<double>& clock,
+                        const std::string& device = "cpu") {
+  StudyRecord record = RunsRecord();
+  for (int i = 0; i < record.trials.trials_size(); ++i) {
+    v1::Usage& usage = *record.trials.mutable_trials(i)->mutable_usage();
+    usage.set_device(device);
+    usage.set_processor_seconds(processor[static_cast<std::size_t>(i)]);
+    usage.set_train_seconds(clock[static_cast<std::size_t>(i)]);
+  }
+  return record;
+}
+
+TEST(TimeSaved, IsOfProcessorTimeWithAnError) {
+  // Given a machine that was busy in the second trial alone.
+  const StudyRecord record = TimedRecord({20, 22, 12, 14}, {10, 40, 6, 7});
+  const std::vector<TimeSaved> saved = TimeSavedBy(record);
+  ASSERT_EQ(saved.size(), 2u);
+  EXPECT_NEAR(saved[1].share, 1.0 - 13.0 / 21.0, 1e-12);
+  // Both means have a standard error of 1.
+  EXPECT_NEAR(saved[1].error, 13.0 / 21.0 * std::hypot(1.0 / 13.0, 1.0 / 21.0),
+              1e-12);
+  EXPECT_THAT(RunTable(record, "runs", nullptr).columns,
+              Contains("processor time saved"));
+  EXPECT_THAT(TimeDoubt(record), HasSubstr("the machine was busy"));
+  EXPECT_EQ(TimeDoubt(TimedRecord({20, 22, 12, 14}, {10, 11, 6, 7})), "");
+}
+
+TEST(TimeSaved, IsByTheClockOnAGpuAndDoubtedWhereSeedsDiffer) {
+  const StudyRecord record =
+      TimedRecord({1, 1, 1, 1}, {10, 10, 4, 9}, "NVIDIA H200");
+  EXPECT_NEAR(TimeSavedBy(record)[1].share, 0.35, 1e-12);
+  EXPECT_THAT(TimeDoubt(record),
+              HasSubstr("seeds of 'first 1' took between 4 and 9 seconds"));
+}
+
+v1::TrialComparison Compared(double difference, double lo, double hi,
+                             bool differs) {
+  v1::TrialComparison comparison;
+  comparison.set_metric("accuracy");
+  v1::PairedTest& test = *comparison.add_tests();
+  test.set_method(v1::PairedTest::SEEDS);
+  test.set_first("all trained");
+  test.set_second("first 1");
+  test.set_difference(difference);
+  test.set_lo95(lo);
+  test.set_hi95(hi);
+  test.set_p(differs ? 0.01 : 0.4);
+  test.set_differs(differs);
+  test.set_smallest_difference(0.09);
+  return comparison;
+}
+
+TEST(RecipeAnswer, SaysWhatIsSavedAndAtWhatPrice) {
+  RecipeRecord record;
+  record.stages.push_back({TimedRecord({20, 22, 12, 14}, {10, 11, 6, 7}),
+                           Compared(-0.011, -0.032, 0.01, false)});
+  for (int i = 2; i < 4; ++i) {
+    (*record.stages[0]
+          .study.trials.mutable_trials(i)
+          ->mutable_metrics())["accuracy"] = 0.909;
+  }
+  EXPECT_EQ(AnswerOf(record, std::nullopt),
+            "'first 1' saves 38.1 % ± 5.6 of the processor time and costs 1.1 "
+            "points of accuracy (95 %: -1.0 to 3.2), which "
+            "cannot be told from nothing.");
+}
+
+TEST(RecipeAnswer, SaysWhetherAnyRunBeatsTheFirst) {
+  auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
+  ASSERT_OK(recipe);
+  recipe->answer = RecipeAnswer{RecipeAnswer::As::kBetter, {"frozen"}};
+  RecipeRecord record;
+  record.stages.push_back({RunsRecord(), Compared(0.02, -0.1, 0.14, false)});
+  EXPECT_EQ(AnswerOf(record, *recipe),
+            "No setting beats 'all trained' for sure: "
+            "the most is 2.0 points of accuracy more, where 9.0 points would "
+            "surely have been seen.");
+  record.stages[0].comparison = Compared(0.12, 0.1, 0.14, true);
+  EXPECT_EQ(AnswerOf(record, *recipe),
+            "'all trained' is beaten for sure: "
+            "frozen-english: 'first 1' (+12.0 points).");
+}
+
+TEST(RecipeAnswer, NamesAStageThatIsThere) {
+  const std::string known =
+      SmallRecipe() + "answer: {as: kept, stages: [frozen]}\n";
+  EXPECT_OK(ParseRecipe(known, "r.yaml"));
+  const auto other =
+      ParseRecipe(SmallRecipe() + "answer: {as: kept, stages: [frzen]}\n", "r");
+  EXPECT_THAT(other.status().message(), HasSubstr("frzen"));
+  EXPECT_FALSE(
+      ParseRecipe(SmallRecipe() + "answer: {as: odd, stages: [line]}\n", "r")
+          .ok());
 }
 
 TEST(ComparedRuns, SayWhichTheyHaveNoRoomFor) {
@@ -442,6 +564,44 @@ TEST(RunFigures, TellWhatShareOfTheScoreIsLeft) {
   EXPECT_THAT(RelativeScoreSvg(RunsRecord()), HasSubstr("first 1"));
 }
 
+std::size_t CountOf(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(RunFigures, DrawALineForEachFamilyOfRuns) {
+  StudyRecord record = RunsRecord();
+  EXPECT_EQ(CountOf(RelativeScoreSvg(record), "stroke-dasharray=\""), 1u);
+  // Given another run at the same place, of a family of its own.
+  for (int i = 2; i < 4; ++i) {
+    v1::Trial trial = record.trials.trials(i);
+    (*trial.mutable_labels())["run"] = "first 1, embeddings frozen";
+    (*trial.mutable_labels())["line"] = "embeddings frozen";
+    (*record.trials.mutable_trials(i)->mutable_labels())["line"] =
+        "embeddings trained";
+    *record.trials.add_trials() = trial;
+  }
+  const std::string picture = RelativeScoreSvg(record);
+  // Two lines, and a sample of each beside its name.
+  EXPECT_EQ(CountOf(picture, "stroke-dasharray=\""), 4u);
+  EXPECT_EQ(CountOf(picture, "#d55e00"), 2u);
+  EXPECT_THAT(picture, HasSubstr(">embeddings frozen<"));
+}
+
+TEST(RunFigures, GiveNineLinesNineColoursOrDashes) {
+  std::set<std::string> drawn;
+  for (std::size_t i = 0; i < 9; ++i) {
+    Svg svg(10, 10, "");
+    svg.Series({{0, 0}, {1, 1}}, i);
+    drawn.insert(svg.Finish());
+  }
+  EXPECT_EQ(drawn.size(), 9u);
+}
+
 // Returns what is said of "first 1" with these two scores; the whole model has
 // .90 and .94.
 std::string KeptBy(double one, double other) {
@@ -468,8 +628,9 @@ TEST(PublishedJudge, KnowsWhatSoManyExamplesCanShow) {
   const auto sentences = JudgePublished(recipe->published.at("frozen-english"),
                                         "all trained", "test.accuracy");
   ASSERT_EQ(sentences.size(), 1u);
-  EXPECT_THAT(sentences[0], HasSubstr("0.0100 below"));
-  EXPECT_THAT(sentences[0], HasSubstr("not to be told from chance"));
+  EXPECT_THAT(sentences[0],
+              HasSubstr("Not to be told from chance: first 1 (-1.0 points)."));
+  EXPECT_THAT(sentences[0], HasSubstr("differ by 3.1 points once in twenty"));
 }
 
 TEST(RateCorrelation, IsSpearmansWithItsInterval) {
@@ -544,7 +705,7 @@ TEST(RecipeRecord, GivesTheSamePageAgain) {
   EXPECT_EQ(ToHtml(*page), ToHtml(*again));
   EXPECT_EQ(page->title, "How many first layers");
   EXPECT_EQ(page->sections[0].heading, "Verdict");
-  EXPECT_THAT(ToMarkdown(*page, "f"), HasSubstr("not to be told from chance"));
+  EXPECT_THAT(ToMarkdown(*page, "f"), HasSubstr("Not to be told from chance"));
 }
 
 TEST(RecipeRecord, OfALaterVersionOrNoneIsRefused) {

@@ -27,6 +27,12 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+storage::TrialRow Numbered(std::int64_t number) {
+  storage::TrialRow row;
+  row.number = number;
+  return row;
+}
+
 class LedgerTest : public LedgerFixture {
  protected:
   const std::set<TrialKey>& HeldByW() {
@@ -162,7 +168,8 @@ TEST_F(LedgerTest, AStudyThatFailsOnTwoWorkersIsPausedAndTheyGoOn) {
   AddWorker("v");
   for (int trial = 0; trial < 4; ++trial) {
     for (const char* const worker : {"v", "w"}) {
-      ledger_.JudgeRun(*batch_, *book_, trial, worker, Failed("no such file"));
+      ledger_.JudgeRun(*batch_, *book_, Numbered(trial), worker,
+                       Failed("no such file"));
     }
   }
   EXPECT_EQ(book_->row().state, storage::StudyState::kPaused);
@@ -179,26 +186,51 @@ TEST_F(LedgerTest, AStudyThatIsResumedBeginsAnew) {
   AddWorker("v");
   for (int trial = 0; trial < 40; ++trial) {  // more were running
     for (const char* const worker : {"v", "w"}) {
-      ledger_.JudgeRun(*batch_, *book_, trial, worker, Failed("no such file"));
+      ledger_.JudgeRun(*batch_, *book_, Numbered(trial), worker,
+                       Failed("no such file"));
     }
   }
   ASSERT_OK(
       ledger_.SetState(*batch_, *book_, storage::StudyState::kActive, ""));
-  ledger_.JudgeRun(*batch_, *book_, 50, "w", Failed("one bad point"));
+  ledger_.JudgeRun(*batch_, *book_, Numbered(50), "w", Failed("one bad point"));
   EXPECT_EQ(book_->row().state, storage::StudyState::kActive);
+}
+
+// The fixture's own worker "w" and "v" are in service.
+TEST_F(LedgerTest, CrashesAlikeOnEveryWorkerPauseAStudyAndOnOneAloneNot) {
+  AddWorker("v");
+  for (auto& [id, worker] : ledger_.workers().all()) {
+    worker.row.last_seen = clock_.Wall();
+  }
+  Result crash = Failed("FL-5003: KeyError");
+  crash.failure = FailureClass::kTrial;
+  storage::TrialRow trial = Numbered(0);
+  for (const double rate : {0.1, 0.2, 0.3}) {
+    trial.point = {rate};
+    ++trial.number;
+    ledger_.JudgeRun(*batch_, *book_, trial, "w", crash);
+  }
+  EXPECT_EQ(book_->row().state, storage::StudyState::kActive);
+  trial.number = 7;
+  ledger_.JudgeRun(*batch_, *book_, trial, "v", crash);
+  EXPECT_EQ(book_->row().state, storage::StudyState::kPaused);
+  EXPECT_EQ(book_->row().state_reason,
+            "trials 1 and 7 failed alike: FL-5003: KeyError; mend it, then "
+            "resume the study");
 }
 
 TEST_F(LedgerTest, ANodeThatFailsWhereOthersSucceedIsOutOfServiceForAPause) {
   for (const char* const id : {"b", "c"}) {
     StudyBook& book = *AddStudy(id, 90);
-    ledger_.JudgeRun(*batch_, book, 0, "v", Result());
+    ledger_.JudgeRun(*batch_, book, Numbered(0), "v", Result());
     for (int i = 0; i < 8; ++i) {
-      ledger_.JudgeRun(*batch_, book, 1, "w", Failed("bad memory"));
+      ledger_.JudgeRun(*batch_, book, Numbered(1), "w", Failed("bad memory"));
     }
   }
   WorkerEntry& worker = *ledger_.workers().Find("w");
   EXPECT_EQ(worker.row.state, storage::WorkerState::kQuarantined);
-  ledger_.JudgeRun(*batch_, *book_, 0, "w", Result());  // of another slot
+  ledger_.JudgeRun(*batch_, *book_, Numbered(0), "w",
+                   Result());  // of another slot
   EXPECT_EQ(worker.row.failures_in_a_row, 16);
   EXPECT_THAT(ledger_.TakeBackWorkers(*batch_), IsEmpty());
   clock_.Advance(std::chrono::minutes(5));

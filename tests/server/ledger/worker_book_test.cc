@@ -87,6 +87,56 @@ TEST(KnownStock, AnEmptyStockLacksEverything) {
   EXPECT_EQ(WhatLacks(StockOf(worker), Spec("tiny", "")), "the model tiny");
 }
 
+v1::Worker BoundedWorker(std::int64_t longest, int layers) {
+  v1::Worker worker = Worker();
+  v1::ModelBounds& bounds =
+      *worker.mutable_stock()->mutable_models(0)->mutable_bounds();
+  bounds.set_longest_text(longest);
+  bounds.set_layers(layers);
+  return worker;
+}
+
+TEST(KnownStock, AModelThatReadsShorterTextsOrHasFewerLayersLacks) {
+  v1::StudySpec spec = Spec("tiny", "sst5");
+  spec.mutable_training()->set_max_length(3200);
+  EXPECT_EQ(WhatLacks(StockOf(BoundedWorker(512, 6)), spec),
+            "a model tiny of max_length 3200 (it has 512)");
+  EXPECT_EQ(WhatLacks(StockOf(BoundedWorker(3200, 6)), spec), "");
+  EXPECT_EQ(WhatLacks(StockOf(Worker()), spec), "");  // it did not say
+  spec.mutable_model()->set_layers(12);
+  EXPECT_EQ(WhatLacks(StockOf(BoundedWorker(3200, 6)), spec),
+            "a model tiny of layers 12 (it has 6)");
+}
+
+TEST(KnownStock, TheMarkTellsModelsOfOtherBoundsApart) {
+  EXPECT_NE(StockOf(BoundedWorker(512, 6))->mark(),
+            StockOf(BoundedWorker(128, 6))->mark());
+}
+
+TEST(CheckFitsAModel, RefusesWhatNoWorkersModelFits) {
+  WorkerBook book;
+  const auto join = [&book](const std::string& id, const v1::Worker& worker) {
+    storage::WorkerRow row;
+    row.id = id;
+    row.info = worker.SerializeAsString();
+    row.last_seen = 1;
+    book.Absorb(row);
+  };
+  v1::StudySpec spec = Spec("tiny", "sst5");
+  spec.mutable_training()->set_max_length(3200);
+  const auto check = [&](WallMicros now = 1) {
+    return CheckFitsAModel(book, spec, {}, now, seconds(60));
+  };
+  EXPECT_TRUE(check().ok());  // nobody has told anything
+  join("a", BoundedWorker(512, 6));
+  EXPECT_THAT(std::string(check().message()),
+              HasSubstr("training.max_length is 3200, and tiny of the workers "
+                        "reads at most 512 tokens"));
+  EXPECT_TRUE(check(1 + 600 * std::int64_t{1000000}).ok());  // it is gone
+  join("b", BoundedWorker(4096, 6));
+  EXPECT_TRUE(check().ok());  // b gets its trials
+}
+
 TEST(KnownStock, EqualStocksHaveOneMark) {
   v1::Worker other = Worker();
   EXPECT_EQ(StockOf(other)->mark(), StockOf(Worker())->mark());
@@ -101,7 +151,8 @@ class BlameTest : public ::testing::Test {
                     int times, const std::string& cause = "boom") {
     BlameVerdict verdict;
     for (int i = 0; i < times; ++i) {
-      verdict = blame_.NoteFailure(worker, {study, failed_++ / 3}, cause, now_);
+      verdict =
+          blame_.NoteFailure({worker, {study, failed_++ / 3}, cause}, now_);
     }
     return verdict;
   }
@@ -148,7 +199,7 @@ TEST_F(BlameTest, AfterAPauseOneTrialIsTriedAndAFailureDoublesThePause) {
   blame_.NoteTry("w", {1, 70}, now_);
   EXPECT_FALSE(MayTry("w", 1));
   blame_.NoteStopped("w", {1, 70}, now_);
-  blame_.NoteFailure("w", {1, 70}, "boom", now_);
+  blame_.NoteFailure({"w", {1, 70}, "boom"}, now_);
   now_ += minutes(9);
   EXPECT_FALSE(MayTry("w", 1));
   now_ += minutes(1);
@@ -191,7 +242,7 @@ TEST_F(BlameTest, AStudyThatFailsOnTwoWorkersIsToBlame) {
 TEST_F(BlameTest, OneBadPointIsNobodysFault) {
   for (int i = 0; i < 20; ++i) {
     EXPECT_NE(
-        blame_.NoteFailure(i % 2 == 0 ? "v" : "w", {1, 7}, "", now_).blamed,
+        blame_.NoteFailure({i % 2 == 0 ? "v" : "w", {1, 7}, ""}, now_).blamed,
         Blamed::kStudy);
     if (i % 7 == 6) break;  // before it is a pair's eighth
   }
@@ -200,7 +251,7 @@ TEST_F(BlameTest, OneBadPointIsNobodysFault) {
 // Given one worker, which alone would need eight failures to be kept away.
 TEST_F(BlameTest, TwoTrialsThatBlameTheStudyAlikePauseIt) {
   const auto fail = [this](std::int64_t trial, const std::string& cause) {
-    return blame_.NoteFailure("w", {1, trial}, cause, now_);
+    return blame_.NoteFailure({"w", {1, trial}, cause}, now_);
   };
   EXPECT_EQ(fail(1, "FL-5015: max_length").blamed, Blamed::kNobody);
   EXPECT_EQ(fail(1, "FL-5015: max_length").blamed, Blamed::kNobody);
@@ -215,10 +266,68 @@ TEST_F(BlameTest, TwoTrialsThatBlameTheStudyAlikePauseIt) {
 
 TEST_F(BlameTest, ABadCornerAmongGoodTrialsPausesNothing) {
   for (std::int64_t trial = 1; trial < 6; ++trial) {
-    EXPECT_EQ(blame_.NoteFailure("w", {1, trial}, "FL-5015: rank", now_).blamed,
-              Blamed::kNobody);
+    EXPECT_EQ(
+        blame_.NoteFailure({"w", {1, trial}, "FL-5015: rank"}, now_).blamed,
+        Blamed::kNobody);
     blame_.NoteSuccess("v", 1);
   }
+}
+
+// The trainer crashes at a point of its own for each trial, on a fleet of
+// `serving` workers.
+class CrashTest : public BlameTest {
+ protected:
+  Blamed Crash(const std::string& worker, std::int64_t trial,
+               std::size_t serving, const std::string& cause = kCause,
+               std::uint64_t point = 0) {
+    last_ = blame_.NoteFailure(
+        {worker,
+         {1, trial},
+         cause,
+         point != 0 ? point : static_cast<std::uint64_t>(trial),
+         serving},
+        now_);
+    return last_.blamed;
+  }
+  static constexpr char kCause[] = "FL-5003: KeyError: 'text'";
+  BlameVerdict last_;
+};
+
+TEST_F(CrashTest, TwoPointsThatCrashAlikeOnTheOnlyWorkerPauseTheStudy) {
+  EXPECT_EQ(Crash("w", 1, 1), Blamed::kNobody);
+  EXPECT_EQ(Crash("w", 1, 1), Blamed::kNobody);  // its second attempt
+  EXPECT_EQ(Crash("w", 2, 1), Blamed::kStudy);
+  EXPECT_EQ(last_.why,
+            "trials 1 and 2 failed alike: FL-5003: KeyError: 'text'; mend it, "
+            "then resume the study");
+}
+
+TEST_F(CrashTest, OneBrokenNodeStopsNoFleet) {
+  for (std::int64_t trial = 1; trial < 8; ++trial) {
+    EXPECT_NE(Crash("w", trial, 2), Blamed::kStudy);
+  }
+  EXPECT_EQ(Crash("v", 9, 2), Blamed::kStudy);
+}
+
+TEST_F(CrashTest, TwoOfFourWorkersAreNotTheFleet) {
+  EXPECT_EQ(Crash("u", 1, 4), Blamed::kNobody);
+  EXPECT_EQ(Crash("v", 2, 4), Blamed::kNobody);
+  EXPECT_EQ(Crash("w", 3, 4), Blamed::kStudy);
+}
+
+TEST_F(CrashTest, OnePointTwiceOtherWordsOrNoMemoryTellNothing) {
+  EXPECT_EQ(Crash("w", 1, 1, kCause, 7), Blamed::kNobody);
+  EXPECT_EQ(Crash("w", 2, 1, kCause, 7), Blamed::kNobody);
+  EXPECT_EQ(Crash("w", 3, 1, "FL-5003: OSError"), Blamed::kNobody);
+  const std::string memory = "FL-5003: CUDA error: out of memory";
+  EXPECT_EQ(Crash("w", 4, 1, memory), Blamed::kNobody);
+  EXPECT_EQ(Crash("w", 5, 1, memory), Blamed::kNobody);
+}
+
+TEST_F(CrashTest, WhatHasEverSucceededCanRun) {
+  blame_.NoteSuccess("v", 1);
+  EXPECT_EQ(Crash("w", 1, 1), Blamed::kNobody);
+  EXPECT_EQ(Crash("w", 2, 1), Blamed::kNobody);
 }
 
 TEST_F(BlameTest, WhereSomethingHasSucceededARegionOfBadPointsIsLikelier) {

@@ -94,6 +94,28 @@ TEST_F(StockReaderTest, SaysIdsAndSumsOfWhatIsThere) {
   EXPECT_EQ(stock.data_sets(0).sha256(), kSumB);  // of its training split
 }
 
+// As a BERT of two layers says it, with what the trainer needs to read it.
+std::string ConfigOf(int positions) {
+  return R"({"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 2,
+             "num_attention_heads": 2, "intermediate_size": 16,
+             "vocab_size": 100, "type_vocab_size": 2, "hidden_act": "gelu",
+             "max_position_embeddings": )" +
+         std::to_string(positions) + "}";
+}
+
+TEST_F(StockReaderTest, SaysWhatAModelBoundsAndThatItChanged) {
+  EXPECT_FALSE(reader_.Read(false).models(0).has_bounds());  // of "{}"
+  node_.Write("bert/config.json", ConfigOf(64));
+  v1::Stock stock = reader_.Read(false);
+  ASSERT_TRUE(stock.models(0).has_bounds());
+  EXPECT_EQ(stock.models(0).bounds().layers(), 2);
+  EXPECT_EQ(stock.models(0).bounds().heads(), 2);
+  EXPECT_EQ(stock.models(0).bounds().longest_text(), 64);
+  node_.Write("bert/config.json", ConfigOf(512));
+  stock = reader_.Read(false);
+  EXPECT_EQ(stock.models(0).bounds().longest_text(), 512);
+}
+
 TEST_F(StockReaderTest, AnEntryCountsWhileEveryFileOfItIsThere) {
   node_.Remove("imdb/train.tsv");
   EXPECT_THAT(reader_.Read(false).data_sets(), IsEmpty());

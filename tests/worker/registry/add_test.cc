@@ -117,6 +117,19 @@ TEST_F(RegistryTest, WhatDoesNotHoldChangesNothing) {
   }
 }
 
+TEST_F(RegistryTest, WhereANameTellsNoFormatTheFirstLineMay) {
+  ASSERT_OK_AND_ASSIGN(const AddedDataSet tabs,
+                       AddText("tabs.txt", "text\tlabel\na b\tx\nc d\ty\n"));
+  EXPECT_THAT(tabs.facts.classes, ElementsAre(Pair("x", 1), Pair("y", 1)));
+  ASSERT_OK_AND_ASSIGN(const AddedDataSet objects,
+                       AddText("objects.txt",
+                               "{\"text\": \"a b\", \"label\": \"x\"}\n"
+                               "{\"text\": \"c d\", \"label\": \"y\"}\n"));
+  EXPECT_THAT(objects.facts.classes, ElementsAre(Pair("x", 1), Pair("y", 1)));
+  EXPECT_THAT(CauseOf(AddText("prose.txt", "text,label\na,x\n").status()),
+              HasSubstr("tells no format"));
+}
+
 TEST_F(RegistryTest, AFileThatIsReadByNobodyHereSaysTheCommandThatConvertsIt) {
   const std::string path = Write("d/my.parquet", "PAR1");
   NewDataSet set;

@@ -11,15 +11,18 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/plain/file.h"
 #include "base/plain/yaml.h"
 #include "proto/rules.h"
+#include "worker/registry/check.h"
 
 #if __has_include(<linux/openat2.h>) && defined(SYS_openat2)
 #include <linux/openat2.h>
@@ -129,6 +132,17 @@ Sight SightOf(Answer answer) {
   return Sight::kAbsent;
 }
 
+std::optional<v1::ModelBounds> BoundsOf(const registry::Registry& registry,
+                                        const std::string& model) {
+  const auto facts = registry::LookAtModel(registry, model);
+  if (!facts.ok()) return std::nullopt;
+  v1::ModelBounds bounds;
+  bounds.set_layers(static_cast<std::int32_t>(facts->layers));
+  bounds.set_heads(static_cast<std::int32_t>(facts->heads));
+  bounds.set_longest_text(facts->longest_text);
+  return bounds;
+}
+
 bool Fits(const google::protobuf::RepeatedPtrField<v1::StockItem>& items,
           const std::string& id, const std::string& sha256) {
   if (id.empty()) return true;
@@ -152,6 +166,7 @@ v1::Stock StockReader::Read(bool anew) {
   v1::Stock stock;
   std::string lacking;
   List(models_, stock.mutable_models(), &lacking);
+  AddBounds(*stock.mutable_models());
   List(data_sets_, stock.mutable_data_sets(), &lacking);
   if (lacking != lacking_) {
     Log(lacking.empty() ? LogLevel::kInfo : LogLevel::kWarning, "stock_lacks",
@@ -231,6 +246,26 @@ void StockReader::List(RegistryFile& file_read, Items* items,
   }
   file_read.answers = std::move(answers);
   if (root >= 0) close(root);
+}
+
+void StockReader::AddBounds(Items& models) {
+  std::map<std::string, std::string> stamps;  // by id
+  for (const registry::StockEntry& entry : models_.entries) {
+    stamps[entry.id] = models_.stamp + " " +
+                       StampOf(registry_ + "/" + entry.folder + "/config.json");
+  }
+  // Read once, and only where a model is new or has changed.
+  std::optional<absl::StatusOr<registry::Registry>> registry;
+  for (v1::StockItem& item : models) {
+    ReadBounds& read = bounds_[item.id()];
+    if (read.stamp != stamps[item.id()]) {
+      read.stamp = stamps[item.id()];
+      if (!registry.has_value()) registry = registry::ReadRegistry(registry_);
+      read.bounds =
+          registry->ok() ? BoundsOf(**registry, item.id()) : std::nullopt;
+    }
+    if (read.bounds.has_value()) *item.mutable_bounds() = *read.bounds;
+  }
 }
 
 bool HasStockFor(const v1::Stock& stock, const v1::TrialSpec& spec) {

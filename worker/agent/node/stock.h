@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -69,17 +70,26 @@ class StockReader {
     std::vector<registry::StockEntry> entries;
     std::map<std::string, bool> answers;  // of the last look, by id
   };
+  // A model's bounds, and the stamp of the config.json that says them.
+  struct ReadBounds {
+    std::string stamp;
+    std::optional<v1::ModelBounds> bounds;  // nothing: it cannot be read
+  };
   using Items = google::protobuf::RepeatedPtrField<v1::StockItem>;
 
   void Refresh(bool anew, RegistryFile& file_read);
   void List(RegistryFile& file_read, Items* items, std::string* lacking);
+  // Adds what each model bounds. A config.json that cannot be read leaves its
+  // model without bounds: the trainer says what is wrong with it.
+  void AddBounds(Items& models);
 
   const std::string registry_;
   const std::uint64_t most_bytes_;
   registry::KnownSums sums_;
   RegistryFile models_{"models.yaml", "", "", {}, {}};
   RegistryFile data_sets_{"datasets.yaml", "", "", {}, {}};
-  std::string lacking_;  // as it was logged last
+  std::map<std::string, ReadBounds> bounds_;  // by id of the model
+  std::string lacking_;                       // as it was logged last
   int reads_ = 0;
   int generation_ = 0;
 };

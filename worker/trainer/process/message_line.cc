@@ -184,6 +184,7 @@ MessageLine& MessageLine::Add(std::string_view name, const TrialUsage& usage,
                               std::string_view software) {
   Members members;
   members.Number("train_seconds", usage.train_seconds)
+      .Number("processor_seconds", usage.processor_seconds)
       .Number("total_seconds", usage.total_seconds)
       .Whole("trained_parameters", usage.trained_parameters)
       .Number("flops_spent", usage.flops_spent)

@@ -140,9 +140,21 @@ TrialEnd FineTuning::Train() {
   }
 }
 
+FineTuning::TrainingTime FineTuning::Now() const {
+  const auto& processor = environment_.processor_seconds;
+  return {environment_.seconds(), processor ? processor() : 0.0};
+}
+
+void FineTuning::CountSince(const TrainingTime& begun) {
+  const TrainingTime now = Now();
+  progress_.train_seconds += now.seconds - begun.seconds;
+  progress_.processor_seconds +=
+      now.processor_seconds - begun.processor_seconds;
+}
+
 FineTuning::Ended FineTuning::Step() {
   Stepper& stepper = trained_->stepper();
-  const double begun = environment_.seconds();
+  const TrainingTime begun = Now();
   epochs_ = {epochs_.back(), progress_.position.all.epoch};
   Expected<std::vector<Batch>> parts = NextParts();
   if (!parts.ok()) return EndOf(parts.fault());
@@ -150,7 +162,7 @@ FineTuning::Ended FineTuning::Step() {
   const bool reports = course_->ReportsStep(stepper.steps() + 1);
   Expected<std::optional<StepResult>> result =
       stepper.StepAhead(parts.value(), reports ? &norms : nullptr);
-  progress_.train_seconds += environment_.seconds() - begun;
+  CountSince(begun);
   progress_.steps = stepper.steps();
   ++progress_.loss_steps;
   if (Ended ended = Note(result)) return ended;
@@ -224,10 +236,10 @@ FineTuning::Ended FineTuning::Note(
 // Waits for the result of the last step. Call it before the sum of losses is
 // read.
 FineTuning::Ended FineTuning::NoteLastStep() {
-  const double begun = environment_.seconds();
+  const TrainingTime begun = Now();
   const Expected<std::optional<StepResult>> result =
       trained_->stepper().ReadLast();
-  progress_.train_seconds += environment_.seconds() - begun;
+  CountSince(begun);
   return Note(result);
 }
 
@@ -453,6 +465,7 @@ TrialEnd FineTuning::End(TrialState state) const {
 TrialUsage FineTuning::Usage() const {
   TrialUsage usage;
   usage.train_seconds = progress_.train_seconds;
+  usage.processor_seconds = progress_.processor_seconds;
   usage.total_seconds = environment_.seconds() - started_;
   usage.trained_parameters = trained_->trained_weights();
   usage.flops_spent = progress_.flops_spent;

@@ -48,6 +48,13 @@ class FineTuning {
   Expected<Done> Resume();
 
   TrialEnd Train();
+  // The two clocks by which training is counted.
+  struct TrainingTime {
+    double seconds = 0.0;
+    double processor_seconds = 0.0;
+  };
+  TrainingTime Now() const;
+  void CountSince(const TrainingTime& begun);
   Ended Step();
   Expected<std::vector<Batch>> NextParts();
   Ended Note(const Expected<std::optional<StepResult>>& noted);

@@ -97,6 +97,7 @@ Notes PrintProgress(const TrialProgress& progress) {
                  {"worse", Print(progress.early_stopping.worse)},
                  {"kept_step", Print(progress.kept_step)},
                  {"train_seconds", Print(progress.train_seconds)},
+                 {"processor_seconds", Print(progress.processor_seconds)},
                  {"flops_spent", Print(progress.flops_spent)},
                  {"flops_skipped", Print(progress.flops_skipped)},
                  {"flops_shared", Print(progress.flops_shared)}};
@@ -125,6 +126,9 @@ Expected<TrialProgress> ParseProgress(const Notes& notes) {
   reader.Read("train_seconds", progress.train_seconds);
   reader.Read("flops_spent", progress.flops_spent);
   reader.Read("flops_skipped", progress.flops_skipped);
+  if (notes.contains("processor_seconds")) {  // older ones did not count
+    reader.Read("processor_seconds", progress.processor_seconds);
+  }
   if (notes.contains("flops_shared")) {  // older ones shared nothing
     reader.Read("flops_shared", progress.flops_shared);
   }

@@ -71,6 +71,7 @@ struct TrialProgress {
   Metrics kept;
   // These sum over all attempts that led here.
   double train_seconds = 0.0;
+  double processor_seconds = 0.0;
   double flops_spent = 0.0;
   double flops_skipped = 0.0;
   double flops_shared = 0.0;

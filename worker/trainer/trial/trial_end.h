@@ -59,8 +59,9 @@ inline std::string FaultText(const Fault& fault) {
 
 // What a trial used: time, memory, FLOPs and energy.
 struct TrialUsage {
-  double train_seconds = 0.0;  // of steps, over all attempts that led here
-  double total_seconds = 0.0;  // of this attempt, loading included
+  double train_seconds = 0.0;      // of steps, over all attempts that led here
+  double processor_seconds = 0.0;  // of all cores, for train_seconds
+  double total_seconds = 0.0;      // of this attempt, loading included
   std::int64_t trained_parameters = 0;
   double flops_spent = 0.0;
   double flops_skipped = 0.0;

@@ -163,6 +163,8 @@ struct TrialEnvironment {
   SizeBook* size_book = nullptr;
   // Rows of frozen layers that the device keeps for all trials. May be null.
   ResidentRows* resident = nullptr;
+  // Of this process, on all cores. None: it is not counted.
+  std::function<double()> processor_seconds = {};
 };
 
 // Returns how many tokens of a text a trial reads at most, special ones

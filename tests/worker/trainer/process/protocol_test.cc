@@ -102,6 +102,7 @@ TEST_F(Protocol, UsageTellsWhatItCost) {
   const nlohmann::json usage = trainer.Train(world_.Trial()).finish["usage"];
   EXPECT_GT(usage["train_seconds"], 0.0);
   EXPECT_GE(usage["total_seconds"], usage["train_seconds"]);
+  EXPECT_GT(usage["processor_seconds"], 0.0);
   EXPECT_EQ(usage["steps"], 12);
   EXPECT_EQ(usage["flops_skipped"], 0.0);
   EXPECT_GT(usage["flops_spent"], 1e6);

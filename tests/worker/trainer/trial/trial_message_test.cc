@@ -425,6 +425,7 @@ TEST(TrialProgress, ComesBackToTheLastBit) {
   progress.early_stopping = {1.0 / 3.0, 2};
   progress.last = {{"accuracy", 0.7}, {"odd", -1e-310}};
   progress.train_seconds = 12.5;
+  progress.processor_seconds = 24.5;
   progress.flops_spent = 1e18 / 7;
   const Notes notes = PrintProgress(progress);
   const TrialProgress back = ParseProgress(notes).value();
