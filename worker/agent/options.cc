@@ -638,7 +638,8 @@ absl::Status ChooseTrainer(const std::filesystem::path& programs,
                    absl::StrCat("needs ", kTrainer, ", which is not in ",
                                 programs.string()),
                    "build it (-DFROSTLINE_PARTS=trainer) and put it beside "
-                   "frostline-worker, or name it: --exec /path/to/it");
+                   "frostline-worker, or name it: --exec /path/to/it; a script "
+                   "of yours needs none: --command 'python train.py'");
   }
   options->exec = ShellQuoted(trainer.string());
   return absl::OkStatus();
