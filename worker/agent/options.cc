@@ -449,8 +449,7 @@ absl::Status CheckExec(const std::string& command, const std::string& flag) {
   if (words.empty() || !IsPlain(words[0]) || IsOfTheShell(words[0])) {
     return absl::OkStatus();
   }
-  const absl::Status program = CheckProgram(words[0], flag);
-  if (!program.ok()) return program;
+  RETURN_IF_ERROR(CheckProgram(words[0], flag));
   const bool has_script = words.size() > 1 && IsInterpreter(words[0]) &&
                           words[1].front() != '-' && IsPlain(words[1]);
   if (!has_script || IsFile(words[1])) return absl::OkStatus();

@@ -121,7 +121,7 @@ absl::Status CheckDriver(const AgentOptions& options, std::size_t gpus,
   if (gpus == 0 || !is_ours || CanOpen(driver)) {
     return absl::OkStatus();
   }
-  const absl::Status missing = MakeError(
+  absl::Status missing = MakeError(
       ErrorId::kRequestInvalid,
       absl::StrCat("this node has ", gpus, " GPUs to see, but no driver (",
                    driver, "), so only the processor could train"),
@@ -153,6 +153,7 @@ absl::StatusOr<std::vector<SlotEnvironment>> PlanSlots(
                         look_up("CUDA_DEVICE_ORDER") != nullptr;
     for (std::size_t i = 0; i < *slots; ++i) {
       std::vector<std::string> own;
+      own.reserve(width);
       for (std::size_t k = 0; k < width; ++k) {
         own.push_back(gpus[(i * width + k) % gpus.size()]);
       }
