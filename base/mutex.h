@@ -14,6 +14,8 @@
 #ifndef FROSTLINE_BASE_MUTEX_H_
 #define FROSTLINE_BASE_MUTEX_H_
 
+#include <pthread.h>
+
 #include <condition_variable>
 #include <mutex>
 
@@ -58,10 +60,10 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
 //   while (taken_) given_back_.Wait(&mutex_);
 class CondVar {
  public:
+  // Not by its own wait(), which g++ 12 binds to a libstdc++ that RHEL 9 lacks
+  // (python/build_server_wheel.py).
   void Wait(Mutex* mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    std::unique_lock<std::mutex> lock(mutex->mutex_, std::adopt_lock);
-    changed_.wait(lock);
-    lock.release();
+    pthread_cond_wait(changed_.native_handle(), mutex->mutex_.native_handle());
   }
   // Returns false once `deadline` has passed.
   template <typename TimePoint>

@@ -52,5 +52,7 @@ set(CPACK_DEBIAN_COORDINATOR_PACKAGE_DEPENDS "${SERVICE}")
 # It posts to webhooks (docs/adr/0029-notifications.md).
 set(CPACK_DEBIAN_COORDINATOR_PACKAGE_RECOMMENDS "curl, ca-certificates")
 set(CPACK_DEBIAN_WORKER_PACKAGE_DEPENDS "${SERVICE}")
+# For --command.
+set(CPACK_DEBIAN_WORKER_PACKAGE_RECOMMENDS "python3 (>= 3.10)")
 set(CPACK_DEBIAN_CLI_PACKAGE_SUGGESTS "frostline-coordinator, frostline-worker")
 include(CPack)

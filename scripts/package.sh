@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/package.sh [--build FOLDER] [--version VERSION] [--out DIR] deb|tarball
+# scripts/package.sh [--build FOLDER] [--version VERSION] [--out DIR] deb|tarball|wheel
 #   deb      three Debian packages, by CPack
 #   tarball  coordinator and command line with all they need, for any Linux
+#   wheel    frostline-server and frostline, for pip
 # Builds the preset `release` first; with --build packs what a build folder has.
 # --version names the packages otherwise than the programs say (for tests).
 set -euo pipefail
@@ -20,9 +21,9 @@ done
 WHAT=${1:-}
 case $# in 1) ;; *) WHAT='' ;; esac
 case $WHAT in
-  deb | tarball) ;;
+  deb | tarball | wheel) ;;
   *)
-    sed -n '3,8s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,9s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
@@ -37,6 +38,10 @@ fi
 mkdir -p "$OUT"
 if [ "$WHAT" = tarball ]; then
   exec "$ROOT/deploy/tarball/make.sh" "$BUILD" "$OUT" "$VERSION"
+fi
+if [ "$WHAT" = wheel ]; then
+  python3 -B "$ROOT/python/build_server_wheel.py" "$BUILD" "$OUT"
+  exec python3 -B "$ROOT/python/wheel.py" "$OUT"
 fi
 WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT

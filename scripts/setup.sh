@@ -22,7 +22,7 @@ CORE_PACKAGES=(
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
   libabsl-dev libeigen3-dev libsqlite3-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev
   prometheus-cpp-dev)
-TEST_PACKAGES=(bats faketime libgtest-dev libgmock-dev tmux)
+TEST_PACKAGES=(bats faketime libgtest-dev libgmock-dev patchelf tmux)
 ASAN_PACKAGES=(clang-19 libclang-rt-19-dev)
 # One line for each engine.
 DEPLOY_PACKAGES=(

@@ -217,7 +217,8 @@ constexpr double kOneSided95 = 1.645;
 // Returns " ± 27.6 %, which is not sure". The seeds of both runs make a ratio
 // uncertain.
 std::string HowSure(const RelativeScore& kept, const RelativeScore& whole) {
-  const double error = std::hypot(kept.error, kept.share * whole.error);
+  const double of_whole = kept.share * whole.error;
+  const double error = std::sqrt(kept.error * kept.error + of_whole * of_whole);
   if (std::isnan(error)) return "";
   const bool is_sure = kept.share - kOneSided95 * error >= kKept;
   return absl::StrFormat(" ± %.1f %%%s", 100.0 * error,

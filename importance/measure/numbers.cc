@@ -232,9 +232,11 @@ constexpr double kSmallRotation = 1e-14;
 void Rotate(std::vector<double>& a, std::vector<double>& vectors, std::size_t n,
             std::size_t p, std::size_t q) {
   const double theta = (a[q * n + q] - a[p * n + p]) / (2.0 * a[p * n + q]);
-  const double t =
-      (theta < 0.0 ? -1.0 : 1.0) / (std::abs(theta) + std::hypot(theta, 1.0));
-  const double c = 1.0 / std::hypot(t, 1.0);
+  // std::hypot would ask for glibc 2.35 (python/build_server_wheel.py). A
+  // square that overflows makes a rotation of 0, which it is but for rounding.
+  const double t = (theta < 0.0 ? -1.0 : 1.0) /
+                   (std::abs(theta) + std::sqrt(theta * theta + 1.0));
+  const double c = 1.0 / std::sqrt(t * t + 1.0);
   const double s = t * c;
   for (std::size_t k = 0; k < n; ++k) {
     const double kp = a[k * n + p];

@@ -15,7 +15,7 @@ import os
 import pathlib
 import re
 import shlex
-from typing import Any, Dict, List, Mapping
+from typing import Any, Dict, List, Mapping, Optional
 
 from . import errors
 from ._wire import need
@@ -55,21 +55,47 @@ def command_of(template: str, trial: Any) -> List[str]:
     value is never more than one word."""
     known = values_of(trial)
     words: List[str] = []
+    for word in _split(template):
+        if word == "{args}":
+            words += args_of(trial)
+        else:
+            words.append(filled(word, known))
+    return words
+
+
+def _split(template: str) -> List[str]:
     try:
         split = shlex.split(template)
     except ValueError as error:
         raise errors.InvalidArgument(
             f"the command {template!r} cannot be split into words: {error}",
             "close its quotes", id="PY-1020") from None
-    for word in split:
-        if word == "{args}":
-            words += args_of(trial)
-        else:
-            words.append(filled(word, known))
-    if not words:
+    if not split:
         raise errors.InvalidArgument("the command is empty", "give one behind --",
                                      id="PY-1020")
-    return words
+    return split
+
+
+def check_command(words: List[str]) -> None:
+    """What is wrong with a command whatever the trial: quotes, the environment."""
+    if len(words) == 1:
+        words = _split(words[0])
+    for word in words:
+        for match in _FIELD.finditer(word):
+            if match.group(1):
+                filled(match.group(0), {})
+
+
+def check_overlay(source: Optional[str], changes: Mapping[str, str]) -> None:
+    """Whether the file has a place for each change."""
+    if not source:
+        if changes:
+            raise errors.InvalidArgument("--set without --config",
+                                         "name the file it changes", id="PY-1022")
+        return
+    content = read_config(pathlib.Path(source))
+    for path in changes:
+        content = _replaced(content, path.split("."), None, path, source)
 
 
 def filled(word: str, known: Mapping[str, Any]) -> str:

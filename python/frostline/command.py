@@ -29,6 +29,8 @@ _LOOK = 0.25  # seconds between looks at files
 
 def main(arguments: Optional[List[str]] = None) -> int:
     options = _options(sys.argv[1:] if arguments is None else arguments)
+    if options.check:
+        return _check(options)
     if not inside():
         print(errors.BadProtocol(
             "frostline-command is started by an agent",
@@ -66,6 +68,8 @@ def _options(arguments: List[str]) -> argparse.Namespace:
                         help="from SIGTERM to SIGKILL when a trial must stop [15]")
     parser.add_argument("--in-folder", action="store_true",
                         help="run the command in the trial's own folder")
+    parser.add_argument("--check", action="store_true",
+                        help="look for mistakes without a trial, and end")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args(arguments)
     if options.command[:1] == ["--"]:
@@ -83,6 +87,27 @@ def _pairs(texts: List[str]) -> Dict[str, str]:
                 f"{name!r} is not NAME=VALUE", "write it with an equals sign",
                 id="PY-1022")
     return {name: value for name, _, value in pairs}
+
+
+def _check(options: argparse.Namespace) -> int:
+    """All that can be known before there is a trial. A mistake is three lines: its id
+    and cause, the flag, the fix (worker/agent/command.cc reads them)."""
+    looks = {"--metrics": lambda: [_metrics.reader(text, pathlib.Path())
+                                   for text in options.metrics],
+             "--rename": lambda: _pairs(options.rename),
+             "--config": lambda: options.config and
+             _template.read_config(pathlib.Path(options.config)),
+             "--set": lambda: _template.check_overlay(options.config,
+                                                      _pairs(options.set)),
+             "--command": lambda: _template.check_command(options.command)}
+    for flag, look in looks.items():
+        try:
+            look()
+        except errors.Error as error:
+            print(" ".join(f"{error.id}: {error.cause}".split()), flag,
+                  " ".join(error.fix.split()), sep="\n")
+            return 2
+    return 0
 
 
 class _Run:

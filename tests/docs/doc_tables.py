@@ -51,7 +51,7 @@ STANDS_FOR = [
     (SERVES + r"(?!.*--listen)", "frostline serve --listen 127.0.0.1:0"),
     (r"--connect …", "--connect {plain}"),
     (r" …", ""),
-    (WORKS + r"(?!.*--(exec|registry))",
+    (WORKS + r"(?!.*--(exec|registry|command))",
      "frostline worker --exec frostline-trainer --label trainer="),
     # Addresses: all of them here, and free.
     (r"(?<=--listen )127\.0\.0\.1:7070", "127.0.0.1:0"),
@@ -167,6 +167,8 @@ EXCEPTED = [
      "tests/deploy/kubernetes/pods_test.py"),
     (r"^podman ", "needs the image of the coordinator",
      "tests/deploy/machine/image_lines.bats"),
+    (r"^frostline worker .*--command ", "trains with a script of the reader's",
+     "tests/python/command_test.py"),
     (r"recipe run \S+ --scale sample", "trains for up to a minute",
      "tests/flow/recipes.bats"),
 ]

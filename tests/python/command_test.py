@@ -29,12 +29,13 @@ class Command(unittest.TestCase):
             train = script(folder, text)
             for name, content in (files or {}).items():
                 script(folder, content, name)
-            words = [sys.executable, "-m", "frostline.command", *flags, "--",
-                     sys.executable, str(train), *command]
-            world.work(client, shlex.join(words), folder / "runs", "--keep", "all",
-                       cwd=folder)
+            words = [sys.executable, str(train), *command]
+            said = world.work(client, shlex.join(words), folder / "runs", "--keep", "all",
+                              *flags, by="--command", cwd=folder)
+            self.said = said.returncode, said.stderr
             log = "".join(p.read_text() for p in sorted((folder / "runs").rglob("*.log")))
-            return list(toy.results(rates=True)), attempts(client), log
+            results = list(toy.results(rates=True))
+            return results, attempts(client) if results else [], log
 
     def test_arguments_and_a_regular_expression(self):
         results, _, log = self.run_command("""
@@ -133,7 +134,32 @@ class Command(unittest.TestCase):
     def test_a_configuration_file_that_does_not_parse_is_named(self):
         _, tries, _ = self.run_command("", "--config", "c.yaml", command=("{config}",),
                                        files={"c.yaml": "a: [1"})
-        self.assertIn("c.yaml cannot be read", tries[0]["cause"])
+        self.assertEqual(([], 2), (tries, self.said[0]))  # it costs no trial
+        self.assertIn("PY-1008: c.yaml cannot be read", self.said[1])
+
+    def test_the_package_s_own_program_is_the_same(self):
+        with scratch() as folder, study(budget=1) as (client, toy):
+            words = [sys.executable, "-m", "frostline.command", "--metrics",
+                     "regex:(?P<score>.+)", "--", "echo", "{x}"]
+            world.work(client, shlex.join(words), folder)
+            trial = next(toy.results())
+            self.assertEqual([trial.parameters["x"]], trial.values)
+
+    def test_a_command_that_writes_lives_and_a_silent_one_hangs(self):
+        # Longer than the patience before a first step, which is 6 x 0.5 s.
+        text = """
+            import sys, time
+            for _ in range(20):
+                time.sleep(0.2)
+                print("." if {0!r} == "writes" else "", end="", file=sys.stderr, flush=True)
+            print("score 1")
+            """
+        for kind, state in (("writes", "SUCCEEDED"), ("silent", "FAILED")):
+            results, tries, log = self.run_command(
+                text.format(kind), "--metrics", r"regex:score (?P<score>\S+)",
+                "--hang-after", "500ms", "--stop-grace", "1s")
+            self.assertEqual(state, results[0].state, (tries, log))
+        self.assertIn("suspected hang", tries[0]["cause"])
 
     def test_a_failed_command_says_how(self):
         results, tries, log = self.run_command("raise SystemExit('no data')")

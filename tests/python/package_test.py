@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """package_test.py PROGRAMS: the wheels as pip installs them, without a network."""
 import ast
+import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import unittest
 import venv
 
-from world import PACKAGE, PROGRAMS, ROOT, scratch
+from world import PACKAGE, PROGRAMS, ROOT, scratch, study
 
 import build_server_wheel  # noqa: E402
 import wheel  # noqa: E402
@@ -21,6 +23,10 @@ def pip(folder, *arguments):
         [folder / "bin/python", "-m", "pip", "--isolated", "install", "--quiet",
          "--disable-pip-version-check", "--no-index", "--no-deps", *arguments],
         capture_output=True, text=True, timeout=120)
+
+
+def glibc_of(tag):
+    return tuple(map(int, re.search(r"manylinux_(\d+)_(\d+)_", tag).groups()))
 
 
 class Wheels(unittest.TestCase):
@@ -46,26 +52,6 @@ class Wheels(unittest.TestCase):
             help_ = subprocess.run([folder / "env/bin/frostline-command", "--help"],
                                    capture_output=True, text=True)
             self.assertIn("--metrics", help_.stdout)
-
-    def test_the_server_s_wheel_brings_the_programs(self):
-        with scratch() as folder:
-            venv.create(folder / "env", with_pip=True)
-            made = build_server_wheel.build(PROGRAMS, folder)
-            print(f"{made.name}: {made.stat().st_size / 1e6:.1f} MB", file=sys.stderr)
-            ours = folder / wheel.build_wheel(folder)
-            self.assertEqual("", pip(folder / "env", made, ours).stderr)
-            pip(folder / "env", "--target", folder / "there", made, ours)
-            clean = {"PATH": "/usr/bin:/bin"}
-            said = subprocess.run([folder / "env/bin/frostline", "--version"],
-                                  capture_output=True, text=True, env=clean)
-            self.assertIn(wheel.version(), said.stdout)
-            found = subprocess.run(
-                [folder / "env/bin/python", "-c",
-                 "import frostline; print(frostline.bin_path('coordinator'))"],
-                capture_output=True, text=True,
-                env={**clean, "PYTHONPATH": str(folder / "there")})
-            self.assertEqual(folder / "there/frostline_server/bin/frostline-coordinator",
-                             pathlib.Path(found.stdout.strip()))
 
     def test_sources_are_python_3_10(self):
         for path in sorted((PACKAGE / "frostline").glob("*.py")):
@@ -93,6 +79,91 @@ class Wheels(unittest.TestCase):
     def test_versions_are_one(self):
         cmake = (ROOT / "CMakeLists.txt").read_text()
         self.assertIn(f"VERSION {wheel.version()} ", cmake)
+
+
+class Server(unittest.TestCase):
+    """The server's wheel, in an environment that has it and Python."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = cls.enterClassContext(scratch())
+        cls.env = cls.folder / "env"
+        venv.create(cls.env, with_pip=True)
+        cls.wheel = build_server_wheel.build(PROGRAMS.parent, cls.folder)
+        done = pip(cls.env, cls.wheel)
+        assert not done.stderr, done.stderr
+
+    def run_it(self, *words, **options):
+        return subprocess.run([self.env / "bin/frostline", *words], capture_output=True,
+                              text=True, timeout=60, **options)
+
+    def test_it_brings_the_programs(self):
+        print(f"{self.wheel.name}: {self.wheel.stat().st_size / 1e6:.1f} MB", file=sys.stderr)
+        self.assertLess(self.wheel.stat().st_size, 20e6)
+        said = self.run_it("--version", env={"PATH": "/usr/bin:/bin"})
+        self.assertIn(wheel.version(), said.stdout)
+        there = self.folder / "there"
+        ours = self.folder / wheel.build_wheel(self.folder)
+        self.assertEqual("", pip(self.env, "--target", there, self.wheel, ours).stderr)
+        found = subprocess.run(
+            [self.env / "bin/python", "-c",
+             "import frostline; print(frostline.bin_path('coordinator'))"],
+            capture_output=True, text=True,
+            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(there)})
+        self.assertEqual(there / "frostline_server/bin/frostline-coordinator",
+                         pathlib.Path(found.stdout.strip()))
+
+    def test_its_programs_load_the_libraries_beside_them(self):
+        inside = next(self.env.rglob("frostline_server"))
+        for program in build_server_wheel.PROGRAMS:
+            loaded = build_server_wheel.libraries([inside / "bin" / program])
+            for name, path in loaded.items():
+                if path:
+                    self.assertEqual(inside / "lib" / name, pathlib.Path(path).resolve())
+
+    def test_it_brings_pages_and_says_what_it_loads(self):
+        for page in ("man/man1/frostline.1.gz", "bash-completion/completions/frostline",
+                     "zsh/site-functions/_frostline-worker",
+                     "fish/vendor_completions.d/frostline.fish"):
+            self.assertTrue((self.env / "share" / page).stat().st_size > 100, page)
+        sboms = next((self.env / "lib").rglob("*.dist-info/sboms"))
+        told = json.loads((sboms / "frostline-server.cdx.json").read_text())
+        scopes = {one["name"]: one["scope"] for one in told["components"]}
+        self.assertEqual("excluded", scopes["libc.so.6"])
+        inside = next(self.env.rglob("frostline_server"))
+        self.assertEqual({path.name for path in (inside / "lib").iterdir()},
+                         {name for name, scope in scopes.items() if scope == "required"})
+
+    def test_a_command_is_run_by_the_wheel_alone(self):
+        """No package `frostline`, no python3 on the path."""
+        with study(budget=1) as (client, toy):
+            done = self.run_it(
+                "worker", "--connect", client.address, "--command", "/bin/echo {x}",
+                "--metrics", "regex:(?P<score>.+)", "--study", "toy", "--exit-when-done",
+                "--run-dir", self.folder / "runs", env={"PATH": "/nowhere"})
+            trial = next(toy.results())
+            self.assertEqual([trial.parameters["x"]], trial.values, done.stderr)
+
+    def test_no_trainer_is_said_with_what_to_do(self):
+        registry = self.folder / "registry"
+        registry.mkdir()
+        entry = "m:\n  path: m\n  sha256: " + "a" * 64 + "\n"
+        (registry / "models.yaml").write_text(entry)
+        (registry / "datasets.yaml").write_text(
+            "d:\n  splits:\n    train:\n      path: d\n      sha256: " + "a" * 64 + "\n")
+        done = self.run_it("worker", "--registry", registry)
+        self.assertEqual(2, done.returncode, done.stderr)
+        self.assertRegex(done.stderr, "needs frostline-trainer, which is not in (.|\n)*"
+                                      "--command 'python train.py'")
+
+    def test_the_tag_is_what_the_programs_ask_for(self):
+        system = pathlib.Path("/etc/os-release").read_text(encoding="utf-8")
+        if "VERSION_CODENAME=bookworm" not in system:
+            self.skipTest("other libraries ask for other versions: this is no Debian 12")
+        programs = [PROGRAMS / name for name in build_server_wheel.PROGRAMS]
+        loaded = build_server_wheel.libraries(programs)
+        beside = [path for path in loaded.values() if path]
+        self.assertEqual((2, 34), glibc_of(build_server_wheel.tag([*programs, *beside])))
 
 
 if __name__ == "__main__":

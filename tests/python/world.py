@@ -64,10 +64,10 @@ def run_python(text, **options):
                           capture_output=True, text=True, timeout=60, **options)
 
 
-def work(client, command, folder, *flags, study="toy", **options):
+def work(client, command, folder, *flags, study="toy", by="--exec", **options):
     """An agent that runs `command` until the study has ended."""
     return subprocess.run(
-        [PROGRAMS / "frostline-worker", "--connect", client.address, "--exec", command,
+        [PROGRAMS / "frostline-worker", "--connect", client.address, by, command,
          "--study", study, "--exit-when-done", "--run-dir", str(folder), *flags],
         capture_output=True, text=True, timeout=300, **options)
 

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -18,7 +20,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/flags.h"
@@ -98,6 +99,7 @@ absl::Status CheckAccess(const AgentOptions& options) {
 namespace {
 
 constexpr int kMaxSlotsPerGpu = 64;
+constexpr int kMaxGpusPerSlot = 64;
 constexpr std::size_t kMaxHostBytes = 48;
 constexpr Duration kMaxWait = std::chrono::seconds(10'000'000);
 constexpr Duration kYear = std::chrono::hours(24 * 365);
@@ -199,6 +201,12 @@ std::vector<Flag> WorkFlags(AgentOptions* options) {
       SlotsFlag(options),
       WholeFlag("--slots-per-gpu", "Trials that may share a GPU", 1,
                 kMaxSlotsPerGpu, &options->slots_per_gpu),
+      WholeFlag("--gpus-per-slot", "GPUs of one trial", 1, kMaxGpusPerSlot,
+                &options->gpus_per_slot),
+      SwitchFlag("--fresh-process",
+                 "Start another trainer for each trial, so that none inherits "
+                 "what the one before leaked",
+                 &options->fresh_process),
       TextFlag("--registry", "DIR",
                "Folder of this node's models and data sets (models.yaml, "
                "datasets.yaml); trains with frostline-trainer (default: "
@@ -258,6 +266,26 @@ std::vector<Flag> KeepingFlags(AgentOptions* options) {
                     &options->orphan_limit)};
 }
 
+// Makes an `exec` of --command.
+absl::Status TakeCommand(const std::filesystem::path& programs,
+                         AgentOptions* options) {
+  const PlainCommand& command = options->command;
+  const bool says_nothing = command.text.empty() && command.config.empty() &&
+                            command.more.empty() && !command.runs_in_folder;
+  if (says_nothing) return absl::OkStatus();
+  if (!options->exec.empty()) {
+    return BadFlag("--command", "and its flags do not go with --exec",
+                   "give --command for a command that knows nothing of trials, "
+                   "--exec for a trainer that speaks the protocol");
+  }
+  if (!command.text.empty() && !command.runs_in_folder) {
+    RETURN_IF_ERROR(CheckExec(command.text, "--command"));
+  }
+  ASSIGN_OR_RETURN(options->exec,
+                   TrainerOf(command, programs, options->stop_grace));
+  return absl::OkStatus();
+}
+
 std::string HostName() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return "worker";
@@ -291,8 +319,9 @@ absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
       "frostline-worker", FROSTLINE_VERSION,
       "The agent of a node: pulls trials, runs trainers, keeps leases.",
       AccessFlags(HasJoin(argc, argv), &options)};
-  for (const auto& flags : {WorkFlags(&options), KeepingFlags(&options),
-                            spans::CollectorFlags(&options.collector)}) {
+  for (const auto& flags :
+       {WorkFlags(&options), CommandFlags(&options.command),
+        KeepingFlags(&options), spans::CollectorFlags(&options.collector)}) {
     program.flags.insert(program.flags.end(), flags.begin(), flags.end());
   }
   ASSIGN_OR_RETURN(options.print, ParseFlags(program, argc, argv));
@@ -300,15 +329,21 @@ absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
   options.wants_log_here = GivesLogFlag(argc, argv);
   RETURN_IF_ERROR(CheckAccess(options));
   RETURN_IF_ERROR(spans::CheckCollector(options.collector));
-  const bool exec_is_given = !options.exec.empty();
+  const PlainCommand& command = options.command;
+  const std::string own = command.text.empty() ? options.exec : command.text;
+  RETURN_IF_ERROR(TakeCommand(FolderOfThisProgram(), &options));
   RETURN_IF_ERROR(ChooseTrainer(FolderOfThisProgram(), &options));
-  NameTrainer(exec_is_given, &options);
+  NameTrainer(own, &options);
   options.id_is_given = !options.id.empty();
   options.host_id = HostWorkerId(HostName());
   if (!options.id_is_given) options.id = DefaultWorkerId(HostName(), getpid());
   RETURN_IF_ERROR(CheckId(options.id, "--id"));
   if (!options.study.empty()) {
     RETURN_IF_ERROR(CheckId(options.study, "--study"));
+  }
+  if (options.gpus_per_slot > 1 && options.slots_per_gpu > 1) {
+    return BadFlag("--gpus-per-slot", "does not go with --slots-per-gpu",
+                   "give a trial several GPUs, or let trials share one");
   }
   if (options.exit_when_done && options.study.empty()) {
     return BadFlag("--exit-when-done", "needs a study",
@@ -368,84 +403,160 @@ bool IsOnPath(const std::string& program) {
   return false;
 }
 
-absl::Status Missing(const std::string& cause, const std::string& fix) {
-  return BadFlag("--exec", absl::StrCat("cannot be run: ", cause), fix);
+absl::Status Missing(const std::string& flag, const std::string& cause,
+                     const std::string& fix) {
+  return BadFlag(flag, absl::StrCat("cannot be run: ", cause), fix);
 }
 
 // Returns the fix for a program that is in no folder of PATH.
 std::string WhereItIs(const std::string& program) {
   if (IsFile(program)) {
-    return absl::StrCat("it is in this folder: --exec ./", program);
+    return absl::StrCat("it is in this folder: ./", program);
   }
   const fs::path beside = FolderOfThisProgram() / program;
-  return IsFile(beside) ? absl::StrCat("it is beside frostline-worker: --exec ",
-                                       beside.string())
-                        : "install it, or give its path";
+  return IsFile(beside)
+             ? absl::StrCat("it is beside frostline-worker: ", beside.string())
+             : "install it, or give its path";
 }
 
-absl::Status CheckProgram(const std::string& program) {
+absl::Status CheckProgram(const std::string& program, const std::string& flag) {
   if (program.find('/') == std::string::npos) {
     if (IsOnPath(program)) return absl::OkStatus();
-    return Missing(absl::StrCat("there is no program '", program,
+    return Missing(flag,
+                   absl::StrCat("there is no program '", program,
                                 "' in the folders of PATH"),
                    WhereItIs(program));
   }
   if (!IsFile(program)) {
     return Missing(
+        flag,
         absl::StrCat("there is no file ", program, ", looked for from ",
                      fs::current_path().string()),
         "give the right path, best one that begins with /");
   }
   if (access(program.c_str(), X_OK) == 0) return absl::OkStatus();
   return Missing(
-      absl::StrCat(program, " may not be executed"),
+      flag, absl::StrCat(program, " may not be executed"),
       absl::StrCat("chmod +x ", program, ", or name its interpreter: \"python ",
                    program, "\""));
 }
 
 }  // namespace
 
-absl::Status CheckExec(const std::string& command) {
+absl::Status CheckExec(const std::string& command, const std::string& flag) {
   const std::vector<std::string> words =
       absl::StrSplit(command, absl::ByAnyChar(" \t"), absl::SkipEmpty());
   if (words.empty() || !IsPlain(words[0]) || IsOfTheShell(words[0])) {
     return absl::OkStatus();
   }
-  const absl::Status program = CheckProgram(words[0]);
-  if (!program.ok()) return program;
+  RETURN_IF_ERROR(CheckProgram(words[0], flag));
   const bool has_script = words.size() > 1 && IsInterpreter(words[0]) &&
                           words[1].front() != '-' && IsPlain(words[1]);
   if (!has_script || IsFile(words[1])) return absl::OkStatus();
   return Missing(
+      flag,
       absl::StrCat("there is no script ", words[1], ", looked for from ",
                    fs::current_path().string()),
       "give the right path, best one that begins with /");
 }
 
+namespace {
+
+// Programs and modules of Python that start another program, with flags of
+// their own before it.
+constexpr const char* kLaunchers[] = {"torchrun",
+                                      "torch.distributed.run",
+                                      "torch.distributed.launch",
+                                      "accelerate",
+                                      "accelerate.commands.launch",
+                                      "deepspeed",
+                                      "mpirun",
+                                      "mpiexec",
+                                      "uv",
+                                      "conda",
+                                      "nice",
+                                      "numactl",
+                                      "timeout",
+                                      "frostline-command"};
+constexpr const char* kScripts[] = {".py", ".sh", ".pl", ".rb", ".jl", ".R"};
+
+using Words = std::span<const std::string>;
+
+bool IsLauncher(const std::string& name) {
+  return std::ranges::find(kLaunchers, name) != std::end(kLaunchers);
+}
+
+bool IsScript(const std::string& word) {
+  return std::ranges::any_of(
+      kScripts, [&word](const char* suffix) { return word.ends_with(suffix); });
+}
+
+std::string NameOfFile(const std::string& path) {
+  return fs::path(path).filename().string();
+}
+
+// Returns where the program begins that a launcher starts with these words. The
+// launcher's own flags cannot be told from their values, so it is known by its
+// kind; -m is for a module. Nothing if there is none.
+std::optional<Words> LaunchedBy(Words words) {
+  for (; !words.empty(); words = words.subspan(1)) {
+    const std::string& word = words.front();
+    const bool begins = word == "-m" || word == "--module" ||
+                        IsInterpreter(word) || IsLauncher(NameOfFile(word)) ||
+                        (word.front() != '-' && IsScript(word));
+    if (begins) return words;
+    if (word == "--") return words.subspan(1);
+  }
+  return std::nullopt;
+}
+
+// Returns the words from an interpreter's script or module on, or from the
+// command on that a shell was given.
+Words RunBy(Words words, bool is_shell) {
+  while (!words.empty() && words.front().front() == '-') {
+    const std::string& flag = words.front();
+    if (flag == "-c") return is_shell ? words.subspan(1) : Words();
+    const bool has_value = flag == "-W" || flag == "-X";
+    words =
+        words.subspan(std::min<std::size_t>(has_value ? 2 : 1, words.size()));
+  }
+  return words;
+}
+
+std::string NameOf(Words words) {
+  const std::string name = NameOfFile(words.front());
+  const Words rest = words.subspan(1);
+  std::optional<Words> next;
+  if (name == "-m" || name == "--module") {
+    next = rest;
+  } else if (IsInterpreter(name)) {
+    next = RunBy(rest, name.ends_with("sh"));
+  } else if (IsLauncher(name)) {
+    next = LaunchedBy(rest);
+  }
+  return next.has_value() && !next->empty() ? NameOf(*next) : name;
+}
+
+}  // namespace
+
 std::string TrainerNameOf(const std::string& command) {
-  std::vector<std::string> words =
+  const std::vector<std::string> words =
       absl::StrSplit(command, absl::ByAnyChar(" \t'\""), absl::SkipEmpty());
   const auto first = std::ranges::find_if(words, [](const std::string& word) {
     return word != "env" && word != "exec" && !absl::StrContains(word, '=');
   });
-  words.erase(words.begin(), first);
-  if (words.empty()) return "";
-  const auto script = std::ranges::find_if(
-      words.begin() + 1, words.end(),
-      [](const std::string& word) { return word.front() != '-'; });
-  const bool has_script = IsInterpreter(words[0]) && script != words.end();
-  return fs::path(has_script ? *script : words[0]).filename().string();
+  return first == words.end() ? "" : NameOf({first, words.end()});
 }
 
-void NameTrainer(bool exec_is_given, AgentOptions* options) {
-  if (!exec_is_given) return;
+void NameTrainer(const std::string& command, AgentOptions* options) {
+  if (command.empty()) return;
   const auto given = options->labels.find(kTrainerLabel);
   if (given != options->labels.end() && given->second.empty()) {
     options->labels.erase(given);  // it serves whatever there is
     return;
   }
   const int most = proto::MaxItems<v1::Worker>("labels");
-  const std::string name = TrainerNameOf(options->exec);
+  const std::string name = TrainerNameOf(command);
   const bool fits = !name.empty() &&
                     std::cmp_less_equal(name.size(), kMaxTrainerName) &&
                     std::cmp_less(options->labels.size(), most);
@@ -500,11 +611,6 @@ absl::Status CheckRegistry(AgentOptions* options) {
   return registry::ReadRegistry(options->registry).status();
 }
 
-// Returns the path as one word for the shell, whatever is in it.
-std::string Quoted(const std::string& text) {
-  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
-}
-
 }  // namespace
 
 absl::Status ChooseTrainer(const std::filesystem::path& programs,
@@ -531,9 +637,10 @@ absl::Status ChooseTrainer(const std::filesystem::path& programs,
                    absl::StrCat("needs ", kTrainer, ", which is not in ",
                                 programs.string()),
                    "build it (-DFROSTLINE_PARTS=trainer) and put it beside "
-                   "frostline-worker, or name it: --exec /path/to/it");
+                   "frostline-worker, or name it: --exec /path/to/it; a script "
+                   "of yours needs none: --command 'python train.py'");
   }
-  options->exec = Quoted(trainer.string());
+  options->exec = ShellQuoted(trainer.string());
   return absl::OkStatus();
 }
 

@@ -24,6 +24,7 @@
 #include "spans/exporter.h"
 #include "tls/credentials.h"
 #include "tls/join.h"
+#include "worker/agent/command.h"
 #include "worker/agent/node/gpus.h"
 #include "worker/agent/node/stock.h"
 #include "worker/agent/process/checkpoint_hook.h"
@@ -43,9 +44,11 @@ struct AgentOptions {
   bool id_is_given = false;
   std::string host_id;  // the name of a worker that joins, when not given
   int slots = 1;
-  bool slot_per_gpu = false;  // --slots gpu
-  std::string exec;           // the trainer's command line
-  std::string registry;       // may be empty
+  bool slot_per_gpu = false;   // --slots gpu
+  bool fresh_process = false;  // a trainer for each trial
+  std::string exec;            // the trainer's command line
+  PlainCommand command;        // of --command, which gives `exec`
+  std::string registry;        // may be empty
   std::string run_dir = "./frostline-runs";
   std::string prefix_dir;         // empty: RUN_DIR/prefix; "off": none
   std::int64_t prefix_bytes = 0;  // 0: a tenth of its file system
@@ -57,6 +60,7 @@ struct AgentOptions {
   KeepRules keep;
   CheckpointHook checkpoint_hook{"", std::chrono::seconds(20)};
   int slots_per_gpu = 1;
+  int gpus_per_slot = 1;
   Duration idle_timeout{};                           // zero: never
   Duration stop_grace = std::chrono::seconds(20);    // for a checkpoint
   Duration hang_after = std::chrono::minutes(10);    // zero: never
@@ -103,10 +107,11 @@ absl::Status CheckAccess(const AgentOptions& options);
 
 // Checks that the program of a trainer's command line is there, and the script
 // if the program is an interpreter, before a trial is lost on it. The error is
-// REQUEST_INVALID and names what is missing or cannot be executed. It does not
-// check what only a shell understands: variables, quotes, pipes, its own
-// commands.
-absl::Status CheckExec(const std::string& command);
+// REQUEST_INVALID, at `flag`, and names what is missing or cannot be executed.
+// It does not check what only a shell understands: variables, quotes, pipes,
+// its own commands.
+absl::Status CheckExec(const std::string& command,
+                       const std::string& flag = "--exec");
 
 // Chooses the program that trains: that of --exec, else the frostline-trainer
 // in `programs` with --registry. Fills an empty `exec`, and makes `registry`
@@ -117,15 +122,17 @@ absl::Status CheckExec(const std::string& command);
 absl::Status ChooseTrainer(const std::filesystem::path& programs,
                            AgentOptions* options);
 
-// Returns the name by which studies call the trainer of a command line: its
-// script, if an interpreter runs one, else its program. "train.py" of
-// "env OMP_NUM_THREADS=4 python3 /srv/train.py --fast".
+// Returns the name by which studies call the trainer of a command line: the
+// script or module that an interpreter or a launcher runs, else its program.
+// "train.py" of "env OMP_NUM_THREADS=4 python3 /srv/train.py --fast", and of
+// "torchrun --nproc-per-node 2 train.py".
 std::string TrainerNameOf(const std::string& command);
 
-// Gives the worker of another trainer its label, unless a person gave one, and
-// decides whether it serves only studies that name it. An empty label means
-// that it serves whatever there is.
-void NameTrainer(bool exec_is_given, AgentOptions* options);
+// Gives the worker of another trainer, of this command line, its label, unless
+// a person gave one, and decides whether it serves only studies that name it.
+// An empty label means that it serves whatever there is. Without a command line
+// it does nothing.
+void NameTrainer(const std::string& command, AgentOptions* options);
 
 // Returns where the log goes when a person started the worker on a terminal.
 std::string LogFileOf(const AgentOptions& options);

@@ -50,6 +50,24 @@ TEST(Agent, TrainsTrialAfterTrialOnOneTrainer) {
   EXPECT_FALSE(std::filesystem::exists(rig.File("runs/trials/s/1")));
 }
 
+TEST(Agent, AFreshProcessTrainsEachTrialIfAsked) {
+  for (const bool fresh : {false, true}) {
+    Rig rig("finish('succeeded', os.getpid())");
+    rig.options().fresh_process = fresh;
+    for (int trial = 1; trial <= 3; ++trial) rig.coordinator().Offer(trial);
+    rig.Start();
+    ASSERT_TRUE(rig.coordinator().Await(
+        [](const Heard& heard) { return heard.finishes.size() == 3; }));
+    std::set<double> pids;
+    for (const auto& finish : rig.coordinator().heard().finishes) {
+      pids.insert(finish.outcome().metrics().at("score"));
+    }
+    EXPECT_THAT(pids, SizeIs(fresh ? 3 : 1));
+    rig.coordinator().EndStudy();
+    EXPECT_EQ(rig.Join(), 0);
+  }
+}
+
 TEST(Agent, WhatRanOutOfMemoryTrainsNoOtherTrial) {
   Rig rig(
       "note('ran' + t['trial'][-1], os.getpid())\n"

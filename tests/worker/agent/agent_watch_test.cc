@@ -146,6 +146,25 @@ finish("succeeded")
       2);
 }
 
+// One trial, one lease, both GPUs.
+TEST(Slots, AreAsWideAsAsked) {
+  Rig rig(R"(note("seen", os.environ["CUDA_VISIBLE_DEVICES"])
+finish("succeeded")
+)");
+  for (const char* bus : {"gpus/0000:18:00.0", "gpus/0000:5d:00.0"}) {
+    std::filesystem::create_directories(rig.File(bus));
+  }
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  rig.options().slot_per_gpu = true;
+  rig.options().gpus_per_slot = 2;
+  rig.coordinator().Offer(1);
+  rig.Start();
+  EXPECT_EQ(rig.AwaitFile("seen"), "0,1");
+  const v1::Worker told = rig.coordinator().heard().registers[0].worker();
+  EXPECT_EQ(told.slots(), 1);
+  EXPECT_EQ(told.hardware().gpus_size(), 2);
+}
+
 TEST(Slots, NoMoreLeasesThanFreeSlots) {
   Rig rig("note('up', 1)\nwait_for('go')\nfinish('succeeded')");
   rig.coordinator().Offer(1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/agent/options.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -87,7 +88,32 @@ TEST(AgentOptions, ATrainerIsCalledByItsScriptOrProgram) {
       {"python3 /srv/train.py --fast", "train.py"},
       {"env OMP_NUM_THREADS=4 python3 -u train.py", "train.py"},
       {"'/opt/a/frostline-demo-trainer'", "frostline-demo-trainer"},
+      {"python3 -W ignore train.py", "train.py"},
+      {"python3 -m my.train --fast", "my.train"},
+      {"python3 -c 'train()'", "python3"},
+      {"bash -c 'python3 train.py'", "train.py"},
       {"sleep 60", "sleep"}};
+  for (const auto& [command, name] : cases) {
+    EXPECT_EQ(TrainerNameOf(command), name) << command;
+  }
+}
+
+TEST(AgentOptions, ATrainerBehindALauncherIsCalledByWhatIsLaunched) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"torchrun --standalone --nproc_per_node 2 train.py --lr 1", "train.py"},
+      {"torchrun --nproc-per-node=2 -m my.train", "my.train"},
+      {"torchrun --no-python /srv/rank.sh", "rank.sh"},
+      {"python3 -m torch.distributed.run --nproc-per-node 2 /a/b.py", "b.py"},
+      {"/venv/bin/python -m torch.distributed.run -m my.train", "my.train"},
+      {"accelerate launch --cpu --num_processes 2 train.py", "train.py"},
+      {"python3 -m accelerate.commands.launch train.py", "train.py"},
+      {"deepspeed --num_gpus 2 train.py --deepspeed c.json", "train.py"},
+      {"mpirun -np 2 --map-by node python3 -u train.py", "train.py"},
+      {"uv run --with torch python train.py", "train.py"},
+      {"conda run -n llm torchrun --nproc_per_node 2 train.py", "train.py"},
+      {"frostline-command --metrics csv:log.csv -- python3 train.py --lr {lr}",
+       "train.py"},
+      {"torchrun --nproc_per_node 2", "torchrun"}};
   for (const auto& [command, name] : cases) {
     EXPECT_EQ(TrainerNameOf(command), name) << command;
   }
@@ -113,6 +139,9 @@ TEST(AgentOptions, MistakesNameTheOption) {
               FailsAt(ErrorId::kRequestInvalid, "--slots"));
   EXPECT_THAT(Parse({"--exec", "true", "--label", "=v"}),
               FailsAt(ErrorId::kRequestInvalid, "--label"));
+  EXPECT_THAT(
+      Parse({"--exec", "true", "--slots-per-gpu", "2", "--gpus-per-slot", "2"}),
+      FailsAt(ErrorId::kRequestInvalid, "--gpus-per-slot"));
   EXPECT_THAT(Parse({"--exec", "true", "--exit-when-done"}),
               FailsAt(ErrorId::kRequestInvalid, "--exit-when-done"));
   for (const char* option : {"--hang-after", "--orphan-limit", "--keep-bytes",
@@ -201,6 +230,76 @@ TEST(AgentOptions, AProgramOrScriptThatIsNotThereIsFoundAtOnce) {
         "'/with a/blank'", "sh -c 'x'", "sh -u x"}) {
     EXPECT_OK(status(command)) << command;
   }
+}
+
+class CommandTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<std::string> Trainer() {
+    return TrainerOf(command_, std::getenv("FROSTLINE_BIN_DIR"),
+                     std::chrono::seconds(20));
+  }
+  // As the command line would.
+  void Give(const std::string& name, const std::string& value) {
+    const std::vector<Flag> flags = CommandFlags(&command_);
+    const auto flag = std::ranges::find(flags, name, &Flag::name);
+    ASSERT_OK(flag->take(value));
+  }
+
+  PlainCommand command_;
+};
+
+TEST_F(CommandTest, BecomesATrainerWithEachWordAsItWasGiven) {
+  Give("--command", R"(python3 "it's.py" --lr {lr})");
+  Give("--metrics", R"(regex:a b=(?P<x>\S+))");
+  ASSERT_OK_AND_ASSIGN(const std::string line, Trainer());
+  EXPECT_THAT(line, HasSubstr("/frostline-command.pyz' '--grace' '15' "
+                              R"('--metrics=regex:a b=(?P<x>\S+)' '--' )"
+                              R"('python3 "it'\''s.py" --lr {lr}')"));
+}
+
+TEST_F(CommandTest, MistakesAreFoundBeforeATrialIs) {
+  const TempFolder folder;
+  const std::string file = folder.File("c.yaml");
+  std::ofstream(file) << "a: [1";
+  const std::pair<const char*, std::string> cases[] = {
+      {"--command", "python3 'train.py"},
+      {"--command", "python3 ${FROSTLINE_TEST_NO_SUCH}"},
+      {"--metrics", "xml:log"},
+      {"--metrics", "regex:(a"},
+      {"--metrics", "-"},
+      {"--rename", "a"},
+      {"--set", "a={b}"},
+      {"--config", file}};
+  for (const auto& [flag, value] : cases) {
+    command_ = {};
+    Give("--command", "python3 train.py");
+    Give(flag, value);
+    EXPECT_THAT(Trainer(), FailsAt(ErrorId::kRequestInvalid, flag)) << value;
+  }
+  EXPECT_THAT(std::string(Trainer().status().message()),
+              HasSubstr("PY-1008: " + file + " cannot be read"));
+  command_ = {};
+  Give("--metrics", "csv:log.csv");
+  EXPECT_THAT(Trainer(), FailsAt(ErrorId::kRequestInvalid, "--command"));
+}
+
+TEST_F(CommandTest, NeedsAPythonThatRuns) {
+  command_.text = "true";
+  for (const char* python : {"/no/python3", "false"}) {
+    setenv("FROSTLINE_PYTHON", python, 1);
+    EXPECT_THAT(Trainer(), FailsAt(ErrorId::kRequestInvalid, "--command"));
+    EXPECT_THAT(std::string(Trainer().status().message()), HasSubstr(python));
+  }
+  unsetenv("FROSTLINE_PYTHON");
+}
+
+TEST(AgentOptions, ACommandIsNamedByItsScriptAndIsNoTrainerBesides) {
+  EXPECT_THAT(Parse({"--command", "no-such-program-here"}),
+              FailsAt(ErrorId::kRequestInvalid, "--command"));
+  EXPECT_THAT(Parse({"--command", "true", "--exec", "true"}),
+              FailsAt(ErrorId::kRequestInvalid, "--command"));
+  EXPECT_THAT(Parse({"--rename", "a=b", "--exec", "true"}),
+              FailsAt(ErrorId::kRequestInvalid, "--command"));
 }
 
 TEST(AgentOptions, ARegistryThatIsNoneOrWithoutATrainerIsAMistake) {
@@ -321,6 +420,41 @@ TEST_F(PlanSlotsTest, ASlotForEachGpu) {
   options_.slots_per_gpu = 2;
   EXPECT_EQ(Plan(1, 4)->size(), 8U);
   EXPECT_THAT(Plan(1, 0), FailsAt(ErrorId::kRequestInvalid, "--slots"));
+}
+
+TEST_F(PlanSlotsTest, ASlotOfSeveralGpusSharesNone) {
+  options_.slot_per_gpu = true;
+  options_.gpus_per_slot = 4;
+  ASSERT_OK_AND_ASSIGN(const auto plan, Plan(1, 8));
+  // 16 cores, and as many processes as GPUs.
+  EXPECT_THAT(
+      plan, ElementsAre(ElementsAre("CUDA_VISIBLE_DEVICES=0,1,2,3",
+                                    "CUDA_DEVICE_ORDER=PCI_BUS_ID",
+                                    "OMP_NUM_THREADS=2", "MKL_NUM_THREADS=2"),
+                        ElementsAre("CUDA_VISIBLE_DEVICES=4,5,6,7",
+                                    "CUDA_DEVICE_ORDER=PCI_BUS_ID",
+                                    "OMP_NUM_THREADS=2", "MKL_NUM_THREADS=2")));
+  // Of the GPUs that a scheduler gave, in its order.
+  options_.slot_per_gpu = false;
+  options_.gpus_per_slot = 2;
+  environment_["OMP_NUM_THREADS"] = "1";
+  environment_["CUDA_VISIBLE_DEVICES"] = "7,GPU-ab,2";
+  EXPECT_THAT(*Plan(1, 8),
+              ElementsAre(ElementsAre("CUDA_VISIBLE_DEVICES=7,GPU-ab")));
+}
+
+TEST_F(PlanSlotsTest, GpusThatDoNotDivideAreRefusedWithAWayOut) {
+  options_.slot_per_gpu = true;
+  options_.gpus_per_slot = 3;
+  EXPECT_THAT(Plan(1, 8), FailsAt(ErrorId::kRequestInvalid, "--gpus-per-slot"));
+  EXPECT_EQ(DetailOf(Plan(1, 8).status())->fix,
+            "take one of 1, 2, 4, 8, or leave some idle: --slots 2");
+  EXPECT_THAT(Plan(1, 0), FailsAt(ErrorId::kRequestInvalid, "--gpus-per-slot"));
+  EXPECT_EQ(DetailOf(Plan(1, 2).status())->fix, "take one of 1, 2");
+  options_.slot_per_gpu = false;
+  EXPECT_EQ(Plan(2, 8)->size(), 2U);  // as asked: two are idle
+  EXPECT_EQ(DetailOf(Plan(3, 8).status())->fix, "give --slots 2");
+  EXPECT_EQ(DetailOf(Plan(1, 2).status())->fix, "give --gpus-per-slot 2");
 }
 
 TEST_F(PlanSlotsTest, GpusWithoutADriverAreNoneToFrostlinesTrainer) {

@@ -10,6 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/ids.h"
@@ -44,8 +45,55 @@ absl::Status TooManySlots(std::size_t slots, std::size_t gpus) {
                    "--slots");
 }
 
+absl::Status NoGpus(const std::string& flag, const std::string& fix) {
+  return MakeError(ErrorId::kRequestInvalid, "this node has no GPU to see", fix,
+                   flag);
+}
+
+// The numbers up to `most` that divide it: "1, 2, 4".
+std::string DivisorsOf(std::size_t most) {
+  std::vector<std::size_t> divisors;
+  for (std::size_t i = 1; i <= most; ++i) {
+    if (most % i == 0) divisors.push_back(i);
+  }
+  return absl::StrJoin(divisors, ", ");
+}
+
+// Of slots with several GPUs each.
+absl::StatusOr<std::size_t> CountWideSlots(const AgentOptions& options,
+                                           std::size_t gpus) {
+  constexpr char kWidthFlag[] = "--gpus-per-slot";
+  const auto width = static_cast<std::size_t>(options.gpus_per_slot);
+  const auto slots = static_cast<std::size_t>(options.slots);
+  if (gpus == 0) return NoGpus(kWidthFlag, "leave --gpus-per-slot away");
+  if (options.slot_per_gpu && gpus % width != 0) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat("--gpus-per-slot ", width, " does not divide the ", gpus,
+                     " GPUs that this node has to see"),
+        absl::StrCat(
+            "take one of ", DivisorsOf(gpus),
+            gpus < width
+                ? ""
+                : absl::StrCat(", or leave some idle: --slots ", gpus / width)),
+        kWidthFlag);
+  }
+  if (!options.slot_per_gpu && slots * width > gpus) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat("--slots ", slots, " with --gpus-per-slot ",
+                                  width, " needs ", slots * width,
+                                  " GPUs, but this node has ", gpus, " to see"),
+                     gpus >= width
+                         ? absl::StrCat("give --slots ", gpus / width)
+                         : absl::StrCat("give --gpus-per-slot ", gpus),
+                     kWidthFlag);
+  }
+  return options.slot_per_gpu ? gpus / width : slots;
+}
+
 absl::StatusOr<std::size_t> CountSlots(const AgentOptions& options,
                                        std::size_t gpus) {
+  if (options.gpus_per_slot > 1) return CountWideSlots(options, gpus);
   const auto per_gpu = static_cast<std::size_t>(options.slots_per_gpu);
   if (!options.slot_per_gpu) {
     const auto slots = static_cast<std::size_t>(options.slots);
@@ -54,10 +102,7 @@ absl::StatusOr<std::size_t> CountSlots(const AgentOptions& options,
     }
     return slots;
   }
-  if (gpus == 0) {
-    return MakeError(ErrorId::kRequestInvalid, "this node has no GPU to see",
-                     "give --slots a number", "--slots");
-  }
+  if (gpus == 0) return NoGpus("--slots", "give --slots a number");
   return std::min(gpus * per_gpu, std::size_t{kMaxSlots});
 }
 
@@ -76,7 +121,7 @@ absl::Status CheckDriver(const AgentOptions& options, std::size_t gpus,
   if (gpus == 0 || !is_ours || CanOpen(driver)) {
     return absl::OkStatus();
   }
-  const absl::Status missing = MakeError(
+  absl::Status missing = MakeError(
       ErrorId::kRequestInvalid,
       absl::StrCat("this node has ", gpus, " GPUs to see, but no driver (",
                    driver, "), so only the processor could train"),
@@ -100,21 +145,29 @@ absl::StatusOr<std::vector<SlotEnvironment>> PlanSlots(
   const auto slots = CountSlots(options, gpus.size());
   if (!slots.ok()) return slots.status();
   std::vector<SlotEnvironment> plan(*slots);
-  if (options.slot_per_gpu || (*slots > 1 && !gpus.empty())) {
+  const auto width = static_cast<std::size_t>(options.gpus_per_slot);
+  if (options.slot_per_gpu || width > 1 || (*slots > 1 && !gpus.empty())) {
     // If somebody chose the GPUs or their order, the numbers are as they want
     // them.
     const bool chosen = look_up("CUDA_VISIBLE_DEVICES") != nullptr ||
                         look_up("CUDA_DEVICE_ORDER") != nullptr;
     for (std::size_t i = 0; i < *slots; ++i) {
-      plan[i].push_back("CUDA_VISIBLE_DEVICES=" + gpus[i % gpus.size()]);
+      std::vector<std::string> own;
+      own.reserve(width);
+      for (std::size_t k = 0; k < width; ++k) {
+        own.push_back(gpus[(i * width + k) % gpus.size()]);
+      }
+      plan[i].push_back("CUDA_VISIBLE_DEVICES=" + absl::StrJoin(own, ","));
       // Our numbers are those of the bus, not CUDA's "fastest first".
       if (!chosen) plan[i].push_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
     }
   }
-  if (*slots > 1 && look_up(kThreadVariables[0]) == nullptr) {
+  // One process for each GPU is usual.
+  const std::size_t processes = *slots * width;
+  if (processes > 1 && look_up(kThreadVariables[0]) == nullptr) {
     const auto share = std::max<std::size_t>(
-        1,
-        static_cast<std::size_t>(std::max(hardware.cpu_cores(), 1)) / *slots);
+        1, static_cast<std::size_t>(std::max(hardware.cpu_cores(), 1)) /
+               processes);
     for (const char* variable : kThreadVariables) {
       if (look_up(variable) != nullptr) continue;
       for (SlotEnvironment& slot : plan) {
@@ -169,8 +222,7 @@ absl::Status SlotTrainer::Ensure() {
 absl::Status SlotTrainer::Renew() {
   Log(LogLevel::kInfo, "trainer_renewed",
       {{"slot", absl::StrCat(slot_)}, {"cause", "the registry changed"}});
-  AskToExit();
-  Drop();
+  End();
   return IsHeldUp() ? LivesOn() : Start();
 }
 
@@ -264,7 +316,7 @@ void SlotTrainer::End() {
   if (process_ == nullptr) return;
   AskToExit();
   process_->Terminate(kTrainerKillGrace);
-  process_.reset();
+  if (!process_->unkillable()) process_.reset();
 }
 
 AttemptPhases::AttemptPhases(const v1::LeaseRef& lease, spans::SpanSink* sink,
@@ -523,6 +575,7 @@ void Slot::Loop() {
     if (!lease.has_value()) break;
     FROSTLINE_FAILPOINT(kAgentAcquired);
     RunTrial(*lease);
+    if (context_.options.fresh_process) trainer_.End();
     if (trainer_.IsHeldUp()) retired_ = !trainer_.AwaitLateEnd();
     context_.folder_cleaner.Ring();
   }

@@ -46,13 +46,15 @@ using LookUp = std::function<const char*(const char*)>;
 //   - a single slot without `--slots gpu` has the node to itself;
 //   - otherwise, if there are GPUs, each slot sees one, in turn, and each GPU
 //     has at most --slots-per-gpu slots;
+//   - with --gpus-per-slot each slot sees so many, and no two slots the same;
 //   - without GPUs CUDA_VISIBLE_DEVICES stays as it is;
-//   - two and more slots share the cores, unless OMP_NUM_THREADS is set;
+//   - two and more slots, and the GPUs of a slot, share the cores, unless
+//     OMP_NUM_THREADS is set;
 //   - waiting threads soon sleep, unless the environment says how they wait.
-// The error is REQUEST_INVALID at --slots when there can be no such slots, also
-// when `--slots gpu` finds GPUs that frostline-trainer cannot use, since the
-// driver is missing. With a number of slots that is a warning only, and the
-// trainer uses the processor.
+// The error is REQUEST_INVALID at --slots or --gpus-per-slot when there can be
+// no such slots, also when `--slots gpu` finds GPUs that frostline-trainer
+// cannot use, since the driver is missing. With a number of slots that is a
+// warning only, and the trainer uses the processor.
 absl::StatusOr<std::vector<SlotEnvironment>> PlanSlots(
     const AgentOptions& options, const v1::Hardware& hardware,
     const LookUp& look_up, const std::string& driver = kCudaDriver);
@@ -82,7 +84,8 @@ class SlotTrainer {
   // Waits, while the agent runs, for the end of an unkillable process. Returns
   // false, and logs it, if it did not end in time.
   bool AwaitLateEnd();
-  // Asks the trainer to exit, waits a moment, then kills it.
+  // Asks the trainer to exit, waits a moment, then kills it. It stays if it is
+  // unkillable.
   void End();
 
  private:

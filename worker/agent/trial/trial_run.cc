@@ -295,6 +295,12 @@ bool TrialRun::Run(TrainerProcess& trainer, bool used,
       TakeExit(trainer);
     }
     if (!over_ && trainer.unkillable()) FinishUnkillable(trainer);
+    // A command that knows nothing of trials shows by this that it lives.
+    const std::int64_t log_end = log_.end();
+    if (!context_.options.command.text.empty() && log_end != log_seen_) {
+      watch_.NoteSign(context_.clock.Steady());
+    }
+    log_seen_ = log_end;
     if (!over_) WatchProgress(trainer);
     if (!over_) FollowOrders(trainer);
   }

@@ -157,6 +157,7 @@ class TrialRun {
   Outbox& outbox_;
   Wakeup& wakeup_;
   LogTail& log_;
+  std::int64_t log_seen_ = 0;  // its end at the last look
   const SteadyTime start_;
   ProgressWatch watch_;
   std::string hang_;
