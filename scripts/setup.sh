@@ -21,7 +21,7 @@ CORE_PACKAGES=(
   g++ cmake ninja-build ccache mold pkg-config python3
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
   libabsl-dev libeigen3-dev libsqlite3-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev
-  prometheus-cpp-dev)
+  prometheus-cpp-dev libcpp-httplib-dev zlib1g-dev)
 TEST_PACKAGES=(bats faketime libgtest-dev libgmock-dev tmux)
 ASAN_PACKAGES=(clang-19 libclang-rt-19-dev)
 # One line for each engine.

@@ -30,6 +30,7 @@
 #include "server/auth/access.h"
 #include "server/auth/issuer.h"
 #include "server/coordinator.h"
+#include "server/http/http_edge.h"
 #include "server/notify/deliver.h"
 #include "server/options.h"
 #include "server/overview/overview.h"
@@ -208,16 +209,29 @@ absl::StatusOr<RpcOptions> RpcOptionsOf(const ServeOptions& options,
   return rpc;
 }
 
+HttpOptions HttpOptionsOf(const ServeOptions& options) {
+  HttpOptions http;
+  http.listen = options.http_listen;
+  http.takes_next_port = !options.is_http_listen_given;
+  http.allows_writes = options.allow_ui_writes;
+  http.base_path = options.base_path;
+  http.hosts = options.http_hosts;
+  return http;
+}
+
 // Says where the server is served, to scripts and people; these learn where the
 // log is.
 absl::Status Announce(const ServeOptions& options, const RpcServer& server,
-                      bool is_log_away) {
+                      const HttpEdge* page, bool is_log_away) {
   RETURN_IF_ERROR(WriteReadyFile(options.ready_file, server.address()));
   for (const std::string& address : server.addresses()) {
     std::cout << "listening on " << address << "\n" << std::flush;
   }
   if (!server.health_address().empty()) {
     std::cout << "health on " << server.health_address() << "\n" << std::flush;
+  }
+  if (page != nullptr) {
+    std::cout << "page on " << page->url() << "\n" << std::flush;
   }
   if (is_log_away) {
     SayOnTerminal(absl::StrCat("the coordinator is ready: data in ",
@@ -243,6 +257,8 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   // Checked before a data folder is made for nothing. Removing it afterwards
   // might remove the folder of another coordinator that was quicker.
   RETURN_IF_ERROR(RpcServer::Check(rpc));
+  const HttpOptions http = HttpOptionsOf(options);
+  if (!http.listen.empty()) RETURN_IF_ERROR(HttpEdge::Check(http));
   const TerminalLog log(LogFileOf(options),
                         !options.ephemeral && !options.wants_log_here);
   ASSIGN_OR_RETURN(const auto store, storage::OpenStore(StoreSpecOf(options)));
@@ -277,13 +293,20 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
                      JoinAddress(options.tls_certificate, *server));
     issuer->ServeAt(at);
   }
-  RETURN_IF_ERROR(Announce(options, *server, log.is_on()));
+  std::unique_ptr<HttpEdge> page;
+  if (!http.listen.empty()) {
+    ASSIGN_OR_RETURN(page,
+                     HttpEdge::Listen(http, coordinator.verbs(), gate,
+                                      &coordinator.audit(), server->counts()));
+  }
+  RETURN_IF_ERROR(Announce(options, *server, page.get(), log.is_on()));
   int signal = 0;
   sigwait(&stop_signals, &signal);
   Log(LogLevel::kInfo, "stopping", {{"signal", strsignal(signal)}});
   if (signal == SIGINT) code = kExitInterrupted;
   if (!options.ready_file.empty()) unlink(options.ready_file.c_str());
   server->StopServing();
+  if (page != nullptr) page->Stop();
   coordinator.Drain();
   server->Shutdown(kShutdownGrace);
   return code;

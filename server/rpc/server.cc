@@ -293,6 +293,7 @@ class RpcServer::Impl {
   }
 
   const std::vector<std::string>& addresses() const { return addresses_; }
+  CallCounts* counts() { return &calls_; }
   const std::string& tls_address() const { return tls_address_; }
   std::string health_address() const {
     return health_ == nullptr ? "" : health_->address();
@@ -373,6 +374,8 @@ std::string RpcServer::address() const { return impl_->addresses().front(); }
 const std::vector<std::string>& RpcServer::addresses() const {
   return impl_->addresses();
 }
+
+CallCounts* RpcServer::counts() { return impl_->counts(); }
 
 const std::string& RpcServer::tls_address() const {
   return impl_->tls_address();
