@@ -40,9 +40,9 @@ struct HttpOptions {
   bool allows_writes = false;
   // Below which path a proxy has the page: "/user/ana/proxy". Requests may come
   // with it or without.
-  std::string base_path;
+  std::string base_path = {};
   // Other names by which a proxy calls the page.
-  std::vector<std::string> hosts;
+  std::vector<std::string> hosts = {};
 };
 
 // Thread-compatible. Destroyed before what it serves, and after that has
