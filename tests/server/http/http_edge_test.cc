@@ -194,9 +194,7 @@ TEST_F(HttpEdgeTest, OnlyReadsUnlessItIsToldOtherwise) {
 TEST_F(HttpEdgeTest, AnswersOnlyToNamesOfThisMachine) {
   for (const char* const evil : {"evil.example", "127.0.0.1.evil.example",
                                  "evil.example:7071", "[::2]:7071", ""}) {
-    EXPECT_EQ(Ask(kListStudies, "{}", {{"Host", evil}}).status,
-              403)
-        << evil;
+    EXPECT_EQ(Ask(kListStudies, "{}", {{"Host", evil}}).status, 403) << evil;
     EXPECT_EQ(Get("/", {{"Host", evil}}).status, 403) << evil;
   }
   EXPECT_EQ(Get("/", {{"Host", "localhost:9"}}).status, 200);
@@ -206,17 +204,16 @@ TEST_F(HttpEdgeTest, AnswersOnlyToNamesOfThisMachine) {
 
 TEST_F(HttpEdgeTest, AnswersNoOtherSite) {
   Serve({.listen = "127.0.0.1:0", .allows_writes = true});
-  const std::string origin =
-      edge_->url().substr(0, edge_->url().size() - 1);
-  EXPECT_EQ(Post(kPauseStudy, Pause(), {{"Origin", "http://evil.example"}})
-                .status,
-            403);
+  const std::string origin = edge_->url().substr(0, edge_->url().size() - 1);
+  EXPECT_EQ(
+      Post(kPauseStudy, Pause(), {{"Origin", "http://evil.example"}}).status,
+      403);
   EXPECT_EQ(Post(kPauseStudy, Pause(), {{"Origin", "null"}}).status, 403);
   EXPECT_EQ(
       Post(kPauseStudy, Pause(), {{"Sec-Fetch-Site", "cross-site"}}).status,
       403);
-  EXPECT_EQ(
-      Ask(kListStudies, "{}", {{"Sec-Fetch-Site", "same-site"}}).status, 403);
+  EXPECT_EQ(Ask(kListStudies, "{}", {{"Sec-Fetch-Site", "same-site"}}).status,
+            403);
   EXPECT_EQ(State(), v1::STUDY_STATE_ACTIVE);
   // A link on another site may lead to the page, but not to an answer.
   const httplib::Headers link = {{"Sec-Fetch-Site", "cross-site"},
@@ -252,7 +249,8 @@ TEST_F(HttpEdgeTest, AsksForATokenWhereTokensAreRequired) {
   const std::string cookie = in.get_header_value("Set-Cookie");
   EXPECT_THAT(cookie, HasSubstr("; HttpOnly; SameSite=Strict"));
   const httplib::Headers has = {
-      {"Cookie", absl::StrCat("other=1; ", cookie.substr(0, cookie.find(';')))}};
+      {"Cookie",
+       absl::StrCat("other=1; ", cookie.substr(0, cookie.find(';')))}};
   EXPECT_EQ(Ask(kListStudies, "{}", has).status, 200);
   const httplib::Response out = Post("/logout", "{}", has);
   EXPECT_THAT(out.get_header_value("Set-Cookie"), HasSubstr("Max-Age=0"));
@@ -327,18 +325,16 @@ TEST_F(HttpEdgeTest, ItsCallsAreCountedAndAuditedAsGrpcsAre) {
   ASSERT_OK_AND_ASSIGN(
       const auto audit,
       Call(*admin, &v1::AdminService::Stub::ListAuditEntries, request));
-  EXPECT_THAT(audit.ShortDebugString(),
-              HasSubstr("subject: \"mallory\""));
+  EXPECT_THAT(audit.ShortDebugString(), HasSubstr("subject: \"mallory\""));
 }
 
 TEST_F(HttpEdgeTest, TakesTheNextPortUnlessOneWasNamed) {
   const std::string taken =
       absl::StrReplaceAll(edge_->url(), {{"http://", ""}, {"/", ""}});
   HttpOptions options{.listen = taken};
-  ASSERT_OK_AND_ASSIGN(
-      const auto second,
-      HttpEdge::Listen(options, coordinator_->verbs(), *gate_, nullptr,
-                       nullptr));
+  ASSERT_OK_AND_ASSIGN(const auto second,
+                       HttpEdge::Listen(options, coordinator_->verbs(), *gate_,
+                                        nullptr, nullptr));
   EXPECT_NE(second->url(), edge_->url());
   options.takes_next_port = false;
   EXPECT_THAT(HttpEdge::Listen(options, coordinator_->verbs(), *gate_, nullptr,
@@ -347,14 +343,14 @@ TEST_F(HttpEdgeTest, TakesTheNextPortUnlessOneWasNamed) {
 }
 
 TEST_F(HttpEdgeTest, ListensOnLoopbackAlone) {
-  for (const char* const open : {"0.0.0.0:7071", "192.168.0.7:1", "[::]:1",
-                                 "example.org:80", ":7071"}) {
+  for (const char* const open :
+       {"0.0.0.0:7071", "192.168.0.7:1", "[::]:1", "example.org:80", ":7071"}) {
     EXPECT_THAT(HttpEdge::Check({.listen = open}),
                 FailsAt(ErrorId::kAddressNotLoopback, "http-listen"))
         << open;
   }
-  for (const char* const wrong : {"127.0.0.1", "127.0.0.1:x",
-                                  "127.0.0.1:70710"}) {
+  for (const char* const wrong :
+       {"127.0.0.1", "127.0.0.1:x", "127.0.0.1:70710"}) {
     EXPECT_THAT(HttpEdge::Check({.listen = wrong}),
                 FailsAt(ErrorId::kRequestInvalid, "http-listen"))
         << wrong;
