@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/setup.sh core|demo|core-tests|asan|all|dashboard|browser|deploy|python|check: installs what is
-# missing, no more.
+# scripts/setup.sh core|demo|core-tests|asan|all|dashboard|browser|deploy|python|
+# check: installs what is missing, no more.
 #   core        compiler, CMake, gRPC, SQLite
 #   demo        also LibTorch and the demo model
 #   core-tests  also GoogleTest: all tests but the trainer's
 #   asan        also clang, with the runtime of its sanitizers
 #   all         GoogleTest, LibTorch, the demo model, and what clients of the API
 #               in Python and Go need
+#   dashboard   what the page is built with; with demo and all where there is npm
+#   browser     core-tests, dashboard, and Chromium with what drives it
 #   deploy      all, and the engines of deploy/ that this distribution has
 #   python      all, and what tests of the Python package train with
 #   check       also clang-format and clang-tidy

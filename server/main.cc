@@ -241,6 +241,23 @@ absl::Status Announce(const ServeOptions& options, const RpcServer& server,
   return absl::OkStatus();
 }
 
+// Returns null where there is to be no page. Where gRPC is served to no other
+// user of this machine there is none unless it was asked for, and then its
+// callers need a token.
+absl::StatusOr<std::unique_ptr<HttpEdge>> ServePage(HttpOptions options,
+                                                    Coordinator& coordinator,
+                                                    const Gate& gate,
+                                                    RpcServer& server) {
+  options.trusts_local_callers = server.trusts_local_callers();
+  const bool is_asked_for = !options.takes_next_port;
+  if (options.listen.empty() ||
+      (!is_asked_for && !options.trusts_local_callers)) {
+    return nullptr;
+  }
+  return HttpEdge::Listen(options, coordinator.verbs(), gate,
+                          &coordinator.audit(), server.counts());
+}
+
 absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
                                const sigset_t& stop_signals) {
   const SystemClock clock;
@@ -258,7 +275,7 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   // might remove the folder of another coordinator that was quicker.
   RETURN_IF_ERROR(RpcServer::Check(rpc));
   const HttpOptions http = HttpOptionsOf(options);
-  if (!http.listen.empty()) RETURN_IF_ERROR(HttpEdge::Check(http));
+  RETURN_IF_ERROR(HttpEdge::Check(http));
   const TerminalLog log(LogFileOf(options),
                         !options.ephemeral && !options.wants_log_here);
   ASSIGN_OR_RETURN(const auto store, storage::OpenStore(StoreSpecOf(options)));
@@ -293,12 +310,8 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
                      JoinAddress(options.tls_certificate, *server));
     issuer->ServeAt(at);
   }
-  std::unique_ptr<HttpEdge> page;
-  if (!http.listen.empty()) {
-    ASSIGN_OR_RETURN(page,
-                     HttpEdge::Listen(http, coordinator.verbs(), gate,
-                                      &coordinator.audit(), server->counts()));
-  }
+  ASSIGN_OR_RETURN(const auto page,
+                   ServePage(http, coordinator, gate, *server));
   RETURN_IF_ERROR(Announce(options, *server, page.get(), log.is_on()));
   int signal = 0;
   sigwait(&stop_signals, &signal);

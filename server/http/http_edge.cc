@@ -348,7 +348,8 @@ class HttpEdge::Impl {
 
   Shown ShownBy(const httplib::Request& request) const {
     Shown shown;
-    shown.is_local = options_.hosts.empty() && !CameThroughProxy(request);
+    shown.is_local = options_.trusts_local_callers && options_.hosts.empty() &&
+                     !CameThroughProxy(request);
     std::string authorization = request.get_header_value("Authorization");
     if (authorization.empty()) {
       const std::string wanted = absl::StrCat(cookie_, "=");
@@ -469,7 +470,9 @@ class HttpEdge::Impl {
 };
 
 absl::Status HttpEdge::Check(const HttpOptions& options) {
-  RETURN_IF_ERROR(PlaceOf(options.listen).status());
+  if (!options.listen.empty()) {
+    RETURN_IF_ERROR(PlaceOf(options.listen).status());
+  }
   return CheckPath(options.base_path);
 }
 

@@ -33,11 +33,13 @@
 namespace frostline::server {
 
 struct HttpOptions {
-  // "127.0.0.1:7071", "[::1]:0", "localhost:7071".
+  // "127.0.0.1:7071", "[::1]:0", "localhost:7071"; empty: nowhere.
   std::string listen = "127.0.0.1:7071";
   // Takes the next free port where this one is in use.
   bool takes_next_port = true;
   bool allows_writes = false;
+  // Callers of this machine need no token, as over gRPC in plaintext.
+  bool trusts_local_callers = true;
   // Below which path a proxy has the page: "/user/ana/proxy". Requests may come
   // with it or without.
   std::string base_path = {};

@@ -256,6 +256,19 @@ TEST_F(HttpEdgeTest, AsksForATokenWhereTokensAreRequired) {
   EXPECT_THAT(out.get_header_value("Set-Cookie"), HasSubstr("Max-Age=0"));
 }
 
+TEST_F(HttpEdgeTest, LocalCallersNeedATokenWhereGrpcTrustsNoneOfThem) {
+  EXPECT_TRUE(server_->trusts_local_callers());
+  const std::string socket = testing::TempDir() + "/page_test.sock";
+  RpcOptions private_socket;
+  private_socket.listen = {"unix:" + socket};
+  ASSERT_OK_AND_ASSIGN(
+      const auto only_unix,
+      RpcServer::Listen(private_socket, coordinator_->verbs()));
+  EXPECT_FALSE(only_unix->trusts_local_callers());
+  Serve({.listen = "127.0.0.1:0", .trusts_local_callers = false});
+  EXPECT_EQ(Ask(kListStudies, "{}").status, 401);
+}
+
 TEST_F(HttpEdgeTest, WhatAProxyPassedOnIsNotLocal) {
   for (const char* const mark :
        {"X-Forwarded-For", "Forwarded", "Via", "X-Forwarded-Host"}) {
